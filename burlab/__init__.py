@@ -1,0 +1,42 @@
+"""burlab: write NumPy, get derivatives from C++ compiled on the spot.
+
+>>> import numpy as np
+>>> import burlab as bl
+>>> bl.grad(lambda x: np.sum(x**3))(np.array([1.0, 2.0]))
+array([ 3., 12.])
+
+Importing burlab loads nothing else: each public name is imported at its first use, and the C++ compiler starts with the
+first computation.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from burlab.errors import BurlabError as BurlabError
+
+__version__ = "0.1.0.dev0"
+
+# Public name -> the module that defines it. One line per module, in the order of the layers.
+_HOME = {
+    name: module
+    for module, names in {
+        "burlab.errors": "BurlabError",
+    }.items()
+    for name in names.split()
+}
+
+__all__ = ["__version__", *_HOME]  # pyright: ignore[reportUnsupportedDunderAll] - the table above is the list
+
+
+def __getattr__(name: str) -> Any:
+    """Import the module that defines `name`, and keep the name (PEP 562)."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'burlab' has no attribute {name!r}; its public names are in burlab.__all__.")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
