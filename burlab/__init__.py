@@ -26,7 +26,7 @@ _HOME = {
     for name in names.split()
 }
 
-__all__ = ["__version__", *_HOME]  # pyright: ignore[reportUnsupportedDunderAll] - the table above is the list
+__all__ = list(_HOME)  # pyright: ignore[reportUnsupportedDunderAll] - the table above is the list
 
 
 def __getattr__(name: str) -> Any:
@@ -39,4 +39,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "__version__"])

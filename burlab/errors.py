@@ -2,10 +2,10 @@
 
 A message says what was expected, what came, and what to do:
 
->>> raise ShapeError("x0 has shape (3,) but the problem needs (2,). Pass a 2-vector, or build the problem with dim=3.")
+>>> raise ShapeError("x0 has shape (3,), the problem needs (2,). Pass a 2-vector, or build it with dim=3.")
 Traceback (most recent call last):
     ...
-burlab.errors.ShapeError: x0 has shape (3,) but the problem needs (2,). Pass a 2-vector, or build the problem with dim=3.
+burlab.errors.ShapeError: x0 has shape (3,), the problem needs (2,). Pass a 2-vector, or build it with dim=3.
 """
 
 __all__ = [
