@@ -1,0 +1,64 @@
+# Two commands: `make lab` opens the tutorials in JupyterLab, `make test` runs every check.
+# Both set up .venv first, and need Python 3.11 or later with its headers, g++ and make.
+
+PYTHON ?= $(shell for p in python3.11 python3 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV ?= .venv
+BIN := $(VENV)/bin
+CPP_FILES = $(shell git ls-files -co --exclude-standard '*.hpp' '*.cpp')
+
+.PHONY: lab test peers check lint types layers cpp-format unit format clean
+
+lab: $(VENV)/lab.stamp
+	$(BIN)/burlab lab
+
+test: $(VENV)/test.stamp
+	$(MAKE) --no-print-directory check
+
+# The second engines that gradients are compared with: tests that need an absent one are skipped by name.
+peers: $(VENV)/peers.stamp
+
+check: lint types layers cpp-format unit
+
+lint:
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types:
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+layers:
+	$(BIN)/lint-imports
+
+cpp-format:
+	$(BIN)/clang-format --dry-run --Werror $(CPP_FILES)
+
+# Unit tests, the examples in docstrings, the notebooks, the C++ headers under g++, the sanitizers and the built wheel.
+unit:
+	$(BIN)/python -m pytest --doctest-modules --nbval-lax burlab tests $(wildcard notebooks)
+
+format: $(VENV)/test.stamp
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CPP_FILES)
+
+clean:
+	rm -rf $(VENV) dist build
+
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "burlab needs Python 3.11 or later: install it, or run make PYTHON=/path/to/python"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/lab.stamp: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install --quiet --editable .
+	touch $@
+
+$(VENV)/test.stamp: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install --quiet --editable '.[test]'
+	touch $@ $(VENV)/lab.stamp
+
+# torch first and alone, so that an index that serves the CPU build of exactly this version is asked for nothing else.
+$(VENV)/peers.stamp: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install --quiet torch==2.13.0
+	$(BIN)/pip install --quiet --editable '.[peers]'
+	touch $@

@@ -1,0 +1,88 @@
+"""The terminal commands: `burlab lab`, `burlab demo` and `burlab doctor`."""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from burlab import __version__
+
+_PACKAGE = Path(__file__).parent
+_FIRST = "01_gradients.ipynb"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code.
+
+    >>> main(["--version"])
+    Traceback (most recent call last):
+        ...
+    SystemExit: 0
+    """
+    options = _parser().parse_args(argv)
+    command = {"lab": _lab, "demo": _demo, "doctor": _doctor}[options.command]
+    return command(options)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="burlab", description="A laboratory for gradients and optimizers.")
+    parser.add_argument("--version", action="version", version=f"burlab {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    lab = commands.add_parser("lab", help="open JupyterLab on the tutorials")
+    lab.add_argument(
+        "--folder", type=Path, default=Path("burlab-tutorials"), help="where an installed burlab copies them"
+    )
+    lab.add_argument("--no-browser", action="store_true", help="print the address instead of opening it")
+
+    demo = commands.add_parser("demo", help="train a character model on 88,799 last names, without Jupyter")
+    demo.add_argument("--steps", type=int, default=None, help="optimizer steps; the default reaches the stated loss")
+    demo.add_argument("--seed", type=int, default=0, help="seed of the start and of the samples")
+    demo.add_argument("--out", type=Path, default=Path("report.html"), help="where the report with the curve goes")
+
+    commands.add_parser("doctor", help="check that burlab can compile and compute here")
+    return parser
+
+
+def _lab(options: argparse.Namespace) -> int:
+    folder = tutorials(options.folder)
+    if not folder.is_dir():
+        print(f"burlab: there are no tutorials in {folder}.", file=sys.stderr)
+        return 1
+    arguments = ["lab", f"--ServerApp.root_dir={folder.resolve()}", f"--LabApp.default_url=/lab/tree/{_FIRST}"]
+    if options.no_browser:
+        arguments.append("--no-browser")
+    if os.name == "posix" and os.geteuid() == 0:
+        arguments.append("--allow-root")  # in a container: JupyterLab refuses root unless told
+    return subprocess.call([sys.executable, "-m", "jupyter", *arguments])
+
+
+def tutorials(folder: Path) -> Path:
+    """Return the folder of the tutorial notebooks: the checkout's own, or `folder` with the shipped ones copied in.
+
+    Files that `folder` already has are kept, so a reader's edits survive.
+    """
+    checkout = _PACKAGE.parent / "notebooks"
+    if checkout.is_dir() and (_PACKAGE.parent / "pyproject.toml").is_file():
+        return checkout
+    for source in sorted((_PACKAGE / "_notebooks").rglob("*")):
+        target = folder / source.relative_to(_PACKAGE / "_notebooks")
+        if source.is_file() and not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
+    return folder
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from burlab import demo
+
+    return demo.main(steps=options.steps, seed=options.seed, out=options.out)
+
+
+def _doctor(_: argparse.Namespace) -> int:
+    from burlab import doctor
+
+    return doctor.main()

@@ -1,0 +1,49 @@
+"""Each C++ header stands alone: a strict compiler accepts a file that includes nothing else."""
+
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+CPP = Path(__file__).parents[2] / "cpp"
+HEADERS = sorted(path.relative_to(CPP).as_posix() for path in CPP.rglob("*.hpp"))
+STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax-only"]
+
+
+def compile_alone(header: str, cpp: Path) -> str:
+    """Return what g++ says about a file that includes `header` twice: nothing, if all is well."""
+    text = f"#include <{header}>\n" * 2
+    include = ["-I", str(cpp), "-isystem", sysconfig.get_paths()["include"]]
+    command = ["g++", *STRICT, *include, "-x", "c++", "-"]
+    return subprocess.run(command, input=text, text=True, capture_output=True, check=False).stderr
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_header_stands_alone(header: str):
+    assert compile_alone(header, CPP) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("inline std::size_t zero() { return 0; }", "std"),
+        ("inline float narrow(double x) { return x; }", "conversion from"),
+        ("struct Twice {};", "redefinition"),
+    ],
+    ids=["missing include", "narrowing", "no include guard"],
+)
+def test_a_bad_header_is_refused(tmp_path: Path, text: str, complaint: str):
+    (tmp_path / "bad.hpp").write_text(text)
+    assert complaint in compile_alone("bad.hpp", tmp_path)
+
+
+def test_no_word_that_can_end_the_process():
+    forbidden = ("throw", "assert(", "exit(", "abort(", "std::cout", "new ")
+    found = [
+        f"{header}:{number}: {line.strip()}"
+        for header in HEADERS
+        for number, line in enumerate((CPP / header).read_text().splitlines(), 1)
+        if any(word in line.split("//")[0].replace("static_assert(", "") for word in forbidden)
+    ]
+    assert found == []
