@@ -1,0 +1,16 @@
+"""The border to C++: cppyy and Cling, the buffer gate, Status to exception, CPU features, interruptible waits."""
+
+from .cling import address, compile_text, declare, header_folder, interpreter, started
+from .cpu import InstructionSet, cpu_flags, instruction_set
+
+__all__ = [
+    "InstructionSet",
+    "address",
+    "compile_text",
+    "cpu_flags",
+    "declare",
+    "header_folder",
+    "instruction_set",
+    "interpreter",
+    "started",
+]

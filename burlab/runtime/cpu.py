@@ -1,0 +1,69 @@
+"""The instruction set that generated code is compiled for: found when the process runs, never when it is built."""
+
+import os
+import platform
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from ..errors import ConfigurationError
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionSet:
+    """A name (`avx512`, `avx2`, `neon`, `plain`), the CPU flags it needs, and the `target` attribute that asks for it."""
+
+    name: str
+    flags: tuple[str, ...]
+    target: str
+
+    @property
+    def pragmas(self) -> tuple[str, str]:
+        """What opens and closes a region of C++ compiled for this instruction set."""
+        if not self.target:
+            return "", ""
+        attribute = f'__attribute__((target("{self.target}")))'
+        return f"#pragma clang attribute push({attribute}, apply_to=function)\n", "#pragma clang attribute pop\n"
+
+
+_AVX512 = ("avx512f", "avx512vl", "avx512bw", "avx512dq", "avx2", "fma")
+_KNOWN = (
+    InstructionSet("avx512", _AVX512, ",".join(_AVX512)),
+    InstructionSet("avx2", ("avx2", "fma"), "avx2,fma"),
+    InstructionSet("neon", ("asimd",), ""),  # the baseline of every 64-bit ARM: nothing to ask for
+    InstructionSet("plain", (), ""),
+)
+
+
+def cpu_flags() -> frozenset[str]:
+    """The feature flags that the operating system reports for this CPU, by Linux's names."""
+    if platform.machine() in ("arm64", "aarch64"):
+        return frozenset({"asimd"})
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return frozenset()
+    return frozenset(next((line.partition(":")[2] for line in lines if line.startswith("flags")), "").split())
+
+
+@cache
+def instruction_set() -> InstructionSet:
+    """The widest instruction set of this CPU, or the one that the environment variable BURLAB_ISA names.
+
+    Raises ConfigurationError where BURLAB_ISA is unknown, or names what this CPU cannot run.
+
+    >>> instruction_set().name in ("avx512", "avx2", "neon", "plain")
+    True
+    """
+    flags = cpu_flags()
+    able = [known for known in _KNOWN if flags.issuperset(known.flags)]
+    wanted = os.environ.get("BURLAB_ISA")
+    if not wanted:
+        return able[0]
+    for known in able:
+        if known.name == wanted:
+            return known
+    raise ConfigurationError(
+        f"BURLAB_ISA asks for {wanted!r}, but this CPU runs {', '.join(known.name for known in able)}. "
+        "Set it to one of these, or unset it."
+    )

@@ -1,0 +1,23 @@
+#pragma once
+// Choice without a branch: operations never write `if` or `?:` on a number, so that a packet or a dual number can pass.
+#include <type_traits>
+
+#include "simd.hpp"
+
+BURLAB_BEGIN
+namespace burlab {
+
+/// The mask of a comparison: bool for plain numbers; every number type adds its own overloads.
+template <class T>
+  requires std::is_arithmetic_v<T>
+constexpr T select(bool mask, T yes, T no) {
+  return mask ? yes : no;
+}
+constexpr bool either(bool a, bool b) { return a || b; }
+constexpr bool both(bool a, bool b) { return a && b; }
+constexpr bool negate(bool a) { return !a; }
+constexpr bool is_zero(double x) { return x == 0; }
+constexpr bool is_zero(float x) { return x == 0; }
+
+}  // namespace burlab
+BURLAB_END

@@ -1,0 +1,24 @@
+#pragma once
+// Every compiler-specific word of the project lives here: what clang (Cling) and g++ spell differently.
+
+#if defined(__clang__)
+#define BURLAB_PRAGMA(text) _Pragma(#text)
+// Whatever flags the precompiled header was built with, our arithmetic is IEEE and never contracted behind our back:
+// a * b + c rounds twice in every gear, and a kernel that wants a fused multiply-add asks for it by name.
+#define BURLAB_BEGIN BURLAB_PRAGMA(float_control(precise, on, push)) BURLAB_PRAGMA(clang fp contract(off))
+#define BURLAB_END BURLAB_PRAGMA(float_control(pop))
+#define BURLAB_UNROLL _Pragma("unroll")
+#define BURLAB_OPTNONE __attribute__((optnone, noinline))  // cold code: costs the just-in-time compiler least
+#else
+#define BURLAB_BEGIN
+#define BURLAB_END
+#define BURLAB_UNROLL _Pragma("GCC unroll 16")
+#define BURLAB_OPTNONE __attribute__((noinline))
+#endif
+
+#define BURLAB_INLINE inline __attribute__((always_inline))
+#define BURLAB_RULE __attribute__((always_inline)) static constexpr  // the value or a partial of an operation
+#define BURLAB_NOINLINE inline __attribute__((noinline))
+#define BURLAB_COLD inline BURLAB_OPTNONE
+#define BURLAB_LIKELY(x) __builtin_expect(!!(x), 1)
+#define BURLAB_UNLIKELY(x) __builtin_expect(!!(x), 0)

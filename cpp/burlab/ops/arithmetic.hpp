@@ -1,0 +1,105 @@
+#pragma once
+// The field operations and powers. One struct per operation: the value (`primal`) and, beside it, the partial derivative
+// by argument K (`partial<K>`), which is handed the arguments and the result, so that what primal computed is not paid twice.
+#include <cmath>
+#include <type_traits>
+
+#include "../numbers/mask.hpp"
+
+BURLAB_BEGIN
+namespace burlab::ops {
+
+struct Add {
+  static constexpr auto name = "add";
+  static constexpr int arity = 2;
+  static constexpr auto doc = "x + y. Partials 1 and 1.";
+  template <class T> BURLAB_RULE T primal(T x, T y) { return x + y; }
+  template <int K, class T> BURLAB_RULE T partial(T, T, T) { return T(1); }
+};
+
+struct Sub {
+  static constexpr auto name = "sub";
+  static constexpr int arity = 2;
+  static constexpr auto doc = "x - y. Partials 1 and -1.";
+  template <class T> BURLAB_RULE T primal(T x, T y) { return x - y; }
+  template <int K, class T> BURLAB_RULE T partial(T, T, T) { return K == 0 ? T(1) : T(-1); }
+};
+
+struct Mul {
+  static constexpr auto name = "mul";
+  static constexpr int arity = 2;
+  static constexpr auto doc = "x * y. Partials y and x.";
+  template <class T> BURLAB_RULE T primal(T x, T y) { return x * y; }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y, T) { return K == 0 ? y : x; }
+};
+
+struct Div {
+  static constexpr auto name = "div";
+  static constexpr int arity = 2;
+  static constexpr auto doc = "z = x / y. Partials 1 / y and -z / y.";
+  template <class T> BURLAB_RULE T primal(T x, T y) { return x / y; }
+  template <int K, class T> BURLAB_RULE T partial(T, T y, T z) {
+    if constexpr (K == 0) return T(1) / y;
+    else return -z / y;
+  }
+};
+
+struct Neg {
+  static constexpr auto name = "neg";
+  static constexpr int arity = 1;
+  static constexpr auto doc = "-x. Partial -1.";
+  template <class T> BURLAB_RULE T primal(T x) { return -x; }
+  template <int K, class T> BURLAB_RULE T partial(T, T) { return T(-1); }
+};
+
+struct Square {
+  static constexpr auto name = "square";
+  static constexpr int arity = 1;
+  static constexpr auto doc = "x * x. Partial 2 x.";
+  template <class T> BURLAB_RULE T primal(T x) { return x * x; }
+  template <int K, class T> BURLAB_RULE T partial(T x, T) { return T(2) * x; }
+};
+
+struct Cube {
+  static constexpr auto name = "cube";
+  static constexpr int arity = 1;
+  static constexpr auto doc = "x * x * x. Partial 3 x^2.";
+  template <class T> BURLAB_RULE T primal(T x) { return x * x * x; }
+  template <int K, class T> BURLAB_RULE T partial(T x, T) { return T(3) * (x * x); }
+};
+
+struct Sqrt {
+  static constexpr auto name = "sqrt";
+  static constexpr int arity = 1;
+  static constexpr auto doc = "y = sqrt(x). Partial 1 / (2 y), infinite at 0.";
+  template <class T> BURLAB_RULE T primal(T x) { using std::sqrt; return sqrt(x); }
+  template <int K, class T> BURLAB_RULE T partial(T, T y) { return T(0.5) / y; }
+};
+
+struct Power {
+  static constexpr auto name = "power";
+  static constexpr int arity = 2;
+  static constexpr auto doc =
+      "z = x^y. Partials y x^(y-1) (0 where y is 0) and z log x (0 where z is 0: the limit for y > 0).";
+  template <class T> BURLAB_RULE T primal(T x, T y) {
+    if constexpr (std::is_integral_v<T>) return integer(x, y);
+    else { using std::pow; return pow(x, y); }
+  }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y, T z) {
+    using std::log; using std::pow;
+    if constexpr (K == 0) return select(y == T(0), T(0), y * pow(x, y - T(1)));
+    else return select(z == T(0), T(0), z * log(x));
+  }
+
+ private:
+  template <class T> static T integer(T x, T y) {  // wraps like NumPy's; a negative exponent was refused by the tracer
+    using U = std::make_unsigned_t<T>;
+    U result = 1, base = static_cast<U>(x);
+    for (; y > 0; y /= 2, base *= base)
+      if (y % 2 == 1) result *= base;
+    return static_cast<T>(result);
+  }
+};
+
+}  // namespace burlab::ops
+BURLAB_END

@@ -1,0 +1,84 @@
+#pragma once
+// Operations with kinks, comparisons and logic. Comparisons and logic give masks and have no derivative.
+#include <cmath>
+#include <type_traits>
+
+#include "../numbers/mask.hpp"
+
+BURLAB_BEGIN
+namespace burlab::ops {
+
+struct Abs {
+  static constexpr auto name = "abs";
+  static constexpr int arity = 1;
+  static constexpr auto doc = "|x|. Partial sign x: abs'(0) = 0.";
+  template <class T> BURLAB_RULE T primal(T x) {
+    if constexpr (std::is_floating_point_v<T>) return std::fabs(x);
+    else return select(x < T(0), -x, x);
+  }
+  template <int K, class T> BURLAB_RULE T partial(T x, T) {
+    return select(x > T(0), T(1), select(x < T(0), T(-1), T(0)));
+  }
+};
+
+struct Sign {
+  static constexpr auto name = "sign";
+  static constexpr int arity = 1;
+  static constexpr auto doc = "-1, 0 or 1; nan stays nan. Partial 0.";
+  template <class T> BURLAB_RULE T primal(T x) {
+    return select(x > T(0), T(1), select(x < T(0), T(-1), x));
+  }
+  template <int K, class T> BURLAB_RULE T partial(T, T) { return T(0); }
+};
+
+struct Maximum {
+  static constexpr auto name = "maximum";
+  static constexpr int arity = 2;
+  static constexpr auto doc = "The larger; nan wins. Partial 1 for the larger, 0 for the other; a tie shares equally.";
+  template <class T> BURLAB_RULE T primal(T x, T y) { return select(either(x >= y, x != x), x, y); }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y, T) {
+    return select(K == 0 ? x > y : y > x, T(1), select(x == y, T(0.5), T(0)));
+  }
+};
+
+struct Minimum {
+  static constexpr auto name = "minimum";
+  static constexpr int arity = 2;
+  static constexpr auto doc = "The smaller; nan wins. Partial 1 for the smaller, 0 for the other; a tie shares equally.";
+  template <class T> BURLAB_RULE T primal(T x, T y) { return select(either(x <= y, x != x), x, y); }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y, T) {
+    return select(K == 0 ? x < y : y < x, T(1), select(x == y, T(0.5), T(0)));
+  }
+};
+
+struct Where {
+  static constexpr auto name = "where";
+  static constexpr int arity = 3;
+  static constexpr auto doc = "x where the mask holds, else y. Partials 1 and 0 where the mask holds, else 0 and 1.";
+  template <class M, class T> BURLAB_RULE T primal(M mask, T x, T y) { return select(mask, x, y); }
+  template <int K, class M, class T> BURLAB_RULE T partial(M mask, T, T, T) {
+    return K == 1 ? select(mask, T(1), T(0)) : select(mask, T(0), T(1));
+  }
+};
+
+#define BURLAB_MASK_OP(Name, text, formula, count, ...)       \
+  struct Name {                                               \
+    static constexpr auto name = text;                        \
+    static constexpr int arity = count;                       \
+    static constexpr auto doc = formula " as a mask; no derivative."; \
+    template <class T> BURLAB_RULE auto primal(__VA_ARGS__)
+BURLAB_MASK_OP(Less, "less", "x < y", 2, T x, T y) { return x < y; } };
+BURLAB_MASK_OP(LessEqual, "less_equal", "x <= y", 2, T x, T y) { return x <= y; } };
+BURLAB_MASK_OP(Greater, "greater", "x > y", 2, T x, T y) { return x > y; } };
+BURLAB_MASK_OP(GreaterEqual, "greater_equal", "x >= y", 2, T x, T y) { return x >= y; } };
+BURLAB_MASK_OP(Equal, "equal", "x == y", 2, T x, T y) { return x == y; } };
+BURLAB_MASK_OP(NotEqual, "not_equal", "x != y", 2, T x, T y) { return x != y; } };
+BURLAB_MASK_OP(IsFinite, "isfinite", "x neither infinite nor nan", 1, T x) { return x - x == T(0); } };
+BURLAB_MASK_OP(IsNan, "isnan", "x is nan", 1, T x) { return x != x; } };
+BURLAB_MASK_OP(LogicalAnd, "logical_and", "x and y", 2, T x, T y) { return both(x, y); } };
+BURLAB_MASK_OP(LogicalOr, "logical_or", "x or y", 2, T x, T y) { return either(x, y); } };
+BURLAB_MASK_OP(LogicalNot, "logical_not", "not x", 1, T x) { return negate(x); } };
+#undef BURLAB_MASK_OP
+
+}  // namespace burlab::ops
+BURLAB_END
