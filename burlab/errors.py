@@ -12,6 +12,7 @@ __all__ = [
     "ArgumentError",
     "BurlabError",
     "CompileError",
+    "ConfigurationError",
     "DTypeError",
     "GradientError",
     "GraphError",
@@ -34,6 +35,10 @@ class ArgumentError(BurlabError, ValueError):
 
 class CompileError(BurlabError, RuntimeError):
     """The C++ compiler refused a text; the message holds what it said."""
+
+
+class ConfigurationError(BurlabError, RuntimeError):
+    """The machine or an environment variable does not allow what was asked."""
 
 
 class DTypeError(BurlabError, TypeError):

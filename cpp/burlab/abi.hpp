@@ -1,0 +1,20 @@
+#pragma once
+// What every function that Python calls has in common: fixed signatures, no template, noexcept, and a Status as its answer.
+#include <cstdint>
+
+#include "numbers/simd.hpp"
+
+BURLAB_BEGIN
+namespace burlab {
+
+/// How a call ended. C++ never throws: Python turns what is not Ok into an exception (`burlab/runtime/status.py`).
+enum Status : std::int32_t {
+  Ok = 0,
+  OutOfMemory = 1,
+  IndexOutOfRange = 2,  // an integer index left its axis
+  NonFinite = 3,        // a value became inf or nan, and the caller asked to be told
+  Stopped = 4,          // a stop was requested before the work was done
+};
+
+}  // namespace burlab
+BURLAB_END
