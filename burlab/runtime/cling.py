@@ -1,8 +1,8 @@
 """cppyy's interpreter: started at first use, fed through one door, `declare`.
 
-Rules of the border (each learned by measurement): the same text is never declared twice, so every unit lives in a namespace
-named by the hash of its content; `#include` lines stand outside of it; success is what `Declare` returns, not what it prints;
-functions are reached by their symbol, because a wrapper made by cppyy costs milliseconds to compile.
+Rules of the border, each learned by measurement: the same text is never declared twice, so every unit lives in a
+namespace named by the hash of its content; `#include` lines stand outside of it; success is what `Declare` returns, not
+what it prints; functions are reached by their symbol, because a wrapper made by cppyy costs milliseconds to compile.
 """
 
 import hashlib
@@ -12,13 +12,14 @@ import sys
 import sysconfig
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..errors import CompileError, ConfigurationError
+from burlab.errors import CompileError, ConfigurationError
 from .cpu import instruction_set
 
 # Everything that our headers include from the standard library: parsed before the target pragma opens, and in one go.
@@ -28,6 +29,7 @@ _STANDARD = (
 ).split()
 _lock = threading.RLock()
 _declared: dict[str, str] = {}  # unit text -> namespace
+_included: set[str] = set()
 
 
 def header_folder() -> Path:
@@ -36,8 +38,10 @@ def header_folder() -> Path:
     for folder in (package.parent / "cpp", package / "_include"):
         if (folder / "burlab" / "abi.hpp").is_file():
             return folder
-    raise ConfigurationError(f"burlab's C++ headers are neither in {package.parent / 'cpp'} nor in {package / '_include'}. "
-                             "Install burlab again: pip install --force-reinstall burlab.")
+    raise ConfigurationError(
+        f"burlab's C++ headers are neither in {package.parent / 'cpp'} nor in {package / '_include'}. "
+        "Install burlab again: pip install --force-reinstall burlab."
+    )
 
 
 def started() -> bool:
@@ -45,13 +49,15 @@ def started() -> bool:
     return interpreter.cache_info().currsize > 0
 
 
+def _cppyy() -> Any:
+    return import_module("cppyy")  # late: importing burlab must not start a compiler; untyped: it has no stubs
+
+
 @cache
-def interpreter() -> Any:  # cppyy has no type information
+def interpreter() -> Any:
     """cppyy's C++ interpreter, started by the first call (0.3 s)."""
     with _lock:
-        import cppyy  # noqa: PLC0415 - importing burlab must not start a compiler
-
-        cling = cppyy.gbl.gInterpreter
+        cling = _cppyy().gbl.gInterpreter
         cling.AddIncludePath(str(header_folder()))
         cling.AddIncludePath(sysconfig.get_paths()["include"])
         _declare_raw(cling, "".join(f"#include <{name}>\n" for name in _STANDARD))
@@ -80,26 +86,38 @@ def declare(body: str, include: Sequence[str] = (), *, name: str = "input") -> s
 
 
 def compile_text(text: str, include: Sequence[str] = ()) -> None:
-    """Hand text to the compiler as it is, for this CPU's instruction set. Use `declare` unless the text must not be wrapped."""
-    before, after = instruction_set().pragmas
-    includes = "".join(f'#include "{header}"\n' for header in include)
+    """Hand text to the compiler as it is, for this CPU's instruction set. Use `declare` unless it must not be wrapped.
+
+    Headers are compiled by themselves first: a header that came in with a text that fails would be lost with it, and
+    `#pragma once` would keep it from ever coming back.
+    """
     with _lock:
-        done, messages = _declare_raw(interpreter(), f"{before}{includes}{text}{after}")
+        for header in include:
+            if header not in _included:
+                _included.add(header)
+                _compile(f'#include "{header}"\n')
+        _compile(text)
+
+
+def _compile(text: str) -> None:
+    cling = interpreter()
+    before, after = instruction_set().pragmas
+    done, messages = _declare_raw(cling, f"{before}{text}{after}")
     if not done:
+        while before and _declare_raw(cling, after)[0]:
+            pass  # a text with an open bracket swallows the closing pragma: close the region, or every later text fails
         raise CompileError(_readable(messages))
     if messages:
         sys.stderr.write(messages)  # warnings belong to the user
 
 
 def address(symbol: str) -> int:
-    """The address of an `extern "C"` function. Raises CompileError where it cannot be linked (a missing symbol shows here)."""
-    import cppyy  # noqa: PLC0415 - only after interpreter() has started it
-
+    """The address of an `extern "C"` function. Raises CompileError where it cannot be linked: a missing symbol shows here."""
     with _lock, _captured_stderr() as messages:
         found = interpreter().FindSym(symbol)
-        place = cppyy.addressof(found) if found else 0
+        place = _cppyy().addressof(found) if found else 0
     if not place:
-        raise CompileError(f"The function {symbol} could not be linked.\n{_readable(messages())}")
+        raise CompileError(f"The function {symbol} uses what is declared but defined nowhere.\n{messages()}".strip())
     return int(place)
 
 
@@ -110,7 +128,7 @@ def _declare_raw(cling: Any, text: str) -> tuple[bool, str]:
 
 
 @contextmanager
-def _captured_stderr() -> Iterator[Callable[[], str]]:
+def _captured_stderr() -> Generator[Callable[[], str]]:
     """Catch what the compiler writes to file descriptor 2; the yielded function reads it, after the block too."""
     sys.stderr.flush()
     saved, text = os.dup(2), ""

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ..errors import ConfigurationError
+from burlab.errors import ConfigurationError
 
 
 @dataclass(frozen=True, slots=True)
 class InstructionSet:
-    """A name (`avx512`, `avx2`, `neon`, `plain`), the CPU flags it needs, and the `target` attribute that asks for it."""
+    """A name (avx512, avx2, neon or plain), the CPU flags it needs, and the `target` attribute that asks for it."""
 
     name: str
     flags: tuple[str, ...]
