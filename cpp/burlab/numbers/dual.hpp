@@ -13,31 +13,31 @@ template <class T>
 struct Dual {
   T value, tangent;
   Dual() = default;
-  BURLAB_INLINE explicit Dual(T v, T t) : value(v), tangent(t) {}
+  BURLAB_CONSTEXPR explicit Dual(T v, T t) : value(v), tangent(t) {}
   template <class S>
     requires(std::is_arithmetic_v<S> || std::is_same_v<S, T>)
-  BURLAB_INLINE explicit Dual(S constant) : value(T(constant)), tangent(T(0)) {}
+  BURLAB_CONSTEXPR explicit Dual(S constant) : value(T(constant)), tangent(T(0)) {}
 };
 
 /// The chain rule: the one place where a tangent is propagated.
 template <class Op, class T>
-BURLAB_INLINE Dual<T> chain(Dual<T> x) {
+BURLAB_CONSTEXPR Dual<T> chain(Dual<T> x) {
   const T y = Op::primal(x.value);
   return Dual<T>(y, Op::template partial<0>(x.value, y) * x.tangent);
 }
 template <class Op, class T>
-BURLAB_INLINE Dual<T> chain(Dual<T> x, Dual<T> y) {
+BURLAB_CONSTEXPR Dual<T> chain(Dual<T> x, Dual<T> y) {
   const T z = Op::primal(x.value, y.value);
   return Dual<T>(z, Op::template partial<0>(x.value, y.value, z) * x.tangent +
                         Op::template partial<1>(x.value, y.value, z) * y.tangent);
 }
 
 #define BURLAB_DUAL_BINARY(name, Op) \
-  template <class T> BURLAB_INLINE Dual<T> name(Dual<T> x, Dual<T> y) { return chain<ops::Op>(x, y); }
+  template <class T> BURLAB_CONSTEXPR Dual<T> name(Dual<T> x, Dual<T> y) { return chain<ops::Op>(x, y); }
 #define BURLAB_DUAL_UNARY(name, Op) \
-  template <class T> BURLAB_INLINE Dual<T> name(Dual<T> x) { return chain<ops::Op>(x); }
+  template <class T> BURLAB_CONSTEXPR Dual<T> name(Dual<T> x) { return chain<ops::Op>(x); }
 #define BURLAB_DUAL_COMPARE(op) \
-  template <class T> BURLAB_INLINE auto operator op(Dual<T> x, Dual<T> y) { return x.value op y.value; }
+  template <class T> BURLAB_CONSTEXPR auto operator op(Dual<T> x, Dual<T> y) { return x.value op y.value; }
 BURLAB_DUAL_BINARY(operator+, Add)
 BURLAB_DUAL_BINARY(operator-, Sub)
 BURLAB_DUAL_BINARY(operator*, Mul)
@@ -69,18 +69,18 @@ BURLAB_DUAL_COMPARE(!=)
 #undef BURLAB_DUAL_COMPARE
 
 template <class M, class T>
-BURLAB_INLINE Dual<T> select(M mask, Dual<T> yes, Dual<T> no) {
+BURLAB_CONSTEXPR Dual<T> select(M mask, Dual<T> yes, Dual<T> no) {
   return Dual<T>(select(mask, yes.value, no.value), select(mask, yes.tangent, no.tangent));
 }
 
 template <class T>
-BURLAB_INLINE auto is_zero(Dual<T> x) {
+BURLAB_CONSTEXPR auto is_zero(Dual<T> x) {
   return both(is_zero(x.value), is_zero(x.tangent));
 }
 
 /// x^y. A constant exponent has tangent zero, and 0 * log(x) would be nan for x < 0: what has no tangent adds nothing.
 template <class T>
-BURLAB_INLINE Dual<T> pow(Dual<T> x, Dual<T> y) {
+BURLAB_CONSTEXPR Dual<T> pow(Dual<T> x, Dual<T> y) {
   const T z = ops::Power::primal(x.value, y.value);
   const T along_x = ops::Power::partial<0>(x.value, y.value, z) * x.tangent;
   const T along_y = ops::Power::partial<1>(x.value, y.value, z) * y.tangent;

@@ -1,9 +1,10 @@
 #pragma once
 // A number type that only remembers what it is: a constant, an argument, or something that must be computed. Running a
-// partial derivative on it tells the graph which partials need no arithmetic: those of x + y are 1, those of x * y are y and x.
+// partial derivative on it tells the graph which partials need no arithmetic: those of x + y are 1, those of x * y are y
+// and x. On dual numbers of this type it tells which second derivatives vanish.
 #include <type_traits>
 
-#include "simd.hpp"
+#include "mask.hpp"
 
 BURLAB_BEGIN
 namespace burlab {
@@ -23,28 +24,41 @@ struct Form {
     form.index = k;
     return form;
   }
+  constexpr bool is(double c) const { return kind == Constant && value == c; }
+  constexpr bool same(Form other) const {
+    return kind != Computed && kind == other.kind && value == other.value && index == other.index;
+  }
 };
 
-#define BURLAB_FORM(name) \
-  constexpr Form name(Form, Form) { return {}; }
+/// What a comparison of forms gives: known to be a mask, and no more.
+struct FormMask {};
+template <>
+inline constexpr bool is_mask<FormMask> = true;
+
+constexpr Form operator-(Form x) { return x.kind == Form::Constant ? Form(-x.value) : Form(); }
+constexpr Form operator+(Form x, Form y) {
+  if (x.is(0)) return y;
+  if (y.is(0)) return x;
+  return x.kind == Form::Constant && y.kind == Form::Constant ? Form(x.value + y.value) : Form();
+}
+constexpr Form operator-(Form x, Form y) {
+  if (x.is(0)) return -y;
+  if (y.is(0)) return x;
+  return x.kind == Form::Constant && y.kind == Form::Constant ? Form(x.value - y.value) : Form();
+}
+constexpr Form operator*(Form x, Form y) {
+  if (x.is(0) || y.is(0)) return Form(0);
+  if (x.is(1)) return y;
+  if (y.is(1)) return x;
+  return x.kind == Form::Constant && y.kind == Form::Constant ? Form(x.value * y.value) : Form();
+}
+constexpr Form operator/(Form x, Form y) { return x.is(0) ? Form(0) : y.is(1) ? x : Form(); }
+constexpr Form select(FormMask, Form x, Form y) { return x.same(y) ? x : Form(); }
+
 #define BURLAB_FORM_UNARY(name) \
   constexpr Form name(Form) { return {}; }
-BURLAB_FORM(operator+)
-BURLAB_FORM(operator-)
-BURLAB_FORM(operator*)
-BURLAB_FORM(operator/)
-BURLAB_FORM(operator<)
-BURLAB_FORM(operator<=)
-BURLAB_FORM(operator>)
-BURLAB_FORM(operator>=)
-BURLAB_FORM(operator==)
-BURLAB_FORM(operator!=)
-BURLAB_FORM(pow)
-BURLAB_FORM(atan2)
-BURLAB_FORM(either)
-BURLAB_FORM(both)
-BURLAB_FORM_UNARY(negate)
-BURLAB_FORM_UNARY(operator-)
+#define BURLAB_FORM_COMPARE(name) \
+  constexpr FormMask name(Form, Form) { return {}; }
 BURLAB_FORM_UNARY(sqrt)
 BURLAB_FORM_UNARY(exp)
 BURLAB_FORM_UNARY(expm1)
@@ -59,9 +73,20 @@ BURLAB_FORM_UNARY(cosh)
 BURLAB_FORM_UNARY(tanh)
 BURLAB_FORM_UNARY(erf)
 BURLAB_FORM_UNARY(erfc)
-#undef BURLAB_FORM
+BURLAB_FORM_COMPARE(operator<)
+BURLAB_FORM_COMPARE(operator<=)
+BURLAB_FORM_COMPARE(operator>)
+BURLAB_FORM_COMPARE(operator>=)
+BURLAB_FORM_COMPARE(operator==)
+BURLAB_FORM_COMPARE(operator!=)
 #undef BURLAB_FORM_UNARY
-constexpr Form select(Form, Form, Form) { return {}; }
+#undef BURLAB_FORM_COMPARE
+constexpr Form pow(Form, Form) { return {}; }
+constexpr Form atan2(Form, Form) { return {}; }
+constexpr FormMask is_zero(Form) { return {}; }
+constexpr FormMask either(FormMask, FormMask) { return {}; }
+constexpr FormMask both(FormMask, FormMask) { return {}; }
+constexpr FormMask negate(FormMask) { return {}; }
 
 }  // namespace burlab
 BURLAB_END

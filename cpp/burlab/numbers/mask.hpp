@@ -7,6 +7,10 @@
 BURLAB_BEGIN
 namespace burlab {
 
+/// Whether a type holds the outcome of a comparison. A mask chooses; it has no derivative.
+template <class T>
+inline constexpr bool is_mask = std::is_same_v<T, bool>;
+
 /// The mask of a comparison: bool for plain numbers; every number type adds its own overloads.
 template <class T>
   requires std::is_arithmetic_v<T>

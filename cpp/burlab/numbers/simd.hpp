@@ -17,7 +17,8 @@
 #endif
 
 #define BURLAB_INLINE inline __attribute__((always_inline))
-#define BURLAB_RULE __attribute__((always_inline)) static constexpr  // the value or a partial of an operation
+#define BURLAB_CONSTEXPR __attribute__((always_inline)) constexpr
+#define BURLAB_RULE BURLAB_CONSTEXPR static  // the value or a partial of an operation
 #define BURLAB_NOINLINE inline __attribute__((noinline))
 #define BURLAB_COLD inline BURLAB_OPTNONE
 #define BURLAB_LIKELY(x) __builtin_expect(!!(x), 1)

@@ -63,6 +63,7 @@ struct Where {
 
 #define BURLAB_MASK_OP(Name, text, formula, count, ...)       \
   struct Name {                                               \
+    using no_derivative = void;                               \
     static constexpr auto name = text;                        \
     static constexpr int arity = count;                       \
     static constexpr auto doc = formula " as a mask; no derivative."; \

@@ -14,6 +14,10 @@ namespace burlab::ops {
 /// x and y count as independent: that y depends on x is known to the graph, which has a node for y.
 template <class Op, int K>
 struct D {
+  static constexpr auto name = Op::name;
+  static constexpr auto doc = "A partial derivative.";
+  static constexpr int arity = Op::arity + 1;
+
   template <class... Xs>
   BURLAB_RULE auto primal(Xs... xs) {
     return Op::template partial<K>(xs...);
@@ -29,7 +33,7 @@ struct D {
  private:
   template <bool Seeded, class X>
   BURLAB_RULE auto seed(X x) {
-    if constexpr (std::is_same_v<X, bool>) return x;  // a mask has no tangent
+    if constexpr (is_mask<X>) return x;
     else return Dual<X>(x, X(Seeded ? 1 : 0));
   }
 };

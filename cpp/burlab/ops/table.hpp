@@ -1,11 +1,13 @@
 #pragma once
 // The table of scalar operations: the one list. Python reads names, arities, partials and documentation from it.
 #include <array>
+#include <utility>
 
 #include "../numbers/form.hpp"
 #include "activation.hpp"
 #include "arithmetic.hpp"
 #include "choice.hpp"
+#include "derivative.hpp"
 #include "transcendental.hpp"
 
 BURLAB_BEGIN
@@ -20,37 +22,47 @@ using Scalar = List<Add, Sub, Mul, Div, Neg, Square, Cube, Sqrt, Power,         
                     Abs, Sign, Maximum, Minimum, Where,                                                            //
                     Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual, IsFinite, IsNan, LogicalAnd, LogicalOr, LogicalNot>;
 
-/// One row: what Python needs to know of an operation.
-struct Row {
+/// What Python needs to know of an operation before anything is differentiated.
+struct Entry {
   const char *name, *doc;
-  int arity = 0;
-  bool differentiable = false;
-  Form partial[3] = {};
+  int arity;
+  bool differentiable;
 };
 
 template <class Op>
-concept Differentiable = requires { &Op::template partial<1 - (Op::arity == 1), Form>; } ||
-                         requires { &Op::template partial<1, Form, Form>; };
-
+inline constexpr bool differentiable = !requires { typename Op::no_derivative; };
 template <class Op>
-constexpr Row row() {
-  constexpr Form x = Form::argument(0), y = Form::argument(1), z = Form::argument(2), w = Form::argument(3);
-  Row r{Op::name, Op::doc, Op::arity, Differentiable<Op>};
-  if constexpr (!Differentiable<Op>) return r;
-  else if constexpr (Op::arity == 1) r.partial[0] = Op::template partial<0>(x, y);
-  else if constexpr (Op::arity == 2) {
-    r.partial[0] = Op::template partial<0>(x, y, z);
-    r.partial[1] = Op::template partial<1>(x, y, z);
-  } else {
-    r.partial[1] = Op::template partial<1>(x, y, z, w);  // argument 0 is a mask
-    r.partial[2] = Op::template partial<2>(x, y, z, w);
-  }
-  return r;
+inline constexpr bool chooses = false;  // its first argument is a mask
+template <>
+inline constexpr bool chooses<Where> = true;
+template <class Op, int K>
+inline constexpr bool chooses<D<Op, K>> = chooses<Op>;
+
+template <class... Ops>
+constexpr auto entries(List<Ops...>) {
+  return std::array<Entry, sizeof...(Ops)>{Entry{Ops::name, Ops::doc, Ops::arity, differentiable<Ops>}...};
+}
+
+/// The forms of an operation's partials, given its arguments (a mask first where it chooses) and, last, its result.
+struct Forms {
+  Form partial[8];
+};
+
+template <class Op, int K, int... I>
+constexpr Form form(std::integer_sequence<int, I...>) {
+  if constexpr (!chooses<Op>) return Op::template partial<K>(Form::argument(0), Form::argument(I + 1)...);
+  else if constexpr (K > 0) return Op::template partial<K>(FormMask(), Form::argument(I + 1)...);
+  else return Form(0);
+}
+
+template <class Op, int... K>
+constexpr Forms forms(std::integer_sequence<int, K...> arguments) {
+  return {{form<Op, K>(arguments)...}};
 }
 
 template <class... Ops>
-constexpr auto rows(List<Ops...>) {
-  return std::array<Row, sizeof...(Ops)>{row<Ops>()...};
+constexpr auto forms(List<Ops...>) {
+  return std::array<Forms, sizeof...(Ops)>{forms<Ops>(std::make_integer_sequence<int, Ops::arity>())...};
 }
 
 }  // namespace burlab::ops

@@ -1,0 +1,142 @@
+"""Scalar operations on nodes. Their rules live in C++ (`cpp/burlab/ops`); Python reads the table from there.
+
+The K-th partial of an operation is an operation too, named with an apostrophe: `tanh'0` takes the argument and the result of
+tanh and gives 1 - y^2; `tanh'0'1` is the derivative of that by y. In C++ they are `D<Tanh, 0>` and `D<D<Tanh, 0>, 1>`.
+"""
+
+import ctypes
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from burlab import runtime
+
+_COMPUTED, _CONSTANT, _ARGUMENT = range(3)  # burlab::Form::Kind
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarOp:
+    """One row of the C++ table: name, documentation, number of arguments, and whether it has a derivative.
+
+    Comparisons and logic have none: their results are masks.
+    """
+
+    name: str
+    doc: str
+    arity: int
+    differentiable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """What a partial derivative is: a number (`constant`), an argument or the result (`argument`), else computed."""
+
+    constant: float | None = None
+    argument: int | None = None
+
+
+class _CEntry(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("doc", ctypes.c_char_p),
+        ("arity", ctypes.c_int),
+        ("differentiable", ctypes.c_bool),
+    )
+
+
+class _CForm(ctypes.Structure):
+    _fields_ = (("kind", ctypes.c_int), ("value", ctypes.c_double), ("index", ctypes.c_int))
+
+
+class _CForms(ctypes.Structure):
+    _fields_ = (("partial", _CForm * 8),)
+
+
+_ops: dict[str, ScalarOp] = {}
+_partials: dict[str, tuple[Partial, ...]] = {}
+_lock = threading.RLock()
+
+
+def scalar_ops() -> dict[str, ScalarOp]:
+    """The table of scalar operations by name, read from C++ at the first call.
+
+    >>> scalar_ops()["tanh"].arity
+    1
+    """
+    if not _ops:
+        with _lock:
+            rows = _read("entries(Scalar{})", _CEntry)
+            _ops.update((r.name.decode(), ScalarOp(r.name.decode(), r.doc.decode(), r.arity, r.differentiable)) for r in rows)
+    return _ops
+
+
+def arity(name: str) -> int:
+    """Number of arguments of an operation or of a partial, whose last argument is the result of what it derives from.
+
+    >>> arity("tanh'0'1")
+    3
+    """
+    base, *indices = name.split("'")
+    return scalar_ops()[base].arity + len(indices)
+
+
+def partials(name: str) -> tuple[Partial, ...]:
+    """What the partials of an operation are, one per argument (that of a mask is 0).
+
+    >>> partials("sub")
+    (Partial(constant=1.0, argument=None), Partial(constant=-1.0, argument=None))
+    """
+    if name not in _partials:
+        load_partials([name])
+    return _partials[name]
+
+
+def load_partials(names: Iterable[str]) -> None:
+    """Read what the partials of several operations are in one go: one call of the compiler instead of many."""
+    with _lock:
+        missing = sorted({name for name in names if name not in _partials and is_differentiable(name)})
+        if missing:
+            types = ", ".join(map(cpp_type, missing))
+            for name, row in zip(missing, _read(f"forms(List<{types}>{{}})", _CForms), strict=True):
+                _partials[name] = tuple(map(_partial, row.partial[: arity(name)]))
+
+
+def is_differentiable(name: str) -> bool:
+    """Whether the name is that of a scalar operation, or of a partial, that has derivatives."""
+    row = scalar_ops().get(name.partition("'")[0])
+    return row is not None and row.differentiable
+
+
+def cpp_type(name: str) -> str:
+    """The C++ struct of an operation inside namespace burlab::ops.
+
+    >>> cpp_type("tanh'0'1")
+    'D<D<Tanh, 0>, 1>'
+    """
+    base, *indices = name.split("'")
+    text = "".join(word.capitalize() for word in base.split("_"))
+    text = {"Isfinite": "IsFinite", "Isnan": "IsNan"}.get(text, text)
+    for index in indices:
+        text = f"D<{text}, {index}>"
+    return text
+
+
+def _read(expression: str, row: Any) -> list[Any]:
+    """The rows of a std::array that a constant expression of C++ gives."""
+    unit = runtime.declare(
+        f"using namespace burlab::ops; constexpr auto rows = {expression};"
+        ' extern "C" const void* @unit_rows() { return rows.data(); }'
+        ' extern "C" int @unit_count() { return int(rows.size()); }',
+        ["burlab/ops/table.hpp"],
+        name="table of operations",
+    )
+    count = ctypes.CFUNCTYPE(ctypes.c_int)(runtime.address(f"{unit}_count"))()
+    first = ctypes.CFUNCTYPE(ctypes.c_void_p)(runtime.address(f"{unit}_rows"))()
+    return list((row * count).from_address(first))
+
+
+def _partial(form: Any) -> Partial:
+    if form.kind == _CONSTANT:
+        return Partial(constant=form.value)
+    return Partial(argument=form.index) if form.kind == _ARGUMENT else Partial()
