@@ -1,0 +1,42 @@
+"""The image that repo2docker would build holds a compiler, Python headers and this checkout, and names no CPU."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def dockerfile(root: Path) -> str:
+    command = [sys.executable, "-m", "repo2docker", "--no-build", "--debug", str(root)]
+    return subprocess.run(command, text=True, capture_output=True, check=True).stdout
+
+
+def test_image_has_a_compiler(dockerfile: str):
+    install = next(line for line in dockerfile.splitlines() if line.startswith("apt-get install --yes"))
+    assert {"g++", "make"} <= set(install.split())
+
+
+def test_image_has_python_with_headers(dockerfile: str):
+    assert "environment-2epy-2d3-2e11" in dockerfile  # conda's Python 3.11, which carries its headers
+
+
+def test_image_installs_this_checkout(dockerfile: str, root: Path):
+    lines = dockerfile.splitlines()
+    copied = lines.index("COPY --chown=0:0 src/ ${REPO_DIR}/")
+    installed = lines.index('RUN ${KERNEL_PYTHON_PREFIX}/bin/pip install --no-cache-dir -r "binder/requirements.txt"')
+    built = lines.index("RUN ./binder/postBuild")
+    assert copied < installed < built
+    assert (root / "binder" / "requirements.txt").read_text().split() == ["-e", "."]
+
+
+def test_instruction_set_is_chosen_at_run_time(dockerfile: str, root: Path):
+    script = [
+        line for line in (root / "binder" / "postBuild").read_text().splitlines() if line and not line.startswith("#")
+    ]
+    assert "-march" not in dockerfile + "\n".join(script)
+    assert "BURLAB_ISA" not in dockerfile
+    rebuild = next(i for i, line in enumerate(script) if "CLING_REBUILD_PCH=1" in line)
+    assert script[rebuild].startswith("EXTRA_CLING_ARGS=-O2 "), "cppyy's own default is -O2 -march=native"
+    assert rebuild < script.index("burlab doctor")

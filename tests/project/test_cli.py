@@ -1,0 +1,59 @@
+"""The terminal commands."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from burlab import cli
+
+
+def test_no_command_explains_itself(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as stop:
+        cli.main([])
+    assert stop.value.code == 2
+    message = capsys.readouterr().err
+    assert all(command in message for command in ("lab", "demo", "doctor"))
+
+
+def test_tutorials_of_a_checkout_are_its_own(root: Path, tmp_path: Path):
+    assert cli.tutorials(tmp_path / "copies") == root / "notebooks"
+    assert not (tmp_path / "copies").exists()
+
+
+def test_tutorials_of_a_wheel_are_copied_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    shipped = tmp_path / "site-packages" / "burlab" / "_notebooks"
+    (shipped / "data").mkdir(parents=True)
+    (shipped / "01.ipynb").write_text("as shipped")
+    (shipped / "data" / "table.csv").write_text("1,2")
+    monkeypatch.setattr(cli, "_PACKAGE", shipped.parent)
+    mine = cli.tutorials(tmp_path / "mine")
+    assert (mine / "data" / "table.csv").read_text() == "1,2"
+    (mine / "01.ipynb").write_text("as edited")
+    assert (cli.tutorials(mine) / "01.ipynb").read_text() == "as edited"
+
+
+def test_lab_opens_the_first_tutorial(root: Path, monkeypatch: pytest.MonkeyPatch):
+    calls: list[list[str]] = []
+    monkeypatch.setattr(subprocess, "call", lambda command: calls.append(command) or 0)
+    assert cli.main(["lab", "--no-browser"]) == 0
+    (command,) = calls
+    assert command[:4] == [sys.executable, "-m", "jupyter", "lab"]
+    assert "--no-browser" in command
+    folder, page = (next(word.split("=")[1] for word in command if key in word) for key in ("root_dir", "default_url"))
+    assert (Path(folder) / page.removeprefix("/lab/tree/")).is_file()
+
+
+def test_demo_hands_its_options_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from burlab import demo
+
+    seen: dict[str, object] = {}
+    monkeypatch.setattr(demo, "main", lambda **options: seen.update(options) or 0)
+    assert cli.main(["demo", "--steps", "5", "--seed", "3", "--out", str(tmp_path / "r.html")]) == 0
+    assert seen == {"steps": 5, "seed": 3, "out": tmp_path / "r.html"}
+
+
+def test_command_is_installed():
+    command = Path(sys.executable).parent / "burlab"
+    assert "doctor" in subprocess.check_output([command, "--help"], text=True)

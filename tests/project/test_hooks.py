@@ -1,0 +1,28 @@
+"""pre-commit runs local hooks only, each a check of the README's test command."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+
+def hooks(root: Path) -> dict[str, str]:
+    """Hook -> what it runs."""
+    config = yaml.safe_load((root / ".pre-commit-config.yaml").read_text())
+    assert [repository["repo"] for repository in config["repos"]] == ["local"]
+    return {hook["id"]: hook["entry"] for hook in config["repos"][0]["hooks"]}
+
+
+def test_every_hook_is_part_of_make_test(root: Path):
+    checks = re.search(r"^check: (.*)$", (root / "Makefile").read_text(), re.MULTILINE)
+    assert checks
+    assert set(hooks(root)) == set(checks[1].split()) - {"unit"}
+    for name, entry in hooks(root).items():
+        assert entry.split()[0] == "make"
+        assert entry.split()[-1] == name
+
+
+def test_configuration_is_valid(root: Path):
+    subprocess.run([sys.executable, "-m", "pre_commit", "validate-config"], cwd=root, check=True, capture_output=True)

@@ -1,0 +1,47 @@
+"""`import burlab` is quick and starts no compiler, and its list of public names is true."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import burlab
+
+
+def python(code: str) -> str:
+    """Run `code` in a fresh interpreter and return what it prints."""
+    return subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True).stdout
+
+
+def test_import_starts_nothing():
+    loaded = python("import sys, burlab; print(*sys.modules)").split()
+    assert [name for name in loaded if name.startswith(("cppyy", "numpy", "IPython", "burlab."))] == []
+
+
+def test_import_is_quick():
+    measure = "import numpy, time; start = time.perf_counter(); import burlab; print(time.perf_counter() - start)"
+    assert min(float(python(measure)) for _ in range(3)) < 0.06
+
+
+@pytest.mark.parametrize("name", burlab.__all__)
+def test_public_name_exists_and_is_documented(name: str):
+    assert getattr(burlab, name).__doc__
+
+
+def test_star_import_gives_the_public_names():
+    assert set(burlab.__all__) <= set(python("from burlab import *; print(*dir())").split())
+
+
+def test_type_checkers_see_the_same_names():
+    tree = ast.parse(Path(burlab.__file__).read_text())
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
+    seen = {alias.asname: node.module for node in imports for alias in node.names}
+    assert seen == burlab._HOME
+
+
+def test_unknown_name_says_where_to_look():
+    with pytest.raises(AttributeError, match=r"no attribute 'gradd'.*burlab\.__all__"):
+        burlab.gradd  # noqa: B018 - the look-up is what is tested
