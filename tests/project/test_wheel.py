@@ -35,8 +35,7 @@ def installed(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     # this checkout, which is installed here as editable, stays out of sight.
     ask = [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
     own = Path(subprocess.check_output(ask, text=True).strip())
-    (own / "lent.pth").write_text(sysconfig.get_path("purelib") + "
-")
+    (own / "lent.pth").write_text(sysconfig.get_path("purelib"))
     return python
 
 
