@@ -1,0 +1,140 @@
+"""`burlab doctor`: whether this machine can compile and compute, and what to do where it cannot.
+
+The checks run in the order in which they depend on each other and stop at the first that fails: what comes after it
+would fail too, and cppyy without its precompiled header ends the process.
+"""
+
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import shutil
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import burlab
+from burlab import runtime
+from burlab.errors import BurlabError
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one check found; `remedy` says what to do and is empty where all is well."""
+
+    topic: str
+    found: str
+    remedy: str = ""
+
+
+def main() -> int:
+    """Print every finding; return 0, or 1 where one needs a remedy."""
+    failed = False
+    for finding in examine():
+        failed = bool(finding.remedy)
+        print(f"{'FAIL' if failed else 'ok':>4}  {finding.topic:<18} {finding.found}", flush=True)
+        if failed:
+            print(f"      remedy: {finding.remedy}")
+    print("burlab cannot compute here yet." if failed else "burlab works here.")
+    return int(failed)
+
+
+def examine() -> Iterator[Finding]:
+    """Run the checks one by one, up to the first that fails.
+
+    >>> all(finding.remedy == "" for finding in examine())
+    True
+    """
+    checks: list[Callable[[], Finding]] = [
+        _versions, _compiler, _python_headers, _precompiled_header, _headers, _instruction_set, _interpreter, _kernel
+    ]  # fmt: skip
+    for check in checks:
+        try:
+            finding = check()
+        except BurlabError as error:
+            finding = Finding(check.__name__.strip("_").replace("_", " "), type(error).__name__, str(error))
+        except ImportError as error:
+            remedy = "install it again: pip install --force-reinstall --no-cache-dir burlab"
+            finding = Finding(check.__name__.strip("_").replace("_", " "), str(error), remedy)
+        yield finding
+        if finding.remedy:
+            return
+
+
+def _versions() -> Finding:
+    packages = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("numpy", "cppyy", "cppyy-cling"))
+    return Finding("versions", f"burlab {burlab.__version__}, Python {platform.python_version()}, {packages}")
+
+
+def _compiler() -> Finding:
+    # The interpreter asks `c++` where the standard library's headers are.
+    command = shutil.which("c++")
+    remedy = "" if command else "install a C++ compiler: apt-get install g++, or your system's counterpart."
+    return Finding("C++ compiler", command or "there is no c++ on the PATH", remedy)
+
+
+def _python_headers() -> Finding:
+    header = Path(sysconfig.get_paths()["include"]) / "Python.h"
+    if header.is_file():
+        return Finding("Python headers", str(header.parent))
+    return Finding(
+        "Python headers", f"{header} is missing", "install them: apt-get install python3-dev, or your system's."
+    )
+
+
+def _precompiled_header() -> Finding:
+    topic = "precompiled header"
+    chosen = os.environ.get("CLING_STANDARD_PCH", "")
+    if chosen.lower() == "none":
+        return Finding(topic, "switched off", "cppyy needs it: unset CLING_STANDARD_PCH.")
+    spec = importlib.util.find_spec("cppyy_backend")
+    packages = Path(spec.origin).parents[1] if spec and spec.origin else Path(sysconfig.get_path("purelib"))
+    built = [Path(chosen)] if chosen else [*packages.glob("cppyy/*.pch*"), *packages.glob("cppyy_backend/etc/*.pch*")]
+    present = next((file for file in built if file.is_file()), None)
+    if present:
+        return Finding(topic, str(present))
+    folder = Path(chosen).parent if chosen else packages / "cppyy_backend" / "etc"
+    if folder.is_dir() and os.access(folder, os.W_OK):
+        return Finding(topic, f"will be built in {folder}")
+    remedy = 'choose a file in a folder that you can write to: export CLING_STANDARD_PCH="$HOME/cling.pch"'
+    return Finding(topic, f"there is none, and {folder} cannot be written", remedy)
+
+
+def _headers() -> Finding:
+    return Finding("burlab headers", str(runtime.header_folder()))
+
+
+def _instruction_set() -> Finding:
+    chosen = runtime.instruction_set()
+    why = "asked for by BURLAB_ISA" if os.environ.get("BURLAB_ISA") else "the widest of this CPU"
+    return Finding("instruction set", f"{chosen.name}, {why}; target {chosen.target or 'default'}")
+
+
+def _interpreter() -> Finding:
+    before = "cppyy" in sys.modules and not runtime.started()
+    runtime.interpreter()
+    flags = os.environ.get("EXTRA_CLING_ARGS", "").strip()
+    return Finding("C++ interpreter", f"C++20, flags {flags}" + (", started by other code" if before else ""))
+
+
+def _function(x: Any) -> Any:
+    return np.sum(np.tanh(x) * np.exp(-(x**2)))
+
+
+def _kernel() -> Finding:
+    return check_kernel(burlab.compile)
+
+
+def check_kernel(compiler: Callable[..., Any]) -> Finding:
+    """Compile a function of eight numbers and compare value and gradient with NumPy and its central differences."""
+    x, step = np.linspace(-1.5, 2.0, 8), 1e-6
+    value, gradient = compiler(_function, x).value_and_grad(x)
+    differences = [(_function(x + step * e) - _function(x - step * e)) / (2 * step) for e in np.eye(x.size)]
+    error = max(abs(value - _function(x)), np.max(np.abs(gradient - differences)))
+    remedy = "" if error < 1e-8 else "the compiler made wrong code: please report this page as an issue of burlab."
+    return Finding("kernel", f"compiled and run; differs from NumPy by at most {error:.1e}", remedy)
