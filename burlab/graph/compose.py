@@ -1,0 +1,52 @@
+"""Functions that NumPy lacks, composed of traced NumPy: activations, softmax, and what stops a derivative."""
+
+from typing import Any
+
+from .elementwise import apply, as_dtype
+from .linear import broadcast, reshape
+from .node import Node, as_node, constant
+from .reduction import extreme, sum_
+
+
+def stop_gradient(x: Any) -> Node:
+    """The value, with derivative zero."""
+    node = as_node(x)
+    return Node("stop_gradient", (node,), None, node.shape, node.dtype, node.weak)
+
+
+def _peak(x: Node, axis: Any) -> Node:
+    """The largest entry, kept as an axis, where it is finite: what makes exp safe. Its derivative cancels out."""
+    peak = stop_gradient(extreme("reduce_max", x, axis, keepdims=True))
+    return apply("where", apply("isfinite", peak), peak, 0.0)
+
+
+def _floating(x: Any) -> Node:
+    node = as_node(x)
+    return node if node.dtype.kind == "f" else as_dtype(node, constant(0.0).dtype)
+
+
+def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Node:
+    """log sum exp over axes, shifted by the largest entry."""
+    a = _floating(x)
+    peak = _peak(a, axis)
+    total = apply("log", sum_(apply("exp", apply("sub", a, peak)), axis, keepdims=True))
+    result = apply("add", total, peak)
+    return result if keepdims else reshape(result, sum_(a, axis).shape)
+
+
+def softmax(x: Any, axis: Any = -1) -> Node:
+    """exp x / sum exp x over axes, shifted by the largest entry."""
+    a = _floating(x)
+    e = apply("exp", apply("sub", a, _peak(a, axis)))
+    return apply("div", e, sum_(e, axis, keepdims=True))
+
+
+def log_softmax(x: Any, axis: Any = -1) -> Node:
+    """x - logsumexp x over axes."""
+    a = _floating(x)
+    return apply("sub", a, logsumexp(a, axis, keepdims=True))
+
+
+def zeros(shape: tuple[int, ...], dtype: Any) -> Node:
+    """A node of zeros that takes no memory in the graph."""
+    return broadcast(constant(0, dtype), shape)

@@ -1,0 +1,88 @@
+"""A computation graph: inputs, outputs, and everything between."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from .node import Node
+from .order import topological
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A traced computation. Printed, it has one line per node: number, operation, inputs, shape, dtype, the user's line.
+
+    inputs: nodes of operation `input`, in the order of the arguments; outputs: any nodes, the same one twice if need be.
+    """
+
+    inputs: tuple[Node, ...]
+    outputs: tuple[Node, ...]
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """Every node, inputs first, each after what it depends on."""
+        inputs = set(self.inputs)
+        return (*self.inputs, *(n for n in topological(self.outputs) if n not in inputs))
+
+    @cached_property
+    def index(self) -> dict[Node, int]:
+        """The number of each node."""
+        return {n: k for k, n in enumerate(self.nodes)}
+
+    @cached_property
+    def key(self) -> str:
+        """A hash of what the graph computes; names and lines of the user's code do not enter."""
+        from .serial import digest
+
+        return digest(self)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __str__(self) -> str:
+        from .show import listing
+
+        return listing(self)
+
+    def to_json(self) -> str:
+        """The graph as versioned JSON; `Graph.from_json` reads it back."""
+        from .serial import to_json
+
+        return to_json(self)
+
+    @staticmethod
+    def from_json(text: str) -> "Graph":
+        """A graph from its JSON. Raises GraphError where the text is none, or of a newer version."""
+        from .serial import from_json
+
+        return from_json(text)
+
+    def to_dot(self) -> str:
+        """The graph in Graphviz's DOT language."""
+        from .show import dot
+
+        return dot(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """The parameter of a `call` node: a sub-graph with one output, its name, and a reverse rule of its own if it has one.
+
+    backward: a graph from (inputs, output, cotangent) to the cotangents of the floating inputs.
+    """
+
+    name: str
+    graph: Graph
+    backward: Graph | None = None
+
+
+def single(outputs: Any) -> Node:
+    """The only output."""
+    (output,) = outputs
+    return output

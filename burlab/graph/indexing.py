@@ -1,0 +1,190 @@
+"""NumPy indexing of nodes: basic keys are one `slice`, integer arrays (known or traced) are one `gather`."""
+
+import operator
+from typing import Any, cast
+
+import numpy as np
+
+from .elementwise import BOOL, INT64, apply, as_dtype, node
+from .linear import broadcast, gather, reshape, slice_, transpose
+from .node import FUNCTIONS, METHODS, Node, as_node, constant, fault, normal_axis, user_line
+
+_BASIC = (int, np.integer, slice)
+_ALL = slice(None)
+
+
+def getitem(x: Node, key: Any) -> Node:
+    """`x[key]`: integers, slices, None, Ellipsis, integer arrays and lists, known boolean masks, in any mixture."""
+    keys = _expand(x, list(cast("tuple[Any, ...]", key)) if isinstance(key, tuple) else [key])
+    axes = [item for item in keys if item is not None]
+    arrays = {a: item for a, item in enumerate(axes) if not isinstance(item, _BASIC)}
+    if not arrays:
+        y = _slice(x, axes)
+        sizes = iter(y.shape)
+        shape = [1 if item is None else next(sizes) for item in keys]
+        return reshape(y, tuple(d for d, item in zip(shape, keys, strict=True) if item is None or isinstance(item, slice)))
+    if None in [item for item in keys if item is None]:
+        raise fault("None together with an integer array in one index of a traced array", "two steps: x[rows][:, None]")
+    # NumPy broadcasts plain integers together with the index arrays.
+    arrays |= {a: np.int64(operator.index(item)) for a, item in enumerate(axes) if isinstance(item, (int, np.integer))}
+    y = _slice(x, [_ALL if a in arrays else item for a, item in enumerate(axes)])
+    return take_at(y, {a: arrays[a] for a in sorted(arrays)})
+
+
+def _expand(x: Node, keys: list[Any]) -> list[Any]:
+    """One entry per axis, or None for a new one: the Ellipsis is written out, masks become integer arrays."""
+    plain: list[Any] = []
+    for item in keys:
+        if isinstance(item, (list, np.ndarray, Node)) or isinstance(item, (bool, np.bool_)):
+            plain.extend(_index_arrays(item))
+        elif item is None or item is Ellipsis or isinstance(item, _BASIC):
+            plain.append(item)
+        else:
+            raise IndexError(f"an index is an int, slice, None, Ellipsis or integer array, got {type(item).__name__}.")
+    used = sum(item is not None and item is not Ellipsis for item in plain)
+    if used > x.ndim:
+        raise IndexError(f"too many indices: {used} for an array of shape {x.shape}.")
+    dots = [k for k, item in enumerate(plain) if item is Ellipsis]
+    if len(dots) > 1:
+        raise IndexError("an index can hold one Ellipsis ('...') only.")
+    at = dots[0] if dots else len(plain)
+    return plain[:at] + [_ALL] * (x.ndim - used) + plain[at + 1 :]
+
+
+def _index_arrays(item: Any) -> list[Any]:
+    """A mask that is known becomes the integer arrays of its true places; what is traced stays."""
+    if isinstance(item, Node):
+        if item.dtype == BOOL:
+            raise fault("a traced mask as an index: the shape of the result would depend on its values", "np.where(mask, x, 0)")
+        return [item]
+    array = np.asarray(item) if not isinstance(item, list) or not _has_node(cast("list[Any]", item)) else item
+    if isinstance(array, np.ndarray) and array.dtype == bool:
+        return list(np.nonzero(array))
+    if isinstance(array, np.ndarray) and array.size == 0 and isinstance(item, list):
+        return [array.astype(np.int64)]
+    return [array]
+
+
+def _has_node(items: list[Any]) -> bool:
+    return any(isinstance(item, Node) or (isinstance(item, list) and _has_node(cast("list[Any]", item))) for item in items)
+
+
+def _slice(x: Node, keys: list[Any]) -> Node:
+    """Basic indices of every axis; an axis indexed by an integer keeps size 1."""
+    start, step, shape = [], [], []
+    for axis, (item, size) in enumerate(zip(keys, x.shape, strict=True)):
+        if isinstance(item, slice):
+            first, last, stride = item.indices(size)
+            start.append(first)
+            step.append(stride)
+            shape.append(len(range(first, last, stride)))
+        else:
+            k = operator.index(item)
+            if not -size <= k < size:
+                raise IndexError(f"index {k} is out of bounds for axis {axis} of size {size}, shape {x.shape}.")
+            start.append(k % size)
+            step.append(1)
+            shape.append(1)
+    start = [0 if d == 0 else s for s, d in zip(start, shape, strict=True)]  # an empty slice may start past the end
+    return slice_(x, tuple(start), tuple(step), tuple(shape))
+
+
+def take_at(x: Node, indices: dict[int, Any]) -> Node:
+    """Integer arrays along some axes, broadcast together; the result's place is NumPy's: theirs if adjacent, else first."""
+    axes = tuple(indices)
+    arrays = [normal_index(index, x.shape[a], a) for a, index in indices.items()]
+    shape = np.broadcast_shapes(*(i.shape for i in arrays))
+    flat = _flat_index([broadcast(i, shape) for i in arrays], [x.shape[a] for a in axes])
+    rest = tuple(a for a in range(x.ndim) if a not in axes)
+    front = transpose(x, axes + rest)
+    size = 1
+    for a in axes:
+        size *= x.shape[a]
+    y = gather(reshape(front, (size, *front.shape[len(axes) :])), flat)
+    if axes[-1] - axes[0] != len(axes) - 1:
+        return y
+    k, before = len(shape), axes[0]
+    return transpose(y, (*range(k, k + before), *range(k), *range(k + before, y.ndim)))
+
+
+def _flat_index(arrays: list[Node], sizes: list[int]) -> Node:
+    """One index into the axes flattened. A traced index out of range must not land in a neighbour's row: it becomes -1."""
+    flat = arrays[0]
+    if len(arrays) == 1:
+        return flat
+    valid: Node | None = None
+    for k, (index, size) in enumerate(zip(arrays, sizes, strict=True)):
+        flat = index if k == 0 else apply("add", apply("mul", flat, size), index)
+        if index.op != "constant" and not (index.op == "broadcast" and index.inputs[0].op == "constant"):
+            inside = apply("logical_and", apply("greater_equal", index, 0), apply("less", index, size))
+            valid = inside if valid is None else apply("logical_and", valid, inside)
+    return flat if valid is None else apply("where", valid, flat, -1)
+
+
+def normal_index(index: Any, size: int, axis: int) -> Node:
+    """An integer index with negative entries counted from the end. Known ones are checked now, traced ones by the kernel."""
+    i = as_node(index)
+    if i.dtype.kind not in "iu":
+        raise IndexError(f"an array used as an index must be of integers, got {i.dtype}. Use x.astype(np.int64).")
+    if i.op == "constant":
+        array = i.params.astype(np.int64)
+        if array.size and not (-size <= array.min() and array.max() < size):
+            bad = array.min() if array.min() < -size else array.max()
+            line = user_line()
+            where = f'File "{line[0]}", line {line[1]}: ' if line else ""
+            raise IndexError(f"{where}index {bad} is out of bounds for axis {axis} of size {size}.")
+        return constant(np.where(array < 0, array + size, array), INT64)
+    i = as_dtype(i, INT64) if i.dtype.kind == "u" else i
+    return apply("where", apply("less", i, 0), apply("add", i, size), i)
+
+
+def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "raise") -> Node:
+    """np.take along an axis, or of the ravelled array."""
+    if out is not None or mode != "raise":
+        raise fault("np.take(out=..., mode=...) of a traced array", "indices inside the axis")
+    x = as_node(a)
+    if axis is None:
+        x, axis = reshape(x, (x.size,)), 0
+    return take_at(x, {normal_axis(axis, x.ndim): indices})
+
+
+def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Node:
+    """np.take_along_axis: one gather whose batch axes are all the others."""
+    x, i = as_node(arr), as_node(indices)
+    if axis is None:
+        x, axis = reshape(x, (x.size,)), 0
+    axis = normal_axis(axis, x.ndim)
+    if i.ndim != x.ndim:
+        raise ValueError(f"take_along_axis needs indices with {x.ndim} axes, as the array has, got {i.ndim}.")
+    i = normal_index(i, x.shape[axis], axis)
+    last = (*(a for a in range(x.ndim) if a != axis), axis)
+    lead = np.broadcast_shapes(*(tuple(z.shape[a] for a in last[:-1]) for z in (x, i)))
+    x, i = (broadcast(transpose(z, last), (*lead, z.shape[axis])) for z in (x, i))
+    y = gather(x, i, batch=len(lead))
+    return transpose(y, tuple(int(a) for a in np.argsort(last)))
+
+
+class IndexedArray(np.ndarray[Any, Any]):
+    """A NumPy array that a traced integer may index: what `asarray` gives."""
+
+    def __getitem__(self, key: Any) -> Any:
+        parts: list[Any] = list(cast("tuple[Any, ...]", key)) if isinstance(key, tuple) else [key]
+        if any(isinstance(part, Node) for part in parts):
+            return getitem(constant(np.asarray(self)), key)
+        return super().__getitem__(key)
+
+
+def asarray(a: Any) -> Any:
+    """An array that traced integers may index, where a plain NumPy array would ask for their numbers.
+
+    >>> import burlab as bl, numpy as np
+    >>> table = bl.asarray(np.array([10.0, 20.0, 30.0]))
+    >>> float(bl.jit(lambda i: table[i])(np.array(2)))
+    30.0
+    """
+    return a if isinstance(a, Node) else np.asarray(a).view(IndexedArray)
+
+
+Node.__getitem__ = getitem  # type: ignore[attr-defined]
+METHODS["take"] = take
+FUNCTIONS |= {np.take: take, np.take_along_axis: take_along_axis}

@@ -1,0 +1,110 @@
+"""A graph as versioned JSON and back, and the hash of what it computes.
+
+Version 1: {"burlab_graph": 1, "nodes": [{"op", "inputs", "params", "shape", "dtype", "weak", "origin", "scope"}, ...],
+"inputs": [...], "outputs": [...]}. Nodes refer to each other by position. Arrays are base64 of little-endian bytes; tuples
+are lists; the sub-graphs of a `call` are graphs in its params.
+"""
+
+import base64
+import hashlib
+import json
+from typing import Any, cast
+
+import numpy as np
+
+from burlab.errors import GraphError
+
+from .graph import Call, Graph
+from .node import Node
+
+VERSION = 1
+
+
+def to_json(graph: Graph) -> str:
+    """The graph as JSON text."""
+    return json.dumps(_graph(graph, places=True))
+
+
+def digest(graph: Graph) -> str:
+    """A hash that equal computations share: names, lines and scopes do not enter."""
+    return hashlib.sha256(json.dumps(_graph(graph, places=False)).encode()).hexdigest()
+
+
+def _graph(graph: Graph, places: bool) -> dict[str, Any]:
+    index = graph.index
+    return {
+        "burlab_graph": VERSION,
+        "nodes": [_node(n, index, places) for n in graph.nodes],
+        "inputs": [index[x] for x in graph.inputs],
+        "outputs": [index[y] for y in graph.outputs],
+    }
+
+
+def _node(n: Node, index: dict[Node, int], places: bool) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "op": n.op,
+        "inputs": [index[x] for x in n.inputs],
+        "params": None if n.op == "input" and not places else _params(n.params, places),
+        "shape": n.shape,
+        "dtype": n.dtype.name,
+        "weak": n.weak,
+    }
+    return row | {"origin": n.origin, "scope": n.scope} if places else row
+
+
+def _params(params: Any, places: bool) -> Any:
+    if isinstance(params, np.ndarray):
+        array = cast("np.ndarray[Any, Any]", params)
+        little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+        return {"array": base64.b64encode(little.tobytes()).decode(), "shape": array.shape, "dtype": array.dtype.name}
+    if isinstance(params, Call):
+        backward = None if params.backward is None else _graph(params.backward, places)
+        return {"call": params.name if places else "", "graph": _graph(params.graph, places), "backward": backward}
+    return params
+
+
+def from_json(text: str) -> Graph:
+    """A graph from JSON text. Raises GraphError where the text is not one, or of another version."""
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise GraphError(f"a graph's JSON was expected, got a text that is none ({error}).") from None
+    if not isinstance(data, dict) or "burlab_graph" not in data:
+        raise GraphError('a graph\'s JSON was expected, an object with the key "burlab_graph"; this text has none.')
+    if data["burlab_graph"] != VERSION:
+        raise GraphError(
+            f"this burlab reads graphs of version {VERSION}, got version {data['burlab_graph']}. "
+            "Save the graph again with this burlab, or use the one that wrote it."
+        )
+    try:
+        return _read(cast("dict[str, Any]", data))
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise GraphError(f"the graph's JSON is damaged: {type(error).__name__} {error}.") from None
+
+
+def _read(data: dict[str, Any]) -> Graph:
+    nodes: list[Node] = []
+    for row in data["nodes"]:
+        if any(k >= len(nodes) for k in row["inputs"]):
+            raise ValueError(f"node {len(nodes)} uses a later one")
+        n = Node.__new__(Node)
+        n.op, n.inputs, n.params = row["op"], tuple(nodes[k] for k in row["inputs"]), _read_params(row["params"])
+        n.shape, n.dtype, n.weak = tuple(row["shape"]), np.dtype(row["dtype"]), bool(row["weak"])
+        n.origin, n.scope = cast(Any, tuple(row["origin"])) if row["origin"] else None, row["scope"]
+        nodes.append(n)
+    return Graph(tuple(nodes[k] for k in data["inputs"]), tuple(nodes[k] for k in data["outputs"]))
+
+
+def _read_params(params: Any) -> Any:
+    if isinstance(params, list):
+        return tuple(_read_params(p) for p in cast("list[Any]", params))
+    if isinstance(params, dict) and "array" in params:
+        dtype = np.dtype(params["dtype"])
+        array = np.frombuffer(base64.b64decode(params["array"]), dtype.newbyteorder("<")).astype(dtype)
+        array = array.reshape(params["shape"])
+        array.flags.writeable = False
+        return array
+    if isinstance(params, dict) and "call" in params:
+        backward = None if params["backward"] is None else _read(params["backward"])
+        return Call(params["call"], _read(params["graph"]), backward)
+    return params

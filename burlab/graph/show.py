@@ -1,0 +1,53 @@
+"""A graph as text: a listing with one line per node, and Graphviz's DOT."""
+
+from pathlib import Path
+from typing import Any
+
+from .graph import Graph
+from .node import Node
+
+
+def listing(graph: Graph) -> str:
+    """One line per node: number, operation and parameters, inputs, shape, dtype, the user's line, module scope."""
+    rows = [_row(graph, k, n) for k, n in enumerate(graph.nodes)]
+    widths = [max((len(row[c]) for row in rows), default=0) for c in range(4)]
+    lines = ["  ".join(text.ljust(w) for text, w in zip(row, [*widths, 0], strict=True)).rstrip() for row in rows]
+    outputs = ", ".join(f"%{graph.index[y]}" for y in graph.outputs)
+    return "\n".join([*lines, f"return {outputs}"])
+
+
+def _row(graph: Graph, k: int, n: Node) -> list[str]:
+    inputs = " ".join(f"%{graph.index[x]}" for x in n.inputs)
+    shape = f"{n.dtype.name}{list(n.shape)}" + (" weak" if n.weak else "")
+    place = f"{Path(n.origin[0]).name}:{n.origin[1]}" if n.origin else ""
+    return [f"%{k}", label(n), inputs, shape, f"{place}  {n.scope}".strip()]
+
+
+def label(n: Node) -> str:
+    """The operation with its parameters, short."""
+    if n.op == "constant":
+        return f"constant {n.params.item():.6g}" if n.size == 1 else "constant"
+    if n.op == "call":
+        return f"call {n.params.name}"
+    return n.op if n.params is None else f"{n.op} {_short(n.params)}"
+
+
+def _short(params: Any) -> str:
+    return str(params).replace(" ", "")
+
+
+def dot(graph: Graph) -> str:
+    """Graphviz's DOT: boxes for inputs, ovals for operations, a double rim for outputs."""
+    lines = ["digraph burlab {", '  rankdir="LR"; node [fontname="Helvetica", fontsize=11];']
+    for n, k in graph.index.items():
+        shape = "box" if n.op in ("input", "constant") else "ellipse"
+        rim = ", peripheries=2" if any(n is y for y in graph.outputs) else ""
+        text = _quoted(f"{label(n)}\n{n.dtype.name}{list(n.shape)}")
+        lines.append(f"  n{k} [label={text}, shape={shape}{rim}];")
+        lines.extend(f"  n{graph.index[x]} -> n{k};" for x in n.inputs)
+    return "\n".join([*lines, "}"])
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

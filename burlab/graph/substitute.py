@@ -1,0 +1,35 @@
+"""Building a graph again with some nodes replaced: how sub-graphs are inlined and rewrites are made."""
+
+from collections.abc import Callable, Sequence
+
+from .graph import Graph
+from .node import Node
+from .order import topological
+
+
+def rebuild(outputs: Sequence[Node], known: dict[Node, Node], rule: Callable[[Node, tuple[Node, ...]], Node]) -> list[Node]:
+    """The outputs made anew from `known` replacements; `rule(node, new inputs)` makes each other node."""
+    for n in topological(outputs):
+        if n not in known:
+            known[n] = rule(n, tuple(known[x] for x in n.inputs))
+    return [known[y] for y in outputs]
+
+
+def keep(n: Node, inputs: tuple[Node, ...]) -> Node:
+    """The node itself if its inputs are unchanged, else the same operation on the new ones."""
+    if all(a is b for a, b in zip(inputs, n.inputs, strict=True)):
+        return n
+    return copy(n, inputs)
+
+
+def copy(n: Node, inputs: tuple[Node, ...]) -> Node:
+    """The same operation on other inputs, standing for the same line of the user's code."""
+    new = Node.__new__(Node)
+    new.op, new.inputs, new.params, new.shape, new.dtype = n.op, inputs, n.params, n.shape, n.dtype
+    new.weak, new.origin, new.scope = n.weak, n.origin, n.scope
+    return new
+
+
+def inline(graph: Graph, arguments: Sequence[Node]) -> list[Node]:
+    """The outputs of a graph with its inputs replaced by nodes of another."""
+    return rebuild(graph.outputs, dict(zip(graph.inputs, arguments, strict=True)), keep)
