@@ -1,0 +1,60 @@
+"""What the README shows runs and is right, and no page links to nothing."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def shown() -> dict[str, Any]:
+    """The names that the README's examples leave behind."""
+    names: dict[str, Any] = {}
+    for block in re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL):
+        exec(block, names)
+    return names
+
+
+def test_example_gives_the_gradient(shown: dict[str, Any]):
+    f, x, h = shown["rosenbrock"], shown["x"], 1e-6
+    differences = [(f(x + h * e) - f(x - h * e)) / (2 * h) for e in np.eye(x.size)]
+    np.testing.assert_allclose(shown["gradient"], differences, rtol=1e-6)
+
+
+def test_example_gives_the_curvature(shown: dict[str, Any]):
+    import burlab as bl
+
+    f, x, v, h = shown["rosenbrock"], shown["x"], np.ones(3), 1e-5
+    differences = (bl.grad(f)(x + h * v) - bl.grad(f)(x - h * v)) / (2 * h)
+    np.testing.assert_allclose(shown["curvature"], differences, rtol=1e-6)
+
+
+def test_example_finds_the_minimum(shown: dict[str, Any]):
+    f, run = shown["rosenbrock"], shown["run"]
+    assert shown["kernel"](run.x) == pytest.approx(f(run.x), rel=1e-12)
+    assert f(run.x) < 1e-3 * f(shown["x"])
+
+
+def test_readme_keeps_its_promise_of_brevity():
+    what, rest = README.split("## Two commands")
+    assert len([line for line in what.splitlines() if line]) <= 20
+    (block,) = re.findall(r"^```python\n(.*?)^```", rest, re.MULTILINE | re.DOTALL)
+    assert len([line for line in block.splitlines() if line]) <= 12
+
+
+def test_commands_exist():
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for page in ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"):
+        wanted = set(re.findall(r"\bmake ([a-z-]+)", (ROOT / page).read_text())) - {"and", "test`,"}
+        assert wanted <= targets, page
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in ROOT.glob("*.md")))
+def test_links_lead_somewhere(page: str):
+    links = re.findall(r"\]\(([^)#:]+)\)", (ROOT / page).read_text())
+    assert [link for link in links if not (ROOT / link).exists()] == []
