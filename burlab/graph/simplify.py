@@ -5,7 +5,7 @@ to compute), equal nodes become one, views of views one view, and what the outpu
 stays: zero times infinity is not zero.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from .graph import Graph
 from .linear import broadcast, reshape, slice_, transpose
 from .node import Node, constant, derived_from
-from .substitute import inline, keep, rebuild
+from .substitute import copy, inline, keep, rebuild
 
 _FOLDED: dict[str, Callable[..., Any]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "neg": np.negative, "square": np.square,
@@ -27,25 +27,45 @@ _LARGEST_FOLD = 4096  # elements: larger known arrays are computed by the kernel
 def simplify(graph: Graph) -> Graph:
     """The same function with fewer nodes. Inputs keep their order, also where they are unused."""
     unique: dict[Any, Node] = {}
+    known = {x: x for x in graph.inputs}
+    settled = set(graph.inputs)
+
+    def intern(n: Node) -> Node:
+        """The one node that computes this; rules make a few new inputs at once, which are looked up as well."""
+        if n in settled:
+            return n
+        inputs = tuple(intern(x) for x in n.inputs)
+        one = unique.setdefault(_identity(n, inputs), n)
+        if one is n and any(a is not b for a, b in zip(inputs, n.inputs, strict=True)):
+            one = unique[_identity(n, inputs)] = copy(n, inputs)
+        settled.add(one)
+        return one
 
     def rule(n: Node, inputs: tuple[Node, ...]) -> Node:
-        if n.op == "call":
-            return simplify(Graph(inputs, tuple(inline(n.params.graph, inputs)))).outputs[0]
         with derived_from(n):
-            reduced = _reduce(keep(n, inputs))
-        return unique.setdefault(_identity(reduced), reduced)
+            return intern(_reduce(keep(n, inputs)))
 
-    known = {x: x for x in graph.inputs}
-    return Graph(graph.inputs, tuple(rebuild(graph.outputs, known, rule)))
+    return Graph(graph.inputs, tuple(rebuild(without_calls(graph.outputs), known, rule)))
 
 
-def _identity(n: Node) -> Any:
+def without_calls(outputs: Sequence[Node]) -> list[Node]:
+    """The outputs with every `call` replaced by what it calls."""
+
+    def rule(n: Node, inputs: tuple[Node, ...]) -> Node:
+        if n.op != "call":
+            return keep(n, inputs)
+        return without_calls(inline(n.params.graph, inputs))[0]
+
+    return rebuild(outputs, {}, rule)
+
+
+def _identity(n: Node, inputs: tuple[Node, ...]) -> Any:
     """Equal for nodes that compute the same. A constant counts by its bytes, so that -0.0 and 0.0 differ."""
     if n.op == "input":
         return n
     if n.op == "constant":
         return n.op, n.dtype, n.shape, n.weak, n.params.tobytes()
-    return n.op, n.inputs, n.params, n.dtype, n.shape
+    return n.op, inputs, n.params, n.dtype, n.shape
 
 
 def _reduce(n: Node) -> Node:

@@ -1,0 +1,78 @@
+"""Batching: a graph for one sample becomes a graph for many, node by node, by each operation's own rule."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .elementwise import node
+from .graph import Graph
+from .linear import LINEAR, broadcast, convert, reshape, spread, transpose
+from .node import Node, constant, derived_from
+from .order import topological
+from .scalar import scalar_ops
+from .simplify import without_calls
+from .substitute import keep
+
+_SHIFTED = {"reduce_max", "reduce_min", "argmax", "argmin"}  # params are axes
+
+
+def batch(graph: Graph, batched: Sequence[bool], size: int) -> Graph:
+    """The graph with a new leading axis of `size` on the inputs marked `batched` and on every output."""
+    inputs = tuple(_input(x, size) if b else x for x, b in zip(graph.inputs, batched, strict=True))
+    known = dict(zip(graph.inputs, inputs, strict=True))
+    many = {new for new, b in zip(inputs, batched, strict=True) if b}
+    outputs = without_calls(graph.outputs)
+    for n in topological(outputs):
+        if n in known:
+            continue
+        xs = [known[x] for x in n.inputs]
+        flags = [x in many for x in xs]
+        if not any(flags):
+            known[n] = keep(n, tuple(xs))
+            continue
+        with derived_from(n):
+            known[n] = _batched(n, xs, flags, size)
+        many.add(known[n])
+    return Graph(inputs, tuple(known[y] if known[y] in many else spread(known[y], size) for y in outputs))
+
+
+def _input(x: Node, size: int) -> Node:
+    with derived_from(x):
+        return Node("input", (), x.params, (size, *x.shape), x.dtype)
+
+
+def _batched(n: Node, xs: list[Node], flags: list[bool], size: int) -> Node:
+    if n.op in LINEAR:
+        return LINEAR[n.op].batch(n.params, xs, flags)
+    shape = (size, *n.shape)
+    if n.op.partition("'")[0] in scalar_ops() or n.op in ("stop_gradient", "surrogate", "fold_in"):
+        inputs = tuple(x if f else spread(x, size) for x, f in zip(xs, flags, strict=True))
+        return Node(n.op, inputs, n.params, shape, n.dtype)
+    if n.op in _SHIFTED:
+        params = n.params + 1 if isinstance(n.params, int) else tuple(a + 1 for a in n.params)
+        return Node(n.op, tuple(xs), params, shape, n.dtype)
+    if n.op == "uniform":
+        return Node(n.op, tuple(xs), n.params, shape, n.dtype)
+    raise AssertionError(f"the operation {n.op} has no batching rule")  # a row without a rule is a defect of ours
+
+
+def to_front(x: Node, axis: int) -> Node:
+    """The node with one axis moved to the front."""
+    return transpose(x, (axis, *(k for k in range(x.ndim) if k != axis)))
+
+
+def from_front(x: Node, axis: int) -> Node:
+    """The node with its first axis moved to `axis`."""
+    order = list(range(1, x.ndim))
+    order.insert(axis, 0)
+    return transpose(x, tuple(order))
+
+
+def basis(shape: tuple[int, ...], dtype: "np.dtype[Any]") -> Node:
+    """The unit vectors of a space of arrays, shape (size, *shape): made in the kernel, not stored in the graph."""
+    size = math.prod(shape)
+    position = constant(np.arange(size))
+    rows, columns = (broadcast(position, (size, size), (axis,)) for axis in (0, 1))
+    return reshape(convert(node("equal", rows, columns), dtype), (size, *shape))

@@ -1,0 +1,197 @@
+"""Tracing: a function of arrays is called once with nodes in their place, and what comes out is its graph."""
+
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from burlab.errors import DTypeError, TraceError
+
+from . import tree
+from .graph import Graph
+from .node import Node, as_node
+from .order import topological
+
+
+class _Active(threading.local):
+    """The inputs of the traces under way, outermost first: a node over any other input has leaked out of its trace."""
+
+    inputs: tuple[tuple[Node, ...], ...] = ()
+
+
+_active = _Active()
+_SMALL = {np.dtype(t): np.dtype(np.int64) for t in (np.int8, np.int16, np.uint8, np.uint16, np.uint32)}
+_SMALL[np.dtype(np.float16)] = np.dtype(np.float32)
+_SUPPORTED = {np.dtype(t) for t in (np.float32, np.float64, np.int32, np.int64, np.uint64, bool)}
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What a traced argument looks like: shape, dtype, and whether it is a Python scalar (`weak`)."""
+
+    shape: tuple[int, ...]
+    dtype: "np.dtype[Any]"
+    weak: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.dtype.name}{list(self.shape)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """An argument that is part of the program: an int, bool, str or any other hashable object."""
+
+    kind: type
+    value: Any
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A traced call. graph: of the traced leaves, in order; outputs: the structure of the result."""
+
+    graph: Graph
+    result: tree.TreeDef
+
+
+def spec_of(leaf: Any, name: str = "an argument") -> Spec | Static:
+    """Whether a leaf of the arguments is traced, and as what. Raises DTypeError for arrays that cannot be."""
+    if type(leaf) is float:
+        return Spec((), np.dtype(np.float64), weak=True)
+    if isinstance(leaf, Node):
+        return Spec(leaf.shape, leaf.dtype, leaf.weak)
+    if not isinstance(leaf, (np.ndarray, np.generic)) and hasattr(leaf, "__array__"):
+        leaf = np.asarray(leaf)
+    if isinstance(leaf, (np.ndarray, np.generic)):
+        dtype = leaf.dtype.newbyteorder("=")
+        dtype = _SMALL.get(dtype, dtype)
+        if dtype not in _SUPPORTED:
+            raise DTypeError(
+                f"{name} has dtype {leaf.dtype}; float32, float64, integers and bool can be traced. "
+                "Convert it with x.astype(np.float64), or split complex numbers into real and imaginary part."
+            )
+        return Spec(leaf.shape, dtype)
+    try:
+        hash(leaf)
+    except TypeError:
+        raise TraceError(
+            f"{name} is a {type(leaf).__name__}: neither an array nor hashable, so it can be neither traced nor be "
+            "part of the program. Pass arrays, numbers, strings, or tuples, lists and dicts of them."
+        ) from None
+    return Static(type(leaf), leaf)
+
+
+def specs_of(leaves: Sequence[Any], names: Callable[[], list[str]]) -> list[Spec | Static]:
+    """The spec of every leaf; `names` is asked for only to make a message."""
+    try:
+        return [spec_of(leaf) for leaf in leaves]
+    except (DTypeError, TraceError):
+        for leaf, name in zip(leaves, names(), strict=True):
+            spec_of(leaf, f"argument {name}")
+        raise
+
+
+def trace(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Traced:
+    """Call f with nodes for its float and array arguments; arrays, floats and nodes serve as examples of shape and dtype.
+
+    Raises TraceError where f does what cannot be recorded, or where its result depends on a node of another trace.
+    """
+    kwargs = kwargs or {}
+    leaves, structure = tree.flatten((args, kwargs))
+    specs = specs_of(leaves, lambda: tree.leaf_names((args, kwargs)))
+    names = tree.leaf_names((args, kwargs))
+    values: list[Any] = [
+        Node("input", (), _input_name(name), spec.shape, spec.dtype, spec.weak) if isinstance(spec, Spec) else leaf
+        for leaf, spec, name in zip(leaves, specs, names, strict=True)
+    ]
+    inputs = tuple(v for v, spec in zip(values, specs, strict=True) if isinstance(spec, Spec))
+    node_args, node_kwargs = tree.unflatten(structure, values)
+    before, _active.inputs = _active.inputs, (*_active.inputs, inputs)
+    try:
+        result = _watched(f, node_args, node_kwargs)
+        outputs, shape = _outputs(f, result)
+        _check_leaks(f, outputs)
+    finally:
+        _active.inputs = before
+    return Traced(Graph(inputs, outputs), shape)
+
+
+def _input_name(path: str) -> str:
+    """`[0][1]['w']` (arguments, second, key w) as `arg1['w']`."""
+    group, _, rest = path[1:].partition("]")
+    first, _, more = rest[1:].partition("]")
+    return f"arg{first}{more}" if group == "0" else f"{first.strip(chr(39))}{more}"
+
+
+def _outputs(f: Callable[..., Any], result: Any) -> tuple[tuple[Node, ...], tree.TreeDef]:
+    leaves, structure = tree.flatten(result)
+    outputs: list[Node] = []
+    for leaf in leaves:
+        if not isinstance(leaf, (Node, int, float, np.ndarray, np.generic)):
+            raise TraceError(
+                f"{_name(f)} returned a {type(leaf).__name__}; arrays and numbers, in tuples, lists or dicts, are "
+                "what a traced function can return."
+            )
+        outputs.append(as_node(leaf))
+    return tuple(outputs), structure
+
+
+def _check_leaks(f: Callable[..., Any], outputs: Sequence[Node]) -> None:
+    alive = {x for inputs in _active.inputs for x in inputs}
+    for n in topological(outputs):
+        if n.op == "input" and n not in alive:
+            raise TraceError(
+                f"{_name(f)} uses a traced value ({n.params}, shape {n.shape}) that was kept from an earlier trace. "
+                "Return it from the function that made it and pass it in as an argument."
+            )
+
+
+def _name(f: Callable[..., Any]) -> str:
+    return getattr(f, "__name__", type(f).__name__)
+
+
+def _watched(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """Call f; warn where it drew random numbers, which the trace would freeze."""
+    generators = _generators(f)
+    before = [_state(g) for g in generators]
+    result = f(*args, **kwargs)
+    if any(_state(g) != b for g, b in zip(generators, before, strict=True)) or _makes_generator(f):
+        warnings.warn(
+            f"{_name(f)} draws from np.random while it is traced: the numbers drawn now are frozen into the kernel. "
+            "Pass random numbers in, or a key: bl.random.normal(key, shape).",
+            UserWarning,
+            stacklevel=4,
+        )
+    return result
+
+
+def _generators(f: Callable[..., Any]) -> list[Any]:
+    """The random generators that a function can reach by name: NumPy's global one, and those in its globals and cells."""
+    code = getattr(f, "__code__", None)
+    found: list[Any] = [np.random.mtrand._rand]  # pyright: ignore  # noqa: NPY002, SLF001, PGH003 - np.random's own state
+    if code is not None:
+        scope = cast("dict[str, Any]", getattr(f, "__globals__", {}))
+        cells = [c.cell_contents for c in getattr(f, "__closure__", None) or () if _filled(c)]
+        found += [v for v in (*(scope.get(n) for n in code.co_names), *cells) if isinstance(v, np.random.Generator)]
+    return found
+
+
+def _filled(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not None
+    except ValueError:
+        return False
+
+
+def _state(generator: Any) -> Any:
+    if isinstance(generator, np.random.Generator):
+        return repr(generator.bit_generator.state)
+    state = generator.get_state(legacy=True)
+    return state[2], hash(state[1].tobytes())
+
+
+def _makes_generator(f: Callable[..., Any]) -> bool:
+    code = getattr(f, "__code__", None)
+    return code is not None and "default_rng" in code.co_names

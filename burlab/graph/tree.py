@@ -1,0 +1,62 @@
+"""Pytrees: arguments and results as nested tuples, lists, dicts and registered dataclasses of leaves (by optree)."""
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import optree
+
+NAMESPACE = "burlab"
+Tree = Any
+TreeDef = optree.PyTreeSpec
+_Class = TypeVar("_Class", bound=type[Any])
+
+
+def flatten(tree: Tree) -> tuple[list[Any], TreeDef]:
+    """The leaves in order, and the structure. None is structure, not a leaf."""
+    leaves, treedef = optree.tree_flatten(tree, namespace=NAMESPACE)
+    return list(leaves), treedef
+
+
+def unflatten(treedef: TreeDef, leaves: Iterable[Any]) -> Tree:
+    """The tree of a structure with these leaves."""
+    return optree.tree_unflatten(treedef, leaves)
+
+
+def leaf_names(tree: Tree) -> list[str]:
+    """Where each leaf is, such as `[0]['w']`."""
+    return ["".join(f"[{part!r}]" for part in path) for path in optree.tree_paths(tree, namespace=NAMESPACE)]
+
+
+def pytree(cls: _Class) -> _Class:
+    """Register a dataclass as a pytree: its fields are children, those with `metadata={"static": True}` are structure.
+
+    Static fields must be hashable: they are part of what a compiled kernel is for.
+
+    >>> from dataclasses import dataclass, field
+    >>> import numpy as np, burlab as bl
+    >>> @bl.pytree
+    ... @dataclass(frozen=True)
+    ... class Line:
+    ...     slope: float
+    ...     name: str = field(default="line", metadata={"static": True})
+    >>> bl.grad(lambda line, x: line.slope * x)(Line(2.0), 3.0)
+    Line(slope=3.0, name='line')
+    """
+    if not dataclasses.is_dataclass(cls):
+        raise TypeError(f"pytree needs a dataclass, got {cls!r}. Put @dataclass(frozen=True) below @bl.pytree.")
+    fields = dataclasses.fields(cls)
+    static = tuple(f.name for f in fields if f.metadata.get("static"))
+    moving = tuple(f.name for f in fields if not f.metadata.get("static"))
+
+    def to_leaves(value: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[str, ...]]:
+        return tuple(getattr(value, k) for k in moving), tuple(getattr(value, k) for k in static), moving
+
+    def from_leaves(fixed: tuple[Any, ...], children: tuple[Any, ...]) -> Any:
+        value = object.__new__(cls)  # no __init__: leaves may be nodes, which a __post_init__ would not know
+        for name, child in zip((*moving, *static), (*children, *fixed), strict=True):
+            object.__setattr__(value, name, child)
+        return value
+
+    optree.register_pytree_node(cls, to_leaves, from_leaves, namespace=NAMESPACE)
+    return cls
