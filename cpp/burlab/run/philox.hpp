@@ -1,7 +1,8 @@
 #pragma once
-// Counter-based randomness: a random number is a function of a key and a counter, so any step of a run can be reproduced
-// without replaying the ones before it. Salmon, Moraes, Dror and Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3",
-// Philox4x64-10; the numbers are those of numpy.random.Philox (which adds 1 to the counter before its first block).
+// Counter-based randomness: a random number is a function of a key and a counter, so any step of a run can be
+// reproduced without replaying the ones before it. Salmon, Moraes, Dror and Shaw 2011, "Parallel random numbers: as
+// easy as 1, 2, 3", Philox4x64-10; the numbers are those of numpy.random.Philox (which adds 1 to the counter before its
+// first block).
 #include <array>
 #include <cstdint>
 

@@ -1,0 +1,217 @@
+#pragma once
+// The step loop: draw a batch, average its gradients, update, write down, again. On a thread of its own, over generated
+// kernels; it allocates nothing per step, takes no lock and knows no Python. A step reads the state of one phase and
+// writes that of the other, and is done when the phases change places: a step that is left halfway leaves no trace.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "control.hpp"
+#include "sum.hpp"
+#include "telemetry.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+/// All that a run consists of. Mirrored by `burlab/run/engine.py`, which keeps what the pointers point to.
+struct Plan {
+  Summand samples;                 // outputs: value, then the gradient as one stretch
+  Summand once;                    // the regularizer, with the same outputs; no function if there is none
+  Stream stream;                   // the batches
+  std::int64_t threads, wide;      // wide: x is float64, else float32
+  std::int64_t dimension, leaves;  // of x; its leaves lie in it one after another
+  const std::int64_t* places;      // where each leaf begins, bytes
+  std::int64_t gradient;           // where the gradient begins in a result, bytes
+  Kernel update;                   // in: g, x, t, hyperparameters, state. out: x, state
+  std::int64_t hypers, cells;      // cells: x and the leaves of the state
+  const double* hyper;             // start values
+  const char* const* start;        // start values of the cells
+  const std::int64_t* bytes;       // of each cell
+};
+
+/// The columns of a run's record before its hyperparameters.
+enum Column : std::int64_t {
+  step_column,
+  value_column,
+  gradient_norm,
+  step_norm,
+  samples_used,
+  time_column,
+  first_hyper
+};
+
+/// sqrt(sum_i term(i)^2) in double, by eight interleaved sums: fast, and in a fixed order.
+template <class Term> double norm(std::int64_t n, Term term) {
+  double sums[8] = {};
+  const auto take = [&](std::int64_t i, std::int64_t k) {
+    const double x = static_cast<double>(term(i + k));
+    sums[k] += x * x;
+  };
+  std::int64_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    for (std::int64_t k = 0; k < 8; ++k) take(i, k);
+  for (std::int64_t k = 0; i + k < n; ++k) take(i, k);
+  return std::sqrt(((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7])));
+}
+
+/// One run: its state, its records, and the thread that advances it.
+class Loop {
+ public:
+  Control control;
+  Record history, events;  // a row per step; (step, hyperparameter, value) per change
+
+  explicit Loop(const Plan& plan)
+      : control(plan.hyper, plan.hypers),
+        history(first_hyper + plan.hypers),
+        events(3),
+        plan_(plan),
+        sum_(plan_.samples, plan_.stream, static_cast<int>(plan_.threads)),
+        team_(sum_.threads()),
+        once_memory_(Evaluator::bytes(plan_.once)),
+        result_(plan_.samples.bytes),
+        term_(plan_.samples.bytes),
+        workspace_(plan_.update.workspace),
+        cells_(2 * phase_bytes(plan_)),
+        once_(plan_.once, plan_.stream, once_memory_.data()),
+        fixed_(static_cast<std::size_t>(plan_.leaves)),
+        in_(static_cast<std::size_t>(2 + plan_.hypers + plan_.cells)),
+        out_(static_cast<std::size_t>(plan_.cells)),
+        hyper_(plan_.hyper, plan_.hyper + plan_.hypers),
+        row_(static_cast<std::size_t>(history.columns())) {
+    if (!ready()) return;
+    for (std::int64_t k = 0; k < plan_.cells; ++k)
+      std::memcpy(cell(phase_, k), plan_.start[k], static_cast<std::size_t>(plan_.bytes[k]));
+    thread_ = std::thread([this] { live(); });
+  }
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+  ~Loop() {
+    control.quit();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  /// Whether there was memory for it.
+  bool ready() const {
+    return sum_.ready() && once_memory_.data() && result_.data() && term_.data() && workspace_.data() && cells_.data();
+  }
+  std::int64_t bytes() const {
+    return sum_.bytes() + once_memory_.bytes() + result_.bytes() + term_.bytes() + workspace_.bytes() + cells_.bytes();
+  }
+
+  /// Copy x (k = 0) or a leaf of the state, while the loop is held.
+  void read(std::int64_t k, char* out) const {
+    std::memcpy(out, cell(phase_, k), static_cast<std::size_t>(plan_.bytes[k]));
+  }
+
+ private:
+  /// The body of the thread.
+  void live() noexcept {
+    try {
+      const auto take = [this](const std::vector<double>& told) { return take_over(told); };
+      for (;;) {
+        if (control.calls() && !control.heed(take, watch_)) return;
+        if (!control.calls()) advance();
+      }
+    } catch (...) {  // nothing here throws but a mutex that the system refuses
+      control.fail({OutOfMemory, 0});
+    }
+  }
+
+  /// Hyperparameters take effect from the next step, and every change is an event.
+  bool take_over(const std::vector<double>& told) {
+    for (std::size_t k = 0; k < hyper_.size(); ++k) {
+      if (std::memcmp(&told[k], &hyper_[k], sizeof(double)) == 0) continue;  // by bits: NaN equals itself
+      hyper_[k] = told[k];
+      const double event[] = {static_cast<double>(control.step()), static_cast<double>(k), told[k]};
+      if (!events.append(event)) return false;
+    }
+    return true;
+  }
+
+  void advance() {
+    const std::int64_t step = control.step();
+    Outcome outcome = differentiate(step);
+    if (outcome.ok()) outcome = update(step);
+    if (outcome.ok() && !write_down(step)) outcome = {OutOfMemory, 0};
+    if (outcome.status == Stopped) return;  // halted: the same step comes again, if any does
+    if (!outcome.ok()) return control.fail(outcome);
+    phase_ ^= 1;
+    control.count_step();
+  }
+
+  /// Value and gradient of this step's batch, regularizer included, into `result_`.
+  Outcome differentiate(std::int64_t step) {
+    for (std::size_t k = 0; k < fixed_.size(); ++k) fixed_[k] = cell(phase_, 0) + plan_.places[k];
+    sum_.begin(fixed_.data(), step, fold_in(plan_.stream.key, static_cast<std::uint64_t>(step)));
+    if (const auto outcome = sum_.resume(team_, Alarm(&control.hurry())); !outcome.ok()) return outcome;
+    sum_.mean(result_.data());
+    if (plan_.once.kernel.function == nullptr) return {Ok, 0};
+    once_.begin(fixed_.data(), step, Key{});
+    if (const auto outcome = once_(0, term_.data()); !outcome.ok()) return outcome;
+    add(plan_.samples, result_.data(), term_.data());
+    return {Ok, 0};
+  }
+
+  /// The optimizer's rule, from the cells of this phase to those of the other.
+  Outcome update(std::int64_t step) {
+    step_ = step;
+    std::size_t next = 0;
+    in_[next++] = result_.data() + plan_.gradient;
+    in_[next++] = cell(phase_, 0);
+    in_[next++] = &step_;
+    for (const double& hyper : hyper_) in_[next++] = &hyper;
+    for (std::int64_t k = 1; k < plan_.cells; ++k) in_[next++] = cell(phase_, k);
+    for (std::int64_t k = 0; k < plan_.cells; ++k) out_[static_cast<std::size_t>(k)] = cell(phase_ ^ 1, k);
+    return {plan_.update.function(plan_.update.context, in_.data(), out_.data(), workspace_.data()), -1};
+  }
+
+  bool write_down(std::int64_t step) {
+    row_[step_column] = static_cast<double>(step);
+    row_[samples_used] = static_cast<double>(step + 1) * static_cast<double>(plan_.stream.batch);
+    row_[time_column] = watch_.stamp();
+    if (plan_.wide) measure<double>();
+    else measure<float>();
+    std::copy(hyper_.begin(), hyper_.end(), row_.begin() + first_hyper);
+    return history.append(row_.data());
+  }
+
+  template <class T> void measure() {
+    const auto* const value = reinterpret_cast<const T*>(result_.data());
+    const auto* const gradient = reinterpret_cast<const T*>(result_.data() + plan_.gradient);
+    const auto* const before = reinterpret_cast<const T*>(cell(phase_, 0));
+    const auto* const after = reinterpret_cast<const T*>(cell(phase_ ^ 1, 0));
+    row_[value_column] = static_cast<double>(*value);
+    row_[gradient_norm] = norm(plan_.dimension, [=](std::int64_t i) { return gradient[i]; });
+    row_[step_norm] = norm(plan_.dimension, [=](std::int64_t i) { return after[i] - before[i]; });
+  }
+
+  static std::int64_t phase_bytes(const Plan& plan) {
+    std::int64_t bytes = 0;
+    for (std::int64_t k = 0; k < plan.cells; ++k) bytes += Memory::rounded(plan.bytes[k]);
+    return bytes;
+  }
+  char* cell(int phase, std::int64_t k) const {
+    char* place = cells_.data() + phase * phase_bytes(plan_);
+    for (std::int64_t i = 0; i < k; ++i) place += Memory::rounded(plan_.bytes[i]);
+    return place;
+  }
+
+  const Plan plan_;
+  Sum sum_;
+  Team team_;
+  Memory once_memory_, result_, term_, workspace_, cells_;
+  Evaluator once_;
+  std::vector<const void*> fixed_, in_;
+  std::vector<void*> out_;
+  std::vector<double> hyper_, row_;
+  Stopwatch watch_;
+  std::int64_t step_ = 0;  // what the update reads as t
+  int phase_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace burlab::run
+BURLAB_END

@@ -1,0 +1,54 @@
+#pragma once
+// What Python calls to own and steer a run. Every call returns at once, or after the milliseconds it was given.
+#include <cstdint>
+#include <memory>
+
+#include "loop.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+/// A run at rest at step 0, or nullptr where there is no memory or no thread for it.
+inline Loop* loop_open(const Plan* plan) noexcept {
+  try {
+    auto loop = std::make_unique<Loop>(*plan);
+    return loop->ready() ? loop.release() : nullptr;
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+/// Stop the run, wait for its thread and free its memory.
+inline void loop_close(Loop* loop) noexcept { const std::unique_ptr<Loop> owner(loop); }
+
+inline void loop_aim(Loop* loop, std::int64_t target) noexcept { loop->control.aim(target); }
+inline void loop_halt(Loop* loop) noexcept { loop->control.halt(); }
+inline void loop_hold(Loop* loop) noexcept { loop->control.hold(); }
+inline void loop_release(Loop* loop) noexcept { loop->control.release(); }
+inline void loop_set(Loop* loop, std::int64_t hyper, double value) noexcept { loop->control.set(hyper, value); }
+inline double loop_hyper(Loop* loop, std::int64_t hyper) noexcept { return loop->control.hyper(hyper); }
+inline void loop_view(Loop* loop, View* view) noexcept { *view = loop->control.view(); }
+
+/// Wait until the loop is held, or until it has nothing left to do: 1 if so, 0 after `milliseconds`.
+inline std::int64_t loop_held(Loop* loop, std::int64_t milliseconds) noexcept {
+  return loop->control.held(milliseconds);
+}
+inline std::int64_t loop_rests(Loop* loop, std::int64_t milliseconds) noexcept {
+  return loop->control.rests(milliseconds);
+}
+
+/// Copy x (k = 0) or a leaf of the state, while the loop is held.
+inline void loop_read(Loop* loop, std::int64_t k, char* out) noexcept { loop->read(k, out); }
+inline std::int64_t loop_bytes(Loop* loop) noexcept { return loop->bytes(); }
+
+/// The table of steps (0) or of events (1), which may be read while the loop runs.
+inline Record& record(Loop* loop, std::int64_t which) noexcept { return which == 0 ? loop->history : loop->events; }
+inline std::int64_t record_length(Loop* loop, std::int64_t which) noexcept { return record(loop, which).length(); }
+inline std::int64_t record_bytes(Loop* loop, std::int64_t which) noexcept { return record(loop, which).bytes(); }
+inline void record_copy(Loop* loop, std::int64_t which, std::int64_t column, std::int64_t first, std::int64_t count,
+                        double* out) noexcept {
+  record(loop, which).copy(column, first, count, out);
+}
+
+}  // namespace burlab::run
+BURLAB_END

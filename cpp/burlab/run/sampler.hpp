@@ -1,0 +1,139 @@
+#pragma once
+// Which samples a step uses, as a function of (seed, step, position in the batch): no state, no memory, any step at
+// once.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <utility>
+
+#include "philox.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+/// A bijection of [0, n) that a key chooses. Up to 64: a shuffled table (Fisher and Yates), each order equally likely.
+/// Above: an unbalanced Feistel network on the next power of two, walked until it comes back inside (Black and Rogaway
+/// 2002, "Ciphers with arbitrary finite domains"), under two walks on average; on fewer elements eight rounds mix too
+/// little.
+class Permutation {
+ public:
+  Permutation() = default;
+
+  /// The bijection number `which` of a key, for one purpose.
+  Permutation(std::uint64_t n, std::uint64_t which, Key key, Purpose purpose) : n_(n) {
+    const auto words = [&](std::uint64_t block) {
+      return philox({which, block, 0, static_cast<std::uint64_t>(purpose)}, key);
+    };
+    if (n <= small) {
+      shuffle(words);
+      return;
+    }
+    const int bits = static_cast<int>(std::bit_width(n - 1));
+    low_bits_ = bits / 2;
+    low_ = mask(low_bits_);
+    high_ = mask(bits - low_bits_);
+    const Block first = words(0), second = words(1);
+    std::copy(first.begin(), first.end(), keys_.begin());
+    std::copy(second.begin(), second.end(), keys_.begin() + 4);
+  }
+
+  std::uint64_t operator()(std::uint64_t i) const {
+    if (n_ <= small) return table_[i];
+    do i = network(i);
+    while (i >= n_);
+    return i;
+  }
+
+ private:
+  static constexpr std::uint64_t small = 64;
+
+  template <class Words> void shuffle(Words words) {
+    for (std::uint64_t i = 0; i < n_; ++i) table_[i] = static_cast<std::uint8_t>(i);
+    Block block{};
+    for (std::uint64_t i = 0; i + 1 < n_; ++i) {
+      if (i % 4 == 0) block = words(i / 4);
+      std::swap(table_[i], table_[i + Product::of(block[i % 4], n_ - i).high]);
+    }
+  }
+
+  std::uint64_t network(std::uint64_t i) const {
+    std::uint64_t low = i & low_, high = i >> low_bits_;
+    for (std::size_t round = 0; round < keys_.size(); round += 2) {
+      high ^= mix(low ^ keys_[round]) & high_;
+      low ^= mix(high ^ keys_[round + 1]) & low_;
+    }
+    return high << low_bits_ | low;
+  }
+
+  /// A word whose low bits depend on every bit of the argument: both halves of a product with an odd constant.
+  static std::uint64_t mix(std::uint64_t word) {
+    const auto product = Product::of(word, 0x9FB21C651E98DF25u);
+    return product.low ^ product.high;
+  }
+
+  static std::uint64_t mask(int bits) { return (std::uint64_t{1} << bits) - 1; }
+
+  std::uint64_t n_ = 1, low_ = 0, high_ = 0;
+  int low_bits_ = 0;
+  std::array<std::uint64_t, 8> keys_{};  // one per round
+  std::array<std::uint8_t, small> table_{};
+};
+
+/// How a batch is drawn from n samples. Mirrored by `burlab/problems/sampling.py`.
+enum class Sampling : std::int32_t {
+  listed = 0,      // the caller's own indices
+  sequential = 1,  // in order, from the start again after the last; with a batch of n: the full sum
+  reshuffle = 2,   // every sample once per epoch, in an order of its own for each
+  uniform = 3,     // independent draws, with replacement
+  nice = 4,        // a subset of the batch's size, each equally likely, drawn anew at every step
+};
+
+/// The batches of one run. Position p of step t is place t * batch + p of an endless stream of samples.
+struct Stream {
+  Sampling sampling;
+  std::int64_t samples, batch;  // n, and how many of them a step uses
+  const std::int64_t* list;     // for `listed`
+  Key key;                      // the seed, as a key
+};
+
+/// Draws from a stream, keeping the permutation of the epoch (or the step) at hand. One per thread.
+class Draw {
+ public:
+  std::int64_t operator()(const Stream& stream, std::int64_t step, std::int64_t position) {
+    const auto n = static_cast<std::uint64_t>(stream.samples), p = static_cast<std::uint64_t>(position);
+    const std::uint64_t t = static_cast<std::uint64_t>(step), place = t * static_cast<std::uint64_t>(stream.batch) + p;
+    switch (stream.sampling) {
+      case Sampling::listed:
+        return stream.list[position];
+      case Sampling::sequential:
+        return static_cast<std::int64_t>(place % n);
+      case Sampling::reshuffle:
+        return permuted(stream, place / n, place % n, Purpose::reshuffle);
+      case Sampling::nice:
+        return permuted(stream, t, p, Purpose::nice);
+      case Sampling::uniform:
+        break;
+    }
+    // The high half of word * n: each sample has the same probability up to n / 2^64.
+    const Block words = philox({place, 0, 0, static_cast<std::uint64_t>(Purpose::choice)}, stream.key);
+    return static_cast<std::int64_t>(Product::of(words[0], n).high);
+  }
+
+ private:
+  std::int64_t permuted(const Stream& stream, std::uint64_t which, std::uint64_t i, Purpose purpose) {
+    if (!known_ || which != which_) {
+      permutation_ = Permutation(static_cast<std::uint64_t>(stream.samples), which, stream.key, purpose);
+      which_ = which;
+      known_ = true;
+    }
+    return static_cast<std::int64_t>(permutation_(i));
+  }
+
+  Permutation permutation_;
+  std::uint64_t which_ = 0;
+  bool known_ = false;
+};
+
+}  // namespace burlab::run
+BURLAB_END

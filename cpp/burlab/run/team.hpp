@@ -1,0 +1,76 @@
+#pragma once
+// A few threads that share one piece of work after another. Which of them takes a share never changes the result.
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "../numbers/simd.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+/// The caller and up to `threads - 1` helpers, which sleep between two pieces of work and are joined at the end.
+class Team {
+ public:
+  /// Where the system refuses a thread, the team is smaller and does the same work.
+  explicit Team(int threads) {
+    try {
+      for (int i = 1; i < threads; ++i) helpers_.emplace_back([this] { serve(); });
+    } catch (...) {
+    }
+  }
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+  ~Team() {
+    share_ = nullptr;  // what tells a woken helper to go home
+    wake();
+    for (auto& helper : helpers_) helper.join();
+  }
+
+  /// Call work(0), ..., work(shares - 1), each once, and wait for all of them. `work` must not throw.
+  template <class Work> void run(int shares, Work& work) {
+    if (shares == 1 || helpers_.empty()) {
+      for (int i = 0; i < shares; ++i) work(i);
+      return;
+    }
+    work_ = &work;
+    share_ = [](void* pointer, int i) { (*static_cast<Work*>(pointer))(i); };
+    shares_ = shares;
+    next_ = 0;
+    busy_ = static_cast<int>(helpers_.size());
+    wake();
+    take();
+    for (int busy = busy_; busy != 0; busy = busy_) busy_.wait(busy);
+  }
+
+ private:
+  void wake() {
+    ++round_;
+    round_.notify_all();
+  }
+
+  void take() {
+    for (int i = next_++; i < shares_; i = next_++) share_(work_, i);
+  }
+
+  void serve() {
+    for (std::uint32_t seen = 0;;) {
+      round_.wait(seen);
+      seen = round_;
+      if (share_ == nullptr) return;
+      take();
+      if (--busy_ == 0) busy_.notify_one();
+    }
+  }
+
+  std::vector<std::thread> helpers_;
+  void* work_ = nullptr;
+  void (*share_)(void*, int) = nullptr;
+  int shares_ = 0;
+  std::atomic<int> next_{0}, busy_{0};
+  std::atomic<std::uint32_t> round_{0};
+};
+
+}  // namespace burlab::run
+BURLAB_END
