@@ -163,6 +163,8 @@ Trained train(const Setting& setting, std::int64_t threads, bool disturbed) {
       loop_release(loop);
       loop_halt(loop);
       while (!loop_rests(loop, 1)) continue;
+      loop_view(loop, &view);
+      expect(view.status == Ok, "a halt is not a failure");
       loop_aim(loop, target);
     }
     while (!loop_rests(loop, 50)) continue;
