@@ -3,7 +3,6 @@
 import argparse
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -52,12 +51,13 @@ def _lab(options: argparse.Namespace) -> int:
     if not folder.is_dir():
         print(f"burlab: there are no tutorials in {folder}.", file=sys.stderr)
         return 1
-    arguments = ["lab", f"--ServerApp.root_dir={folder.resolve()}", f"--LabApp.default_url=/lab/tree/{_FIRST}"]
+    arguments = [f"--ServerApp.root_dir={folder.resolve()}", f"--LabApp.default_url=/lab/tree/{_FIRST}"]
     if options.no_browser:
         arguments.append("--no-browser")
     if os.name == "posix" and os.geteuid() == 0:
         arguments.append("--allow-root")  # in a container: JupyterLab refuses root unless told
-    return subprocess.call([sys.executable, "-m", "jupyter", *arguments])
+    command = [sys.executable, "-m", "jupyter", "lab", *arguments]
+    return os.execv(sys.executable, command)  # this process becomes JupyterLab, so Ctrl-C reaches it alone
 
 
 def tutorials(folder: Path) -> Path:
