@@ -142,7 +142,10 @@ class Node:
         )
 
     def __float__(self) -> NoReturn:
-        raise fault("float() or math.* of a traced value, which has no number yet", "the function of the same name in np")
+        raise fault(
+            "float(), math.* or an assignment acc[k] = t needs the number of a traced value, which has none yet",
+            "the function of the same name in np, and np.stack to build an array of traced values",
+        )
 
     def __int__(self) -> NoReturn:
         raise fault("int() of a traced value, which has no number yet", "integer arrays as arguments of the function")
@@ -279,10 +282,19 @@ def constant(value: Any, dtype: Any = None) -> Node:
     array = np.array(value, dtype=dtype, order="C")
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
         raise fault(f"a value of dtype {array.dtype} ({type(value).__name__}) met a traced array", "float, int or bool")
-    if array.dtype == np.float16:
-        array = array.astype(np.float32)
+    array = array.astype(native_dtype(array.dtype), copy=False)
     array.flags.writeable = False
-    return Node("constant", (), array, array.shape, array.dtype.newbyteorder("="), weak)
+    return Node("constant", (), array, array.shape, array.dtype, weak)
+
+
+_WIDER = {np.dtype(t): np.dtype(np.int64) for t in (np.int8, np.int16, np.uint8, np.uint16, np.uint32)}
+_WIDER[np.dtype(np.float16)] = np.dtype(np.float32)
+
+
+def native_dtype(dtype: "np.dtype[Any]") -> "np.dtype[Any]":
+    """The dtype that values of this one have in a graph: native byte order, small integers as int64, float16 as float32."""
+    native = dtype.newbyteorder("=")
+    return _WIDER.get(native, native)
 
 
 def as_node(value: Any) -> Node:

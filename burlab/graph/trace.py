@@ -12,7 +12,7 @@ from burlab.errors import DTypeError, TraceError
 
 from . import tree
 from .graph import Graph
-from .node import Node, as_node
+from .node import Node, as_node, native_dtype
 from .order import topological
 
 
@@ -23,8 +23,6 @@ class _Active(threading.local):
 
 
 _active = _Active()
-_SMALL = {np.dtype(t): np.dtype(np.int64) for t in (np.int8, np.int16, np.uint8, np.uint16, np.uint32)}
-_SMALL[np.dtype(np.float16)] = np.dtype(np.float32)
 _SUPPORTED = {np.dtype(t) for t in (np.float32, np.float64, np.int32, np.int64, np.uint64, bool)}
 
 
@@ -65,8 +63,7 @@ def spec_of(leaf: Any, name: str = "an argument") -> Spec | Static:
     if not isinstance(leaf, (np.ndarray, np.generic)) and hasattr(leaf, "__array__"):
         leaf = np.asarray(leaf)
     if isinstance(leaf, (np.ndarray, np.generic)):
-        dtype = leaf.dtype.newbyteorder("=")
-        dtype = _SMALL.get(dtype, dtype)
+        dtype = native_dtype(leaf.dtype)
         if dtype not in _SUPPORTED:
             raise DTypeError(
                 f"{name} has dtype {leaf.dtype}; float32, float64, integers and bool can be traced. "
@@ -101,9 +98,9 @@ def trace(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] |
     kwargs = kwargs or {}
     leaves, structure = tree.flatten((args, kwargs))
     specs = specs_of(leaves, lambda: tree.leaf_names((args, kwargs)))
-    names = tree.leaf_names((args, kwargs))
+    names = _input_names(f, args, kwargs)
     values: list[Any] = [
-        Node("input", (), _input_name(name), spec.shape, spec.dtype, spec.weak) if isinstance(spec, Spec) else leaf
+        Node("input", (), name, spec.shape, spec.dtype, spec.weak) if isinstance(spec, Spec) else leaf
         for leaf, spec, name in zip(leaves, specs, names, strict=True)
     ]
     inputs = tuple(v for v, spec in zip(values, specs, strict=True) if isinstance(spec, Spec))
@@ -113,16 +110,22 @@ def trace(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] |
         result = _watched(f, node_args, node_kwargs)
         outputs, shape = _outputs(f, result)
         _check_leaks(f, outputs)
+    except (TypeError, ValueError) as error:
+        if isinstance(error.__cause__, TraceError):  # NumPy wraps what float() raises in an assignment acc[k] = t
+            raise error.__cause__ from None
+        raise
     finally:
         _active.inputs = before
     return Traced(Graph(inputs, outputs), shape)
 
 
-def _input_name(path: str) -> str:
-    """`[0][1]['w']` (arguments, second, key w) as `arg1['w']`."""
-    group, _, rest = path[1:].partition("]")
-    first, _, more = rest[1:].partition("]")
-    return f"arg{first}{more}" if group == "0" else f"{first.strip(chr(39))}{more}"
+def _input_names(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
+    """What the user calls each leaf: `x`, `params['w']`."""
+    code = getattr(f, "__code__", None)
+    known = code.co_varnames[: code.co_argcount] if code is not None else ()
+    names = [f"{known[k]}{path}" if k < len(known) else f"arg{k}{path}"
+             for k, arg in enumerate(args) for path in tree.leaf_names(arg)]  # fmt: skip
+    return names + [f"{key}{path}" for key in sorted(kwargs) for path in tree.leaf_names(kwargs[key])]
 
 
 def _outputs(f: Callable[..., Any], result: Any) -> tuple[tuple[Node, ...], tree.TreeDef]:

@@ -1,0 +1,147 @@
+"""A Kernel: one function compiled for arguments of certain shapes, with its derivatives and everything there is to see."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from burlab.errors import ArgumentError, DTypeError, ShapeError
+from burlab.graph import Graph, tree
+from burlab.graph.simplify import simplify
+from burlab.graph.trace import Spec, Static, specs_of, trace
+
+from .executable import Executable, build
+from .function import Program, as_input
+
+Gear = Literal["compiled", "replay"]
+
+
+class Kernel:
+    """What `burlab.compile` gives: `k(*args)`, `k.value_and_grad(*args)`, `k.hvp(*args, v)`, `k.map(*args)`.
+
+    A kernel is for the shapes, dtypes and static arguments of its examples and refuses others with ShapeError, DTypeError
+    or ArgumentError. It keeps no state between calls: several threads may call it at once. Each of its programs is compiled
+    at its first use.
+    """
+
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        examples: tuple[Any, ...],
+        transforms: Mapping[str, Callable[..., Any]],
+        options: dict[str, Any],
+        threads: int,
+    ) -> None:
+        self.__name__ = getattr(f, "__name__", type(f).__name__)
+        self.__doc__ = inspect.getdoc(f)
+        self.threads = threads
+        self._transforms = transforms
+        self._options = options
+        self._examples = examples
+        self._structure = tree.flatten(examples)[1]
+        self._specs = _specs(examples)
+        self._programs: dict[str, Program] = {}
+
+    def __call__(self, *args: Any, out: Any = None) -> Any:
+        """The value: a number or array, or the tree that the function returns. out: arrays to write it into."""
+        return self._run("value", args, out)
+
+    def value_and_grad(self, *args: Any, out: Any = None) -> Any:
+        """The pair (value, gradient); the gradient is a tuple where `argnums` is one. out: (value, gradient) arrays."""
+        return self._run("value_and_grad", args, out)
+
+    def hvp(self, *args_and_v: Any, out: Any = None) -> Any:
+        """The Hessian times v, given the arguments and v last; v is shaped like the argument of `argnums`."""
+        return self._run("hvp", args_and_v, out)
+
+    def map(self, *args: Any) -> Any:
+        """The value for many samples at once: arguments with one more leading axis differ by sample, the others are shared.
+
+        Runs in C++ on `threads` threads, whose number changes no bit; an interrupt stops it.
+        """
+        leaves, structure = tree.flatten(args)
+        self._check_structure(structure, self._structure)
+        program = self._program("value", self._examples)
+        batched: list[bool] = []
+        arrays: list[Any] = []
+        for leaf, spec in zip(leaves, self._specs, strict=True):
+            if isinstance(spec, Spec):
+                array = np.asarray(as_input(leaf, spec))
+                many = array.shape[1:] == spec.shape and array.ndim == len(spec.shape) + 1
+                batched.append(many)
+                arrays.append(array)
+        sizes = {a.shape[0] for a, many in zip(arrays, batched, strict=True) if many}
+        if len(sizes) != 1:
+            raise ShapeError(
+                f"{self.__name__}.map needs arguments with one more leading axis, all of one size; got sizes "
+                f"{sorted(sizes)} with shapes {[a.shape for a in arrays]}."
+            )
+        outputs = program.executable.map(arrays, tuple(batched), sizes.pop(), threads=self.threads)
+        return outputs[0] if program.single else tree.unflatten(program.result, outputs)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph of the value, simplified. `gradient_graph` has the backward pass in it too."""
+        return self._graph("value", self._examples)
+
+    @property
+    def gradient_graph(self) -> Graph:
+        """The graph of value and gradient together, simplified: what `value_and_grad` runs."""
+        return self._graph("value_and_grad", self._examples)
+
+    @property
+    def source(self) -> str:
+        """The generated C++ of value and gradient, or of the value where the function has no gradient."""
+        return self._main.source
+
+    @property
+    def memory(self) -> Mapping[str, int]:
+        """Bytes by kind that one call of value and gradient needs."""
+        return self._main.memory
+
+    @property
+    def _main(self) -> Executable:
+        try:
+            return self._program("value_and_grad", self._examples).executable
+        except (ShapeError, DTypeError):
+            return self._program("value", self._examples).executable
+
+    def __repr__(self) -> str:
+        specs = ", ".join(str(s) if isinstance(s, Spec) else repr(s.value) for s in self._specs)
+        return f"<Kernel {self.__name__}({specs}), {self._options['gear']}>"
+
+    def _run(self, name: str, args: tuple[Any, ...], out: Any) -> Any:
+        program = self._programs.get(name)
+        if program is not None and program.flat and out is None:
+            outputs = program.executable(*args)
+            return outputs[0] if program.single else tree.unflatten(program.result, outputs)
+        leaves, structure = tree.flatten(args)
+        if program is None:
+            examples = self._examples if name != "hvp" else (*self._examples, args[-1])
+            self._check_structure(structure, tree.flatten(examples)[1])
+            program = self._program(name, examples)
+        self._check_structure(structure, program.structure)
+        return program(leaves, out)
+
+    def _program(self, name: str, examples: tuple[Any, ...]) -> Program:
+        if name not in self._programs:
+            traced = trace(self._transforms[name], examples)
+            executable = build(traced.graph, **self._options)
+            structure = tree.flatten(examples)[1]
+            self._programs[name] = Program(executable, _specs(examples), traced.result, structure)
+        return self._programs[name]
+
+    def _graph(self, name: str, examples: tuple[Any, ...]) -> Graph:
+        return simplify(trace(self._transforms[name], examples).graph)
+
+    def _check_structure(self, got: tree.TreeDef, expected: tree.TreeDef) -> None:
+        if got != expected:
+            raise ArgumentError(
+                f"{self.__name__} was compiled for arguments of the structure {expected}, got {got}. "
+                "Compile another kernel, or use bl.jit(f), which compiles one per structure and shape."
+            )
+
+
+def _specs(examples: tuple[Any, ...]) -> list[Spec | Static]:
+    return specs_of(tree.flatten(examples)[0], lambda: tree.leaf_names(examples))

@@ -1,0 +1,26 @@
+"""Functions of functions: derivatives, curvature, batching, compilation. Names and argument order are JAX's."""
+
+from . import random
+from .check import check_grads
+from .compile import compile
+from .curvature import hessian, hvp, jacobian
+from .custom import custom_vjp, stop_gradient
+from .gradients import grad, jit, jvp, value_and_grad, vjp
+from .vmap import vmap
+
+__all__ = [
+    "check_grads",
+    "compile",
+    "custom_vjp",
+    "grad",
+    "hessian",
+    "hvp",
+    "jacobian",
+    "jit",
+    "jvp",
+    "random",
+    "stop_gradient",
+    "value_and_grad",
+    "vjp",
+    "vmap",
+]

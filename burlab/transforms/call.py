@@ -1,0 +1,113 @@
+"""One traced call inside another trace: what every transform differentiates, then puts in place of the call."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from burlab.errors import ArgumentError, DTypeError, ShapeError
+from burlab.graph import Graph, Node, tree
+from burlab.graph.node import as_node, constant
+from burlab.graph.substitute import inline
+from burlab.graph.trace import Spec, spec_of, trace
+
+
+class Call:
+    """f traced at some arguments, on inputs of its own: a derivative by them sees no other path to the same values.
+
+    result: what f returned, a tree of nodes. inputs: the nodes of the traced leaves.
+    """
+
+    def __init__(self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.f = f
+        self.args = args
+        traced = trace(f, args, kwargs)
+        self.inputs = traced.graph.inputs
+        self.result = tree.unflatten(traced.result, traced.graph.outputs)
+        leaves = tree.flatten((args, kwargs))[0]
+        self._actual = [as_node(_array(leaf)) for leaf in leaves if isinstance(spec_of(leaf), Spec)]
+
+    def place(self, result: tree.Tree) -> tree.Tree:
+        """A tree of nodes over this call's inputs, moved to the surrounding trace: over the actual arguments."""
+        nodes, structure = tree.flatten(result)
+        return tree.unflatten(structure, inline(Graph(self.inputs, tuple(nodes)), self._actual))
+
+    def by(self, argnum: int, what: str) -> tuple[list[Node], tree.TreeDef]:
+        """The inputs that the leaves of one positional argument became. All must be floating."""
+        if not -len(self.args) <= argnum < len(self.args):
+            raise ArgumentError(f"argnums={argnum} needs that many arguments; {name_of(self.f)} got {len(self.args)}.")
+        argnum %= len(self.args)
+        before = sum(_traced_leaves(arg) for arg in self.args[:argnum])
+        leaves, structure = tree.flatten(self.args[argnum])
+        for leaf, path in zip(leaves, tree.leaf_names(self.args[argnum]), strict=True):
+            spec = spec_of(leaf)
+            if not isinstance(spec, Spec) or spec.dtype.kind != "f":
+                kind = spec.dtype.name if isinstance(spec, Spec) else type(leaf).__name__
+                raise DTypeError(
+                    f"{what} by argument {argnum}{path} needs floats, got {kind}. "
+                    "Pass a float (3.0) or x.astype(float), or choose other argnums."
+                )
+        return list(self.inputs[before : before + len(leaves)]), structure
+
+    def floating(self) -> list[int]:
+        """The positional arguments that hold floating leaves: the others (integers, masks, static ones) have no tangent."""
+        specs = [[spec_of(leaf) for leaf in tree.flatten(arg)[0]] for arg in self.args]
+        return [k for k, row in enumerate(specs) if any(isinstance(s, Spec) and s.dtype.kind == "f" for s in row)]
+
+    def scalar(self, value: Any, what: str) -> Node:
+        """The result as one floating number. Raises ShapeError or DTypeError where it is not."""
+        if not isinstance(value, Node):
+            raise ShapeError(
+                f"{what} needs a function that returns one number; {name_of(self.f)} returned a "
+                f"{type(value).__name__}. Return the number alone, or pass has_aux=True for (number, other results)."
+            )
+        if value.shape != ():
+            raise ShapeError(
+                f"{what} needs a function that returns one number; {name_of(self.f)} returned shape {value.shape}. "
+                "Reduce it with np.sum or np.mean, or use bl.jacobian."
+            )
+        if value.dtype.kind != "f":
+            raise DTypeError(f"{what} needs a floating result; {name_of(self.f)} returned {value.dtype}.")
+        return value
+
+
+def _array(leaf: Any) -> Any:
+    return leaf if isinstance(leaf, (Node, float, np.ndarray, np.generic)) else np.asarray(leaf)
+
+
+def _traced_leaves(arg: Any) -> int:
+    return sum(isinstance(spec_of(leaf), Spec) for leaf in tree.flatten(arg)[0])
+
+
+def name_of(f: Callable[..., Any]) -> str:
+    """What to call a function in a message."""
+    return getattr(f, "__name__", type(f).__name__)
+
+
+def one(y: Node) -> Node:
+    """The cotangent 1 of a scalar."""
+    return constant(1.0, y.dtype)
+
+
+def match(value: tree.Tree, like: Sequence[Node], structure: tree.TreeDef, what: str) -> list[Node]:
+    """The leaves of a tangent or cotangent as nodes. Raises where structure, shapes or dtypes differ from `like`."""
+    leaves, got = tree.flatten(value)
+    if len(leaves) != len(like) or got != structure:
+        raise ShapeError(f"{what} must have the structure {structure}, got {got}.")
+    nodes: list[Node] = []
+    for leaf, x in zip(leaves, like, strict=True):
+        node = as_node(_array(leaf))
+        if node.shape != x.shape:
+            raise ShapeError(f"{what} must have shape {x.shape}, got {node.shape}.")
+        if node.dtype != x.dtype:
+            if node.op != "constant" and not node.weak:
+                raise DTypeError(f"{what} must have dtype {x.dtype}, got {node.dtype}. Convert it with .astype.")
+            node = constant(node.params, x.dtype) if node.op == "constant" else _converted(node, x)
+        nodes.append(node)
+    return nodes
+
+
+def _converted(node: Node, like: Node) -> Node:
+    from burlab.graph.linear import convert
+
+    return convert(node, like.dtype)

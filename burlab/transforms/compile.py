@@ -1,0 +1,37 @@
+"""`compile`: one function, one kernel, open to inspection."""
+
+from collections.abc import Callable
+from typing import Any
+
+from burlab.compiler.kernel import Gear, Kernel
+
+from .curvature import hvp
+from .gradients import Argnums, value_and_grad
+
+
+def compile(
+    f: Callable[..., Any],
+    *examples: Any,
+    argnums: Argnums = 0,
+    strict: bool = False,
+    check_finite: bool = False,
+    gear: Gear = "compiled",
+    threads: int = 1,
+) -> Kernel:
+    """A Kernel of f for arguments like `examples`.
+
+    argnums: what `value_and_grad` and `hvp` differentiate by. strict: the same bits in every gear (no fused multiply-add,
+    sums in plain order). check_finite: raise NonFiniteError naming the first node that made an inf or nan from finite
+    numbers. gear: "compiled", one C++ function for the graph, or "replay", general kernels run node by node with nothing
+    to compile. threads: of `Kernel.map`; their number changes no bit.
+
+    >>> import numpy as np, burlab as bl
+    >>> k = bl.compile(lambda x: np.sum(x * x), np.zeros(2))
+    >>> value, gradient = k.value_and_grad(np.array([1.0, 2.0]))
+    >>> float(value), gradient
+    (5.0, array([2., 4.]))
+    """
+    second = argnums if isinstance(argnums, int) else argnums[0]
+    transforms = {"value": f, "value_and_grad": value_and_grad(f, argnums), "hvp": hvp(f, second)}
+    options = {"gear": gear, "strict": strict, "check_finite": check_finite}
+    return Kernel(f, examples, transforms, options, threads)

@@ -1,0 +1,110 @@
+"""Derivatives of one's own: `stop_gradient`, and `custom_vjp` with its check."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from burlab.compiler.function import Function
+from burlab.errors import ArgumentError, GradientError, ShapeError
+from burlab.graph import Call as SubGraph
+from burlab.graph import Node, compose, tree
+from burlab.graph.node import as_node
+from burlab.graph.trace import Spec, spec_of, trace
+
+from .gradients import jit, name, vjp
+
+
+def stop_gradient(x: Any) -> Any:
+    """x itself, with derivative zero. x: an array, a number, a traced value, or a tree of them.
+
+    >>> import burlab as bl
+    >>> float(bl.grad(lambda x: x * bl.stop_gradient(x))(3.0))
+    3.0
+    """
+    leaves, structure = tree.flatten(x)
+    return tree.unflatten(
+        structure, [compose.stop_gradient(leaf) if isinstance(leaf, Node) else leaf for leaf in leaves]
+    )
+
+
+def custom_vjp(
+    f: Callable[..., Any], backward: Callable[..., Any], *examples: Any, surrogate: bool = False
+) -> Callable[..., Any]:
+    """f with a reverse rule of its own: backward(g, y, *args) gives the cotangent of every argument, y = f(*args).
+
+    f returns one floating array; its arguments are floating arrays or numbers, or trees of them, and integers or static
+    arguments, for which backward gives None. The rule is checked now, on `examples`: shapes always, and its values
+    against the derivative of what f is composed of, unless it is a `surrogate` that differs on purpose. Forward mode
+    follows from the rule, which is linear in g. Raises ShapeError or GradientError.
+
+    >>> import numpy as np, burlab as bl
+    >>> clip = bl.custom_vjp(lambda x: x, lambda g, y, x: np.clip(g, -1, 1), 2.0, surrogate=True)
+    >>> float(bl.grad(lambda x: 5 * clip(x))(2.0))
+    1.0
+    """
+    if not examples:
+        raise ArgumentError("custom_vjp needs example arguments after the rule, such as custom_vjp(f, backward, x).")
+
+    def rule(*args: Any) -> Any:
+        leaves = tree.flatten(args)[0]
+        inputs = tuple(as_node(leaf) for leaf in leaves if isinstance(spec_of(leaf), Spec))
+        call = _sub_graph(f, backward, args)
+        y = call.graph.outputs[0]
+        return Node("call", inputs, call, y.shape, y.dtype)
+
+    function: Callable[..., Any] = Function(rule, f)
+    if surrogate:
+        _sub_graph(f, backward, examples)
+    else:
+        _check(f, function, examples)
+    return function
+
+
+def _sub_graph(f: Callable[..., Any], backward: Callable[..., Any], args: tuple[Any, ...]) -> SubGraph:
+    traced = trace(f, args)
+    if len(traced.graph.outputs) != 1 or not traced.result.is_leaf() or traced.graph.outputs[0].dtype.kind != "f":
+        raise ArgumentError(f"custom_vjp needs a function that returns one floating array; {name(f)} does not.")
+    y = traced.graph.outputs[0]
+
+    def reverse(args: tuple[Any, ...], y: Any, g: Any) -> list[Any]:
+        shares = backward(g, y, *args)
+        return _shares(f, shares if isinstance(shares, tuple) else (shares,), args)
+
+    return SubGraph(name(f), traced.graph, trace(reverse, (args, y, y)).graph)
+
+
+def _shares(f: Callable[..., Any], shares: Sequence[Any], args: tuple[Any, ...]) -> list[Any]:
+    """The cotangents of the floating leaves, in order; None stands for zero."""
+    if len(shares) != len(args):
+        raise ShapeError(f"the rule of {name(f)} must give {len(args)} cotangents, one per argument, got {len(shares)}.")
+    result: list[Any] = []
+    for k, (share, arg) in enumerate(zip(shares, args, strict=True)):
+        likes = tree.flatten(arg)[0]
+        parts = [None] * len(likes) if share is None else tree.flatten(share)[0]
+        if len(parts) != len(likes):
+            raise ShapeError(f"the rule of {name(f)}: cotangent {k} must have the structure of its argument.")
+        for part, like in zip(parts, likes, strict=True):
+            spec = spec_of(like)
+            if not isinstance(spec, Spec) or spec.dtype.kind != "f":
+                continue
+            node = compose.zeros(spec.shape, spec.dtype) if part is None else as_node(part)
+            if node.shape != spec.shape:
+                raise ShapeError(f"the rule of {name(f)}: cotangent {k} must have shape {spec.shape}, got {node.shape}.")
+            result.append(node)
+    return result
+
+
+def _check(f: Callable[..., Any], function: Callable[..., Any], examples: tuple[Any, ...]) -> None:
+    """Compare the rule with the derivative of what f is composed of, along one random cotangent."""
+    y = np.asarray(jit(f)(*examples))
+    g = np.random.Generator(np.random.Philox(0)).normal(size=y.shape).astype(y.dtype)
+    wanted, got = (tree.flatten(vjp(h, *examples)[1](g))[0] for h in (f, function))
+    tolerance = 1e-3 if y.dtype == np.float32 else 1e-7
+    for a, b in zip(wanted, got, strict=True):
+        if not np.allclose(a, b, rtol=tolerance, atol=tolerance):
+            worst = float(np.max(np.abs(np.asarray(a) - np.asarray(b))))
+            raise GradientError(
+                f"the rule of {name(f)} differs from its derivative by up to {worst:.3g} on the examples. "
+                "Correct it, or pass surrogate=True if it is meant to differ."
+            )

@@ -1,0 +1,131 @@
+"""First derivatives: `grad`, `value_and_grad`, `jvp`, `vjp`; and `jit`, which only compiles."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from burlab.compiler.function import Function
+from burlab.graph import sweep, tree
+
+from .call import Call, match, one
+from .memo import remembered
+
+F = TypeVar("F", bound=Callable[..., Any])
+Argnums = int | tuple[int, ...]
+
+
+def jit(f: F) -> F:
+    """f compiled: the same results from one C++ kernel per combination of shapes, dtypes and static arguments.
+
+    Float and array leaves of the arguments are traced; int, bool, str and None are part of the program.
+
+    >>> import numpy as np, burlab as bl
+    >>> float(bl.jit(lambda x: np.sum(x * x))(np.array([1.0, 2.0])))
+    5.0
+    """
+    return remembered(f, "jit", lambda: Function(f))
+
+
+def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """The gradient function of a scalar function, by reverse mode.
+
+    argnums: which positional arguments to differentiate by; a tuple gives a tuple. has_aux: f returns (value, other
+    results) and the gradient function (gradient, other results). A gradient has the structure, shapes and dtypes of its
+    argument. Raises ShapeError where f returns no single number, DTypeError where an argument is not floating.
+
+    >>> import numpy as np, burlab as bl
+    >>> bl.grad(lambda x: np.sum(x**3))(np.array([1.0, 2.0]))
+    array([ 3., 12.])
+    """
+
+    def rule(*args: Any, **kwargs: Any) -> Any:
+        (_, aux), gradient = value_and_grad_rule(f, argnums, has_aux, args, kwargs)
+        return (gradient, aux) if has_aux else gradient
+
+    return remembered(f, ("grad", argnums, has_aux), lambda: Function(rule, f, f"grad({name(f)})"))
+
+
+def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """The function that gives the pair (value, gradient) of a scalar function; with has_aux ((value, aux), gradient).
+
+    Arguments and errors as for `grad`.
+
+    >>> import numpy as np, burlab as bl
+    >>> value, gradient = bl.value_and_grad(lambda x, y: x * y, argnums=(0, 1))(2.0, 3.0)
+    >>> float(value), [float(g) for g in gradient]
+    (6.0, [3.0, 2.0])
+    """
+
+    def rule(*args: Any, **kwargs: Any) -> Any:
+        (value, aux), gradient = value_and_grad_rule(f, argnums, has_aux, args, kwargs)
+        return ((value, aux) if has_aux else value), gradient
+
+    return remembered(f, ("value_and_grad", argnums, has_aux), lambda: Function(rule, f, f"value_and_grad({name(f)})"))
+
+
+def value_and_grad_rule(f: Any, argnums: Argnums, has_aux: bool, args: Any, kwargs: Any) -> Any:
+    """((value, aux), gradient) of a call under trace."""
+    call = Call(f, args, kwargs)
+    value, aux = call.result if has_aux else (call.result, None)
+    y = call.scalar(value, "grad")
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    parts = [call.by(k, "grad") for k in numbers]
+    leaves = [x for nodes, _ in parts for x in nodes]
+    shares = iter(sweep.vjp([y], leaves, [one(y)]))
+    gradients = tuple(tree.unflatten(structure, [next(shares) for _ in nodes]) for nodes, structure in parts)
+    return call.place(((y, aux), gradients[0] if isinstance(argnums, int) else gradients))
+
+
+def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Value and directional derivative, by forward mode: (f(*primals), J(*primals) @ tangents).
+
+    tangents: same structure, shapes and dtypes as primals; None for an argument that is not floating.
+
+    >>> import numpy as np, burlab as bl
+    >>> y, dy = bl.jvp(np.sin, (0.0,), (2.0,))
+    >>> float(y), float(dy)
+    (0.0, 2.0)
+    """
+
+    def rule(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+        call = Call(f, primals, {})
+        moving = call.floating()
+        inputs = [x for k in moving for x in call.by(k, "jvp")[0]]
+        structure = tree.flatten(tuple(p if k in moving else None for k, p in enumerate(primals)))[1]
+        moves = match(tuple(tangents), inputs, structure, "the tangents of jvp")
+        outputs, structure = tree.flatten(call.result)
+        pushed = sweep.jvp(outputs, inputs, moves)
+        return call.place((call.result, tree.unflatten(structure, pushed)))
+
+    primals, tangents = tuple(primals), tuple(tangents)
+    return remembered(f, "jvp", lambda: Function(rule, name=f"jvp({name(f)})"))(primals, tangents)
+
+
+def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """Value and pull-back, by reverse mode: (f(*primals), g -> tuple of g @ J, one per argument).
+
+    For an argument that is not floating the tuple holds None. g has the structure, shapes and dtypes of the value. A pull-back computes the value again: it stores nothing.
+
+    >>> import numpy as np, burlab as bl
+    >>> y, pull = bl.vjp(lambda x: x * x, np.array([1.0, 2.0]))
+    >>> pull(np.array([1.0, 10.0]))
+    (array([ 2., 40.]),)
+    """
+
+    def rule(primals: tuple[Any, ...], cotangent: Any) -> Any:
+        call = Call(f, primals, {})
+        parts = {k: call.by(k, "vjp") for k in call.floating()}
+        outputs, structure = tree.flatten(call.result)
+        pulled = match(cotangent, outputs, structure, "the cotangent of vjp")
+        shares = iter(sweep.vjp(outputs, [x for nodes, _ in parts.values() for x in nodes], pulled))
+        trees = {k: tree.unflatten(s, [next(shares) for _ in nodes]) for k, (nodes, s) in parts.items()}
+        return call.place(tuple(trees.get(k) for k in range(len(primals))))
+
+    pull = remembered(f, "vjp", lambda: Function(rule, name=f"vjp({name(f)})"))
+    return jit(f)(*primals), lambda cotangent: pull(primals, cotangent)
+
+
+def name(f: Callable[..., Any]) -> str:
+    """What to call a function."""
+    return getattr(f, "__name__", type(f).__name__)
+
+
