@@ -14,6 +14,37 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from burlab.errors import BurlabError as BurlabError
+    from burlab.functions import (
+        erf as erf,
+        gelu as gelu,
+        log_softmax as log_softmax,
+        logsumexp as logsumexp,
+        relu as relu,
+        sigmoid as sigmoid,
+        silu as silu,
+        softmax as softmax,
+        softplus as softplus,
+    )
+    from burlab.graph import Graph as Graph
+    from burlab.graph import scope as scope
+    from burlab.graph.indexing import asarray as asarray
+    from burlab.graph.tree import pytree as pytree
+    from burlab.transforms import (
+        check_grads as check_grads,
+        compile as compile,
+        custom_vjp as custom_vjp,
+        grad as grad,
+        hessian as hessian,
+        hvp as hvp,
+        jacobian as jacobian,
+        jit as jit,
+        jvp as jvp,
+        random as random,
+        stop_gradient as stop_gradient,
+        value_and_grad as value_and_grad,
+        vjp as vjp,
+        vmap as vmap,
+    )
 
 __version__ = "0.1.0.dev0"
 
@@ -22,6 +53,12 @@ _HOME = {
     name: module
     for module, names in {
         "burlab.errors": "BurlabError",
+        "burlab.graph": "Graph scope",
+        "burlab.graph.indexing": "asarray",
+        "burlab.graph.tree": "pytree",
+        "burlab.transforms": "check_grads compile custom_vjp grad hessian hvp jacobian jit jvp random stop_gradient"
+        " value_and_grad vjp vmap",
+        "burlab.functions": "erf gelu log_softmax logsumexp relu sigmoid silu softmax softplus",
     }.items()
     for name in names.split()
 }

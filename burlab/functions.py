@@ -1,0 +1,144 @@
+"""Functions that NumPy lacks, for whatever a user holds: arrays and numbers, traced values, or `Value`s on a tape."""
+
+import sys
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+
+from burlab.compiler.function import Function
+from burlab.graph import Node, compose
+from burlab.graph.elementwise import apply
+
+__all__ = ["erf", "gelu", "log_softmax", "logsumexp", "relu", "sigmoid", "silu", "softmax", "softplus"]
+
+
+def _first(x: Any) -> Any:
+    """The value itself, or the first one inside of nested lists and object arrays."""
+    while isinstance(x, (list, tuple)) or (isinstance(x, np.ndarray) and cast(Any, x).dtype == object):
+        items: Any = x if isinstance(x, (list, tuple)) else cast(Any, x).ravel().tolist()
+        if not items:
+            break
+        nodes = [item for item in items if isinstance(item, Node)]
+        x = nodes[0] if nodes else items[0]
+    return x
+
+
+def _on_tape(x: Any) -> bool:
+    eager = sys.modules.get("burlab.eager")  # no tape, no Value: asking must not start the compiler
+    return eager is not None and isinstance(x, eager.Value)
+
+
+def _choose(name: str, rule: Callable[..., Node]) -> Callable[..., Any]:
+    """The function that goes to the graph, to the tape, or to a compiled kernel, by what it is given."""
+    kernel: Any = Function(rule, name=name)
+
+    def chosen(x: Any, **options: Any) -> Any:
+        first = _first(x)
+        if isinstance(first, Node):
+            return rule(x, **options)
+        if _on_tape(first):
+            from burlab.eager import functions
+
+            return getattr(functions, name)(x, **options)
+        array = x if isinstance(x, (float, np.ndarray)) else np.asarray(x)
+        return kernel(
+            array if not isinstance(array, np.ndarray) or array.dtype.kind == "f" else array.astype(float), **options
+        )
+
+    return chosen
+
+
+def _scalar(name: str) -> Callable[..., Any]:
+    return _choose(name, lambda x: apply(name, x))
+
+
+_relu, _sigmoid, _softplus, _erf, _gelu, _silu = map(_scalar, ("relu", "sigmoid", "softplus", "erf", "gelu", "silu"))
+_logsumexp = _choose("logsumexp", compose.logsumexp)
+_softmax = _choose("softmax", compose.softmax)
+_log_softmax = _choose("log_softmax", compose.log_softmax)
+
+
+def relu(x: Any) -> Any:
+    """max(x, 0) of every entry; relu'(0) = 0.
+
+    >>> import numpy as np
+    >>> relu(np.array([-1.0, 2.0]))
+    array([0., 2.])
+    """
+    return _relu(x)
+
+
+def sigmoid(x: Any) -> Any:
+    """1 / (1 + e^-x) of every entry, without overflow.
+
+    >>> float(sigmoid(0.0))
+    0.5
+    """
+    return _sigmoid(x)
+
+
+def softplus(x: Any) -> Any:
+    """log(1 + e^x) of every entry, without overflow.
+
+    >>> float(softplus(1000.0))
+    1000.0
+    """
+    return _softplus(x)
+
+
+def erf(x: Any) -> Any:
+    """The error function of every entry.
+
+    >>> float(erf(0.0))
+    0.0
+    """
+    return _erf(x)
+
+
+def gelu(x: Any) -> Any:
+    """x Phi(x) of every entry, Phi the normal distribution function: the exact form of Hendrycks and Gimpel 2016.
+
+    >>> float(gelu(0.0))
+    0.0
+    """
+    return _gelu(x)
+
+
+def silu(x: Any) -> Any:
+    """x sigmoid(x) of every entry.
+
+    >>> float(silu(0.0))
+    0.0
+    """
+    return _silu(x)
+
+
+def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """log sum exp over the axes (all of them by default), shifted by the largest entry.
+
+    >>> import numpy as np
+    >>> round(float(logsumexp(np.array([1000.0, 1000.0]))), 6)
+    1000.693147
+    """
+    return _logsumexp(x, axis=axis, keepdims=keepdims)
+
+
+def softmax(x: Any, axis: Any = -1) -> Any:
+    """exp x / sum exp x along an axis, shifted by the largest entry.
+
+    >>> import numpy as np
+    >>> softmax(np.array([0.0, 0.0]))
+    array([0.5, 0.5])
+    """
+    return _softmax(x, axis=axis)
+
+
+def log_softmax(x: Any, axis: Any = -1) -> Any:
+    """x - logsumexp x along an axis.
+
+    >>> import numpy as np
+    >>> log_softmax(np.array([1000.0, 0.0])).tolist()
+    [0.0, -1000.0]
+    """
+    return _log_softmax(x, axis=axis)
