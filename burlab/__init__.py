@@ -25,8 +25,7 @@ if TYPE_CHECKING:
         softmax as softmax,
         softplus as softplus,
     )
-    from burlab.graph import Graph as Graph
-    from burlab.graph import scope as scope
+    from burlab.graph import Graph as Graph, scope as scope
     from burlab.graph.indexing import asarray as asarray
     from burlab.graph.tree import pytree as pytree
     from burlab.transforms import (
