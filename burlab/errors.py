@@ -16,6 +16,7 @@ __all__ = [
     "DTypeError",
     "GradientError",
     "GraphError",
+    "IndexRangeError",
     "LayoutError",
     "NonFiniteError",
     "ShapeError",
@@ -51,6 +52,10 @@ class GradientError(BurlabError, AssertionError):
 
 class GraphError(BurlabError, ValueError):
     """A graph is malformed, or its JSON comes from a version that this one cannot read."""
+
+
+class IndexRangeError(BurlabError, IndexError):
+    """An integer index, known only when a kernel runs, left its axis."""
 
 
 class LayoutError(BurlabError, ValueError):

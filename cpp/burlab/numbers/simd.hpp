@@ -8,11 +8,18 @@
 #define BURLAB_BEGIN BURLAB_PRAGMA(float_control(precise, on, push)) BURLAB_PRAGMA(clang fp contract(off))
 #define BURLAB_END BURLAB_PRAGMA(float_control(pop))
 #define BURLAB_UNROLL _Pragma("unroll")
+// Before a loop whose turns do not depend on each other: SIMD lanes without a run-time check for overlap.
+#define BURLAB_LANES _Pragma("clang loop vectorize(assume_safety) interleave_count(1) unroll(disable)")
+#define BURLAB_ONE_BY_ONE _Pragma("clang loop vectorize(disable) interleave(disable) unroll(disable)")
+#define BURLAB_FUSED BURLAB_PRAGMA(clang fp contract(fast))  // first in a block: a * b + c rounds once, where the CPU can
 #define BURLAB_OPTNONE __attribute__((optnone, noinline))  // cold code: costs the just-in-time compiler least
 #else
 #define BURLAB_BEGIN
 #define BURLAB_END
 #define BURLAB_UNROLL _Pragma("GCC unroll 16")
+#define BURLAB_LANES _Pragma("GCC ivdep")
+#define BURLAB_ONE_BY_ONE
+#define BURLAB_FUSED
 #define BURLAB_OPTNONE __attribute__((noinline))
 #endif
 

@@ -1,0 +1,122 @@
+"""From a graph to something that runs: `build` and its result."""
+
+import ctypes
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from burlab import runtime
+from burlab.errors import BurlabError
+from burlab.graph import Graph, Node
+from burlab.graph.simplify import simplify
+from burlab.runtime.coerce import Array, ArraySpec
+from burlab.runtime.gate import Function, Slow, make_callable, pointers
+from . import library
+from .emit import Source, emit
+from .fault import Explainer
+from .plan import Plan, make_plan
+from .program import packed, replayed
+
+Gear = Literal["compiled", "replay"]
+MOST_STATEMENTS = 3000  # beyond, compiling takes longer than replaying some 100,000 times
+_LONG = 20_000  # elements of work from which a call lets other Python threads run
+
+
+class Executable:
+    """A graph that runs: `exe(*arrays)` gives the tuple of its outputs; several threads may call at once.
+
+    inputs, outputs: ArraySpec of each. 0-d outputs are NumPy scalars, so `exe(x)[0]` of a loss is a number with a dtype.
+    `exe(*arrays, out=(buffer, ...))` writes into arrays of the caller and returns them. gear: which one runs it.
+    address, context, workspace_bytes: the C++ function `int64 run(context, in, out, workspace)`, valid as long as this
+    object; it answers 0, or a Status and above its low 8 bits the node at fault, which `error` explains.
+    """
+
+    __slots__ = (
+        "__call__",
+        "__dict__",
+        "__weakref__",
+        "function",
+        "gear",
+        "graph",
+        "inputs",
+        "outputs",
+        "plan",
+        "source",
+    )
+
+    def __init__(self, plan: Plan, function: Function, gear: Gear, source: str, explain: Explainer) -> None:
+        self.plan = plan
+        self.graph = plan.graph
+        self.function = function
+        self.gear = gear
+        self.source = source
+        self.inputs = _specs(plan.graph.inputs, "argument")
+        self.outputs = _specs(plan.graph.outputs, "result")
+        slow = Slow(function, self.inputs, self.outputs, explain)
+        self.error: Callable[[int], BurlabError] = explain.error
+        # A slot of this name is what a call looks up: no Python code runs between the caller and the gate.
+        self.__call__ = make_callable(slow, releases=plan.work > _LONG)
+
+    @property
+    def address(self) -> int:
+        """Of the C++ function."""
+        return self.function.address
+
+    @property
+    def context(self) -> int:
+        """The address that the C++ function takes first."""
+        return self.function.context
+
+    @property
+    def workspace_bytes(self) -> int:
+        """Bytes of memory, aligned to 64, that a call of the C++ function needs for itself."""
+        return self.function.workspace_bytes
+
+    @cached_property
+    def memory(self) -> Mapping[str, int]:
+        """Bytes that a call touches: inputs, outputs, constants, workspace."""
+        return self.plan.memory
+
+    def __repr__(self) -> str:
+        specs = ", ".join(map(str, self.inputs)), ", ".join(map(str, self.outputs))
+        return f"<Executable {specs[0]} -> {specs[1]}, {self.gear}, {len(self.graph)} nodes>"
+
+
+def _specs(nodes: tuple[Node, ...], what: str) -> tuple[ArraySpec, ...]:
+    return tuple(
+        ArraySpec(n.shape, n.dtype, n.params if n.op == "input" and what == "argument" and n.params else f"{what} {k}")
+        for k, n in enumerate(nodes)
+    )
+
+
+def build(graph: Graph, *, gear: Gear = "compiled", strict: bool = False, check_finite: bool = False) -> Executable:
+    """Simplify a graph, plan it, and make it run.
+
+    gear: "compiled", one C++ function for this graph, or "replay", general kernels called one after the other, where only
+    kernels that were never used before are compiled; a graph too large to compile is replayed. The same generated text is
+    compiled once in a process, so building an equal graph again is cheap. strict: the same bits in both gears.
+    check_finite: raise NonFiniteError naming the node that made the first inf or nan.
+    """
+    graph = simplify(graph)
+    if gear == "compiled":
+        plan = make_plan(graph, fuse=True, strict=strict)
+        if plan.statements <= MOST_STATEMENTS:
+            return _compiled(plan)
+    plan = make_plan(graph, fuse=False, strict=strict)
+    return Executable(plan, replayed(plan), "replay", str(plan), Explainer(graph))
+
+
+def _compiled(plan: Plan) -> Executable:
+    source = emit(plan)
+    library.require(source.calls)
+    unit = runtime.declare(source.bare, name="kernel")
+    shapes, starts = packed(source.descriptors)
+    constants = [c.params for c in plan.constants]
+    descriptors = (ctypes.c_void_p * max(len(starts), 1))(*starts)
+    table = pointers(constants)
+    context = (ctypes.c_void_p * 2)(ctypes.addressof(descriptors), ctypes.addressof(table))
+    keep = (context, descriptors, shapes, table, constants)
+    function = Function(runtime.address(f"{unit}_run"), ctypes.addressof(context), plan.workspace_bytes, keep)
+    return Executable(plan, function, "compiled", source.text.replace("@unit", unit), Explainer(plan.graph))

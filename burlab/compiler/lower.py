@@ -1,0 +1,145 @@
+"""From a node to the kernel calls that compute it: which instance of which template, and its descriptor."""
+
+from collections.abc import Callable
+
+from burlab.graph import Node
+from .contraction import contract
+from .layout import LEAVES, VIEWS, Ref, dense_strides, elements, row_and_box
+from .library import Instance, kernel
+from .reductions import argument, cumsum, extreme, sum_
+from .spelling import C_TYPES, has_lanes
+from .steps import Task
+from burlab.graph.scalar import cpp_type
+
+Refs = dict[Node, Ref]
+
+DENSE_OPERANDS = {"gather", "scatter", "uniform", "fold_in"}  # their kernels know no strides
+_UNSIGNED = {1: "std::uint8_t", 4: "std::uint32_t", 8: "std::uint64_t"}
+
+
+def copy_task(n: Node, ref: Ref) -> Task:
+    """Copy a value that is a view into a dense array."""
+    descriptor = row_and_box(n.shape, dense_strides(n.shape), ref.strides)
+    return Task(_mover("copy", "Copy", n), descriptor, ((ref.root, ref.offset),))
+
+
+def _mover(name: str, template: str, n: Node) -> Instance:
+    size = n.dtype.itemsize
+    return kernel(f"{name}_{8 * size}bit", f"{template}<{_UNSIGNED[size]}>", "layout")
+
+
+def _copied_view(n: Node, refs: Refs, strict: bool) -> list[Task]:
+    """A view that cannot stay one: its elements in its own order."""
+    x = n.inputs[0]
+    source = refs[x]
+    seen = VIEWS[n.op](n, x, source.offset, source.strides)
+    if seen is None:  # a reshape: copy in the order of the operand's axes
+        return [copy_task(x, source)]
+    return [copy_task(n, Ref(source.root, *seen))]
+
+
+def _placed(n: Node, x: Node, ref: Ref, start: tuple[int, ...], step: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+    """The element of n's array where x starts, and how Copy writes it there."""
+    strides = dense_strides(n.shape)
+    first = sum(a * s for a, s in zip(start, strides, strict=True)) if x.size else 0
+    return first, row_and_box(x.shape, tuple(a * s for a, s in zip(step, strides, strict=True)), ref.strides)
+
+
+def _pad(n: Node, refs: Refs, strict: bool) -> list[Task]:
+    x = n.inputs[0]
+    ref = refs[x]
+    first, copy = _placed(n, x, ref, *n.params[:2])
+    return [Task(_mover("pad", "Pad", n), (n.size, first, *copy), ((ref.root, ref.offset),))]
+
+
+def _concatenate(n: Node, refs: Refs, strict: bool) -> list[Task]:
+    tasks: list[Task] = []
+    start = [0] * n.ndim
+    for x in n.inputs:
+        ref = refs[x]
+        first, copy = _placed(n, x, ref, tuple(start), (1,) * n.ndim)
+        tasks.append(Task(_mover("copy", "Copy", n), copy, ((ref.root, ref.offset),), result=first))
+        start[n.params] += x.shape[n.params]
+    return tasks
+
+
+def _dense(n: Node, refs: Refs) -> tuple[tuple[Node, int], ...]:
+    return tuple((refs[x].root, refs[x].offset) for x in n.inputs)
+
+
+def _gather(n: Node, refs: Refs, strict: bool) -> list[Task]:
+    x, index = n.inputs
+    batch = n.params
+    descriptor = (
+        elements(x.shape[:batch]),
+        x.shape[batch],
+        elements(index.shape[batch:]),
+        elements(x.shape[batch + 1 :]),
+    )
+    size, dtype = n.dtype.itemsize, index.dtype.name
+    made = kernel(f"gather_{8 * size}bit_{dtype}", f"Gather<{_UNSIGNED[size]}, {C_TYPES[dtype]}>", "gather")
+    return [Task(made, descriptor, _dense(n, refs), may_fail=True)]
+
+
+def _scatter(n: Node, refs: Refs, strict: bool) -> list[Task]:
+    y, index = n.inputs
+    batch, rows = n.params
+    descriptor = (elements(y.shape[:batch]), rows, elements(index.shape[batch:]), elements(y.shape[index.ndim :]))
+    names = n.dtype.name, index.dtype.name
+    made = kernel(f"scatter_{names[0]}_{names[1]}", f"Scatter<{C_TYPES[names[0]]}, {C_TYPES[names[1]]}>", "gather")
+    return [Task(made, descriptor, _dense(n, refs), may_fail=True)]
+
+
+def _uniform(n: Node, refs: Refs, strict: bool) -> list[Task]:
+    (key,) = n.inputs
+    keys = key.size // 2
+    made = kernel(f"uniform_{n.dtype.name}", f"Uniform<{C_TYPES[n.dtype.name]}>", "random")
+    return [Task(made, (keys, n.size // keys if keys else 0), _dense(n, refs))]
+
+
+def _fold_in(n: Node, refs: Refs, strict: bool) -> list[Task]:
+    data = n.inputs[1]
+    return [Task(kernel("fold_in", "FoldIn", "random"), (n.size // 2, int(data.size > 1)), _dense(n, refs))]
+
+
+def _map(n: Node, refs: Refs, strict: bool) -> list[Task]:
+    """An elementwise operation by itself, for replay."""
+    result, types = C_TYPES[n.dtype.name], [C_TYPES[x.dtype.name] for x in n.inputs]
+    if n.op == "convert":
+        made = kernel(
+            f"convert_{n.inputs[0].dtype.name}_{n.dtype.name}", f"Convert<{result}, {types[0]}>", "elementwise"
+        )
+    else:
+        op = f"burlab::ops::{cpp_type(n.op)}"
+        lanes = "true" if has_lanes(n) else "false"
+        name = f"{n.op.replace(chr(39), '_')}_{n.inputs[-1].dtype.name}_map"
+        made = kernel(name, f"Map<{lanes}, {op}, {', '.join([result, *types])}>", "elementwise")
+    return [Task(made, (n.size,), _dense(n, refs), in_place=True)]
+
+
+KERNELS: dict[str, Callable[[Node, Refs, bool], list[Task]]] = {
+    **dict.fromkeys(VIEWS, _copied_view),
+    "sum": sum_,
+    "reduce_max": extreme,
+    "reduce_min": extreme,
+    "argmax": argument,
+    "argmin": argument,
+    "cumsum": cumsum,
+    "contract": contract,
+    "pad": _pad,
+    "concatenate": _concatenate,
+    "gather": _gather,
+    "scatter": _scatter,
+    "uniform": _uniform,
+    "fold_in": _fold_in,
+}
+
+
+def is_elementwise(n: Node) -> bool:
+    """Whether element i of the value depends on elements i of the inputs only."""
+    return n.op not in KERNELS and n.op not in LEAVES
+
+
+def lower(n: Node, refs: Refs, strict: bool) -> list[Task]:
+    """The kernel calls of a node. strict: sums in plain order, products rounded before they are added."""
+    return KERNELS.get(n.op, _map)(n, refs, strict)

@@ -1,0 +1,198 @@
+"""From a graph to steps: which loops and kernels run, in which order, and where every value lies.
+
+Both gears carry out plans. The compiled gear plans fused loops that read through views; the replay gear plans one kernel per
+node, on dense arrays.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from burlab.graph import Graph, Node
+from .layout import LEAVES, Ref, dense_strides, elements, is_whole, locate
+from .lower import DENSE_OPERANDS, copy_task, is_elementwise, lower
+from .memory import Life, arrange
+from .schedule import Stage, schedule
+from .steps import Invoke, Kind, Loop, Place, Step, Task
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The steps of a graph.
+
+    refs: where each node's value lies, as a view of its root; places: where the roots lie; constants: those that must be in
+    memory. Sizes are bytes. Printed, it has one line per step.
+    """
+
+    graph: Graph
+    refs: dict[Node, Ref]
+    places: dict[Node, Place]
+    steps: tuple[Step, ...]
+    constants: tuple[Node, ...]
+    workspace_bytes: int
+
+    @cached_property
+    def memory(self) -> dict[str, int]:
+        """Bytes that a call touches, by whose they are."""
+        return {
+            "inputs": sum(x.nbytes for x in self.graph.inputs),
+            "outputs": sum(y.nbytes for y in self.graph.outputs),
+            "constants": sum(c.nbytes for c in self.constants),
+            "workspace": self.workspace_bytes,
+        }
+
+    @cached_property
+    def statements(self) -> int:
+        """Lines of generated code that compute something: what compile time grows with."""
+        return sum(len(step.nodes) if isinstance(step, Loop) else 1 for step in self.steps)
+
+    @cached_property
+    def work(self) -> int:
+        """Roughly the number of elements that a call reads and computes."""
+        return sum(map(_work, self.steps))
+
+    def __str__(self) -> str:
+        lines = [f"{k}: {_described(step, self.graph.index)}" for k, step in enumerate(self.steps)]
+        return "\n".join([*lines, "bytes: " + ", ".join(f"{count} {name}" for name, count in self.memory.items())])
+
+
+def _work(step: Step) -> int:
+    if isinstance(step, Loop):
+        return len(step.nodes) * elements(step.shape)
+    n = step.node
+    if n.op == "contract":
+        letters = n.params.partition("->")[0].replace(",", "")
+        return elements(dict(zip(letters, n.inputs[0].shape + n.inputs[1].shape, strict=True)).values())
+    return n.size + sum(x.size for x in n.inputs)
+
+
+def _described(step: Step, index: dict[Node, int]) -> str:
+    if isinstance(step, Loop):
+        stored = set(step.stores)
+        names = (f"%{index[n]}{'' if n in stored else '*'}={n.op}" for n in step.nodes)
+        return f"loop {list(step.shape)} {' '.join(names)}"
+    return f"{step.kernel.symbol.removeprefix('burlab_')} {list(step.node.shape)} %{index[step.node]}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A step before memory is given out: what it writes and reads (roots), and what a written root may replace."""
+
+    work: Stage | Task
+    node: Node
+    writes: tuple[Node, ...]
+    reads: tuple[Node, ...]
+    replaces: tuple[Node, ...]
+    result: Place | None = None  # of a copy to an output
+
+
+def make_plan(graph: Graph, *, fuse: bool, strict: bool, keep: bool = False) -> Plan:
+    """Plan a simplified graph.
+
+    fuse: elementwise nodes share loops (compiled gear), else each is a kernel call (replay). strict: sums in plain order.
+    keep: every value stays in the workspace to the end, so that all of them can be looked at.
+    """
+    refs = locate(graph, lambda n: n.op in DENSE_OPERANDS or (not fuse and is_elementwise(n)))
+    stages = schedule(graph, refs, is_elementwise if fuse else lambda _: False)
+    homes, copies = _outputs(graph, refs)
+    drafts = [*_drafts(stages, refs, strict), *copies]
+    needed = {root for draft in drafts for root in draft.reads}.union(homes)
+    drafts = [_storing(draft, needed) for draft in drafts]
+    constants = tuple(n for n in graph.nodes if n.op == "constant" and n in needed)
+    places: dict[Node, Place] = {
+        **{x: Place(Kind.INPUT, k) for k, x in enumerate(graph.inputs)},
+        **{c: Place(Kind.CONSTANT, k) for k, c in enumerate(constants)},
+        **homes,
+    }
+    workspace = _workspace(drafts, places, keep)
+    steps = tuple(_step(draft, places) for draft in drafts)
+    return Plan(graph, refs, places, steps, constants, workspace)
+
+
+def _outputs(graph: Graph, refs: dict[Node, Ref]) -> tuple[dict[Node, Place], list[_Draft]]:
+    """Which roots are computed right in the caller's array, and the copies for all other outputs."""
+    homes: dict[Node, Place] = {}
+    copies: list[_Draft] = []
+    for k, y in enumerate(graph.outputs):
+        ref = refs[y]
+        place = Place(Kind.OUTPUT, k)
+        if ref.root.op not in LEAVES and ref.root not in homes and is_whole(ref, y):
+            homes[ref.root] = place
+        else:
+            copies.append(_Draft(copy_task(y, ref), y, (), (ref.root,), (), place))
+    return homes, copies
+
+
+def _drafts(stages: list[Stage], refs: dict[Node, Ref], strict: bool) -> Iterator[_Draft]:
+    for stage in stages:
+        if stage.fused:
+            yield _loop_draft(stage, refs)
+            continue
+        (n,) = stage.nodes
+        for task in lower(n, refs, strict):
+            reads = tuple(dict.fromkeys(root for root, _ in task.operands))
+            same = tuple(r for r, at in task.operands if at == 0 and r.nbytes == n.nbytes) if task.in_place else ()
+            yield _Draft(task, n, (n,), reads, same)
+
+
+def is_local(n: Node) -> bool:
+    """Whether a fused value is a C++ variable that all later steps can name: a computed scalar."""
+    return not n.shape and is_elementwise(n)
+
+
+def _loop_draft(stage: Stage, refs: dict[Node, Ref]) -> _Draft:
+    """A loop may write over an array that it reads only at the element it is about to write."""
+    members = set(stage.nodes)
+    shape = stage.nodes[0].shape
+    reads: dict[Node, bool] = {}  # root -> whether every read of it is of the loop's own element
+    for n in stage.nodes:
+        for x in n.inputs:
+            root = refs[x].root
+            if x in members or is_local(root) or (root.op == "constant" and not root.shape):
+                continue
+            aligned = is_whole(refs[x], x) and refs[x].strides == dense_strides(shape)
+            reads[root] = reads.get(root, True) and aligned
+    return _Draft(stage, stage.nodes[0], stage.nodes, tuple(reads), tuple(r for r, aligned in reads.items() if aligned))
+
+
+def _storing(draft: _Draft, needed: set[Node]) -> _Draft:
+    """The draft of a loop, writing only what is read from memory later."""
+    if isinstance(draft.work, Task):
+        return draft
+    writes = tuple(n for n in draft.writes if n in needed)
+    return _Draft(draft.work, draft.node, writes, draft.reads, draft.replaces)
+
+
+def _workspace(drafts: list[_Draft], places: dict[Node, Place], keep: bool) -> int:
+    """Give every root that is written and has no place its bytes in the workspace, whose size is returned."""
+    born: dict[Node, int] = {}
+    dies: dict[Node, int] = {}
+    for k, draft in enumerate(drafts):
+        for n in draft.writes:
+            if n not in places:
+                born.setdefault(n, k)
+                dies[n] = k
+        for n in draft.reads:
+            if n in born:
+                dies[n] = k
+    number = {n: k for k, n in enumerate(born)}
+    lives = [
+        Life(n.nbytes, at, dies[n], tuple(number[r] for r in drafts[at].replaces if r in number and _fits(n, r)))
+        for n, at in born.items()
+    ]
+    arena = arrange(lives, reuse=not keep)
+    places.update((n, Place(Kind.WORKSPACE, 0, offset)) for n, offset in zip(born, arena.offsets, strict=True))
+    return arena.nbytes
+
+
+def _fits(n: Node, old: Node) -> bool:
+    return n.nbytes == old.nbytes and n.itemsize == old.itemsize
+
+
+def _step(draft: _Draft, places: dict[Node, Place]) -> Step:
+    task = draft.work
+    if isinstance(task, Stage):
+        return Loop(draft.node.shape, task.nodes, draft.writes)
+    result = draft.result or places[draft.node].plus(task.result * draft.node.itemsize)
+    operands = tuple(places[root].plus(at * root.itemsize) for root, at in task.operands)
+    return Invoke(draft.node, task.kernel, task.descriptor, result, operands, task.may_fail)

@@ -1,0 +1,66 @@
+"""The replay gear: a plan as a list of kernel calls that one C++ loop carries out (`kernels/program.hpp`)."""
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from burlab.runtime.coerce import Array
+from burlab.runtime.gate import Function, pointers
+from . import library
+from .library import Instance
+from .plan import Plan
+from .steps import Invoke
+
+_RUN = Instance(
+    "burlab_run_program",
+    'extern "C" std::int64_t burlab_run_program(const void* context, const void* const* in, void* const* out,'
+    " void* workspace) noexcept { return burlab::kernels::run_program(context, in, out, workspace); }\n",
+    "burlab/kernels/program.hpp",
+)
+_RECORD = np.dtype([("kernel", "u8"), ("descriptor", "u8"), ("first", "i8"), ("count", "i8"), ("node", "i8")])
+_OPERAND = np.dtype([("table", "i4"), ("index", "i4"), ("offset", "i8")])
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (
+        ("records", ctypes.c_void_p),
+        ("operands", ctypes.c_void_p),
+        ("constants", ctypes.c_void_p),
+        ("length", ctypes.c_int64),
+    )
+
+
+def replayed(plan: Plan) -> Function:
+    """The function that replays a plan without fused loops. Only kernels that no graph has used before are compiled."""
+    steps = [step for step in plan.steps if isinstance(step, Invoke)]
+    library.require([_RUN, *(step.kernel for step in steps)])
+    shapes, starts = packed([step.descriptor for step in steps])
+    index = plan.graph.index
+    places = [(step.result, *step.operands) for step in steps]
+    counts = [len(row) for row in places]
+    operands = np.array([(p.kind, p.index, p.offset) for row in places for p in row], _OPERAND)
+    records = np.zeros(len(steps), _RECORD)
+    records["kernel"] = [library.address(step.kernel.symbol) for step in steps]
+    records["descriptor"] = np.asarray(starts, np.uint64)
+    records["first"] = np.cumsum([0, *counts])[:-1]
+    records["count"] = counts
+    records["node"] = [index[step.node] for step in steps]
+    constants = [c.params for c in plan.constants]
+    table = pointers(constants)
+    program = _Program(records.ctypes.data, operands.ctypes.data, ctypes.addressof(table), len(steps))
+    keep = (program, records, operands, shapes, constants, table)
+    return Function(library.address(_RUN.symbol), ctypes.addressof(program), plan.workspace_bytes, keep)
+
+
+def packed(descriptors: Sequence[tuple[int, ...]]) -> tuple[Array, list[int]]:
+    """All descriptors in one array of integers, and the address of each."""
+    known: dict[tuple[int, ...], int] = {}
+    size = 0
+    for d in descriptors:
+        if d not in known:
+            known[d] = size
+            size += len(d)
+    flat: Any = np.fromiter((x for d in known for x in d), np.int64, size)
+    return flat, [flat.ctypes.data + 8 * known[d] for d in descriptors]

@@ -1,0 +1,107 @@
+"""The order of work, and which elementwise nodes share one loop.
+
+A stage is either one node that a library kernel computes, or a group of elementwise nodes of one shape: inside a group a value
+passes from node to node in a register. Library kernels go first when they can, so that groups grow as large as they may.
+"""
+
+import heapq
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from burlab.graph import Graph, Node
+from .layout import LEAVES, Ref, Shape
+
+LARGEST_GROUP = 256  # nodes of one loop: beyond, registers spill and compile time grows faster than the group
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Nodes computed together: `fused` in one loop over their shape, else one node by a kernel of the library."""
+
+    nodes: tuple[Node, ...]
+    fused: bool
+
+
+@dataclass(slots=True)
+class _Queue:
+    """Nodes whose operands are known, by what may compute them; lowest number first."""
+
+    number: dict[Node, int]
+    kernels: list[tuple[int, Node]] = field(default_factory=list[tuple[int, Node]])
+    groups: dict[Shape, list[tuple[int, Node]]] = field(default_factory=lambda: defaultdict(list))
+
+    def push(self, n: Node, fused: bool) -> None:
+        heapq.heappush(self.groups[n.shape] if fused else self.kernels, (self.number[n], n))
+
+    def next_group(self) -> Shape | None:
+        waiting = [(heap[0][0], shape) for shape, heap in self.groups.items() if heap]
+        return min(waiting)[1] if waiting else None
+
+
+def schedule(graph: Graph, refs: dict[Node, Ref], fuses: Callable[[Node], bool]) -> list[Stage]:
+    """The stages of a graph in an order in which every operand is ready before it is used."""
+    waits: dict[Node, int] = {}
+    users: dict[Node, list[Node]] = defaultdict(list)
+    queue = _Queue(graph.index)
+    for n in graph.nodes:
+        if n.op in LEAVES or refs[n].root is not n:
+            continue
+        roots = {refs[x].root for x in n.inputs}
+        waits[n] = sum(root.op not in LEAVES for root in roots)
+        for root in roots:
+            users[root].append(n)
+        if not waits[n]:
+            queue.push(n, fuses(n))
+    return list(_stages(queue, waits, users, fuses))
+
+
+def _stages(
+    queue: _Queue, waits: dict[Node, int], users: dict[Node, list[Node]], fuses: Callable[[Node], bool]
+) -> Iterator[Stage]:
+    while True:
+        if queue.kernels:
+            n = heapq.heappop(queue.kernels)[1]
+            yield Stage((n,), fused=False)
+            for user in users[n]:
+                waits[user] -= 1
+                if not waits[user]:
+                    queue.push(user, fuses(user))
+            continue
+        shape = queue.next_group()
+        if shape is None:
+            return
+        yield _group(queue, shape, waits, users, fuses)
+
+
+def _group(
+    queue: _Queue, shape: Shape, waits: dict[Node, int], users: dict[Node, list[Node]], fuses: Callable[[Node], bool]
+) -> Stage:
+    """All nodes of the shape that are ready, or that become ready inside the group itself."""
+    heap, group, later = queue.groups[shape], list[Node](), list[Node]()
+    barred: set[Node] = set()  # they read a member through a view, so they need its whole array
+    while heap and (len(group) < LARGEST_GROUP or not shape):
+        n = heapq.heappop(heap)[1]
+        group.append(n)
+        for user in users[n]:
+            waits[user] -= 1
+            if not (fuses(user) and user.shape == shape and any(x is n for x in user.inputs)) or _looks_at(user, n):
+                barred.add(user)
+            if not waits[user]:
+                if user in barred:
+                    later.append(user)
+                else:
+                    queue.push(user, fused=True)
+    for n in later:
+        queue.push(n, fuses(n))
+    return Stage(tuple(group), fused=True)
+
+
+def _looks_at(user: Node, n: Node) -> bool:
+    """Whether some input of `user` is a view of `n`."""
+    for x in user.inputs:
+        while x is not n and x.op in ("broadcast", "reshape", "transpose", "slice"):
+            x = x.inputs[0]
+            if x is n:
+                return True
+    return False

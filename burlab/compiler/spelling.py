@@ -1,0 +1,155 @@
+"""How scalar operations are written in generated C++.
+
+The rule of an operation is its struct in `cpp/burlab/ops`. A call of it costs the just-in-time compiler 0.2 ms, a formula
+10 us, so the short ones are spelled out here: twins of the structs, compared with them bit for bit in the tests. What has no
+twin is called, as a function that is compiled once.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from burlab.graph import Node
+from burlab.graph.scalar import cpp_type
+from .library import Instance
+
+C_TYPES = {
+    "float64": "double",
+    "float32": "float",
+    "int64": "std::int64_t",
+    "int32": "std::int32_t",
+    "uint64": "std::uint64_t",
+    "bool": "bool",
+}
+
+# {0} {1} ... are the arguments, for a partial followed by the result; {T} is the number type.
+FORMULAS = {
+    "add": "{0} + {1}",
+    "sub": "{0} - {1}",
+    "mul": "{0} * {1}",
+    "div": "{0} / {1}",
+    "div'0": "1 / {1}",
+    "div'1": "-{2} / {1}",
+    "neg": "-{0}",
+    "square": "{0} * {0}",
+    "square'0": "2 * {0}",
+    "cube": "{0} * {0} * {0}",
+    "cube'0": "3 * ({0} * {0})",
+    "sqrt": "std::sqrt({0})",
+    "sqrt'0": "{T}(0.5) / {1}",
+    "exp": "std::exp({0})",
+    "expm1": "std::expm1({0})",
+    "expm1'0": "{1} + 1",
+    "log": "std::log({0})",
+    "log'0": "1 / {0}",
+    "log1p": "std::log1p({0})",
+    "log1p'0": "1 / (1 + {0})",
+    "sin": "std::sin({0})",
+    "sin'0": "std::cos({0})",
+    "cos": "std::cos({0})",
+    "cos'0": "-std::sin({0})",
+    "tan": "std::tan({0})",
+    "tan'0": "1 + {1} * {1}",
+    "arctan": "std::atan({0})",
+    "arctan'0": "1 / (1 + {0} * {0})",
+    "arctan2": "std::atan2({0}, {1})",
+    "sinh": "std::sinh({0})",
+    "sinh'0": "std::cosh({0})",
+    "cosh": "std::cosh({0})",
+    "cosh'0": "std::sinh({0})",
+    "tanh": "std::tanh({0})",
+    "tanh'0": "1 - {1} * {1}",
+    "erf": "std::erf({0})",
+    "erfc": "std::erfc({0})",
+    "relu": "{0} < 0 ? {T}(0) : {0}",
+    "relu'0": "{0} > 0 ? {T}(1) : {T}(0)",
+    "sigmoid'0": "{1} * (1 - {1})",
+    "maximum": "{0} >= {1} || {0} != {0} ? {0} : {1}",
+    "minimum": "{0} <= {1} || {0} != {0} ? {0} : {1}",
+    "where": "{0} ? {1} : {2}",
+    "where'1": "{0} ? {T}(1) : {T}(0)",
+    "where'2": "{0} ? {T}(0) : {T}(1)",
+    "less": "{0} < {1}",
+    "less_equal": "{0} <= {1}",
+    "greater": "{0} > {1}",
+    "greater_equal": "{0} >= {1}",
+    "equal": "{0} == {1}",
+    "not_equal": "{0} != {1}",
+    "isfinite": "{0} - {0} == 0",
+    "isnan": "{0} != {0}",
+    "logical_and": "{0} & {1}",
+    "logical_or": "{0} | {1}",
+    "logical_not": "!{0}",
+}
+_FLOAT_ONLY = {"abs": "std::fabs({0})", "power": "std::pow({0}, {1})"}  # integers have another rule
+_LANES = ("std::sqrt", "std::fabs")  # functions that are one instruction, also on packets
+
+
+def formula(n: Node) -> str | None:
+    """The formula of an elementwise node, or None where a library function must be called."""
+    if n.op == "convert":
+        return f"static_cast<{C_TYPES[n.dtype.name]}>({{0}})"
+    if n.dtype.kind == "f" and n.op in _FLOAT_ONLY:
+        return _FLOAT_ONLY[n.op]
+    return FORMULAS.get(n.op)
+
+
+def has_lanes(n: Node) -> bool:
+    """Whether the node's formula works on SIMD lanes: the compiler has no packet version of exp, tanh and their like."""
+    text = formula(n)
+    if text is None or "std::" not in text:
+        return text is not None
+    return n.op == "convert" or text.startswith(_LANES)
+
+
+def function(n: Node) -> Instance:
+    """The library function that computes one element of a node."""
+    op, dtype = cpp_type(n.op), _argument_dtype(n)
+    result = C_TYPES[n.dtype.name]
+    types = ["bool" if x.dtype == np.bool_ else C_TYPES[x.dtype.name] for x in n.inputs]
+    symbol = f"burlab_{n.op.replace(chr(39), '_')}_{dtype}"
+    parameters = ", ".join(f"{t} x{k}" for k, t in enumerate(types))
+    arguments = ", ".join(f"x{k}" for k in range(len(types)))
+    text = (
+        f'extern "C" __attribute__((noinline)) {result} {symbol}({parameters}) noexcept '
+        f"{{ return burlab::ops::{op}::primal({arguments}); }}\n"
+    )
+    header = "burlab/ops/derivative.hpp" if "'" in n.op else "burlab/ops/table.hpp"
+    return Instance(symbol, text, header)
+
+
+def _argument_dtype(n: Node) -> str:
+    return n.inputs[-1].dtype.name
+
+
+def spell(n: Node, arguments: list[str]) -> tuple[str, Instance | None]:
+    """The C++ expression of an elementwise node, and the library function that it calls, if any."""
+    text = formula(n)
+    if text is not None:
+        return text.format(*arguments, T=C_TYPES[n.dtype.name]), None
+    called = function(n)
+    return f"{called.symbol}({', '.join(arguments)})", called
+
+
+def literal(value: Any, dtype: np.dtype[Any]) -> str:
+    """A number as C++ text that reads back as exactly this number.
+
+    >>> literal(0.1, np.dtype("float32")), literal(-1.0, np.dtype("float64")), literal(True, np.dtype(bool))
+    ('0.10000000149011612f', '(-1.0)', 'true')
+    """
+    number = dtype.type(value).item()
+    if dtype.kind == "b":
+        return "true" if number else "false"
+    kind = C_TYPES[dtype.name]
+    if dtype.kind == "f":
+        suffix = "f" if dtype.itemsize == 4 else ""
+        if number != number:
+            text = f'__builtin_nan{suffix}("")'
+        elif number in (float("inf"), float("-inf")):
+            text = f"__builtin_inf{suffix}()"
+        else:
+            text = repr(abs(number)) + suffix
+        return f"(-{text})" if np.signbit(number) and number == number else text
+    if number == np.iinfo(np.int64).min:
+        return "(-9223372036854775807 - 1)"
+    return f"{kind}({number})"

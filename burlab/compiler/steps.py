@@ -1,0 +1,70 @@
+"""What a plan is made of: places in memory, loops that are generated, and calls of library kernels."""
+
+import enum
+from dataclasses import dataclass
+
+from burlab.graph import Node
+from .layout import Shape
+from .library import Instance
+
+
+class Kind(enum.IntEnum):
+    """Whose bytes an array is; numbered as the tables of `kernels/program.hpp`."""
+
+    INPUT = 0
+    OUTPUT = 1
+    CONSTANT = 2
+    WORKSPACE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Byte `offset` of array number `index` of a kind. The workspace is one array."""
+
+    kind: Kind
+    index: int
+    offset: int = 0
+
+    def plus(self, nbytes: int) -> "Place":
+        """The place some bytes further on."""
+        return Place(self.kind, self.index, self.offset + nbytes)
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A generated loop over `shape`: it computes `nodes` element by element, and stores some of them in their arrays."""
+
+    shape: Shape
+    nodes: tuple[Node, ...]
+    stores: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Invoke:
+    """A call of a library kernel for a node."""
+
+    node: Node
+    kernel: Instance
+    descriptor: tuple[int, ...]
+    result: Place
+    operands: tuple[Place, ...]
+    may_fail: bool
+
+
+Step = Loop | Invoke
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A kernel call before memory is given out.
+
+    descriptor: integers, see the kernel. operands: the root of each and the element of it where the kernel starts; result:
+    the element of the result where it starts. in_place: whether the result may take an operand's bytes.
+    """
+
+    kernel: Instance
+    descriptor: tuple[int, ...]
+    operands: tuple[tuple[Node, int], ...]
+    result: int = 0
+    may_fail: bool = False
+    in_place: bool = False

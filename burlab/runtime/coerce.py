@@ -1,0 +1,121 @@
+"""What does not pass the gate as it is: converted where nothing can be lost, else explained.
+
+Accepted by copying: arrays that are strided, of foreign byte order or not aligned, and Python numbers for 0-d arguments.
+Refused: another dtype (it would hide a cost or lose digits), another shape, and buffers for results that cannot be written.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from burlab.errors import ArgumentError, DTypeError, LayoutError, ShapeError
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ArraySpec:
+    """Shape and dtype of an argument or a result, and its name in messages."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    name: str
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the array."""
+        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+    def __str__(self) -> str:
+        return f"{self.dtype.name}{list(self.shape)}"
+
+
+def check_count(values: Sequence[Any], specs: Sequence[ArraySpec], what: str) -> None:
+    """As many arrays as expected, or ArgumentError."""
+    if len(values) != len(specs):
+        wanted = ", ".join(f"{s.name} {s}" for s in specs)
+        raise ArgumentError(
+            f"{what}: {len(specs)} arrays were expected ({wanted}), got {len(values)}. Pass one for each."
+        )
+
+
+def coerce_input(value: Any, spec: ArraySpec) -> Array:
+    """An aligned row-major array of native byte order with the values of `value`; the same array where it is one."""
+    array = _number(value, spec)
+    if array is None:
+        array = _as_array(value, spec)
+    if array.shape != spec.shape:
+        raise ShapeError(
+            f"{spec.name} must have shape {spec.shape}, got {array.shape}. Reshape it, or compile for this shape."
+        )
+    if array.dtype.newbyteorder("=") != spec.dtype:
+        raise DTypeError(
+            f"{spec.name} must be {spec.dtype.name}, got {array.dtype.name}. "
+            f"Convert it with .astype(np.{spec.dtype.name}), or compile for {array.dtype.name}."
+        )
+    return np.require(array, spec.dtype, ["C", "A"])
+
+
+def _number(value: Any, spec: ArraySpec) -> Array | None:
+    """A Python number, which has no dtype of its own."""
+    kinds = {"f": (int, float), "i": (int,), "u": (int,), "b": (bool,)}[spec.dtype.kind]
+    if spec.shape or type(value) not in kinds:
+        return None
+    try:
+        return np.array(value, spec.dtype)
+    except OverflowError:
+        raise DTypeError(
+            f"{spec.name} must be {spec.dtype.name}, but {value} does not fit. Pass a smaller number."
+        ) from None
+
+
+def _as_array(value: Any, spec: ArraySpec) -> Array:
+    if isinstance(value, (list, tuple, dict, set, str, bytes)) or value is None:
+        raise DTypeError(
+            f"{spec.name} must be an array {spec}, got {type(value).__name__}. Pass np.asarray(value, np.{spec.dtype.name})."
+        )
+    array = np.asarray(value)
+    if array.dtype.hasobject or array.dtype.kind not in "fiub":
+        raise DTypeError(
+            f"{spec.name} must be {spec.dtype.name}, got {type(value).__name__} of dtype {array.dtype}. Pass numbers."
+        )
+    return array
+
+
+def coerce_output(buffer: Any, spec: ArraySpec) -> Array:
+    """The buffer itself, checked: a copy would not be what the caller looks into afterwards."""
+    if not isinstance(buffer, np.ndarray):
+        raise LayoutError(
+            f"out for {spec.name} must be a NumPy array {spec}, got {type(buffer).__name__}. Use np.empty."
+        )
+    array: Array = buffer
+    if array.shape != spec.shape:
+        raise ShapeError(
+            f"out for {spec.name} must have shape {spec.shape}, got {array.shape}. Use np.empty{spec.shape}."
+        )
+    if array.dtype.newbyteorder("=") != spec.dtype:
+        raise DTypeError(f"out for {spec.name} must be {spec.dtype.name}, got {array.dtype.name}. Allocate it so.")
+    for fine, what in (
+        (array.flags.writeable, "read-only"),
+        (array.flags.c_contiguous, "not contiguous in row-major order"),
+        (array.flags.aligned, "not aligned"),
+        (array.dtype.isnative, "of foreign byte order"),
+    ):
+        if not fine:
+            raise LayoutError(
+                f"out for {spec.name} must be a plain writeable array, but is {what}. Use a fresh np.empty."
+            )
+    return array
+
+
+def check_apart(outputs: Sequence[Array], inputs: Sequence[Array]) -> None:
+    """No output shares memory with an input or another output, or LayoutError."""
+    for k, y in enumerate(outputs):
+        for other in (*inputs, *outputs[:k]):
+            if y.nbytes and np.may_share_memory(y, other):
+                raise LayoutError(
+                    "out must not overlap an argument or another out: a kernel may write before it has read all. "
+                    "Pass a separate buffer."
+                )

@@ -1,0 +1,53 @@
+"""What C++ answers, as exceptions: C++ never throws, Python does."""
+
+import enum
+
+from burlab.errors import BurlabError, IndexRangeError, NonFiniteError, StatusError, TapeError
+
+
+class Status(enum.IntEnum):
+    """How a call of C++ ended: the mirror of `burlab::Status` in `cpp/burlab/abi.hpp`."""
+
+    OK = 0
+    OUT_OF_MEMORY = 1
+    INDEX_OUT_OF_RANGE = 2
+    NON_FINITE = 3
+    STOPPED = 4
+    STALE_VALUE = 5
+    TWO_TAPES = 6
+
+
+class AllocationError(BurlabError, MemoryError):
+    """C++ found no memory for a workspace."""
+
+
+_ERRORS: dict[Status, tuple[type[BurlabError], str]] = {
+    Status.OUT_OF_MEMORY: (AllocationError, "there is no memory left for the workspace. Use smaller arrays or batches"),
+    Status.INDEX_OUT_OF_RANGE: (IndexRangeError, "an integer index lies outside its axis. Check the index array"),
+    Status.NON_FINITE: (NonFiniteError, "a value became inf or nan. Check the inputs"),
+    Status.STOPPED: (StatusError, "the work was stopped before it was done. Start it again"),
+    Status.STALE_VALUE: (TapeError, "a Value names a node that its tape does not hold any more. Record it again"),
+    Status.TWO_TAPES: (TapeError, "the operands live on different tapes. Record both on one tape"),
+}
+
+
+def split(outcome: int) -> tuple[int, int]:
+    """The status in the low 8 bits of an outcome, and the number above them: the node at fault.
+
+    >>> split(2 | 7 << 8)
+    (2, 7)
+    """
+    return outcome & 0xFF, outcome >> 8
+
+
+def error(status: int, where: str = "") -> BurlabError:
+    """The exception for a status that is not OK.
+
+    where: what the user knows of the place, put before the message.
+
+    >>> error(Status.INDEX_OUT_OF_RANGE, "model.py, line 3")
+    IndexRangeError('model.py, line 3: an integer index lies outside its axis. Check the index array.')
+    """
+    known = status in Status.__members__.values() and Status(status) in _ERRORS
+    kind, text = _ERRORS[Status(status)] if known else (StatusError, f"C++ answered with status {status}. Report this")
+    return kind(f"{where}: {text}." if where else f"{text[0].upper()}{text[1:]}.")

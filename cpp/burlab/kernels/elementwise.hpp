@@ -1,0 +1,47 @@
+#pragma once
+// Scalar operations over dense arrays, element by element. The compiled gear writes its own fused loops; these are the
+// replay gear's, one per operation and dtype, and for operations that are too long to be spelled into a loop.
+#include "../ops/table.hpp"
+#include "kernel.hpp"
+
+BURLAB_BEGIN
+namespace burlab::kernels {
+
+/// out[i] = Op(a[i], b[i], ...). Descriptor: number of elements. Lanes: whether Op is fit for SIMD, as arithmetic is;
+/// out may be one of the operands.
+template <bool Lanes, class Op, class R, class X, class... Xs> struct Map {
+  static Status run(const Int* d, void* out, const void* a, const void* b, const void* const* more) noexcept {
+    const void* operands[2 + sizeof...(Xs)] = {a, b};
+    for (std::size_t k = 1; k < sizeof...(Xs); ++k) operands[k + 1] = more[k - 1];
+    each(d[0], static_cast<R*>(out), operands, std::make_index_sequence<sizeof...(Xs)>());
+    return Ok;
+  }
+
+ private:
+  template <std::size_t... K>
+  static void each(Int n, R* r, const void* const* operands, std::index_sequence<K...>) {
+    const X* x = static_cast<const X*>(operands[0]);
+    if constexpr (Lanes) {
+      BURLAB_LANES
+      for (Int i = 0; i < n; ++i) r[i] = Op::primal(x[i], static_cast<const Xs*>(operands[K + 1])[i]...);
+    } else {
+      BURLAB_ONE_BY_ONE
+      for (Int i = 0; i < n; ++i) r[i] = Op::primal(x[i], static_cast<const Xs*>(operands[K + 1])[i]...);
+    }
+  }
+};
+
+/// out[i] = R(a[i]), as NumPy's astype. Descriptor: number of elements.
+template <class R, class X> struct Convert {
+  static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
+    R* r = static_cast<R*>(out);
+    const X* x = static_cast<const X*>(a);
+    const Int n = d[0];
+    BURLAB_ONE_BY_ONE
+    for (Int i = 0; i < n; ++i) r[i] = static_cast<R>(x[i]);
+    return Ok;
+  }
+};
+
+}  // namespace burlab::kernels
+BURLAB_END

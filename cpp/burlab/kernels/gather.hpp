@@ -1,0 +1,49 @@
+#pragma once
+// Rows picked by an integer index, and the transpose: rows added where the index says. All arrays dense.
+// Descriptor of both: number of batches, rows of the table in each, indices in each, elements of a row.
+#include "layout.hpp"
+
+BURLAB_BEGIN
+namespace burlab::kernels {
+
+/// out[b, i] = a[b, index[b, i]]. T: an unsigned integer of the element's size; I: the dtype of the index.
+template <class T, class I> struct Gather {
+  static Status run(const Int* d, void* out, const void* a, const void* b, const void* const*) noexcept {
+    const Int batches = d[0], rows = d[1], count = d[2], width = d[3];
+    T* y = static_cast<T*>(out);
+    const T* table = static_cast<const T*>(a);
+    const I* index = static_cast<const I*>(b);
+    for (Int batch = 0; batch < batches; ++batch, table += rows * width) {
+      for (Int i = 0; i < count; ++i, y += width) {
+        const Int row = static_cast<Int>(*index++);
+        if (row < 0 || row >= rows) return IndexOutOfRange;
+        copy_row(width, y, 1, table + row * width, 1);
+      }
+    }
+    return Ok;
+  }
+};
+
+/// out[b, index[b, i]] += a[b, i], from zeros, in the order of i.
+template <class T, class I> struct Scatter {
+  static Status run(const Int* d, void* out, const void* a, const void* b, const void* const*) noexcept {
+    const Int batches = d[0], rows = d[1], count = d[2], width = d[3];
+    T* table = static_cast<T*>(out);
+    const T* x = static_cast<const T*>(a);
+    const I* index = static_cast<const I*>(b);
+    const Int size = batches * rows * width;
+    if (size > 0) std::memset(out, 0, static_cast<std::size_t>(size) * sizeof(T));
+    for (Int batch = 0; batch < batches; ++batch, table += rows * width) {
+      for (Int i = 0; i < count; ++i, x += width) {
+        const Int row = static_cast<Int>(*index++);
+        if (row < 0 || row >= rows) return IndexOutOfRange;
+        BURLAB_LANES
+        for (Int j = 0; j < width; ++j) table[row * width + j] += x[j];
+      }
+    }
+    return Ok;
+  }
+};
+
+}  // namespace burlab::kernels
+BURLAB_END
