@@ -14,6 +14,8 @@ enum Status : std::int32_t {
   IndexOutOfRange = 2,  // an integer index left its axis
   NonFinite = 3,        // a value became inf or nan, and the caller asked to be told
   Stopped = 4,          // a stop was requested before the work was done
+  StaleValue = 5,       // a Value names a node that its tape does not hold (any more)
+  TwoTapes = 6,         // the operands live on different tapes
 };
 
 }  // namespace burlab
