@@ -9,8 +9,9 @@ import numpy as np
 from .elementwise import node
 from .graph import Graph
 from .linear import LINEAR, broadcast, convert, reshape, spread, transpose
-from .node import Node, constant, derived_from
+from .node import Node, constant
 from .order import topological
+from .origin import derived_from
 from .scalar import scalar_ops
 from .simplify import without_calls
 from .substitute import keep

@@ -7,9 +7,11 @@ import numpy as np
 
 from burlab.errors import ShapeError
 
-from .elementwise import apply, only_defaults, promote
+from .arguments import normal_axes, normal_axis, only_defaults, several
+from .elementwise import apply, promote
 from .linear import broadcast, contract, gather, reshape, sum_over, transpose
-from .node import FUNCTIONS, UFUNCS, Node, as_node, constant, fault, normal_axes, normal_axis, user_line
+from .node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
+from .origin import fault, here
 
 _LETTERS = string.ascii_letters
 
@@ -22,9 +24,7 @@ def _pair(a: Any, b: Any) -> tuple[Node, Node]:
 
 
 def _mismatch(name: str, a: Node, b: Node, remedy: str) -> ShapeError:
-    line = user_line()
-    where = f'File "{line[0]}", line {line[1]}: ' if line else ""
-    return ShapeError(f"{where}{name} of shapes {a.shape} and {b.shape}: {remedy}.")
+    return ShapeError(f"{here()}{name} of shapes {a.shape} and {b.shape}: {remedy}.")
 
 
 def matmul(a: Any, b: Any) -> Node:
@@ -94,11 +94,11 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Node:
     if isinstance(axes, int):
         first, second = tuple(range(x.ndim - axes, x.ndim)), tuple(range(axes))
     else:
-        first, second = ((k,) if isinstance(k, int) else tuple(k) for k in axes)
+        first, second = map(several, axes)
     left, right = _LETTERS[: x.ndim], list(_LETTERS[x.ndim : x.ndim + y.ndim])
     shared = ""
-    for i, j in zip(first, second, strict=True):
-        i, j = normal_axis(i, x.ndim), normal_axis(j, y.ndim)
+    for m, n in zip(first, second, strict=True):
+        i, j = normal_axis(m, x.ndim), normal_axis(n, y.ndim)
         if x.shape[i] != y.shape[j]:
             raise _mismatch("tensordot", x, y, f"axes {i} and {j} differ")
         right[j] = left[i]
@@ -111,26 +111,21 @@ def einsum(spec: str, *operands: Any, **kwargs: Any) -> Node:
     """np.einsum in its string form, with ellipsis, repeated letters and any number of operands, from left to right."""
     kwargs.pop("optimize", None)
     only_defaults("np.einsum", kwargs)
-    xs = promote([as_node(x) for x in operands])
+    xs: list[Node] = promote([as_node(x) for x in operands])
     terms, out = _parse(spec, xs)
-    xs, terms = map(list, zip(*(_diagonals(x, t) for x, t in zip(xs, terms, strict=True)), strict=True))
+    sizes = _sizes(spec, xs, terms)
+    for k, (x, term) in enumerate(zip(xs, terms, strict=True)):
+        diagonal, terms[k] = _diagonals(x, term)
+        xs[k] = broadcast(diagonal, tuple(sizes.get(c, 1) for c in terms[k]))  # an axis of size 1 repeats
     while len(xs) > 1:
         left, right = terms[0], terms[1]
         later = out + "".join(terms[2:])
         kept = "".join(dict.fromkeys(c for c in left + right if c in later))
-        product = contract(f"{left},{right}->{kept}", *_one_sizes(xs[0], left, xs[1], right))
+        product = contract(f"{left},{right}->{kept}", xs[0], xs[1])
         xs, terms = [product, *xs[2:]], [kept, *terms[2:]]
     gone = tuple(i for i, c in enumerate(terms[0]) if c not in out)
     letters = "".join(c for c in terms[0] if c in out)
     return transpose(sum_over(xs[0], gone), tuple(letters.index(c) for c in out))
-
-
-def _one_sizes(x: Node, left: str, y: Node, right: str) -> tuple[Node, Node]:
-    """Let axes of size 1 broadcast against their partner, as einsum does."""
-    sizes = {c: d for c, d in (*zip(left, x.shape, strict=True), *zip(right, y.shape, strict=True)) if d != 1}
-    return tuple(  # pyright: ignore[reportReturnType] - two in, two out
-        broadcast(z, tuple(sizes.get(c, 1) for c in term)) for z, term in ((x, left), (y, right))
-    )
 
 
 def _parse(spec: str, xs: list[Node]) -> tuple[list[str], str]:
@@ -143,13 +138,15 @@ def _parse(spec: str, xs: list[Node]) -> tuple[list[str], str]:
     free = [c for c in _LETTERS if c not in text]
     longest = max([x.ndim - len(t.replace("...", "")) for x, t in zip(xs, terms, strict=True) if "..." in t], default=0)
     dots = free[:longest]
-    for k, (x, term) in enumerate(zip(xs, terms, strict=True)):
-        if "..." in term:
-            count = x.ndim - len(term) + 3
-            term = term.replace("...", "".join(dots[len(dots) - count :]) if count > 0 else "")
-            terms[k] = term
+    for k, x in enumerate(xs):
+        if "..." in terms[k]:
+            count = x.ndim - len(terms[k]) + 3
+            terms[k] = terms[k].replace("...", "".join(dots[len(dots) - count :]) if count > 0 else "")
+        term = terms[k]
         if len(term) != x.ndim:
-            raise ShapeError(f"einsum {spec!r}: operand {k} has shape {x.shape}, its term {term!r} {len(term)} letters.")
+            raise ShapeError(
+                f"einsum {spec!r}: operand {k} has shape {x.shape}, its term {term!r} {len(term)} letters."
+            )
     if arrow:
         out = out.replace("...", "".join(dots))
     else:
@@ -158,16 +155,17 @@ def _parse(spec: str, xs: list[Node]) -> tuple[list[str], str]:
     for c in out:
         if not any(c in term for term in terms):
             raise ShapeError(f"einsum {spec!r}: the output letter {c!r} is in no operand.")
-    _check_sizes(spec, xs, terms)
     return terms, out
 
 
-def _check_sizes(spec: str, xs: list[Node], terms: list[str]) -> None:
+def _sizes(spec: str, xs: list[Node], terms: list[str]) -> dict[str, int]:
+    """The size that every letter stands for, where it is not 1."""
     sizes: dict[str, int] = {}
     for x, term in zip(xs, terms, strict=True):
         for c, d in zip(term, x.shape, strict=True):
             if d != 1 and sizes.setdefault(c, d) != d:
                 raise ShapeError(f"einsum {spec!r}: the letter {c!r} stands for sizes {sizes[c]} and {d}.")
+    return sizes
 
 
 def _diagonals(x: Node, term: str) -> tuple[Node, str]:
@@ -208,13 +206,14 @@ def _main_diagonal(name: str, a: Any, offset: int, axis1: int, axis2: int) -> No
     return diagonal_of(x, normal_axis(axis1, x.ndim), normal_axis(axis2, x.ndim))
 
 
-UFUNCS["matmul"] = matmul
-UFUNCS["vecdot"] = lambda a, b: apply_sum(a, b)
-FUNCTIONS |= {np.dot: dot, np.inner: inner, np.outer: outer, np.vdot: vdot, np.tensordot: tensordot}
-FUNCTIONS |= {np.einsum: einsum, np.trace: trace, np.diagonal: diagonal}
-
-
-def apply_sum(a: Any, b: Any) -> Node:
+def vecdot(a: Any, b: Any) -> Node:
     """np.vecdot: sum of products along the last axis."""
     product = apply("mul", a, b)
     return sum_over(product, normal_axes(-1, product.ndim))
+
+
+UFUNCS["matmul"] = matmul
+UFUNCS["vecdot"] = vecdot
+FUNCTIONS.update({np.dot: dot, np.inner: inner, np.outer: outer, np.vdot: vdot, np.tensordot: tensordot})
+FUNCTIONS.update({np.einsum: einsum, np.trace: trace, np.diagonal: diagonal})
+METHODS.update({"dot": dot, "trace": trace, "diagonal": diagonal})

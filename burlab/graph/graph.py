@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from .node import Node
 from .order import topological
@@ -10,9 +9,9 @@ from .order import topological
 
 @dataclass(frozen=True)
 class Graph:
-    """A traced computation. Printed, it has one line per node: number, operation, inputs, shape, dtype, the user's line.
+    """A traced computation. Printed, one line per node: number, operation, inputs, shape, dtype, the user's line.
 
-    inputs: nodes of operation `input`, in the order of the arguments; outputs: any nodes, the same one twice if need be.
+    inputs: nodes of operation `input`, in the order of the arguments; outputs: any nodes, even one of them twice.
     """
 
     inputs: tuple[Node, ...]
@@ -72,7 +71,7 @@ class Graph:
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """The parameter of a `call` node: a sub-graph with one output, its name, and a reverse rule of its own if it has one.
+    """The parameter of a `call` node: a sub-graph with one output, its name, its own reverse rule if it has one.
 
     backward: a graph from (inputs, output, cotangent) to the cotangents of the floating inputs.
     """
@@ -80,9 +79,3 @@ class Call:
     name: str
     graph: Graph
     backward: Graph | None = None
-
-
-def single(outputs: Any) -> Node:
-    """The only output."""
-    (output,) = outputs
-    return output

@@ -5,11 +5,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from .elementwise import BOOL, INT64, apply, as_dtype, node
+from .arguments import normal_axis, several
+from .elementwise import BOOL, INT64, apply, as_dtype
 from .linear import broadcast, gather, reshape, slice_, transpose
-from .node import FUNCTIONS, METHODS, Node, as_node, constant, fault, normal_axis, user_line
+from .node import FUNCTIONS, METHODS, Node, as_node, constant, holds_node
+from .origin import fault, here
 
-_BASIC = (int, np.integer, slice)
+_INTEGERS = (int, np.integer)
+_BASIC = (*_INTEGERS, slice)
 _ALL = slice(None)
 
 
@@ -22,11 +25,12 @@ def getitem(x: Node, key: Any) -> Node:
         y = _slice(x, axes)
         sizes = iter(y.shape)
         shape = [1 if item is None else next(sizes) for item in keys]
-        return reshape(y, tuple(d for d, item in zip(shape, keys, strict=True) if item is None or isinstance(item, slice)))
-    if None in [item for item in keys if item is None]:
+        kept = [d for d, item in zip(shape, keys, strict=True) if item is None or isinstance(item, slice)]
+        return reshape(y, tuple(kept))
+    if any(item is None for item in keys):
         raise fault("None together with an integer array in one index of a traced array", "two steps: x[rows][:, None]")
     # NumPy broadcasts plain integers together with the index arrays.
-    arrays |= {a: np.int64(operator.index(item)) for a, item in enumerate(axes) if isinstance(item, (int, np.integer))}
+    arrays |= {a: np.asarray(i) for a, i in enumerate(axes) if isinstance(i, _INTEGERS)}
     y = _slice(x, [_ALL if a in arrays else item for a, item in enumerate(axes)])
     return take_at(y, {a: arrays[a] for a in sorted(arrays)})
 
@@ -35,7 +39,7 @@ def _expand(x: Node, keys: list[Any]) -> list[Any]:
     """One entry per axis, or None for a new one: the Ellipsis is written out, masks become integer arrays."""
     plain: list[Any] = []
     for item in keys:
-        if isinstance(item, (list, np.ndarray, Node)) or isinstance(item, (bool, np.bool_)):
+        if isinstance(item, (list, np.ndarray, Node, bool, np.bool_)):
             plain.extend(_index_arrays(item))
         elif item is None or item is Ellipsis or isinstance(item, _BASIC):
             plain.append(item)
@@ -55,23 +59,22 @@ def _index_arrays(item: Any) -> list[Any]:
     """A mask that is known becomes the integer arrays of its true places; what is traced stays."""
     if isinstance(item, Node):
         if item.dtype == BOOL:
-            raise fault("a traced mask as an index: the shape of the result would depend on its values", "np.where(mask, x, 0)")
+            what = "a traced mask as an index: the shape of the result would depend on its values"
+            raise fault(what, "np.where(mask, x, 0)")
         return [item]
-    array = np.asarray(item) if not isinstance(item, list) or not _has_node(cast("list[Any]", item)) else item
-    if isinstance(array, np.ndarray) and array.dtype == bool:
+    if isinstance(item, list) and holds_node(cast("list[Any]", item)):
+        return _index_arrays(as_node(item))
+    array: np.ndarray[Any, Any] = np.asarray(cast("Any", item))
+    if array.dtype == BOOL:
         return list(np.nonzero(array))
-    if isinstance(array, np.ndarray) and array.size == 0 and isinstance(item, list):
-        return [array.astype(np.int64)]
-    return [array]
-
-
-def _has_node(items: list[Any]) -> bool:
-    return any(isinstance(item, Node) or (isinstance(item, list) and _has_node(cast("list[Any]", item))) for item in items)
+    return [array.astype(np.int64) if array.size == 0 and isinstance(item, list) else array]
 
 
 def _slice(x: Node, keys: list[Any]) -> Node:
     """Basic indices of every axis; an axis indexed by an integer keeps size 1."""
-    start, step, shape = [], [], []
+    start: list[int] = []
+    step: list[int] = []
+    shape: list[int] = []
     for axis, (item, size) in enumerate(zip(keys, x.shape, strict=True)):
         if isinstance(item, slice):
             first, last, stride = item.indices(size)
@@ -90,7 +93,7 @@ def _slice(x: Node, keys: list[Any]) -> Node:
 
 
 def take_at(x: Node, indices: dict[int, Any]) -> Node:
-    """Integer arrays along some axes, broadcast together; the result's place is NumPy's: theirs if adjacent, else first."""
+    """Integer arrays along axes, broadcast together; their axes go where NumPy puts them: in place if adjacent."""
     axes = tuple(indices)
     arrays = [normal_index(index, x.shape[a], a) for a, index in indices.items()]
     shape = np.broadcast_shapes(*(i.shape for i in arrays))
@@ -108,7 +111,7 @@ def take_at(x: Node, indices: dict[int, Any]) -> Node:
 
 
 def _flat_index(arrays: list[Node], sizes: list[int]) -> Node:
-    """One index into the axes flattened. A traced index out of range must not land in a neighbour's row: it becomes -1."""
+    """One index into the axes flattened. Traced ones out of range become -1, lest they land in a neighbour."""
     flat = arrays[0]
     if len(arrays) == 1:
         return flat
@@ -122,7 +125,7 @@ def _flat_index(arrays: list[Node], sizes: list[int]) -> Node:
 
 
 def normal_index(index: Any, size: int, axis: int) -> Node:
-    """An integer index with negative entries counted from the end. Known ones are checked now, traced ones by the kernel."""
+    """An integer index, negative ones counted from the end. Known ones are checked now, traced ones by the kernel."""
     i = as_node(index)
     if i.dtype.kind not in "iu":
         raise IndexError(f"an array used as an index must be of integers, got {i.dtype}. Use x.astype(np.int64).")
@@ -130,9 +133,7 @@ def normal_index(index: Any, size: int, axis: int) -> Node:
         array = i.params.astype(np.int64)
         if array.size and not (-size <= array.min() and array.max() < size):
             bad = array.min() if array.min() < -size else array.max()
-            line = user_line()
-            where = f'File "{line[0]}", line {line[1]}: ' if line else ""
-            raise IndexError(f"{where}index {bad} is out of bounds for axis {axis} of size {size}.")
+            raise IndexError(f"{here()}index {bad} is out of bounds for axis {axis} of size {size}.")
         return constant(np.where(array < 0, array + size, array), INT64)
     i = as_dtype(i, INT64) if i.dtype.kind == "u" else i
     return apply("where", apply("less", i, 0), apply("add", i, size), i)
@@ -153,14 +154,15 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Node:
     x, i = as_node(arr), as_node(indices)
     if axis is None:
         x, axis = reshape(x, (x.size,)), 0
-    axis = normal_axis(axis, x.ndim)
     if i.ndim != x.ndim:
         raise ValueError(f"take_along_axis needs indices with {x.ndim} axes, as the array has, got {i.ndim}.")
-    i = normal_index(i, x.shape[axis], axis)
-    last = (*(a for a in range(x.ndim) if a != axis), axis)
-    lead = np.broadcast_shapes(*(tuple(z.shape[a] for a in last[:-1]) for z in (x, i)))
-    x, i = (broadcast(transpose(z, last), (*lead, z.shape[axis])) for z in (x, i))
-    y = gather(x, i, batch=len(lead))
+    k = normal_axis(axis, x.ndim)
+    i = normal_index(i, x.shape[k], k)
+    last = (*(a for a in range(x.ndim) if a != k), k)
+    table, rows = transpose(x, last), transpose(i, last)
+    lead = np.broadcast_shapes(table.shape[:-1], rows.shape[:-1])
+    table, rows = (broadcast(z, (*lead, z.shape[-1])) for z in (table, rows))
+    y = gather(table, rows, batch=len(lead))
     return transpose(y, tuple(int(a) for a in np.argsort(last)))
 
 
@@ -168,8 +170,7 @@ class IndexedArray(np.ndarray[Any, Any]):
     """A NumPy array that a traced integer may index: what `asarray` gives."""
 
     def __getitem__(self, key: Any) -> Any:
-        parts: list[Any] = list(cast("tuple[Any, ...]", key)) if isinstance(key, tuple) else [key]
-        if any(isinstance(part, Node) for part in parts):
+        if any(isinstance(part, Node) for part in several(key)):
             return getitem(constant(np.asarray(self)), key)
         return super().__getitem__(key)
 
@@ -185,6 +186,5 @@ def asarray(a: Any) -> Any:
     return a if isinstance(a, Node) else np.asarray(a).view(IndexedArray)
 
 
-Node.__getitem__ = getitem  # type: ignore[attr-defined]
-METHODS["take"] = take
-FUNCTIONS |= {np.take: take, np.take_along_axis: take_along_axis}
+METHODS.update({"__getitem__": getitem, "take": take})
+FUNCTIONS.update({np.take: take, np.take_along_axis: take_along_axis})

@@ -1,43 +1,24 @@
 """A node of a computation graph, and the NumPy protocols through which ordinary code makes more of them.
 
-A node is what one operation produced: its name, its inputs, its parameters, and the shape and dtype of its value. While a
-function is traced its arguments are nodes; NumPy hands every call on them to `__array_ufunc__` or `__array_function__`,
-which look it up in the two tables below. The modules of this folder fill the tables.
+A node is what one operation produced: its name, its inputs, its parameters, and the shape and dtype of its value. While
+a function is traced its arguments are nodes; NumPy hands every call on them to `__array_ufunc__` or
+`__array_function__`, which look it up in the tables below. The modules of this folder fill them.
 """
 
 import math
-import operator
-import sys
-import threading
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any, NoReturn, cast
 
 import numpy as np
 
-from burlab.errors import TraceError
+from .origin import current, fault, unsupported
 
-Origin = tuple[str, int]  # the user's file and line
-
-UFUNCS: dict[str, Callable[..., Any]] = {}  # name of a NumPy ufunc -> what it means on nodes
-REDUCTIONS: dict[str, Callable[..., Any]] = {}  # name of a ufunc -> its `.reduce` on nodes
-FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}  # NumPy function -> what it means on nodes
-METHODS: dict[str, Callable[..., Any]] = {}  # method of a NumPy array -> what it means on nodes
-
-_PACKAGE = str(Path(__file__).resolve().parents[1])
-_NUMPY = str(Path(np.__file__).resolve().parent)
-
-
-class _Here(threading.local):
-    """What the nodes made now belong to: the module scope, and the line of a node that they are derived from."""
-
-    scope: str = ""
-    origin: Origin | None = None
-
-
-_here = _Here()
+Rule = Callable[..., Any]
+UFUNCS: dict[str, Rule] = {}  # name of a NumPy ufunc -> what it means on nodes
+REDUCTIONS: dict[str, Rule] = {}  # name of a ufunc -> its `.reduce` on nodes
+FUNCTIONS: dict[Callable[..., Any], Rule] = {}  # NumPy function -> what it means on nodes
+METHODS: dict[str, Rule] = {}  # method of a NumPy array -> what it means on nodes
 
 
 class Node:
@@ -66,8 +47,7 @@ class Node:
         self.shape = shape
         self.dtype = dtype
         self.weak = weak
-        self.origin = _here.origin or user_line()
-        self.scope = _here.scope
+        self.origin, self.scope = current()
 
     @property
     def ndim(self) -> int:
@@ -132,8 +112,7 @@ class Node:
     def __iter__(self) -> Iterator["Node"]:
         return (self[k] for k in range(len(self)))
 
-    def __hash__(self) -> int:
-        return id(self)
+    __hash__ = object.__hash__  # by identity, although == makes a node
 
     def __bool__(self) -> NoReturn:
         raise fault(
@@ -161,12 +140,15 @@ class Node:
             self.__index__()
         if self.shape or dtype not in (None, np.dtype(object)):
             raise fault(
-                "the numbers of a traced array were asked for (np.array or np.asarray of it or of a list of such arrays)",
+                "the numbers of a traced array were asked for (np.array or np.asarray of it, or of a list of such)",
                 "the array as it is, np.stack or np.concatenate for lists, x.astype(dtype) to convert",
             )
         box = np.empty((), dtype=object)  # np.array([x[0] ** 2, x[1]]): an array of nodes, stacked by `as_node`
         box[()] = self
         return box
+
+    def __getitem__(self, key: Any) -> "Node":
+        return METHODS["__getitem__"](self, key)
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
         raise fault("an assignment into a traced array, which is immutable", "np.where, np.concatenate or np.stack")
@@ -197,6 +179,13 @@ def _dunder(name: str, ufunc: str, reflected: bool) -> None:
         setattr(Node, f"__r{name}__", backward)
 
 
+def _unary_dunder(name: str, ufunc: str) -> None:
+    def forward(a: Node) -> Any:
+        return UFUNCS[ufunc](a)
+
+    setattr(Node, f"__{name}__", forward)
+
+
 def _operand(x: object) -> bool:
     return isinstance(x, (Node, int, float, np.ndarray, np.generic, list, tuple))
 
@@ -211,69 +200,12 @@ for _name, _ufunc in {
 }.items():  # fmt: skip
     _dunder(_name, _ufunc, reflected=False)
 for _name, _ufunc in {"neg": "negative", "abs": "absolute", "pos": "positive", "invert": "invert"}.items():
-    setattr(Node, f"__{_name}__", lambda a, ufunc=_ufunc: UFUNCS[ufunc](a))
-
-
-def user_line() -> Origin | None:
-    """File and line of the innermost caller that is neither burlab's nor NumPy's code."""
-    frame = sys._getframe(2)  # noqa: SLF001 - the documented way to the caller, and traced code pays it per node
-    while frame is not None:
-        file = frame.f_code.co_filename
-        if not file.startswith((_PACKAGE, _NUMPY)):
-            return file, frame.f_lineno
-        frame = frame.f_back
-    return None
-
-
-def fault(what: str, remedy: str) -> TraceError:
-    """A TraceError that names the user's line, what was met there, and what to write instead."""
-    line = user_line()
-    where = f'File "{line[0]}", line {line[1]}: ' if line else ""
-    return TraceError(f"{where}{what}. Use {remedy}.")
-
-
-def unsupported(name: str, remedy: str) -> TraceError:
-    """A TraceError for a NumPy feature that cannot be traced."""
-    line = user_line()
-    where = f'File "{line[0]}", line {line[1]}: ' if line else ""
-    return TraceError(f"{where}{name} cannot be traced: {remedy}. What can be is listed in burlab.graph.")
+    _unary_dunder(_name, _ufunc)
 
 
 def _public_name(func: Callable[..., Any]) -> str:
     module = getattr(func, "__module__", "numpy").replace("numpy", "np", 1)
     return f"{module}.{getattr(func, '__name__', func)}"
-
-
-@contextmanager
-def scope(name: str) -> Generator[None]:
-    """Name the part of a model that the nodes made inside belong to; scopes nest as `outer/inner`.
-
-    >>> with scope("attention"), scope("query"):
-    ...     constant(1.0).scope
-    'attention/query'
-    """
-    before = _here.scope
-    _here.scope = f"{before}/{name}" if before else name
-    try:
-        yield
-    finally:
-        _here.scope = before
-
-
-class derived_from:  # noqa: N801 - used like a function, and a plain class is ten times cheaper than contextmanager
-    """Nodes made inside stand for the same user line and scope as `node`: sweeps and rewrites keep the line of the user."""
-
-    __slots__ = ("_before", "_node")
-
-    def __init__(self, node: Node) -> None:
-        self._node = node
-
-    def __enter__(self) -> None:
-        self._before = (_here.origin, _here.scope)
-        _here.origin, _here.scope = self._node.origin, self._node.scope
-
-    def __exit__(self, *exc: object) -> None:
-        _here.origin, _here.scope = self._before
 
 
 def constant(value: Any, dtype: Any = None) -> Node:
@@ -287,12 +219,14 @@ def constant(value: Any, dtype: Any = None) -> Node:
     return Node("constant", (), array, array.shape, array.dtype, weak)
 
 
-_WIDER = {np.dtype(t): np.dtype(np.int64) for t in (np.int8, np.int16, np.uint8, np.uint16, np.uint32)}
-_WIDER[np.dtype(np.float16)] = np.dtype(np.float32)
+_WIDER: "dict[np.dtype[Any], np.dtype[Any]]" = {
+    **{np.dtype(t): np.dtype(np.int64) for t in ("int8", "int16", "uint8", "uint16", "uint32")},
+    np.dtype("float16"): np.dtype("float32"),
+}
 
 
 def native_dtype(dtype: "np.dtype[Any]") -> "np.dtype[Any]":
-    """The dtype that values of this one have in a graph: native byte order, small integers as int64, float16 as float32."""
+    """The dtype that such values have in a graph: native byte order, small integers as int64, float16 as float32."""
     native = dtype.newbyteorder("=")
     return _WIDER.get(native, native)
 
@@ -301,35 +235,20 @@ def as_node(value: Any) -> Node:
     """The value itself if it is a node, else a constant; a list of nodes is stacked."""
     if type(value) is Node:
         return value
-    if isinstance(value, np.ndarray) and value.dtype == object:
-        value = cast("Any", value).tolist()
-    if type(value) is Node:  # out of a 0-d object array
-        return value
-    if isinstance(value, (list, tuple)) and _holds_node(cast("list[Any]", value)):
+    if _is_object_array(value):
+        return as_node(value.tolist())
+    if isinstance(value, (list, tuple)) and holds_node(cast("list[Any]", value)):
         return FUNCTIONS[np.stack]([as_node(item) for item in cast("list[Any]", value)])
     return constant(value)
 
 
-def _holds_node(items: "list[Any] | tuple[Any, ...]") -> bool:
+def _is_object_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and cast("Any", value).dtype == object
+
+
+def holds_node(items: "list[Any] | tuple[Any, ...]") -> bool:
+    """Whether a nested list or tuple has a node in it."""
     return any(
-        type(item) is Node or (isinstance(item, (list, tuple)) and _holds_node(cast("list[Any]", item)))
+        type(item) is Node or (isinstance(item, (list, tuple)) and holds_node(cast("list[Any]", item)))
         for item in items
     )
-
-
-def normal_axis(axis: Any, ndim: int) -> int:
-    """An axis between 0 and ndim. Raises numpy.exceptions.AxisError like NumPy."""
-    axis = operator.index(axis)
-    if not -ndim <= axis < ndim:
-        raise np.exceptions.AxisError(axis, ndim)
-    return axis % ndim
-
-
-def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
-    """Sorted axes from NumPy's `axis` argument: None for all, an int, or a tuple of distinct ints."""
-    if axis is None:
-        return tuple(range(ndim))
-    axes = [normal_axis(a, ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,))]
-    if len(set(axes)) != len(axes):
-        raise ValueError(f"axis {axis} names an axis twice.")
-    return tuple(sorted(axes))

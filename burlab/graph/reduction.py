@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from .elementwise import BOOL, FLOAT64, INT64, apply, as_dtype, as_mask, only_defaults
+from .arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults
+from .elementwise import BOOL, FLOAT64, INT64, apply, as_dtype, as_mask
 from .linear import broadcast, concatenate, cumsum, reshape, slice_, sum_over, transpose
-from .node import FUNCTIONS, METHODS, REDUCTIONS, Node, as_node, constant, fault, normal_axes, normal_axis
-
-_KEEP = np._NoValue  # pyright: ignore  # noqa: SLF001, PGH003 - what NumPy passes for "not given"
+from .node import FUNCTIONS, METHODS, REDUCTIONS, Node, Rule, as_node, constant
+from .origin import fault
 
 
 def _keep(y: Node, x: Node, axes: tuple[int, ...], keepdims: Any) -> Node:
-    if keepdims is _KEEP or not keepdims:
+    if keepdims is NOT_GIVEN or not keepdims:
         return y
     return reshape(y, tuple(1 if i in axes else d for i, d in enumerate(x.shape)))
 
@@ -67,7 +67,7 @@ def std(*args: Any, **kwargs: Any) -> Node:
 
 
 def extreme(op: str, a: Any, axis: Any = None, keepdims: Any = False) -> Node:
-    """The largest or smallest value, by `reduce_max` or `reduce_min`; its derivative is that of the tied entries' mean."""
+    """The largest or smallest value, by `reduce_max` or `reduce_min`, with the derivative of the tied entries' mean."""
     x = as_node(a)
     axes = normal_axes(axis, x.ndim)
     if _count(x, axes) == 0:
@@ -141,7 +141,7 @@ def _rows(x: Node, start: int, count: int) -> Node:
     return slice_(x, (start, *[0] * (x.ndim - 1)), (1,) * x.ndim, (count, *x.shape[1:]))
 
 
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Node:
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Node:  # noqa: A002 - NumPy's own word
     """np.linalg.norm for vectors (2, 1, inf, -inf, 0, any p) and the Frobenius norm; its derivative at 0 is 0."""
     a = _floating(as_node(x))
     axes = normal_axes(axis, a.ndim)
@@ -170,7 +170,9 @@ def _root(total: Node) -> Node:
 
 def _safe_power(x: Node, exponent: float) -> Node:
     zero = apply("equal", x, 0.0)
-    return apply("where", zero, 0.0 if exponent > 0 else math.inf, apply("power", apply("where", zero, 1.0, x), exponent))
+    return apply(
+        "where", zero, 0.0 if exponent > 0 else math.inf, apply("power", apply("where", zero, 1.0, x), exponent)
+    )
 
 
 def arg_extreme(op: str, a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> Node:
@@ -209,7 +211,9 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     if weights is None:
         return mean(a, axis, keepdims=keepdims)
     weighted = sum_(apply("mul", a, weights), axis, keepdims=keepdims)
-    return apply("div", weighted, sum_(apply("mul", weights, constant(np.ones(as_node(a).shape))), axis, keepdims=keepdims))
+    return apply(
+        "div", weighted, sum_(apply("mul", weights, constant(np.ones(as_node(a).shape))), axis, keepdims=keepdims)
+    )
 
 
 def count_nonzero(a: Any, axis: Any = None, keepdims: Any = False) -> Node:
@@ -217,23 +221,35 @@ def count_nonzero(a: Any, axis: Any = None, keepdims: Any = False) -> Node:
     return sum_(as_dtype(as_mask(as_node(a)), INT64), axis, keepdims=keepdims)
 
 
-def _reduce(function: Any) -> Any:
+def _argmax(a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> Node:
+    """np.argmax."""
+    return arg_extreme("argmax", a, axis, out, keepdims)
+
+
+def _argmin(a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> Node:
+    """np.argmin."""
+    return arg_extreme("argmin", a, axis, out, keepdims)
+
+
+def _reduce(function: Rule) -> Rule:
     """`ufunc.reduce`, whose axis is 0 unless given."""
-    return lambda a, axis=0, dtype=None, out=None, keepdims=False, **kw: function(
-        a, axis=axis, **({"dtype": dtype} if dtype is not None else {}), out=out, keepdims=keepdims, **kw
-    )
+
+    def rule(a: Any, axis: Any = 0, dtype: Any = None, **kwargs: Any) -> Node:
+        given = {} if dtype is None else {"dtype": dtype}
+        return function(a, axis=axis, **given, **kwargs)
+
+    return rule
 
 
-_BY_NAME = {
+_BY_NAME: dict[str, Rule] = {
     "sum": sum_, "mean": mean, "var": var, "std": std, "max": _max, "min": _min, "all": _all, "any": _any, "prod": prod,
-    "cumsum": _cumsum,
-    "argmax": lambda a, *args, **kw: arg_extreme("argmax", a, *args, **kw),
-    "argmin": lambda a, *args, **kw: arg_extreme("argmin", a, *args, **kw),
+    "cumsum": _cumsum, "argmax": _argmax, "argmin": _argmin,
 }  # fmt: skip
-METHODS |= _BY_NAME
-FUNCTIONS |= {getattr(np, name): rule for name, rule in _BY_NAME.items()}
-FUNCTIONS |= {np.amax: _max, np.amin: _min, np.linalg.norm: norm, np.ptp: ptp, np.average: average, np.count_nonzero: count_nonzero}
-REDUCTIONS |= {
+METHODS.update(_BY_NAME)
+FUNCTIONS.update({getattr(np, name): rule for name, rule in _BY_NAME.items()})
+FUNCTIONS.update({np.amax: _max, np.amin: _min, np.linalg.norm: norm})
+FUNCTIONS.update({np.ptp: ptp, np.average: average, np.count_nonzero: count_nonzero})
+REDUCTIONS.update({
     "add": _reduce(sum_), "multiply": _reduce(prod), "maximum": _reduce(_max), "minimum": _reduce(_min),
     "logical_and": _reduce(_all), "logical_or": _reduce(_any),
-}  # fmt: skip
+})  # fmt: skip

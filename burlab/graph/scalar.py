@@ -1,7 +1,8 @@
 """Scalar operations on nodes. Their rules live in C++ (`cpp/burlab/ops`); Python reads the table from there.
 
-The K-th partial of an operation is an operation too, named with an apostrophe: `tanh'0` takes the argument and the result of
-tanh and gives 1 - y^2; `tanh'0'1` is the derivative of that by y. In C++ they are `D<Tanh, 0>` and `D<D<Tanh, 0>, 1>`.
+The K-th partial of an operation is an operation too, named with an apostrophe: `tanh'0` takes the argument and the
+result of tanh and gives 1 - y^2; `tanh'0'1` is the derivative of that by y. In C++ they are `D<Tanh, 0>` and
+`D<D<Tanh, 0>, 1>`.
 """
 
 import ctypes
@@ -67,7 +68,9 @@ def scalar_ops() -> dict[str, ScalarOp]:
     if not _ops:
         with _lock:
             rows = _read("entries(Scalar{})", _CEntry)
-            _ops.update((r.name.decode(), ScalarOp(r.name.decode(), r.doc.decode(), r.arity, r.differentiable)) for r in rows)
+            _ops.update(
+                (r.name.decode(), ScalarOp(r.name.decode(), r.doc.decode(), r.arity, r.differentiable)) for r in rows
+            )
     return _ops
 
 
@@ -109,16 +112,16 @@ def is_differentiable(name: str) -> bool:
 
 
 def cpp_type(name: str) -> str:
-    """The C++ struct of an operation inside namespace burlab::ops.
+    """The C++ struct of an operation, as a member of namespace burlab::ops.
 
     >>> cpp_type("tanh'0'1")
-    'D<D<Tanh, 0>, 1>'
+    'D<burlab::ops::D<burlab::ops::Tanh, 0>, 1>'
     """
     base, *indices = name.split("'")
     text = "".join(word.capitalize() for word in base.split("_"))
     text = {"Isfinite": "IsFinite", "Isnan": "IsNan"}.get(text, text)
     for index in indices:
-        text = f"D<{text}, {index}>"
+        text = f"D<burlab::ops::{text}, {index}>"
     return text
 
 

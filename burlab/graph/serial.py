@@ -1,8 +1,8 @@
 """A graph as versioned JSON and back, and the hash of what it computes.
 
 Version 1: {"burlab_graph": 1, "nodes": [{"op", "inputs", "params", "shape", "dtype", "weak", "origin", "scope"}, ...],
-"inputs": [...], "outputs": [...]}. Nodes refer to each other by position. Arrays are base64 of little-endian bytes; tuples
-are lists; the sub-graphs of a `call` are graphs in its params.
+"inputs": [...], "outputs": [...]}. Nodes refer to each other by position. Arrays are base64 of little-endian bytes;
+tuples are lists; the sub-graphs of a `call` are graphs in its params.
 """
 
 import base64

@@ -1,8 +1,8 @@
 """Making a graph smaller without changing a bit of what it computes.
 
-Known arithmetic is done now where IEEE arithmetic is exact about it (no libm function is folded: that is the C++ library's
-to compute), equal nodes become one, views of views one view, and what the outputs do not need is gone. A product with zero
-stays: zero times infinity is not zero.
+Known arithmetic is done now where IEEE arithmetic is exact about it (no libm function is folded: that is the C++
+library's to compute), equal nodes become one, views of views one view, and what the outputs do not need is gone. A
+product with zero stays: zero times infinity is not zero.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +12,8 @@ import numpy as np
 
 from .graph import Graph
 from .linear import broadcast, reshape, slice_, transpose
-from .node import Node, constant, derived_from
+from .node import Node, constant
+from .origin import derived_from
 from .substitute import copy, inline, keep, rebuild
 
 _FOLDED: dict[str, Callable[..., Any]] = {

@@ -7,7 +7,9 @@ from .node import Node
 from .order import topological
 
 
-def rebuild(outputs: Sequence[Node], known: dict[Node, Node], rule: Callable[[Node, tuple[Node, ...]], Node]) -> list[Node]:
+def rebuild(
+    outputs: Sequence[Node], known: dict[Node, Node], rule: Callable[[Node, tuple[Node, ...]], Node]
+) -> list[Node]:
     """The outputs made anew from `known` replacements; `rule(node, new inputs)` makes each other node."""
     for n in topological(outputs):
         if n not in known:

@@ -1,7 +1,7 @@
 """The two sweeps, graph to graph: forward mode (`jvp`) and reverse mode (`vjp`).
 
-Both add nodes to the graph they walk, so a sweep can be swept again. Scalar operations multiply by the partials that their
-C++ structs state, linear operations go through themselves (forward) or through their transpose (reverse); the few
+Both add nodes to the graph they walk, so a sweep can be swept again. Scalar operations multiply by the partials that
+their C++ structs state, linear operations go through themselves (forward) or through their transpose (reverse); the few
 operations below have a tangent of their own. Everything else has no derivative.
 """
 
@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 from .compose import zeros
 from .elementwise import node
 from .linear import LINEAR, broadcast
-from .node import Node, constant, derived_from
+from .node import Node, constant
 from .order import topological
+from .origin import derived_from
 from .scalar import is_differentiable, load_partials, partials
 from .substitute import inline
 
@@ -55,7 +56,7 @@ def _accumulate(received: Tangents, x: Node, g: Node) -> None:
 def _between(inputs: Sequence[Node], outputs: Sequence[Node]) -> list[Node]:
     """The nodes that depend on the inputs and that the outputs depend on, inputs included, in topological order."""
     reached = set(inputs)
-    order = []
+    order: list[Node] = []
     for n in topological(outputs):
         if n in reached:
             order.append(n)
@@ -78,9 +79,7 @@ def _prefetch(nodes: Iterable[Node]) -> None:
 
 def _forward(n: Node, known: Tangents) -> Node | None:
     if is_differentiable(n.op):
-        terms = [
-            term for k, x in enumerate(n.inputs) if x in known and (term := _weighted(n, k, known[x])) is not None
-        ]
+        terms = [term for k, x in enumerate(n.inputs) if x in known and (term := _weighted(n, k, known[x])) is not None]
         return _total(terms)
     if n.op == "contract":
         return _total([_contract_forward(n, k, known[x]) for k, x in enumerate(n.inputs) if x in known])
@@ -179,4 +178,3 @@ def _call_forward(n: Node, known: Tangents) -> Node | None:
     floats = [x for x in n.inputs if x.dtype.kind == "f"]
     pairs = [(share, known[x]) for x, share in zip(floats, shares, strict=True) if x in known]
     return vjp([s for s, _ in pairs], [g], [v for _, v in pairs])[0]
-

@@ -63,13 +63,14 @@ def spec_of(leaf: Any, name: str = "an argument") -> Spec | Static:
     if not isinstance(leaf, (np.ndarray, np.generic)) and hasattr(leaf, "__array__"):
         leaf = np.asarray(leaf)
     if isinstance(leaf, (np.ndarray, np.generic)):
-        dtype = native_dtype(leaf.dtype)
+        array: np.ndarray[Any, np.dtype[Any]] = cast("Any", leaf)
+        dtype = native_dtype(array.dtype)
         if dtype not in _SUPPORTED:
             raise DTypeError(
-                f"{name} has dtype {leaf.dtype}; float32, float64, integers and bool can be traced. "
+                f"{name} has dtype {array.dtype}; float32, float64, integers and bool can be traced. "
                 "Convert it with x.astype(np.float64), or split complex numbers into real and imaginary part."
             )
-        return Spec(leaf.shape, dtype)
+        return Spec(array.shape, dtype)
     try:
         hash(leaf)
     except TypeError:
@@ -77,7 +78,8 @@ def spec_of(leaf: Any, name: str = "an argument") -> Spec | Static:
             f"{name} is a {type(leaf).__name__}: neither an array nor hashable, so it can be neither traced nor be "
             "part of the program. Pass arrays, numbers, strings, or tuples, lists and dicts of them."
         ) from None
-    return Static(type(leaf), leaf)
+    kind: type[Any] = type(leaf)
+    return Static(kind, leaf)
 
 
 def specs_of(leaves: Sequence[Any], names: Callable[[], list[str]]) -> list[Spec | Static]:
@@ -91,7 +93,7 @@ def specs_of(leaves: Sequence[Any], names: Callable[[], list[str]]) -> list[Spec
 
 
 def trace(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Traced:
-    """Call f with nodes for its float and array arguments; arrays, floats and nodes serve as examples of shape and dtype.
+    """Call f with nodes for its float and array arguments, which serve as examples of shape and dtype.
 
     Raises TraceError where f does what cannot be recorded, or where its result depends on a node of another trace.
     """
@@ -171,9 +173,9 @@ def _watched(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 
 
 def _generators(f: Callable[..., Any]) -> list[Any]:
-    """The random generators that a function can reach by name: NumPy's global one, and those in its globals and cells."""
+    """The random generators that a function can reach by name: NumPy's global one, those in its globals and cells."""
     code = getattr(f, "__code__", None)
-    found: list[Any] = [np.random.mtrand._rand]  # pyright: ignore  # noqa: NPY002, SLF001, PGH003 - np.random's own state
+    found: list[Any] = [np.random]
     if code is not None:
         scope = cast("dict[str, Any]", getattr(f, "__globals__", {}))
         cells = [c.cell_contents for c in getattr(f, "__closure__", None) or () if _filled(c)]
@@ -191,8 +193,8 @@ def _filled(cell: Any) -> bool:
 def _state(generator: Any) -> Any:
     if isinstance(generator, np.random.Generator):
         return repr(generator.bit_generator.state)
-    state = generator.get_state(legacy=True)
-    return state[2], hash(state[1].tobytes())
+    state = generator.get_state(legacy=False)["state"]  # of np.random itself
+    return state["pos"], state["key"].tobytes()
 
 
 def _makes_generator(f: Callable[..., Any]) -> bool:

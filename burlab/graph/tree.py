@@ -9,7 +9,7 @@ import optree
 NAMESPACE = "burlab"
 Tree = Any
 TreeDef = optree.PyTreeSpec
-_Class = TypeVar("_Class", bound=type[Any])
+_Class = TypeVar("_Class")
 
 
 def flatten(tree: Tree) -> tuple[list[Any], TreeDef]:
@@ -28,7 +28,7 @@ def leaf_names(tree: Tree) -> list[str]:
     return ["".join(f"[{part!r}]" for part in path) for path in optree.tree_paths(tree, namespace=NAMESPACE)]
 
 
-def pytree(cls: _Class) -> _Class:
+def pytree(cls: type[_Class]) -> type[_Class]:
     """Register a dataclass as a pytree: its fields are children, those with `metadata={"static": True}` are structure.
 
     Static fields must be hashable: they are part of what a compiled kernel is for.
@@ -58,5 +58,6 @@ def pytree(cls: _Class) -> _Class:
             object.__setattr__(value, name, child)
         return value
 
-    optree.register_pytree_node(cls, to_leaves, from_leaves, namespace=NAMESPACE)
+    register: Any = optree.register_pytree_node  # typed for collections only
+    register(cls, to_leaves, from_leaves, namespace=NAMESPACE)
     return cls

@@ -1,0 +1,40 @@
+"""How NumPy's functions spell their arguments: axes, defaults, one thing or several."""
+
+import operator
+from typing import Any, cast
+
+import numpy as np
+
+from .origin import fault
+
+NOT_GIVEN: Any = vars(np)["_NoValue"]  # what NumPy's functions pass on for "not given"
+
+
+def only_defaults(name: str, kwargs: dict[str, Any]) -> None:
+    """Refuse keyword arguments of NumPy's that have no meaning here."""
+    for key, value in kwargs.items():
+        if value is not None and value is not NOT_GIVEN:
+            raise fault(f"{name}({key}=...) of a traced array", "the function without it")
+
+
+def normal_axis(axis: Any, ndim: int) -> int:
+    """An axis between 0 and ndim. Raises numpy.exceptions.AxisError like NumPy."""
+    k = operator.index(axis)
+    if not -ndim <= k < ndim:
+        raise np.exceptions.AxisError(k, ndim)
+    return k % ndim
+
+
+def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    """Sorted axes from NumPy's `axis` argument: None for all, an int, or a tuple of distinct ints."""
+    if axis is None:
+        return tuple(range(ndim))
+    axes = [normal_axis(a, ndim) for a in several(axis)]
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"axis {axis} names an axis twice.")
+    return tuple(sorted(axes))
+
+
+def several(value: Any) -> tuple[Any, ...]:
+    """The entries of a tuple or list, or the only one: how NumPy reads an axis, a shape or a count."""
+    return tuple(cast("Any", value)) if isinstance(value, (tuple, list)) else (value,)

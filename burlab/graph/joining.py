@@ -1,0 +1,152 @@
+"""NumPy's functions that put arrays together, take them apart, and move their elements."""
+
+from typing import Any
+
+import numpy as np
+
+from burlab.errors import ShapeError
+
+from .arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults, several
+from .elementwise import apply, promote
+from .indexing import getitem, take_at
+from .layout import expand_dims
+from .linear import broadcast, concatenate, reshape, slice_
+from .node import FUNCTIONS, METHODS, Node, as_node
+from .origin import fault
+
+
+def concatenate_(arrays: Any, axis: Any = 0, out: None = None, **kwargs: Any) -> Node:
+    """np.concatenate."""
+    only_defaults("np.concatenate", {"out": out, **{k: v for k, v in kwargs.items() if k != "casting"}})
+    xs = promote([as_node(x) for x in arrays])
+    if axis is None:
+        xs, axis = [reshape(x, (x.size,)) for x in xs], 0
+    if not xs or not xs[0].shape:
+        raise ShapeError("concatenate needs arrays with at least one axis, got scalars. Use np.stack.")
+    k = normal_axis(axis, xs[0].ndim)
+    other = [x.shape[:k] + x.shape[k + 1 :] for x in xs]
+    if any(x.ndim != xs[0].ndim for x in xs) or any(s != other[0] for s in other):
+        raise ShapeError(f"concatenate along axis {axis} needs equal other axes, got {[x.shape for x in xs]}.")
+    return concatenate(xs, k)
+
+
+def stack(arrays: Any, axis: int = 0, out: None = None, **kwargs: Any) -> Node:
+    """np.stack."""
+    only_defaults("np.stack", {"out": out, **{k: v for k, v in kwargs.items() if k != "casting"}})
+    xs = [as_node(x) for x in arrays]
+    if any(x.shape != xs[0].shape for x in xs):
+        raise ShapeError(f"stack needs equal shapes, got {[x.shape for x in xs]}.")
+    return concatenate_([expand_dims(x, normal_axis(axis, x.ndim + 1)) for x in xs], normal_axis(axis, xs[0].ndim + 1))
+
+
+def atleast_1d(*arrays: Any) -> Any:
+    """np.atleast_1d."""
+    nodes = [_at_least(1, as_node(a)) for a in arrays]
+    return nodes[0] if len(nodes) == 1 else nodes
+
+
+def _at_least(ndim: int, x: Node) -> Node:
+    return reshape(x, (1,) * (ndim - x.ndim) + x.shape) if x.ndim < ndim else x
+
+
+def vstack(tup: Any, **kwargs: Any) -> Node:
+    """np.vstack."""
+    return concatenate_([_at_least(2, as_node(x)) for x in tup], 0, **kwargs)
+
+
+def hstack(tup: Any, **kwargs: Any) -> Node:
+    """np.hstack."""
+    xs = [_at_least(1, as_node(x)) for x in tup]
+    return concatenate_(xs, 0 if xs[0].ndim == 1 else 1, **kwargs)
+
+
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Node]:
+    """np.split into equal parts, or at indices."""
+    x = as_node(ary)
+    size = x.shape[normal_axis(axis, x.ndim)]
+    if np.ndim(indices_or_sections) == 0 and size % int(indices_or_sections):
+        raise ValueError(f"an axis of size {size} does not split into {indices_or_sections} equal parts.")
+    return array_split(x, indices_or_sections, axis)
+
+
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Node]:
+    """np.array_split: parts that differ by one at most, or at indices."""
+    x = as_node(ary)
+    k = normal_axis(axis, x.ndim)
+    parts = np.array_split(np.arange(x.shape[k]), indices_or_sections)
+    spans = [slice(int(part[0]), int(part[-1]) + 1) if part.size else slice(0, 0) for part in parts]
+    return [getitem(x, (slice(None),) * k + (span,)) for span in spans]
+
+
+def flip(m: Any, axis: Any = None) -> Node:
+    """np.flip."""
+    x = as_node(m)
+    axes = normal_axes(axis, x.ndim)
+    return getitem(x, tuple(slice(None, None, -1 if k in axes else None) for k in range(x.ndim)))
+
+
+def roll(a: Any, shift: Any, axis: Any = None) -> Node:
+    """np.roll along one axis, or of the ravelled array."""
+    x = as_node(a)
+    if axis is None:
+        return reshape(roll(reshape(x, (x.size,)), shift, 0), x.shape)
+    if not isinstance(shift, (int, np.integer)) or not isinstance(axis, (int, np.integer)):
+        raise fault("np.roll along several axes", "one np.roll after the other")
+    k = normal_axis(axis, x.ndim)
+    return take_at(x, {k: (np.arange(x.shape[k]) - shift) % max(x.shape[k], 1)})
+
+
+def repeat(a: Any, repeats: Any, axis: Any = None) -> Node:
+    """np.repeat with known counts."""
+    x = as_node(a)
+    if axis is None:
+        x, axis = reshape(x, (x.size,)), 0
+    k = normal_axis(axis, x.ndim)
+    return take_at(x, {k: np.repeat(np.arange(x.shape[k]), repeats)})
+
+
+def tile(A: Any, reps: Any) -> Node:
+    """np.tile."""
+    x = as_node(A)
+    counts = several(reps)
+    ndim = max(x.ndim, len(counts))
+    x, counts = _at_least(ndim, x), (1,) * (ndim - len(counts)) + counts
+    both = tuple(d for pair in zip(counts, x.shape, strict=True) for d in pair)
+    spread = broadcast(x, both, tuple(range(1, 2 * ndim, 2)))
+    return reshape(spread, tuple(c * d for c, d in zip(counts, x.shape, strict=True)))
+
+
+def pad_(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Node:
+    """np.pad with a constant (zero unless given)."""
+    value = kwargs.pop("constant_values", 0)
+    if mode != "constant" or kwargs or not np.isscalar(value):
+        raise fault(f"np.pad(mode={mode!r}) of a traced array", "np.pad with one constant, or np.concatenate")
+    x = as_node(array)
+    widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2)).tolist()
+    for k, (before, after) in enumerate(widths):
+        ends = [(*x.shape[:k], w, *x.shape[k + 1 :]) for w in (before, after)]
+        x = concatenate_([np.full(ends[0], value, x.dtype), x, np.full(ends[1], value, x.dtype)], k)
+    return x
+
+
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = NOT_GIVEN, append: Any = NOT_GIVEN) -> Node:
+    """np.diff, n times."""
+    if prepend is not NOT_GIVEN or append is not NOT_GIVEN:
+        raise fault("np.diff(prepend=..., append=...)", "np.concatenate before it")
+    x = as_node(a)
+    k = normal_axis(axis, x.ndim)
+    for _ in range(n):
+        size = max(x.shape[k] - 1, 0)
+        unit = (1,) * x.ndim
+        shape = (*x.shape[:k], size, *x.shape[k + 1 :])
+        later = slice_(x, tuple(int(i == k and size > 0) for i in range(x.ndim)), unit, shape)
+        x = apply("sub", later, slice_(x, (0,) * x.ndim, unit, shape))
+    return x
+
+
+FUNCTIONS.update({
+    np.concatenate: concatenate_, np.stack: stack, np.vstack: vstack, np.hstack: hstack, np.split: split,
+    np.array_split: array_split, np.flip: flip, np.roll: roll, np.repeat: repeat, np.tile: tile, np.pad: pad_,
+    np.diff: diff, np.atleast_1d: atleast_1d,
+})  # fmt: skip
+METHODS["repeat"] = repeat

@@ -1,0 +1,267 @@
+"""The table of linear tensor operations: one class each, with its shape rule, transpose, batching rule and kernel."""
+# ruff: noqa: D102 - LinearOp documents the methods
+
+import string
+from collections.abc import Sequence
+
+import numpy as np
+
+from .linear import (
+    LINEAR,
+    LinearOp,
+    Shape,
+    broadcast,
+    concatenate,
+    contract,
+    convert,
+    cumsum,
+    gather,
+    pad,
+    reshape,
+    scatter,
+    slice_,
+    spread,
+    sum_over,
+    transpose,
+)
+from .node import Node
+
+Flags = Sequence[bool]
+Nodes = Sequence[Node]
+Shapes = Sequence[Shape]
+Region = tuple[Shape, Shape, Shape]  # start, step, shape
+
+
+class Sum(LinearOp):
+    """Over `axes`, which are removed."""
+
+    name = "sum"
+    kernel = "sum"
+
+    def shape(self, axes: Shape, shapes: Shapes) -> Shape:
+        return tuple(d for i, d in enumerate(shapes[0]) if i not in axes)
+
+    def transpose(self, g: Node, node: Node, _k: int) -> Node:
+        shape = node.inputs[0].shape
+        return broadcast(g, shape, tuple(i for i in range(len(shape)) if i not in node.params))
+
+    def batch(self, axes: Shape, xs: Nodes, _batched: Flags) -> Node:
+        return sum_over(xs[0], _later(axes))
+
+
+class Broadcast(LinearOp):
+    """(shape, axes): input axis i becomes output axis axes[i], all other axes repeat."""
+
+    name = "broadcast"
+    kernel = "view"
+
+    def shape(self, params: tuple[Shape, Shape], _shapes: Shapes) -> Shape:
+        return params[0]
+
+    def transpose(self, g: Node, node: Node, _k: int) -> Node:
+        return sum_over(g, tuple(i for i in range(g.ndim) if i not in node.params[1]))
+
+    def batch(self, params: tuple[Shape, Shape], xs: Nodes, _batched: Flags) -> Node:
+        shape, axes = params
+        return broadcast(xs[0], (xs[0].shape[0], *shape), (0, *_later(axes)))
+
+
+class Reshape(LinearOp):
+    """The same elements in row-major order under another shape."""
+
+    name = "reshape"
+    kernel = "view"
+
+    def shape(self, shape: Shape, _shapes: Shapes) -> Shape:
+        return shape
+
+    def transpose(self, g: Node, node: Node, _k: int) -> Node:
+        return reshape(g, node.inputs[0].shape)
+
+    def batch(self, shape: Shape, xs: Nodes, _batched: Flags) -> Node:
+        return reshape(xs[0], (xs[0].shape[0], *shape))
+
+
+class Transpose(LinearOp):
+    """Output axis i is input axis permutation[i]."""
+
+    name = "transpose"
+    kernel = "view"
+
+    def shape(self, permutation: Shape, shapes: Shapes) -> Shape:
+        return tuple(shapes[0][a] for a in permutation)
+
+    def transpose(self, g: Node, node: Node, _k: int) -> Node:
+        return transpose(g, tuple(int(i) for i in np.argsort(node.params)))
+
+    def batch(self, permutation: Shape, xs: Nodes, _batched: Flags) -> Node:
+        return transpose(xs[0], (0, *_later(permutation)))
+
+
+class Slice(LinearOp):
+    """out[i] = x[start + step * i] along every axis."""
+
+    name = "slice"
+    kernel = "view"
+
+    def shape(self, region: Region, _shapes: Shapes) -> Shape:
+        return region[2]
+
+    def transpose(self, g: Node, node: Node, _k: int) -> Node:
+        start, step, _ = node.params
+        return pad(g, start, step, node.inputs[0].shape)
+
+    def batch(self, region: Region, xs: Nodes, _batched: Flags) -> Node:
+        start, step, shape = region
+        return slice_(xs[0], (0, *start), (1, *step), (xs[0].shape[0], *shape))
+
+
+class Pad(LinearOp):
+    """Zeros of a shape with out[start + step * i] = x[i]: the transpose of a slice."""
+
+    name = "pad"
+    kernel = "place"
+
+    def shape(self, region: Region, _shapes: Shapes) -> Shape:
+        return region[2]
+
+    def transpose(self, g: Node, node: Node, _k: int) -> Node:
+        start, step, _ = node.params
+        return slice_(g, start, step, node.inputs[0].shape)
+
+    def batch(self, region: Region, xs: Nodes, _batched: Flags) -> Node:
+        start, step, shape = region
+        return pad(xs[0], (0, *start), (1, *step), (xs[0].shape[0], *shape))
+
+
+class Concatenate(LinearOp):
+    """Any number of inputs, joined along an axis."""
+
+    name = "concatenate"
+    kernel = "place"
+    linear_inputs = None
+
+    def shape(self, axis: int, shapes: Shapes) -> Shape:
+        first = shapes[0]
+        return (*first[:axis], sum(s[axis] for s in shapes), *first[axis + 1 :])
+
+    def transpose(self, g: Node, node: Node, k: int) -> Node:
+        axis: int = node.params
+        start = [0] * g.ndim
+        start[axis] = sum(x.shape[axis] for x in node.inputs[:k])
+        return slice_(g, tuple(start), (1,) * g.ndim, node.inputs[k].shape)
+
+    def batch(self, axis: int, xs: Nodes, batched: Flags) -> Node:
+        return concatenate(_all_batched(xs, batched), axis + 1)
+
+
+class Gather(LinearOp):
+    """out[b, i, r] = x[b, index[b, i], r], with `batch` leading axes b. Linear in x."""
+
+    name = "gather"
+    kernel = "gather"
+
+    def shape(self, batch: int, shapes: Shapes) -> Shape:
+        x, index = shapes
+        return index + x[batch + 1 :]
+
+    def transpose(self, g: Node, node: Node, _k: int) -> Node:
+        batch: int = node.params
+        return scatter(g, node.inputs[1], batch, node.inputs[0].shape[batch])
+
+    def batch(self, batch: int, xs: Nodes, batched: Flags) -> Node:
+        if batch == 0 and not batched[0]:
+            return gather(xs[0], xs[1], 0)  # one table, many indices
+        x, index = _all_batched(xs, batched)
+        return gather(x, index, batch + 1)
+
+
+class Scatter(LinearOp):
+    """(batch, size): zeros of shape (b, size, r) with out[b, index[b, i], r] += y[b, i, r]. Linear in y."""
+
+    name = "scatter"
+    kernel = "scatter"
+
+    def shape(self, params: tuple[int, int], shapes: Shapes) -> Shape:
+        batch, size = params
+        y, index = shapes
+        return (*y[:batch], size, *y[len(index) :])
+
+    def transpose(self, g: Node, node: Node, _k: int) -> Node:
+        return gather(g, node.inputs[1], node.params[0])
+
+    def batch(self, params: tuple[int, int], xs: Nodes, batched: Flags) -> Node:
+        y, index = _all_batched(xs, batched)
+        return scatter(y, index, params[0] + 1, params[1])
+
+
+class Cumsum(LinearOp):
+    """(axis, reverse): running sums, from the end if reverse."""
+
+    name = "cumsum"
+    kernel = "cumsum"
+
+    def shape(self, _params: tuple[int, bool], shapes: Shapes) -> Shape:
+        return shapes[0]
+
+    def transpose(self, g: Node, node: Node, _k: int) -> Node:
+        axis, reverse = node.params
+        return cumsum(g, axis, not reverse)
+
+    def batch(self, params: tuple[int, bool], xs: Nodes, _batched: Flags) -> Node:
+        axis, reverse = params
+        return cumsum(xs[0], axis + 1, reverse)
+
+
+class Convert(LinearOp):
+    """The same values in another dtype."""
+
+    name = "convert"
+    kernel = "convert"
+
+    def shape(self, _dtype: str, shapes: Shapes) -> Shape:
+        return shapes[0]
+
+    def transpose(self, g: Node, node: Node, _k: int) -> Node:
+        return convert(g, node.inputs[0].dtype)
+
+    def batch(self, dtype: str, xs: Nodes, _batched: Flags) -> Node:
+        return convert(xs[0], np.dtype(dtype))
+
+
+class Contract(LinearOp):
+    """Sums of products by an Einstein specification, `ab,bc->ac`. Linear in either input."""
+
+    name = "contract"
+    kernel = "contract"
+    linear_inputs = 2
+
+    def shape(self, spec: str, shapes: Shapes) -> Shape:
+        ins, out = spec.split("->")
+        sizes = dict(zip(ins.replace(",", ""), (*shapes[0], *shapes[1]), strict=True))
+        return tuple(sizes[c] for c in out)
+
+    def transpose(self, g: Node, node: Node, k: int) -> Node:
+        ins, out = node.params.split("->")
+        left, right = ins.split(",")
+        x, y = node.inputs
+        return contract(f"{out},{right}->{left}", g, y) if k == 0 else contract(f"{left},{out}->{right}", x, g)
+
+    def batch(self, spec: str, xs: Nodes, batched: Flags) -> Node:
+        letter = next(c for c in string.ascii_letters if c not in spec)
+        ins, out = spec.split("->")
+        left, right = (letter * b + term for b, term in zip(batched, ins.split(","), strict=True))
+        return contract(f"{left},{right}->{letter}{out}", *xs)
+
+
+def _later(axes: Shape) -> Shape:
+    return tuple(a + 1 for a in axes)
+
+
+def _all_batched(xs: Nodes, batched: Flags) -> list[Node]:
+    size = next(x.shape[0] for x, b in zip(xs, batched, strict=True) if b)
+    return [x if b else spread(x, size) for x, b in zip(xs, batched, strict=True)]
+
+
+_ROWS = (Sum(), Broadcast(), Reshape(), Transpose(), Slice(), Pad(), Concatenate(), Gather(), Scatter(), Cumsum())
+LINEAR.update((row.name, row) for row in (*_ROWS, Convert(), Contract()))

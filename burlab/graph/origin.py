@@ -1,0 +1,98 @@
+"""Where a node comes from: the line of the user's code, the part of the model, and errors that name the line."""
+
+import inspect
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from burlab.errors import TraceError
+
+Origin = tuple[str, int]  # the user's file and line
+
+_LIBRARIES = (str(Path(__file__).resolve().parents[1]), str(Path(np.__file__).resolve().parent))
+
+
+class _Here(threading.local):
+    """What the nodes made now belong to: the module scope, and the line of a node that they are derived from."""
+
+    scope: str = ""
+    origin: Origin | None = None
+
+
+_here = _Here()
+
+
+class _Placed(Protocol):
+    """A node, as far as this module knows."""
+
+    origin: Origin | None
+    scope: str
+
+
+def current() -> tuple[Origin | None, str]:
+    """The line and the scope that a node made now stands for."""
+    return _here.origin or user_line(), _here.scope
+
+
+def user_line() -> Origin | None:
+    """File and line of the innermost caller that is neither burlab's nor NumPy's code."""
+    frame = inspect.currentframe()
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith(_LIBRARIES):
+            return file, frame.f_lineno
+        frame = frame.f_back
+    return None
+
+
+def here() -> str:
+    """The user's line as the beginning of a message: `File "model.py", line 7: `."""
+    line = user_line()
+    return f'File "{line[0]}", line {line[1]}: ' if line else ""
+
+
+def fault(what: str, remedy: str) -> TraceError:
+    """A TraceError that names the user's line, what was met there, and what to write instead."""
+    return TraceError(f"{here()}{what}. Use {remedy}.")
+
+
+def unsupported(name: str, remedy: str) -> TraceError:
+    """A TraceError for a NumPy feature that cannot be traced."""
+    return TraceError(f"{here()}{name} cannot be traced: {remedy}. What can be is listed in burlab.graph.")
+
+
+@contextmanager
+def scope(name: str) -> Generator[None]:
+    """Name the part of a model that the nodes made inside belong to; scopes nest as `outer/inner`.
+
+    >>> from burlab.graph.node import constant
+    >>> with scope("attention"), scope("query"):
+    ...     constant(1.0).scope
+    'attention/query'
+    """
+    before = _here.scope
+    _here.scope = f"{before}/{name}" if before else name
+    try:
+        yield
+    finally:
+        _here.scope = before
+
+
+class derived_from:
+    """Nodes made inside stand for the line and the scope of `node`: sweeps and rewrites keep the user's line."""
+
+    __slots__ = ("_before", "_node")
+
+    def __init__(self, node: _Placed) -> None:
+        self._node = node
+
+    def __enter__(self) -> None:
+        self._before = (_here.origin, _here.scope)
+        _here.origin, _here.scope = self._node.origin, self._node.scope
+
+    def __exit__(self, *exc: object) -> None:
+        _here.origin, _here.scope = self._before

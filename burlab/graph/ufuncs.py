@@ -1,0 +1,144 @@
+"""NumPy's elementwise functions: most are one operation of the C++ table, the others are composed of a few."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .arguments import only_defaults
+from .elementwise import BOOL, FLOAT64, apply, as_dtype, as_mask, common_dtype, promote
+from .linear import broadcast
+from .node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
+from .origin import fault
+
+
+def power(x: Any, y: Any) -> Node:
+    """x ** y; small constant exponents become products and roots, as NumPy's own fast paths do."""
+    xs = [as_node(x), as_node(y)]
+    exponent = xs[1]
+    if exponent.op == "constant" and exponent.shape == ():
+        known = float(exponent.params)
+        base = promote(xs)[0] if exponent.dtype.kind == "f" else xs[0]
+        if known == 2:
+            return apply("square", base)
+        if known == 3:
+            return apply("cube", base)
+        if known == 4:
+            return apply("square", apply("square", base))
+        if known == 1:
+            return base
+        if base.dtype.kind == "f" and known in (0.5, -1.0):
+            return apply("sqrt", base) if known == 0.5 else apply("div", 1, base)
+        if common_dtype(xs).kind in "iu" and known < 0:
+            raise fault("an integer array to a negative power, which NumPy refuses too", "x.astype(float) ** -1")
+    return apply("power", x, y)
+
+
+def clip(x: Any, minimum: Any = None, maximum: Any = None, **kwargs: Any) -> Node:
+    """min(max(x, minimum), maximum), each bound optional, as np.clip."""
+    low = kwargs.pop("min", minimum)
+    high = kwargs.pop("max", maximum)
+    only_defaults("np.clip", kwargs)
+    result = as_node(x)
+    if low is not None:
+        result = apply("maximum", result, low)
+    if high is not None:
+        result = apply("minimum", result, high)
+    return result
+
+
+def _absolute(x: Any) -> Node:
+    node = as_node(x)
+    return node if node.dtype == BOOL else apply("abs", node)
+
+
+def _logaddexp(x: Any, y: Any) -> Node:
+    gap = apply("abs", apply("sub", x, y))
+    return apply("add", apply("maximum", x, y), apply("log1p", apply("exp", apply("neg", gap))))
+
+
+def _isinf(x: Any) -> Node:
+    return apply("logical_not", apply("logical_or", UFUNCS["isfinite"](x), UFUNCS["isnan"](x)))
+
+
+def _refused(symbol: str, remedy: str) -> Callable[..., Any]:
+    def rule(*_xs: Any) -> Node:
+        raise fault(f"{symbol} of traced values, which has no derivative", remedy)
+
+    return rule
+
+
+def _finite(op: str, otherwise: bool) -> Callable[[Any], Node]:
+    def test(x: Any) -> Node:
+        node = as_node(x)
+        return apply(op, node) if node.dtype.kind == "f" else broadcast(constant(otherwise, BOOL), node.shape)
+
+    return test
+
+
+def _logical(op: str) -> Callable[..., Node]:
+    def rule(*xs: Any) -> Node:
+        return apply(op, *(as_mask(as_node(x)) for x in xs))
+
+    return rule
+
+
+def _bitwise(op: str) -> Callable[..., Node]:
+    def rule(*xs: Any) -> Node:
+        nodes = [as_node(x) for x in xs]
+        if any(x.dtype != BOOL for x in nodes):
+            raise fault("& | ~ of what is not boolean", "a comparison such as x > 0 on each side")
+        return apply(op, *nodes)
+
+    return rule
+
+
+def _plain(op: str) -> Callable[..., Node]:
+    def rule(*xs: Any) -> Node:
+        return apply(op, *xs)
+
+    return rule
+
+
+# NumPy's names of what is one operation of the C++ table.
+_SAME = (
+    "exp expm1 log log1p sqrt sin cos tan arctan arctan2 sinh cosh tanh square sign maximum minimum"
+    " less less_equal greater greater_equal equal not_equal"
+)
+_OTHER = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "negative": "neg"}
+_LOG2, _LOG10 = math.log(2.0), math.log(10.0)
+_UNARY: dict[str, Callable[[Any], Node]] = {
+    "absolute": _absolute,
+    "fabs": _absolute,
+    "positive": as_node,
+    "reciprocal": lambda x: apply("div", 1, x),
+    "log2": lambda x: apply("div", apply("log", x), _LOG2),
+    "log10": lambda x: apply("div", apply("log", x), _LOG10),
+    "exp2": lambda x: apply("exp", apply("mul", x, _LOG2)),
+    "deg2rad": lambda x: apply("mul", x, math.pi / 180),
+    "rad2deg": lambda x: apply("mul", x, 180 / math.pi),
+    "isfinite": _finite("isfinite", True),
+    "isnan": _finite("isnan", False),
+    "isinf": _isinf,
+    "logical_not": _logical("logical_not"),
+    "invert": _bitwise("logical_not"),
+}
+_BINARY: dict[str, Callable[[Any, Any], Node]] = {
+    "power": power,
+    "float_power": lambda x, y: power(as_dtype(as_node(x), FLOAT64), y),
+    "hypot": lambda x, y: apply("sqrt", apply("add", apply("square", x), apply("square", y))),
+    "logaddexp": _logaddexp,
+    "logical_and": _logical("logical_and"),
+    "logical_or": _logical("logical_or"),
+    "logical_xor": lambda x, y: apply("not_equal", as_mask(as_node(x)), as_mask(as_node(y))),
+    "bitwise_and": _bitwise("logical_and"),
+    "bitwise_or": _bitwise("logical_or"),
+    "floor_divide": _refused("//", "/ or integer arithmetic before tracing"),
+    "remainder": _refused("%", "integer arithmetic before tracing"),
+}
+UFUNCS.update((name, _plain(op)) for name, op in (*zip(_SAME.split(), _SAME.split(), strict=True), *_OTHER.items()))
+UFUNCS.update(_UNARY)
+UFUNCS.update(_BINARY)
+FUNCTIONS[np.clip] = clip
+METHODS["clip"] = clip
