@@ -34,6 +34,7 @@ class Program:
         self.flat = all(isinstance(s, Spec) for s in specs) and all(c.is_leaf() for c in structure.children())
 
     def __call__(self, leaves: list[Any], out: Any = None) -> Any:
+        """The result for leaves in order. Raises ArgumentError where a static one is another."""
         arrays: list[Any] = []
         for leaf, spec in zip(leaves, self.specs, strict=True):
             if isinstance(spec, Spec):
@@ -43,22 +44,17 @@ class Program:
                     f"this kernel was compiled for the static argument {spec.value!r}, got {leaf!r}. "
                     "Compile another, or use bl.jit(f), which compiles one per value."
                 )
-        if out is None:
-            outputs = self.executable(*arrays)
-        else:
-            outputs = self.executable(*arrays, out=tuple(tree.flatten(out)[0]))
+        options = {} if out is None else {"out": tuple(tree.flatten(out)[0])}
+        outputs = self.executable(*arrays, **options)
         return outputs[0] if self.single else tree.unflatten(self.result, outputs)
 
 
 def as_input(leaf: Any, spec: Spec) -> Any:
     """What the kernel takes for a traced leaf: arrays of other libraries and of small dtypes are converted."""
-    if isinstance(leaf, (float, np.ndarray)):
-        array = leaf
-    else:
-        array = np.asarray(leaf)
-    if isinstance(array, np.ndarray) and array.dtype != spec.dtype and native_dtype(array.dtype) == spec.dtype:
-        return array.astype(spec.dtype)
-    return array
+    if isinstance(leaf, float):
+        return leaf
+    array: np.ndarray[Any, np.dtype[Any]] = np.asarray(leaf)
+    return array.astype(spec.dtype, copy=False) if native_dtype(array.dtype) == spec.dtype else array
 
 
 class Function(Generic[P, R]):
@@ -106,7 +102,7 @@ def _quick_key(args: tuple[Any, ...]) -> Any:
     """A key that costs little, for arguments that are plain arrays of native dtypes and floats; None for others."""
     key: list[Any] = []
     for x in args:
-        kind = type(x)
+        kind: Any = type(x)
         if kind is np.ndarray:
             key.append(x.shape)
             key.append(x.dtype)

@@ -10,7 +10,7 @@ from burlab.errors import ShapeError
 from .linear import broadcast, convert
 from .node import Node, as_node, constant
 from .origin import Origin, fault, here, user_line
-from .scalar import scalar_ops
+from .scalar import is_mask
 
 BOOL, INT64, FLOAT64 = np.dtype(bool), np.dtype(np.int64), np.dtype(np.float64)
 
@@ -22,8 +22,7 @@ class PrecisionWarning(UserWarning):
 def node(op: str, *inputs: Node) -> Node:
     """A scalar operation on inputs of one shape and dtype: what sweeps and rewrites use, which need no promotion."""
     last = inputs[-1] if op.startswith("where") else inputs[0]
-    mask = "'" not in op and not scalar_ops()[op].differentiable
-    return Node(op, inputs, None, last.shape, BOOL if mask else last.dtype, all(x.weak for x in inputs))
+    return Node(op, inputs, None, last.shape, BOOL if is_mask(op) else last.dtype, all(x.weak for x in inputs))
 
 
 def apply(op: str, *values: Any) -> Node:

@@ -28,7 +28,7 @@ class LinearOp(ABC):
 
     @abstractmethod
     def shape(self, params: Any, shapes: Sequence[Shape], /) -> Shape:
-        """The shape of the value, from the shapes of the inputs."""
+        """The shape of the value, from the shapes of the inputs. Raises GraphError where they do not fit the params."""
 
     @abstractmethod
     def transpose(self, g: Node, node: Node, k: int, /) -> Node:

@@ -1,10 +1,13 @@
 """The table of linear tensor operations: one class each, with its shape rule, transpose, batching rule and kernel."""
 # ruff: noqa: D102 - LinearOp documents the methods
 
+import math
 import string
 from collections.abc import Sequence
 
 import numpy as np
+
+from burlab.errors import GraphError
 
 from .linear import (
     LINEAR,
@@ -39,7 +42,9 @@ class Sum(LinearOp):
     kernel = "sum"
 
     def shape(self, axes: Shape, shapes: Shapes) -> Shape:
-        return tuple(d for i, d in enumerate(shapes[0]) if i not in axes)
+        (x,) = shapes
+        _require(_increasing(axes, len(x)), "axes that increase", axes)
+        return tuple(d for i, d in enumerate(x) if i not in axes)
 
     def transpose(self, g: Node, node: Node, _k: int) -> Node:
         shape = node.inputs[0].shape
@@ -55,8 +60,11 @@ class Broadcast(LinearOp):
     name = "broadcast"
     kernel = "view"
 
-    def shape(self, params: tuple[Shape, Shape], _shapes: Shapes) -> Shape:
-        return params[0]
+    def shape(self, params: tuple[Shape, Shape], shapes: Shapes) -> Shape:
+        shape, axes = params
+        (x,) = shapes
+        _require(_increasing(axes, len(shape)) and x == tuple(shape[a] for a in axes), f"the sizes {x}", params)
+        return shape
 
     def transpose(self, g: Node, node: Node, _k: int) -> Node:
         return sum_over(g, tuple(i for i in range(g.ndim) if i not in node.params[1]))
@@ -72,7 +80,9 @@ class Reshape(LinearOp):
     name = "reshape"
     kernel = "view"
 
-    def shape(self, shape: Shape, _shapes: Shapes) -> Shape:
+    def shape(self, shape: Shape, shapes: Shapes) -> Shape:
+        (x,) = shapes
+        _require(math.prod(shape) == math.prod(x), f"as many elements as {x}", shape)
         return shape
 
     def transpose(self, g: Node, node: Node, _k: int) -> Node:
@@ -89,7 +99,9 @@ class Transpose(LinearOp):
     kernel = "view"
 
     def shape(self, permutation: Shape, shapes: Shapes) -> Shape:
-        return tuple(shapes[0][a] for a in permutation)
+        (x,) = shapes
+        _require(sorted(permutation) == list(range(len(x))), f"a permutation of {len(x)} axes", permutation)
+        return tuple(x[a] for a in permutation)
 
     def transpose(self, g: Node, node: Node, _k: int) -> Node:
         return transpose(g, tuple(int(i) for i in np.argsort(node.params)))
@@ -104,8 +116,11 @@ class Slice(LinearOp):
     name = "slice"
     kernel = "view"
 
-    def shape(self, region: Region, _shapes: Shapes) -> Shape:
-        return region[2]
+    def shape(self, region: Region, shapes: Shapes) -> Shape:
+        (x,) = shapes
+        start, step, shape = region
+        _require(_inside(start, step, shape, x), f"a region of shape {x}", region)
+        return shape
 
     def transpose(self, g: Node, node: Node, _k: int) -> Node:
         start, step, _ = node.params
@@ -122,8 +137,11 @@ class Pad(LinearOp):
     name = "pad"
     kernel = "place"
 
-    def shape(self, region: Region, _shapes: Shapes) -> Shape:
-        return region[2]
+    def shape(self, region: Region, shapes: Shapes) -> Shape:
+        (x,) = shapes
+        start, step, shape = region
+        _require(_inside(start, step, x, shape), f"a place for shape {x}", region)
+        return shape
 
     def transpose(self, g: Node, node: Node, _k: int) -> Node:
         start, step, _ = node.params
@@ -143,6 +161,8 @@ class Concatenate(LinearOp):
 
     def shape(self, axis: int, shapes: Shapes) -> Shape:
         first = shapes[0]
+        fits = all(s[:axis] == first[:axis] and s[axis + 1 :] == first[axis + 1 :] for s in shapes)
+        _require(fits and 0 <= axis < len(first), f"an axis of shapes {shapes}", axis)
         return (*first[:axis], sum(s[axis] for s in shapes), *first[axis + 1 :])
 
     def transpose(self, g: Node, node: Node, k: int) -> Node:
@@ -163,6 +183,7 @@ class Gather(LinearOp):
 
     def shape(self, batch: int, shapes: Shapes) -> Shape:
         x, index = shapes
+        _require(0 <= batch < len(x) and x[:batch] == index[:batch], f"leading axes of {x} and {index}", batch)
         return index + x[batch + 1 :]
 
     def transpose(self, g: Node, node: Node, _k: int) -> Node:
@@ -185,6 +206,8 @@ class Scatter(LinearOp):
     def shape(self, params: tuple[int, int], shapes: Shapes) -> Shape:
         batch, size = params
         y, index = shapes
+        fits = 0 <= batch <= len(index) and y[: len(index)] == index and size >= 0
+        _require(fits, f"axes of {y} and {index}", params)
         return (*y[:batch], size, *y[len(index) :])
 
     def transpose(self, g: Node, node: Node, _k: int) -> Node:
@@ -201,8 +224,10 @@ class Cumsum(LinearOp):
     name = "cumsum"
     kernel = "cumsum"
 
-    def shape(self, _params: tuple[int, bool], shapes: Shapes) -> Shape:
-        return shapes[0]
+    def shape(self, params: tuple[int, bool], shapes: Shapes) -> Shape:
+        (x,) = shapes
+        _require(0 <= params[0] < len(x), f"an axis of shape {x}", params)
+        return x
 
     def transpose(self, g: Node, node: Node, _k: int) -> Node:
         axis, reverse = node.params
@@ -220,7 +245,8 @@ class Convert(LinearOp):
     kernel = "convert"
 
     def shape(self, _dtype: str, shapes: Shapes) -> Shape:
-        return shapes[0]
+        (x,) = shapes
+        return x
 
     def transpose(self, g: Node, node: Node, _k: int) -> Node:
         return convert(g, node.inputs[0].dtype)
@@ -238,7 +264,11 @@ class Contract(LinearOp):
 
     def shape(self, spec: str, shapes: Shapes) -> Shape:
         ins, out = spec.split("->")
-        sizes = dict(zip(ins.replace(",", ""), (*shapes[0], *shapes[1]), strict=True))
+        left, right = ins.split(",")
+        x, y = shapes
+        sizes = dict(zip(left + right, (*x, *y), strict=True))
+        fits = all(sizes[c] == d for c, d in (*zip(left, x, strict=True), *zip(right, y, strict=True)))
+        _require(fits and all(c in out or (c in left and c in right) for c in sizes), f"letters of {x} and {y}", spec)
         return tuple(sizes[c] for c in out)
 
     def transpose(self, g: Node, node: Node, k: int) -> Node:
@@ -252,6 +282,23 @@ class Contract(LinearOp):
         ins, out = spec.split("->")
         left, right = (letter * b + term for b, term in zip(batched, ins.split(","), strict=True))
         return contract(f"{left},{right}->{letter}{out}", *xs)
+
+
+def _require(fits: bool, expected: str, params: object) -> None:
+    if not fits:
+        raise GraphError(f"a linear operation needs {expected}, got the parameters {params}.")
+
+
+def _increasing(axes: Shape, ndim: int) -> bool:
+    return all(a < b for a, b in zip((-1, *axes), (*axes, ndim), strict=True))
+
+
+def _inside(start: Shape, step: Shape, part: Shape, whole: Shape) -> bool:
+    """Whether start + step * i, i < part, stays inside of every axis."""
+    return all(
+        d == 0 or (s != 0 and 0 <= a < n and 0 <= a + s * (d - 1) < n)
+        for a, s, d, n in zip(start, step, part, whole, strict=True)
+    )
 
 
 def _later(axes: Shape) -> Shape:

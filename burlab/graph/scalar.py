@@ -111,6 +111,11 @@ def is_differentiable(name: str) -> bool:
     return row is not None and row.differentiable
 
 
+def is_mask(name: str) -> bool:
+    """Whether a scalar operation gives a mask: comparisons, tests and logic. Their names have no partials."""
+    return not is_differentiable(name)
+
+
 def cpp_type(name: str) -> str:
     """The C++ struct of an operation, as a member of namespace burlab::ops.
 

@@ -16,6 +16,8 @@ from burlab.errors import GraphError
 
 from .graph import Call, Graph
 from .node import Node
+from .origin import Origin
+from .verify import verify
 
 VERSION = 1
 
@@ -66,7 +68,7 @@ def _params(params: Any, places: bool) -> Any:
 def from_json(text: str) -> Graph:
     """A graph from JSON text. Raises GraphError where the text is not one, or of another version."""
     try:
-        data = json.loads(text)
+        data: Any = json.loads(text)
     except json.JSONDecodeError as error:
         raise GraphError(f"a graph's JSON was expected, got a text that is none ({error}).") from None
     if not isinstance(data, dict) or "burlab_graph" not in data:
@@ -77,34 +79,53 @@ def from_json(text: str) -> Graph:
             "Save the graph again with this burlab, or use the one that wrote it."
         )
     try:
-        return _read(cast("dict[str, Any]", data))
-    except (KeyError, IndexError, TypeError, ValueError) as error:
+        graph = _read(cast("dict[str, Any]", data))
+        verify(graph)
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
         raise GraphError(f"the graph's JSON is damaged: {type(error).__name__} {error}.") from None
+    return graph
 
 
 def _read(data: dict[str, Any]) -> Graph:
     nodes: list[Node] = []
-    for row in data["nodes"]:
-        if any(k >= len(nodes) for k in row["inputs"]):
-            raise ValueError(f"node {len(nodes)} uses a later one")
-        n = Node.__new__(Node)
-        n.op, n.inputs, n.params = row["op"], tuple(nodes[k] for k in row["inputs"]), _read_params(row["params"])
-        n.shape, n.dtype, n.weak = tuple(row["shape"]), np.dtype(row["dtype"]), bool(row["weak"])
-        n.origin, n.scope = cast(Any, tuple(row["origin"])) if row["origin"] else None, row["scope"]
-        nodes.append(n)
-    return Graph(tuple(nodes[k] for k in data["inputs"]), tuple(nodes[k] for k in data["outputs"]))
+    for row in cast("list[dict[str, Any]]", data["nodes"]):
+        nodes.append(_read_node(row, nodes))
+    inputs, outputs = (tuple(nodes[k] for k in _positions(data[key], nodes)) for key in ("inputs", "outputs"))
+    return Graph(inputs, outputs)
+
+
+def _read_node(row: dict[str, Any], nodes: list[Node]) -> Node:
+    n = Node.__new__(Node)
+    n.op, n.inputs = str(row["op"]), tuple(nodes[k] for k in _positions(row["inputs"], nodes))
+    n.params = _read_params(row["params"])
+    n.shape, n.dtype, n.weak = tuple(row["shape"]), np.dtype(row["dtype"]), bool(row["weak"])
+    n.origin, n.scope = None if row["origin"] is None else _origin(*row["origin"]), str(row["scope"])
+    return n
+
+
+def _positions(indices: Any, nodes: list[Node]) -> list[int]:
+    for k in indices:
+        if type(k) is not int or not 0 <= k < len(nodes):
+            raise ValueError(f"node {len(nodes)} uses {k!r}, which is not a node before it")
+    return indices
+
+
+def _origin(file: Any, line: Any) -> Origin:
+    return str(file), int(line)
 
 
 def _read_params(params: Any) -> Any:
     if isinstance(params, list):
         return tuple(_read_params(p) for p in cast("list[Any]", params))
-    if isinstance(params, dict) and "array" in params:
-        dtype = np.dtype(params["dtype"])
-        array = np.frombuffer(base64.b64decode(params["array"]), dtype.newbyteorder("<")).astype(dtype)
-        array = array.reshape(params["shape"])
+    if not isinstance(params, dict):
+        if isinstance(params, float):
+            raise TypeError(f"a parameter is {params}, not an integer")
+        return params
+    row = cast("dict[str, Any]", params)
+    if "array" in row:
+        dtype = np.dtype(row["dtype"])
+        array = np.frombuffer(base64.b64decode(row["array"]), dtype.newbyteorder("<")).astype(dtype)
+        array = array.reshape(row["shape"])
         array.flags.writeable = False
         return array
-    if isinstance(params, dict) and "call" in params:
-        backward = None if params["backward"] is None else _read(params["backward"])
-        return Call(params["call"], _read(params["graph"]), backward)
-    return params
+    return Call(row["call"], _read(row["graph"]), None if row["backward"] is None else _read(row["backward"]))

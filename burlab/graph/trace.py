@@ -78,8 +78,7 @@ def spec_of(leaf: Any, name: str = "an argument") -> Spec | Static:
             f"{name} is a {type(leaf).__name__}: neither an array nor hashable, so it can be neither traced nor be "
             "part of the program. Pass arrays, numbers, strings, or tuples, lists and dicts of them."
         ) from None
-    kind: type[Any] = type(leaf)
-    return Static(kind, leaf)
+    return Static(cast("Any", type(leaf)), leaf)
 
 
 def specs_of(leaves: Sequence[Any], names: Callable[[], list[str]]) -> list[Spec | Static]:

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import optree
 
@@ -58,6 +58,6 @@ def pytree(cls: type[_Class]) -> type[_Class]:
             object.__setattr__(value, name, child)
         return value
 
-    register: Any = optree.register_pytree_node  # typed for collections only
+    register = cast("Any", optree).register_pytree_node  # typed for collections only
     register(cls, to_leaves, from_leaves, namespace=NAMESPACE)
     return cls

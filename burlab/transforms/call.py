@@ -1,12 +1,13 @@
 """One traced call inside another trace: what every transform differentiates, then puts in place of the call."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import Graph, Node, tree
+from burlab.graph.elementwise import as_dtype
 from burlab.graph.node import as_node, constant
 from burlab.graph.substitute import inline
 from burlab.graph.trace import Spec, spec_of, trace
@@ -50,7 +51,7 @@ class Call:
         return list(self.inputs[before : before + len(leaves)]), structure
 
     def floating(self) -> list[int]:
-        """The positional arguments that hold floating leaves: the others (integers, masks, static ones) have no tangent."""
+        """The positional arguments that hold floating leaves: integers, masks and static ones have no tangent."""
         specs = [[spec_of(leaf) for leaf in tree.flatten(arg)[0]] for arg in self.args]
         return [k for k, row in enumerate(specs) if any(isinstance(s, Spec) and s.dtype.kind == "f" for s in row)]
 
@@ -72,7 +73,8 @@ class Call:
 
 
 def _array(leaf: Any) -> Any:
-    return leaf if isinstance(leaf, (Node, float, np.ndarray, np.generic)) else np.asarray(leaf)
+    known = isinstance(leaf, (Node, float, np.ndarray, np.generic))
+    return cast("Any", leaf) if known else np.asarray(leaf)
 
 
 def _traced_leaves(arg: Any) -> int:
@@ -102,12 +104,6 @@ def match(value: tree.Tree, like: Sequence[Node], structure: tree.TreeDef, what:
         if node.dtype != x.dtype:
             if node.op != "constant" and not node.weak:
                 raise DTypeError(f"{what} must have dtype {x.dtype}, got {node.dtype}. Convert it with .astype.")
-            node = constant(node.params, x.dtype) if node.op == "constant" else _converted(node, x)
+            node = as_dtype(node, x.dtype)
         nodes.append(node)
     return nodes
-
-
-def _converted(node: Node, like: Node) -> Node:
-    from burlab.graph.linear import convert
-
-    return convert(node, like.dtype)

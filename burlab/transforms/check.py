@@ -1,50 +1,61 @@
 """`check_grads`: derivatives against finite differences, in both modes and to any order."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from burlab.errors import GradientError
 from burlab.graph import tree
 
-from .gradients import jvp, name, vjp
+from .call import name_of
+from .gradients import jvp, vjp
 
 
 def check_grads(
-    f: Callable[..., Any], args: Any, order: int = 2, rtol: float | None = None, atol: float | None = None, seed: int = 0
+    f: Callable[..., Any],
+    args: Any,
+    order: int = 2,
+    rtol: float | None = None,
+    atol: float | None = None,
+    seed: int = 0,
 ) -> None:
     """Raise GradientError where a derivative of f at args differs from finite differences.
 
-    args: a tuple of arguments, or the only one; all floating. order: 1 checks J v and g J, 2 also their derivatives, and
-    so on. Along one random direction per order; f itself is evaluated with NumPy, by the five-point rule, whose error is
-    of fourth order. Tolerances: 1e-6 for float64, 1e-2 for float32, relative to the largest entry.
+    args: a tuple of arguments, or the only one; all floating. order: 1 checks J v and g J, 2 also their derivatives,
+    and so on. Along one random direction per order; f itself is evaluated with NumPy, by the five-point rule, whose
+    error is of fourth order. Tolerances: 1e-6 for float64, 1e-2 for float32, relative to the largest entry.
 
     >>> import numpy as np, burlab as bl
     >>> bl.check_grads(lambda x: np.sum(np.tanh(x) ** 2), np.array([0.3, -1.0]), order=3)
     """
-    args = args if isinstance(args, tuple) else (args,)
+    primals = cast("tuple[Any, ...]", args) if isinstance(args, tuple) else (args,)
     rng = np.random.Generator(np.random.Philox(seed))
-    single = any(np.asarray(leaf).dtype == np.float32 for leaf in tree.flatten(args)[0])
+    single = any(np.asarray(leaf).dtype == np.float32 for leaf in tree.flatten(primals)[0])
     default = 1e-2 if single else 1e-6
-    _check(f, args, order, rtol or default, atol or default, rng, 2e-2 if single else 1e-3)
+    _check(f, primals, order, rtol or default, atol or default, rng, 2e-2 if single else 1e-3)
 
 
 def _check(f: Any, args: Any, order: int, rtol: float, atol: float, rng: np.random.Generator, step: float) -> None:
     leaves, structure = tree.flatten(args)
     direction = tree.unflatten(structure, [_like(leaf, rng) for leaf in leaves])
     _, pushed = jvp(f, args, direction)
-    _compare(f"J v of {name(f)}", pushed, _difference(f, args, direction, step), rtol, atol)
+    _compare(f"J v of {name_of(f)}", pushed, _difference(f, args, direction, step), rtol, atol)
 
     y, pull = vjp(f, *args)
     ys, shape = tree.flatten(y)
     cotangent = tree.unflatten(shape, [_like(leaf, rng) for leaf in ys])
     pulled = pull(cotangent)
-    _compare(f"<g, J v> of {name(f)}", _inner(pulled, direction), _inner(cotangent, pushed), rtol, atol)
+    _compare(f"<g, J v> of {name_of(f)}", _inner(pulled, direction), _inner(cotangent, pushed), rtol, atol)
     if order > 1:
-        forward: Any = lambda *a: jvp(f, a, direction)[1]  # noqa: E731 - named by what it is in the messages below
-        reverse: Any = lambda *a: vjp(f, *a)[1](cotangent)  # noqa: E731
-        forward.__name__, reverse.__name__ = f"(J v of {name(f)})", f"(g J of {name(f)})"
+
+        def forward(*primals: Any) -> Any:
+            return jvp(f, primals, direction)[1]
+
+        def reverse(*primals: Any) -> Any:
+            return vjp(f, *primals)[1](cotangent)
+
+        forward.__name__, reverse.__name__ = f"(J v of {name_of(f)})", f"(g J of {name_of(f)})"
         _check(forward, args, order - 1, rtol, atol, rng, step)
         _check(reverse, args, order - 1, rtol, atol, rng, step)
 
@@ -73,8 +84,8 @@ def _inner(a: Any, b: Any) -> float:
 
 
 def _compare(what: str, got: Any, wanted: Any, rtol: float, atol: float) -> None:
-    for a, b in zip(tree.flatten(got)[0], tree.flatten(wanted)[0], strict=True):
-        a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    pairs = zip(tree.flatten(got)[0], tree.flatten(wanted)[0], strict=True)
+    for a, b in ((np.asarray(x, np.float64), np.asarray(y, np.float64)) for x, y in pairs):
         gap, scale = float(np.max(np.abs(a - b), initial=0.0)), float(np.max(np.abs(b), initial=0.0))
         if not gap <= atol + rtol * scale:
             raise GradientError(

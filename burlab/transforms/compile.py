@@ -20,10 +20,10 @@ def compile(
 ) -> Kernel:
     """A Kernel of f for arguments like `examples`.
 
-    argnums: what `value_and_grad` and `hvp` differentiate by. strict: the same bits in every gear (no fused multiply-add,
-    sums in plain order). check_finite: raise NonFiniteError naming the first node that made an inf or nan from finite
-    numbers. gear: "compiled", one C++ function for the graph, or "replay", general kernels run node by node with nothing
-    to compile. threads: of `Kernel.map`; their number changes no bit.
+    argnums: what `value_and_grad` and `hvp` differentiate by. strict: the same bits in every gear (no fused
+    multiply-add, sums in plain order). check_finite: raise NonFiniteError naming the first node that made an inf or nan
+    from finite numbers. gear: "compiled", one C++ function for the graph, or "replay", general kernels run node by
+    node with nothing to compile. threads: of `Kernel.map`; their number changes no bit.
 
     >>> import numpy as np, burlab as bl
     >>> k = bl.compile(lambda x: np.sum(x * x), np.zeros(2))

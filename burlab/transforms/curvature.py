@@ -11,8 +11,8 @@ from burlab.graph.batch import basis, batch, from_front
 from burlab.graph.linear import reshape
 from burlab.graph.substitute import inline
 
-from .call import Call, match
-from .gradients import Argnums, grad, name
+from .call import Call, match, name_of
+from .gradients import Argnums, grad
 from .memo import remembered
 
 
@@ -34,7 +34,7 @@ def hvp(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
         pushed = sweep.jvp(outputs, inputs, match(v, inputs, structure, "the vector of hvp"))
         return call.place(tree.unflatten(result, pushed))
 
-    return remembered(f, ("hvp", argnums), lambda: Function(rule, f, f"hvp({name(f)})"))
+    return remembered(f, ("hvp", argnums), lambda: Function(rule, f, f"hvp({name_of(f)})"))
 
 
 def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
@@ -57,7 +57,7 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
         outputs, structure = tree.flatten(call.result)
         for y in outputs:
             if y.dtype.kind != "f":
-                raise ArgumentError(f"jacobian needs floating results; {name(f)} returned {y.dtype}.")
+                raise ArgumentError(f"jacobian needs floating results; {name_of(f)} returned {y.dtype}.")
         columns = sum(x.size for x in inputs) <= sum(y.size for y in outputs)
         table = (_by_columns if columns else _by_rows)(call, outputs, inputs)
         blocks: list[Any] = []
@@ -67,7 +67,7 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
             blocks.append(trees[0] if isinstance(argnums, int) else trees)
         return call.place(tree.unflatten(structure, blocks))
 
-    return remembered(f, ("jacobian", argnums), lambda: Function(rule, f, f"jacobian({name(f)})"))
+    return remembered(f, ("jacobian", argnums), lambda: Function(rule, f, f"jacobian({name_of(f)})"))
 
 
 def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
@@ -110,5 +110,3 @@ def _swept(call: Call, graph: Graph, space: Node) -> list[Node]:
     size = math.prod(space.shape)
     many = batch(graph, [False] * len(call.inputs) + [True], size)
     return inline(many, [*call.inputs, basis(space.shape, space.dtype)])
-
-

@@ -1,18 +1,18 @@
 """Derivatives of one's own: `stop_gradient`, and `custom_vjp` with its check."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, GradientError, ShapeError
-from burlab.graph import Call as SubGraph
-from burlab.graph import Node, compose, tree
+from burlab.graph import Call as SubGraph, Node, compose, tree
 from burlab.graph.node import as_node
 from burlab.graph.trace import Spec, spec_of, trace
 
-from .gradients import jit, name, vjp
+from .call import name_of
+from .gradients import jit, vjp
 
 
 def stop_gradient(x: Any) -> Any:
@@ -64,33 +64,37 @@ def custom_vjp(
 def _sub_graph(f: Callable[..., Any], backward: Callable[..., Any], args: tuple[Any, ...]) -> SubGraph:
     traced = trace(f, args)
     if len(traced.graph.outputs) != 1 or not traced.result.is_leaf() or traced.graph.outputs[0].dtype.kind != "f":
-        raise ArgumentError(f"custom_vjp needs a function that returns one floating array; {name(f)} does not.")
+        raise ArgumentError(f"custom_vjp needs a function that returns one floating array; {name_of(f)} does not.")
     y = traced.graph.outputs[0]
 
     def reverse(args: tuple[Any, ...], y: Any, g: Any) -> list[Any]:
         shares = backward(g, y, *args)
-        return _shares(f, shares if isinstance(shares, tuple) else (shares,), args)
+        return _shares(f, cast("tuple[Any, ...]", shares) if isinstance(shares, tuple) else (shares,), args)
 
-    return SubGraph(name(f), traced.graph, trace(reverse, (args, y, y)).graph)
+    return SubGraph(name_of(f), traced.graph, trace(reverse, (args, y, y)).graph)
 
 
 def _shares(f: Callable[..., Any], shares: Sequence[Any], args: tuple[Any, ...]) -> list[Any]:
     """The cotangents of the floating leaves, in order; None stands for zero."""
     if len(shares) != len(args):
-        raise ShapeError(f"the rule of {name(f)} must give {len(args)} cotangents, one per argument, got {len(shares)}.")
+        raise ShapeError(
+            f"the rule of {name_of(f)} must give {len(args)} cotangents, one per argument, got {len(shares)}."
+        )
     result: list[Any] = []
     for k, (share, arg) in enumerate(zip(shares, args, strict=True)):
         likes = tree.flatten(arg)[0]
         parts = [None] * len(likes) if share is None else tree.flatten(share)[0]
         if len(parts) != len(likes):
-            raise ShapeError(f"the rule of {name(f)}: cotangent {k} must have the structure of its argument.")
+            raise ShapeError(f"the rule of {name_of(f)}: cotangent {k} must have the structure of its argument.")
         for part, like in zip(parts, likes, strict=True):
             spec = spec_of(like)
             if not isinstance(spec, Spec) or spec.dtype.kind != "f":
                 continue
             node = compose.zeros(spec.shape, spec.dtype) if part is None else as_node(part)
             if node.shape != spec.shape:
-                raise ShapeError(f"the rule of {name(f)}: cotangent {k} must have shape {spec.shape}, got {node.shape}.")
+                raise ShapeError(
+                    f"the rule of {name_of(f)}: cotangent {k} must have shape {spec.shape}, got {node.shape}."
+                )
             result.append(node)
     return result
 
@@ -105,6 +109,6 @@ def _check(f: Callable[..., Any], function: Callable[..., Any], examples: tuple[
         if not np.allclose(a, b, rtol=tolerance, atol=tolerance):
             worst = float(np.max(np.abs(np.asarray(a) - np.asarray(b))))
             raise GradientError(
-                f"the rule of {name(f)} differs from its derivative by up to {worst:.3g} on the examples. "
+                f"the rule of {name_of(f)} differs from its derivative by up to {worst:.3g} on the examples. "
                 "Correct it, or pass surrogate=True if it is meant to differ."
             )

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from burlab.compiler.function import Function
 from burlab.graph import sweep, tree
 
-from .call import Call, match, one
+from .call import Call, match, name_of, one
 from .memo import remembered
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -41,7 +41,7 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> 
         (_, aux), gradient = value_and_grad_rule(f, argnums, has_aux, args, kwargs)
         return (gradient, aux) if has_aux else gradient
 
-    return remembered(f, ("grad", argnums, has_aux), lambda: Function(rule, f, f"grad({name(f)})"))
+    return remembered(f, ("grad", argnums, has_aux), lambda: Function(rule, f, f"grad({name_of(f)})"))
 
 
 def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
@@ -59,7 +59,9 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = 
         (value, aux), gradient = value_and_grad_rule(f, argnums, has_aux, args, kwargs)
         return ((value, aux) if has_aux else value), gradient
 
-    return remembered(f, ("value_and_grad", argnums, has_aux), lambda: Function(rule, f, f"value_and_grad({name(f)})"))
+    return remembered(
+        f, ("value_and_grad", argnums, has_aux), lambda: Function(rule, f, f"value_and_grad({name_of(f)})")
+    )
 
 
 def value_and_grad_rule(f: Any, argnums: Argnums, has_aux: bool, args: Any, kwargs: Any) -> Any:
@@ -97,13 +99,14 @@ def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ..
         return call.place((call.result, tree.unflatten(structure, pushed)))
 
     primals, tangents = tuple(primals), tuple(tangents)
-    return remembered(f, "jvp", lambda: Function(rule, name=f"jvp({name(f)})"))(primals, tangents)
+    return remembered(f, "jvp", lambda: Function(rule, name=f"jvp({name_of(f)})"))(primals, tangents)
 
 
 def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """Value and pull-back, by reverse mode: (f(*primals), g -> tuple of g @ J, one per argument).
 
-    For an argument that is not floating the tuple holds None. g has the structure, shapes and dtypes of the value. A pull-back computes the value again: it stores nothing.
+    For an argument that is not floating the tuple holds None. g has the structure, shapes and dtypes of the value. A
+    pull-back computes the value again: it stores nothing.
 
     >>> import numpy as np, burlab as bl
     >>> y, pull = bl.vjp(lambda x: x * x, np.array([1.0, 2.0]))
@@ -120,12 +123,5 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
         trees = {k: tree.unflatten(s, [next(shares) for _ in nodes]) for k, (nodes, s) in parts.items()}
         return call.place(tuple(trees.get(k) for k in range(len(primals))))
 
-    pull = remembered(f, "vjp", lambda: Function(rule, name=f"vjp({name(f)})"))
+    pull = remembered(f, "vjp", lambda: Function(rule, name=f"vjp({name_of(f)})"))
     return jit(f)(*primals), lambda cotangent: pull(primals, cotangent)
-
-
-def name(f: Callable[..., Any]) -> str:
-    """What to call a function."""
-    return getattr(f, "__name__", type(f).__name__)
-
-

@@ -8,7 +8,7 @@ _made: "weakref.WeakKeyDictionary[Any, dict[Any, Any]]" = weakref.WeakKeyDiction
 
 
 def remembered(f: Callable[..., Any], key: Any, make: Callable[[], Any]) -> Any:
-    """What `make` gives for f and key, made once while f lives; made each time for what cannot be referred to weakly."""
+    """What `make` gives for f and key: made once while f lives, or each time for what has no weak references."""
     try:
         table = _made.setdefault(f, {})
     except TypeError:

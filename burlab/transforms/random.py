@@ -30,7 +30,9 @@ def key(seed: int) -> "np.ndarray[Any, np.dtype[np.uint64]]":
 def _key_node(k: Any) -> Node:
     node = as_node(k)
     if node.dtype != _UINT64 or node.shape[-1:] != (2,):
-        raise ArgumentError(f"a key is a uint64 array of shape (2,), got {node.dtype} of shape {node.shape}. Use key(seed).")
+        raise ArgumentError(
+            f"a key is a uint64 array of shape (2,), got {node.dtype} of shape {node.shape}. Use key(seed)."
+        )
     return node
 
 

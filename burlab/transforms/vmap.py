@@ -12,7 +12,7 @@ from burlab.graph.node import as_node
 from burlab.graph.substitute import inline
 from burlab.graph.trace import Spec, spec_of, trace
 
-from .gradients import name
+from .call import name_of
 from .memo import remembered
 
 Axes = int | None | tuple[int | None, ...]
@@ -39,20 +39,20 @@ def vmap(f: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0) -> Callabl
         outputs = inline(Graph(many.inputs, many.outputs), nodes)
         return tree.unflatten(traced.result, [from_front(y, normal_axis(out_axes, y.ndim)) for y in outputs])
 
-    return remembered(f, ("vmap", in_axes, out_axes), lambda: Function(rule, f, f"vmap({name(f)})"))
+    return remembered(f, ("vmap", in_axes, out_axes), lambda: Function(rule, f, f"vmap({name_of(f)})"))
 
 
 def _axes_of(f: Callable[..., Any], in_axes: Axes, args: tuple[Any, ...]) -> list[int | None]:
     """The axis of every leaf."""
     per_argument = in_axes if isinstance(in_axes, (tuple, list)) else (in_axes,) * len(args)
     if len(per_argument) != len(args):
-        raise ArgumentError(f"vmap got in_axes for {len(per_argument)} arguments, {name(f)} was called with {len(args)}.")
+        raise ArgumentError(
+            f"vmap got in_axes for {len(per_argument)} arguments, {name_of(f)} was called with {len(args)}."
+        )
     return [axis for arg, axis in zip(args, per_argument, strict=True) for _ in tree.flatten(arg)[0]]
 
 
-def _samples(
-    f: Callable[..., Any], leaves: list[Any], axes: list[int | None]
-) -> tuple[list[Any], list[Node], int]:
+def _samples(f: Callable[..., Any], leaves: list[Any], axes: list[int | None]) -> tuple[list[Any], list[Node], int]:
     """Examples of one sample, the actual values with the mapped axis in front, and its size."""
     examples: list[Any] = []
     nodes: list[Node] = []
@@ -65,7 +65,9 @@ def _samples(
         node = as_node(leaf)
         if axis is not None:
             if not node.shape:
-                raise ShapeError(f"vmap of {name(f)}: argument leaf {k} is a scalar and has no axis to map. Use None.")
+                raise ShapeError(
+                    f"vmap of {name_of(f)}: argument leaf {k} is a scalar and has no axis to map. Use None."
+                )
             node = to_front(node, normal_axis(axis, node.ndim))
             sizes.setdefault(node.shape[0], f"leaf {k} of shape {spec.shape}")
             examples.append(Node("input", (), "sample", node.shape[1:], node.dtype))
@@ -74,5 +76,5 @@ def _samples(
         nodes.append(node)
     if len(sizes) != 1:
         found = ", ".join(f"{d} ({where})" for d, where in sizes.items()) or "none"
-        raise ShapeError(f"vmap of {name(f)} needs mapped axes of one size, got {found}.")
+        raise ShapeError(f"vmap of {name_of(f)} needs mapped axes of one size, got {found}.")
     return examples, nodes, next(iter(sizes))

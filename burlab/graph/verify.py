@@ -1,0 +1,137 @@
+"""Whether nodes are what their operations can produce: the check of graphs from a file, and of our own in tests.
+
+Kernels trust a graph: an index or a region outside of an array would read foreign memory.
+"""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+
+from burlab.errors import GraphError
+
+from .graph import Call, Graph
+from .linear import LINEAR
+from .node import Node
+from .scalar import arity, is_mask, scalar_ops
+
+DTYPES = {name: np.dtype(name) for name in ("float32", "float64", "int32", "int64", "uint64", "bool")}
+
+
+def verify(graph: Graph) -> None:
+    """Raise GraphError, naming the first node that is malformed."""
+    inputs = set(graph.inputs)
+    _require(len(inputs) == len(graph.inputs), None, "an input is named twice")
+    _require(all(x.op == "input" for x in inputs), None, "one of its inputs is the result of an operation")
+    for n in graph.nodes:
+        _require(n.op != "input" or n in inputs, n, "it is not among the inputs of the graph")
+        _require(n.dtype in DTYPES.values(), n, f"its dtype is none of {', '.join(DTYPES)}")
+        _require(all(type(d) is int and d >= 0 for d in n.shape), n, "its shape is not of sizes")
+        _rule(n)(n)
+
+
+def _require(fits: bool, n: Node | None, what: str) -> None:
+    if not fits:
+        raise GraphError(f"the graph is malformed: {what}{'' if n is None else f' ({n})'}.")
+
+
+def _rule(n: Node) -> Callable[[Node], None]:
+    if n.op in LINEAR:
+        return _linear
+    if n.op in _OTHERS:
+        return _OTHERS[n.op]
+    _require(n.op.partition("'")[0] in scalar_ops(), n, "this burlab has no such operation")
+    return _scalar
+
+
+def _scalar(n: Node) -> None:
+    _require(len(n.inputs) == arity(n.op), n, f"it needs {arity(n.op)} inputs")
+    _require(all(x.shape == n.shape for x in n.inputs), n, "its inputs have other shapes")
+    values = n.inputs[1:] if n.op.startswith("where") else n.inputs
+    _require(len({x.dtype for x in values}) == 1, n, "its inputs differ in dtype")
+    _require(n.dtype == (bool if is_mask(n.op) else values[0].dtype), n, "its dtype is not that of its inputs")
+    _require(values is n.inputs or n.inputs[0].dtype == bool, n, "its condition is not a mask")
+
+
+def _linear(n: Node) -> None:
+    row = LINEAR[n.op]
+    indexed = n.op in ("gather", "scatter")
+    count = len(n.inputs) if row.linear_inputs is None else row.linear_inputs + indexed
+    _require(0 < count == len(n.inputs), n, f"it needs {count} inputs")
+    _require(row.shape(n.params, [x.shape for x in n.inputs]) == n.shape, n, "its shape is not what its inputs give")
+    if indexed:
+        _require(n.inputs[1].dtype.kind == "i", n, "its index is not of integers")
+    dtypes = {x.dtype for x in n.inputs[: len(n.inputs) - indexed]}
+    _require(dtypes == {n.dtype} or n.op == "convert", n, "its dtype is not that of its inputs")
+    _require(n.op != "convert" or n.params == n.dtype.name, n, "its dtype is not the one it converts to")
+
+
+def _input(n: Node) -> None:
+    _require(not n.inputs and (n.params is None or isinstance(n.params, str)), n, "an input has a name and no inputs")
+
+
+def _constant(n: Node) -> None:
+    _require(isinstance(n.params, np.ndarray), n, "it has no array")
+    array = cast("np.ndarray[Any, Any]", n.params)
+    _require((array.shape, array.dtype) == (n.shape, n.dtype) and not n.inputs, n, "its array has another shape or dtype")
+
+
+def _reduction(n: Node) -> None:
+    _require(len(n.inputs) == 1 and n.inputs[0].dtype == n.dtype, n, "its dtype is not that of its input")
+    x = n.inputs[0].shape
+    axes: tuple[int, ...] = n.params
+    _require(all(x[a] > 0 for a in axes), n, "an axis of size 0 has no extreme value")
+    _require(LINEAR["sum"].shape(axes, [x]) == n.shape, n, "its shape is not what its input gives")
+
+
+def _position(n: Node) -> None:
+    x = n.inputs[0].shape
+    axis: int = n.params
+    _require(len(n.inputs) == 1 and n.dtype == np.int64 and x[axis] > 0, n, "a position is int64, along an axis that is not empty")
+    _require(LINEAR["sum"].shape((axis,), [x]) == n.shape, n, "its shape is not what its input gives")
+
+
+def _same(n: Node) -> None:
+    count = 2 if n.op == "surrogate" else 1
+    fits = len(n.inputs) == count and all((x.shape, x.dtype) == (n.shape, n.dtype) for x in n.inputs)
+    _require(fits, n, "its inputs have another shape or dtype")
+
+
+def _key(n: Node) -> tuple[int, ...]:
+    key = n.inputs[0]
+    _require(key.dtype == np.uint64 and key.shape[-1:] == (2,), n, "its key is not a pair of uint64 words")
+    return key.shape[:-1]
+
+
+def _uniform(n: Node) -> None:
+    shape, dtype = n.params
+    _require(len(n.inputs) == 1 and (*_key(n), *shape) == n.shape, n, "its shape is not the one it asks for")
+    _require(n.dtype.kind == "f" and n.dtype.name == dtype, n, "its dtype is not the one it asks for")
+
+
+def _fold_in(n: Node) -> None:
+    key, data = n.inputs
+    _require(_key(n) == data.shape and data.dtype == np.int64, n, "its data are not one int64 per key")
+    _require((n.shape, n.dtype) == (key.shape, key.dtype), n, "it is not a key")
+
+
+def _call(n: Node) -> None:
+    call: Any = n.params
+    _require(isinstance(call, Call), n, "it calls nothing")
+    _fits(n, call.graph, [*n.inputs], [n])
+    if call.backward is not None:
+        _fits(n, call.backward, [*n.inputs, n, n], [x for x in n.inputs if x.dtype.kind == "f"])
+
+
+def _fits(n: Node, graph: Graph, inputs: list[Node], outputs: list[Node]) -> None:
+    verify(graph)
+    for inside, outside in ((graph.inputs, inputs), (graph.outputs, outputs)):
+        same = [(x.shape, x.dtype) for x in inside] == [(x.shape, x.dtype) for x in outside]
+        _require(same, n, "what it calls has other inputs or outputs")
+
+
+_OTHERS: dict[str, Callable[[Node], None]] = {
+    "input": _input, "constant": _constant, "reduce_max": _reduction, "reduce_min": _reduction, "argmax": _position,
+    "argmin": _position, "stop_gradient": _same, "surrogate": _same, "uniform": _uniform, "fold_in": _fold_in,
+    "call": _call,
+}  # fmt: skip
