@@ -102,12 +102,10 @@ def _quick_key(args: tuple[Any, ...]) -> Any:
     """A key that costs little, for arguments that are plain arrays of native dtypes and floats; None for others."""
     key: list[Any] = []
     for x in args:
-        kind: Any = type(x)
-        if kind is np.ndarray:
-            key.append(x.shape)
-            key.append(x.dtype)
-        elif kind in _QUICK_SCALARS:
-            key.append(kind)
+        if type(x) is np.ndarray:
+            key += (x.shape, x.dtype)
+        elif type(x) in _QUICK_SCALARS:
+            key.append(type(x))
         else:
             return None
     return tuple(key)

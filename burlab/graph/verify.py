@@ -73,7 +73,7 @@ def _input(n: Node) -> None:
 def _constant(n: Node) -> None:
     _require(isinstance(n.params, np.ndarray), n, "it has no array")
     array = cast("np.ndarray[Any, Any]", n.params)
-    _require((array.shape, array.dtype) == (n.shape, n.dtype) and not n.inputs, n, "its array has another shape or dtype")
+    _require((array.shape, array.dtype) == (n.shape, n.dtype) and not n.inputs, n, "its array does not fit")
 
 
 def _reduction(n: Node) -> None:
@@ -87,7 +87,8 @@ def _reduction(n: Node) -> None:
 def _position(n: Node) -> None:
     x = n.inputs[0].shape
     axis: int = n.params
-    _require(len(n.inputs) == 1 and n.dtype == np.int64 and x[axis] > 0, n, "a position is int64, along an axis that is not empty")
+    _require(len(n.inputs) == 1 and n.dtype == np.int64, n, "a position is int64")
+    _require(x[axis] > 0, n, "an axis of size 0 has no extreme value")
     _require(LINEAR["sum"].shape((axis,), [x]) == n.shape, n, "its shape is not what its input gives")
 
 
