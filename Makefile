@@ -13,7 +13,7 @@ lab: $(VENV)/lab.stamp
 	$(BIN)/burlab lab
 
 test: $(VENV)/test.stamp
-	$(MAKE) --no-print-directory check
+	$(MAKE) --no-print-directory --keep-going check
 
 # The second engines that gradients are compared with: tests that need an absent one are skipped by name.
 peers: $(VENV)/peers.stamp
