@@ -17,7 +17,7 @@ from .plan import Plan, is_local
 from .spelling import C_TYPES, has_lanes, literal, spell
 from .steps import Invoke, Kind, Loop, Place
 
-_UNROLLED = 48  # statements of a tiny loop that are cheaper to write out than to loop over
+_UNROLLED = 3  # turns that are written out: cheaper to compile than a loop
 _SHORT = 16  # turns of an inner loop for which SIMD code costs more to compile than it saves
 
 
@@ -101,6 +101,8 @@ class _Emitter:
             arguments = [self.scalar(x) for x in n.inputs]
             name = self.names[n] = f"v{self.plan.graph.index[n]}"
             self.lines.append(f"const {C_TYPES[n.dtype.name]} {name} = {self.spelled(n, arguments)};  // {_line(n)}")
+        if self.plan.note:
+            self.lines.append(f"{self.noted} |= {self.unfit(step.nodes)};")
         for n in step.stores:
             self.lines.append(f"*({C_TYPES[n.dtype.name]}*)({pointer(self.plan.places[n])}) = {self.names[n]};")
 
@@ -127,6 +129,17 @@ class _Emitter:
             self.calls[called] = None
         return text
 
+    @property
+    def noted(self) -> str:
+        """The integer in memory that becomes 1 where a value is inf or nan."""
+        assert self.plan.note
+        return f"*(std::int64_t*)({pointer(self.plan.note)})"
+
+    def unfit(self, nodes: tuple[Node, ...]) -> str:
+        """1 if one of the floating variables is inf or nan, else 0."""
+        names = [f"v{self.plan.graph.index[n]}" for n in nodes if n.dtype.kind == "f"]
+        return " | ".join(f"({v} - {v} == 0 ? 0 : 1)" for v in names) or "0"
+
     def loop(self, step: Loop) -> None:
         """A nest of loops over the fewest axes that serve all arrays of the step."""
         values, arrays, lines = self.operands(step)
@@ -138,7 +151,10 @@ class _Emitter:
         for n, array in results.items():
             lines.append(_declaration(f"{C_TYPES[n.dtype.name]}*", array.name, pointer(self.plan.places[n])))
         self.lines.append(f"{{  // {list(step.shape)} {_comment(self.plan, step.nodes)}")
-        self.lines.extend(f"  {line}" for line in [*lines, *self.nest(step, sizes, values, arrays, results)])
+        lines.extend(self.nest(step, sizes, values, arrays, results))
+        if self.plan.note:
+            lines = ["std::int64_t bad = 0;", *lines, f"{self.noted} |= bad;"]
+        self.lines.extend(f"  {line}" for line in lines)
         self.lines.append("}")
 
     def operands(self, step: Loop) -> tuple[dict[Node, str], dict[Node, _Array], list[str]]:
@@ -178,7 +194,7 @@ class _Emitter:
         def body(indices: list[str]) -> list[str]:
             return self.body(step, indices, values, arrays, results)
 
-        if elements(sizes) * (len(step.nodes) + len(arrays) + len(results)) <= _UNROLLED:
+        if elements(sizes) <= _UNROLLED:
             turns = (body(list(map(str, index))) for index in np.ndindex(*sizes))
             return [line for turn in turns for line in ("{", *(f"  {statement}" for statement in turn), "}")]
         indices = [f"i{k}" for k in range(len(sizes))]
@@ -217,6 +233,8 @@ class _Emitter:
             text = self.spelled(n, [names[x] for x in n.inputs])
             names[n] = f"v{self.plan.graph.index[n]}"
             lines.append(f"const {C_TYPES[n.dtype.name]} {names[n]} = {text};")
+        if self.plan.note:
+            lines.append(f"bad |= {self.unfit(step.nodes)};")
         lines.extend(f"{array.at(indices)} = {names[n]};" for n, array in results.items())
         return lines
 

@@ -1,8 +1,8 @@
 """From a graph to something that runs: `build` and its result."""
 
 import ctypes
-from collections.abc import Callable, Mapping
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -13,15 +13,34 @@ from burlab.graph import Graph, Node
 from burlab.graph.simplify import simplify
 from burlab.runtime.coerce import Array, ArraySpec
 from burlab.runtime.gate import Function, Slow, make_callable, pointers
+from burlab.runtime.status import Status, split
 from . import library
-from .emit import Source, emit
-from .fault import Explainer
+from .emit import emit
+from .fault import culprit, fault
 from .plan import Plan, make_plan
 from .program import packed, replayed
+from .replay import Replay
+from .rows import map_rows, prepare
 
 Gear = Literal["compiled", "replay"]
 MOST_STATEMENTS = 3000  # beyond, compiling takes longer than replaying some 100,000 times
 _LONG = 20_000  # elements of work from which a call lets other Python threads run
+
+
+@dataclass(frozen=True, slots=True)
+class Explain:
+    """Raises the exception for an outcome of a graph's kernel; strict: as the kernel was built."""
+
+    graph: Graph
+    strict: bool
+
+    def __call__(self, outcome: int, arrays: Sequence[Array]) -> None:
+        """Returns only for infinities that are no fault, after which the kernel has computed all its results."""
+        if split(outcome)[0] != Status.NON_FINITE:
+            raise fault(self.graph, outcome)
+        error = culprit(self.graph, Replay(self.graph, strict=self.strict).values(arrays))
+        if error:
+            raise error
 
 
 class Executable:
@@ -35,8 +54,8 @@ class Executable:
 
     __slots__ = (
         "__call__",
-        "__dict__",
         "__weakref__",
+        "explain",
         "function",
         "gear",
         "graph",
@@ -46,7 +65,7 @@ class Executable:
         "source",
     )
 
-    def __init__(self, plan: Plan, function: Function, gear: Gear, source: str, explain: Explainer) -> None:
+    def __init__(self, plan: Plan, function: Function, gear: Gear, source: str, explain: Explain) -> None:
         self.plan = plan
         self.graph = plan.graph
         self.function = function
@@ -55,9 +74,13 @@ class Executable:
         self.inputs = _specs(plan.graph.inputs, "argument")
         self.outputs = _specs(plan.graph.outputs, "result")
         slow = Slow(function, self.inputs, self.outputs, explain)
-        self.error: Callable[[int], BurlabError] = explain.error
+        self.explain = explain
         # A slot of this name is what a call looks up: no Python code runs between the caller and the gate.
         self.__call__ = make_callable(slow, releases=plan.work > _LONG)
+
+    def error(self, outcome: int) -> BurlabError:
+        """The exception for an outcome of the C++ function that is not 0."""
+        return fault(self.graph, outcome)
 
     @property
     def address(self) -> int:
@@ -74,10 +97,25 @@ class Executable:
         """Bytes of memory, aligned to 64, that a call of the C++ function needs for itself."""
         return self.function.workspace_bytes
 
-    @cached_property
+    @property
     def memory(self) -> Mapping[str, int]:
         """Bytes that a call touches: inputs, outputs, constants, workspace."""
         return self.plan.memory
+
+    def map(self, arrays: Sequence[Any], batched: Sequence[bool], n: int, threads: int = 1) -> tuple[Array, ...]:
+        """The outputs for n rows, each with a leading axis of size n.
+
+        arrays: one per input; where `batched`, with a leading axis of size n, else shared by all rows. The number of threads
+        changes no bit. Other Python threads run meanwhile, and an interrupt stops the work within 0.1 s.
+        """
+        ready = prepare(arrays, self.inputs, batched, n, threads)
+        buffers = [np.empty((n, *spec.shape), spec.dtype) for spec in self.outputs]
+
+        def explain(outcome: int, row: int) -> None:
+            self.explain(outcome, [x[row] if many else x for x, many in zip(ready, batched, strict=True)])
+
+        map_rows(self.function, ready, self.inputs, buffers, n, threads, explain)
+        return tuple(buffers)
 
     def __repr__(self) -> str:
         specs = ", ".join(map(str, self.inputs)), ", ".join(map(str, self.outputs))
@@ -100,15 +138,16 @@ def build(graph: Graph, *, gear: Gear = "compiled", strict: bool = False, check_
     check_finite: raise NonFiniteError naming the node that made the first inf or nan.
     """
     graph = simplify(graph)
+    explain = Explain(graph, strict)
     if gear == "compiled":
-        plan = make_plan(graph, fuse=True, strict=strict)
+        plan = make_plan(graph, fuse=True, strict=strict, watch=check_finite)
         if plan.statements <= MOST_STATEMENTS:
-            return _compiled(plan)
-    plan = make_plan(graph, fuse=False, strict=strict)
-    return Executable(plan, replayed(plan), "replay", str(plan), Explainer(graph))
+            return _compiled(plan, explain)
+    plan = make_plan(graph, fuse=False, strict=strict, watch=check_finite)
+    return Executable(plan, replayed(plan), "replay", str(plan), explain)
 
 
-def _compiled(plan: Plan) -> Executable:
+def _compiled(plan: Plan, explain: Explain) -> Executable:
     source = emit(plan)
     library.require(source.calls)
     unit = runtime.declare(source.bare, name="kernel")
@@ -119,4 +158,4 @@ def _compiled(plan: Plan) -> Executable:
     context = (ctypes.c_void_p * 2)(ctypes.addressof(descriptors), ctypes.addressof(table))
     keep = (context, descriptors, shapes, table, constants)
     function = Function(runtime.address(f"{unit}_run"), ctypes.addressof(context), plan.workspace_bytes, keep)
-    return Executable(plan, function, "compiled", source.text.replace("@unit", unit), Explainer(plan.graph))
+    return Executable(plan, function, "compiled", source.text.replace("@unit", unit), explain)

@@ -14,7 +14,17 @@ from burlab.graph.scalar import cpp_type
 Refs = dict[Node, Ref]
 
 DENSE_OPERANDS = {"gather", "scatter", "uniform", "fold_in"}  # their kernels know no strides
+MOVES = {"pad", "concatenate", "gather", *VIEWS}  # they make no number that was not there
 _UNSIGNED = {1: "std::uint8_t", 4: "std::uint32_t", 8: "std::uint64_t"}
+
+
+CLEAR = kernel("pad_64bit", "Pad<std::uint64_t>", "layout")
+JUDGE = kernel("judge", "Judge", "finite")
+
+
+def note_kernel(n: Node) -> Instance:
+    """The kernel that looks for inf and nan in a value."""
+    return kernel(f"note_{n.dtype.name}", f"Note<{C_TYPES[n.dtype.name]}>", "finite")
 
 
 def copy_task(n: Node, ref: Ref) -> Task:

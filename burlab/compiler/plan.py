@@ -5,13 +5,13 @@ node, on dense arrays.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from burlab.graph import Graph, Node
 from .layout import LEAVES, Ref, dense_strides, elements, is_whole, locate
-from .lower import DENSE_OPERANDS, copy_task, is_elementwise, lower
-from .memory import Life, arrange
+from .lower import CLEAR, DENSE_OPERANDS, JUDGE, MOVES, copy_task, is_elementwise, lower, note_kernel
+from .memory import Life, arrange, rounded
 from .schedule import Stage, schedule
 from .steps import Invoke, Kind, Loop, Place, Step, Task
 
@@ -30,6 +30,7 @@ class Plan:
     steps: tuple[Step, ...]
     constants: tuple[Node, ...]
     workspace_bytes: int
+    note: Place | None = None  # of the integer that says whether an inf or nan was met, where somebody asks
 
     @cached_property
     def memory(self) -> dict[str, int]:
@@ -86,11 +87,12 @@ class _Draft:
     result: Place | None = None  # of a copy to an output
 
 
-def make_plan(graph: Graph, *, fuse: bool, strict: bool, keep: bool = False) -> Plan:
+def make_plan(graph: Graph, *, fuse: bool, strict: bool, keep: bool = False, watch: bool = False) -> Plan:
     """Plan a simplified graph.
 
     fuse: elementwise nodes share loops (compiled gear), else each is a kernel call (replay). strict: sums in plain order.
-    keep: every value stays in the workspace to the end, so that all of them can be looked at.
+    keep: every value stays in the workspace to the end, so that all of them can be looked at. watch: the call ends with
+    NonFinite if any value was inf or nan.
     """
     refs = locate(graph, lambda n: n.op in DENSE_OPERANDS or (not fuse and is_elementwise(n)))
     stages = schedule(graph, refs, is_elementwise if fuse else lambda _: False)
@@ -106,7 +108,22 @@ def make_plan(graph: Graph, *, fuse: bool, strict: bool, keep: bool = False) -> 
     }
     workspace = _workspace(drafts, places, keep)
     steps = tuple(_step(draft, places) for draft in drafts)
-    return Plan(graph, refs, places, steps, constants, workspace)
+    plan = Plan(graph, refs, places, steps, constants, workspace)
+    return watched(plan) if watch and steps else plan
+
+
+def watched(plan: Plan) -> Plan:
+    """The plan with a note taken after every library call that computes floats; generated loops take it themselves."""
+    note = Place(Kind.WORKSPACE, 0, rounded(plan.workspace_bytes))
+    steps: list[Step] = []
+    for step in plan.steps:
+        steps.append(step)
+        if isinstance(step, Invoke) and step.node.dtype.kind == "f" and step.node.op not in MOVES:
+            steps.append(Invoke(step.node, note_kernel(step.node), (step.node.size,), note, (step.result,), False))
+    node = plan.graph.nodes[-1]
+    clear = Invoke(node, CLEAR, (1, 0, 0, 1, 1, 0), note, (note,), False)
+    judge = Invoke(node, JUDGE, (), note, (note,), True)
+    return replace(plan, steps=(clear, *steps, judge), workspace_bytes=note.offset + 64, note=note)
 
 
 def _outputs(graph: Graph, refs: dict[Node, Ref]) -> tuple[dict[Node, Place], list[_Draft]]:

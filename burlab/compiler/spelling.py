@@ -82,7 +82,6 @@ FORMULAS = {
     "logical_not": "!{0}",
 }
 _FLOAT_ONLY = {"abs": "std::fabs({0})", "power": "std::pow({0}, {1})"}  # integers have another rule
-_LANES = ("std::sqrt", "std::fabs")  # functions that are one instruction, also on packets
 
 
 def formula(n: Node) -> str | None:
@@ -95,11 +94,9 @@ def formula(n: Node) -> str | None:
 
 
 def has_lanes(n: Node) -> bool:
-    """Whether the node's formula works on SIMD lanes: the compiler has no packet version of exp, tanh and their like."""
+    """Whether the node's formula works on SIMD lanes: Cling makes no packets of exp and its like, nor of sqrt (errno)."""
     text = formula(n)
-    if text is None or "std::" not in text:
-        return text is not None
-    return n.op == "convert" or text.startswith(_LANES)
+    return text is not None and (n.op in ("convert", "abs") or "std::" not in text)
 
 
 def function(n: Node) -> Instance:

@@ -1,7 +1,7 @@
-"""Python callables around compiled functions: the C gate (`cpp/burlab/python/gate.hpp`), and what takes over when it says no.
+"""Python callables around compiled functions: the C gate (`cpp/burlab/python/gate.hpp`), and what takes over at its no.
 
-The gate checks dtype, byte order, contiguity, alignment, writeability and shape by the buffer protocol and calls the function:
-about 100 ns. What does not pass comes here, is converted or explained, and then run through ctypes.
+The gate checks dtype, byte order, contiguity, alignment, writeability and shape by the buffer protocol and calls the
+function: about 100 ns. What does not pass comes here, is converted or explained, and then run through ctypes.
 """
 
 import ctypes
@@ -31,6 +31,10 @@ class Function:
     workspace_bytes: int
     keep: object
 
+    def __call__(self, arrays: Sequence[Array], buffers: Sequence[Array], workspace: "Workspace") -> int:
+        """Run on arrays that fit, without a check; the outcome. Other Python threads run meanwhile."""
+        return int(_RUN(self.address)(self.context, pointers(arrays), pointers(buffers), workspace.address))
+
 
 class _Port(ctypes.Structure):
     _fields_ = (
@@ -59,7 +63,7 @@ class _Gate(ctypes.Structure):
         (
             "owner",
             ctypes.c_void_p,
-        ),  # not py_object: the structure is part of its owner, and a cycle would never be freed
+        ),  # no py_object: a cycle through the gate would never be freed
         ("spare", ctypes.c_void_p),
     )
 
@@ -67,7 +71,7 @@ class _Gate(ctypes.Structure):
 class Slow:
     """The way around the gate: converts arguments, calls through ctypes, raises what a status means.
 
-    explain: raises the exception for an outcome that is not 0, given the arguments; returns where there is nothing to raise.
+    explain: raises the exception for an outcome that is not 0, given the arguments, or returns if there is none to raise.
     """
 
     def __init__(
@@ -77,7 +81,6 @@ class Slow:
         self.inputs = tuple(inputs)
         self.outputs = tuple(outputs)
         self.explain = explain
-        self._run = _RUN(function.address)
 
     def __call__(self, status: int, arguments: tuple[Any, ...], out: Any) -> tuple[Any, ...]:
         """Called by the gate. out: the value of the keyword, () where there was none."""
@@ -100,16 +103,20 @@ class Slow:
             check_count(out, self.outputs, "out")
             buffers = [coerce_output(x, spec) for x, spec in zip(out, self.outputs, strict=True)]
             check_apart(buffers, arrays)
-        outcome = self.call(arrays, buffers)
+        outcome = self.function(arrays, buffers, Workspace(self.function.workspace_bytes))
         if outcome:
             self.explain(outcome, arrays)
         return tuple(buffers) if out is not None else tuple(y if y.ndim else y[()] for y in buffers)
 
-    def call(self, arrays: Sequence[Array], buffers: Sequence[Array]) -> int:
-        """Run on arrays that fit; the outcome. Other threads run meanwhile."""
-        workspace = np.empty(self.function.workspace_bytes + 64, np.uint8)
-        aligned = (workspace.ctypes.data + 63) // 64 * 64
-        return int(self._run(self.function.context, pointers(arrays), pointers(buffers), aligned))
+
+class Workspace:
+    """Memory for one call at a time, aligned to 64 bytes; freed with this object. bytes: as an array."""
+
+    def __init__(self, nbytes: int) -> None:
+        memory: Array = np.empty(nbytes + 64, np.uint8)
+        skip = -memory.ctypes.data % 64
+        self.bytes: Array = memory[skip : skip + nbytes]
+        self.address: int = memory.ctypes.data + skip
 
 
 def pointers(arrays: Sequence[Array]) -> Any:

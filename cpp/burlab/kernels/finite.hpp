@@ -1,0 +1,30 @@
+#pragma once
+// Watching for inf and nan: a note of every array that has one, and a verdict at the end. Work goes on after a note, because
+// an infinite constant of the user's own (a mask of -inf) is no fault.
+#include "kernel.hpp"
+
+BURLAB_BEGIN
+namespace burlab::kernels {
+
+/// out, one integer, becomes 1 if an element of a is inf or nan. Descriptor: number of elements.
+template <class T> struct Note {
+  static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
+    const T* x = static_cast<const T*>(a);
+    const Int n = d[0];
+    Int bad = 0;
+    BURLAB_LANES
+    for (Int i = 0; i < n; ++i) bad |= x[i] - x[i] == 0 ? 0 : 1;
+    *static_cast<Int*>(out) |= bad;
+    return Ok;
+  }
+};
+
+/// NonFinite if the integer a is not 0.
+struct Judge {
+  static Status run(const Int*, void*, const void* a, const void*, const void* const*) noexcept {
+    return *static_cast<const Int*>(a) != 0 ? NonFinite : Ok;
+  }
+};
+
+}  // namespace burlab::kernels
+BURLAB_END
