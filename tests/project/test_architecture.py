@@ -42,22 +42,40 @@ def steps(kind: str) -> list[str]:
     return re.split(r"^\d\. ", section(kind), flags=re.MULTILINE)[1:]
 
 
-def code(step: str) -> str:
-    """The code block of a step, without the indentation of the list."""
-    (block,) = re.findall(r"^   ```\w+\n(.*?)^   ```", step, re.MULTILINE | re.DOTALL)
-    return re.sub(r"^   ", "", block, flags=re.MULTILINE)
+WORDS = re.compile(
+    r"(?:In|A new file)\s+`(?P<file>[^`]+)`"
+    r"|replace\s+`(?P<old>[^`]+)`\s+by\s+`(?P<new>[^`]+)`"
+    r"|before\s+`(?P<anchor>[^`]+)`"
+    r"|^   ```\w+\n(?P<code>.*?)^   ```",
+    re.MULTILINE | re.DOTALL,
+)
 
 
-def edits(step: str) -> Iterator[Edit]:
-    """What a step says to change."""
-    words = step.split("   ```", maxsplit=1)[0]
-    for file in re.findall(r"A new file\s+`([^`]+)`", words):
-        yield Edit(file, "", code(step))
-    for file, rest in re.findall(r"In\s+`([^`]+)`,(.*)", words, re.DOTALL):
-        for old, new in re.findall(r"replace\s+`([^`]+)`\s+by\s+`([^`]+)`", rest):
-            yield Edit(file, old, new)
-        for anchor in re.findall(r"before\s+`([^`]+)`", rest):
-            yield Edit(file, anchor, code(step) + anchor)
+def read(step: str) -> Iterator[Edit]:
+    """What a step says to change, in its order; code that belongs to no file is to be run."""
+    file = anchor = ""
+    for found in WORDS.finditer(step):
+        if found["file"]:
+            file, anchor = found["file"], ""
+        elif found["old"]:
+            yield Edit(file, found["old"], found["new"])
+        elif found["anchor"]:
+            anchor = found["anchor"]
+        elif found["code"]:
+            text = re.sub(r"^   ", "", found["code"], flags=re.MULTILINE)
+            yield Edit(file, anchor, text + anchor)
+
+
+def edits(kind: str) -> list[Edit]:
+    """All changes of a section."""
+    return [edit for step in steps(kind)[:-1] for edit in read(step)]
+
+
+def check(kind: str) -> str:
+    """The code of the last step."""
+    (edit,) = read(steps(kind)[-1])
+    assert not edit.file
+    return edit.text
 
 
 def copy(folder: Path) -> Path:
@@ -77,38 +95,42 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module", params=KINDS)
 def followed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A copy in which every step but the check has been taken, and the check."""
+    """A copy in which every step but the check has been taken, and the kind of operation."""
     folder = copy(tmp_path_factory.mktemp(request.param))
-    for step in steps(request.param)[:-1]:
-        changes = list(edits(step))
-        assert changes, f"no file is named in: {step}"
-        for edit in changes:
-            edit.apply(folder)
-    return folder, code(steps(request.param)[-1])
+    for edit in edits(request.param):
+        edit.apply(folder)
+    return folder, request.param
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_there_are_five_steps(kind: str):
+def test_there_are_five_steps_and_each_names_what_to_do(kind: str):
     assert len(steps(kind)) == 5
+    assert all(list(read(step)) for step in steps(kind))
 
 
 def test_the_steps_lead_there(followed: tuple[Path, str]):
-    folder, check = followed
+    folder, kind = followed
     here = f"import burlab\nassert burlab.__file__.startswith({str(folder)!r}), burlab.__file__\n"
-    done = run(folder, "-c", here + check)
+    done = run(folder, "-c", here + check(kind))
     assert done.returncode == 0, done.stderr
 
 
-def test_the_result_is_in_the_house_style(followed: tuple[Path, str]):
-    folder, _ = followed
-    files = {folder / edit.file for kind in KINDS for step in steps(kind)[:-1] for edit in edits(step)}
-    python = [path for path in files if path.suffix == ".py"]
-    headers = [path for path in files if path.suffix == ".hpp" and path.exists()]
-    run(folder, "-m", "ruff", "check", "--fix", *map(str, python))  # as `make format` does
-    run(folder, "-m", "ruff", "format", *map(str, python))
-    done = run(folder, "-m", "ruff", "check", *map(str, python))
+def test_the_tables_of_tests_agree(followed: tuple[Path, str]):
+    folder, kind = followed
+    name = {"scalar": "cbrt", "linear": "hadamard"}[kind]
+    done = run(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/graph", "-k", f"{name} or row")
     assert done.returncode == 0, done.stdout
-    for header in headers:
+
+
+def test_the_result_is_in_the_house_style(followed: tuple[Path, str]):
+    folder, kind = followed
+    files = {folder / edit.file for edit in edits(kind)}
+    python = [str(path) for path in files if path.suffix == ".py"]
+    run(folder, "-m", "ruff", "check", "--fix", *python)  # as `make format` does
+    run(folder, "-m", "ruff", "format", *python)
+    done = run(folder, "-m", "ruff", "check", *python)
+    assert done.returncode == 0, done.stdout
+    for header in (path for path in files if path.suffix == ".hpp"):
         strict = ["-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax-only"]
         text = f"#include <{header.relative_to(folder / 'cpp')}>\n"
         subprocess.run(["g++", *strict, "-I", folder / "cpp", "-x", "c++", "-"], input=text, text=True, check=True)
@@ -121,6 +143,7 @@ def test_the_result_is_in_the_house_style(followed: tuple[Path, str]):
 )
 def test_the_check_notices_a_wrong_rule(tmp_path: Path, kind: str, right: str, wrong: str):
     folder = copy(tmp_path)
-    for edit in (edit for step in steps(kind)[:-1] for edit in edits(step)):
+    assert any(right in edit.text for edit in edits(kind))
+    for edit in edits(kind):
         replace(edit, text=edit.text.replace(right, wrong)).apply(folder)
-    assert "GradientError" in run(folder, "-c", code(steps(kind)[-1])).stderr
+    assert "GradientError" in run(folder, "-c", check(kind)).stderr
