@@ -31,10 +31,14 @@ class ScalarOp:
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """What a partial derivative is: a number (`constant`), an argument or the result (`argument`), else computed."""
+    """What a partial derivative is: a number (`constant`), an argument or the result (`argument`), else computed.
+
+    reads: the arguments that enter, the result counted last: tanh's partial reads the result only.
+    """
 
     constant: float | None = None
     argument: int | None = None
+    reads: tuple[int, ...] = ()
 
 
 class _CEntry(ctypes.Structure):
@@ -47,7 +51,7 @@ class _CEntry(ctypes.Structure):
 
 
 class _CForm(ctypes.Structure):
-    _fields_ = (("kind", ctypes.c_int), ("value", ctypes.c_double), ("index", ctypes.c_int))
+    _fields_ = (("kind", ctypes.c_int), ("value", ctypes.c_double), ("index", ctypes.c_int), ("reads", ctypes.c_uint))
 
 
 class _CForms(ctypes.Structure):
@@ -88,7 +92,7 @@ def partials(name: str) -> tuple[Partial, ...]:
     """What the partials of an operation are, one per argument (that of a mask is 0).
 
     >>> partials("sub")
-    (Partial(constant=1.0, argument=None), Partial(constant=-1.0, argument=None))
+    (Partial(constant=1.0, argument=None, reads=()), Partial(constant=-1.0, argument=None, reads=()))
     """
     if name not in _partials:
         load_partials([name])
@@ -145,6 +149,7 @@ def _read(expression: str, row: Any) -> list[Any]:
 
 
 def _partial(form: Any) -> Partial:
+    reads = tuple(k for k in range(8) if form.reads >> k & 1)
     if form.kind == _CONSTANT:
         return Partial(constant=form.value)
-    return Partial(argument=form.index) if form.kind == _ARGUMENT else Partial()
+    return Partial(argument=form.index, reads=reads) if form.kind == _ARGUMENT else Partial(reads=reads)

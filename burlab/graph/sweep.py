@@ -129,7 +129,9 @@ def _weighted(n: Node, k: int, g: Node) -> Node | None:
     arguments = (*n.inputs, n)
     if form.argument is not None:
         return node("mul", g, arguments[form.argument])
-    return node("mul", g, Node(f"{n.op}'{k}", arguments, None, n.shape, n.dtype))
+    # What the partial does not read is not kept alive for it: any argument that it reads may stand there.
+    read = tuple(x if i in form.reads else arguments[form.reads[0]] for i, x in enumerate(arguments))
+    return node("mul", g, Node(f"{n.op}'{k}", read, None, n.shape, n.dtype))
 
 
 # Reverse mode.

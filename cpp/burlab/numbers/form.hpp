@@ -1,7 +1,8 @@
 #pragma once
-// A number type that only remembers what it is: a constant, an argument, or something that must be computed. Running a
-// partial derivative on it tells the graph which partials need no arithmetic: those of x + y are 1, those of x * y are y
-// and x. On dual numbers of this type it tells which second derivatives vanish.
+// A number type that only remembers what it is: a constant, an argument, or something computed, and from which arguments.
+// Running a partial derivative on it tells the graph which partials need no arithmetic (those of x + y are 1, those of
+// x * y are y and x) and which arguments the others read (1 - y^2 needs the result of tanh, not its argument). On dual
+// numbers of this type it tells which second derivatives vanish.
 #include <type_traits>
 
 #include "mask.hpp"
@@ -9,11 +10,19 @@
 BURLAB_BEGIN
 namespace burlab {
 
+/// What a comparison of forms gives: a mask, made from the arguments in the bits of `reads`.
+struct FormMask {
+  unsigned reads = 0;
+};
+template <>
+inline constexpr bool is_mask<FormMask> = true;
+
 struct Form {
   enum Kind : int { Computed, Constant, Argument };
   Kind kind = Computed;
-  double value = 0;  // of a constant
-  int index = 0;     // of an argument
+  double value = 0;    // of a constant
+  int index = 0;       // of an argument
+  unsigned reads = 0;  // bit k: argument k enters
   constexpr Form() = default;
   template <class S>
     requires std::is_arithmetic_v<S>
@@ -22,6 +31,12 @@ struct Form {
     Form form;
     form.kind = Argument;
     form.index = k;
+    form.reads = 1u << k;
+    return form;
+  }
+  static constexpr Form computed(unsigned reads) {
+    Form form;
+    form.reads = reads;
     return form;
   }
   constexpr bool is(double c) const { return kind == Constant && value == c; }
@@ -30,35 +45,36 @@ struct Form {
   }
 };
 
-/// What a comparison of forms gives: known to be a mask, and no more.
-struct FormMask {};
-template <>
-inline constexpr bool is_mask<FormMask> = true;
+constexpr bool constants(Form x, Form y) { return x.kind == Form::Constant && y.kind == Form::Constant; }
 
-constexpr Form operator-(Form x) { return x.kind == Form::Constant ? Form(-x.value) : Form(); }
+constexpr Form operator-(Form x) { return x.kind == Form::Constant ? Form(-x.value) : Form::computed(x.reads); }
 constexpr Form operator+(Form x, Form y) {
   if (x.is(0)) return y;
   if (y.is(0)) return x;
-  return x.kind == Form::Constant && y.kind == Form::Constant ? Form(x.value + y.value) : Form();
+  return constants(x, y) ? Form(x.value + y.value) : Form::computed(x.reads | y.reads);
 }
 constexpr Form operator-(Form x, Form y) {
   if (x.is(0)) return -y;
   if (y.is(0)) return x;
-  return x.kind == Form::Constant && y.kind == Form::Constant ? Form(x.value - y.value) : Form();
+  return constants(x, y) ? Form(x.value - y.value) : Form::computed(x.reads | y.reads);
 }
 constexpr Form operator*(Form x, Form y) {
   if (x.is(0) || y.is(0)) return Form(0);
   if (x.is(1)) return y;
   if (y.is(1)) return x;
-  return x.kind == Form::Constant && y.kind == Form::Constant ? Form(x.value * y.value) : Form();
+  return constants(x, y) ? Form(x.value * y.value) : Form::computed(x.reads | y.reads);
 }
-constexpr Form operator/(Form x, Form y) { return x.is(0) ? Form(0) : y.is(1) ? x : Form(); }
-constexpr Form select(FormMask, Form x, Form y) { return x.same(y) ? x : Form(); }
+constexpr Form operator/(Form x, Form y) {
+  return x.is(0) ? Form(0) : y.is(1) ? x : Form::computed(x.reads | y.reads);
+}
+constexpr Form select(FormMask mask, Form x, Form y) {
+  return x.same(y) ? x : Form::computed(mask.reads | x.reads | y.reads);
+}
 
 #define BURLAB_FORM_UNARY(name) \
-  constexpr Form name(Form) { return {}; }
+  constexpr Form name(Form x) { return Form::computed(x.reads); }
 #define BURLAB_FORM_COMPARE(name) \
-  constexpr FormMask name(Form, Form) { return {}; }
+  constexpr FormMask name(Form x, Form y) { return {x.reads | y.reads}; }
 BURLAB_FORM_UNARY(sqrt)
 BURLAB_FORM_UNARY(exp)
 BURLAB_FORM_UNARY(expm1)
@@ -81,12 +97,12 @@ BURLAB_FORM_COMPARE(operator==)
 BURLAB_FORM_COMPARE(operator!=)
 #undef BURLAB_FORM_UNARY
 #undef BURLAB_FORM_COMPARE
-constexpr Form pow(Form, Form) { return {}; }
-constexpr Form atan2(Form, Form) { return {}; }
-constexpr FormMask is_zero(Form) { return {}; }
-constexpr FormMask either(FormMask, FormMask) { return {}; }
-constexpr FormMask both(FormMask, FormMask) { return {}; }
-constexpr FormMask negate(FormMask) { return {}; }
+constexpr Form pow(Form x, Form y) { return Form::computed(x.reads | y.reads); }
+constexpr Form atan2(Form y, Form x) { return Form::computed(x.reads | y.reads); }
+constexpr FormMask is_zero(Form x) { return {x.reads}; }
+constexpr FormMask either(FormMask a, FormMask b) { return {a.reads | b.reads}; }
+constexpr FormMask both(FormMask a, FormMask b) { return {a.reads | b.reads}; }
+constexpr FormMask negate(FormMask a) { return a; }
 
 }  // namespace burlab
 BURLAB_END
