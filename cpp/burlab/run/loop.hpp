@@ -1,7 +1,6 @@
 #pragma once
 // The step loop: draw a batch, average its gradients, update, write down, again. On a thread of its own, over generated
-// kernels; it allocates nothing per step, takes no lock and knows no Python. A step reads the state of one phase and
-// writes that of the other, and is done when the phases change places: a step that is left halfway leaves no trace.
+// kernels; it allocates nothing per step, takes no lock and knows no Python.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -9,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "cells.hpp"
 #include "control.hpp"
 #include "sum.hpp"
 #include "telemetry.hpp"
@@ -16,7 +16,8 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// All that a run consists of. Mirrored by `burlab/run/engine.py`, which keeps what the pointers point to.
+/// All that a run consists of. Mirrored by `burlab/run/engine.py`, which keeps what the kernels and the summands point
+/// to; the other pointers are read once.
 struct Plan {
   Summand samples;                 // outputs: value, then the gradient as one stretch
   Summand once;                    // the regularizer, with the same outputs; no function if there is none
@@ -74,37 +75,37 @@ class Loop {
         result_(plan_.samples.bytes),
         term_(plan_.samples.bytes),
         workspace_(plan_.update.workspace),
-        cells_(2 * phase_bytes(plan_)),
+        cells_(plan.cells, plan.bytes, plan.start),
         once_(plan_.once, plan_.stream, once_memory_.data()),
-        fixed_(static_cast<std::size_t>(plan_.leaves)),
-        in_(static_cast<std::size_t>(2 + plan_.hypers + plan_.cells)),
-        out_(static_cast<std::size_t>(plan_.cells)),
-        hyper_(plan_.hyper, plan_.hyper + plan_.hypers),
+        places_(plan.places, plan.places + plan.leaves),
+        hyper_(plan.hyper, plan.hyper + plan.hypers),
+        fixed_(places_.size()),
+        in_(2 + hyper_.size() + cells_.count()),
+        out_(cells_.count()),
         row_(static_cast<std::size_t>(history.columns())) {
     if (!ready()) return;
-    for (std::int64_t k = 0; k < plan_.cells; ++k)
-      std::memcpy(cell(phase_, k), plan_.start[k], static_cast<std::size_t>(plan_.bytes[k]));
     thread_ = std::thread([this] { live(); });
   }
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
-  ~Loop() {
+  ~Loop() { stop(); }
+
+  /// End the thread; what the run has computed stays readable.
+  void stop() {
     control.quit();
     if (thread_.joinable()) thread_.join();
   }
 
   /// Whether there was memory for it.
   bool ready() const {
-    return sum_.ready() && once_memory_.data() && result_.data() && term_.data() && workspace_.data() && cells_.data();
+    return sum_.ready() && once_memory_.data() && result_.data() && term_.data() && workspace_.data() && cells_.ready();
   }
   std::int64_t bytes() const {
     return sum_.bytes() + once_memory_.bytes() + result_.bytes() + term_.bytes() + workspace_.bytes() + cells_.bytes();
   }
 
   /// Copy x (k = 0) or a leaf of the state, while the loop is held.
-  void read(std::int64_t k, char* out) const {
-    std::memcpy(out, cell(phase_, k), static_cast<std::size_t>(plan_.bytes[k]));
-  }
+  void read(std::int64_t k, char* out) const { cells_.copy(static_cast<std::size_t>(k), out); }
 
  private:
   /// The body of the thread.
@@ -138,13 +139,13 @@ class Loop {
     if (outcome.ok() && !write_down(step)) outcome = {OutOfMemory, 0};
     if (outcome.status == Stopped) return;  // halted: the same step comes again, if any does
     if (!outcome.ok()) return control.fail(outcome);
-    phase_ ^= 1;
+    cells_.turn();
     control.count_step();
   }
 
   /// Value and gradient of this step's batch, regularizer included, into `result_`.
   Outcome differentiate(std::int64_t step) {
-    for (std::size_t k = 0; k < fixed_.size(); ++k) fixed_[k] = cell(phase_, 0) + plan_.places[k];
+    for (std::size_t k = 0; k < fixed_.size(); ++k) fixed_[k] = cells_.current(0) + places_[k];
     sum_.begin(fixed_.data(), step, fold_in(plan_.stream.key, static_cast<std::uint64_t>(step)));
     if (const auto outcome = sum_.resume(team_, Alarm(&control.hurry())); !outcome.ok()) return outcome;
     sum_.mean(result_.data());
@@ -155,16 +156,16 @@ class Loop {
     return {Ok, 0};
   }
 
-  /// The optimizer's rule, from the cells of this phase to those of the other.
+  /// The optimizer's rule, from the current cells to the next.
   Outcome update(std::int64_t step) {
     step_ = step;
-    std::size_t next = 0;
-    in_[next++] = result_.data() + plan_.gradient;
-    in_[next++] = cell(phase_, 0);
-    in_[next++] = &step_;
-    for (const double& hyper : hyper_) in_[next++] = &hyper;
-    for (std::int64_t k = 1; k < plan_.cells; ++k) in_[next++] = cell(phase_, k);
-    for (std::int64_t k = 0; k < plan_.cells; ++k) out_[static_cast<std::size_t>(k)] = cell(phase_ ^ 1, k);
+    auto in = in_.begin();
+    *in++ = result_.data() + plan_.gradient;
+    *in++ = cells_.current(0);
+    *in++ = &step_;
+    for (const double& hyper : hyper_) *in++ = &hyper;
+    for (std::size_t k = 1; k < cells_.count(); ++k) *in++ = cells_.current(k);
+    for (std::size_t k = 0; k < cells_.count(); ++k) out_[k] = cells_.next(k);
     return {plan_.update.function(plan_.update.context, in_.data(), out_.data(), workspace_.data()), -1};
   }
 
@@ -181,35 +182,26 @@ class Loop {
   template <class T> void measure() {
     const auto* const value = reinterpret_cast<const T*>(result_.data());
     const auto* const gradient = reinterpret_cast<const T*>(result_.data() + plan_.gradient);
-    const auto* const before = reinterpret_cast<const T*>(cell(phase_, 0));
-    const auto* const after = reinterpret_cast<const T*>(cell(phase_ ^ 1, 0));
+    const auto* const before = reinterpret_cast<const T*>(cells_.current(0));
+    const auto* const after = reinterpret_cast<const T*>(cells_.next(0));
     row_[value_column] = static_cast<double>(*value);
     row_[gradient_norm] = norm(plan_.dimension, [=](std::int64_t i) { return gradient[i]; });
     row_[step_norm] = norm(plan_.dimension, [=](std::int64_t i) { return after[i] - before[i]; });
   }
 
-  static std::int64_t phase_bytes(const Plan& plan) {
-    std::int64_t bytes = 0;
-    for (std::int64_t k = 0; k < plan.cells; ++k) bytes += Memory::rounded(plan.bytes[k]);
-    return bytes;
-  }
-  char* cell(int phase, std::int64_t k) const {
-    char* place = cells_.data() + phase * phase_bytes(plan_);
-    for (std::int64_t i = 0; i < k; ++i) place += Memory::rounded(plan_.bytes[i]);
-    return place;
-  }
-
   const Plan plan_;
   Sum sum_;
   Team team_;
-  Memory once_memory_, result_, term_, workspace_, cells_;
+  Memory once_memory_, result_, term_, workspace_;
+  Cells cells_;
   Evaluator once_;
+  const std::vector<std::int64_t> places_;
+  std::vector<double> hyper_;
   std::vector<const void*> fixed_, in_;
   std::vector<void*> out_;
-  std::vector<double> hyper_, row_;
+  std::vector<double> row_;
   Stopwatch watch_;
   std::int64_t step_ = 0;  // what the update reads as t
-  int phase_ = 0;
   std::thread thread_;
 };
 

@@ -18,6 +18,9 @@ inline Loop* loop_open(const Plan* plan) noexcept {
   }
 }
 
+/// Stop the run and wait for its thread; nothing is freed, as others may still be waiting.
+inline void loop_stop(Loop* loop) noexcept { loop->stop(); }
+
 /// Stop the run, wait for its thread and free its memory.
 inline void loop_close(Loop* loop) noexcept { const std::unique_ptr<Loop> owner(loop); }
 

@@ -1,0 +1,61 @@
+"""The last names of the PyPI package `names`, cut into contexts and next characters for a character model."""
+
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from burlab.errors import ArgumentError
+
+Integers = np.ndarray[Any, np.dtype[np.int32]]
+
+
+@dataclass(frozen=True, slots=True)
+class CharacterData:
+    """Every place in every name: the characters before it, and the one that stands there.
+
+    contexts: shape (n, k), int32; targets: shape (n,), int32: positions in `vocabulary`, a string that begins with ".",
+    the mark before and after a name. names: the words themselves, in lower case.
+    """
+
+    contexts: Integers
+    targets: Integers
+    vocabulary: str
+    names: list[str]
+
+    def encode(self, text: str) -> Integers:
+        """The positions of characters in the vocabulary, shape (len(text),)."""
+        return np.array([self.vocabulary.index(c) for c in text], np.int32)
+
+    def decode(self, codes: Any) -> str:
+        """The characters at positions of the vocabulary."""
+        return "".join(self.vocabulary[int(c)] for c in codes)
+
+
+def last_names(context: int = 3) -> CharacterData:
+    """The 88,799 most frequent last names of the United States census of 1990, most frequent first.
+
+    context: how many characters a prediction sees, at least 1. Each name of length m gives m + 1 samples, the last one
+    predicts its end; 695,422 in all.
+
+    >>> data = last_names(context=3)
+    >>> data.names[0], data.contexts.shape
+    ('smith', (695422, 3))
+    >>> [(data.decode(c), data.vocabulary[t]) for c, t in zip(data.contexts[:3], data.targets[:3])]
+    [('...', 's'), ('..s', 'm'), ('.sm', 'i')]
+    """
+    if context < 1:
+        raise ArgumentError(f"context={context} must be at least 1: the number of characters that a prediction sees.")
+    table = (resources.files("names") / "dist.all.last").read_text()
+    names = [line.split()[0].lower() for line in table.splitlines() if line.strip()]
+    vocabulary = "." + "".join(sorted(set("".join(names))))
+    before = "." * context
+    text = np.frombuffer("".join(f"{before}{name}." for name in names).encode(), np.uint8)
+    codes = np.zeros(256, np.int32)
+    codes[np.frombuffer(vocabulary.encode(), np.uint8)] = np.arange(len(vocabulary), dtype=np.int32)
+    windows = np.lib.stride_tricks.sliding_window_view(codes[text], context + 1)
+    lengths = [[context, len(name) + 1] for name in names]  # of each name: the padding, then what is to be predicted
+    predicted = np.repeat(np.tile([False, True], len(names)), np.ravel(lengths))
+    chosen = windows[predicted[context:]]
+    return CharacterData(np.ascontiguousarray(chosen[:, :-1]), np.ascontiguousarray(chosen[:, -1]), vocabulary, names)

@@ -1,0 +1,73 @@
+"""The samples of a finite sum: arrays with a leading sample axis, checked once and then read where they lie."""
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from burlab.errors import ArgumentError, DTypeError, ShapeError
+from burlab.graph.node import native_dtype
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """Arrays of equal length. C++ reads samples in place, so what NumPy lays out differently was copied once."""
+
+    arrays: tuple[Array, ...]
+    samples: int
+
+    @staticmethod
+    def none() -> "Data":
+        """No arrays and one sample: the data of a plain function."""
+        return Data((), 1)
+
+    @staticmethod
+    def of(data: Any) -> "Data":
+        """An array, or a tuple of arrays of equal length. Raises where they cannot be samples."""
+        parts = cast("tuple[Any, ...]", data) if isinstance(data, tuple) else (data,)
+        if not parts:
+            raise ArgumentError("data is an empty tuple. Pass an array, or a tuple of arrays, with one row per sample.")
+        names = [f"data[{k}]" for k in range(len(parts))] if isinstance(data, tuple) else ["data"]
+        arrays = tuple(_array(part, name) for part, name in zip(parts, names, strict=True))
+        lengths = [len(a) for a in arrays]
+        if len(set(lengths)) > 1:
+            raise ShapeError(
+                f"data holds arrays of {', '.join(map(str, lengths))} samples; all need the same leading size. "
+                "Axis 0 counts the samples."
+            )
+        if lengths[0] == 0:
+            raise ShapeError("data holds no sample: the mean over nothing is not defined. Pass at least one row.")
+        return Data(arrays, lengths[0])
+
+    @property
+    def example(self) -> tuple[Any, ...]:
+        """The first sample: what the loss sees of it."""
+        return tuple(a[0] for a in self.arrays)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        return sum(a.nbytes for a in self.arrays)
+
+
+_SUPPORTED = {np.dtype(t) for t in (np.float32, np.float64, np.int32, np.int64, np.bool_)}
+
+
+def _lists_arrays(part: Any) -> bool:
+    return isinstance(part, list) and any(isinstance(item, np.ndarray) for item in cast("list[Any]", part))
+
+
+def _array(part: Any, name: str) -> Array:
+    if _lists_arrays(part):
+        raise ArgumentError(f"{name} is a list of arrays. Pass a tuple for several arrays, or np.stack(list) for one.")
+    array: Array = np.asarray(part)
+    if array.ndim == 0:
+        raise ShapeError(f"{name} has shape (): it needs a leading sample axis. Pass an array with one row per sample.")
+    dtype = native_dtype(array.dtype)
+    if dtype not in _SUPPORTED:
+        raise DTypeError(
+            f"{name} has dtype {array.dtype}; samples are float32, float64, integers or bool. Convert it with .astype."
+        )
+    return np.ascontiguousarray(array, dtype)

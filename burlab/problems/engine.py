@@ -1,0 +1,205 @@
+"""A kernel of one sample, compiled, and its evaluation over batches by `cpp/burlab/run/sum_abi.hpp`.
+
+The ctypes structures mirror the C++ structs of the same names, field by field; a test compares them with the compiler.
+"""
+
+import ctypes
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from burlab.compiler.executable import Executable, build
+from burlab.graph import tree
+from burlab.graph.trace import trace
+from burlab.runtime.doors import doors
+
+from .data import Data
+from .point import Array
+from .sampling import Stream
+
+_INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
+_STOPPED = 4
+_SLICE = 50_000_000  # nanoseconds of work between two looks at interrupts
+
+
+class CKernel(ctypes.Structure):
+    """A generated kernel behind its binary interface."""
+
+    _fields_ = (("function", _POINTER), ("context", _POINTER), ("workspace", _INT))
+
+    @classmethod
+    def of(cls, executable: Executable) -> "CKernel":
+        """The kernel of an executable, which must outlive it."""
+        return cls(executable.address, executable.context, executable.workspace_bytes)
+
+
+class Stretch(ctypes.Structure):
+    """A stretch of a result whose numbers have one dtype."""
+
+    _fields_ = (("offset", _INT), ("count", _INT), ("wide", _INT))
+
+
+class Summand(ctypes.Structure):
+    """A kernel of one sample, and where its inputs and outputs lie."""
+
+    _fields_ = (
+        ("kernel", CKernel),
+        ("fixed", _INT),
+        ("arrays", _INT),
+        ("keyed", _INT),
+        ("outputs", _INT),
+        ("stretches", _INT),
+        ("data", _POINTER),
+        ("strides", _POINTER),
+        ("offsets", _POINTER),
+        ("rows", _POINTER),
+        ("parts", _POINTER),
+        ("bytes", _INT),
+    )
+
+
+class SumCall(ctypes.Structure):
+    """One evaluation over one batch."""
+
+    _fields_ = (
+        ("summand", Summand),
+        ("stream", Stream),
+        ("key", ctypes.c_uint64 * 2),
+        ("fixed", _POINTER),
+        ("result", _POINTER),
+        ("threads", _INT),
+        ("slice", _INT),
+        ("position", _INT),
+        ("job", _POINTER),
+        ("sample", _INT),
+    )
+
+
+@cache
+def _doors() -> dict[str, Callable[..., Any]]:
+    call = ctypes.POINTER(SumCall)
+    signatures = {"sum": (_INT, call), "rows": (_INT, call), "drop": (None, call)}
+    return doors("burlab/run/sum_abi.hpp", "burlab::run", signatures)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the outputs of a kernel lie in one block of memory: each group begins at a multiple of 64 bytes."""
+
+    shapes: tuple[tuple[int, ...], ...]
+    dtypes: tuple["np.dtype[Any]", ...]
+    offsets: tuple[int, ...]
+    nbytes: int
+
+    @staticmethod
+    def of(shapes: Sequence[tuple[int, ...]], dtypes: Sequence["np.dtype[Any]"], groups: Sequence[int]) -> "Layout":
+        """groups: how many outputs each group has; inside of one they follow each other without a gap."""
+        firsts = {sum(groups[:k]) for k in range(len(groups))}
+        offsets: list[int] = []
+        end = 0
+        for k, (shape, dtype) in enumerate(zip(shapes, dtypes, strict=True)):
+            step = 64 if k in firsts else dtype.itemsize
+            offsets.append(-(-end // step) * step)
+            end = offsets[-1] + math.prod(shape) * dtype.itemsize
+        return Layout(tuple(shapes), tuple(dtypes), tuple(offsets), -(-max(end, 1) // 64) * 64)
+
+    def stretches(self) -> list[Stretch]:
+        """The outputs as stretches of one dtype."""
+        return [
+            Stretch(offset, math.prod(shape), dtype == np.float64)
+            for shape, dtype, offset in zip(self.shapes, self.dtypes, self.offsets, strict=True)
+        ]
+
+    def views(self, block: Array) -> list[Array]:
+        """The outputs in a block of bytes."""
+        return [
+            np.ndarray(shape, dtype, block, offset)
+            for shape, dtype, offset in zip(self.shapes, self.dtypes, self.offsets, strict=True)
+        ]
+
+    def table(self, rows: int) -> "Layout":
+        """The layout of every output repeated along a new first axis."""
+        return Layout.of([(rows, *s) for s in self.shapes], self.dtypes, [1] * len(self.shapes))
+
+
+class SampleKernel:
+    """A function of shared arguments, one sample and a key, compiled. It returns a tuple of trees of floats.
+
+    shared: examples of the arguments that all samples share. A result's memory is laid out with one group per tree.
+    """
+
+    def __init__(self, f: Callable[..., Any], shared: Sequence[tree.Tree], data: Data, keyed: bool) -> None:
+        keyword = {"key": np.zeros(2, np.uint64)} if keyed else {}
+        traced = trace(f, (*shared, *data.example), keyword)
+        self.executable = build(traced.graph)
+        self.structure = traced.result
+        groups = [child.num_leaves for child in traced.result.children()]
+        outputs = traced.graph.outputs
+        self.layout = Layout.of([y.shape for y in outputs], [y.dtype for y in outputs], groups)
+        self._data = data
+        self._fixed = len(traced.graph.inputs) - len(data.arrays) - keyed
+        self._keyed = keyed
+        self._addresses = (_POINTER * max(len(data.arrays), 1))(*(a.ctypes.data for a in data.arrays))
+        self._strides = _integers([a.strides[0] for a in data.arrays])
+        self._sizes = _integers(
+            [math.prod(s) * d.itemsize for s, d in zip(self.layout.shapes, self.layout.dtypes, strict=True)]
+        )
+        self._parts = (Stretch * len(outputs))(*self.layout.stretches())
+        self._offsets = _integers(self.layout.offsets)
+        self.summand = self._summand(self._offsets, self.layout.nbytes)
+
+    def mean(self, fixed: Sequence[Array], stream: Stream, key: Any, threads: int) -> tree.Tree:
+        """The mean of the outputs over a batch. fixed: the leaves of the shared arguments, C-contiguous."""
+        block = np.empty(self.layout.nbytes, np.uint8)
+        self._call("sum", self.summand, fixed, stream, key, threads, block)
+        return tree.unflatten(self.structure, self.layout.views(block))
+
+    def rows(self, fixed: Sequence[Array], stream: Stream, key: Any) -> tree.Tree:
+        """The outputs for every sample of a batch, stacked along a new first axis."""
+        layout = self.layout.table(stream.batch)
+        block = np.empty(layout.nbytes, np.uint8)
+        offsets = _integers(layout.offsets)
+        self._call("rows", self._summand(offsets, layout.nbytes), fixed, stream, key, 1, block)
+        return tree.unflatten(self.structure, layout.views(block))
+
+    def _summand(self, offsets: Any, nbytes: int) -> Summand:
+        return Summand(
+            CKernel.of(self.executable), self._fixed, len(self._data.arrays), self._keyed, len(self.layout.shapes),
+            len(self.layout.shapes), _at(self._addresses), _at(self._strides), _at(offsets), _at(self._sizes),
+            _at(self._parts), nbytes,
+        )  # fmt: skip
+
+    def _call(
+        self, door: str, summand: Summand, fixed: Any, stream: Stream, key: Any, threads: int, block: Array
+    ) -> None:
+        addresses = (_POINTER * len(fixed))(*(a.ctypes.data for a in fixed))
+        words = (ctypes.c_uint64 * 2)(*(int(word) for word in key))
+        call = SumCall(summand, stream, words, _at(addresses), block.ctypes.data, threads, _SLICE, 0, None, -1)
+        status = _STOPPED
+        try:
+            while status == _STOPPED:  # Python hears an interrupt between two slices
+                status = _doors()[door](ctypes.byref(call))
+        finally:
+            if call.job:
+                _doors()["drop"](ctypes.byref(call))
+        if status:
+            raise self.error(status, call.sample)
+
+    def error(self, status: int, sample: int) -> Exception:
+        """The exception for an outcome that is not 0, with a note on the sample."""
+        error = self.executable.error(status)
+        if self._data.arrays:
+            error.add_note(f"In sample {sample} of the data.")
+        return error
+
+
+def _integers(values: Sequence[int]) -> Any:
+    return (_INT * max(len(values), 1))(*values)
+
+
+def _at(array: Any) -> int:
+    return ctypes.addressof(array)

@@ -1,0 +1,136 @@
+"""Finite sums: f(x) = 1/n sum_i loss(x, data_i) + regularizer(x)."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from burlab.errors import ArgumentError, DTypeError
+from burlab.graph import tree
+
+from .data import Data
+from .numbers import whole
+from .oracle import Oracle
+from .point import Array, float_leaves, like_leaves
+from .sampling import Stream, as_indices, full, listed
+
+Tree = Any
+
+
+class FiniteSum:
+    """The mean of a one-sample loss over data: f(x) = 1/n sum_i loss(x, data_i) + regularizer(x).
+
+    loss: (x, *sample) -> number, in NumPy; where it takes `key=` it gets a random key of its own per sample.
+    data: an array or a tuple of arrays with a leading sample axis, float32, float64, integers or bool.
+    regularizer: x -> number, added once. threads: at most 16 work on a sum; their number changes no bit.
+    x is a float array or any tree of them; results have its structure and dtypes. `indices`, shape (b,), chooses a
+    batch of samples, repeats allowed, in place of all n.
+
+    >>> import numpy as np, burlab as bl
+    >>> problem = bl.FiniteSum(lambda x, a, b: 0.5 * (a @ x - b) ** 2, (np.eye(2), np.array([1.0, 2.0])))
+    >>> problem.grad(np.zeros(2)), problem.grad(np.zeros(2), [1])
+    (array([-0.5, -1. ]), array([ 0., -2.]))
+    """
+
+    def __init__(
+        self, loss: Callable[..., Any], data: Any, regularizer: Callable[[Any], Any] | None = None, *, threads: int = 1
+    ) -> None:
+        if not callable(loss):
+            raise ArgumentError(f"loss is a {type(loss).__name__}, expected a function loss(x, *sample).")
+        if regularizer is not None and not callable(regularizer):
+            raise ArgumentError(f"regularizer is a {type(regularizer).__name__}, expected a function of x, or None.")
+        self.oracle = Oracle(loss, Data.of(data), regularizer)
+        self.threads = whole(threads, "threads", 1)
+
+    def __len__(self) -> int:
+        """The number of samples n."""
+        return self.oracle.data.samples
+
+    def __repr__(self) -> str:
+        data = ", ".join(f"{a.dtype}{list(a.shape)}" for a in self.oracle.data.arrays)
+        return f"<FiniteSum of {getattr(self.oracle.loss, '__name__', 'loss')} over {len(self)} samples: {data}>"
+
+    def value(self, x: Tree, indices: Any = None, *, key: Any = None) -> Any:
+        """f(x), or the mean over the samples `indices` plus the regularizer."""
+        leaves, structure = float_leaves(x, "x")
+        return self._mean("value", (tree.unflatten(structure, leaves),), indices, key)[0][()]
+
+    def grad(self, x: Tree, indices: Any = None, *, key: Any = None) -> Tree:
+        """The gradient of f at x, or of the mean over the samples `indices`, in x's structure."""
+        leaves, structure = float_leaves(x, "x")
+        return self._mean("grad", (tree.unflatten(structure, leaves),), indices, key)[0]
+
+    def value_and_grad(self, x: Tree, indices: Any = None, *, key: Any = None) -> tuple[Any, Tree]:
+        """Value and gradient together, for the price of the gradient."""
+        leaves, structure = float_leaves(x, "x")
+        value, gradient = self._mean("value_and_grad", (tree.unflatten(structure, leaves),), indices, key)
+        return value[()], gradient
+
+    def per_sample_grads(self, x: Tree, indices: Any = None, *, key: Any = None) -> Tree:
+        """The gradient of each sample's loss: x's structure with a leading sample axis, (b, d) for a vector x.
+
+        Without the regularizer, which belongs to no sample: their mean is `grad` minus the regularizer's gradient.
+        """
+        leaves, structure = float_leaves(x, "x")
+        samples, _ = self.oracle.kernels("grad", tree.unflatten(structure, leaves))
+        stream, _keep = self._stream(indices)
+        return samples.rows(leaves, stream, self._key(key))[0]
+
+    def grad_difference(self, x: Tree, y: Tree, indices: Any = None, *, key: Any = None) -> Tree:
+        """grad(x) - grad(y) over the same samples: the correction of variance-reduced methods."""
+        leaves, structure = float_leaves(x, "x")
+        other = like_leaves(y, leaves, structure, "y")
+        return self._mean("grad_difference", self._pair(structure, leaves, other), indices, key)[0]
+
+    def partial_grad(self, x: Tree, coordinates: Any, indices: Any = None, *, key: Any = None) -> Array:
+        """Some entries of the gradient, shape (k,): those at `coordinates` of the vector of all leaves in order."""
+        leaves, structure = float_leaves(x, "x")
+        chosen = as_indices(coordinates, sum(leaf.size for leaf in leaves), "coordinates", "entries of x")
+        return self._mean("partial_grad", (tree.unflatten(structure, leaves), chosen), indices, key)[0]
+
+    def hvp(self, x: Tree, v: Tree, indices: Any = None, *, key: Any = None) -> Tree:
+        """The Hessian of f at x times v, which has x's structure and shapes; no matrix is formed."""
+        leaves, structure = float_leaves(x, "x")
+        direction = like_leaves(v, leaves, structure, "v")
+        return self._mean("hvp", self._pair(structure, leaves, direction), indices, key)[0]
+
+    def _pair(self, structure: tree.TreeDef, first: list[Array], second: list[Array]) -> tuple[Tree, Tree]:
+        return tree.unflatten(structure, first), tree.unflatten(structure, second)
+
+    def _mean(self, question: str, shared: tuple[Tree, ...], indices: Any, key: Any) -> tuple[Any, ...]:
+        """The answer over a batch: the mean over its samples, plus the regularizer's."""
+        samples, once = self.oracle.kernels(question, *shared)
+        stream, _keep = self._stream(indices)
+        fixed = tree.flatten(shared)[0]
+        result = samples.mean(fixed, stream, self._key(key), self.threads)
+        if once is not None:
+            _add(result, once.mean(fixed, full(1), (0, 0), 1))
+        return result
+
+    def _stream(self, indices: Any) -> tuple[Stream, Any]:
+        """The batch, and the array that must live as long as it."""
+        if indices is None:
+            return full(len(self)), None
+        chosen = as_indices(indices, len(self))
+        return listed(len(self), chosen), chosen
+
+    def _key(self, key: Any) -> Any:
+        if not self.oracle.keyed:
+            if key is not None:
+                raise ArgumentError(
+                    "key= was given, but the loss takes none. Add a keyword argument `key` to the loss."
+                )
+            return 0, 0
+        if key is None:
+            raise ArgumentError("the loss takes key=, so this call needs one: key=bl.random.key(0).")
+        words = np.asarray(key)
+        if words.dtype != np.uint64 or words.shape != (2,):
+            raise DTypeError(
+                f"key has dtype {words.dtype} and shape {words.shape}, expected uint64 and (2,): bl.random.key(0)."
+            )
+        return words
+
+
+def _add(result: Tree, term: Tree) -> None:
+    for total, more in zip(tree.flatten(result)[0], tree.flatten(term)[0], strict=True):
+        np.add(total, more, out=total, casting="same_kind")

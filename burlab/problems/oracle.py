@@ -1,0 +1,103 @@
+"""What can be asked about a sum of losses: each question is a traced function of one sample, compiled at first use."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from burlab.graph import tree
+from burlab.transforms import grad, hvp, value_and_grad
+
+from .data import Data
+from .engine import SampleKernel
+
+Loss = Callable[..., Any]
+
+
+def _value(loss: Loss) -> Loss:
+    def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
+        return (value_and_grad(loss)(x, *sample, **key)[0],)  # which checks that it is one number
+
+    return rule
+
+
+def _gradient(loss: Loss) -> Loss:
+    def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
+        return (grad(loss)(x, *sample, **key),)
+
+    return rule
+
+
+def _training(loss: Loss) -> Loss:
+    """Value and gradient in one dtype, the gradient's."""
+
+    def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
+        value, gradient = value_and_grad(loss)(x, *sample, **key)
+        return value.astype(tree.flatten(x)[0][0].dtype), gradient
+
+    return rule
+
+
+def _difference(loss: Loss) -> Loss:
+    def rule(x: tree.Tree, y: tree.Tree, *sample: Any, **key: Any) -> Any:
+        at_x, structure = tree.flatten(grad(loss)(x, *sample, **key))
+        at_y = tree.flatten(grad(loss)(y, *sample, **key))[0]
+        return (tree.unflatten(structure, [a - b for a, b in zip(at_x, at_y, strict=True)]),)
+
+    return rule
+
+
+def _partial(loss: Loss) -> Loss:
+    def rule(x: tree.Tree, coordinates: Any, *sample: Any, **key: Any) -> Any:
+        leaves = tree.flatten(grad(loss)(x, *sample, **key))[0]
+        return (np.concatenate([np.reshape(leaf, -1) for leaf in leaves])[coordinates],)
+
+    return rule
+
+
+def _curvature(loss: Loss) -> Loss:
+    def rule(x: tree.Tree, v: tree.Tree, *sample: Any, **key: Any) -> Any:
+        return (hvp(loss)(x, *sample, v, **key),)
+
+    return rule
+
+
+_QUESTIONS = {
+    "value": _value,
+    "value_and_grad": value_and_grad,
+    "grad": _gradient,
+    "training": _training,
+    "grad_difference": _difference,
+    "partial_grad": _partial,
+    "hvp": _curvature,
+}
+
+
+class Oracle:
+    """A loss, the samples it is averaged over, the regularizer that is added once; without data: a plain function."""
+
+    def __init__(self, loss: Loss, data: Data, regularizer: Loss | None = None) -> None:
+        self.loss = loss
+        self.data = data
+        self.regularizer = regularizer
+        self.keyed = _takes_key(loss)
+        self._kernels: dict[Any, tuple[SampleKernel, SampleKernel | None]] = {}
+
+    def kernels(self, question: str, *shared: tree.Tree) -> tuple[SampleKernel, SampleKernel | None]:
+        """The kernel over samples, and the one for the regularizer if there is one; arrays serve as examples."""
+        leaves, structure = tree.flatten(shared)
+        key = (question, structure, *((leaf.shape, leaf.dtype) for leaf in leaves))
+        if key not in self._kernels:
+            rule = _QUESTIONS[question]
+            samples = SampleKernel(rule(self.loss), shared, self.data, self.keyed)
+            once = SampleKernel(rule(self.regularizer), shared, Data.none(), False) if self.regularizer else None
+            self._kernels[key] = samples, once
+        return self._kernels[key]
+
+
+def _takes_key(loss: Loss) -> bool:
+    try:
+        return "key" in inspect.signature(loss).parameters
+    except (TypeError, ValueError):  # a NumPy ufunc has no signature
+        return False

@@ -1,0 +1,85 @@
+"""Which samples a batch holds: the caller's own, or a sampler's draw by seed, step and position (see `sampler.hpp`)."""
+
+import ctypes
+import enum
+from typing import Any
+
+import numpy as np
+
+from burlab.errors import ArgumentError, DTypeError, ShapeError
+
+from .numbers import whole
+
+Indices = np.ndarray[tuple[int], np.dtype[np.int64]]
+
+
+class Sampling(enum.IntEnum):
+    """How a batch is drawn; mirrors the C++ enumeration of the same name."""
+
+    listed = 0
+    sequential = 1
+    reshuffle = 2
+    uniform = 3
+    nice = 4
+
+
+class Stream(ctypes.Structure):
+    """The batches of a run, or one batch; mirrors the C++ struct of the same name."""
+
+    _fields_ = (
+        ("sampling", ctypes.c_int32),
+        ("samples", ctypes.c_int64),
+        ("batch", ctypes.c_int64),
+        ("list", ctypes.c_void_p),
+        ("key", ctypes.c_uint64 * 2),
+    )
+
+
+def full(samples: int) -> Stream:
+    """Every sample, in order."""
+    return Stream(Sampling.sequential, samples, samples, None, _key(0))
+
+
+def listed(samples: int, indices: Indices) -> Stream:
+    """The samples that an index array names. The array must outlive the stream."""
+    return Stream(Sampling.listed, samples, len(indices), indices.ctypes.data, _key(0))
+
+
+def drawn(samples: int, batch: int | None, sampler: str, seed: int) -> Stream:
+    """The batches of a run. batch: samples per step, None for all. Raises ArgumentError for what cannot be drawn."""
+    if sampler not in _SAMPLERS:
+        raise ArgumentError(f"sampler={sampler!r} is unknown. Use one of {', '.join(_SAMPLERS)}.")
+    key = _key(whole(seed, "seed", 0, 2**64 - 1))
+    if batch is None:
+        return Stream(Sampling.sequential, samples, samples, None, key)
+    batch = whole(batch, "batch", 1)
+    if batch > samples and sampler != "uniform":
+        raise ArgumentError(
+            f"batch={batch} is more than the {samples} samples. Pass batch=None for the full gradient, or "
+            'sampler="uniform", which draws with replacement.'
+        )
+    return Stream(Sampling[sampler], samples, batch, None, key)
+
+
+_SAMPLERS = ("reshuffle", "uniform", "nice", "sequential")
+
+
+def _key(seed: int) -> Any:
+    return (ctypes.c_uint64 * 2)(seed, 0)
+
+
+def as_indices(indices: Any, limit: int, name: str = "indices", of: str = "samples") -> Indices:
+    """Integers in [0, limit), shape (b,), as int64. Raises where they are something else."""
+    array = np.asarray(indices)
+    if array.size == 0:
+        raise ArgumentError(f"{name} is empty: the mean over no {of} is not defined. Pass at least one.")
+    if array.dtype == np.bool_:
+        raise DTypeError(f"{name} is a boolean mask. Pass the positions: np.flatnonzero(mask).")
+    if array.dtype.kind not in "iu":
+        raise DTypeError(f"{name} has dtype {array.dtype}, expected integers from 0 to {limit - 1}.")
+    if array.ndim != 1:
+        raise ShapeError(f"{name} has shape {array.shape}, expected (b,). Pass a 1-d array or list of integers.")
+    outside = array[(array < 0) | (array >= limit)]
+    if outside.size:
+        raise ArgumentError(f"{name} holds {outside[0]}, but there are {limit} {of}: use 0 to {limit - 1}.")
+    return np.ascontiguousarray(array, np.int64)

@@ -1,0 +1,32 @@
+"""The last names as training data, against a plain loop."""
+
+import numpy as np
+import pytest
+
+from burlab.data import last_names
+from burlab.errors import ArgumentError
+
+
+@pytest.mark.parametrize("context", [1, 3, 5])
+def test_samples_are_those_of_a_plain_loop(context: int):
+    data = last_names(context)
+    expected = [
+        (("." * context + name)[k : k + context], (name + ".")[k]) for name in data.names for k in range(len(name) + 1)
+    ]
+    assert len(data.names) == len(set(data.names)) == 88_799
+    assert data.contexts.shape == (len(expected), context)
+    letters = np.array(list(data.vocabulary))
+    assert ["".join(row) for row in letters[data.contexts]] == [c for c, _ in expected]
+    assert "".join(letters[data.targets]) == "".join(t for _, t in expected)
+
+
+def test_encode_and_decode():
+    data = last_names()
+    assert data.vocabulary == ".abcdefghijklmnopqrstuvwxyz"
+    assert data.decode(data.encode("smith.")) == "smith."
+    assert data.encode(".")[0] == 0
+
+
+def test_no_context_is_refused():
+    with pytest.raises(ArgumentError, match="at least 1"):
+        last_names(0)
