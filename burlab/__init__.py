@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from burlab import data as data, optim as optim
     from burlab.errors import BurlabError as BurlabError
     from burlab.functions import (
         erf as erf,
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from burlab.graph import Graph as Graph, scope as scope
     from burlab.graph.indexing import asarray as asarray
     from burlab.graph.tree import pytree as pytree
+    from burlab.problems import FiniteSum as FiniteSum
+    from burlab.run import Run as Run, minimize as minimize
     from burlab.transforms import (
         check_grads as check_grads,
         compile as compile,
@@ -58,6 +61,10 @@ _HOME = {
         "burlab.transforms": "check_grads compile custom_vjp grad hessian hvp jacobian jit jvp random stop_gradient"
         " value_and_grad vjp vmap",
         "burlab.functions": "erf gelu log_softmax logsumexp relu sigmoid silu softmax softplus",
+        "burlab.optim": "optim",  # a module is its own value
+        "burlab.problems": "FiniteSum",
+        "burlab.data": "data",
+        "burlab.run": "Run minimize",
     }.items()
     for name in names.split()
 }
@@ -69,7 +76,8 @@ def __getattr__(name: str) -> Any:
     """Import the module that defines `name`, and keep the name (PEP 562)."""
     if name not in _HOME:
         raise AttributeError(f"module 'burlab' has no attribute {name!r}; its public names are in burlab.__all__.")
-    value = getattr(import_module(_HOME[name]), name)
+    module = import_module(_HOME[name])
+    value = module if module.__name__ == f"burlab.{name}" else getattr(module, name)
     globals()[name] = value
     return value
 

@@ -1,0 +1,100 @@
+"""An optimizer's update as a graph: traced once, with its hyperparameters and the step as inputs."""
+
+import copy
+import inspect
+from dataclasses import dataclass
+from typing import Any, NoReturn, cast
+
+import numpy as np
+
+from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
+from burlab.graph import Graph, Node, tree
+from burlab.graph.trace import trace
+
+from .optimizer import Optimizer, Vector, hyperparameters
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A traced update.
+
+    graph: inputs g, x, t (int64), the hyperparameters, the leaves of the state; outputs x and the leaves of the state.
+    hyper: start values; state: the leaves at step 0.
+    """
+
+    graph: Graph
+    hyper: dict[str, float]
+    state: tuple[np.ndarray[Any, Any], ...]
+    structure: tree.TreeDef
+
+
+class _Reserved:
+    """The place of the problem in an update: what may be asked of it is not there yet."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise TraceError(
+            f"the update asks for f.{name}, which this version of burlab does not give yet. "
+            "Use the gradient g of the batch that the update receives."
+        )
+
+
+def trace_rule(optimizer: Optimizer, x: Vector) -> Rule:
+    """Trace the update of an optimizer that starts at x, shape (d,). Raises where it is no rule for x and the state."""
+    hyper = hyperparameters(optimizer)
+    kind = type(optimizer).__name__
+    leaves, structure = tree.flatten(optimizer.init(x.copy()))
+    state = tuple(_state_leaf(leaf, f"{kind}.init") for leaf in leaves)
+    takes_f = "f" in inspect.signature(optimizer.update).parameters
+
+    def step(g: Any, x: Any, t: Any, values: tuple[Any, ...], leaves: list[Any]) -> Any:
+        acting = copy.copy(optimizer)  # not dataclasses.replace, which would run __post_init__ on traced values
+        for name, value in zip(hyper, values, strict=True):
+            object.__setattr__(acting, name, value)
+        before = tree.unflatten(structure, leaves)
+        asked = {"f": _Reserved()} if takes_f else {}
+        return _next(cast("Any", acting).update(g, before, x, t, **asked), kind, structure)
+
+    t = Node("input", (), "t", (), np.dtype(np.int64), weak=True)
+    examples = [_example(leaf, array) for leaf, array in zip(leaves, state, strict=True)]
+    graph = trace(step, (x, x, t, tuple(hyper.values()), examples)).graph
+    _check(graph, kind, x, state)
+    return Rule(graph, hyper, state, structure)
+
+
+_SUPPORTED = {np.dtype(t) for t in (np.float32, np.float64, np.int32, np.int64, np.uint64, np.bool_)}
+
+
+def _state_leaf(leaf: Any, where: str) -> np.ndarray[Any, Any]:
+    array: np.ndarray[Any, Any] = np.array(leaf, order="C")
+    if array.dtype not in _SUPPORTED:
+        raise DTypeError(f"{where} gave a state of dtype {array.dtype}; use float32, float64, integers or bool.")
+    return array
+
+
+def _example(leaf: Any, array: np.ndarray[Any, Any]) -> Any:
+    """Python numbers in the state stay weak, as they would be in NumPy."""
+    weak = type(leaf) in (int, float)
+    return Node("input", (), "state", array.shape, array.dtype, weak=True) if weak else array
+
+
+def _next(result: Any, kind: str, structure: tree.TreeDef) -> Any:
+    pair = isinstance(result, tuple) and len(cast("tuple[Any, ...]", result)) == 2
+    if not pair:
+        raise ArgumentError(f"{kind}.update returned a {type(result).__name__}, expected the pair (x, state).")
+    x, state = cast("tuple[Any, Any]", result)
+    leaves, found = tree.flatten(state)
+    if found != structure:
+        raise ArgumentError(f"{kind}.update returned a state of structure {found}, but init gave {structure}.")
+    return x, leaves
+
+
+def _check(graph: Graph, kind: str, x: Vector, state: tuple[np.ndarray[Any, Any], ...]) -> None:
+    for k, (new, old) in enumerate(zip(graph.outputs, (x, *state), strict=True)):
+        what = f"{kind}.update returned {'x' if k == 0 else f'state leaf {k - 1}'}"
+        if new.shape != old.shape:
+            raise ShapeError(f"{what} with shape {new.shape}, expected {old.shape}, as before the step.")
+        if new.dtype != old.dtype:
+            raise DTypeError(
+                f"{what} as {new.dtype}, expected {old.dtype}. A NumPy number or array in the rule changed the dtype: "
+                "hyperparameters and Python numbers do not."
+            )

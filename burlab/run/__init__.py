@@ -1,0 +1,7 @@
+"""Runs: an optimizer on a problem, stepped by a C++ thread that Python steers and reads."""
+
+from .history import Event, History
+from .minimize import minimize
+from .run import Run
+
+__all__ = ["Event", "History", "Run", "minimize"]

@@ -1,0 +1,61 @@
+"""Progress bars: a line on standard error in a terminal; a notebook registers one of its own."""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Protocol, TextIO
+
+
+class Bar(Protocol):
+    """What shows how far a run is. `update` comes about ten times a second, `close` once, also after an interrupt."""
+
+    def update(self, done: int, value: float) -> None:
+        """done: steps since the bar was opened; value: of the last step."""
+        ...
+
+    def close(self) -> None:
+        """The work has ended."""
+        ...
+
+
+_screens: list[Callable[[int], Bar | None]] = []
+
+
+def register_screen(open_bar: Callable[[int], Bar | None]) -> None:
+    """Let a notebook show bars: `open_bar(total)` gives one, or None without a screen. The last one is asked first."""
+    _screens.insert(0, open_bar)
+
+
+def open_bar(total: int, wanted: bool | None) -> Bar | None:
+    """A bar for `total` steps. wanted: True for always, False for never, None where someone sees it."""
+    if wanted is False or total == 0:
+        return None
+    for screen in _screens:
+        if (bar := screen(total)) is not None:
+            return bar
+    return TextBar(total, sys.stderr) if wanted or sys.stderr.isatty() else None
+
+
+class TextBar:
+    """One line that is written anew: `[####....]  1200/2000  4,100 steps/s  value 0.0312`."""
+
+    def __init__(self, total: int, stream: TextIO, width: int = 30) -> None:
+        self._total = total
+        self._stream = stream
+        self._width = width
+        self._start = time.perf_counter()
+        self._longest = 0
+
+    def update(self, done: int, value: float) -> None:
+        """Write the line."""
+        filled = self._width * done // self._total
+        rate = done / max(time.perf_counter() - self._start, 1e-9)
+        line = f"[{'#' * filled:.<{self._width}}] {done}/{self._total}  {rate:,.0f} steps/s  value {value:.6g}"
+        self._longest = max(self._longest, len(line))
+        self._stream.write(f"\r{line:<{self._longest}}")
+        self._stream.flush()
+
+    def close(self) -> None:
+        """Leave the last state on the screen."""
+        self._stream.write("\n")
+        self._stream.flush()

@@ -1,0 +1,48 @@
+"""The ctypes structures have the sizes and offsets of the C++ structs that they mirror."""
+
+import ctypes
+
+import pytest
+
+from burlab.errors import CompileError
+from burlab.problems import engine as sums
+from burlab.problems.sampling import Sampling, Stream
+from burlab.run import engine as runs
+from burlab.runtime import declare
+
+MIRRORS = {
+    "Kernel": sums.CKernel,
+    "Stretch": sums.Stretch,
+    "Summand": sums.Summand,
+    "SumCall": sums.SumCall,
+    "Stream": Stream,
+    "Plan": runs.Plan,
+    "View": runs.View,
+}
+
+
+def claims(name: str, mirror: type[ctypes.Structure]) -> str:
+    """Assertions that only compile if the C++ struct is laid out like its mirror, and ends with its last field."""
+    fields = [field for field, *_ in mirror._fields_]
+    lines = [f"static_assert(sizeof(burlab::run::{name}) == {ctypes.sizeof(mirror)});"]
+    lines += [f"static_assert(offsetof(burlab::run::{name}, {f}) == {getattr(mirror, f).offset});" for f in fields]
+    lines += [f"static_assert(sizeof(burlab::run::{name}::{f}) == {getattr(mirror, f).size});" for f in fields]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("name", MIRRORS)
+def test_layouts_agree(name: str):
+    declare(claims(name, MIRRORS[name]), ["burlab/run/sum_abi.hpp", "burlab/run/loop_abi.hpp"])
+
+
+def test_a_layout_that_differs_is_caught():
+    with pytest.raises(CompileError, match="static assertion failed"):
+        declare(claims("View", sums.Stretch), ["burlab/run/loop_abi.hpp"])
+
+
+def test_samplers_and_columns_have_the_same_numbers():
+    lines = [f"static_assert(int(burlab::run::Sampling::{s.name}) == {s.value});" for s in Sampling]
+    names = ["step_column", "value_column", "gradient_norm", "step_norm", "samples_used", "time_column", "first_hyper"]
+    lines += [f"static_assert(burlab::run::{name} == {k});" for k, name in enumerate(names)]
+    assert runs.COLUMNS == ("step", "value", "gradient_norm", "step_norm", "samples", "time")
+    declare("\n".join(lines), ["burlab/run/loop_abi.hpp"])

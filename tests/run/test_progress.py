@@ -1,0 +1,65 @@
+"""Progress bars: where they show, what they show, and that notebooks can bring their own."""
+
+import io
+import sys
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.run import progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def minimize(**options) -> bl.Run:
+    return bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.GD(1e-3), steps=2000, **options)
+
+
+@pytest.mark.parametrize(("asked", "shown"), [(None, True), (True, True), (False, False)])
+def test_a_terminal_shows_a_bar(monkeypatch: pytest.MonkeyPatch, asked, shown):
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    run = minimize(progress=asked)
+    text = screen.getvalue()
+    assert bool(text) == shown
+    if shown:
+        last = text.rstrip().rpartition("\r")[2]
+        assert "#" * 30 in last
+        assert "2000/2000" in last
+        assert f"{run.history['value'][-1]:.6g}" in last
+        assert text.endswith("\n")
+
+
+def test_a_pipe_shows_one_only_when_asked(capsys: pytest.CaptureFixture[str]):
+    minimize()
+    assert capsys.readouterr().err == ""
+    minimize(progress=True)
+    assert "2000/2000" in capsys.readouterr().err
+
+
+def test_a_notebook_brings_its_own(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    calls: list[object] = []
+
+    class Bar:
+        def __init__(self, total: int) -> None:
+            calls.append(total)
+
+        def update(self, done: int, value: float) -> None:
+            calls.append((done, value))
+
+        def close(self) -> None:
+            calls.append("closed")
+
+    monkeypatch.setattr(progress, "_screens", [])
+    progress.register_screen(Bar)
+    run = minimize()
+    assert calls[0] == 2000
+    assert calls[-2:] == [(2000, run.history["value"][-1]), "closed"]
+    monkeypatch.setattr(progress, "_screens", [])
+    progress.register_screen(lambda total: None)
+    minimize(progress=True)
+    assert "2000/2000" in capsys.readouterr().err
