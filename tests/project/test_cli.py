@@ -1,8 +1,13 @@
 """The terminal commands."""
 
+import json
 import os
+import re
 import subprocess
 import sys
+import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -44,6 +49,31 @@ def test_lab_opens_the_first_tutorial(root: Path, monkeypatch: pytest.MonkeyPatc
     assert "--no-browser" in command
     folder, page = (next(word.split("=")[1] for word in command if key in word) for key in ("root_dir", "default_url"))
     assert (Path(folder) / page.removeprefix("/lab/tree/")).is_file()
+
+
+def fetch(url: str) -> dict[str, object]:
+    """The JSON at an address that may take a moment to answer."""
+    for _ in range(100):
+        try:
+            with urllib.request.urlopen(url) as answer:
+                return json.load(answer)
+        except urllib.error.URLError:
+            time.sleep(0.1)
+    raise TimeoutError(url)
+
+
+def test_lab_serves_the_first_tutorial(tmp_path: Path):
+    command = [Path(sys.executable).parent / "burlab", "lab", "--no-browser"]
+    own = {f"JUPYTER_{name}_DIR": str(tmp_path / name) for name in ("CONFIG", "DATA", "RUNTIME")}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=os.environ | own) as server:
+        try:
+            assert server.stderr
+            pages = (re.search(r"http://127\S+/lab/tree/\S+", line) for line in server.stderr)
+            page, token = next(found[0] for found in pages if found).split("?")
+            contents = fetch(page.replace("/lab/tree/", "/api/contents/") + "?" + token)
+            assert contents["path"] == "01_gradients.ipynb"
+        finally:
+            server.terminate()
 
 
 def test_demo_hands_its_options_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
