@@ -22,10 +22,25 @@ struct D {
   BURLAB_RULE auto primal(Xs... xs) {
     return Op::template partial<K>(xs...);
   }
+  // The last argument, the result, is not read. Up to the third order there is one overload per number of arguments:
+  // the tuple of the general one costs the just-in-time compiler ten milliseconds for every operation.
+  template <int J, class A, class B, class Z>
+  BURLAB_RULE Z partial(A a, B b, Z) {
+    return Op::template partial<K>(seed<J == 0>(a), seed<J == 1>(b)).tangent;
+  }
+  template <int J, class A, class B, class C, class Z>
+  BURLAB_RULE Z partial(A a, B b, C c, Z) {
+    return Op::template partial<K>(seed<J == 0>(a), seed<J == 1>(b), seed<J == 2>(c)).tangent;
+  }
+  template <int J, class A, class B, class C, class E, class Z>
+  BURLAB_RULE Z partial(A a, B b, C c, E e, Z) {
+    return Op::template partial<K>(seed<J == 0>(a), seed<J == 1>(b), seed<J == 2>(c), seed<J == 3>(e)).tangent;
+  }
   template <int J, class... Xs>
+    requires(sizeof...(Xs) > 5)
   BURLAB_RULE auto partial(Xs... xs_and_result) {
     const auto xs = std::make_tuple(xs_and_result...);
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {  // the result, last, is not needed
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return Op::template partial<K>(seed<I == J>(std::get<I>(xs))...).tangent;
     }(std::make_index_sequence<sizeof...(Xs) - 1>());
   }
