@@ -78,9 +78,9 @@ def _example(leaf: Any, array: np.ndarray[Any, Any]) -> Any:
 
 
 def _next(result: Any, kind: str, structure: tree.TreeDef) -> Any:
-    pair = isinstance(result, tuple) and len(cast("tuple[Any, ...]", result)) == 2
-    if not pair:
-        raise ArgumentError(f"{kind}.update returned a {type(result).__name__}, expected the pair (x, state).")
+    if not isinstance(result, tuple) or len(cast("tuple[Any, ...]", result)) != 2:
+        got = type(cast("object", result)).__name__
+        raise ArgumentError(f"{kind}.update returned a {got}, expected the pair (x, state).")
     x, state = cast("tuple[Any, Any]", result)
     leaves, found = tree.flatten(state)
     if found != structure:
