@@ -38,8 +38,8 @@ def _require(fits: bool, n: Node | None, what: str) -> None:
 def _rule(n: Node) -> Callable[[Node], None]:
     if n.op in LINEAR:
         return _linear
-    if n.op in _OTHERS:
-        return _OTHERS[n.op]
+    if n.op in OTHERS:
+        return OTHERS[n.op]
     _require(n.op.partition("'")[0] in scalar_ops(), n, "this burlab has no such operation")
     return _scalar
 
@@ -131,7 +131,8 @@ def _fits(n: Node, graph: Graph, inputs: list[Node], outputs: list[Node]) -> Non
         _require(same, n, "what it calls has other inputs or outputs")
 
 
-_OTHERS: dict[str, Callable[[Node], None]] = {
+# Every operation that is neither in the C++ table of scalar operations nor linear.
+OTHERS: dict[str, Callable[[Node], None]] = {
     "input": _input, "constant": _constant, "reduce_max": _reduction, "reduce_min": _reduction, "argmax": _position,
     "argmin": _position, "stop_gradient": _same, "surrogate": _same, "uniform": _uniform, "fold_in": _fold_in,
     "call": _call,
