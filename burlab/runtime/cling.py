@@ -61,6 +61,7 @@ def interpreter() -> Any:
         cling.AddIncludePath(str(header_folder()))
         cling.AddIncludePath(sysconfig.get_paths()["include"])
         _declare_raw(cling, "".join(f"#include <{name}>\n" for name in _STANDARD))
+        _declare_raw(cling, '#pragma clang diagnostic ignored "-Wpragma-clang-attribute"')  # a region may be empty
         if not _declare_raw(cling, "static_assert(__cplusplus >= 202002L);")[0]:
             raise ConfigurationError(
                 "The C++ interpreter runs with a standard older than C++20: cppyy was started with other flags. "
@@ -102,7 +103,7 @@ def compile_text(text: str, include: Sequence[str] = ()) -> None:
 def _compile(text: str) -> None:
     cling = interpreter()
     before, after = instruction_set().pragmas
-    done, messages = _declare_raw(cling, f"{before}{text}{after}")
+    done, messages = _declare_raw(cling, f"{before}{text}\n{after}")
     if not done:
         while before and _declare_raw(cling, after)[0]:
             pass  # a text with an open bracket swallows the closing pragma: close the region, or every later text fails
