@@ -2,11 +2,12 @@
 // The little of CPython's interface that is worth inlining: Cling turns the `static inline` functions of Python.h into
 // calls.
 #include <Python.h>
+#include <structmember.h>
 
 #include "../numbers/simd.hpp"
 
 BURLAB_BEGIN
-namespace burlab::python {
+namespace burlab::eager {
 
 /// One reference more; gives the object back.
 template <class T>
@@ -44,5 +45,5 @@ BURLAB_INLINE PyCFunction as_method(F function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 
-}  // namespace burlab::python
+}  // namespace burlab::eager
 BURLAB_END

@@ -1,55 +1,79 @@
 #pragma once
-// Arithmetic of Values: two Values meet in code of their own, everything else (a constant, a subclass, an error) takes
-// one cold path for all operations, because each function costs the just-in-time compiler two milliseconds.
+// Arithmetic of Values. Two Values meet in code of their own; everything else (a constant, a subclass, an error) takes
+// one path for all operations, because each function costs the just-in-time compiler a millisecond or two.
 #include "value_object.hpp"
 
 BURLAB_BEGIN
-namespace burlab::python {
+namespace burlab::eager {
+
+/// The operations that are compiled with the type; the others come with tools.hpp, at their first use.
+using AtHand = ops::List<ops::Add, ops::Sub, ops::Mul, ops::Div, ops::Power, ops::Neg, ops::Square, ops::Cube,
+                         ops::Relu, ops::Tanh, ops::Exp, ops::Log>;
+template <class... Ops>
+constexpr std::uint64_t mask_of(ops::List<Ops...>) {
+  return ((std::uint64_t(1) << code_of<Ops>) | ...);
+}
+
+/// Make the operation with this code usable. May run Python, so it comes before any node is looked at.
+BURLAB_INLINE bool ready(std::uint32_t code) {
+  if (BURLAB_LIKELY(mask_of(AtHand{}) >> code & 1) || environment.evaluate) return true;
+  PyObject* loaded = PyObject_CallNoArgs(environment.load_tools);
+  release(loaded);
+  return loaded != nullptr;
+}
 
 /// Read a real number: 1 and `*x`, or 0 where the object is none, or -1 with an exception set. May run Python.
-BURLAB_NOINLINE int number_slowly(PyObject* object, double* x) {
-  if (PyFloat_Check(object) || PyLong_Check(object)) *x = PyFloat_AsDouble(object);
-  else if (is_value(object)) return 0;
-  else if (const int known = PyObject_IsInstance(object, environment.number_types); known <= 0) return known;
-  else *x = PyFloat_AsDouble(object);
+BURLAB_COLD int number_slowly(PyObject* object, double* x) {
+  if (!PyFloat_Check(object) && !PyLong_Check(object)) {
+    const int known = is_value(object) ? 0 : PyObject_IsInstance(object, environment.number_types);
+    if (known <= 0) return known;
+  }
+  *x = PyFloat_AsDouble(object);
   return *x == -1 && PyErr_Occurred() ? -1 : 1;
 }
 BURLAB_INLINE int number(PyObject* object, double* x) {
-  if (object->ob_type != &PyFloat_Type) return number_slowly(object, x);
-  *x = reinterpret_cast<PyFloatObject*>(object)->ob_fval;
-  return 1;
+  if (object->ob_type == &PyFloat_Type) return *x = reinterpret_cast<PyFloatObject*>(object)->ob_fval, 1;
+  if (object->ob_type == &PyLong_Type && (*x = PyLong_AsDouble(object)) != -1) return 1;
+  return number_slowly(object, x);
 }
 
-/// Record any operation of one operand.
+/// Record an operation, on a tape that is not full.
+BURLAB_NOINLINE PyObject* record(TapeObject* tape, std::uint32_t code, Operand x, Operand y) {
+  Evaluation evaluation{code, x.value, y.value, x.index != 0, y.index != 0};
+  if (!evaluation.among(AtHand{}))
+    evaluation.result = environment.evaluate(code, x.value, y.value, x.index != 0, y.index != 0);
+  return wrap(tape, tape->put(code, evaluation.result, x.index, y.index));
+}
+
 BURLAB_NOINLINE PyObject* unary(std::uint32_t code, PyObject* self) {
   const ValueObject* x = as_value(self);
-  TapeObject* tape = tape_of(x);
+  if (!ready(code)) return nullptr;
   if (!held(x)) return fail_stale();
-  if (!room(tape)) return nullptr;
-  return wrap(tape, tape->record(code, {x->index, node_of(x).value}, {0, 0}));
+  if (!room(tape_of(x))) return nullptr;  // may renumber: the index is read afterwards
+  return record(tape_of(x), code, {x->index, node_of(x).value}, {0, 0});
 }
 
-/// Record any operation of two operands, at least one of them a Value; NotImplemented where the other is no number.
+/// An operation of two operands, at least one of them a Value; NotImplemented where the other is no number.
 BURLAB_NOINLINE PyObject* mixed(std::uint32_t code, PyObject* left, PyObject* right) {
-  ValueObject* x = is_value(left) ? as_value(left) : nullptr;
-  ValueObject* y = is_value(right) ? as_value(right) : nullptr;
+  const ValueObject* x = is_value(left) ? as_value(left) : nullptr;
+  const ValueObject* y = is_value(right) ? as_value(right) : nullptr;
   double constant = 0;
   if (!x || !y) {
     const int known = number(x ? right : left, &constant);
     if (known <= 0) return known ? nullptr : not_implemented();
   }
+  if (!ready(code)) return nullptr;
   if ((x && !held(x)) || (y && !held(y))) return fail_stale();
   if (x && y && x->tape != y->tape) return fail_two_tapes();
   TapeObject* tape = tape_of(x ? x : y);
-  if (!room(tape)) return nullptr;  // may renumber: the indices are read afterwards
-  const Operand a = x ? Operand{x->index, node_of(x).value} : Operand{0, constant};
-  const Operand b = y ? Operand{y->index, node_of(y).value} : Operand{0, constant};
-  return wrap(tape, tape->record(code, a, b));
+  if (!room(tape)) return nullptr;
+  return record(tape, code, x ? Operand{x->index, node_of(x).value} : Operand{0, constant},
+                y ? Operand{y->index, node_of(y).value} : Operand{0, constant});
 }
 
 template <class Op>
 PyObject* binary(PyObject* left, PyObject* right) {
-  if (BURLAB_LIKELY(is_exact_value(left) && is_exact_value(right))) {
+  if (BURLAB_LIKELY(left->ob_type == environment.value_type && right->ob_type == environment.value_type)) {
     const ValueObject *x = as_value(left), *y = as_value(right);
     TapeObject* tape = tape_of(x);
     if (BURLAB_LIKELY(x->tape == y->tape && held(x) && held(y) && !tape->full()))
@@ -69,15 +93,6 @@ inline PyObject* power(PyObject* left, PyObject* right, PyObject* modulus) {
   return mixed(code_of<ops::Power>, left, right);
 }
 inline PyObject* negative(PyObject* self) { return unary(code_of<ops::Neg>, self); }
-inline PyObject* absolute(PyObject* self) { return unary(code_of<ops::Abs>, self); }
-inline PyObject* positive(PyObject* self) { return retain(self); }
 
-/// The operations of the table as methods, named as NumPy names its functions: v.tanh(), v.maximum(w).
-template <class Op>
-PyObject* method(PyObject* self, PyObject* other) {
-  if constexpr (Op::arity == 1) return unary(code_of<Op>, self);
-  else return mixed(code_of<Op>, self, other);
-}
-
-}  // namespace burlab::python
+}  // namespace burlab::eager
 BURLAB_END

@@ -1,22 +1,21 @@
 #pragma once
-// What a Value shows: how it is made, its attributes, its text, its order, and backward().
+// What a Value shows: how it is made, its numbers, and backward(). And the Tape, as far as it is needed for that.
 #include "value_arithmetic.hpp"
-#include "value_label.hpp"
 
 BURLAB_BEGIN
-namespace burlab::python {
+namespace burlab::eager {
 
 /// The tape in force: that of the innermost `with` block, else the default tape of this thread. A borrowed reference.
 BURLAB_NOINLINE TapeObject* current_tape() {
   PyObject* entered = nullptr;
-  if (PyContextVar_Get(environment.current_tape, nullptr, &entered) < 0) return nullptr;
+  if (PyContextVar_Get(environment.entered_tape, nullptr, &entered) < 0) return nullptr;
   release(entered);  // the context holds it
-  if (entered && entered != Py_None) return static_cast<TapeObject*>(entered);
+  if (entered != Py_None) return static_cast<TapeObject*>(entered);
   const std::uint64_t thread = PyThreadState_GetID(PyThreadState_Get());
   if (BURLAB_UNLIKELY(thread != environment.thread)) {
     PyObject* tape = PyObject_CallNoArgs(environment.default_tape);
     if (!tape) return nullptr;
-    release(tape);  // the thread holds it, to its end
+    release(environment.tape);
     environment.tape = static_cast<TapeObject*>(tape);
     environment.thread = thread;
   }
@@ -24,119 +23,113 @@ BURLAB_NOINLINE TapeObject* current_tape() {
 }
 
 /// A new leaf on the current tape.
-BURLAB_INLINE PyObject* make_leaf(PyTypeObject* type, double x) {
+BURLAB_INLINE PyObject* make_leaf(double x) {
   TapeObject* tape = current_tape();
-  if (!tape) return nullptr;
-  if (BURLAB_LIKELY(type == environment.value_type)) return room(tape) ? wrap(tape, tape->leaf(x)) : nullptr;
-  ValueObject* value =
-      static_cast<ValueObject*>(type->tp_alloc(type, 0));  // a subclass: may run Python, so before room
-  if (!value) return nullptr;
-  value->index = no_node;
-  value->tape = retain(tape);
-  if (!room(tape)) return release(value), nullptr;
-  value->index = tape->leaf(x);
-  node_of(value).holder = value;
-  return value;
+  return tape && room(tape) ? wrap(tape, tape->put(leaf_code, Outcome{x, {0, 0}}, 0, 0)) : nullptr;
 }
-
-BURLAB_COLD PyObject* make_labelled(PyTypeObject* type, PyObject* data, PyObject* label) {
-  double x = 0;
-  const int known = number(data, &x);
-  if (known == 0)
-    fail(PyExc_TypeError, "Value needs one real number, such as 2.0 or np.float32(2), but got %.100s.",
-         data->ob_type->tp_name);
-  if (known <= 0) return nullptr;
-  PyObject* self = make_leaf(type, x);
-  if (self && label && set_label(self, label, nullptr)) return release(self), nullptr;
+BURLAB_COLD PyObject* make_leaf_of_subclass(PyTypeObject* type, double x) {
+  TapeObject* tape = current_tape();
+  PyObject* self = tape ? type->tp_alloc(type, 0) : nullptr;  // may run Python, so it comes before there is room
+  if (!self) return nullptr;
+  retain(tape);
+  as_value(self)->tape = tape;
+  as_value(self)->index = no_node;
+  if (!room(tape)) return release(self), nullptr;
+  as_value(self)->index = tape->put(leaf_code, Outcome{x, {0, 0}}, 0, 0);
+  node_of(as_value(self)).holder = as_value(self);
   return self;
 }
 
-/// type(data, label=None), for subclasses.
+/// type(data, label=None)
 BURLAB_COLD PyObject* value_new(PyTypeObject* type, PyObject* args, PyObject* keywords) {
   static const char* names[] = {"data", "label", nullptr};
-  PyObject *data, *label = nullptr;
+  PyObject *data, *label = Py_None;
   if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O:Value", const_cast<char**>(names), &data, &label))
     return nullptr;
-  return make_labelled(type, data, label);
-}
-
-BURLAB_COLD PyObject* value_call_slowly(PyObject* const* args, Py_ssize_t count, PyObject* names) {
-  PyObject* given[2] = {count > 0 ? args[0] : nullptr, count > 1 ? args[1] : nullptr};
-  bool fits = count <= 2;
-  for (Py_ssize_t k = 0; fits && names && k < PyTuple_Size(names); ++k) {
-    const bool label = !PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, k), "label");
-    fits = !given[label] && (label || !PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, k), "data"));
-    given[label] = args[count + k];
-  }
-  if (fits && given[0]) return make_labelled(environment.value_type, given[0], given[1]);
-  return fail(PyExc_TypeError, "Value takes a number and perhaps a label: Value(data, label=None).");
+  double x = 0;
+  const int known = number(data, &x);
+  if (known == 0)
+    PyErr_Format(environment.type_error, "Value needs one real number, such as 2.0 or np.float32(2), but got %.100s.",
+                 data->ob_type->tp_name);
+  if (known <= 0) return nullptr;
+  PyObject* self = type == environment.value_type ? make_leaf(x) : make_leaf_of_subclass(type, x);
+  if (self && label != Py_None && PyObject_SetAttrString(self, "label", label) < 0) return release(self), nullptr;
+  return self;
 }
 
 /// Value(x): the call without a tuple of arguments.
-inline PyObject* value_call(PyObject*, PyObject* const* args, std::size_t flags, PyObject* names) {
+inline PyObject* value_call(PyObject* type, PyObject* const* args, std::size_t flags, PyObject* names) {
   const Py_ssize_t count = static_cast<Py_ssize_t>(flags & ~PY_VECTORCALL_ARGUMENTS_OFFSET);
   double x = 0;
   if (BURLAB_LIKELY(count == 1 && !names)) {
     const int known = number(args[0], &x);
-    if (BURLAB_LIKELY(known > 0)) return make_leaf(environment.value_type, x);
+    if (BURLAB_LIKELY(known > 0)) return make_leaf(x);
     if (known < 0) return nullptr;
   }
-  return value_call_slowly(args, count, names);
+  return _PyObject_MakeTpCall(PyThreadState_Get(), type, args, count, names);
 }
 
-inline PyObject* get_data(PyObject* self, void*) {
-  return held(as_value(self)) ? PyFloat_FromDouble(node_of(as_value(self)).value) : fail_stale();
+/// Value.data and Value.grad: `which` is null for the data.
+inline PyObject* get_number(PyObject* self, void* which) {
+  if (BURLAB_UNLIKELY(!held(as_value(self)))) return fail_stale();
+  const Node& n = node_of(as_value(self));
+  return PyFloat_FromDouble(which ? n.gradient : n.value);
 }
-inline PyObject* get_grad(PyObject* self, void*) {
-  return held(as_value(self)) ? PyFloat_FromDouble(node_of(as_value(self)).gradient) : fail_stale();
-}
-BURLAB_COLD int set_number(PyObject* self, PyObject* object, double Node::* field) {
+inline int set_number(PyObject* self, PyObject* object, void* which) {
   double x = 0;
   const int known = object ? number(object, &x) : 0;
   if (known == 0)
-    fail(PyExc_TypeError, "data and grad of a Value are real numbers, but got %.100s.",
-         object ? object->ob_type->tp_name : "a deletion");
+    PyErr_Format(environment.type_error, "data and grad of a Value are real numbers, but got %.100s.",
+                 object ? object->ob_type->tp_name : "a deletion");
   if (known <= 0) return -1;
   if (!held(as_value(self))) return fail_stale(), -1;
-  node_of(as_value(self)).*field = x;
+  Node& n = node_of(as_value(self));
+  (which ? n.gradient : n.value) = x;
   return 0;
 }
-inline int set_data(PyObject* self, PyObject* x, void*) { return set_number(self, x, &Node::value); }
-inline int set_grad(PyObject* self, PyObject* x, void*) { return set_number(self, x, &Node::gradient); }
-
 inline PyObject* get_tape(PyObject* self, void*) { return retain(static_cast<PyObject*>(tape_of(as_value(self)))); }
+inline Py_hash_t hash(PyObject* self) { return static_cast<Py_hash_t>(reinterpret_cast<std::uintptr_t>(self) >> 4); }
 
 /// backward(accumulate=False)
 inline PyObject* backward(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
-  const Py_ssize_t named = names ? PyTuple_Size(names) : 0;
+  const Py_ssize_t total = count + (names ? PyTuple_Size(names) : 0);
   int accumulate = 0;
-  if (BURLAB_UNLIKELY(count + named > 0)) {
-    if (count + named > 1 || (named && PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, 0), "accumulate")))
-      return fail(PyExc_TypeError, "backward takes one argument: backward(accumulate=False).");
-    accumulate = PyObject_IsTrue(args[0]);
-    if (accumulate < 0) return nullptr;
+  if (BURLAB_UNLIKELY(total > 0)) {
+    if (total > 1 || (names && PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, 0), "accumulate"))) {
+      PyErr_SetString(PyExc_TypeError, "backward takes one argument: backward(accumulate=False).");
+      return nullptr;
+    }
+    if ((accumulate = PyObject_IsTrue(args[0])) < 0) return nullptr;
   }
   if (!held(as_value(self))) return fail_stale();
-  tape_of(as_value(self))->backward(as_value(self)->index, accumulate != 0);
+  as_value(self)->tape->backward(as_value(self)->index, accumulate != 0);
   return none();
 }
 
-inline Py_hash_t hash(PyObject* self) { return static_cast<Py_hash_t>(reinterpret_cast<std::uintptr_t>(self) >> 4); }
-
-/// Order by data, as max(values) and np.sort need it; == stays identity, as sets of nodes need it.
-BURLAB_NOINLINE PyObject* compare(PyObject* self, PyObject* other, int op) {
-  if (op == Py_EQ || op == Py_NE) return not_implemented();
-  double y = 0;
-  if (is_value(other)) {
-    if (!held(as_value(other))) return fail_stale();
-    y = node_of(as_value(other)).value;
-  } else if (const int known = number(other, &y); known <= 0) {
-    return known ? nullptr : not_implemented();
-  }
-  if (!held(as_value(self))) return fail_stale();
-  const double x = node_of(as_value(self)).value;
-  return PyBool_FromLong(op == Py_LT ? x < y : op == Py_LE ? x <= y : op == Py_GT ? x > y : x >= y);
+/// type(reclaims=False): whether nodes that no Value reaches are dropped.
+BURLAB_COLD PyObject* tape_new(PyTypeObject* type, PyObject* args, PyObject*) {
+  int reclaims = 0;
+  if (!PyArg_ParseTuple(args, "|p:Tape", &reclaims)) return nullptr;
+  PyObject* self = type->tp_alloc(type, 0);  // all zero
+  if (!self) return nullptr;
+  TapeObject* tape = static_cast<TapeObject*>(self);
+  std::construct_at(static_cast<Tape*>(tape));
+  tape->reclaims = reclaims != 0;
+  return self;
 }
+BURLAB_COLD void tape_dealloc(PyObject* self) {  // no Value is left: each keeps its tape alive
+  TapeObject* tape = static_cast<TapeObject*>(self);
+  PyTypeObject* type = self->ob_type;
+  while (ValueObject* value = tape->spare) {
+    tape->spare = reinterpret_cast<ValueObject*>(value->tape);
+    PyObject_Free(value);
+    release(environment.value_type);
+  }
+  std::destroy_at(static_cast<Tape*>(tape));
+  type->tp_free(self);
+  release(type);
+}
+inline Py_ssize_t tape_length(PyObject* self) { return static_cast<TapeObject*>(self)->Tape::size(); }
 
-}  // namespace burlab::python
+}  // namespace burlab::eager
 BURLAB_END

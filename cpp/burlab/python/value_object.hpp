@@ -4,44 +4,42 @@
 #include <memory>
 
 #include "../tape/reclaim.hpp"
-#include "../tape/replay.hpp"
 #include "../tape/sweep.hpp"
 #include "object.hpp"
 
 BURLAB_BEGIN
-namespace burlab::python {
+namespace burlab::eager {
 
 struct ValueObject : PyObject, Handle {};
 
-constexpr std::uint32_t spare_limit = 256;
 struct TapeObject : PyObject, Tape {
   ValueObject* spare;  // dead Values to be used again, linked through `tape`
   std::uint32_t spare_count;
   std::uint32_t value_count;  // Values that hold memory, living and spare
 };
+constexpr std::uint32_t spare_limit = 256;
 
-/// What the Python side hands over once, when the types are made.
+/// What the Python side hands over once, when the types are made, and what they share.
 struct Environment {
-  PyTypeObject *value_type = nullptr, *tape_type = nullptr;
-  PyObject* tape_error = nullptr;
-  PyObject* argument_error = nullptr;
-  PyObject* current_tape = nullptr;    // a context variable: the tape that a `with` block has put in force, or None
-  PyObject* default_tape = nullptr;    // makes the default tape of a thread
-  PyObject* number_types = nullptr;    // a tuple: instances are numbers, though neither float nor int
-  PyObject* ufunc_fallback = nullptr;  // what NumPy asks of a Value and C++ does not answer
-  PyObject* ufunc_codes = nullptr;     // a dict: NumPy's functions to the codes of our operations
-  std::uint64_t thread = 0;            // the thread that asked last, and its default tape
-  TapeObject* tape = nullptr;
+  PyTypeObject *value_type, *tape_type;
+  PyObject *tape_error, *argument_error, *type_error;
+  PyObject* entered_tape;    // a context variable: the tape that a `with` block has put in force, or None
+  PyObject* default_tape;    // makes the default tape of a thread
+  PyObject* number_types;    // a tuple: instances are numbers, though neither float nor int
+  PyObject* ufunc_codes;     // a dict: NumPy's functions to the codes of our operations
+  PyObject* ufunc_fallback;  // answers what NumPy asks of a Value and C++ does not
+  PyObject* load_tools;      // compiles tools.hpp, which sets `evaluate`
+  Outcome (*evaluate)(std::uint32_t code, double x, double y, bool by_x, bool by_y);  // operations that are not at hand
+  std::uint64_t thread;  // the thread that asked last for a tape, and its default one
+  TapeObject* tape;
 };
 inline Environment environment;
 
 BURLAB_INLINE ValueObject* as_value(PyObject* object) { return static_cast<ValueObject*>(object); }
-BURLAB_INLINE TapeObject* tape_of(const Handle* handle) { return static_cast<TapeObject*>(handle->tape); }
-BURLAB_INLINE Node& node_of(const ValueObject* value) { return value->tape->nodes[value->index]; }
-
-BURLAB_INLINE bool is_exact_value(PyObject* object) { return object->ob_type == environment.value_type; }
+BURLAB_INLINE TapeObject* tape_of(const ValueObject* value) { return static_cast<TapeObject*>(value->tape); }
+BURLAB_INLINE Node& node_of(const ValueObject* value) { return value->tape->nodes.at[value->index]; }
 BURLAB_INLINE bool is_value(PyObject* object) {
-  return is_exact_value(object) || PyType_IsSubtype(object->ob_type, environment.value_type);
+  return object->ob_type == environment.value_type || PyType_IsSubtype(object->ob_type, environment.value_type);
 }
 /// Whether the tape still holds the node: `rewind` cuts nodes off without looking for their handles.
 BURLAB_INLINE bool held(const ValueObject* value) {
@@ -49,15 +47,16 @@ BURLAB_INLINE bool held(const ValueObject* value) {
 }
 
 BURLAB_COLD PyObject* fail_stale() {
-  return fail(
-      environment.tape_error,
-      "this Value was cut off by Tape.rewind: its tape holds it no more. Make it before the mark, or again after "
-      "the rewind.");
+  PyErr_SetString(environment.tape_error,
+                  "this Value was cut off by Tape.rewind: its tape holds it no more. Make it before the mark, or again "
+                  "after the rewind.");
+  return nullptr;
 }
 BURLAB_COLD PyObject* fail_two_tapes() {
-  return fail(environment.tape_error,
-              "the operands live on two tapes. Make all leaves of one computation under the same tape: each thread and "
-              "each `with Tape()` block has its own, and `with x.tape:` goes back to that of x.");
+  PyErr_SetString(environment.tape_error,
+                  "the operands live on two tapes. Make all leaves of one computation under the same tape: each thread "
+                  "and each `with Tape()` block has its own, and `with x.tape:` goes back to that of x.");
+  return nullptr;
 }
 
 /// Room for one node; MemoryError where there is none. It may renumber nodes, but runs no Python.
@@ -67,9 +66,9 @@ BURLAB_COLD bool make_room(TapeObject* tape) {
   PyErr_NoMemory();
   return false;
 }
-BURLAB_INLINE bool room(TapeObject* tape) { return BURLAB_LIKELY(!tape->full()) || make_room(tape); }
+BURLAB_INLINE bool room(TapeObject* tape) { return !tape->full() || make_room(tape); }
 
-BURLAB_NOINLINE ValueObject* allocate(TapeObject* tape) {
+BURLAB_COLD ValueObject* allocate(TapeObject* tape) {
   ValueObject* value = PyObject_New(ValueObject, environment.value_type);
   if (value) ++tape->value_count;
   return value;
@@ -84,38 +83,33 @@ BURLAB_INLINE PyObject* wrap(TapeObject* tape, std::uint32_t index) {
   } else if (!(value = allocate(tape))) {
     return nullptr;
   }
-  value->tape = retain(tape);
+  retain(tape);
+  value->tape = tape;
   value->index = index;
-  tape->nodes[index].holder = value;
+  tape->nodes.at[index].holder = value;
   return value;
-}
-/// The Python object of a node: the one that it has, or a new one where that has died.
-BURLAB_NOINLINE PyObject* object_of(TapeObject* tape, std::uint32_t index) {
-  Handle* holder = tape->nodes[index].holder;
-  return holder ? retain(static_cast<ValueObject*>(holder)) : wrap(tape, index);
 }
 
 inline void value_dealloc(PyObject* self) {
   ValueObject* value = as_value(self);
   PyTypeObject* type = self->ob_type;
   TapeObject* tape = tape_of(value);
-  if (BURLAB_LIKELY(tape != nullptr)) {
-    if (BURLAB_LIKELY(held(value))) {
-      node_of(value).holder = nullptr;
-      if (tape->reclaims && value->index + 1 == tape->nodes.size) tape->pop_unheld();
-    }
-    if (BURLAB_LIKELY(type == environment.value_type && tape->spare_count < spare_limit)) {
-      value->tape = reinterpret_cast<Tape*>(tape->spare);
-      tape->spare = value;
-      ++tape->spare_count;
-      return release(tape);
-    }
-    tape->value_count -= type == environment.value_type;
-    release(tape);
+  const bool exact = type == environment.value_type;
+  if (tape && held(value)) {
+    node_of(value).holder = nullptr;
+    if (tape->reclaims && value->index + 1 == tape->nodes.size) tape->pop_unheld();
   }
-  type->tp_free(self);
-  release(type);
+  if (BURLAB_LIKELY(exact && tape->spare_count < spare_limit)) {
+    value->tape = reinterpret_cast<Tape*>(tape->spare);
+    tape->spare = value;
+    ++tape->spare_count;
+  } else {
+    if (exact) --tape->value_count;
+    type->tp_free(self);
+    release(type);
+  }
+  release(tape);
 }
 
-}  // namespace burlab::python
+}  // namespace burlab::eager
 BURLAB_END

@@ -1,78 +1,37 @@
 #pragma once
 // The types Value and Tape, put together. `make_types` is called once, by burlab/eager/native.py.
-#include "tape_face.hpp"
 #include "value_face.hpp"
-#include "value_sequence.hpp"
-#include "value_ufunc.hpp"
+#include "value_operation.hpp"
 
 BURLAB_BEGIN
-namespace burlab::python {
+namespace burlab::eager {
 
-/// Which operations become methods: all that the tape records, but not those that are operators.
-template <class Op>
-constexpr bool is_operator =
-    code_of<Op> == code_of<ops::Add> || code_of<Op> == code_of<ops::Sub> || code_of<Op> == code_of<ops::Mul> ||
-    code_of<Op> == code_of<ops::Div> || code_of<Op> == code_of<ops::Neg> || code_of<Op> == code_of<ops::Power>;
-
-inline PyMethodDef methods[64];
-
-BURLAB_INLINE void add_method(std::uint32_t& count, PyMethodDef method) { methods[count++] = method; }
-
-template <class... Ops>
-BURLAB_COLD void add_methods(std::uint32_t& count, ops::List<Ops...>) {
-  const auto add = [&]<class Op>(ops::List<Op>) {
-    if constexpr (Recordable<Op>)
-      if constexpr (!is_operator<Op>)
-        add_method(count, {Op::name, method<Op>, Op::arity == 1 ? METH_NOARGS : METH_O, Op::doc});
-  };
-  (add(ops::List<Ops>{}), ...);
+template <class F>
+BURLAB_INLINE void* slot(F* function) {
+  return reinterpret_cast<void*>(function);
 }
 
-inline PyGetSetDef attributes[] = {
-    {"data", get_data, set_data, "The number, float64. Settable: the next operations use it.", nullptr},
-    {"grad", get_grad, set_grad, "The derivative of the last root by this Value, float64. Settable.", nullptr},
-    {"label", get_label, set_label, "A name for displays, a str or None. Settable.", nullptr},
-    {"tape", get_tape, nullptr, "The Tape that holds this Value.", nullptr},
-    {"_prev", get_prev, nullptr, "The operands that are Values, a set.", nullptr},
-    {"_op", get_op, nullptr, "The operation as a str, empty for a leaf.", nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
-
-inline PyMethodDef tape_methods[] = {{"_reclaim", tape_reclaim, METH_O, nullptr},
-                                     {"_reclaims", tape_reclaims, METH_NOARGS, nullptr},
-                                     {"_measure", tape_measure, METH_NOARGS, nullptr},
-                                     {"_position", tape_position, METH_NOARGS, nullptr},
-                                     {"_cut", tape_cut, METH_O, nullptr},
-                                     {"_replay", tape_replay, METH_O, nullptr},
-                                     {"_index", tape_index, METH_O, nullptr},
-                                     {"_node", tape_node, METH_O, nullptr},
-                                     {"_value", tape_value, METH_O, nullptr},
-                                     {"_take_status", tape_take_status, METH_NOARGS, nullptr},
-                                     {nullptr, nullptr, 0, nullptr}};
-
-inline PyMethodDef reduce_method = {"reduce", as_method(reduce), METH_FASTCALL, nullptr};
-
 BURLAB_COLD PyTypeObject* make_value_type() {
-  std::uint32_t count = 0;
-  add_method(count, {"backward", as_method(backward), METH_FASTCALL | METH_KEYWORDS,
-                     "backward(accumulate=False): gradients of this Value by everything it was computed from."});
-  add_method(count, {"__array_ufunc__", as_method(array_ufunc), METH_FASTCALL | METH_KEYWORDS, nullptr});
-  add_method(count, {"__reduce_ex__", refuse_copy, METH_O, nullptr});
-  add_methods(count, ops::Scalar{});
-  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(value_new)},
-                         {Py_tp_dealloc, reinterpret_cast<void*>(value_dealloc)},
-                         {Py_tp_repr, reinterpret_cast<void*>(repr)},
-                         {Py_tp_hash, reinterpret_cast<void*>(hash)},
-                         {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
+  static PyGetSetDef attributes[] = {{"data", get_number, set_number, nullptr, nullptr},
+                                     {"grad", get_number, set_number, nullptr, &environment},
+                                     {"tape", get_tape, nullptr, nullptr, nullptr},
+                                     {nullptr, nullptr, nullptr, nullptr, nullptr}};
+  static PyMethodDef methods[] = {
+      {"backward", as_method(backward), METH_FASTCALL | METH_KEYWORDS,
+       "backward(accumulate=False): gradients of this Value by everything that it was computed from."},
+      {"__array_ufunc__", as_method(array_ufunc), METH_FASTCALL | METH_KEYWORDS, nullptr},
+      {nullptr, nullptr, 0, nullptr}};
+  PyType_Slot slots[] = {{Py_tp_new, slot(value_new)},
+                         {Py_tp_dealloc, slot(value_dealloc)},
+                         {Py_tp_hash, slot(hash)},
                          {Py_tp_getset, attributes},
                          {Py_tp_methods, methods},
-                         {Py_nb_add, reinterpret_cast<void*>(binary<ops::Add>)},
-                         {Py_nb_subtract, reinterpret_cast<void*>(binary<ops::Sub>)},
-                         {Py_nb_multiply, reinterpret_cast<void*>(binary<ops::Mul>)},
-                         {Py_nb_true_divide, reinterpret_cast<void*>(binary<ops::Div>)},
-                         {Py_nb_power, reinterpret_cast<void*>(power)},
-                         {Py_nb_negative, reinterpret_cast<void*>(negative)},
-                         {Py_nb_positive, reinterpret_cast<void*>(positive)},
-                         {Py_nb_absolute, reinterpret_cast<void*>(absolute)},
+                         {Py_nb_add, slot(binary<ops::Add>)},
+                         {Py_nb_subtract, slot(binary<ops::Sub>)},
+                         {Py_nb_multiply, slot(binary<ops::Mul>)},
+                         {Py_nb_true_divide, slot(binary<ops::Div>)},
+                         {Py_nb_power, slot(power)},
+                         {Py_nb_negative, slot(negative)},
                          {0, nullptr}};
   PyType_Spec spec = {"burlab.eager.value.Value", sizeof(ValueObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
                       slots};
@@ -82,30 +41,62 @@ BURLAB_COLD PyTypeObject* make_value_type() {
 }
 
 BURLAB_COLD PyTypeObject* make_tape_type() {
-  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(tape_new)},
-                         {Py_tp_dealloc, reinterpret_cast<void*>(tape_dealloc)},
-                         {Py_tp_methods, tape_methods},
-                         {Py_sq_length, reinterpret_cast<void*>(tape_length)},
+  PyType_Slot slots[] = {{Py_tp_new, slot(tape_new)},
+                         {Py_tp_dealloc, slot(tape_dealloc)},
+                         {Py_sq_length, slot(tape_length)},
                          {0, nullptr}};
   PyType_Spec spec = {"burlab.eager.native.Tape", sizeof(TapeObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
                       slots};
   return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
 }
 
-/// make_types(tape_error, argument_error, current_tape, default_tape, number_types, ufunc_fallback, ufunc_codes)
-/// -> (Value, Tape, reduce)
-BURLAB_COLD PyObject* make_types(PyObject* arguments) {
-  Environment& e = environment;
-  if (!PyArg_ParseTuple(arguments, "OOOOOOO", &e.tape_error, &e.argument_error, &e.current_tape, &e.default_tape,
-                        &e.number_types, &e.ufunc_fallback, &e.ufunc_codes))
-    return nullptr;
-  retain(arguments);  // for ever: the environment borrows from it
-  e.value_type = make_value_type();
-  e.tape_type = e.value_type ? make_tape_type() : nullptr;
-  return e.tape_type
-             ? Py_BuildValue("ONN", e.value_type, e.tape_type, PyCFunction_NewEx(&reduce_method, nullptr, nullptr))
-             : nullptr;
+BURLAB_COLD PyTypeObject* make_operation_type() {
+  static PyMemberDef members[] = {
+      {"__vectorcalloffset__", T_PYSSIZET, offsetof(OperationObject, call), READONLY, nullptr},
+      {"__name__", T_OBJECT, offsetof(OperationObject, name), READONLY, nullptr},
+      {"__doc__", T_OBJECT, offsetof(OperationObject, doc), READONLY, nullptr},
+      {"code", T_UINT, offsetof(OperationObject, code), READONLY, nullptr},
+      {nullptr, 0, 0, 0, nullptr}};
+  PyType_Slot slots[] = {{Py_tp_call, slot(PyVectorcall_Call)},
+                         {Py_tp_descr_get, slot(operation_get)},
+                         {Py_tp_members, members},
+                         {0, nullptr}};
+  PyType_Spec spec = {"burlab.eager.native.Operation", sizeof(OperationObject), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR, slots};
+  return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
 }
 
-}  // namespace burlab::python
+/// {name: Operation} of everything that a tape records.
+BURLAB_COLD PyObject* make_operations() {
+  PyTypeObject* type = make_operation_type();
+  PyObject* operations = type ? PyDict_New() : nullptr;
+  for (std::uint32_t row = 0; operations && row < scalar_rows.size(); ++row) {
+    if (!scalar_rows[row].differentiable || scalar_rows[row].arity > 2) continue;
+    OperationObject* operation = PyObject_New(OperationObject, type);
+    if (!operation) return nullptr;
+    operation->call = operation_call;
+    operation->name = PyUnicode_FromString(scalar_rows[row].name);
+    operation->doc = PyUnicode_FromString(scalar_rows[row].doc);
+    operation->code = row + 1;
+    operation->arity = scalar_rows[row].arity;
+    if (PyDict_SetItem(operations, operation->name, &operation->head) < 0) return nullptr;
+    release(operation);
+  }
+  return operations;
+}
+
+/// make_types((tape_error, argument_error, type_error, entered_tape, default_tape, number_types, ufunc_codes,
+/// ufunc_fallback, load_tools)) -> (Value, Tape, operations)
+BURLAB_COLD PyObject* make_types(PyObject* given) {
+  Environment& e = environment;
+  if (!PyArg_ParseTuple(given, "OOOOOOOOO", &e.tape_error, &e.argument_error, &e.type_error, &e.entered_tape,
+                        &e.default_tape, &e.number_types, &e.ufunc_codes, &e.ufunc_fallback, &e.load_tools))
+    return nullptr;
+  retain(given);  // for ever: the environment borrows from it
+  e.value_type = make_value_type();
+  e.tape_type = e.value_type ? make_tape_type() : nullptr;
+  return e.tape_type ? Py_BuildValue("OON", e.value_type, e.tape_type, make_operations()) : nullptr;
+}
+
+}  // namespace burlab::eager
 BURLAB_END

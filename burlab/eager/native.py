@@ -1,0 +1,73 @@
+"""Compile the eager gear: the one place of this layer that talks to the C++ compiler."""
+
+import ctypes
+import threading
+from contextvars import ContextVar
+from functools import cache
+from numbers import Real
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from burlab.errors import ArgumentError, DTypeError, TapeError
+from burlab.runtime import address, declare
+
+# The tape that the innermost `with Tape()` block has put in force; None for the default tape of the thread.
+entered_tape: ContextVar[Any] = ContextVar("burlab tape", default=None)
+
+# NumPy's name of an operation, where it is not ours.
+_UFUNC_NAMES = {"sub": "subtract", "mul": "multiply", "div": "divide", "neg": "negative", "abs": "absolute"}
+
+
+class Types(NamedTuple):
+    """What every Value needs: the types, and each operation of the table as a function of Values."""
+
+    Value: Any
+    Tape: Any
+    operations: dict[str, Any]
+
+
+@cache
+def types() -> Types:
+    """The types, compiled by the first call (0.25 s)."""
+    ufunc_codes: dict[np.ufunc, int] = {}
+    unit = declare(
+        'extern "C" PyObject* @unit_types(PyObject* given) { return burlab::eager::make_types(given); }',
+        ("burlab/python/value_type.hpp",),
+    )
+    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(address(f"{unit}_types"))
+    errors = (TapeError, ArgumentError, DTypeError)
+    numbers = (np.floating, np.integer, np.bool_, Real)
+    found = Types(*make((*errors, entered_tape, _default_tape, numbers, ufunc_codes, _answer, tools)))
+    for name, operation in found.operations.items():
+        ufunc = getattr(np, _UFUNC_NAMES.get(name, name), None)
+        if isinstance(ufunc, np.ufunc):
+            ufunc_codes[ufunc] = operation.code
+    return found
+
+
+@cache
+def tools() -> SimpleNamespace:
+    """What fewer sessions need, compiled by the first call (0.15 s): rare operations, labels, sequences, replay."""
+    unit = declare(
+        'extern "C" PyObject* @unit_tools() { return burlab::eager::make_tools(); }', ("burlab/python/tools.hpp",)
+    )
+    return SimpleNamespace(**ctypes.PYFUNCTYPE(ctypes.py_object)(address(f"{unit}_tools"))())
+
+
+_of_thread = threading.local()
+
+
+def _default_tape() -> Any:
+    from .tape import Tape
+
+    if not hasattr(_of_thread, "tape"):
+        _of_thread.tape = Tape.reclaiming()
+    return _of_thread.tape
+
+
+def _answer(*arguments: Any, **keywords: Any) -> Any:
+    from .ufuncs import answer
+
+    return answer(*arguments, **keywords)

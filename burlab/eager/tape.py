@@ -1,0 +1,153 @@
+"""Tapes: where Values are recorded, and how one goes back, replays and measures."""
+
+from collections.abc import Mapping
+from contextvars import Token
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from burlab.errors import ArgumentError, TapeError
+
+from .native import entered_tape, tools, types
+
+if TYPE_CHECKING:
+    from .value import Value
+
+    class _Recorder:
+        """The compiled type, as far as a type checker needs it."""
+
+        def __len__(self) -> int: ...
+
+else:
+    _Recorder = types().Tape
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mark:
+    """A position on a tape, made by `Tape.mark` and used by `Tape.rewind`."""
+
+    position: tuple[int, int]
+    depth: int
+
+
+class Tape(_Recorder):
+    """Operations in the order in which they were done: the memory of Values.
+
+    Inside `with Tape() as tape:` new leaves are recorded on that tape; `len(tape)` is the number of its nodes. Outside,
+    each thread has a default tape, which drops what no Value reaches; a tape of one's own keeps everything until it is
+    rewound. What is computed from a Value always goes to that Value's tape, and Values of two tapes do not mix.
+
+    >>> with Tape() as tape:
+    ...     x = Value(3.0)
+    ...     mark = tape.mark()
+    ...     for _ in range(1000):
+    ...         tape.rewind(mark)  # nothing piles up
+    ...         (x**2).backward()
+    >>> x.grad, len(tape)
+    (6.0, 2)
+    """
+
+    __slots__ = ("_marks", "_tokens")
+    _marks: list[Mark]
+    _tokens: list[Token[Any]]
+
+    def __init__(self) -> None:
+        self._marks, self._tokens = [], []
+
+    @classmethod
+    def reclaiming(cls) -> "Tape":
+        """A tape that drops what no Value reaches, as the default tapes do."""
+        new: Any = cls.__new__
+        tape: Tape = new(cls, True)
+        tape.__init__()
+        return tape
+
+    def __enter__(self) -> Self:
+        self._tokens.append(entered_tape.set(self))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        entered_tape.reset(self._tokens.pop())
+
+    def __repr__(self) -> str:
+        return f"<burlab.Tape: {len(self)} nodes, {sum(self.nbytes.values())} bytes>"
+
+    def mark(self) -> Mark:
+        """Remember where the tape stands, for `rewind`. O(1)."""
+        if tools().reclaims(self):
+            raise TapeError(
+                "a default tape cannot be marked: it drops and renumbers nodes by itself. Record under a tape of your "
+                "own: with bl.Tape() as tape: ..."
+            )
+        position = tools().position(self)
+        if not self._marks or self._marks[-1].position != position:
+            self._marks.append(Mark(position, len(self._marks)))
+        return self._marks[-1]
+
+    def rewind(self, mark: Mark) -> None:
+        """Cut off everything recorded since `mark`; the memory stays for what comes next. O(1).
+
+        A Value that was cut off raises TapeError when it is used. A mark stays usable until the tape is rewound to an
+        earlier one; TapeError says when it is not.
+        """
+        if not isinstance(mark, Mark):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+            raise TypeError(f"rewind needs a mark of this tape, from tape.mark(), but got {type(mark).__name__}.")
+        if mark.depth >= len(self._marks) or self._marks[mark.depth] is not mark:
+            raise TapeError(
+                "this mark is not one of this tape's, or the tape has been rewound to an earlier one since. Take a new "
+                "one with tape.mark()."
+            )
+        del self._marks[mark.depth + 1 :]
+        tools().cut(self, mark.position)
+
+    @property
+    def nbytes(self) -> dict[str, int]:
+        """The memory that the tape holds, in bytes, by kind.
+
+        nodes; edges, the operands of operations over sequences; labels; values, the Python objects on the nodes and
+        those kept to be used again.
+        """
+        return dict(zip(("nodes", "edges", "labels", "values"), tools().measure(self), strict=True))
+
+    def replay(self, values: "Mapping[Value, float] | None" = None, root: "Value | None" = None) -> float | None:
+        """Compute what was recorded again, with other numbers in the leaves, and take the gradients of `root` anew.
+
+        values: the leaves that change, and their new numbers. Every node after the first of them gets its new value
+        (every node of the tape, where `values` is left out), to be read from its Value's `data`, and after the sweep
+        from `root` also its `grad`. Returns the value of `root`, or None without one. Branches that Python took while
+        recording are not taken again.
+
+        >>> a, b = Value(1.0), Value(2.0)
+        >>> g = a * b + b
+        >>> g.tape.replay({a: 3.0, b: 10.0}, root=g), a.grad, b.grad
+        (40.0, 10.0, 4.0)
+        """
+        numbers = {leaf: float(number) for leaf, number in (values or {}).items()}
+        indices = [self._leaf_index(leaf) for leaf in numbers]
+        if root is not None:
+            self._index(root)
+        for leaf, number in numbers.items():
+            leaf.data = number
+        tools().replay(self, min(indices, default=1))
+        if root is None:
+            return None
+        root.backward()
+        return root.data
+
+    def _index(self, value: "Value") -> int:
+        if not isinstance(value, types().Value):
+            raise TypeError(f"a Value on this tape is needed, but got {type(value).__name__}.")
+        if value.tape is not self:
+            raise TapeError("this Value lives on another tape. Use the tape that it was recorded on: value.tape.")
+        return tools().index(value)
+
+    def _leaf_index(self, value: "Value") -> int:
+        index = self._index(value)
+        if tools().node(self, index)[0] != "leaf":
+            raise ArgumentError(
+                f"only leaves take new numbers, but {value} is computed from others. Pass the leaves it depends on."
+            )
+        return index
+
+
+# For the examples above, and whoever imports this module first: the types belong together.
+from .value import Value  # noqa: E402

@@ -1,0 +1,126 @@
+"""The type `Value`: compiled, and completed here with what need not be fast."""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from burlab.errors import DTypeError, TapeError
+
+from .native import tools, types
+
+Value: Any = types().Value  # value.pyi says what it is to a type checker
+Value.__doc__ = """A number that remembers how it was computed.
+
+data: a real number, stored as float64. label: a name for displays, a str or None. The Value is a new leaf on the tape
+in force (`burlab.Tape`); `+ - * / **`, the methods below and NumPy's functions of the same names record what is
+computed from it, and `backward()` gives the derivatives of the result by everything that it came from.
+
+>>> a, b = Value(-41.0, label="a"), Value(2.0, label="b")
+>>> d = a * b + b**3
+>>> g = ((a + b) - d) ** 2 / 2
+>>> g.backward()
+>>> g.data, a.grad, b.grad
+(612.5, -35.0, 1050.0)
+
+Attributes. data: the number; settable, and used by what is recorded afterwards. grad: the derivative of the last root
+by this Value, 0 before the first; settable. label: settable. tape: the Tape that holds it. Equality and hash are
+identity; `<`, `<=`, `>`, `>=` compare the data.
+
+What runs on micrograd's Value (Karpathy 2020) runs on this one, but `backward()` computes fresh gradients: called twice
+it gives the same, and several roots may share one tape. A Value that the root does not depend on keeps the gradient
+that it has; `backward(accumulate=True)` adds to what is there.
+"""
+
+# micrograd's words for operations, where they are not ours.
+_SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "square": "**2", "cube": "**3", "relu": "ReLU", "leaf": ""}
+_OPERATORS = {"add", "sub", "mul", "div", "neg", "power"}
+
+
+def symbol(operation: str, operands: list[tuple[int, float]]) -> str:
+    """An operation as micrograd writes it: "+", "**2", "ReLU", "" for a leaf; for what it does not know, our name.
+
+    operands: as `tools().node` gives them, (parent, partial) or (0, constant).
+
+    >>> symbol("power", [(1, -0.25), (0, -1.0)])
+    '**-1'
+    """
+    if operation == "power":
+        parent, exponent = operands[1]
+        return "**" if parent else f"**{exponent:.17g}"
+    return _SYMBOLS.get(operation, operation)
+
+
+def _get_op(self: Any) -> str:
+    operation, _, _, _, operands = tools().node(self.tape, tools().index(self))
+    return symbol(operation, operands)
+
+
+def _get_prev(self: Any) -> set[Any]:
+    operands = tools().node(self.tape, tools().index(self))[4]
+    return {tools().value(self.tape, parent) for parent, _ in operands if parent}
+
+
+def _get_label(self: Any) -> str | None:
+    return tools().get_label(self)
+
+
+def _set_label(self: Any, label: str | None) -> None:
+    if label is not None and type(label) is not str:
+        raise DTypeError(f"a label is a str or None, but got {type(label).__name__}.")
+    tools().set_label(self, label)
+
+
+def _repr(self: Any) -> str:
+    try:
+        text = f"data={self.data}, grad={self.grad}"
+        label = _get_label(self)
+    except TapeError:
+        return "Value(cut off)"
+    return f"Value({text})" if label is None else f"Value({text}, label={label!r})"
+
+
+def _compare(relation: Callable[[float, float], bool]) -> Callable[[Any, Any], bool]:
+    return lambda self, other: relation(self.data, other.data if isinstance(other, Value) else other)
+
+
+def _itself(self: Any) -> Any:
+    return self
+
+
+def _refuse_copy(self: Any, _: Any) -> Any:
+    raise TypeError(
+        f"{self} cannot be copied or pickled, for it is a node of a tape. Make a new leaf of its number: Value(x.data)."
+    )
+
+
+def _dot(self: Any) -> str:
+    """The graph that this Value was computed by, as text for Graphviz.
+
+    >>> print((Value(2.0, label="x") ** 2).dot())  # doctest: +ELLIPSIS
+    digraph {
+      ...
+    }
+    """
+    from .ancestry import to_dot
+
+    return to_dot(self)
+
+
+_METHODS = {name: operation for name, operation in types().operations.items() if name not in _OPERATORS}
+_ATTRIBUTES: dict[str, Any] = _METHODS | {
+    "label": property(_get_label, _set_label, doc="A name for displays, a str or None."),
+    "dot": _dot,
+    "_op": property(_get_op, doc="The operation that computed this Value, a str; empty for a leaf."),
+    "_prev": property(_get_prev, doc="The Values that this one was computed from, a set."),
+    "conjugate": _itself,  # np.var asks for it
+    "__repr__": _repr,
+    "__pos__": _itself,
+    "__abs__": types().operations["abs"],
+    "__lt__": _compare(operator.lt),
+    "__le__": _compare(operator.le),
+    "__gt__": _compare(operator.gt),
+    "__ge__": _compare(operator.ge),
+    "__reduce_ex__": _refuse_copy,
+}
+for _name, _attribute in _ATTRIBUTES.items():
+    setattr(Value, _name, _attribute)

@@ -1,0 +1,101 @@
+#pragma once
+// The memory of a tape: plain records in arrays, named by 32-bit numbers, so that a graph is two blocks and not a
+// forest.
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <type_traits>
+
+#include "../abi.hpp"
+
+BURLAB_BEGIN
+namespace burlab {
+
+class Tape;
+
+/// A growable array of plain records that starts on a cache line. It grows and shrinks only when it is told to.
+template <class T>
+struct Block {
+  static_assert(std::is_trivially_copyable_v<T>);
+  T* at = nullptr;
+  std::uint32_t size = 0, capacity = 0;
+
+  Block() = default;
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+  ~Block() { std::free(at); }
+
+  BURLAB_INLINE T& operator[](std::uint32_t i) const { return at[i]; }
+  std::size_t bytes() const { return rounded(capacity); }
+
+  /// Move to room for `wanted` records, at least `size`; false, and nothing changed, where the memory is not to be had.
+  BURLAB_OPTNONE bool resize(std::uint32_t wanted) {
+    T* fresh = wanted ? static_cast<T*>(std::aligned_alloc(64, rounded(wanted))) : nullptr;
+    if (wanted && !fresh) return false;
+    if (size) std::memcpy(static_cast<void*>(fresh), at, size * sizeof(T));
+    std::free(at);
+    at = fresh;
+    capacity = wanted;
+    return true;
+  }
+
+  /// Make room for `more` records, doubling; false where the memory or the 32-bit numbers are used up.
+  BURLAB_OPTNONE bool reserve(std::uint32_t more) {
+    if (more <= capacity - size) return true;
+    const std::uint64_t needed = std::uint64_t(size) + more, doubled = std::uint64_t(capacity) * 2;
+    const std::uint64_t wanted = needed > doubled ? needed : doubled;
+    if (needed > UINT32_MAX) return false;
+    return resize(static_cast<std::uint32_t>(wanted < UINT32_MAX ? wanted : UINT32_MAX));
+  }
+
+ private:
+  static std::size_t rounded(std::uint32_t count) { return (std::size_t(count) * sizeof(T) + 63) / 64 * 64; }
+};
+
+constexpr std::uint32_t leaf_code = 0;          // no operation: a number that gradients are taken by
+constexpr std::uint32_t first_wide_code = 128;  // from here on: operations over sequences, see wide.hpp
+
+/// The one holder that a node knows: compaction moves nodes, and tells the holder the new number.
+struct Handle {
+  Tape* tape;
+  std::uint32_t index;
+};
+
+/// One recorded operation, in one cache line. Node 0 stands in for an operand that is a constant, and for "no such
+/// node": the sweep adds what nobody reads to its gradient and needs no branch.
+struct alignas(64) Node {
+  double value;
+  double partial[2];        // of the result by each operand; for a constant operand: the constant itself
+  std::uint32_t parent[2];  // of a wide operation: its first edge and the number of its edges
+  double gradient;
+  double earlier;       // while a sweep accumulates: the gradient from before
+  std::uint32_t stamp;  // the last sweep that came by
+  std::uint32_t code;   // which operation, see rules.hpp
+  Handle* holder;
+
+  BURLAB_INLINE bool interior() const { return code != leaf_code; }
+  BURLAB_INLINE bool wide() const { return code >= first_wide_code; }
+  BURLAB_INLINE std::uint32_t edges() const { return parent[1]; }  // of a wide operation
+};
+static_assert(sizeof(Node) == 64);
+
+/// One operand of a wide operation, such as a sum over a sequence: parent 0 for a constant, then `partial` is the
+/// constant.
+struct Edge {
+  double partial;
+  std::uint32_t parent;
+};
+
+/// The user's name for a node; the tape does not know what `text` is, only how to let it go.
+struct Label {
+  std::uint32_t node;
+  void* text;
+};
+
+/// How much memory a tape holds, by kind, in bytes.
+struct TapeBytes {
+  std::size_t nodes, edges, labels;
+};
+
+}  // namespace burlab
+BURLAB_END

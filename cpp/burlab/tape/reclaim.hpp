@@ -1,0 +1,83 @@
+#pragma once
+// Taking back what nobody can reach. A node that a holder names, or that such a node was computed from, is alive; the
+// rest is dropped by sliding what lives down the tape. Order is kept, so a node still comes after its operands.
+#include "tape.hpp"
+
+BURLAB_BEGIN
+namespace burlab {
+
+/// Drop dead nodes from the end: what was computed last usually dies first.
+BURLAB_NOINLINE void Tape::pop_unheld() {
+  std::uint32_t size = nodes.size;
+  for (; size > 1 && !nodes[size - 1].holder; --size)
+    if (nodes[size - 1].wide()) edges.size = nodes[size - 1].parent[0];
+  rewind({size, edges.size});
+  if (nodes.capacity > 65536 && size < nodes.capacity / 8) nodes.resize(nodes.capacity / 4);
+}
+
+/// Whether there is room for one node, after dropping what is dead, or else after growing.
+BURLAB_NOINLINE bool Tape::make_room() {
+  if (reclaims && nodes.size > 1) {
+    compact();
+    if (nodes.size <= nodes.capacity / 8 && nodes.capacity > 4096) nodes.resize(nodes.capacity / 4);
+    if (nodes.size <= nodes.capacity / 2) return true;
+  }
+  return grow();
+}
+
+/// Drop every node that no holder reaches.
+BURLAB_NOINLINE void Tape::compact() {
+  Block<std::uint32_t> to;  // old number -> new number
+  ++collections;
+  const std::uint32_t alive = mark_alive();
+  if (alive + 1 == nodes.size || !to.resize(nodes.size)) return;
+  const std::uint32_t epoch = epoch_;
+  std::uint32_t size = 1, edge_size = 0;
+  to[0] = 0;
+  for (std::uint32_t i = 1; i < nodes.size; ++i) {
+    if (nodes[i].stamp != epoch) {
+      to[i] = 0;
+      continue;
+    }
+    Node& n = nodes[to[i] = size++];
+    n = nodes[i];
+    if (n.wide()) slide_edges(n, to.at, edge_size);
+    else n.parent[0] = to[n.parent[0]], n.parent[1] = to[n.parent[1]];
+    if (n.holder) n.holder->index = to[i];
+  }
+  slide_labels(to.at);
+  nodes.size = size;
+  edges.size = edge_size;
+  numbering += std::uint64_t(1) << 32;
+}
+
+/// Stamp the nodes that a holder reaches, and count them.
+BURLAB_INLINE std::uint32_t Tape::mark_alive() {
+  const std::uint32_t epoch = next_epoch();
+  std::uint32_t alive = 0;
+  for (std::uint32_t i = nodes.size - 1; i > 0; --i) {
+    Node& n = nodes[i];
+    if (!n.holder && n.stamp != epoch) continue;
+    n.stamp = epoch;
+    ++alive;
+    for_each_operand(n, [&](std::uint32_t parent, double) { nodes[parent].stamp = epoch; });
+  }
+  return alive;
+}
+
+BURLAB_INLINE void Tape::slide_edges(Node& n, const std::uint32_t* to, std::uint32_t& size) {
+  const Edge* from = first_edge(n);
+  n.parent[0] = size;
+  for (const Edge* end = from + n.edges(); from < end; ++from) edges[size++] = {from->partial, to[from->parent]};
+}
+
+BURLAB_OPTNONE inline void Tape::slide_labels(const std::uint32_t* to) {
+  std::uint32_t size = 0;
+  for (std::uint32_t k = 0; k < labels.size; ++k)
+    if (const std::uint32_t node = to[labels[k].node]) labels[size++] = {node, labels[k].text};
+    else release(labels[k].text);
+  labels.size = size;
+}
+
+}  // namespace burlab
+BURLAB_END

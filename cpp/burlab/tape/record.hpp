@@ -1,0 +1,20 @@
+#pragma once
+// Every operation by its code. A header of its own: to compile all of them takes a while, and not everyone needs them.
+#include "tape.hpp"
+
+BURLAB_BEGIN
+namespace burlab {
+
+/// The operation with this code at x (and y).
+BURLAB_NOINLINE Outcome evaluate(std::uint32_t code, double x, double y, bool by_x, bool by_y) {
+  Evaluation evaluation{code, x, y, by_x, by_y};
+  evaluation.among(ops::Scalar{});
+  return evaluation.result;
+}
+
+BURLAB_NOINLINE std::uint32_t Tape::record(std::uint32_t code, Operand x, Operand y) {
+  return append(code, evaluate(code, x.value, y.value, x.index != 0, y.index != 0), x.index, y.index);
+}
+
+}  // namespace burlab
+BURLAB_END

@@ -1,0 +1,96 @@
+#pragma once
+// The reverse sweep. Newest first is a reverse topological order, so one walk down the tape is the whole algorithm. A
+// stamp says which nodes this sweep has reached: nothing is cleared beforehand, and what the root does not depend on
+// keeps the gradient of its own last sweep.
+#include "tape.hpp"
+
+BURLAB_BEGIN
+namespace burlab {
+
+/// What a sweep knows while it walks. Nothing takes its address, so that it stays in registers.
+struct Sweep {
+  Tape* tape;
+  Node* nodes;
+  std::uint32_t epoch;
+  bool accumulate;
+  std::uint32_t waiting = 0;  // interior nodes that were reached and have not passed on their gradient
+
+  /// Give a contribution to a node. The first one of a sweep replaces what an earlier sweep has left, or, where
+  /// gradients accumulate, puts it aside: an interior node passes on only what belongs to this sweep.
+  BURLAB_INLINE void give(std::uint32_t index, double contribution) {
+    Node& n = nodes[index];
+    if (n.stamp >= epoch) {
+      n.gradient += contribution;
+      return;
+    }
+    n.stamp = epoch;
+    waiting += n.code != leaf_code;
+    if (BURLAB_UNLIKELY(accumulate)) {
+      n.earlier = n.gradient;
+      if (n.code == leaf_code) contribution += n.gradient;
+    }
+    n.gradient = contribution;
+  }
+
+  /// The chain rule: what a node has received goes to its operands.
+  BURLAB_INLINE void pass_on(Node& n) {
+    const double g = n.gradient;
+    if (BURLAB_UNLIKELY(accumulate)) n.gradient += n.earlier;
+    if (BURLAB_LIKELY(n.code < first_wide_code)) {
+      give(n.parent[0], g * n.partial[0]);
+      if (n.parent[1]) give(n.parent[1], g * n.partial[1]);
+    } else {
+      for (const Edge *e = tape->edges.at + n.parent[0], *end = e + n.parent[1]; e < end; ++e)
+        give(e->parent, g * e->partial);
+    }
+  }
+};
+
+inline int newest_first(const void* a, const void* b) {
+  const std::uint32_t x = *static_cast<const std::uint32_t*>(a), y = *static_cast<const std::uint32_t*>(b);
+  return (x < y) - (x > y);
+}
+
+/// The rest of a sweep, from node `last` down, where the ancestors of the root lie far apart among foreign nodes: list
+/// them and sort. Returns how many nodes still wait: none, or all of them where there is no memory for the list.
+BURLAB_COLD std::uint32_t sweep_list(Sweep sweep, std::uint32_t root, std::uint32_t last) {
+  const std::uint32_t listed = sweep.epoch + 1;  // a stamp of its own: reached, and on the list
+  Block<std::uint32_t> list;
+  bool enough = list.reserve(1024);
+  if (enough) list[list.size++] = root;
+  for (std::uint32_t k = 0; enough && k < list.size; ++k)
+    sweep.tape->for_each_operand(sweep.nodes[list[k]], [&](std::uint32_t parent, double) {
+      sweep.give(parent, 0);
+      Node& n = sweep.nodes[parent];
+      if (n.stamp == listed || n.code == leaf_code || !(enough = enough && list.reserve(1))) return;
+      n.stamp = listed;
+      list[list.size++] = parent;
+    });
+  if (!enough) return sweep.waiting;
+  std::uint32_t count = 0;
+  for (std::uint32_t k = 0; k < list.size; ++k)
+    if (list[k] < last) list[count++] = list[k];
+  std::qsort(list.at, count, sizeof(std::uint32_t), newest_first);
+  for (std::uint32_t k = 0; k < count; ++k) sweep.pass_on(sweep.nodes[list[k]]);
+  return 0;
+}
+
+BURLAB_NOINLINE Status Tape::backward(std::uint32_t root, bool accumulate) {
+  if (root >= nodes.size) return fail(StaleValue), StaleValue;
+  Sweep sweep{this, nodes.at, next_epoch(), accumulate};
+  sweep.give(root, 1);
+  for (std::uint32_t i = root, passed = 0; sweep.waiting > 0; --i) {
+    Node& n = sweep.nodes[i];
+    if (n.stamp >= sweep.epoch && n.code != leaf_code) {
+      --sweep.waiting, ++passed;
+      sweep.pass_on(n);
+    } else if (BURLAB_UNLIKELY(root - i > 4096 + 8 * std::uint64_t(passed))) {
+      const Sweep so_far = sweep;
+      sweep.waiting = sweep_list(so_far, root, i);
+    }
+  }
+  return Ok;
+}
+
+}  // namespace burlab
+BURLAB_END

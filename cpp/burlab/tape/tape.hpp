@@ -1,0 +1,142 @@
+#pragma once
+// The tape: operations in the order in which they were done, each with its value and its partial derivatives.
+#include "rules.hpp"
+
+BURLAB_BEGIN
+namespace burlab {
+
+/// An operand of a node to come: a node of this tape, or a constant (index 0).
+struct Operand {
+  std::uint32_t index;
+  double value;
+};
+
+/// A position on a tape, to go back to.
+struct Mark {
+  std::uint32_t nodes, edges;
+};
+
+constexpr std::uint32_t no_node = UINT32_MAX;
+
+/// A sequence of nodes; a node comes after its operands. Nothing here throws: what goes wrong is told by `status`,
+/// which sticks until it is cleared, and the result is `no_node`.
+class Tape {
+ public:
+  Block<Node> nodes;
+  Block<Edge> edges;
+  Block<Label> labels;               // in the order of their nodes
+  void (*release)(void*) = nullptr;  // lets go of the text of a label
+  void* keeper = nullptr;            // whoever owns the tape and must live as long as a holder does
+  std::uint64_t numbering = 0;       // how often nodes were renumbered, times 2^32
+  std::uint32_t collections = 0;     // how often unreachable nodes were looked for
+  bool reclaims = false;             // whether `make_room` may drop nodes that no holder reaches
+
+  Tape() = default;
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+  ~Tape() { drop_labels(0); }
+
+  /// The number of recorded nodes, leaves included.
+  std::uint32_t size() const { return nodes.size ? nodes.size - 1 : 0; }
+  TapeBytes bytes() const { return {nodes.bytes(), edges.bytes(), labels.bytes()}; }
+
+  Status status() const { return status_; }
+  void clear_status() { status_ = Ok; }
+  /// Remember the first error; later ones are its consequence.
+  BURLAB_OPTNONE std::uint32_t fail(Status status) {
+    if (status_ == Ok) status_ = status;
+    return no_node;
+  }
+
+  /// Record a leaf: a number that gradients are taken by.
+  BURLAB_INLINE std::uint32_t leaf(double value) { return append(leaf_code, Outcome{value, {0, 0}}, 0, 0); }
+  /// Record the operation with this code (record.hpp).
+  std::uint32_t record(std::uint32_t code, Operand x, Operand y);
+  /// Record an operation that was evaluated already, on a tape that is not full.
+  BURLAB_INLINE std::uint32_t put(std::uint32_t code, Outcome z, std::uint32_t x, std::uint32_t y) {
+    const std::uint32_t index = nodes.size;
+    Node& n = nodes.at[index];
+    n.value = z.value;
+    n.partial[0] = z.partial[0];
+    n.partial[1] = z.partial[1];
+    n.parent[0] = x;
+    n.parent[1] = y;
+    n.gradient = 0;
+    n.earlier = 0;
+    n.stamp = 0;
+    n.code = code;
+    n.holder = nullptr;
+    nodes.size = index + 1;
+    return index;
+  }
+
+  /// Where the tape stands now. O(1).
+  Mark mark() const { return {nodes.size, edges.size}; }
+  /// Cut off everything recorded since `mark`. O(1), and the memory stays for what comes next.
+  void rewind(Mark mark) {
+    if (mark.nodes >= nodes.size) return;
+    nodes.size = mark.nodes ? mark.nodes : 1;
+    edges.size = mark.edges;
+    if (BURLAB_UNLIKELY(labels.size)) drop_labels(nodes.size);
+  }
+
+  /// The first of the `n.edges()` edges of a wide node.
+  BURLAB_INLINE Edge* first_edge(const Node& n) const { return edges.at + n.parent[0]; }
+  /// Call f(parent, partial) for each operand of a node; for a constant, f(0, the constant).
+  template <class F>
+  BURLAB_INLINE void for_each_operand(const Node& n, F f) const {
+    if (BURLAB_LIKELY(!n.wide())) {
+      f(n.parent[0], n.partial[0]);
+      f(n.parent[1], n.partial[1]);
+    } else {
+      for (const Edge *e = first_edge(n), *end = e + n.edges(); e < end; ++e) f(e->parent, e->partial);
+    }
+  }
+
+  /// Record an operation over a sequence (wide.hpp).
+  std::uint32_t record_wide(std::uint32_t code, const Edge* operands, std::uint32_t count);
+  /// Compute the nodes from number `first` on again (replay.hpp).
+  void replay(std::uint32_t first = 1);
+  /// Gradients of the node `root`, by every node that it depends on (sweep.hpp). With `accumulate` they are added to
+  /// what is there, else they replace it.
+  Status backward(std::uint32_t root, bool accumulate = false);
+  // reclaim.hpp
+  bool make_room();
+  void compact();
+  void pop_unheld();
+
+  BURLAB_INLINE bool full() const { return BURLAB_UNLIKELY(nodes.size >= nodes.capacity); }
+  /// Make room for one node by growing; no node moves to another number.
+  BURLAB_OPTNONE bool grow() {
+    if (!nodes.reserve(nodes.capacity ? 1 : 256)) return fail(OutOfMemory), false;
+    if (!nodes.size) put(leaf_code, Outcome{__builtin_nan(""), {0, 0}}, 0, 0);  // node 0
+    return true;
+  }
+
+ private:
+  Status status_ = Ok;
+  std::uint32_t epoch_ = 0;  // the number of the last sweep, which `Node::stamp` is compared with
+
+  BURLAB_INLINE std::uint32_t append(std::uint32_t code, Outcome z, std::uint32_t x, std::uint32_t y) {
+    return full() && !grow() ? no_node : put(code, z, x, y);
+  }
+  BURLAB_OPTNONE void drop_labels(std::uint32_t first) {  // of the nodes from `first` on
+    while (labels.size && labels[labels.size - 1].node >= first) release(labels[--labels.size].text);
+  }
+  /// A number for a new sweep; the next one is free for the walk over a list.
+  BURLAB_INLINE std::uint32_t next_epoch() {
+    if (BURLAB_UNLIKELY((epoch_ += 2) == 0)) forget_epochs();
+    return epoch_;
+  }
+  /// The numbers of sweeps have wrapped: the stamps of old ones must not look new.
+  BURLAB_OPTNONE void forget_epochs() {
+    for (std::uint32_t i = 0; i < nodes.size; ++i) nodes[i].stamp = 0;
+    epoch_ = 2;
+  }
+  std::uint32_t mark_alive();
+  void slide_edges(Node& n, const std::uint32_t* to, std::uint32_t& size);
+  void slide_labels(const std::uint32_t* to);
+};
+
+}  // namespace burlab
+BURLAB_END
