@@ -37,14 +37,16 @@ def open_bar(total: int, wanted: bool | None) -> Bar | None:
 
 
 class TextBar:
-    """One line that is written anew: `[####....]  1200/2000  4,100 steps/s  value 0.0312`."""
+    """One line that is written anew: `[####....]  1200/2000  4,100 steps/s  value 0.0312`; in a file one per tenth."""
 
     def __init__(self, total: int, stream: TextIO, width: int = 30) -> None:
         self._total = total
         self._stream = stream
         self._width = width
         self._start = time.perf_counter()
-        self._longest = 0
+        self._live = stream.isatty()
+        self._longest = 0  # line so far: a shorter one must cover it
+        self._tenths = 0  # written so far, where the stream is no terminal
 
     def update(self, done: int, value: float) -> None:
         """Write the line."""
@@ -52,10 +54,15 @@ class TextBar:
         rate = done / max(time.perf_counter() - self._start, 1e-9)
         line = f"[{'#' * filled:.<{self._width}}] {done}/{self._total}  {rate:,.0f} steps/s  value {value:.6g}"
         self._longest = max(self._longest, len(line))
-        self._stream.write(f"\r{line:<{self._longest}}")
+        if self._live:
+            self._stream.write(f"\r{line:<{self._longest}}")
+        elif 10 * done // self._total > self._tenths:
+            self._tenths = 10 * done // self._total
+            self._stream.write(f"{line}\n")
         self._stream.flush()
 
     def close(self) -> None:
         """Leave the last state on the screen."""
-        self._stream.write("\n")
-        self._stream.flush()
+        if self._live:
+            self._stream.write("\n")
+            self._stream.flush()

@@ -1,0 +1,57 @@
+"""How a loss falls."""
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go  # pyright: ignore[reportMissingTypeStubs] - plotly ships none
+from tsdownsample import MinMaxLTTBDownsampler
+
+Series = np.ndarray[Any, np.dtype[Any]]
+_POINTS = 2000  # more than a screen has columns; a browser redraws this many at once
+
+
+def training_curve(x: Series, value: Series, *, levels: dict[str, float] | None = None, x_title: str = "step") -> Any:
+    """A figure of a loss: every value thinned to 2,000 points that keep the extremes, and its running mean.
+
+    x, value: shape (n,). levels: named horizontal lines, such as {"uniform guess": 3.3}.
+
+    >>> import numpy as np
+    >>> len(training_curve(np.arange(5), np.ones(5)).data)
+    2
+    """
+    figure: Any = go.Figure()
+    thin = _thinned(value)
+    mean = _running_mean(value)
+    figure.add_scatter(x=x[thin], y=value[thin], name="batch", line={"color": "#c5d3e8", "width": 1})
+    figure.add_scatter(x=x[thin], y=mean[thin], name="running mean", line={"color": "#1f4e9c", "width": 2.5})
+    for name, level in (levels or {}).items():
+        text = {"annotation_text": f"{name}: {level:.3f}", "annotation_position": "bottom right"}
+        figure.add_hline(y=level, line={"dash": "dot", "color": "#777"}, **text)
+    figure.update_layout(
+        template="plotly_white",
+        xaxis_title=x_title,
+        yaxis_title="loss",
+        legend={"orientation": "h", "y": 1.08},
+        margin={"l": 60, "r": 20, "t": 40, "b": 50},
+    )
+    return figure
+
+
+def _thinned(value: Series) -> Series:
+    """The positions of at most 2,000 points that keep the shape of the curve."""
+    finite = np.where(np.isfinite(value), value, 0.0)  # the downsampler compares, and nothing compares with NaN
+    if len(value) <= _POINTS:
+        return np.arange(len(value))
+    downsampler: Any = MinMaxLTTBDownsampler()
+    return np.asarray(downsampler.downsample(finite, n_out=_POINTS))
+
+
+def _running_mean(value: Series) -> Series:
+    """The mean over the last 2% of the values, of fewer at the start; NaN while one of them is not finite."""
+    window = max(1, len(value) // 50)
+    finite = np.isfinite(value)
+    ends = np.arange(1, len(value) + 1)
+    starts = np.maximum(ends - window, 0)
+    total, count = (np.concatenate([[0.0], np.cumsum(x)]) for x in (np.where(finite, value, 0.0), finite))
+    complete = count[ends] - count[starts] == ends - starts
+    return np.where(complete, (total[ends] - total[starts]) / (ends - starts), np.nan)

@@ -1,0 +1,45 @@
+"""Figures and reports from data alone."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import plotly.graph_objects as go
+
+from burlab.plots import training_curve, write_report
+
+
+def test_a_long_curve_is_thinned_and_keeps_its_extremes():
+    value = np.sin(np.arange(100_000) / 500) + np.random.default_rng(0).normal(size=100_000)
+    value[77_777], value[50_000] = 50.0, np.nan
+    batch, mean = training_curve(np.arange(100_000), value, levels={"guess": 3.0}).data
+    assert len(batch.x) == len(mean.x) == 2000
+    assert 50.0 in batch.y
+    assert 77_777 in batch.x
+
+
+def test_the_running_mean_is_that_of_the_last_values():
+    value = np.random.default_rng(1).normal(size=500)
+    _, mean = training_curve(np.arange(500), value).data
+    expected = [value[max(0, k - 9) : k + 1].mean() for k in range(500)]
+    np.testing.assert_allclose(mean.y, expected, atol=1e-12)
+
+
+def test_a_value_that_is_not_finite_spoils_only_its_window():
+    value = np.ones(500)
+    value[100] = np.nan
+    _, mean = training_curve(np.arange(500), value).data
+    np.testing.assert_array_equal(np.flatnonzero(np.isnan(mean.y)), np.arange(100, 110))
+
+
+def test_a_report_carries_everything_inside(tmp_path: Path):
+    page = tmp_path / "report.html"
+    figure = training_curve(np.arange(3), np.ones(3))
+    write_report(page, "A <run>", {"loss & more": "2.3"}, figure, {"Names": ["o'neil", "<b>"]})
+    text = page.read_text()
+    assert "<title>A &lt;run&gt;</title>" in text
+    assert "<dt>loss &amp; more</dt><dd>2.3</dd>" in text
+    assert "<li>&lt;b&gt;</li>" in text
+    assert not re.search(r"<(script|link|img|iframe)[^>]*(src|href)=", text)
+    assert len(text) > 1_000_000  # plotly itself
+    assert isinstance(figure, go.Figure)
