@@ -9,6 +9,7 @@ Importing burlab loads nothing else: each public name is imported at its first u
 first computation.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -78,6 +79,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'burlab' has no attribute {name!r}; its public names are in burlab.__all__.")
     module = import_module(_HOME[name])
     value = module if module.__name__ == f"burlab.{name}" else getattr(module, name)
+    if "ipykernel" in sys.modules:
+        import_module("burlab.widgets")  # a notebook: what it shows registers itself
     globals()[name] = value
     return value
 

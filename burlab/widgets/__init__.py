@@ -1,0 +1,7 @@
+"""What a notebook shows. Importing this registers it; lower layers know no screen."""
+
+from burlab.run.progress import register_screen
+
+from .progress import notebook_bar
+
+register_screen(notebook_bar)

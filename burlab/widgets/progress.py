@@ -1,0 +1,41 @@
+"""The progress bar of a notebook: one line of HTML that is replaced in place, and stays in the saved notebook."""
+
+import time
+from importlib import import_module
+from typing import Any
+
+
+class NotebookBar:
+    """Shows steps, speed and value below the cell. A message to the browser per update, no widget and no comm."""
+
+    def __init__(self, total: int) -> None:
+        screen: Any = import_module("IPython.display")  # late: a terminal may have none
+        self._total = total
+        self._start = time.perf_counter()
+        self._html = screen.HTML
+        self._shown = screen.display(self._html(self._line(0, float("nan"))), display_id=True)
+
+    def update(self, done: int, value: float) -> None:
+        """Replace the line."""
+        self._shown.update(self._html(self._line(done, value)))
+
+    def close(self) -> None:
+        """The last state stays."""
+
+    def _line(self, done: int, value: float) -> str:
+        rate = done / max(time.perf_counter() - self._start, 1e-9)
+        text = f"{done:,} of {self._total:,} steps, {rate:,.0f} per second, value {value:.6g}" if done else "starting"
+        return (
+            f'<progress class="burlab-progress" style="width:20em;vertical-align:middle" value="{done}" '
+            f'max="{self._total}"></progress> <span>{text}</span>'
+        )
+
+
+def notebook_bar(total: int) -> NotebookBar | None:
+    """A bar if this process is a notebook's kernel, else None."""
+    try:
+        from IPython.core.getipython import get_ipython
+    except ImportError:
+        return None
+    shell: Any = get_ipython()
+    return NotebookBar(total) if shell is not None and hasattr(shell, "kernel") else None
