@@ -15,6 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from burlab import data as data, optim as optim
+    from burlab.eager.functions import (
+        dot as dot,
+        mean_and_mean_of_squares as mean_and_mean_of_squares,
+        mean_of_squares as mean_of_squares,
+        negative_mean as negative_mean,
+        reduce_mean as reduce_mean,
+        reduce_prod as reduce_prod,
+        reduce_sum as reduce_sum,
+        sum_of_squares as sum_of_squares,
+        variance as variance,
+    )
+    from burlab.eager.tape import Tape as Tape
+    from burlab.eager.value import Value as Value
     from burlab.errors import BurlabError as BurlabError
     from burlab.functions import (
         erf as erf,
@@ -61,6 +74,10 @@ _HOME = {
         "burlab.graph.tree": "pytree",
         "burlab.transforms": "check_grads compile custom_vjp grad hessian hvp jacobian jit jvp random stop_gradient"
         " value_and_grad vjp vmap",
+        "burlab.eager.tape": "Tape",
+        "burlab.eager.value": "Value",
+        "burlab.eager.functions": "dot mean_and_mean_of_squares mean_of_squares negative_mean reduce_mean reduce_prod"
+        " reduce_sum sum_of_squares variance",
         "burlab.functions": "erf gelu log_softmax logsumexp relu sigmoid silu softmax softplus",
         "burlab.optim": "optim",  # a module is its own value
         "burlab.problems": "FiniteSum",

@@ -135,7 +135,7 @@ def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """
     array = np.asarray(x, object)
     given: Any = tuple(range(array.ndim)) if axis is None else axis
-    axes: tuple[int, ...] = given if isinstance(given, tuple) else (given,)
+    axes = cast(tuple[int, ...], given if isinstance(given, tuple) else (given,))
     last = tuple(range(array.ndim - len(axes), array.ndim))
     rows = np.moveaxis(array, axes, last).reshape(*_without(array.shape, axes), -1)
     result: Any = np.empty(rows.shape[:-1], object)
