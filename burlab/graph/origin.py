@@ -1,11 +1,12 @@
 """Where a node comes from: the line of the user's code, the part of the model, and errors that name the line."""
 
 import inspect
+import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -50,9 +51,29 @@ def user_line() -> Origin | None:
 
 
 def here() -> str:
-    """The user's line as the beginning of a message: `File "model.py", line 7: `."""
+    """The user's line as the beginning of a message: `File "model.py", line 7: ` or `In[3], line 7: `."""
     line = user_line()
-    return f'File "{line[0]}", line {line[1]}: ' if line else ""
+    return f"{place(line)}: " if line else ""
+
+
+def place(origin: Origin) -> str:
+    """A line in words: `File "/home/me/model.py", line 7`, or `In[3], line 7` in a notebook."""
+    cell = _cell(origin[0])
+    return f"{cell}, line {origin[1]}" if cell else f'File "{origin[0]}", line {origin[1]}'
+
+
+def short_place(origin: Origin | None) -> str:
+    """A line in a table: `model.py:7`, or `In[3]:7` in a notebook."""
+    return f"{_cell(origin[0]) or Path(origin[0]).name}:{origin[1]}" if origin else ""
+
+
+def _cell(file: str) -> str | None:
+    """The number of the notebook cell that a file name made by IPython stands for."""
+    ipython: Any = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    compiler = getattr(shell, "compile", None)
+    named = compiler.format_code_name(file) if hasattr(compiler, "format_code_name") else None
+    return named[1] if named else None
 
 
 def fault(what: str, remedy: str) -> TraceError:

@@ -1,10 +1,10 @@
 """A graph as text: a listing with one line per node, and Graphviz's DOT."""
 
-from pathlib import Path
 from typing import Any
 
 from .graph import Graph
 from .node import Node
+from .origin import short_place
 
 
 def listing(graph: Graph) -> str:
@@ -19,8 +19,7 @@ def listing(graph: Graph) -> str:
 def _row(graph: Graph, k: int, n: Node) -> list[str]:
     inputs = " ".join(f"%{graph.index[x]}" for x in n.inputs)
     shape = f"{n.dtype.name}{list(n.shape)}" + (" weak" if n.weak else "")
-    place = f"{Path(n.origin[0]).name}:{n.origin[1]}" if n.origin else ""
-    return [f"%{k}", label(n), inputs, shape, f"{place}  {n.scope}".strip()]
+    return [f"%{k}", label(n), inputs, shape, f"{short_place(n.origin)}  {n.scope}".strip()]
 
 
 def label(n: Node) -> str:
