@@ -71,7 +71,7 @@ def _cell(file: str) -> str | None:
     """The number of the notebook cell that a file name made by IPython stands for."""
     ipython: Any = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
-    compiler = getattr(shell, "compile", None)
+    compiler: Any = getattr(shell, "compile", None)
     named = compiler.format_code_name(file) if hasattr(compiler, "format_code_name") else None
     return named[1] if named else None
 
