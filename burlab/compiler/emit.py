@@ -6,13 +6,14 @@ and reaches shapes of library calls through a table.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
 from burlab.graph import Node
+from burlab.graph.origin import short_place
+
 from .layout import Ref, dense_strides, elements, merged
-from .library import Instance
+from .library import EACH, Instance
 from .plan import Plan, is_local
 from .spelling import C_TYPES, has_lanes, literal, spell
 from .steps import Invoke, Kind, Loop, Place
@@ -87,13 +88,18 @@ class _Emitter:
     def invoke(self, step: Invoke) -> None:
         """A library call; a kernel that can fail passes its status on, with the number of the node."""
         self.calls[step.kernel] = None
-        number = self.descriptors.setdefault(step.descriptor, len(self.descriptors))
-        arguments = ", ".join([f"shapes[{number}]", pointer(step.result), *map(pointer, step.operands)])
-        call = f"{step.kernel.symbol}({arguments})"
+        arguments = [self.shape(step.descriptor), pointer(step.result), *map(pointer, step.operands or [step.result])]
+        if step.box:
+            self.calls[EACH] = None
+            arguments = [step.kernel.symbol, self.shape(step.box), *arguments]
+        call = f"{EACH.symbol if step.box else step.kernel.symbol}({', '.join(arguments)})"
         index = self.plan.graph.index[step.node]
         if step.may_fail:
             call = f"if (const std::int64_t s = {call}) return s | {index << 8}"
         self.lines.append(f"{call};  // {_comment(self.plan, [step.node])}")
+
+    def shape(self, descriptor: tuple[int, ...]) -> str:
+        return f"shapes[{self.descriptors.setdefault(descriptor, len(self.descriptors))}]"
 
     def scalars(self, step: Loop) -> None:
         """Numbers: one variable each, in sight of every later step."""
@@ -269,4 +275,4 @@ def _comment(plan: Plan, nodes: Iterable[Node]) -> str:
 
 
 def _line(n: Node) -> str:
-    return f"{Path(n.origin[0]).name}:{n.origin[1]}" if n.origin else ""
+    return short_place(n.origin)

@@ -14,6 +14,7 @@ from burlab.graph.simplify import simplify
 from burlab.runtime.coerce import Array, ArraySpec
 from burlab.runtime.gate import Function, Slow, make_callable, pointers
 from burlab.runtime.status import Status, split
+
 from . import library
 from .emit import emit
 from .fault import culprit, fault

@@ -1,12 +1,12 @@
 """What went wrong in a kernel, said in the user's terms: which operation, on which line of their code."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
 from burlab.errors import BurlabError, NonFiniteError
 from burlab.graph import Graph, Node
+from burlab.graph.origin import place as line_of
 from burlab.runtime.coerce import Array
 from burlab.runtime.status import Status, error, split
 
@@ -21,7 +21,7 @@ def fault(graph: Graph, outcome: int) -> BurlabError:
 
 def place(n: Node) -> str:
     """Where a node comes from: file, line, module scope, operation and shapes."""
-    at = f'File "{Path(n.origin[0]).name}", line {n.origin[1]}' if n.origin else "An unknown line"
+    at = line_of(n.origin) if n.origin else "An unknown line"
     scope = f" in {n.scope}" if n.scope else ""
     operands = ", ".join(f"{x.dtype.name}{list(x.shape)}" for x in n.inputs)
     return f"{at}{scope}, {n.op}({operands})"

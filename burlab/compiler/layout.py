@@ -1,9 +1,8 @@
 """Where a value lies: views are index arithmetic on the array they look at, and are copied only where that cannot be said."""
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from burlab.graph import Graph, Node
 
@@ -160,15 +159,44 @@ def is_whole(ref: Ref, n: Node) -> bool:
     return ref.offset == 0 and n.size == ref.root.size and is_dense(n.shape, ref.strides)
 
 
-def elements(shape: Collection[int]) -> int:
+def elements(shape: Iterable[int]) -> int:
     """Number of elements."""
     return math.prod(shape)
 
 
-def row_and_box(shape: Shape, *strides: Shape) -> tuple[Any, ...]:
-    """(length of a row, its stride in each operand, Box of the rows): how the kernels walk strided arrays."""
-    sizes, rows = merged(shape, *strides)
-    if not sizes:
-        sizes, rows = [1], [[1] for _ in strides]
-    box = (len(sizes) - 1, *sizes[:-1], *(s for row in rows for s in row[:-1]))
-    return (sizes[-1], *(row[-1] for row in rows), *box)
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis that a kernel call walks: its size, and the stride of the result and both operands along it, in elements.
+
+    A stride is 0 where an array lacks the axis.
+    """
+
+    size: int
+    out: int
+    a: int
+    b: int = 0
+
+
+POINT = Axis(1, 0, 0)  # stands where a kernel has an axis and the call needs none
+
+
+def joined(axes: Iterable[Axis]) -> list[Axis]:
+    """The fewest axes that walk the same elements in the same order: none of size 1, no two that one index could walk."""
+    result: list[Axis] = []
+    for x in axes:
+        if x.size == 1:
+            continue
+        last = result[-1] if result else None
+        if last and (last.out, last.a, last.b) == (x.out * x.size, x.a * x.size, x.b * x.size):
+            result[-1] = Axis(last.size * x.size, x.out, x.a, x.b)
+        else:
+            result.append(x)
+    return result
+
+
+def box(axes: Sequence[Axis], out: int, a: int, b: int = 0) -> Shape:
+    """The descriptor of `each` in `kernels/kernel.hpp`, empty where no axis is left; out, a, b: bytes of an element."""
+    if not axes:
+        return ()
+    strides = (*(x.out * out for x in axes), *(x.a * a for x in axes), *(x.b * b for x in axes))
+    return (len(axes), *(x.size for x in axes), *strides)

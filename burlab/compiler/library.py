@@ -31,6 +31,15 @@ def kernel(name: str, template: str, header: str) -> Instance:
     return Instance(symbol, f"BURLAB_KERNEL({symbol}, {template}::run)\n", f"burlab/kernels/{header}.hpp")
 
 
+EACH = Instance(
+    "burlab_each",
+    'extern "C" burlab::Status burlab_each(burlab::kernels::Kernel kernel, const std::int64_t* box, const std::int64_t* d,'
+    " void* out, const void* a, const void* b = nullptr) noexcept {"
+    " return burlab::kernels::each(kernel, box, d, out, a, b); }\n",
+    "burlab/kernels/kernel.hpp",
+)
+
+
 def require(instances: Iterable[Instance]) -> None:
     """Compile those instances that do not exist yet."""
     with _lock:

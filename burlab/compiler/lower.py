@@ -3,13 +3,14 @@
 from collections.abc import Callable
 
 from burlab.graph import Node
+from burlab.graph.scalar import cpp_type
+
 from .contraction import contract
-from .layout import LEAVES, VIEWS, Ref, dense_strides, elements, row_and_box
+from .layout import LEAVES, POINT, VIEWS, Axis, Ref, Shape, box, dense_strides, elements, joined
 from .library import Instance, kernel
-from .reductions import argument, cumsum, extreme, sum_
+from .reductions import argument, cumsum, extreme, sum_, zero
 from .spelling import C_TYPES, has_lanes
 from .steps import Task
-from burlab.graph.scalar import cpp_type
 
 Refs = dict[Node, Ref]
 
@@ -18,7 +19,6 @@ MOVES = {"pad", "concatenate", "gather", *VIEWS}  # they make no number that was
 _UNSIGNED = {1: "std::uint8_t", 4: "std::uint32_t", 8: "std::uint64_t"}
 
 
-CLEAR = kernel("pad_64bit", "Pad<std::uint64_t>", "layout")
 JUDGE = kernel("judge", "Judge", "finite")
 
 
@@ -27,15 +27,14 @@ def note_kernel(n: Node) -> Instance:
     return kernel(f"note_{n.dtype.name}", f"Note<{C_TYPES[n.dtype.name]}>", "finite")
 
 
-def copy_task(n: Node, ref: Ref) -> Task:
-    """Copy a value that is a view into a dense array."""
-    descriptor = row_and_box(n.shape, dense_strides(n.shape), ref.strides)
-    return Task(_mover("copy", "Copy", n), descriptor, ((ref.root, ref.offset),))
-
-
-def _mover(name: str, template: str, n: Node) -> Instance:
-    size = n.dtype.itemsize
-    return kernel(f"{name}_{8 * size}bit", f"{template}<{_UNSIGNED[size]}>", "layout")
+def copy_task(x: Node, ref: Ref, strides: Shape | None = None, result: int = 0) -> Task:
+    """Copy a value to where its elements have these strides (dense ones), from element `result` of the result."""
+    size = x.dtype.itemsize
+    axes = joined(map(Axis, x.shape, strides or dense_strides(x.shape), ref.strides))
+    rows, row = [POINT, POINT, *axes][-2:]
+    descriptor = (rows.size, rows.out, rows.a, row.size, row.out, row.a)
+    made = kernel(f"copy_{8 * size}bit", f"Copy<{_UNSIGNED[size]}>", "layout")
+    return Task(made, descriptor, ((ref.root, ref.offset),), box(axes[:-2], size, size), result)
 
 
 def _copied_view(n: Node, refs: Refs, strict: bool) -> list[Task]:
@@ -48,29 +47,26 @@ def _copied_view(n: Node, refs: Refs, strict: bool) -> list[Task]:
     return [copy_task(n, Ref(source.root, *seen))]
 
 
-def _placed(n: Node, x: Node, ref: Ref, start: tuple[int, ...], step: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
-    """The element of n's array where x starts, and how Copy writes it there."""
-    strides = dense_strides(n.shape)
-    first = sum(a * s for a, s in zip(start, strides, strict=True)) if x.size else 0
-    return first, row_and_box(x.shape, tuple(a * s for a, s in zip(step, strides, strict=True)), ref.strides)
-
-
 def _pad(n: Node, refs: Refs, strict: bool) -> list[Task]:
     x = n.inputs[0]
-    ref = refs[x]
-    first, copy = _placed(n, x, ref, *n.params[:2])
-    return [Task(_mover("pad", "Pad", n), (n.size, first, *copy), ((ref.root, ref.offset),))]
+    start, step, _ = n.params
+    return [zero(n), _placed(n, x, refs[x], start, step)]
 
 
 def _concatenate(n: Node, refs: Refs, strict: bool) -> list[Task]:
     tasks: list[Task] = []
     start = [0] * n.ndim
     for x in n.inputs:
-        ref = refs[x]
-        first, copy = _placed(n, x, ref, tuple(start), (1,) * n.ndim)
-        tasks.append(Task(_mover("copy", "Copy", n), copy, ((ref.root, ref.offset),), result=first))
+        tasks.append(_placed(n, x, refs[x], tuple(start), (1,) * n.ndim))
         start[n.params] += x.shape[n.params]
     return tasks
+
+
+def _placed(n: Node, x: Node, ref: Ref, start: Shape, step: Shape) -> Task:
+    """Copy x to the elements start + step * i of n."""
+    strides = dense_strides(n.shape)
+    first = sum(a * s for a, s in zip(start, strides, strict=True)) if x.size else 0
+    return copy_task(x, ref, tuple(a * s for a, s in zip(step, strides, strict=True)), first)
 
 
 def _dense(n: Node, refs: Refs) -> tuple[tuple[Node, int], ...]:

@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from burlab.graph import Graph, Node
+
 from .layout import LEAVES, Ref, dense_strides, elements, is_whole, locate
-from .lower import CLEAR, DENSE_OPERANDS, JUDGE, MOVES, copy_task, is_elementwise, lower, note_kernel
+from .lower import DENSE_OPERANDS, JUDGE, MOVES, copy_task, is_elementwise, lower, note_kernel
 from .memory import Life, arrange, rounded
+from .reductions import ZERO
 from .schedule import Stage, schedule
 from .steps import Invoke, Kind, Loop, Place, Step, Task
 
@@ -119,10 +121,10 @@ def watched(plan: Plan) -> Plan:
     for step in plan.steps:
         steps.append(step)
         if isinstance(step, Invoke) and step.node.dtype.kind == "f" and step.node.op not in MOVES:
-            steps.append(Invoke(step.node, note_kernel(step.node), (step.node.size,), note, (step.result,), False))
+            steps.append(Invoke(step.node, note_kernel(step.node), (step.node.size,), (), note, (step.result,)))
     node = plan.graph.nodes[-1]
-    clear = Invoke(node, CLEAR, (1, 0, 0, 1, 1, 0), note, (note,), False)
-    judge = Invoke(node, JUDGE, (), note, (note,), True)
+    clear = Invoke(node, ZERO, (8,), (), note, ())
+    judge = Invoke(node, JUDGE, (), (), note, (note,), may_fail=True)
     return replace(plan, steps=(clear, *steps, judge), workspace_bytes=note.offset + 64, note=note)
 
 
@@ -212,4 +214,4 @@ def _step(draft: _Draft, places: dict[Node, Place]) -> Step:
         return Loop(draft.node.shape, task.nodes, draft.writes)
     result = draft.result or places[draft.node].plus(task.result * draft.node.itemsize)
     operands = tuple(places[root].plus(at * root.itemsize) for root, at in task.operands)
-    return Invoke(draft.node, task.kernel, task.descriptor, result, operands, task.may_fail)
+    return Invoke(draft.node, task.kernel, task.descriptor, task.box, result, operands, task.may_fail)

@@ -8,6 +8,7 @@ import numpy as np
 
 from burlab.runtime.coerce import Array
 from burlab.runtime.gate import Function, pointers
+
 from . import library
 from .library import Instance
 from .plan import Plan
@@ -19,7 +20,9 @@ _RUN = Instance(
     " void* workspace) noexcept { return burlab::kernels::run_program(context, in, out, workspace); }\n",
     "burlab/kernels/program.hpp",
 )
-_RECORD = np.dtype([("kernel", "u8"), ("descriptor", "u8"), ("first", "i8"), ("count", "i8"), ("node", "i8")])
+_RECORD = np.dtype(
+    [("kernel", "u8"), ("descriptor", "u8"), ("box", "u8"), ("first", "i8"), ("count", "i8"), ("node", "i8")]
+)
 _OPERAND = np.dtype([("table", "i4"), ("index", "i4"), ("offset", "i8")])
 
 
@@ -36,14 +39,15 @@ def replayed(plan: Plan) -> Function:
     """The function that replays a plan without fused loops. Only kernels that no graph has used before are compiled."""
     steps = [step for step in plan.steps if isinstance(step, Invoke)]
     library.require([_RUN, *(step.kernel for step in steps)])
-    shapes, starts = packed([step.descriptor for step in steps])
+    shapes, starts = packed([*(step.descriptor for step in steps), *(step.box for step in steps)])
     index = plan.graph.index
     places = [(step.result, *step.operands) for step in steps]
     counts = [len(row) for row in places]
     operands = np.array([(p.kind, p.index, p.offset) for row in places for p in row], _OPERAND)
     records = np.zeros(len(steps), _RECORD)
     records["kernel"] = [library.address(step.kernel.symbol) for step in steps]
-    records["descriptor"] = np.asarray(starts, np.uint64)
+    records["descriptor"] = starts[: len(steps)]
+    records["box"] = [start if step.box else 0 for step, start in zip(steps, starts[len(steps) :], strict=True)]
     records["first"] = np.cumsum([0, *counts])[:-1]
     records["count"] = counts
     records["node"] = [index[step.node] for step in steps]

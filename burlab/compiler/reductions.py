@@ -1,72 +1,85 @@
 """Lowering of what runs along axes: sums, extremes, their positions, and running sums."""
 
+from collections.abc import Sequence
+
 from burlab.graph import Node
-from .layout import Ref, Shape, dense_strides, merged
+
+from .layout import POINT, Axis, Ref, Shape, box, dense_strides, joined
 from .library import kernel
 from .spelling import C_TYPES
 from .steps import Task
 
 Refs = dict[Node, Ref]
+ZERO = kernel("zero", "Zero", "layout")
 _NARROW = 4  # results in a row below which sums along rows are cheaper than sums down columns
 
 
-def _split(x: Node, ref: Ref, axes: Shape) -> tuple[tuple[list[int], list[int]], tuple[list[int], list[int]]]:
-    """Sizes and strides of the axes that are reduced, and of those that stay."""
-    parts: list[tuple[list[int], list[int]]] = []
-    for inside in (True, False):
-        chosen = [a for a in range(x.ndim) if (a in axes) == inside]
-        sizes, (strides,) = merged(tuple(x.shape[a] for a in chosen), tuple(ref.strides[a] for a in chosen))
-        parts.append((sizes, strides))
-    return parts[0], parts[1]
+def zero(n: Node) -> Task:
+    """Clear the result."""
+    return Task(ZERO, (n.nbytes,))
 
 
-def _box(sizes: list[int], strides: list[int]) -> tuple[int, ...]:
-    return (len(sizes), *sizes, *strides)
+def _split(n: Node, x: Node, ref: Ref, axes: Shape) -> tuple[list[Axis], list[Axis]]:
+    """The axes that are reduced, and those that stay."""
+    kept = [a for a in range(x.ndim) if a not in axes]
+    out = dict(zip(kept, dense_strides(n.shape), strict=True))
+    return (
+        joined(Axis(x.shape[a], 0, ref.strides[a]) for a in axes),
+        joined(Axis(x.shape[a], out[a], ref.strides[a]) for a in kept),
+    )
 
 
-def _rows(reduced: tuple[list[int], list[int]], kept: tuple[list[int], list[int]]) -> tuple[int, ...]:
-    sizes, strides = reduced
-    row = (sizes[-1], strides[-1]) if sizes else (1, 0)
-    return (*row, *_box(sizes[:-1], strides[:-1]), *_box(*kept))
+def _rows(reduced: Sequence[Axis], kept: Sequence[Axis]) -> tuple[int, ...]:
+    """Results in a row, rows of one result, numbers of a row: sizes and strides, for Sum and Extreme."""
+    results = [POINT, *kept][-1]
+    rows, row = [POINT, POINT, *reduced][-2:]
+    return (results.size, results.a, rows.size, rows.a, row.size, row.a)
 
 
 def sum_(n: Node, refs: Refs, strict: bool) -> list[Task]:
-    """Along rows where the reduced axis is contiguous, else down columns."""
+    """Down columns where what stays is contiguous, else along rows; more than two walks of reduced axes add to a zero."""
     x = n.inputs[0]
     ref = refs[x]
-    reduced, kept = _split(x, ref, n.params)
-    dtype = n.dtype.name
+    reduced, kept = _split(n, x, ref, n.params)
+    dtype, size = n.dtype.name, n.itemsize
     strict = strict and n.dtype.kind == "f"
     name, arguments = f"{dtype}{'_strict' * strict}", f"{C_TYPES[dtype]}, {str(strict).lower()}"
     operands = ((ref.root, ref.offset),)
-    columns = kept[0] and kept[1][-1] == 1 and kept[0][-1] >= _NARROW and reduced[0] and reduced[1][-1] != 1
-    if not columns:
-        return [Task(kernel(f"sum_{name}", f"Sum<{arguments}>", "reduce"), _rows(reduced, kept), operands)]
-    (sizes, strides), (widths, steps) = reduced, kept
-    blocks = _box(sizes[:-1], strides[:-1])
-    descriptor = (widths[-1], sizes[-1], strides[-1], *blocks, *_box(widths[:-1], steps[:-1]))
-    return [Task(kernel(f"sum_columns_{name}", f"SumColumns<{arguments}>", "reduce"), descriptor, operands)]
+    if kept and kept[-1].a == 1 and kept[-1].size >= _NARROW and len(reduced) in (1, 2) and reduced[-1].a != 1:
+        rows, row = [POINT, *reduced][-2:]
+        descriptor = (kept[-1].size, rows.size, rows.a, row.size, row.a)
+        made = kernel(f"sum_columns_{name}", f"SumColumns<{arguments}>", "reduce")
+        return [Task(made, descriptor, operands, box(kept[:-1], size, size))]
+    made = kernel(f"sum_{name}", f"Sum<{arguments}>", "reduce")
+    far, near = reduced[:-2], reduced[-2:]
+    walked = box([*kept[:-1], *far], size, size)
+    task = Task(made, (*_rows(near, kept), int(bool(far))), operands, walked)
+    return [zero(n), task] if far else [task]
 
 
 def extreme(n: Node, refs: Refs, strict: bool) -> list[Task]:
-    """Largest or smallest value over axes."""
+    """Largest or smallest value over axes; more than two walks of them start from the first and go on from there."""
     x = n.inputs[0]
     ref = refs[x]
+    reduced, kept = _split(n, x, ref, n.params)
     largest = str(n.op == "reduce_max").lower()
     made = kernel(f"{n.op}_{x.dtype.name}", f"Extreme<{C_TYPES[x.dtype.name]}, {largest}>", "extreme")
-    return [Task(made, _rows(*_split(x, ref, n.params)), ((ref.root, ref.offset),))]
+    operands, size = ((ref.root, ref.offset),), x.itemsize
+    far, near = reduced[:-2], _rows(reduced[-2:], kept)
+    first = Task(made, (*near, 0), operands, box(kept[:-1], size, size))
+    return [first, Task(made, (*near, 1), operands, box([*kept[:-1], *far], size, size))] if far else [first]
 
 
 def argument(n: Node, refs: Refs, strict: bool) -> list[Task]:
     """Position of the largest or smallest value along an axis."""
     x = n.inputs[0]
     ref = refs[x]
-    others = [a for a in range(x.ndim) if a != n.params]
-    sizes, (strides,) = merged(tuple(x.shape[a] for a in others), tuple(ref.strides[a] for a in others))
+    _, kept = _split(n, x, ref, (n.params,))
+    rows = [POINT, *kept][-1]
     largest = str(n.op == "argmax").lower()
     made = kernel(f"{n.op}_{x.dtype.name}", f"Where<{C_TYPES[x.dtype.name]}, {largest}>", "extreme")
-    descriptor = (x.shape[n.params], ref.strides[n.params], *_box(sizes, strides))
-    return [Task(made, descriptor, ((ref.root, ref.offset),))]
+    descriptor = (rows.size, rows.a, x.shape[n.params], ref.strides[n.params])
+    return [Task(made, descriptor, ((ref.root, ref.offset),), box(kept[:-1], n.itemsize, x.itemsize))]
 
 
 def cumsum(n: Node, refs: Refs, strict: bool) -> list[Task]:
@@ -74,11 +87,12 @@ def cumsum(n: Node, refs: Refs, strict: bool) -> list[Task]:
     x = n.inputs[0]
     ref = refs[x]
     axis, reverse = n.params
-    length, to, origin = x.shape[axis], dense_strides(n.shape)[axis], ref.strides[axis]
-    others = [a for a in range(x.ndim) if a != axis]
-    shape = tuple(x.shape[a] for a in others)
-    sizes, rows = merged(shape, *(tuple(s[a] for a in others) for s in (dense_strides(n.shape), ref.strides)))
+    out = dense_strides(n.shape)
+    others = joined(Axis(x.shape[a], out[a], ref.strides[a]) for a in range(x.ndim) if a != axis)
+    rows = [POINT, *others][-1]
+    length: int = x.shape[axis]
     sign, last = (-1, max(length - 1, 0)) if reverse else (1, 0)
-    descriptor = (length, sign * to, sign * origin, last * to, last * origin, len(sizes), *sizes, *rows[0], *rows[1])
+    descriptor = (rows.size, rows.out, rows.a, length, sign * out[axis], sign * ref.strides[axis])
+    operands = ((ref.root, ref.offset + last * ref.strides[axis]),)
     made = kernel(f"cumsum_{n.dtype.name}", f"Cumsum<{C_TYPES[n.dtype.name]}>", "scan")
-    return [Task(made, descriptor, ((ref.root, ref.offset),))]
+    return [Task(made, descriptor, operands, box(others[:-1], n.itemsize, n.itemsize), last * out[axis])]

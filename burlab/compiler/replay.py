@@ -9,6 +9,7 @@ from numpy.lib.stride_tricks import as_strided
 from burlab.graph import Graph, Node
 from burlab.runtime.coerce import Array, ArraySpec, check_count, coerce_input
 from burlab.runtime.gate import Function, Workspace
+
 from .fault import fault
 from .plan import Plan, make_plan
 from .program import replayed

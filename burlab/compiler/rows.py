@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from burlab import runtime
 from burlab.errors import ArgumentError
 from burlab.runtime.coerce import Array, ArraySpec, check_count, coerce_input

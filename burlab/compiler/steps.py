@@ -4,6 +4,7 @@ import enum
 from dataclasses import dataclass
 
 from burlab.graph import Node
+
 from .layout import Shape
 from .library import Instance
 
@@ -46,9 +47,10 @@ class Invoke:
     node: Node
     kernel: Instance
     descriptor: tuple[int, ...]
+    box: tuple[int, ...]
     result: Place
     operands: tuple[Place, ...]
-    may_fail: bool
+    may_fail: bool = False
 
 
 Step = Loop | Invoke
@@ -58,13 +60,15 @@ Step = Loop | Invoke
 class Task:
     """A kernel call before memory is given out.
 
-    descriptor: integers, see the kernel. operands: the root of each and the element of it where the kernel starts; result:
-    the element of the result where it starts. in_place: whether the result may take an operand's bytes.
+    descriptor: integers, see the kernel; box: what `each` walks around it, if anything. operands: the root of each and the
+    element of it where the kernel starts; result: the element of the result where it starts. in_place: whether the result
+    may take an operand's bytes.
     """
 
     kernel: Instance
     descriptor: tuple[int, ...]
-    operands: tuple[tuple[Node, int], ...]
+    operands: tuple[tuple[Node, int], ...] = ()
+    box: tuple[int, ...] = ()
     result: int = 0
     may_fail: bool = False
     in_place: bool = False

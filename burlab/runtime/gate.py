@@ -5,7 +5,7 @@ function: about 100 ns. What does not pass comes here, is converted or explained
 """
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
@@ -15,7 +15,7 @@ import numpy as np
 from .cling import address, declare
 from .coerce import Array, ArraySpec, check_apart, check_count, coerce_input, coerce_output
 
-_UNFIT, _UNKNOWN_KEYWORD = -1, -2  # burlab::python::kUnfit, kUnknownKeyword
+_FASTCALL, _KEYWORDS = 0x80, 0x02  # METH_FASTCALL, METH_KEYWORDS
 _CODES = {"float64": b"d\0", "float32": b"f\0", "int64": b"lq", "int32": b"ii", "uint64": b"LQ", "bool": b"?\0"}
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 
@@ -43,7 +43,9 @@ class _Port(ctypes.Structure):
         ("ndim", ctypes.c_ssize_t),
         ("nbytes", ctypes.c_ssize_t),
         ("shape", ctypes.c_void_p),
-        ("make", ctypes.py_object),
+        ("takes", ctypes.c_ssize_t),
+        ("shape_object", ctypes.py_object),
+        ("dtype_object", ctypes.py_object),
         ("cell", ctypes.c_void_p),
     )
 
@@ -52,19 +54,25 @@ class _Gate(ctypes.Structure):
     _fields_ = (
         ("run", ctypes.c_void_p),
         ("context", ctypes.c_void_p),
-        ("workspace", ctypes.c_int64),
-        ("inputs", ctypes.c_int64),
-        ("outputs", ctypes.c_int64),
-        ("releases", ctypes.c_int64),
+        ("workspace", ctypes.c_ssize_t),
+        ("inputs", ctypes.c_ssize_t),
+        ("outputs", ctypes.c_ssize_t),
+        ("releases", ctypes.c_ssize_t),
         ("ports", ctypes.c_void_p),
+        ("tree", ctypes.c_char_p),
         ("empty", ctypes.py_object),
         ("number", ctypes.py_object),
         ("fallback", ctypes.py_object),
-        (
-            "owner",
-            ctypes.c_void_p,
-        ),  # no py_object: a cycle through the gate would never be freed
         ("spare", ctypes.c_void_p),
+    )
+
+
+class _MethodDef(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("call", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
     )
 
 
@@ -82,16 +90,11 @@ class Slow:
         self.outputs = tuple(outputs)
         self.explain = explain
 
-    def __call__(self, status: int, arguments: tuple[Any, ...], out: Any) -> tuple[Any, ...]:
-        """Called by the gate. out: the value of the keyword, () where there was none."""
-        if status == _UNKNOWN_KEYWORD:
-            raise TypeError(f"a kernel takes arrays and out=, got the keywords {', '.join(out)}.")
-        given: list[Any] | None = None
-        if isinstance(out, tuple):
-            given = list(cast("tuple[Any, ...]", out)) or None
-        elif out is not None:
-            given = [out]
-        return self.run(arguments, given)
+    def __call__(self, *arguments: Any, out: Any = None) -> tuple[Any, ...]:
+        """What the gate hands on: the call as it was made."""
+        if out is not None and not isinstance(out, tuple):
+            out = (out,)
+        return self.run(arguments, cast("tuple[Any, ...] | None", out))
 
     def run(self, arguments: Sequence[Any], out: Sequence[Any] | None = None) -> tuple[Any, ...]:
         """The outputs; 0-d ones as NumPy scalars, unless the caller passed an array for them."""
@@ -124,15 +127,27 @@ def pointers(arrays: Sequence[Array]) -> Any:
     return (ctypes.c_void_p * max(len(arrays), 1))(*(x.ctypes.data for x in arrays))
 
 
-def make_callable(slow: Slow, *, releases: bool) -> Callable[..., Any]:
+def make_callable(
+    slow: Slow,
+    *,
+    releases: bool,
+    fallback: Callable[..., Any] | None = None,
+    tree: bytes = b"",
+    weak: Collection[int] | None = None,
+) -> Callable[..., Any]:
     """A builtin function of the arrays that goes through the gate; it keeps everything that it needs alive.
 
-    releases: let other Python threads run during the call, which costs 50 ns.
+    releases: let other Python threads run during the call, which costs 50 ns. fallback: called with the same arguments where
+    the gate or the kernel says no; `slow` if None. tree: how the outputs are nested, see `flat`, which it is if empty.
+    weak: inputs that are Python floats and nothing else, while the others are buffers and nothing else; None: either.
     """
-    ports = (_Port * max(len(slow.inputs) + len(slow.outputs), 1))()
-    keep: list[Any] = [slow, slow.function.keep, ports]
-    for k, spec in enumerate((*slow.inputs, *slow.outputs)):
-        keep.append(_fill(ports[k], spec))
+    count = len(slow.inputs) + len(slow.outputs)
+    ports = (_Port * max(count, 1))()
+    kept = [_fill(ports[k], spec) for k, spec in enumerate((*slow.inputs, *slow.outputs))]
+    for k, spec in enumerate(slow.inputs):
+        number = not spec.shape and spec.dtype.kind == "f"
+        ports[k].takes = (3 if number else 2) if weak is None else 1 if k in weak else 2
+    workspace = Workspace(slow.function.workspace_bytes)
     gate = _Gate(
         run=slow.function.address,
         context=slow.function.context,
@@ -141,13 +156,25 @@ def make_callable(slow: Slow, *, releases: bool) -> Callable[..., Any]:
         outputs=len(slow.outputs),
         releases=releases,
         ports=ctypes.addressof(ports),
+        tree=tree or flat(len(slow.outputs)),
         empty=np.empty,
         number=float,
-        fallback=slow,
+        fallback=fallback or slow,
+        spare=workspace.address,
     )
-    owner = (gate, *keep)
-    gate.owner = id(owner)
-    return _new_callable()(ctypes.addressof(gate))
+    owner = (ctypes.addressof(gate), gate, ports, kept, workspace, slow)
+    new_function = ctypes.pythonapi.PyCFunction_NewEx
+    new_function.restype, new_function.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+    return new_function(ctypes.addressof(_method()), owner, None)
+
+
+def flat(count: int) -> bytes:
+    """The tree of a tuple of all outputs. Trees are postfix: 0 is the next output, n + 1 a tuple of the n things before it.
+
+    >>> list(flat(2))
+    [0, 0, 3, 255]
+    """
+    return bytes([0] * count + [min(count + 1, 254), 255])
 
 
 def _fill(port: Any, spec: ArraySpec) -> object:
@@ -157,18 +184,21 @@ def _fill(port: Any, spec: ArraySpec) -> object:
     port.codes = _CODES[spec.dtype.name]
     port.itemsize, port.ndim, port.nbytes = spec.dtype.itemsize, len(spec.shape), spec.nbytes
     port.shape = ctypes.addressof(shape)
-    port.make = (spec.shape, spec.dtype) if spec.shape else cell
+    port.shape_object = spec.shape if spec.shape else cell
+    port.dtype_object = spec.dtype
     port.cell = cell.ctypes.data
-    return shape, cell, port.make
+    return shape, cell
 
 
 @cache
-def _new_callable() -> Callable[[int], Any]:
-    """The C function that makes a callable from a gate: compiled once."""
+def _method() -> _MethodDef:
+    """The gate as a method of CPython: compiled once."""
     unit = declare(
-        'extern "C" void* @unit_new(void* gate) noexcept {'
-        " return burlab::python::new_callable(static_cast<burlab::python::Gate*>(gate)); }",
+        'extern "C" void* @unit_pass(void* self, void* args, std::int64_t count, void* names) noexcept {\n'
+        "  using namespace burlab::python;\n"
+        "  return pass((Object*)self, (Object* const*)args, count, (Object*)names);\n}",
         ["burlab/python/gate.hpp"],
         name="gate",
     )
-    return ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p)(address(f"{unit}_new"))
+    doc = b"kernel(*arrays, out=None): the outputs of a compiled graph."
+    return _MethodDef(b"kernel", address(f"{unit}_pass"), _FASTCALL | _KEYWORDS, doc)

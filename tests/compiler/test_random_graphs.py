@@ -10,7 +10,11 @@ from burlab.graph.simplify import simplify
 from tests.compiler import reference
 from tests.compiler.random_graphs import graphs, inputs_for
 
-PHASES = (Phase.explicit, Phase.reuse, Phase.generate)  # no shrinking: it takes minutes here, and the message names the node
+PHASES = (
+    Phase.explicit,
+    Phase.reuse,
+    Phase.generate,
+)  # no shrinking: it takes minutes here, and the message names the node
 seeds = st.integers(0, 1000)
 
 

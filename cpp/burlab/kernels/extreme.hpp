@@ -10,39 +10,42 @@ template <bool Largest, class T> BURLAB_INLINE bool beats(T x, T best) {
   return (Largest ? x > best : x < best) || (x != x && best == best);
 }
 
-/// The extreme value of each result's rows. Descriptor as that of Sum; no result is without elements.
+/// Each of m results is the extreme value of l rows of n numbers, of which there are some.
+/// Descriptor: m and its stride, l and its stride, n and its stride, whether out holds values that take part; dense results.
 template <class T, bool Largest> struct Extreme {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
-    const T* x = static_cast<const T*>(a);
     T* y = static_cast<T*>(out);
-    const Int n = d[0], step = d[1];
-    const Box<1> rows(d + 2), results(rows.end());
-    walk(results, [&](const Int* at) {
-      T best = x[at[0]];
-      walk(rows, [&](const Int* row) {
-        const T* first = x + at[0] + row[0];
+    BURLAB_ONE_BY_ONE
+    for (Int i = 0; i < d[0]; ++i) {
+      const T* x = static_cast<const T*>(a) + i * d[1];
+      T best = d[6] != 0 ? y[i] : *x;
+      BURLAB_ONE_BY_ONE
+      for (Int row = 0; row < d[2]; ++row) {
         BURLAB_ONE_BY_ONE
-        for (Int i = 0; i < n; ++i) best = beats<Largest>(first[i * step], best) ? first[i * step] : best;
-      });
-      *y++ = best;
-    });
+        for (Int j = 0; j < d[4]; ++j) {
+          const T next = x[row * d[3] + j * d[5]];
+          best = beats<Largest>(next, best) ? next : best;
+        }
+      }
+      y[i] = best;
+    }
     return Ok;
   }
 };
 
-/// The position of the first extreme value of each row. Descriptor: length of a row and its stride; the Box of results.
+/// The position of the first extreme value of each of m rows of n numbers.
+/// Descriptor: m and its stride, n and its stride; results are dense.
 template <class T, bool Largest> struct Where {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
-    const T* x = static_cast<const T*>(a);
     Int* y = static_cast<Int*>(out);
-    const Int n = d[0], step = d[1];
-    walk(Box<1>(d + 2), [&](const Int* at) {
-      const T* row = x + at[0];
+    BURLAB_ONE_BY_ONE
+    for (Int i = 0; i < d[0]; ++i) {
+      const T* x = static_cast<const T*>(a) + i * d[1];
       Int best = 0;
-      for (Int i = 1; i < n; ++i)
-        if (beats<Largest>(row[i * step], row[best * step])) best = i;
-      *y++ = best;
-    });
+      BURLAB_ONE_BY_ONE
+      for (Int j = 1; j < d[2]; ++j) best = beats<Largest>(x[j * d[3]], x[best * d[3]]) ? j : best;
+      y[i] = best;
+    }
     return Ok;
   }
 };

@@ -1,7 +1,9 @@
 #pragma once
 // Rows picked by an integer index, and the transpose: rows added where the index says. All arrays dense.
 // Descriptor of both: number of batches, rows of the table in each, indices in each, elements of a row.
-#include "layout.hpp"
+#include <cstring>
+
+#include "kernel.hpp"
 
 BURLAB_BEGIN
 namespace burlab::kernels {
@@ -13,11 +15,13 @@ template <class T, class I> struct Gather {
     T* y = static_cast<T*>(out);
     const T* table = static_cast<const T*>(a);
     const I* index = static_cast<const I*>(b);
+    BURLAB_ONE_BY_ONE
     for (Int batch = 0; batch < batches; ++batch, table += rows * width) {
+      BURLAB_ONE_BY_ONE
       for (Int i = 0; i < count; ++i, y += width) {
         const Int row = static_cast<Int>(*index++);
         if (row < 0 || row >= rows) return IndexOutOfRange;
-        copy_row(width, y, 1, table + row * width, 1);
+        std::memcpy(y, table + row * width, static_cast<std::size_t>(width) * sizeof(T));
       }
     }
     return Ok;
@@ -33,7 +37,9 @@ template <class T, class I> struct Scatter {
     const I* index = static_cast<const I*>(b);
     const Int size = batches * rows * width;
     if (size > 0) std::memset(out, 0, static_cast<std::size_t>(size) * sizeof(T));
+    BURLAB_ONE_BY_ONE
     for (Int batch = 0; batch < batches; ++batch, table += rows * width) {
+      BURLAB_ONE_BY_ONE
       for (Int i = 0; i < count; ++i, x += width) {
         const Int row = static_cast<Int>(*index++);
         if (row < 0 || row >= rows) return IndexOutOfRange;

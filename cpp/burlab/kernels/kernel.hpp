@@ -1,7 +1,9 @@
 #pragma once
 // What all tensor kernels have in common. A kernel takes a descriptor of plain integers (sizes, and strides counted in
-// elements) and pointers, so one compiled instance serves every shape; `burlab/compiler/lower.py` writes the
-// descriptors.
+// elements) and pointers, so one compiled instance serves every shape; `burlab/compiler/lower.py` writes the descriptors.
+//
+// A kernel covers the few axes of the common case and no more, since compiling it is paid at its first use; `each` walks all
+// further axes around it.
 #include <cstdint>
 
 #include "../abi.hpp"
@@ -22,34 +24,33 @@ using Kernel = Status (*)(const Int* d, void* out, const void* a, const void* b,
     return burlab::kernels::__VA_ARGS__(d, out, a, b, more);                                                 \
   }
 
-/// A part of a descriptor: rank, sizes, then one row of strides for each of N operands.
-template <int N> struct Box {
-  Int rank;
-  const Int *sizes, *strides;
-  explicit Box(const Int* d) : rank(d[0]), sizes(d + 1), strides(d + 1 + d[0]) {}
-  Int stride(int operand, Int axis) const { return strides[operand * rank + axis]; }
-  const Int* end() const { return strides + N * rank; }
-};
-
-/// Calls f(offsets) for every index of the box, in row-major order; offsets[k] belongs to operand k.
-template <int N, class F> BURLAB_INLINE void walk(const Box<N>& box, F f) {
-  Int index[kMaxRank], offset[N] = {};
-  for (Int k = 0; k < box.rank; ++k) {
-    if (box.sizes[k] == 0) return;
-    index[k] = 0;
+/// Calls a kernel once for every index of a box, in row-major order. box: rank, sizes, then one row of strides for out, a and
+/// b each, counted in bytes.
+inline Status each(Kernel kernel, const Int* box, const Int* d, void* out, const void* a, const void* b) noexcept {
+  const Int rank = box[0], *sizes = box + 1, *strides = sizes + rank;
+  Int index[kMaxRank];
+  BURLAB_ONE_BY_ONE
+  for (Int axis = 0; axis < rank; ++axis) {
+    if (sizes[axis] == 0) return Ok;
+    index[axis] = 0;
   }
+  char* to = static_cast<char*>(out);
+  const char *x = static_cast<const char*>(a), *y = static_cast<const char*>(b);
   for (;;) {
-    f(offset);
-    Int k = box.rank - 1;
-    for (; k >= 0; --k) {
-      if (++index[k] < box.sizes[k]) {
-        for (int n = 0; n < N; ++n) offset[n] += box.stride(n, k);
-        break;
-      }
-      index[k] = 0;
-      for (int n = 0; n < N; ++n) offset[n] -= box.stride(n, k) * (box.sizes[k] - 1);
+    const Status status = kernel(d, to, x, y, nullptr);
+    if (status != Ok) return status;
+    Int axis = rank - 1;
+    BURLAB_ONE_BY_ONE
+    for (; axis >= 0; --axis) {
+      const bool wraps = ++index[axis] == sizes[axis];
+      const Int steps = wraps ? 1 - sizes[axis] : 1;  // back to the first index
+      to += steps * strides[axis];
+      x += steps * strides[rank + axis];
+      y += steps * strides[2 * rank + axis];
+      if (!wraps) break;
+      index[axis] = 0;
     }
-    if (k < 0) return;
+    if (axis < 0) return Ok;
   }
 }
 

@@ -16,7 +16,7 @@ struct Operand {
 /// One kernel call; its operands are `count` entries of the program's list from `first`, the result before the others.
 struct Record {
   Kernel kernel;
-  const Int* descriptor;
+  const Int *descriptor, *box;  // nullptr: nothing to walk around the kernel
   Int first, count, node;
 };
 
@@ -33,11 +33,15 @@ inline Int run_program(const void* context, const void* const* in, void* const* 
   const auto& program = *static_cast<const Program*>(context);
   const void* const* tables[4] = {in, const_cast<const void* const*>(out), program.constants, &workspace};
   const void* at[16];
+  BURLAB_ONE_BY_ONE
   for (const Record *r = program.records, *end = r + program.length; r != end; ++r) {
     const Operand* operand = program.operands + r->first;
+    BURLAB_ONE_BY_ONE
     for (Int k = 0; k < r->count; ++k)
       at[k] = static_cast<const char*>(tables[operand[k].table][operand[k].index]) + operand[k].offset;
-    const Status status = r->kernel(r->descriptor, const_cast<void*>(at[0]), at[1], at[2], at + 3);
+    void* out = const_cast<void*>(at[0]);
+    const Status status = r->box != nullptr ? each(r->kernel, r->box, r->descriptor, out, at[1], at[2])
+                                            : r->kernel(r->descriptor, out, at[1], at[2], at + 3);
     if (BURLAB_UNLIKELY(status != Ok)) return status | r->node << 8;
   }
   return Ok;

@@ -14,7 +14,7 @@ template <class T> struct Uniform {
     const auto* keys = static_cast<const std::uint64_t*>(a);
     for (Int k = 0; k < d[0]; ++k, keys += 2) {
       for (Int e = 0; e < d[1]; e += 4) {
-        const Block words = philox({static_cast<std::uint64_t>(e / 4), 0, 0, 0}, {keys[0], keys[1]});
+        const PhiloxBlock words = philox({static_cast<std::uint64_t>(e / 4), 0, 0, 0}, {keys[0], keys[1]});
         for (Int j = 0; j < 4 && e + j < d[1]; ++j) *y++ = unit(words[static_cast<std::size_t>(j)]);
       }
     }

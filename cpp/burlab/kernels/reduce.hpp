@@ -1,6 +1,6 @@
 #pragma once
-// Sums over axes. The order of every sum is fixed by the shape alone: plain where `Strict`, else in lanes and halves,
-// whose error grows with the logarithm of the length. float sums in double.
+// Sums over axes. The order of every sum is fixed by the shape alone: plain where `Strict`, else in 16 lanes and blocks of
+// 512 numbers, the blocks added with their rounding errors. float sums in double.
 #include <type_traits>
 
 #include "../numbers/packet.hpp"
@@ -12,111 +12,85 @@ namespace burlab::kernels {
 /// What a sum of T is kept in.
 template <class T, bool Strict> using Accumulator = std::conditional_t<std::is_same_v<T, float> && !Strict, double, T>;
 
-/// The sum of n numbers, `step` apart: 16 lanes up to 512 numbers, halves beyond.
-template <class A, class T> A pairwise(const T* x, Int n, Int step) {
-  constexpr int kWidth = 16;
-  if (n > 512) {
-    const Int half = n / 2 / kWidth * kWidth;
-    return pairwise<A>(x, half, step) + pairwise<A>(x + half * step, n - half, step);
-  }
-  A lanes[kWidth] = {};
+/// The sum of n <= 512 numbers that follow each other.
+template <class A, class T> BURLAB_INLINE A sum_block(const T* x, Int n) {
+  A rest = 0;
   Int i = 0;
-  if (step == 1 && n >= kWidth) {
-    Packet<A, kWidth> sum = {};
-    for (; i + kWidth <= n; i += kWidth) {
-      Packet<T, kWidth> next;
+  if (n >= 16) {
+    Packet<A, 16> lanes = {};
+    BURLAB_ONE_BY_ONE
+    for (; i + 16 <= n; i += 16) {
+      Packet<T, 16> next;
       load(next, x + i);
-      sum += __builtin_convertvector(next, Packet<A, kWidth>);
+      lanes += __builtin_convertvector(next, Packet<A, 16>);
     }
-    store(sum, lanes);
+    rest = sum_lanes<A>(lanes);
   }
   BURLAB_ONE_BY_ONE
-  for (; i < n; ++i) lanes[i % kWidth] += static_cast<A>(x[i * step]);
-  for (int width = kWidth / 2; width > 0; width /= 2) {
-    BURLAB_ONE_BY_ONE
-    for (int j = 0; j < width; ++j) lanes[j] += lanes[j + width];
-  }
-  return lanes[0];
+  for (; i < n; ++i) rest += static_cast<A>(x[i]);
+  return rest;
 }
 
-/// A running sum: plain, or with the rounding error of every step carried along (Neumaier 1974).
-template <class A, bool Plain> struct Total {
-  A sum = 0, carry = 0;
-  void add(A x) {
-    const A next = sum + x;
-    if constexpr (!Plain) carry += (sum < 0 ? -sum : sum) >= (x < 0 ? -x : x) ? (sum - next) + x : (x - next) + sum;
-    sum = next;
-  }
-  A value() const { return Plain || carry - carry != 0 ? sum : sum + carry; }  // infinite sums leave a carry of nan
-};
-
-/// Each result is the sum of rows.
-/// Descriptor: length of a row and its stride; the Box of one result's rows; the Box of results.
+/// Each of m results is the sum of l rows of n numbers.
+/// Descriptor: m and its stride, l and its stride, n and its stride, whether to add to what out holds; results are dense.
 template <class T, bool Strict> struct Sum {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     using A = Accumulator<T, Strict>;
-    constexpr bool plain = Strict || std::is_integral_v<T>;
+    constexpr bool kPlain = Strict || std::is_integral_v<T>;
     const T* x = static_cast<const T*>(a);
     T* y = static_cast<T*>(out);
-    const Int n = d[0], step = d[1];
-    const Box<1> rows(d + 2), results(rows.end());
-    walk(results, [&](const Int* at) {
-      Total<A, plain> total;
-      walk(rows, [&](const Int* row) {
-        const T* first = x + at[0] + row[0];
-        if constexpr (plain) {
-          BURLAB_ONE_BY_ONE
-          for (Int i = 0; i < n; ++i) total.add(static_cast<A>(first[i * step]));
-        } else {
-          total.add(pairwise<A>(first, n, step));
+    const Int n = d[4], step = d[5], block = kPlain || step != 1 ? 1 : 512;
+    BURLAB_ONE_BY_ONE
+    for (Int i = 0; i < d[0]; ++i) {
+      A sum = d[6] != 0 ? static_cast<A>(y[i]) : 0, carry = 0;
+      BURLAB_ONE_BY_ONE
+      for (Int row = 0; row < d[2]; ++row) {
+        const T* first = x + i * d[1] + row * d[3];
+        BURLAB_ONE_BY_ONE
+        for (Int j = 0; j < n; j += block) {
+          const A part = block == 1 ? static_cast<A>(first[j * step]) : sum_block<A>(first + j, n - j < block ? n - j : block);
+          const A next = sum + part;
+          if constexpr (!kPlain) {  // Neumaier 1974
+            const bool larger = (sum < 0 ? -sum : sum) >= (part < 0 ? -part : part);
+            carry += larger ? (sum - next) + part : (part - next) + sum;
+          }
+          sum = next;
         }
-      });
-      *y++ = static_cast<T>(total.value());
-    });
+      }
+      const A total = sum + carry;
+      y[i] = static_cast<T>(total - total == 0 ? total : sum);  // infinite sums have a carry of nan
+    }
     return Ok;
   }
 };
 
-/// Sums down columns: each result is a row, the sum of rows. Column sums keep the order of the rows, in blocks of 64
-/// rows unless `Strict`. Descriptor: width of a row (stride 1); number of rows and their stride; the Box of the blocks
-/// of one result; the Box of results.
+/// Sums down columns: out[j] = the sum of l * n rows, in their order, j < width; partial sums of 64 rows unless `Strict`.
+/// Descriptor: width (stride 1); l and its stride, n and its stride.
 template <class T, bool Strict> struct SumColumns {
-  using A = Accumulator<T, Strict>;
-  static constexpr bool plain = Strict || std::is_integral_v<T>;
-  static constexpr Int kTile = 64;
-
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
-    const T* x = static_cast<const T*>(a);
+    using A = Accumulator<T, Strict>;
+    constexpr Int kTile = 64;
+    constexpr bool kPlain = Strict || std::is_integral_v<T>;
     T* y = static_cast<T*>(out);
-    const Int width = d[0];
-    const Box<1> blocks(d + 3), results(blocks.end());
-    walk(results, [&](const Int* at) {
-      for (Int j = 0; j < width; j += kTile) {
-        const Int w = width - j < kTile ? width - j : kTile;
-        A total[kTile] = {};
-        walk(blocks, [&](const Int* block) { add_rows(x + at[0] + block[0] + j, d[1], d[2], w, total); });
-        for (Int k = 0; k < w; ++k) y[j + k] = static_cast<T>(total[k]);
-      }
-      y += width;
-    });
-    return Ok;
-  }
-
- private:
-  static void add_rows(const T* x, Int n, Int step, Int width, A* total) {
-    if (plain || n <= kTile) {
-      for (Int i = 0; i < n; ++i) {
+    const Int rows = d[1] * d[3], block = kPlain ? rows : 64;
+    BURLAB_ONE_BY_ONE
+    for (Int begin = 0; begin < d[0]; begin += kTile) {
+      const T* x = static_cast<const T*>(a) + begin;
+      const Int width = d[0] - begin < kTile ? d[0] - begin : kTile;
+      A total[kTile] = {}, part[kTile] = {};
+      BURLAB_ONE_BY_ONE
+      for (Int row = 0; row < rows; ++row) {
+        const T* first = x + row / d[3] * d[2] + row % d[3] * d[4];
         BURLAB_LANES
-        for (Int j = 0; j < width; ++j) total[j] += static_cast<A>(x[i * step + j]);
+        for (Int j = 0; j < width; ++j) part[j] += static_cast<A>(first[j]);
+        if ((row + 1) % block != 0 && row + 1 != rows) continue;
+        BURLAB_LANES
+        for (Int j = 0; j < width; ++j) total[j] += part[j], part[j] = 0;
       }
-      return;
+      BURLAB_ONE_BY_ONE
+      for (Int j = 0; j < width; ++j) y[begin + j] = static_cast<T>(total[j]);
     }
-    A part[kTile];
-    for (Int begin = 0, half = n / 2; begin < n; begin = begin == 0 ? half : n) {
-      for (Int j = 0; j < width; ++j) part[j] = 0;
-      add_rows(x + begin * step, begin == 0 ? half : n - half, step, width, part);
-      for (Int j = 0; j < width; ++j) total[j] += part[j];
-    }
+    return Ok;
   }
 };
 

@@ -5,18 +5,18 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// out[i] = a[0] + ... + a[i]; backwards where the strides are negative and the operands start at the end.
-/// Descriptor: length of a row, its strides in out and a, offsets of the first element of out and a; the Box of rows.
+/// out[i, j] = a[i, 0] + ... + a[i, j]; backwards where strides are negative and the operands start at the end.
+/// Descriptor: number of rows, their strides in out and a; length of a row, its strides in out and a.
 template <class T> struct Cumsum {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
-    T* y = static_cast<T*>(out) + d[3];
-    const T* x = static_cast<const T*>(a) + d[4];
-    const Int n = d[0], to = d[1], from = d[2];
-    walk(Box<2>(d + 5), [&](const Int* at) {
+    BURLAB_ONE_BY_ONE
+    for (Int i = 0; i < d[0]; ++i) {
+      T* y = static_cast<T*>(out) + i * d[1];
+      const T* x = static_cast<const T*>(a) + i * d[2];
       T total = 0;
       BURLAB_ONE_BY_ONE
-      for (Int i = 0; i < n; ++i) y[at[0] + i * to] = total = total + x[at[1] + i * from];
-    });
+      for (Int j = 0; j < d[3]; ++j) y[j * d[4]] = total = total + x[j * d[5]];
+    }
     return Ok;
   }
 };

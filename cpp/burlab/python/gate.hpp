@@ -1,9 +1,10 @@
 #pragma once
-// The one gate between Python's arrays and a kernel: checks by the buffer protocol, then the call. A call that does not
-// pass goes to Python (`burlab/runtime/gate.py`), which converts what can be converted and explains what cannot.
+// The one gate between Python's arrays and a kernel: checks by the buffer protocol, then the call. What does not pass goes to
+// a Python callable, unchanged, which converts what can be converted and explains what cannot.
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 
 #include "../abi.hpp"
 #include "stable.hpp"
@@ -13,241 +14,157 @@ namespace burlab::python {
 
 /// What an argument or a result must be. Mirrored by `burlab/runtime/gate.py`.
 struct Port {
-  const char* codes;  // type codes of the buffer protocol that mean its dtype
+  const char* codes;  // the two type codes of the buffer protocol that mean its dtype
   Size itemsize, ndim, nbytes;
   const Size* shape;
-  Object* make;  // of a result: the arguments of numpy.empty; of a 0-d result: an array of one element
-  void* cell;    // where the element of that array lies
+  Size takes;            // of an input: 1 a Python float, 2 a buffer, 3 either
+  Object *shape_object;  // of a result: the arguments of numpy.empty; of a 0-d result: an array of one element, which
+  Object *dtype_object;  // turns the number in it into a NumPy scalar, and
+  void* cell;            // where that element lies
 };
 
-/// A kernel and its ports. One per callable, owned by the Python object `owner`.
+/// A kernel and its ports. One for each callable.
 struct Gate {
   std::int64_t (*run)(const void* context, const void* const* in, void* const* out, void* workspace) noexcept;
   const void* context;
-  std::int64_t workspace, inputs, outputs, releases;
-  const Port* ports;                                        // inputs, then outputs
-  Object *empty, *number, *fallback, *owner;  // numpy.empty; float; what takes over; what keeps all this alive
-  void* spare;                                // a workspace that no call uses
+  Size workspace, inputs, outputs;
+  Size releases;              // whether other Python threads may run during the call
+  const Port* ports;          // inputs, then outputs
+  const unsigned char* tree;  // the result: 0 for an output, n + 1 for a tuple of the n before it, 255 at the end
+  Object *empty, *number, *fallback;  // numpy.empty, float, what takes over
+  void* spare;                        // a workspace, nullptr while a call uses it
 };
 
-inline constexpr const char* kGate = "burlab.gate";
-inline constexpr Size kMostPorts = 128;       // a call with more goes the slow way
-inline constexpr std::int64_t kSmall = 4096;  // bytes of workspace that live on the stack
-inline constexpr std::int64_t kUnfit = -1, kUnknownKeyword = -2;
+inline constexpr Size kMostPorts = 64;  // a call with more goes the slow way
 
-/// A new reference to fallback(status, arguments, out): Python's word on what the gate could not settle.
-BURLAB_NOINLINE Object* fall_back(Gate& gate, std::int64_t status, Object* const* args, Size count, Object* out) {
-  Object* given = new_tuple(count);
-  if (given == nullptr) return nullptr;
-  for (Size k = 0; k < count; ++k) increase(args[k]), set_tuple_item(given, k, args[k]);
-  Object* all = new_tuple(3);
-  if (all == nullptr) return nullptr;
-  set_tuple_item(all, 0, new_int(status));
-  set_tuple_item(all, 1, given);
-  if (out == nullptr) out = new_tuple(0);
-  else increase(out);
-  set_tuple_item(all, 2, out);
-  Object* result = call_object(gate.fallback, all);
-  decrease(all);
-  return result;
+union Number {
+  double wide;
+  float narrow;
+  std::int64_t whole;
+};
+
+/// Takes hold of x's memory if it is what the port says.
+BURLAB_NOINLINE bool hold(const Port& port, Object* x, int flags, Buffer& buffer) {
+  if (get_buffer(x, &buffer, flags) != 0) return false;
+  const char* format = buffer.format != nullptr ? buffer.format : "";
+  constexpr char kNative = std::endian::native == std::endian::little ? '<' : '>';
+  if (*format == '@' || *format == '=' || *format == kNative) ++format;
+  bool fits = (format[0] == port.codes[0] || format[0] == port.codes[1]) && format[0] != 0 && format[1] == 0;
+  fits = fits && buffer.itemsize == port.itemsize && buffer.ndim == port.ndim && buffer.nbytes == port.nbytes &&
+         reinterpret_cast<std::uintptr_t>(buffer.data) % static_cast<std::uintptr_t>(port.itemsize) == 0;
+  BURLAB_ONE_BY_ONE
+  for (Size axis = 0; fits && axis < port.ndim; ++axis) fits = buffer.shape[axis] == port.shape[axis];
+  if (!fits) release(&buffer);
+  return fits;
 }
 
-/// The buffers, numbers and new arrays of one call; gives back what it holds.
-class Crossing {
- public:
-  explicit Crossing(Gate& gate) : gate_(gate) {}
-  Crossing(const Crossing&) = delete;
-  Crossing& operator=(const Crossing&) = delete;
-  ~Crossing() {
-    for (Size k = 0; k < held_; ++k) release(&buffers_[k]);
-    for (Size k = 0; k < made_; ++k) decrease(results_[k]);
+/// Whether the memory of port k is that of no port before it.
+BURLAB_NOINLINE bool is_alone(const Gate& gate, void* const* at, Size k) {
+  const char *begin = static_cast<const char*>(at[k]), *end = begin + gate.ports[k].nbytes;
+  bool alone = true;
+  BURLAB_ONE_BY_ONE
+  for (Size other = 0; other < k; ++other) {
+    const char* first = static_cast<const char*>(at[other]);
+    alone = alone && (end <= first || first + gate.ports[other].nbytes <= begin);
   }
+  return alone;
+}
 
-  /// A buffer, or a Python float where a float number is expected.
-  BURLAB_INLINE bool take_input(Object* x, Size k) {
-    const Port& port = gate_.ports[k];
-    if (port.ndim == 0 && (port.codes[0] == 'd' || port.codes[0] == 'f')) {
-      Object* type = type_of(x);
-      decrease(type);  // its type outlives the argument
-      if (type == gate_.number) {
-        const double value = as_double(x);
-        if (port.codes[0] == 'd') numbers_[k].wide = value;
-        else numbers_[k].narrow = static_cast<float>(value);
-        pointers_[k] = &numbers_[k];
-        return true;
+/// Runs the kernel, with a workspace of its own if another thread has the spare one.
+BURLAB_NOINLINE std::int64_t run(Gate& gate, void* const* at) {
+  void* workspace = gate.spare;
+  const bool own = workspace == nullptr && gate.workspace > 0;
+  gate.spare = nullptr;
+  if (own) workspace = std::aligned_alloc(64, static_cast<std::size_t>((gate.workspace + 63) / 64 * 64));
+  if (own && workspace == nullptr) return OutOfMemory;
+  Thread* thread = gate.releases != 0 ? save_thread() : nullptr;
+  const std::int64_t outcome = gate.run(gate.context, at, at + gate.inputs, workspace);
+  if (thread != nullptr) restore_thread(thread);
+  if (own) std::free(workspace);
+  else gate.spare = workspace;
+  return outcome;
+}
+
+/// callable(*inputs) or callable(*inputs, out=arrays). self: a tuple that begins with the address of the Gate.
+inline Object* pass(Object* self, Object* const* args, Size count, Object* names) {
+  Gate& gate = *static_cast<Gate*>(as_pointer(tuple_item(self, 0)));
+  Buffer buffers[kMostPorts];
+  void* at[kMostPorts];
+  Number numbers[kMostPorts];
+  Object *results[kMostPorts], *out = nullptr, *result = nullptr;
+  Size held = 0, made = 0, given = 0;
+  bool fits = count == gate.inputs && gate.inputs + gate.outputs <= kMostPorts;
+  if (names != nullptr) {
+    fits = fits && tuple_size(names) == 1 && compare(tuple_item(names, 0), "out") == 0;
+    out = args[count];
+    given = tuple_size(out);  // -1: one array, not a tuple of arrays
+    fits = fits && given == (given < 0 && gate.outputs == 1 ? -1 : gate.outputs);
+  }
+  BURLAB_ONE_BY_ONE
+  for (Size k = 0; fits && k < count; ++k) {
+    const Port& port = gate.ports[k];
+    if ((port.takes & 1) != 0) {
+      Object* type = type_of(args[k]);
+      decrease(type);  // the argument keeps it alive
+      if (type == gate.number) {
+        const double value = as_double(args[k]);
+        if (port.itemsize == sizeof(double)) numbers[k].wide = value;
+        else numbers[k].narrow = static_cast<float>(value);
+        at[k] = &numbers[k];
+        continue;
       }
     }
-    return hold(x, k, Format | Contiguous);
+    fits = (port.takes & 2) != 0 && hold(port, args[k], Format | Contiguous, buffers[held]);
+    if (fits) at[k] = buffers[held++].data;
   }
-
-  /// The caller's own array: the result itself.
-  bool take_output(Object* x, Size k) {
-    if (!hold(x, k, Format | Contiguous | Writable) || !is_alone(k)) return false;
-    increase(results_[made_++] = x);
-    given_ = true;
-    return true;
-  }
-
-  /// A fresh array, or a place for a number that becomes a NumPy scalar after the call.
-  BURLAB_INLINE bool make_output(Size k) {
-    const Port& port = gate_.ports[k];
-    Object*& result = results_[made_];
-    if (port.ndim == 0) {
-      pointers_[k] = &numbers_[k];
-      increase(result = port.make);
-      ++made_;
-      return true;
+  BURLAB_ONE_BY_ONE
+  for (Size k = gate.inputs; fits && made < gate.outputs; ++k) {
+    const Port& port = gate.ports[k];
+    at[k] = &numbers[k];
+    if (out == nullptr && port.ndim == 0) {
+      results[made++] = nullptr;
+      continue;
     }
-    result = call_object(gate_.empty, port.make);
-    if (result == nullptr) return false;
-    ++made_;
-    Buffer& buffer = buffers_[held_];
-    if (get_buffer(result, &buffer, Writable) != 0) return false;
-    ++held_;
-    pointers_[k] = buffer.data;
-    return true;
-  }
-
-  std::int64_t run() {
-    if (gate_.workspace <= kSmall) {
-      alignas(64) char workspace[kSmall];
-      return run(workspace);
-    }
-    void* workspace = gate_.spare;  // taken and given back under the GIL: a second thread finds none, and gets its own
-    gate_.spare = nullptr;
-    if (workspace == nullptr) {
-      const auto nbytes = static_cast<std::size_t>((gate_.workspace + 63) / 64 * 64);
-      workspace = std::aligned_alloc(64, nbytes);
-      if (workspace == nullptr) return OutOfMemory;
-    }
-    const std::int64_t status = run(workspace);
-    if (gate_.spare == nullptr) gate_.spare = workspace;
-    else std::free(workspace);
-    return status;
-  }
-
-  /// The results: a new reference.
-  Object* results() {
-    for (Size k = 0; k < made_; ++k) {
-      const Port& port = gate_.ports[gate_.inputs + k];
-      if (port.ndim != 0 || given_) continue;
-      __builtin_memcpy(port.cell, &numbers_[gate_.inputs + k], static_cast<std::size_t>(port.itemsize));
-      Object* scalar = sequence_item(results_[k], 0);
-      if (scalar == nullptr) return nullptr;
-      decrease(results_[k]);
-      results_[k] = scalar;
-    }
-    Object* tuple = new_tuple(made_);
-    for (Size k = 0; tuple != nullptr && k < made_; ++k) set_tuple_item(tuple, k, results_[k]);
-    if (tuple != nullptr) made_ = 0;
-    return tuple;
-  }
-
- private:
-  union Number {
-    double wide;
-    float narrow;
-    std::int64_t whole;
-  };
-
-  BURLAB_INLINE bool hold(Object* x, Size k, int flags) {
-    const Port& port = gate_.ports[k];
-    Buffer& buffer = buffers_[held_];
-    if (get_buffer(x, &buffer, flags) != 0) return clear_error(), false;
-    ++held_;
-    pointers_[k] = buffer.data;
-    if (buffer.itemsize != port.itemsize || buffer.ndim != port.ndim || buffer.nbytes != port.nbytes) return false;
-    for (Size axis = 0; axis < port.ndim; ++axis)
-      if (buffer.shape[axis] != port.shape[axis]) return false;
-    const char* format = buffer.format;
-    if (format == nullptr) return false;
-    constexpr char kNative = std::endian::native == std::endian::little ? '<' : '>';
-    if (*format == '@' || *format == '=' || *format == kNative) ++format;
-    if (*format != port.codes[0] && *format != port.codes[1]) return false;
-    const auto address = reinterpret_cast<std::uintptr_t>(buffer.data);
-    return format[0] != 0 && format[1] == 0 && address % static_cast<std::uintptr_t>(port.itemsize) == 0;
-  }
-
-  /// Whether the array just held shares no byte with the others.
-  bool is_alone(Size k) const {
-    const char *begin = static_cast<const char*>(pointers_[k]), *end = begin + gate_.ports[k].nbytes;
-    for (Size other = 0; other < k; ++other) {
-      const char* first = static_cast<const char*>(pointers_[other]);
-      if (begin < first + gate_.ports[other].nbytes && first < end) return false;
-    }
-    return true;
-  }
-
-  std::int64_t run(void* workspace) {
-    if (gate_.releases == 0) return gate_.run(gate_.context, pointers_, pointers_ + gate_.inputs, workspace);
-    Thread* thread = save_thread();
-    const std::int64_t status = gate_.run(gate_.context, pointers_, pointers_ + gate_.inputs, workspace);
-    restore_thread(thread);
-    return status;
-  }
-
-  Gate& gate_;
-  Size held_ = 0, made_ = 0;
-  bool given_ = false;
-  void* pointers_[kMostPorts];
-  Number numbers_[kMostPorts];
-  Object* results_[kMostPorts];
-  Buffer buffers_[kMostPorts];
-};
-
-/// The array for result k out of what was passed as out=, a tuple or a single array: borrowed, nullptr where there is
-/// none.
-BURLAB_NOINLINE Object* given_output(const Gate& gate, Object* out, Size k) {
-  const Size count = tuple_size(out);
-  if (count < 0) return clear_error(), gate.outputs == 1 ? out : nullptr;
-  return count == gate.outputs ? tuple_item(out, k) : nullptr;
-}
-
-/// callable(*inputs) or callable(*inputs, out=buffers).
-inline Object* pass(Object* self, Object* const* args, Size count, Object* names) {
-  Gate& gate = *static_cast<Gate*>(capsule_pointer(self, kGate));
-  Object* out = nullptr;
-  if (names != nullptr && tuple_size(names) > 0) {
-    if (tuple_size(names) != 1 || compare(tuple_item(names, 0), "out") != 0)
-      return fall_back(gate, kUnknownKeyword, args, count, names);
-    out = args[count];
-  }
-  if (count != gate.inputs || gate.inputs + gate.outputs > kMostPorts) return fall_back(gate, kUnfit, args, count, out);
-  Crossing crossing(gate);
-  for (Size k = 0; k < count; ++k)
-    if (!crossing.take_input(args[k], k)) return fall_back(gate, kUnfit, args, count, out);
-  for (Size k = 0; k < gate.outputs; ++k) {
     if (out == nullptr) {
-      if (!crossing.make_output(gate.inputs + k)) return nullptr;
+      results[made] = call(gate.empty, &port.shape_object, 2, nullptr);
+      fits = results[made] != nullptr && get_buffer(results[made], &buffers[held], Writable) == 0;
     } else {
-      Object* array = given_output(gate, out, k);
-      if (array == nullptr || !crossing.take_output(array, gate.inputs + k))
-        return fall_back(gate, kUnfit, args, count, out);
+      increase(results[made] = given < 0 ? out : tuple_item(out, made));
+      fits = hold(port, results[made], Writable | Format | Contiguous, buffers[held]);
     }
+    ++made;
+    if (fits) at[k] = buffers[held++].data;
+    fits = fits && (out == nullptr || is_alone(gate, at, k));
   }
-  const std::int64_t status = crossing.run();
-  if (BURLAB_UNLIKELY(status != Ok)) return fall_back(gate, status, args, count, out);
-  return crossing.results();
-}
-
-inline Method kMethod{"kernel", pass, FastCall | Keywords,
-                      "kernel(*arrays, out=None): the outputs of a compiled graph."};
-
-/// The last reference to a callable is gone, and with it the gate's memory, which `owner` holds.
-inline void destroy(Object* capsule) {
-  Gate& gate = *static_cast<Gate*>(capsule_pointer(capsule, kGate));
-  std::free(gate.spare);
-  decrease(gate.owner);
-}
-
-/// A Python callable for a gate, which must stay where it is as long as its `owner` lives. A new reference.
-inline Object* new_callable(Gate* gate) {
-  Object* capsule = new_capsule(gate, kGate, destroy);
-  if (capsule == nullptr) return nullptr;
-  increase(gate->owner);
-  Object* callable = new_function(&kMethod, capsule, nullptr);
-  decrease(capsule);
-  return callable;
+  fits = fits && run(gate, at) == Ok;
+  if (fits) {
+    Size next = 0, top = 0;
+    Object* stack[kMostPorts];
+    BURLAB_ONE_BY_ONE
+    for (const unsigned char* t = gate.tree; *t != 255; ++t) {
+      if (*t == 0) {
+        const Port& port = gate.ports[gate.inputs + next];
+        if (results[next] == nullptr) {
+          std::memcpy(port.cell, &numbers[gate.inputs + next], static_cast<std::size_t>(port.itemsize));
+          results[next] = sequence_item(port.shape_object, 0);
+        }
+        stack[top++] = results[next++];
+      } else {
+        Object* tuple = new_tuple(*t - 1);
+        top -= *t - 1;
+        for (Size i = 0; tuple != nullptr && i < *t - 1; ++i) set_tuple_item(tuple, i, stack[top + i]);
+        stack[top++] = tuple;
+      }
+    }
+    result = stack[0];
+  }
+  BURLAB_ONE_BY_ONE
+  for (Size k = 0; k < held; ++k) release(&buffers[k]);
+  if (fits) return result;
+  BURLAB_ONE_BY_ONE
+  for (Size k = 0; k < made; ++k) decrease(results[k]);
+  clear_error();
+  return call(gate.fallback, args, static_cast<std::size_t>(count), names);
 }
 
 }  // namespace burlab::python
