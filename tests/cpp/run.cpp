@@ -61,7 +61,7 @@ struct Problem {
 
   Problem() {
     for (std::uint64_t i = 0; i < n; ++i) {
-      const Block words = philox({i, 0, 0, 99}, {1, 2});
+      const PhiloxBlock words = philox({i, 0, 0, 99}, {1, 2});
       for (std::size_t k = 0; k < 3; ++k) a.push_back(unit_float(words[k]) - 0.5f);
       b.push_back(a[3 * i] - 2 * a[3 * i + 1] + 0.1f * unit_float(words[3]));
     }

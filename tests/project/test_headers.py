@@ -12,9 +12,9 @@ HEADERS = sorted(path.relative_to(CPP).as_posix() for path in CPP.rglob("*.hpp")
 STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax-only"]
 
 
-def compile_alone(header: str, cpp: Path) -> str:
-    """Return what g++ says about a file that includes `header` twice: nothing, if all is well."""
-    text = f"#include <{header}>\n" * 2
+def compile_together(headers: list[str], cpp: Path) -> str:
+    """Return what g++ says about a file that includes the headers and nothing else: nothing, if all is well."""
+    text = "".join(f"#include <{header}>\n" for header in headers)
     include = ["-I", str(cpp), "-isystem", sysconfig.get_paths()["include"]]
     command = ["g++", *STRICT, *include, "-x", "c++", "-"]
     return subprocess.run(command, input=text, text=True, capture_output=True, check=False).stderr
@@ -22,7 +22,12 @@ def compile_alone(header: str, cpp: Path) -> str:
 
 @pytest.mark.parametrize("header", HEADERS)
 def test_header_stands_alone(header: str):
-    assert compile_alone(header, CPP) == ""
+    assert compile_together([header, header], CPP) == ""
+
+
+@pytest.mark.parametrize("order", [HEADERS, HEADERS[::-1]], ids=["forward", "backward"])
+def test_headers_stand_together(order: list[str]):
+    assert compile_together(order, CPP) == "", "a session of the interpreter sees all of them, in any order"
 
 
 @pytest.mark.parametrize(
@@ -36,7 +41,7 @@ def test_header_stands_alone(header: str):
 )
 def test_a_bad_header_is_refused(tmp_path: Path, text: str, complaint: str):
     (tmp_path / "bad.hpp").write_text(text)
-    assert complaint in compile_alone("bad.hpp", tmp_path)
+    assert complaint in compile_together(["bad.hpp", "bad.hpp"], tmp_path)
 
 
 def forbidden(text: str) -> list[str]:

@@ -11,7 +11,7 @@
 BURLAB_BEGIN
 namespace burlab {
 
-using Block = std::array<std::uint64_t, 4>;
+using PhiloxBlock = std::array<std::uint64_t, 4>;
 using Key = std::array<std::uint64_t, 2>;
 
 /// The last word of a counter says what the numbers are for, so that no two uses share one.
@@ -27,7 +27,7 @@ struct Product {
 };
 
 /// Four random words: ten rounds of two multiplications each.
-constexpr Block philox(Block counter, Key key) {
+constexpr PhiloxBlock philox(PhiloxBlock counter, Key key) {
   for (int round = 0; round < 10; ++round) {
     const auto left = Product::of(0xD2E7470EE14C6C93u, counter[0]);
     const auto right = Product::of(0xCA5A826395121157u, counter[2]);
@@ -40,7 +40,7 @@ constexpr Block philox(Block counter, Key key) {
 
 /// A new key from a key and a number: the step of a run, the position of a sample in its batch.
 constexpr Key fold_in(Key key, std::uint64_t data) {
-  const Block words = philox({data, 0, 0, static_cast<std::uint64_t>(Purpose::fold)}, key);
+  const PhiloxBlock words = philox({data, 0, 0, static_cast<std::uint64_t>(Purpose::fold)}, key);
   return {words[0], words[1]};
 }
 

@@ -33,7 +33,7 @@ class Permutation {
     low_bits_ = bits / 2;
     low_ = mask(low_bits_);
     high_ = mask(bits - low_bits_);
-    const Block first = words(0), second = words(1);
+    const PhiloxBlock first = words(0), second = words(1);
     std::copy(first.begin(), first.end(), keys_.begin());
     std::copy(second.begin(), second.end(), keys_.begin() + 4);
   }
@@ -50,7 +50,7 @@ class Permutation {
 
   template <class Words> void shuffle(Words words) {
     for (std::uint64_t i = 0; i < n_; ++i) table_[i] = static_cast<std::uint8_t>(i);
-    Block block{};
+    PhiloxBlock block{};
     for (std::uint64_t i = 0; i + 1 < n_; ++i) {
       if (i % 4 == 0) block = words(i / 4);
       std::swap(table_[i], table_[i + Product::of(block[i % 4], n_ - i).high]);
@@ -116,7 +116,7 @@ class Draw {
         break;
     }
     // The high half of word * n: each sample has the same probability up to n / 2^64.
-    const Block words = philox({place, 0, 0, static_cast<std::uint64_t>(Purpose::choice)}, stream.key);
+    const PhiloxBlock words = philox({place, 0, 0, static_cast<std::uint64_t>(Purpose::choice)}, stream.key);
     return static_cast<std::int64_t>(Product::of(words[0], n).high);
   }
 
