@@ -19,7 +19,7 @@ def _first(x: Any) -> Any:
         items: Any = x if isinstance(x, (list, tuple)) else cast(Any, x).ravel().tolist()
         if not items:
             break
-        nodes = [item for item in items if isinstance(item, Node)]
+        nodes = [item for item in items if isinstance(item, Node) or _on_tape(item)]
         x = nodes[0] if nodes else items[0]
     return x
 
