@@ -2,7 +2,6 @@
 // The step loop: draw a batch, average its gradients, update, write down, again. On a thread of its own, over generated
 // kernels; it allocates nothing per step, takes no lock and knows no Python.
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <thread>
@@ -10,6 +9,7 @@
 
 #include "cells.hpp"
 #include "control.hpp"
+#include "norm.hpp"
 #include "sum.hpp"
 #include "telemetry.hpp"
 
@@ -43,20 +43,6 @@ enum Column : std::int64_t {
   time_column,
   first_hyper
 };
-
-/// sqrt(sum_i term(i)^2) in double, by eight interleaved sums: fast, and in a fixed order.
-template <class Term> double norm(std::int64_t n, Term term) {
-  double sums[8] = {};
-  const auto take = [&](std::int64_t i, std::int64_t k) {
-    const double x = static_cast<double>(term(i + k));
-    sums[k] += x * x;
-  };
-  std::int64_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    for (std::int64_t k = 0; k < 8; ++k) take(i, k);
-  for (std::int64_t k = 0; i + k < n; ++k) take(i, k);
-  return std::sqrt(((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7])));
-}
 
 /// One run: its state, its records, and the thread that advances it.
 class Loop {
@@ -185,8 +171,8 @@ class Loop {
     const auto* const before = reinterpret_cast<const T*>(cells_.current(0));
     const auto* const after = reinterpret_cast<const T*>(cells_.next(0));
     row_[value_column] = static_cast<double>(*value);
-    row_[gradient_norm] = norm(plan_.dimension, [=](std::int64_t i) { return gradient[i]; });
-    row_[step_norm] = norm(plan_.dimension, [=](std::int64_t i) { return after[i] - before[i]; });
+    row_[gradient_norm] = norm(gradient, plan_.dimension);
+    row_[step_norm] = distance(after, before, plan_.dimension);
   }
 
   const Plan plan_;

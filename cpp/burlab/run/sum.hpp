@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "evaluate.hpp"
+#include "result.hpp"
 #include "team.hpp"
 
 BURLAB_BEGIN
@@ -21,30 +22,6 @@ namespace burlab::run {
 /// The number of slots that a batch is cut into.
 constexpr std::int64_t slots_of(std::int64_t batch) {
   return std::min<std::int64_t>(16, std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, batch / 8))));
-}
-
-/// target += term, number by number.
-BURLAB_NOINLINE void add(const Summand& summand, char* target, const char* term) {
-  const auto add_all = [&]<class T>(T, const Stretch& part) {
-    T* __restrict sum = reinterpret_cast<T*>(target + part.offset);
-    const T* __restrict more = reinterpret_cast<const T*>(term + part.offset);
-    for (std::int64_t i = 0; i < part.count; ++i) sum[i] += more[i];
-  };
-  for (std::int64_t k = 0; k < summand.stretches; ++k)
-    if (summand.parts[k].wide) add_all(double{}, summand.parts[k]);
-    else add_all(float{}, summand.parts[k]);
-}
-
-/// result = sum / count, number by number.
-BURLAB_NOINLINE void divide(const Summand& summand, char* result, const char* sum, std::int64_t count) {
-  const auto divide_all = [&]<class T>(T, const Stretch& part) {
-    T* __restrict mean = reinterpret_cast<T*>(result + part.offset);
-    const T* __restrict total = reinterpret_cast<const T*>(sum + part.offset);
-    for (std::int64_t i = 0; i < part.count; ++i) mean[i] = total[i] / static_cast<T>(count);
-  };
-  for (std::int64_t k = 0; k < summand.stretches; ++k)
-    if (summand.parts[k].wide) divide_all(double{}, summand.parts[k]);
-    else divide_all(float{}, summand.parts[k]);
 }
 
 /// One thread's share of a sum: a run of slots that is a subtree, with one result per open level.
