@@ -147,6 +147,8 @@ def _parse(spec: str, xs: list[Node]) -> tuple[list[str], str]:
             raise ShapeError(
                 f"einsum {spec!r}: operand {k} has shape {x.shape}, its term {term!r} {len(term)} letters."
             )
+    if dots and arrow and "..." not in out:
+        raise ShapeError(f"einsum {spec!r}: the axes of '...' are missing in the output. Write '...' there too.")
     if arrow:
         out = out.replace("...", "".join(dots))
     else:

@@ -60,7 +60,7 @@ def common_dtype(xs: list[Node]) -> "np.dtype[Any]":
     strong = [x.dtype for x in xs if not x.weak]
     scalars = [_PYTHON[x.dtype.kind] for x in xs if x.weak]
     result = np.result_type(*strong, *scalars)
-    if result == FLOAT64 and any(d == np.float32 for d in strong):
+    if result == FLOAT64 and any(x.dtype == np.float32 and x.op != "constant" for x in xs):
         _warn_widened()
     return result
 
@@ -111,9 +111,9 @@ def _warn_widened() -> None:
     if line in _warned:
         return
     _warned.add(line)
-    warnings.warn(
+    warnings.warn_explicit(
         f"{here()}a float32 array met a float64 one, so NumPy's rules make all that follows float64 (twice the bytes). "
         "Use a Python number, or np.float32(...), or .astype(np.float32).",
         PrecisionWarning,
-        stacklevel=2,
+        *(line or ("unknown", 0)),
     )
