@@ -1,0 +1,73 @@
+"""What users write in NumPy, traced: values are NumPy's, gradients JAX's, in both gears."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from tests.engines import GEARS, assert_close, jax_or_skip
+from tests.graph.spellings import SPELLINGS, Spelling
+
+
+def by(spelling: Spelling) -> tuple[int, ...]:
+    return tuple(k for k, a in enumerate(spelling.args) if np.asarray(a).dtype.kind == "f")
+
+
+def weighed(module: Any, y: Any) -> Any:
+    """A number whose derivative by every entry of y is another one."""
+    return module.sum(y * np.cos(np.arange(np.prod(np.shape(y))).reshape(np.shape(y)) + 0.5))
+
+
+def value_and_slopes(spelling: Spelling, module: Any, grad: Any) -> Any:
+    """args -> (value, gradients by the floating arguments) in the words of an engine."""
+
+    def f(*args: Any) -> Any:
+        slopes = grad(lambda *a: weighed(module, spelling.f(module, *a)), by(spelling))
+        return spelling.f(module, *args), slopes(*args)
+
+    return f
+
+
+def all_of(spellings: Any, module: Any, grad: Any) -> Any:
+    return lambda args: {s.name: value_and_slopes(s, module, grad)(*a) for s, a in zip(spellings, args, strict=True)}
+
+
+@cache
+def ours(gear: str) -> dict[str, Any]:
+    """Every spelling's value and gradients, a hundred in a kernel."""
+    found: dict[str, Any] = {}
+    for start in range(0, len(SPELLINGS), 100):
+        part = SPELLINGS[start : start + 100]
+        args = [s.args for s in part]
+        found |= bl.compile(all_of(part, np, bl.grad), args, gear=gear)(args)
+    return found
+
+
+@cache
+def theirs() -> dict[str, Any]:
+    """The same by JAX, ten at a time: its compiler takes minutes for a hundred."""
+    jax = jax_or_skip()
+    known = [s for s in SPELLINGS if s.jax]
+    found: dict[str, Any] = {}
+    for start in range(0, len(known), 10):
+        part = known[start : start + 10]
+        found |= jax.jit(all_of(part, jax.numpy, jax.grad))([s.args for s in part])
+    return found
+
+
+@pytest.mark.parametrize("gear", GEARS)
+@pytest.mark.parametrize("spelling", SPELLINGS, ids=lambda s: s.name)
+def test_value_is_numpys(spelling: Spelling, gear: str) -> None:
+    value = np.asarray(ours(gear)[spelling.name][0])
+    wanted = np.asarray(spelling.f(np, *spelling.args))
+    assert (value.shape, value.dtype) == (wanted.shape, wanted.dtype)
+    np.testing.assert_allclose(value, wanted, rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("gear", GEARS)
+@pytest.mark.parametrize("spelling", [s for s in SPELLINGS if s.jax], ids=lambda s: s.name)
+def test_gradient_is_jaxs(spelling: Spelling, gear: str) -> None:
+    jax_or_skip()
+    assert_close(ours(gear)[spelling.name][1], theirs()[spelling.name][1], 1e-11)
