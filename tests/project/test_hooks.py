@@ -1,5 +1,6 @@
 """pre-commit runs local hooks only, each a check of the README's test command."""
 
+import os
 import re
 import subprocess
 import sys
@@ -26,3 +27,11 @@ def test_every_hook_is_part_of_make_test(root: Path):
 
 def test_configuration_is_valid(root: Path):
     subprocess.run([sys.executable, "-m", "pre_commit", "validate-config"], cwd=root, check=True, capture_output=True)
+
+
+def test_a_hook_runs(root: Path, tmp_path: Path):
+    environment = os.environ | {"VENV": sys.prefix, "PRE_COMMIT_HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "pre_commit", "run", "layers", "--all-files"]
+    done = subprocess.run(command, cwd=root, env=environment, text=True, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Passed" in done.stdout
