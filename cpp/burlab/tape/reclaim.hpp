@@ -31,7 +31,6 @@ BURLAB_NOINLINE void Tape::compact() {
   ++collections;
   const std::uint32_t alive = mark_alive();
   if (alive + 1 == nodes.size || !to.resize(nodes.size)) return;
-  const std::uint32_t epoch = epoch_;
   std::uint32_t size = 1, edge_size = 0;
   to[0] = 0;
   for (std::uint32_t i = 1; i < nodes.size; ++i) {
@@ -53,7 +52,7 @@ BURLAB_NOINLINE void Tape::compact() {
 
 /// Stamp the nodes that a holder reaches, and count them.
 BURLAB_INLINE std::uint32_t Tape::mark_alive() {
-  const std::uint32_t epoch = next_epoch();
+  next_epoch();
   std::uint32_t alive = 0;
   for (std::uint32_t i = nodes.size - 1; i > 0; --i) {
     Node& n = nodes[i];

@@ -28,6 +28,7 @@ class Tape {
   void (*release)(void*) = nullptr;  // lets go of the text of a label
   void* keeper = nullptr;            // whoever owns the tape and must live as long as a holder does
   std::uint64_t numbering = 0;       // how often nodes were renumbered, times 2^32
+  std::uint32_t epoch = 0;           // the number of the last sweep, which `Node::stamp` is compared with
   std::uint32_t collections = 0;     // how often unreachable nodes were looked for
   bool reclaims = false;             // whether `make_room` may drop nodes that no holder reaches
 
@@ -115,7 +116,6 @@ class Tape {
 
  private:
   Status status_ = Ok;
-  std::uint32_t epoch_ = 0;  // the number of the last sweep, which `Node::stamp` is compared with
 
   BURLAB_INLINE std::uint32_t append(std::uint32_t code, Outcome z, std::uint32_t x, std::uint32_t y) {
     return full() && !grow() ? no_node : put(code, z, x, y);
@@ -125,13 +125,13 @@ class Tape {
   }
   /// A number for a new sweep; the next one is free for the walk over a list.
   BURLAB_INLINE std::uint32_t next_epoch() {
-    if (BURLAB_UNLIKELY((epoch_ += 2) == 0)) forget_epochs();
-    return epoch_;
+    if (BURLAB_UNLIKELY((epoch += 2) == 0)) forget_epochs();
+    return epoch;
   }
   /// The numbers of sweeps have wrapped: the stamps of old ones must not look new.
   BURLAB_OPTNONE void forget_epochs() {
     for (std::uint32_t i = 0; i < nodes.size; ++i) nodes[i].stamp = 0;
-    epoch_ = 2;
+    epoch = 2;
   }
   std::uint32_t mark_alive();
   void slide_edges(Node& n, const std::uint32_t* to, std::uint32_t& size);

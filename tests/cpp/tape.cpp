@@ -1,0 +1,257 @@
+// The eager tape without Python: derivatives against dual numbers, reclaiming against a tape that keeps everything.
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "burlab/burlab.hpp"
+
+using namespace burlab;
+
+namespace {
+
+int failures = 0;
+void expect(bool condition, const char* what) {
+  if (condition) return;
+  std::printf("failed: %s\n", what);
+  ++failures;
+}
+bool close(double a, double b) {
+  return std::fabs(a - b) <= 1e-12 * std::fmax(1, std::fmax(std::fabs(a), std::fabs(b)));
+}
+
+template <class T, class U> T tiny(T a, T b, U one) {
+  const T e = (a + b) - (a * b + b * b * b);
+  return e * e / (one + one);
+}
+template <class T, class U> T many(T a, T b, U one) {
+  using std::atan2, std::cos, std::erf, std::exp, std::log, std::pow, std::sin, std::sqrt, std::tanh;
+  const T c = exp(a) + log(b) * sqrt(b) - sin(a * b) / cos(a);
+  return tanh(c) + erf(b) * pow(b, a) + atan2(a, b) + (one - c) * (c - one) + -a / (one + b * b);
+}
+
+/// Partial derivatives by forward mode, which shares the operations but none of the tape.
+template <class F> void check_against_duals(F f, double x, double y, const char* what) {
+  Tape tape;
+  const Value a(tape, x), b(tape, y);
+  const Value z = f(a, b, 1.0);
+  expect(z.backward() == Ok && tape.status() == Ok, what);
+  const auto by_x = f(Dual<double>(x, 1), Dual<double>(y, 0), Dual<double>(1.0));
+  const auto by_y = f(Dual<double>(x, 0), Dual<double>(y, 1), Dual<double>(1.0));
+  expect(close(z.data(), by_x.value) && close(a.grad(), by_x.tangent) && close(b.grad(), by_y.tangent), what);
+}
+
+void derivatives() {
+  check_against_duals([](auto a, auto b, auto one) { return tiny(a, b, one); }, -41, 2, "tiny graph");
+  for (const double x : {-0.5, 0.25, 1.25})
+    check_against_duals([](auto a, auto b, auto one) { return many(a, b, one); }, x, 1.75, "many functions");
+}
+
+void sequences() {
+  Tape tape;
+  std::vector<Value> xs;
+  for (int k = 0; k < 10; ++k) xs.emplace_back(tape, 0.5 * k - 1.9);
+  const Value root = dot(xs, xs) + sum_of_squares(xs) * 2.0 - reduce_mean(xs) + logsumexp(xs) * variance(xs, 1) +
+                     reduce_prod(xs) * negative_mean(xs) + mean_of_squares(xs) + reduce_sum(xs);
+  expect(root.backward() == Ok, "sequences");
+  for (std::size_t k = 0; k < xs.size(); ++k) {  // against central differences, by replay
+    const double slope = xs[k].grad(), x = xs[k].data(), step = 1e-6;
+    xs[k].set_data(x + step);
+    tape.replay();
+    const double above = root.data();
+    xs[k].set_data(x - step);
+    tape.replay();
+    const double below = root.data();
+    xs[k].set_data(x);
+    tape.replay();
+    expect(std::fabs(slope - (above - below) / (2 * step)) < 1e-5 * (1 + std::fabs(slope)), "derivative of a sequence");
+  }
+}
+
+std::uint32_t edges_in_use(const Tape& tape) {
+  std::uint32_t count = 0;
+  for (std::uint32_t i = 1; i < tape.nodes.size; ++i) count += tape.nodes[i].wide() ? tape.nodes[i].edges() : 0;
+  return count;
+}
+
+void marks() {
+  Tape tape;
+  expect(tape.size() == 0 && tape.bytes().nodes == 0, "an empty tape needs no memory");
+  tape.rewind(tape.mark());
+  const Value a(tape, 3.0);
+  const Mark mark = tape.mark();
+  Value old;
+  for (int k = 0; k < 5000; ++k) {
+    tape.rewind(mark);
+    const std::vector<Value> xs{a, a * 2.0, a};
+    old = sum_of_squares(xs) * a;
+    old.backward();
+  }
+  expect(close(a.grad(), 6 * 3 * 9.0) && tape.size() == 4, "rewinding keeps what came before");
+  tape.rewind(mark);
+  expect(tape.edges.size == edges_in_use(tape), "edges are cut off with their nodes");
+  expect(!old.held() && std::isnan(old.data()), "what was cut off is not held");
+  const TapeBytes before = tape.bytes();
+  tape.rewind({0, 0});
+  expect(tape.size() == 0 && tape.bytes().nodes == before.nodes, "rewinding to the start keeps the memory");
+  const Value b(tape, 2.0);
+  (b * b).backward();
+  expect(b.grad() == 4, "a tape that was emptied goes on");
+}
+
+void errors() {
+  Tape one, two;
+  const Value a(one, 1.0), b(two, 2.0), nothing;
+  expect(!(nothing + nothing).held() && !(nothing * 2.0).held(), "nothing plus nothing");
+  expect(!(a + b).held() && one.status() == TwoTapes && two.status() == Ok, "two tapes");
+  expect(!((a + b) * a).held() && one.status() == TwoTapes, "the first error sticks");
+  one.clear_status();
+  expect(!(a + nothing).held() && one.status() == StaleValue, "a value of no tape");
+  one.clear_status();
+  expect((nothing + a).backward() == StaleValue && one.status() == StaleValue, "backward from what is not held");
+  one.clear_status();
+  const std::vector<Value> mixed{a, b};
+  expect(!reduce_sum(mixed).held() && one.status() == TwoTapes, "a sequence of two tapes");
+  one.clear_status();
+  expect(!dot(mixed, std::vector<Value>{a}).held() && one.status() == IndexOutOfRange, "sequences of two lengths");
+  one.clear_status();
+  const Value c = a * 2.0;
+  expect(c.backward() == Ok && a.grad() == 2 && one.status() == Ok, "the tape is usable again");
+  expect(nothing.backward() == StaleValue && std::isnan(nothing.grad()), "backward from nothing");
+}
+
+void sweeps() {
+  Tape tape;
+  const Value x(tape, 3.0), y(tape, 5.0);
+  const Value shared = x * y;
+  Value foreign = y;
+  for (int k = 0; k < 100000; ++k) foreign = foreign * 1.0;
+  const Value f = shared * x + tanh(shared), g = shared + x;
+  f.backward();
+  const double fx = x.grad(), fs = shared.grad();
+  g.backward();
+  const double gx = x.grad(), gs = shared.grad();
+  f.backward();
+  expect(x.grad() == fx && shared.grad() == fs, "fresh gradients");
+  g.backward(true);
+  expect(x.grad() == fx + gx && shared.grad() == fs + gs && foreign.grad() == 0, "accumulated gradients");
+  tape.epoch = UINT32_MAX - 7;  // the numbers of sweeps wrap around, between these and the next
+  for (int k = 0; k < 8; ++k) {
+    f.backward();
+    expect(x.grad() == fx && shared.grad() == fs, "gradients when the numbers of sweeps wrap");
+    foreign.backward();
+    g.backward();
+    expect(x.grad() == gx && shared.grad() == gs, "gradients of the other root when they wrap");
+  }
+}
+
+int released = 0;
+void count_release(void*) { ++released; }
+
+void put_label(Tape& tape, std::uint32_t node) {
+  tape.release = count_release;
+  tape.labels.reserve(1);
+  tape.labels[tape.labels.size++] = {node, nullptr};
+}
+
+/// Handles that live and die at random on a tape that reclaims, beside the same on one that keeps everything.
+struct Twins {
+  std::mt19937_64 random{20240611};
+  Tape kept, reclaiming;
+  std::vector<Handle*> handles;
+  std::vector<Value> twins;
+
+  Twins() { reclaiming.reclaims = true; }
+  ~Twins() {
+    for (Handle* handle : handles) delete handle;
+  }
+  std::size_t below(std::size_t n) { return random() % n; }
+  void hold(std::uint32_t index, Value twin) {
+    handles.push_back(new Handle{&reclaiming, index});
+    reclaiming.nodes[index].holder = handles.back();
+    twins.push_back(twin);
+  }
+  void drop(std::size_t k) {
+    reclaiming.nodes[handles[k]->index].holder = nullptr;
+    delete handles[k];
+    handles.erase(handles.begin() + static_cast<std::ptrdiff_t>(k));
+    twins.erase(twins.begin() + static_cast<std::ptrdiff_t>(k));
+    if (below(2)) reclaiming.pop_unheld();
+  }
+  Value ours(std::size_t k) { return Value::at(reclaiming, handles[k]->index); }
+
+  void step() {
+    if (reclaiming.nodes.size == reclaiming.nodes.capacity) expect(reclaiming.make_room(), "room");
+    if (handles.size() < 5 || below(20) == 0) {
+      const double x = static_cast<double>(below(1000)) / 500 - 1;
+      return hold(Value(reclaiming, x).index(), Value(kept, x));
+    }
+    const std::size_t i = below(handles.size()), j = below(handles.size());
+    Value x = ours(i), y = ours(j), u = twins[i], v = twins[j];
+    const auto both = [&](auto f) { hold(f(x, y).index(), f(u, v)); };
+    switch (below(5)) {
+      case 0:
+        both([](Value p, Value q) { return p + q * 0.5; });
+        break;
+      case 1:
+        both([](Value p, Value q) { return tanh(p - q); });
+        break;
+      case 2:
+        both([](Value p, Value q) { return p * q; });
+        break;
+      case 3:
+        both([](Value p, Value q) { return sum_of_squares(std::vector<Value>{p, q, p}) * 0.25; });
+        break;
+      default:
+        both([](Value p, Value q) { return sin(p / (2.0 + q * q)); });
+        break;
+    }
+    if (below(10) == 0 &&
+        (!reclaiming.labels.size || reclaiming.labels[reclaiming.labels.size - 1].node < handles.back()->index))
+      put_label(reclaiming, handles.back()->index);
+    if (std::fabs(twins.back().data()) > 1e3) drop(handles.size() - 1);
+    while (handles.size() > 40) drop(below(handles.size()));
+  }
+  void check() {
+    const std::size_t root = below(handles.size());
+    ours(root).backward();
+    twins[root].backward();
+    bool same = true;
+    for (std::size_t k = 0; k < handles.size(); ++k) {
+      expect(ours(k).held() && reclaiming.nodes[handles[k]->index].holder == handles[k], "a handle finds its node");
+      same = same && ours(k).data() == twins[k].data();
+    }
+    expect(same, "values after reclaiming");
+    expect(reclaiming.edges.size == edges_in_use(reclaiming), "edges go with their nodes");
+    // A gradient that this root does not reach is that of an earlier one, on both tapes.
+    for (std::size_t k = 0; k < handles.size(); ++k)
+      expect(close(ours(k).grad(), twins[k].grad()), "gradients after reclaiming");
+  }
+};
+
+void reclaiming() {
+  Twins twins;
+  for (int round = 0; round < 400; ++round) {
+    for (int k = 0; k < 100; ++k) twins.step();
+    twins.check();
+    while (round % 20 == 19 && !twins.handles.empty()) twins.drop(0);
+  }
+  expect(twins.kept.size() > 40000 && twins.reclaiming.collections > 5, "there was something to reclaim");
+  expect(twins.reclaiming.size() < twins.kept.size() / 4, "the tape stays small");
+  for (std::uint32_t k = 1; k < twins.reclaiming.labels.size; ++k)
+    expect(twins.reclaiming.labels[k - 1].node < twins.reclaiming.labels[k].node, "labels stay in order");
+  expect(released > 0, "labels of dead nodes are released");
+}
+
+}  // namespace
+
+int main() {
+  derivatives();
+  sequences();
+  marks();
+  errors();
+  sweeps();
+  reclaiming();
+  return failures != 0;
+}
