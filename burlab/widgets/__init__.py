@@ -2,6 +2,8 @@
 
 from burlab.run.progress import register_screen
 
+from .graph_view import register
 from .progress import notebook_bar
 
+register()
 register_screen(notebook_bar)

@@ -1,0 +1,157 @@
+"""A drawn graph: boxes and arrows as SVG text, from left to right, in the colours of the notebook's theme.
+
+Places come from fast-sugiyama (the layered layout of Sugiyama, Tagawa and Toda 1981); everything else is text.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import pairwise
+from typing import Any, Literal
+
+import fast_sugiyama
+
+Kind = Literal["input", "operation", "output"]
+_LINE, _LETTER, _MARGIN = 15.0, 6.6, 10.0  # pixels: line height, letter width, around the drawing
+_GAP_ACROSS, _GAP_ALONG = 14.0, 44.0  # between boxes of one layer, and between layers
+_STYLE = (
+    "text{font:11px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:currentColor}"
+    ".head{font-weight:600}.more{opacity:.75}"
+    "path{fill:none;stroke:currentColor;opacity:.45;stroke-width:1.2}"
+    "rect{rx:6;stroke-width:1.3;fill-opacity:.12}"
+    ".input rect{fill:#1a73e8;stroke:#1a73e8}.operation rect{fill:#80868b;stroke:#80868b}"
+    ".output rect{fill:#e8710a;stroke:#e8710a}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """What stands for a node: its lines of text, the first one bold, and what is shown while the mouse is over it."""
+
+    lines: tuple[str, ...]
+    kind: Kind = "operation"
+    hint: str = ""
+
+    @property
+    def width(self) -> float:
+        """Pixels."""
+        return max(len(line) for line in self.lines) * _LETTER + 16
+
+    @property
+    def height(self) -> float:
+        """Pixels."""
+        return len(self.lines) * _LINE + 10
+
+
+def draw(boxes: Mapping[Any, Box], edges: Iterable[tuple[Any, Any]], note: str = "") -> str:
+    """SVG of boxes by key and arrows between keys; note: a line of text below.
+
+    >>> draw({"x": Box(("x",), "input"), "y": Box(("tanh",))}, [("x", "y")]).count("<rect")
+    2
+    """
+    number = {key: k for k, key in enumerate(boxes)}
+    row = list(boxes.values())
+    layout = _layout(row, sorted({(number[a], number[b]) for a, b in edges}))
+    parts = [_arrow(layout, row, path) for path in layout.paths]
+    parts += [_box(box, *layout.at[k]) for k, box in enumerate(row)]
+    width = max(layout.width, len(note) * _LETTER) + 2 * _MARGIN
+    height = layout.height + 2 * _MARGIN
+    if note:
+        parts.append(_text(note, _MARGIN, height + 6, bold=False))
+        height += 1.5 * _LINE
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" class="burlab-graph" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" role="img"><style>{_STYLE}</style>{"".join(parts)}</svg>'
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Centres of boxes and bends in pixels, and the way of each arrow: box, bends, box."""
+
+    at: dict[int, tuple[float, float]]
+    paths: list[list[int]]
+    width: float
+    height: float
+
+
+def _layout(boxes: Sequence[Box], edges: list[tuple[int, int]]) -> _Layout:
+    """Layers become columns as wide as their widest box; places within a layer become rows."""
+    parts = _components(len(boxes), edges)
+    rank: dict[int, float] = {}
+    row: dict[int, float] = {}
+    paths: list[list[int]] = []
+    below = 0.0
+    for k, (places, part_edges) in enumerate(parts):
+        # bends are numbered per component: keep them apart from boxes and from each other
+        key = {v: v if v < len(boxes) else len(boxes) * (k + 1) + v for v, _ in places}
+        top = max(y for _, (_, y) in places)
+        for v, (x, y) in places:
+            rank[key[v]], row[key[v]] = round(top - y, 3), below + x
+        paths += _paths(len(boxes), [(key[a], key[b]) for a, b in part_edges])
+        below += max(x for _, (x, _) in places) + 1
+    step = max(box.height for box in boxes) + _GAP_ACROSS
+    centre, width = _columns(boxes, rank)
+    at = {v: (centre[rank[v]] + _MARGIN, row[v] * step + step / 2 + _MARGIN - _GAP_ACROSS / 2) for v in rank}
+    return _Layout(at, paths, width, max(row.values()) * step + step - _GAP_ACROSS)
+
+
+def _components(count: int, edges: list[tuple[int, int]]) -> list[tuple[Any, Any]]:
+    """Connected parts as fast-sugiyama lays them out, in rows and layers; a lonely box is a part of its own."""
+    parts: list[tuple[Any, Any]] = []
+    if edges:
+        parts = [(places, ways) for places, _, _, ways in fast_sugiyama.from_edges(edges, vertex_spacing=1)]
+    linked = {v for edge in edges for v in edge}
+    return parts + [([(v, (0.0, 0.0))], []) for v in range(count) if v not in linked]
+
+
+def _columns(boxes: Sequence[Box], rank: dict[int, float]) -> tuple[dict[float, float], float]:
+    """The centre of each layer, and the width of all."""
+    widest = dict.fromkeys(sorted(set(rank.values())), 0.0)
+    for v, box in enumerate(boxes):
+        widest[rank[v]] = max(widest[rank[v]], box.width)
+    centre: dict[float, float] = {}
+    x = 0.0
+    for layer, width in widest.items():
+        centre[layer] = x + width / 2
+        x += width + _GAP_ALONG
+    return centre, x - _GAP_ALONG
+
+
+def _paths(count: int, edges: list[tuple[int, int]]) -> list[list[int]]:
+    """Arrows as ways from box to box: a number from `count` on is a bend, which has one way out."""
+    onward = {a: b for a, b in edges if a >= count}
+    paths: list[list[int]] = []
+    for a, b in edges:
+        if a < count:
+            path = [a, b]
+            while path[-1] >= count:
+                path.append(onward[path[-1]])
+            paths.append(path)
+    return paths
+
+
+def _arrow(layout: _Layout, boxes: Sequence[Box], path: list[int]) -> str:
+    """A smooth line from the right edge of a box, through the bends, to the left edge of another."""
+    points = [layout.at[v] for v in path]
+    first, last = points[0], points[-1]
+    points[0] = (first[0] + boxes[path[0]].width / 2, first[1])
+    points[-1] = (last[0] - boxes[path[-1]].width / 2 - 4, last[1])
+    text = f"M{points[0][0]:.0f} {points[0][1]:.0f}"
+    for (x, y), (u, v) in pairwise(points):
+        middle = (x + u) / 2
+        text += f"C{middle:.0f} {y:.0f} {middle:.0f} {v:.0f} {u:.0f} {v:.0f}"
+    x, y = points[-1]
+    return f'<path d="{text}"/><path d="M{x - 4:.0f} {y - 4:.0f}L{x + 3:.0f} {y:.0f}L{x - 4:.0f} {y + 4:.0f}"/>'
+
+
+def _box(box: Box, x: float, y: float) -> str:
+    left, top = x - box.width / 2, y - box.height / 2
+    lines = "".join(_text(line, left + 8, top + (k + 1) * _LINE + 1, bold=k == 0) for k, line in enumerate(box.lines))
+    hint = f"<title>{escape(box.hint)}</title>" if box.hint else ""
+    shape = f'<rect x="{left:.0f}" y="{top:.0f}" width="{box.width:.0f}" height="{box.height:.0f}"/>'
+    return f'<g class="{box.kind}">{hint}{shape}{lines}</g>'
+
+
+def _text(line: str, x: float, y: float, bold: bool) -> str:
+    return f'<text class="{"head" if bold else "more"}" x="{x:.0f}" y="{y:.0f}">{escape(line)}</text>'
