@@ -85,7 +85,7 @@ def as_dtype(x: Node, dtype: "np.dtype[Any]") -> Node:
     if x.dtype == dtype:
         return x
     if x.op == "constant":
-        y = constant(x.params, dtype)
+        y = constant(x.params.item() if x.weak else x.params, dtype)  # a Python integer must fit, as in NumPy
         y.weak = x.weak
         return y
     return convert(x, dtype)

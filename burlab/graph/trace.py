@@ -1,5 +1,6 @@
 """Tracing: a function of arrays is called once with nodes in their place, and what comes out is its graph."""
 
+import inspect
 import threading
 import warnings
 from collections.abc import Callable, Sequence
@@ -91,15 +92,22 @@ def specs_of(leaves: Sequence[Any], names: Callable[[], list[str]]) -> list[Spec
         raise
 
 
-def trace(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Traced:
+def trace(
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any] | None = None,
+    like: Callable[..., Any] | None = None,
+) -> Traced:
     """Call f with nodes for its float and array arguments, which serve as examples of shape and dtype.
+
+    like: the function whose parameters name the inputs, f itself if not given.
 
     Raises TraceError where f does what cannot be recorded, or where its result depends on a node of another trace.
     """
     kwargs = kwargs or {}
     leaves, structure = tree.flatten((args, kwargs))
-    specs = specs_of(leaves, lambda: tree.leaf_names((args, kwargs)))
-    names = _input_names(f, args, kwargs)
+    names = argument_names(like or f, args, kwargs)
+    specs = specs_of(leaves, lambda: names)
     values: list[Any] = [
         Node("input", (), name, spec.shape, spec.dtype, spec.weak) if isinstance(spec, Spec) else leaf
         for leaf, spec, name in zip(leaves, specs, names, strict=True)
@@ -120,10 +128,11 @@ def trace(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] |
     return Traced(Graph(inputs, outputs), shape)
 
 
-def _input_names(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
+def argument_names(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
     """What the user calls each leaf: `x`, `params['w']`."""
-    code = getattr(f, "__code__", None)
-    known = code.co_varnames[: code.co_argcount] if code is not None else ()
+    inner = inspect.unwrap(f)
+    code = getattr(inner, "__code__", None)
+    known = code.co_varnames[inspect.ismethod(inner) : code.co_argcount] if code is not None else ()
     names = [f"{known[k]}{path}" if k < len(known) else f"arg{k}{path}"
              for k, arg in enumerate(args) for path in tree.leaf_names(arg)]  # fmt: skip
     return names + [f"{key}{path}" for key in sorted(kwargs) for path in tree.leaf_names(kwargs[key])]

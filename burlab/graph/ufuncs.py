@@ -17,9 +17,9 @@ def power(x: Any, y: Any) -> Node:
     """x ** y; small constant exponents become products and roots, as NumPy's own fast paths do."""
     xs = [as_node(x), as_node(y)]
     exponent = xs[1]
-    if exponent.op == "constant" and exponent.shape == ():
+    if exponent.op == "constant" and exponent.shape == () and exponent.dtype != BOOL:
         known = float(exponent.params)
-        base = promote(xs)[0] if exponent.dtype.kind == "f" else xs[0]
+        base = promote(xs)[0]
         if known == 2:
             return apply("square", base)
         if known == 3:
