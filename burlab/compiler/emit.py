@@ -1,7 +1,7 @@
-"""The C++ text of a plan: straight lines for scalars, loops with literal bounds for arrays, calls of the library for the rest.
+"""The C++ text of a plan: straight lines for scalars, loops with literal bounds for arrays, calls of the library.
 
-The text is lean on purpose, because compiling it is most of a small kernel's cost: it includes nothing, instantiates nothing,
-and reaches shapes of library calls through a table.
+The text is lean on purpose, because compiling it is most of a small kernel's cost: it includes nothing, instantiates
+nothing, and reaches shapes of library calls through a table.
 """
 
 from collections.abc import Iterable
@@ -47,7 +47,7 @@ def pointer(place: Place) -> str:
         base = "w"
     else:
         name = {Kind.INPUT: "in", Kind.OUTPUT: "out", Kind.CONSTANT: "constants"}[place.kind]
-        base = f"{name}[{place.index}]"
+        base = f"{name}[{place.number}]"
         if place.offset:
             base = f"({'char*' if place.kind is Kind.OUTPUT else 'const char*'}){base}"
     return f"{base} + {place.offset}" if place.offset else base
@@ -226,7 +226,7 @@ class _Emitter:
         arrays: dict[Node, _Array],
         results: dict[Node, _Array],
     ) -> list[str]:
-        """One element: loads, one variable for each node, stores. No store comes before a load, so bytes may be reused."""
+        """One element: loads, a variable for each node, stores; no store before a load, so that bytes may be reused."""
         lines: list[str] = []
         names = dict(values)
         loaded: dict[str, str] = {}
@@ -259,8 +259,8 @@ def _head(plan: Plan) -> str:
         "#pragma float_control(precise, on, push)\n"
         "#pragma clang fp contract(off)\n"
         f"  // {len(plan.graph.nodes)} nodes, {memory}\n"
-        'extern "C" std::int64_t @unit_run(const void* context, const void* const* in, void* const* out, void* workspace)'
-        " noexcept {\n"
+        'extern "C" std::int64_t @unit_run(const void* context, const void* const* in, void* const* out,'
+        " void* workspace) noexcept {\n"
         "  const auto shapes = ((const std::int64_t* const* const*)context)[0];\n"
         "  const auto constants = ((const void* const* const*)context)[1];\n"
         "  char* const w = (char*)workspace;\n"

@@ -1,7 +1,7 @@
 """From a graph to something that runs: `build` and its result."""
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from burlab.errors import BurlabError
 from burlab.graph import Graph, Node
 from burlab.graph.simplify import simplify
 from burlab.runtime.coerce import Array, ArraySpec
-from burlab.runtime.gate import Function, Slow, make_callable, pointers
+from burlab.runtime.gate import Function, Slow, gate_is_open, make_callable, pointers
 from burlab.runtime.status import Status, split
 
 from . import library
@@ -47,8 +47,8 @@ class Explain:
 class Executable:
     """A graph that runs: `exe(*arrays)` gives the tuple of its outputs; several threads may call at once.
 
-    inputs, outputs: ArraySpec of each. 0-d outputs are NumPy scalars, so `exe(x)[0]` of a loss is a number with a dtype.
-    `exe(*arrays, out=(buffer, ...))` writes into arrays of the caller and returns them. gear: which one runs it.
+    inputs, outputs: ArraySpec of each. 0-d outputs are NumPy scalars, so `exe(x)[0]` of a loss is a number with a
+    dtype. `exe(*arrays, out=(buffer, ...))` writes into arrays of the caller and returns them. gear: which one runs it.
     address, context, workspace_bytes: the C++ function `int64 run(context, in, out, workspace)`, valid as long as this
     object; it answers 0, or a Status and above its low 8 bits the node at fault, which `error` explains.
     """
@@ -63,6 +63,7 @@ class Executable:
         "inputs",
         "outputs",
         "plan",
+        "slow",
         "source",
     )
 
@@ -74,10 +75,26 @@ class Executable:
         self.source = source
         self.inputs = _specs(plan.graph.inputs, "argument")
         self.outputs = _specs(plan.graph.outputs, "result")
-        slow = Slow(function, self.inputs, self.outputs, explain)
         self.explain = explain
-        # A slot of this name is what a call looks up: no Python code runs between the caller and the gate.
-        self.__call__ = make_callable(slow, releases=plan.work > _LONG)
+        self.slow = Slow(function, self.inputs, self.outputs, explain)
+        # A slot of this name is what a call looks up: once the gate is in it, no Python runs between caller and kernel.
+        self.__call__ = self._first
+
+    def _first(self, *arrays: Any, out: Any = None) -> tuple[Array, ...]:
+        """The first call in a process goes around the gate, whose compilation costs as much as a tenth of the start."""
+        if gate_is_open():
+            self.__call__ = self.gate()
+            return self(*arrays, out=out)
+        self.__call__ = self._second
+        return self.slow(*arrays, out=out)
+
+    def _second(self, *arrays: Any, out: Any = None) -> tuple[Array, ...]:
+        self.__call__ = self.gate()
+        return self(*arrays, out=out)
+
+    def gate(self, **options: Any) -> Callable[..., Any]:
+        """A builtin function of the arrays; options: those of `runtime.gate.make_callable`."""
+        return make_callable(self.slow, releases=self.plan.work > _LONG, **options)
 
     def error(self, outcome: int) -> BurlabError:
         """The exception for an outcome of the C++ function that is not 0."""
@@ -106,8 +123,8 @@ class Executable:
     def map(self, arrays: Sequence[Any], batched: Sequence[bool], n: int, threads: int = 1) -> tuple[Array, ...]:
         """The outputs for n rows, each with a leading axis of size n.
 
-        arrays: one per input; where `batched`, with a leading axis of size n, else shared by all rows. The number of threads
-        changes no bit. Other Python threads run meanwhile, and an interrupt stops the work within 0.1 s.
+        arrays: one per input; where `batched`, with a leading axis of size n, else shared by all rows. The number of
+        threads changes no bit. Other Python threads run meanwhile, and an interrupt stops the work within 0.1 s.
         """
         ready = prepare(arrays, self.inputs, batched, n, threads)
         buffers = [np.empty((n, *spec.shape), spec.dtype) for spec in self.outputs]
@@ -133,9 +150,9 @@ def _specs(nodes: tuple[Node, ...], what: str) -> tuple[ArraySpec, ...]:
 def build(graph: Graph, *, gear: Gear = "compiled", strict: bool = False, check_finite: bool = False) -> Executable:
     """Simplify a graph, plan it, and make it run.
 
-    gear: "compiled", one C++ function for this graph, or "replay", general kernels called one after the other, where only
-    kernels that were never used before are compiled; a graph too large to compile is replayed. The same generated text is
-    compiled once in a process, so building an equal graph again is cheap. strict: the same bits in both gears.
+    gear: "compiled", one C++ function for this graph, or "replay", general kernels called one after the other, where
+    only kernels that were never used before are compiled; a graph too large to compile is replayed. The same generated
+    text is compiled once in a process, so building an equal graph again is cheap. strict: the same bits in both gears.
     check_finite: raise NonFiniteError naming the node that made the first inf or nan.
     """
     graph = simplify(graph)

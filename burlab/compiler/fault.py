@@ -30,8 +30,8 @@ def place(n: Node) -> str:
 def culprit(graph: Graph, values: Sequence[Array]) -> BurlabError | None:
     """The error that names the first node that made a nan out of numbers, or an infinity out of finite numbers.
 
-    values: of every node of the graph. None where there is no such node: infinities that the user wrote as constants, such
-    as a mask of -inf, are no fault.
+    values: of every node of the graph. None where there is no such node: infinities that the user wrote as constants,
+    such as a mask of -inf, are no fault.
     """
     value_of = dict(zip(graph.nodes, values, strict=True))
     for n, value in value_of.items():

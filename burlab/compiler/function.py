@@ -2,14 +2,14 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.graph.node import Node, native_dtype
-from burlab.graph.trace import Spec, Static, specs_of, trace
+from burlab.graph.trace import Spec, Static, argument_names, specs_of, trace
 
 from .executable import Executable, build
 
@@ -32,6 +32,18 @@ class Program:
         self.single = result.is_leaf()
         # Every argument is an array: what is called may go to the kernel as it is, and the kernel's gate checks it.
         self.flat = all(isinstance(s, Spec) for s in specs) and all(c.is_leaf() for c in structure.children())
+
+    def direct(self, fallback: Callable[..., Any]) -> Callable[..., Any] | None:
+        """A builtin function of the arguments that gives the result: nothing of Python runs between caller and kernel.
+
+        What the gate refuses goes to `fallback` as it was passed. None where arguments or result are nested in more
+        than tuples, or an argument is static.
+        """
+        nesting = _postfix(self.result)
+        if not self.flat or nesting is None:
+            return None
+        weak = {k for k, spec in enumerate(self.specs) if isinstance(spec, Spec) and spec.weak}
+        return self.executable.gate(fallback=fallback, tree=bytes([*nesting, 255]), weak=weak)
 
     def __call__(self, leaves: list[Any], out: Any = None) -> Any:
         """The result for leaves in order. Raises ArgumentError where a static one is another."""
@@ -57,6 +69,17 @@ def as_input(leaf: Any, spec: Spec) -> Any:
     return array.astype(spec.dtype, copy=False) if native_dtype(array.dtype) == spec.dtype else array
 
 
+def _postfix(result: tree.TreeDef) -> list[int] | None:
+    """A tree of tuples as the gate reads it (`runtime/gate.py`), None for one with other nodes or too wide for it."""
+    if result.is_leaf():
+        return [0]
+    children = result.children()
+    parts = [_postfix(child) for child in children]
+    if result.type is not tuple or len(children) > 63 or None in parts:
+        return None
+    return [*(code for part in parts for code in part or ()), len(children) + 1]
+
+
 class Function(Generic[P, R]):
     """A function of pytrees of arrays, run by compiled kernels; called with traced values it adds to their graph.
 
@@ -64,48 +87,40 @@ class Function(Generic[P, R]):
     surroundings (globals, closures) is read when a kernel is compiled and stays as it was then.
     """
 
+    # What a call looks up: first `_find`, then, as soon as two calls in a row are alike, the gate of their kernel.
+    __slots__ = ("__call__", "__dict__", "__weakref__")
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+            """The result for these arguments."""
+            ...
+
     def __init__(self, rule: Callable[P, R], like: Callable[..., Any] | None = None, name: str | None = None) -> None:
         functools.update_wrapper(self, like or rule, updated=())
         if name is not None:
             self.__name__ = self.__qualname__ = name
         self._rule = rule
         self._programs: dict[Any, Program] = {}
-        self._quick: dict[Any, Program] = {}
+        self._last: Program | None = None
+        self.__call__ = self._find  # pyright: ignore[reportAttributeAccessIssue] - a slot, not the method it looks like
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """The result for these arguments."""
-        quick = None if kwargs else _quick_key(args)
-        if quick is not None and (program := self._quick.get(quick)) is not None:
-            outputs = program.executable(*args)
-            return outputs[0] if program.single else tree.unflatten(program.result, outputs)
+    def _find(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Trace, or find the kernel for these arguments; it answers from now on if it was the last one too."""
         leaves, structure = tree.flatten((args, kwargs))
         if any(type(leaf) is Node for leaf in leaves):
             return self._rule(*args, **kwargs)
-        specs = specs_of(leaves, lambda: tree.leaf_names((args, kwargs)))
+        specs = specs_of(leaves, lambda: argument_names(self, args, kwargs))
         key = (structure, *specs)
         program = self._programs.get(key)
         if program is None:
-            traced = trace(self._rule, args, kwargs)
-            program = self._programs[key] = Program(build(traced.graph), specs, traced.result, structure)
-        if quick is not None:
-            self._quick[quick] = program
+            traced = trace(self._rule, args, kwargs, like=self)
+            positional = structure.children()[0]
+            program = self._programs[key] = Program(build(traced.graph), specs, traced.result, positional)
+        elif program is self._last and not kwargs:
+            self.__call__ = program.direct(self._find) or self._find  # pyright: ignore[reportAttributeAccessIssue]
+        self._last = program
         return program(leaves)
 
     def __repr__(self) -> str:
         return f"<burlab function {self.__name__}, {len(self._programs)} kernels>"
-
-
-_QUICK_SCALARS = (float, np.float64, np.float32)
-
-
-def _quick_key(args: tuple[Any, ...]) -> Any:
-    """A key that costs little, for arguments that are plain arrays of native dtypes and floats; None for others."""
-    key: list[Any] = []
-    for x in args:
-        if type(x) is np.ndarray:
-            key += (x.shape, x.dtype)
-        elif type(x) in _QUICK_SCALARS:
-            key.append(type(x))
-        else:
-            return None
-    return tuple(key)

@@ -1,8 +1,8 @@
-"""Where a value lies: views are index arithmetic on the array they look at, and are copied only where that cannot be said."""
+"""Where a value lies: views are index arithmetic on the array they look at, copied only where that cannot be."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from burlab.graph import Graph, Node
 
@@ -11,8 +11,7 @@ Shape = tuple[int, ...]
 LEAVES = ("input", "constant")
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+class Ref(NamedTuple):
     """Element i of a value is element `offset + sum(strides * i)` of the dense array of `root`; counted in elements."""
 
     root: Node
@@ -76,60 +75,58 @@ def reshaped(shape: Shape, strides: Shape, new: Shape) -> Shape | None:
     return tuple(reversed(result))
 
 
-def _broadcast(n: Node, x: Node, offset: int, strides: Shape) -> tuple[int, Shape]:
+def _broadcast(n: Node, source: Ref) -> Ref:
     shape, axes = n.params
     result = [0] * len(shape)
-    for axis, stride in zip(axes, strides, strict=True):
+    for axis, stride in zip(axes, source.strides, strict=True):
         result[axis] = stride
-    return offset, tuple(result)
+    return Ref(source.root, source.offset, tuple(result))
 
 
-def _transpose(n: Node, x: Node, offset: int, strides: Shape) -> tuple[int, Shape]:
-    return offset, tuple(strides[a] for a in n.params)
+def _transpose(n: Node, source: Ref) -> Ref:
+    permutation: Shape = n.params
+    return Ref(source.root, source.offset, tuple(source.strides[a] for a in permutation))
 
 
-def _slice(n: Node, x: Node, offset: int, strides: Shape) -> tuple[int, Shape]:
-    start, step, _ = n.params
+def _slice(n: Node, source: Ref) -> Ref:
     if n.size == 0:
-        return offset, strides  # where nothing is read, the start may lie outside
-    offset += sum(a * s for a, s in zip(start, strides, strict=True))
-    return offset, tuple(a * s for a, s in zip(step, strides, strict=True))
+        return source  # where nothing is read, the start may lie outside
+    start: Shape = n.params[0]
+    step: Shape = n.params[1]
+    offset = source.offset + sum(a * s for a, s in zip(start, source.strides, strict=True))
+    return Ref(source.root, offset, tuple(a * s for a, s in zip(step, source.strides, strict=True)))
 
 
-def _reshape(n: Node, x: Node, offset: int, strides: Shape) -> tuple[int, Shape] | None:
-    new = reshaped(x.shape, strides, n.shape)
-    return None if new is None else (offset, new)
+def _reshape(n: Node, source: Ref) -> Ref | None:
+    strides = reshaped(n.inputs[0].shape, source.strides, n.shape)
+    return None if strides is None else Ref(source.root, source.offset, strides)
 
 
-VIEWS: dict[str, Callable[[Node, Node, int, Shape], tuple[int, Shape] | None]] = {
+def _itself(_: Node, source: Ref) -> Ref:
+    return source
+
+
+# What a view of a value that lies at a Ref is: None where no strides can say it.
+VIEWS: dict[str, Callable[[Node, Ref], Ref | None]] = {
     "broadcast": _broadcast,
     "transpose": _transpose,
     "slice": _slice,
     "reshape": _reshape,
+    "stop_gradient": _itself,
+    "surrogate": _itself,
 }
 
 
 def locate(graph: Graph, wants_dense: Callable[[Node], bool]) -> dict[Node, Ref]:
-    """Where each node's value lies. A view that a consumer `wants_dense` is a copy of its own unless it is dense anyway."""
+    """Where each node's value lies. A view that a consumer `wants_dense` is copied unless it is dense anyway."""
     refs: dict[Node, Ref] = {}
-    dense: set[Node] = set()
+    dense = {x for n in graph.nodes if wants_dense(n) for x in n.inputs}
     for n in graph.nodes:
-        if wants_dense(n):
-            dense.update(n.inputs)
-    for n in graph.nodes:
-        refs[n] = _view(n, refs, n in dense) or Ref(n, 0, dense_strides(n.shape))
+        seen = VIEWS[n.op](n, refs[n.inputs[0]]) if n.op in VIEWS else None
+        if seen is None or (n in dense and not is_dense(n.shape, seen.strides)):
+            seen = Ref(n, 0, dense_strides(n.shape))
+        refs[n] = seen
     return refs
-
-
-def _view(n: Node, refs: dict[Node, Ref], dense: bool) -> Ref | None:
-    if n.op not in VIEWS:
-        return None
-    x = n.inputs[0]
-    source = refs[x]
-    seen = VIEWS[n.op](n, x, source.offset, source.strides)
-    if seen is None or (dense and not is_dense(n.shape, seen[1])):
-        return None
-    return Ref(source.root, *seen)
 
 
 def merged(shape: Shape, *strides: Shape) -> tuple[list[int], list[list[int]]]:
@@ -164,8 +161,7 @@ def elements(shape: Iterable[int]) -> int:
     return math.prod(shape)
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(NamedTuple):
     """An axis that a kernel call walks: its size, and the stride of the result and both operands along it, in elements.
 
     A stride is 0 where an array lacks the axis.
@@ -181,7 +177,7 @@ POINT = Axis(1, 0, 0)  # stands where a kernel has an axis and the call needs no
 
 
 def joined(axes: Iterable[Axis]) -> list[Axis]:
-    """The fewest axes that walk the same elements in the same order: none of size 1, no two that one index could walk."""
+    """The fewest axes that walk the same elements in the same order: none of size 1, no two that one could walk."""
     result: list[Axis] = []
     for x in axes:
         if x.size == 1:

@@ -1,4 +1,4 @@
-"""The library of compiled kernels: instances of the templates in `cpp/burlab/kernels`, made when first needed, then kept.
+"""The library of compiled kernels: instances of the templates in `cpp/burlab/kernels`, made when first needed.
 
 Both gears call them by the same symbols. All instances that a graph needs are declared together: fifty functions in one
 declaration cost 1.5 ms each, one at a time 4.5 ms.
@@ -6,13 +6,12 @@ declaration cost 1.5 ms each, one at a time 4.5 ms.
 
 import threading
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from burlab import runtime
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
+class Instance(NamedTuple):
     """One function of the library: its symbol, its C++ text, and the header that the text needs."""
 
     symbol: str
@@ -33,8 +32,8 @@ def kernel(name: str, template: str, header: str) -> Instance:
 
 EACH = Instance(
     "burlab_each",
-    'extern "C" burlab::Status burlab_each(burlab::kernels::Kernel kernel, const std::int64_t* box, const std::int64_t* d,'
-    " void* out, const void* a, const void* b = nullptr) noexcept {"
+    'extern "C" burlab::Status burlab_each(burlab::kernels::Kernel kernel, const std::int64_t* box,'
+    " const std::int64_t* d, void* out, const void* a, const void* b = nullptr) noexcept {"
     " return burlab::kernels::each(kernel, box, d, out, a, b); }\n",
     "burlab/kernels/kernel.hpp",
 )

@@ -37,23 +37,22 @@ def copy_task(x: Node, ref: Ref, strides: Shape | None = None, result: int = 0) 
     return Task(made, descriptor, ((ref.root, ref.offset),), box(axes[:-2], size, size), result)
 
 
-def _copied_view(n: Node, refs: Refs, strict: bool) -> list[Task]:
+def _copied_view(n: Node, refs: Refs) -> list[Task]:
     """A view that cannot stay one: its elements in its own order."""
     x = n.inputs[0]
-    source = refs[x]
-    seen = VIEWS[n.op](n, x, source.offset, source.strides)
+    seen = VIEWS[n.op](n, refs[x])
     if seen is None:  # a reshape: copy in the order of the operand's axes
-        return [copy_task(x, source)]
-    return [copy_task(n, Ref(source.root, *seen))]
+        return [copy_task(x, refs[x])]
+    return [copy_task(n, seen)]
 
 
-def _pad(n: Node, refs: Refs, strict: bool) -> list[Task]:
+def _pad(n: Node, refs: Refs) -> list[Task]:
     x = n.inputs[0]
     start, step, _ = n.params
     return [zero(n), _placed(n, x, refs[x], start, step)]
 
 
-def _concatenate(n: Node, refs: Refs, strict: bool) -> list[Task]:
+def _concatenate(n: Node, refs: Refs) -> list[Task]:
     tasks: list[Task] = []
     start = [0] * n.ndim
     for x in n.inputs:
@@ -73,9 +72,9 @@ def _dense(n: Node, refs: Refs) -> tuple[tuple[Node, int], ...]:
     return tuple((refs[x].root, refs[x].offset) for x in n.inputs)
 
 
-def _gather(n: Node, refs: Refs, strict: bool) -> list[Task]:
+def _gather(n: Node, refs: Refs) -> list[Task]:
     x, index = n.inputs
-    batch = n.params
+    batch: int = n.params
     descriptor = (
         elements(x.shape[:batch]),
         x.shape[batch],
@@ -87,28 +86,29 @@ def _gather(n: Node, refs: Refs, strict: bool) -> list[Task]:
     return [Task(made, descriptor, _dense(n, refs), may_fail=True)]
 
 
-def _scatter(n: Node, refs: Refs, strict: bool) -> list[Task]:
+def _scatter(n: Node, refs: Refs) -> list[Task]:
     y, index = n.inputs
-    batch, rows = n.params
+    batch: int = n.params[0]
+    rows: int = n.params[1]
     descriptor = (elements(y.shape[:batch]), rows, elements(index.shape[batch:]), elements(y.shape[index.ndim :]))
     names = n.dtype.name, index.dtype.name
     made = kernel(f"scatter_{names[0]}_{names[1]}", f"Scatter<{C_TYPES[names[0]]}, {C_TYPES[names[1]]}>", "gather")
     return [Task(made, descriptor, _dense(n, refs), may_fail=True)]
 
 
-def _uniform(n: Node, refs: Refs, strict: bool) -> list[Task]:
+def _uniform(n: Node, refs: Refs) -> list[Task]:
     (key,) = n.inputs
     keys = key.size // 2
     made = kernel(f"uniform_{n.dtype.name}", f"Uniform<{C_TYPES[n.dtype.name]}>", "random")
     return [Task(made, (keys, n.size // keys if keys else 0), _dense(n, refs))]
 
 
-def _fold_in(n: Node, refs: Refs, strict: bool) -> list[Task]:
+def _fold_in(n: Node, refs: Refs) -> list[Task]:
     data = n.inputs[1]
     return [Task(kernel("fold_in", "FoldIn", "random"), (n.size // 2, int(data.size > 1)), _dense(n, refs))]
 
 
-def _map(n: Node, refs: Refs, strict: bool) -> list[Task]:
+def _map(n: Node, refs: Refs) -> list[Task]:
     """An elementwise operation by itself, for replay."""
     result, types = C_TYPES[n.dtype.name], [C_TYPES[x.dtype.name] for x in n.inputs]
     if n.op == "convert":
@@ -123,15 +123,14 @@ def _map(n: Node, refs: Refs, strict: bool) -> list[Task]:
     return [Task(made, (n.size,), _dense(n, refs), in_place=True)]
 
 
-KERNELS: dict[str, Callable[[Node, Refs, bool], list[Task]]] = {
+SUMS: dict[str, Callable[[Node, Refs, bool], list[Task]]] = {"sum": sum_, "contract": contract}
+KERNELS: dict[str, Callable[[Node, Refs], list[Task]]] = {
     **dict.fromkeys(VIEWS, _copied_view),
-    "sum": sum_,
     "reduce_max": extreme,
     "reduce_min": extreme,
     "argmax": argument,
     "argmin": argument,
     "cumsum": cumsum,
-    "contract": contract,
     "pad": _pad,
     "concatenate": _concatenate,
     "gather": _gather,
@@ -143,9 +142,11 @@ KERNELS: dict[str, Callable[[Node, Refs, bool], list[Task]]] = {
 
 def is_elementwise(n: Node) -> bool:
     """Whether element i of the value depends on elements i of the inputs only."""
-    return n.op not in KERNELS and n.op not in LEAVES
+    return n.op not in KERNELS and n.op not in SUMS and n.op not in LEAVES
 
 
 def lower(n: Node, refs: Refs, strict: bool) -> list[Task]:
     """The kernel calls of a node. strict: sums in plain order, products rounded before they are added."""
-    return KERNELS.get(n.op, _map)(n, refs, strict)
+    if n.op in SUMS:
+        return SUMS[n.op](n, refs, strict)
+    return KERNELS.get(n.op, _map)(n, refs)

@@ -1,19 +1,18 @@
 """The workspace: values that live at different times share bytes.
 
-Offsets are multiples of 64 bytes. A value may take over the bytes of an operand that dies in the same step, where the step
-reads that operand only at the element it is about to write.
+Offsets are multiples of 64 bytes. A value may take over the bytes of an operand that dies in the same step, where the
+step reads that operand only at the element it is about to write.
 """
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 ALIGNMENT = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Life:
-    """What a workspace array needs: bytes, the steps that first write and last read it, and the arrays it may replace."""
+class Life(NamedTuple):
+    """What an array needs: bytes, the steps that first write and last read it, and the arrays it may replace."""
 
     nbytes: int
     born: int
@@ -21,8 +20,7 @@ class Life:
     replaces: tuple[int, ...] = ()  # numbers of arrays that die in step `born`
 
 
-@dataclass(frozen=True, slots=True)
-class Arena:
+class Arena(NamedTuple):
     """Where each array lies, in bytes from the start of the workspace, and how large the workspace must be."""
 
     offsets: tuple[int, ...]
@@ -39,7 +37,7 @@ def rounded(nbytes: int) -> int:
 
 
 def arrange(lives: Sequence[Life], reuse: bool = True) -> Arena:
-    """Give every array its bytes; without `reuse` every array keeps its bytes to the end, so all values can be looked at."""
+    """Give every array its bytes; without `reuse` it keeps them to the end, so all values can be looked at."""
     offsets = [0] * len(lives)
     free = _Free()
     deaths: list[tuple[int, int]] = []  # heap of (last step, array)

@@ -1,7 +1,7 @@
 """From a graph to steps: which loops and kernels run, in which order, and where every value lies.
 
-Both gears carry out plans. The compiled gear plans fused loops that read through views; the replay gear plans one kernel per
-node, on dense arrays.
+Both gears carry out plans. The compiled gear plans fused loops that read through views; the replay gear plans one
+kernel per node, on dense arrays.
 """
 
 from collections.abc import Iterator
@@ -22,8 +22,8 @@ from .steps import Invoke, Kind, Loop, Place, Step, Task
 class Plan:
     """The steps of a graph.
 
-    refs: where each node's value lies, as a view of its root; places: where the roots lie; constants: those that must be in
-    memory. Sizes are bytes. Printed, it has one line per step.
+    refs: where each node's value lies, as a view of its root; places: where the roots lie; constants: those that must
+    be in memory. Sizes are bytes. Printed, it has one line per step.
     """
 
     graph: Graph
@@ -92,9 +92,9 @@ class _Draft:
 def make_plan(graph: Graph, *, fuse: bool, strict: bool, keep: bool = False, watch: bool = False) -> Plan:
     """Plan a simplified graph.
 
-    fuse: elementwise nodes share loops (compiled gear), else each is a kernel call (replay). strict: sums in plain order.
-    keep: every value stays in the workspace to the end, so that all of them can be looked at. watch: the call ends with
-    NonFinite if any value was inf or nan.
+    fuse: elementwise nodes share loops (compiled gear), else each is a kernel call (replay). strict: sums in plain
+    order. keep: every value stays in the workspace to the end, so that all of them can be looked at. watch: the call
+    ends with NonFinite if any value was inf or nan.
     """
     refs = locate(graph, lambda n: n.op in DENSE_OPERANDS or (not fuse and is_elementwise(n)))
     stages = schedule(graph, refs, is_elementwise if fuse else lambda _: False)

@@ -43,7 +43,7 @@ def replayed(plan: Plan) -> Function:
     index = plan.graph.index
     places = [(step.result, *step.operands) for step in steps]
     counts = [len(row) for row in places]
-    operands = np.array([(p.kind, p.index, p.offset) for row in places for p in row], _OPERAND)
+    operands = np.array([(p.kind, p.number, p.offset) for row in places for p in row], _OPERAND)
     records = np.zeros(len(steps), _RECORD)
     records["kernel"] = [library.address(step.kernel.symbol) for step in steps]
     records["descriptor"] = starts[: len(steps)]

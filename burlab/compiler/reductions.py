@@ -37,7 +37,7 @@ def _rows(reduced: Sequence[Axis], kept: Sequence[Axis]) -> tuple[int, ...]:
 
 
 def sum_(n: Node, refs: Refs, strict: bool) -> list[Task]:
-    """Down columns where what stays is contiguous, else along rows; more than two walks of reduced axes add to a zero."""
+    """Down columns where what stays is contiguous, else along rows; beyond two walks of reduced axes, add to zeros."""
     x = n.inputs[0]
     ref = refs[x]
     reduced, kept = _split(n, x, ref, n.params)
@@ -57,7 +57,7 @@ def sum_(n: Node, refs: Refs, strict: bool) -> list[Task]:
     return [zero(n), task] if far else [task]
 
 
-def extreme(n: Node, refs: Refs, strict: bool) -> list[Task]:
+def extreme(n: Node, refs: Refs) -> list[Task]:
     """Largest or smallest value over axes; more than two walks of them start from the first and go on from there."""
     x = n.inputs[0]
     ref = refs[x]
@@ -70,27 +70,29 @@ def extreme(n: Node, refs: Refs, strict: bool) -> list[Task]:
     return [first, Task(made, (*near, 1), operands, box([*kept[:-1], *far], size, size))] if far else [first]
 
 
-def argument(n: Node, refs: Refs, strict: bool) -> list[Task]:
+def argument(n: Node, refs: Refs) -> list[Task]:
     """Position of the largest or smallest value along an axis."""
     x = n.inputs[0]
     ref = refs[x]
-    _, kept = _split(n, x, ref, (n.params,))
+    axis: int = n.params
+    _, kept = _split(n, x, ref, (axis,))
     rows = [POINT, *kept][-1]
     largest = str(n.op == "argmax").lower()
     made = kernel(f"{n.op}_{x.dtype.name}", f"Where<{C_TYPES[x.dtype.name]}, {largest}>", "extreme")
-    descriptor = (rows.size, rows.a, x.shape[n.params], ref.strides[n.params])
+    descriptor = (rows.size, rows.a, x.shape[axis], ref.strides[axis])
     return [Task(made, descriptor, ((ref.root, ref.offset),), box(kept[:-1], n.itemsize, x.itemsize))]
 
 
-def cumsum(n: Node, refs: Refs, strict: bool) -> list[Task]:
+def cumsum(n: Node, refs: Refs) -> list[Task]:
     """Running sums along an axis, from its end if reversed."""
     x = n.inputs[0]
     ref = refs[x]
-    axis, reverse = n.params
+    axis: int = n.params[0]
+    reverse: bool = n.params[1]
     out = dense_strides(n.shape)
     others = joined(Axis(x.shape[a], out[a], ref.strides[a]) for a in range(x.ndim) if a != axis)
     rows = [POINT, *others][-1]
-    length: int = x.shape[axis]
+    length = x.shape[axis]
     sign, last = (-1, max(length - 1, 0)) if reverse else (1, 0)
     descriptor = (rows.size, rows.out, rows.a, length, sign * out[axis], sign * ref.strides[axis])
     operands = ((ref.root, ref.offset + last * ref.strides[axis]),)

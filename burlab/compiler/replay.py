@@ -48,9 +48,9 @@ class Replay:
         else:
             place = self.plan.places[root]
             if place.kind is Kind.INPUT:
-                array = inputs[place.index]
+                array = inputs[place.number]
             elif place.kind is Kind.OUTPUT:
-                array = outputs[place.index]
+                array = outputs[place.number]
             else:
                 array = memory[place.offset : place.offset + root.nbytes].view(root.dtype)
         if n.size == 0:

@@ -48,8 +48,8 @@ def map_rows(
 ) -> None:
     """Run a kernel on n rows of `arrays`, each as large as its spec or stacked, and write to n rows of `buffers`.
 
-    Rows do not know of each other, so the number of threads changes no bit. explain(outcome, row): raises the exception for
-    a row that did not end well, or returns if it did well enough.
+    Rows do not know of each other, so the number of threads changes no bit. explain(outcome, row): raises the exception
+    for a row that did not end well, or returns if it did well enough.
     """
     in_steps = [spec.nbytes if x.ndim > len(spec.shape) else 0 for x, spec in zip(arrays, inputs, strict=True)]
     out_steps = [y.nbytes // n if n else 0 for y in buffers]

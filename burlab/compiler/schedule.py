@@ -1,22 +1,24 @@
 """The order of work, and which elementwise nodes share one loop.
 
-A stage is either one node that a library kernel computes, or a group of elementwise nodes of one shape: inside a group a value
-passes from node to node in a register. Library kernels go first when they can, so that groups grow as large as they may.
+A stage is either one node that a library kernel computes, or a group of elementwise nodes of one shape: inside a group
+a value passes from node to node in a register. Library kernels go first when they can, so that groups grow as large as
+they may.
 """
 
 import heapq
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from burlab.graph import Graph, Node
-from .layout import LEAVES, Ref, Shape
+
+from .layout import LEAVES, VIEWS, Ref, Shape
 
 LARGEST_GROUP = 256  # nodes of one loop: beyond, registers spill and compile time grows faster than the group
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(NamedTuple):
     """Nodes computed together: `fused` in one loop over their shape, else one node by a kernel of the library."""
 
     nodes: tuple[Node, ...]
@@ -99,9 +101,10 @@ def _group(
 
 def _looks_at(user: Node, n: Node) -> bool:
     """Whether some input of `user` is a view of `n`."""
-    for x in user.inputs:
-        while x is not n and x.op in ("broadcast", "reshape", "transpose", "slice"):
-            x = x.inputs[0]
-            if x is n:
-                return True
-    return False
+    return any(x is not n and _seen_by(x, n) for x in user.inputs)
+
+
+def _seen_by(view: Node, n: Node) -> bool:
+    while view is not n and view.op in VIEWS:
+        view = view.inputs[0]
+    return view is n

@@ -1,16 +1,18 @@
 """How scalar operations are written in generated C++.
 
-The rule of an operation is its struct in `cpp/burlab/ops`. A call of it costs the just-in-time compiler 0.2 ms, a formula
-10 us, so the short ones are spelled out here: twins of the structs, compared with them bit for bit in the tests. What has no
-twin is called, as a function that is compiled once.
+The rule of an operation is its struct in `cpp/burlab/ops`. A call of it costs the just-in-time compiler 0.2 ms, a
+formula 10 us, so the short ones are spelled out here: twins of the structs, compared with them bit for bit in the
+tests. What has no twin is called, as a function that is compiled once.
 """
 
+import math
 from typing import Any
 
 import numpy as np
 
 from burlab.graph import Node
 from burlab.graph.scalar import cpp_type
+
 from .library import Instance
 
 C_TYPES = {
@@ -94,7 +96,7 @@ def formula(n: Node) -> str | None:
 
 
 def has_lanes(n: Node) -> bool:
-    """Whether the node's formula works on SIMD lanes: Cling makes no packets of exp and its like, nor of sqrt (errno)."""
+    """Whether the formula works on SIMD lanes: Cling makes no packets of exp and its like, nor of sqrt (errno)."""
     text = formula(n)
     return text is not None and (n.op in ("convert", "abs") or "std::" not in text)
 
@@ -140,13 +142,13 @@ def literal(value: Any, dtype: np.dtype[Any]) -> str:
     kind = C_TYPES[dtype.name]
     if dtype.kind == "f":
         suffix = "f" if dtype.itemsize == 4 else ""
-        if number != number:
+        if math.isnan(number):
             text = f'__builtin_nan{suffix}("")'
-        elif number in (float("inf"), float("-inf")):
+        elif math.isinf(number):
             text = f"__builtin_inf{suffix}()"
         else:
             text = repr(abs(number)) + suffix
-        return f"(-{text})" if np.signbit(number) and number == number else text
+        return f"(-{text})" if math.copysign(1, number) < 0 and not math.isnan(number) else text
     if number == np.iinfo(np.int64).min:
         return "(-9223372036854775807 - 1)"
     return f"{kind}({number})"

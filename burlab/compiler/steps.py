@@ -1,7 +1,7 @@
 """What a plan is made of: places in memory, loops that are generated, and calls of library kernels."""
 
 import enum
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from burlab.graph import Node
 
@@ -18,30 +18,27 @@ class Kind(enum.IntEnum):
     WORKSPACE = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Byte `offset` of array number `index` of a kind. The workspace is one array."""
+class Place(NamedTuple):
+    """Byte `offset` of array `number` of a kind. The workspace is one array."""
 
     kind: Kind
-    index: int
+    number: int
     offset: int = 0
 
     def plus(self, nbytes: int) -> "Place":
         """The place some bytes further on."""
-        return Place(self.kind, self.index, self.offset + nbytes)
+        return Place(self.kind, self.number, self.offset + nbytes)
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """A generated loop over `shape`: it computes `nodes` element by element, and stores some of them in their arrays."""
+class Loop(NamedTuple):
+    """A generated loop over `shape`: it computes `nodes` element by element and stores some of them in arrays."""
 
     shape: Shape
     nodes: tuple[Node, ...]
     stores: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Invoke:
+class Invoke(NamedTuple):
     """A call of a library kernel for a node."""
 
     node: Node
@@ -56,13 +53,12 @@ class Invoke:
 Step = Loop | Invoke
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(NamedTuple):
     """A kernel call before memory is given out.
 
-    descriptor: integers, see the kernel; box: what `each` walks around it, if anything. operands: the root of each and the
-    element of it where the kernel starts; result: the element of the result where it starts. in_place: whether the result
-    may take an operand's bytes.
+    descriptor: integers, see the kernel; box: what `each` walks around it, if anything. operands: the root of each and
+    the element of it where the kernel starts; result: the element of the result where it starts. in_place: whether the
+    result may take an operand's bytes.
     """
 
     kernel: Instance

@@ -1,7 +1,8 @@
 """The border to C++: cppyy and Cling, the buffer gate, Status to exception, CPU features, interruptible waits."""
 
-from .cling import address, compile_text, declare, header_folder, interpreter, started
+from .cling import address, compile_text, declare
 from .cpu import InstructionSet, cpu_flags, instruction_set
+from .interpreter import header_folder, interpreter, started
 
 __all__ = [
     "InstructionSet",

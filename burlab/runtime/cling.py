@@ -1,4 +1,4 @@
-"""cppyy's interpreter: started at first use, fed through one door, `declare`.
+"""One door to the C++ interpreter: `declare`.
 
 Rules of the border, each learned by measurement: the same text is never declared twice, so every unit lives in a
 namespace named by the hash of its content; `#include` lines stand outside of it; success is what `Declare` returns, not
@@ -6,68 +6,19 @@ what it prints; functions are reached by their symbol, because a wrapper made by
 """
 
 import hashlib
-import os
 import re
 import sys
-import sysconfig
-import tempfile
 import threading
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
-from functools import cache
-from importlib import import_module
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
-from burlab.errors import CompileError, ConfigurationError
+from burlab.errors import CompileError
+
 from .cpu import instruction_set
+from .interpreter import interpreter
 
-# Everything that our headers include from the standard library: parsed before the target pragma opens, and in one go.
-_STANDARD = (
-    "array atomic chrono climits cmath condition_variable cstddef cstdint cstdio cstdlib cstring limits mutex thread "
-    "tuple type_traits utility"
-).split()
 _lock = threading.RLock()
 _declared: dict[str, str] = {}  # unit text -> namespace
 _included: set[str] = set()
-
-
-def header_folder() -> Path:
-    """The folder that holds `burlab/*.hpp`: the repository's `cpp/` in a checkout, else the copy in the wheel."""
-    package = Path(__file__).resolve().parents[1]
-    for folder in (package.parent / "cpp", package / "_include"):
-        if (folder / "burlab" / "abi.hpp").is_file():
-            return folder
-    raise ConfigurationError(
-        f"burlab's C++ headers are neither in {package.parent / 'cpp'} nor in {package / '_include'}. "
-        "Install burlab again: pip install --force-reinstall burlab."
-    )
-
-
-def started() -> bool:
-    """Whether the C++ interpreter runs: importing burlab must not start it."""
-    return interpreter.cache_info().currsize > 0
-
-
-def _cppyy() -> Any:
-    return import_module("cppyy")  # late: importing burlab must not start a compiler; untyped: it has no stubs
-
-
-@cache
-def interpreter() -> Any:
-    """cppyy's C++ interpreter, started by the first call (0.3 s)."""
-    with _lock:
-        cling = _cppyy().gbl.gInterpreter
-        cling.AddIncludePath(str(header_folder()))
-        cling.AddIncludePath(sysconfig.get_paths()["include"])
-        _declare_raw(cling, "".join(f"#include <{name}>\n" for name in _STANDARD))
-        _declare_raw(cling, '#pragma clang diagnostic ignored "-Wpragma-clang-attribute"')  # a region may be empty
-        if not _declare_raw(cling, "static_assert(__cplusplus >= 202002L);")[0]:
-            raise ConfigurationError(
-                "The C++ interpreter runs with a standard older than C++20: cppyy was started with other flags. "
-                "Unset EXTRA_CLING_ARGS and STDCXX, restart Python, and import burlab before other users of cppyy."
-            )
-        return cling
 
 
 def declare(body: str, include: Sequence[str] = (), *, name: str = "input") -> str:
@@ -103,9 +54,9 @@ def compile_text(text: str, include: Sequence[str] = ()) -> None:
 def _compile(text: str) -> None:
     cling = interpreter()
     before, after = instruction_set().pragmas
-    done, messages = _declare_raw(cling, f"{before}{text}\n{after}")
+    done, messages = cling.declare(f"{before}{text}\n{after}")
     if not done:
-        while before and _declare_raw(cling, after)[0]:
+        while before and cling.declare(after)[0]:
             pass  # a text with an open bracket swallows the closing pragma: close the region, or every later text fails
         raise CompileError(_readable(messages))
     if messages:
@@ -113,35 +64,12 @@ def _compile(text: str) -> None:
 
 
 def address(symbol: str) -> int:
-    """The address of an `extern "C"` function. Raises CompileError where it cannot be linked: a missing symbol shows here."""
-    with _lock, _captured_stderr() as messages:
-        found = interpreter().FindSym(symbol)
-        place = _cppyy().addressof(found) if found else 0
+    """The address of an `extern "C"` function. Raises CompileError where it cannot be linked, for a missing symbol."""
+    with _lock:
+        place, messages = interpreter().find(symbol)
     if not place:
-        raise CompileError(f"The function {symbol} uses what is declared but defined nowhere.\n{messages()}".strip())
-    return int(place)
-
-
-def _declare_raw(cling: Any, text: str) -> tuple[bool, str]:
-    with _captured_stderr() as messages:
-        done = bool(cling.Declare(text))
-    return done, messages()
-
-
-@contextmanager
-def _captured_stderr() -> Generator[Callable[[], str]]:
-    """Catch what the compiler writes to file descriptor 2; the yielded function reads it, after the block too."""
-    sys.stderr.flush()
-    saved, text = os.dup(2), ""
-    with tempfile.TemporaryFile() as file:
-        os.dup2(file.fileno(), 2)
-        try:
-            yield lambda: text
-        finally:
-            os.dup2(saved, 2)
-            os.close(saved)
-            file.seek(0)
-            text = file.read().decode(errors="replace")
+        raise CompileError(f"The function {symbol} uses what is declared but defined nowhere.\n{messages}".strip())
+    return place
 
 
 def _readable(messages: str) -> str:

@@ -1,12 +1,13 @@
 """What does not pass the gate as it is: converted where nothing can be lost, else explained.
 
-Accepted by copying: arrays that are strided, of foreign byte order or not aligned, and Python numbers for 0-d arguments.
-Refused: another dtype (it would hide a cost or lose digits), another shape, and buffers for results that cannot be written.
+Accepted by copying: arrays that are strided, of foreign byte order or not aligned, and Python numbers for 0-d
+arguments. Refused: another dtype (it would hide a cost or lose digits), another shape, and buffers for results that
+cannot be written.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -72,15 +73,14 @@ def _number(value: Any, spec: ArraySpec) -> Array | None:
 
 
 def _as_array(value: Any, spec: ArraySpec) -> Array:
-    if isinstance(value, (list, tuple, dict, set, str, bytes)) or value is None:
+    kind = type(value).__name__
+    if value is None or kind in ("list", "tuple", "dict", "set", "str", "bytes"):
         raise DTypeError(
-            f"{spec.name} must be an array {spec}, got {type(value).__name__}. Pass np.asarray(value, np.{spec.dtype.name})."
+            f"{spec.name} must be an array {spec}, got {kind}. Pass np.asarray(value, np.{spec.dtype.name})."
         )
     array = np.asarray(value)
     if array.dtype.hasobject or array.dtype.kind not in "fiub":
-        raise DTypeError(
-            f"{spec.name} must be {spec.dtype.name}, got {type(value).__name__} of dtype {array.dtype}. Pass numbers."
-        )
+        raise DTypeError(f"{spec.name} must be {spec.dtype.name}, got {kind} of dtype {array.dtype}. Pass numbers.")
     return array
 
 
@@ -90,7 +90,7 @@ def coerce_output(buffer: Any, spec: ArraySpec) -> Array:
         raise LayoutError(
             f"out for {spec.name} must be a NumPy array {spec}, got {type(buffer).__name__}. Use np.empty."
         )
-    array: Array = buffer
+    array = cast("Array", buffer)
     if array.shape != spec.shape:
         raise ShapeError(
             f"out for {spec.name} must have shape {spec.shape}, got {array.shape}. Use np.empty{spec.shape}."

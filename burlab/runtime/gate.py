@@ -79,7 +79,8 @@ class _MethodDef(ctypes.Structure):
 class Slow:
     """The way around the gate: converts arguments, calls through ctypes, raises what a status means.
 
-    explain: raises the exception for an outcome that is not 0, given the arguments, or returns if there is none to raise.
+    explain: raises the exception for an outcome that is not 0, given the arguments, or returns if there is none to
+    raise.
     """
 
     def __init__(
@@ -137,9 +138,10 @@ def make_callable(
 ) -> Callable[..., Any]:
     """A builtin function of the arrays that goes through the gate; it keeps everything that it needs alive.
 
-    releases: let other Python threads run during the call, which costs 50 ns. fallback: called with the same arguments where
-    the gate or the kernel says no; `slow` if None. tree: how the outputs are nested, see `flat`, which it is if empty.
-    weak: inputs that are Python floats and nothing else, while the others are buffers and nothing else; None: either.
+    releases: let other Python threads run during the call, which costs 50 ns. fallback: called with the same arguments
+    where the gate or the kernel says no; `slow` if None. tree: how the outputs are nested, see `flat`, which it is if
+    empty. weak: inputs that are Python floats and nothing else, while the others are buffers and nothing else; None:
+    either.
     """
     count = len(slow.inputs) + len(slow.outputs)
     ports = (_Port * max(count, 1))()
@@ -169,7 +171,7 @@ def make_callable(
 
 
 def flat(count: int) -> bytes:
-    """The tree of a tuple of all outputs. Trees are postfix: 0 is the next output, n + 1 a tuple of the n things before it.
+    """The tree of a tuple of all outputs, in postfix: 0 is the next output, n + 1 a tuple of the n things before it.
 
     >>> list(flat(2))
     [0, 0, 3, 255]
@@ -188,6 +190,11 @@ def _fill(port: Any, spec: ArraySpec) -> object:
     port.dtype_object = spec.dtype
     port.cell = cell.ctypes.data
     return shape, cell
+
+
+def gate_is_open() -> bool:
+    """Whether the gate is compiled."""
+    return _method.cache_info().currsize > 0
 
 
 @cache

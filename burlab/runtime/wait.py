@@ -25,7 +25,7 @@ def in_threads(work: Callable[[threading.Event], None], count: int) -> None:
     def guarded() -> None:
         try:
             work(stop)
-        except BaseException as error:  # noqa: BLE001 - it is raised again in the caller's thread
+        except BaseException as error:
             errors.append(error)
             stop.set()
 

@@ -1,7 +1,7 @@
 #pragma once
-// All matrix products: c[i, j] = sum over k of a[i, j, k] * b[i, j, k], with any strides, so every Einstein summation of two
-// arrays is a walk over these. Sums start at 0 and run through k in order; unless `Strict`, products are fused with the
-// addition, and a dot product runs in 16 lanes.
+// All matrix products: c[i, j] = sum over k of a[i, j, k] * b[i, j, k], with any strides, so every Einstein summation
+// of two arrays is a walk over these. Sums start at 0 and run through k in order; unless `Strict`, products are fused
+// with the addition, and a dot product runs in 16 lanes.
 #include <type_traits>
 
 #include "../numbers/packet.hpp"
@@ -19,8 +19,8 @@ template <bool Strict, class T> BURLAB_INLINE void add_product(T& c, const T& a,
   }
 }
 
-/// Descriptor: sizes m, n, k; strides of a along them, strides of b along them, strides of c along m and n; whether to add to
-/// what c holds.
+/// Descriptor: sizes m, n, k; strides of a along them, strides of b along them, strides of c along m and n; whether to
+/// add to what c holds.
 template <class T, bool Strict> struct Contract {
   static constexpr bool kPlain = Strict || std::is_integral_v<T>;
 

@@ -11,7 +11,8 @@ template <bool Largest, class T> BURLAB_INLINE bool beats(T x, T best) {
 }
 
 /// Each of m results is the extreme value of l rows of n numbers, of which there are some.
-/// Descriptor: m and its stride, l and its stride, n and its stride, whether out holds values that take part; dense results.
+/// Descriptor: m and its stride, l and its stride, n and its stride, whether out holds values that take part; dense
+/// results.
 template <class T, bool Largest> struct Extreme {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     T* y = static_cast<T*>(out);

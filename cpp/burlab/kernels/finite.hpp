@@ -1,6 +1,6 @@
 #pragma once
-// Watching for inf and nan: a note of every array that has one, and a verdict at the end. Work goes on after a note, because
-// an infinite constant of the user's own (a mask of -inf) is no fault.
+// Watching for inf and nan: a note of every array that has one, and a verdict at the end. Work goes on after a note,
+// because an infinite constant of the user's own (a mask of -inf) is no fault.
 #include "kernel.hpp"
 
 BURLAB_BEGIN

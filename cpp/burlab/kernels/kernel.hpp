@@ -1,9 +1,10 @@
 #pragma once
 // What all tensor kernels have in common. A kernel takes a descriptor of plain integers (sizes, and strides counted in
-// elements) and pointers, so one compiled instance serves every shape; `burlab/compiler/lower.py` writes the descriptors.
+// elements) and pointers, so one compiled instance serves every shape; `burlab/compiler/lower.py` writes the
+// descriptors.
 //
-// A kernel covers the few axes of the common case and no more, since compiling it is paid at its first use; `each` walks all
-// further axes around it.
+// A kernel covers the few axes of the common case and no more, since compiling it is paid at its first use; `each`
+// walks all further axes around it.
 #include <cstdint>
 
 #include "../abi.hpp"
@@ -24,8 +25,8 @@ using Kernel = Status (*)(const Int* d, void* out, const void* a, const void* b,
     return burlab::kernels::__VA_ARGS__(d, out, a, b, more);                                                 \
   }
 
-/// Calls a kernel once for every index of a box, in row-major order. box: rank, sizes, then one row of strides for out, a and
-/// b each, counted in bytes.
+/// Calls a kernel once for every index of a box, in row-major order. box: rank, sizes, then one row of strides for out,
+/// a and b each, counted in bytes.
 inline Status each(Kernel kernel, const Int* box, const Int* d, void* out, const void* a, const void* b) noexcept {
   const Int rank = box[0], *sizes = box + 1, *strides = sizes + rank;
   Int index[kMaxRank];

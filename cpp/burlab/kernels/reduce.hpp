@@ -1,6 +1,6 @@
 #pragma once
-// Sums over axes. The order of every sum is fixed by the shape alone: plain where `Strict`, else in 16 lanes and blocks of
-// 512 numbers, the blocks added with their rounding errors. float sums in double.
+// Sums over axes. The order of every sum is fixed by the shape alone: plain where `Strict`, else in 16 lanes and blocks
+// of 512 numbers, the blocks added with their rounding errors. float sums in double.
 #include <type_traits>
 
 #include "../numbers/packet.hpp"
@@ -32,7 +32,8 @@ template <class A, class T> BURLAB_INLINE A sum_block(const T* x, Int n) {
 }
 
 /// Each of m results is the sum of l rows of n numbers.
-/// Descriptor: m and its stride, l and its stride, n and its stride, whether to add to what out holds; results are dense.
+/// Descriptor: m and its stride, l and its stride, n and its stride, whether to add to what out holds; results are
+/// dense.
 template <class T, bool Strict> struct Sum {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     using A = Accumulator<T, Strict>;
@@ -48,7 +49,8 @@ template <class T, bool Strict> struct Sum {
         const T* first = x + i * d[1] + row * d[3];
         BURLAB_ONE_BY_ONE
         for (Int j = 0; j < n; j += block) {
-          const A part = block == 1 ? static_cast<A>(first[j * step]) : sum_block<A>(first + j, n - j < block ? n - j : block);
+          const A part =
+              block == 1 ? static_cast<A>(first[j * step]) : sum_block<A>(first + j, n - j < block ? n - j : block);
           const A next = sum + part;
           if constexpr (!kPlain) {  // Neumaier 1974
             const bool larger = (sum < 0 ? -sum : sum) >= (part < 0 ? -part : part);
@@ -64,8 +66,8 @@ template <class T, bool Strict> struct Sum {
   }
 };
 
-/// Sums down columns: out[j] = the sum of l * n rows, in their order, j < width; partial sums of 64 rows unless `Strict`.
-/// Descriptor: width (stride 1); l and its stride, n and its stride.
+/// Sums down columns: out[j] = the sum of l * n rows, in their order, j < width; partial sums of 64 rows unless
+/// `Strict`. Descriptor: width (stride 1); l and its stride, n and its stride.
 template <class T, bool Strict> struct SumColumns {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     using A = Accumulator<T, Strict>;

@@ -1,6 +1,6 @@
 #pragma once
-// One kernel for many rows: the outputs of every row, stacked. Plain C++ between two looks at the clock, so that Python can
-// answer an interrupt.
+// One kernel for many rows: the outputs of every row, stacked. Plain C++ between two looks at the clock, so that Python
+// can answer an interrupt.
 #include <chrono>
 
 #include "kernel.hpp"
@@ -8,8 +8,8 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// A kernel and where the arrays of row 0 lie. Steps are bytes from one row to the next, 0 for an array that all rows share.
-/// Mirrored by `burlab/compiler/rows.py`.
+/// A kernel and where the arrays of row 0 lie. Steps are bytes from one row to the next, 0 for an array that all rows
+/// share. Mirrored by `burlab/compiler/rows.py`.
 struct Rows {
   Int (*run)(const void* context, const void* const* in, void* const* out, void* workspace) noexcept;
   const void* context;
@@ -20,9 +20,10 @@ struct Rows {
   const Int* out_steps;
 };
 
-/// Runs rows from `begin` until `end`, an outcome that is not 0, or about `nanoseconds` have passed; the row it stopped at.
-/// scratch: inputs + outputs pointers.
-inline Int run_rows(const Rows& rows, Int begin, Int end, Int nanoseconds, void* workspace, void** scratch, Int* outcome) {
+/// Runs rows from `begin` until `end`, an outcome that is not 0, or about `nanoseconds` have passed; the row it stopped
+/// at. scratch: inputs + outputs pointers.
+inline Int run_rows(const Rows& rows, Int begin, Int end, Int nanoseconds, void* workspace, void** scratch,
+                    Int* outcome) {
   using Clock = std::chrono::steady_clock;
   const auto deadline = Clock::now() + std::chrono::nanoseconds(nanoseconds);
   const void** in = const_cast<const void**>(scratch);

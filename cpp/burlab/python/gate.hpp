@@ -1,6 +1,6 @@
 #pragma once
-// The one gate between Python's arrays and a kernel: checks by the buffer protocol, then the call. What does not pass goes to
-// a Python callable, unchanged, which converts what can be converted and explains what cannot.
+// The one gate between Python's arrays and a kernel: checks by the buffer protocol, then the call. What does not pass
+// goes to a Python callable, unchanged, which converts what can be converted and explains what cannot.
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
@@ -18,8 +18,8 @@ struct Port {
   Size itemsize, ndim, nbytes;
   const Size* shape;
   Size takes;            // of an input: 1 a Python float, 2 a buffer, 3 either
-  Object *shape_object;  // of a result: the arguments of numpy.empty; of a 0-d result: an array of one element, which
-  Object *dtype_object;  // turns the number in it into a NumPy scalar, and
+  Object* shape_object;  // of a result: the arguments of numpy.empty; of a 0-d result: an array of one element, which
+  Object* dtype_object;  // turns the number in it into a NumPy scalar, and
   void* cell;            // where that element lies
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// The few functions of CPython's stable ABI (PEP 384) that the gate needs, declared here by their symbols: parsing Python.h
-// costs Cling 40 ms, a tenth of the time from process start to the first gradient. `tests/runtime/test_stable_abi.py`
-// compares layouts, constants and signatures with Python.h.
+// The few functions of CPython's stable ABI (PEP 384) that the gate needs, declared here by their symbols: parsing
+// Python.h costs Cling 40 ms, a tenth of the time from process start to the first gradient.
+// `tests/runtime/test_stable_abi.py` compares layouts, constants and signatures with Python.h.
 #include <cstddef>
 
 #include "../numbers/simd.hpp"

@@ -1,0 +1,139 @@
+"""The C++ interpreter of cppyy, started through cppyy's backend.
+
+`import cppyy` takes 0.3 s, most of it for wrapping C++ in Python, which nothing here needs: the backend alone takes a
+third of that. A later `import cppyy`, by a user or another package, finds the same interpreter running, and everything
+declared.
+"""
+
+import ctypes
+import os
+import sys
+import sysconfig
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from burlab.errors import ConfigurationError
+
+# Everything that our headers include from the standard library: parsed before a target pragma opens, and in one go.
+_STANDARD = (
+    "array atomic chrono climits cmath condition_variable cstddef cstdint cstdio cstdlib cstring limits mutex thread "
+    "tuple type_traits utility"
+).split()
+
+# Two functions that take C strings, and a constant whose initialisation tells where they are.
+_DOORS = """
+#include "TInterpreter.h"
+namespace burlab_doors {
+extern "C" int burlab_declare(const char* text) { return gInterpreter->Declare(text); }
+extern "C" void* burlab_find(const char* symbol) { return gInterpreter->FindSym(symbol); }
+const int told = (((void**)ADDRESS)[0] = (void*)&burlab_declare, ((void**)ADDRESS)[1] = (void*)&burlab_find, 0);
+}
+"""
+
+
+class Interpreter:
+    """The running interpreter. Its calls hold the GIL, and are for one thread at a time: see `cling.py`."""
+
+    def __init__(self, declare: Callable[[bytes], int], find: Callable[[bytes], int | None]) -> None:
+        self._declare = declare
+        self._find = find
+
+    def declare(self, text: str) -> tuple[bool, str]:
+        """Compile text as it is: whether that went well, and what the compiler said."""
+        with _captured_stderr() as messages:
+            done = bool(self._declare(text.encode()))
+        return done, messages()
+
+    def find(self, symbol: str) -> tuple[int, str]:
+        """The address of a symbol, 0 where it cannot be linked, and what the linker said."""
+        with _captured_stderr() as messages:
+            place = self._find(symbol.encode())
+        return place or 0, messages()
+
+
+def started() -> bool:
+    """Whether the interpreter runs: importing burlab must not start it."""
+    return interpreter.cache_info().currsize > 0
+
+
+@cache
+def interpreter() -> Interpreter:
+    """The interpreter, started by the first call (0.1 s). Raises ConfigurationError where it runs with unfit flags."""
+    cling = _start()
+    for folder in (header_folder(), sysconfig.get_paths()["include"]):
+        cling.declare(f'#pragma cling add_include_path("{folder}")')
+    cling.declare("".join(f"#include <{name}>\n" for name in _STANDARD))
+    cling.declare('#pragma clang diagnostic ignored "-Wpragma-clang-attribute"')  # a region may be empty
+    if not cling.declare("static_assert(__cplusplus >= 202002L);")[0]:
+        raise ConfigurationError(
+            "The C++ interpreter runs with a standard older than C++20: cppyy was started with other flags. "
+            "Unset EXTRA_CLING_ARGS and STDCXX, restart Python, and import burlab before other users of cppyy."
+        )
+    return cling
+
+
+def _start() -> Interpreter:
+    """Load cppyy's backend, with the precompiled header that cppyy itself would choose."""
+    if "CLING_STANDARD_PCH" not in os.environ:
+        package = find_spec("cppyy")
+        version = import_module("cppyy_backend").__version__
+        header = Path(package.origin if package and package.origin else "").parent / f"allDict.cxx.pch.{version}"
+        if header.is_file():
+            os.environ["CLING_STANDARD_PCH"] = str(header)
+    backend: Any = import_module("cppyy_backend.loader").load_cpp_backend()
+    doors = (ctypes.c_void_p * 2)()
+    backend.cppyy_compile.argtypes = (ctypes.c_char_p,)
+    with _captured_stderr() as messages:
+        backend.cppyy_compile(_DOORS.replace("ADDRESS", str(ctypes.addressof(doors))).encode())
+    declare, find = doors
+    if not declare or not find:
+        raise ConfigurationError(
+            f"cppyy's interpreter does not start: {messages() or 'it gave no message'}. "
+            "Install it again: pip install --force-reinstall --no-cache-dir cppyy cppyy-backend cppyy-cling."
+        )
+    return Interpreter(
+        ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_char_p)(declare),
+        ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p)(find),
+    )
+
+
+def header_folder() -> Path:
+    """The folder that holds `burlab/*.hpp`: the repository's `cpp/` in a checkout, else the copy in the wheel."""
+    package = Path(__file__).resolve().parents[1]
+    for folder in (package.parent / "cpp", package / "_include"):
+        if (folder / "burlab" / "abi.hpp").is_file():
+            return folder
+    raise ConfigurationError(
+        f"burlab's C++ headers are neither in {package.parent / 'cpp'} nor in {package / '_include'}. "
+        "Install burlab again: pip install --force-reinstall burlab."
+    )
+
+
+@contextmanager
+def _captured_stderr() -> Generator[Callable[[], str]]:
+    """Catch what the compiler writes to file descriptor 2; the yielded function reads it, after the block."""
+    sys.stderr.flush()
+    saved, file, text = os.dup(2), _memory_file(), ""
+    os.dup2(file, 2)
+    try:
+        yield lambda: text
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+        text = os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace")
+        os.close(file)
+
+
+def _memory_file() -> int:
+    """A file descriptor of a file without a name."""
+    if sys.platform == "linux":
+        return os.memfd_create("burlab")
+    import tempfile
+
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
