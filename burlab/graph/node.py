@@ -126,6 +126,12 @@ class Node:
             "the function of the same name in np, and np.stack to build an array of traced values",
         )
 
+    def __format__(self, spec: str) -> str:
+        return format(float(self), spec) if spec else repr(self)
+
+    def __round__(self, digits: int | None = None) -> NoReturn:
+        self.__float__()
+
     def __int__(self) -> NoReturn:
         raise fault("int() of a traced value, which has no number yet", "integer arrays as arguments of the function")
 
@@ -187,7 +193,7 @@ def _unary_dunder(name: str, ufunc: str) -> None:
 
 
 def _operand(x: object) -> bool:
-    return isinstance(x, (Node, int, float, np.ndarray, np.generic, list, tuple))
+    return isinstance(x, (Node, int, float, complex, np.ndarray, np.generic, list, tuple))
 
 
 for _name, _ufunc in {

@@ -3,6 +3,7 @@
 import inspect
 import sys
 import threading
+import traceback
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,7 @@ class _Here(threading.local):
 
     scope: str = ""
     origin: Origin | None = None
+    fault: TraceError | None = None  # the last one made
 
 
 _here = _Here()
@@ -78,12 +80,24 @@ def _cell(file: str) -> str | None:
 
 def fault(what: str, remedy: str) -> TraceError:
     """A TraceError that names the user's line, what was met there, and what to write instead."""
-    return TraceError(f"{here()}{what}. Use {remedy}.")
+    return _made(TraceError(f"{here()}{what}. Use {remedy}."))
 
 
 def unsupported(name: str, remedy: str) -> TraceError:
     """A TraceError for a NumPy feature that cannot be traced."""
-    return TraceError(f"{here()}{name} cannot be traced: {remedy}. What can be is listed in burlab.graph.")
+    return _made(TraceError(f"{here()}{name} cannot be traced: {remedy}. What can be is listed in burlab.graph."))
+
+
+def _made(error: TraceError) -> TraceError:
+    _here.fault = error
+    return error
+
+
+def behind(error: BaseException) -> TraceError | None:
+    """The fault behind an error of NumPy's on the same line: it replaces what `__float__` or `__index__` raise."""
+    found, _here.fault = _here.fault, None
+    frames = [f'File "{f.filename}", line {f.lineno}: ' for f in traceback.extract_tb(error.__traceback__)]
+    return found if found is not None and any(str(found).startswith(place) for place in frames) else None
 
 
 @contextmanager

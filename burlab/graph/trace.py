@@ -9,12 +9,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.errors import DTypeError, TraceError
+from burlab.errors import BurlabError, DTypeError, TraceError
 
 from . import tree
 from .graph import Graph
 from .node import Node, as_node, native_dtype
 from .order import topological
+from .origin import behind
 
 
 class _Active(threading.local):
@@ -120,8 +121,8 @@ def trace(
         outputs, shape = _outputs(f, result)
         _check_leaks(f, outputs)
     except (TypeError, ValueError) as error:
-        if isinstance(error.__cause__, TraceError):  # NumPy wraps what float() raises in an assignment acc[k] = t
-            raise error.__cause__ from None
+        if not isinstance(error, BurlabError) and (cause := behind(error)):
+            raise cause from None
         raise
     finally:
         _active.inputs = before
