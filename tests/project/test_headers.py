@@ -15,7 +15,9 @@ STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax
 def compile_together(headers: list[str], cpp: Path) -> str:
     """Return what g++ says about a file that includes the headers and nothing else: nothing, if all is well."""
     text = "".join(f"#include <{header}>\n" for header in headers)
-    include = ["-I", str(cpp), "-isystem", sysconfig.get_paths()["include"]]
+    include = ["-I", str(cpp)]
+    if any("/python/" in header for header in headers):  # all others serve C++ programs that know no Python
+        include += ["-isystem", sysconfig.get_paths()["include"]]
     command = ["g++", *STRICT, *include, "-x", "c++", "-"]
     return subprocess.run(command, input=text, text=True, capture_output=True, check=False).stderr
 
