@@ -1,89 +1,25 @@
-"""A kernel of one sample, compiled, and its evaluation over batches by `cpp/burlab/run/sum_abi.hpp`.
-
-The ctypes structures mirror the C++ structs of the same names, field by field; a test compares them with the compiler.
-"""
+"""A kernel of one sample, compiled, and its evaluation over batches by `cpp/burlab/run/sum_abi.hpp`."""
 
 import ctypes
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from burlab.compiler.executable import Executable, build
+from burlab.compiler.executable import build
 from burlab.graph import tree
 from burlab.graph.trace import trace
-from burlab.runtime.doors import doors
 
 from .data import Data
 from .point import Array
 from .sampling import Stream
+from .summand import CKernel, Stretch, SumCall, Summand, sum_doors
 
 _INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
 _STOPPED = 4
 _SLICE = 50_000_000  # nanoseconds of work between two looks at interrupts
-
-
-class CKernel(ctypes.Structure):
-    """A generated kernel behind its binary interface."""
-
-    _fields_ = (("function", _POINTER), ("context", _POINTER), ("workspace", _INT))
-
-    @classmethod
-    def of(cls, executable: Executable) -> "CKernel":
-        """The kernel of an executable, which must outlive it."""
-        return cls(executable.address, executable.context, executable.workspace_bytes)
-
-
-class Stretch(ctypes.Structure):
-    """A stretch of a result whose numbers have one dtype."""
-
-    _fields_ = (("offset", _INT), ("count", _INT), ("wide", _INT))
-
-
-class Summand(ctypes.Structure):
-    """A kernel of one sample, and where its inputs and outputs lie."""
-
-    _fields_ = (
-        ("kernel", CKernel),
-        ("fixed", _INT),
-        ("arrays", _INT),
-        ("keyed", _INT),
-        ("outputs", _INT),
-        ("stretches", _INT),
-        ("data", _POINTER),
-        ("strides", _POINTER),
-        ("offsets", _POINTER),
-        ("rows", _POINTER),
-        ("parts", _POINTER),
-        ("bytes", _INT),
-    )
-
-
-class SumCall(ctypes.Structure):
-    """One evaluation over one batch."""
-
-    _fields_ = (
-        ("summand", Summand),
-        ("stream", Stream),
-        ("key", ctypes.c_uint64 * 2),
-        ("fixed", _POINTER),
-        ("result", _POINTER),
-        ("threads", _INT),
-        ("slice", _INT),
-        ("position", _INT),
-        ("job", _POINTER),
-        ("sample", _INT),
-    )
-
-
-@cache
-def _doors() -> dict[str, Callable[..., Any]]:
-    call = ctypes.POINTER(SumCall)
-    signatures = {"sum": (_INT, call), "rows": (_INT, call), "drop": (None, call)}
-    return doors("burlab/run/sum_abi.hpp", "burlab::run", signatures)
 
 
 @dataclass(frozen=True)
@@ -182,10 +118,10 @@ class SampleKernel:
         status = _STOPPED
         try:
             while status == _STOPPED:  # Python hears an interrupt between two slices
-                status = _doors()[door](ctypes.byref(call))
+                status = sum_doors()[door](ctypes.byref(call))
         finally:
             if call.job:
-                _doors()["drop"](ctypes.byref(call))
+                sum_doors()["drop"](ctypes.byref(call))
         if status:
             raise self.error(status, call.sample)
 

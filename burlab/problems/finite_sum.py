@@ -11,7 +11,7 @@ from burlab.graph import tree
 from .data import Data
 from .numbers import whole
 from .oracle import Oracle
-from .point import Array, float_leaves, like_leaves
+from .point import Array, Point, as_point, like_point
 from .sampling import Stream, as_indices, full, listed
 
 Tree = Any
@@ -52,18 +52,15 @@ class FiniteSum:
 
     def value(self, x: Tree, indices: Any = None, *, key: Any = None) -> Any:
         """f(x), or the mean over the samples `indices` plus the regularizer."""
-        leaves, structure = float_leaves(x, "x")
-        return self._mean("value", (tree.unflatten(structure, leaves),), indices, key)[0][()]
+        return self._mean("value", [as_point(x, "x")], indices, key)[0][()]
 
     def grad(self, x: Tree, indices: Any = None, *, key: Any = None) -> Tree:
         """The gradient of f at x, or of the mean over the samples `indices`, in x's structure."""
-        leaves, structure = float_leaves(x, "x")
-        return self._mean("grad", (tree.unflatten(structure, leaves),), indices, key)[0]
+        return self._mean("grad", [as_point(x, "x")], indices, key)[0]
 
     def value_and_grad(self, x: Tree, indices: Any = None, *, key: Any = None) -> tuple[Any, Tree]:
         """Value and gradient together, for the price of the gradient."""
-        leaves, structure = float_leaves(x, "x")
-        value, gradient = self._mean("value_and_grad", (tree.unflatten(structure, leaves),), indices, key)
+        value, gradient = self._mean("value_and_grad", [as_point(x, "x")], indices, key)
         return value[()], gradient
 
     def per_sample_grads(self, x: Tree, indices: Any = None, *, key: Any = None) -> Tree:
@@ -71,37 +68,32 @@ class FiniteSum:
 
         Without the regularizer, which belongs to no sample: their mean is `grad` minus the regularizer's gradient.
         """
-        leaves, structure = float_leaves(x, "x")
-        samples, _ = self.oracle.kernels("grad", tree.unflatten(structure, leaves))
-        stream, _keep = self._stream(indices)
-        return samples.rows(leaves, stream, self._key(key))[0]
+        point = as_point(x, "x")
+        samples, _ = self.oracle.kernels("grad", [point])
+        stream, _list = self._stream(indices)
+        return samples.rows(point.leaves, stream, self._key(key))[0]
 
     def grad_difference(self, x: Tree, y: Tree, indices: Any = None, *, key: Any = None) -> Tree:
         """grad(x) - grad(y) over the same samples: the correction of variance-reduced methods."""
-        leaves, structure = float_leaves(x, "x")
-        other = like_leaves(y, leaves, structure, "y")
-        return self._mean("grad_difference", self._pair(structure, leaves, other), indices, key)[0]
+        point = as_point(x, "x")
+        return self._mean("grad_difference", [point, like_point(y, point, "y")], indices, key)[0]
 
     def partial_grad(self, x: Tree, coordinates: Any, indices: Any = None, *, key: Any = None) -> Array:
         """Some entries of the gradient, shape (k,): those at `coordinates` of the vector of all leaves in order."""
-        leaves, structure = float_leaves(x, "x")
-        chosen = as_indices(coordinates, sum(leaf.size for leaf in leaves), "coordinates", "entries of x")
-        return self._mean("partial_grad", (tree.unflatten(structure, leaves), chosen), indices, key)[0]
+        point = as_point(x, "x")
+        chosen = as_indices(coordinates, sum(leaf.size for leaf in point.leaves), "coordinates", "entries of x")
+        return self._mean("partial_grad", [point, Point([chosen], tree.flatten(chosen)[1])], indices, key)[0]
 
     def hvp(self, x: Tree, v: Tree, indices: Any = None, *, key: Any = None) -> Tree:
         """The Hessian of f at x times v, which has x's structure and shapes; no matrix is formed."""
-        leaves, structure = float_leaves(x, "x")
-        direction = like_leaves(v, leaves, structure, "v")
-        return self._mean("hvp", self._pair(structure, leaves, direction), indices, key)[0]
+        point = as_point(x, "x")
+        return self._mean("hvp", [point, like_point(v, point, "v")], indices, key)[0]
 
-    def _pair(self, structure: tree.TreeDef, first: list[Array], second: list[Array]) -> tuple[Tree, Tree]:
-        return tree.unflatten(structure, first), tree.unflatten(structure, second)
-
-    def _mean(self, question: str, shared: tuple[Tree, ...], indices: Any, key: Any) -> tuple[Any, ...]:
+    def _mean(self, question: str, shared: list[Point], indices: Any, key: Any) -> tuple[Any, ...]:
         """The answer over a batch: the mean over its samples, plus the regularizer's."""
-        samples, once = self.oracle.kernels(question, *shared)
-        stream, _keep = self._stream(indices)
-        fixed = tree.flatten(shared)[0]
+        samples, once = self.oracle.kernels(question, shared)
+        stream, _list = self._stream(indices)
+        fixed = [leaf for point in shared for leaf in point.leaves]
         result = samples.mean(fixed, stream, self._key(key), self.threads)
         if once is not None:
             _add(result, once.mean(fixed, full(1), (0, 0), 1))

@@ -1,7 +1,7 @@
 """What can be asked about a sum of losses: each question is a traced function of one sample, compiled at first use."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from burlab.transforms import grad, hvp, value_and_grad
 
 from .data import Data
 from .engine import SampleKernel
+from .point import Point
 
 Loss = Callable[..., Any]
 
@@ -84,14 +85,13 @@ class Oracle:
         self.keyed = _takes_key(loss)
         self._kernels: dict[Any, tuple[SampleKernel, SampleKernel | None]] = {}
 
-    def kernels(self, question: str, *shared: tree.Tree) -> tuple[SampleKernel, SampleKernel | None]:
-        """The kernel over samples, and the one for the regularizer if there is one; arrays serve as examples."""
-        leaves, structure = tree.flatten(shared)
-        key = (question, structure, *((leaf.shape, leaf.dtype) for leaf in leaves))
+    def kernels(self, question: str, shared: Sequence[Point]) -> tuple[SampleKernel, SampleKernel | None]:
+        """The kernel over samples, and the regularizer's if there is one. shared: x, and what else is needed."""
+        key = (question, *((p.structure, *((leaf.shape, leaf.dtype) for leaf in p.leaves)) for p in shared))
         if key not in self._kernels:
-            rule = _QUESTIONS[question]
-            samples = SampleKernel(rule(self.loss), shared, self.data, self.keyed)
-            once = SampleKernel(rule(self.regularizer), shared, Data.none(), False) if self.regularizer else None
+            rule, trees = _QUESTIONS[question], [p.tree for p in shared]
+            samples = SampleKernel(rule(self.loss), trees, self.data, self.keyed)
+            once = SampleKernel(rule(self.regularizer), trees, Data.none(), False) if self.regularizer else None
             self._kernels[key] = samples, once
         return self._kernels[key]
 

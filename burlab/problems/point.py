@@ -1,6 +1,6 @@
 """Points of the space that is optimized over: trees of float arrays, checked and laid out for C++."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,33 +11,48 @@ from burlab.graph.node import native_dtype
 Array = np.ndarray[Any, Any]
 
 
-def float_leaves(point: tree.Tree, name: str) -> tuple[list[Array], tree.TreeDef]:
-    """The leaves of a point as float32 or float64 arrays in C order, and its structure."""
-    leaves, structure = tree.flatten(point)
+class Point(NamedTuple):
+    """A tree of arrays in two parts: its leaves, in C order and native byte order, and its structure."""
+
+    leaves: list[Array]
+    structure: tree.TreeDef
+
+    @property
+    def tree(self) -> tree.Tree:
+        """The tree itself."""
+        return tree.unflatten(self.structure, self.leaves)
+
+
+def as_point(value: tree.Tree, name: str) -> Point:
+    """A tree of floats as a point, its leaves float32 or float64. Raises where a leaf is something else."""
+    leaves, structure = tree.flatten(value)
     if not leaves:
         raise ArgumentError(f"{name} holds no array. Pass a float array, or a tree (tuple, list, dict) of them.")
-    return [_floats(leaf, name, point, k) for k, leaf in enumerate(leaves)], structure
+    return Point([_floats(leaf, name, value, k) for k, leaf in enumerate(leaves)], structure)
+
+
+def like_point(value: tree.Tree, point: Point, name: str) -> Point:
+    """A vector with the structure and shapes of a point, in the point's dtypes. Raises where it has others."""
+    vector = as_point(value, name)
+    if vector.structure != point.structure:
+        raise ShapeError(
+            f"{name} has the structure {vector.structure}, but x has {point.structure}. Pass the same tree of arrays."
+        )
+    for k, (leaf, x) in enumerate(zip(vector.leaves, point.leaves, strict=True)):
+        if leaf.shape != x.shape:
+            where = name + tree.leaf_names(value)[k]
+            raise ShapeError(f"{where} has shape {leaf.shape}, but x has {x.shape} there. Pass arrays of x's shapes.")
+    leaves = [np.asarray(leaf, x.dtype, order="C") for leaf, x in zip(vector.leaves, point.leaves, strict=True)]
+    return Point(leaves, point.structure)
 
 
 _SUPPORTED = {np.dtype(np.float32), np.dtype(np.float64)}
 
 
-def _floats(leaf: Any, name: str, point: tree.Tree, k: int) -> Array:
+def _floats(leaf: Any, name: str, value: tree.Tree, k: int) -> Array:
     array: Array = np.asarray(leaf)
     dtype = native_dtype(array.dtype)
     if dtype not in _SUPPORTED:
-        where = name + tree.leaf_names(point)[k]
+        where = name + tree.leaf_names(value)[k]
         raise DTypeError(f"{where} has dtype {array.dtype}, expected float32 or float64. Use x.astype(float) or 3.0.")
     return np.asarray(array, dtype, order="C")
-
-
-def like_leaves(vector: tree.Tree, point: list[Array], structure: tree.TreeDef, name: str) -> list[Array]:
-    """The leaves of a vector that must have the structure and shapes of a point, in the point's dtypes."""
-    leaves, found = float_leaves(vector, name)
-    if found != structure:
-        raise ShapeError(f"{name} has the structure {found}, but x has {structure}. Pass the same tree of arrays.")
-    for k, (leaf, x) in enumerate(zip(leaves, point, strict=True)):
-        if leaf.shape != x.shape:
-            where = name + tree.leaf_names(vector)[k]
-            raise ShapeError(f"{where} has shape {leaf.shape}, but x has {x.shape} there. Pass arrays of x's shapes.")
-    return [np.asarray(leaf, x.dtype, order="C") for leaf, x in zip(leaves, point, strict=True)]

@@ -6,7 +6,7 @@ The ctypes structures mirror the C++ structs of the same names, field by field; 
 import atexit
 import ctypes
 import weakref
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -16,8 +16,10 @@ import numpy as np
 from burlab.compiler.executable import Executable
 from burlab.errors import StatusError
 from burlab.optim.rule import Rule
-from burlab.problems.engine import CKernel, SampleKernel, Summand
+from burlab.problems.engine import SampleKernel
+from burlab.problems.point import Point
 from burlab.problems.sampling import Stream
+from burlab.problems.summand import CKernel, Summand
 from burlab.runtime.doors import doors
 
 Array = np.ndarray[Any, Any]
@@ -91,7 +93,7 @@ class Loop:
         kernels: tuple[SampleKernel, SampleKernel | None],
         update: Executable,
         rule: Rule,
-        leaves: Sequence[Array],
+        start: Point,
         x: Array,
         stream: Stream,
         threads: int,
@@ -99,15 +101,16 @@ class Loop:
         samples, once = kernels
         self._update = update
         self._samples = samples
-        self.cells = (x, *rule.state)
-        ends = np.cumsum([0, *(leaf.nbytes for leaf in leaves)]).astype(np.int64)
+        cells = (x, *rule.state)
+        self._like = [(cell.shape, cell.dtype) for cell in cells]
+        ends = np.cumsum([0, *(leaf.nbytes for leaf in start.leaves)]).astype(np.int64)
         hyper = np.array(list(rule.hyper.values()), np.float64)
-        addresses = np.array([cell.ctypes.data for cell in self.cells], np.uint64)
-        sizes = np.array([cell.nbytes for cell in self.cells], np.int64)
+        addresses = np.array([cell.ctypes.data for cell in cells], np.uint64)
+        sizes = np.array([cell.nbytes for cell in cells], np.int64)
         plan = Plan(
             samples.summand, once.summand if once else Summand(), stream, threads, x.dtype == np.float64, x.size,
-            len(leaves), ends.ctypes.data, samples.layout.offsets[1], CKernel.of(update), len(hyper), len(self.cells),
-            hyper.ctypes.data, addresses.ctypes.data, sizes.ctypes.data,
+            len(start.leaves), ends.ctypes.data, samples.layout.offsets[1], CKernel.of(update), len(hyper),
+            len(cells), hyper.ctypes.data, addresses.ctypes.data, sizes.ctypes.data,
         )  # fmt: skip
         self._handle = _doors()["loop_open"](ctypes.byref(plan))
         if not self._handle:
@@ -150,7 +153,7 @@ class Loop:
 
     def read(self, cell: int) -> Array:
         """A copy of x (cell 0) or of a leaf of the state, as it is between two steps."""
-        out = np.empty_like(self.cells[cell])
+        out = np.empty(*self._like[cell])
         with self.held():
             self.call("read", cell, out.ctypes.data)
         return out

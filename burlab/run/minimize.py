@@ -13,7 +13,7 @@ from burlab.optim.rule import trace_rule
 from burlab.problems.data import Data
 from burlab.problems.finite_sum import FiniteSum
 from burlab.problems.oracle import Oracle
-from burlab.problems.point import Array, float_leaves
+from burlab.problems.point import Array, as_point
 from burlab.problems.sampling import drawn
 
 from .engine import COLUMNS, Loop
@@ -45,16 +45,15 @@ def minimize(
     """
     _check_optimizer(optimizer)
     oracle, threads = _oracle(problem)
-    leaves, structure = float_leaves(x0, "x0")
-    x = _flat(leaves)
+    point = as_point(x0, "x0")
+    x = _flat(point.leaves)
     stream = drawn(oracle.data.samples, batch, sampler, seed)
     rule = trace_rule(optimizer, x)
     hypers = tuple(rule.hyper)
     if taken := set(hypers) & set(COLUMNS):
         raise ArgumentError(f"the field {taken.pop()!r} is a column of every history. Give it another name.")
-    kernels = oracle.kernels("training", tree.unflatten(structure, leaves))
-    loop = Loop(kernels, build(rule.graph), rule, leaves, x, stream, threads)
-    run = Run(loop, structure, leaves, hypers)
+    loop = Loop(oracle.kernels("training", [point]), build(rule.graph), rule, point, x, stream, threads)
+    run = Run(loop, point, hypers)
     if steps is not None:
         run.step(steps, progress=progress)
     return run

@@ -10,6 +10,7 @@ from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.optim.optimizer import hyper_value
 from burlab.problems.numbers import whole
+from burlab.problems.point import Point
 
 from .engine import Array, Loop
 from .history import Event, History, events
@@ -42,7 +43,7 @@ class Hypers:
         return self._names
 
     def __repr__(self) -> str:
-        return f"Hypers({', '.join(f'{name}={self[name]:g}' for name in self._names)})"
+        return ", ".join(f"{name}={self[name]:g}" for name in self._names)
 
     def _index(self, name: str) -> int:
         if name not in self._names:
@@ -60,10 +61,10 @@ class Run:
     (3, array([1., 1.]), [Event(step=2, name='lr', value=0.5)])
     """
 
-    def __init__(self, loop: Loop, structure: tree.TreeDef, leaves: list[Array], hypers: tuple[str, ...]) -> None:
+    def __init__(self, loop: Loop, start: Point, hypers: tuple[str, ...]) -> None:
         self._loop = loop
-        self._structure = structure
-        self._shapes = [leaf.shape for leaf in leaves]
+        self._structure = start.structure
+        self._shapes = [leaf.shape for leaf in start.leaves]
         self._stepping = threading.Lock()
         self.hyper = Hypers(loop, hypers)
 

@@ -5,7 +5,7 @@ import ctypes
 import pytest
 
 from burlab.errors import CompileError
-from burlab.problems import engine as sums
+from burlab.problems import summand as sums
 from burlab.problems.sampling import Sampling, Stream
 from burlab.run import engine as runs
 from burlab.runtime import declare

@@ -13,7 +13,7 @@ namespace burlab::run {
 
 class SumJob;
 
-/// One evaluation over one batch. Mirrored by `burlab/problems/engine.py`.
+/// One evaluation over one batch. Mirrored by `burlab/problems/summand.py`.
 struct SumCall {
   Summand summand;
   Stream stream;

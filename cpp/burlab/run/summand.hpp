@@ -1,5 +1,5 @@
 #pragma once
-// What Python hands over to sum a kernel over samples: plain structs, mirrored by `burlab/problems/engine.py`.
+// What Python hands over to sum a kernel over samples: plain structs, mirrored by `burlab/problems/summand.py`.
 #include <cstdint>
 #include <cstdlib>
 

@@ -1,0 +1,77 @@
+"""The C++ structs of `cpp/burlab/run/summand.hpp` and `sum_abi.hpp`, field by field, and the functions that take them.
+
+A test compares sizes and offsets with the compiler's.
+"""
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from burlab.compiler.executable import Executable
+from burlab.runtime.doors import doors
+
+from .sampling import Stream
+
+_INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
+
+
+class CKernel(ctypes.Structure):
+    """A generated kernel behind its binary interface."""
+
+    _fields_ = (("function", _POINTER), ("context", _POINTER), ("workspace", _INT))
+
+    @classmethod
+    def of(cls, executable: Executable) -> "CKernel":
+        """The kernel of an executable, which must outlive it."""
+        return cls(executable.address, executable.context, executable.workspace_bytes)
+
+
+class Stretch(ctypes.Structure):
+    """A stretch of a result whose numbers have one dtype."""
+
+    _fields_ = (("offset", _INT), ("count", _INT), ("wide", _INT))
+
+
+class Summand(ctypes.Structure):
+    """A kernel of one sample, and where its inputs and outputs lie."""
+
+    _fields_ = (
+        ("kernel", CKernel),
+        ("fixed", _INT),
+        ("arrays", _INT),
+        ("keyed", _INT),
+        ("outputs", _INT),
+        ("stretches", _INT),
+        ("data", _POINTER),
+        ("strides", _POINTER),
+        ("offsets", _POINTER),
+        ("rows", _POINTER),
+        ("parts", _POINTER),
+        ("bytes", _INT),
+    )
+
+
+class SumCall(ctypes.Structure):
+    """One evaluation over one batch."""
+
+    _fields_ = (
+        ("summand", Summand),
+        ("stream", Stream),
+        ("key", ctypes.c_uint64 * 2),
+        ("fixed", _POINTER),
+        ("result", _POINTER),
+        ("threads", _INT),
+        ("slice", _INT),
+        ("position", _INT),
+        ("job", _POINTER),
+        ("sample", _INT),
+    )
+
+
+@cache
+def sum_doors() -> dict[str, Callable[..., Any]]:
+    """`sum` and `rows` evaluate a call and answer a status; `drop` forgets a sum that was stopped."""
+    call = ctypes.POINTER(SumCall)
+    signatures = {"sum": (_INT, call), "rows": (_INT, call), "drop": (None, call)}
+    return doors("burlab/run/sum_abi.hpp", "burlab::run", signatures)
