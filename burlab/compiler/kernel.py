@@ -2,14 +2,14 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from burlab.errors import ArgumentError, DTypeError, ShapeError
-from burlab.graph import Graph, tree
+from burlab.graph import Graph, Node, tree
 from burlab.graph.simplify import simplify
-from burlab.graph.trace import Spec, Static, specs_of, trace
+from burlab.graph.trace import Spec, Static, argument_names, specs_of, trace
 
 from .executable import Executable, build
 from .function import Program, as_input
@@ -24,6 +24,8 @@ class Kernel:
     or ArgumentError. It keeps no state between calls: several threads may call it at once. Each of its programs is compiled
     at its first use.
     """
+
+    __slots__ = ("__call__", "__dict__", "__weakref__")  # what a call looks up is first `_value`, then the gate
 
     def __init__(
         self,
@@ -40,11 +42,18 @@ class Kernel:
         self._options = options
         self._examples = examples
         self._structure = tree.flatten(examples)[1]
-        self._specs = _specs(examples)
+        self._specs = _specs(f, examples)
         self._programs: dict[str, Program] = {}
+        self._opened: set[str] = set()
+        self.__call__ = self._value  # pyright: ignore[reportAttributeAccessIssue] - a slot, not the method it looks like
 
-    def __call__(self, *args: Any, out: Any = None) -> Any:
-        """The value: a number or array, or the tree that the function returns. out: arrays to write it into."""
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: Any, out: Any = None) -> Any:
+            """The value: a number or array, or the tree that the function returns. out: arrays to write it into."""
+            ...
+
+    def _value(self, *args: Any, out: Any = None) -> Any:
         return self._run("value", args, out)
 
     def value_and_grad(self, *args: Any, out: Any = None) -> Any:
@@ -112,24 +121,36 @@ class Kernel:
         return f"<Kernel {self.__name__}({specs}), {self._options['gear']}>"
 
     def _run(self, name: str, args: tuple[Any, ...], out: Any) -> Any:
-        program = self._programs.get(name)
-        if program is not None and program.flat and out is None:
-            outputs = program.executable(*args)
-            return outputs[0] if program.single else tree.unflatten(program.result, outputs)
         leaves, structure = tree.flatten(args)
+        if Node in map(type, leaves):
+            return self._transforms[name](*args)  # inside another trace the kernel is its graph
+        program = self._programs.get(name)
         if program is None:
             examples = self._examples if name != "hvp" else (*self._examples, args[-1])
             self._check_structure(structure, tree.flatten(examples)[1])
             program = self._program(name, examples)
+        else:
+            self._open(name, program)
         self._check_structure(structure, program.structure)
         return program(leaves, out)
+
+    def _open(self, name: str, program: Program) -> None:
+        """From its second call on a program is called directly: nothing of Python runs between caller and kernel."""
+        if name not in self._opened:
+            self._opened.add(name)
+            attribute = "__call__" if name == "value" else name
+            direct = program.direct(getattr(self, attribute))
+            if direct is not None:
+                setattr(self, attribute, direct)
 
     def _program(self, name: str, examples: tuple[Any, ...]) -> Program:
         if name not in self._programs:
             traced = trace(self._transforms[name], examples)
             executable = build(traced.graph, **self._options)
             structure = tree.flatten(examples)[1]
-            self._programs[name] = Program(executable, _specs(examples), traced.result, structure)
+            self._programs[name] = Program(
+                executable, _specs(self._transforms[name], examples), traced.result, structure
+            )
         return self._programs[name]
 
     def _graph(self, name: str, examples: tuple[Any, ...]) -> Graph:
@@ -143,5 +164,5 @@ class Kernel:
             )
 
 
-def _specs(examples: tuple[Any, ...]) -> list[Spec | Static]:
-    return specs_of(tree.flatten(examples)[0], lambda: tree.leaf_names(examples))
+def _specs(f: Callable[..., Any], examples: tuple[Any, ...]) -> list[Spec | Static]:
+    return specs_of(tree.flatten(examples)[0], lambda: argument_names(f, examples, {}))
