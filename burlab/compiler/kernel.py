@@ -1,4 +1,4 @@
-"""A Kernel: one function compiled for arguments of certain shapes, with its derivatives and everything there is to see."""
+"""A Kernel: one function compiled for arguments of certain shapes, its derivatives, and everything there is to see."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -20,9 +20,9 @@ Gear = Literal["compiled", "replay"]
 class Kernel:
     """What `burlab.compile` gives: `k(*args)`, `k.value_and_grad(*args)`, `k.hvp(*args, v)`, `k.map(*args)`.
 
-    A kernel is for the shapes, dtypes and static arguments of its examples and refuses others with ShapeError, DTypeError
-    or ArgumentError. It keeps no state between calls: several threads may call it at once. Each of its programs is compiled
-    at its first use.
+    A kernel is for the shapes, dtypes and static arguments of its examples and refuses others with ShapeError,
+    DTypeError or ArgumentError. It keeps no state between calls: several threads may call it at once. Each of its
+    programs is compiled at its first use.
     """
 
     __slots__ = ("__call__", "__dict__", "__weakref__")  # what a call looks up is first `_value`, then the gate
@@ -65,7 +65,7 @@ class Kernel:
         return self._run("hvp", args_and_v, out)
 
     def map(self, *args: Any) -> Any:
-        """The value for many samples at once: arguments with one more leading axis differ by sample, the others are shared.
+        """The value for many samples: arguments with one more leading axis differ by sample, the others are shared.
 
         Runs in C++ on `threads` threads, whose number changes no bit; an interrupt stops it.
         """
