@@ -11,6 +11,8 @@ import numpy as np
 from burlab.compiler.executable import build
 from burlab.graph import tree
 from burlab.graph.trace import trace
+from burlab.runtime.status import Status
+from burlab.runtime.wait import SLICE
 
 from .data import Data
 from .point import Array
@@ -18,8 +20,7 @@ from .sampling import Stream
 from .summand import CKernel, Stretch, SumCall, Summand, sum_doors
 
 _INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
-_STOPPED = 4
-_SLICE = 50_000_000  # nanoseconds of work between two looks at interrupts
+_SLICE = int(SLICE * 1e9)  # nanoseconds
 
 
 @dataclass(frozen=True)
@@ -115,9 +116,9 @@ class SampleKernel:
         addresses = (_POINTER * len(fixed))(*(a.ctypes.data for a in fixed))
         words = (ctypes.c_uint64 * 2)(*(int(word) for word in key))
         call = SumCall(summand, stream, words, _at(addresses), block.ctypes.data, threads, _SLICE, 0, None, -1)
-        status = _STOPPED
+        status: int = Status.STOPPED
         try:
-            while status == _STOPPED:  # Python hears an interrupt between two slices
+            while status == Status.STOPPED:  # Python hears an interrupt between two slices
                 status = sum_doors()[door](ctypes.byref(call))
         finally:
             if call.job:

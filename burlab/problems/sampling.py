@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.errors import ArgumentError, DTypeError, ShapeError
+from burlab.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError
 
 from .numbers import whole
 
@@ -81,5 +81,5 @@ def as_indices(indices: Any, limit: int, name: str = "indices", of: str = "sampl
         raise ShapeError(f"{name} has shape {array.shape}, expected (b,). Pass a 1-d array or list of integers.")
     outside = array[(array < 0) | (array >= limit)]
     if outside.size:
-        raise ArgumentError(f"{name} holds {outside[0]}, but there are {limit} {of}: use 0 to {limit - 1}.")
+        raise IndexRangeError(f"{name} holds {outside[0]}, but there are {limit} {of}: use 0 to {limit - 1}.")
     return np.ascontiguousarray(array, np.int64)

@@ -21,12 +21,13 @@ from burlab.problems.point import Point
 from burlab.problems.sampling import Stream
 from burlab.problems.summand import CKernel, Summand
 from burlab.runtime.doors import doors
+from burlab.runtime.wait import SLICE
 
 Array = np.ndarray[Any, Any]
 COLUMNS = ("step", "value", "gradient_norm", "step_norm", "samples", "time")  # then the hyperparameters
 
 _INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
-_PATIENCE = 50  # milliseconds that C++ may wait before Python looks at interrupts
+_PATIENCE = int(SLICE * 1e3)  # milliseconds
 
 
 class Plan(ctypes.Structure):
