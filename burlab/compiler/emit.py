@@ -116,13 +116,13 @@ class _Emitter:
         """The name or literal of a value whose elements are all one number in memory."""
         ref = self.plan.refs[x]
         root = ref.root
-        if root.op == "constant" and not root.shape:
-            return literal(root.params, root.dtype)
+        if root.op == "constant" and root.size == 1:
+            return literal(root.params.item(), root.dtype)
         if is_local(root):
             return self.names[root]
         place = self.plan.places[root].plus(ref.offset * root.itemsize)
         kind = C_TYPES[root.dtype.name]
-        if root.shape:  # one element of an array: what it holds may change, so it gets no lasting name
+        if root.size > 1:  # one element of an array: what it holds may change, so it gets no lasting name
             return f"*(const {kind}*)({pointer(place)})"
         if root not in self.names:
             self.names[root] = f"v{self.plan.graph.index[root]}"
@@ -173,7 +173,7 @@ class _Emitter:
         for x in (x for n in step.nodes for x in n.inputs if x not in members):
             ref = self.plan.refs[x]
             kind = C_TYPES[x.dtype.name]
-            if x.size == 1 or not any(ref.strides):
+            if not any(ref.strides):
                 if x not in values:
                     text = self.scalar(x)
                     values[x] = f"s{len(lines)}" if text.startswith("*") else text

@@ -12,7 +12,10 @@ LEAVES = ("input", "constant")
 
 
 class Ref(NamedTuple):
-    """Element i of a value is element `offset + sum(strides * i)` of the dense array of `root`; counted in elements."""
+    """Element i of a value is element `offset + sum(strides * i)` of the dense array of `root`; counted in elements.
+
+    An axis of size 1 has stride 0, so all strides are 0 where all elements are one number in memory.
+    """
 
     root: Node
     offset: int
@@ -125,7 +128,8 @@ def locate(graph: Graph, wants_dense: Callable[[Node], bool]) -> dict[Node, Ref]
         seen = VIEWS[n.op](n, refs[n.inputs[0]]) if n.op in VIEWS else None
         if seen is None or (n in dense and not is_dense(n.shape, seen.strides)):
             seen = Ref(n, 0, dense_strides(n.shape))
-        refs[n] = seen
+        strides = tuple(0 if size == 1 else stride for size, stride in zip(n.shape, seen.strides, strict=True))
+        refs[n] = Ref(seen.root, seen.offset, strides)
     return refs
 
 
@@ -149,6 +153,11 @@ def merged(shape: Shape, *strides: Shape) -> tuple[list[int], list[list[int]]]:
             for row, s in zip(rows, strides, strict=True):
                 row.append(s[axis])
     return sizes, rows
+
+
+def loop_shape(n: Node) -> Shape:
+    """The shape of the loop that computes an elementwise node: () for a single number, whatever its axes."""
+    return () if n.size == 1 else n.shape
 
 
 def is_whole(ref: Ref, n: Node) -> bool:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from burlab.graph import Graph, Node
 
-from .layout import LEAVES, Ref, dense_strides, elements, is_whole, locate
+from .layout import LEAVES, Ref, elements, is_whole, locate, loop_shape
 from .lower import DENSE_OPERANDS, JUDGE, MOVES, copy_task, is_elementwise, lower, note_kernel
 from .memory import Life, arrange, rounded
 from .reductions import ZERO
@@ -155,21 +155,21 @@ def _drafts(stages: list[Stage], refs: dict[Node, Ref], strict: bool) -> Iterato
 
 
 def is_local(n: Node) -> bool:
-    """Whether a fused value is a C++ variable that all later steps can name: a computed scalar."""
-    return not n.shape and is_elementwise(n)
+    """Whether a fused value is a C++ variable that all later steps can name: a single number."""
+    return n.size == 1 and is_elementwise(n)
 
 
 def _loop_draft(stage: Stage, refs: dict[Node, Ref]) -> _Draft:
     """A loop may write over an array that it reads only at the element it is about to write."""
     members = set(stage.nodes)
-    shape = stage.nodes[0].shape
+    shape = loop_shape(stage.nodes[0])
     reads: dict[Node, bool] = {}  # root -> whether every read of it is of the loop's own element
     for n in stage.nodes:
         for x in n.inputs:
             root = refs[x].root
-            if x in members or is_local(root) or (root.op == "constant" and not root.shape):
+            if x in members or is_local(root) or (root.op == "constant" and root.size == 1):
                 continue
-            aligned = is_whole(refs[x], x) and refs[x].strides == dense_strides(shape)
+            aligned = is_whole(refs[x], x) and x.shape == shape
             reads[root] = reads.get(root, True) and aligned
     return _Draft(stage, stage.nodes[0], stage.nodes, tuple(reads), tuple(r for r, aligned in reads.items() if aligned))
 
@@ -211,7 +211,7 @@ def _fits(n: Node, old: Node) -> bool:
 def _step(draft: _Draft, places: dict[Node, Place]) -> Step:
     task = draft.work
     if isinstance(task, Stage):
-        return Loop(draft.node.shape, task.nodes, draft.writes)
+        return Loop(loop_shape(draft.node), task.nodes, draft.writes)
     result = draft.result or places[draft.node].plus(task.result * draft.node.itemsize)
     operands = tuple(places[root].plus(at * root.itemsize) for root, at in task.operands)
     return Invoke(draft.node, task.kernel, task.descriptor, task.box, result, operands, task.may_fail)

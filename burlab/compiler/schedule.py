@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from burlab.graph import Graph, Node
 
-from .layout import LEAVES, VIEWS, Ref, Shape
+from .layout import LEAVES, VIEWS, Ref, Shape, loop_shape
 
 LARGEST_GROUP = 256  # nodes of one loop: beyond, registers spill and compile time grows faster than the group
 
@@ -34,7 +34,7 @@ class _Queue:
     groups: dict[Shape, list[tuple[int, Node]]] = field(default_factory=lambda: defaultdict(list))
 
     def push(self, n: Node, fused: bool) -> None:
-        heapq.heappush(self.groups[n.shape] if fused else self.kernels, (self.number[n], n))
+        heapq.heappush(self.groups[loop_shape(n)] if fused else self.kernels, (self.number[n], n))
 
     def next_group(self) -> Shape | None:
         waiting = [(heap[0][0], shape) for shape, heap in self.groups.items() if heap]
@@ -87,7 +87,7 @@ def _group(
         group.append(n)
         for user in users[n]:
             waits[user] -= 1
-            if not (fuses(user) and user.shape == shape and any(x is n for x in user.inputs)) or _looks_at(user, n):
+            if not (fuses(user) and loop_shape(user) == shape) or (shape and _looks_at(user, n)):
                 barred.add(user)
             if not waits[user]:
                 if user in barred:

@@ -98,6 +98,7 @@ inline Object* pass(Object* self, Object* const* args, Size count, Object* names
     fits = fits && tuple_size(names) == 1 && compare(tuple_item(names, 0), "out") == 0;
     out = args[count];
     given = tuple_size(out);  // -1: one array, not a tuple of arrays
+    if (given < 0) clear_error();
     fits = fits && given == (given < 0 && gate.outputs == 1 ? -1 : gate.outputs);
   }
   BURLAB_ONE_BY_ONE

@@ -1,0 +1,109 @@
+"""The door to the C++ interpreter: one unit per text, errors that leave everything usable, nothing started by an import."""
+
+import ctypes
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from burlab import runtime
+from burlab.errors import CompileError
+
+
+def call(unit, name="run"):
+    return ctypes.CFUNCTYPE(ctypes.c_int)(runtime.address(f"{unit}_{name}"))()
+
+
+def test_the_same_text_is_one_unit():
+    text = 'extern "C" int @unit_run() { return 41 + 1; }'
+    first = runtime.declare(text)
+    assert runtime.declare(text) == first
+    assert call(first) == 42
+    assert runtime.declare(text.replace("41", "40")) != first
+
+
+def test_two_units_may_use_the_same_names():
+    units = [runtime.declare(f'int f() {{ return {k}; }} extern "C" int @unit_run() {{ return f(); }}') for k in (1, 2)]
+    assert [call(unit) for unit in units] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("int f() { return undeclared_name; }", "undeclared_name"),
+        ("int f( {", "expected"),
+        ("#error stop here", "stop here"),
+        ("namespace left { open", "expected"),
+    ],
+    ids=["unknown name", "syntax", "error line", "open bracket"],
+)
+def test_a_text_that_fails_says_why_and_leaves_everything_usable(text, word):
+    with pytest.raises(CompileError, match=word):
+        runtime.declare(text)
+    with pytest.raises(CompileError, match=word):  # again: it is not remembered as done
+        runtime.declare(text)
+    assert call(runtime.declare(f'/* after {word} */ extern "C" int @unit_run() {{ return 7; }}')) == 7
+
+
+def test_the_message_points_at_the_users_line():
+    with pytest.raises(CompileError, match="cell:3:"):
+        runtime.declare("int one = 1;\nint two = 2;\nint three = missing;\n", name="cell")
+
+
+def test_a_warning_about_an_error_is_no_error(capsys):
+    unit = runtime.declare('#warning "this is no error"\nextern "C" int @unit_run() { return 3; }')
+    assert call(unit) == 3
+    assert "no error" in capsys.readouterr().err
+
+
+def test_a_missing_symbol_shows_when_it_is_asked_for():
+    unit = runtime.declare('extern "C" int burlab_nowhere(); extern "C" int @unit_run() { return burlab_nowhere(); }')
+    with pytest.raises(CompileError, match="defined nowhere"):
+        runtime.address(f"{unit}_run")
+    with pytest.raises(CompileError, match="burlab_no_such_function"):
+        runtime.address("burlab_no_such_function")
+    assert call(runtime.declare('extern "C" int @unit_run() { return 11; }')) == 11
+
+
+def test_many_threads_may_declare_at_once():
+    found = []
+
+    def work(k):
+        found.extend(call(runtime.declare(f'extern "C" int @unit_run() {{ return {j}; }}')) - j for j in range(k, k + 5))
+
+    threads = [threading.Thread(target=work, args=(100 * (k // 2),)) for k in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [0] * 30
+
+
+def python(code):
+    done = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_importing_everything_starts_no_compiler():
+    modules = "burlab, burlab.runtime, burlab.graph, burlab.compiler, burlab.transforms, burlab.problems, burlab.optim"
+    assert python(f"import sys, {modules}; print([m for m in sys.modules if 'cppyy' in m])").strip() == "[]"
+
+
+def test_cppyy_may_come_before_or_after():
+    use = "import cppyy; cppyy.cppdef('int twice(int x) { return 2 * x; }'); assert cppyy.gbl.twice(21) == 42"
+    burlab = "import numpy as np, burlab as bl; assert bl.grad(lambda x: np.sum(x**3))(np.ones(2))[0] == 3"
+    for order in ([use, burlab], [burlab, use]):
+        python("\n".join(order))
+
+
+def test_what_cppyy_defines_is_seen_here_and_the_other_way_round():
+    python(
+        "import ctypes, burlab.runtime as r\n"
+        "r.compile_text('extern \"C\" int burlab_shared() { return 5; }')\n"
+        "import cppyy\n"
+        "assert cppyy.gbl.burlab_shared() == 5\n"
+        "cppyy.cppdef('extern \"C\" int users_own() { return 6; }')\n"
+        "assert ctypes.CFUNCTYPE(ctypes.c_int)(r.address('users_own'))() == 6\n"
+    )

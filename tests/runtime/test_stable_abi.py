@@ -1,0 +1,66 @@
+"""The part of CPython's stable ABI that the gate declares for itself is what Python.h says."""
+
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+CPP = Path(__file__).parents[2] / "cpp"
+
+CHECK = """
+#include <Python.h>
+#include <burlab/python/stable.hpp>
+#include <type_traits>
+namespace ours = burlab::python;
+
+static_assert(sizeof(ours::Buffer) == sizeof(Py_buffer));
+#define SAME(mine, theirs) static_assert(offsetof(ours::Buffer, mine) == offsetof(Py_buffer, theirs) && \\
+                                         sizeof(ours::Buffer::mine) == sizeof(Py_buffer::theirs))
+SAME(data, buf); SAME(owner, obj); SAME(nbytes, len); SAME(itemsize, itemsize); SAME(readonly, readonly); SAME(ndim, ndim);
+SAME(format, format); SAME(shape, shape); SAME(strides, strides); SAME(suboffsets, suboffsets); SAME(internal, internal);
+static_assert(ours::Writable == PyBUF_WRITABLE && ours::Format == PyBUF_FORMAT && ours::Contiguous == PyBUF_C_CONTIGUOUS);
+static_assert(std::is_same_v<ours::Size, Py_ssize_t>);
+static_assert(METH_FASTCALL == 0x80 && METH_KEYWORDS == 0x02);
+
+template <class T> struct Translate { using type = T; };
+template <> struct Translate<PyObject*> { using type = ours::Object*; };
+template <> struct Translate<PyObject* const*> { using type = ours::Object* const*; };
+template <> struct Translate<Py_buffer*> { using type = ours::Buffer*; };
+template <> struct Translate<PyThreadState*> { using type = ours::Thread*; };
+template <class F> struct Ours;
+template <class R, class... Xs> struct Ours<R(Xs...)> {
+  using type = typename Translate<R>::type(typename Translate<Xs>::type...);
+};
+#define FUNCTION(mine, theirs) static_assert(std::is_same_v<decltype(ours::mine), typename Ours<decltype(theirs)>::type>)
+FUNCTION(get_buffer, PyObject_GetBuffer); FUNCTION(release, PyBuffer_Release); FUNCTION(decrease, Py_DecRef);
+FUNCTION(increase, Py_IncRef); FUNCTION(type_of, PyObject_Type); FUNCTION(as_double, PyFloat_AsDouble);
+FUNCTION(as_pointer, PyLong_AsVoidPtr); FUNCTION(new_tuple, PyTuple_New); FUNCTION(tuple_size, PyTuple_Size);
+FUNCTION(tuple_item, PyTuple_GetItem); FUNCTION(set_tuple_item, PyTuple_SetItem);
+FUNCTION(sequence_item, PySequence_GetItem); FUNCTION(compare, PyUnicode_CompareWithASCIIString);
+FUNCTION(call, PyObject_Vectorcall); FUNCTION(clear_error, PyErr_Clear); FUNCTION(save_thread, PyEval_SaveThread);
+FUNCTION(restore_thread, PyEval_RestoreThread);
+"""
+
+
+def compiler_says(text: str) -> str:
+    include = ["-I", str(CPP), "-isystem", sysconfig.get_paths()["include"]]
+    command = ["g++", "-std=c++20", "-fsyntax-only", *include, "-x", "c++", "-"]
+    return subprocess.run(command, input=text, text=True, capture_output=True, check=False).stderr
+
+
+def test_declarations_are_those_of_python_h():
+    assert compiler_says(CHECK) == ""
+
+
+def test_every_declared_function_is_checked():
+    header = (CPP / "burlab/python/stable.hpp").read_text()
+    assert header.count("__asm__(") == CHECK.count("FUNCTION(") - 1
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [("SAME(data, buf)", "SAME(data, len)"), ("FUNCTION(release, PyBuffer_Release)", "FUNCTION(release, Py_DecRef)")],
+)
+def test_a_wrong_declaration_is_noticed(right, wrong):
+    assert "static assertion failed" in compiler_says(CHECK.replace(right, wrong))

@@ -1,0 +1,54 @@
+"""Work in threads: interrupts and exceptions stop all of them and arrive at the caller."""
+
+import _thread
+import threading
+import time
+
+import pytest
+
+from burlab.runtime.wait import in_threads
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_every_thread_works(count):
+    seen = []
+    in_threads(lambda stop: seen.append(threading.current_thread()), count)
+    assert len(set(seen)) == len(seen) == count
+
+
+def test_one_thread_is_the_callers_own():
+    seen = []
+    in_threads(lambda stop: seen.append(threading.current_thread()), 1)
+    assert seen == [threading.current_thread()]
+
+
+def test_an_exception_stops_the_others_and_is_raised():
+    ended = []
+
+    def work(stop):
+        if not ended and threading.current_thread().name.endswith("-0"):
+            raise ValueError("from a thread")
+        stop.wait(10)
+        ended.append(stop.is_set())
+
+    began = time.monotonic()
+    with pytest.raises(ValueError, match="from a thread"):
+        in_threads(work, 3)
+    assert ended == [True, True]
+    assert time.monotonic() - began < 5
+
+
+def test_an_interrupt_stops_the_work_at_once():
+    ended = []
+
+    def work(stop):
+        stop.wait(30)
+        ended.append(stop.is_set())
+
+    threading.Timer(0.2, _thread.interrupt_main).start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        in_threads(work, 2)
+    assert ended == [True, True]
+    assert time.monotonic() - began < 1
+    assert not [t for t in threading.enumerate() if t.name.startswith("burlab-")]
