@@ -9,19 +9,12 @@ def topological(outputs: Sequence[Node]) -> list[Node]:
     """All nodes that the outputs depend on, each after its inputs; deterministic."""
     order: list[Node] = []
     seen: set[Node] = set()
-    for output in outputs:
-        if output in seen:
-            continue
-        seen.add(output)
-        path = [(output, iter(output.inputs))]
-        while path:
-            node, rest = path[-1]
-            for x in rest:
-                if x not in seen:
-                    seen.add(x)
-                    path.append((x, iter(x.inputs)))
-                    break
-            else:
-                order.append(node)
-                path.pop()
+    stack: list[Node | None] = [*reversed(outputs)]
+    while stack:
+        n = stack.pop()
+        if n is None:  # the node below is done: all its inputs came before
+            order.append(stack.pop())  # pyright: ignore[reportArgumentType] - a mark lies on its node
+        elif n not in seen:
+            seen.add(n)
+            stack += (n, None, *reversed(n.inputs))
     return order
