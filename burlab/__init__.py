@@ -102,5 +102,11 @@ def __getattr__(name: str) -> Any:
     return value
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """What `%load_ext burlab` does: the cell magic `%%cpp`, and pictures of graphs in a notebook."""
+    shell.register_magic_function(import_module("burlab.eager.cells").cell_magic(shell), "cell", "cpp")
+    import_module("burlab.widgets").register()
+
+
 def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])

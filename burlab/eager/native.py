@@ -56,6 +56,12 @@ def tools() -> SimpleNamespace:
     return SimpleNamespace(**ctypes.PYFUNCTYPE(ctypes.py_object)(address(f"{unit}_tools"))())
 
 
+def current_tape() -> Any:
+    """The tape in force: that of the innermost `with` block, else the default tape of this thread."""
+    entered = entered_tape.get()
+    return _default_tape() if entered is None else entered
+
+
 _of_thread = threading.local()
 
 

@@ -122,6 +122,12 @@ BURLAB_COLD PyObject* replay(PyObject*, PyObject* const* args, Py_ssize_t) {
   return none();
 }
 
+/// tidy(tape): drop what is dead, where it may be much
+BURLAB_COLD PyObject* tidy(PyObject*, PyObject* const* args, Py_ssize_t) {
+  as_tape(args[0])->tidy();
+  return none();
+}
+
 /// reclaims(tape)
 BURLAB_COLD PyObject* reclaims(PyObject*, PyObject* const* args, Py_ssize_t) {
   return PyBool_FromLong(as_tape(args[0])->reclaims);

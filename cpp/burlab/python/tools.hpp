@@ -12,19 +12,10 @@ BURLAB_COLD PyObject* make_tools() {
   static constexpr struct {
     const char* name;
     Function function;
-  } tools[] = {{"get_label", get_label},
-               {"set_label", set_label},
-               {"index", index},
-               {"value", value},
-               {"node", node},
-               {"measure", measure},
-               {"position", position},
-               {"cut", cut},
-               {"replay", replay},
-               {"reclaims", reclaims},
-               {"reduce", reduce},
-               {"apply", apply},
-               {"take_status", take_status}};
+  } tools[] = {{"get_label", get_label}, {"set_label", set_label},    {"index", index},       {"value", value},
+               {"node", node},           {"measure", measure},        {"position", position}, {"cut", cut},
+               {"replay", replay},       {"reclaims", reclaims},      {"tidy", tidy},         {"reduce", reduce},
+               {"apply", apply},         {"take_status", take_status}};
   static PyMethodDef methods[std::size(tools)];
   PyObject* functions = PyDict_New();
   for (std::size_t k = 0; functions && k < std::size(tools); ++k) {

@@ -11,8 +11,18 @@ BURLAB_NOINLINE void Tape::pop_unheld() {
   std::uint32_t size = nodes.size;
   for (; size > 1 && !nodes[size - 1].holder; --size)
     if (nodes[size - 1].wide()) edges.size = nodes[size - 1].parent[0];
+  if (size == nodes.size) return;
+  numbering += renumbering;  // who held one of them in C++ must not meet what takes its place
   rewind({size, edges.size});
   if (nodes.capacity > 65536 && size < nodes.capacity / 8) nodes.resize(nodes.capacity / 4);
+}
+
+/// Drop what is dead where the tape has doubled since that was done: for code that records much before it asks for
+/// room.
+BURLAB_NOINLINE void Tape::tidy() {
+  if (!reclaims || nodes.size < 4096 || nodes.size / 2 < survivors) return;
+  compact();
+  if (nodes.size <= nodes.capacity / 8) nodes.resize(nodes.capacity / 4);
 }
 
 /// Whether there is room for one node, after dropping what is dead, or else after growing.
@@ -29,8 +39,8 @@ BURLAB_NOINLINE bool Tape::make_room() {
 BURLAB_NOINLINE void Tape::compact() {
   Block<std::uint32_t> to;  // old number -> new number
   ++collections;
-  const std::uint32_t alive = mark_alive();
-  if (alive + 1 == nodes.size || !to.resize(nodes.size)) return;
+  survivors = mark_alive();
+  if (survivors + 1 == nodes.size || !to.resize(nodes.size)) return;
   std::uint32_t size = 1, edge_size = 0;
   to[0] = 0;
   for (std::uint32_t i = 1; i < nodes.size; ++i) {
@@ -47,7 +57,7 @@ BURLAB_NOINLINE void Tape::compact() {
   slide_labels(to.at);
   nodes.size = size;
   edges.size = edge_size;
-  numbering += std::uint64_t(1) << 32;
+  numbering += renumbering;
 }
 
 /// Stamp the nodes that a holder reaches, and count them.

@@ -17,6 +17,7 @@ struct Mark {
 };
 
 constexpr std::uint32_t no_node = UINT32_MAX;
+constexpr std::uint64_t renumbering = std::uint64_t(1) << 32;
 
 /// A sequence of nodes; a node comes after its operands. Nothing here throws: what goes wrong is told by `status`,
 /// which sticks until it is cleared, and the result is `no_node`.
@@ -30,6 +31,7 @@ class Tape {
   std::uint64_t numbering = 0;       // how often nodes were renumbered, times 2^32
   std::uint32_t epoch = 0;           // the number of the last sweep, which `Node::stamp` is compared with
   std::uint32_t collections = 0;     // how often unreachable nodes were looked for
+  std::uint32_t survivors = 0;       // the nodes that were alive then
   bool reclaims = false;             // whether `make_room` may drop nodes that no holder reaches
 
   Tape() = default;
@@ -103,6 +105,7 @@ class Tape {
   Status backward(std::uint32_t root, bool accumulate = false);
   // reclaim.hpp
   bool make_room();
+  void tidy();
   void compact();
   void pop_unheld();
 

@@ -1,101 +1,109 @@
 #pragma once
 // burlab::Value: write a formula, and it is recorded. The eager gear for C++.
+#include <bit>
+
 #include "record.hpp"
 #include "sweep.hpp"
 
 BURLAB_BEGIN
 namespace burlab {
 
-/// A number on a tape: two words, passed in registers. It owns nothing: it is good as long as its tape holds its node.
+/// A number on a tape, or a constant: two words, passed in registers. It owns nothing: it is good as long as its tape
+/// holds its node. A value that was never set is neither; what is done to it, or to one that the tape holds no more,
+/// has no value either, and is an error on the status of the tape.
 class Value {
  public:
-  Value() = default;
+  BURLAB_INLINE Value() = default;
+  /// A constant: no gradient is taken by it, and it needs no tape.
+  BURLAB_INLINE Value(double constant) : name_(std::bit_cast<std::uint64_t>(constant)) {}
   /// A new leaf on a tape.
   BURLAB_INLINE Value(Tape& tape, double data) : Value(&tape, tape.leaf(data)) {}
   /// The node with this number on a tape; `no_node` gives a value that is not held.
   BURLAB_INLINE static Value at(Tape& tape, std::uint32_t index) { return Value(&tape, index); }
 
-  /// Whether the tape still holds the node. What is done to a value that is not held is an error on the tape's status.
-  BURLAB_INLINE bool held() const { return tape_ && name_ - tape_->numbering < tape_->nodes.size; }
   BURLAB_INLINE Tape* tape() const { return tape_; }
-  BURLAB_INLINE std::uint32_t index() const { return static_cast<std::uint32_t>(name_); }
-  BURLAB_INLINE Node& node() const { return tape_->nodes[index()]; }
-  BURLAB_INLINE double data() const { return held() ? tape_->nodes[index()].value : __builtin_nan(""); }
-  BURLAB_INLINE double grad() const { return held() ? tape_->nodes[index()].gradient : __builtin_nan(""); }
+  /// Whether the tape holds the node. (The number of renumberings is part of the name, hence one comparison.)
+  BURLAB_INLINE bool held() const { return tape_ && name_ - tape_->numbering < tape_->nodes.size; }
+  BURLAB_INLINE bool is_constant() const { return !tape_ && name_ != nothing; }
+  /// The number of the node; 0, which stands in for constants, where there is none.
+  BURLAB_INLINE std::uint32_t index() const { return tape_ ? static_cast<std::uint32_t>(name_) : 0; }
+  BURLAB_INLINE Node& node() const { return tape_->nodes[static_cast<std::uint32_t>(name_)]; }
+
+  BURLAB_INLINE double data() const {
+    return held() ? node().value : is_constant() ? std::bit_cast<double>(name_) : __builtin_nan("");
+  }
+  BURLAB_INLINE double grad() const { return held() ? node().gradient : is_constant() ? 0 : __builtin_nan(""); }
   BURLAB_INLINE void set_data(double x) const {
-    if (held()) tape_->nodes[index()].value = x;
+    if (held()) node().value = x;
   }
   /// Gradients of this value by everything that it depends on.
   Status backward(bool accumulate = false) const {
-    if (!tape_) return StaleValue;
+    if (!tape_) return is_constant() ? Ok : StaleValue;
     return tape_->backward(held() ? index() : no_node, accumulate);
   }
 
-  /// What stands in the place of a constant operand.
-  BURLAB_INLINE static Value constant() {
-    Value none;
-    none.name_ = 0;
-    return none;
-  }
-  BURLAB_INLINE bool is_constant() const { return !tape_ && name_ == 0; }
-
  private:
+  static constexpr std::uint64_t nothing = ~std::uint64_t(0);
   BURLAB_INLINE Value(Tape* tape, std::uint32_t index) : tape_(tape), name_(tape->numbering | index) {}
 
   Tape* tape_ = nullptr;
-  std::uint64_t name_ = no_node;  // the numbering of the tape when it was recorded, and the index
+  std::uint64_t name_ = nothing;  // the index and above it the tape's numbering, or the bits of the constant
 };
 
-/// Everything out of the ordinary: a full tape grows; operands that do not fit together have no value, and the tape
-/// remembers why. An operand may be a constant: then `Value::constant()` stands in its place.
-BURLAB_NOINLINE Value record_slowly(std::uint32_t code, Value x, Value y, double x_constant = 0,
-                                    double y_constant = 0) {
+/// Record any operation: constants among the operands, a full tape, operands that do not fit together.
+BURLAB_NOINLINE Value record(std::uint32_t code, Value x, Value y) {
   Tape* tape = x.tape() ? x.tape() : y.tape();
-  if (!tape) return {};
-  if (!(x.held() || x.is_constant()) || !(y.held() || y.is_constant())) return Value::at(*tape, tape->fail(StaleValue));
+  const bool fit = (x.held() || x.is_constant()) && (y.held() || y.is_constant());
+  if (!tape) return fit ? Value(evaluate(code, x.data(), y.data(), true, true).value) : Value();
+  if (!fit) return Value::at(*tape, tape->fail(StaleValue));
   if (x.tape() && y.tape() && x.tape() != y.tape()) return Value::at(*tape, tape->fail(TwoTapes));
-  const Operand a{x.index(), x.is_constant() ? x_constant : x.node().value};
-  const Operand b{y.index(), y.is_constant() ? y_constant : y.node().value};
-  return Value::at(*tape, tape->record(code, a, b));
+  return Value::at(*tape, tape->record(code, {x.index(), x.data()}, {y.index(), y.data()}));
 }
 
-/// Record a scalar operation of one or two values, or of a value and a constant.
+/// Record a scalar operation of one or two values, or of a value and a constant: the ways that are worth their own
+/// code.
 template <Recordable Op>
 BURLAB_INLINE Value apply(Value x) {
-  if (BURLAB_UNLIKELY(!x.held() || x.tape()->full())) return record_slowly(code_of<Op>, x, Value::constant());
+  if (BURLAB_UNLIKELY(!x.held() || x.tape()->full())) return record(code_of<Op>, x, 0.0);
   return Value::at(*x.tape(), x.tape()->put(code_of<Op>, evaluate<Op>(x.node().value, 0), x.index(), 0));
 }
 template <Recordable Op>
 BURLAB_INLINE Value apply(Value x, Value y) {
   if (BURLAB_UNLIKELY(x.tape() != y.tape() || !x.held() || !y.held() || x.tape()->full()))
-    return record_slowly(code_of<Op>, x, y);
-  return Value::at(*x.tape(),
-                   x.tape()->put(code_of<Op>, evaluate<Op>(x.node().value, y.node().value), x.index(), y.index()));
+    return record(code_of<Op>, x, y);
+  const Outcome z = evaluate<Op>(x.node().value, y.node().value);
+  return Value::at(*x.tape(), x.tape()->put(code_of<Op>, z, x.index(), y.index()));
 }
 template <Recordable Op>
 BURLAB_INLINE Value apply(Value x, double y) {
-  if (BURLAB_UNLIKELY(!x.held() || x.tape()->full())) return record_slowly(code_of<Op>, x, Value::constant(), 0, y);
+  if (BURLAB_UNLIKELY(!x.held() || x.tape()->full())) return record(code_of<Op>, x, y);
   return Value::at(*x.tape(), x.tape()->put(code_of<Op>, evaluate<Op>(x.node().value, y, true, false), x.index(), 0));
 }
 template <Recordable Op>
 BURLAB_INLINE Value apply(double x, Value y) {
-  if (BURLAB_UNLIKELY(!y.held() || y.tape()->full())) return record_slowly(code_of<Op>, Value::constant(), y, x);
+  if (BURLAB_UNLIKELY(!y.held() || y.tape()->full())) return record(code_of<Op>, x, y);
   return Value::at(*y.tape(), y.tape()->put(code_of<Op>, evaluate<Op>(x, y.node().value, false, true), 0, y.index()));
 }
 
-#define BURLAB_VALUE_BINARY(name, Op)                                          \
-  BURLAB_INLINE Value name(Value x, Value y) { return apply<ops::Op>(x, y); }  \
-  BURLAB_INLINE Value name(Value x, double y) { return apply<ops::Op>(x, y); } \
-  BURLAB_INLINE Value name(double x, Value y) { return apply<ops::Op>(x, y); }
-#define BURLAB_VALUE_UNARY(name, Op) \
-  BURLAB_INLINE Value name(Value x) { return apply<ops::Op>(x); }
-BURLAB_VALUE_BINARY(operator+, Add)
-BURLAB_VALUE_BINARY(operator-, Sub)
-BURLAB_VALUE_BINARY(operator*, Mul)
-BURLAB_VALUE_BINARY(operator/, Div)
-BURLAB_VALUE_UNARY(operator-, Neg)
-BURLAB_VALUE_UNARY(square, Square)
-BURLAB_VALUE_UNARY(cube, Cube)
+#define BURLAB_VALUE_OPERATOR(op, Op)                                                 \
+  BURLAB_INLINE Value operator op(Value x, Value y) { return apply<ops::Op>(x, y); }  \
+  BURLAB_INLINE Value operator op(Value x, double y) { return apply<ops::Op>(x, y); } \
+  BURLAB_INLINE Value operator op(double x, Value y) { return apply<ops::Op>(x, y); } \
+  BURLAB_INLINE Value& operator op## = (Value & x, Value y) { return x = x op y; }
+BURLAB_VALUE_OPERATOR(+, Add)
+BURLAB_VALUE_OPERATOR(-, Sub)
+BURLAB_VALUE_OPERATOR(*, Mul)
+BURLAB_VALUE_OPERATOR(/, Div)
+#undef BURLAB_VALUE_OPERATOR
+BURLAB_INLINE Value operator+(Value x) { return x; }
+BURLAB_INLINE Value operator-(Value x) { return apply<ops::Neg>(x); }
+BURLAB_INLINE Value square(Value x) { return apply<ops::Square>(x); }
+BURLAB_INLINE Value cube(Value x) { return apply<ops::Cube>(x); }
+/// Order is by data.
+BURLAB_INLINE bool operator<(Value x, Value y) { return x.data() < y.data(); }
+BURLAB_INLINE bool operator>(Value x, Value y) { return x.data() > y.data(); }
+BURLAB_INLINE bool operator<=(Value x, Value y) { return x.data() <= y.data(); }
+BURLAB_INLINE bool operator>=(Value x, Value y) { return x.data() >= y.data(); }
 
 }  // namespace burlab
 BURLAB_END

@@ -95,6 +95,7 @@ struct WideRule {
   }
 
   double logsumexp() const {
+    if (count == 0) return -__builtin_inf();
     double shift = operand(0), total = 0;
     for (std::uint32_t i = 1; i < count; ++i) shift = ops::Maximum::primal(shift, operand(i));
     if (shift - shift != 0) shift = 0;  // an infinity must not become nan by subtracting itself

@@ -1,0 +1,108 @@
+"""Functions of `%%cpp` cells as Python calls them: Values and sequences of Values in and out."""
+
+from importlib import import_module
+from numbers import Real
+from typing import Any, cast
+
+import numpy as np
+
+from burlab.errors import DTypeError, StatusError, TapeError
+
+from .native import current_tape, tools
+from .value import Value
+
+_NUMBERS = (Real, np.bool_, np.integer, np.floating)
+_STALE_VALUE = 5
+
+# Status of cpp/burlab/abi.hpp -> what it means to someone who wrote a cell.
+_MESSAGES = {
+    1: "there was no memory for the tape to grow.",
+    2: "dot was given two sequences of different lengths.",
+    _STALE_VALUE: "a Value was used that its tape holds no more, or that was never set. Do not keep Values in C++ from "
+    "one call to the next: keep them in Python, or record under a tape of your own (with bl.Tape() as tape: ...).",
+    6: "Values of two tapes were mixed. Make all leaves of one computation under the same tape.",
+}
+
+
+class CellFunction:
+    """A C++ function, overloaded or not, that takes Values and sequences of Values and gives them back.
+
+    A number is a constant where C++ needs a Value. What else it takes and gives is cppyy's matter.
+    """
+
+    def __init__(self, name: str, function: Any) -> None:
+        self.__name__ = self.__qualname__ = name
+        self.__doc__ = function.__doc__
+        self._function = function
+
+    def __repr__(self) -> str:
+        return f"<C++ {self.__doc__ or self.__name__}>"
+
+    def __call__(self, *args: Any) -> Any:
+        """Call it. TapeError where the C++ code did what a tape cannot record."""
+        given = [_Values(arg) if _holds_values(arg) else arg for arg in args]
+        tapes = {current_tape(), *(tape for arg in given for tape in _tapes(arg))}
+        for tape in tapes:
+            tools().tidy(tape)  # renumbers nodes, so it comes before anything is handed over
+        try:
+            result = self._function(*map(_to_cpp, given))
+            found = _to_python(result)
+        finally:
+            status = max(tools().take_status(tape) for tape in tapes)
+        if status or found is None is not result:
+            raise _error(self.__name__, status or _STALE_VALUE)
+        return found
+
+
+class _Values:
+    """A sequence with Values in it, flat: Values and floats."""
+
+    def __init__(self, items: Any) -> None:
+        self.items = [_item(k, x) for k, x in enumerate(_flat(items))]
+
+
+def _item(k: int, x: Any) -> Any:
+    if isinstance(x, Value):
+        return x
+    if not isinstance(x, _NUMBERS):
+        raise DTypeError(f"a sequence of Values and real numbers is needed, but item {k} is {type(x).__name__}.")
+    return float(cast(Any, x))
+
+
+def _flat(items: Any) -> list[Any]:
+    return np.ravel(np.asarray(items, object)).tolist()
+
+
+def _holds_values(x: Any) -> bool:
+    kind = getattr(getattr(x, "dtype", None), "kind", "")
+    return (kind == "O" or isinstance(x, (list, tuple))) and any(isinstance(item, Value) for item in _flat(x))
+
+
+def _tapes(x: Any) -> list[Any]:
+    values = x.items if isinstance(x, _Values) else [x]
+    return [value.tape for value in values if isinstance(value, Value)]
+
+
+def _bridge() -> Any:
+    return import_module("cppyy").gbl.burlab.eager
+
+
+def _to_cpp(x: Any) -> Any:
+    if isinstance(x, Value):
+        return _bridge().to_cpp(x)
+    return _bridge().to_cpp_vector(x.items) if isinstance(x, _Values) else x
+
+
+def _to_python(x: Any) -> Any:
+    """The result as Python has it; None for a Value that its tape does not hold."""
+    kind = getattr(x, "__cpp_name__", "")
+    if kind == "std::vector<burlab::Value>":
+        values = _bridge().to_python_list(x)
+        return None if None in values else values
+    return _bridge().to_python(x) if kind == "burlab::Value" else x
+
+
+def _error(function: str, status: int) -> Exception:
+    if status not in _MESSAGES:
+        return StatusError(f"the C++ function {function} ended with status {status}.")
+    return TapeError(f"in the C++ function {function}, {_MESSAGES[status]}")

@@ -1,0 +1,98 @@
+"""The magic `%%cpp`: cells of C++ in a notebook, whose functions take and return Values.
+
+A cell is compiled in a namespace of its own inside that of the cell before it, so that it sees what earlier cells have
+defined, and what it defines hides what had the same name.
+"""
+
+import re
+from collections.abc import Callable
+from importlib import import_module
+from itertools import count
+from typing import Any
+
+from burlab.errors import ArgumentError, CompileError
+from burlab.runtime import compile_text
+
+from .cell_function import CellFunction
+
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*$", re.MULTILINE)
+_TOKEN = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|[{}]|\bstatic\b", re.DOTALL)
+_CLASS = re.compile(r"\b(?:struct|class|union|enum)\s+(?:class\s+)?([A-Za-z]\w*)")
+_NAME = re.compile(r"[A-Za-z_][\w.-]*")
+_notebooks = count(1)
+
+
+class Cells:
+    """The C++ cells of one notebook: what `%%cpp` has compiled, in order."""
+
+    def __init__(self) -> None:
+        self._scope = [f"burlab_notebook_{next(_notebooks)}"]
+
+    def run(self, text: str, name: str = "cell") -> dict[str, Any]:
+        """Compile a cell. Returns its functions and classes by name; CompileError leaves everything as it was.
+
+        >>> from burlab.eager import Value
+        >>> Cells().run("Value twice(Value x) { return 2 * x; }")["twice"](Value(3.0)).data
+        6.0
+        """
+        compile_text(self._includes(text, name), ("burlab/python/cell.hpp",))
+        scope = [*self._scope, f"cell_{len(self._scope)}"]
+        opening = " ".join(f"namespace {part} {{" for part in scope)
+        opening = opening.replace("{", "{ using namespace burlab;", 1)
+        # The check stands on the line after the last: a brace that was left open is found there, not at our own text.
+        check = "namespace every_brace_above_is_closed {}"
+        body = _INCLUDE.sub("", _without_static(text)).rstrip()
+        compile_text(f'{opening}\n#line 1 "{name}"\n{body}\n{check}\n{"}" * len(scope)}\n')
+        self._scope = scope
+        return _definitions(scope, text)
+
+    def _includes(self, text: str, name: str) -> str:
+        """The cell's `#include` lines by themselves, for they must not stand inside a namespace."""
+        lines = [f'#line {text[: m.start()].count(chr(10)) + 1} "{name}"\n{m[0]}\n' for m in _INCLUDE.finditer(text)]
+        return "".join(lines)
+
+
+def _without_static(text: str) -> str:
+    """`inline` for `static` outside of braces: Cling destroys a static object twice if a later text has used it."""
+    depth = 0
+
+    def word(found: re.Match[str]) -> str:
+        nonlocal depth
+        depth += {"{": 1, "}": -1}.get(found[0], 0)
+        return "inline" if found[0] == "static" and depth == 0 else found[0]
+
+    return _TOKEN.sub(word, text)
+
+
+def _definitions(scope: list[str], text: str) -> dict[str, Any]:
+    namespace: Any = import_module("cppyy").gbl
+    for part in scope:
+        namespace = getattr(namespace, part)
+    found: dict[str, Any] = {}
+    for name in {*dir(namespace), *_CLASS.findall(text)}:
+        thing = None if name.startswith("_") else getattr(namespace, name, None)
+        if isinstance(thing, type):
+            found[name] = thing
+        elif type(thing).__name__ in ("CPPOverload", "TemplateProxy"):
+            found[name] = CellFunction(name, thing)
+    return found
+
+
+def cell_magic(shell: Any) -> Callable[[str, str], None]:
+    """The magic `%%cpp [name]` of an IPython shell: a cell of C++20 that sees burlab's headers and the cells before it.
+
+    name: what compiler messages call the cell. Its functions and classes land in the notebook's namespace.
+    """
+    cells = Cells()
+
+    def cpp(line: str, cell: str) -> None:
+        name = line.strip() or "cell"
+        if not _NAME.fullmatch(name):
+            raise ArgumentError(f"%%cpp takes the name of the cell, such as `%%cpp kernels`, not {name!r}.")
+        try:
+            shell.user_ns.update(cells.run(cell, name))
+        except CompileError as error:
+            raise error.with_traceback(None) from None  # the message is all that concerns the user
+
+    cpp.__doc__ = cell_magic.__doc__
+    return cpp
