@@ -14,13 +14,19 @@ import fast_sugiyama
 Kind = Literal["input", "operation", "output"]
 _LINE, _LETTER, _MARGIN = 15.0, 6.6, 10.0  # pixels: line height, letter width, around the drawing
 _GAP_ACROSS, _GAP_ALONG = 14.0, 44.0  # between boxes of one layer, and between layers
-_STYLE = (
-    "text{font:11px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:currentColor}"
-    ".head{font-weight:600}.more{opacity:.75}"
-    "path{fill:none;stroke:currentColor;opacity:.45;stroke-width:1.2}"
-    "rect{rx:6;stroke-width:1.3;fill-opacity:.12}"
-    ".input rect{fill:#1a73e8;stroke:#1a73e8}.operation rect{fill:#80868b;stroke:#80868b}"
-    ".output rect{fill:#e8710a;stroke:#e8710a}"
+# Style sheets inside of an SVG hold for the whole page: each rule names the drawing.
+_STYLE = "".join(
+    f".burlab-graph {rule}"
+    for rule in (
+        "text{font:11px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:currentColor}",
+        ".head{font-weight:600}",
+        ".more{opacity:.75}",
+        "path{fill:none;stroke:currentColor;opacity:.45;stroke-width:1.2}",
+        "rect{rx:6;stroke-width:1.3;fill-opacity:.12}",
+        ".input rect{fill:#1a73e8;stroke:#1a73e8}",
+        ".operation rect{fill:#80868b;stroke:#80868b}",
+        ".output rect{fill:#e8710a;stroke:#e8710a}",
+    )
 )
 
 

@@ -81,3 +81,9 @@ def test_a_large_graph_is_cut_with_a_note():
     _, rects, texts = parsed(graph_view.value_svg(y))
     assert len(rects) == graph_view.LARGEST
     assert "nearest to the result" in texts[-1]
+
+
+def test_the_style_of_a_drawing_holds_for_nothing_else_on_the_page():
+    style = ET.fromstring(drawing.draw({"x": drawing.Box(("x",))}, [])).find(f"{SVG}style")
+    assert style is not None
+    assert all(rule.startswith(".burlab-graph ") for rule in (style.text or "").split("}") if rule)
