@@ -95,7 +95,7 @@ def _to_cpp(x: Any) -> Any:
 
 def _to_python(x: Any) -> Any:
     """The result as Python has it; None for a Value that its tape does not hold."""
-    kind = getattr(x, "__cpp_name__", "")
+    kind = getattr(cast(Any, type)(x), "__cpp_name__", "")
     if kind == "std::vector<burlab::Value>":
         values = _bridge().to_python_list(x)
         return None if None in values else values

@@ -116,7 +116,11 @@ void errors() {
   one.clear_status();
   expect(!dot(mixed, std::vector<Value>{a}).held() && one.status() == IndexOutOfRange, "sequences of two lengths");
   one.clear_status();
-  const Value c = a * 2.0;
+  const Value two_ = 2.0, three = two_ + 1;
+  expect(three.is_constant() && three.data() == 3 && three.grad() == 0 && three.backward() == Ok, "constants");
+  expect(reduce_sum(std::vector<Value>{two_, three}).data() == 5 && tanh(Value(0.0)).data() == 0,
+         "functions of constants");
+  const Value c = a * two_;
   expect(c.backward() == Ok && a.grad() == 2 && one.status() == Ok, "the tape is usable again");
   expect(nothing.backward() == StaleValue && std::isnan(nothing.grad()), "backward from nothing");
 }
