@@ -21,25 +21,44 @@ def in_threads(work: Callable[[threading.Event], None], count: int) -> None:
         work(stop)
         return
     errors: list[BaseException] = []
+    ended = [threading.Event() for _ in range(count)]
 
-    def guarded() -> None:
+    def guarded(k: int) -> None:
         try:
             work(stop)
         except BaseException as error:
             errors.append(error)
             stop.set()
+        finally:
+            ended[k].set()
 
-    threads = [threading.Thread(target=guarded, name=f"burlab-{k}") for k in range(count)]
+    started: list[threading.Event] = []
     try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            while thread.is_alive():
-                thread.join(SLICE)
+        for k in range(count):
+            started.append(ended[k])
+            try:
+                threading.Thread(target=guarded, args=(k,), name=f"burlab-{k}").start()
+            except RuntimeError:  # the system gives no more threads
+                ended[k].set()
+                raise
+        for event in ended:
+            while not event.wait(SLICE):
+                pass
     finally:
         stop.set()  # after an interrupt; after a normal end nobody looks
-        for thread in threads:
-            if thread.ident is not None:
-                thread.join()
+        for event in started:
+            _wait_for(event)
     if errors:
         raise errors[0]
+
+
+def _wait_for(event: threading.Event) -> None:
+    """Wait through further interrupts: the threads use memory that the caller is about to free.
+
+    Not by Thread.join: interrupted, it takes a running thread for a dead one (Python 3.11 to 3.12).
+    """
+    while not event.is_set():
+        try:
+            event.wait(SLICE)
+        except KeyboardInterrupt:
+            continue

@@ -52,3 +52,18 @@ def test_an_interrupt_stops_the_work_at_once():
     assert ended == [True, True]
     assert time.monotonic() - began < 1
     assert not [t for t in threading.enumerate() if t.name.startswith("burlab-")]
+
+
+def test_a_second_interrupt_does_not_leave_a_thread_behind():
+    ended = []
+
+    def work(stop):
+        stop.wait(30)
+        time.sleep(0.3)
+        ended.append(1)
+
+    for delay in (0.1, 0.2, 0.3):
+        threading.Timer(delay, _thread.interrupt_main).start()
+    with pytest.raises(KeyboardInterrupt):
+        in_threads(work, 2)
+    assert ended == [1, 1]

@@ -1,0 +1,325 @@
+"""Executables: gears, errors with the user's line, rows, interrupts, non-finite values, and graphs of every size."""
+
+import _thread
+import ctypes
+import gc
+import inspect
+import threading
+import time
+import weakref
+
+import numpy as np
+import pytest
+
+from burlab import errors, runtime
+from burlab.compiler import build
+from burlab.compiler.replay import Replay
+from burlab.compiler.rows import _run_rows
+from burlab.graph import Graph, Node
+from burlab.graph.indexing import FUNCTIONS as INDEXING  # noqa: F401 - np.take on nodes
+from burlab.graph.simplify import simplify
+from burlab.runtime.status import Status
+from tests.compiler.trace import traced
+
+GEARS = ["compiled", "replay"]
+pytestmark = pytest.mark.parametrize("gear", GEARS)
+
+
+def rosenbrock(x):
+    return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def test_it_says_what_it_is(gear):
+    exe = build(traced(rosenbrock, np.zeros(8)), gear=gear)
+    assert repr(exe) == f"<Executable float64[8] -> float64[], {gear}, {len(exe.graph)} nodes>"
+    assert [str(s) for s in exe.inputs] == ["float64[8]"]
+    assert exe.memory["inputs"] == 64
+    assert exe.memory["outputs"] == 8
+    assert ("sum_float64" in exe.source) and exe.gear == gear
+    assert ("for (std::int64_t" in exe.source) == (gear == "compiled")
+
+
+def test_the_same_graph_is_compiled_once(gear, monkeypatch):
+    build(traced(rosenbrock, np.zeros(13)), gear=gear)
+    texts = []
+    monkeypatch.setattr(runtime.cling, "_compile", texts.append)
+    again = build(traced(lambda x: rosenbrock(x), np.zeros(13)), gear=gear)
+    assert texts == []
+    assert again(np.ones(13)) == (0.0,)
+
+
+def test_constants_are_data_not_text(gear):
+    exes = [build(traced(lambda x, c=c: x * np.full(20, c) + np.arange(20.0) * c, np.zeros(20)), gear=gear) for c in (2.0, 3.0)]
+    for exe, c in zip(exes, (2.0, 3.0), strict=True):
+        np.testing.assert_array_equal(exe(np.ones(20))[0], c + np.arange(20.0) * c)
+
+
+def test_c_code_may_call_it_directly(gear):
+    exe = build(traced(lambda x, y: (x @ y, x * 2.0), np.zeros(3), np.zeros(3)), gear=gear)
+    x, y, dot, double = np.arange(3.0), np.ones(3), np.zeros(()), np.zeros(3)
+    run = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4)(exe.address)
+    tables = [(ctypes.c_void_p * 2)(*(a.ctypes.data for a in pair)) for pair in ((x, y), (dot, double))]
+    workspace = ctypes.create_string_buffer(exe.workspace_bytes + 64)
+    assert run(exe.context, *tables, (ctypes.addressof(workspace) + 63) // 64 * 64) == 0
+    assert (dot, double.tolist()) == (3.0, [0.0, 2.0, 4.0])
+
+
+def test_an_index_that_leaves_its_axis_raises_with_the_users_line(gear):
+    exe = build(traced(lambda x, i: x[i] * 2.0, np.zeros((4, 2)), np.zeros(3, int)), gear=gear)
+    line = inspect.currentframe().f_lineno - 1
+    for _ in range(3):
+        np.testing.assert_array_equal(exe(np.ones((4, 2)), np.array([0, -1, 3]))[0], np.full((3, 2), 2.0))
+        for bad in ([0, 4, 1], [-5, 0, 0], [0, 0, 2**60], [-(2**62), 0, 0]):
+            with pytest.raises(IndexError, match=f"test_executable.py.*line {line}.*gather") as caught:
+                exe(np.ones((4, 2)), np.array(bad))
+            assert isinstance(caught.value, errors.BurlabError)
+
+
+def test_error_explains_an_outcome_of_the_c_function(gear):
+    exe = build(traced(lambda x, i: x[i], np.zeros(4), np.zeros(3, int)), gear=gear)
+    gather = next(k for k, n in enumerate(exe.graph.nodes) if n.op == "gather")
+    assert "gather" in str(exe.error(Status.INDEX_OUT_OF_RANGE | gather << 8))
+    assert isinstance(exe.error(Status.OUT_OF_MEMORY), MemoryError)
+
+
+# Rows
+
+
+def shared_and_batched():
+    rng = np.random.default_rng(1)
+    return rng.normal(size=(3, 4)), rng.normal(size=(1000, 4)), rng.normal(size=1000)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+def test_map_is_a_call_for_every_row_on_any_number_of_threads(gear, threads):
+    W, X, b = shared_and_batched()
+    exe = build(traced(lambda W, x, b: (np.tanh(W @ x) + b, np.sum(x) * b), W, X[0], b[0]), gear=gear)
+    rows = exe.map([W, X, b], (False, True, True), 1000, threads=threads)
+    single = [exe(W, X[k], b[k]) for k in range(1000)]
+    np.testing.assert_array_equal(rows[0], np.stack([y for y, _ in single]))
+    np.testing.assert_array_equal(rows[1], np.array([s for _, s in single]))
+    assert rows[0].shape == (1000, 3)
+
+
+def test_map_of_no_rows_one_row_and_awkward_arrays(gear):
+    W, X, b = shared_and_batched()
+    exe = build(traced(lambda W, x, b: W @ x * b, W, X[0], b[0]), gear=gear)
+    assert exe.map([W, X[:0], b[:0]], (False, True, True), 0)[0].shape == (0, 3)
+    expected = exe.map([W, X[:5], b[:5]], (False, True, True), 5)[0]
+    odd = exe.map([np.asfortranarray(W), X[:5].astype(">f8"), np.repeat(b[:5], 2)[::2]], (False, True, True), 5)[0]
+    np.testing.assert_array_equal(odd, expected)
+    np.testing.assert_array_equal(exe.map([W, X[0], 2.0], (False, False, False), 4)[0], [exe(W, X[0], 2.0)[0]] * 4)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"n": 6}, errors.ShapeError, r"\(6, 4\), got \(5, 4\)"),
+        ({"n": -1}, errors.ArgumentError, "n >= 0"),
+        ({"threads": 0}, errors.ArgumentError, "threads >= 1"),
+        ({"arrays": []}, errors.ArgumentError, "3 arrays"),
+        ({"batched": (True, True, True)}, errors.ShapeError, r"\(5, 3, 4\)"),
+    ],
+)
+def test_map_refuses_what_does_not_fit(gear, change, error, words):
+    W, X, b = shared_and_batched()
+    exe = build(traced(lambda W, x, b: W @ x * b, W, X[0], b[0]), gear=gear)
+    options = {"arrays": [W, X[:5], b[:5]], "batched": (False, True, True), "n": 5, "threads": 1}
+    with pytest.raises(error, match=words):
+        exe.map(**options | change)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_row_that_fails_stops_the_map(gear, threads):
+    exe = build(traced(lambda x, i: x[i], np.zeros(4), np.zeros((), int)), gear=gear)
+    index = np.zeros(5000, int)
+    index[3210] = 9
+    with pytest.raises(IndexError, match="gather"):
+        exe.map([np.zeros(4), index], (False, True), 5000, threads=threads)
+
+
+def heavy(x):
+    return np.sum(np.tanh(x + np.linspace(0.0, 1.0, 20_000)))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupt_stops_a_map_within_a_tenth_of_a_second(gear, threads):
+    exe = build(traced(heavy, 1.0), gear=gear)
+    exe.map([np.zeros(2)], (True,), 2)
+    times = []
+
+    def interrupt():
+        times.append(time.monotonic())
+        _thread.interrupt_main()
+
+    threading.Timer(0.3, interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        exe.map([np.zeros(1_000_000)], (True,), 1_000_000, threads=threads)
+    assert time.monotonic() - times[0] < 0.3  # 0.1 on a machine that is not shared
+    assert exe(0.0)[0] == pytest.approx(heavy(0.0))
+
+
+def test_other_threads_run_during_a_map(gear):
+    exe = build(traced(heavy, 1.0), gear=gear)
+    ticks, stop = [], threading.Event()
+
+    def tick():
+        while not stop.wait(0.01):
+            ticks.append(time.monotonic())
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    began = time.monotonic()
+    exe.map([np.zeros(2000)], (True,), 2000)
+    took = time.monotonic() - began
+    stop.set()
+    thread.join()
+    assert len(ticks) > took / 0.1
+
+
+def test_the_row_loop_looks_at_the_clock_also_in_long_rows(gear):
+    exe = build(traced(heavy, 1.0), gear=gear)
+    exe.map([np.zeros(2)], (True,), 2)
+    assert _run_rows.cache_info().currsize == 1
+
+
+# Non-finite values
+
+
+def watched(function, *examples, gear):
+    return build(traced(function, *examples), gear=gear, check_finite=True)
+
+
+def risky(x, y):
+    z = np.log(x)
+    return np.sum(np.sqrt(z * y)), 1.0 / (1.0 + np.exp(y))
+
+
+def test_finite_values_pass(gear):
+    exe = watched(risky, np.ones(3), np.ones(3), gear=gear)
+    for _ in range(3):
+        total, ratio = exe(np.full(3, np.e), np.ones(3))
+        assert total == pytest.approx(3.0)
+        np.testing.assert_allclose(ratio, 1 / (1 + np.e))
+
+
+def test_the_first_node_that_makes_a_non_finite_value_is_named(gear):
+    exe = watched(risky, np.ones(3), np.ones(3), gear=gear)
+    line = inspect.getsourcelines(risky)[1] + 1
+    cases = {
+        "log": ([1.0, 0.0, 2.0], [1.0] * 3, f"line {line}.*log.*element \\[1\\].*first inf"),
+        "log of a negative": ([1.0, 1.0, -2.0], [1.0] * 3, f"line {line}.*log.*element \\[2\\].*first nan"),
+        "sqrt": ([2.0, 2.0, 2.0], [1.0, 1.0, -1.0], f"line {line + 1}.*sqrt.*element \\[2\\].*first nan"),
+        "exp": ([2.0, 2.0, 2.0], [1.0, 710.0, 1.0], f"line {line + 1}.*exp.*element \\[1\\].*first inf"),
+        "argument": ([1.0, np.nan, 1.0], [1.0] * 3, r"argument x0\[1\] is nan"),
+    }
+    for x, y, words in cases.values():
+        for _ in range(2):
+            with pytest.raises(errors.NonFiniteError, match=words):
+                exe(np.array(x), np.array(y))
+        with pytest.raises(errors.NonFiniteError, match=words):
+            exe.map([np.array([[np.e] * 3, x, [np.e] * 3]), np.array([[1.0] * 3, y, [1.0] * 3])], (True, True), 3)
+
+
+def test_a_value_that_no_output_shows_is_found_too(gear):
+    exe = watched(lambda x: 1.0 / (1.0 + np.exp(x)), 1.0, gear=gear)
+    with pytest.raises(errors.NonFiniteError, match="exp"):
+        exe(1000.0)
+
+
+def test_the_users_own_infinities_are_no_fault(gear):
+    mask = np.where(np.tri(4) > 0, 0.0, -np.inf)
+
+    def attention(x):
+        scores = x + mask
+        weights = np.exp(scores - np.max(scores, axis=1, keepdims=True))
+        return weights / np.sum(weights, axis=1, keepdims=True)
+
+    exe = watched(attention, np.ones((4, 4)), gear=gear)
+    expected = build(traced(attention, np.ones((4, 4))), gear=gear)(np.ones((4, 4)))[0]
+    for _ in range(3):
+        np.testing.assert_array_equal(exe(np.ones((4, 4)))[0], expected)
+    stacked = exe.map([np.ones((3, 4, 4))], (True,), 3)[0]
+    np.testing.assert_array_equal(stacked, np.stack([expected] * 3))
+    with pytest.raises(errors.NonFiniteError, match="x0"):
+        exe(np.full((4, 4), np.nan))
+
+
+def test_moves_and_integers_are_not_watched(gear):
+    exe = watched(lambda x, i: (np.concatenate([x, x])[::2], i * 2, x[i]), np.ones(4), np.zeros(2, int), gear=gear)
+    assert exe(np.ones(4), np.array([1, 2]))[1].tolist() == [2, 4]
+
+
+# Every size
+
+
+def chain(x, n):
+    for k in range(n):
+        x = x * 1.0001 + (k % 3) * 1e-3
+    return x
+
+
+def test_a_graph_too_large_to_compile_is_replayed(gear):
+    n = 30_000
+    graph = traced(lambda x: chain(x, n), 0.5)
+    began = time.monotonic()
+    exe = build(graph, gear=gear)
+    assert exe.gear == "replay"
+    assert time.monotonic() - began < 30
+    assert exe(0.5)[0] == chain(0.5, n)
+    began = time.monotonic()
+    for _ in range(20):
+        exe(0.5)
+    assert (time.monotonic() - began) / 20 < 60_000 * 100e-9, "no Python runs per node"
+
+
+def test_two_thousand_lines_are_compiled(gear):
+    exe = build(traced(lambda x: chain(x, 700), 0.5), gear=gear)
+    assert exe.gear == gear
+    assert exe(0.5)[0] == chain(0.5, 700)
+
+
+def test_large_arrays(gear):
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(300, 700)), rng.normal(size=(700, 200))
+    exe = build(traced(lambda A, B: (A @ B, np.sum(A, 0), np.sum(A), np.cumsum(B.T, 1)), A, B), gear=gear)
+    product, columns, total, running = exe(A, B)
+    np.testing.assert_allclose(product, A @ B, rtol=1e-12, atol=1e-11)
+    np.testing.assert_allclose(columns, A.sum(0), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(total, A.sum(), rtol=1e-12)
+    np.testing.assert_allclose(running, np.cumsum(B.T, 1), rtol=1e-11, atol=1e-11)
+
+
+def test_replay_shows_every_value(gear):
+    graph = simplify(traced(lambda x: np.sum(np.tanh(x)[1:] * 2.0), np.zeros(4)))
+    x = np.linspace(-1, 1, 4)
+    values = {n.op: v for n, v in zip(graph.nodes, Replay(graph).values([x]), strict=True)}
+    np.testing.assert_allclose(values["tanh"], np.tanh(x))
+    np.testing.assert_allclose(values["slice"], np.tanh(x)[1:])
+    np.testing.assert_allclose(values["sum"], np.sum(np.tanh(x)[1:] * 2))
+    with pytest.raises(errors.ShapeError):
+        Replay(graph).values([np.zeros(5)])
+    i = Node("input", (), "i", (), np.dtype(int))
+    picked = traced(lambda x, i: x[i], np.zeros(4), np.zeros((), int))
+    assert i is not picked.inputs[1]
+    with pytest.raises(IndexError, match="gather"):
+        Replay(picked).values([x, np.array(7)])
+
+
+def test_nothing_is_kept_alive(gear):
+    big = np.ones(100_000)
+    gone = []
+    for _ in range(3):
+        constant = big.copy()
+        exe = build(traced(lambda x, c=constant: x * c, big), gear=gear)
+        for _ in range(3):
+            exe(big)
+        gone.append(weakref.ref(exe))
+        del exe, constant
+    gc.collect()
+    assert [ref() for ref in gone] == [None] * 3
+
+
+def test_an_empty_graph(gear):
+    exe = build(Graph((), ()), gear=gear)
+    assert [exe() for _ in range(3)] == [()] * 3
