@@ -7,7 +7,7 @@ import numpy as np
 from burlab.errors import ShapeError
 
 from .arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults, several
-from .elementwise import apply, promote
+from .elementwise import apply, common_shape, promote
 from .indexing import getitem, take_at
 from .layout import expand_dims
 from .linear import broadcast, concatenate, reshape, slice_
@@ -39,9 +39,28 @@ def stack(arrays: Any, axis: int = 0, out: None = None, **kwargs: Any) -> Node:
     return concatenate_([expand_dims(x, normal_axis(axis, x.ndim + 1)) for x in xs], normal_axis(axis, xs[0].ndim + 1))
 
 
+def column_stack(tup: Any) -> Node:
+    """np.column_stack."""
+    xs = [as_node(x) for x in tup]
+    return concatenate_([reshape(x, (x.size, 1)) if x.ndim < 2 else x for x in xs], 1)
+
+
+def broadcast_arrays(*args: Any, **_subok: Any) -> tuple[Node, ...]:
+    """np.broadcast_arrays."""
+    xs = [as_node(x) for x in args]
+    shape = common_shape("broadcast_arrays", xs)
+    return tuple(broadcast(x, shape) for x in xs)
+
+
 def atleast_1d(*arrays: Any) -> Any:
     """np.atleast_1d."""
     nodes = [_at_least(1, as_node(a)) for a in arrays]
+    return nodes[0] if len(nodes) == 1 else nodes
+
+
+def atleast_2d(*arrays: Any) -> Any:
+    """np.atleast_2d."""
+    nodes = [_at_least(2, as_node(a)) for a in arrays]
     return nodes[0] if len(nodes) == 1 else nodes
 
 
@@ -147,6 +166,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = NOT_GIVEN, append: A
 FUNCTIONS.update({
     np.concatenate: concatenate_, np.stack: stack, np.vstack: vstack, np.hstack: hstack, np.split: split,
     np.array_split: array_split, np.flip: flip, np.roll: roll, np.repeat: repeat, np.tile: tile, np.pad: pad_,
-    np.diff: diff, np.atleast_1d: atleast_1d,
+    np.diff: diff, np.atleast_1d: atleast_1d, np.atleast_2d: atleast_2d, np.column_stack: column_stack,
+    np.broadcast_arrays: broadcast_arrays,
 })  # fmt: skip
 METHODS["repeat"] = repeat

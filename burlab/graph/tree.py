@@ -38,10 +38,10 @@ def pytree(cls: type[_Class]) -> type[_Class]:
     >>> @bl.pytree
     ... @dataclass(frozen=True)
     ... class Line:
-    ...     slope: float
+    ...     slope: np.ndarray
     ...     name: str = field(default="line", metadata={"static": True})
-    >>> bl.grad(lambda line, x: line.slope * x)(Line(2.0), 3.0)
-    Line(slope=3.0, name='line')
+    >>> bl.grad(lambda line, x: line.slope @ x)(Line(np.ones(2)), np.array([3.0, 4.0]))
+    Line(slope=array([3., 4.]), name='line')
     """
     if not dataclasses.is_dataclass(cls):
         raise TypeError(f"pytree needs a dataclass, got {cls!r}. Put @dataclass(frozen=True) below @bl.pytree.")
