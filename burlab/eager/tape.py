@@ -10,6 +10,8 @@ from burlab.errors import ArgumentError, TapeError
 from .native import entered_tape, tools, types
 
 if TYPE_CHECKING:
+    from burlab.graph import Graph
+
     from .value import Value
 
     class _Recorder:
@@ -132,6 +134,22 @@ class Tape(_Recorder):
             return None
         root.backward()
         return root.data
+
+    def graph(self, *roots: "Value") -> "Graph":
+        """What was recorded, as a Graph of scalars: one input for each leaf, in their order, named by its label.
+
+        roots: what the graph computes; where there are none, every Value from which nothing else was computed. An
+        operation over a sequence becomes the composition that it stands for.
+
+        >>> with Tape() as tape:
+        ...     x = Value(2.0, label="x")
+        ...     y = (x * 3).tanh()
+        >>> [node.op for node in tape.graph(y).nodes]
+        ['input', 'constant', 'mul', 'tanh']
+        """
+        from .export import to_graph
+
+        return to_graph(self, [self._index(root) for root in roots])
 
     def _index(self, value: "Value") -> int:
         if not isinstance(value, types().Value):
