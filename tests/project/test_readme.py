@@ -58,3 +58,13 @@ def test_commands_exist():
 def test_links_lead_somewhere(page: str):
     links = re.findall(r"\]\(([^)#:]+)\)", (ROOT / page).read_text())
     assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_citation_names_this_version():
+    import yaml
+
+    import burlab
+
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == burlab.__version__
+    assert citation["license"] == "Apache-2.0"
