@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -14,14 +14,12 @@ __all__ = ["erf", "gelu", "log_softmax", "logsumexp", "relu", "sigmoid", "silu",
 
 
 def _first(x: Any) -> Any:
-    """The value itself, or the first one inside of nested lists and object arrays."""
-    while isinstance(x, (list, tuple)) or (isinstance(x, np.ndarray) and cast(Any, x).dtype == object):
-        items: Any = x if isinstance(x, (list, tuple)) else cast(Any, x).ravel().tolist()
-        if not items:
-            break
-        nodes = [item for item in items if isinstance(item, Node) or _on_tape(item)]
-        x = nodes[0] if nodes else items[0]
-    return x
+    """The value itself, or one of those inside of nested lists and object arrays: a traced one if there is any."""
+    holds_objects = getattr(getattr(x, "dtype", None), "kind", "") == "O"
+    if not holds_objects and type(x) not in (list, tuple):
+        return x
+    parts = [_first(item) for item in (x.ravel() if holds_objects else x)]
+    return next((part for part in parts if isinstance(part, Node)), parts[0] if parts else x)
 
 
 def _on_tape(x: Any) -> bool:
@@ -41,16 +39,19 @@ def _choose(name: str, rule: Callable[..., Node]) -> Callable[..., Any]:
             from burlab.eager import functions
 
             return getattr(functions, name)(x, **options)
-        array = x if isinstance(x, (float, np.ndarray)) else np.asarray(x)
-        return kernel(
-            array if not isinstance(array, np.ndarray) or array.dtype.kind == "f" else array.astype(float), **options
-        )
+        if isinstance(x, float):
+            return kernel(x, **options)
+        array: np.ndarray[Any, np.dtype[Any]] = np.asarray(x)
+        return kernel(array if array.dtype.kind == "f" else array.astype(float), **options)
 
     return chosen
 
 
 def _scalar(name: str) -> Callable[..., Any]:
-    return _choose(name, lambda x: apply(name, x))
+    def rule(x: Any) -> Node:
+        return apply(name, x)
+
+    return _choose(name, rule)
 
 
 _relu, _sigmoid, _softplus, _erf, _gelu, _silu = map(_scalar, ("relu", "sigmoid", "softplus", "erf", "gelu", "silu"))

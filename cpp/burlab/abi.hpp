@@ -1,5 +1,6 @@
 #pragma once
-// What every function that Python calls has in common: fixed signatures, no template, noexcept, and a Status as its answer.
+// What every function that Python calls has in common: fixed signatures, no template, noexcept, and a Status as its
+// answer.
 #include <cstdint>
 
 #include "numbers/simd.hpp"

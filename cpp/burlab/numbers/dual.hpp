@@ -1,6 +1,6 @@
 #pragma once
-// Dual numbers: forward mode by type. A dual number goes through the same operation structs as a double: its arithmetic and
-// its functions are all one line, `chain<Op>`, so nothing here repeats a derivative.
+// Dual numbers: forward mode by type. A dual number goes through the same operation structs as a double: its arithmetic
+// and its functions are all one line, `chain<Op>`, so nothing here repeats a derivative.
 #include "../ops/activation.hpp"
 #include "../ops/arithmetic.hpp"
 #include "../ops/choice.hpp"

@@ -1,8 +1,8 @@
 #pragma once
-// A number type that only remembers what it is: a constant, an argument, or something computed, and from which arguments.
-// Running a partial derivative on it tells the graph which partials need no arithmetic (those of x + y are 1, those of
-// x * y are y and x) and which arguments the others read (1 - y^2 needs the result of tanh, not its argument). On dual
-// numbers of this type it tells which second derivatives vanish.
+// A number type that only remembers what it is: a constant, an argument, or something computed, and from which
+// arguments. Running a partial derivative on it tells the graph which partials need no arithmetic (those of x + y are
+// 1, those of x * y are y and x) and which arguments the others read (1 - y^2 needs the result of tanh, not its
+// argument). On dual numbers of this type it tells which second derivatives vanish.
 #include <type_traits>
 
 #include "mask.hpp"
@@ -64,9 +64,7 @@ constexpr Form operator*(Form x, Form y) {
   if (y.is(1)) return x;
   return constants(x, y) ? Form(x.value * y.value) : Form::computed(x.reads | y.reads);
 }
-constexpr Form operator/(Form x, Form y) {
-  return x.is(0) ? Form(0) : y.is(1) ? x : Form::computed(x.reads | y.reads);
-}
+constexpr Form operator/(Form x, Form y) { return x.is(0) ? Form(0) : y.is(1) ? x : Form::computed(x.reads | y.reads); }
 constexpr Form select(FormMask mask, Form x, Form y) {
   return x.same(y) ? x : Form::computed(mask.reads | x.reads | y.reads);
 }

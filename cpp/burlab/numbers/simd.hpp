@@ -11,7 +11,8 @@
 // Before a loop whose turns do not depend on each other: SIMD lanes without a run-time check for overlap.
 #define BURLAB_LANES _Pragma("clang loop vectorize(assume_safety) interleave_count(1) unroll(disable)")
 #define BURLAB_ONE_BY_ONE _Pragma("clang loop vectorize(disable) interleave(disable) unroll(disable)")
-#define BURLAB_FUSED BURLAB_PRAGMA(clang fp contract(fast))  // first in a block: a * b + c rounds once, where the CPU can
+#define BURLAB_FUSED \
+  BURLAB_PRAGMA(clang fp contract(fast))                   // first in a block: a * b + c rounds once, where the CPU can
 #define BURLAB_OPTNONE __attribute__((optnone, noinline))  // cold code: costs the just-in-time compiler least
 #else
 #define BURLAB_BEGIN

@@ -32,7 +32,8 @@ struct Softplus {
   static constexpr int arity = 1;
   static constexpr auto doc = "log(1 + e^x) = max(x, 0) + log1p(e^-|x|). Partial sigmoid x.";
   template <class T> BURLAB_RULE T primal(T x) {
-    using std::exp; using std::log1p;
+    using std::exp;
+    using std::log1p;
     return select(x < T(0), T(0), x) + log1p(exp(select(x < T(0), x, -x)));
   }
   template <int K, class T> BURLAB_RULE T partial(T x, T) { return Sigmoid::primal(x); }
@@ -41,7 +42,8 @@ struct Softplus {
 struct Gelu {
   static constexpr auto name = "gelu";
   static constexpr int arity = 1;
-  static constexpr auto doc = "x Phi(x), Phi the normal distribution function (the exact form). Partial Phi(x) + x phi(x).";
+  static constexpr auto doc =
+      "x Phi(x), Phi the normal distribution function (the exact form). Partial Phi(x) + x phi(x).";
   template <class T> BURLAB_RULE T primal(T x) { return x * distribution(x); }
   template <int K, class T> BURLAB_RULE T partial(T x, T) {
     using std::exp;

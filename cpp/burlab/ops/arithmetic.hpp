@@ -1,6 +1,7 @@
 #pragma once
-// The field operations and powers. One struct per operation: the value (`primal`) and, beside it, the partial derivative
-// by argument K (`partial<K>`), which is handed the arguments and the result, so that what primal computed is not paid twice.
+// The field operations and powers. One struct per operation: the value (`primal`) and, beside it, the partial
+// derivative by argument K (`partial<K>`), which is handed the arguments and the result, so that what primal computed
+// is not paid twice.
 #include <cmath>
 #include <type_traits>
 
@@ -72,7 +73,10 @@ struct Sqrt {
   static constexpr auto name = "sqrt";
   static constexpr int arity = 1;
   static constexpr auto doc = "y = sqrt(x). Partial 1 / (2 y), infinite at 0.";
-  template <class T> BURLAB_RULE T primal(T x) { using std::sqrt; return sqrt(x); }
+  template <class T> BURLAB_RULE T primal(T x) {
+    using std::sqrt;
+    return sqrt(x);
+  }
   template <int K, class T> BURLAB_RULE T partial(T, T y) { return T(0.5) / y; }
 };
 
@@ -83,10 +87,14 @@ struct Power {
       "z = x^y. Partials y x^(y-1) (0 where y is 0) and z log x (0 where z is 0: the limit for y > 0).";
   template <class T> BURLAB_RULE T primal(T x, T y) {
     if constexpr (std::is_integral_v<T>) return integer(x, y);
-    else { using std::pow; return pow(x, y); }
+    else {
+      using std::pow;
+      return pow(x, y);
+    }
   }
   template <int K, class T> BURLAB_RULE T partial(T x, T y, T z) {
-    using std::log; using std::pow;
+    using std::log;
+    using std::pow;
     if constexpr (K == 0) return select(y == T(0), T(0), y * pow(x, y - T(1)));
     else return select(z == T(0), T(0), z * log(x));
   }

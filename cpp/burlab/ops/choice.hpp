@@ -25,9 +25,7 @@ struct Sign {
   static constexpr auto name = "sign";
   static constexpr int arity = 1;
   static constexpr auto doc = "-1, 0 or 1; nan stays nan. Partial 0.";
-  template <class T> BURLAB_RULE T primal(T x) {
-    return select(x > T(0), T(1), select(x < T(0), T(-1), x));
-  }
+  template <class T> BURLAB_RULE T primal(T x) { return select(x > T(0), T(1), select(x < T(0), T(-1), x)); }
   template <int K, class T> BURLAB_RULE T partial(T, T) { return T(0); }
 };
 
@@ -44,7 +42,8 @@ struct Maximum {
 struct Minimum {
   static constexpr auto name = "minimum";
   static constexpr int arity = 2;
-  static constexpr auto doc = "The smaller; nan wins. Partial 1 for the smaller, 0 for the other; a tie shares equally.";
+  static constexpr auto doc =
+      "The smaller; nan wins. Partial 1 for the smaller, 0 for the other; a tie shares equally.";
   template <class T> BURLAB_RULE T primal(T x, T y) { return select(either(x <= y, x != x), x, y); }
   template <int K, class T> BURLAB_RULE T partial(T x, T y, T) {
     return select(K == 0 ? x < y : y < x, T(1), select(x == y, T(0.5), T(0)));
@@ -61,25 +60,28 @@ struct Where {
   }
 };
 
-#define BURLAB_MASK_OP(Name, text, formula, count, ...)       \
-  struct Name {                                               \
-    using no_derivative = void;                               \
-    static constexpr auto name = text;                        \
-    static constexpr int arity = count;                       \
-    static constexpr auto doc = formula " as a mask; no derivative."; \
-    template <class T> BURLAB_RULE auto primal(__VA_ARGS__)
-BURLAB_MASK_OP(Less, "less", "x < y", 2, T x, T y) { return x < y; } };
-BURLAB_MASK_OP(LessEqual, "less_equal", "x <= y", 2, T x, T y) { return x <= y; } };
-BURLAB_MASK_OP(Greater, "greater", "x > y", 2, T x, T y) { return x > y; } };
-BURLAB_MASK_OP(GreaterEqual, "greater_equal", "x >= y", 2, T x, T y) { return x >= y; } };
-BURLAB_MASK_OP(Equal, "equal", "x == y", 2, T x, T y) { return x == y; } };
-BURLAB_MASK_OP(NotEqual, "not_equal", "x != y", 2, T x, T y) { return x != y; } };
-BURLAB_MASK_OP(IsFinite, "isfinite", "x neither infinite nor nan", 1, T x) { return x - x == T(0); } };
-BURLAB_MASK_OP(IsNan, "isnan", "x is nan", 1, T x) { return x != x; } };
-BURLAB_MASK_OP(LogicalAnd, "logical_and", "x and y", 2, T x, T y) { return both(x, y); } };
-BURLAB_MASK_OP(LogicalOr, "logical_or", "x or y", 2, T x, T y) { return either(x, y); } };
-BURLAB_MASK_OP(LogicalNot, "logical_not", "not x", 1, T x) { return negate(x); } };
-#undef BURLAB_MASK_OP
+// clang-format off
+#define BURLAB_MASK(Name, text, formula, count, arguments, expression) \
+  struct Name {                                                        \
+    using no_derivative = void;                                        \
+    static constexpr auto name = text;                                 \
+    static constexpr int arity = count;                                \
+    static constexpr auto doc = formula " as a mask; no derivative.";  \
+    template <class T> BURLAB_RULE auto primal arguments { return expression; } \
+  }
+BURLAB_MASK(Less, "less", "x < y", 2, (T x, T y), x < y);
+BURLAB_MASK(LessEqual, "less_equal", "x <= y", 2, (T x, T y), x <= y);
+BURLAB_MASK(Greater, "greater", "x > y", 2, (T x, T y), x > y);
+BURLAB_MASK(GreaterEqual, "greater_equal", "x >= y", 2, (T x, T y), x >= y);
+BURLAB_MASK(Equal, "equal", "x == y", 2, (T x, T y), x == y);
+BURLAB_MASK(NotEqual, "not_equal", "x != y", 2, (T x, T y), x != y);
+BURLAB_MASK(IsFinite, "isfinite", "x neither infinite nor nan", 1, (T x), x - x == T(0));
+BURLAB_MASK(IsNan, "isnan", "x is nan", 1, (T x), x != x);
+BURLAB_MASK(LogicalAnd, "logical_and", "x and y", 2, (T x, T y), both(x, y));
+BURLAB_MASK(LogicalOr, "logical_or", "x or y", 2, (T x, T y), either(x, y));
+BURLAB_MASK(LogicalNot, "logical_not", "not x", 1, (T x), negate(x));
+#undef BURLAB_MASK
+// clang-format on
 
 }  // namespace burlab::ops
 BURLAB_END

@@ -1,6 +1,6 @@
 #pragma once
-// The K-th partial of an operation, itself an operation. It takes the arguments and the result of the operation, and it is
-// differentiated through dual numbers: every higher derivative follows from the one rule that the struct states.
+// The K-th partial of an operation, itself an operation. It takes the arguments and the result of the operation, and it
+// is differentiated through dual numbers: every higher derivative follows from the one rule that the struct states.
 #include <tuple>
 #include <type_traits>
 #include <utility>

@@ -16,11 +16,12 @@ namespace burlab::ops {
 template <class... Ops>
 struct List {};
 
-using Scalar = List<Add, Sub, Mul, Div, Neg, Square, Cube, Sqrt, Power,                                            //
-                    Exp, Expm1, Log, Log1p, Sin, Cos, Tan, Arctan, Arctan2, Sinh, Cosh, Tanh, Erf, Erfc,           //
-                    Relu, Sigmoid, Softplus, Gelu, Silu,                                                           //
-                    Abs, Sign, Maximum, Minimum, Where,                                                            //
-                    Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual, IsFinite, IsNan, LogicalAnd, LogicalOr, LogicalNot>;
+using Scalar =
+    List<Add, Sub, Mul, Div, Neg, Square, Cube, Sqrt, Power,                                   //
+         Exp, Expm1, Log, Log1p, Sin, Cos, Tan, Arctan, Arctan2, Sinh, Cosh, Tanh, Erf, Erfc,  //
+         Relu, Sigmoid, Softplus, Gelu, Silu,                                                  //
+         Abs, Sign, Maximum, Minimum, Where,                                                   //
+         Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual, IsFinite, IsNan, LogicalAnd, LogicalOr, LogicalNot>;
 
 /// What Python needs to know of an operation before anything is differentiated.
 struct Entry {

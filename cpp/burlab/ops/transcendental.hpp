@@ -11,7 +11,10 @@ struct Exp {
   static constexpr auto name = "exp";
   static constexpr int arity = 1;
   static constexpr auto doc = "y = e^x. Partial y.";
-  template <class T> BURLAB_RULE T primal(T x) { using std::exp; return exp(x); }
+  template <class T> BURLAB_RULE T primal(T x) {
+    using std::exp;
+    return exp(x);
+  }
   template <int K, class T> BURLAB_RULE T partial(T, T y) { return y; }
 };
 
@@ -19,7 +22,10 @@ struct Expm1 {
   static constexpr auto name = "expm1";
   static constexpr int arity = 1;
   static constexpr auto doc = "y = e^x - 1. Partial y + 1.";
-  template <class T> BURLAB_RULE T primal(T x) { using std::expm1; return expm1(x); }
+  template <class T> BURLAB_RULE T primal(T x) {
+    using std::expm1;
+    return expm1(x);
+  }
   template <int K, class T> BURLAB_RULE T partial(T, T y) { return y + T(1); }
 };
 
@@ -27,7 +33,10 @@ struct Log {
   static constexpr auto name = "log";
   static constexpr int arity = 1;
   static constexpr auto doc = "Natural logarithm. Partial 1 / x.";
-  template <class T> BURLAB_RULE T primal(T x) { using std::log; return log(x); }
+  template <class T> BURLAB_RULE T primal(T x) {
+    using std::log;
+    return log(x);
+  }
   template <int K, class T> BURLAB_RULE T partial(T x, T) { return T(1) / x; }
 };
 
@@ -35,7 +44,10 @@ struct Log1p {
   static constexpr auto name = "log1p";
   static constexpr int arity = 1;
   static constexpr auto doc = "log(1 + x). Partial 1 / (1 + x).";
-  template <class T> BURLAB_RULE T primal(T x) { using std::log1p; return log1p(x); }
+  template <class T> BURLAB_RULE T primal(T x) {
+    using std::log1p;
+    return log1p(x);
+  }
   template <int K, class T> BURLAB_RULE T partial(T x, T) { return T(1) / (T(1) + x); }
 };
 
@@ -43,23 +55,38 @@ struct Sin {
   static constexpr auto name = "sin";
   static constexpr int arity = 1;
   static constexpr auto doc = "Partial cos x.";
-  template <class T> BURLAB_RULE T primal(T x) { using std::sin; return sin(x); }
-  template <int K, class T> BURLAB_RULE T partial(T x, T) { using std::cos; return cos(x); }
+  template <class T> BURLAB_RULE T primal(T x) {
+    using std::sin;
+    return sin(x);
+  }
+  template <int K, class T> BURLAB_RULE T partial(T x, T) {
+    using std::cos;
+    return cos(x);
+  }
 };
 
 struct Cos {
   static constexpr auto name = "cos";
   static constexpr int arity = 1;
   static constexpr auto doc = "Partial -sin x.";
-  template <class T> BURLAB_RULE T primal(T x) { using std::cos; return cos(x); }
-  template <int K, class T> BURLAB_RULE T partial(T x, T) { using std::sin; return -sin(x); }
+  template <class T> BURLAB_RULE T primal(T x) {
+    using std::cos;
+    return cos(x);
+  }
+  template <int K, class T> BURLAB_RULE T partial(T x, T) {
+    using std::sin;
+    return -sin(x);
+  }
 };
 
 struct Tan {
   static constexpr auto name = "tan";
   static constexpr int arity = 1;
   static constexpr auto doc = "y = tan x. Partial 1 + y^2.";
-  template <class T> BURLAB_RULE T primal(T x) { using std::tan; return tan(x); }
+  template <class T> BURLAB_RULE T primal(T x) {
+    using std::tan;
+    return tan(x);
+  }
   template <int K, class T> BURLAB_RULE T partial(T, T y) { return T(1) + y * y; }
 };
 
@@ -67,7 +94,10 @@ struct Arctan {
   static constexpr auto name = "arctan";
   static constexpr int arity = 1;
   static constexpr auto doc = "Partial 1 / (1 + x^2).";
-  template <class T> BURLAB_RULE T primal(T x) { using std::atan; return atan(x); }
+  template <class T> BURLAB_RULE T primal(T x) {
+    using std::atan;
+    return atan(x);
+  }
   template <int K, class T> BURLAB_RULE T partial(T x, T) { return T(1) / (T(1) + x * x); }
 };
 
@@ -75,33 +105,49 @@ struct Arctan2 {
   static constexpr auto name = "arctan2";
   static constexpr int arity = 2;
   static constexpr auto doc = "The angle of (x, y), y first. Partials x / (x^2 + y^2) and -y / (x^2 + y^2).";
-  template <class T> BURLAB_RULE T primal(T y, T x) { using std::atan2; return atan2(y, x); }
-  template <int K, class T> BURLAB_RULE T partial(T y, T x, T) {
-    return (K == 0 ? x : -y) / (x * x + y * y);
+  template <class T> BURLAB_RULE T primal(T y, T x) {
+    using std::atan2;
+    return atan2(y, x);
   }
+  template <int K, class T> BURLAB_RULE T partial(T y, T x, T) { return (K == 0 ? x : -y) / (x * x + y * y); }
 };
 
 struct Sinh {
   static constexpr auto name = "sinh";
   static constexpr int arity = 1;
   static constexpr auto doc = "Partial cosh x.";
-  template <class T> BURLAB_RULE T primal(T x) { using std::sinh; return sinh(x); }
-  template <int K, class T> BURLAB_RULE T partial(T x, T) { using std::cosh; return cosh(x); }
+  template <class T> BURLAB_RULE T primal(T x) {
+    using std::sinh;
+    return sinh(x);
+  }
+  template <int K, class T> BURLAB_RULE T partial(T x, T) {
+    using std::cosh;
+    return cosh(x);
+  }
 };
 
 struct Cosh {
   static constexpr auto name = "cosh";
   static constexpr int arity = 1;
   static constexpr auto doc = "Partial sinh x.";
-  template <class T> BURLAB_RULE T primal(T x) { using std::cosh; return cosh(x); }
-  template <int K, class T> BURLAB_RULE T partial(T x, T) { using std::sinh; return sinh(x); }
+  template <class T> BURLAB_RULE T primal(T x) {
+    using std::cosh;
+    return cosh(x);
+  }
+  template <int K, class T> BURLAB_RULE T partial(T x, T) {
+    using std::sinh;
+    return sinh(x);
+  }
 };
 
 struct Tanh {
   static constexpr auto name = "tanh";
   static constexpr int arity = 1;
   static constexpr auto doc = "y = tanh x. Partial 1 - y^2, from the result: the reverse sweep calls no libm.";
-  template <class T> BURLAB_RULE T primal(T x) { using std::tanh; return tanh(x); }
+  template <class T> BURLAB_RULE T primal(T x) {
+    using std::tanh;
+    return tanh(x);
+  }
   template <int K, class T> BURLAB_RULE T partial(T, T y) { return T(1) - y * y; }
 };
 
@@ -109,7 +155,10 @@ struct Erf {
   static constexpr auto name = "erf";
   static constexpr int arity = 1;
   static constexpr auto doc = "The error function. Partial 2 / sqrt(pi) e^(-x^2).";
-  template <class T> BURLAB_RULE T primal(T x) { using std::erf; return erf(x); }
+  template <class T> BURLAB_RULE T primal(T x) {
+    using std::erf;
+    return erf(x);
+  }
   template <int K, class T> BURLAB_RULE T partial(T x, T) {
     using std::exp;
     return T(1.1283791670955126) * exp(-(x * x));
@@ -120,7 +169,10 @@ struct Erfc {
   static constexpr auto name = "erfc";
   static constexpr int arity = 1;
   static constexpr auto doc = "1 - erf x, accurate for large x. Partial -2 / sqrt(pi) e^(-x^2).";
-  template <class T> BURLAB_RULE T primal(T x) { using std::erfc; return erfc(x); }
+  template <class T> BURLAB_RULE T primal(T x) {
+    using std::erfc;
+    return erfc(x);
+  }
   template <int K, class T> BURLAB_RULE T partial(T x, T) { return -Erf::partial<0>(x, x); }
 };
 
