@@ -186,7 +186,16 @@ def _convert(n: Node) -> Node | None:
     return broadcast(constant(value.astype(n.dtype), n.dtype), n.shape)
 
 
+def _constant(n: Node) -> Node | None:
+    """One number everywhere is a number repeated."""
+    bits = n.params.reshape(-1).view(f"u{n.itemsize}")
+    if n.size < 2 or (bits != bits[0]).any():
+        return None
+    return broadcast(constant(n.params.reshape(-1)[0], n.dtype), n.shape)
+
+
 _RULES: dict[str, Callable[[Node], Node | None]] = {
-    "mul": _multiply, "div": _divide, "neg": _negate, "add": _add, "sub": _subtract, "where": _where,
-    "broadcast": _broadcast, "reshape": _reshape, "transpose": _transpose, "slice": _slice, "convert": _convert,
+    "constant": _constant, "mul": _multiply, "div": _divide, "neg": _negate, "add": _add, "sub": _subtract,
+    "where": _where, "broadcast": _broadcast, "reshape": _reshape, "transpose": _transpose, "slice": _slice,
+    "convert": _convert,
 }  # fmt: skip
