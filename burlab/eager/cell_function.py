@@ -1,16 +1,18 @@
 """Functions of `%%cpp` cells as Python calls them: Values and sequences of Values in and out."""
 
-from importlib import import_module
+from functools import partial
 from numbers import Real
 from typing import Any, cast
 
 import numpy as np
 
 from burlab.errors import DTypeError, StatusError, TapeError
+from burlab.runtime import reflect
 
 from .native import current_tape, tools
 from .value import Value
 
+_bridge = partial(reflect, "burlab", "eager")
 _NUMBERS = (Real, np.bool_, np.integer, np.floating)
 _STALE_VALUE = 5
 
@@ -81,10 +83,6 @@ def _holds_values(x: Any) -> bool:
 def _tapes(x: Any) -> list[Any]:
     values = x.items if isinstance(x, _Values) else [x]
     return [value.tape for value in values if isinstance(value, Value)]
-
-
-def _bridge() -> Any:
-    return import_module("cppyy").gbl.burlab.eager
 
 
 def _to_cpp(x: Any) -> Any:

@@ -6,12 +6,11 @@ defined, and what it defines hides what had the same name.
 
 import re
 from collections.abc import Callable
-from importlib import import_module
 from itertools import count
 from typing import Any
 
 from burlab.errors import ArgumentError, CompileError
-from burlab.runtime import compile_text
+from burlab.runtime import compile_text, reflect
 
 from .cell_function import CellFunction
 
@@ -65,9 +64,7 @@ def _without_static(text: str) -> str:
 
 
 def _definitions(scope: list[str], text: str) -> dict[str, Any]:
-    namespace: Any = import_module("cppyy").gbl
-    for part in scope:
-        namespace = getattr(namespace, part)
+    namespace = reflect(*scope)
     found: dict[str, Any] = {}
     for name in {*dir(namespace), *_CLASS.findall(text)}:
         thing = None if name.startswith("_") else getattr(namespace, name, None)

@@ -3,6 +3,7 @@
 from .cling import address, compile_text, declare
 from .cpu import InstructionSet, cpu_flags, instruction_set
 from .interpreter import header_folder, interpreter, started
+from .reflection import reflect
 
 __all__ = [
     "InstructionSet",
@@ -13,5 +14,6 @@ __all__ = [
     "header_folder",
     "instruction_set",
     "interpreter",
+    "reflect",
     "started",
 ]
