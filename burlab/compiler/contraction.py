@@ -7,7 +7,7 @@ from burlab.graph import Node
 from .layout import POINT, Axis, Ref, box, dense_strides, joined
 from .library import kernel
 from .reductions import zero
-from .spelling import C_TYPES
+from .spelling import C_TYPES, NAMES
 from .steps import Task
 
 
@@ -56,10 +56,10 @@ def contract(n: Node, refs: dict[Node, Ref], strict: bool) -> list[Task]:
         *(rows.b, columns.b, depth.b),
         *(rows.out, columns.out, int(bool(summed))),
     )
-    dtype, size = n.dtype.name, n.itemsize
+    dtype, size = NAMES[n.dtype], n.itemsize
     strict = strict and n.dtype.kind == "f"
     made = kernel(
-        f"contract_{dtype}{'_strict' * strict}", f"Contract<{C_TYPES[dtype]}, {str(strict).lower()}>", "contraction"
+        f"contract_{dtype}{'_strict' * strict}", f"Contract<{C_TYPES[n.dtype]}, {str(strict).lower()}>", "contraction"
     )
     task = Task(made, descriptor, tuple(operands), box([*kept, *summed], size, size, size))
     return [zero(n), task] if summed else [task]

@@ -106,11 +106,11 @@ class _Emitter:
         for n in step.nodes:
             arguments = [self.scalar(x) for x in n.inputs]
             name = self.names[n] = f"v{self.plan.graph.index[n]}"
-            self.lines.append(f"const {C_TYPES[n.dtype.name]} {name} = {self.spelled(n, arguments)};  // {_line(n)}")
+            self.lines.append(f"const {C_TYPES[n.dtype]} {name} = {self.spelled(n, arguments)};  // {_line(n)}")
         if self.plan.note:
             self.lines.append(f"{self.noted} |= {self.unfit(step.nodes)};")
         for n in step.stores:
-            self.lines.append(f"*({C_TYPES[n.dtype.name]}*)({pointer(self.plan.places[n])}) = {self.names[n]};")
+            self.lines.append(f"*({C_TYPES[n.dtype]}*)({pointer(self.plan.places[n])}) = {self.names[n]};")
 
     def scalar(self, x: Node) -> str:
         """The name or literal of a value whose elements are all one number in memory."""
@@ -121,7 +121,7 @@ class _Emitter:
         if is_local(root):
             return self.names[root]
         place = self.plan.places[root].plus(ref.offset * root.itemsize)
-        kind = C_TYPES[root.dtype.name]
+        kind = C_TYPES[root.dtype]
         if root.size > 1:  # one element of an array: what it holds may change, so it gets no lasting name
             return f"*(const {kind}*)({pointer(place)})"
         if root not in self.names:
@@ -155,7 +155,7 @@ class _Emitter:
         for array, row in zip(distinct, strides, strict=True):
             array.strides = row
         for n, array in results.items():
-            lines.append(_declaration(f"{C_TYPES[n.dtype.name]}*", array.name, pointer(self.plan.places[n])))
+            lines.append(_declaration(f"{C_TYPES[n.dtype]}*", array.name, pointer(self.plan.places[n])))
         self.lines.append(f"{{  // {list(step.shape)} {_comment(self.plan, step.nodes)}")
         lines.extend(self.nest(step, sizes, values, arrays, results))
         if self.plan.note:
@@ -172,7 +172,7 @@ class _Emitter:
         lines: list[str] = []
         for x in (x for n in step.nodes for x in n.inputs if x not in members):
             ref = self.plan.refs[x]
-            kind = C_TYPES[x.dtype.name]
+            kind = C_TYPES[x.dtype]
             if not any(ref.strides):
                 if x not in values:
                     text = self.scalar(x)
@@ -233,12 +233,12 @@ class _Emitter:
         for x, array in arrays.items():
             if array.name not in loaded:
                 loaded[array.name] = f"a{len(loaded)}"
-                lines.append(f"const {C_TYPES[x.dtype.name]} {loaded[array.name]} = {array.at(indices)};")
+                lines.append(f"const {C_TYPES[x.dtype]} {loaded[array.name]} = {array.at(indices)};")
             names[x] = loaded[array.name]
         for n in step.nodes:
             text = self.spelled(n, [names[x] for x in n.inputs])
             names[n] = f"v{self.plan.graph.index[n]}"
-            lines.append(f"const {C_TYPES[n.dtype.name]} {names[n]} = {text};")
+            lines.append(f"const {C_TYPES[n.dtype]} {names[n]} = {text};")
         if self.plan.note:
             lines.append(f"bad |= {self.unfit(step.nodes)};")
         lines.extend(f"{array.at(indices)} = {names[n]};" for n, array in results.items())

@@ -1,6 +1,10 @@
 """From a node to the kernel calls that compute it: which instance of which template, and its descriptor."""
 
 from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
 
 from burlab.graph import Node
 from burlab.graph.scalar import cpp_type
@@ -9,7 +13,7 @@ from .contraction import contract
 from .layout import LEAVES, POINT, VIEWS, Axis, Ref, Shape, box, dense_strides, elements, joined
 from .library import Instance, kernel
 from .reductions import argument, cumsum, extreme, sum_, zero
-from .spelling import C_TYPES, has_lanes
+from .spelling import C_TYPES, NAMES, has_lanes
 from .steps import Task
 
 Refs = dict[Node, Ref]
@@ -24,7 +28,7 @@ JUDGE = kernel("judge", "Judge", "finite")
 
 def note_kernel(n: Node) -> Instance:
     """The kernel that looks for inf and nan in a value."""
-    return kernel(f"note_{n.dtype.name}", f"Note<{C_TYPES[n.dtype.name]}>", "finite")
+    return kernel(f"note_{NAMES[n.dtype]}", f"Note<{C_TYPES[n.dtype]}>", "finite")
 
 
 def copy_task(x: Node, ref: Ref, strides: Shape | None = None, result: int = 0) -> Task:
@@ -81,8 +85,8 @@ def _gather(n: Node, refs: Refs) -> list[Task]:
         elements(index.shape[batch:]),
         elements(x.shape[batch + 1 :]),
     )
-    size, dtype = n.dtype.itemsize, index.dtype.name
-    made = kernel(f"gather_{8 * size}bit_{dtype}", f"Gather<{_UNSIGNED[size]}, {C_TYPES[dtype]}>", "gather")
+    size, dtype = n.dtype.itemsize, NAMES[index.dtype]
+    made = kernel(f"gather_{8 * size}bit_{dtype}", f"Gather<{_UNSIGNED[size]}, {C_TYPES[index.dtype]}>", "gather")
     return [Task(made, descriptor, _dense(n, refs), may_fail=True)]
 
 
@@ -91,15 +95,15 @@ def _scatter(n: Node, refs: Refs) -> list[Task]:
     batch: int = n.params[0]
     rows: int = n.params[1]
     descriptor = (elements(y.shape[:batch]), rows, elements(index.shape[batch:]), elements(y.shape[index.ndim :]))
-    names = n.dtype.name, index.dtype.name
-    made = kernel(f"scatter_{names[0]}_{names[1]}", f"Scatter<{C_TYPES[names[0]]}, {C_TYPES[names[1]]}>", "gather")
+    names = NAMES[n.dtype], NAMES[index.dtype]
+    made = kernel(f"scatter_{names[0]}_{names[1]}", f"Scatter<{C_TYPES[n.dtype]}, {C_TYPES[index.dtype]}>", "gather")
     return [Task(made, descriptor, _dense(n, refs), may_fail=True)]
 
 
 def _uniform(n: Node, refs: Refs) -> list[Task]:
     (key,) = n.inputs
     keys = key.size // 2
-    made = kernel(f"uniform_{n.dtype.name}", f"Uniform<{C_TYPES[n.dtype.name]}>", "random")
+    made = kernel(f"uniform_{NAMES[n.dtype]}", f"Uniform<{C_TYPES[n.dtype]}>", "random")
     return [Task(made, (keys, n.size // keys if keys else 0), _dense(n, refs))]
 
 
@@ -110,17 +114,17 @@ def _fold_in(n: Node, refs: Refs) -> list[Task]:
 
 def _map(n: Node, refs: Refs) -> list[Task]:
     """An elementwise operation by itself, for replay."""
-    result, types = C_TYPES[n.dtype.name], [C_TYPES[x.dtype.name] for x in n.inputs]
-    if n.op == "convert":
-        made = kernel(
-            f"convert_{n.inputs[0].dtype.name}_{n.dtype.name}", f"Convert<{result}, {types[0]}>", "elementwise"
-        )
-    else:
-        op = f"burlab::ops::{cpp_type(n.op)}"
-        lanes = "true" if has_lanes(n) else "false"
-        name = f"{n.op.replace(chr(39), '_')}_{n.inputs[-1].dtype.name}_map"
-        made = kernel(name, f"Map<{lanes}, {op}, {', '.join([result, *types])}>", "elementwise")
+    made = _map_kernel(n.op, has_lanes(n), n.dtype, tuple([x.dtype for x in n.inputs]))
     return [Task(made, (n.size,), _dense(n, refs), in_place=True)]
+
+
+@cache
+def _map_kernel(op: str, lanes: bool, result: np.dtype[Any], operands: tuple[np.dtype[Any], ...]) -> Instance:
+    types = ", ".join(C_TYPES[dtype] for dtype in (result, *operands))
+    if op == "convert":
+        return kernel(f"convert_{NAMES[operands[0]]}_{NAMES[result]}", f"Convert<{types}>", "elementwise")
+    name = f"{op.replace(chr(39), '_')}_{NAMES[operands[-1]]}_map"
+    return kernel(name, f"Map<{str(lanes).lower()}, burlab::ops::{cpp_type(op)}, {types}>", "elementwise")
 
 
 SUMS: dict[str, Callable[[Node, Refs, bool], list[Task]]] = {"sum": sum_, "contract": contract}

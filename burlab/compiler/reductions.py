@@ -6,7 +6,7 @@ from burlab.graph import Node
 
 from .layout import POINT, Axis, Ref, Shape, box, dense_strides, joined
 from .library import kernel
-from .spelling import C_TYPES
+from .spelling import C_TYPES, NAMES
 from .steps import Task
 
 Refs = dict[Node, Ref]
@@ -41,9 +41,9 @@ def sum_(n: Node, refs: Refs, strict: bool) -> list[Task]:
     x = n.inputs[0]
     ref = refs[x]
     reduced, kept = _split(n, x, ref, n.params)
-    dtype, size = n.dtype.name, n.itemsize
+    dtype, size = NAMES[n.dtype], n.itemsize
     strict = strict and n.dtype.kind == "f"
-    name, arguments = f"{dtype}{'_strict' * strict}", f"{C_TYPES[dtype]}, {str(strict).lower()}"
+    name, arguments = f"{dtype}{'_strict' * strict}", f"{C_TYPES[n.dtype]}, {str(strict).lower()}"
     operands = ((ref.root, ref.offset),)
     if kept and kept[-1].a == 1 and kept[-1].size >= _NARROW and len(reduced) in (1, 2) and reduced[-1].a != 1:
         rows, row = [POINT, *reduced][-2:]
@@ -63,7 +63,7 @@ def extreme(n: Node, refs: Refs) -> list[Task]:
     ref = refs[x]
     reduced, kept = _split(n, x, ref, n.params)
     largest = str(n.op == "reduce_max").lower()
-    made = kernel(f"{n.op}_{x.dtype.name}", f"Extreme<{C_TYPES[x.dtype.name]}, {largest}>", "extreme")
+    made = kernel(f"{n.op}_{NAMES[x.dtype]}", f"Extreme<{C_TYPES[x.dtype]}, {largest}>", "extreme")
     operands, size = ((ref.root, ref.offset),), x.itemsize
     far, near = reduced[:-2], _rows(reduced[-2:], kept)
     first = Task(made, (*near, 0), operands, box(kept[:-1], size, size))
@@ -78,7 +78,7 @@ def argument(n: Node, refs: Refs) -> list[Task]:
     _, kept = _split(n, x, ref, (axis,))
     rows = [POINT, *kept][-1]
     largest = str(n.op == "argmax").lower()
-    made = kernel(f"{n.op}_{x.dtype.name}", f"Where<{C_TYPES[x.dtype.name]}, {largest}>", "extreme")
+    made = kernel(f"{n.op}_{NAMES[x.dtype]}", f"Where<{C_TYPES[x.dtype]}, {largest}>", "extreme")
     descriptor = (rows.size, rows.a, x.shape[axis], ref.strides[axis])
     return [Task(made, descriptor, ((ref.root, ref.offset),), box(kept[:-1], n.itemsize, x.itemsize))]
 
@@ -96,5 +96,5 @@ def cumsum(n: Node, refs: Refs) -> list[Task]:
     sign, last = (-1, max(length - 1, 0)) if reverse else (1, 0)
     descriptor = (rows.size, rows.out, rows.a, length, sign * out[axis], sign * ref.strides[axis])
     operands = ((ref.root, ref.offset + last * ref.strides[axis]),)
-    made = kernel(f"cumsum_{n.dtype.name}", f"Cumsum<{C_TYPES[n.dtype.name]}>", "scan")
+    made = kernel(f"cumsum_{NAMES[n.dtype]}", f"Cumsum<{C_TYPES[n.dtype]}>", "scan")
     return [Task(made, descriptor, operands, box(others[:-1], n.itemsize, n.itemsize), last * out[axis])]

@@ -15,13 +15,12 @@ from burlab.graph.scalar import cpp_type
 
 from .library import Instance
 
-C_TYPES = {
-    "float64": "double",
-    "float32": "float",
-    "int64": "std::int64_t",
-    "int32": "std::int32_t",
-    "uint64": "std::uint64_t",
-    "bool": "bool",
+NAMES: dict[np.dtype[Any], str] = {  # dtype -> its name, which dtype.name computes anew each time
+    np.dtype(name): name for name in ("float64", "float32", "int64", "int32", "uint64", "bool")
+}
+C_TYPES: dict[np.dtype[Any], str] = {
+    dtype: {"float64": "double", "float32": "float", "bool": "bool"}.get(name, f"std::{name}_t")
+    for dtype, name in NAMES.items()
 }
 
 # {0} {1} ... are the arguments, for a partial followed by the result; {T} is the number type.
@@ -89,7 +88,7 @@ _FLOAT_ONLY = {"abs": "std::fabs({0})", "power": "std::pow({0}, {1})"}  # intege
 def formula(n: Node) -> str | None:
     """The formula of an elementwise node, or None where a library function must be called."""
     if n.op == "convert":
-        return f"static_cast<{C_TYPES[n.dtype.name]}>({{0}})"
+        return f"static_cast<{C_TYPES[n.dtype]}>({{0}})"
     if n.dtype.kind == "f" and n.op in _FLOAT_ONLY:
         return _FLOAT_ONLY[n.op]
     return FORMULAS.get(n.op)
@@ -104,8 +103,8 @@ def has_lanes(n: Node) -> bool:
 def function(n: Node) -> Instance:
     """The library function that computes one element of a node."""
     op, dtype = cpp_type(n.op), _argument_dtype(n)
-    result = C_TYPES[n.dtype.name]
-    types = ["bool" if x.dtype == np.bool_ else C_TYPES[x.dtype.name] for x in n.inputs]
+    result = C_TYPES[n.dtype]
+    types = [C_TYPES[x.dtype] for x in n.inputs]
     symbol = f"burlab_{n.op.replace(chr(39), '_')}_{dtype}"
     parameters = ", ".join(f"{t} x{k}" for k, t in enumerate(types))
     arguments = ", ".join(f"x{k}" for k in range(len(types)))
@@ -118,14 +117,14 @@ def function(n: Node) -> Instance:
 
 
 def _argument_dtype(n: Node) -> str:
-    return n.inputs[-1].dtype.name
+    return NAMES[n.inputs[-1].dtype]
 
 
 def spell(n: Node, arguments: list[str]) -> tuple[str, Instance | None]:
     """The C++ expression of an elementwise node, and the library function that it calls, if any."""
     text = formula(n)
     if text is not None:
-        return text.format(*arguments, T=C_TYPES[n.dtype.name]), None
+        return text.format(*arguments, T=C_TYPES[n.dtype]), None
     called = function(n)
     return f"{called.symbol}({', '.join(arguments)})", called
 
@@ -139,7 +138,7 @@ def literal(value: Any, dtype: np.dtype[Any]) -> str:
     number = dtype.type(value).item()
     if dtype.kind == "b":
         return "true" if number else "false"
-    kind = C_TYPES[dtype.name]
+    kind = C_TYPES[dtype]
     if dtype.kind == "f":
         suffix = "f" if dtype.itemsize == 4 else ""
         if math.isnan(number):
