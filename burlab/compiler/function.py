@@ -33,17 +33,17 @@ class Program:
         # Every argument is an array: what is called may go to the kernel as it is, and the kernel's gate checks it.
         self.flat = all(isinstance(s, Spec) for s in specs) and all(c.is_leaf() for c in structure.children())
 
-    def direct(self, fallback: Callable[..., Any]) -> Callable[..., Any] | None:
+    def direct(self, fallback: Callable[..., Any], *, takes_out: bool) -> Callable[..., Any] | None:
         """A builtin function of the arguments that gives the result: nothing of Python runs between caller and kernel.
 
         What the gate refuses goes to `fallback` as it was passed. None where arguments or result are nested in more
-        than tuples, or an argument is static.
+        than tuples, or an argument is static. takes_out: whether the keyword `out` means arrays for the result.
         """
         nesting = _postfix(self.result)
         if not self.flat or nesting is None:
             return None
         weak = {k for k, spec in enumerate(self.specs) if isinstance(spec, Spec) and spec.weak}
-        return self.executable.gate(fallback=fallback, tree=bytes([*nesting, 255]), weak=weak)
+        return self.executable.gate(fallback=fallback, tree=bytes([*nesting, 255]), weak=weak, takes_out=takes_out)
 
     def __call__(self, leaves: list[Any], out: Any = None) -> Any:
         """The result for leaves in order. Raises ArgumentError where a static one is another."""
@@ -118,7 +118,8 @@ class Function(Generic[P, R]):
             positional = structure.children()[0]
             program = self._programs[key] = Program(build(traced.graph), specs, traced.result, positional)
         elif program is self._last and not kwargs:
-            self.__call__ = program.direct(self._find) or self._find  # pyright: ignore[reportAttributeAccessIssue]
+            direct = program.direct(self._find, takes_out=False)  # `out` may be an argument of the function's own
+            self.__call__ = direct or self._find  # pyright: ignore[reportAttributeAccessIssue]
         self._last = program
         return program(leaves)
 

@@ -139,7 +139,7 @@ class Kernel:
         if name not in self._opened:
             self._opened.add(name)
             attribute = "__call__" if name == "value" else name
-            direct = program.direct(getattr(self, attribute))
+            direct = program.direct(getattr(self, attribute), takes_out=True)
             if direct is not None:
                 setattr(self, attribute, direct)
 

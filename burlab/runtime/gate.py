@@ -58,6 +58,7 @@ class _Gate(ctypes.Structure):
         ("inputs", ctypes.c_ssize_t),
         ("outputs", ctypes.c_ssize_t),
         ("releases", ctypes.c_ssize_t),
+        ("takes_out", ctypes.c_ssize_t),
         ("ports", ctypes.c_void_p),
         ("tree", ctypes.c_char_p),
         ("empty", ctypes.py_object),
@@ -135,13 +136,14 @@ def make_callable(
     fallback: Callable[..., Any] | None = None,
     tree: bytes = b"",
     weak: Collection[int] | None = None,
+    takes_out: bool = True,
 ) -> Callable[..., Any]:
     """A builtin function of the arrays that goes through the gate; it keeps everything that it needs alive.
 
     releases: let other Python threads run during the call, which costs 50 ns. fallback: called with the same arguments
     where the gate or the kernel says no; `slow` if None. tree: how the outputs are nested, see `flat`, which it is if
     empty. weak: inputs that are Python floats and nothing else, while the others are buffers and nothing else; None:
-    either.
+    either. takes_out: whether the keyword `out` means buffers for the results.
     """
     count = len(slow.inputs) + len(slow.outputs)
     ports = (_Port * max(count, 1))()
@@ -157,6 +159,7 @@ def make_callable(
         inputs=len(slow.inputs),
         outputs=len(slow.outputs),
         releases=releases,
+        takes_out=takes_out,
         ports=ctypes.addressof(ports),
         tree=tree or flat(len(slow.outputs)),
         empty=np.empty,

@@ -49,7 +49,10 @@ def test_the_same_graph_is_compiled_once(gear, monkeypatch):
 
 
 def test_constants_are_data_not_text(gear):
-    exes = [build(traced(lambda x, c=c: x * np.full(20, c) + np.arange(20.0) * c, np.zeros(20)), gear=gear) for c in (2.0, 3.0)]
+    exes = [
+        build(traced(lambda x, c=c: x * np.full(20, c) + np.arange(20.0) * c, np.zeros(20)), gear=gear)
+        for c in (2.0, 3.0)
+    ]
     for exe, c in zip(exes, (2.0, 3.0), strict=True):
         np.testing.assert_array_equal(exe(np.ones(20))[0], c + np.arange(20.0) * c)
 

@@ -1,8 +1,7 @@
 """The arena: values that live at the same time never share a byte."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from burlab.compiler.memory import Life, arrange
 from burlab.compiler.plan import make_plan
@@ -101,7 +100,11 @@ def test_plans_write_over_nothing_that_is_still_read(graph, fuse):
             members = set(step.nodes)
             read = {plan.refs[x].root for n in step.nodes for x in n.inputs if x not in members}
         else:
-            read = {plan.refs[x].root for x in step.node.inputs} if step.operands and step.node.op != "concatenate" else set()
+            read = (
+                {plan.refs[x].root for x in step.node.inputs}
+                if step.operands and step.node.op != "concatenate"
+                else set()
+            )
             if step.result.kind is Kind.OUTPUT and plan.places.get(step.node) != step.result:
                 read, written = {plan.refs[step.node].root}, ()  # a copy of what is another output, or lies elsewhere
         for root in read:

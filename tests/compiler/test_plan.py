@@ -120,7 +120,10 @@ def test_source_names_the_users_line_and_is_equal_for_equal_work():
 
 
 def test_known_numbers_are_not_part_of_the_text():
-    texts = {emit(plan_of(lambda x, c=c: np.sum(x * np.full(50, c) @ np.ones((50, 3))), np.zeros(50))).bare for c in (1.0, 2.0)}
+    texts = {
+        emit(plan_of(lambda x, c=c: np.sum(x * np.full(50, c) @ np.ones((50, 3))), np.zeros(50))).bare
+        for c in (1.0, 2.0)
+    }
     assert len(texts) <= 2
     texts = {emit(plan_of(lambda x, c=c: x * np.arange(c, c + 50), np.zeros(50))).bare for c in (1.0, 2.0)}
     assert len(texts) == 1

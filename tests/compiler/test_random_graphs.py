@@ -1,8 +1,7 @@
 """Both gears on random graphs: against NumPy node by node, and against each other bit for bit."""
 
 import numpy as np
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import Phase, given, settings, strategies as st
 
 from burlab.compiler import build
 from burlab.compiler.replay import Replay

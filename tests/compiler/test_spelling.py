@@ -11,7 +11,21 @@ from burlab.graph.elementwise import node
 from burlab.graph.scalar import arity, scalar_ops
 
 FLOATS = ["float64", "float32"]
-INTEGER_OPS = ["add", "sub", "mul", "neg", "square", "cube", "abs", "sign", "power", "maximum", "minimum", "less", "equal"]
+INTEGER_OPS = [
+    "add",
+    "sub",
+    "mul",
+    "neg",
+    "square",
+    "cube",
+    "abs",
+    "sign",
+    "power",
+    "maximum",
+    "minimum",
+    "less",
+    "equal",
+]
 EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -3.25, 1e-8, 709.0, -745.0, 1e300, 5e-324, np.inf, -np.inf, np.nan, 0.1]
 
 

@@ -70,7 +70,9 @@ def test_many_threads_may_declare_at_once():
     found = []
 
     def work(k):
-        found.extend(call(runtime.declare(f'extern "C" int @unit_run() {{ return {j}; }}')) - j for j in range(k, k + 5))
+        found.extend(
+            call(runtime.declare(f'extern "C" int @unit_run() {{ return {j}; }}')) - j for j in range(k, k + 5)
+        )
 
     threads = [threading.Thread(target=work, args=(100 * (k // 2),)) for k in range(6)]
     for thread in threads:

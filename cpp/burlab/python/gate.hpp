@@ -29,6 +29,7 @@ struct Gate {
   const void* context;
   Size workspace, inputs, outputs;
   Size releases;              // whether other Python threads may run during the call
+  Size takes_out;             // whether the keyword `out` means arrays for the results
   const Port* ports;          // inputs, then outputs
   const unsigned char* tree;  // the result: 0 for an output, n + 1 for a tuple of the n before it, 255 at the end
   Object *empty, *number, *fallback;  // numpy.empty, float, what takes over
@@ -95,7 +96,7 @@ inline Object* pass(Object* self, Object* const* args, Size count, Object* names
   Size held = 0, made = 0, given = 0;
   bool fits = count == gate.inputs && gate.inputs + gate.outputs <= kMostPorts;
   if (names != nullptr) {
-    fits = fits && tuple_size(names) == 1 && compare(tuple_item(names, 0), "out") == 0;
+    fits = fits && gate.takes_out != 0 && tuple_size(names) == 1 && compare(tuple_item(names, 0), "out") == 0;
     out = args[count];
     given = tuple_size(out);  // -1: one array, not a tuple of arrays
     if (given < 0) clear_error();

@@ -1,0 +1,131 @@
+"""Functions and kernels that call the gate themselves: the same results, errors and dispatch as on the long way."""
+
+import gc
+import weakref
+from types import BuiltinFunctionType
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.compiler.function import Function
+from burlab.errors import BurlabError
+
+X = np.linspace(-1, 2, 5)
+
+
+def calls_the_gate(function):
+    return isinstance(function.__call__, BuiltinFunctionType)
+
+
+def rosenbrock(x):
+    return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def test_the_gate_answers_from_the_third_call_on():
+    g = bl.grad(lambda x: rosenbrock(x))
+    results = []
+    for expected in (False, False, True, True):
+        results.append(g(X))
+        assert calls_the_gate(g) == expected or expected is False
+    assert calls_the_gate(g)
+    assert all(np.array_equal(y, results[0]) for y in results)
+
+
+def test_other_shapes_and_dtypes_find_their_kernel_and_back():
+    g = bl.grad(lambda x: rosenbrock(x))
+    for _ in range(3):
+        g(X)
+    expected = g(X)
+    for other in (np.linspace(0, 1, 9), X.astype("f4"), X[::-1], X.astype(">f8"), list(X)[0:1] * 0 or X):
+        assert g(other).shape == np.shape(other)
+        assert g(other).dtype == (np.float32 if other.dtype == np.float32 else np.float64)
+        np.testing.assert_array_equal(g(X), expected)
+
+
+def test_floats_and_numpy_scalars_keep_their_own_kernels():
+    f = bl.jit(lambda a, x: a * x)
+    x = np.ones(3, np.float32)
+    for _ in range(4):
+        assert f(2.0, x).dtype == np.float32
+    with pytest.warns(UserWarning, match="float32"):
+        assert f(np.float64(2.0), x).dtype == np.float64  # NumPy's own rule: a strong scalar widens
+    for _ in range(4):
+        assert f(2.0, x).dtype == np.float32
+    assert f(np.float64(2.0), x).dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    "nest", [lambda v: v, lambda v: (v,), lambda v: (v, (v * 2, v * 3)), lambda v: ((), (v,)), lambda v: {"a": v}]
+)
+def test_results_are_nested_as_the_function_nests_them(nest):
+    f = bl.jit(lambda x: nest(x * 2.0))
+    expected = nest(X * 2)
+    for _ in range(4):
+        got = f(X)
+        assert type(got) is type(expected)
+        np.testing.assert_equal(got, expected)
+
+
+def test_value_and_grad_of_numbers():
+    vg = bl.value_and_grad(lambda a, b: 100 * (b - a * a) ** 2 + (1 - a) ** 2, argnums=(0, 1))
+    for _ in range(4):
+        value, (da, db) = vg(-1.2, 1.0)
+    assert calls_the_gate(vg)
+    np.testing.assert_allclose([value, da, db], [24.2, -215.6, -88.0])
+
+
+def test_inside_a_trace_it_is_its_graph():
+    inner = bl.grad(lambda x: np.sum(x**3))
+    for _ in range(4):
+        inner(X)
+    assert calls_the_gate(inner)
+    np.testing.assert_allclose(bl.grad(lambda x: np.sum(inner(x)))(X), 6 * X)
+
+
+def test_an_argument_called_out_is_the_functions_own():
+    f = bl.jit(lambda x, out: x * out)
+    for _ in range(4):
+        np.testing.assert_array_equal(f(X, 2.0), 2 * X)
+    assert calls_the_gate(f)
+    np.testing.assert_array_equal(f(X, out=3.0), 3 * X)
+    np.testing.assert_array_equal(f(x=X, out=np.full(5, 2.0)), 2 * X)
+
+
+def test_errors_are_those_of_the_first_call():
+    f = bl.jit(lambda x, i: x[i])
+    for bad in range(3):
+        f(X, np.array([0, 1]))
+        with pytest.raises(IndexError, match="test_function.py"):
+            f(X, np.array([0, 5 + bad]))
+    assert calls_the_gate(f)
+    with pytest.raises(BurlabError):
+        f(X.astype(complex), np.array([0, 1]))
+    with pytest.raises(TypeError):
+        f(X)
+
+
+def test_kernels_too():
+    k = bl.compile(rosenbrock, X)
+    for _ in range(4):
+        value, gradient = k.value_and_grad(X)
+        assert k(X) == value
+    assert calls_the_gate(k)
+    assert isinstance(k.value_and_grad, BuiltinFunctionType)
+    buffer = np.empty(5), np.empty(())
+    k.value_and_grad(X, out=(buffer[1], buffer[0]))
+    np.testing.assert_array_equal(buffer[0], gradient)
+    for bad in (X[:3], X.astype("f4"), "x"):
+        with pytest.raises(BurlabError):
+            k(bad)
+
+
+def test_functions_are_freed():
+    g = Function(lambda x: x * 3.0)  # not bl.jit, which remembers what it made
+    for _ in range(4):
+        g(X)
+    assert calls_the_gate(g)
+    gone = weakref.ref(g)
+    del g
+    gc.collect()
+    assert gone() is None
