@@ -16,7 +16,6 @@ from burlab.compiler import build
 from burlab.compiler.replay import Replay
 from burlab.compiler.rows import _run_rows
 from burlab.graph import Graph, Node
-from burlab.graph.indexing import FUNCTIONS as INDEXING  # noqa: F401 - np.take on nodes
 from burlab.graph.simplify import simplify
 from burlab.runtime.status import Status
 from tests.compiler.trace import traced
@@ -35,7 +34,8 @@ def test_it_says_what_it_is(gear):
     assert [str(s) for s in exe.inputs] == ["float64[8]"]
     assert exe.memory["inputs"] == 64
     assert exe.memory["outputs"] == 8
-    assert ("sum_float64" in exe.source) and exe.gear == gear
+    assert "sum_float64" in exe.source
+    assert exe.gear == gear
     assert ("for (std::int64_t" in exe.source) == (gear == "compiled")
 
 
@@ -43,7 +43,7 @@ def test_the_same_graph_is_compiled_once(gear, monkeypatch):
     build(traced(rosenbrock, np.zeros(13)), gear=gear)
     texts = []
     monkeypatch.setattr(runtime.cling, "_compile", texts.append)
-    again = build(traced(lambda x: rosenbrock(x), np.zeros(13)), gear=gear)
+    again = build(traced(rosenbrock, np.zeros(13)), gear=gear)
     assert texts == []
     assert again(np.ones(13)) == (0.0,)
 

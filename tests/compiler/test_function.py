@@ -23,7 +23,7 @@ def rosenbrock(x):
 
 
 def test_the_gate_answers_from_the_third_call_on():
-    g = bl.grad(lambda x: rosenbrock(x))
+    g = bl.grad(lambda x: rosenbrock(x) * 1.0)
     results = []
     for expected in (False, False, True, True):
         results.append(g(X))
@@ -33,7 +33,7 @@ def test_the_gate_answers_from_the_third_call_on():
 
 
 def test_other_shapes_and_dtypes_find_their_kernel_and_back():
-    g = bl.grad(lambda x: rosenbrock(x))
+    g = bl.grad(lambda x: rosenbrock(x) * 1.0)
     for _ in range(3):
         g(X)
     expected = g(X)
@@ -96,7 +96,7 @@ def test_errors_are_those_of_the_first_call():
     f = bl.jit(lambda x, i: x[i])
     for bad in range(3):
         f(X, np.array([0, 1]))
-        with pytest.raises(IndexError, match="test_function.py"):
+        with pytest.raises(IndexError, match=r"test_function\.py"):
             f(X, np.array([0, 5 + bad]))
     assert calls_the_gate(f)
     with pytest.raises(BurlabError):

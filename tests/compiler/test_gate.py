@@ -1,4 +1,4 @@
-"""What may cross into a kernel, what is converted on the way, what is refused and how, and that nothing leaks or crashes."""
+"""What may cross into a kernel, what is converted on the way, what is refused; and nothing leaks or crashes."""
 
 import array
 import gc

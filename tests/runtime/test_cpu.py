@@ -15,7 +15,9 @@ WORK = """
 import numpy as np, burlab as bl
 rng = np.random.default_rng(0)
 A, x = rng.normal(size=(19, 37)), rng.normal(size=37)
-def f(x, A): return np.sum(np.tanh(A @ x) ** 2) + np.max(x) + np.sum(x.astype(np.float32) * 2) + np.sum(x[::2] / (1 + x[1::2] ** 2)[0])
+def f(x, A):
+    halves = np.sum(x[::2] / (1 + x[1::2] ** 2)[0])
+    return np.sum(np.tanh(A @ x) ** 2) + np.max(x) + np.sum(x.astype(np.float32) * 2) + halves
 for gear in ("compiled", "replay"):
     value, g = bl.compile(f, x, A, gear=gear, strict=True).value_and_grad(x, A)
     print(value.hex(), [v.hex() for v in g])
@@ -59,7 +61,7 @@ def test_an_unknown_set_is_refused(monkeypatch):
 
     monkeypatch.setenv("BURLAB_ISA", "abacus")
     instruction_set.cache_clear()
-    with pytest.raises(ConfigurationError, match="abacus.*plain"):
+    with pytest.raises(ConfigurationError, match=r"abacus.*plain"):
         instruction_set()
     monkeypatch.undo()
     instruction_set.cache_clear()

@@ -1,4 +1,4 @@
-"""The door to the C++ interpreter: one unit per text, errors that leave everything usable, nothing started by an import."""
+"""The door to the C++ interpreter: one unit per text, errors that leave it usable, nothing started by an import."""
 
 import ctypes
 import subprocess

@@ -17,9 +17,11 @@ namespace ours = burlab::python;
 static_assert(sizeof(ours::Buffer) == sizeof(Py_buffer));
 #define SAME(mine, theirs) static_assert(offsetof(ours::Buffer, mine) == offsetof(Py_buffer, theirs) && \\
                                          sizeof(ours::Buffer::mine) == sizeof(Py_buffer::theirs))
-SAME(data, buf); SAME(owner, obj); SAME(nbytes, len); SAME(itemsize, itemsize); SAME(readonly, readonly); SAME(ndim, ndim);
-SAME(format, format); SAME(shape, shape); SAME(strides, strides); SAME(suboffsets, suboffsets); SAME(internal, internal);
-static_assert(ours::Writable == PyBUF_WRITABLE && ours::Format == PyBUF_FORMAT && ours::Contiguous == PyBUF_C_CONTIGUOUS);
+SAME(data, buf); SAME(owner, obj); SAME(nbytes, len); SAME(itemsize, itemsize); SAME(readonly, readonly);
+SAME(ndim, ndim); SAME(format, format); SAME(shape, shape); SAME(strides, strides); SAME(suboffsets, suboffsets);
+SAME(internal, internal);
+static_assert(ours::Writable == PyBUF_WRITABLE && ours::Format == PyBUF_FORMAT);
+static_assert(ours::Contiguous == PyBUF_C_CONTIGUOUS);
 static_assert(std::is_same_v<ours::Size, Py_ssize_t>);
 static_assert(METH_FASTCALL == 0x80 && METH_KEYWORDS == 0x02);
 
@@ -32,7 +34,8 @@ template <class F> struct Ours;
 template <class R, class... Xs> struct Ours<R(Xs...)> {
   using type = typename Translate<R>::type(typename Translate<Xs>::type...);
 };
-#define FUNCTION(mine, theirs) static_assert(std::is_same_v<decltype(ours::mine), typename Ours<decltype(theirs)>::type>)
+#define FUNCTION(mine, theirs) \\
+  static_assert(std::is_same_v<decltype(ours::mine), typename Ours<decltype(theirs)>::type>)
 FUNCTION(get_buffer, PyObject_GetBuffer); FUNCTION(release, PyBuffer_Release); FUNCTION(decrease, Py_DecRef);
 FUNCTION(increase, Py_IncRef); FUNCTION(type_of, PyObject_Type); FUNCTION(as_double, PyFloat_AsDouble);
 FUNCTION(as_pointer, PyLong_AsVoidPtr); FUNCTION(new_tuple, PyTuple_New); FUNCTION(tuple_size, PyTuple_Size);
