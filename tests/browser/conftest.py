@@ -1,0 +1,103 @@
+"""A real JupyterLab on the loopback address, and the system's Chromium in front of it."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+TOKEN = "burlab"
+# Without a network of its own: a browser that looks for updates would wait for them.
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory):
+    """The address of a JupyterLab whose root folder holds copies of the tutorials."""
+    if CHROMIUM is None:
+        if os.environ.get("CI"):
+            pytest.fail("Chromium is missing: CI needs it for the browser tests.")
+        pytest.skip("no Chromium on this machine: install it to run the browser tests")
+    folder = tmp_path_factory.mktemp("lab")
+    shutil.copytree(ROOT / "notebooks", folder / "notebooks")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}"]
+    command += [f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={folder / 'notebooks'}"]
+    environment = {**os.environ, "JUPYTER_CONFIG_DIR": str(folder / "config"), "JUPYTER_PLATFORM_DIRS": "1"}
+    with (folder / "log").open("w") as log:
+        server = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
+        try:
+            _wait_for(port, server, folder / "log")
+            yield f"http://127.0.0.1:{port}/lab"
+        finally:
+            server.terminate()
+            server.wait(20)
+
+
+def _wait_for(port, server, log):
+    for _ in range(200):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        if server.poll() is not None:
+            break
+        time.sleep(0.2)
+    pytest.fail(f"JupyterLab did not start:\n{log.read_text()[-2000:]}")
+
+
+@pytest.fixture(scope="session")
+def browser(lab):
+    """Chromium without a window."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def notebook(lab, browser):
+    """Open a notebook, run all its cells, and give the page when the last one is done."""
+    pages = []
+
+    def run(name, seconds=240):
+        page = browser.new_page(viewport={"width": 1280, "height": 2000})
+        pages.append(page)
+        page.goto(f"{lab}/tree/{name}.ipynb?token={TOKEN}&reset", wait_until="load")
+        page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+        page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=60_000)
+        page.wait_for_timeout(3000)  # a click in the first seconds after the notebook appears can be lost
+        page.click("text=Run >> nth=0")
+        page.click("text=Run All Cells")
+        page.wait_for_timeout(2000)
+        for _ in range(seconds):
+            page.wait_for_timeout(1000)
+            if page.evaluate(_BUSY) == 0:
+                break
+        else:
+            pytest.fail(f"{name} still ran after {seconds} s")
+        return page
+
+    yield run
+    for page in pages:
+        page.close()
+
+
+# Cells that wait or run: JupyterLab draws only cells near the view, but all of those it has drawn show their state.
+_BUSY = "[...document.querySelectorAll('.jp-InputPrompt')].filter(e => e.textContent.includes('*')).length"

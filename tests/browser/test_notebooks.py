@@ -1,0 +1,37 @@
+"""The tutorials as a reader sees them: in a real JupyterLab, in a real browser."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.browser
+ERROR = '[data-mime-type="application/vnd.jupyter.error"]'
+OUTER = "document.querySelector('.jp-WindowedPanel-outer')"
+SHOTS = Path(os.environ.get("BURLAB_SCREENSHOTS", "build/screenshots"))
+
+
+def scroll_through(page):
+    """JupyterLab draws what is in view: go down the whole notebook, counting the cells with drawn graphs, plots, errors."""
+    selectors = {"graphs": "svg.burlab-graph", "plots": ".js-plotly-plot", "errors": ERROR}
+    seen = {kind: set() for kind in selectors}
+    height = page.evaluate(f"{OUTER}.scrollHeight")
+    for top in range(0, height, 1500):
+        page.evaluate(f"{OUTER}.scrollTop = {top}")
+        page.wait_for_timeout(700)
+        for kind, selector in selectors.items():
+            for found in page.query_selector_all(selector):
+                seen[kind].add(found.evaluate("e => e.closest('.jp-Cell').dataset.windowedListIndex"))
+    return {kind: len(cells) for kind, cells in seen.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "graphs", "plots"), [("01_gradients", 1, 2), ("02_three_gears", 2, 1), ("03_names", 0, 2)]
+)
+def test_a_tutorial_runs_and_shows_its_pictures(notebook, name, graphs, plots):
+    page = notebook(name)
+    seen = scroll_through(page)
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SHOTS / f"{name}.png")
+    assert seen == {"graphs": graphs, "plots": plots, "errors": 0}
