@@ -12,7 +12,7 @@ SHOTS = Path(os.environ.get("BURLAB_SCREENSHOTS", "build/screenshots"))
 
 
 def scroll_through(page):
-    """JupyterLab draws what is in view: go down the whole notebook, counting the cells with drawn graphs, plots, errors."""
+    """JupyterLab draws what is in view: count cells with drawn graphs, plots and errors on the way down."""
     selectors = {"graphs": "svg.burlab-graph", "plots": ".js-plotly-plot", "errors": ERROR}
     seen = {kind: set() for kind in selectors}
     height = page.evaluate(f"{OUTER}.scrollHeight")
