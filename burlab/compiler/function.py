@@ -115,6 +115,8 @@ class Function(Generic[P, R]):
         program = self._programs.get(key)
         if program is None:
             traced = trace(self._rule, args, kwargs, like=self)
+            if traced.open:  # the function captured a value of the trace around this call: it belongs to that graph
+                return self._rule(*args, **kwargs)
             positional = structure.children()[0]
             program = self._programs[key] = Program(build(traced.graph), specs, traced.result, positional)
         elif program is self._last and not kwargs:

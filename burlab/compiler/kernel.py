@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from burlab.errors import ArgumentError, DTypeError, ShapeError
+from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
 from burlab.graph import Graph, Node, tree
 from burlab.graph.simplify import simplify
 from burlab.graph.trace import Spec, Static, argument_names, specs_of, trace
@@ -146,6 +146,11 @@ class Kernel:
     def _program(self, name: str, examples: tuple[Any, ...]) -> Program:
         if name not in self._programs:
             traced = trace(self._transforms[name], examples)
+            if traced.open:
+                raise TraceError(
+                    f"{self.__name__} uses a value of the function that is being traced, which a kernel of its own "
+                    "cannot see. Pass it in as an argument, or use bl.jit in the place of bl.compile."
+                )
             executable = build(traced.graph, **self._options)
             structure = tree.flatten(examples)[1]
             self._programs[name] = Program(

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from .elementwise import node
-from .graph import Graph
+from .graph import Call, Graph
 from .linear import LINEAR, broadcast, convert, reshape, spread, transpose
 from .node import Node, constant
 from .order import topological
 from .origin import derived_from
 from .scalar import scalar_ops
-from .simplify import without_calls
 from .substitute import keep
 
+_TOGETHER = {"stop_gradient", "surrogate", "fold_in", "call"}  # all inputs batched
 _SHIFTED = {"reduce_max", "reduce_min", "argmax", "argmin"}  # params are axes
 
 
@@ -24,8 +24,7 @@ def batch(graph: Graph, batched: Sequence[bool], size: int) -> Graph:
     inputs = tuple(_input(x, size) if b else x for x, b in zip(graph.inputs, batched, strict=True))
     known = dict(zip(graph.inputs, inputs, strict=True))
     many = {new for new, b in zip(inputs, batched, strict=True) if b}
-    outputs = without_calls(graph.outputs)
-    for n in topological(outputs):
+    for n in topological(graph.outputs):
         if n in known:
             continue
         xs = [known[x] for x in n.inputs]
@@ -36,7 +35,7 @@ def batch(graph: Graph, batched: Sequence[bool], size: int) -> Graph:
         with derived_from(n):
             known[n] = _batched(n, xs, flags, size)
         many.add(known[n])
-    return Graph(inputs, tuple(known[y] if known[y] in many else spread(known[y], size) for y in outputs))
+    return Graph(inputs, tuple(known[y] if known[y] in many else spread(known[y], size) for y in graph.outputs))
 
 
 def _input(x: Node, size: int) -> Node:
@@ -48,15 +47,24 @@ def _batched(n: Node, xs: list[Node], flags: list[bool], size: int) -> Node:
     if n.op in LINEAR:
         return LINEAR[n.op].batch(n.params, xs, flags)
     shape = (size, *n.shape)
-    if n.op.partition("'")[0] in scalar_ops() or n.op in ("stop_gradient", "surrogate", "fold_in"):
+    if n.op.partition("'")[0] in scalar_ops() or n.op in _TOGETHER:
         inputs = tuple(x if f else spread(x, size) for x, f in zip(xs, flags, strict=True))
-        return Node(n.op, inputs, n.params, shape, n.dtype)
+        return Node(n.op, inputs, _many(n.params, size) if n.op == "call" else n.params, shape, n.dtype)
     if n.op in _SHIFTED:
         params = n.params + 1 if isinstance(n.params, int) else tuple(a + 1 for a in n.params)
         return Node(n.op, tuple(xs), params, shape, n.dtype)
     if n.op == "uniform":
         return Node(n.op, tuple(xs), n.params, shape, n.dtype)
     raise AssertionError(f"the operation {n.op} has no batching rule")  # a row without a rule is a defect of ours
+
+
+def _many(call: Call, size: int) -> Call:
+    """A sub-graph for many samples keeps a reverse rule of its own."""
+
+    def many(graph: Graph) -> Graph:
+        return batch(graph, [True] * len(graph.inputs), size)
+
+    return Call(call.name, many(call.graph), call.backward and many(call.backward))
 
 
 def to_front(x: Node, axis: int) -> Node:

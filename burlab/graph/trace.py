@@ -50,10 +50,15 @@ class Static:
 
 @dataclass(frozen=True)
 class Traced:
-    """A traced call. graph: of the traced leaves, in order; outputs: the structure of the result."""
+    """A traced call.
+
+    graph: of the traced leaves, in order; result: the structure of what the function returned. open: whether the graph
+    needs values of a surrounding trace, which the function captured: then no kernel can be made of it.
+    """
 
     graph: Graph
     result: tree.TreeDef
+    open: bool
 
 
 def spec_of(leaf: Any, name: str = "an argument") -> Spec | Static:
@@ -119,14 +124,14 @@ def trace(
     try:
         result = _watched(f, node_args, node_kwargs)
         outputs, shape = _outputs(f, result)
-        _check_leaks(f, outputs)
+        captures = _captures(f, outputs, inputs)
     except (TypeError, ValueError) as error:
         if not isinstance(error, BurlabError) and (cause := behind(error)):
             raise cause from None
         raise
     finally:
         _active.inputs = before
-    return Traced(Graph(inputs, outputs), shape)
+    return Traced(Graph(inputs, outputs), shape, captures)
 
 
 def argument_names(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
@@ -152,14 +157,17 @@ def _outputs(f: Callable[..., Any], result: Any) -> tuple[tuple[Node, ...], tree
     return tuple(outputs), structure
 
 
-def _check_leaks(f: Callable[..., Any], outputs: Sequence[Node]) -> None:
-    alive = {x for inputs in _active.inputs for x in inputs}
-    for n in topological(outputs):
-        if n.op == "input" and n not in alive:
+def _captures(f: Callable[..., Any], outputs: Sequence[Node], inputs: Sequence[Node]) -> bool:
+    """Whether the outputs need values of a trace around this one. Raises TraceError for those of a finished one."""
+    alive = {x for row in _active.inputs for x in row}
+    used = [n for n in topological(outputs) if n.op == "input"]
+    for n in used:
+        if n not in alive:
             raise TraceError(
                 f"{_name(f)} uses a traced value ({n.params}, shape {n.shape}) that was kept from an earlier trace. "
                 "Return it from the function that made it and pass it in as an argument."
             )
+    return not set(used) <= set(inputs)
 
 
 def _name(f: Callable[..., Any]) -> str:

@@ -68,9 +68,9 @@ def value_and_grad_rule(f: Any, argnums: Argnums, has_aux: bool, args: Any, kwar
     """((value, aux), gradient) of a call under trace."""
     call = Call(f, args, kwargs)
     value, aux = call.result if has_aux else (call.result, None)
-    y = call.scalar(value, "grad")
     numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
     parts = [call.by(k, "grad") for k in numbers]
+    y = call.scalar(value, "grad")
     leaves = [x for nodes, _ in parts for x in nodes]
     shares = iter(sweep.vjp([y], leaves, [one(y)]))
     gradients = tuple(tree.unflatten(structure, [next(shares) for _ in nodes]) for nodes, structure in parts)
