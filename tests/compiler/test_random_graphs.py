@@ -39,7 +39,7 @@ def test_simplifying_changes_no_bit_and_replay_reuses_memory_safely(graph, seed)
     assert same_bits(build(graph, gear="replay", strict=True)(*arrays), [values[y] for y in graph.outputs])
 
 
-@settings(max_examples=60, phases=PHASES)
+@settings(max_examples=150, phases=PHASES)
 @given(graphs(), seeds)
 def test_gears_agree_bit_for_bit(graph, seed):
     arrays = inputs_for(graph, seed)

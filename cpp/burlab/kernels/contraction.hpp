@@ -1,11 +1,11 @@
 #pragma once
 // All matrix products: c[i, j] = sum over k of a[i, j, k] * b[i, j, k], with any strides, so every Einstein summation
 // of two arrays is a walk over these. Sums start at 0 and run through k in order; unless `Strict`, products are fused
-// with the addition, and a dot product runs in 16 lanes.
+// with the addition, and a dot product runs in 16 lanes and blocks of 256.
 #include <type_traits>
 
 #include "../numbers/packet.hpp"
-#include "kernel.hpp"
+#include "carried.hpp"
 
 BURLAB_BEGIN
 namespace burlab::kernels {
@@ -75,6 +75,39 @@ template <class T, bool Strict> struct Contract {
     }
   }
 
+  static constexpr Int kBlock = kPlain ? 1 : 256;
+
+  /// The sum of n <= kBlock products.
+  static T dot(const T* x, Int x_step, const T* y, Int y_step, Int n) {
+    if constexpr (kPlain) return x[0] * y[0];
+    T x_row[kBlock], y_row[kBlock];
+    x = row(x, x_step, n, x_row);
+    y = row(y, y_step, n, y_row);
+    T rest = 0;
+    Int k = 0;
+    if (n >= 16) {
+      Packet<T, 16> lanes = {}, u, v;
+      BURLAB_ONE_BY_ONE
+      for (; k + 16 <= n; k += 16) {
+        load(u, x + k);
+        load(v, y + k);
+        add_product<false>(lanes, u, v);
+      }
+      rest = sum_lanes<T>(lanes);
+    }
+    BURLAB_ONE_BY_ONE
+    for (; k < n; ++k) add_product<false>(rest, x[k], y[k]);
+    return rest;
+  }
+
+  /// n numbers, `step` apart, one after the other.
+  static BURLAB_INLINE const T* row(const T* x, Int step, Int n, T* copy) {
+    if (step == 1) return x;
+    BURLAB_ONE_BY_ONE
+    for (Int k = 0; k < n; ++k) copy[k] = x[k * step];
+    return copy;
+  }
+
   /// Number by number of c.
   static void dots(const Int* d, const T* a, const T* b, T* c) {
     const Int depth = d[2], ak = d[5], bk = d[8];
@@ -84,25 +117,11 @@ template <class T, bool Strict> struct Contract {
       for (Int j = 0; j < d[1]; ++j) {
         const T *x = a + i * d[3] + j * d[4], *y = b + i * d[6] + j * d[7];
         T& result = c[i * d[9] + j * d[10]];
-        T sum = d[11] == 0 ? 0 : result;
-        Int k = 0;
-        if constexpr (!kPlain) {
-          BURLAB_ONE_BY_ONE
-          while (ak == 1 && bk == 1 && depth - k >= 16) {
-            Packet<T, 16> lanes = {}, u, v;
-            const Int end = depth - k < 2048 ? depth - 15 : k + 2048;
-            BURLAB_ONE_BY_ONE
-            for (; k < end; k += 16) {
-              load(u, x + k);
-              load(v, y + k);
-              add_product<false>(lanes, u, v);
-            }
-            sum += sum_lanes<T>(lanes);
-          }
-        }
+        Carried<T, kPlain> sum(d[11] == 0 ? T(0) : result);
         BURLAB_ONE_BY_ONE
-        for (; k < depth; ++k) add_product<kPlain>(sum, x[k * ak], y[k * bk]);
-        result = sum;
+        for (Int k = 0; k < depth; k += kBlock)
+          sum.add(dot(x + k * ak, ak, y + k * bk, bk, depth - k < kBlock ? depth - k : kBlock));
+        result = sum.value();
       }
     }
   }

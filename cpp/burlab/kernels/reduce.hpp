@@ -1,16 +1,11 @@
 #pragma once
 // Sums over axes. The order of every sum is fixed by the shape alone: plain where `Strict`, else in 16 lanes and blocks
 // of 512 numbers, the blocks added with their rounding errors. float sums in double.
-#include <type_traits>
-
 #include "../numbers/packet.hpp"
-#include "kernel.hpp"
+#include "carried.hpp"
 
 BURLAB_BEGIN
 namespace burlab::kernels {
-
-/// What a sum of T is kept in.
-template <class T, bool Strict> using Accumulator = std::conditional_t<std::is_same_v<T, float> && !Strict, double, T>;
 
 /// The sum of n <= 512 numbers that follow each other.
 template <class A, class T> BURLAB_INLINE A sum_block(const T* x, Int n) {
@@ -36,31 +31,23 @@ template <class A, class T> BURLAB_INLINE A sum_block(const T* x, Int n) {
 /// dense.
 template <class T, bool Strict> struct Sum {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
-    using A = Accumulator<T, Strict>;
     constexpr bool kPlain = Strict || std::is_integral_v<T>;
+    using A = Accumulator<T, kPlain>;
     const T* x = static_cast<const T*>(a);
     T* y = static_cast<T*>(out);
     const Int n = d[4], step = d[5], block = kPlain || step != 1 ? 1 : 512;
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < d[0]; ++i) {
-      A sum = d[6] != 0 ? static_cast<A>(y[i]) : 0, carry = 0;
+      Carried<T, kPlain> sum(d[6] != 0 ? y[i] : T(0));
       BURLAB_ONE_BY_ONE
       for (Int row = 0; row < d[2]; ++row) {
         const T* first = x + i * d[1] + row * d[3];
         BURLAB_ONE_BY_ONE
-        for (Int j = 0; j < n; j += block) {
-          const A part =
-              block == 1 ? static_cast<A>(first[j * step]) : sum_block<A>(first + j, n - j < block ? n - j : block);
-          const A next = sum + part;
-          if constexpr (!kPlain) {  // Neumaier 1974
-            const bool larger = (sum < 0 ? -sum : sum) >= (part < 0 ? -part : part);
-            carry += larger ? (sum - next) + part : (part - next) + sum;
-          }
-          sum = next;
-        }
+        for (Int j = 0; j < n; j += block)
+          sum.add(block == 1 ? static_cast<A>(first[j * step])
+                             : sum_block<A>(first + j, n - j < block ? n - j : block));
       }
-      const A total = sum + carry;
-      y[i] = static_cast<T>(total - total == 0 ? total : sum);  // infinite sums have a carry of nan
+      y[i] = sum.value();
     }
     return Ok;
   }
@@ -70,9 +57,9 @@ template <class T, bool Strict> struct Sum {
 /// `Strict`. Descriptor: width (stride 1); l and its stride, n and its stride.
 template <class T, bool Strict> struct SumColumns {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
-    using A = Accumulator<T, Strict>;
     constexpr Int kTile = 64;
     constexpr bool kPlain = Strict || std::is_integral_v<T>;
+    using A = Accumulator<T, kPlain>;
     T* y = static_cast<T*>(out);
     const Int rows = d[1] * d[3], block = kPlain ? rows : 64;
     BURLAB_ONE_BY_ONE
