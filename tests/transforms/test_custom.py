@@ -1,0 +1,148 @@
+"""custom_vjp, stop_gradient and check_grads. The mutants are wrong callables that the checks must find."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.errors import ArgumentError, GradientError, ShapeError
+from tests.engines import assert_close
+
+X, Y = np.array([0.5, -1.0, 2.0]), np.array([1.5, 2.5, -0.5])
+ROWS = np.stack([X, 2 * X, X - 1])
+
+
+def scaled(x: Any, y: Any, n: int) -> Any:
+    return np.sum(np.exp(x) * y**n)
+
+
+def scaled_rule(g: Any, value: Any, x: Any, y: Any, n: int) -> Any:
+    return g * np.exp(x) * y**n, g * np.exp(x) * n * y ** (n - 1), None
+
+
+RULED = bl.custom_vjp(scaled, scaled_rule, X, Y, 2)
+
+
+def test_a_rule_takes_the_place_of_the_derivative() -> None:
+    """In every transform the function with its rule equals the function that it stands for."""
+    plain = lambda x, y: scaled(x, y, 3)  # noqa: E731
+    ruled = lambda x, y: RULED(x, y, 3)  # noqa: E731
+    for transform in (
+        lambda f: bl.grad(f, (0, 1))(X, Y),
+        lambda f: bl.jvp(f, (X, Y), (Y, X)),
+        lambda f: bl.hvp(f)(X, Y, X),
+        lambda f: bl.hessian(f, (0, 1))(X, Y),
+        lambda f: bl.vmap(bl.grad(f), (0, None))(ROWS, Y),
+        lambda f: bl.grad(lambda x: np.sum(bl.vmap(f, (0, None))(x, Y) ** 2))(ROWS),
+        lambda f: bl.grad(lambda x: bl.grad(lambda x: bl.grad(f)(x, Y) @ X)(x) @ Y)(X),
+    ):
+        assert_close(transform(ruled), transform(plain))
+
+
+def clipped() -> Callable[..., Any]:
+    return bl.custom_vjp(lambda x: x, lambda g, y, x: np.clip(g, -1, 1), X, surrogate=True)
+
+
+def test_a_surrogate_differs_on_purpose_wherever_it_is_used() -> None:
+    """Its rule, not the derivative of its composition, holds inside of vmap, jit and jacobian too."""
+    clip = clipped()
+    assert_close(bl.grad(lambda x: 5 * np.sum(clip(x)))(X), np.ones(3))
+    assert_close(bl.grad(lambda r: 5 * np.sum(bl.vmap(clip)(r)))(ROWS), np.ones((3, 3)))
+    assert_close(bl.grad(lambda x: 5 * np.sum(bl.jit(clip)(x)))(X), np.ones(3))
+    assert_close(bl.jacobian(lambda x: 5 * clip(x))(X), np.eye(3))
+    assert_close(bl.vmap(bl.grad(lambda x: 5 * np.sum(clip(x))))(ROWS), np.ones((3, 3)))
+
+
+def test_integer_and_tree_arguments() -> None:
+    def pick(p: Any, i: Any) -> Any:
+        return p["table"][i] * p["scale"]
+
+    def rule(g: Any, y: Any, p: Any, i: Any) -> Any:
+        hot = (np.arange(3) == i[:, None]).astype(float)
+        return {"table": (g * p["scale"]) @ hot, "scale": np.sum(g * p["table"][i])}, None
+
+    p, i = {"table": X, "scale": 2.0}, np.array([2, 2, 0])
+    ruled = bl.custom_vjp(pick, rule, p, i)
+    assert_close(bl.grad(lambda p: ruled(p, i) @ Y)(p), bl.grad(lambda p: pick(p, i) @ Y)(p))
+    assert_close(bl.hessian(lambda p: ruled(p, i) @ Y)(p), bl.hessian(lambda p: pick(p, i) @ Y)(p))
+
+
+# Wrong rules, which the check on registration must find.
+MUTANTS: dict[str, Callable[..., Any]] = {
+    "factor": lambda g, y, x: 3 * g * x,
+    "sign": lambda g, y, x: -2 * g * x,
+    "one entry": lambda g, y, x: 2 * g * x * np.array([1.0, 1.0, 1.0001]),
+    "zero": lambda g, y, x: None,
+    "ignores the cotangent": lambda g, y, x: 2 * x,
+    "of the value": lambda g, y, x: 2 * g * y,
+    "permuted": lambda g, y, x: 2 * g * x[::-1],
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_wrong_rules_are_found(name: str) -> None:
+    with pytest.raises(GradientError, match=r"rule of <lambda> differs.*surrogate=True"):
+        bl.custom_vjp(lambda x: x**2, MUTANTS[name], X)
+    bl.custom_vjp(lambda x: x**2, lambda g, y, x: 2 * g * x, X)
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        (lambda g, y, x, z: g, "must give 2 cotangents, one per argument, got 1"),
+        (lambda g, y, x, z: (g, g[:2]), r"cotangent 1 must have shape \(3,\), got \(2,\)"),
+        (lambda g, y, x, z: (g, (g, g)), "cotangent 1 must have the structure"),
+    ],
+)
+@pytest.mark.parametrize("surrogate", [False, True])
+def test_rules_of_wrong_shape(rule: Any, words: str, surrogate: bool) -> None:
+    with pytest.raises(ShapeError, match=words):
+        bl.custom_vjp(lambda x, z: x * z, rule, X, Y, surrogate=surrogate)
+
+
+def test_what_cannot_have_a_rule() -> None:
+    with pytest.raises(ArgumentError, match="needs example arguments"):
+        bl.custom_vjp(lambda x: x, lambda g, y, x: g)
+    for f in (lambda x: (x, x), lambda x: np.argmax(x), lambda x: {"y": x}):  # noqa: PLW0108
+        with pytest.raises(ArgumentError, match="returns one floating array"):
+            bl.custom_vjp(f, lambda g, y, x: g, X)
+
+
+def test_stop_gradient() -> None:
+    assert_close(bl.grad(lambda x: np.sum(x * bl.stop_gradient(x)))(X), X)
+    assert_close(bl.jvp(lambda x: bl.stop_gradient(x), (X,), (Y,)), (X, np.zeros(3)))  # noqa: PLW0108
+    assert_close(bl.grad(lambda p: p["a"] * bl.stop_gradient(p)["b"])({"a": 2.0, "b": 3.0}), {"a": 3.0, "b": 0.0})
+    assert_close(bl.vmap(bl.grad(lambda x: np.sum(x * bl.stop_gradient(x))))(ROWS), ROWS)
+    assert bl.stop_gradient({"known": 1.5}) == {"known": 1.5}
+
+
+def test_check_grads_accepts_what_is_right() -> None:
+    bl.check_grads(lambda x, y: np.sum(np.tanh(x * y) ** 2), (X, Y), order=3)
+    bl.check_grads(lambda p: {"out": [p["w"] @ X, p["b"] * 2]}, {"w": ROWS, "b": 0.5})
+    bl.check_grads(lambda x: np.sum(np.sin(x)), X.astype(np.float32))
+
+
+PLANTED: dict[str, Callable[..., Any]] = {
+    name: bl.custom_vjp(lambda x: x**2, rule, X, surrogate=True) for name, rule in MUTANTS.items()
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_check_grads_finds_planted_mistakes(name: str) -> None:
+    with pytest.raises(GradientError, match=r"J v of .*burlab gives .* the check .*largest difference"):
+        bl.check_grads(lambda x: np.sum(PLANTED[name](x)), X, order=1)
+
+
+def test_check_grads_finds_a_mistake_of_second_order() -> None:
+    """The first derivative is right, its derivative is not: the rule stops the gradient of its own argument."""
+    stale = bl.custom_vjp(lambda x: x**2, lambda g, y, x: 2 * g * bl.stop_gradient(x), X)
+    bl.check_grads(lambda x: np.sum(stale(x)), X, order=1)
+    with pytest.raises(GradientError, match=r"\(J v of <lambda>\)|\(g J of <lambda>\)"):
+        bl.check_grads(lambda x: np.sum(stale(x)), X, order=2)
+
+
+def test_check_grads_at_a_kink() -> None:
+    with pytest.raises(GradientError, match="Near a kink this is expected"):
+        bl.check_grads(lambda x: np.sum(np.abs(x)), np.array([1e-4, 1.0]), order=1)
