@@ -1,6 +1,7 @@
 """From a graph to something that runs: `build` and its result."""
 
 import ctypes
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -25,6 +26,7 @@ from .rows import map_rows, prepare
 
 Gear = Literal["compiled", "replay"]
 MOST_STATEMENTS = 3000  # beyond, compiling takes longer than replaying some 100,000 times
+_PATIENCE = 2.0  # seconds of compiling that need no announcement
 _LONG = 20_000  # elements of work from which a call lets other Python threads run
 
 
@@ -166,6 +168,10 @@ def build(graph: Graph, *, gear: Gear = "compiled", strict: bool = False, check_
 
 
 def _compiled(plan: Plan, explain: Explain) -> Executable:
+    if plan.seconds > _PATIENCE:  # a compile cannot be interrupted
+        sys.stderr.write(
+            f"burlab compiles {plan.statements} operations, about {plan.seconds:.0f} s; replay would not.\n"
+        )
     source = emit(plan)
     library.require(source.calls)
     unit = runtime.declare(source.bare, name="kernel")

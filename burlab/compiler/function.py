@@ -75,7 +75,7 @@ def _postfix(result: tree.TreeDef) -> list[int] | None:
         return [0]
     children = result.children()
     parts = [_postfix(child) for child in children]
-    if result.type is not tuple or len(children) > 63 or None in parts:
+    if result.type is not tuple or len(children) > 240 or None in parts:
         return None
     return [*(code for part in parts for code in part or ()), len(children) + 1]
 

@@ -167,10 +167,11 @@ def make_callable(
         fallback=fallback or slow,
         spare=workspace.address,
     )
-    owner = (ctypes.addressof(gate), gate, ports, kept, workspace, slow)
+    method = _method()  # kept by every callable: threads that come first together each make one, and one is remembered
+    owner = (ctypes.addressof(gate), gate, ports, kept, workspace, slow, method)
     new_function = ctypes.pythonapi.PyCFunction_NewEx
     new_function.restype, new_function.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-    return new_function(ctypes.addressof(_method()), owner, None)
+    return new_function(ctypes.addressof(method), owner, None)
 
 
 def flat(count: int) -> bytes:
@@ -179,7 +180,7 @@ def flat(count: int) -> bytes:
     >>> list(flat(2))
     [0, 0, 3, 255]
     """
-    return bytes([0] * count + [min(count + 1, 254), 255])
+    return bytes([0] * count + [min(count + 1, 254), 255])  # so many go the slow way
 
 
 def _fill(port: Any, spec: ArraySpec) -> object:

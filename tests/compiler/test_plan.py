@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from burlab.compiler import build, executable
 from burlab.compiler.emit import emit
 from burlab.compiler.layout import Axis, joined, merged, reshaped
 from burlab.compiler.plan import make_plan
@@ -166,3 +167,24 @@ def test_axes_are_joined_where_all_operands_allow_it():
     assert merged((1, 1), (5, 1)) == ([], [[]])
     assert joined([Axis(2, 3, 3), Axis(3, 1, 1)]) == [Axis(6, 1, 1)]
     assert joined([Axis(2, 3, 6, 0), Axis(3, 1, 2, 0), Axis(1, 7, 7, 7)]) == [Axis(6, 1, 2, 0)]
+
+
+def test_a_long_compile_is_announced(monkeypatch, capsys):
+    graph = traced(rosenbrock, np.zeros(21))
+    build(graph)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(executable, "_PATIENCE", 0.0)
+    build(graph)
+    assert "operations, about 0 s" in capsys.readouterr().err
+
+
+def test_the_estimate_grows_with_what_is_compiled():
+    small, large = (plan_of(lambda x, n=n: chain(x, n), 0.5) for n in (10, 1000))
+    assert 0.1 < large.seconds < 1
+    assert small.seconds < 0.01
+
+
+def chain(x, n):
+    for k in range(n):
+        x = x * 1.5 + k
+    return x

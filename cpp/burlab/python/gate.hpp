@@ -36,7 +36,7 @@ struct Gate {
   void* spare;                        // a workspace, nullptr while a call uses it
 };
 
-inline constexpr Size kMostPorts = 64;  // a call with more goes the slow way
+inline constexpr Size kMostPorts = 240;  // a call with more goes the slow way
 
 union Number {
   double wide;
