@@ -14,12 +14,12 @@ __all__ = ["erf", "gelu", "log_softmax", "logsumexp", "relu", "sigmoid", "silu",
 
 
 def _first(x: Any) -> Any:
-    """The value itself, or one of those inside of nested lists and object arrays: a traced one if there is any."""
+    """The value itself, or one inside of nested lists and object arrays: a traced one or a `Value` if there is any."""
     holds_objects = getattr(getattr(x, "dtype", None), "kind", "") == "O"
     if not holds_objects and type(x) not in (list, tuple):
         return x
     parts = [_first(item) for item in (x.ravel() if holds_objects else x)]
-    return next((part for part in parts if isinstance(part, Node)), parts[0] if parts else x)
+    return next((part for part in parts if isinstance(part, Node) or _on_tape(part)), parts[0] if parts else x)
 
 
 def _on_tape(x: Any) -> bool:
