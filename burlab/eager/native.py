@@ -2,7 +2,7 @@
 
 import ctypes
 import threading
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from functools import cache
 from numbers import Real
 from types import SimpleNamespace
@@ -26,6 +26,7 @@ class Types(NamedTuple):
     Value: Any
     Tape: Any
     operations: dict[str, Any]
+    entered: int  # the address of a C++ bool: whether a tape was ever entered, and must be asked for
 
 
 @cache
@@ -54,6 +55,12 @@ def tools() -> SimpleNamespace:
         'extern "C" PyObject* @unit_tools() { return burlab::eager::make_tools(); }', ("burlab/python/tools.hpp",)
     )
     return SimpleNamespace(**ctypes.PYFUNCTYPE(ctypes.py_object)(address(f"{unit}_tools"))())
+
+
+def enter(tape: Any) -> Token[Any]:
+    """Put a tape in force; the token takes it out of force."""
+    ctypes.c_bool.from_address(types().entered).value = True
+    return entered_tape.set(tape)
 
 
 def current_tape() -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from burlab.errors import ArgumentError, TapeError
 
-from .native import entered_tape, tools, types
+from .native import enter, entered_tape, tools, types
 
 if TYPE_CHECKING:
     from burlab.graph import Graph
@@ -64,7 +64,7 @@ class Tape(_Recorder):
         return tape
 
     def __enter__(self) -> Self:
-        self._tokens.append(entered_tape.set(self))
+        self._tokens.append(enter(self))
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from burlab.errors import DTypeError, TapeError
 
@@ -106,7 +106,8 @@ def _dot(self: Any) -> str:
     return to_dot(self)
 
 
-_METHODS = {name: operation for name, operation in types().operations.items() if name not in _OPERATORS}
+_MADE_ALREADY = {*_OPERATORS, *cast(dict[str, Any], vars(Value))}
+_METHODS = {name: operation for name, operation in types().operations.items() if name not in _MADE_ALREADY}
 _ATTRIBUTES: dict[str, Any] = _METHODS | {
     "label": property(_get_label, _set_label, doc="A name for displays, a str or None."),
     "dot": _dot,

@@ -100,7 +100,7 @@ BURLAB_COLD PyObject* node(PyObject*, PyObject* const* args, Py_ssize_t) {
 BURLAB_COLD PyObject* measure(PyObject*, PyObject* const* args, Py_ssize_t) {
   const TapeObject* tape = as_tape(args[0]);
   const TapeBytes bytes = tape->bytes();
-  return Py_BuildValue("nnnn", bytes.nodes, bytes.edges, bytes.labels, tape->value_count * sizeof(ValueObject));
+  return Py_BuildValue("nnnn", bytes.nodes, bytes.edges, bytes.labels, tape->values * sizeof(ValueObject));
 }
 
 /// position(tape) -> (nodes, edges)

@@ -82,9 +82,21 @@ PyObject* binary(PyObject* left, PyObject* right) {
   return mixed(code_of<Op>, left, right);
 }
 
-/// x ** y. The constant exponents 2 and 3 have operations of their own: no logarithm, no libm.
+/// An operation of one Value, for those that are worth code of their own.
+template <class Op>
+BURLAB_INLINE PyObject* unary_of(PyObject* self) {
+  const ValueObject* x = as_value(self);
+  TapeObject* tape = tape_of(x);
+  if (BURLAB_UNLIKELY(!held(x) || tape->full())) return unary(code_of<Op>, self);
+  return wrap(tape, tape->put(code_of<Op>, evaluate<Op>(node_of(x).value, 0), x->index, 0));
+}
+
+/// x ** y. The constant exponents 2 and 3 have operations of their own: no logarithm, no libm. Python has one object
+/// for each small int, so the common case is a comparison of pointers.
 inline PyObject* power(PyObject* left, PyObject* right, PyObject* modulus) {
   if (modulus != Py_None) return not_implemented();
+  if (right == environment.two) return unary_of<ops::Square>(left);
+  if (right == environment.three) return unary_of<ops::Cube>(left);
   double exponent = 0;
   const int known = is_value(left) && !is_value(right) ? number(right, &exponent) : 0;
   if (known < 0) return nullptr;

@@ -7,11 +7,13 @@ namespace burlab::eager {
 
 /// The tape in force: that of the innermost `with` block, else the default tape of this thread. A borrowed reference.
 BURLAB_NOINLINE TapeObject* current_tape() {
-  PyObject* entered = nullptr;
-  if (PyContextVar_Get(environment.entered_tape, nullptr, &entered) < 0) return nullptr;
-  release(entered);  // the context holds it
-  if (entered != Py_None) return static_cast<TapeObject*>(entered);
-  const std::uint64_t thread = PyThreadState_GetID(PyThreadState_Get());
+  if (environment.entered) {
+    PyObject* entered = nullptr;
+    if (PyContextVar_Get(environment.entered_tape, nullptr, &entered) < 0) return nullptr;
+    release(entered);  // the context holds it
+    if (entered != Py_None) return static_cast<TapeObject*>(entered);
+  }
+  const std::uint64_t thread = PyThreadState_Get()->id;
   if (BURLAB_UNLIKELY(thread != environment.thread)) {
     PyObject* tape = PyObject_CallNoArgs(environment.default_tape);
     if (!tape) return nullptr;
@@ -31,7 +33,7 @@ BURLAB_COLD PyObject* make_leaf_of_subclass(PyTypeObject* type, double x) {
   TapeObject* tape = current_tape();
   PyObject* self = tape ? type->tp_alloc(type, 0) : nullptr;  // may run Python, so it comes before there is room
   if (!self) return nullptr;
-  retain(tape);
+  if (tape->living++ == 0) retain(tape);
   as_value(self)->tape = tape;
   as_value(self)->index = no_node;
   if (!room(tape)) return release(self), nullptr;

@@ -13,9 +13,9 @@ namespace burlab::eager {
 struct ValueObject : PyObject, Handle {};
 
 struct TapeObject : PyObject, Tape {
-  ValueObject* spare;  // dead Values to be used again, linked through `tape`
-  std::uint32_t spare_count;
-  std::uint32_t value_count;  // Values that hold memory, living and spare
+  ValueObject* spare;    // dead Values to be used again, linked through `tape`
+  std::uint32_t living;  // Values on this tape: as long as there are any, they hold one reference to it together
+  std::uint32_t values;  // Values that hold memory, living and spare
 };
 constexpr std::uint32_t spare_limit = 256;
 
@@ -23,6 +23,8 @@ constexpr std::uint32_t spare_limit = 256;
 struct Environment {
   PyTypeObject *value_type, *tape_type;
   PyObject *tape_error, *argument_error, *type_error;
+  PyObject *two, *three;     // the ints
+  bool entered;              // whether any tape was ever put in force by a `with` block
   PyObject* entered_tape;    // a context variable: the tape that a `with` block has put in force, or None
   PyObject* default_tape;    // makes the default tape of a thread
   PyObject* number_types;    // a tuple: instances are numbers, though neither float nor int
@@ -39,7 +41,9 @@ BURLAB_INLINE ValueObject* as_value(PyObject* object) { return static_cast<Value
 BURLAB_INLINE TapeObject* tape_of(const ValueObject* value) { return static_cast<TapeObject*>(value->tape); }
 BURLAB_INLINE Node& node_of(const ValueObject* value) { return value->tape->nodes.at[value->index]; }
 BURLAB_INLINE bool is_value(PyObject* object) {
-  return object->ob_type == environment.value_type || PyType_IsSubtype(object->ob_type, environment.value_type);
+  const PyTypeObject* type = object->ob_type;
+  if (type == environment.value_type) return true;
+  return type != &PyFloat_Type && type != &PyLong_Type && PyType_IsSubtype(object->ob_type, environment.value_type);
 }
 /// Whether the tape still holds the node: `rewind` cuts nodes off without looking for their handles.
 BURLAB_INLINE bool held(const ValueObject* value) {
@@ -70,7 +74,7 @@ BURLAB_INLINE bool room(TapeObject* tape) { return !tape->full() || make_room(ta
 
 BURLAB_COLD ValueObject* allocate(TapeObject* tape) {
   ValueObject* value = PyObject_New(ValueObject, environment.value_type);
-  if (value) ++tape->value_count;
+  if (value) ++tape->values;
   return value;
 }
 /// A Python object for a node that has none.
@@ -78,37 +82,39 @@ BURLAB_INLINE PyObject* wrap(TapeObject* tape, std::uint32_t index) {
   ValueObject* value = tape->spare;
   if (BURLAB_LIKELY(value != nullptr)) {
     tape->spare = reinterpret_cast<ValueObject*>(value->tape);
-    --tape->spare_count;
     value->ob_refcnt = 1;
   } else if (!(value = allocate(tape))) {
     return nullptr;
   }
-  retain(tape);
+  if (BURLAB_UNLIKELY(tape->living++ == 0)) retain(tape);
   value->tape = tape;
   value->index = index;
   tape->nodes.at[index].holder = value;
   return value;
 }
 
+BURLAB_COLD void free_value(ValueObject* value) {
+  PyTypeObject* type = value->ob_type;
+  type->tp_free(value);
+  release(type);
+}
 inline void value_dealloc(PyObject* self) {
   ValueObject* value = as_value(self);
-  PyTypeObject* type = self->ob_type;
   TapeObject* tape = tape_of(value);
-  const bool exact = type == environment.value_type;
-  if (tape && held(value)) {
+  if (!tape) return free_value(value);  // a subclass whose making failed
+  if (BURLAB_LIKELY(held(value))) {
     node_of(value).holder = nullptr;
     if (tape->reclaims && value->index + 1 == tape->nodes.size) tape->pop_unheld();
   }
-  if (BURLAB_LIKELY(exact && tape->spare_count < spare_limit)) {
+  const std::uint32_t living = --tape->living;
+  if (BURLAB_LIKELY(self->ob_type == environment.value_type && tape->values - living <= spare_limit)) {
     value->tape = reinterpret_cast<Tape*>(tape->spare);
     tape->spare = value;
-    ++tape->spare_count;
   } else {
-    if (exact) --tape->value_count;
-    type->tp_free(self);
-    release(type);
+    if (self->ob_type == environment.value_type) --tape->values;
+    free_value(value);
   }
-  release(tape);
+  if (BURLAB_UNLIKELY(living == 0)) release(tape);
 }
 
 }  // namespace burlab::eager

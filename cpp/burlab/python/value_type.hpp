@@ -20,6 +20,10 @@ BURLAB_COLD PyTypeObject* make_value_type() {
       {"backward", as_method(backward), METH_FASTCALL | METH_KEYWORDS,
        "backward(accumulate=False): gradients of this Value by everything that it was computed from."},
       {"__array_ufunc__", as_method(array_ufunc), METH_FASTCALL | METH_KEYWORDS, nullptr},
+      {"relu", method<ops::Relu>, METH_NOARGS, ops::Relu::doc},
+      {"tanh", method<ops::Tanh>, METH_NOARGS, ops::Tanh::doc},
+      {"exp", method<ops::Exp>, METH_NOARGS, ops::Exp::doc},
+      {"log", method<ops::Log>, METH_NOARGS, ops::Log::doc},
       {nullptr, nullptr, 0, nullptr}};
   PyType_Slot slots[] = {{Py_tp_new, slot(value_new)},
                          {Py_tp_dealloc, slot(value_dealloc)},
@@ -86,16 +90,20 @@ BURLAB_COLD PyObject* make_operations() {
 }
 
 /// make_types((tape_error, argument_error, type_error, entered_tape, default_tape, number_types, ufunc_codes,
-/// ufunc_fallback, load_tools)) -> (Value, Tape, operations)
+/// ufunc_fallback, load_tools)) -> (Value, Tape, operations, the address of `Environment::entered`)
 BURLAB_COLD PyObject* make_types(PyObject* given) {
   Environment& e = environment;
   if (!PyArg_ParseTuple(given, "OOOOOOOOO", &e.tape_error, &e.argument_error, &e.type_error, &e.entered_tape,
                         &e.default_tape, &e.number_types, &e.ufunc_codes, &e.ufunc_fallback, &e.load_tools))
     return nullptr;
   retain(given);  // for ever: the environment borrows from it
+  e.two = PyLong_FromLong(2);
+  e.three = PyLong_FromLong(3);
   e.value_type = make_value_type();
   e.tape_type = e.value_type ? make_tape_type() : nullptr;
-  return e.tape_type ? Py_BuildValue("OON", e.value_type, e.tape_type, make_operations()) : nullptr;
+  return e.tape_type
+             ? Py_BuildValue("OONN", e.value_type, e.tape_type, make_operations(), PyLong_FromVoidPtr(&e.entered))
+             : nullptr;
 }
 
 }  // namespace burlab::eager
