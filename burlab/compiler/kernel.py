@@ -1,7 +1,7 @@
 """A Kernel: one function compiled for arguments of certain shapes, its derivatives, and everything there is to see."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -122,16 +122,17 @@ class Kernel:
 
     def _run(self, name: str, args: tuple[Any, ...], out: Any) -> Any:
         leaves, structure = tree.flatten(args)
-        if Node in map(type, leaves):
-            return self._transforms[name](*args)  # inside another trace the kernel is its graph
+        examples = self._examples if name != "hvp" else (*self._examples, *args[-1:])
+        self._check_structure(structure, tree.flatten(examples)[1])
+        if Node in map(type, leaves):  # inside another trace the kernel is its graph
+            self._check_specs(leaves, args)
+            return self._transforms[name](*args)
         program = self._programs.get(name)
         if program is None:
-            examples = self._examples if name != "hvp" else (*self._examples, args[-1])
-            self._check_structure(structure, tree.flatten(examples)[1])
             program = self._program(name, examples)
         else:
             self._open(name, program)
-        self._check_structure(structure, program.structure)
+            self._check_structure(structure, program.structure)
         return program(leaves, out)
 
     def _open(self, name: str, program: Program) -> None:
@@ -167,6 +168,18 @@ class Kernel:
                 f"{self.__name__} was compiled for arguments of the structure {expected}, got {got}. "
                 "Compile another kernel, or use bl.jit(f), which compiles one per structure and shape."
             )
+
+    def _check_specs(self, leaves: Sequence[Any], args: tuple[Any, ...]) -> None:
+        names = argument_names(self._transforms["value"], args, {})
+        for got, spec, name in zip(specs_of(leaves, lambda: names), self._specs, names, strict=False):
+            if isinstance(got, Spec) and isinstance(spec, Spec) and (got.shape, got.dtype) == (spec.shape, spec.dtype):
+                continue
+            if got != spec:
+                kind = ShapeError if isinstance(got, Spec) and got.shape != getattr(spec, "shape", ()) else DTypeError
+                raise kind(
+                    f"{self.__name__} was compiled for {name} of {spec}, got {got}. "
+                    "Compile another kernel, or use bl.jit(f), which compiles one per shape."
+                )
 
 
 def _specs(f: Callable[..., Any], examples: tuple[Any, ...]) -> list[Spec | Static]:
