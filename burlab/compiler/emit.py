@@ -12,7 +12,7 @@ import numpy as np
 from burlab.graph import Node
 from burlab.graph.origin import short_place
 
-from .layout import Ref, dense_strides, elements, merged
+from .layout import Ref, dense_strides, elements, grouped
 from .library import EACH, Instance
 from .plan import Plan, is_local
 from .spelling import C_TYPES, has_lanes, literal, spell
@@ -55,14 +55,29 @@ def pointer(place: Place) -> str:
 
 @dataclass(slots=True)
 class _Array:
-    """An array that a loop reads or writes: its C++ name, and its strides along the loop's axes."""
+    """An array that a loop reads or writes: its C++ name, and its strides along the loop's axes.
+
+    bounds: axes along which it is read only from an index on and below another; elsewhere it is 0.
+    """
 
     name: str
     strides: list[int]
+    bounds: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
 
-    def at(self, indices: list[str]) -> str:
+    def at(self, indices: list[str], sizes: list[int]) -> str:
+        """The element at these indices, which run from 0 to `sizes`."""
         terms = [i if s == 1 else f"{s} * {i}" for i, s in zip(indices, self.strides, strict=True) if s and i != "0"]
-        return f"{self.name}[{' + '.join(terms) or '0'}]"
+        element = f"{self.name}[{' + '.join(terms) or '0'}]"
+        inside = [
+            condition
+            for axis, (low, high) in self.bounds.items()
+            for condition in (
+                f"{indices[axis]} >= {low}" * (low > 0),
+                f"{indices[axis]} < {high}" * (high < sizes[axis]),
+            )
+            if condition
+        ]
+        return f"{' && '.join(inside)} ? {element} : 0" if inside else element
 
 
 @dataclass(slots=True)
@@ -151,9 +166,12 @@ class _Emitter:
         values, arrays, lines = self.operands(step)
         results = {n: _Array(f"y{k}", list(dense_strides(step.shape))) for k, n in enumerate(step.stores)}
         distinct = list({a.name: a for a in [*arrays.values(), *results.values()]}.values())
-        sizes, strides = merged(step.shape, *(tuple(a.strides) for a in distinct))
-        for array, row in zip(distinct, strides, strict=True):
-            array.strides = row
+        alone = {axis for a in distinct for axis in a.bounds}
+        groups = grouped(step.shape, [tuple(a.strides) for a in distinct], alone)
+        sizes = [elements(step.shape[axis] for axis in group) for group in groups]
+        for array in distinct:
+            array.strides = [array.strides[group[-1]] for group in groups]
+            array.bounds = {k: array.bounds[group[0]] for k, group in enumerate(groups) if group[0] in array.bounds}
         for n, array in results.items():
             lines.append(_declaration(f"{C_TYPES[n.dtype]}*", array.name, pointer(self.plan.places[n])))
         self.lines.append(f"{{  // {list(step.shape)} {_comment(self.plan, step.nodes)}")
@@ -173,7 +191,7 @@ class _Emitter:
         for x in (x for n in step.nodes for x in n.inputs if x not in members):
             ref = self.plan.refs[x]
             kind = C_TYPES[x.dtype]
-            if not any(ref.strides):
+            if ref.is_number:
                 if x not in values:
                     text = self.scalar(x)
                     values[x] = f"s{len(lines)}" if text.startswith("*") else text
@@ -181,7 +199,8 @@ class _Emitter:
                         lines.append(f"const {kind} {values[x]} = {text};")
             elif x not in arrays:
                 if ref not in known:
-                    known[ref] = _Array(f"x{len(known)}", list(ref.strides))
+                    bounds = {axis: span for axis, span in enumerate(ref.window) if span}
+                    known[ref] = _Array(f"x{len(known)}", list(ref.strides), bounds)
                     place = self.plan.places[ref.root].plus(ref.offset * x.itemsize)
                     lines.append(_declaration(f"const {kind}*", known[ref].name, pointer(place)))
                 arrays[x] = known[ref]
@@ -198,7 +217,7 @@ class _Emitter:
         """The loops around the body; written out where that is shorter."""
 
         def body(indices: list[str]) -> list[str]:
-            return self.body(step, indices, values, arrays, results)
+            return self.body(step, indices, sizes, values, arrays, results)
 
         if elements(sizes) <= _UNROLLED:
             turns = (body(list(map(str, index))) for index in np.ndindex(*sizes))
@@ -216,12 +235,13 @@ class _Emitter:
         return lines
 
     def contiguous(self, arrays: dict[Node, _Array], results: dict[Node, _Array]) -> bool:
-        return all(a.strides[-1] in (0, 1) for a in [*arrays.values(), *results.values()])
+        return all(a.strides[-1] in (0, 1) and not a.bounds for a in [*arrays.values(), *results.values()])
 
     def body(
         self,
         step: Loop,
         indices: list[str],
+        sizes: list[int],
         values: dict[Node, str],
         arrays: dict[Node, _Array],
         results: dict[Node, _Array],
@@ -233,7 +253,7 @@ class _Emitter:
         for x, array in arrays.items():
             if array.name not in loaded:
                 loaded[array.name] = f"a{len(loaded)}"
-                lines.append(f"const {C_TYPES[x.dtype]} {loaded[array.name]} = {array.at(indices)};")
+                lines.append(f"const {C_TYPES[x.dtype]} {loaded[array.name]} = {array.at(indices, sizes)};")
             names[x] = loaded[array.name]
         for n in step.nodes:
             text = self.spelled(n, [names[x] for x in n.inputs])
@@ -241,7 +261,7 @@ class _Emitter:
             lines.append(f"const {C_TYPES[n.dtype]} {names[n]} = {text};")
         if self.plan.note:
             lines.append(f"bad |= {self.unfit(step.nodes)};")
-        lines.extend(f"{array.at(indices)} = {names[n]};" for n, array in results.items())
+        lines.extend(f"{array.at(indices, sizes)} = {names[n]};" for n, array in results.items())
         return lines
 
 

@@ -1,7 +1,7 @@
 """Where a value lies: views are index arithmetic on the array they look at, copied only where that cannot be."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import NamedTuple
 
 from burlab.graph import Graph, Node
@@ -14,12 +14,19 @@ LEAVES = ("input", "constant")
 class Ref(NamedTuple):
     """Element i of a value is element `offset + sum(strides * i)` of the dense array of `root`; counted in elements.
 
-    An axis of size 1 has stride 0, so all strides are 0 where all elements are one number in memory.
+    An axis of size 1 has stride 0. window: for each axis None, or the first index and the one behind the last at which
+    this holds; elsewhere the value is 0. An empty window has no such axis.
     """
 
     root: Node
     offset: int
     strides: Shape
+    window: tuple[tuple[int, int] | None, ...] = ()
+
+    @property
+    def is_number(self) -> bool:
+        """Whether all elements are one number in memory."""
+        return not any(self.strides) and not self.window
 
 
 def dense_strides(shape: Shape) -> Shape:
@@ -120,17 +127,72 @@ VIEWS: dict[str, Callable[[Node, Ref], Ref | None]] = {
 }
 
 
-def locate(graph: Graph, wants_dense: Callable[[Node], bool]) -> dict[Node, Ref]:
-    """Where each node's value lies. A view that a consumer `wants_dense` is copied unless it is dense anyway."""
+def _window(n: Node, source: Ref) -> Ref:
+    """A `pad` of step 1 or -1: its operand inside a window, zeros around it."""
+    start: Shape = n.params[0]
+    step: Shape = n.params[1]
+    strides = tuple(s * t for s, t in zip(source.strides, step, strict=True))
+    offset = source.offset - sum(a * s for a, s in zip(start, strides, strict=True))
+    inner = n.inputs[0].shape
+    window = tuple(
+        None if size == full else (a, a + size) if t == 1 else (a - size + 1, a + 1)
+        for a, t, size, full in zip(start, step, inner, n.shape, strict=True)
+    )
+    return Ref(source.root, offset, strides, window)
+
+
+def locate(graph: Graph, wants_dense: Callable[[Node], bool], windows: Container[Node] = ()) -> dict[Node, Ref]:
+    """Where each node's value lies.
+
+    A view that a consumer `wants_dense` is copied unless it is dense anyway. windows: `pad` nodes that need no array.
+    """
     refs: dict[Node, Ref] = {}
     dense = {x for n in graph.nodes if wants_dense(n) for x in n.inputs}
     for n in graph.nodes:
-        seen = VIEWS[n.op](n, refs[n.inputs[0]]) if n.op in VIEWS else None
+        seen = None
+        if n.op in VIEWS:
+            seen = VIEWS[n.op](n, refs[n.inputs[0]])
+        elif n in windows:
+            seen = _window(n, refs[n.inputs[0]])
         if seen is None or (n in dense and not is_dense(n.shape, seen.strides)):
             seen = Ref(n, 0, dense_strides(n.shape))
         strides = tuple(0 if size == 1 else stride for size, stride in zip(n.shape, seen.strides, strict=True))
-        refs[n] = Ref(seen.root, seen.offset, strides)
+        refs[n] = seen._replace(strides=strides)
     return refs
+
+
+def find_windows(graph: Graph, fuses: Callable[[Node], bool]) -> set[Node]:
+    """The `pad` nodes that only fused loops read: these take what is inside the window, and 0 elsewhere."""
+    found = {n for n in graph.nodes if n.op == "pad" and _fits_window(n)}
+    found.difference_update(graph.outputs)
+    for n in graph.nodes:
+        if not fuses(n):
+            found.difference_update(n.inputs)
+    return found
+
+
+def _fits_window(n: Node) -> bool:
+    step: Shape = n.params[1]
+    return n.size > 1 and n.inputs[0].size > 0 and all(abs(t) == 1 for t in step)
+
+
+def grouped(shape: Shape, strides: Sequence[Shape], alone: Container[int] = ()) -> list[list[int]]:
+    """The axes that one index can walk together in all operands; none of size 1, and those `alone` by themselves.
+
+    >>> grouped((2, 3, 1, 4), [(12, 4, 4, 1)]), grouped((2, 3, 4), [(12, 4, 1)], alone=[1])
+    ([[0, 1, 3]], [[0], [1], [2]])
+    """
+    groups: list[list[int]] = []
+    for axis, size in enumerate(shape):
+        if size == 1:
+            continue
+        last = groups[-1][-1] if groups else -1
+        apart = last < 0 or last in alone or axis in alone
+        if apart or any(s[last] != s[axis] * size for s in strides):
+            groups.append([axis])
+        else:
+            groups[-1].append(axis)
+    return groups
 
 
 def merged(shape: Shape, *strides: Shape) -> tuple[list[int], list[list[int]]]:
@@ -139,20 +201,8 @@ def merged(shape: Shape, *strides: Shape) -> tuple[list[int], list[list[int]]]:
     >>> merged((4, 1, 6), (6, 6, 1), (0, 0, 0)), merged((4, 6), (6, 1), (0, 1))
     (([24], [[1], [0]]), ([4, 6], [[6, 1], [0, 1]]))
     """
-    sizes: list[int] = []
-    rows: list[list[int]] = [[] for _ in strides]
-    for axis, size in enumerate(shape):
-        if size == 1:
-            continue
-        if sizes and all(row[-1] == s[axis] * size for row, s in zip(rows, strides, strict=True)):
-            sizes[-1] *= size
-            for row, s in zip(rows, strides, strict=True):
-                row[-1] = s[axis]
-        else:
-            sizes.append(size)
-            for row, s in zip(rows, strides, strict=True):
-                row.append(s[axis])
-    return sizes, rows
+    groups = grouped(shape, strides)
+    return [elements(shape[a] for a in g) for g in groups], [[s[g[-1]] for g in groups] for s in strides]
 
 
 def loop_shape(n: Node) -> Shape:
@@ -162,7 +212,7 @@ def loop_shape(n: Node) -> Shape:
 
 def is_whole(ref: Ref, n: Node) -> bool:
     """Whether the value is all of its root's array, in order."""
-    return ref.offset == 0 and n.size == ref.root.size and is_dense(n.shape, ref.strides)
+    return not ref.window and ref.offset == 0 and n.size == ref.root.size and is_dense(n.shape, ref.strides)
 
 
 def elements(shape: Iterable[int]) -> int:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from burlab.graph import Graph, Node
 
-from .layout import LEAVES, Ref, elements, is_whole, locate, loop_shape
+from .layout import LEAVES, Ref, elements, find_windows, is_whole, locate, loop_shape
 from .lower import DENSE_OPERANDS, JUDGE, MOVES, copy_task, is_elementwise, lower, note_kernel
 from .memory import Life, arrange, rounded
 from .reductions import ZERO
@@ -105,7 +105,10 @@ def make_plan(graph: Graph, *, fuse: bool, strict: bool, keep: bool = False, wat
     order. keep: every value stays in the workspace to the end, so that all of them can be looked at. watch: the call
     ends with NonFinite if any value was inf or nan.
     """
-    refs = locate(graph, lambda n: n.op in DENSE_OPERANDS or (not fuse and is_elementwise(n)))
+    if fuse:
+        refs = locate(graph, lambda n: n.op in DENSE_OPERANDS, find_windows(graph, is_elementwise))
+    else:
+        refs = locate(graph, lambda n: n.op in DENSE_OPERANDS or is_elementwise(n))
     stages = schedule(graph, refs, is_elementwise if fuse else lambda _: False)
     homes, copies = _outputs(graph, refs)
     drafts = [*_drafts(stages, refs, strict), *copies]

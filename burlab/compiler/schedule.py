@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from burlab.graph import Graph, Node
 
-from .layout import LEAVES, VIEWS, Ref, Shape, loop_shape
+from .layout import LEAVES, Ref, Shape, loop_shape
 
 LARGEST_GROUP = 256  # nodes of one loop: beyond, registers spill and compile time grows faster than the group
 
@@ -55,11 +55,15 @@ def schedule(graph: Graph, refs: dict[Node, Ref], fuses: Callable[[Node], bool])
             users[root].append(n)
         if not waits[n]:
             queue.push(n, fuses(n))
-    return list(_stages(queue, waits, users, fuses))
+    return list(_stages(queue, waits, users, fuses, refs))
 
 
 def _stages(
-    queue: _Queue, waits: dict[Node, int], users: dict[Node, list[Node]], fuses: Callable[[Node], bool]
+    queue: _Queue,
+    waits: dict[Node, int],
+    users: dict[Node, list[Node]],
+    fuses: Callable[[Node], bool],
+    refs: dict[Node, Ref],
 ) -> Iterator[Stage]:
     while True:
         if queue.kernels:
@@ -73,11 +77,16 @@ def _stages(
         shape = queue.next_group()
         if shape is None:
             return
-        yield _group(queue, shape, waits, users, fuses)
+        yield _group(queue, shape, waits, users, fuses, refs)
 
 
 def _group(
-    queue: _Queue, shape: Shape, waits: dict[Node, int], users: dict[Node, list[Node]], fuses: Callable[[Node], bool]
+    queue: _Queue,
+    shape: Shape,
+    waits: dict[Node, int],
+    users: dict[Node, list[Node]],
+    fuses: Callable[[Node], bool],
+    refs: dict[Node, Ref],
 ) -> Stage:
     """All nodes of the shape that are ready, or that become ready inside the group itself."""
     heap, group, later = queue.groups[shape], list[Node](), list[Node]()
@@ -87,7 +96,7 @@ def _group(
         group.append(n)
         for user in users[n]:
             waits[user] -= 1
-            if not (fuses(user) and loop_shape(user) == shape) or (shape and _looks_at(user, n)):
+            if not (fuses(user) and loop_shape(user) == shape) or (shape and _looks_at(user, n, refs)):
                 barred.add(user)
             if not waits[user]:
                 if user in barred:
@@ -99,12 +108,6 @@ def _group(
     return Stage(tuple(group), fused=True)
 
 
-def _looks_at(user: Node, n: Node) -> bool:
+def _looks_at(user: Node, n: Node, refs: dict[Node, Ref]) -> bool:
     """Whether some input of `user` is a view of `n`."""
-    return any(x is not n and _seen_by(x, n) for x in user.inputs)
-
-
-def _seen_by(view: Node, n: Node) -> bool:
-    while view is not n and view.op in VIEWS:
-        view = view.inputs[0]
-    return view is n
+    return any(x is not n and refs[x].root is n for x in user.inputs)
