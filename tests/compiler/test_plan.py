@@ -8,7 +8,7 @@ from burlab.compiler.emit import emit
 from burlab.compiler.layout import Axis, joined, merged, reshaped
 from burlab.compiler.plan import make_plan
 from burlab.compiler.steps import Kind, Loop
-from burlab.graph import vjp
+from burlab.graph import linear, vjp
 from burlab.graph.node import constant
 from burlab.graph.simplify import simplify
 from tests.compiler.trace import traced
@@ -188,3 +188,24 @@ def chain(x, n):
     for k in range(n):
         x = x * 1.5 + k
     return x
+
+
+def test_the_gradient_of_slices_copies_nothing():
+    def gradient(x):
+        y = rosenbrock(x)
+        return tuple(vjp([y], [x], [constant(1.0)]))
+
+    plan = plan_of(gradient, np.zeros(9))
+    assert kinds(plan) == ["loop", "loop"]
+    assert "i0 < 8 ? x" in emit(plan).text
+    assert "i0 >= 1 ? x" in emit(plan).text
+
+
+def test_a_pad_that_a_kernel_reads_is_an_array():
+    def padded(x):
+        return linear.pad(x, (1, 2), (1, 1), (5, 7))
+
+    assert kinds(plan_of(lambda x: np.exp(padded(x)) + 1.0, np.zeros((3, 4)))) == ["loop"]
+    assert kinds(plan_of(lambda x: (np.exp(padded(x)), padded(x)), np.zeros((3, 4)))) == ["zero", "copy_64bit", "loop"]
+    assert "zero" in kinds(plan_of(lambda x: np.exp(padded(x)) @ padded(x).T, np.zeros((3, 4))))
+    assert "zero" in kinds(plan_of(lambda x: padded(x).T + 1.0, np.zeros((3, 4))))

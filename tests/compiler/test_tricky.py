@@ -23,6 +23,27 @@ def reuse(x):
     return y
 
 
+def window(*window):
+    """A pad that NumPy and the graph both know, between elementwise work."""
+    start, step, shape = window
+
+    def function(x):
+        if isinstance(x, np.ndarray):
+            y = np.zeros(shape)
+            y[np.ix_(*(a + s * np.arange(d) for a, s, d in zip(start, step, x.shape, strict=True)))] = np.exp(x)
+        else:
+            y = linear.pad(np.exp(x), start, step, shape)
+        return np.cos(y) * 2.0 + np.arange(float(shape[-1]))
+
+    return function
+
+
+def padded(x):
+    y = np.zeros(9)
+    y[[6, 4, 2]] = x
+    return y
+
+
 FUNCTIONS = {
     "a value plus itself reversed": (lambda x: (y := np.exp(x)) + y[::-1], numbers(7)),
     "a value plus its transpose": (lambda x: (y := np.exp(x)) + y.T, numbers(4, 4)),
@@ -64,17 +85,19 @@ FUNCTIONS = {
     "comparisons and masks": (lambda x: np.where((x > 0) & ~(x > 1), x, -x) * (x != 0), numbers(19)),
     "integers": (lambda x: (x * 3 - 7) * (x > 2) + np.cumsum(x) - x.sum(), np.arange(11)),
     "small integers": (lambda x: x * 2 + x[::-1], np.arange(11, dtype=np.int32)),
+    "window in the middle": (window((1, 2), (1, 1), (5, 9)), numbers(3, 4)),
+    "window backwards": (window((3, 5), (-1, -1), (5, 9)), numbers(3, 4)),
+    "window of one row": (window((2, 0), (1, 1), (5, 4)), numbers(1, 4)),
+    "window of one number": (window((2,), (1,), (5,)), numbers(1)),
+    "window along the last axis": (window((0, 3), (1, 1), (6, 20)), numbers(6, 17)),
+    "window along the first axis": (window((2, 0, 0), (1, 1, 1), (9, 3, 4)), numbers(6, 3, 4)),
+    "window in a tiny loop": (window((1,), (1,), (3,)), numbers(1)),
+    "every second": (window((1,), (2,), (9,)), numbers(4)),
     "pad by a negative step": (
         lambda x: linear.pad(x, (6,), (-2,), (9,)) if not isinstance(x, np.ndarray) else padded(x),
         numbers(3),
     ),
 }
-
-
-def padded(x):
-    y = np.zeros(9)
-    y[[6, 4, 2]] = x
-    return y
 
 
 @pytest.mark.parametrize("strict", [False, True])
