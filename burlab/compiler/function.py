@@ -9,6 +9,7 @@ import numpy as np
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.graph.node import Node, native_dtype
+from burlab.graph.surroundings import surroundings
 from burlab.graph.trace import Spec, Static, argument_names, specs_of, trace
 
 from .executable import Executable, build
@@ -83,8 +84,10 @@ def _postfix(result: tree.TreeDef) -> list[int] | None:
 class Function(Generic[P, R]):
     """A function of pytrees of arrays, run by compiled kernels; called with traced values it adds to their graph.
 
-    rule: what is traced. The second call with the same shapes compiles nothing. What the function reads from its
-    surroundings (globals, closures) is read when a kernel is compiled and stays as it was then.
+    rule: what is traced. The second call with the same shapes compiles nothing. What the function reads from around it
+    (globals, closures, helper functions) belongs to the program: where that has changed, another kernel is compiled. A
+    change inside of a large array or of an object that it captured is not seen: pass such things as arguments. reads:
+    the functions whose surroundings count.
     """
 
     # What a call looks up: first `_find`, then, as soon as two calls in a row are alike, the gate of their kernel.
@@ -96,8 +99,15 @@ class Function(Generic[P, R]):
             """The result for these arguments."""
             ...
 
-    def __init__(self, rule: Callable[P, R], like: Callable[..., Any] | None = None, name: str | None = None) -> None:
+    def __init__(
+        self,
+        rule: Callable[P, R],
+        like: Callable[..., Any] | None = None,
+        name: str | None = None,
+        reads: tuple[Callable[..., Any], ...] | None = None,
+    ) -> None:
         functools.update_wrapper(self, like or rule, updated=())
+        self.__burlab_reads__ = (like or rule,) if reads is None else reads
         if name is not None:
             self.__name__ = self.__qualname__ = name
         self._rule = rule
@@ -111,7 +121,8 @@ class Function(Generic[P, R]):
         if any(type(leaf) is Node for leaf in leaves):
             return self._rule(*args, **kwargs)
         specs = specs_of(leaves, lambda: argument_names(self, args, kwargs))
-        key = (structure, *specs)
+        around = surroundings(self.__burlab_reads__)
+        key = (structure, *specs, *around)
         program = self._programs.get(key)
         if program is None:
             traced = trace(self._rule, args, kwargs, like=self)
@@ -119,7 +130,7 @@ class Function(Generic[P, R]):
                 return self._rule(*args, **kwargs)
             positional = structure.children()[0]
             program = self._programs[key] = Program(build(traced.graph), specs, traced.result, positional)
-        elif program is self._last and not kwargs:
+        elif program is self._last and not kwargs and not around:
             direct = program.direct(self._find, takes_out=False)  # `out` may be an argument of the function's own
             self.__call__ = direct or self._find  # pyright: ignore[reportAttributeAccessIssue]
         self._last = program

@@ -22,7 +22,7 @@ class Kernel:
 
     A kernel is for the shapes, dtypes and static arguments of its examples and refuses others with ShapeError,
     DTypeError or ArgumentError. It keeps no state between calls: several threads may call it at once. Each of its
-    programs is compiled at its first use.
+    programs is compiled at its first use, and what the function reads from around it stays as it was then.
     """
 
     __slots__ = ("__call__", "__dict__", "__weakref__")  # what a call looks up is first `_value`, then the gate
@@ -45,6 +45,7 @@ class Kernel:
         self._specs = _specs(f, examples)
         self._programs: dict[str, Program] = {}
         self._opened: set[str] = set()
+        self._direct: dict[str, Callable[..., Any]] = {}
         self.__call__ = self._value  # pyright: ignore[reportAttributeAccessIssue] - a slot, not the method it looks like
 
     if TYPE_CHECKING:
@@ -58,7 +59,8 @@ class Kernel:
 
     def value_and_grad(self, *args: Any, out: Any = None) -> Any:
         """The pair (value, gradient); the gradient is a tuple where `argnums` is one. out: (value, gradient) arrays."""
-        return self._run("value_and_grad", args, out)
+        direct = self._direct.get("value_and_grad")  # for who keeps this method from before the first call
+        return self._run("value_and_grad", args, out) if direct is None or out is not None else direct(*args)
 
     def hvp(self, *args_and_v: Any, out: Any = None) -> Any:
         """The Hessian times v, given the arguments and v last; v is shaped like the argument of `argnums`."""
@@ -139,10 +141,14 @@ class Kernel:
         """From its second call on a program is called directly: nothing of Python runs between caller and kernel."""
         if name not in self._opened:
             self._opened.add(name)
-            attribute = "__call__" if name == "value" else name
-            direct = program.direct(getattr(self, attribute), takes_out=True)
+
+            def run(*args: Any, out: Any = None) -> Any:
+                return self._run(name, args, out)
+
+            direct = program.direct(run, takes_out=True)
             if direct is not None:
-                setattr(self, attribute, direct)
+                self._direct[name] = direct
+                setattr(self, "__call__" if name == "value" else name, direct)
 
     def _program(self, name: str, examples: tuple[Any, ...]) -> Program:
         if name not in self._programs:

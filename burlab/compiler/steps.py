@@ -29,6 +29,18 @@ class Place(NamedTuple):
         """The place some bytes further on."""
         return Place(self.kind, self.number, self.offset + nbytes)
 
+    @property
+    def pointer(self) -> str:
+        """The address as generated code writes it."""
+        if self.kind is Kind.WORKSPACE:
+            base = "w"
+        else:
+            name = {Kind.INPUT: "in", Kind.OUTPUT: "out", Kind.CONSTANT: "constants"}[self.kind]
+            base = f"{name}[{self.number}]"
+            if self.offset:
+                base = f"({'char*' if self.kind is Kind.OUTPUT else 'const char*'}){base}"
+        return f"{base} + {self.offset}" if self.offset else base
+
 
 class Loop(NamedTuple):
     """A generated loop over `shape`: it computes `nodes` element by element and stores some of them in arrays."""

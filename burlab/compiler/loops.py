@@ -1,0 +1,165 @@
+"""The C++ text of one loop: what it reads from outside, the nest over the fewest axes, and its body."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from burlab.graph import Node
+
+from .layout import Ref, dense_strides, elements, grouped
+from .plan import Plan
+from .spelling import C_TYPES, has_lanes
+from .steps import Loop
+
+_UNROLLED = 3  # turns that are written out: cheaper to compile than a loop
+_SHORT = 16  # turns of an inner loop for which SIMD code costs more to compile than it saves
+_LANES = "#pragma clang loop vectorize(assume_safety) interleave_count(1) unroll(disable)"
+_ONE_BY_ONE = "#pragma clang loop vectorize(disable) interleave(disable) unroll(disable)"
+
+
+@dataclass(eq=False, slots=True)
+class _Array:
+    """Something that a loop reads or writes by its index: its C++ name, and its strides along the loop's axes.
+
+    bounds: axes along which it is read only from an index on and below another; elsewhere it is 0. A number is the same
+    at every index, but for its bounds.
+    """
+
+    name: str
+    strides: list[int]
+    bounds: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
+    is_number: bool = False
+
+    def at(self, indices: list[str], sizes: list[int]) -> str:
+        """The element at these indices, which run from 0 to `sizes`."""
+        terms = [i if s == 1 else f"{s} * {i}" for i, s in zip(indices, self.strides, strict=True) if s and i != "0"]
+        element = self.name if self.is_number else f"{self.name}[{' + '.join(terms) or '0'}]"
+        inside: list[str] = []
+        for axis, (low, high) in self.bounds.items():
+            if low > 0:
+                inside.append(f"{indices[axis]} >= {low}")
+            if high < sizes[axis]:
+                inside.append(f"{indices[axis]} < {high}")
+        return f"{' && '.join(inside)} ? {element} : 0" if inside else element
+
+
+class LoopWriter:
+    """Writes one loop of a plan.
+
+    scalar: the C++ name of a value that is one number, declared before the loop where need be. spelled: the expression
+    of a node from those of its arguments.
+    """
+
+    def __init__(
+        self, plan: Plan, step: Loop, scalar: Callable[[Node], str], spelled: Callable[[Node, list[str]], str]
+    ) -> None:
+        self.plan = plan
+        self.step = step
+        self.scalar = scalar
+        self.spelled = spelled
+        self.declarations: list[str] = []
+        self.values: dict[Node, str] = {}  # operands that are numbers, by name
+        self.arrays: dict[Node, _Array] = {}
+        self.results: dict[Node, _Array] = {}
+        self.sizes: list[int] = []
+
+    def lines(self) -> list[str]:
+        """The declarations of what the loop reads and writes, and the loop."""
+        self._find_operands()
+        for k, n in enumerate(self.step.stores):
+            self.results[n] = _Array(f"y{k}", list(dense_strides(self.step.shape)))
+            self._declare(f"{C_TYPES[n.dtype]}*", f"y{k}", self.plan.places[n].pointer)
+        self._group_axes()
+        return [*self.declarations, *self._nest()]
+
+    def _declare(self, kind: str, name: str, address: str) -> None:
+        self.declarations.append(f"{kind} const {name} = ({kind})({address});")
+
+    def _find_operands(self) -> None:
+        """Numbers by name, arrays by a pointer; equal views share one."""
+        members = set(self.step.nodes)
+        known: dict[Ref, _Array] = {}
+        for x in (x for n in self.step.nodes for x in n.inputs):
+            if x in members or x in self.values or x in self.arrays:
+                continue
+            ref = self.plan.refs[x]
+            if ref.is_number:
+                self.values[x] = self._number(x)
+                continue
+            if ref not in known:
+                known[ref] = self._array(x, ref, f"x{len(known)}")
+            self.arrays[x] = known[ref]
+
+    def _number(self, x: Node) -> str:
+        text = self.scalar(x)
+        if not text.startswith("*"):
+            return text
+        name = f"s{len(self.declarations)}"
+        self.declarations.append(f"const {C_TYPES[x.dtype]} {name} = {text};")
+        return name
+
+    def _array(self, x: Node, ref: Ref, name: str) -> _Array:
+        bounds = {axis: span for axis, span in enumerate(ref.window) if span}
+        if not any(ref.strides):
+            return _Array(self._number(x), list(ref.strides), bounds, is_number=True)
+        place = self.plan.places[ref.root].plus(ref.offset * x.itemsize)
+        self._declare(f"const {C_TYPES[x.dtype]}*", name, place.pointer)
+        return _Array(name, list(ref.strides), bounds)
+
+    def _everything(self) -> list[_Array]:
+        return list(dict.fromkeys([*self.arrays.values(), *self.results.values()]))
+
+    def _group_axes(self) -> None:
+        """Turn strides along the axes of the shape into strides along the loop's, which are as few as may be."""
+        arrays = self._everything()
+        shape = self.step.shape
+        alone = {axis for a in arrays for axis in a.bounds}
+        groups = grouped(shape, [tuple(a.strides) for a in arrays], alone)
+        self.sizes = [elements(shape[axis] for axis in group) for group in groups]
+        for array in arrays:
+            array.strides = [array.strides[group[-1]] for group in groups]
+            array.bounds = {k: array.bounds[group[0]] for k, group in enumerate(groups) if group[0] in array.bounds}
+
+    def _nest(self) -> list[str]:
+        """The loops around the body; written out where that is shorter."""
+        if elements(self.sizes) <= _UNROLLED:
+            turns = (self._body([str(i) for i in index]) for index in np.ndindex(*self.sizes))
+            return [line for turn in turns for line in ("{", *(f"  {statement}" for statement in turn), "}")]
+        lines: list[str] = []
+        for k, size in enumerate(self.sizes):
+            if k == len(self.sizes) - 1:
+                lines.append(_LANES if self._has_lanes() else _ONE_BY_ONE)
+            lines.append(f"{'  ' * k}for (std::int64_t i{k} = 0; i{k} < {size}; ++i{k}) {{")
+        depth = len(self.sizes)
+        lines.extend("  " * depth + line for line in self._body([f"i{k}" for k in range(depth)]))
+        lines.extend("  " * k + "}" for k in reversed(range(depth)))
+        return lines
+
+    def _has_lanes(self) -> bool:
+        contiguous = all(a.strides[-1] in (0, 1) and not a.bounds for a in self._everything())
+        return contiguous and self.sizes[-1] >= _SHORT and all(map(has_lanes, self.step.nodes))
+
+    def _body(self, indices: list[str]) -> list[str]:
+        """One element: loads, a variable for each node, stores; no store before a load, so that bytes may be reused."""
+        lines: list[str] = []
+        names = dict(self.values)
+        loaded: dict[_Array, str] = {}
+        for x, array in self.arrays.items():
+            if array not in loaded:
+                loaded[array] = f"a{len(loaded)}"
+                lines.append(f"const {C_TYPES[x.dtype]} {loaded[array]} = {array.at(indices, self.sizes)};")
+            names[x] = loaded[array]
+        for n in self.step.nodes:
+            text = self.spelled(n, [names[x] for x in n.inputs])
+            names[n] = f"v{self.plan.graph.index[n]}"
+            lines.append(f"const {C_TYPES[n.dtype]} {names[n]} = {text};")
+        if self.plan.note:
+            lines.append(f"bad |= {unfit(names[n] for n in self.step.nodes if n.dtype.kind == 'f')};")
+        lines.extend(f"{array.at(indices, self.sizes)} = {names[n]};" for n, array in self.results.items())
+        return lines
+
+
+def unfit(names: Iterable[str]) -> str:
+    """1 if one of the floating variables is inf or nan, else 0."""
+    return " | ".join(f"({v} - {v} == 0 ? 0 : 1)" for v in names) or "0"
