@@ -29,7 +29,7 @@ def _on_tape(x: Any) -> bool:
 
 def _choose(name: str, rule: Callable[..., Node]) -> Callable[..., Any]:
     """The function that goes to the graph, to the tape, or to a compiled kernel, by what it is given."""
-    kernel: Any = Function(rule, name=name)
+    kernel: Any = Function(rule, name=name, reads=())
 
     def chosen(x: Any, **options: Any) -> Any:
         first = _first(x)

@@ -93,6 +93,11 @@ def _made(error: TraceError) -> TraceError:
     return error
 
 
+def forget_fault() -> None:
+    """A new trace begins: no error of it can come from a fault of an earlier one."""
+    _here.fault = None
+
+
 def behind(error: BaseException) -> TraceError | None:
     """The fault behind an error of NumPy's on the same line: it replaces what `__float__` or `__index__` raise."""
     found, _here.fault = _here.fault, None

@@ -15,7 +15,7 @@ from . import tree
 from .graph import Graph
 from .node import Node, as_node, native_dtype
 from .order import topological
-from .origin import behind
+from .origin import behind, forget_fault
 
 
 class _Active(threading.local):
@@ -120,6 +120,7 @@ def trace(
     ]
     inputs = tuple(v for v, spec in zip(values, specs, strict=True) if isinstance(spec, Spec))
     node_args, node_kwargs = tree.unflatten(structure, values)
+    forget_fault()
     before, _active.inputs = _active.inputs, (*_active.inputs, inputs)
     try:
         result = _watched(f, node_args, node_kwargs)

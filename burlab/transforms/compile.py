@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from burlab.compiler.kernel import Gear, Kernel
+from burlab.errors import ArgumentError
 
 from .curvature import hvp
 from .gradients import Argnums, value_and_grad
@@ -31,6 +32,10 @@ def compile(
     >>> float(value), gradient
     (5.0, array([2., 4.]))
     """
+    if gear not in ("compiled", "replay"):
+        raise ArgumentError(f'gear must be "compiled" or "replay", got {gear!r}.')
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"threads must be a positive int, got {threads!r}.")
     second = argnums if isinstance(argnums, int) else argnums[0]
     transforms = {"value": f, "value_and_grad": value_and_grad(f, argnums), "hvp": hvp(f, second)}
     options = {"gear": gear, "strict": strict, "check_finite": check_finite}

@@ -53,7 +53,7 @@ def custom_vjp(
         y = call.graph.outputs[0]
         return Node("call", inputs, call, y.shape, y.dtype)
 
-    function: Callable[..., Any] = Function(rule, f)
+    function: Callable[..., Any] = Function(rule, f, reads=(f, backward))
     _sub_graph(f, backward, examples)
     if not surrogate:
         _check(f, function, examples)

@@ -99,7 +99,7 @@ def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ..
         return call.place((call.result, tree.unflatten(structure, pushed)))
 
     primals, tangents = tuple(primals), tuple(tangents)
-    return remembered(f, "jvp", lambda: Function(rule, name=f"jvp({name_of(f)})"))(primals, tangents)
+    return remembered(f, "jvp", lambda: Function(rule, name=f"jvp({name_of(f)})", reads=(f,)))(primals, tangents)
 
 
 def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
@@ -123,5 +123,5 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
         trees = {k: tree.unflatten(s, [next(shares) for _ in nodes]) for k, (nodes, s) in parts.items()}
         return call.place(tuple(trees.get(k) for k in range(len(primals))))
 
-    pull = remembered(f, "vjp", lambda: Function(rule, name=f"vjp({name_of(f)})"))
+    pull = remembered(f, "vjp", lambda: Function(rule, name=f"vjp({name_of(f)})", reads=(f,)))
     return jit(f)(*primals), lambda cotangent: pull(primals, cotangent)

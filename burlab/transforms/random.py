@@ -62,9 +62,9 @@ def _normal(k: Any, shape: tuple[int, ...], dtype: str) -> Node:
     return reshape(wave, (*pair.shape[:lead], *shape))
 
 
-_fold_in_function: Any = Function(_fold_in, name="fold_in")
-_uniform_function: Any = Function(_uniform, name="uniform")
-_normal_function: Any = Function(_normal, name="normal")
+_fold_in_function: Any = Function(_fold_in, name="fold_in", reads=())
+_uniform_function: Any = Function(_uniform, name="uniform", reads=())
+_normal_function: Any = Function(_normal, name="normal", reads=())
 
 
 def fold_in(k: Any, data: Any) -> Any:
