@@ -65,8 +65,8 @@ def _read_by(f: Any) -> list[Any]:
         whole = cast("partial[Any]", f)
         return [whole.func, whole.args, whole.keywords]
     if not isinstance(f, FunctionType):  # an object with __call__
-        call: Any = type(f).__call__
-        return [call, *vars(cast(Any, f)).values()] if isinstance(call, FunctionType) and hasattr(f, "__dict__") else []
+        call, own = type(f).__call__, cast("dict[str, Any]", getattr(f, "__dict__", {}))
+        return [call, *own.values()] if isinstance(call, FunctionType) else []
     values = [f.__globals__[name] for name in _names(f.__code__) if name in f.__globals__]
     for cell in f.__closure__ or ():
         try:
@@ -84,7 +84,7 @@ def _names(code: CodeType) -> tuple[str, ...]:
 
 
 def _note(value: Any, found: list[Any], waiting: list[Any]) -> None:
-    kind: type[Any] = type(value)
+    kind = cast("type[Any]", type(value))
     ours = not str(getattr(value, "__module__", "")).startswith(_LIBRARIES)
     if issubclass(kind, (ModuleType, type, np.ufunc)):
         return
