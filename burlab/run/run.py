@@ -1,12 +1,13 @@
 """A run: one optimizer on one problem, paused at step 0 until it is told to step."""
 
 import math
+import os
 import threading
 import time
 from collections.abc import Iterator
 from typing import Any
 
-from burlab.errors import ArgumentError
+from burlab.errors import ArgumentError, StatusError
 from burlab.graph import tree
 from burlab.optim.optimizer import hyper_value
 from burlab.problems.numbers import whole
@@ -66,6 +67,7 @@ class Run:
         self._structure = start.structure
         self._shapes = [leaf.shape for leaf in start.leaves]
         self._stepping = threading.Lock()
+        self._process = os.getpid()
         self.hyper = Hypers(loop, hypers)
 
     @property
@@ -106,6 +108,11 @@ class Run:
         and the run can go on. Raises what a kernel reports, such as an index out of range, before the step that failed.
         """
         n = whole(n, "n", 0)
+        if os.getpid() != self._process:
+            raise StatusError(
+                "this run was made before the process forked, and its thread stayed behind in the parent. "
+                "Make the run in the process that steps it."
+            )
         with self._stepping:
             first = self.t
             bar = open_bar(n, progress)
