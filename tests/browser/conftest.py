@@ -60,7 +60,7 @@ def _wait_for(port, server, log):
     pytest.fail(f"JupyterLab did not start:\n{log.read_text()[-2000:]}")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # not longer: while it lives, Playwright's event loop bars others from asyncio.run
 def browser(lab):
     """Chromium without a window."""
     from playwright.sync_api import sync_playwright
