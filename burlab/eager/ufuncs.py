@@ -28,9 +28,7 @@ def _choice(ufunc: Any) -> Callable[[Any, Any], Any]:
     operation = types().operations[_CHOICES[ufunc]]  # symmetric, so a Value may come first
 
     def choose(x: Any, y: Any) -> Any:
-        if _is_value(x):
-            return operation(x, y)
-        return operation(y, x) if _is_value(y) else ufunc(x, y)
+        return operation(x, y) if _is_value(x) else ufunc(x, y)  # where y is a Value, it is asked in its turn
 
     return choose
 

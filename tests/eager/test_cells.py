@@ -1,5 +1,7 @@
 """`%%cpp` in a real IPython shell: names, earlier cells, re-runs, errors, Values in and out."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -223,3 +225,13 @@ def test_values_are_drawn_in_a_notebook(notebook: Notebook):
     assert data["text/plain"] == repr(g)
     assert "<svg" in data["text/html"]
     assert "data 612.5" in data["text/html"]
+
+
+def test_static_objects_that_cells_share_die_once():
+    code = (
+        "from burlab.eager.cells import Cells\ncells = Cells()\n"
+        "cells.run('#include <map>\\nstatic std::map<int, double> table{{1, 2.5}};')\n"
+        "print(cells.run('double two() { table[7] = 1; return table.at(1) + table.size(); }')['two']())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=False, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "4.5\n", "")

@@ -172,3 +172,23 @@ def test_a_sequence_whose_items_run_python_that_records():
             assert root.data == k**2 + (k + 1) ** 2 + 2 * 3000.0**2
             assert (held[k].grad, held[k + 1].grad) == (2.0 * k, 2.0 * k + 2)
             assert (held[k] + Number()).data == k + 3000.0
+
+
+@pytest.mark.parametrize("offset", [0, 1, 2])
+def test_a_reduction_that_makes_the_tape_compact_finds_its_operands(offset: int):
+    with Tape.reclaiming() as tape:
+        xs = [Value(float(k)) for k in range(3 + offset)]
+        held = [xs[0] * 1.0]
+        moved = 0
+        for k in range(400):
+            garbage = held[-1] + k
+            held.append(xs[0] * float(k))
+            if k % 2:
+                del held[len(held) // 2]
+            before = len(tape)
+            root = bl.sum_of_squares([held[-1], xs[1], xs[2]])
+            moved += len(tape) < before
+            root.backward()
+            assert (held[-1].grad, xs[1].grad, xs[2].grad) == (2 * held[-1].data, 2.0, 4.0)
+            assert garbage.data == held[-2].data + k or k % 2
+        assert moved or offset
