@@ -10,25 +10,24 @@ BURLAB_BEGIN
 namespace burlab::eager {
 
 /// One reference more; gives the object back.
-template <class T>
-BURLAB_INLINE T* retain(T* object) {
+BURLAB_INLINE PyObject* retain(PyObject* object) {
 #if PY_VERSION_HEX < 0x030C0000
-  ++reinterpret_cast<PyObject*>(object)->ob_refcnt;
+  ++object->ob_refcnt;
 #else
-  Py_INCREF(reinterpret_cast<PyObject*>(object));  // knows about immortal objects
+  Py_INCREF(object);  // knows about immortal objects
 #endif
   return object;
 }
 
 /// One reference less. Takes null.
-template <class T>
-BURLAB_INLINE void release(T* object) {
+BURLAB_INLINE void release(PyObject* object) {
 #if PY_VERSION_HEX < 0x030C0000
-  if (object && --reinterpret_cast<PyObject*>(object)->ob_refcnt == 0) _Py_Dealloc(reinterpret_cast<PyObject*>(object));
+  if (object && --object->ob_refcnt == 0) _Py_Dealloc(object);
 #else
-  Py_XDECREF(reinterpret_cast<PyObject*>(object));
+  Py_XDECREF(object);
 #endif
 }
+BURLAB_INLINE void release(PyTypeObject* type) { release(reinterpret_cast<PyObject*>(type)); }
 
 BURLAB_INLINE PyObject* none() { return retain(Py_None); }
 BURLAB_INLINE PyObject* not_implemented() { return retain(Py_NotImplemented); }

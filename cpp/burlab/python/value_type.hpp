@@ -6,11 +6,6 @@
 BURLAB_BEGIN
 namespace burlab::eager {
 
-template <class F>
-BURLAB_INLINE void* slot(F* function) {
-  return reinterpret_cast<void*>(function);
-}
-
 BURLAB_COLD PyTypeObject* make_value_type() {
   static PyGetSetDef attributes[] = {{"data", get_number, set_number, nullptr, nullptr},
                                      {"grad", get_number, set_number, nullptr, &environment},
@@ -25,17 +20,17 @@ BURLAB_COLD PyTypeObject* make_value_type() {
       {"exp", method<ops::Exp>, METH_NOARGS, ops::Exp::doc},
       {"log", method<ops::Log>, METH_NOARGS, ops::Log::doc},
       {nullptr, nullptr, 0, nullptr}};
-  PyType_Slot slots[] = {{Py_tp_new, slot(value_new)},
-                         {Py_tp_dealloc, slot(value_dealloc)},
-                         {Py_tp_hash, slot(hash)},
+  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(value_new)},
+                         {Py_tp_dealloc, reinterpret_cast<void*>(value_dealloc)},
+                         {Py_tp_hash, reinterpret_cast<void*>(hash)},
                          {Py_tp_getset, attributes},
                          {Py_tp_methods, methods},
-                         {Py_nb_add, slot(binary<ops::Add>)},
-                         {Py_nb_subtract, slot(binary<ops::Sub>)},
-                         {Py_nb_multiply, slot(binary<ops::Mul>)},
-                         {Py_nb_true_divide, slot(binary<ops::Div>)},
-                         {Py_nb_power, slot(power)},
-                         {Py_nb_negative, slot(negative)},
+                         {Py_nb_add, reinterpret_cast<void*>(binary<ops::Add>)},
+                         {Py_nb_subtract, reinterpret_cast<void*>(binary<ops::Sub>)},
+                         {Py_nb_multiply, reinterpret_cast<void*>(binary<ops::Mul>)},
+                         {Py_nb_true_divide, reinterpret_cast<void*>(binary<ops::Div>)},
+                         {Py_nb_power, reinterpret_cast<void*>(power)},
+                         {Py_nb_negative, reinterpret_cast<void*>(negative)},
                          {0, nullptr}};
   PyType_Spec spec = {"burlab.eager.value.Value", sizeof(ValueObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
                       slots};
@@ -45,9 +40,9 @@ BURLAB_COLD PyTypeObject* make_value_type() {
 }
 
 BURLAB_COLD PyTypeObject* make_tape_type() {
-  PyType_Slot slots[] = {{Py_tp_new, slot(tape_new)},
-                         {Py_tp_dealloc, slot(tape_dealloc)},
-                         {Py_sq_length, slot(tape_length)},
+  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(tape_new)},
+                         {Py_tp_dealloc, reinterpret_cast<void*>(tape_dealloc)},
+                         {Py_sq_length, reinterpret_cast<void*>(tape_length)},
                          {0, nullptr}};
   PyType_Spec spec = {"burlab.eager.native.Tape", sizeof(TapeObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
                       slots};
@@ -61,8 +56,8 @@ BURLAB_COLD PyTypeObject* make_operation_type() {
       {"__doc__", T_OBJECT, offsetof(OperationObject, doc), READONLY, nullptr},
       {"code", T_UINT, offsetof(OperationObject, code), READONLY, nullptr},
       {nullptr, 0, 0, 0, nullptr}};
-  PyType_Slot slots[] = {{Py_tp_call, slot(PyVectorcall_Call)},
-                         {Py_tp_descr_get, slot(operation_get)},
+  PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                         {Py_tp_descr_get, reinterpret_cast<void*>(operation_get)},
                          {Py_tp_members, members},
                          {0, nullptr}};
   PyType_Spec spec = {"burlab.eager.native.Operation", sizeof(OperationObject), 0,
@@ -84,7 +79,7 @@ BURLAB_COLD PyObject* make_operations() {
     operation->code = row + 1;
     operation->arity = scalar_rows[row].arity;
     if (PyDict_SetItem(operations, operation->name, &operation->head) < 0) return nullptr;
-    release(operation);
+    release(&operation->head);
   }
   return operations;
 }

@@ -13,6 +13,22 @@ namespace burlab {
 
 class Tape;
 
+BURLAB_INLINE std::size_t block_bytes(std::uint32_t count, std::size_t each) { return (count * each + 63) / 64 * 64; }
+
+/// Other memory for a block with the same `used` records; the old one is freed. Null, and nothing changed, where there
+/// is none. (One function for all types: each costs the just-in-time compiler.)
+BURLAB_COLD void* move_block(void* old, std::uint32_t used, std::uint32_t wanted, std::size_t each) {
+  void* fresh = wanted ? std::aligned_alloc(64, block_bytes(wanted, each)) : nullptr;
+  if (wanted && !fresh) return nullptr;
+  if (used) std::memcpy(fresh, old, used * each);
+  std::free(old);
+  return fresh;
+}
+BURLAB_INLINE std::uint32_t grown(std::uint32_t capacity, std::uint32_t needed) {
+  const std::uint32_t doubled = capacity > UINT32_MAX / 2 ? UINT32_MAX : 2 * capacity;
+  return needed > doubled ? needed : doubled;
+}
+
 /// A growable array of plain records that starts on a cache line. It grows and shrinks only when it is told to.
 template <class T>
 struct Block {
@@ -26,30 +42,21 @@ struct Block {
   ~Block() { std::free(at); }
 
   BURLAB_INLINE T& operator[](std::uint32_t i) const { return at[i]; }
-  std::size_t bytes() const { return rounded(capacity); }
+  std::size_t bytes() const { return block_bytes(capacity, sizeof(T)); }
 
   /// Move to room for `wanted` records, at least `size`; false, and nothing changed, where the memory is not to be had.
-  BURLAB_OPTNONE bool resize(std::uint32_t wanted) {
-    T* fresh = wanted ? static_cast<T*>(std::aligned_alloc(64, rounded(wanted))) : nullptr;
+  BURLAB_INLINE bool resize(std::uint32_t wanted) {
+    void* fresh = move_block(at, size, wanted, sizeof(T));
     if (wanted && !fresh) return false;
-    if (size) std::memcpy(static_cast<void*>(fresh), at, size * sizeof(T));
-    std::free(at);
-    at = fresh;
+    at = static_cast<T*>(fresh);
     capacity = wanted;
     return true;
   }
 
   /// Make room for `more` records, doubling; false where the memory or the 32-bit numbers are used up.
-  BURLAB_OPTNONE bool reserve(std::uint32_t more) {
-    if (more <= capacity - size) return true;
-    const std::uint64_t needed = std::uint64_t(size) + more, doubled = std::uint64_t(capacity) * 2;
-    const std::uint64_t wanted = needed > doubled ? needed : doubled;
-    if (needed > UINT32_MAX) return false;
-    return resize(static_cast<std::uint32_t>(wanted < UINT32_MAX ? wanted : UINT32_MAX));
+  BURLAB_INLINE bool reserve(std::uint32_t more) {
+    return more <= capacity - size || (more <= UINT32_MAX - size && resize(grown(capacity, size + more)));
   }
-
- private:
-  static std::size_t rounded(std::uint32_t count) { return (std::size_t(count) * sizeof(T) + 63) / 64 * 64; }
 };
 
 constexpr std::uint32_t leaf_code = 0;          // no operation: a number that gradients are taken by

@@ -17,6 +17,7 @@ concept Recordable = ops::differentiable<Op> && Op::arity <= 2;
 
 /// Name and arity of each operation, by row.
 constexpr auto scalar_rows = ops::entries(ops::Scalar{});
+static_assert(scalar_rows.size() < 64);  // codes are bits of a mask, see python/value_arithmetic.hpp
 
 constexpr std::uint32_t row_named(const char* name) {
   std::uint32_t row = 0;
