@@ -23,7 +23,7 @@ def rosenbrock(x):
 
 
 def test_the_gate_answers_from_the_third_call_on():
-    g = bl.grad(lambda x: rosenbrock(x) * 1.0)
+    g = bl.grad(lambda x: np.sum(x**4) * 1.0)  # reads nothing from around it that could change
     results = []
     for expected in (False, False, True, True):
         results.append(g(X))
