@@ -1,7 +1,7 @@
 """A traceable function that compiles itself: one kernel for each combination of shapes, dtypes and static arguments."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
@@ -9,8 +9,9 @@ import numpy as np
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.graph.node import Node, native_dtype
-from burlab.graph.surroundings import surroundings
+from burlab.graph.surroundings import guards, surroundings
 from burlab.graph.trace import Spec, Static, argument_names, specs_of, trace
+from burlab.runtime.gate import Guard
 
 from .executable import Executable, build
 
@@ -34,17 +35,22 @@ class Program:
         # Every argument is an array: what is called may go to the kernel as it is, and the kernel's gate checks it.
         self.flat = all(isinstance(s, Spec) for s in specs) and all(c.is_leaf() for c in structure.children())
 
-    def direct(self, fallback: Callable[..., Any], *, takes_out: bool) -> Callable[..., Any] | None:
+    def direct(
+        self, fallback: Callable[..., Any], *, takes_out: bool, watched: Sequence[Guard] = ()
+    ) -> Callable[..., Any] | None:
         """A builtin function of the arguments that gives the result: nothing of Python runs between caller and kernel.
 
         What the gate refuses goes to `fallback` as it was passed. None where arguments or result are nested in more
         than tuples, or an argument is static. takes_out: whether the keyword `out` means arrays for the result.
+        watched: what from around the function must be unchanged.
         """
         nesting = _postfix(self.result)
         if not self.flat or nesting is None:
             return None
         weak = {k for k, spec in enumerate(self.specs) if isinstance(spec, Spec) and spec.weak}
-        return self.executable.gate(fallback=fallback, tree=bytes([*nesting, 255]), weak=weak, takes_out=takes_out)
+        return self.executable.gate(
+            fallback=fallback, tree=bytes([*nesting, 255]), weak=weak, takes_out=takes_out, guards=watched
+        )
 
     def __call__(self, leaves: list[Any], out: Any = None) -> Any:
         """The result for leaves in order. Raises ArgumentError where a static one is another."""
@@ -121,6 +127,7 @@ class Function(Generic[P, R]):
         if any(type(leaf) is Node for leaf in leaves):
             return self._rule(*args, **kwargs)
         specs = specs_of(leaves, lambda: argument_names(self, args, kwargs))
+        watched = guards(self.__burlab_reads__) if self._last else None  # before what they guard is read
         around = surroundings(self.__burlab_reads__)
         key = (structure, *specs, *around)
         program = self._programs.get(key)
@@ -130,8 +137,9 @@ class Function(Generic[P, R]):
                 return self._rule(*args, **kwargs)
             positional = structure.children()[0]
             program = self._programs[key] = Program(build(traced.graph), specs, traced.result, positional)
-        elif program is self._last and not kwargs and not around:
-            direct = program.direct(self._find, takes_out=False)  # `out` may be an argument of the function's own
+        elif program is self._last and not kwargs and watched is not None:
+            # `out` may be an argument of the function's own
+            direct = program.direct(self._find, takes_out=False, watched=watched)
             self.__call__ = direct or self._find  # pyright: ignore[reportAttributeAccessIssue]
         self._last = program
         return program(leaves)

@@ -8,7 +8,7 @@ import ctypes
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -36,6 +36,19 @@ class Function:
         return int(_RUN(self.address)(self.context, pointers(arrays), pointers(buffers), workspace.address))
 
 
+class Guard(NamedTuple):
+    """Something read from outside of a kernel's arguments, which must be unchanged for the gate to answer.
+
+    container: the dictionary (then `key` is its key) or the closure cell that held `value`, None for what cannot
+    change. content: the bytes of an array that must also hold the same numbers.
+    """
+
+    container: Any
+    key: str | None
+    value: Any
+    content: bytes | None = None
+
+
 class _Port(ctypes.Structure):
     _fields_ = (
         ("codes", ctypes.c_char_p),
@@ -60,11 +73,23 @@ class _Gate(ctypes.Structure):
         ("releases", ctypes.c_ssize_t),
         ("takes_out", ctypes.c_ssize_t),
         ("ports", ctypes.c_void_p),
+        ("guards", ctypes.c_void_p),
+        ("guarded", ctypes.c_ssize_t),
         ("tree", ctypes.c_char_p),
         ("empty", ctypes.py_object),
         ("number", ctypes.py_object),
         ("fallback", ctypes.py_object),
         ("spare", ctypes.c_void_p),
+    )
+
+
+class _Guard(ctypes.Structure):
+    _fields_ = (
+        ("container", ctypes.c_void_p),
+        ("key", ctypes.c_void_p),
+        ("value", ctypes.c_void_p),
+        ("content", ctypes.c_void_p),
+        ("nbytes", ctypes.c_ssize_t),
     )
 
 
@@ -137,13 +162,14 @@ def make_callable(
     tree: bytes = b"",
     weak: Collection[int] | None = None,
     takes_out: bool = True,
+    guards: Sequence[Guard] = (),
 ) -> Callable[..., Any]:
     """A builtin function of the arrays that goes through the gate; it keeps everything that it needs alive.
 
     releases: let other Python threads run during the call, which costs 50 ns. fallback: called with the same arguments
     where the gate or the kernel says no; `slow` if None. tree: how the outputs are nested, see `flat`, which it is if
     empty. weak: inputs that are Python floats and nothing else, while the others are buffers and nothing else; None:
-    either. takes_out: whether the keyword `out` means buffers for the results.
+    either. takes_out: whether the keyword `out` means buffers for the results. guards: what must be unchanged.
     """
     count = len(slow.inputs) + len(slow.outputs)
     ports = (_Port * max(count, 1))()
@@ -152,6 +178,7 @@ def make_callable(
         number = not spec.shape and spec.dtype.kind == "f"
         ports[k].takes = (3 if number else 2) if weak is None else 1 if k in weak else 2
     workspace = Workspace(slow.function.workspace_bytes)
+    watched = (_Guard * max(len(guards), 1))(*map(_watch, guards))
     gate = _Gate(
         run=slow.function.address,
         context=slow.function.context,
@@ -161,6 +188,8 @@ def make_callable(
         releases=releases,
         takes_out=takes_out,
         ports=ctypes.addressof(ports),
+        guards=ctypes.addressof(watched),
+        guarded=len(guards),
         tree=tree or flat(len(slow.outputs)),
         empty=np.empty,
         number=float,
@@ -168,10 +197,17 @@ def make_callable(
         spare=workspace.address,
     )
     method = _method()  # kept by every callable: threads that come first together each make one, and one is remembered
-    owner = (ctypes.addressof(gate), gate, ports, kept, workspace, slow, method)
+    owner = (ctypes.addressof(gate), gate, ports, kept, workspace, slow, method, watched, tuple(guards))
     new_function = ctypes.pythonapi.PyCFunction_NewEx
     new_function.restype, new_function.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     return new_function(ctypes.addressof(method), owner, None)
+
+
+def _watch(guard: Guard) -> _Guard:
+    key = None if guard.key is None else id(guard.key)
+    content = None if guard.content is None else ctypes.cast(ctypes.c_char_p(guard.content), ctypes.c_void_p).value
+    container = None if guard.container is None else id(guard.container)
+    return _Guard(container, key, id(guard.value), content, len(guard.content or b""))
 
 
 def flat(count: int) -> bytes:

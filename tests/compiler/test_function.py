@@ -23,7 +23,7 @@ def rosenbrock(x):
 
 
 def test_the_gate_answers_from_the_third_call_on():
-    g = bl.grad(lambda x: np.sum(x**4) * 1.0)  # reads nothing from around it that could change
+    g = bl.grad(lambda x: rosenbrock(x) * 1.0)
     results = []
     for expected in (False, False, True, True):
         results.append(g(X))
@@ -129,3 +129,100 @@ def test_functions_are_freed():
     del g
     gc.collect()
     assert gone() is None
+
+
+SCALE = 2.0
+TABLE = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+
+
+def scaled(x):
+    return np.sum(helper(x) * TABLE)
+
+
+def helper(x):
+    return SCALE * x
+
+
+def test_what_a_function_reads_is_watched_by_the_gate(monkeypatch):
+    g = bl.grad(scaled)
+    for _ in range(4):
+        np.testing.assert_array_equal(g(X), 2 * TABLE)
+    assert calls_the_gate(g)
+    changes = [
+        lambda: monkeypatch.setitem(globals(), "SCALE", 3.0),
+        lambda: monkeypatch.setitem(globals(), "helper", lambda x: SCALE * x * x),
+        lambda: monkeypatch.setitem(globals(), "TABLE", TABLE * 10),
+        lambda: TABLE.__setitem__(2, -1.0),
+        lambda: monkeypatch.setitem(globals(), "SCALE", np.float64(-1.0)),
+    ]
+    for change in changes:
+        change()
+        expected = jacobian_by_differences(scaled)
+        for _ in range(4):
+            np.testing.assert_allclose(g(X), expected, rtol=1e-6, atol=1e-6)
+        assert calls_the_gate(g)
+
+
+def jacobian_by_differences(f):
+    return np.array([(f(X + e) - f(X - e)) / 2e-6 for e in 1e-6 * np.eye(X.size)])
+
+
+def test_closure_cells_are_watched():
+    def make():
+        factor = 2.0
+
+        def set_factor(value):
+            nonlocal factor
+            factor = value
+
+        return bl.jit(lambda x: x * factor), set_factor
+
+    f, set_factor = make()
+    for value in (2.0, 5.0, 7, 5.0):
+        set_factor(value)
+        for _ in range(4):
+            np.testing.assert_array_equal(f(X), X * value)
+        assert calls_the_gate(f)
+
+
+@pytest.mark.parametrize("holder", [[3.0], {"a": 3.0}, (np.ones(5), [3.0])], ids=["list", "dict", "nested"])
+def test_what_the_gate_cannot_look_into_keeps_it_closed(holder):
+    def read():
+        return holder["a"] if isinstance(holder, dict) else holder[-1][0] if isinstance(holder, tuple) else holder[0]
+
+    def write(value):
+        target = holder[-1] if isinstance(holder, tuple) else holder
+        target["a" if isinstance(holder, dict) else 0] = value
+
+    f = bl.jit(lambda x: x * read())
+    for value in (3.0, 4.0):
+        write(value)
+        for _ in range(4):
+            np.testing.assert_array_equal(f(X), X * value)
+    assert not calls_the_gate(f)
+
+
+def test_an_object_may_hide_an_attribute_of_its_class():
+    class Model:
+        scale = 2.0
+
+        def __call__(self, x):
+            return np.sum(x) * self.scale
+
+    model = Model()
+    g = bl.grad(model)
+    for scale in (2.0, 3.0):
+        if scale != Model.scale:
+            model.scale = scale
+        for _ in range(4):
+            np.testing.assert_array_equal(g(X), np.full(5, scale))
+
+
+def test_arrays_in_tuples_are_watched():
+    tables = (np.ones(5), 2.0)
+    f = bl.jit(lambda x: x * tables[0] * tables[1])
+    for value in (1.0, 6.0):
+        tables[0][:] = value
+        for _ in range(4):
+            np.testing.assert_array_equal(f(X), X * value * 2)
+        assert calls_the_gate(f)

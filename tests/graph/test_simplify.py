@@ -93,6 +93,7 @@ IDENTITIES: dict[str, Callable[..., Any]] = {
     "known arithmetic": lambda x, y: x + np.sum(bl.stop_gradient(np.zeros(10)) + 1.0) * stop_gradient(2.0) / 3.0,
     "known nan": lambda x, y: x * (stop_gradient(np.inf) - np.inf),
     "known -0": lambda x, y: x + stop_gradient(0.0) * -1.0,
+    "zeros of both signs": lambda x, y: x + np.where(np.arange(10) % 3, 0.0, -0.0),
     "known comparison": lambda x, y: np.where(stop_gradient(np.nan) < 1.0, x, y),
     "abs(abs)": lambda x, y: abs(abs(x)),
     "max(x, x)": lambda x, y: np.maximum(x, x),

@@ -41,6 +41,7 @@ FUNCTION(increase, Py_IncRef); FUNCTION(type_of, PyObject_Type); FUNCTION(as_dou
 FUNCTION(as_pointer, PyLong_AsVoidPtr); FUNCTION(new_tuple, PyTuple_New); FUNCTION(tuple_size, PyTuple_Size);
 FUNCTION(tuple_item, PyTuple_GetItem); FUNCTION(set_tuple_item, PyTuple_SetItem);
 FUNCTION(sequence_item, PySequence_GetItem); FUNCTION(compare, PyUnicode_CompareWithASCIIString);
+FUNCTION(dict_item, PyDict_GetItem); FUNCTION(cell_contents, PyCell_Get);
 FUNCTION(call, PyObject_Vectorcall); FUNCTION(clear_error, PyErr_Clear); FUNCTION(save_thread, PyEval_SaveThread);
 FUNCTION(restore_thread, PyEval_RestoreThread);
 """

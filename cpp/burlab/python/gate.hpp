@@ -23,14 +23,25 @@ struct Port {
   void* cell;            // where that element lies
 };
 
+/// Something that the traced function read from around itself, and that must still be the same object.
+/// Mirrored by `burlab/runtime/gate.py`.
+struct Guard {
+  Object *container, *key,
+      *value;           // a dictionary and its key; a closure cell (key nullptr); nullptr: the value is fixed
+  const void* content;  // of an array that must also hold the same bytes, else nullptr
+  Size nbytes;
+};
+
 /// A kernel and its ports. One for each callable.
 struct Gate {
   std::int64_t (*run)(const void* context, const void* const* in, void* const* out, void* workspace) noexcept;
   const void* context;
   Size workspace, inputs, outputs;
-  Size releases;              // whether other Python threads may run during the call
-  Size takes_out;             // whether the keyword `out` means arrays for the results
-  const Port* ports;          // inputs, then outputs
+  Size releases;      // whether other Python threads may run during the call
+  Size takes_out;     // whether the keyword `out` means arrays for the results
+  const Port* ports;  // inputs, then outputs
+  const Guard* guards;
+  Size guarded;
   const unsigned char* tree;  // the result: 0 for an output, n + 1 for a tuple of the n before it, 255 at the end
   Object *empty, *number, *fallback;  // numpy.empty, float, what takes over
   void* spare;                        // a workspace, nullptr while a call uses it
@@ -71,6 +82,22 @@ BURLAB_NOINLINE bool is_alone(const Gate& gate, void* const* at, Size k) {
   return alone;
 }
 
+/// Whether a guard's value is where it was, and as it was.
+BURLAB_NOINLINE bool is_unchanged(const Guard& guard) {
+  if (guard.container != nullptr) {
+    Object* now = guard.key != nullptr ? dict_item(guard.container, guard.key) : cell_contents(guard.container);
+    if (guard.key == nullptr) decrease(now);  // the cell still has it
+    if (now != guard.value) return false;
+  }
+  if (guard.content == nullptr) return true;
+  Buffer buffer;
+  if (get_buffer(guard.value, &buffer, Contiguous) != 0) return false;
+  const bool same = buffer.nbytes == guard.nbytes &&
+                    std::memcmp(buffer.data, guard.content, static_cast<std::size_t>(guard.nbytes)) == 0;
+  release(&buffer);
+  return same;
+}
+
 /// Runs the kernel, with a workspace of its own if another thread has the spare one.
 BURLAB_NOINLINE std::int64_t run(Gate& gate, void* const* at) {
   void* workspace = gate.spare;
@@ -95,6 +122,8 @@ inline Object* pass(Object* self, Object* const* args, Size count, Object* names
   Object *results[kMostPorts], *out = nullptr, *result = nullptr;
   Size held = 0, made = 0, given = 0;
   bool fits = count == gate.inputs && gate.inputs + gate.outputs <= kMostPorts;
+  BURLAB_ONE_BY_ONE
+  for (Size k = 0; fits && k < gate.guarded; ++k) fits = is_unchanged(gate.guards[k]);
   if (names != nullptr) {
     fits = fits && gate.takes_out != 0 && tuple_size(names) == 1 && compare(tuple_item(names, 0), "out") == 0;
     out = args[count];

@@ -1,6 +1,6 @@
 #pragma once
-// The few functions of CPython's stable ABI (PEP 384) that the gate needs, declared here by their symbols: parsing
-// Python.h costs Cling 40 ms, a tenth of the time from process start to the first gradient.
+// The few functions of CPython's C API, nearly all of its stable ABI (PEP 384), that the gate needs, declared here by
+// their symbols: parsing Python.h costs Cling 40 ms, a tenth of the time from process start to the first gradient.
 // `tests/runtime/test_stable_abi.py` compares layouts, constants and signatures with Python.h.
 #include <cstddef>
 
@@ -40,6 +40,8 @@ int set_tuple_item(Object* tuple, Size k, Object* item) __asm__("PyTuple_SetItem
 Object* sequence_item(Object* sequence, Size k) __asm__("PySequence_GetItem");       // a new reference
 int compare(Object* text, const char* ascii) __asm__("PyUnicode_CompareWithASCIIString");
 Object* call(Object* callable, Object* const* args, std::size_t count, Object* names) __asm__("PyObject_Vectorcall");
+Object* dict_item(Object* dict, Object* key) __asm__("PyDict_GetItem");  // borrowed, nullptr where there is none
+Object* cell_contents(Object* cell) __asm__("PyCell_Get");               // a new reference, nullptr where it is empty
 void clear_error() __asm__("PyErr_Clear");
 Thread* save_thread() __asm__("PyEval_SaveThread");
 void restore_thread(Thread* thread) __asm__("PyEval_RestoreThread");
