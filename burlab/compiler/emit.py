@@ -14,7 +14,7 @@ from .layout import elements
 from .library import EACH, Instance
 from .loops import LoopWriter, unfit
 from .plan import Plan, is_local
-from .spelling import C_TYPES, literal, spell
+from .spelling import C_TYPES, ROOTS, literal, spell
 from .steps import Invoke, Loop
 
 
@@ -54,7 +54,8 @@ class _Emitter:
             elif elements(step.shape):
                 self.loop(step)
         body = "\n".join(f"  {line}" for line in self.lines)
-        text = f"{_head(self.plan)}{body}\n  return 0;\n}}\n#pragma float_control(pop)\n"
+        roots = "".join(f"{line}\n" for name, line in ROOTS.items() if f"{name}(" in body)
+        text = f"{roots}{_head(self.plan)}{body}\n  return 0;\n}}\n#pragma float_control(pop)\n"
         return Source(text, tuple(self.calls), tuple(self.descriptors))
 
     def invoke(self, step: Invoke) -> None:

@@ -37,8 +37,9 @@ class _Queue:
         heapq.heappush(self.groups[loop_shape(n)] if fused else self.kernels, (self.number[n], n))
 
     def next_group(self) -> Shape | None:
-        waiting = [(heap[0][0], shape) for shape, heap in self.groups.items() if heap]
-        return min(waiting)[1] if waiting else None
+        """Numbers first: a loop that waits for them can be one instead of two. Then the oldest."""
+        waiting = [(bool(shape), heap[0][0], shape) for shape, heap in self.groups.items() if heap]
+        return min(waiting)[2] if waiting else None
 
 
 def schedule(graph: Graph, refs: dict[Node, Ref], fuses: Callable[[Node], bool]) -> list[Stage]:

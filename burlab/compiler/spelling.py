@@ -36,7 +36,6 @@ FORMULAS = {
     "square'0": "2 * {0}",
     "cube": "{0} * {0} * {0}",
     "cube'0": "3 * ({0} * {0})",
-    "sqrt": "std::sqrt({0})",
     "sqrt'0": "{T}(0.5) / {1}",
     "exp": "std::exp({0})",
     "expm1": "std::expm1({0})",
@@ -82,6 +81,11 @@ FORMULAS = {
     "logical_or": "{0} | {1}",
     "logical_not": "!{0}",
 }
+# Declared in the text of every kernel that calls them, see `numbers/simd.hpp`.
+ROOTS = {
+    "burlab_sqrt": 'extern "C" double burlab_sqrt(double) noexcept __asm__("sqrt") __attribute__((const));',
+    "burlab_sqrtf": 'extern "C" float burlab_sqrtf(float) noexcept __asm__("sqrtf") __attribute__((const));',
+}
 _FLOAT_ONLY = {"abs": "std::fabs({0})", "power": "std::pow({0}, {1})"}  # integers have another rule
 
 
@@ -89,13 +93,15 @@ def formula(n: Node) -> str | None:
     """The formula of an elementwise node, or None where a library function must be called."""
     if n.op == "convert":
         return f"static_cast<{C_TYPES[n.dtype]}>({{0}})"
+    if n.op == "sqrt":
+        return f"burlab_sqrt{'f' if n.dtype.itemsize == 4 else ''}({{0}})"
     if n.dtype.kind == "f" and n.op in _FLOAT_ONLY:
         return _FLOAT_ONLY[n.op]
     return FORMULAS.get(n.op)
 
 
 def has_lanes(n: Node) -> bool:
-    """Whether the formula works on SIMD lanes: Cling makes no packets of exp and its like, nor of sqrt (errno)."""
+    """Whether the formula works on SIMD lanes: Cling makes no packets of exp and its like."""
     text = formula(n)
     return text is not None and (n.op in ("convert", "abs") or "std::" not in text)
 

@@ -34,6 +34,7 @@ class Adam(Optimizer):
         """One step along the first moment, scaled by the root of the second."""
         m = self.b1 * state["m"] + (1 - self.b1) * g
         v = self.b2 * state["v"] + (1 - self.b2) * g**2
-        m_hat = m / (1 - self.b1 ** (t + 1))
-        v_hat = v / (1 - self.b2 ** (t + 1))
-        return x - self.lr * m_hat / (np.sqrt(v_hat) + self.eps), {"m": m, "v": v}
+        # The corrections are numbers: one division is left for each entry of x.
+        rate = self.lr / (1 - self.b1 ** (t + 1))
+        scale = 1 / np.sqrt(1 - self.b2 ** (t + 1))
+        return x - rate * (m / (np.sqrt(v) * scale + self.eps)), {"m": m, "v": v}

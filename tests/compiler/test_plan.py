@@ -209,3 +209,26 @@ def test_a_pad_that_a_kernel_reads_is_an_array():
     assert kinds(plan_of(lambda x: (np.exp(padded(x)), padded(x)), np.zeros((3, 4)))) == ["zero", "copy_64bit", "loop"]
     assert "zero" in kinds(plan_of(lambda x: np.exp(padded(x)) @ padded(x).T, np.zeros((3, 4))))
     assert "zero" in kinds(plan_of(lambda x: padded(x).T + 1.0, np.zeros((3, 4))))
+
+
+def test_a_loop_waits_for_the_numbers_it_needs():
+    def decayed(x, y, rate):
+        factor = 1.0 - rate ** (rate + 1.0)
+        return x * y + factor * (x + y)
+
+    plan = plan_of(decayed, np.zeros(50), np.zeros(50), 0.5)
+    assert [bool(step.shape) for step in plan.steps] == [False, True]
+    assert plan.workspace_bytes == 0
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_loop_with_square_roots_has_lanes_and_their_bits(dtype):
+    def scaled(x):
+        return x / (np.sqrt(np.abs(x)) + 1.0)
+
+    plan = plan_of(scaled, np.zeros(100, dtype))
+    assert "vectorize(assume_safety)" in emit(plan).text
+    x = np.random.default_rng(0).normal(size=100).astype(dtype)
+    x[:3] = 0.0, -0.0, np.nan
+    for gear in ("compiled", "replay"):
+        np.testing.assert_array_equal(build(plan.graph, gear=gear)(x)[0], scaled(x))

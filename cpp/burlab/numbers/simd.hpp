@@ -31,3 +31,7 @@
 #define BURLAB_COLD inline BURLAB_OPTNONE
 #define BURLAB_LIKELY(x) __builtin_expect(!!(x), 1)
 #define BURLAB_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+// Square roots that leave errno alone, so that a loop over them becomes SIMD code. Generated code declares them too.
+extern "C" double burlab_sqrt(double) noexcept __asm__("sqrt") __attribute__((const));
+extern "C" float burlab_sqrtf(float) noexcept __asm__("sqrtf") __attribute__((const));

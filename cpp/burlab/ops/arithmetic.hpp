@@ -74,8 +74,9 @@ struct Sqrt {
   static constexpr int arity = 1;
   static constexpr auto doc = "y = sqrt(x). Partial 1 / (2 y), infinite at 0.";
   template <class T> BURLAB_RULE T primal(T x) {
-    using std::sqrt;
-    return sqrt(x);
+    if constexpr (std::is_same_v<T, double>) return burlab_sqrt(x);
+    else if constexpr (std::is_same_v<T, float>) return burlab_sqrtf(x);
+    else return sqrt(x);
   }
   template <int K, class T> BURLAB_RULE T partial(T, T y) { return T(0.5) / y; }
 };
