@@ -132,7 +132,9 @@ class Loop {
   /// Value and gradient of this step's batch, regularizer included, into `result_`.
   Outcome differentiate(std::int64_t step) {
     for (std::size_t k = 0; k < fixed_.size(); ++k) fixed_[k] = cells_.current(0) + places_[k];
-    sum_.begin(fixed_.data(), step, fold_in(plan_.stream.key, static_cast<std::uint64_t>(step)));
+    // A key costs as much as all else of a small step: only losses that draw random numbers get one.
+    const Key key = plan_.samples.keyed ? fold_in(plan_.stream.key, static_cast<std::uint64_t>(step)) : Key{};
+    sum_.begin(fixed_.data(), step, key);
     if (const auto outcome = sum_.resume(team_, Alarm(&control.hurry())); !outcome.ok()) return outcome;
     sum_.mean(result_.data());
     if (plan_.once.kernel.function == nullptr) return {Ok, 0};
