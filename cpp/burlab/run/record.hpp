@@ -1,0 +1,172 @@
+#pragma once
+// What a run writes down at every step. Rows keep all their bits until a budget of bytes is reached; from then on two
+// slots hold the least and the greatest of `span` rows, and the span doubles each time the table is full again. With a
+// span of 2 these two slots are the two rows themselves, so halving is one rule: of four slots, keep minimum and
+// maximum.
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+#include "trail.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+/// A table of doubles with a row per step. One thread writes; others read meanwhile. NaN counts as no number: a pair is
+/// NaN only where all its rows are.
+class Record {
+ public:
+  /// budget: bytes for rows and time stamps together.
+  Record(Ledger& ledger, Kind kind, std::int64_t columns, std::int64_t budget)
+      : table_(ledger, kind, columns, Table::fitting(columns, budget - budget / 16)),
+        stamps_(ledger, kind, 2, Table::fitting(2, budget / 16)) {}
+
+  bool ready() const { return table_.ready() && stamps_.ready(); }
+  std::int64_t columns() const { return table_.columns(); }
+
+  /// Append a row of `columns()` numbers. False where there is no memory left.
+  bool append(const double* row) {
+    if (BURLAB_UNLIKELY(place_.left == 0) && !advance()) return false;
+    const std::int64_t length = length_.load(std::memory_order_relaxed);
+    if (BURLAB_LIKELY(span_ == 2)) {
+      double* slot = place_.data;
+      for (std::int64_t column = 0; column < columns(); ++column, slot += place_.stride) *slot = row[column];
+      ++place_.data;
+      --place_.left;
+    } else {
+      fold(row);
+    }
+    length_.store(length + 1, std::memory_order_release);
+    return true;
+  }
+
+  /// Note when the row appended last was done, in nanoseconds. False where there is no memory left.
+  bool stamp(double time) {
+    const double entry[] = {static_cast<double>(length() - 1), time};
+    return stamps_.offer(entry);
+  }
+
+  /// Forget all but the first `rows` rows, and answer how many were kept: fewer where a pair holds rows from both
+  /// sides, since it cannot be undone. The caller writes those again.
+  std::int64_t cut(std::int64_t rows) {
+    const std::lock_guard lock(mutex_);
+    if (rows >= length_.load(std::memory_order_relaxed)) return length_.load(std::memory_order_relaxed);
+    const std::int64_t kept = span_ == 2 ? rows : rows / span_ * span_;
+    ++generation_;
+    length_.store(kept, std::memory_order_release);
+    open_ = 0;
+    place_ = {};
+    table_.keep(slots());
+    stamps_.cut_from(0, static_cast<double>(kept));
+    return kept;
+  }
+
+  // For readers on any thread:
+
+  std::int64_t length() const { return length_.load(std::memory_order_acquire); }
+  const Trail& stamps() const { return stamps_; }
+
+  Extent extent() const {
+    const std::lock_guard lock(mutex_);
+    return {length(), span_, slots(), generation_};
+  }
+
+  /// Copy slots [first, first + count) of a column. False where they are no longer what they were in `generation`. The
+  /// last pair may already hold rows that came after.
+  bool copy(std::int64_t generation, std::int64_t column, std::int64_t first, std::int64_t count, double* out) const {
+    for (std::int64_t now; count > 0; count -= now, first += now, out += now) {
+      now = std::min(count, kSlice);
+      const std::lock_guard lock(mutex_);  // anew for each slice, so that the run does not wait for long
+      if (generation != generation_ || first + now > slots()) return false;
+      copy_slice(column, first, now, out);
+    }
+    return true;
+  }
+
+  /// Begin with what another record held: rows at this span, their slots column after column. To be called before
+  /// anything was appended. False where there is no room.
+  bool restore(std::int64_t rows, std::int64_t span, const double* columns, Extent stamps, const double* times) {
+    const std::lock_guard lock(mutex_);
+    span_ = span;
+    length_ = rows;
+    if (slots() > table_.capacity() || !table_.fill(slots(), columns)) return false;
+    open_ = span_ == 2 ? 0 : rows % span_;
+    if (open_ > 0) place_ = table_.at(slots() - 2);
+    return stamps_.restore(stamps.rows, stamps.span, times);
+  }
+
+ private:
+  static constexpr std::int64_t kSlice = 1 << 16;
+
+  std::int64_t slots() const { return span_ == 2 ? length() : (length() + span_ - 1) / span_ * 2; }
+
+  /// Find the place of the next slot: in the next chunk, or in this table halved.
+  bool advance() {
+    const std::int64_t slot = slots();
+    if (slot == table_.capacity()) {
+      merge();
+      return advance();
+    }
+    if (!table_.reach(slot)) return false;
+    place_ = table_.at(slot);
+    return true;
+  }
+
+  /// Take a row into the open pair, or open one. Readers may look at it meanwhile.
+  void fold(const double* row) {
+    double* pair = place_.data;
+    for (std::int64_t column = 0; column < columns(); ++column, pair += place_.stride) {
+      const double number = row[column];
+      if (open_ == 0 || less(number, pair[0])) store(pair[0], number);
+      if (open_ == 0 || less(-number, -pair[1])) store(pair[1], number);
+    }
+    if (++open_ < span_) return;
+    open_ = 0;
+    place_.data += 2;
+    place_.left -= 2;
+  }
+
+  void merge() {
+    const std::lock_guard lock(mutex_);
+    for (std::int64_t pair = 0; pair < table_.capacity() / 4; ++pair) {
+      const Place to = table_.at(2 * pair), from = table_.at(4 * pair);
+      for (std::int64_t column = 0; column < columns(); ++column) {
+        const double* const four = from.data + column * from.stride;
+        double low = four[0], high = four[0];
+        for (int k = 1; k < 4; ++k) {
+          if (less(four[k], low)) low = four[k];
+          if (less(-four[k], -high)) high = four[k];
+        }
+        to.data[column * to.stride] = low;
+        to.data[column * to.stride + 1] = high;
+      }
+    }
+    span_ *= 2;
+    ++generation_;
+  }
+
+  static bool less(double a, double b) { return a < b || b != b; }  // every number is less than NaN
+  static void store(double& slot, double number) { std::atomic_ref(slot).store(number, std::memory_order_relaxed); }
+
+  void copy_slice(std::int64_t column, std::int64_t first, std::int64_t count, double* out) const {
+    const std::int64_t changing = span_ > 2 ? slots() - 2 : length();  // the first slot of the open pair
+    const std::int64_t fixed = std::clamp<std::int64_t>(changing - first, 0, count);
+    table_.copy(column, first, fixed, out);
+    for (std::int64_t k = fixed; k < count; ++k) {
+      const Place place = table_.at(first + k);
+      out[k] = std::atomic_ref(place.data[column * place.stride]).load(std::memory_order_relaxed);
+    }
+  }
+
+  Table table_;
+  Trail stamps_;  // (row, nanoseconds)
+  std::atomic<std::int64_t> length_{0};
+  Place place_{};          // of the next slot, or of the open pair
+  std::int64_t open_ = 0;  // rows in the pair that is not full yet
+  mutable std::mutex mutex_;
+  std::int64_t span_ = 2, generation_ = 0;  // both change under the mutex
+};
+
+}  // namespace burlab::run
+BURLAB_END
