@@ -1,18 +1,20 @@
 """What an optimizer is: fields, a state, and the rule that makes the next point from a gradient."""
 
+import inspect
 from abc import ABC, abstractmethod
-from dataclasses import fields, is_dataclass
 from typing import Annotated, Any, cast
 
 import numpy as np
 
-from burlab.errors import ArgumentError, DTypeError
-
 Vector = np.ndarray[Any, np.dtype[Any]]
 State = Any  # a tree of arrays
 
-Hyper = Annotated[float, "live"]
-"""The type of a field that may change between two steps. Its value is a weak float64: it never widens float32."""
+Hyper = Annotated[Any, "live"]
+"""The type of a field that may change between two steps: a number, or a schedule of the step (`lr=cosine(...)`).
+
+In the rule it is a number, a weak float64: it never widens float32. A field typed `Hyper | None` may be left out: None
+is no number that can change but a part of the program.
+"""
 
 
 class Optimizer(ABC):
@@ -45,31 +47,7 @@ class Optimizer(ABC):
         """
 
 
-def hyperparameters(optimizer: Optimizer) -> dict[str, float]:
-    """The live fields of an optimizer, in order. Raises where the class or a value is not what it must be."""
-    kind = type(optimizer).__name__
-    if not is_dataclass(optimizer):
-        raise ArgumentError(f"{kind} is no dataclass, so its fields are unknown. Put @dataclass(frozen=True) above it.")
-    unseen = [
-        name
-        for name, annotation in vars(type(optimizer)).get("__annotations__", {}).items()
-        if _is_hyper(annotation) and name not in {f.name for f in fields(optimizer)}
-    ]
-    if unseen:
-        raise ArgumentError(
-            f"{kind} declares {', '.join(unseen)} but only a base class of it is a dataclass. "
-            "Put @dataclass(frozen=True) above it too."
-        )
-    return {f.name: hyper_value(f.name, getattr(optimizer, f.name)) for f in fields(optimizer) if _is_hyper(f.type)}
-
-
-def hyper_value(name: str, value: Any) -> float:
-    """A hyperparameter as a float. Raises DTypeError where it is not a real number."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise DTypeError(f"the hyperparameter {name} is {value!r}, expected a real number such as 0.01.")
-    return float(cast("Any", value))
-
-
-def _is_hyper(annotation: Any) -> bool:
-    """Also under `from __future__ import annotations`, where an annotation is its text."""
-    return annotation is Hyper or (isinstance(annotation, str) and annotation.rpartition(".")[2] == "Hyper")
+def advance(optimizer: Optimizer, g: Vector, state: State, x: Vector, t: int, f: Any) -> tuple[Vector, State]:
+    """The update of an optimizer, which gets f only if it asks for it."""
+    asked = {"f": f} if "f" in inspect.signature(optimizer.update).parameters else {}
+    return cast("Any", optimizer).update(g, state, x, t, **asked)

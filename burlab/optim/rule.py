@@ -1,7 +1,6 @@
 """An optimizer's update as a graph: traced once, with its hyperparameters and the step as inputs."""
 
-import copy
-import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn, cast
 
@@ -9,21 +8,26 @@ import numpy as np
 
 from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
 from burlab.graph import Graph, Node, tree
+from burlab.graph.elementwise import as_dtype
+from burlab.graph.node import as_node
 from burlab.graph.trace import trace
 
-from .optimizer import Optimizer, Vector, hyperparameters
+from .live import Live, acting, live_fields
+from .optimizer import Optimizer, Vector, advance
 
 
 @dataclass(frozen=True)
 class Rule:
     """A traced update.
 
-    graph: inputs g, x, t (int64), the hyperparameters, the leaves of the state; outputs x and the leaves of the state.
-    hyper: start values; state: the leaves at step 0.
+    graph: inputs g, x, t (int64), the hyperparameters, the leaves of the state; outputs x, the leaves of the state, and
+    for each scheduled hyperparameter the value that the step used (float64). hyper: start values, where NaN means that
+    the schedule is followed; schedules: of the scheduled ones, in order; state: the leaves at step 0.
     """
 
     graph: Graph
     hyper: dict[str, float]
+    schedules: dict[str, Callable[[Any], Any]]
     state: tuple[np.ndarray[Any, Any], ...]
     structure: tree.TreeDef
 
@@ -40,25 +44,37 @@ class _Reserved:
 
 def trace_rule(optimizer: Optimizer, x: Vector) -> Rule:
     """Trace the update of an optimizer that starts at x, shape (d,). Raises where it is no rule for x and the state."""
-    hyper = hyperparameters(optimizer)
+    live = live_fields(optimizer)
     kind = type(optimizer).__name__
     leaves, structure = tree.flatten(optimizer.init(x.copy()))
     state = tuple(_state_leaf(leaf, f"{kind}.init") for leaf in leaves)
-    takes_f = "f" in inspect.signature(optimizer.update).parameters
 
     def step(g: Any, x: Any, t: Any, values: tuple[Any, ...], leaves: list[Any]) -> Any:
-        acting = copy.copy(optimizer)  # not dataclasses.replace, which would run __post_init__ on traced values
-        for name, value in zip(hyper, values, strict=True):
-            object.__setattr__(acting, name, value)
+        used = [_used(field, value, t) for field, value in zip(live, values, strict=True)]
+        rule = acting(optimizer, {field.path: value for field, value in zip(live, used, strict=True)})
         before = tree.unflatten(structure, leaves)
-        asked = {"f": _Reserved()} if takes_f else {}
-        return _next(cast("Any", acting).update(g, before, x, t, **asked), kind, structure)
+        after = _next(advance(rule, g, before, x, t, _Reserved()), kind, structure)
+        return *after, [value for field, value in zip(live, used, strict=True) if callable(field.start)]
 
     t = Node("input", (), "t", (), np.dtype(np.int64), weak=True)
     examples = [_example(leaf, array) for leaf, array in zip(leaves, state, strict=True)]
-    graph = trace(step, (x, x, t, tuple(hyper.values()), examples)).graph
+    graph = trace(step, (x, x, t, tuple(field.number for field in live), examples)).graph
     _check(graph, kind, x, state)
-    return Rule(graph, hyper, state, structure)
+    schedules = {field.name: field.start for field in live if callable(field.start)}
+    return Rule(graph, {field.name: field.number for field in live}, schedules, state, structure)
+
+
+def _used(field: Live, value: Node, t: Node) -> Node:
+    """The number that a step uses: of the schedule, unless another one has been set."""
+    if not callable(field.start):
+        return value
+    planned = as_node(field.start(t))
+    if planned.shape or planned.dtype.kind not in "fi":
+        raise ArgumentError(
+            f"the schedule of {field.name} gave {planned.dtype} of shape {planned.shape}, expected a number for each t."
+        )
+    follow = cast("Node", np.isnan(cast("Any", value)))
+    return Node("where", (follow, as_dtype(planned, value.dtype), value), None, (), value.dtype, weak=True)
 
 
 _SUPPORTED = {np.dtype(t) for t in (np.float32, np.float64, np.int32, np.int64, np.uint64, np.bool_)}
@@ -89,7 +105,7 @@ def _next(result: Any, kind: str, structure: tree.TreeDef) -> Any:
 
 
 def _check(graph: Graph, kind: str, x: Vector, state: tuple[np.ndarray[Any, Any], ...]) -> None:
-    for k, (new, old) in enumerate(zip(graph.outputs, (x, *state), strict=True)):
+    for k, (new, old) in enumerate(zip(graph.outputs, (x, *state), strict=False)):  # the numbers used follow
         what = f"{kind}.update returned {'x' if k == 0 else f'state leaf {k - 1}'}"
         if new.shape != old.shape:
             raise ShapeError(f"{what} with shape {new.shape}, expected {old.shape}, as before the step.")

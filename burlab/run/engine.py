@@ -47,6 +47,8 @@ class Plan(ctypes.Structure):
         ("hypers", _INT),
         ("cells", _INT),
         ("hyper", _POINTER),
+        ("schedules", _INT),
+        ("scheduled", _POINTER),
         ("start", _POINTER),
         ("bytes", _POINTER),
     )
@@ -106,12 +108,14 @@ class Loop:
         self._like = [(cell.shape, cell.dtype) for cell in cells]
         ends = np.cumsum([0, *(leaf.nbytes for leaf in start.leaves)]).astype(np.int64)
         hyper = np.array(list(rule.hyper.values()), np.float64)
+        scheduled = np.array([k for k, name in enumerate(rule.hyper) if name in rule.schedules], np.int64)
         addresses = np.array([cell.ctypes.data for cell in cells], np.uint64)
         sizes = np.array([cell.nbytes for cell in cells], np.int64)
         plan = Plan(
             samples.summand, once.summand if once else Summand(), stream, threads, x.dtype == np.float64, x.size,
             len(start.leaves), ends.ctypes.data, samples.layout.offsets[1], CKernel.of(update), len(hyper),
-            len(cells), hyper.ctypes.data, addresses.ctypes.data, sizes.ctypes.data,
+            len(cells), hyper.ctypes.data, len(scheduled), scheduled.ctypes.data, addresses.ctypes.data,
+            sizes.ctypes.data,
         )  # fmt: skip
         self._handle = _doors()["loop_open"](ctypes.byref(plan))
         if not self._handle:

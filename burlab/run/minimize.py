@@ -53,7 +53,7 @@ def minimize(
     if taken := set(hypers) & set(COLUMNS):
         raise ArgumentError(f"the field {taken.pop()!r} is a column of every history. Give it another name.")
     loop = Loop(oracle.kernels("training", [point]), build(rule.graph), rule, point, x, stream, threads)
-    run = Run(loop, point, hypers)
+    run = Run(loop, point, hypers, rule.schedules)
     if steps is not None:
         run.step(steps, progress=progress)
     return run

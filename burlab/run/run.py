@@ -4,12 +4,12 @@ import math
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from burlab.errors import ArgumentError, StatusError
 from burlab.graph import tree
-from burlab.optim.optimizer import hyper_value
+from burlab.optim.live import hyper_value
 from burlab.problems.numbers import whole
 from burlab.problems.point import Point
 
@@ -21,17 +21,30 @@ _REDRAW = 0.1  # seconds between two looks at the progress bar
 
 
 class Hypers:
-    """The live hyperparameters of a run, by name: `run.hyper["lr"] = 0.01` counts from the next step on."""
+    """The live hyperparameters of a run, by name: `run.hyper["lr"] = 0.01` counts from the next step on.
 
-    def __init__(self, loop: Loop, names: tuple[str, ...]) -> None:
+    A number takes over from a schedule; `run.hyper["lr"] = None` gives back to it. Reading gives the value of the next
+    step.
+    """
+
+    def __init__(self, loop: Loop, names: tuple[str, ...], schedules: Mapping[str, Callable[[Any], Any]]) -> None:
         self._loop = loop
         self._names = names
+        self._schedules = schedules
 
     def __getitem__(self, name: str) -> float:
-        return float(self._loop.call("hyper", self._index(name)))
+        value = float(self._loop.call("hyper", self._index(name)))
+        if math.isnan(value) and name in self._schedules:
+            return float(self._schedules[name](self._loop.view().step))
+        return value
 
-    def __setitem__(self, name: str, value: float) -> None:
-        self._loop.call("set", self._index(name), hyper_value(name, value))
+    def __setitem__(self, name: str, value: float | None) -> None:
+        index = self._index(name)
+        if value is None and name not in self._schedules:
+            raise ArgumentError(
+                f"{name} has no schedule to follow. Give it one where the optimizer is made, or a number."
+            )
+        self._loop.call("set", index, math.nan if value is None else hyper_value(name, value))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -62,13 +75,19 @@ class Run:
     (3, array([1., 1.]), [Event(step=2, name='lr', value=0.5)])
     """
 
-    def __init__(self, loop: Loop, start: Point, hypers: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        loop: Loop,
+        start: Point,
+        hypers: tuple[str, ...],
+        schedules: Mapping[str, Callable[[Any], Any]],
+    ) -> None:
         self._loop = loop
         self._structure = start.structure
         self._shapes = [leaf.shape for leaf in start.leaves]
         self._stepping = threading.Lock()
         self._process = os.getpid()
-        self.hyper = Hypers(loop, hypers)
+        self.hyper = Hypers(loop, hypers, schedules)
 
     @property
     def t(self) -> int:

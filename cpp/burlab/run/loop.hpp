@@ -26,9 +26,11 @@ struct Plan {
   std::int64_t dimension, leaves;  // of x; its leaves lie in it one after another
   const std::int64_t* places;      // where each leaf begins, bytes
   std::int64_t gradient;           // where the gradient begins in a result, bytes
-  Kernel update;                   // in: g, x, t, hyperparameters, state. out: x, state
+  Kernel update;                   // in: g, x, t, hyperparameters, state. out: x, state, scheduled hyperparameters
   std::int64_t hypers, cells;      // cells: x and the leaves of the state
-  const double* hyper;             // start values
+  const double* hyper;             // start values; NaN: follow the schedule
+  std::int64_t schedules;          // hyperparameters whose value the update gives
+  const std::int64_t* scheduled;   // which they are
   const char* const* start;        // start values of the cells
   const std::int64_t* bytes;       // of each cell
 };
@@ -67,7 +69,9 @@ class Loop {
         hyper_(plan.hyper, plan.hyper + plan.hypers),
         fixed_(places_.size()),
         in_(2 + hyper_.size() + cells_.count()),
-        out_(cells_.count()),
+        scheduled_(plan.scheduled, plan.scheduled + plan.schedules),
+        out_(cells_.count() + scheduled_.size()),
+        used_(scheduled_.size()),
         row_(static_cast<std::size_t>(history.columns())) {
     if (!ready()) return;
     thread_ = std::thread([this] { live(); });
@@ -154,6 +158,7 @@ class Loop {
     for (const double& hyper : hyper_) *in++ = &hyper;
     for (std::size_t k = 1; k < cells_.count(); ++k) *in++ = cells_.current(k);
     for (std::size_t k = 0; k < cells_.count(); ++k) out_[k] = cells_.next(k);
+    for (std::size_t k = 0; k < used_.size(); ++k) out_[cells_.count() + k] = &used_[k];
     return {plan_.update.function(plan_.update.context, in_.data(), out_.data(), workspace_.data()), -1};
   }
 
@@ -164,6 +169,8 @@ class Loop {
     if (plan_.wide) measure<double>();
     else measure<float>();
     std::copy(hyper_.begin(), hyper_.end(), row_.begin() + first_hyper);
+    for (std::size_t k = 0; k < used_.size(); ++k)
+      row_[static_cast<std::size_t>(first_hyper + scheduled_[k])] = used_[k];
     return history.append(row_.data());
   }
 
@@ -186,7 +193,9 @@ class Loop {
   const std::vector<std::int64_t> places_;
   std::vector<double> hyper_;
   std::vector<const void*> fixed_, in_;
+  const std::vector<std::int64_t> scheduled_;
   std::vector<void*> out_;
+  std::vector<double> used_;  // what the scheduled hyperparameters were in the last update
   std::vector<double> row_;
   Stopwatch watch_;
   std::int64_t step_ = 0;  // what the update reads as t

@@ -1,0 +1,104 @@
+"""Which numbers of an optimizer are live: its own `Hyper` fields and those of the parts that it is made of."""
+
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, cast, get_args
+
+import numpy as np
+
+from burlab.errors import ArgumentError, DTypeError
+
+from .optimizer import Hyper, Optimizer
+
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """A live field. name: what a run calls it; path: the fields that lead to it; start: a number or a schedule."""
+
+    name: str
+    path: Path
+    start: float | Callable[[Any], Any]
+
+    @property
+    def number(self) -> float:
+        """The value at the start of a run; NaN for a schedule, which means: follow it."""
+        return float("nan") if callable(self.start) else self.start
+
+
+def live_fields(optimizer: Optimizer) -> list[Live]:
+    """The live fields, those of the innermost part first, in the order of the fields. Raises where one is no number.
+
+    A part is a field's value that is a dataclass itself: the optimizer inside of a wrapper, the set that it projects
+    onto. A name that an inner part has already gets the name of its class in front.
+    """
+    found: dict[str, Live] = {}
+    for path, owner, name in _walk(optimizer, ()):
+        whole = name
+        while whole in found:
+            whole = f"{type(owner).__name__}_{whole}"
+        found[whole] = Live(whole, (*path, name), start_value(whole, getattr(owner, name)))
+    return list(found.values())
+
+
+def acting(part: Any, values: Mapping[Path, Any], path: Path = ()) -> Any:
+    """A copy with the live fields at these paths replaced. No __init__ runs, which would not know traced values."""
+    twin = copy.copy(part)
+    for f in fields(part):
+        here = (*path, f.name)
+        if here in values:
+            object.__setattr__(twin, f.name, values[here])
+        elif _is_part(inner := getattr(part, f.name)):
+            object.__setattr__(twin, f.name, acting(inner, values, here))
+    return twin
+
+
+def start_value(name: str, value: Any) -> float | Callable[[Any], Any]:
+    """A number as a float, a schedule as it is. Raises DTypeError for anything else."""
+    return value if callable(value) and not isinstance(value, type) else hyper_value(name, value)
+
+
+def hyper_value(name: str, value: Any) -> float:
+    """A hyperparameter as a float. Raises DTypeError where it is not a real number."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise DTypeError(
+            f"the hyperparameter {name} is {value!r}, expected a real number such as 0.01, or, where the optimizer is "
+            "made, a schedule such as bl.optim.cosine(0.01, steps=1000)."
+        )
+    return float(cast("Any", value))
+
+
+def _walk(part: Any, path: Path) -> Iterator[tuple[Path, Any, str]]:
+    _check_dataclass(part)
+    for f in fields(part):
+        if _is_part(inner := getattr(part, f.name)):
+            yield from _walk(inner, (*path, f.name))
+    for f in fields(part):
+        if _is_hyper(f.type) and getattr(part, f.name) is not None:
+            yield path, part, f.name
+
+
+def _is_part(value: Any) -> bool:
+    return isinstance(value, Optimizer) or (is_dataclass(value) and not isinstance(value, type) and not callable(value))
+
+
+def _check_dataclass(part: Any) -> None:
+    kind = type(part).__name__
+    if not is_dataclass(part):
+        raise ArgumentError(f"{kind} is no dataclass, so its fields are unknown. Put @dataclass(frozen=True) above it.")
+    known = {f.name for f in fields(part)}
+    own = vars(type(part)).get("__annotations__", {})
+    if unseen := [name for name, annotation in own.items() if _is_hyper(annotation) and name not in known]:
+        raise ArgumentError(
+            f"{kind} declares {', '.join(unseen)} but only a base class of it is a dataclass. "
+            "Put @dataclass(frozen=True) above it too."
+        )
+
+
+def _is_hyper(annotation: Any) -> bool:
+    """`Hyper` or `Hyper | None`, also under `from __future__ import annotations`, where an annotation is its text."""
+    if isinstance(annotation, str):
+        return any(part.strip().rpartition(".")[2] == "Hyper" for part in annotation.split("|"))
+    return annotation is Hyper or Hyper in get_args(annotation)
