@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from burlab import data as data, optim as optim
+    from burlab import data as data, optim as optim, plots as plots, problems as problems
     from burlab.eager.functions import (
         dot as dot,
         mean_and_mean_of_squares as mean_and_mean_of_squares,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from burlab.graph.indexing import asarray as asarray
     from burlab.graph.tree import pytree as pytree
     from burlab.problems import FiniteSum as FiniteSum
-    from burlab.run import Run as Run, minimize as minimize
+    from burlab.run import Run as Run, Stop as Stop, minimize as minimize
     from burlab.transforms import (
         check_grads as check_grads,
         compile as compile,
@@ -80,9 +80,10 @@ _HOME = {
         " reduce_sum sum_of_squares variance",
         "burlab.functions": "erf gelu log_softmax logsumexp relu sigmoid silu softmax softplus",
         "burlab.optim": "optim",  # a module is its own value
-        "burlab.problems": "FiniteSum",
+        "burlab.problems": "FiniteSum problems",
         "burlab.data": "data",
-        "burlab.run": "Run minimize",
+        "burlab.run": "Run Stop minimize",
+        "burlab.plots": "plots",
     }.items()
     for name in names.split()
 }

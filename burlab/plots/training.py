@@ -4,10 +4,8 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go  # pyright: ignore[reportMissingTypeStubs] - plotly ships none
-from tsdownsample import MinMaxLTTBDownsampler
 
-Series = np.ndarray[Any, np.dtype[Any]]
-_POINTS = 2000  # more than a screen has columns; a browser redraws this many at once
+from .thinning import Series, thinned
 
 
 def training_curve(x: Series, value: Series, *, levels: dict[str, float] | None = None, x_title: str = "step") -> Any:
@@ -20,7 +18,7 @@ def training_curve(x: Series, value: Series, *, levels: dict[str, float] | None 
     2
     """
     figure: Any = go.Figure()
-    thin = _thinned(value)
+    thin = thinned(value)
     mean = _running_mean(value)
     figure.add_scatter(x=x[thin], y=value[thin], name="batch", line={"color": "#c5d3e8", "width": 1})
     figure.add_scatter(x=x[thin], y=mean[thin], name="running mean", line={"color": "#1f4e9c", "width": 2.5})
@@ -35,15 +33,6 @@ def training_curve(x: Series, value: Series, *, levels: dict[str, float] | None 
         margin={"l": 60, "r": 20, "t": 40, "b": 50},
     )
     return figure
-
-
-def _thinned(value: Series) -> Series:
-    """The positions of at most 2,000 points that keep the shape of the curve."""
-    finite = np.where(np.isfinite(value), value, 0.0)  # the downsampler compares, and nothing compares with NaN
-    if len(value) <= _POINTS:
-        return np.arange(len(value))
-    downsampler: Any = MinMaxLTTBDownsampler()
-    return np.asarray(downsampler.downsample(finite, n_out=_POINTS))
 
 
 def _running_mean(value: Series) -> Series:

@@ -1,0 +1,49 @@
+"""Several runs in one picture."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go  # pyright: ignore[reportMissingTypeStubs] - plotly ships none
+
+from burlab.errors import ArgumentError
+
+from .style import colour, layout
+from .thinning import thinned
+
+_AXES = {"step": ("step", 1.0), "time": ("milliseconds", 1e-6), "samples": ("sample gradients", 1.0)}
+
+
+def compare(
+    runs: Mapping[str, Any],
+    *,
+    against: str = "step",
+    column: str = "value",
+    minimum: float = 0.0,
+    title: str = "",
+) -> Any:
+    """A figure of a column of several histories, one line each, on a logarithmic axis.
+
+    runs: by name, runs or their histories (mappings of columns). against: "step", "time" (shown in milliseconds) or
+    "samples". minimum: what is subtracted from the column first, such as the minimum of the problem. Numbers that are
+    not positive then have no logarithm and are left out.
+
+    >>> import numpy as np, burlab as bl
+    >>> history = {"step": np.arange(3), "value": np.array([4.0, 2.0, 1.0])}
+    >>> bl.plots.compare({"halving": history}).data[0].y
+    array([4., 2., 1.])
+    """
+    if against not in _AXES:
+        raise ArgumentError(f"against={against!r} is no axis. Use one of {', '.join(map(repr, _AXES))}.")
+    axis, unit = _AXES[against]
+    figure: Any = go.Figure(layout=layout(title=title, width=760, height=420))
+    for k, (name, run) in enumerate(runs.items()):
+        history = getattr(run, "history", run)
+        x, y = np.asarray(history[against]) * unit, np.asarray(history[column], np.float64) - minimum
+        y = np.where(y > 0, y, np.nan)
+        shown = thinned(np.log(y))
+        figure.add_scatter(x=x[shown], y=y[shown], name=name, line={"color": colour(k), "width": 2})
+    figure.update_xaxes(title=axis)
+    what = column.replace("_", " ")
+    figure.update_yaxes(type="log", title=f"{what} − minimum" if minimum else what, exponentformat="power", dtick=None)
+    return figure

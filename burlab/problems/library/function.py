@@ -1,0 +1,85 @@
+"""A function to try optimizers on, and what is known about it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from burlab.errors import ShapeError
+
+Points = np.ndarray[Any, np.dtype[np.float64]]
+Formula = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True, repr=False)
+class TestFunction:
+    """A function of a vector, and what is known about it; it serves as `problem` in `bl.minimize`.
+
+    Called with x, shape (dim,), it gives f(x). It is plain NumPy, so `bl.grad`, `bl.hessian` and `bl.vmap` take it.
+    name: what the literature calls it. formula: f in NumPy. start: the usual starting point, shape (dim,), or one that
+    shows what is hard about f where the literature has none. domain: where f is usually looked at, lower and upper
+    bound of each coordinate, shape (dim, 2). minima: all global minimizers, shape (k, dim); k = 0 where f is unbounded
+    below, and where they are more than points one of them. minimum: f there, or -inf. source: who stated f.
+    saddles: known saddle points, shape (k, dim). smooth: whether f is differentiable at its minima.
+    smoothness, strong_convexity: bounds of the curvature of f from above and below, None where there is none.
+    Points are float64 and read-only.
+
+    >>> import burlab as bl
+    >>> f = bl.problems.rosenbrock()
+    >>> f, float(f(f.start)), f.minima
+    (<rosenbrock in 2 dimensions, minimum 0>, 24.199999999999996, array([[1., 1.]]))
+    """
+
+    __test__: ClassVar[bool] = False  # or pytest would take a class of this name for one of its own
+
+    name: str
+    formula: Formula
+    start: Points
+    domain: Points
+    minima: Points
+    minimum: float
+    source: str
+    saddles: Points = field(default_factory=lambda: np.empty((0, 0)))
+    smooth: bool = True
+    smoothness: float | None = None
+    strong_convexity: float | None = None
+
+    def __post_init__(self) -> None:
+        dim = len(self.start)
+        for name, shape in {"start": (dim,), "domain": (dim, 2), "minima": (-1, dim), "saddles": (-1, dim)}.items():
+            points = np.array(getattr(self, name), np.float64).reshape(shape)
+            points.setflags(write=False)
+            object.__setattr__(self, name, points)
+
+    def __call__(self, x: Any) -> Any:
+        """f(x), a number. x: shape (dim,). Raises ShapeError for another shape."""
+        point = x if hasattr(x, "shape") else np.asarray(x, np.float64)
+        if point.shape != (self.dim,):
+            raise ShapeError(
+                f"x has shape {point.shape}, but this {self.name} needs ({self.dim},). "
+                "Pass one point, or map it over many with bl.vmap."
+            )
+        return self.formula(point)
+
+    @property
+    def dim(self) -> int:
+        """The number of coordinates."""
+        return len(self.start)
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    @property
+    def __burlab_reads__(self) -> tuple[Formula]:
+        """What a trace depends on: the formula, and nothing else of this."""
+        return (self.formula,)
+
+    def __repr__(self) -> str:
+        return f"<{self.name} in {self.dim} dimensions, minimum {self.minimum:.6g}>"
+
+
+def box(low: float, high: float, dim: int) -> Points:
+    """The same bounds for every coordinate, shape (dim, 2)."""
+    return np.tile([low, high], (dim, 1))
