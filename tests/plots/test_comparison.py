@@ -40,5 +40,5 @@ def test_what_has_no_logarithm_is_left_out():
 
 
 def test_an_unknown_axis_is_refused():
-    with pytest.raises(ArgumentError, match="'epoch' is no axis.*'samples'"):
+    with pytest.raises(ArgumentError, match=r"'epoch' is no axis.*'samples'"):
         compare({"a": history(2)}, against="epoch")

@@ -48,8 +48,7 @@ def ackley(dim: int = 2) -> TestFunction:
     def formula(x: Any) -> Any:
         length: Any = np.linalg.norm(x)
         funnel = np.exp(-0.2 * dim**-0.5 * length)
-        ripple: Any = np.mean(np.cos(2 * np.pi * x))
-        return 20 * (1 - funnel) + np.e - np.exp(ripple)
+        return 20 * (1 - funnel) + np.e - np.exp(np.sum(np.cos(2 * np.pi * x)) / dim)
 
     return TestFunction(
         "ackley",
