@@ -3,5 +3,6 @@
 from .history import Event, History
 from .minimize import minimize
 from .run import Run
+from .stop import Stop, Stopped
 
-__all__ = ["Event", "History", "Run", "minimize"]
+__all__ = ["Event", "History", "Run", "Stop", "Stopped", "minimize"]

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .engine import COLUMNS, Loop
+from .engine import COLUMNS
+from .loop import Loop
 
 Column = np.ndarray[tuple[int], np.dtype[Any]]
 
@@ -78,7 +79,7 @@ class History(Mapping[str, Column]):
 
 def events(loop: Loop, hypers: tuple[str, ...]) -> list[Event]:
     """The event log so far."""
-    with loop.held():  # so that a change told just now is in it
-        rows = loop.length(1)
+    loop.settle()  # so that a change told just now is in it
+    rows = loop.length(1)
     steps, names, values = (loop.column(1, k, 0, rows) for k in range(3))
     return [Event(int(s), hypers[int(k)], float(v)) for s, k, v in zip(steps, names, values, strict=True)]

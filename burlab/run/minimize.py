@@ -16,11 +16,15 @@ from burlab.problems.oracle import Oracle
 from burlab.problems.point import Array, as_point
 from burlab.problems.sampling import drawn
 
-from .engine import COLUMNS, Loop
+from .engine import COLUMNS
+from .loop import Loop
 from .run import Run
+from .stop import Stop
+
+_DEFAULT = Stop()
 
 
-def minimize(
+def minimize(  # noqa: PLR0913 - all that a run can be told
     problem: FiniteSum | Callable[..., Any],
     x0: tree.Tree,
     optimizer: Optimizer,
@@ -29,6 +33,7 @@ def minimize(
     sampler: str = "reshuffle",
     seed: int = 0,
     steps: int | None = None,
+    stop: Stop = _DEFAULT,
     progress: bool | None = None,
 ) -> Run:
     """A run of an optimizer on a problem, paused at step 0; with `steps` it does them, shows progress, and returns.
@@ -36,7 +41,8 @@ def minimize(
     problem: a FiniteSum, or a function of x alone. x0: the start, a float array or a tree of them, all float64 or all
     float32; it is never changed. batch: samples per step, None for the full gradient. sampler: "reshuffle" (each sample
     once per epoch), "uniform" (with replacement), "nice" (a subset, anew at every step) or "sequential". seed: of all
-    randomness; the same seed gives the same bits. progress: True for a bar, False for none, None where someone sees it.
+    randomness; the same seed gives the same bits. stop: when it rests by itself. progress: True for a bar, False for
+    none, None where someone sees it.
 
     >>> import numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: np.sum((x - 1.0) ** 2), np.zeros(2), bl.optim.GD(0.5), steps=1)
@@ -44,6 +50,8 @@ def minimize(
     array([1., 1.])
     """
     _check_optimizer(optimizer)
+    if not isinstance(stop, Stop):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"stop is {stop!r}, expected a bl.Stop such as bl.Stop(steps=1000, grad_norm=1e-6).")
     oracle, threads = _oracle(problem)
     point = as_point(x0, "x0")
     x = _flat(point.leaves)
@@ -52,8 +60,8 @@ def minimize(
     hypers = tuple(rule.hyper)
     if taken := set(hypers) & set(COLUMNS):
         raise ArgumentError(f"the field {taken.pop()!r} is a column of every history. Give it another name.")
-    loop = Loop(oracle.kernels("training", [point]), build(rule.graph), rule, point, x, stream, threads)
-    run = Run(loop, point, hypers, rule.schedules)
+    loop = Loop(oracle.kernels("training", [point]), build(rule.graph), rule, point, x, stream, threads, stop)
+    run = Run(loop, point, rule.schedules)
     if steps is not None:
         run.step(steps, progress=progress)
     return run

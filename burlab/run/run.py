@@ -1,68 +1,24 @@
 """A run: one optimizer on one problem, paused at step 0 until it is told to step."""
 
 import math
-import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, cast
 
-from burlab.errors import ArgumentError, StatusError
+from burlab.errors import StatusError
 from burlab.graph import tree
-from burlab.optim.live import hyper_value
 from burlab.problems.numbers import whole
 from burlab.problems.point import Point
 
-from .engine import Array, Loop
+from .engine import Array, Engine
 from .history import Event, History, events
-from .progress import open_bar
+from .hypers import Hypers
+from .progress import Bar, open_bar
+from .stop import ENDLESS, Stopped
 
 _REDRAW = 0.1  # seconds between two looks at the progress bar
-
-
-class Hypers:
-    """The live hyperparameters of a run, by name: `run.hyper["lr"] = 0.01` counts from the next step on.
-
-    A number takes over from a schedule; `run.hyper["lr"] = None` gives back to it. Reading gives the value of the next
-    step.
-    """
-
-    def __init__(self, loop: Loop, names: tuple[str, ...], schedules: Mapping[str, Callable[[Any], Any]]) -> None:
-        self._loop = loop
-        self._names = names
-        self._schedules = schedules
-
-    def __getitem__(self, name: str) -> float:
-        value = float(self._loop.call("hyper", self._index(name)))
-        if math.isnan(value) and name in self._schedules:
-            return float(self._schedules[name](self._loop.view().step))
-        return value
-
-    def __setitem__(self, name: str, value: float | None) -> None:
-        index = self._index(name)
-        if value is None and name not in self._schedules:
-            raise ArgumentError(
-                f"{name} has no schedule to follow. Give it one where the optimizer is made, or a number."
-            )
-        self._loop.call("set", index, math.nan if value is None else hyper_value(name, value))
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-    def keys(self) -> tuple[str, ...]:
-        """The names, in the order of the optimizer's fields."""
-        return self._names
-
-    def __repr__(self) -> str:
-        return ", ".join(f"{name}={self[name]:g}" for name in self._names)
-
-    def _index(self, name: str) -> int:
-        if name not in self._names:
-            raise ArgumentError(f"the optimizer has no live field {name!r}; it has {', '.join(self._names) or 'none'}.")
-        return self._names.index(name)
 
 
 class Run:
@@ -75,29 +31,44 @@ class Run:
     (3, array([1., 1.]), [Event(step=2, name='lr', value=0.5)])
     """
 
-    def __init__(
-        self,
-        loop: Loop,
-        start: Point,
-        hypers: tuple[str, ...],
-        schedules: Mapping[str, Callable[[Any], Any]],
-    ) -> None:
-        self._loop = loop
+    def __init__(self, engine: Engine, start: Point, schedules: Mapping[str, Callable[[Any], Any]]) -> None:
+        self._engine = engine
         self._structure = start.structure
         self._shapes = [leaf.shape for leaf in start.leaves]
-        self._stepping = threading.Lock()
-        self._process = os.getpid()
-        self.hyper = Hypers(loop, hypers, schedules)
+        self._blocking = threading.Lock()  # held by who moves the run, one at a time
+        self._ended = False
+        self.hyper = Hypers(lambda: self._engine, self._change, schedules)
 
     @property
     def t(self) -> int:
-        """Steps done."""
-        return int(self._loop.view().step)
+        """Steps done at the current point."""
+        return self._engine.view().step
+
+    @property
+    def length(self) -> int:
+        """Rows of the record: the steps that were ever done, and a last one where a criterion stopped the run."""
+        return self._engine.view().length
+
+    @property
+    def running(self) -> bool:
+        """Whether it is doing steps now."""
+        return not self._engine.view().rests
+
+    @property
+    def stopped(self) -> Stopped | None:
+        """Why it last came to rest by itself; None where it was told to, and while it runs.
+
+        >>> import numpy as np, burlab as bl
+        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), stop=bl.Stop(value=0.1), steps=9)
+        >>> run.stopped.message
+        'Stopped at step 2: the value 0.0625 is at most 0.1.'
+        """
+        return self._engine.view().stopped
 
     @property
     def x(self) -> tree.Tree:
         """The point after `t` steps: a copy, with the start's structure, shapes and dtype."""
-        flat = self._loop.read(0)
+        flat = self._engine.read()
         leaves: list[Array] = []
         for shape in self._shapes:
             size = math.prod(shape)
@@ -108,52 +79,109 @@ class Run:
     @property
     def history(self) -> History:
         """Value, norms, hyperparameters and times of every step so far."""
-        return History(self._loop, self.hyper.keys())
+        return History(cast("Any", self._engine), self.hyper.keys())
 
     @property
     def events(self) -> list[Event]:
         """The changes of hyperparameters so far, in order."""
-        return events(self._loop, self.hyper.keys())
+        return events(cast("Any", self._engine), self.hyper.keys())
 
     @property
     def memory(self) -> dict[str, int]:
         """Bytes that the run holds: of the loop with x, state and sums, and of the history."""
-        return self._loop.nbytes()
+        return self._engine.nbytes()
 
     def step(self, n: int = 1, *, progress: bool | None = False) -> None:
-        """Do n steps and wait for them. progress: True for a bar, None for one where someone sees it.
+        """Do n steps and wait for them; fewer where `stop` ends them. A run in the background is paused before.
 
-        An interrupt (KeyboardInterrupt) ends the wait at once; the steps done so far count, the one in flight does not,
-        and the run can go on. Raises what a kernel reports, such as an index out of range, before the step that failed.
+        progress: True for a bar, None for one where someone sees it. An interrupt (KeyboardInterrupt) ends the wait at
+        once; the steps done so far count, the one in flight does not, and the run can go on. Raises what a kernel
+        reports, such as an index out of range, before the step that failed.
         """
         n = whole(n, "n", 0)
-        if os.getpid() != self._process:
-            raise StatusError(
-                "this run was made before the process forked, and its thread stayed behind in the parent. "
-                "Make the run in the process that steps it."
-            )
-        with self._stepping:
+        with self._moving():
+            self.pause()
             first = self.t
             bar = open_bar(n, progress)
             try:
-                self._loop.call("aim", first + n)
-                self._wait(bar, first)
+                self._engine.aim(first + n)
+                self._wait(None, bar, first)
             except BaseException:
-                self._loop.call("halt")
-                self._loop.rests()  # at most 50 ms: a single kernel call cannot be cut short
+                self._engine.halt()
+                self._engine.rests(1.0)  # at most 50 ms: a single kernel call cannot be cut short
                 raise
             finally:
                 if bar is not None:
-                    bar.update(self.t - first, self._loop.last_value())
+                    bar.update(self.t - first, self._engine.last_value())
                     bar.close()
-            self._loop.check()
 
-    def _wait(self, bar: Any, first: int) -> None:
+    def start(self, steps: int | None = None) -> None:
+        """Go on in the background and return at once: for so many steps, or until it is paused or `stop` ends it.
+
+        >>> import numpy as np, burlab as bl
+        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.GD(1e-3))
+        >>> run.start(steps=100_000)
+        >>> run.wait(), run.t
+        (True, 100000)
+        """
+        steps = None if steps is None else whole(steps, "steps", 0)
+        with self._moving():
+            if steps is not None:
+                self.pause()
+            self._engine.aim(ENDLESS if steps is None else self.t + steps)
+
+    def pause(self) -> None:
+        """Rest at the step reached: a step in flight is left, and done anew when the run goes on."""
+        self._engine.halt()
+        while not self._engine.rests(1.0):
+            pass  # an interrupt is raised here
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until the run rests, at most `timeout` seconds; whether it does. Raises what made it fail.
+
+        An interrupt (KeyboardInterrupt) pauses the run.
+        """
+        try:
+            return self._wait(None if timeout is None else time.monotonic() + timeout)
+        except BaseException:
+            self._engine.halt()
+            raise
+
+    def stop(self) -> None:
+        """End the run's thread for good. It can still be read; it cannot step any more.
+
+        >>> import numpy as np, burlab as bl
+        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.GD(0.25), steps=3)
+        >>> run.stop(); run.t, run.x
+        (3, array([0.125, 0.125]))
+        """
+        self._ended = True
+        self._engine.end()
+
+    def _moving(self) -> "threading.Lock":
+        """What is held while the run is moved."""
+        if self._ended:
+            raise StatusError("this run was stopped for good. What it computed can be read; start another one to step.")
+        return self._blocking
+
+    def _change(self, index: int, value: float) -> None:
+        self._moving()
+        self._engine.set(index, value)
+
+    def _wait(self, deadline: float | None, bar: Bar | None = None, first: int = 0) -> bool:
         shown = time.monotonic()
-        while not self._loop.rests():
-            if bar is not None and time.monotonic() - shown > _REDRAW:
-                shown = time.monotonic()
-                bar.update(self.t - first, self._loop.last_value())
+        while not self._engine.rests(1.0 if deadline is None else max(deadline - time.monotonic(), 0.0)):
+            now = time.monotonic()
+            if deadline is not None and now >= deadline:
+                return False
+            if bar is not None and now - shown > _REDRAW:
+                shown = now
+                bar.update(self.t - first, self._engine.last_value())
+        self._engine.check()
+        stopped = self.stopped
+        if stopped is not None and stopped.reason == "non_finite":
+            warnings.warn(stopped.message, RuntimeWarning, stacklevel=3)
+        return True
 
     def __repr__(self) -> str:
-        return f"<Run at step {self.t}, value {self._loop.last_value():.6g}, {self.hyper}>"
+        return f"<Run at step {self.t}, value {self._engine.last_value():.6g}, {self.hyper}>"

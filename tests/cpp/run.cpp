@@ -157,10 +157,7 @@ Trained train(const Setting& setting, std::int64_t threads, bool disturbed) {
   for (const std::int64_t target : {100, 300}) {
     loop_aim(loop, target);
     for (int i = 0; disturbed && i < 40; ++i) {
-      loop_hold(loop);
-      while (!loop_held(loop, 1)) continue;
-      loop_read(loop, 0, reinterpret_cast<char*>(trained.x));
-      loop_release(loop);
+      while (!loop_read(loop, 0, reinterpret_cast<char*>(trained.x), 1)) continue;
       loop_halt(loop);
       while (!loop_rests(loop, 1)) continue;
       loop_view(loop, &view);
@@ -172,10 +169,7 @@ Trained train(const Setting& setting, std::int64_t threads, bool disturbed) {
     expect(view.step == target && view.status == Ok, "the target is reached");
     loop_set(loop, 0, 0.01);
   }
-  loop_hold(loop);
-  while (!loop_held(loop, 50)) continue;
-  loop_read(loop, 0, reinterpret_cast<char*>(trained.x));
-  loop_release(loop);
+  while (!loop_read(loop, 0, reinterpret_cast<char*>(trained.x), 50)) continue;
   trained.values.resize(static_cast<std::size_t>(record_length(loop, 0)));
   record_copy(loop, 0, value_column, 0, record_length(loop, 0), trained.values.data());
   double event[3] = {};

@@ -7,7 +7,7 @@ import pytest
 from burlab.errors import CompileError
 from burlab.problems import summand as sums
 from burlab.problems.sampling import Sampling, Stream
-from burlab.run import engine as runs
+from burlab.run import engine, loop as runs, stop
 from burlab.runtime import declare
 
 MIRRORS = {
@@ -17,7 +17,8 @@ MIRRORS = {
     "SumCall": sums.SumCall,
     "Stream": Stream,
     "Plan": runs.Plan,
-    "View": runs.View,
+    "View": runs.CView,
+    "Criteria": stop.Criteria,
 }
 
 
@@ -44,5 +45,8 @@ def test_samplers_and_columns_have_the_same_numbers():
     lines = [f"static_assert(int(burlab::run::Sampling::{s.name}) == {s.value});" for s in Sampling]
     names = ["step_column", "value_column", "gradient_norm", "step_norm", "samples_used", "time_column", "first_hyper"]
     lines += [f"static_assert(burlab::run::{name} == {k});" for k, name in enumerate(names)]
-    assert runs.COLUMNS == ("step", "value", "gradient_norm", "step_norm", "samples", "time")
+    assert engine.COLUMNS == ("step", "value", "gradient_norm", "step_norm", "samples", "time")
+    names = ["no_reason", "enough_steps", "enough_seconds", "small_gradient", "small_value", "not_finite"]
+    lines += [f"static_assert(burlab::run::{name} == {k});" for k, name in enumerate(names)]
+    assert stop.REASONS == ("", "steps", "seconds", "grad_norm", "value", "non_finite")
     declare("\n".join(lines), ["burlab/run/loop_abi.hpp"])

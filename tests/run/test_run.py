@@ -174,15 +174,16 @@ def test_two_runs_live_side_by_side():
     np.testing.assert_array_equal(flat(two.x), flat(bl.minimize(p, START, Adam(0.1), batch=8, seed=1, steps=10).x))
 
 
-def test_values_that_are_not_finite_are_recorded_and_stop_nothing():
-    run = bl.minimize(lambda x: np.sum(np.sqrt(x)), np.array([1.0]), GD(3.0), steps=6)
+def test_values_that_are_not_finite_are_recorded_and_stop_nothing_where_so_asked():
+    on = bl.Stop(non_finite=False)
+    run = bl.minimize(lambda x: np.sum(np.sqrt(x)), np.array([1.0]), GD(3.0), steps=6, stop=on)
     value = run.history["value"]
     assert value[0] == 1
     assert np.isnan(value[1:]).all()
     assert run.t == 6
-    blown = bl.minimize(lambda x: np.sum(x**4), np.array([1e3]), GD(1.0), steps=8)
+    blown = bl.minimize(lambda x: np.sum(x**4), np.array([1e3]), GD(1.0), steps=8, stop=on)
     assert np.isinf(blown.history["value"]).any() or np.isnan(blown.history["value"]).any()
-    live = bl.minimize(lambda x: np.sum(x**2), np.ones(1), GD(0.1))
+    live = bl.minimize(lambda x: np.sum(x**2), np.ones(1), GD(0.1), stop=on)
     live.hyper["lr"] = float("nan")
     live.step(2)
     assert np.isnan(live.x).all()

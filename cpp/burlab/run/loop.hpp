@@ -9,6 +9,7 @@
 
 #include "cells.hpp"
 #include "control.hpp"
+#include "criteria.hpp"
 #include "norm.hpp"
 #include "sum.hpp"
 #include "telemetry.hpp"
@@ -33,6 +34,7 @@ struct Plan {
   const std::int64_t* scheduled;   // which they are
   const char* const* start;        // start values of the cells
   const std::int64_t* bytes;       // of each cell
+  Criteria criteria;
 };
 
 /// The columns of a run's record before its hyperparameters.
@@ -53,7 +55,7 @@ class Loop {
   Record history, events;  // a row per step; (step, hyperparameter, value) per change
 
   explicit Loop(const Plan& plan)
-      : control(plan.hyper, plan.hypers),
+      : control(plan.criteria, plan.hyper, plan.hypers),
         history(first_hyper + plan.hypers),
         events(3),
         plan_(plan),
@@ -94,7 +96,7 @@ class Loop {
     return sum_.bytes() + once_memory_.bytes() + result_.bytes() + term_.bytes() + workspace_.bytes() + cells_.bytes();
   }
 
-  /// Copy x (k = 0) or a leaf of the state, while the loop is held.
+  /// Copy x (k = 0) or a leaf of the state, between two steps.
   void read(std::int64_t k, char* out) const { cells_.copy(static_cast<std::size_t>(k), out); }
 
  private:
@@ -103,12 +105,13 @@ class Loop {
     try {
       const auto take = [this](const std::vector<double>& told) { return take_over(told); };
       for (;;) {
-        if (control.calls() && !control.heed(take, watch_)) return;
+        if (control.calls() && !control.heed(take, watch_)) break;
         if (!control.calls()) advance();
       }
     } catch (...) {  // nothing here throws but a mutex that the system refuses
       control.fail({OutOfMemory, 0});
     }
+    control.end();
   }
 
   /// Hyperparameters take effect from the next step, and every change is an event.
@@ -116,6 +119,7 @@ class Loop {
     for (std::size_t k = 0; k < hyper_.size(); ++k) {
       if (std::memcmp(&told[k], &hyper_[k], sizeof(double)) == 0) continue;  // by bits: NaN equals itself
       hyper_[k] = told[k];
+      history.cut(control.step());  // a row that a criterion stopped at is done anew
       const double event[] = {static_cast<double>(control.step()), static_cast<double>(k), told[k]};
       if (!events.append(event)) return false;
     }
@@ -126,11 +130,18 @@ class Loop {
     const std::int64_t step = control.step();
     Outcome outcome = differentiate(step);
     if (outcome.ok()) outcome = update(step);
-    if (outcome.ok() && !write_down(step)) outcome = {OutOfMemory, 0};
+    const bool fresh = step == history.length();  // else it is done anew, and its row is there
+    if (outcome.ok() && fresh && !write_down(step)) outcome = {OutOfMemory, 0};
     if (outcome.status == Stopped) return;  // halted: the same step comes again, if any does
     if (!outcome.ok()) return control.fail(outcome);
+    if (fresh) {  // the run rests at the very point that the row speaks of
+      const Reason reason = plan_.criteria.of(row_[value_column], row_[gradient_norm]);
+      if (reason != no_reason) return control.rest(reason, row_[value_column], row_[gradient_norm]);
+    }
     cells_.turn();
     control.count_step();
+    if (fresh && row_[time_column] >= plan_.criteria.nanoseconds)
+      control.rest(enough_seconds, row_[value_column], row_[gradient_norm]);
   }
 
   /// Value and gradient of this step's batch, regularizer included, into `result_`.

@@ -26,22 +26,32 @@ inline void loop_close(Loop* loop) noexcept { const std::unique_ptr<Loop> owner(
 
 inline void loop_aim(Loop* loop, std::int64_t target) noexcept { loop->control.aim(target); }
 inline void loop_halt(Loop* loop) noexcept { loop->control.halt(); }
-inline void loop_hold(Loop* loop) noexcept { loop->control.hold(); }
-inline void loop_release(Loop* loop) noexcept { loop->control.release(); }
 inline void loop_set(Loop* loop, std::int64_t hyper, double value) noexcept { loop->control.set(hyper, value); }
 inline double loop_hyper(Loop* loop, std::int64_t hyper) noexcept { return loop->control.hyper(hyper); }
-inline void loop_view(Loop* loop, View* view) noexcept { *view = loop->control.view(); }
+inline void loop_view(Loop* loop, View* view) noexcept {
+  *view = loop->control.view();
+  view->length = loop->history.length();
+}
 
-/// Wait until the loop is held, or until it has nothing left to do: 1 if so, 0 after `milliseconds`.
-inline std::int64_t loop_held(Loop* loop, std::int64_t milliseconds) noexcept {
-  return loop->control.held(milliseconds);
+/// Have the thread end; `loop_stop` then waits for nothing that takes long.
+inline void loop_quit(Loop* loop) noexcept { loop->control.quit(); }
+
+/// Wait until what was told is taken over, the loop has nothing left to do, or its thread ends: 1 if so, 0 after
+/// `milliseconds`.
+inline std::int64_t loop_settles(Loop* loop, std::int64_t milliseconds) noexcept {
+  return loop->control.between(milliseconds, [] {});
 }
 inline std::int64_t loop_rests(Loop* loop, std::int64_t milliseconds) noexcept {
   return loop->control.rests(milliseconds);
 }
+inline std::int64_t loop_ended(Loop* loop, std::int64_t milliseconds) noexcept {
+  return loop->control.ended(milliseconds);
+}
 
-/// Copy x (k = 0) or a leaf of the state, while the loop is held.
-inline void loop_read(Loop* loop, std::int64_t k, char* out) noexcept { loop->read(k, out); }
+/// Copy x (k = 0) or a leaf of the state between two steps: 1 if done, 0 after `milliseconds`.
+inline std::int64_t loop_read(Loop* loop, std::int64_t k, char* out, std::int64_t milliseconds) noexcept {
+  return loop->control.between(milliseconds, [=] { loop->read(k, out); });
+}
 inline std::int64_t loop_bytes(Loop* loop) noexcept { return loop->bytes(); }
 
 /// The table of steps (0) or of events (1), which may be read while the loop runs.

@@ -46,6 +46,9 @@ class Record {
     return true;
   }
 
+  /// Forget the rows from `length` on.
+  void cut(std::int64_t length) { length_.store(length, std::memory_order_release); }
+
   /// Copy rows [first, first + count) of one column to `out`. They must exist.
   void copy(std::int64_t column, std::int64_t first, std::int64_t count, double* out) const {
     for (std::int64_t i = first; i < first + count; ++i) {

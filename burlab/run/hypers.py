@@ -1,0 +1,60 @@
+"""The live hyperparameters of a run."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from burlab.errors import ArgumentError
+from burlab.optim.live import hyper_value
+
+from .engine import Engine
+
+
+class Hypers:
+    """The live hyperparameters of a run, by name: `run.hyper["lr"] = 0.01` counts from the next step on.
+
+    A number takes over from a schedule; `run.hyper["lr"] = None` gives back to it. Reading gives the value of the next
+    step.
+    """
+
+    def __init__(
+        self,
+        engine: Callable[[], Engine],
+        change: Callable[[int, float], None],
+        schedules: Mapping[str, Callable[[Any], Any]],
+    ) -> None:
+        self._engine = engine
+        self._change = change
+        self._schedules = schedules
+
+    def __getitem__(self, name: str) -> float:
+        value = self._engine().hyper(self._index(name))
+        if math.isnan(value) and name in self._schedules:
+            return float(self._schedules[name](self._engine().view().step))
+        return value
+
+    def __setitem__(self, name: str, value: float | None) -> None:
+        index = self._index(name)
+        if value is None and name not in self._schedules:
+            raise ArgumentError(
+                f"{name} has no schedule to follow. Give it one where the optimizer is made, or a number."
+            )
+        self._change(index, math.nan if value is None else hyper_value(name, value))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        return len(self.keys())
+
+    def keys(self) -> tuple[str, ...]:
+        """The names, in the order of the optimizer's fields."""
+        return self._engine().hypers
+
+    def __repr__(self) -> str:
+        return ", ".join(f"{name}={self[name]:g}" for name in self)
+
+    def _index(self, name: str) -> int:
+        if name not in self.keys():
+            raise ArgumentError(f"the optimizer has no live field {name!r}; it has {', '.join(self) or 'none'}.")
+        return self.keys().index(name)
