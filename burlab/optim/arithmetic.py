@@ -1,0 +1,33 @@
+"""Arithmetic that the rules with curvature share. All of it can be traced."""
+
+from typing import Any
+
+import numpy as np
+
+from .optimizer import Vector
+
+Scalar = Any  # a number of x's dtype, shape (): np.float64, np.float32, or traced
+
+where: Any = np.where  # NumPy's, whose types know neither traced values nor Any
+arange: Any = np.arange
+
+
+def number(x: Vector, value: float) -> Scalar:
+    """A number of x's dtype."""
+    return np.asarray(value, x.dtype)
+
+
+def rounding(x: Vector, value: Any) -> Any:
+    """Differences of values that may be rounding: eps^(2/3) |value|, since a value is a sum of terms larger than it."""
+    return float(np.finfo(x.dtype).eps) ** (2 / 3) * np.abs(value)
+
+
+def choose(condition: Any, yes: dict[str, Any], no: dict[str, Any]) -> dict[str, Any]:
+    """One of two sets of values with the same names."""
+    return {name: where(condition, yes[name], no[name]) for name in yes}
+
+
+def ratio(numerator: Any, denominator: Any) -> Any:
+    """The quotient, 0 where the denominator is 0."""
+    safe = where(denominator == 0, np.ones_like(denominator), denominator)
+    return where(denominator == 0, np.zeros_like(safe), numerator / safe)

@@ -1,0 +1,81 @@
+"""A function along a line, and the arithmetic that every search along it needs: phi(a) = f(x + a p)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .arithmetic import Scalar, ratio, rounding, where
+from .optimizer import Vector
+
+Point = dict[str, Any]  # a trial on the line: step a, value phi(a), slope phi'(a), gradient of f
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """phi(a) = f(x + a p), with what the conditions compare trials with.
+
+    value: phi(0). slope: phi'(0). noise: a difference of values below it is rounding.
+    """
+
+    f: Any
+    x: Vector
+    p: Vector
+    value: Scalar
+    slope: Scalar
+    noise: Scalar
+
+    @classmethod
+    def through(cls, f: Any, x: Vector, g: Vector, p: Vector) -> "Line":
+        """The line from x along p. g: gradient at x. All of shape (d,)."""
+        value = f.value(x)
+        return cls(f, x, p, value, g @ p, rounding(x, value))
+
+    def at(self, step: Scalar) -> Point:
+        """The trial at a step: one value and gradient of f."""
+        value, gradient = self.f.value_and_grad(self.x + step * self.p)
+        return {"step": step, "value": value, "slope": gradient @ self.p, "gradient": gradient}
+
+    def enough(self, trial: Point, c1: Any) -> Any:
+        """Whether a trial decreases phi enough; never where it is inf or nan.
+
+        The Armijo condition phi(a) <= phi(0) + c1 a phi'(0). Where phi(a) - phi(0) may be rounding, its form by slopes
+        serves as well, phi'(a) <= (2 c1 - 1) phi'(0), the same on a parabola: Hager and Zhang 2005, equation (4.1).
+        """
+        gain = trial["value"] - self.value
+        exact = gain <= c1 * trial["step"] * self.slope
+        by_slope = trial["slope"] <= (2 * c1 - 1) * self.slope
+        finite = np.isfinite(trial["value"]) & np.isfinite(trial["slope"])
+        return finite & (exact | ((np.abs(gain) <= self.noise) & by_slope))
+
+    def rises(self, here: Point, low: Point) -> Any:
+        """Whether `here` is no lower than the best trial, by more than rounding."""
+        gap = here["value"] - low["value"]
+        return (gap >= 0) & ~(np.abs(gap) <= self.noise)
+
+    def to(self, step: Scalar) -> Vector:
+        """The point at a step; x itself at step 0, whatever p is."""
+        return where(step > 0, self.x + step * self.p, self.x)
+
+
+def first_step(g: Vector) -> Scalar:
+    """A first trial that knows no scale but the gradient's: min(1, 1 / |g|)."""
+    norm = np.linalg.norm(g)
+    return where(norm > 1, 1 / where(norm > 1, norm, np.ones_like(norm)), np.ones_like(norm))
+
+
+def cubic_minimizer(a: Point, b: Point, noise: Scalar) -> Scalar:
+    """The minimizer of the cubic through two trials: Nocedal and Wright 2006, equation (3.59).
+
+    Scaled against overflow as in More and Thuente 1994. Where the two values differ by rounding only, the zero of the
+    line through the slopes. inf or nan where there is no minimizer.
+    """
+    span, rise = b["step"] - a["step"], b["value"] - a["value"]
+    d1 = a["slope"] + b["slope"] - 3 * ratio(rise, span)
+    scale = np.maximum(np.abs(d1), np.maximum(np.abs(a["slope"]), np.abs(b["slope"])))
+    radicand = ratio(d1, scale) ** 2 - ratio(a["slope"], scale) * ratio(b["slope"], scale)
+    d2 = np.sign(span) * scale * np.sqrt(np.maximum(radicand, 0))
+    cubic = b["step"] - span * ratio(b["slope"] + d2 - d1, b["slope"] - a["slope"] + 2 * d2)
+    secant = b["step"] - span * ratio(b["slope"], b["slope"] - a["slope"])
+    result = where(np.abs(rise) <= noise, secant, cubic)
+    return where((radicand >= 0) | (np.abs(rise) <= noise), result, np.full_like(result, np.nan))

@@ -1,0 +1,100 @@
+"""The searches along a descent direction: backtracking, and a step of the strong Wolfe conditions."""
+
+from typing import Any
+
+import numpy as np
+
+from burlab.transforms import while_loop
+
+from .arithmetic import Scalar, choose, number, where
+from .line import Line, Point, cubic_minimizer
+
+GROWTH = 9.0  # a trial that is too short grows by at most this many times the last stretch
+EDGE = 0.1  # a trial keeps this part of a bracket away from its ends
+SHRINK = 0.66  # two trials must shorten a bracket at least to this part, or the next one halves it
+
+
+def armijo(line: Line, first: Scalar, shrink: Any, c1: Any, trials: int) -> Scalar:
+    """Nocedal and Wright 2006, Algorithm 3.1: the first of first, shrink first, shrink^2 first ... that is enough.
+
+    A trial of value inf or nan is never enough. Each trial costs one value of f; where values differ by rounding only,
+    a gradient too, as `Line.enough` says. Gives step 0 where p is no descent direction or after `trials` trials.
+    """
+    zero = number(line.x, 0.0)
+
+    def pending(s: Any) -> Any:
+        return (line.slope < 0) & ~s["found"] & (s["count"] < trials)
+
+    def attempt(s: Any) -> Any:
+        step = s["next"]
+        y = line.x + step * line.p
+        value = line.f.value(y)
+        gain = value - line.value
+        unsure = (np.abs(gain) <= line.noise) & (gain > c1 * step * line.slope)
+        ask = {"open": unsure, "slope": line.slope}
+        slope = while_loop(lambda a: a["open"], lambda a: {"open": ~a["open"], "slope": line.f.grad(y) @ line.p}, ask)
+        found = line.enough({"step": step, "value": value, "slope": slope["slope"]}, c1)
+        return {"step": step, "next": shrink * step, "found": found, "count": s["count"] + 1}
+
+    start = {"step": zero, "next": first, "found": np.asarray(False), "count": np.asarray(0)}
+    end = while_loop(pending, attempt, start)
+    return where(end["found"], end["step"], zero)
+
+
+def wolfe(line: Line, g: Any, first: Scalar, c1: Any, c2: Any, trials: int) -> Point:
+    """Nocedal and Wright 2006, Algorithms 3.5 and 3.6: a step a with enough decrease and |phi'(a)| <= -c2 phi'(0).
+
+    One loop does both algorithms: until a bracket is known (`high` is finite) trials grow, then they close in on it, by
+    cubic interpolation kept away from the ends. What differs from the book: trials of value or slope inf or nan are
+    the far end of a bracket; decrease lost in rounding is judged by slopes (`Line.enough`); a bracket that does not
+    shrink is halved.
+
+    g: gradient at a = 0. Each trial costs one value and gradient. Gives the trial, with `found`. After `trials` trials,
+    or once the bracket is a rounding wide, it is the best one that is enough, and `found` is false: step 0 if none was.
+    """
+    inf = number(line.x, np.inf)
+    low = {"step": number(line.x, 0.0), "value": line.value, "slope": line.slope, "gradient": g}
+    high = {"step": inf, "value": inf, "slope": inf}
+    start = {
+        "low": low, "high": high, "next": first, "width": inf, "older": inf, "found": np.asarray(False),
+        "count": np.asarray(0),
+    }  # fmt: skip
+    precision = 4 * float(np.finfo(line.x.dtype).eps)
+
+    def pending(s: Any) -> Any:
+        flat = np.isfinite(s["width"]) & (s["width"] <= precision * s["low"]["step"])
+        return (line.slope < 0) & ~s["found"] & ~flat & (s["count"] < trials)
+
+    def attempt(s: Any) -> Any:
+        low, high, here = s["low"], s["high"], line.at(s["next"])
+        short = {name: here[name] for name in high}
+        fails = ~line.enough(here, c1) | line.rises(here, low)
+        turns = (here["slope"] >= 0) == (high["step"] > low["step"])
+        ends = choose(fails, short, choose(turns, {name: low[name] for name in high}, high))
+        best = choose(fails, low, here)
+        width = np.abs(ends["step"] - best["step"])
+        return {
+            "low": best,
+            "high": ends,
+            "next": _next(low, here, best, ends, width > SHRINK * s["older"], line.noise),
+            "width": width,
+            "older": s["width"],
+            "found": ~fails & (np.abs(here["slope"]) <= -c2 * line.slope),
+            "count": s["count"] + 1,
+        }
+
+    end = while_loop(pending, attempt, start)
+    return {**end["low"], "found": end["found"]}
+
+
+def _next(before: Point, here: Point, low: Point, high: Point, slow: Any, noise: Scalar) -> Scalar:
+    """The next trial: inside of the bracket, or beyond `here` where there is none yet."""
+    bracketed = np.isfinite(high["step"])
+    other = choose(bracketed, high, {name: before[name] for name in high})
+    best = cubic_minimizer(other, low, noise)
+    span = where(bracketed, high["step"] - low["step"], here["step"] - before["step"])
+    part = (best - low["step"]) / span
+    inside = where((part > 0) & (part < 1) & ~slow, np.clip(part, EDGE, 1 - EDGE), 0.5)
+    inside = where(np.isfinite(high["value"]) & np.isfinite(high["slope"]), inside, EDGE)
+    beyond = where(part > 0, np.clip(part, 0.5, GROWTH), GROWTH)
+    return low["step"] + span * where(bracketed, inside, beyond)

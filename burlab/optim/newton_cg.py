@@ -1,0 +1,73 @@
+"""Newton's method by conjugate gradients, with a line search."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from burlab.transforms import while_loop
+
+from .arithmetic import number, ratio, where
+from .line import Line
+from .line_search import wolfe
+from .optimizer import Hyper, Optimizer, State, Vector
+
+INNER = 20  # conjugate gradient steps per entry of x, at most
+
+
+@dataclass(frozen=True)
+class NewtonCG(Optimizer):
+    """Truncated Newton: Nocedal and Wright 2006, Algorithm 7.1 (line search Newton-CG), with a strong Wolfe search.
+
+    x <- x + a p, p from conjugate gradients on H p = -g, one Hessian-vector product each, until the residual is below
+    min(1/2, sqrt |g|) |g|; at a direction of negative curvature p is what there was before it, -g if nothing. The first
+    trial is a = 1.
+    c1, c2: constants of the search, 0 < c1 < c2 < 1. trials: at most so many per step. At most 20 d inner steps.
+
+    >>> import numpy as np, burlab as bl
+    >>> run = bl.minimize(lambda x: np.sum(x**4 - x**2), np.full(2, 0.1), bl.optim.NewtonCG(), steps=20)
+    >>> run.x**2
+    array([0.5, 0.5])
+    """
+
+    c1: Hyper = 1e-4
+    c2: Hyper = 0.9
+    trials: int = 20
+
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+        """One search along a truncated Newton direction."""
+        line = Line.through(f, x, g, truncated(f, x, g))
+        end = wolfe(line, g, np.ones_like(line.slope), self.c1, self.c2, self.trials)
+        return line.to(end["step"]), state
+
+
+def forcing(g: Vector) -> Any:
+    """The residual that is small enough: min(1/2, sqrt |g|) |g|, equation (7.4) of the book, superlinear."""
+    norm = np.linalg.norm(g)
+    return np.minimum(0.5, np.sqrt(norm)) * norm
+
+
+def truncated(f: Any, x: Vector, g: Vector) -> Vector:
+    """The direction of Algorithm 7.1."""
+    tolerance = forcing(g)
+
+    def pending(s: Any) -> Any:
+        return ~s["done"] & (s["r"] @ s["r"] > 0) & (s["count"] < INNER * x.shape[0])
+
+    def inner(s: Any) -> Any:
+        z, r, d = s["z"], s["r"], s["d"]
+        h = f.hvp(x, d)
+        curvature, squared = d @ h, r @ r
+        bent = ~(curvature > 0)
+        alpha = where(bent, number(x, 0.0), ratio(squared, curvature))
+        residual = r + alpha * h
+        return {
+            "z": where(bent & (s["count"] == 0), -g, z + alpha * d),
+            "r": residual,
+            "d": ratio(residual @ residual, squared) * d - residual,
+            "done": bent | (np.linalg.norm(residual) < tolerance),
+            "count": s["count"] + 1,
+        }
+
+    start = {"z": np.zeros_like(x), "r": g, "d": -g, "done": np.asarray(False), "count": np.asarray(0)}
+    return while_loop(pending, inner, start)["z"]

@@ -1,0 +1,95 @@
+"""The trust region method of Steihaug and Toint."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from burlab.transforms import while_loop
+
+from .arithmetic import number, ratio, rounding, where
+from .newton_cg import INNER, forcing
+from .optimizer import Hyper, Optimizer, State, Vector
+
+
+@dataclass(frozen=True)
+class TrustRegion(Optimizer):
+    """Trust region Newton-CG: Nocedal and Wright 2006, Algorithm 4.1 with steps of Algorithm 7.2 (CG-Steihaug).
+
+    p minimizes the parabola m(p) = f + g.p + p.H p / 2 along conjugate gradients, as far as |p| <= radius; rho =
+    (f(x) - f(x + p)) / (m(0) - m(p)). x <- x + p where rho > eta. The radius shrinks to a quarter where rho < 1/4 (or
+    f(x + p) is inf or nan) and doubles, up to max_radius, where rho > 3/4 at the border. As SciPy's "trust-ncg", but
+    both differences of rho get a term for rounding (Conn, Gould and Toint 2000, section 17.4.2), so that steps are
+    still taken where f no longer changes. At most 20 d inner steps, of one Hessian-vector product each.
+    radius: at step 0. max_radius: its largest value. eta: smallest rho of a step that is taken, in [0, 1/4).
+
+    >>> import numpy as np, burlab as bl
+    >>> run = bl.minimize(lambda x: np.sum(x**4 - x**2), np.full(2, 0.1), bl.optim.TrustRegion(), steps=20)
+    >>> run.x**2
+    array([0.5, 0.5])
+    """
+
+    max_radius: Hyper = 1000.0
+    eta: Hyper = 0.15
+    radius: float = 1.0
+
+    def init(self, x: Vector) -> State:
+        """The first radius."""
+        return {"radius": number(x, self.radius)}
+
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+        """One parabola, taken or not."""
+        radius = state["radius"]
+        p, promised, border = steihaug(f, x, g, radius)
+        value = f.value(x)
+        noise = rounding(x, value)
+        rho = ratio(value - f.value(x + p) + noise, promised + noise)
+        rho = where(promised > 0, where(np.isfinite(rho), rho, -1), 0.5)  # no step at all says nothing of the parabola
+        radius = where(rho >= 0.25, radius, 0.25 * radius)
+        radius = where((rho > 0.75) & border, np.minimum(2 * radius, self.max_radius), radius)
+        return where(rho > self.eta, x + p, x), {"radius": radius}
+
+
+def steihaug(f: Any, x: Vector, g: Vector, radius: Any) -> tuple[Vector, Any, Any]:
+    """The step p of Algorithm 7.2, m(0) - m(p), and whether p ends at the border |p| = radius."""
+    tolerance = forcing(g)
+
+    def pending(s: Any) -> Any:
+        open_ = ~s["done"] & ~s["border"] & (s["count"] < INNER * x.shape[0])
+        return open_ & (s["r"] @ s["r"] > 0) & np.isfinite(s["r"] @ s["r"])
+
+    def inner(s: Any) -> Any:
+        z, r, d = s["z"], s["r"], s["d"]
+        h = f.hvp(x, d)
+        curvature, squared = d @ h, r @ r
+        inside = z + ratio(squared, curvature) * d
+        border = ~(curvature > 0) | (np.linalg.norm(inside) >= radius)
+        alpha = where(border, _to_border(s, curvature, radius), ratio(squared, curvature))
+        residual = r + alpha * h
+        return {
+            "z": z + alpha * d,
+            "r": residual,
+            "d": ratio(residual @ residual, squared) * d - residual,
+            "promised": s["promised"] - alpha * (r @ d) - 0.5 * alpha**2 * curvature,
+            "border": border,
+            "done": np.linalg.norm(residual) < tolerance,
+            "count": s["count"] + 1,
+        }
+
+    start = {
+        "z": np.zeros_like(x), "r": g, "d": -g, "promised": number(x, 0.0), "border": np.asarray(False),
+        "done": np.asarray(False), "count": np.asarray(0),
+    }  # fmt: skip
+    end = while_loop(pending, inner, start)
+    return end["z"], end["promised"], end["border"]
+
+
+def _to_border(s: Any, curvature: Any, radius: Any) -> Any:
+    """The tau with |z + tau d| = radius: the positive one, or the better of both where the curvature is negative."""
+    a, b, c = s["d"] @ s["d"], s["z"] @ s["d"], s["z"] @ s["z"] - radius**2
+    root = np.sqrt(np.maximum(b * b - a * c, 0))
+    far = ratio(-b + root, a)
+    near = ratio(-b - root, a)
+    slope = s["r"] @ s["d"]
+    better = near * slope + 0.5 * near**2 * curvature < far * slope + 0.5 * far**2 * curvature
+    return where(better & ~(curvature > 0), near, far)
