@@ -1,0 +1,91 @@
+"""The tables that a run writes in C++, read from Python at any time: `cpp/burlab/run/record_abi.hpp`.
+
+The writer does not wait for readers, but now and then it rewrites what it holds. A reader says which generation
+of a table it means, and starts anew where that one is gone.
+"""
+
+import ctypes
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from burlab.runtime.doors import doors
+
+Array = np.ndarray[Any, Any]
+Column = np.ndarray[tuple[int], np.dtype[Any]]
+
+KINDS = ("parameters", "gradients", "optimizer_state", "scratch", "history", "events", "keyframes", "path")
+"""What memory is for: the names of the C++ enumeration `Kind`, in its order."""
+
+_INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
+
+
+class Extent(ctypes.Structure):
+    """What a table holds at a moment.
+
+    rows: written so far. span: of a record, the rows that two slots stand for, where 2 means each its own; of a trail,
+    the rows between two slots. slots: to read, per column. generation: changes when slots are rewritten.
+    """
+
+    _fields_ = (("rows", _INT), ("span", _INT), ("slots", _INT), ("generation", _INT))
+
+
+@cache
+def _doors() -> dict[str, Callable[..., Any]]:
+    extent, copy = (None, _POINTER, ctypes.POINTER(Extent)), (_INT, _POINTER, _INT, _INT, _INT, _INT, _POINTER)
+    return doors(
+        "burlab/run/record_abi.hpp",
+        "burlab::run",
+        {
+            "record_extent": extent,
+            "record_copy": copy,
+            "record_stamps": (_POINTER, _POINTER),
+            "trail_extent": extent,
+            "trail_copy": copy,
+            "ledger_bytes": (_INT, _POINTER, _INT),
+        },
+    )
+
+
+class Table:
+    """Columns of float64 that someone else writes. The writer stays alive as long as this does."""
+
+    def __init__(self, kind: str, address: int, writer: object) -> None:
+        """kind: "record" or "trail"; address: of the C++ object; writer: the Python object that owns it."""
+        self._kind = kind
+        self._address = address
+        self._writer = writer
+
+    def extent(self) -> Extent:
+        """What there is now."""
+        extent = Extent()
+        _doors()[f"{self._kind}_extent"](self._address, ctypes.byref(extent))
+        return extent
+
+    def copy(self, extent: Extent, column: int, first: int, count: int) -> Column | None:
+        """Slots [first, first + count) of a column, or None where they have been rewritten since `extent`."""
+        out = np.empty(count)
+        copy = _doors()[f"{self._kind}_copy"]
+        return out if copy(self._address, extent.generation, column, first, count, out.ctypes.data) else None
+
+    def read(self, columns: Sequence[int]) -> tuple[Extent, list[Column]]:
+        """These columns as they are at one moment."""
+        while True:
+            extent = self.extent()
+            read = [self.copy(extent, column, 0, extent.slots) for column in columns]
+            found = [column for column in read if column is not None]
+            if len(found) == len(columns):
+                return extent, found
+
+    @property
+    def stamps(self) -> "Table":
+        """Of a record: when rows ended, a trail with the columns row and nanoseconds."""
+        return Table("trail", _doors()["record_stamps"](self._address), self._writer)
+
+
+def nbytes(ledger: int) -> dict[str, int]:
+    """The bytes that a C++ ledger has given, by kind, and their total."""
+    kinds = {kind: int(_doors()["ledger_bytes"](ledger, k)) for k, kind in enumerate(KINDS)}
+    return kinds | {"total": sum(kinds.values())}
