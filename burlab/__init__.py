@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         value_and_grad as value_and_grad,
         vjp as vjp,
         vmap as vmap,
+        while_loop as while_loop,
     )
 
 __version__ = "0.1.0.dev0"
@@ -73,7 +74,7 @@ _HOME = {
         "burlab.graph.indexing": "asarray",
         "burlab.graph.tree": "pytree",
         "burlab.transforms": "check_grads compile custom_vjp grad hessian hvp jacobian jit jvp random stop_gradient"
-        " value_and_grad vjp vmap",
+        " value_and_grad vjp vmap while_loop",
         "burlab.eager.tape": "Tape",
         "burlab.eager.value": "Value",
         "burlab.eager.functions": "dot mean_and_mean_of_squares mean_of_squares negative_mean reduce_mean reduce_prod"

@@ -15,7 +15,7 @@ from .library import EACH, Instance
 from .loops import LoopWriter, unfit
 from .plan import Plan, is_local
 from .spelling import C_TYPES, ROOTS, literal, spell
-from .steps import Invoke, Loop
+from .steps import Execute, Invoke, Loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,8 @@ class _Emitter:
         for step in self.plan.steps:
             if isinstance(step, Invoke):
                 self.invoke(step)
+            elif isinstance(step, Execute):
+                self.execute(step)
             elif not step.shape:
                 self.scalars(step)
             elif elements(step.shape):
@@ -74,6 +76,18 @@ class _Emitter:
         if step.may_fail:
             call = f"if (const std::int64_t s = {call}) return s | {index << 8}"
         self.lines.append(f"{call};  // {_comment(self.plan, [step.node])}")
+
+    def execute(self, step: Execute) -> None:
+        """A call of a function that runs sub-graphs, with the addresses of what it reads and writes."""
+        self.calls[step.kernel] = None
+        place = f"{self.shape(step.descriptor)}, r, a, {step.scratch.plus(step.table).pointer}"
+        self.lines += (
+            f"{{  // {_comment(self.plan, step.nodes)}",
+            f"  void* const r[] = {{{', '.join(p.pointer for p in step.results)}}};",
+            f"  const void* const a[] = {{{', '.join(p.pointer for p in step.operands)}}};",
+            f"  if (const std::int64_t s = {step.kernel.symbol}({place})) return s;",
+            "}",
+        )
 
     def shape(self, descriptor: tuple[int, ...]) -> str:
         return f"shapes[{self.descriptors.setdefault(descriptor, len(self.descriptors))}]"

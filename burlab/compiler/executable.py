@@ -20,7 +20,7 @@ from . import library
 from .emit import emit
 from .fault import culprit, fault
 from .plan import Plan, make_plan
-from .program import packed, replayed
+from .program import linked, packed, replayed
 from .replay import Replay
 from .rows import map_rows, prepare
 
@@ -172,6 +172,20 @@ def _compiled(plan: Plan, explain: Explain) -> Executable:
         sys.stderr.write(
             f"burlab compiles {plan.statements} operations, about {plan.seconds:.0f} s; replay would not.\n"
         )
+    function, text = _function(plan)
+    return Executable(plan, function, "compiled", text, explain)
+
+
+def _function(plan: Plan) -> tuple[Function, str]:
+    """A plan compiled, and its text; sub-graphs are functions of their own."""
+    texts: list[str] = []
+
+    def part(inner: Plan) -> Function:
+        function, text = _function(inner)
+        texts.append(text)
+        return function
+
+    plan, parts = linked(plan, part)
     source = emit(plan)
     library.require(source.calls)
     unit = runtime.declare(source.bare, name="kernel")
@@ -180,6 +194,6 @@ def _compiled(plan: Plan, explain: Explain) -> Executable:
     descriptors = (ctypes.c_void_p * max(len(starts), 1))(*starts)
     table = pointers(constants)
     context = (ctypes.c_void_p * 2)(ctypes.addressof(descriptors), ctypes.addressof(table))
-    keep = (context, descriptors, shapes, table, constants)
+    keep = (context, descriptors, shapes, table, constants, parts)
     function = Function(runtime.address(f"{unit}_run"), ctypes.addressof(context), plan.workspace_bytes, keep)
-    return Executable(plan, function, "compiled", source.text.replace("@unit", unit), explain)
+    return function, "\n".join([*texts, source.text.replace("@unit", unit)])

@@ -6,6 +6,7 @@ import numpy as np
 
 from burlab.errors import BurlabError, NonFiniteError
 from burlab.graph import Graph, Node
+from burlab.graph.control import every_node
 from burlab.graph.origin import place as line_of
 from burlab.runtime.coerce import Array
 from burlab.runtime.status import Status, error, split
@@ -15,7 +16,7 @@ def fault(graph: Graph, outcome: int) -> BurlabError:
     """The exception for an outcome: a Status, and above its low 8 bits the number of the node at fault."""
     status, number = split(outcome)
     if status == Status.INDEX_OUT_OF_RANGE:
-        return error(status, place(graph.nodes[number]))
+        return error(status, place(every_node(graph)[number]))
     return error(status)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from burlab.graph import Node
+from burlab.graph.control import CONTROL
 from burlab.graph.scalar import cpp_type
 
 from .contraction import contract
@@ -18,7 +19,7 @@ from .steps import Task
 
 Refs = dict[Node, Ref]
 
-DENSE_OPERANDS = {"gather", "scatter", "uniform", "fold_in"}  # their kernels know no strides
+DENSE_OPERANDS = {"gather", "scatter", "uniform", "fold_in", *CONTROL}  # their kernels know no strides
 MOVES = {"pad", "concatenate", "gather", *VIEWS}  # they make no number that was not there
 _UNSIGNED = {1: "std::uint8_t", 4: "std::uint32_t", 8: "std::uint64_t"}
 
@@ -146,7 +147,7 @@ KERNELS: dict[str, Callable[[Node, Refs], list[Task]]] = {
 
 def is_elementwise(n: Node) -> bool:
     """Whether element i of the value depends on elements i of the inputs only."""
-    return n.op not in KERNELS and n.op not in SUMS and n.op not in LEAVES
+    return n.op not in KERNELS and n.op not in SUMS and n.op not in LEAVES and n.op not in CONTROL
 
 
 def lower(n: Node, refs: Refs, strict: bool) -> list[Task]:

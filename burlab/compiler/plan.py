@@ -9,13 +9,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from burlab.graph import Graph, Node
+from burlab.graph.control import CONTROL, executions
 
+from .control import Routine, routine
 from .layout import LEAVES, Ref, elements, find_windows, is_whole, locate, loop_shape
 from .lower import DENSE_OPERANDS, JUDGE, MOVES, copy_task, is_elementwise, lower, note_kernel
 from .memory import Life, arrange, rounded
 from .reductions import ZERO
 from .schedule import Stage, schedule
-from .steps import Invoke, Kind, Loop, Place, Step, Task
+from .steps import Execute, Invoke, Kind, Loop, Place, Step, Task
 
 
 @dataclass(frozen=True)
@@ -40,14 +42,20 @@ class Plan:
         return {
             "inputs": sum(x.nbytes for x in self.graph.inputs),
             "outputs": sum(y.nbytes for y in self.graph.outputs),
-            "constants": sum(c.nbytes for c in self.constants),
+            "constants": sum(c.nbytes for c in self.constants) + sum(p.memory["constants"] for p in self.parts),
             "workspace": self.workspace_bytes,
         }
 
     @cached_property
+    def parts(self) -> tuple["Plan", ...]:
+        """The plans of sub-graphs."""
+        return tuple(part for step in self.steps if isinstance(step, Execute) for part in step.parts)
+
+    @cached_property
     def statements(self) -> int:
         """Lines of generated code that compute something: what compile time grows with."""
-        return sum(len(step.nodes) if isinstance(step, Loop) else 1 for step in self.steps)
+        own = sum(len(step.nodes) if isinstance(step, Loop) else 1 for step in self.steps)
+        return own + sum(part.statements for part in self.parts)
 
     @property
     def seconds(self) -> float:
@@ -56,11 +64,12 @@ class Plan:
         inside = sum(len(step.nodes) for step in self.steps if isinstance(step, Loop) and step.shape)
         loops = sum(isinstance(step, Loop) and bool(step.shape) for step in self.steps)
         calls = sum(isinstance(step, Invoke) for step in self.steps)
-        return 0.002 + 1e-4 * straight + 1e-3 * loops + 5e-5 * inside + 1.5e-4 * calls
+        own = 0.002 + 1e-4 * straight + 1e-3 * loops + 5e-5 * inside + 1.5e-4 * calls
+        return own + sum(part.seconds for part in self.parts)
 
     @cached_property
     def work(self) -> int:
-        """Roughly the number of elements that a call reads and computes."""
+        """Roughly the number of elements that a call reads and computes; that of loops is not known."""
         return sum(map(_work, self.steps))
 
     def __str__(self) -> str:
@@ -69,6 +78,8 @@ class Plan:
 
 
 def _work(step: Step) -> int:
+    if isinstance(step, Execute):
+        return _ENDLESS
     if isinstance(step, Loop):
         return len(step.nodes) * elements(step.shape)
     n = step.node
@@ -83,14 +94,20 @@ def _described(step: Step, index: dict[Node, int]) -> str:
         stored = set(step.stores)
         names = (f"%{index[n]}{'' if n in stored else '*'}={n.op}" for n in step.nodes)
         return f"loop {list(step.shape)} {' '.join(names)}"
+    if isinstance(step, Execute):
+        inner = "".join(f"\n  {line}" for part in step.parts for line in str(part).splitlines())
+        return f"{step.nodes[0].op} {' '.join(f'%{index[n]}' for n in step.nodes)}{inner}"
     return f"{step.kernel.symbol.removeprefix('burlab_')} {list(step.node.shape)} %{index[step.node]}"
+
+
+_ENDLESS = 10**9
 
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
     """A step before memory is given out: what it writes and reads (roots), and what a written root may replace."""
 
-    work: Stage | Task
+    work: Stage | Task | Routine
     node: Node
     writes: tuple[Node, ...]
     reads: tuple[Node, ...]
@@ -111,7 +128,10 @@ def make_plan(graph: Graph, *, fuse: bool, strict: bool, keep: bool = False, wat
         refs = locate(graph, lambda n: n.op in DENSE_OPERANDS or is_elementwise(n))
     stages = schedule(graph, refs, is_elementwise if fuse else lambda _: False)
     homes, copies = _outputs(graph, refs)
-    drafts = [*_drafts(stages, refs, strict), *copies]
+    routines = {
+        e.nodes[0]: routine(e, refs, lambda g: make_plan(g, fuse=fuse, strict=strict)) for e in executions(graph)
+    }
+    drafts = [*_drafts(stages, refs, strict, routines), *copies]
     needed = {root for draft in drafts for root in draft.reads}.union(homes)
     drafts = [_storing(draft, needed) for draft in drafts]
     constants = tuple(n for n in graph.nodes if n.op == "constant" and n in needed)
@@ -120,8 +140,8 @@ def make_plan(graph: Graph, *, fuse: bool, strict: bool, keep: bool = False, wat
         **{c: Place(Kind.CONSTANT, k) for k, c in enumerate(constants)},
         **homes,
     }
-    workspace = _workspace(drafts, places, keep)
-    steps = tuple(_step(draft, places) for draft in drafts)
+    workspace, scratch = _workspace(drafts, places, keep)
+    steps = tuple(_step(draft, places, scratch.get(k, 0)) for k, draft in enumerate(drafts))
     plan = Plan(graph, refs, places, steps, constants, workspace)
     return watched(plan) if watch and steps else plan
 
@@ -134,6 +154,12 @@ def watched(plan: Plan) -> Plan:
         steps.append(step)
         if isinstance(step, Invoke) and step.node.dtype.kind == "f" and step.node.op not in MOVES:
             steps.append(Invoke(step.node, note_kernel(step.node), (step.node.size,), (), note, (step.result,)))
+        if isinstance(step, Execute):
+            steps += (
+                Invoke(n, note_kernel(n), (n.size,), (), note, (step.results[n.params.item],))
+                for n in step.nodes
+                if n.dtype.kind == "f"
+            )
     node = plan.graph.nodes[-1]
     clear = Invoke(node, ZERO, (8,), (), note, ())
     judge = Invoke(node, JUDGE, (), (), note, (note,), may_fail=True)
@@ -154,12 +180,18 @@ def _outputs(graph: Graph, refs: dict[Node, Ref]) -> tuple[dict[Node, Place], li
     return homes, copies
 
 
-def _drafts(stages: list[Stage], refs: dict[Node, Ref], strict: bool) -> Iterator[_Draft]:
+def _drafts(
+    stages: list[Stage], refs: dict[Node, Ref], strict: bool, routines: dict[Node, Routine]
+) -> Iterator[_Draft]:
     for stage in stages:
         if stage.fused:
             yield _loop_draft(stage, refs)
             continue
-        (n,) = stage.nodes
+        n = stage.nodes[0]
+        if n.op in CONTROL:
+            reads = tuple(dict.fromkeys(root for root, _ in routines[n].operands))
+            yield _Draft(routines[n], n, stage.nodes, reads, ())
+            continue
         for task in lower(n, refs, strict):
             reads = tuple(dict.fromkeys(root for root, _ in task.operands))
             same = tuple(r for r, at in task.operands if at == 0 and r.nbytes == n.nbytes) if task.in_place else ()
@@ -188,14 +220,14 @@ def _loop_draft(stage: Stage, refs: dict[Node, Ref]) -> _Draft:
 
 def _storing(draft: _Draft, needed: set[Node]) -> _Draft:
     """The draft of a loop, writing only what is read from memory later."""
-    if isinstance(draft.work, Task):
+    if not isinstance(draft.work, Stage):
         return draft
     writes = tuple(n for n in draft.writes if n in needed)
     return _Draft(draft.work, draft.node, writes, draft.reads, draft.replaces)
 
 
-def _workspace(drafts: list[_Draft], places: dict[Node, Place], keep: bool) -> int:
-    """Give every root that is written and has no place its bytes in the workspace, whose size is returned."""
+def _workspace(drafts: list[_Draft], places: dict[Node, Place], keep: bool) -> tuple[int, dict[int, int]]:
+    """Give every root that is written and has no place its bytes in the workspace; its size, and where scratch lies."""
     born: dict[Node, int] = {}
     dies: dict[Node, int] = {}
     for k, draft in enumerate(drafts):
@@ -211,19 +243,31 @@ def _workspace(drafts: list[_Draft], places: dict[Node, Place], keep: bool) -> i
         Life(n.nbytes, at, dies[n], tuple(number[r] for r in drafts[at].replaces if r in number and _fits(n, r)))
         for n, at in born.items()
     ]
-    arena = arrange(lives, reuse=not keep)
-    places.update((n, Place(Kind.WORKSPACE, 0, offset)) for n, offset in zip(born, arena.offsets, strict=True))
-    return arena.nbytes
+    scratch = {k: draft.work.scratch for k, draft in enumerate(drafts) if isinstance(draft.work, Routine)}
+    arena = arrange([*lives, *(Life(nbytes, k, k) for k, nbytes in scratch.items())], reuse=not keep)
+    places.update((n, Place(Kind.WORKSPACE, 0, offset)) for n, offset in zip(born, arena.offsets, strict=False))
+    return arena.nbytes, dict(zip(scratch, arena.offsets[len(lives) :], strict=True))
 
 
 def _fits(n: Node, old: Node) -> bool:
     return n.nbytes == old.nbytes and n.itemsize == old.itemsize
 
 
-def _step(draft: _Draft, places: dict[Node, Place]) -> Step:
+def _step(draft: _Draft, places: dict[Node, Place], scratch: int) -> Step:
     task = draft.work
+    if isinstance(task, Routine):
+        return _execute(task, places, Place(Kind.WORKSPACE, 0, scratch))
     if isinstance(task, Stage):
         return Loop(loop_shape(draft.node), task.nodes, draft.writes)
     result = draft.result or places[draft.node].plus(task.result * draft.node.itemsize)
     operands = tuple(places[root].plus(at * root.itemsize) for root, at in task.operands)
     return Invoke(draft.node, task.kernel, task.descriptor, task.box, result, operands, task.may_fail)
+
+
+def _execute(task: Routine, places: dict[Node, Place], scratch: Place) -> Execute:
+    used = {n.params.item: places[n] for n in task.nodes}
+    results = tuple(used.get(k) or scratch.plus(at) for k, at in enumerate(task.spare))
+    operands = tuple(places[root].plus(at * root.itemsize) for root, at in task.operands)
+    return Execute(
+        task.nodes, task.kernel, task.descriptor, task.parts, task.firsts, results, operands, scratch, task.table
+    )

@@ -1,7 +1,8 @@
 """The replay gear: a plan as a list of kernel calls that one C++ loop carries out (`kernels/program.hpp`)."""
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from burlab.runtime.gate import Function, pointers
 from . import library
 from .library import Instance
 from .plan import Plan
-from .steps import Invoke
+from .steps import Execute, Invoke, Place, Step
 
 _RUN = Instance(
     "burlab_run_program",
@@ -21,7 +22,8 @@ _RUN = Instance(
     "burlab/kernels/program.hpp",
 )
 _RECORD = np.dtype(
-    [("kernel", "u8"), ("descriptor", "u8"), ("box", "u8"), ("first", "i8"), ("count", "i8"), ("node", "i8")]
+    [("kernel", "u8"), ("descriptor", "u8"), ("box", "u8")]
+    + [(name, "i8") for name in ("first", "count", "node", "results", "table")]
 )
 _OPERAND = np.dtype([("table", "i4"), ("index", "i4"), ("offset", "i8")])
 
@@ -37,25 +39,50 @@ class _Program(ctypes.Structure):
 
 def replayed(plan: Plan) -> Function:
     """The function that replays a plan without fused loops. Only kernels that no graph has used before are compiled."""
-    steps = [step for step in plan.steps if isinstance(step, Invoke)]
+    plan, parts = linked(plan, replayed)
+    steps = [step for step in plan.steps if isinstance(step, (Invoke, Execute))]
     library.require([_RUN, *(step.kernel for step in steps)])
-    shapes, starts = packed([*(step.descriptor for step in steps), *(step.box for step in steps)])
+    boxes = [step.box if isinstance(step, Invoke) else () for step in steps]
+    shapes, starts = packed([*(step.descriptor for step in steps), *boxes])
     index = plan.graph.index
-    places = [(step.result, *step.operands) for step in steps]
+    places = [_places(step) for step in steps]
     counts = [len(row) for row in places]
     operands = np.array([(p.kind, p.number, p.offset) for row in places for p in row], _OPERAND)
     records = np.zeros(len(steps), _RECORD)
     records["kernel"] = [library.address(step.kernel.symbol) for step in steps]
     records["descriptor"] = starts[: len(steps)]
-    records["box"] = [start if step.box else 0 for step, start in zip(steps, starts[len(steps) :], strict=True)]
+    records["box"] = [start if box else 0 for box, start in zip(boxes, starts[len(steps) :], strict=True)]
     records["first"] = np.cumsum([0, *counts])[:-1]
     records["count"] = counts
-    records["node"] = [index[step.node] for step in steps]
+    records["node"] = [index[step.node] if isinstance(step, Invoke) else 0 for step in steps]
+    records["results"] = [0 if isinstance(step, Invoke) else len(step.results) for step in steps]
+    records["table"] = [0 if isinstance(step, Invoke) else step.table for step in steps]
     constants = [c.params for c in plan.constants]
     table = pointers(constants)
     program = _Program(records.ctypes.data, operands.ctypes.data, ctypes.addressof(table), len(steps))
-    keep = (program, records, operands, shapes, constants, table)
+    keep = (program, records, operands, shapes, constants, table, parts)
     return Function(library.address(_RUN.symbol), ctypes.addressof(program), plan.workspace_bytes, keep)
+
+
+def _places(step: Invoke | Execute) -> tuple[Place, ...]:
+    if isinstance(step, Invoke):
+        return step.result, *step.operands
+    return step.scratch, *step.results, *step.operands
+
+
+def linked(plan: Plan, make: Callable[[Plan], Function]) -> tuple[Plan, list[Function]]:
+    """The plan with the functions of its sub-graphs, made by `make`, in its descriptors; they must outlive its own."""
+    steps: list[Step] = []
+    parts: list[Function] = []
+    for step in plan.steps:
+        if not isinstance(step, Execute):
+            steps.append(step)
+            continue
+        made = [make(part) for part in step.parts]
+        ends = [n for f, first in zip(made, step.firsts, strict=True) for n in (f.address, f.context, first)]
+        steps.append(step._replace(descriptor=(*step.descriptor, *ends)))
+        parts += made
+    return (replace(plan, steps=tuple(steps)) if parts else plan), parts
 
 
 def packed(descriptors: Sequence[tuple[int, ...]]) -> tuple[Array, list[int]]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from burlab.graph import Graph, Node
+from burlab.graph.control import executions
 
 from .layout import LEAVES, Ref, Shape, loop_shape
 
@@ -19,7 +20,7 @@ LARGEST_GROUP = 256  # nodes of one loop: beyond, registers spill and compile ti
 
 
 class Stage(NamedTuple):
-    """Nodes computed together: `fused` in one loop over their shape, else one node by a kernel of the library."""
+    """Nodes computed together: `fused` in one loop over their shape, or by the library: one node, or one execution."""
 
     nodes: tuple[Node, ...]
     fused: bool
@@ -56,7 +57,8 @@ def schedule(graph: Graph, refs: dict[Node, Ref], fuses: Callable[[Node], bool])
             users[root].append(n)
         if not waits[n]:
             queue.push(n, fuses(n))
-    return list(_stages(queue, waits, users, fuses, refs))
+    together = {n: execution.nodes for execution in executions(graph) for n in execution.nodes}
+    return list(_stages(queue, waits, users, fuses, refs, together))
 
 
 def _stages(
@@ -65,12 +67,18 @@ def _stages(
     users: dict[Node, list[Node]],
     fuses: Callable[[Node], bool],
     refs: dict[Node, Ref],
+    together: dict[Node, tuple[Node, ...]],
 ) -> Iterator[Stage]:
+    done: set[Node] = set()
     while True:
         if queue.kernels:
             n = heapq.heappop(queue.kernels)[1]
-            yield Stage((n,), fused=False)
-            for user in users[n]:
+            if n in done:
+                continue
+            nodes = together.get(n, (n,))  # they have the same inputs, so all are ready with the first
+            done.update(nodes)
+            yield Stage(nodes, fused=False)
+            for user in (user for n in nodes for user in users[n]):
                 waits[user] -= 1
                 if not waits[user]:
                     queue.push(user, fuses(user))

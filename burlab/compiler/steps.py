@@ -1,12 +1,15 @@
 """What a plan is made of: places in memory, loops that are generated, and calls of library kernels."""
 
 import enum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from burlab.graph import Node
 
 from .layout import Shape
 from .library import Instance
+
+if TYPE_CHECKING:
+    from .plan import Plan
 
 
 class Kind(enum.IntEnum):
@@ -62,7 +65,26 @@ class Invoke(NamedTuple):
     may_fail: bool = False
 
 
-Step = Loop | Invoke
+class Execute(NamedTuple):
+    """Control flow: a library function that runs the plans of sub-graphs.
+
+    nodes: the results that the graph uses. results, operands: all of them, in order. scratch: memory for the function,
+    at a multiple of 64 bytes, behind `table` bytes for the replay gear. firsts: the number of the first node of each
+    part, in the outcome of the whole.
+    """
+
+    nodes: tuple[Node, ...]
+    kernel: Instance
+    descriptor: tuple[int, ...]
+    parts: tuple["Plan", ...]
+    firsts: tuple[int, ...]
+    results: tuple[Place, ...]
+    operands: tuple[Place, ...]
+    scratch: Place
+    table: int
+
+
+Step = Loop | Invoke | Execute
 
 
 class Task(NamedTuple):

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from .node import Node
 from .order import topological
@@ -79,3 +80,22 @@ class Call:
     name: str
     graph: Graph
     backward: Graph | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """The sub-graphs of control flow. Nodes of one region with the same inputs are results of one execution of it."""
+
+    graphs: tuple[Graph, ...]
+
+
+class Result(NamedTuple):
+    """The parameter of a control-flow node: which result of its region it is.
+
+    batch: sizes of leading axes: the region is executed once for each of their rows, and an input has all of these axes
+    or none.
+    """
+
+    region: Region
+    item: int
+    batch: tuple[int, ...] = ()

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, cast
 
 import numpy as np
 
-from .origin import current, fault, unsupported
+from .origin import current, fault, unsupported, witness
 
 Rule = Callable[..., Any]
 UFUNCS: dict[str, Rule] = {}  # name of a NumPy ufunc -> what it means on nodes
@@ -48,6 +48,7 @@ class Node:
         self.dtype = dtype
         self.weak = weak
         self.origin, self.scope = current()
+        witness(self)
 
     @property
     def ndim(self) -> int:

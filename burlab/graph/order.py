@@ -1,14 +1,14 @@
 """Topological order, without recursion: a chain of a million nodes is fine."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from .node import Node
 
 
-def topological(outputs: Sequence[Node]) -> list[Node]:
-    """All nodes that the outputs depend on, each after its inputs; deterministic."""
+def topological(outputs: Sequence[Node], known: Iterable[Node] = ()) -> list[Node]:
+    """All nodes that the outputs depend on, each after its inputs; deterministic. It does not look behind `known`."""
     order: list[Node] = []
-    seen: set[Node] = set()
+    seen = set(known)
     stack: list[Node | None] = [*reversed(outputs)]
     while stack:
         n = stack.pop()

@@ -24,6 +24,7 @@ class _Here(threading.local):
     scope: str = ""
     origin: Origin | None = None
     fault: TraceError | None = None  # the last one made
+    births: list[Any] | None = None  # the nodes made since `births` was entered
 
 
 _here = _Here()
@@ -88,6 +89,12 @@ def unsupported(name: str, remedy: str) -> TraceError:
     return _made(TraceError(f"{here()}{name} cannot be traced: {remedy}. What can be is listed in burlab.graph."))
 
 
+def no_derivative(origin: Origin | None, what: str, remedy: str) -> TraceError:
+    """A TraceError for a derivative through an operation, made on a line of the user's, that has none."""
+    line = f"{place(origin)}: " if origin else ""
+    return TraceError(f"{line}a derivative through {what} is not defined. Use {remedy}.")
+
+
 def _made(error: TraceError) -> TraceError:
     _here.fault = error
     return error
@@ -120,6 +127,25 @@ def scope(name: str) -> Generator[None]:
         yield
     finally:
         _here.scope = before
+
+
+@contextmanager
+def births() -> Generator[list[Any]]:
+    """The nodes made inside: what a sub-graph holds itself, as opposed to what it reads from around it."""
+    before, made = _here.births, list[Any]()
+    _here.births = made
+    try:
+        yield made
+    finally:
+        _here.births = before
+        if before is not None:
+            before.extend(made)
+
+
+def witness(n: Any) -> None:
+    """A node was made."""
+    if _here.births is not None:
+        _here.births.append(n)
 
 
 class derived_from:

@@ -2,7 +2,8 @@
 
 Version 1: {"burlab_graph": 1, "nodes": [{"op", "inputs", "params", "shape", "dtype", "weak", "origin", "scope"}, ...],
 "inputs": [...], "outputs": [...]}. Nodes refer to each other by position. Arrays are base64 of little-endian bytes;
-tuples are lists; the sub-graphs of a `call` are graphs in its params.
+tuples are lists; the sub-graphs of a `call`, and of control flow, are graphs in its params. Of control flow with
+several results the first carries the sub-graphs, and the others name it.
 """
 
 import base64
@@ -14,7 +15,7 @@ import numpy as np
 
 from burlab.errors import GraphError
 
-from .graph import Call, Graph
+from .graph import Call, Graph, Region, Result
 from .node import Node
 from .origin import Origin
 from .verify import verify
@@ -34,19 +35,21 @@ def digest(graph: Graph) -> str:
 
 def _graph(graph: Graph, places: bool) -> dict[str, Any]:
     index = graph.index
+    regions: dict[Region, int] = {}
     return {
         "burlab_graph": VERSION,
-        "nodes": [_node(n, index, places) for n in graph.nodes],
+        "nodes": [_node(n, index, places, regions) for n in graph.nodes],
         "inputs": [index[x] for x in graph.inputs],
         "outputs": [index[y] for y in graph.outputs],
     }
 
 
-def _node(n: Node, index: dict[Node, int], places: bool) -> dict[str, Any]:
+def _node(n: Node, index: dict[Node, int], places: bool, regions: dict[Region, int]) -> dict[str, Any]:
+    params = None if n.op == "input" and not places else n.params
     row: dict[str, Any] = {
         "op": n.op,
         "inputs": [index[x] for x in n.inputs],
-        "params": None if n.op == "input" and not places else _params(n.params, places),
+        "params": _result(index[n], params, places, regions) if isinstance(params, Result) else _params(params, places),
         "shape": n.shape,
         "dtype": n.dtype.name,
         "weak": n.weak,
@@ -63,6 +66,13 @@ def _params(params: Any, places: bool) -> Any:
         backward = None if params.backward is None else _graph(params.backward, places)
         return {"call": params.name if places else "", "graph": _graph(params.graph, places), "backward": backward}
     return params
+
+
+def _result(k: int, result: Result, places: bool, regions: dict[Region, int]) -> Any:
+    region, item, batch = result
+    first = regions.setdefault(region, k)
+    graphs = [_graph(g, places) for g in region.graphs] if first == k else first
+    return {"region": graphs, "item": item, "batch": batch}
 
 
 def from_json(text: str) -> Graph:
@@ -97,7 +107,7 @@ def _read(data: dict[str, Any]) -> Graph:
 def _read_node(row: dict[str, Any], nodes: list[Node]) -> Node:
     n = Node.__new__(Node)
     n.op, n.inputs = str(row["op"]), tuple(nodes[k] for k in _positions(row["inputs"], nodes))
-    n.params = _read_params(row["params"])
+    n.params = _read_params(row["params"], nodes)
     n.shape, n.dtype, n.weak = tuple(row["shape"]), np.dtype(row["dtype"]), bool(row["weak"])
     n.origin, n.scope = None if row["origin"] is None else _origin(*row["origin"]), str(row["scope"])
     return n
@@ -114,9 +124,9 @@ def _origin(file: Any, line: Any) -> Origin:
     return str(file), int(line)
 
 
-def _read_params(params: Any) -> Any:
+def _read_params(params: Any, nodes: list[Node]) -> Any:
     if isinstance(params, list):
-        return tuple(_read_params(p) for p in cast("list[Any]", params))
+        return tuple(_read_params(p, nodes) for p in cast("list[Any]", params))
     if not isinstance(params, dict):
         if isinstance(params, float):
             raise TypeError(f"a parameter is {params}, not an integer")
@@ -128,4 +138,16 @@ def _read_params(params: Any) -> Any:
         array = array.reshape(row["shape"])
         array.flags.writeable = False
         return array
+    if "region" in row:
+        return Result(_read_region(row["region"], nodes), row["item"], tuple(row["batch"]))
     return Call(row["call"], _read(row["graph"]), None if row["backward"] is None else _read(row["backward"]))
+
+
+def _read_region(graphs: Any, nodes: list[Node]) -> Region:
+    if isinstance(graphs, list):
+        return Region(tuple(_read(g) for g in cast("list[Any]", graphs)))
+    (first,) = _positions([graphs], nodes)
+    region = nodes[first].params.region
+    if not isinstance(region, Region):
+        raise TypeError(f"node {graphs} executes no sub-graphs")
+    return region

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from .control import CONTROL, executions
 from .graph import Graph
 from .node import Node
 from .origin import short_place
@@ -13,7 +14,18 @@ def listing(graph: Graph) -> str:
     widths = [max((len(row[c]) for row in rows), default=0) for c in range(4)]
     lines = ["  ".join(text.ljust(w) for text, w in zip(row, [*widths, 0], strict=True)).rstrip() for row in rows]
     outputs = ", ".join(f"%{graph.index[y]}" for y in graph.outputs)
-    return "\n".join([*lines, f"return {outputs}"])
+    return "\n".join([*lines, f"return {outputs}", *_inner(graph)])
+
+
+def _inner(graph: Graph) -> list[str]:
+    """The sub-graphs of control flow, indented below the graph that executes them."""
+    lines: list[str] = []
+    for execution in executions(graph):
+        first = execution.nodes[0]
+        for name, inner in zip(CONTROL[first.op], execution.region.graphs, strict=True):
+            lines.append(f"{name} of %{graph.index[first]}:")
+            lines += (f"  {line}" for line in listing(inner).splitlines())
+    return lines
 
 
 def _row(graph: Graph, k: int, n: Node) -> list[str]:
@@ -28,6 +40,8 @@ def label(n: Node) -> str:
         return f"constant {n.params.item():.6g}" if n.size == 1 else "constant"
     if n.op == "call":
         return f"call {n.params.name}"
+    if n.op in CONTROL:
+        return f"{n.op} [{n.params.item}]"
     return n.op if n.params is None else f"{n.op} {_short(n.params)}"
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .graph import Graph
+from .control import CONTROL, with_graphs
+from .graph import Graph, Region
 from .linear import broadcast, reshape, slice_, transpose
 from .node import Node, constant
 from .origin import derived_from
@@ -30,6 +31,7 @@ def simplify(graph: Graph) -> Graph:
     unique: dict[Any, Node] = {}
     known = {x: x for x in graph.inputs}
     settled = set(graph.inputs)
+    regions: dict[Region, Region] = {}
 
     def intern(n: Node) -> Node:
         """The one node that computes this; rules make a few new inputs at once, which are looked up as well."""
@@ -44,7 +46,8 @@ def simplify(graph: Graph) -> Graph:
 
     def rule(n: Node, inputs: tuple[Node, ...]) -> Node:
         with derived_from(n):
-            return intern(_reduce(keep(n, inputs)))
+            new = keep(n, inputs)
+            return intern(_inside(new, regions) if new.op in CONTROL else _reduce(new))
 
     return Graph(graph.inputs, tuple(rebuild(without_calls(graph.outputs), known, rule)))
 
@@ -67,6 +70,14 @@ def _identity(n: Node, inputs: tuple[Node, ...]) -> Any:
     if n.op == "constant":
         return n.op, n.dtype, n.shape, n.weak, n.params.tobytes()
     return n.op, inputs, n.params, n.dtype, n.shape
+
+
+def _inside(n: Node, known: dict[Region, Region]) -> Node:
+    """A control-flow node with its sub-graphs simplified: once, so that the results of one execution stay together."""
+    region: Region = n.params.region
+    if region not in known:
+        known[region] = Region(tuple(map(simplify, region.graphs)))
+    return with_graphs(n, known[region])
 
 
 def _reduce(n: Node) -> Node:

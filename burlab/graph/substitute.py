@@ -5,15 +5,15 @@ from collections.abc import Callable, Sequence
 from .graph import Graph
 from .node import Node
 from .order import topological
+from .origin import witness
 
 
 def rebuild(
     outputs: Sequence[Node], known: dict[Node, Node], rule: Callable[[Node, tuple[Node, ...]], Node]
 ) -> list[Node]:
     """The outputs made anew from `known` replacements; `rule(node, new inputs)` makes each other node."""
-    for n in topological(outputs):
-        if n not in known:
-            known[n] = rule(n, tuple(known[x] for x in n.inputs))
+    for n in topological(outputs, known):
+        known[n] = rule(n, tuple(known[x] for x in n.inputs))
     return [known[y] for y in outputs]
 
 
@@ -29,6 +29,7 @@ def copy(n: Node, inputs: tuple[Node, ...]) -> Node:
     new = Node.__new__(Node)
     new.op, new.inputs, new.params, new.shape, new.dtype = n.op, inputs, n.params, n.shape, n.dtype
     new.weak, new.origin, new.scope = n.weak, n.origin, n.scope
+    witness(new)
     return new
 
 

@@ -8,11 +8,13 @@ operations below have a tangent of their own. Everything else has no derivative.
 from collections.abc import Iterable, Sequence
 
 from .compose import zeros
+from .control import CONTROL
 from .elementwise import node
+from .graph import Region
 from .linear import LINEAR, broadcast
 from .node import Node, constant
 from .order import topological
-from .origin import derived_from
+from .origin import derived_from, no_derivative
 from .scalar import is_differentiable, load_partials, partials
 from .substitute import inline
 
@@ -60,14 +62,35 @@ def _between(inputs: Sequence[Node], outputs: Sequence[Node]) -> list[Node]:
     for n in topological(outputs):
         if n in reached:
             order.append(n)
-        elif n.dtype.kind == "f" and any(x in reached for x in n.inputs) and n.op not in _CONSTANT:
+        elif n.dtype.kind == "f" and any(x in reached for x in n.inputs) and _passes(n, reached):
             reached.add(n)
             order.append(n)
     return order
 
 
+def _passes(n: Node, reached: set[Node]) -> bool:
+    return _flows(n, reached) if n.op in CONTROL else n.op not in _CONSTANT
+
+
+def _flows(n: Node, reached: set[Node]) -> bool:
+    """Whether a derivative reaches a loop's result: by way of its own leaf of the state, in however many turns."""
+    region: Region = n.params.region
+    body = region.graphs[1]
+    moving = {x for x, outside in zip(body.inputs, n.inputs, strict=True) if outside in reached}
+    while True:
+        active = set(_between([*moving], body.outputs))
+        new = {x for x, y in zip(body.inputs, body.outputs, strict=False) if y in active} - moving
+        if not new:
+            return body.inputs[n.params.item] in moving
+        moving |= new
+
+
 # A derivative stops at what is integer or boolean, and at these.
 _CONSTANT = {"stop_gradient", "uniform", "reduce_max", "reduce_min"}
+_LOOP_REMEDY = (
+    "bl.stop_gradient on what it is given, bl.custom_vjp(..., surrogate=True) for a rule of your own, or a Python for "
+    "loop of fixed length"
+)
 
 
 def _prefetch(nodes: Iterable[Node]) -> None:
@@ -91,6 +114,8 @@ def _forward(n: Node, known: Tangents) -> Node | None:
         return known.get(n.inputs[1])
     if n.op == "call":
         return _call_forward(n, known)
+    if n.op in CONTROL:
+        raise no_derivative(n.origin, "bl.while_loop", _LOOP_REMEDY)
     raise AssertionError(f"the operation {n.op} has no forward rule")  # a row without a rule is a defect of ours
 
 
@@ -150,6 +175,8 @@ def _backward(n: Node, g: Node, active: set[Node]) -> list[tuple[Node, Node]]:
         return [(n.inputs[1], g)] if n.inputs[1] in active else []
     if n.op == "call":
         return _call_backward(n, g, active)
+    if n.op in CONTROL:
+        raise no_derivative(n.origin, "bl.while_loop", _LOOP_REMEDY)
     raise AssertionError(f"the operation {n.op} has no reverse rule")  # a row without a rule is a defect of ours
 
 

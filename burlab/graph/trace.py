@@ -61,6 +61,11 @@ class Traced:
     open: bool
 
 
+def is_tracing() -> bool:
+    """Whether a trace is under way on this thread."""
+    return bool(_active.inputs)
+
+
 def spec_of(leaf: Any, name: str = "an argument") -> Spec | Static:
     """Whether a leaf of the arguments is traced, and as what. Raises DTypeError for arrays that cannot be."""
     if type(leaf) is float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from burlab.errors import GraphError
 
-from .graph import Call, Graph
+from .graph import Call, Graph, Result
 from .linear import LINEAR
 from .node import Node
 from .scalar import arity, is_mask, scalar_ops
@@ -131,9 +131,38 @@ def _fits(n: Node, graph: Graph, inputs: list[Node], outputs: list[Node]) -> Non
         _require(same, n, "what it calls has other inputs or outputs")
 
 
+def _while(n: Node) -> None:
+    result: Any = n.params
+    _require(isinstance(result, Result) and len(result.region.graphs) == 2, n, "it has no condition and body")
+    condition, body = result.region.graphs
+    for graph in (condition, body):
+        _executes(n, graph, result.batch)
+    _require([(y.shape, y.dtype) for y in condition.outputs] == [((), np.bool_)], n, "its condition is not one bool")
+    state = [(x.shape, x.dtype) for x in body.inputs[: len(body.outputs)]]
+    _require(state == [(y.shape, y.dtype) for y in body.outputs], n, "its body changes the form of the state")
+    _is_result(n, body)
+
+
+def _executes(n: Node, graph: Graph, batch: tuple[int, ...]) -> None:
+    """A sub-graph that takes all inputs of the node, or one row of each that has the batch's axes."""
+    verify(graph)
+    same = len(graph.inputs) == len(n.inputs) and all(
+        (y.shape in (x.shape, (*batch, *x.shape))) and x.dtype == y.dtype
+        for x, y in zip(graph.inputs, n.inputs, strict=False)
+    )
+    _require(same, n, "what it executes has other inputs")
+
+
+def _is_result(n: Node, graph: Graph) -> None:
+    item: int = n.params.item
+    _require(type(item) is int and 0 <= item < len(graph.outputs), n, "it has no such result")
+    y = graph.outputs[item]
+    _require(((*n.params.batch, *y.shape), y.dtype) == (n.shape, n.dtype), n, "its result has another form")
+
+
 # Every operation that is neither in the C++ table of scalar operations nor linear.
 OTHERS: dict[str, Callable[[Node], None]] = {
     "input": _input, "constant": _constant, "reduce_max": _reduction, "reduce_min": _reduction, "argmax": _position,
     "argmin": _position, "stop_gradient": _same, "surrogate": _same, "uniform": _uniform, "fold_in": _fold_in,
-    "call": _call,
+    "call": _call, "while": _while,
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from . import random
 from .check import check_grads
 from .compile import compile
+from .control import while_loop
 from .curvature import hessian, hvp, jacobian
 from .custom import custom_vjp, stop_gradient
 from .gradients import grad, jit, jvp, value_and_grad, vjp
@@ -23,4 +24,5 @@ __all__ = [
     "value_and_grad",
     "vjp",
     "vmap",
+    "while_loop",
 ]

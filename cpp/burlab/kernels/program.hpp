@@ -13,11 +13,19 @@ struct Operand {
   Int offset;
 };
 
+/// What runs sub-graphs (`control.hpp`): descriptor, results, operands, memory; its outcome names a node itself.
+using Routine = Int (*)(const Int* d, void* const* out, const void* const* in, void* scratch) noexcept;
+
 /// One kernel call; its operands are `count` entries of the program's list from `first`, the result before the others.
+/// A routine has `results` of them (else 0), behind a first entry: its memory, which begins with `table` bytes of room
+/// for the addresses.
 struct Record {
-  Kernel kernel;
+  union {
+    Kernel kernel;
+    Routine routine;
+  };
   const Int *descriptor, *box;  // nullptr: nothing to walk around the kernel
-  Int first, count, node;
+  Int first, count, node, results, table;
 };
 
 /// Mirrored by `burlab/compiler/program.py`.
@@ -32,13 +40,22 @@ struct Program {
 inline Int run_program(const void* context, const void* const* in, void* const* out, void* workspace) noexcept {
   const auto& program = *static_cast<const Program*>(context);
   const void* const* tables[4] = {in, const_cast<const void* const*>(out), program.constants, &workspace};
-  const void* at[16];
+  const void* few[16];
   BURLAB_ONE_BY_ONE
   for (const Record *r = program.records, *end = r + program.length; r != end; ++r) {
     const Operand* operand = program.operands + r->first;
+    const auto place = [&](Int k) {
+      return static_cast<const char*>(tables[operand[k].table][operand[k].index]) + operand[k].offset;
+    };
+    const void** const at = r->table ? reinterpret_cast<const void**>(const_cast<char*>(place(0))) : few;
     BURLAB_ONE_BY_ONE
-    for (Int k = 0; k < r->count; ++k)
-      at[k] = static_cast<const char*>(tables[operand[k].table][operand[k].index]) + operand[k].offset;
+    for (Int k = 0; k < r->count; ++k) at[k] = place(k);
+    if (r->table) {
+      char* const scratch = reinterpret_cast<char*>(at) + r->table;
+      const Int outcome = r->routine(r->descriptor, const_cast<void**>(at + 1), at + 1 + r->results, scratch);
+      if (BURLAB_UNLIKELY(outcome != Ok)) return outcome;
+      continue;
+    }
     void* out = const_cast<void*>(at[0]);
     const Status status = r->box != nullptr ? each(r->kernel, r->box, r->descriptor, out, at[1], at[2])
                                             : r->kernel(r->descriptor, out, at[1], at[2], at + 3);

@@ -1,0 +1,61 @@
+"""Lowering of control flow: sub-graphs become plans of their own, run by a C++ function of `kernels/control.hpp`."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from burlab.graph import Graph, Node
+from burlab.graph.control import Execution
+
+from .layout import Ref, elements
+from .library import Instance
+from .memory import rounded
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+_RUN = (
+    'extern "C" std::int64_t burlab_{0}(const std::int64_t* d, void* const* out, const void* const* in, void* scratch)'
+    " noexcept {{ return burlab::kernels::run_{0}(d, out, in, static_cast<char*>(scratch)); }}\n"
+)
+
+
+class Routine(NamedTuple):
+    """An execution before memory is given out.
+
+    operands: the root of each and the element of it where it starts. table: bytes at the start of the scratch memory
+    where the replay gear puts the addresses of results and operands. spare: for each result the byte of the scratch
+    memory where it goes if nobody asks for it.
+    """
+
+    nodes: tuple[Node, ...]
+    kernel: Instance
+    descriptor: tuple[int, ...]
+    parts: tuple["Plan", ...]
+    firsts: tuple[int, ...]
+    operands: tuple[tuple[Node, int], ...]
+    spare: tuple[int, ...]
+    table: int
+    scratch: int
+
+
+def routine(execution: Execution, refs: dict[Node, Ref], make_part: Callable[[Graph], "Plan"]) -> Routine:
+    """What runs a loop. Its scratch memory: the table, unused results, then what `run_while` lays out for itself."""
+    first = execution.nodes[0]
+    body = execution.region.graphs[1]
+    rows = elements(first.params.batch)
+    parts = tuple(map(make_part, execution.region.graphs))
+    sizes = [y.nbytes for y in body.outputs]
+    steps = [x.nbytes if outer.ndim > x.ndim else 0 for x, outer in zip(body.inputs, first.inputs, strict=True)]
+    used = {n.params.item for n in execution.nodes}
+    table = rounded(8 * (1 + len(sizes) + len(steps)))
+    spare: list[int] = []
+    end = table
+    for k, size in enumerate(sizes):
+        spare.append(end)
+        end += 0 if k in used else rounded(size * rows)
+    end += rounded(8 * (len(steps) + 2 * len(sizes))) + 64 + sum(map(rounded, sizes))
+    end += max(part.workspace_bytes for part in parts)
+    descriptor = (rows, len(sizes), len(steps), *sizes, *steps)
+    kernel = Instance("burlab_while", _RUN.format("while"), "burlab/kernels/control.hpp")
+    operands = tuple((refs[x].root, refs[x].offset) for x in first.inputs)
+    return Routine(execution.nodes, kernel, descriptor, parts, execution.firsts, operands, tuple(spare), table, end)

@@ -1,0 +1,123 @@
+"""Control flow in a graph: nodes that execute sub-graphs.
+
+`while`: inputs are the state's leaves at the start, then values that the sub-graphs read from around them. Its region
+holds the condition (one bool) and the body (the state's leaves); both take all inputs. Result k is leaf k at the end.
+
+A node has one value, so an execution with several results is several nodes with the same inputs and the same `Region`;
+the plan makes one step of them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .graph import Graph, Region, Result
+from .linear import broadcast, spread
+from .node import Node
+from .substitute import keep, rebuild
+
+CONTROL = {"while": ("condition", "body")}  # operation -> what its sub-graphs are
+BOOL = np.dtype(bool)
+
+
+def while_nodes(condition: Graph, body: Graph, start: Sequence[Node], made: Sequence[Node]) -> list[Node]:
+    """The leaves of the state after a loop. made: the nodes that were born while the two graphs were traced."""
+    captured, graphs = _closed((condition, body), set(made))
+    return _results("while", (*start, *captured), Region(graphs), body.outputs)
+
+
+def _results(op: str, inputs: tuple[Node, ...], region: Region, like: Sequence[Node]) -> list[Node]:
+    return [Node(op, inputs, Result(region, k), y.shape, y.dtype, y.weak) for k, y in enumerate(like)]
+
+
+def _closed(graphs: Sequence[Graph], made: set[Node]) -> tuple[list[Node], tuple[Graph, ...]]:
+    """What graphs read from around them, and the graphs with one more input for each of these values."""
+    captured = list(dict.fromkeys(n for graph in graphs for n in _outside(graph, made)))
+
+    def closed(graph: Graph) -> Graph:
+        more = [Node("input", (), None, n.shape, n.dtype, n.weak) for n in captured]
+        inputs = (*graph.inputs, *more)
+        known = {**dict(zip(captured, more, strict=True)), **{x: x for x in graph.inputs}}
+        return Graph(inputs, tuple(rebuild(graph.outputs, known, keep)))
+
+    return captured, tuple(map(closed, graphs))
+
+
+def _outside(graph: Graph, made: set[Node]) -> list[Node]:
+    """The nodes that were there before. Constants stay inside, as numbers repeated do: they are known to the kernel."""
+    found: list[Node] = []
+    seen = set(graph.inputs)
+    stack = [*reversed(graph.outputs)]
+    while stack:
+        n = stack.pop()
+        if n in seen or n.op == "constant":
+            continue
+        seen.add(n)
+        if n in made or n.op == "broadcast":
+            stack += reversed(n.inputs)
+        else:
+            found.append(n)
+    return found
+
+
+def with_graphs(n: Node, region: Region) -> Node:
+    """The node with another region for its own."""
+    with_it = Node(n.op, n.inputs, n.params._replace(region=region), n.shape, n.dtype, n.weak)
+    with_it.origin, with_it.scope = n.origin, n.scope
+    return with_it
+
+
+def batched(n: Node, xs: Sequence[Node], flags: Sequence[bool], size: int) -> Node:
+    """The node executed for `size` samples, each by itself: no sample waits for the longest loop."""
+    rows: Result = n.params
+    inner = rows.region.graphs[0].inputs
+    inputs = tuple(_with_rows(x, f, y, rows.batch, size) for x, f, y in zip(xs, flags, inner, strict=True))
+    return Node(n.op, inputs, rows._replace(batch=(size, *rows.batch)), (size, *n.shape), n.dtype)
+
+
+def _with_rows(x: Node, flag: bool, inner: Node, batch: tuple[int, ...], size: int) -> Node:
+    """An input with all batch axes, or without any."""
+    if flag and batch and x.ndim == 1 + inner.ndim:  # it has the new axis only
+        return broadcast(x, (size, *batch, *inner.shape), (0, *range(1 + len(batch), 1 + len(batch) + inner.ndim)))
+    return spread(x, size) if not flag and x.ndim > inner.ndim else x
+
+
+@dataclass(frozen=True)
+class Execution:
+    """All nodes that one execution of a region gives.
+
+    firsts: the number of the first node of each sub-graph, where nodes are counted as `every_node` lists them.
+    """
+
+    nodes: tuple[Node, ...]
+    firsts: tuple[int, ...]
+
+    @property
+    def region(self) -> Region:
+        """What is executed."""
+        return self.nodes[0].params.region
+
+
+def executions(graph: Graph) -> list[Execution]:
+    """The executions of a graph, in the order of their first nodes."""
+    groups: dict[Any, list[Node]] = {}
+    for n in graph.nodes:
+        if n.op in CONTROL:
+            groups.setdefault((n.op, n.inputs, n.params.region, n.params.batch), []).append(n)
+    found: list[Execution] = []
+    end = len(graph.nodes)
+    for nodes in groups.values():
+        firsts: list[int] = []
+        for inner in nodes[0].params.region.graphs:
+            firsts.append(end)
+            end += len(every_node(inner))
+        found.append(Execution(tuple(nodes), tuple(firsts)))
+    return found
+
+
+def every_node(graph: Graph) -> list[Node]:
+    """The nodes of a graph, then those of its sub-graphs: what a kernel's outcome counts when it names one."""
+    inner = [n for e in executions(graph) for g in e.region.graphs for n in every_node(g)]
+    return [*graph.nodes, *inner]
