@@ -13,6 +13,7 @@ from .line_search import armijo
 from .optimizer import Hyper, Optimizer, State, Vector
 
 FORMS = ("long", "short", "alternate")
+LONGEST = 1e30
 
 
 @dataclass(frozen=True)
@@ -20,10 +21,10 @@ class BarzilaiBorwein(Optimizer):
     """Barzilai and Borwein 1988, made global as in Raydan 1997 (GBB): x <- x - a g, a from the last two gradients.
 
     With s = x - x_before and y = g - g_before the step is s.s / s.y ("long", their equation (5)), s.y / y.y ("short",
-    (6)), or long and short by turns ("alternate"). Safeguards: where s.y <= 0, and at step 0, it is first min(1, 1 /
-    |g|); it is kept in [1e-10, 1e10]; and it is halved until f(x - a g) <= the largest of the last `window` values
-    - c1 a |g|^2 (Grippo, Lampariello and Lucidi 1986), so values may rise for a while. Raydan interpolates where this
-    halves. window=0 is the method of 1988, without a search: it need not converge.
+    (6)), or long and short by turns ("alternate"). Safeguards: at step 0 it is first min(1, 1 / |g|); where s.y <= 0 it
+    is ten times the last one; and it is halved until f(x - a g) <= the largest of the last `window` values - c1 a |g|^2
+    (Grippo, Lampariello and Lucidi 1986), so values may rise for a while. Raydan interpolates where this halves.
+    window=0 is the method of 1988, without a search: it need not converge.
     form: which step. first: scale of the first step. trials: at most so many halvings; then x stays.
 
     >>> import numpy as np, burlab as bl
@@ -45,19 +46,26 @@ class BarzilaiBorwein(Optimizer):
     def init(self, x: Vector) -> State:
         """No point came before; no value is known."""
         past = np.full(self.window, -np.inf, x.dtype)
-        return {"x": np.zeros_like(x), "g": np.zeros_like(x), "past": past, "odd": np.asarray(False)}
+        return {
+            "x": np.zeros_like(x),
+            "g": np.zeros_like(x),
+            "past": past,
+            "odd": np.asarray(False),
+            "step": number(x, 0.0),
+        }
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
         """One step against the gradient, of the length that the last one has taught."""
         s, y = x - state["x"], g - state["g"]
-        curvature = where(t > 0, s @ y, number(x, 0.0))
+        curvature, last = s @ y, state["step"]
         long, short = ratio(s @ s, curvature), ratio(curvature, y @ y)
         step = {"long": long, "short": short, "alternate": where(state["odd"], short, long)}[self.form]
-        step = np.clip(where(curvature > 0, step, self.first * first_step(g)), 1e-10, 1e10)
+        step = where((curvature > 0) & np.isfinite(step), step, 10 * last)
+        step = where(last > 0, np.minimum(step, LONGEST), self.first * first_step(g))
         after = {"x": x, "g": g, "odd": ~state["odd"]}
         if not self.window:
-            return x - step * g, {**after, "past": state["past"]}
+            return x - step * g, {**after, "step": step, "past": state["past"]}
         line = Line.through(f, x, g, -g)
         past = np.concatenate([state["past"][1:], np.reshape(line.value, (1,))])
         step = armijo(replace(line, value=np.max(past)), step, 0.5, self.c1, self.trials)
-        return line.to(step), {**after, "past": past}
+        return line.to(step), {**after, "step": step, "past": past}

@@ -15,7 +15,7 @@ Point = dict[str, Any]  # a trial on the line: step a, value phi(a), slope phi'(
 class Line:
     """phi(a) = f(x + a p), with what the conditions compare trials with.
 
-    value: phi(0). slope: phi'(0). noise: a difference of values below it is rounding.
+    value: phi(0). slope: phi'(0). noise: a difference of values below it may be rounding.
     """
 
     f: Any
@@ -39,19 +39,23 @@ class Line:
     def enough(self, trial: Point, c1: Any) -> Any:
         """Whether a trial decreases phi enough; never where it is inf or nan.
 
-        The Armijo condition phi(a) <= phi(0) + c1 a phi'(0). Where phi(a) - phi(0) may be rounding, its form by slopes
-        serves as well, phi'(a) <= (2 c1 - 1) phi'(0), the same on a parabola: Hager and Zhang 2005, equation (4.1).
+        The Armijo condition phi(a) <= phi(0) + c1 a phi'(0). Where `lost` says so, its form by slopes serves as well,
+        phi'(a) <= (2 c1 - 1) phi'(0), which is the same on a parabola: Hager and Zhang 2005, equation (4.1).
         """
         gain = trial["value"] - self.value
         exact = gain <= c1 * trial["step"] * self.slope
         by_slope = trial["slope"] <= (2 * c1 - 1) * self.slope
         finite = np.isfinite(trial["value"]) & np.isfinite(trial["slope"])
-        return finite & (exact | ((np.abs(gain) <= self.noise) & by_slope))
+        return finite & (exact | (self.lost(gain) & by_slope))
 
     def rises(self, here: Point, low: Point) -> Any:
         """Whether `here` is no lower than the best trial, by more than rounding."""
         gap = here["value"] - low["value"]
-        return (gap >= 0) & ~(np.abs(gap) <= self.noise)
+        return (gap >= 0) & ~self.lost(gap)
+
+    def lost(self, gap: Scalar) -> Any:
+        """Whether a difference of values may be nothing but rounding."""
+        return np.abs(gap) <= self.noise
 
     def to(self, step: Scalar) -> Vector:
         """The point at a step; x itself at step 0, whatever p is."""

@@ -30,7 +30,7 @@ def armijo(line: Line, first: Scalar, shrink: Any, c1: Any, trials: int) -> Scal
         y = line.x + step * line.p
         value = line.f.value(y)
         gain = value - line.value
-        unsure = (np.abs(gain) <= line.noise) & (gain > c1 * step * line.slope)
+        unsure = line.lost(gain) & (gain > c1 * step * line.slope)
         ask = {"open": unsure, "slope": line.slope}
         slope = while_loop(lambda a: a["open"], lambda a: {"open": ~a["open"], "slope": line.f.grad(y) @ line.p}, ask)
         found = line.enough({"step": step, "value": value, "slope": slope["slope"]}, c1)

@@ -8,7 +8,7 @@ import numpy as np
 from burlab.transforms import while_loop
 
 from .arithmetic import number, ratio, where
-from .line import Line
+from .line import Line, first_step
 from .line_search import wolfe
 from .optimizer import Hyper, Optimizer, State, Vector
 
@@ -20,8 +20,8 @@ class NewtonCG(Optimizer):
     """Truncated Newton: Nocedal and Wright 2006, Algorithm 7.1 (line search Newton-CG), with a strong Wolfe search.
 
     x <- x + a p, p from conjugate gradients on H p = -g, one Hessian-vector product each, until the residual is below
-    min(1/2, sqrt |g|) |g|; at a direction of negative curvature p is what there was before it, -g if nothing. The first
-    trial is a = 1.
+    min(1/2, sqrt |g|) |g|; at a direction of negative curvature p is what there was before it, if nothing -g scaled by
+    |g|^2 / |g.H g| (the book's -g has no scale; SciPy's "Newton-CG" does the same). The first trial is a = 1.
     c1, c2: constants of the search, 0 < c1 < c2 < 1. trials: at most so many per step. At most 20 d inner steps.
 
     >>> import numpy as np, burlab as bl
@@ -60,9 +60,10 @@ def truncated(f: Any, x: Vector, g: Vector) -> Vector:
         curvature, squared = d @ h, r @ r
         bent = ~(curvature > 0)
         alpha = where(bent, number(x, 0.0), ratio(squared, curvature))
+        scale = where(curvature < 0, ratio(squared, -curvature), first_step(g))
         residual = r + alpha * h
         return {
-            "z": where(bent & (s["count"] == 0), -g, z + alpha * d),
+            "z": where(bent & (s["count"] == 0), -scale * g, z + alpha * d),
             "r": residual,
             "d": ratio(residual @ residual, squared) * d - residual,
             "done": bent | (np.linalg.norm(residual) < tolerance),
