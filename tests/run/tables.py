@@ -65,6 +65,11 @@ extern "C" std::int64_t @unit_restore(Tables* tables, const Extent* extent, cons
                                       const double* times) {
   return tables->record.restore(extent->rows, extent->span, columns, *stamps, times);
 }
+/// A copy of the first rows, trail included: how many it holds, or -1.
+extern "C" std::int64_t @unit_copy(Tables* tables, Tables* other, std::int64_t rows) {
+  const std::int64_t kept = tables->record.copy_to(other->record, rows);
+  return kept >= 0 && tables->trail.copy_to(other->trail, kept) ? kept : -1;
+}
 extern "C" char* @unit_add(Tables* tables, std::int64_t step) { return tables->frames.add(step); }
 """
 
@@ -82,6 +87,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cut": (_INT, _POINTER, _INT),
     "count": (None, _POINTER, _INT, _INT, _INT),
     "restore": (_INT, _POINTER, _POINTER, _POINTER, _POINTER, _POINTER),
+    "copy": (_INT, _POINTER, _POINTER, _INT),
     "add": (_POINTER, _POINTER, _INT),
 }
 

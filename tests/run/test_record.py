@@ -125,6 +125,29 @@ def test_a_restored_record_goes_on_as_if_it_had_never_stopped(rows):
         np.testing.assert_array_equal(mine[1], other[1])
 
 
+@pytest.mark.parametrize("rows", [0, 40, 64, 777, 1000])
+@pytest.mark.parametrize("budget", [0, 10**6])
+def test_a_copy_goes_on_like_the_record_that_was_cut(rows, budget):
+    numbers = np.random.default_rng(2).normal(size=(2000, 2))
+    writer, copy = Writer(2, budget), Writer(2, budget)
+    for row in range(1000):
+        writer.append(numbers[row])
+        writer("stamp", 5.0 * row)
+    kept = writer("copy", copy.handle, rows)
+    assert kept == writer("cut", rows)
+    for each in (writer, copy):
+        each.append(numbers[kept:])
+        each("stamp", 1e9)
+    assert copy("bytes", -1) == writer("bytes", -1)
+    for ours, theirs in ((table(copy), table(writer)), (table(copy).stamps, table(writer).stamps)):
+        mine, other = ours.read([0, 1]), theirs.read([0, 1])
+        assert (mine[0].rows, mine[0].span) == (other[0].rows, other[0].span)
+        np.testing.assert_array_equal(mine[1], other[1])
+    np.testing.assert_array_equal(trail_of(copy)[1], trail_of(writer)[1])
+    small = Writer(2, 0)
+    assert (writer("copy", small.handle, 2000) == 2000) == (budget == 0), "it has no room for all of them"
+
+
 def test_what_does_not_fit_is_not_restored():
     writer = Writer(1, 0)
     zeros = np.zeros(1000)

@@ -52,14 +52,22 @@ class Record {
   std::int64_t cut(std::int64_t rows) {
     const std::lock_guard lock(mutex_);
     if (rows >= length_.load(std::memory_order_relaxed)) return length_.load(std::memory_order_relaxed);
-    const std::int64_t kept = span_ == 2 ? rows : rows / span_ * span_;
+    const std::int64_t kept = keepable(rows);
     ++generation_;
-    length_.store(kept, std::memory_order_release);
-    open_ = 0;
-    place_ = {};
+    begin(kept);
     table_.keep(slots());
-    stamps_.cut_from(0, static_cast<double>(kept));
+    stamps_.cut(stamps_.offers_below(0, static_cast<double>(kept)));
     return kept;
+  }
+
+  /// Begin an empty record of as many columns with the first `rows` rows of this one, while nobody writes either.
+  /// Answers how many it holds, as `cut` does; -1 where it has no room or no memory is left.
+  std::int64_t copy_to(Record& other, std::int64_t rows) const {
+    const std::int64_t kept = keepable(rows);
+    other.span_ = span_;
+    if (!table_.copy_to(other.table_, slots(kept))) return -1;
+    other.begin(kept);
+    return stamps_.copy_to(other.stamps_, stamps_.offers_below(0, static_cast<double>(kept))) ? kept : -1;
   }
 
   // For readers on any thread:
@@ -89,17 +97,29 @@ class Record {
   bool restore(std::int64_t rows, std::int64_t span, const double* columns, Extent stamps, const double* times) {
     const std::lock_guard lock(mutex_);
     span_ = span;
-    length_ = rows;
-    if (slots() > table_.capacity() || !table_.fill(slots(), columns)) return false;
-    open_ = span_ == 2 ? 0 : rows % span_;
-    if (open_ > 0) place_ = table_.at(slots() - 2);
+    if (slots(rows) > table_.capacity() || !table_.fill(slots(rows), columns)) return false;
+    begin(rows);
     return stamps_.restore(stamps.rows, stamps.span, times);
   }
 
  private:
   static constexpr std::int64_t kSlice = 1 << 16;
 
-  std::int64_t slots() const { return span_ == 2 ? length() : (length() + span_ - 1) / span_ * 2; }
+  std::int64_t slots() const { return slots(length()); }
+  std::int64_t slots(std::int64_t rows) const { return span_ == 2 ? rows : (rows + span_ - 1) / span_ * 2; }
+
+  /// Of the first `rows` rows, those that no pair joins with later ones.
+  std::int64_t keepable(std::int64_t rows) const {
+    if (rows >= length()) return length();
+    return span_ == 2 ? rows : rows / span_ * span_;
+  }
+
+  /// Go on after `rows` rows, whose slots are there.
+  void begin(std::int64_t rows) {
+    open_ = span_ == 2 ? 0 : rows % span_;
+    place_ = open_ > 0 ? table_.at(slots(rows) - 2) : Place{};
+    length_.store(rows, std::memory_order_release);
+  }
 
   /// Find the place of the next slot: in the next chunk, or in this table halved.
   bool advance() {

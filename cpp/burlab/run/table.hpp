@@ -82,6 +82,21 @@ class Table {
     return true;
   }
 
+  /// Copy slots [0, count) to another table of as many columns. False where it has no room or no memory is left.
+  bool copy_to(Table& other, std::int64_t count) const {
+    if (count > other.capacity()) return false;
+    for (std::int64_t slot = 0; slot < count;) {
+      if (!other.reach(slot)) return false;
+      const Place from = at(slot), to = other.at(slot);
+      const std::int64_t now = std::min({from.left, to.left, count - slot});
+      for (std::int64_t column = 0; column < columns_; ++column)
+        std::memcpy(to.data + column * to.stride, from.data + column * from.stride,
+                    static_cast<std::size_t>(now) * sizeof(double));
+      slot += now;
+    }
+    return true;
+  }
+
   /// Give back the chunks without a slot below `slots`.
   void keep(std::int64_t slots) {
     for (std::int64_t k = slots == 0 ? 0 : chunk_of(slots - 1) + 1; k < chunks_; ++k) {

@@ -1,5 +1,6 @@
 #pragma once
 // Every stride-th of the rows that are offered: the path of a run through the plane, and when its steps ended.
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -49,21 +50,30 @@ class Trail {
     const std::lock_guard lock(mutex_);
     if (offers >= offered_.load(std::memory_order_relaxed)) return;
     ++generation_;
-    offered_ = offers;
-    wanted_ = slots(offers) * stride_;
+    begin(offers);
     table_.keep(slots(offers));
   }
 
-  /// Forget the offers from the first one kept whose `column` is at least `bound`; the column never falls.
-  void cut_from(std::int64_t column, double bound) {
-    std::int64_t low = 0, high = slots(offered_.load(std::memory_order_relaxed));
+  /// How many offers there were before the first one kept whose `column` is at least `bound`; the column never falls.
+  std::int64_t offers_below(std::int64_t column, double bound) const {
+    const std::int64_t offered = offered_.load(std::memory_order_relaxed);
+    std::int64_t low = 0, high = slots(offered);
     while (low < high) {
       const std::int64_t middle = (low + high) / 2;
       const Place place = table_.at(middle);
       if (place.data[column * place.stride] < bound) low = middle + 1;
       else high = middle;
     }
-    cut(low * stride_);
+    return std::min(low * stride_, offered);
+  }
+
+  /// Begin an empty trail of as many columns with the first `offers` offers of this one, while nobody writes either.
+  /// False where it has no room or no memory is left.
+  bool copy_to(Trail& other, std::int64_t offers) const {
+    other.stride_ = stride_;
+    if (!table_.copy_to(other.table_, slots(offers))) return false;
+    other.begin(offers);
+    return true;
   }
 
   // For readers on any thread:
@@ -89,13 +99,17 @@ class Trail {
     stride_ = stride;
     const std::int64_t count = slots(offers);
     if (count > table_.capacity() || !table_.fill(count, columns)) return false;
-    offered_ = offers;
-    wanted_ = count * stride_;
+    begin(offers);
     return true;
   }
 
  private:
   std::int64_t slots(std::int64_t offers) const { return (offers + stride_ - 1) / stride_; }
+
+  void begin(std::int64_t offers) {
+    offered_.store(offers, std::memory_order_release);
+    wanted_ = slots(offers) * stride_;
+  }
 
   void thin() {
     const std::lock_guard lock(mutex_);
