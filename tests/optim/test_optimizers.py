@@ -1,79 +1,105 @@
-"""Every optimizer step for step against PyTorch's, on three problems, in both precisions, with a live learning rate."""
+"""Every optimizer step for step against PyTorch's or optax's, on three problems, in both precisions."""
 
-from dataclasses import dataclass
+import inspect
+from dataclasses import dataclass, fields
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError, BurlabError, DTypeError, ShapeError, TraceError
-from burlab.optim import GD, Adam, Hyper, Momentum, Optimizer
-
-STEPS = 200
-rng = np.random.default_rng(0)
-A, B = rng.normal(size=(20, 5)), rng.normal(size=20)
-
-CASES = {
-    "GD": (GD(0.002), lambda torch, x: torch.optim.SGD([x], lr=0.002)),
-    "Momentum": (Momentum(0.001, mu=0.8), lambda torch, x: torch.optim.SGD([x], lr=0.001, momentum=0.8)),
-    "Adam": (Adam(0.01, b1=0.8, b2=0.99), lambda torch, x: torch.optim.Adam([x], lr=0.01, betas=(0.8, 0.99))),
-}
-PROBLEMS = {
-    "rosenbrock": (
-        lambda np, x: np.sum(10 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2),
-        np.array([-1.2, 1.0, 0.5, 0.7, 0.9]),
-    ),
-    "quartic": (lambda np, x: np.sum(x**4) - np.sum(np.cos(3 * x)), np.linspace(-1.5, 1.4, 6)),
-    "log-cosh": (lambda np, x, A, B: np.sum(np.log(np.cosh(A @ x - B))), np.ones(5)),
-}
+from burlab.optim import GD, Hyper, Optimizer
+from tests.optim.optimizer_cases import CASES, ELSEWHERE, by_torch
+from tests.optim.paths import PROBLEMS, STEPS, assert_same_path, burlab_path, optax_path, torch_path
 
 
-def torch_path(torch, make, f, x0, dtype, later_lr):
-    extra = [torch.tensor(v.astype(dtype)) for v in (A, B)] if f.__code__.co_argcount == 4 else []
-    x = torch.tensor(x0.astype(dtype), requires_grad=True)
-    optimizer = make(torch, x)
-    values, path = [], []
-    for step in range(STEPS):
-        if step == STEPS // 2:
-            optimizer.param_groups[0]["lr"] = later_lr
-        optimizer.zero_grad()
-        value = f(torch, x, *extra)
-        value.backward()
-        values.append(value.item())
-        optimizer.step()
-        path.append(x.detach().numpy().copy())
-    return np.array(values), np.array(path)
+def public_optimizers():
+    """The classes of bl.optim that are optimizers themselves, not wrappers around another one."""
+    found = [getattr(bl.optim, name) for name in bl.optim.__all__]
+    return {
+        kind.__name__
+        for kind in found
+        if isinstance(kind, type) and issubclass(kind, Optimizer) and not inspect.isabstract(kind)
+        if not any(f.name == "inner" for f in fields(kind))
+    }
 
 
-@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-12), (np.float32, 1e-5)])
+def test_every_optimizer_has_its_row():
+    assert public_optimizers() == {type(case.optimizer).__name__ for case in CASES} | set(ELSEWHERE)
+    for name, place in ELSEWHERE.items():
+        assert name in (Path(__file__).parent / place).read_text()
+
+
+def test_every_field_of_every_optimizer_is_compared_away_from_its_default():
+    """A field that no row changes could be ignored by the rule."""
+    moved = {(type(c.optimizer), f.name) for c in CASES for f in fields(c.optimizer)
+             if getattr(c.optimizer, f.name) != f.default}  # fmt: skip
+    assert moved == {(type(c.optimizer), f.name) for c in CASES for f in fields(c.optimizer)}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("problem", PROBLEMS)
-@pytest.mark.parametrize("name", CASES)
-def test_path_is_torchs(name, problem, dtype, tolerance):
-    torch = pytest.importorskip("torch")
-    optimizer, make = CASES[name]
-    f, x0 = PROBLEMS[problem]
-    extra = [v.astype(dtype) for v in (A, B)] if problem == "log-cosh" else []
-    values, path = torch_path(torch, make, f, x0, dtype, optimizer.lr / 3)
-    run = bl.minimize(lambda x: f(np, x, *extra), x0.astype(dtype), optimizer)
-    for step in range(STEPS):
-        if step == STEPS // 2:
-            run.hyper["lr"] = optimizer.lr / 3
-        run.step()
-        assert run.x.dtype == dtype
-        np.testing.assert_allclose(run.x, path[step], rtol=tolerance, atol=tolerance)
-    np.testing.assert_allclose(run.history["value"], values, rtol=tolerance, atol=tolerance)
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_path_is_that_of_another_library(case, problem, dtype):
+    wanted = torch_path(case.torch, problem, dtype) if case.torch else optax_path(case.optax, problem, dtype)
+    assert_same_path(burlab_path(case.optimizer, problem, dtype), wanted, dtype)
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_the_traced_rule_is_the_numpy_rule(name):
+@pytest.mark.parametrize(
+    ("name", "start", "later", "torch_names"),
+    [
+        ("Momentum", {"lr": 1e-3, "mu": 0.8}, {"lr": 5e-4, "mu": 0.5}, {"mu": "momentum"}),
+        ("Adagrad", {"lr": 0.05, "lr_decay": 0.0}, {"lr": 0.01, "lr_decay": 0.1}, {}),
+        ("RMSProp", {"lr": 1e-3, "alpha": 0.99}, {"lr": 3e-4, "alpha": 0.9}, {}),
+        ("Adam", {"lr": 0.01, "eps": 1e-8}, {"lr": 0.003, "eps": 1e-2}, {}),
+        ("NAdam", {"lr": 0.01, "momentum_decay": 4e-3}, {"lr": 0.003, "momentum_decay": 0.1}, {}),
+    ],
+)
+def test_hyperparameters_change_between_two_steps(name, start, later, torch_names):
+    """As torch's param_groups, in the middle of a path."""
+    f, x0 = PROBLEMS["rosenbrock"]
+
+    def change(optimizer, t):
+        if t == STEPS // 2 - 1:
+            optimizer.param_groups[0].update({torch_names.get(k, k): v for k, v in later.items()})
+
+    torch_name = {"Momentum": "SGD", "RMSProp": "RMSprop"}.get(name, name)
+    options = {torch_names.get(k, k): v for k, v in start.items()}
+    wanted = torch_path(by_torch(torch_name, **options), "rosenbrock", np.float64, after=change)
+    run = bl.minimize(lambda x: f(np, x), x0, getattr(bl.optim, name)(**start), steps=STEPS // 2)
+    for key, value in later.items():
+        run.hyper[key] = value
+    run.step(STEPS // 2)
+    np.testing.assert_allclose(run.x, wanted[-1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_traced_rule_is_the_numpy_rule(case):
     """The same class, called by hand on arrays."""
-    optimizer, _ = CASES[name]
-    f, x0 = PROBLEMS["quartic"]
-    run = bl.minimize(lambda x: f(np, x), x0, optimizer, steps=50)
-    x, state = x0, optimizer.init(x0)
+    f, x0 = PROBLEMS["rosenbrock"]
+    run = bl.minimize(lambda x: f(np, x), x0, case.optimizer, steps=50)
+    x, state = x0, case.optimizer.init(x0)
     for t in range(50):
-        x, state = optimizer.update(bl.grad(lambda x: f(np, x))(x), state, x, t, f=None)
-    np.testing.assert_allclose(run.x, x, rtol=1e-13)
+        x, state = case.optimizer.update(bl.grad(lambda x: f(np, x))(x), state, x, t, f=None)
+    np.testing.assert_allclose(run.x, x, rtol=1e-12)
+
+
+def test_the_mean_of_asgd_is_torchs():
+    """It is in the state, which a path does not show."""
+    f, x0 = PROBLEMS["rosenbrock"]
+    means = []
+
+    def keep(optimizer, _t):
+        means.append(next(iter(optimizer.state.values()))["ax"].numpy().copy())
+
+    path = torch_path(by_torch("ASGD", lr=2e-3, t0=20), "rosenbrock", np.float64, after=keep)
+    rule, x = bl.optim.ASGD(2e-3, t0=20), x0
+    state = rule.init(x0)
+    for t in range(STEPS):
+        x, state = rule.update(bl.grad(lambda x: f(np, x))(x), state, x, t)
+        np.testing.assert_allclose(state["mean"], means[t], rtol=1e-12)
+    assert np.abs(path[-1] - means[-1]).max() > 1e-3
 
 
 def test_an_optimizer_of_ones_own():
