@@ -39,7 +39,7 @@ class Routine(NamedTuple):
 
 
 def routine(execution: Execution, refs: dict[Node, Ref], make_part: Callable[[Graph], "Plan"]) -> Routine:
-    """What runs a loop. Its scratch memory: the table, unused results, then what `run_while` lays out for itself."""
+    """What runs a loop. Its scratch memory: the table, what `run_while` lays out for itself, unused results."""
     first = execution.nodes[0]
     body = execution.region.graphs[1]
     rows = elements(first.params.batch)
@@ -49,12 +49,11 @@ def routine(execution: Execution, refs: dict[Node, Ref], make_part: Callable[[Gr
     used = {n.params.item for n in execution.nodes}
     table = rounded(8 * (1 + len(sizes) + len(steps)))
     spare: list[int] = []
-    end = table
+    end = table + rounded(8 * (len(steps) + 2 * len(sizes))) + 64 + sum(map(rounded, sizes))
+    end += rounded(max(part.workspace_bytes for part in parts))
     for k, size in enumerate(sizes):
         spare.append(end)
         end += 0 if k in used else rounded(size * rows)
-    end += rounded(8 * (len(steps) + 2 * len(sizes))) + 64 + sum(map(rounded, sizes))
-    end += max(part.workspace_bytes for part in parts)
     descriptor = (rows, len(sizes), len(steps), *sizes, *steps)
     kernel = Instance("burlab_while", _RUN.format("while"), "burlab/kernels/control.hpp")
     operands = tuple((refs[x].root, refs[x].offset) for x in first.inputs)
