@@ -2,6 +2,7 @@
 
 from .finite_sum import FiniteSum
 from .library import (
+    Regression,
     TestFunction,
     ackley,
     beale,
@@ -10,12 +11,15 @@ from .library import (
     chebyshev_rosenbrock,
     goldstein_price,
     himmelblau,
+    least_squares,
+    logistic_regression,
     monkey_saddle,
     powell_singular,
     quadratic,
     rastrigin,
     rosenbrock,
     saddle,
+    softmax_regression,
     styblinski_tang,
 )
 from .oracle import Oracle
@@ -23,6 +27,7 @@ from .oracle import Oracle
 __all__ = [
     "FiniteSum",
     "Oracle",
+    "Regression",
     "TestFunction",
     "ackley",
     "beale",
@@ -31,11 +36,14 @@ __all__ = [
     "chebyshev_rosenbrock",
     "goldstein_price",
     "himmelblau",
+    "least_squares",
+    "logistic_regression",
     "monkey_saddle",
     "powell_singular",
     "quadratic",
     "rastrigin",
     "rosenbrock",
     "saddle",
+    "softmax_regression",
     "styblinski_tang",
 ]

@@ -1,0 +1,53 @@
+"""The data sets that scikit-learn carries inside; nothing is downloaded."""
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from burlab.errors import ArgumentError, ConfigurationError
+
+from .dataset import Array, Dataset
+
+_SOURCES = {
+    "breast_cancer": "Breast Cancer Wisconsin (Diagnostic), Wolberg, Street and Mangasarian 1995",
+    "diabetes": "Diabetes, Efron, Hastie, Johnstone and Tibshirani 2004",
+    "digits": "Optical Recognition of Handwritten Digits, Alpaydin and Kaynak 1998",
+    "iris": "Iris, Fisher 1936",
+    "wine": "Wine, Aeberhard and Forina 1991",
+}
+
+
+def sklearn_set(name: str, *, standardize: bool = True) -> Dataset:
+    """A data set of scikit-learn by name: "breast_cancer", "diabetes", "digits", "iris" or "wine".
+
+    standardize: whether features, and targets that are numbers, are shifted and scaled to mean 0 and variance 1;
+    a feature that never changes becomes 0. Raises ConfigurationError without scikit-learn, the extra `burlab[data]`.
+
+    >>> import burlab as bl
+    >>> data = bl.data.sklearn_set("breast_cancer")
+    >>> data.features.shape, data.class_names
+    ((569, 30), ('malignant', 'benign'))
+    """
+    if name not in _SOURCES:
+        raise ArgumentError(f"there is no data set {name!r}. Use one of {', '.join(map(repr, _SOURCES))}.")
+    try:
+        loaders: Any = import_module("sklearn.datasets")
+    except ImportError as error:
+        raise ConfigurationError(
+            f"the data set {name!r} comes with scikit-learn, which is not installed: pip install 'burlab[data]'"
+        ) from error
+    raw = getattr(loaders, f"load_{name}")()
+    classes = tuple(str(word) for word in raw.target_names) if name != "diabetes" else ()
+    features = np.asarray(raw.data, np.float64)
+    targets = np.asarray(raw.target, np.int64 if classes else np.float64)
+    if standardize:
+        features = _standard(features)
+        targets = targets if classes else _standard(targets)
+    return Dataset(features, targets, tuple(map(str, raw.feature_names)), classes, _SOURCES[name])
+
+
+def _standard(values: Array) -> Array:
+    centred = values - values.mean(0)
+    deviation = centred.std(0)
+    return centred / np.where(deviation > 0, deviation, 1.0)

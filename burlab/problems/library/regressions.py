@@ -1,0 +1,159 @@
+"""Regressions as finite sums, with the constants that the theory of optimization asks for."""
+
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from burlab.errors import ArgumentError, DTypeError, ShapeError
+from burlab.functions import logsumexp, softplus
+from burlab.problems.finite_sum import FiniteSum
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@final
+class Regression(FiniteSum):
+    """A finite sum f(x) = 1/n sum_i h_i(a_i^T x) + l2/2 |x|^2 over the rows a_i of a matrix, whose constants are known.
+
+    It is a `FiniteSum` over samples (a_i, target), and more: features: the matrix, shape (n, d). l2: the weight of the
+    regularizer. start: zeros of x's shape and dtype. smoothness, strong_convexity: bounds L and mu of the eigenvalues
+    of the Hessian of f, floats. sample_smoothness: L_i of each h_i(a_i^T x) + l2/2 |x|^2 alone, shape (n,).
+
+    >>> import numpy as np, burlab as bl
+    >>> f = bl.problems.least_squares(np.array([[2.0, 0.0], [0.0, 1.0]]), np.ones(2))
+    >>> f.smoothness, f.strong_convexity, f.sample_smoothness
+    (2.0, 0.5, array([4., 1.]))
+    """
+
+    def __init__(self, loss: Any, samples: tuple[Array, Array], l2: float, model: tuple[float, float, Array]) -> None:
+        """loss: of (x, a_i, target). model: the least and the largest curvature of any h_i, and the start."""
+
+        def ridge(x: Any) -> Any:
+            return 0.5 * l2 * np.sum(x**2)
+
+        super().__init__(loss, samples, ridge if l2 else None)
+        self.features = samples[0]
+        self.l2 = l2
+        self._least, self._most, self.start = model
+
+    @cached_property
+    def smoothness(self) -> float:
+        """L: the gradient of f at two points differs by at most L times their distance."""
+        return self._most * float(self._spectrum[-1]) + self.l2
+
+    @cached_property
+    def strong_convexity(self) -> float:
+        """mu: f curves upwards at least like mu/2 |x|^2; 0 where f is merely convex."""
+        return self._least * float(self._spectrum[0]) + self.l2
+
+    @cached_property
+    def sample_smoothness(self) -> Array:
+        """L_i of every sample with its share of the regularizer, shape (n,), float64."""
+        return self._most * np.sum(self.features.astype(np.float64) ** 2, axis=1) + self.l2
+
+    @cached_property
+    def _spectrum(self) -> Array:
+        """The least and the largest eigenvalue of A^T A / n, from the smaller of the two Gram matrices."""
+        a = self.features.astype(np.float64)
+        n, d = a.shape
+        values = np.linalg.eigvalsh((a.T @ a if d <= n else a @ a.T) / n)
+        return np.array([max(values[0], 0.0) if d <= n else 0.0, values[-1]])
+
+
+def least_squares(features: Any, targets: Any, *, l2: float = 0.0) -> Regression:
+    """1/n sum_i (a_i^T x - b_i)^2 / 2 + l2/2 |x|^2, Legendre 1805; with l2, ridge regression, Hoerl and Kennard 1970.
+
+    features: rows a_i, shape (n, d), float32 or float64. targets: b, shape (n,). x has shape (d,) and the features'
+    dtype. Smoothness is the largest eigenvalue of A^T A / n, plus l2; strong convexity the smallest.
+
+    >>> import numpy as np, burlab as bl
+    >>> f = bl.problems.least_squares(np.eye(2), [1.0, 2.0])
+    >>> float(f.value(f.start)), f.grad(np.array([1.0, 2.0]))
+    (1.25, array([0., 0.]))
+    """
+
+    def loss(x: Any, a: Any, b: Any) -> Any:
+        return 0.5 * (a @ x - b) ** 2
+
+    a, b = _matrix(features), np.asarray(targets)
+    _check_targets(a, b)
+    if b.dtype.kind not in "fiu":
+        raise DTypeError(f"targets have dtype {b.dtype}, expected real numbers. Convert them with .astype(float).")
+    return Regression(loss, (a, b.astype(a.dtype)), _weight(l2), (1.0, 1.0, np.zeros(a.shape[1], a.dtype)))
+
+
+def logistic_regression(features: Any, labels: Any, *, l2: float = 0.0) -> Regression:
+    """1/n sum_i log(1 + exp(-y_i a_i^T x)) + l2/2 |x|^2, Cox 1958.
+
+    features: rows a_i, shape (n, d), float32 or float64. labels: shape (n,), two values: 0 and 1, -1 and 1, or bool;
+    the larger is y_i = 1. x has shape (d,) and the features' dtype. The curvature of the loss is at most 1/4, so
+    smoothness is a quarter of the largest eigenvalue of A^T A / n, plus l2, and attained at x = 0.
+
+    >>> import numpy as np, burlab as bl
+    >>> f = bl.problems.logistic_regression(np.array([[1.0], [-2.0]]), [1, 0], l2=0.1)
+    >>> float(f.value(f.start).round(6)), f.smoothness, f.strong_convexity
+    (0.693147, 0.725, 0.1)
+    """
+
+    def loss(x: Any, a: Any, y: Any) -> Any:
+        return softplus(-y * (a @ x))
+
+    a, y = _matrix(features), np.asarray(labels)
+    _check_targets(a, y)
+    if not any(np.array_equal(np.unique(y), pair) for pair in ([0, 1], [-1, 1])):
+        raise ArgumentError(
+            f"labels hold the values {_few(np.unique(y))}, expected 0 and 1, -1 and 1, or bool, and both of them. "
+            "For more classes use softmax_regression."
+        )
+    signs = np.where(y > 0, 1, -1).astype(a.dtype)
+    return Regression(loss, (a, signs), _weight(l2), (0.0, 0.25, np.zeros(a.shape[1], a.dtype)))
+
+
+def softmax_regression(features: Any, labels: Any, *, l2: float = 0.0) -> Regression:
+    """1/n sum_i logsumexp(X^T a_i) - (X^T a_i)[y_i] + l2/2 |X|^2: the cross-entropy of a linear classifier.
+
+    features: rows a_i, shape (n, d), float32 or float64. labels: shape (n,), integers from 0 to k - 1. X has shape
+    (d, k) and the features' dtype. The curvature of the loss is at most 1/2 (Bohning 1992), so smoothness is half of
+    the largest eigenvalue of A^T A / n, plus l2.
+
+    >>> import numpy as np, burlab as bl
+    >>> f = bl.problems.softmax_regression(np.eye(3), [0, 1, 2])
+    >>> f.start.shape, float(f.value(f.start).round(6))
+    ((3, 3), 1.098612)
+    """
+
+    def loss(x: Any, a: Any, label: Any) -> Any:
+        scores = a @ x
+        return logsumexp(scores) - scores[label]
+
+    a, y = _matrix(features), np.asarray(labels)
+    _check_targets(a, y)
+    if y.dtype.kind not in "iu" or y.min() < 0:
+        raise ArgumentError(f"labels are {_few(np.unique(y))}, expected integers from 0 to k - 1. Number the classes.")
+    start = np.zeros((a.shape[1], int(y.max()) + 1), a.dtype)
+    return Regression(loss, (a, y.astype(np.int64)), _weight(l2), (0.0, 0.5, start))
+
+
+def _matrix(features: Any) -> Array:
+    a = np.asarray(features)
+    if a.ndim != 2 or a.size == 0:
+        raise ShapeError(f"features have shape {a.shape}, expected (n, d): a row per sample.")
+    if a.dtype.kind not in "fiub":
+        raise DTypeError(f"features have dtype {a.dtype}, expected real numbers. Convert them with .astype(float).")
+    return np.ascontiguousarray(a, np.float32 if a.dtype == np.float32 else np.float64)
+
+
+def _check_targets(a: Array, b: Array) -> None:
+    if b.shape != (len(a),):
+        raise ShapeError(f"targets have shape {b.shape}, but features have {len(a)} rows. Pass one number per row.")
+
+
+def _weight(l2: float) -> float:
+    if not 0 <= l2 < np.inf:
+        raise ArgumentError(f"l2={l2!r} must be a finite number, at least 0: the weight of |x|^2 / 2.")
+    return float(l2)
+
+
+def _few(values: Array) -> str:
+    return ", ".join(map(str, values[:5].tolist())) + (", ..." if len(values) > 5 else "")
