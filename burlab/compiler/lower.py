@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from burlab.graph import Node
+from burlab.graph.ask import QUESTIONS, rows
 from burlab.graph.control import CONTROL
 from burlab.graph.scalar import cpp_type
 
@@ -19,7 +20,7 @@ from .steps import Task
 
 Refs = dict[Node, Ref]
 
-DENSE_OPERANDS = {"gather", "scatter", "uniform", "fold_in", *CONTROL}  # their kernels know no strides
+DENSE_OPERANDS = {"gather", "scatter", "uniform", "fold_in", "ask", *CONTROL}  # their kernels know no strides
 MOVES = {"pad", "concatenate", "gather", *VIEWS}  # they make no number that was not there
 _UNSIGNED = {1: "std::uint8_t", 4: "std::uint32_t", 8: "std::uint64_t"}
 
@@ -113,6 +114,13 @@ def _fold_in(n: Node, refs: Refs) -> list[Task]:
     return [Task(kernel("fold_in", "FoldIn", "random"), (n.size // 2, int(data.size > 1)), _dense(n, refs))]
 
 
+def _ask(n: Node, refs: Refs) -> list[Task]:
+    count, about = rows(n), n.inputs[1]
+    numbers, results = (x.size // count if count else 0 for x in (about, n))
+    descriptor = (QUESTIONS.index(n.params), count, numbers, results, n.itemsize)
+    return [Task(kernel("ask", "Ask", "ask"), descriptor, _dense(n, refs), may_fail=True)]
+
+
 def _map(n: Node, refs: Refs) -> list[Task]:
     """An elementwise operation by itself, for replay."""
     made = _map_kernel(n.op, has_lanes(n), n.dtype, tuple([x.dtype for x in n.inputs]))
@@ -142,6 +150,7 @@ KERNELS: dict[str, Callable[[Node, Refs], list[Task]]] = {
     "scatter": _scatter,
     "uniform": _uniform,
     "fold_in": _fold_in,
+    "ask": _ask,
 }
 
 

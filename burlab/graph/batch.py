@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import control
+from . import ask, control
 from .elementwise import node
 from .graph import Call, Graph
 from .linear import LINEAR, broadcast, convert, reshape, spread, transpose
@@ -51,6 +51,8 @@ def _batched(n: Node, xs: list[Node], flags: list[bool], size: int) -> Node:
     if n.op.partition("'")[0] in scalar_ops() or n.op in _TOGETHER:
         inputs = tuple(x if f else spread(x, size) for x, f in zip(xs, flags, strict=True))
         return Node(n.op, inputs, _many(n.params, size) if n.op == "call" else n.params, shape, n.dtype)
+    if n.op == "ask":
+        return ask.batched(n, xs, flags, size)
     if n.op in control.CONTROL:
         return control.batched(n, xs, flags, size)
     if n.op in _SHIFTED:

@@ -93,6 +93,14 @@ _LOOP_REMEDY = (
 )
 
 
+def _underivable(n: Node, mode: str) -> Exception:
+    if n.op in CONTROL:
+        return no_derivative(n.origin, "bl.while_loop", _LOOP_REMEDY)
+    if n.op == "ask":
+        return no_derivative(n.origin, f"f.{n.params}", "f.grad and f.hvp, which are the problem's derivatives")
+    return AssertionError(f"the operation {n.op} has no {mode} rule")  # a row without a rule is a defect of ours
+
+
 def _prefetch(nodes: Iterable[Node]) -> None:
     load_partials(n.op for n in nodes if is_differentiable(n.op))
 
@@ -114,9 +122,7 @@ def _forward(n: Node, known: Tangents) -> Node | None:
         return known.get(n.inputs[1])
     if n.op == "call":
         return _call_forward(n, known)
-    if n.op in CONTROL:
-        raise no_derivative(n.origin, "bl.while_loop", _LOOP_REMEDY)
-    raise AssertionError(f"the operation {n.op} has no forward rule")  # a row without a rule is a defect of ours
+    raise _underivable(n, "forward")
 
 
 def _same(n: Node, inputs: Sequence[Node]) -> Node:
@@ -175,9 +181,7 @@ def _backward(n: Node, g: Node, active: set[Node]) -> list[tuple[Node, Node]]:
         return [(n.inputs[1], g)] if n.inputs[1] in active else []
     if n.op == "call":
         return _call_backward(n, g, active)
-    if n.op in CONTROL:
-        raise no_derivative(n.origin, "bl.while_loop", _LOOP_REMEDY)
-    raise AssertionError(f"the operation {n.op} has no reverse rule")  # a row without a rule is a defect of ours
+    raise _underivable(n, "reverse")
 
 
 # Calls of sub-graphs: through the rule that came with them, else through what they contain.

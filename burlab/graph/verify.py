@@ -10,6 +10,7 @@ import numpy as np
 
 from burlab.errors import GraphError
 
+from .ask import QUESTIONS
 from .graph import Call, Graph, Result
 from .linear import LINEAR
 from .node import Node
@@ -160,9 +161,17 @@ def _is_result(n: Node, graph: Graph) -> None:
     _require(((*n.params.batch, *y.shape), y.dtype) == (n.shape, n.dtype), n, "its result has another form")
 
 
+def _ask(n: Node) -> None:
+    _require(len(n.inputs) == 2 and n.params in QUESTIONS, n, "it asks nothing that is known")
+    asker, about = n.inputs
+    _require((asker.shape, asker.dtype) == ((), np.int64), n, "it asks nobody")
+    _require(about.ndim > 0 and about.dtype.kind == "f", n, "it asks about no vector of floats")
+    _require(n.dtype == about.dtype and n.shape[: about.ndim - 1] == about.shape[:-1], n, "its answer has another form")
+
+
 # Every operation that is neither in the C++ table of scalar operations nor linear.
 OTHERS: dict[str, Callable[[Node], None]] = {
     "input": _input, "constant": _constant, "reduce_max": _reduction, "reduce_min": _reduction, "argmax": _position,
     "argmin": _position, "stop_gradient": _same, "surrogate": _same, "uniform": _uniform, "fold_in": _fold_in,
-    "call": _call, "while": _while,
+    "call": _call, "while": _while, "ask": _ask,
 }  # fmt: skip

@@ -42,8 +42,8 @@ class Optimizer(ABC):
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
         """The next point and state.
 
-        g: gradient of this step's batch at x, shape (d,). t: the step, from 0. f: reserved for rules that ask the
-        problem for more than g; a rule that needs only g may leave it out of its signature.
+        g: gradient of this step's batch at x, shape (d,). t: the step, from 0. f: the problem, for rules that
+        ask it for more than g, see `Questions`; a rule that needs only g may leave it out of its signature.
         """
 
 

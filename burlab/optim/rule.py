@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 import numpy as np
 
-from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
+from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import Graph, Node, tree
 from burlab.graph.elementwise import as_dtype
 from burlab.graph.node import as_node
@@ -14,15 +14,18 @@ from burlab.graph.trace import trace
 
 from .live import Live, acting, live_fields
 from .optimizer import Optimizer, Vector, advance
+from .questions import Questions
 
 
 @dataclass(frozen=True)
 class Rule:
     """A traced update.
 
-    graph: inputs g, x, t (int64), the hyperparameters, the leaves of the state; outputs x, the leaves of the state, and
-    for each scheduled hyperparameter the value that the step used (float64). hyper: start values, where NaN means that
-    the schedule is followed; schedules: of the scheduled ones, in order; state: the leaves at step 0.
+    graph: inputs g, x, t (int64), the hyperparameters, the leaves of the state, the batch's value at x, the step's key
+    and the address of the one who answers questions; outputs x, the leaves of the state, and for each scheduled
+    hyperparameter the value that the step used (float64). hyper: start values, where NaN means that the schedule is
+    followed; schedules: of the scheduled ones, in order; state: the leaves at step 0. questions: what is asked, and
+    "key" where the key is used.
     """
 
     graph: Graph
@@ -30,38 +33,40 @@ class Rule:
     schedules: dict[str, Callable[[Any], Any]]
     state: tuple[np.ndarray[Any, Any], ...]
     structure: tree.TreeDef
+    questions: tuple[str, ...] = ()
 
 
-class _Reserved:
-    """The place of the problem in an update: what may be asked of it is not there yet."""
+def trace_rule(optimizer: Optimizer, x: Vector, batch: int = 1) -> Rule:
+    """Trace the update of an optimizer that starts at x, shape (d,). Raises where it is no rule for x and the state.
 
-    def __getattr__(self, name: str) -> NoReturn:
-        raise TraceError(
-            f"the update asks for f.{name}, which this version of burlab does not give yet. "
-            "Use the gradient g of the batch that the update receives."
-        )
-
-
-def trace_rule(optimizer: Optimizer, x: Vector) -> Rule:
-    """Trace the update of an optimizer that starts at x, shape (d,). Raises where it is no rule for x and the state."""
+    batch: samples of a step.
+    """
     live = live_fields(optimizer)
     kind = type(optimizer).__name__
     leaves, structure = tree.flatten(optimizer.init(x.copy()))
     state = tuple(_state_leaf(leaf, f"{kind}.init") for leaf in leaves)
 
-    def step(g: Any, x: Any, t: Any, values: tuple[Any, ...], leaves: list[Any]) -> Any:
+    asked: tuple[str, ...] = ()
+
+    def step(
+        g: Any, x: Any, t: Any, values: tuple[Any, ...], leaves: list[Any], value: Any, key: Any, asker: Any
+    ) -> Any:
+        nonlocal asked
+        f = Questions(x, g, value, key, asker, batch)
         used = [_used(field, value, t) for field, value in zip(live, values, strict=True)]
         rule = acting(optimizer, {field.path: value for field, value in zip(live, used, strict=True)})
         before = tree.unflatten(structure, leaves)
-        after = _next(advance(rule, g, before, x, t, _Reserved()), kind, structure)
+        after = _next(advance(rule, g, before, x, t, f), kind, structure)
+        asked = f.asked
         return *after, [value for field, value in zip(live, used, strict=True) if callable(field.start)]
 
     t = Node("input", (), "t", (), np.dtype(np.int64), weak=True)
+    problem = (np.zeros((), x.dtype), np.zeros(2, np.uint64), np.int64(0))
     examples = [_example(leaf, array) for leaf, array in zip(leaves, state, strict=True)]
-    graph = trace(step, (x, x, t, tuple(field.number for field in live), examples)).graph
+    graph = trace(step, (x, x, t, tuple(field.number for field in live), examples, *problem)).graph
     _check(graph, kind, x, state)
     schedules = {field.name: field.start for field in live if callable(field.start)}
-    return Rule(graph, {field.name: field.number for field in live}, schedules, state, structure)
+    return Rule(graph, {field.name: field.number for field in live}, schedules, state, structure, asked)
 
 
 def _used(field: Live, value: Node, t: Node) -> Node:

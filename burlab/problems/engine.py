@@ -4,6 +4,7 @@ import ctypes
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,16 @@ class SampleKernel:
         offsets = _integers(layout.offsets)
         self._call("rows", self._summand(offsets, layout.nbytes), fixed, stream, key, 1, block)
         return tree.unflatten(self.structure, layout.views(block))
+
+    @cached_property
+    def together(self) -> Summand:
+        """For a row of numbers per sample that holds all outputs one after another."""
+        sizes = list(self._sizes)[: len(self.layout.shapes)]
+        self._places = _integers([sum(sizes[:k]) for k in range(len(sizes))])
+        self._steps = _integers([sum(sizes)] * len(sizes))
+        summand = self._summand(self._places, sum(sizes))
+        summand.rows = _at(self._steps)
+        return summand
 
     def _summand(self, offsets: Any, nbytes: int) -> Summand:
         return Summand(

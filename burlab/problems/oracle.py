@@ -40,6 +40,15 @@ def _training(loss: Loss) -> Loss:
     return rule
 
 
+def _value_like(loss: Loss) -> Loss:
+    """The value in x's dtype."""
+
+    def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
+        return (_value(loss)(x, *sample, **key)[0].astype(tree.flatten(x)[0][0].dtype),)
+
+    return rule
+
+
 def _difference(loss: Loss) -> Loss:
     def rule(x: tree.Tree, y: tree.Tree, *sample: Any, **key: Any) -> Any:
         at_x, structure = tree.flatten(grad(loss)(x, *sample, **key))
@@ -66,6 +75,7 @@ def _curvature(loss: Loss) -> Loss:
 
 _QUESTIONS = {
     "value": _value,
+    "value_like": _value_like,
     "value_and_grad": value_and_grad,
     "grad": _gradient,
     "training": _training,

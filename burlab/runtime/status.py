@@ -15,6 +15,7 @@ class Status(enum.IntEnum):
     STOPPED = 4
     STALE_VALUE = 5
     TWO_TAPES = 6
+    UNANSWERED = 7
 
 
 class AllocationError(BurlabError, MemoryError):
@@ -28,6 +29,7 @@ _ERRORS: dict[Status, tuple[type[BurlabError], str]] = {
     Status.STOPPED: (StatusError, "the work was stopped before it was done. Start it again"),
     Status.STALE_VALUE: (TapeError, "a Value names a node that its tape does not hold any more. Record it again"),
     Status.TWO_TAPES: (TapeError, "the operands live on different tapes. Record both on one tape"),
+    Status.UNANSWERED: (StatusError, "the kernel asks about a problem that is not there. Run it in bl.minimize"),
 }
 
 

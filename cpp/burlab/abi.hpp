@@ -17,6 +17,7 @@ enum Status : std::int32_t {
   Stopped = 4,          // a stop was requested before the work was done
   StaleValue = 5,       // a Value names a node that its tape does not hold (any more)
   TwoTapes = 6,         // the operands live on different tapes
+  Unanswered = 7,       // a kernel asked, and who it asked could not answer
 };
 
 }  // namespace burlab

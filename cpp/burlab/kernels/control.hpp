@@ -17,7 +17,8 @@ struct Part {
 
   Int run(const void* const* in, void* const* out, void* workspace) const noexcept {
     const Int outcome = function(context, in, out, workspace);
-    return BURLAB_LIKELY(outcome == Ok) ? outcome : outcome + (first << 8);
+    if (BURLAB_LIKELY(outcome == Ok)) return outcome;
+    return (outcome & 0xFF) == Stopped ? Stopped : outcome + (first << 8);
   }
 };
 

@@ -1,0 +1,117 @@
+"""What an update asks about a problem, as kernels: the ctypes mirror of `cpp/burlab/run/ask.hpp`."""
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from burlab.graph.ask import QUESTIONS
+
+from .engine import SampleKernel
+from .oracle import Oracle
+from .point import Point
+from .sampling import Stream, full
+from .summand import Summand
+
+_INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
+_NODE_BITS = 48  # of an outcome's status; above them is the number of the question, from 1
+
+
+class _Form(NamedTuple):
+    """How a question is answered. kernel: of the oracle; points: how many it is about; full: over all samples."""
+
+    kernel: str
+    has_value: bool
+    has_vector: bool
+    points: int = 1
+    full: bool = False
+    rows: bool = False
+
+
+_FORMS = {
+    "value": _Form("value_like", True, False),
+    "grad": _Form("grad", False, True),
+    "value_and_grad": _Form("training", True, True),
+    "hvp": _Form("hvp", False, True, points=2),
+    "full_value": _Form("value_like", True, False, full=True),
+    "full_grad": _Form("grad", False, True, full=True),
+    "per_sample_grads": _Form("grad", False, True, rows=True),
+}
+
+
+class CQuestion(ctypes.Structure):
+    """One question."""
+
+    _fields_ = (
+        ("samples", Summand),
+        ("once", Summand),
+        ("stream", Stream),
+        ("points", _INT),
+        ("value", _INT),
+        ("vector", _INT),
+        ("rows", _INT),
+    )
+
+
+class CQuestions(ctypes.Structure):
+    """What the update of a run asks, and the form of x."""
+
+    _fields_ = (
+        ("list", _POINTER * len(QUESTIONS)),
+        ("keyed", _INT),
+        ("dimension", _INT),
+        ("bytes", _INT),
+        ("leaves", _INT),
+        ("places", _POINTER),
+    )
+
+
+class Asked:
+    """The kernels behind the questions of an update, for C++.
+
+    names: the questions, and "key" where the update uses the key of the step. stream: the batches of the run.
+    address: of the C++ struct, which lives as long as this; 0 if nothing is asked.
+    """
+
+    def __init__(self, oracle: Oracle, point: Point, names: Sequence[str], stream: Stream) -> None:
+        ends = np.cumsum([0, *(leaf.nbytes for leaf in point.leaves)])
+        self._places = ends.astype(np.int64)
+        size = point.leaves[0].itemsize
+        dimension = int(ends[-1]) // size
+        self._kernels: dict[int, tuple[SampleKernel, SampleKernel | None]] = {}
+        self._questions: list[CQuestion] = []
+        self._all = CQuestions(keyed="key" in names, dimension=dimension, bytes=size, leaves=len(point.leaves))
+        self._all.places = self._places.ctypes.data
+        for name in names:
+            if name in _FORMS:
+                self._add(name, oracle, point, stream)
+        self.address = ctypes.addressof(self._all) if names else 0
+
+    def _add(self, name: str, oracle: Oracle, point: Point, stream: Stream) -> None:
+        form, number = _FORMS[name], QUESTIONS.index(name)
+        samples, once = self._kernels[number] = oracle.kernels(form.kernel, [point] * form.points)
+        offsets = samples.layout.offsets
+        question = CQuestion(
+            samples.together if form.rows else samples.summand,
+            once.summand if once and not form.rows else Summand(),
+            full(oracle.data.samples) if form.full else stream,
+            form.points,
+            offsets[0] if form.has_value else -1,
+            offsets[int(form.has_value)] if form.has_vector else -1,
+            form.rows,
+        )
+        self._questions.append(question)
+        self._all.list[number] = ctypes.addressof(question)
+        self._all.keyed |= int(oracle.keyed)
+
+    def error(self, status: int, sample: int) -> Exception | None:
+        """The exception for an outcome of a step, if it was an answer that failed."""
+        number = (status >> _NODE_BITS) - 1
+        if number not in self._kernels:
+            return None
+        samples, once = self._kernels[number]
+        cause: Any = samples if sample >= 0 or once is None else once
+        error = cause.error(status & ((1 << _NODE_BITS) - 1), sample)
+        error.add_note(f"The update asked for f.{QUESTIONS[number]}.")
+        return error
