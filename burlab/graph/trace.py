@@ -15,13 +15,14 @@ from . import tree
 from .graph import Graph
 from .node import Node, as_node, native_dtype
 from .order import topological
-from .origin import behind, forget_fault
+from .origin import behind, forget_fault, user_line
 
 
 class _Active(threading.local):
     """The inputs of the traces under way, outermost first: a node over any other input has leaked out of its trace."""
 
     inputs: tuple[tuple[Node, ...], ...] = ()
+    frozen: int = 0  # warnings of random numbers so far: a trace around another does not repeat what that one said
 
 
 _active = _Active()
@@ -183,14 +184,19 @@ def _name(f: Callable[..., Any]) -> str:
 def _watched(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """Call f; warn where it drew random numbers, which the trace would freeze."""
     generators = _generators(f)
-    before = [_state(g) for g in generators]
+    before, said = [_state(g) for g in generators], _active.frozen
     result = f(*args, **kwargs)
-    if any(_state(g) != b for g, b in zip(generators, before, strict=True)) or _makes_generator(f):
-        warnings.warn(
+    drew = any(_state(g) != b for g, b in zip(generators, before, strict=True)) or _makes_generator(f)
+    if drew and said == _active.frozen:
+        _active.frozen += 1
+        code = getattr(f, "__code__", None)
+        file, line = (code.co_filename, code.co_firstlineno) if code is not None else user_line() or ("", 0)
+        warnings.warn_explicit(
             f"{_name(f)} draws from np.random while it is traced: the numbers drawn now are frozen into the kernel. "
             "Pass random numbers in, or a key: bl.random.normal(key, shape).",
             UserWarning,
-            stacklevel=4,
+            file,
+            line,
         )
     return result
 

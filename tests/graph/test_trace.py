@@ -299,6 +299,17 @@ def test_frozen_random_numbers_are_warned_of() -> None:
     bl.jit(lambda x, k: x + bl.random.normal(k, 3))(X, bl.random.key(0))
 
 
+def test_frozen_random_numbers_are_warned_of_once_where_they_are_drawn() -> None:
+    def drawing(x: Any) -> Any:
+        return np.sum(x * GENERATOR.normal(size=x.shape))
+
+    with pytest.warns(UserWarning, match="^drawing draws") as caught:  # two traces, one in the other
+        bl.grad(drawing)(X)
+    (only,) = caught
+    code = drawing.__code__
+    assert (only.filename, only.lineno) == (code.co_filename, code.co_firstlineno)
+
+
 # Size.
 
 
