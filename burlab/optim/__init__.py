@@ -11,6 +11,17 @@ from .nadam import NAdam
 from .optimizer import Hyper, Optimizer
 from .radam import RAdam
 from .rmsprop import RMSProp
+from .schedules import (
+    constant,
+    cosine,
+    exponential,
+    inverse_sqrt,
+    linear,
+    one_cycle,
+    polynomial,
+    step,
+    warmup,
+)
 from .sign import Lion, Rprop, SignSGD
 
 __all__ = [
@@ -32,4 +43,13 @@ __all__ = [
     "RMSProp",
     "Rprop",
     "SignSGD",
+    "constant",
+    "cosine",
+    "exponential",
+    "inverse_sqrt",
+    "linear",
+    "one_cycle",
+    "polynomial",
+    "step",
+    "warmup",
 ]
