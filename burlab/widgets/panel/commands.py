@@ -1,0 +1,116 @@
+"""What the panel's controls do to a run: an intent is a dict with a `type`, as a browser sends it."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from burlab.errors import ArgumentError
+
+from .scales import Scale
+
+Intent = Mapping[str, Any]
+
+
+class Commands:
+    """Carries out intents on a run.
+
+    play, pause, step (count), reset, seek (step), slide (name, place), enter (name, text), follow (name), hold (name),
+    speed (steps per second, 0 for full).
+    """
+
+    def __init__(self, run: Any, scale: Callable[[str], Scale]) -> None:
+        self._run = run
+        self._scale = scale
+        self.playing = False  # also between the bursts of a slow run
+        self.speed = 0.0  # steps per second; 0: as fast as it goes
+        self._owed = 0.0  # steps that a slow run is behind
+
+    def obey(self, intent: Intent) -> None:
+        """Do what an intent says. Raises what the run raises."""
+        kind = intent.get("type")
+        act = getattr(self, f"_do_{kind}", None)
+        if act is None:
+            raise ArgumentError(f"the panel knows no intent {kind!r}.")
+        act(intent)
+
+    def burst(self, seconds: float) -> None:
+        """Let a slow run do what is due after so many seconds."""
+        if not (self.playing and self.speed):
+            return
+        if self._run.stopped is not None:
+            self.playing = False
+        elif not self._run.running:
+            self._owed = min(self._owed + seconds * self.speed, self.speed)
+            due = math.floor(self._owed)
+            self._owed -= due
+            if due:
+                self._run.start(due)
+
+    def _do_play(self, _: Intent) -> None:
+        self._owed = 1.0
+        if self.speed:
+            self._run.start(1)
+            self._owed = 0.0
+        else:
+            self._run.start()
+        self.playing = True
+
+    def _do_pause(self, _: Intent) -> None:
+        self.playing = False
+        self._run.pause()
+
+    def _do_step(self, intent: Intent) -> None:
+        self.playing = False
+        self._run.start(_whole(intent.get("count"), "the number of steps", least=1))
+
+    def _do_reset(self, _: Intent) -> None:
+        self.playing = False
+        self._run.seek(0)
+
+    def _do_seek(self, intent: Intent) -> None:
+        step = _whole(intent.get("step"), "the step", least=0)
+        self.playing = False
+        self._run.seek(min(step, self._run.length))
+
+    def _do_slide(self, intent: Intent) -> None:
+        name = str(intent["name"])
+        self._run.hyper[name] = self._scale(name).value(float(intent["place"]))
+
+    def _do_enter(self, intent: Intent) -> None:
+        self._run.hyper[str(intent["name"])] = _real(str(intent["text"]), str(intent["name"]))
+
+    def _do_follow(self, intent: Intent) -> None:
+        self._run.hyper[str(intent["name"])] = None
+
+    def _do_hold(self, intent: Intent) -> None:
+        name = str(intent["name"])
+        self._run.hyper[name] = self._run.hyper[name]
+
+    def _do_speed(self, intent: Intent) -> None:
+        self.speed = float(intent["value"])
+        if self.playing:
+            self._run.pause()
+            self._do_play(intent)
+
+
+def _whole(value: Any, what: str, least: int) -> int:
+    """A whole number from a field of the panel."""
+    text = str(value).strip().replace(",", "").replace("_", "")
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and number == int(number) and number >= least):
+        raise ArgumentError(f"{what} is {str(value)!r}, expected a whole number from {least} on, such as 100.")
+    return int(number)
+
+
+def _real(text: str, name: str) -> float:
+    """A finite number from a field of the panel."""
+    try:
+        number = float(text.strip().replace("−", "-"))
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise ArgumentError(f"{name} is {text!r}, expected a number such as 0.01 or 1e-3.")
+    return number

@@ -1,0 +1,87 @@
+"""The contour of a panel: the landscape of two parameters, the path over it, and where the run is now."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go  # pyright: ignore[reportMissingTypeStubs] - plotly ships none
+
+from burlab.plots import path_traces
+from burlab.plots.style import HEIGHTS, LEVEL_LINES
+
+from .ground import marks
+from .look import GREY, ORANGE
+from .model import Model
+from .pyramid import Series
+
+_HOVER = "x₀ %{x:.4g}<br>x₁ %{y:.4g}<br>f %{customdata:.6g}<extra></extra>"
+_LEVELS = 18
+_EMPTY: Series = np.empty((0, 2))
+
+
+def traces(x: str, y: str) -> Iterator[tuple[str, Any]]:
+    """The traces, from back to front, with nothing in them yet."""
+    axes = {"xaxis": x, "yaxis": y, "showlegend": False}
+    yield "landscape", go.Contour(
+        xaxis=x, yaxis=y, ncontours=_LEVELS, colorscale=HEIGHTS, showscale=False, hovertemplate=_HOVER,
+        line={"color": LEVEL_LINES, "width": 0.6},
+    )  # fmt: skip
+    looks = {
+        "saddle": {"mode": "markers", "marker": {"symbol": "x-thin-open", "size": 11, "color": "#222"}},
+        "minimum": {"mode": "markers", "marker": {"symbol": "star", "size": 13, "color": "#222"}},
+        "old path": {"mode": "lines", "line": {"color": GREY, "width": 1.5}, "opacity": 0.8},
+        "path ahead": {"mode": "lines", "line": {"color": ORANGE, "width": 1.5}, "opacity": 0.35},
+        "path": {"mode": "lines", "line": {"color": ORANGE, "width": 2}, "marker": {"size": 4}},
+        "point": {
+            "mode": "markers",
+            "marker": {"size": 11, "color": ORANGE, "line": {"color": "white", "width": 1.5}},
+        },
+    }
+    for name, look in looks.items():
+        words = {"name": name, "hovertemplate": f"{name}<br>x₀ %{{x:.6g}}<br>x₁ %{{y:.6g}}<extra></extra>"}
+        yield name, go.Scatter(x=[], y=[], **axes, **words, **look)
+
+
+def changes(model: Model) -> Iterator[tuple[str, Any]]:
+    """Name, version and content of each trace."""
+    ground, t = model.ground, int(model.run.t)
+    if ground is None:
+        return
+    yield "landscape", ((id(ground.heights),), lambda: _heights(ground.heights))
+    for name, points in {"minimum": _EMPTY, "saddle": _EMPTY, **marks(model.run.problem)}.items():
+        yield name, (len(points), _scatter(points))
+    here = model.lines.version, t
+    steps, points = model.lines.path
+    yield "path", (here, _path(points[steps <= t]))
+    yield "path ahead", (here, _path(points[steps >= t] if t < model.run.length else _EMPTY))
+    old = [_EMPTY, *(part for line in model.old for part in (line.path[1], np.full((1, 2), np.nan)))]
+    yield "old path", (tuple(id(line) for line in model.old), _scatter(np.concatenate(old)))
+    yield "point", ((here, tuple(model.point)), _scatter(model.point[None]))
+
+
+def frame(model: Model, x: str, y: str) -> Iterator[tuple[str, Any, Any]]:
+    """Name, version and value of the axes' ranges."""
+    if model.ground is not None:
+        (left, right), (bottom, top) = model.ground.box.tolist()
+        yield f"xaxis{x[1:]}", (left, right), {"range": [left, right]}
+        yield f"yaxis{y[1:]}", (bottom, top), {"range": [bottom, top]}
+
+
+def _heights(heights: Any) -> dict[str, Any]:
+    return {"x": heights.x, "y": heights.y, "z": heights.shade, "customdata": heights.value} if heights else {}
+
+
+def _path(points: Series) -> Callable[[], dict[str, Any]]:
+    """A path without the points that nobody could tell apart."""
+
+    def make() -> dict[str, Any]:
+        if not len(points):
+            return {"x": [], "y": []}
+        line = path_traces("", points, ORANGE)[0]
+        return {"x": line.x, "y": line.y, "mode": line.mode}
+
+    return make
+
+
+def _scatter(points: Series) -> Callable[[], dict[str, Any]]:
+    return lambda: {"x": points[:, 0], "y": points[:, 1]}

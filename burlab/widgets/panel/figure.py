@@ -1,0 +1,139 @@
+"""The plots of a panel: one plotly figure, changed in place and only where something is new."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go  # pyright: ignore[reportMissingTypeStubs] - plotly ships none
+
+from . import contour
+from .arrangement import Place, arranged
+from .lines import Lines
+from .look import BLUE, GREEN, GREY, ORANGE, axis_of, cursor, layout
+from .model import Model, Plot
+from .pyramid import Series
+
+NOTHING: Series = np.empty(0)
+_BREAK = np.array([np.nan])  # where a drawn line stops and another one starts
+_FEW = 60  # points that are drawn as dots
+_EVENTS = 300  # changes of hyperparameters that are marked, the last ones
+
+Change = tuple[Any, Callable[[], dict[str, Any]]]  # a version, and what a trace gets when it is new
+
+
+class Figure:
+    """A plotly figure of a model, of a class of the caller's choice: go.Figure, or go.FigureWidget in a notebook."""
+
+    def __init__(self, model: Model, kind: type[Any] = go.Figure) -> None:
+        self._arrangement = arranged(model.plots, square=model.ground is not None)
+        self.widget: Any = kind(layout=layout(self._arrangement))
+        self._traces: dict[str, Any] = {}
+        self._shown: dict[str, Any] = {}
+        for place in self._arrangement.places:
+            for name, look in _looks(place.plot):
+                self._add(name, go.Scatter(x=NOTHING, y=NOTHING, xaxis=place.x, yaxis=place.y, **look))
+        if self._arrangement.square:
+            for name, trace in contour.traces(*self._arrangement.square):
+                self._add(name, trace)
+        self.draw(model)
+
+    def draw(self, model: Model, *, everything: bool = False) -> bool:
+        """Show what is new, in one message; whether there was anything. everything: new or not."""
+        if everything:
+            self._shown.clear()
+        changes = [*self._curves(model), ("events", _events(model))]
+        if self._arrangement.square:
+            changes += contour.changes(model)
+        fresh = [(self._traces[name], make) for name, (version, make) in changes if self._is_new(name, version)]
+        new_layout = {name: value for name, version, value in self._frame(model) if self._is_new(name, version)}
+        if not fresh and not new_layout:
+            return False
+        with self.widget.batch_update():
+            for trace, make in fresh:
+                trace.update(make())
+            if new_layout:
+                self.widget.update_layout(new_layout)
+        return True
+
+    def _add(self, name: str, trace: Any) -> None:
+        self.widget.add_trace(trace)
+        self._traces[name] = self.widget.data[-1]
+
+    def _is_new(self, name: str, version: Any) -> bool:
+        known = name in self._shown and self._shown[name] == version
+        self._shown[name] = version
+        return not known
+
+    def _curves(self, model: Model) -> Iterator[tuple[str, Change]]:
+        old = tuple((id(line), line.version) for line in model.old)
+        for place, plot in self._now(model):
+            for name in plot.columns:
+                yield name, ((model.lines.version, plot.log), _curve([model.lines], name, place.points, plot.log))
+            main = plot.columns[0]
+            yield f"old {main}", ((old, plot.log), _curve(model.old, main, place.points, plot.log))
+
+    def _frame(self, model: Model) -> Iterator[tuple[str, Any, Any]]:
+        """Name, version and value of what the layout says."""
+        for place, plot in self._now(model):
+            axis = axis_of(plot)
+            yield f"yaxis{place.y[1:]}", axis, axis
+        t, length = int(model.run.t), int(model.run.length)
+        ahead = (t, length) if t < length else None
+        yield "shapes", ahead, [shape for x in self._arrangement.columns for shape in cursor(x, t, length)]
+        if self._arrangement.square:
+            yield from contour.frame(model, *self._arrangement.square)
+
+    def _now(self, model: Model) -> Iterator[tuple[Place, Plot]]:
+        """Each place with its plot as it is now."""
+        plots = {plot.name: plot for plot in model.plots}
+        return ((place, plots[place.plot.name]) for place in self._arrangement.places)
+
+
+def _curve(lines: list[Lines], name: str, count: int, log: bool) -> Callable[[], dict[str, Any]]:
+    """The points of a column, of several runs one after the other."""
+
+    def make() -> dict[str, Any]:
+        pieces = [line.curves[name].points(count, log=log) for line in lines if name in line.curves]
+        if len(pieces) > 1:
+            pieces = [part for piece in pieces for part in (piece, (_BREAK, _BREAK))]
+        x = np.concatenate([NOTHING, *(x for x, _ in pieces)])
+        y = np.concatenate([NOTHING, *(y for _, y in pieces)])
+        return {"x": x, "y": y, "mode": "lines+markers" if x.size <= _FEW else "lines"}
+
+    return make
+
+
+def _events(model: Model) -> Change:
+    """Where hyperparameters were changed, on the curve of the value."""
+    events = model.run.events[-_EVENTS:]
+
+    def make() -> dict[str, Any]:
+        rows = [(event, model.run.at(event.step)) for event in events]
+        marked = [(event, row["value"]) for event, row in rows if row]
+        return {
+            "x": np.array([float(event.step) for event, _ in marked]),
+            "y": np.array([value for _, value in marked]),
+            "hovertext": [
+                f"{event.name} follows its schedule" if np.isnan(event.value) else f"{event.name} = {event.value:.6g}"
+                for event, _ in marked
+            ],
+        }
+
+    return (
+        len(events),
+        events[-1:] and (events[-1].step, model.run.length > events[-1].step),
+        id(model.run.parent),
+    ), make
+
+
+def _looks(plot: Plot) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The traces of a plot, from back to front."""
+    common = {"showlegend": False, "marker": {"size": 4}, "hovertemplate": "%{y:.6g}<extra></extra>"}
+    before = {"line": {"color": GREY, "width": 1.2}, "opacity": 0.75, "hoverinfo": "skip", "hovertemplate": None}
+    yield f"old {plot.columns[0]}", common | before
+    for name, colour in zip(plot.columns, (BLUE, GREEN), strict=False):
+        yield name, common | {"line": {"color": colour, "width": 1.5}}
+    if plot.name == "value":
+        marker = {"symbol": "diamond", "size": 7, "color": ORANGE, "line": {"color": "white", "width": 1}}
+        hover = {"mode": "markers", "marker": marker, "hovertemplate": "%{hovertext}<extra></extra>"}
+        yield "events", common | hover

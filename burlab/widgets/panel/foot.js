@@ -1,0 +1,89 @@
+// The foot of a run's panel: a knob per hyperparameter, and what the run's memory is used for.
+// A knob's slider has places from 0 to 1; Python knows what they mean.
+
+const KNOB = `
+<label></label><span class="burlab-low"></span><input type="range" min="0" max="1" step="0.005">
+<span class="burlab-high"></span><input class="burlab-field"><button type="button" class="burlab-schedule"></button>`;
+
+function render({ model, el }) {
+  el.classList.add("burlab-foot");
+  el.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take arrows and letters for its own
+  el.innerHTML = `<div class="burlab-knobs"></div><div class="burlab-memory"></div>`;
+  const [knobs, memory] = el.children;
+  const rows = new Map();
+
+  function draw() {
+    const state = model.get("state");
+    for (const knob of state.knobs) {
+      if (!rows.has(knob.name)) rows.set(knob.name, knobRow(knobs, knob.name, (message) => model.send(message)));
+      rows.get(knob.name)(knob);
+    }
+    drawMemory(memory, state.memory);
+    el.dataset.ready = "true";
+  }
+  model.on("change:state", draw);
+  draw();
+  return () => model.off("change:state", draw);
+}
+
+// Builds a row and gives the function that draws a knob in it. A control that is being used is left alone.
+function knobRow(parent, name, send) {
+  const row = document.createElement("div");
+  row.className = "burlab-knob";
+  row.innerHTML = KNOB;
+  parent.append(row);
+  const [label, low, slider, high, field, schedule] = row.children;
+  label.textContent = name;
+  slider.ariaLabel = name;
+  field.ariaLabel = `${name} value`;
+  schedule.ariaLabel = `${name} schedule`;
+  let dragged = false;
+  let last = 0;
+  let timer = 0;
+  const slide = () => {
+    clearTimeout(timer);
+    const wait = last + 60 - performance.now();
+    if (wait > 0) return void (timer = setTimeout(slide, wait));
+    last = performance.now();
+    send({ type: "slide", name, place: Number(slider.value) });
+  };
+  slider.oninput = () => {
+    dragged = true;
+    slide();
+  };
+  slider.onchange = () => {
+    dragged = false;
+    slide();
+  };
+  field.onchange = () => send({ type: "enter", name, text: field.value });
+  field.onkeydown = (event) => event.key === "Enter" && field.blur();
+  schedule.onclick = () => send({ type: schedule.dataset.next, name });
+
+  return (knob) => {
+    low.textContent = knob.low;
+    high.textContent = knob.high;
+    if (!dragged) slider.value = knob.place;
+    slider.style.setProperty("--part", slider.value);
+    slider.style.setProperty("--decades", knob.decades);
+    if (document.activeElement !== field) field.value = knob.text;
+    row.dataset.schedule = knob.schedule;
+    schedule.hidden = !knob.schedule;
+    schedule.dataset.next = knob.schedule === "follows" ? "hold" : "follow";
+    schedule.ariaPressed = String(knob.schedule === "follows");
+    schedule.textContent = knob.schedule === "follows" ? "schedule" : "by hand";
+    schedule.title = knob.schedule === "follows" ? "Follows its schedule; press to hold it" : "Press to follow the schedule again";
+  };
+}
+
+function drawMemory(parent, { total, kinds }) {
+  const bar = kinds.map(([, , share], k) => `<i style="flex-grow:${share}" data-kind="${k}"></i>`).join("");
+  const key = kinds.map(([name, text], k) => `<span data-kind="${k}"><i></i>${name} <b>${text}</b></span>`).join("");
+  const html = `<span class="burlab-total">memory <b>${total}</b></span><div class="burlab-meter">${bar}</div>
+    <div class="burlab-key">${key}</div>`;
+  if (parent.dataset.html !== html) {
+    parent.dataset.html = html;
+    parent.innerHTML = html;
+  }
+}
+
+export default { render };

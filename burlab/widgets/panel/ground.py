@@ -1,0 +1,118 @@
+"""The plane of a run with two parameters: how high the function is there, and the way that the run has gone."""
+
+import threading
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from burlab.graph import tree
+from burlab.plots import landscape
+from burlab.problems import FiniteSum, TestFunction
+
+from .pyramid import Series
+
+_SECONDS = 1.5  # that a landscape may take
+_FINE, _COARSE = 121, 31  # points along each axis
+_MARGIN = 0.15  # of the box, around a path that leaves it
+_FARTHEST = 1e6  # boxes away: a run that diverges is not followed there
+
+
+class Ground:
+    """What the contour of a panel shows. `look` is quick; heights are computed in a thread and come later.
+
+    box: bounds of both parameters, shape (2, 2). heights: a `Landscape`, None as long as there is none. why: what went
+    wrong with them. version: changes with them and with the box.
+    """
+
+    def __init__(self, run: Any) -> None:
+        self.heights: Any = None
+        self.why = ""
+        self.version = 0
+        self.box: Series = _first_box(run)
+        self._wanted: Any = None  # the box of the heights that are there or being computed
+        self._thread: threading.Thread | None = None
+
+    def look(self, run: Any, points: Series) -> None:
+        """Follow a path, shape (n, 2), out of the box, and have heights computed for a new one."""
+        finite: Series = points[np.isfinite(points).all(axis=1)]
+        centre, extent = self.box.mean(axis=1), np.ptp(self.box, axis=1)
+        finite = finite[(np.abs(finite - centre) < _FARTHEST * extent).all(axis=1)]
+        if finite.size:
+            low: Series = np.minimum(self.box[:, 0], finite.min(axis=0))
+            high: Series = np.maximum(self.box[:, 1], finite.max(axis=0))
+            if (low < self.box[:, 0]).any() or (high > self.box[:, 1]).any():
+                spare = _MARGIN * (high - low)
+                low = np.where(low < self.box[:, 0], low - spare, low)
+                high = np.where(high > self.box[:, 1], high + spare, high)
+                self.box = np.stack([low, high], axis=1)
+                self.version += 1
+        idle = self._thread is None or not self._thread.is_alive()
+        if idle and run.problem is not None and not np.array_equal(self.box, self._wanted):
+            self._wanted = self.box
+            work = (_as_function(run), self.box)
+            self._thread = threading.Thread(target=self._compute, args=work, name="burlab landscape", daemon=True)
+            self._thread.start()
+
+    def wait(self) -> None:
+        """Until heights that are being computed are there."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def _compute(self, problem: Any, box: Any) -> None:
+        try:
+            self.heights = landscape(problem, box, resolution=_resolution(problem, box))
+        except Exception as error:
+            self.why = f"no contour: {error}"
+        self.version += 1
+
+
+def marks(problem: Any) -> dict[str, Series]:
+    """Known minima and saddles of a library problem, each of shape (k, 2)."""
+    if not isinstance(problem, TestFunction):
+        return {}
+    return {"minimum": np.asarray(problem.minima, float), "saddle": np.asarray(problem.saddles, float)}
+
+
+def flat(x: tree.Tree) -> Series:
+    """All entries of a point."""
+    return np.concatenate([np.ravel(np.asarray(leaf, np.float64)) for leaf in tree.flatten(x)[0]])
+
+
+def _first_box(run: Any) -> Any:
+    if isinstance(run.problem, TestFunction):
+        return np.asarray(run.problem.domain, np.float64)
+    start = flat(run.x)
+    reach = np.maximum(1.0, 1.5 * np.abs(start).max())
+    return np.stack([start - reach, start + reach], axis=1)
+
+
+def _as_function(run: Any) -> Any:
+    """The problem as a function of a vector of two, whatever the structure of its point."""
+    leaves, structure = tree.flatten(run.x)
+    shapes = [np.shape(leaf) for leaf in leaves]
+    if shapes == [(2,)] and isinstance(run.x, np.ndarray):
+        return run.problem
+    problem = run.problem
+
+    def function(p: Any) -> Any:
+        parts: list[Any] = []
+        at = 0
+        for shape in shapes:
+            size = int(np.prod(shape))
+            parts.append(p[at : at + size].reshape(shape))
+            at += size
+        return problem(tree.unflatten(structure, parts))
+
+    return function
+
+
+def _resolution(problem: Any, box: Any) -> int:
+    """As fine as the time allows: a finite sum is evaluated point by point."""
+    if not isinstance(problem, FiniteSum):
+        return _FINE
+    middle = box.mean(axis=1)
+    problem.value(middle)  # the first call compiles
+    start = perf_counter()
+    problem.value(middle)
+    return int(np.clip((_SECONDS / max(perf_counter() - start, 1e-9)) ** 0.5, _COARSE, _FINE))

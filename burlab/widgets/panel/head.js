@@ -1,0 +1,148 @@
+// The head of a run's panel: what plays the run, what it is doing, and the way back through its record.
+// Python owns the state and the words; this draws them and sends intents.
+
+const PAGE = String(performance.timeOrigin); // one per load of the page
+const ICON = {
+  play: "M3 1.5v11l9-5.5z",
+  pause: "M3 2h3v10H3zM8 2h3v10H8z",
+  step: "M2 2v10l6-5zM9.5 2H12v10H9.5z",
+  steps: "M1 2v10l4.5-5zM5.5 2v10L10 7zM10.8 2H13v10h-2.2z",
+  reset: "M2 2h2.2v10H2zM12 2v10L5 7z",
+};
+const SPEEDS = [[0, "full speed"], [1000, "1,000 steps/s"], [100, "100 steps/s"], [10, "10 steps/s"], [1, "1 step/s"]];
+
+const button = (intent, text, hint) =>
+  `<button type="button" data-intent="${intent}" title="${hint}"><svg viewBox="0 0 14 14" aria-hidden="true">` +
+  `<path d="${ICON[intent]}"/></svg>${text}</button>`;
+
+const HTML = `
+<div class="burlab-gone" role="alert" hidden>The kernel of this panel is gone: it was restarted or shut down.
+  Run this cell again.</div>
+<div class="burlab-bar" role="toolbar" aria-label="run">
+  ${button("play", "Play", "Run until paused, or until a criterion stops it")}
+  ${button("pause", "Pause", "Rest at the step reached")}
+  ${button("step", "Step", "Do one step")}
+  <span class="burlab-pair"><input class="burlab-count" aria-label="number of steps" inputmode="numeric" value="100">
+  ${button("steps", "Step n", "Do so many steps")}</span>
+  ${button("reset", "Reset", "Back to step 0; the record stays")}
+  <select aria-label="speed" title="How fast Play goes">
+    ${SPEEDS.map(([value, text]) => `<option value="${value}">${text}</option>`).join("")}</select>
+</div>
+<div class="burlab-status" role="status"><i></i><span></span></div>
+<div class="burlab-seek"><span>step</span><input type="range" aria-label="step" min="0" max="0" step="1" value="0">
+  <input class="burlab-at" aria-label="go to step" inputmode="numeric" value="0"><span class="burlab-length"></span></div>
+<div class="burlab-readouts"></div>`;
+
+// At most one message per `pause` milliseconds while something is dragged, and always the last one.
+function throttled(send, pause = 60) {
+  let waiting = null;
+  let timer = 0;
+  const fire = () => {
+    timer = 0;
+    if (waiting === null) return;
+    send(waiting);
+    waiting = null;
+    timer = setTimeout(fire, pause);
+  };
+  return (message) => {
+    waiting = message;
+    if (!timer) fire();
+  };
+}
+
+function render({ model, el }) {
+  const view = Math.random().toString(36).slice(2);
+  const find = (selector) => el.querySelector(selector);
+  const send = (message) => model.send({ ...message, view });
+  el.classList.add("burlab-head");
+  el.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take arrows and letters for its own
+  el.innerHTML = HTML;
+  const [slider, at, count, speed] = ["[type=range]", ".burlab-at", ".burlab-count", "select"].map(find);
+  const seek = throttled((step) => send({ type: "seek", step }));
+  let dragged = false;
+
+  const intents = {
+    steps: () => send({ type: "step", count: count.value }),
+    step: () => send({ type: "step", count: 1 }),
+  };
+  for (const one of el.querySelectorAll("button")) {
+    const type = one.dataset.intent;
+    one.onclick = intents[type] ?? (() => send({ type }));
+  }
+  count.onkeydown = (event) => event.key === "Enter" && intents.steps();
+  speed.onchange = () => send({ type: "speed", value: Number(speed.value) });
+  slider.oninput = () => {
+    dragged = true;
+    at.value = slider.value;
+    seek(Number(slider.value));
+  };
+  slider.onchange = () => {
+    dragged = false;
+    seek(Number(slider.value));
+  };
+  at.onchange = () => send({ type: "seek", step: at.value });
+  at.onkeydown = (event) => event.key === "Enter" && at.blur();
+
+  function draw() {
+    const state = model.get("state");
+    const { step, length, playing, tone } = state;
+    find("[data-intent=play]").disabled = playing;
+    find("[data-intent=pause]").disabled = !playing;
+    find("[data-intent=reset]").disabled = step === 0 && !playing;
+    find(".burlab-status").dataset.tone = tone;
+    const words = find(".burlab-status span");
+    if (words.textContent !== state.status) words.textContent = state.status;
+    slider.max = length;
+    slider.disabled = at.disabled = length === 0;
+    if (!dragged) slider.value = step;
+    slider.style.setProperty("--part", length ? slider.value / length : 0);
+    if (document.activeElement !== at && !dragged) at.value = step;
+    if (document.activeElement !== speed) speed.value = state.speed;
+    find(".burlab-length").textContent = `of ${length.toLocaleString("en")}`;
+    drawReadouts(find(".burlab-readouts"), state.readouts);
+    el.dataset.ready = "true";
+    requestAnimationFrame(() => send({ type: "drawn", tick: state.tick }));
+  }
+
+  // Python draws for those who look.
+  let seen = true;
+  const tell = () => send({ type: "watch", page: PAGE, visible: seen && !document.hidden });
+  const observer = new IntersectionObserver((entries) => {
+    seen = entries[entries.length - 1].isIntersecting;
+    tell();
+  });
+  observer.observe(el);
+  document.addEventListener("visibilitychange", tell);
+  const pulse = setInterval(tell, 15000);
+
+  const lost = (live) => {
+    find(".burlab-gone").hidden = live;
+    el.closest(".burlab-panel")?.classList.toggle("burlab-lost", !live);
+  };
+  const onLive = (changed) => lost(changed?.comm_live !== false);
+  model.on("change:state", draw);
+  model.on("comm_live_update", onLive);
+  draw();
+  tell();
+  return () => {
+    observer.disconnect();
+    clearInterval(pulse);
+    document.removeEventListener("visibilitychange", tell);
+    model.off("change:state", draw);
+    model.off("comm_live_update", onLive);
+    send({ type: "leave" });
+  };
+}
+
+function drawReadouts(list, readouts) {
+  if (list.childElementCount !== readouts.length) {
+    list.innerHTML = "<div><span></span><b></b></div>".repeat(readouts.length);
+  }
+  readouts.forEach(([title, text], k) => {
+    const [name, value] = list.children[k].children;
+    if (name.textContent !== title) name.textContent = title;
+    if (value.textContent !== text) value.textContent = text;
+  });
+}
+
+export default { render };

@@ -1,0 +1,69 @@
+"""The record of one run as curves, read as it grows."""
+
+from typing import Any
+
+import numpy as np
+
+from .pyramid import Pyramid, Series
+
+NOT_DRAWN = ("step", "stamp_step", "stamp_time")
+PACE = "time_per_step"  # seconds, between two time stamps
+
+
+class Lines:
+    """A pyramid for every column of a run's record. `read` costs time in the rows that are new.
+
+    version: changes when there is something new to draw.
+    """
+
+    def __init__(self, run: Any) -> None:
+        self.run = run
+        self.version = 0
+        self.curves: dict[str, Pyramid] = {}
+        self.path: tuple[Series, Series] = (np.empty(0), np.empty((0, 2)))  # steps and points, of two parameters
+        self._cursor: Any = None
+        self._parent: Any = run.parent
+        self._stamp: tuple[float, float] = (-1.0, 0.0)  # row and nanoseconds of the last time stamp
+
+    def read(self) -> bool:
+        """Take what was written since the last time; whether there was anything."""
+        if self.run.parent is not self._parent:  # it has branched off, and continues in a record of its own
+            self._parent, self._cursor = self.run.parent, None
+        rows, self._cursor, fresh = self.run.tail(self._cursor)
+        if fresh:
+            for curve in self.curves.values():
+                curve.clear()
+            self._stamp = (-1.0, 0.0)
+        steps = rows["step"]
+        for name in rows:
+            if name not in NOT_DRAWN:
+                self._curve(name).append(steps, rows[name])
+        self._read_stamps(rows["stamp_step"], rows["stamp_time"])
+        new = bool(fresh or steps.size)
+        self.version += new
+        if new and self.run.path is not None:
+            self.path = self.run.path
+        return new
+
+    def _curve(self, name: str) -> Pyramid:
+        return self.curves.setdefault(name, Pyramid())
+
+    def _read_stamps(self, steps: Series, times: Series) -> None:
+        """Time per step between stamps: seconds, at the later one."""
+        at: Series = np.concatenate([[self._stamp[0]], steps])
+        when: Series = np.concatenate([[self._stamp[1]], times])
+        done, took = np.diff(at), np.diff(when)
+        real = done > 0
+        self._curve(PACE).append(steps[real], took[real] / done[real] * 1e-9)
+        if steps.size:
+            self._stamp = (float(steps[-1]), float(times[-1]))
+
+
+def family(run: Any, most: int = 4) -> list[Any]:
+    """The runs that this one branched from, the nearest first."""
+    found: list[Any] = []
+    run = run.parent
+    while run is not None and len(found) < most:
+        found.append(run)
+        run = run.parent
+    return found

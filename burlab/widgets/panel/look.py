@@ -1,0 +1,71 @@
+"""How the plots of a panel look: legible on white and on black, and still while they move."""
+
+import math
+from typing import Any
+
+from .arrangement import RIGHT, Arrangement, Place
+from .lines import PACE
+from .model import Plot
+
+BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#8f9aa6"
+_INK, _GRID = "#5b6673", "rgba(128, 136, 148, 0.22)"
+_AXIS = {"gridcolor": _GRID, "zeroline": False, "linecolor": _GRID, "tickfont": {"size": 11}}
+_TICKS = 4  # labels along an axis of decades
+
+
+def axis_of(plot: Plot) -> dict[str, Any]:
+    """What depends on the values that a plot shows: powers of ten only, where there are several."""
+    if not plot.log:
+        return {"type": "linear", "dtick": None}
+    decades = math.log10(plot.high / plot.low) if plot.low > 0 else 0.0
+    return {"type": "log", "dtick": math.ceil(decades / _TICKS) if decades > 1 else None}
+
+
+def cursor(x: str, t: int, length: int) -> list[dict[str, Any]]:
+    """A line at the cursor and a veil over what lies ahead of it in the record; nothing at the end of the record."""
+    common = {"xref": x, "yref": "paper", "y0": 0, "y1": 1}
+    veil = {"type": "rect", "x0": t, "x1": length, "fillcolor": GREY, "opacity": 0.16, "line": {"width": 0}}
+    line = {"type": "line", "x0": t, "x1": t, "line": {"color": ORANGE, "width": 1.5}}
+    return [common | veil, common | line] if t < length else []
+
+
+def layout(arrangement: Arrangement) -> dict[str, Any]:
+    """The figure without its curves."""
+    axes = {f"yaxis{place.y[1:]}": _upright(place) for place in arrangement.places}
+    for x, (domain, anchor) in arrangement.columns.items():
+        axes[f"xaxis{x[1:]}"] = _AXIS | {
+            "domain": domain, "anchor": anchor, "tickformat": "~s", "rangemode": "tozero", "showspikes": True,
+            "spikethickness": 1, "spikecolor": GREY, "spikedash": "dot", "spikemode": "across",
+            "title": {"text": "step", "font": {"size": 11}, "standoff": 4},
+        }  # fmt: skip
+        if x != "x":
+            axes[f"xaxis{x[1:]}"]["matches"] = "x"
+    if arrangement.square:
+        axes |= _plane(*arrangement.square)
+    return axes | {
+        "height": arrangement.height, "margin": {"l": 58, "r": 14, "t": 22, "b": 40}, "autosize": True,
+        "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)", "hovermode": "x", "uirevision": "same",
+        "font": {"family": "system-ui, sans-serif", "size": 12, "color": _INK},
+        "annotations": [_title(place.x, place.y, place.plot.title) for place in arrangement.places],
+    }  # fmt: skip
+
+
+def _title(x: str, y: str, text: str) -> dict[str, Any]:
+    """A line of text over the top left corner of a plot."""
+    at = {"xref": f"{x} domain", "x": 0, "xanchor": "left", "yref": f"{y} domain", "y": 1, "yanchor": "bottom"}
+    return at | {"text": text, "showarrow": False, "font": {"size": 12}}
+
+
+def _plane(x: str, y: str) -> dict[str, Any]:
+    """The axes of the contour."""
+    common = _AXIS | {"showgrid": False, "nticks": 6}
+    small = {"font": {"size": 11}, "standoff": 4}
+    return {
+        f"xaxis{x[1:]}": common | {"domain": RIGHT, "anchor": y, "title": small | {"text": "x₀"}},
+        f"yaxis{y[1:]}": common | {"domain": (0.0, 1.0), "anchor": x, "title": small | {"text": "x₁"}},
+    }
+
+
+def _upright(place: Place) -> dict[str, Any]:
+    unit = {"tickformat": "~s", "ticksuffix": "s"} if place.plot.name == PACE else {"exponentformat": "power"}
+    return _AXIS | unit | {"domain": place.domain, "anchor": place.x, "nticks": 5}

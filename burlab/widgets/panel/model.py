@@ -1,0 +1,132 @@
+"""What the panel of a run shows, and what its controls do. It knows no screen: a view draws it, a test reads it."""
+
+import math
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from .commands import Commands, Intent
+from .ground import Ground, flat
+from .lines import NOT_DRAWN, PACE, Lines, family
+from .pyramid import Series
+from .scales import Scale, scale_for
+
+_RATE_WINDOW = 0.5  # seconds over which the speed is measured
+TITLES = {
+    "value": "value",
+    "gradient_norm": "gradient norm",
+    "step_norm": "step norm",
+    PACE: "time per step",
+    "validation_value": "validation value",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """One of the plots over steps. columns: what is drawn in it, the main one first; low, high: its extremes so far."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    low: float
+    high: float
+
+    @property
+    def log(self) -> bool:
+        """Whether its axis is logarithmic: nothing in it is negative, and something positive."""
+        return self.low >= 0 and self.high > 0
+
+
+class Model:
+    """The panel of one run, to be used by one thread: `obey` an intent, `look` at the run, read what is to be shown.
+
+    error: what the last intent ran into. lines: the record; old: those of the runs that this one branched from, the
+    nearest first. path: steps (n,) and points (n, 2), and point: the place now, (2,), of a run with a ground.
+    """
+
+    def __init__(self, run: Any) -> None:
+        self.run = run
+        self.error = ""
+        self.lines = Lines(run)
+        self.old: list[Lines] = []
+        self.scales: dict[str, Scale] = {name: scale_for(name, run.hyper[name]) for name in run.hyper}
+        self.commands = Commands(run, self.scales.__getitem__)
+        self.ground = Ground(run) if self._is_plane() else None
+        self.point: Series = np.empty(0)
+        self._marks: list[tuple[float, int]] = []  # wall clock and step, for the speed
+        self._burst = monotonic()
+        self.look()
+
+    def obey(self, intent: Intent) -> None:
+        """Carry out an intent; what goes wrong is said in the status line."""
+        try:
+            self.error = ""
+            self.commands.obey(intent)
+        except Exception as error:  # whatever a run raises is shown, and the panel lives on
+            self.error = f"{type(error).__name__}: {error}"
+
+    def look(self) -> None:
+        """Read what is new."""
+        now = monotonic()
+        self._do_bursts(now)
+        self.lines.read()
+        known = {id(line.run): line for line in self.old}
+        self.old = [known.get(id(run)) or Lines(run) for run in family(self.run)]
+        for line in self.old:
+            line.read()
+        for name, scale in self.scales.items():
+            if not scale.holds(value := self.run.hyper[name]):
+                self.scales[name] = scale_for(name, value)
+        if self.ground is not None:
+            self.point = self._place()
+            self.ground.look(self.run, np.vstack((self.lines.path[1], self.point)))
+        self._mark(now)
+
+    @property
+    def active(self) -> bool:
+        """Whether the run is playing, slow bursts included."""
+        return self.run.running or (self.commands.playing and self.commands.speed > 0)
+
+    @property
+    def speed(self) -> float:
+        """Steps per second just now; 0 at rest."""
+        (start, first), (end, last) = self._marks[0], self._marks[-1]
+        return (last - first) / (end - start) if end - start > 0.05 else 0.0
+
+    @property
+    def plots(self) -> list[Plot]:
+        """The plots over steps, in order: the value with its validation, the norms, the time, then other columns."""
+        known = list(self.lines.curves)
+        main = [name for name in ("value", "validation_value") if name in known]
+        groups = [("value", tuple(main)), *((name, (name,)) for name in ("gradient_norm", "step_norm", PACE))]
+        groups += [(name, (name,)) for name in known if name not in TITLES and name not in NOT_DRAWN]
+        return [Plot(name, TITLES.get(name, name.replace("_", " ")), of, *self._extremes(of)) for name, of in groups]
+
+    def _extremes(self, columns: tuple[str, ...]) -> tuple[float, float]:
+        curves = [line.curves.get(name) for line in (self.lines, *self.old) for name in columns]
+        lows = [c.low for c in curves if c is not None and not math.isnan(c.low)]
+        highs = [c.high for c in curves if c is not None and not math.isnan(c.high)]
+        return (min(lows), max(highs)) if lows else (math.nan, math.nan)
+
+    def _is_plane(self) -> bool:
+        return self.run.path is not None and self.run.path[1].shape[1:] == (2,)
+
+    def _place(self) -> Series:
+        """Where the run is: between two looks at one that runs, the newest point of its path is near enough."""
+        points = self.lines.path[1]
+        return points[-1] if self.run.running and len(points) else flat(self.run.x)
+
+    def _do_bursts(self, now: float) -> None:
+        try:
+            self.commands.burst(now - self._burst)
+        except Exception as error:  # as in obey
+            self.commands.playing = False
+            self.error = f"{type(error).__name__}: {error}"
+        self._burst = now
+
+    def _mark(self, now: float) -> None:
+        if not self.active or (self._marks and self.run.t < self._marks[-1][1]):
+            self._marks.clear()
+        self._marks = [mark for mark in self._marks if now - mark[0] < _RATE_WINDOW] + [(now, self.run.t)]

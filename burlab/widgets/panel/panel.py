@@ -1,0 +1,117 @@
+"""A run's panel from the first display to the last: who looks at it, and what that costs while nobody does."""
+
+import atexit
+import math
+import threading
+import weakref
+from time import monotonic
+from typing import Any
+
+from .commands import Intent
+from .model import Model
+from .view import View
+from .worker import PERIOD, REST, Worker
+
+_GRACE = 20.0  # seconds that a panel without an output stays: a cell may be on the way to another place
+_SILENCE = 120.0  # seconds after which a page that says nothing is taken for closed; pages speak every 15 s
+
+
+class Panel:
+    """The panel of one run. It works, and keeps the run alive, while a page shows it.
+
+    When no page has spoken for two minutes it waits and holds nothing; a page that comes back wakes it. When the output
+    that held it is deleted it closes, and another display of the run makes a new one.
+    """
+
+    def __init__(self, run: Any) -> None:
+        self._run = weakref.ref(run)
+        self._pages = {"to come": (monotonic(), False)}  # view -> when it last spoke, whether it is in sight
+        self._left = math.inf  # when the last view was taken away
+        self._behind = False  # whether a page was loaded that does not know the last changes
+        self._lock = threading.Lock()  # held while the worker comes or goes
+        self._model: Model | None = Model(run)
+        self._worker: Worker | None = None
+        self.closed = False
+        self.view = View(self._model, self.hear)
+        weakref.finalize(run, self.close).atexit = False
+        self._wake()
+
+    def hear(self, message: Intent) -> None:
+        """What a page says: an intent, or something about itself. From any thread."""
+        kind, page = message.get("type"), str(message.get("view", ""))
+        if kind == "drawn":
+            self.view.drawn(int(message["tick"]))
+        elif kind == "leave":
+            self._pages.pop(page, None)
+            if not self._pages:
+                self._left = monotonic()
+        elif kind == "watch":
+            self._pages.pop("to come", None)
+            self._behind |= page not in self._pages
+            self._pages[page] = (monotonic(), bool(message["visible"]))
+            self._left = math.inf
+            self._wake()
+        if self._worker is not None:
+            self._worker.ask({} if kind in ("drawn", "leave", "watch") else message)
+
+    def close(self) -> None:
+        """End it: the widgets go, the run stays as it is."""
+        if not self.closed:
+            self.closed = True
+            self.rest()
+            self.view.close()
+
+    def rest(self) -> None:
+        """Stop looking at the run, and hold it no longer."""
+        with self._lock:
+            worker, self._worker, self._model = self._worker, None, None
+            _awake.discard(self)
+        if worker is not None:
+            worker.close()
+
+    def _wake(self) -> None:
+        with self._lock:
+            if self._worker is None and self._run() is not None and not self.closed:
+                self._behind = True
+                self._worker = Worker(self._turn)
+                _awake.add(self)
+
+    def _turn(self, intents: list[Intent]) -> float:
+        """One turn of the worker: obey, look, show. Gives the seconds until the next one."""
+        run, now = self._run(), monotonic()
+        pages = list(self._pages.values())
+        if now - self._left > _GRACE or run is None:
+            self.close()
+            return REST
+        if pages and all(now - spoke > _SILENCE for spoke, _ in pages):
+            self.rest()
+            return REST
+        model = self._model = self._model or Model(run)
+        for intent in intents:
+            if intent:
+                model.obey(intent)
+        seen = any(visible for _, visible in pages)
+        if seen or model.commands.speed:
+            model.look()
+        if seen and self.view.ready:
+            behind, self._behind = self._behind, False
+            self.view.show(model, everything=behind)
+        return PERIOD if model.active else REST
+
+
+_panels: "weakref.WeakKeyDictionary[Any, Panel]" = weakref.WeakKeyDictionary()
+_awake: "set[Panel]" = set()
+
+
+def panel_of(run: Any) -> Panel:
+    """The panel of a run: the same one for every display of it."""
+    panel = _panels.get(run)
+    if panel is None or panel.closed:
+        panel = _panels[run] = Panel(run)
+    return panel
+
+
+@atexit.register
+def _rest_all() -> None:
+    for panel in list(_awake):
+        panel.rest()

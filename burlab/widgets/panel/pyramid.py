@@ -1,0 +1,125 @@
+"""Curves of any length in bounded memory: what a plot shows of ten million rows, at the cost of the new ones."""
+
+from typing import Any
+
+import numpy as np
+from tsdownsample import MinMaxLTTBDownsampler
+
+Series = np.ndarray[Any, np.dtype[np.float64]]
+
+
+class Pyramid:
+    """A growing curve, kept as the lowest and the highest row of equal stretches of rows.
+
+    A stretch is `width` rows; when there are twice `stretches` of them, neighbours join and the width doubles. So every
+    point kept is a row that was written, no extreme is ever lost, and appending costs time in the new rows only.
+    Rows that are not finite are passed over.
+
+    >>> import numpy as np
+    >>> curve = Pyramid(stretches=4)
+    >>> curve.append(np.arange(1000.0), np.sin(np.arange(1000.0)))
+    >>> curve.rows, curve.width, round(curve.low, 4), round(curve.high, 4)
+    (1000, 128, -1.0, 1.0)
+    """
+
+    def __init__(self, stretches: int = 2048) -> None:
+        self._stretches = stretches
+        self.clear()
+
+    def clear(self) -> None:
+        """No rows."""
+        self.rows = 0
+        self.width = 1
+        self._full = np.empty((4, 0))  # x and y of the lowest, x and y of the highest row of each full stretch
+        self._part = np.empty((4, 0))  # the same of the last stretch, which is not full yet: one column, or none
+        self._missing = 0  # rows until the last stretch is full
+        self.last = float("nan")  # y of the last row
+
+    @property
+    def low(self) -> float:
+        """The lowest finite y so far; NaN before there is one."""
+        return _extreme(self._kept()[1], np.fmin)
+
+    @property
+    def high(self) -> float:
+        """The highest finite y so far; NaN before there is one."""
+        return _extreme(self._kept()[3], np.fmax)
+
+    def append(self, x: Series, y: Series) -> None:
+        """Add rows. x: rising, shape (n,), float64; y: shape (n,), float64."""
+        while self.rows + y.size > 2 * self._stretches * self.width:
+            self._join()
+        if not y.size:
+            return
+        self.rows += y.size
+        self.last = float(y[-1])
+        if (ahead := min(self._missing, y.size)) > 0:
+            self._part = _lower(self._part, _extremes(x[:ahead], y[:ahead], ahead))
+            self._missing -= ahead
+            x, y = x[ahead:], y[ahead:]
+        if self._missing == 0 and self._part.size:
+            self._full, self._part = np.hstack((self._full, self._part)), np.empty((4, 0))
+        whole = y.size - y.size % self.width
+        if whole:
+            self._full = np.hstack((self._full, _extremes(x[:whole], y[:whole], self.width)))
+        if rest := y.size - whole:
+            self._part = _extremes(x[whole:], y[whole:], rest)
+            self._missing = self.width - rest
+
+    def points(self, count: int, *, log: bool = False) -> tuple[Series, Series]:
+        """At most `count` points (x, y) that look like all of them (MinMaxLTTB, Van Der Donckt et al. 2023).
+
+        log: for an axis that shows logarithms: only positive points, and likeness is judged on their logarithms.
+        """
+        kept = self._kept()
+        swapped = kept[0] > kept[2]
+        x = np.where(swapped, kept[2::-2], kept[0::2]).T.ravel()
+        y = np.where(swapped, kept[3::-2], kept[1::2]).T.ravel()
+        shown = np.isfinite(y) & ((y > 0) | (not log))
+        shown[1::2] &= x[1::2] != x[::2]
+        x, y = x[shown], y[shown]
+        if y.size > count:
+            downsampler: Any = MinMaxLTTBDownsampler()
+            thin = downsampler.downsample(x, np.log(y) if log else y, n_out=count)
+            x, y = x[thin], y[thin]
+        return x, y
+
+    def _kept(self) -> Series:
+        return np.hstack((self._full, self._part))
+
+    def _join(self) -> None:
+        """Make pairs of neighbours one; the last stretch takes a neighbour that is left over."""
+        pairs = self._full.shape[1] // 2
+        left = self._full[:, 2 * pairs :]
+        if left.size or self._part.size:
+            held = self.width - self._missing if self._part.size else 0
+            self._part = _lower(left, self._part) if left.size and self._part.size else np.hstack((left, self._part))
+            self._missing = 2 * self.width - held - (self.width if left.size else 0)
+        self._full = _lower(self._full[:, 0 : 2 * pairs : 2], self._full[:, 1 : 2 * pairs : 2])
+        self.width *= 2
+
+
+def _extremes(x: Series, y: Series, width: int) -> Series:
+    """x and y of the lowest and the highest row of each stretch, shape (4, n / width); NaN where no row is finite."""
+    stretches = y.reshape(-1, width)
+    if np.isfinite(y).all():
+        low, high = stretches.argmin(axis=1), stretches.argmax(axis=1)
+    else:
+        finite = np.isfinite(stretches)
+        stretches = np.where(finite, stretches, np.nan)
+        low = np.where(finite, stretches, np.inf).argmin(axis=1)
+        high = np.where(finite, stretches, -np.inf).argmax(axis=1)
+    at = np.arange(len(stretches))
+    places = x.reshape(-1, width)
+    return np.stack((places[at, low], stretches[at, low], places[at, high], stretches[at, high]))
+
+
+def _lower(a: Series, b: Series) -> Series:
+    """The extremes of two neighbours, column by column. a: the left one."""
+    low = ~(b[1] < a[1]) & ~np.isnan(a[1])  # a keeps ties, and NaN never wins
+    high = ~(b[3] > a[3]) & ~np.isnan(a[3])
+    return np.vstack((np.where(low, a[:2], b[:2]), np.where(high, a[2:], b[2:])))
+
+
+def _extreme(y: Series, smaller: Any) -> float:
+    return float(smaller.reduce(y)) if y.size else float("nan")

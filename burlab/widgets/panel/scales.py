@@ -1,0 +1,80 @@
+"""What a slider for a hyperparameter covers: decades around its value, seen as a place between 0 and 1."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+_DECADES = 3  # on either side of the start value
+_NEAR_ONE = 5  # decades of 1 - b
+_ZERO = 0.03  # the places at the left end that mean zero
+_DECAYS = {"b", "b1", "b2", "beta", "beta1", "beta2", "mu", "momentum", "rho", "alpha", "decay", "gamma"}
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Values between low and high, spread over the places 0 to 1.
+
+    log: evenly in log v. near one: evenly in log(1 - v), for decay factors such as 0.9, 0.99, 0.999. log from zero: as
+    log, and the left end means exactly 0. linear: evenly in v. Values found by place have two significant digits.
+
+    >>> lr, beta = scale_for("lr", 1e-3), scale_for("b2", 0.999)
+    >>> [lr.value(p) for p in (0, 0.5, 1)], [beta.value(p) for p in (0, 0.6, 1)]
+    ([1e-06, 0.001, 1.0], [0.0, 0.999, 0.99999])
+    """
+
+    kind: Literal["log", "near one", "log from zero", "linear"]
+    low: float
+    high: float
+
+    def value(self, place: float) -> float:
+        """The value at a place between 0 and 1."""
+        place = min(max(place, 0.0), 1.0)
+        if self.kind == "linear":
+            return _rounded(self.low + place * (self.high - self.low), digits=3)
+        if self.kind == "near one":
+            rest = (1 - self.low) * ((1 - self.high) / (1 - self.low)) ** place
+            return round(1 - _rounded(rest), 12)
+        if self.kind == "log from zero":
+            if place < 0.999 * _ZERO:
+                return 0.0
+            place = (place - _ZERO) / (1 - _ZERO)
+        return _rounded(self.low * (self.high / self.low) ** place)
+
+    def place(self, value: float) -> float:
+        """Where a value is shown: between 0 and 1, at an end if it lies beyond."""
+        if self.kind == "linear":
+            part = (value - self.low) / (self.high - self.low)
+        elif self.kind == "near one":
+            part = 1.0 if value >= 1 else math.log((1 - value) / (1 - self.low), (1 - self.high) / (1 - self.low))
+        else:
+            part = -1.0 if value <= 0 else math.log(value / self.low, self.high / self.low)
+            if self.kind == "log from zero" and value > 0:
+                part = _ZERO + (1 - _ZERO) * part
+        return min(max(part, 0.0), 1.0)
+
+    def holds(self, value: float) -> bool:
+        """Whether a value lies on the scale."""
+        return self.low <= value <= self.high or (self.kind == "log from zero" and value == 0)
+
+
+def scale_for(name: str, value: float) -> Scale:
+    """The scale for a hyperparameter of this name whose value is now `value`.
+
+    Decay factors (0.5 to 1, or called like one) are spread near one; positive numbers cover three decades on either
+    side; zero can be left for 1e-6 to 1; what is negative lies on a line.
+    """
+    if not math.isfinite(value):
+        value = 1e-3
+    if 0.5 <= value < 1 or (0 <= value < 1 and name.lower() in _DECAYS):
+        return Scale("near one", 0.0, max(1 - 10.0**-_NEAR_ONE, value))
+    if value > 0:
+        middle = math.floor(math.log10(value) + 1e-9)
+        top = middle + (0 if math.isclose(value, 10.0**middle) else 1)
+        return Scale("log", 10.0 ** max(middle - _DECADES, -300), 10.0 ** min(top + _DECADES, 300))
+    if value == 0:
+        return Scale("log from zero", 1e-6, 1.0)
+    return Scale("linear", 3 * value, -3 * value)
+
+
+def _rounded(value: float, digits: int = 2) -> float:
+    return float(f"{value:.{digits - 1}e}")

@@ -1,0 +1,89 @@
+"""All that the panel shows besides the curves, as plain data: the status line, read-outs, knobs and memory."""
+
+import math
+from typing import Any
+
+from . import words
+from .lines import PACE
+from .model import TITLES, Model
+
+
+def state_of(model: Model) -> dict[str, Any]:
+    """What is to be shown now.
+
+    step, length: the cursor and the rows of the record. playing, speed: steps per second of a slow run, 0 for full.
+    tone: "ready running paused past stopped failed" for the colour of `status`. readouts: pairs of title and text.
+    knobs: a dict per hyperparameter, `place` between 0 and 1. memory: total and kinds, each with its share.
+    """
+    t, length = int(model.run.t), int(model.run.length)
+    tone, status = _status(model, t, length)
+    return {
+        "step": t,
+        "length": length,
+        "playing": model.active,
+        "speed": model.commands.speed,
+        "tone": tone,
+        "status": status,
+        "readouts": _readouts(model, t, length),
+        "knobs": [_knob(model, name) for name in model.run.hyper],
+        "memory": _memory(model.run.memory),
+    }
+
+
+def _status(model: Model, t: int, length: int) -> tuple[str, str]:
+    if model.error:
+        return "failed", model.error
+    if model.active:
+        speed = f", {words.rate(model.speed)} steps per second" if model.speed else ""
+        again = f" again, of {words.count(length)} recorded" if t < length else ""
+        return "running", f"Running: step {words.count(t)}{again}{speed}"
+    stopped = model.run.stopped
+    if stopped is not None:
+        return ("failed" if stopped.reason in ("error", "non_finite") else "stopped"), stopped.message
+    if length == 0:
+        return "ready", "Ready at step 0"
+    if t < length:
+        return "past", (
+            f"At step {words.count(t)} of {words.count(length)}, in the past: Play runs the record again, "
+            "a changed knob branches off"
+        )
+    return "paused", f"Paused at step {words.count(t)}"
+
+
+def _readouts(model: Model, t: int, length: int) -> list[list[str]]:
+    known: dict[str, float] = (model.run.at(min(t, length - 1)) or {}) if length else {}
+    names = [name for name in ("value", "gradient_norm", "step_norm", "validation_value") if name in model.lines.curves]
+    shown = [[TITLES[name], words.number(known[name]) if name in known else "–"] for name in names]
+    return [*shown, [TITLES[PACE], _time_per_step(model)]]
+
+
+def _time_per_step(model: Model) -> str:
+    if model.speed and not model.commands.speed:
+        return words.duration(1 / model.speed)
+    curve = model.lines.curves[PACE]
+    return words.duration(curve.last) if curve.rows and math.isfinite(curve.last) else "–"
+
+
+def _knob(model: Model, name: str) -> dict[str, Any]:
+    hyper, scale = model.run.hyper, model.scales[name]
+    value = float(hyper[name])
+    schedule = ""
+    if name in hyper.scheduled:
+        schedule = "follows" if hyper.follows(name) else "held"
+    return {
+        "name": name,
+        "place": round(scale.place(value), 6),
+        "text": words.number(value) if schedule == "follows" else words.exact(value),
+        "low": words.exact(0.0 if scale.kind == "log from zero" else scale.low),
+        "high": words.exact(scale.high),
+        "schedule": schedule,
+    }
+
+
+def _memory(nbytes: dict[str, int]) -> dict[str, Any]:
+    kinds = {name: n for name, n in nbytes.items() if name != "total" and n}
+    total = sum(kinds.values())
+    return {
+        "total": words.size(total),
+        "kinds": [[name.replace("_", " "), words.size(n), round(n / total, 3)] for name, n in kinds.items()],
+    }

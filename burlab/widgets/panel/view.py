@@ -1,0 +1,96 @@
+"""The widgets of a panel: a head, the plots, a foot."""
+
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from typing import Any, cast
+
+import anywidget
+import ipywidgets  # pyright: ignore[reportMissingTypeStubs] - it ships none
+import plotly.graph_objects as go  # pyright: ignore[reportMissingTypeStubs] - plotly ships none
+import traitlets
+
+from .figure import Figure
+from .model import Model
+from .state import state_of
+
+_HERE = Path(__file__).parent
+_HEAD = ("step", "length", "playing", "speed", "tone", "status", "readouts")
+_FOOT = ("knobs", "memory")
+_PATIENCE = 0.5  # seconds after which an update is sent although the browser has not drawn the last one
+_CONFIG = {"responsive": True, "displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "toImage"]}
+
+
+class Head(anywidget.AnyWidget):
+    """Buttons, status line, read-outs, and the slider over the record."""
+
+    _esm = _HERE / "head.js"
+    _css = _HERE / "panel.css"
+    state = traitlets.Dict().tag(sync=True)
+
+
+class Foot(anywidget.AnyWidget):
+    """Knobs and memory."""
+
+    _esm = _HERE / "foot.js"
+    state = traitlets.Dict().tag(sync=True)
+
+
+class View:
+    """The widgets of one panel, which any number of cells may show. `hear` gets what the controls send."""
+
+    def __init__(self, model: Model, hear: Callable[[dict[str, Any]], None]) -> None:
+        self._tick = 0
+        self._drawn = 0
+        self._sent = 0.0
+        self._told: dict[str, Any] = {}
+        self._tell(state_of(model))
+        self.head = Head(state=self._part(_HEAD))
+        self.foot = Foot(state=self._part(_FOOT))
+        self.figure = Figure(model, go.FigureWidget)
+        self.figure.widget.set_trait("_config", _CONFIG)
+        self.root: Any = ipywidgets.VBox([self.head, self.figure.widget, self.foot])
+        self.root.add_class("burlab-panel")
+        for control in (self.head, self.foot):
+            cast("Any", control).on_msg(_passed_to(hear))
+
+    @property
+    def ready(self) -> bool:
+        """Whether the browser has drawn what it was sent, or has had enough time for it."""
+        return self._drawn >= self._tick or monotonic() - self._sent > _PATIENCE
+
+    def drawn(self, tick: int) -> None:
+        """The browser has drawn an update."""
+        self._drawn = max(self._drawn, tick)
+
+    def show(self, model: Model, *, everything: bool = False) -> None:
+        """Send what has changed. everything: also what a page that was loaded anew does not know."""
+        moved = self.figure.draw(model, everything=everything)
+        state = state_of(model)
+        if not (moved or state != self._told or everything):
+            return
+        self._tick += 1
+        self._sent = monotonic()
+        self._tell(state)
+        self.head.state = self._part(_HEAD)
+        self.foot.state = {name: state[name] for name in _FOOT}
+
+    def close(self) -> None:
+        """Take the widgets out of the kernel and of the pages that show them."""
+        for widget in (self.root, self.head, self.foot, self.figure.widget):
+            widget.close()
+
+    def _tell(self, state: dict[str, Any]) -> None:
+        self._told = state
+
+    def _part(self, names: tuple[str, ...]) -> dict[str, Any]:
+        return {name: self._told[name] for name in names} | {"tick": self._tick}
+
+
+def _passed_to(hear: Callable[[dict[str, Any]], None]) -> Any:
+    """A widget's callback that hands on what was said."""
+
+    def callback(_widget: Any, message: Any, _buffers: Any) -> None:
+        hear(message)
+
+    return callback

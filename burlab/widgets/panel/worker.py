@@ -1,0 +1,75 @@
+"""The thread of a panel: it carries out what the controls ask for, and looks at the run about 15 times a second."""
+
+import threading
+from collections.abc import Callable, Iterable
+from queue import Empty, SimpleQueue
+from time import monotonic
+from typing import Any
+
+from .commands import Intent
+
+PERIOD = 1 / 15  # seconds between two looks at a run that plays
+REST = 0.2  # between two looks at one that rests
+_DUTY = 4  # a look that took a second is followed by four of doing nothing
+
+
+class Worker:
+    """Calls `turn(intents)` in a thread of its own until it is closed. turn: gives the seconds until the next turn."""
+
+    def __init__(self, turn: Callable[[list[Intent]], float]) -> None:
+        self._turn = turn
+        self._asked: SimpleQueue[Any] = SimpleQueue()
+        self._open = True
+        self._thread = threading.Thread(target=self._work, name="burlab panel", daemon=True)
+        self._thread.start()
+
+    def ask(self, intent: Intent) -> None:
+        """Have an intent carried out soon; from any thread."""
+        self._asked.put(intent)
+
+    def close(self) -> None:
+        """End the thread, after the turn that it is in."""
+        self._open = False
+        self._asked.put({})
+
+    def join(self, seconds: float) -> None:
+        """Wait for the thread to end."""
+        if threading.current_thread() is not self._thread:
+            self._thread.join(seconds)
+
+    def _work(self) -> None:
+        wait = 0.0
+        while self._open:
+            intents = self._drained(wait)
+            if not self._open:
+                break
+            start = monotonic()
+            wait = max(self._turn(list(latest(intents))), _DUTY * (monotonic() - start))
+        del self._turn  # what it holds is free, even if someone keeps this
+
+    def _drained(self, wait: float) -> list[Intent]:
+        found: list[Intent] = []
+        try:
+            found.append(self._asked.get(timeout=wait) if wait else self._asked.get_nowait())
+            while True:
+                found.append(self._asked.get_nowait())
+        except Empty:
+            return found
+
+
+def latest(intents: Iterable[Intent]) -> Iterable[Intent]:
+    """Without those that a later one of the same kind makes pointless: of a drag, the last place counts.
+
+    >>> [i["step"] for i in latest([{"type": "seek", "step": 1}, {"type": "seek", "step": 2}])]
+    [2]
+    """
+    kept: list[Intent] = []
+    for intent in intents:
+        if kept and intent.get("type") in ("seek", "slide") and _same(kept[-1], intent):
+            kept.pop()
+        kept.append(intent)
+    return kept
+
+
+def _same(a: Intent, b: Intent) -> bool:
+    return a.get("type") == b.get("type") and a.get("name") == b.get("name")

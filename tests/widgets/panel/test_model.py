@@ -1,0 +1,209 @@
+"""What the panel shows and does, without a browser: against a run that writes rows when it is told to."""
+
+import numpy as np
+import pytest
+
+from burlab.run.stop import Stopped
+from burlab.widgets.panel import words
+from burlab.widgets.panel.model import Model
+from burlab.widgets.panel.state import state_of
+from tests.widgets.panel.fake import FakeRun
+
+
+def looked(model):
+    model.look()
+    return state_of(model)
+
+
+def test_a_fresh_run_is_ready():
+    state = state_of(Model(FakeRun()))
+    assert (state["tone"], state["status"]) == ("ready", "Ready at step 0")
+    assert (state["step"], state["length"], state["playing"]) == (0, 0, False)
+    assert [text for _, text in state["readouts"]] == ["–"] * 4
+
+
+def test_play_and_pause_reach_the_run_and_the_status_line():
+    run = FakeRun()
+    model = Model(run)
+    model.obey({"type": "play"})
+    run.write(1234)
+    assert looked(model)["status"].startswith("Running: step 1,234")
+    model.obey({"type": "pause"})
+    state = looked(model)
+    assert run.said == [("start", None), "pause"]
+    assert (state["tone"], state["status"]) == ("paused", "Paused at step 1,234")
+
+
+@pytest.mark.parametrize(("count", "steps"), [(1, 1), ("100", 100), ("1e3", 1000), ("1,000", 1000)])
+def test_step_does_as_many_as_it_is_told(count, steps):
+    run = FakeRun()
+    Model(run).obey({"type": "step", "count": count})
+    assert run.said == [("start", steps)]
+
+
+@pytest.mark.parametrize("count", ["", "0", "-3", "1.5", "many", "nan", "inf"])
+def test_a_count_that_is_none_is_explained(count):
+    run = FakeRun()
+    model = Model(run)
+    model.obey({"type": "step", "count": count})
+    state = state_of(model)
+    assert run.said == []
+    assert state["tone"] == "failed"
+    assert "expected a whole number from 1 on" in state["status"]
+    model.obey({"type": "step", "count": "2"})
+    assert state_of(model)["tone"] == "paused"
+
+
+def test_reset_and_seek_move_the_cursor_and_say_where_it_is():
+    run = FakeRun()
+    model = Model(run)
+    run.write(1000)
+    model.obey({"type": "seek", "step": 412})
+    state = looked(model)
+    assert state["status"].startswith("At step 412 of 1,000, in the past")
+    assert state["readouts"][0] == ["value", words.number(0.5**412)]
+    model.obey({"type": "seek", "step": 5000})
+    model.obey({"type": "reset"})
+    assert run.said == [("seek", 412), ("seek", 1000), ("seek", 0)]
+    assert looked(model)["step"] == 0
+
+
+def test_a_changed_knob_in_the_past_branches_and_keeps_the_old_line():
+    run = FakeRun()
+    model = Model(run)
+    run.write(100)
+    model.look()
+    model.obey({"type": "seek", "step": 40})
+    model.obey({"type": "enter", "name": "lr", "text": "3e-2"})
+    model.look()
+    assert run.hyper["lr"] == 3e-2
+    assert model.lines.curves["value"].rows == 40
+    assert [old.curves["value"].rows for old in model.old] == [100]
+    assert state_of(model)["tone"] == "paused"
+    run.write(20)
+    model.look()
+    assert model.lines.curves["value"].rows == 60
+    version = model.lines.version
+    model.look()
+    assert model.lines.version == version
+
+
+def test_slides_and_fields_set_the_hyperparameter():
+    run = FakeRun({"lr": 1e-3, "b2": 0.999})
+    model = Model(run)
+    model.obey({"type": "slide", "name": "lr", "place": 0.75})
+    model.obey({"type": "slide", "name": "b2", "place": 0.4})
+    assert run.said == [("lr", 0.032), ("b2", 0.99)]
+    knobs = {knob["name"]: knob for knob in looked(model)["knobs"]}
+    assert knobs["lr"]["text"] == "0.032"
+    assert knobs["lr"]["place"] == pytest.approx(0.75, abs=2e-3)
+    assert (knobs["b2"]["text"], knobs["b2"]["low"], knobs["b2"]["high"]) == ("0.99", "0", "0.99999")
+
+
+def test_a_number_beyond_the_slider_moves_its_range():
+    model = Model(FakeRun())
+    model.obey({"type": "enter", "name": "lr", "text": "50"})
+    knob = looked(model)["knobs"][0]
+    assert (knob["low"], knob["high"]) == ("0.01", "100000")
+
+
+@pytest.mark.parametrize("text", ["", "fast", "nan", "inf"])
+def test_a_field_that_holds_no_number_is_explained(text):
+    run = FakeRun()
+    model = Model(run)
+    model.obey({"type": "enter", "name": "lr", "text": text})
+    assert run.said == []
+    assert "expected a number such as 0.01" in state_of(model)["status"]
+
+
+def test_a_schedule_is_taken_over_and_given_back():
+    run = FakeRun({"lr": 1e-3, "mu": 0.9}, scheduled=("lr",))
+    model = Model(run)
+
+    def schedules():
+        return [knob["schedule"] for knob in looked(model)["knobs"]]
+
+    assert schedules() == ["follows", ""]
+    model.obey({"type": "hold", "name": "lr"})
+    assert schedules() == ["held", ""]
+    model.obey({"type": "follow", "name": "lr"})
+    assert schedules() == ["follows", ""]
+    model.obey({"type": "slide", "name": "lr", "place": 0.5})
+    assert schedules() == ["held", ""]
+
+
+def test_what_stopped_a_run_is_said():
+    run = FakeRun()
+    model = Model(run)
+    run.write(3)
+    run.stopped = Stopped("grad_norm", 3, "Stopped at step 3: the gradient norm 0.25 is at most 0.3.")
+    assert (looked(model)["tone"], looked(model)["status"]) == ("stopped", run.stopped.message)
+    run.stopped = Stopped("non_finite", 3, "Stopped at step 3: the value is nan.")
+    assert looked(model)["tone"] == "failed"
+
+
+def test_whatever_a_run_raises_is_shown():
+    run = FakeRun()
+    model = Model(run)
+
+    def fails(steps=None):
+        raise ZeroDivisionError("no steps today")
+
+    run.start = fails
+    model.obey({"type": "play"})
+    assert (state_of(model)["tone"], state_of(model)["status"]) == ("failed", "ZeroDivisionError: no steps today")
+    model.obey({"type": "dance"})
+    assert "no intent 'dance'" in state_of(model)["status"]
+
+
+def test_memory_is_shown_by_kind():
+    run = FakeRun()
+    run.write(1000)
+    memory = state_of(Model(run))["memory"]
+    assert memory["total"] == "24 kB"
+    assert [kind[:2] for kind in memory["kinds"]] == [["parameters", "16 B"], ["history", "24 kB"]]
+    assert sum(kind[2] for kind in memory["kinds"]) == pytest.approx(1, abs=2e-3)
+
+
+def test_plots_are_logarithmic_only_while_values_are_positive():
+    signs = {"accuracy": lambda s: s - 5.0, "zero": lambda s: 0 * s}
+    run = FakeRun(validation_value=lambda s: np.where(s % 3 == 0, 1.0, np.nan), **signs)
+    model = Model(run)
+    run.write(100)
+    model.look()
+    plots = {plot.name: plot for plot in model.plots}
+    assert list(plots) == ["value", "gradient_norm", "step_norm", "time_per_step", "accuracy", "zero"]
+    assert plots["value"].columns == ("value", "validation_value")
+    assert [plot.log for plot in plots.values()] == [True, True, True, True, False, False]
+
+
+def test_time_per_step_comes_from_the_stamps():
+    run = FakeRun()
+    model = Model(run)
+    for n in (3, 1, 7, 100):
+        run.write(n)
+        model.look()
+    _, seconds = model.lines.curves["time_per_step"].points(100)
+    np.testing.assert_allclose(seconds, 1e-6)
+    assert state_of(model)["readouts"][-1] == ["time per step", "1 µs"]
+
+
+def test_a_slow_run_does_its_steps_by_the_clock():
+    run = FakeRun()
+    model = Model(run)
+    model.obey({"type": "speed", "value": 100})
+    model.obey({"type": "play"})
+    assert run.t == 1
+    for _ in range(10):
+        model.commands.burst(0.05)
+    assert run.t == 51
+    assert state_of(model)["playing"]
+    run.stopped = Stopped("steps", 51, "enough")
+    model.commands.burst(1.0)
+    assert run.t == 51
+    assert not state_of(model)["playing"]
+    run.stopped = None
+    model.obey({"type": "play"})
+    model.obey({"type": "speed", "value": 0})
+    assert run.said[-1] == ("start", None)
+    assert run.running

@@ -1,0 +1,51 @@
+"""Sliders: every place is a value and back, decades around the value, decay factors near one."""
+
+import math
+
+import pytest
+from hypothesis import given, strategies as st
+
+from burlab.widgets.panel.scales import scale_for
+
+VALUES = [("lr", 1e-3), ("lr", 3e-4), ("lr", 0.3), ("eps", 1e-8), ("b1", 0.9), ("mu", 0.0), ("decay", 0.0), ("z", -0.5)]
+VALUES += [("weight_decay", 0.0), ("b2", 1 - 1e-9), ("lr", 1e300), ("lr", float("nan")), ("shift", 7.0)]
+
+
+@pytest.mark.parametrize(("name", "value"), VALUES)
+@given(st.floats(0, 1))
+def test_places_and_values_agree(name, value, place):
+    scale = scale_for(name, value)
+    found = scale.value(place)
+    assert scale.holds(found) or found == pytest.approx(scale.low) or found == pytest.approx(scale.high)
+    assert scale.value(scale.place(found)) == pytest.approx(found, rel=1e-9, abs=1e-12)
+    assert 0 <= scale.place(found) <= 1
+
+
+@pytest.mark.parametrize(("name", "value"), [case for case in VALUES if not math.isnan(case[1])])
+def test_a_scale_holds_the_value_it_was_made_for(name, value):
+    assert scale_for(name, value).holds(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kind", "ends"),
+    [
+        ("lr", 1e-3, "log", (1e-6, 1.0)),
+        ("lr", 3e-4, "log", (1e-7, 1.0)),
+        ("b2", 0.999, "near one", (0.0, 0.99999)),
+        ("mu", 0.0, "near one", (0.0, 0.99999)),
+        ("weight_decay", 0.0, "log from zero", (0.0, 1.0)),
+        ("shift", -2.0, "linear", (-6.0, 6.0)),
+    ],
+)
+def test_what_a_slider_covers(name, value, kind, ends):
+    scale = scale_for(name, value)
+    assert scale.kind == kind
+    assert (scale.value(0), scale.value(1)) == pytest.approx(ends, rel=1e-9)
+
+
+@pytest.mark.parametrize("value", [1e-3, 0.9, 0.0, -1.0])
+def test_places_rise_with_values(value):
+    scale = scale_for("x", value)
+    values = [scale.value(k / 200) for k in range(201)]
+    assert values == sorted(values)
+    assert len(set(values)) > 60
