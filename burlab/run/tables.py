@@ -5,9 +5,9 @@ of a table it means, and starts anew where that one is gone.
 """
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -49,14 +49,40 @@ def _doors() -> dict[str, Callable[..., Any]]:
     )
 
 
-class Table:
-    """Columns of float64 that someone else writes. The writer stays alive as long as this does."""
+class Columns(Protocol):
+    """Columns of float64 that someone else writes meanwhile."""
 
-    def __init__(self, kind: str, address: int, writer: object) -> None:
-        """kind: "record" or "trail"; address: of the C++ object; writer: the Python object that owns it."""
+    def extent(self) -> Extent:
+        """What there is now."""
+        ...
+
+    def copy(self, extent: Extent, column: int, first: int, count: int) -> Column | None:
+        """Slots [first, first + count) of a column, or None where they have been rewritten since `extent`."""
+        ...
+
+
+class RecordColumns(Columns, Protocol):
+    """The columns of a record."""
+
+    @property
+    def stamps(self) -> Columns:
+        """When rows ended: the columns row and nanoseconds."""
+        ...
+
+
+class Table:
+    """The columns of a C++ object. Its owner stays alive as long as this does."""
+
+    def __init__(self, kind: str, address: int, owner: object) -> None:
+        """kind: "record" or "trail"; address: of the object; owner: the Python object that frees it."""
         self._kind = kind
         self._address = address
-        self._writer = writer
+        self._owner = owner
+
+    @property
+    def stamps(self) -> "Table":
+        """Of a record: when rows ended, a trail with the columns row and nanoseconds."""
+        return Table("trail", _doors()["record_stamps"](self._address), self._owner)
 
     def extent(self) -> Extent:
         """What there is now."""
@@ -70,19 +96,25 @@ class Table:
         copy = _doors()[f"{self._kind}_copy"]
         return out if copy(self._address, extent.generation, column, first, count, out.ctypes.data) else None
 
-    def read(self, columns: Sequence[int]) -> tuple[Extent, list[Column]]:
-        """These columns as they are at one moment."""
-        while True:
-            extent = self.extent()
-            read = [self.copy(extent, column, 0, extent.slots) for column in columns]
-            found = [column for column in read if column is not None]
-            if len(found) == len(columns):
-                return extent, found
 
-    @property
-    def stamps(self) -> "Table":
-        """Of a record: when rows ended, a trail with the columns row and nanoseconds."""
-        return Table("trail", _doors()["record_stamps"](self._address), self._writer)
+def copy_all(table: Columns, extent: Extent, columns: Iterable[int], first: int, count: int) -> list[Column] | None:
+    """Slots [first, first + count) of several columns, or None where they have been rewritten since `extent`."""
+    copies: list[Column] = []
+    for column in columns:
+        copied = table.copy(extent, column, first, count)
+        if copied is None:
+            return None
+        copies.append(copied)
+    return copies
+
+
+def read(table: Columns, columns: Sequence[int]) -> tuple[Extent, list[Column]]:
+    """Columns as they are at one moment."""
+    while True:
+        extent = table.extent()
+        copies = copy_all(table, extent, columns, 0, extent.slots)
+        if copies is not None:
+            return extent, copies
 
 
 def nbytes(ledger: int) -> dict[str, int]:

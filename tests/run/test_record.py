@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from burlab.run.tables import KINDS, Extent, Table, nbytes
+from burlab.run.tables import KINDS, Extent, Table, nbytes, read
 from tests.run.tables import Writer
 
 
@@ -43,7 +43,7 @@ def table(writer: Writer) -> Table:
 
 
 def check(writer: Writer, model: Model):
-    extent, columns = table(writer).read(range(writer.columns))
+    extent, columns = read(table(writer), range(writer.columns))
     assert (extent.rows, extent.span) == (len(model.rows), model.span)
     np.testing.assert_array_equal(np.stack(columns, 1), model.slots())
 
@@ -87,7 +87,7 @@ def test_a_pair_is_nan_only_where_all_its_rows_are():
     rows = np.tile([np.nan, np.nan, 1.0, np.nan], 32)
     rows[:4] = np.nan
     writer.append(rows)
-    _, (column,) = table(writer).read([0])
+    _, (column,) = read(table(writer), [0])
     assert np.isnan(column[:2]).all()
     assert (column[2:] == 1.0).all()
 
@@ -100,7 +100,7 @@ def test_what_a_cut_took_from_an_open_pair_is_written_again():
     kept = writer("cut", 777)
     assert kept < 777
     writer.append(rows[kept:])
-    for ours, theirs in zip(table(writer).read([0, 1])[1], table(whole).read([0, 1])[1], strict=True):
+    for ours, theirs in zip(read(table(writer), [0, 1])[1], read(table(whole), [0, 1])[1], strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
 
@@ -111,8 +111,8 @@ def test_a_restored_record_goes_on_as_if_it_had_never_stopped(rows):
     for row in range(rows):
         writer.append(numbers[row])
         writer("stamp", 5.0 * row)
-    extent, columns = table(writer).read(range(3))
-    stamps, times = table(writer).stamps.read([0, 1])
+    extent, columns = read(table(writer), range(3))
+    stamps, times = read(table(writer).stamps, [0, 1])
     held, held_times = np.concatenate(columns), np.concatenate(times)
     done = copy("restore", ctypes.addressof(extent), held.ctypes.data, ctypes.addressof(stamps), held_times.ctypes.data)
     assert done == 1
@@ -120,7 +120,7 @@ def test_a_restored_record_goes_on_as_if_it_had_never_stopped(rows):
         record.append(numbers[rows:])
         record("stamp", 1e9)
     for ours, theirs in ((table(copy), table(writer)), (table(copy).stamps, table(writer).stamps)):
-        mine, other = ours.read([0, 1]), theirs.read([0, 1])
+        mine, other = read(ours, [0, 1]), read(theirs, [0, 1])
         assert (mine[0].rows, mine[0].span) == (other[0].rows, other[0].span)
         np.testing.assert_array_equal(mine[1], other[1])
 
@@ -140,7 +140,7 @@ def test_a_copy_goes_on_like_the_record_that_was_cut(rows, budget):
         each("stamp", 1e9)
     assert copy("bytes", -1) == writer("bytes", -1)
     for ours, theirs in ((table(copy), table(writer)), (table(copy).stamps, table(writer).stamps)):
-        mine, other = ours.read([0, 1]), theirs.read([0, 1])
+        mine, other = read(ours, [0, 1]), read(theirs, [0, 1])
         assert (mine[0].rows, mine[0].span) == (other[0].rows, other[0].span)
         np.testing.assert_array_equal(mine[1], other[1])
     np.testing.assert_array_equal(trail_of(copy)[1], trail_of(writer)[1])
@@ -162,17 +162,17 @@ def test_stamps_thin_out_and_are_cut_with_their_rows():
         if row % 3 == 0:
             writer("stamp", 10.0 * row)
     stamps = table(writer).stamps
-    extent, (rows, times) = stamps.read([0, 1])
+    extent, (rows, times) = read(stamps, [0, 1])
     assert extent.slots == len(rows) <= 64
     np.testing.assert_array_equal(rows, 3 * extent.span * np.arange(len(rows)))
     np.testing.assert_array_equal(times, 10 * rows)
     kept = writer("cut", 500)
-    rows = stamps.read([0])[1][0]
+    rows = read(stamps, [0])[1][0]
     assert rows[-1] < kept <= rows[-1] + 3 * extent.span
 
 
 def trail_of(writer):
-    extent, columns = Table("trail", writer("trail"), writer).read(range(writer.columns))
+    extent, columns = read(Table("trail", writer("trail"), writer), range(writer.columns))
     return extent, np.stack(columns, 1)
 
 
@@ -208,7 +208,7 @@ def test_readers_look_on_while_a_record_merges_and_is_cut(budget):
     thread.start()
     seen = set()
     while thread.is_alive() or not seen:
-        extent, (low, high) = record.read([0, 1])
+        extent, (low, high) = read(record, [0, 1])
         seen.add(extent.generation)
         if extent.span == 2:
             np.testing.assert_array_equal(low, np.arange(extent.rows))
@@ -219,9 +219,9 @@ def test_readers_look_on_while_a_record_merges_and_is_cut(budget):
             np.testing.assert_array_equal(high[1::2], -first)
             np.testing.assert_array_equal(low[1:-2:2], first[:-1] + extent.span - 1)
             assert extent.rows - 1 <= low[-1] < first[-1] + extent.span
-        (rows, times) = record.stamps.read([0, 1])[1]
+        (rows, times) = read(record.stamps, [0, 1])[1]
         np.testing.assert_array_equal(times, 10 * rows)
-        steps, points = trail.read([0])
+        steps, points = read(trail, [0])
         np.testing.assert_array_equal(points[0], np.arange(steps.slots) * steps.span)
     thread.join()
     assert len(seen) > 2, "no merge happened while somebody looked"

@@ -1,0 +1,43 @@
+"""What history, path and live views ask of whatever keeps a record."""
+
+from typing import Protocol
+
+from .tables import Array, Columns, RecordColumns
+from .view import View
+
+FIRST, IMPLICIT = "step", ("samples", "time")  # columns that no record stores; most hyperparameters are others
+
+
+class Recorder(Protocol):
+    """Whatever keeps a record: a loop in C++, or a minimizer written in Python.
+
+    columns: of the record, in order: value, gradient_norm, step_norm, what else is stored; among them hyperparameters
+    that the update gives. start_hypers: all hyperparameters at step 0. batch: samples per step. dimension: of x.
+    """
+
+    columns: tuple[str, ...]
+    start_hypers: dict[str, float]
+    batch: int
+    dimension: int
+
+    @property
+    def record(self) -> RecordColumns:
+        """A row per step."""
+        ...
+
+    @property
+    def path(self) -> Columns | None:
+        """The points themselves, where x has one or two entries."""
+        ...
+
+    def event_rows(self) -> tuple[Array, Array, Array]:
+        """The changes so far: steps, positions among the hyperparameters, values."""
+        ...
+
+    def settle(self) -> None:
+        """Wait until changes that were told are among the event rows."""
+        ...
+
+    def view(self) -> View:
+        """What it is doing."""
+        ...
