@@ -9,6 +9,7 @@ from .gradient_descent import GD
 from .momentum import Momentum, Nesterov
 from .nadam import NAdam
 from .optimizer import Hyper, Optimizer
+from .penalties import Penalty, elastic_net, l1, l2, proximal
 from .radam import RAdam
 from .rmsprop import RMSProp
 from .schedules import (
@@ -22,7 +23,9 @@ from .schedules import (
     step,
     warmup,
 )
+from .sets import Set, ball, box, nonnegative, projected, simplex
 from .sign import Lion, Rprop, SignSGD
+from .wrappers import Wrapper, clip_by_norm, clip_by_value, decoupled_weight_decay, gradient_noise, weight_decay
 
 __all__ = [
     "ASGD",
@@ -39,17 +42,34 @@ __all__ = [
     "NAdam",
     "Nesterov",
     "Optimizer",
+    "Penalty",
     "RAdam",
     "RMSProp",
     "Rprop",
+    "Set",
     "SignSGD",
+    "Wrapper",
+    "ball",
+    "box",
+    "clip_by_norm",
+    "clip_by_value",
     "constant",
     "cosine",
+    "decoupled_weight_decay",
+    "elastic_net",
     "exponential",
+    "gradient_noise",
     "inverse_sqrt",
+    "l1",
+    "l2",
     "linear",
+    "nonnegative",
     "one_cycle",
     "polynomial",
+    "projected",
+    "proximal",
+    "simplex",
     "step",
     "warmup",
+    "weight_decay",
 ]

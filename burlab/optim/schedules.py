@@ -195,7 +195,7 @@ class warmup:
 
 @dataclass(frozen=True)
 class one_cycle:
-    """Up to the peak and down to almost nothing: Smith and Topin 2018, arXiv:1708.07120, in torch's form, on half waves.
+    """Up to the peak and down to almost nothing: Smith and Topin 2018, arXiv:1708.07120, in torch's form, half waves.
 
     As torch's OneCycleLR: from peak / start_factor, in the first part `rise` of the steps, and down to
     peak / start_factor / end_factor at the last step, where it stays. The paper has straight lines and a third phase;

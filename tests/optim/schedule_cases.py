@@ -9,7 +9,7 @@ from burlab.optim import constant, cosine, exponential, inverse_sqrt, linear, on
 
 @dataclass(frozen=True)
 class Case:
-    """A schedule, its largest value, and how another library makes it: `torch(lr_scheduler, optimizer)`, `optax(optax)`.
+    """A schedule, its largest value, and another library's twin: `torch(lr_scheduler, optimizer)` or `optax(optax)`.
 
     steps: how many are compared; torch's optimizer starts with lr = `base`.
     """

@@ -156,7 +156,7 @@ def variant(**methods):
         (variant(update=lambda s, g, state, x, t: (x - g, {"v": g})), ArgumentError, "structure"),
         (variant(update=lambda s, g, state, x, t: (np.sum(x), state)), ShapeError, r"\(\), expected \(2,\)"),
         (variant(update=lambda s, g, state, x, t: ((x - g).astype(np.float32), state)), DTypeError, "float32"),
-        (variant(update=lambda s, g, state, x, t, *, f: (x - f.grad(x), state)), TraceError, "f.grad"),
+        (variant(update=lambda s, g, state, x, t, *, f: (x - f.slope(x), state)), TraceError, "f.slope"),
         (variant(update=lambda s, g, state, x, t: (x - g if s.lr else x, state)), TraceError, "np.where"),
         (variant(init=lambda s, x: {"name": "a"}), DTypeError, "init"),
         (GD(lr="0.1"), DTypeError, "lr"),
