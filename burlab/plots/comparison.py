@@ -26,7 +26,7 @@ def compare(
 
     runs: by name, runs or their histories (mappings of columns). against: "step", "time" (shown in milliseconds) or
     "samples". minimum: what is subtracted from the column first, such as the minimum of the problem. Numbers that are
-    not positive then have no logarithm and are left out.
+    not positive then have no logarithm and leave a gap.
 
     >>> import numpy as np, burlab as bl
     >>> history = {"step": np.arange(3), "value": np.array([4.0, 2.0, 1.0])}
@@ -40,6 +40,7 @@ def compare(
     for k, (name, run) in enumerate(runs.items()):
         history = getattr(run, "history", run)
         x, y = np.asarray(history[against]) * unit, np.asarray(history[column], np.float64) - minimum
+        x, y = x[~np.isnan(y)], y[~np.isnan(y)]  # a validation value has rows between
         y = np.where(y > 0, y, np.nan)
         shown = thinned(np.log(y))
         figure.add_scatter(x=x[shown], y=y[shown], name=name, line={"color": colour(k), "width": 2})

@@ -34,7 +34,13 @@ def test_a_long_run_is_thinned():
     assert len(line.x) == len(line.y) == 2000
 
 
-def test_what_has_no_logarithm_is_left_out():
+def test_rows_without_a_number_are_passed_over():
+    sparse = history(7) | {"validation_value": np.array([3.0, np.nan, np.nan, 2.0, np.nan, np.nan, 1.0])}
+    (line,) = compare({"a": sparse}, column="validation_value").data
+    np.testing.assert_array_equal(np.transpose([line.x, line.y]), [[0, 3], [3, 2], [6, 1]])
+
+
+def test_what_has_no_logarithm_leaves_a_gap():
     (line,) = compare({"a": {"step": np.arange(3), "value": np.array([1.0, 0.0, -1.0])}}).data
     np.testing.assert_array_equal(np.isnan(line.y), [False, True, True])
 
