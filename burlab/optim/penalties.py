@@ -101,4 +101,4 @@ class elastic_net(Penalty):
 
 def shrink(x: Vector, by: Any) -> Vector:
     """sign(x) max(|x| - by, 0)."""
-    return np.sign(x) * np.maximum(np.abs(x) - by, 0.0)
+    return x - np.clip(x, -by, by)

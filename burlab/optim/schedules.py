@@ -97,7 +97,7 @@ class polynomial:
 
     def __call__(self, t: Any) -> Any:
         """The value at step t."""
-        return self.end + (self.start - self.end) * (1 - np.minimum(t, self.steps) / self.steps) ** self.power
+        return self.end + (self.start - self.end) * (1 - np.minimum(t / self.steps, 1.0)) ** self.power
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class linear:
 
     def __call__(self, t: Any) -> Any:
         """The value at step t."""
-        return self.end + (self.start - self.end) * (1 - np.minimum(t, self.steps) / self.steps)
+        return self.end + (self.start - self.end) * (1 - np.minimum(t / self.steps, 1.0))
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class cosine:
 
     def __call__(self, t: Any) -> Any:
         """The value at step t."""
-        wave = 1 + np.cos(math.pi * (np.minimum(t, self.steps) / self.steps))
+        wave = 1 + np.cos(math.pi * np.minimum(t / self.steps, 1.0))
         return self.end + 0.5 * (self.start - self.end) * wave
 
 
@@ -190,7 +190,7 @@ class warmup:
         """The value at step t."""
         done = np.minimum(t / self.steps, 1.0)
         then = self.then if callable(self.then) else constant(self.then)
-        return (1 - done) * self.start + done * then(np.maximum(t - self.steps, 0))
+        return (1 - done) * self.start + done * then(np.maximum(t - self.steps, 0.0))
 
 
 @dataclass(frozen=True)
@@ -224,4 +224,4 @@ class one_cycle:
         """The value at step t."""
         top, low = self.rise * self.steps - 1, self.peak / self.start_factor
         down = cosine(self.peak, self.steps - 1 - top, end=low / self.end_factor)
-        return np.minimum(cosine(low, top, end=self.peak)(t), down(np.maximum(t - top, 0)))
+        return np.minimum(cosine(low, top, end=self.peak)(t), down(np.maximum(t - top, 0.0)))
