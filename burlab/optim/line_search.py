@@ -6,12 +6,11 @@ import numpy as np
 
 from burlab.transforms import while_loop
 
-from .arithmetic import Scalar, choose, number, where
+from .arithmetic import Scalar, choose, number, ratio, where
 from .line import Line, Point, cubic_minimizer
 
 GROWTH = 9.0  # a trial that is too short grows by at most this many times the last stretch
 EDGE = 0.1  # a trial keeps this part of a bracket away from its ends
-SHRINK = 0.66  # two trials must shorten a bracket at least to this part, or the next one halves it
 
 
 def armijo(line: Line, first: Scalar, shrink: Any, c1: Any, trials: int) -> Scalar:
@@ -46,8 +45,7 @@ def wolfe(line: Line, g: Any, first: Scalar, c1: Any, c2: Any, trials: int) -> P
 
     One loop does both algorithms: until a bracket is known (`high` is finite) trials grow, then they close in on it, by
     cubic interpolation kept away from the ends. What differs from the book: trials of value or slope inf or nan are
-    the far end of a bracket; decrease lost in rounding is judged by slopes (`Line.enough`); a bracket that does not
-    shrink is halved.
+    the far end of a bracket; decrease lost in rounding is judged by slopes (`Line.enough`).
 
     g: gradient at a = 0. Each trial costs one value and gradient. Gives the trial, with `found`. After `trials` trials,
     or once the bracket is a rounding wide, it is the best one that is enough, and `found` is false: step 0 if none was.
@@ -56,7 +54,7 @@ def wolfe(line: Line, g: Any, first: Scalar, c1: Any, c2: Any, trials: int) -> P
     low = {"step": number(line.x, 0.0), "value": line.value, "slope": line.slope, "gradient": g}
     high = {"step": inf, "value": inf, "slope": inf}
     start = {
-        "low": low, "high": high, "next": first, "width": inf, "older": inf, "found": np.asarray(False),
+        "low": low, "high": high, "next": first, "width": inf, "found": np.asarray(False),
         "count": np.asarray(0),
     }  # fmt: skip
     precision = 4 * float(np.finfo(line.x.dtype).eps)
@@ -76,9 +74,8 @@ def wolfe(line: Line, g: Any, first: Scalar, c1: Any, c2: Any, trials: int) -> P
         return {
             "low": best,
             "high": ends,
-            "next": _next(low, here, best, ends, width > SHRINK * s["older"], line.noise),
+            "next": _next(low, here, best, ends, line.noise),
             "width": width,
-            "older": s["width"],
             "found": ~fails & (np.abs(here["slope"]) <= -c2 * line.slope),
             "count": s["count"] + 1,
         }
@@ -87,14 +84,15 @@ def wolfe(line: Line, g: Any, first: Scalar, c1: Any, c2: Any, trials: int) -> P
     return {**end["low"], "found": end["found"]}
 
 
-def _next(before: Point, here: Point, low: Point, high: Point, slow: Any, noise: Scalar) -> Scalar:
+def _next(before: Point, here: Point, low: Point, high: Point, noise: Scalar) -> Scalar:
     """The next trial: inside of the bracket, or beyond `here` where there is none yet."""
     bracketed = np.isfinite(high["step"])
     other = choose(bracketed, high, {name: before[name] for name in high})
     best = cubic_minimizer(other, low, noise)
     span = where(bracketed, high["step"] - low["step"], here["step"] - before["step"])
-    part = (best - low["step"]) / span
-    inside = where((part > 0) & (part < 1) & ~slow, np.clip(part, EDGE, 1 - EDGE), 0.5)
-    inside = where(np.isfinite(high["value"]) & np.isfinite(high["slope"]), inside, EDGE)
+    part = ratio(best - low["step"], span)
+    inside = where((part > 0) & (part < 1), np.clip(part, EDGE, 1 - EDGE), 0.5)
+    known = np.isfinite(high["value"]) & np.isfinite(high["slope"])
+    inside = where(known, inside, where(low["step"] > 0, 0.5 * np.ones_like(part), EDGE))
     beyond = where(part > 0, np.clip(part, 0.5, GROWTH), GROWTH)
     return low["step"] + span * where(bracketed, inside, beyond)
