@@ -2,7 +2,7 @@
 
 import inspect
 from abc import ABC, abstractmethod
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
 
@@ -32,6 +32,12 @@ class Optimizer(ABC):
     ...         return x - self.lr * np.sign(g), state
     >>> bl.minimize(lambda x: np.sum(x**2), np.array([1.0, -1.0]), SignDescent(0.25), steps=3).x
     array([ 0.25, -0.25])
+    """
+
+    per_leaf: ClassVar[bool] = False
+    """Whether the rule needs the shapes of x's leaves: then x and g are trees as x0 was, and the new x is one.
+
+    What the rule asks of f is about flat vectors all the same.
     """
 
     def init(self, x: Vector) -> State:  # noqa: ARG002 - what most rules start from

@@ -14,6 +14,7 @@ from burlab.graph.trace import trace
 
 from .live import Live, acting, live_fields
 from .optimizer import Optimizer, Vector, advance
+from .per_leaf import flat_face
 from .questions import Questions
 
 
@@ -36,13 +37,14 @@ class Rule:
     questions: tuple[str, ...] = ()
 
 
-def trace_rule(optimizer: Optimizer, x: Vector, batch: int = 1) -> Rule:
+def trace_rule(optimizer: Optimizer, x: Vector, batch: int = 1, like: tree.Tree = None) -> Rule:
     """Trace the update of an optimizer that starts at x, shape (d,). Raises where it is no rule for x and the state.
 
-    batch: samples of a step.
+    batch: samples of a step. like: x before it was made flat, for rules that need its shapes.
     """
-    live = live_fields(optimizer)
     kind = type(optimizer).__name__
+    optimizer = flat_face(optimizer, x if like is None else like)
+    live = live_fields(optimizer)
     leaves, structure = tree.flatten(optimizer.init(x.copy()))
     state = tuple(_state_leaf(leaf, f"{kind}.init") for leaf in leaves)
 

@@ -56,7 +56,7 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     point = as_point(x0, "x0")
     x = _flat(point.leaves)
     stream = drawn(oracle.data.samples, batch, sampler, seed)
-    rule = trace_rule(optimizer, x)
+    rule = trace_rule(optimizer, x, like=point.tree)
     hypers = tuple(rule.hyper)
     if taken := set(hypers) & set(COLUMNS):
         raise ArgumentError(f"the field {taken.pop()!r} is a column of every history. Give it another name.")

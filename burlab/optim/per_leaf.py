@@ -1,0 +1,66 @@
+"""Rules that need the shapes of x's leaves, put behind the flat face that a run knows."""
+
+import copy
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from burlab.errors import ArgumentError, ShapeError
+from burlab.graph import tree
+
+from .optimizer import Optimizer, State, Vector, advance
+
+
+def flat_face(optimizer: Optimizer, like: tree.Tree) -> Optimizer:
+    """The optimizer, where it or one inside of it has `per_leaf = True`, as a rule on flat vectors.
+
+    like: a tree with the structure and the shapes of x.
+    """
+    inside = {f.name: getattr(optimizer, f.name) for f in fields(optimizer)} if is_dataclass(optimizer) else {}
+    for name, part in inside.items():
+        if isinstance(part, Optimizer) and (flat := flat_face(part, like)) is not part:
+            optimizer = copy.copy(optimizer)
+            object.__setattr__(optimizer, name, flat)
+    if not optimizer.per_leaf:
+        return optimizer
+    leaves, structure = tree.flatten(like)
+    return _Leaves(optimizer, tuple(np.shape(leaf) for leaf in leaves), structure)
+
+
+@dataclass(frozen=True)
+class _Leaves(Optimizer):
+    """Flat vectors outside, trees inside."""
+
+    inner: Optimizer
+    shapes: tuple[tuple[int, ...], ...]
+    structure: tree.TreeDef
+
+    @property
+    def lr(self) -> Any:
+        """What a wrapper around it asks for."""
+        return getattr(self.inner, "lr", None)
+
+    def init(self, x: Vector) -> State:
+        return self.inner.init(self._tree(x))
+
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
+        result: Any = advance(self.inner, self._tree(g), state, self._tree(x), t, f)
+        if not isinstance(result, tuple) or len(cast("tuple[Any, ...]", result)) != 2:
+            return cast("Any", result)  # which trace_rule refuses
+        after, state = cast("tuple[Any, Any]", result)
+        return self._flat(after), state
+
+    def _tree(self, flat: Vector) -> Any:
+        ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes])
+        parts = zip([0, *ends], ends, self.shapes, strict=False)
+        return tree.unflatten(self.structure, [np.reshape(flat[int(a) : int(b)], shape) for a, b, shape in parts])
+
+    def _flat(self, x: tree.Tree) -> Vector:
+        leaves, structure = tree.flatten(x)
+        kind, shapes = type(self.inner).__name__, tuple(getattr(leaf, "shape", ()) for leaf in leaves)
+        if structure != self.structure:
+            raise ArgumentError(f"{kind}.update returned an x of structure {structure}, expected {self.structure}.")
+        if shapes != self.shapes:
+            raise ShapeError(f"{kind}.update returned an x with leaves of shapes {shapes}, expected {self.shapes}.")
+        return np.concatenate([np.reshape(leaf, (-1,)) for leaf in leaves])
