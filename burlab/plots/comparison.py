@@ -36,7 +36,7 @@ def compare(
     if against not in _AXES:
         raise ArgumentError(f"against={against!r} is no axis. Use one of {', '.join(map(repr, _AXES))}.")
     axis, unit = _AXES[against]
-    figure: Any = go.Figure(layout=layout(title=title, width=760, height=420))
+    figure: Any = go.Figure(layout=layout(title=title, width=820, height=420))
     for k, (name, run) in enumerate(runs.items()):
         history = getattr(run, "history", run)
         x, y = np.asarray(history[against]) * unit, np.asarray(history[column], np.float64) - minimum
@@ -46,5 +46,13 @@ def compare(
         figure.add_scatter(x=x[shown], y=y[shown], name=name, line={"color": colour(k), "width": 2})
     figure.update_xaxes(title=axis)
     what = column.replace("_", " ")
-    figure.update_yaxes(type="log", title=f"{what} − minimum" if minimum else what, exponentformat="power", dtick=None)
+    title_text = f"{what} − minimum" if minimum else what
+    figure.update_yaxes(type="log", title=title_text, exponentformat="power", dtick=_decade_tick(figure))
     return figure
+
+
+def _decade_tick(figure: Any) -> int | None:
+    """A tick per decade, unless they are so many or so few that plotly chooses better."""
+    y = np.concatenate([*(trace.y for trace in figure.data)])
+    decades = np.log10(np.nanmax(y)) - np.log10(np.nanmin(y))
+    return 1 if 2 <= decades <= 12 else None

@@ -89,7 +89,7 @@ def contour(
     >>> [trace.name for trace in bl.plots.contour(f, paths={"step": [[0, 0], [1, 1]]}).data]
     ['himmelblau', 'saddle', 'minimum', 'step', 'step']
     """
-    figure: Any = go.Figure(layout=layout(title=title, width=760, height=600))
+    figure: Any = go.Figure(layout=layout(title=title, width=820, height=600))
     figure.add_traces(landscape_traces(problem, landscape(problem, domain, resolution=resolution)))
     for k, (name, path) in enumerate((paths or {}).items()):
         figure.add_traces(path_traces(name, path, colour(k)))

@@ -17,8 +17,8 @@ def layout(**more: Any) -> dict[str, Any]:
     """The layout of a figure, with what is particular to it."""
     common: dict[str, Any] = {
         "template": "plotly_white",
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        "margin": {"l": 60, "r": 20, "t": 70, "b": 50},
+        "showlegend": True,
+        "margin": {"l": 60, "r": 20, "t": 50, "b": 50},
         "hoverlabel": {"namelength": -1},
     }
     return common | more
