@@ -14,6 +14,7 @@ __all__ = [
     "CompileError",
     "ConfigurationError",
     "DTypeError",
+    "FileError",
     "GradientError",
     "GraphError",
     "IndexRangeError",
@@ -44,6 +45,10 @@ class ConfigurationError(BurlabError, RuntimeError):
 
 class DTypeError(BurlabError, TypeError):
     """An array has a dtype that does not fit."""
+
+
+class FileError(BurlabError, OSError):
+    """A file cannot be read or written, is damaged or of another version, or belongs to other data."""
 
 
 class GradientError(BurlabError, AssertionError):
