@@ -27,7 +27,7 @@ def beale() -> TestFunction:
         minima=np.array([[3.0, 0.5]]),
         minimum=0.0,
         source="Beale 1958, Technical Report 25, Statistical Techniques Research Group, Princeton; "
-        "More, Garbow and Hillstrom 1981, problem 5",
+        "Moré, Garbow and Hillstrom 1981, problem 5",
     )
 
 

@@ -114,7 +114,7 @@ def softmax_regression(features: Any, labels: Any, *, l2: float = 0.0) -> Regres
     """1/n sum_i logsumexp(X^T a_i) - (X^T a_i)[y_i] + l2/2 |X|^2: the cross-entropy of a linear classifier.
 
     features: rows a_i, shape (n, d), float32 or float64. labels: shape (n,), integers from 0 to k - 1. X has shape
-    (d, k) and the features' dtype. The curvature of the loss is at most 1/2 (Bohning 1992), so smoothness is half of
+    (d, k) and the features' dtype. The curvature of the loss is at most 1/2 (Böhning 1992), so smoothness is half of
     the largest eigenvalue of A^T A / n, plus l2.
 
     >>> import numpy as np, burlab as bl

@@ -26,7 +26,7 @@ def rastrigin(dim: int = 2) -> TestFunction:
         domain=box(-5.12, 5.12, dim),
         minima=np.zeros((1, dim)),
         minimum=0.0,
-        source="Rastrigin 1974, Systems of Extremal Control, for dim = 2; any dim in Muhlenbein, Schomisch and Born "
+        source="Rastrigin 1974, Systems of Extremal Control, for dim = 2; any dim in Mühlenbein, Schomisch and Born "
         "1991, Parallel Computing 17",
         smoothness=2 + 40 * np.pi**2,
     )
@@ -58,7 +58,7 @@ def ackley(dim: int = 2) -> TestFunction:
         minima=np.zeros((1, dim)),
         minimum=0.0,
         source="Ackley 1987, A Connectionist Machine for Genetic Hillclimbing, for dim = 2; any dim and the domain in "
-        "Back 1996, Evolutionary Algorithms in Theory and Practice",
+        "Bäck 1996, Evolutionary Algorithms in Theory and Practice",
         smooth=False,
     )
 

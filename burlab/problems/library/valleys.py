@@ -28,7 +28,7 @@ def rosenbrock(dim: int = 2) -> TestFunction:
         minima=np.ones((1, dim)),
         minimum=0.0,
         source="Rosenbrock 1960, The Computer Journal 3(3), for dim = 2; the chained form and the domain as in De Jong "
-        "1975 and later test beds (not the sum over pairs of More, Garbow and Hillstrom 1981, problem 21)",
+        "1975; not the sum over pairs of Moré, Garbow and Hillstrom 1981, problem 21",
     )
 
 
@@ -50,8 +50,8 @@ def chebyshev_rosenbrock(dim: int = 2) -> TestFunction:
         domain=box(-1.5, 1.5, dim),
         minima=np.ones((1, dim)),
         minimum=0.0,
-        source="Gurbuzbalaban and Overton 2012, On Nesterov's nonsmooth Chebyshev-Rosenbrock functions, Nonlinear "
-        "Analysis 75(3), equation of the smooth variant",
+        source="Gürbüzbalaban and Overton 2012, On Nesterov's nonsmooth Chebyshev-Rosenbrock functions, Nonlinear "
+        "Analysis 75(3), the smooth variant",
     )
 
 
@@ -73,5 +73,5 @@ def powell_singular() -> TestFunction:
         domain=box(-4.0, 5.0, 4),
         minima=np.zeros((1, 4)),
         minimum=0.0,
-        source="Powell 1962, The Computer Journal 5(2); More, Garbow and Hillstrom 1981, problem 13",
+        source="Powell 1962, The Computer Journal 5(2); Moré, Garbow and Hillstrom 1981, problem 13",
     )

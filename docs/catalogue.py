@@ -1,0 +1,91 @@
+"""Write `catalogue.md` from the docstrings of all optimizers, schedules, problems and data: run it after a change."""
+
+import inspect
+from collections.abc import Iterable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import burlab as bl
+from burlab.optim import schedules
+
+PAGE = Path(__file__).with_name("catalogue.md")
+HEAD = """# Catalogue
+
+What can be chosen, and where it comes from. Written by `python docs/catalogue.py` from the docstrings, which say more:
+`help(bl.optim.Adam)`.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    named = {name: getattr(bl.optim, name) for name in sorted(bl.optim.__all__, key=str.lower)}
+    kinds = {name: kind for name, kind in named.items() if inspect.isclass(kind) and not inspect.isabstract(kind)}
+    rules = {name: kind for name, kind in kinds.items() if issubclass(kind, bl.optim.Optimizer)}
+    parts = {name: kind for name, kind in kinds.items() if name not in rules}
+    wrappers = {name: kind for name, kind in rules.items() if "inner" in names(kind)}
+    return "\n".join(
+        [
+            HEAD,
+            section("Optimizers", "bl.optim", {n: k for n, k in rules.items() if n not in wrappers}),
+            section("Wrappers, around any optimizer", "bl.optim", wrappers),
+            section(
+                "Schedules, the value of any live field", "bl.optim", {n: k for n, k in parts.items() if scheduled(k)}
+            ),
+            section("Sets and penalties", "bl.optim", {n: k for n, k in parts.items() if not scheduled(k)}),
+            functions(),
+            section("Finite sums", "bl.problems", made(bl.problems, bl.problems.Regression)),
+            section("Data", "bl.data", made(bl.data)),
+        ]
+    )
+
+
+def section(title: str, home: str, kinds: dict[str, Any]) -> str:
+    """A table with a row per class or function: its name, what it takes, and the first line of its docstring."""
+    rows = (f"| `{name}` | {', '.join(names(kind))} | {summary(kind)} |" for name, kind in kinds.items())
+    return table(f"{title}: `{home}`", "| name | fields | what it is, and which version |", rows)
+
+
+def functions() -> str:
+    """The table of test functions, with what they say about themselves."""
+    rows: list[str] = []
+    for name, make in made(bl.problems, bl.problems.TestFunction).items():
+        f = make()
+        free = "any" if "dim" in inspect.signature(make).parameters else str(f.dim)
+        rows.append(f"| `{name}` | {free} | {f.minimum:.6g} | {len(f.minima)} | {f.source} |")
+    return table("Test functions: `bl.problems`", "| name | dimension | minimum | minimizers | source |", rows)
+
+
+def table(title: str, head: str, rows: Iterable[str]) -> str:
+    """A heading and a table in Markdown."""
+    return "\n".join([f"## {title}", "", head, "|---" * (head.count("|") - 1) + "|", *rows, ""])
+
+
+def made(module: Any, kind: Any = None) -> dict[str, Any]:
+    """The public functions of a module, those that return a `kind` where one is given."""
+    found = {name: getattr(module, name) for name in module.__all__}
+    return {
+        name: f
+        for name, f in found.items()
+        if inspect.isfunction(f) and kind in (None, inspect.signature(f).return_annotation)
+    }
+
+
+def scheduled(kinds: dict[str, Any]) -> dict[str, Any]:
+    """Those that are schedules."""
+    return {name: kind for name, kind in kinds.items() if inspect.getmodule(kind) is schedules}
+
+
+def names(kind: Any) -> list[str]:
+    """What a dataclass or a function takes."""
+    return [f.name for f in fields(kind)] if inspect.isclass(kind) else list(inspect.signature(kind).parameters)
+
+
+def summary(kind: Any) -> str:
+    """The first paragraph of a docstring, fit for a table."""
+    text = (inspect.getdoc(kind) or "").split("\n\n")[0].replace("\n", " ")
+    return text.replace("|", "\\|").replace("<-", "←")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
