@@ -29,10 +29,8 @@ def page() -> str:
             HEAD,
             section("Optimizers", "bl.optim", {n: k for n, k in rules.items() if n not in wrappers}),
             section("Wrappers, around any optimizer", "bl.optim", wrappers),
-            section(
-                "Schedules, the value of any live field", "bl.optim", {n: k for n, k in parts.items() if scheduled(k)}
-            ),
-            section("Sets and penalties", "bl.optim", {n: k for n, k in parts.items() if not scheduled(k)}),
+            section("Schedules, the value of any live field", "bl.optim", scheduled(parts)),
+            section("Sets and penalties", "bl.optim", {n: k for n, k in parts.items() if n not in scheduled(parts)}),
             functions(),
             section("Finite sums", "bl.problems", made(bl.problems, bl.problems.Regression)),
             section("Data", "bl.data", made(bl.data)),
