@@ -24,6 +24,7 @@ class Commands:
         self.playing = False  # also between the bursts of a slow run
         self.speed = 0.0  # steps per second; 0: as fast as it goes
         self._owed = 0.0  # steps that a slow run is behind
+        self._seeking = False
 
     def obey(self, intent: Intent) -> None:
         """Do what an intent says. Raises what the run raises."""
@@ -32,6 +33,11 @@ class Commands:
         if act is None:
             raise ArgumentError(f"the panel knows no intent {kind!r}.")
         act(intent)
+
+    def cut_short(self) -> None:
+        """Let a long seek rest where it has got to, because something else is wanted; from any thread."""
+        if self._seeking:
+            self._run.pause()
 
     def burst(self, seconds: float) -> None:
         """Let a slow run do what is due after so many seconds."""
@@ -47,30 +53,37 @@ class Commands:
                 self._run.start(due)
 
     def _do_play(self, _: Intent) -> None:
-        self._owed = 1.0
-        if self.speed:
-            self._run.start(1)
-            self._owed = 0.0
-        else:
-            self._run.start()
         self.playing = True
+        self._owed = 0.0
+        if not self._run.running:
+            self._run.start(1 if self.speed else None)
 
     def _do_pause(self, _: Intent) -> None:
+        self._rest()
+
+    def _do_step(self, intent: Intent) -> None:
+        count = _whole(intent.get("count"), "the number of steps", least=1)
+        self._rest()
+        self._run.start(count)
+
+    def _do_reset(self, _: Intent) -> None:
+        self._seek(0)
+
+    def _do_seek(self, intent: Intent) -> None:
+        self._seek(min(_whole(intent.get("step"), "the step", least=0), self._run.length))
+
+    def _rest(self) -> None:
+        """Also makes a cell let go that waits for the run."""
         self.playing = False
         self._run.pause()
 
-    def _do_step(self, intent: Intent) -> None:
-        self.playing = False
-        self._run.start(_whole(intent.get("count"), "the number of steps", least=1))
-
-    def _do_reset(self, _: Intent) -> None:
-        self.playing = False
-        self._run.seek(0)
-
-    def _do_seek(self, intent: Intent) -> None:
-        step = _whole(intent.get("step"), "the step", least=0)
-        self.playing = False
-        self._run.seek(min(step, self._run.length))
+    def _seek(self, step: int) -> None:
+        self._rest()
+        self._seeking = True
+        try:
+            self._run.seek(step)
+        finally:
+            self._seeking = False
 
     def _do_slide(self, intent: Intent) -> None:
         name = str(intent["name"])
@@ -89,7 +102,7 @@ class Commands:
     def _do_speed(self, intent: Intent) -> None:
         self.speed = float(intent["value"])
         if self.playing:
-            self._run.pause()
+            self._rest()
             self._do_play(intent)
 
 

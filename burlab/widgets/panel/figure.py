@@ -1,5 +1,6 @@
 """The plots of a panel: one plotly figure, changed in place and only where something is new."""
 
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -9,7 +10,7 @@ import plotly.graph_objects as go  # pyright: ignore[reportMissingTypeStubs] - p
 from . import contour
 from .arrangement import Place, arranged
 from .lines import Lines
-from .look import BLUE, GREEN, GREY, ORANGE, axis_of, cursor, layout
+from .look import BLUE, GREEN, GREY, ORANGE, axis_of, cursor, layout, steps_axis
 from .model import Model, Plot
 from .pyramid import Series
 
@@ -26,9 +27,10 @@ class Figure:
 
     def __init__(self, model: Model, kind: type[Any] = go.Figure) -> None:
         self._arrangement = arranged(model.plots, square=model.ground is not None)
-        self.widget: Any = kind(layout=layout(self._arrangement))
+        self.widget: Any = kind(layout=layout(self._arrangement, f"path over {model.problem}"))
         self._traces: dict[str, Any] = {}
-        self._shown: dict[str, Any] = {}
+        self._shown: dict[str, Any] = {}  # name -> version
+        self._model = weakref.ref(model)  # whose versions these are
         for place in self._arrangement.places:
             for name, look in _looks(place.plot):
                 self._add(name, go.Scatter(x=NOTHING, y=NOTHING, xaxis=place.x, yaxis=place.y, **look))
@@ -37,9 +39,10 @@ class Figure:
                 self._add(name, trace)
         self.draw(model)
 
-    def draw(self, model: Model, *, everything: bool = False) -> bool:
-        """Show what is new, in one message; whether there was anything. everything: new or not."""
-        if everything:
+    def draw(self, model: Model) -> bool:
+        """Show what is new, in one message; whether there was anything."""
+        if model is not self._model():
+            self._model = weakref.ref(model)
             self._shown.clear()
         changes = [*self._curves(model), ("events", _events(model))]
         if self._arrangement.square:
@@ -78,6 +81,9 @@ class Figure:
             axis = axis_of(plot)
             yield f"yaxis{place.y[1:]}", axis, axis
         t, length = int(model.run.t), int(model.run.length)
+        for x in self._arrangement.columns:
+            axis = steps_axis(x, length)
+            yield f"xaxis{x[1:]}", axis, axis
         ahead = (t, length) if t < length else None
         yield "shapes", ahead, [shape for x in self._arrangement.columns for shape in cursor(x, t, length)]
         if self._arrangement.square:

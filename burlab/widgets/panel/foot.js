@@ -65,6 +65,7 @@ function knobRow(parent, name, send) {
     if (!dragged) slider.value = knob.place;
     slider.style.setProperty("--part", slider.value);
     slider.style.setProperty("--decades", knob.decades);
+    row.toggleAttribute("data-decades", knob.decades > 0);
     if (document.activeElement !== field) field.value = knob.text;
     row.dataset.schedule = knob.schedule;
     schedule.hidden = !knob.schedule;

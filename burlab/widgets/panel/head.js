@@ -28,7 +28,7 @@ const HTML = `
   <select aria-label="speed" title="How fast Play goes">
     ${SPEEDS.map(([value, text]) => `<option value="${value}">${text}</option>`).join("")}</select>
 </div>
-<div class="burlab-status" role="status"><i></i><span></span></div>
+<div class="burlab-status" role="status"><i></i><span></span><em></em></div>
 <div class="burlab-seek"><span>step</span><input type="range" aria-label="step" min="0" max="0" step="1" value="0">
   <input class="burlab-at" aria-label="go to step" inputmode="numeric" value="0"><span class="burlab-length"></span></div>
 <div class="burlab-readouts"></div>`;
@@ -92,6 +92,7 @@ function render({ model, el }) {
     find(".burlab-status").dataset.tone = tone;
     const words = find(".burlab-status span");
     if (words.textContent !== state.status) words.textContent = state.status;
+    find(".burlab-status em").textContent = state.title;
     slider.max = length;
     slider.disabled = at.disabled = length === 0;
     if (!dragged) slider.value = step;
@@ -115,6 +116,17 @@ function render({ model, el }) {
   document.addEventListener("visibilitychange", tell);
   const pulse = setInterval(tell, 15000);
 
+  // The plots fit themselves to the page when its window changes; they cannot see that only their cell does.
+  let width = 0;
+  let fitting = 0;
+  const fit = new ResizeObserver(() => {
+    if (el.clientWidth === width || el.clientWidth === 0) return;
+    width = el.clientWidth;
+    clearTimeout(fitting);
+    fitting = setTimeout(() => window.dispatchEvent(new Event("resize")), 60);
+  });
+  fit.observe(el);
+
   const lost = (live) => {
     find(".burlab-gone").hidden = live;
     el.closest(".burlab-panel")?.classList.toggle("burlab-lost", !live);
@@ -126,6 +138,7 @@ function render({ model, el }) {
   tell();
   return () => {
     observer.disconnect();
+    fit.disconnect();
     clearInterval(pulse);
     document.removeEventListener("visibilitychange", tell);
     model.off("change:state", draw);

@@ -9,44 +9,56 @@ from .model import Plot
 
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#8f9aa6"
 _INK, _GRID = "#5b6673", "rgba(128, 136, 148, 0.22)"
-_AXIS = {"gridcolor": _GRID, "zeroline": False, "linecolor": _GRID, "tickfont": {"size": 11}}
+_SMALL = 11  # size of letters
+_AXIS = {"gridcolor": _GRID, "zeroline": False, "linecolor": _GRID, "tickfont": {"size": _SMALL}}
 _TICKS = 4  # labels along an axis of decades
 
 
 def axis_of(plot: Plot) -> dict[str, Any]:
     """What depends on the values that a plot shows: powers of ten only, where there are several."""
     if not plot.log:
-        return {"type": "linear", "dtick": None}
+        return {"type": "linear", "dtick": None, "tickfont": {"size": _SMALL}}
     decades = math.log10(plot.high / plot.low) if plot.low > 0 else 0.0
-    return {"type": "log", "dtick": math.ceil(decades / _TICKS) if decades > 1 else None}
+    if plot.name == PACE:  # in whole decades: plotly labels parts of one without their unit
+        ends = [math.floor(math.log10(plot.low) - 0.1), math.ceil(math.log10(plot.high) + 0.1)]
+        return {"type": "log", "dtick": math.ceil((ends[1] - ends[0]) / _TICKS), "range": ends}
+    powers = {"tickfont": {"size": _SMALL / 1.25}}  # which plotly writes larger than other numbers
+    return {"type": "log", "dtick": math.ceil(decades / _TICKS) if decades > 1 else None} | powers
+
+
+def steps_axis(x: str, length: int) -> dict[str, Any]:
+    """What depends on the length of the record: no fractions of steps."""
+    return {"dtick": 1 if length < _TICKS else None} if x == "x" else {}
 
 
 def cursor(x: str, t: int, length: int) -> list[dict[str, Any]]:
-    """A line at the cursor and a veil over what lies ahead of it in the record; nothing at the end of the record."""
-    common = {"xref": x, "yref": "paper", "y0": 0, "y1": 1}
+    """A line at the cursor and a veil over what lies ahead of it in the record; unseen at the end of the record."""
+    common = {"xref": x, "yref": "paper", "y0": 0, "y1": 1, "visible": t < length}  # shapes cannot be taken away again
     veil = {"type": "rect", "x0": t, "x1": length, "fillcolor": GREY, "opacity": 0.16, "line": {"width": 0}}
     line = {"type": "line", "x0": t, "x1": t, "line": {"color": ORANGE, "width": 1.5}}
-    return [common | veil, common | line] if t < length else []
+    return [common | veil, common | line]
 
 
-def layout(arrangement: Arrangement) -> dict[str, Any]:
-    """The figure without its curves."""
+def layout(arrangement: Arrangement, plane: str) -> dict[str, Any]:
+    """The figure without its curves. plane: what stands over the contour, if there is one."""
     axes = {f"yaxis{place.y[1:]}": _upright(place) for place in arrangement.places}
     for x, (domain, anchor) in arrangement.columns.items():
         axes[f"xaxis{x[1:]}"] = _AXIS | {
             "domain": domain, "anchor": anchor, "tickformat": "~s", "rangemode": "tozero", "showspikes": True,
             "spikethickness": 1, "spikecolor": GREY, "spikedash": "dot", "spikemode": "across",
-            "title": {"text": "step", "font": {"size": 11}, "standoff": 4},
+            "title": {"text": "step", "font": {"size": _SMALL}, "standoff": 4},
         }  # fmt: skip
         if x != "x":
             axes[f"xaxis{x[1:]}"]["matches"] = "x"
+    titles = [_title(place.x, place.y, place.plot.title) for place in arrangement.places]
     if arrangement.square:
         axes |= _plane(*arrangement.square)
+        titles.append(_title(*arrangement.square, plane))
     return axes | {
         "height": arrangement.height, "margin": {"l": 58, "r": 14, "t": 22, "b": 40}, "autosize": True,
         "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)", "hovermode": "x", "uirevision": "same",
         "font": {"family": "system-ui, sans-serif", "size": 12, "color": _INK},
-        "annotations": [_title(place.x, place.y, place.plot.title) for place in arrangement.places],
+        "annotations": titles,
     }  # fmt: skip
 
 
@@ -59,7 +71,7 @@ def _title(x: str, y: str, text: str) -> dict[str, Any]:
 def _plane(x: str, y: str) -> dict[str, Any]:
     """The axes of the contour."""
     common = _AXIS | {"showgrid": False, "nticks": 6}
-    small = {"font": {"size": 11}, "standoff": 4}
+    small = {"font": {"size": _SMALL}, "standoff": 4}
     return {
         f"xaxis{x[1:]}": common | {"domain": RIGHT, "anchor": y, "title": small | {"text": "x₀"}},
         f"yaxis{y[1:]}": common | {"domain": (0.0, 1.0), "anchor": x, "title": small | {"text": "x₁"}},

@@ -85,6 +85,13 @@ class Model:
         self._mark(now)
 
     @property
+    def problem(self) -> str:
+        """What is minimized, in a word or two."""
+        problem = self.run.problem
+        name = getattr(problem, "__name__", "").strip("<>") or type(problem).__name__
+        return "the function" if problem is None or name == "lambda" else name.replace("_", " ")
+
+    @property
     def active(self) -> bool:
         """Whether the run is playing, slow bursts included."""
         return self.run.running or (self.commands.playing and self.commands.speed > 0)

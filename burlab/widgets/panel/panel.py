@@ -27,13 +27,13 @@ class Panel:
         self._run = weakref.ref(run)
         self._pages = {"to come": (monotonic(), False)}  # view -> when it last spoke, whether it is in sight
         self._left = math.inf  # when the last view was taken away
-        self._behind = False  # whether a page was loaded that does not know the last changes
         self._lock = threading.Lock()  # held while the worker comes or goes
         self._model: Model | None = Model(run)
         self._worker: Worker | None = None
         self.closed = False
         self.view = View(self._model, self.hear)
-        weakref.finalize(run, self.close).atexit = False
+        self._gone = weakref.finalize(run, self.view.close)
+        self._gone.atexit = False
         self._wake()
 
     def hear(self, message: Intent) -> None:
@@ -43,21 +43,22 @@ class Panel:
             self.view.drawn(int(message["tick"]))
         elif kind == "leave":
             self._pages.pop(page, None)
-            if not self._pages:
-                self._left = monotonic()
+            self._left = math.inf if self._pages else monotonic()
+            self._wake()
         elif kind == "watch":
             self._pages.pop("to come", None)
-            self._behind |= page not in self._pages
             self._pages[page] = (monotonic(), bool(message["visible"]))
             self._left = math.inf
             self._wake()
-        if self._worker is not None:
-            self._worker.ask({} if kind in ("drawn", "leave", "watch") else message)
+            self._ask({})
+        else:
+            self._ask(message)
 
     def close(self) -> None:
         """End it: the widgets go, the run stays as it is."""
         if not self.closed:
             self.closed = True
+            self._gone.detach()
             self.rest()
             self.view.close()
 
@@ -72,9 +73,15 @@ class Panel:
     def _wake(self) -> None:
         with self._lock:
             if self._worker is None and self._run() is not None and not self.closed:
-                self._behind = True
                 self._worker = Worker(self._turn)
                 _awake.add(self)
+
+    def _ask(self, intent: Intent) -> None:
+        worker, model = self._worker, self._model
+        if intent and model is not None:
+            model.commands.cut_short()
+        if worker is not None:
+            worker.ask(intent)
 
     def _turn(self, intents: list[Intent]) -> float:
         """One turn of the worker: obey, look, show. Gives the seconds until the next one."""
@@ -94,8 +101,7 @@ class Panel:
         if seen or model.commands.speed:
             model.look()
         if seen and self.view.ready:
-            behind, self._behind = self._behind, False
-            self.view.show(model, everything=behind)
+            self.view.show(model)
         return PERIOD if model.active else REST
 
 

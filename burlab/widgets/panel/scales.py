@@ -52,6 +52,13 @@ class Scale:
                 part = _ZERO + (1 - _ZERO) * part
         return min(max(part, 0.0), 1.0)
 
+    @property
+    def decades(self) -> int:
+        """How many powers of ten it covers evenly; 0 for other scales."""
+        if self.kind == "log":
+            return round(math.log10(self.high / self.low))
+        return round(math.log10((1 - self.low) / (1 - self.high))) if self.kind == "near one" else 0
+
     def holds(self, value: float) -> bool:
         """Whether a value lies on the scale."""
         return self.low <= value <= self.high or (self.kind == "log from zero" and value == 0)

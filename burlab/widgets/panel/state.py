@@ -11,9 +11,10 @@ from .model import TITLES, Model
 def state_of(model: Model) -> dict[str, Any]:
     """What is to be shown now.
 
-    step, length: the cursor and the rows of the record. playing, speed: steps per second of a slow run, 0 for full.
-    tone: "ready running paused past stopped failed" for the colour of `status`. readouts: pairs of title and text.
-    knobs: a dict per hyperparameter, `place` between 0 and 1. memory: total and kinds, each with its share.
+    title: what minimizes what. step, length: the cursor and the rows of the record. playing; speed: steps per second of
+    a slow run, 0 for full. tone: "ready running paused past stopped failed" for the colour of `status`. readouts: pairs
+    of title and text. knobs: a dict per hyperparameter, `place` between 0 and 1. memory: total and kinds, each with its
+    share.
     """
     t, length = int(model.run.t), int(model.run.length)
     tone, status = _status(model, t, length)
@@ -22,12 +23,18 @@ def state_of(model: Model) -> dict[str, Any]:
         "length": length,
         "playing": model.active,
         "speed": model.commands.speed,
+        "title": _title(model),
         "tone": tone,
         "status": status,
         "readouts": _readouts(model, t, length),
         "knobs": [_knob(model, name) for name in model.run.hyper],
         "memory": _memory(model.run.memory),
     }
+
+
+def _title(model: Model) -> str:
+    optimizer = type(model.run.optimizer).__name__ if model.run.optimizer is not None else "run"
+    return f"{optimizer} on {model.problem}"
 
 
 def _status(model: Model, t: int, length: int) -> tuple[str, str]:
@@ -76,6 +83,7 @@ def _knob(model: Model, name: str) -> dict[str, Any]:
         "text": words.number(value) if schedule == "follows" else words.exact(value),
         "low": words.exact(0.0 if scale.kind == "log from zero" else scale.low),
         "high": words.exact(scale.high),
+        "decades": scale.decades,
         "schedule": schedule,
     }
 

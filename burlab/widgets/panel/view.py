@@ -15,7 +15,7 @@ from .model import Model
 from .state import state_of
 
 _HERE = Path(__file__).parent
-_HEAD = ("step", "length", "playing", "speed", "tone", "status", "readouts")
+_HEAD = ("title", "step", "length", "playing", "speed", "tone", "status", "readouts")
 _FOOT = ("knobs", "memory")
 _PATIENCE = 0.5  # seconds after which an update is sent although the browser has not drawn the last one
 _CONFIG = {"responsive": True, "displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "toImage"]}
@@ -36,6 +36,22 @@ class Foot(anywidget.AnyWidget):
     state = traitlets.Dict().tag(sync=True)
 
 
+class Plots(go.FigureWidget):
+    """A figure whose state is what it shows.
+
+    Plotly sends changes as messages and leaves the state as it was at first, which is what a page loaded anew gets.
+    """
+
+    def get_state(self, key: Any = None, drop_defaults: bool = False) -> Any:
+        """The state for a page. key: the names wanted, None for all, as a page that is loaded asks for it."""
+        base, figure = cast("Any", super()), cast("Any", self)
+        if key is None and base.comm is not None:
+            shown = figure.to_dict()
+            self.set_trait("_widget_data", shown["data"])
+            self.set_trait("_widget_layout", shown["layout"])
+        return base.get_state(key, drop_defaults)
+
+
 class View:
     """The widgets of one panel, which any number of cells may show. `hear` gets what the controls send."""
 
@@ -47,7 +63,7 @@ class View:
         self._tell(state_of(model))
         self.head = Head(state=self._part(_HEAD))
         self.foot = Foot(state=self._part(_FOOT))
-        self.figure = Figure(model, go.FigureWidget)
+        self.figure = Figure(model, Plots)
         self.figure.widget.set_trait("_config", _CONFIG)
         self.root: Any = ipywidgets.VBox([self.head, self.figure.widget, self.foot])
         self.root.add_class("burlab-panel")
@@ -63,11 +79,11 @@ class View:
         """The browser has drawn an update."""
         self._drawn = max(self._drawn, tick)
 
-    def show(self, model: Model, *, everything: bool = False) -> None:
-        """Send what has changed. everything: also what a page that was loaded anew does not know."""
-        moved = self.figure.draw(model, everything=everything)
+    def show(self, model: Model) -> None:
+        """Send what has changed."""
+        moved = self.figure.draw(model)
         state = state_of(model)
-        if not (moved or state != self._told or everything):
+        if not (moved or state != self._told):
             return
         self._tick += 1
         self._sent = monotonic()

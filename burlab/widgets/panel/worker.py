@@ -1,5 +1,6 @@
 """The thread of a panel: it carries out what the controls ask for, and looks at the run about 15 times a second."""
 
+import logging
 import threading
 from collections.abc import Callable, Iterable
 from queue import Empty, SimpleQueue
@@ -8,8 +9,10 @@ from typing import Any
 
 from .commands import Intent
 
+_log = logging.getLogger(__name__)
 PERIOD = 1 / 15  # seconds between two looks at a run that plays
 REST = 0.2  # between two looks at one that rests
+_AFTER_FAILURE = 1.0
 _DUTY = 4  # a look that took a second is followed by four of doing nothing
 
 
@@ -44,7 +47,12 @@ class Worker:
             if not self._open:
                 break
             start = monotonic()
-            wait = max(self._turn(list(latest(intents))), _DUTY * (monotonic() - start))
+            try:
+                wait = self._turn(list(latest(intents)))
+            except Exception:  # a page must not freeze for ever because of one turn
+                _log.exception("the panel of a run could not be brought up to date")
+                wait = _AFTER_FAILURE
+            wait = max(wait, _DUTY * (monotonic() - start))
         del self._turn  # what it holds is free, even if someone keeps this
 
     def _drained(self, wait: float) -> list[Intent]:

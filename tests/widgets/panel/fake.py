@@ -83,12 +83,12 @@ class FakeRun:
             self.write(steps)
 
     def pause(self) -> None:
-        self.said.append("pause")
+        if self.running:
+            self.said.append("pause")
         self.running = False
 
     def seek(self, step: int) -> None:
         self.said.append(("seek", step))
-        self.running = False
         self.t = step
 
     def changed(self, name: str, value: float) -> None:

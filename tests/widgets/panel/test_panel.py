@@ -1,0 +1,199 @@
+"""The life of a panel: one per run, awake while a page looks, and nothing kept alive when none does."""
+
+import gc
+import threading
+import time
+import weakref
+from base64 import b64decode
+
+import numpy as np
+import pytest
+
+from burlab.widgets.panel import panel as module
+from burlab.widgets.panel.panel import Panel, panel_of
+from burlab.widgets.panel.worker import Worker, latest
+from tests.widgets.panel.fake import FakeRun
+
+
+def until(condition, seconds=5.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never came true"
+        time.sleep(0.005)
+
+
+def watch(panel, view="a", visible=True):
+    panel.hear({"type": "watch", "view": view, "page": "1", "visible": visible})
+
+
+@pytest.fixture
+def opened():
+    panels = []
+
+    def of(run):
+        panels.append(panel_of(run))
+        watch(panels[-1])
+        return panels[-1]
+
+    yield of
+    for panel in panels:
+        panel.close()
+    until(lambda: not any(t.name == "burlab panel" for t in threading.enumerate()))
+
+
+def test_displays_of_one_run_share_a_panel(opened):
+    run = FakeRun()
+    assert opened(run) is opened(run)
+    assert opened(run) is not opened(FakeRun())
+
+
+def test_an_intent_reaches_the_run_and_the_page(opened):
+    run = FakeRun()
+    panel = opened(run)
+    panel.hear({"type": "step", "count": 5, "view": "a"})
+    until(lambda: panel.view.head.state["status"] == "Paused at step 5")
+    assert len(panel.view.figure.widget.data[1].x) == 5
+    panel.hear({"type": "enter", "name": "lr", "text": "0.5", "view": "a"})
+    until(lambda: panel.view.foot.state["knobs"][0]["text"] == "0.5")
+
+
+def test_what_the_run_does_elsewhere_is_seen(opened):
+    run = FakeRun()
+    panel = opened(run)
+    run.write(77)
+    until(lambda: panel.view.head.state["step"] == 77)
+
+
+def test_nothing_is_sent_while_nothing_changes_or_nobody_looks(opened):
+    run = FakeRun()
+    panel = opened(run)
+    run.write(3)
+    until(lambda: panel.view.head.state["tick"] == 1)
+    watch(panel)
+    time.sleep(0.5)
+    assert panel.view.head.state["tick"] == 1
+    watch(panel, visible=False)
+    time.sleep(0.1)
+    run.write(10)
+    time.sleep(0.5)
+    assert panel.view.head.state["step"] == 3
+    watch(panel)
+    until(lambda: panel.view.head.state["step"] == 13)
+
+
+def test_a_page_that_is_loaded_anew_gets_what_is_shown(opened):
+    run = FakeRun()
+    panel = opened(run)
+    run.write(10)
+    panel.hear({"type": "seek", "step": 4, "view": "a"})
+    until(lambda: panel.view.head.state["step"] == 4)
+    state = panel.view.figure.widget.get_state(drop_defaults=True)
+    y = state["_widget_data"][1]["y"]
+    np.testing.assert_array_equal(np.frombuffer(b64decode(y["bdata"]), y["dtype"]), 0.5 ** np.arange(10))
+    assert state["_widget_layout"]["yaxis"]["type"] == "log"
+    assert state["_widget_layout"]["shapes"][1]["x0"] == 4
+    assert state["_widget_layout"]["height"] > 300
+
+
+def test_updates_wait_for_the_page_that_draws(opened, monkeypatch):
+    monkeypatch.setattr("burlab.widgets.panel.view._PATIENCE", 60.0)
+    run = FakeRun()
+    panel = opened(run)
+    run.write(1)
+    until(lambda: panel.view.head.state["tick"] == 1)
+    run.write(1)
+    time.sleep(0.5)
+    assert panel.view.head.state["tick"] == 1
+    panel.hear({"type": "drawn", "tick": 1, "view": "a"})
+    until(lambda: panel.view.head.state["tick"] == 2)
+
+
+def test_a_deleted_output_closes_the_panel_and_lets_the_run_go(monkeypatch):
+    monkeypatch.setattr(module, "_GRACE", 0.1)
+    run = FakeRun()
+    kept, panel = weakref.ref(run), panel_of(run)
+    watch(panel)
+    watch(panel, view="b")
+    panel.hear({"type": "leave", "view": "a"})
+    time.sleep(0.4)
+    assert not panel.closed
+    panel.hear({"type": "leave", "view": "b"})
+    until(lambda: panel.closed)
+    assert panel.view.root.comm is None
+    assert panel_of(run) is not panel
+    panel_of(run).close()
+    del run
+    until(lambda: (gc.collect(), kept() is None)[1])
+
+
+def test_a_cell_on_the_way_to_another_place_keeps_its_panel(opened):
+    run = FakeRun()
+    panel = opened(run)
+    panel.hear({"type": "leave", "view": "a"})
+    watch(panel, view="b")
+    time.sleep(0.3)
+    assert not panel.closed
+
+
+def test_a_panel_that_no_page_ever_shows_lets_the_run_go(monkeypatch):
+    monkeypatch.setattr(module, "_SILENCE", 0.1)
+    run = FakeRun()
+    kept, panel = weakref.ref(run), panel_of(run)
+    until(lambda: panel._worker is None)
+    watch(panel)
+    run.write(3)
+    monkeypatch.setattr(module, "_SILENCE", 60)
+    until(lambda: panel.view.head.state["step"] == 3)
+    monkeypatch.setattr(module, "_SILENCE", 0.1)
+    until(lambda: panel._worker is None)
+    del run
+    until(lambda: (gc.collect(), kept() is None)[1])
+    assert panel.view.root.comm is None
+
+
+def test_an_open_panel_keeps_its_run(opened):
+    kept = weakref.ref(opened(FakeRun())._run())
+    gc.collect()
+    time.sleep(0.2)
+    assert kept() is not None
+
+
+def test_a_turn_that_fails_is_not_the_last(opened, monkeypatch, caplog):
+    monkeypatch.setattr("burlab.widgets.panel.worker._AFTER_FAILURE", 0.01)
+    run = FakeRun()
+    panel = opened(run)
+    tail, failed = run.tail, []
+
+    def fails(cursor):
+        failed.append(cursor)
+        if len(failed) < 3:
+            raise MemoryError
+        return tail(cursor)
+
+    run.tail = fails
+    run.write(5)
+    until(lambda: panel.view.head.state["step"] == 5)
+    assert "could not be brought up to date" in caplog.text
+
+
+def test_a_worker_rests_four_times_as_long_as_it_works():
+    turns = []
+
+    def turn(intents):
+        turns.append(time.monotonic())
+        time.sleep(0.05)
+        return 0.0
+
+    worker = Worker(turn)
+    time.sleep(0.9)
+    worker.close()
+    worker.join(5)
+    assert 2 <= len(turns) <= 5
+
+
+def test_of_a_drag_the_last_place_counts():
+    slide = [{"type": "slide", "name": name, "place": p} for name, p in (("lr", 0), ("lr", 1), ("mu", 0), ("lr", 2))]
+    assert [i["place"] for i in latest(slide)] == [1, 0, 2]
+    play = [{"type": "play"}, {"type": "pause"}, {"type": "play"}, {"type": "play"}]
+    assert list(latest(play)) == play
+    assert Panel.__doc__
