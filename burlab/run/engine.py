@@ -1,30 +1,17 @@
 """What a `Run` asks of whatever does its steps: a loop in C++ (`loop.py`), or a minimizer written in Python."""
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from .stop import Stop, Stopped
+from .recorder import Recorder
+from .stop import Stop
 
 COLUMNS = ("step", "value", "gradient_norm", "step_norm", "samples", "time")  # then the hyperparameters
 Array = np.ndarray[Any, Any]
 
 
-class View(NamedTuple):
-    """What an engine is doing.
-
-    step: steps done at the current point. length: rows of the record, at least `step`. rests: whether it has nothing
-    left to do. stopped: why it rests, where it did so by itself. elapsed: nanoseconds of running, up to the last rest.
-    """
-
-    step: int
-    length: int
-    rests: bool
-    stopped: Stopped | None
-    elapsed: float
-
-
-class Engine(Protocol):
+class Engine(Recorder, Protocol):
     """An optimizer on a problem, at rest at step 0. Any thread may call it; orders return at once.
 
     hypers: names of the live hyperparameters. stop: when it rests by itself.
@@ -33,16 +20,20 @@ class Engine(Protocol):
     hypers: tuple[str, ...]
     stop: Stop
 
-    def view(self) -> View:
-        """What it is doing."""
-        ...
-
     def aim(self, target: int) -> None:
         """Order: run until `target` steps are done. A failure is forgotten and its step tried again."""
         ...
 
     def halt(self) -> None:
         """Order: rest as soon as possible; a step in flight is left, and done anew when it goes on."""
+        ...
+
+    def seek(self, step: int) -> None:
+        """Order: go to a step of the record, at most its length."""
+        ...
+
+    def cut(self, step: int) -> None:
+        """Order: go back to the point whose row is `step`, which becomes the last one, and say "when" there."""
         ...
 
     def rests(self, seconds: float) -> bool:
@@ -57,6 +48,10 @@ class Engine(Protocol):
         """Stop for good and wait for it: what was computed stays readable."""
         ...
 
+    def settle(self) -> None:
+        """Wait until changes of hyperparameters are taken over."""
+        ...
+
     def read(self) -> Array:
         """A copy of the flat x, between two steps."""
         ...
@@ -65,8 +60,15 @@ class Engine(Protocol):
         """A hyperparameter, as the next step will use it."""
         ...
 
-    def set(self, index: int, value: float) -> None:
-        """Order: give a hyperparameter a value, from the next step on."""
+    def set(self, index: int, value: float) -> "Engine | None":
+        """Order: give a hyperparameter a value, from the next step on. In the past, a new line begins there.
+
+        The answer is then an engine that rests and keeps the old line as it was.
+        """
+        ...
+
+    def fork(self) -> "Engine":
+        """Another engine, at rest where this one is, which knows nothing of what came after."""
         ...
 
     def last_value(self) -> float:
@@ -74,5 +76,5 @@ class Engine(Protocol):
         ...
 
     def nbytes(self) -> dict[str, int]:
-        """Bytes by what they are for."""
+        """Bytes by what they are for, and their "total"."""
         ...

@@ -1,15 +1,15 @@
-"""What a run has written down: a column per quantity, a row per step; and the changes made while it ran."""
+"""What a run has written down: a column per quantity, an entry per step; and the changes made while it ran."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
-import numpy as np
+from burlab.errors import ConfigurationError
 
-from .engine import COLUMNS
-from .loop import Loop
-
-Column = np.ndarray[tuple[int], np.dtype[Any]]
+from .implicit import live, steps, times
+from .recorder import FIRST, IMPLICIT, Recorder
+from .tables import Column, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,38 +22,48 @@ class Event:
 
 
 class History(Mapping[str, Column]):
-    """The record of a run up to the moment it was asked for; columns are NumPy arrays with one entry per step.
+    """The record of a run up to the moment it was asked for; columns are NumPy arrays of one length.
 
     step: which one, from 0, int64. value: of the batch at the step's start, regularizer included. gradient_norm,
     step_norm: Euclidean norms of the batch's gradient and of x's change. samples: sample gradients used so far, int64.
     time: nanoseconds of running until the step's end; short steps share a clock read and are interpolated. Then one
-    column per hyperparameter, with the value that the step used.
+    column per metric of the loss, and per hyperparameter with the value that the step used.
+
+    An entry per step, until that took more bytes than the run's `history_bytes`: then `span` steps have two entries,
+    minimum and maximum of every column.
 
     >>> import numpy as np, burlab as bl
     >>> bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.GD(0.25), steps=2).history["value"]
     array([2. , 0.5])
     """
 
-    def __init__(self, loop: Loop, hypers: tuple[str, ...]) -> None:
-        self._loop = loop
-        self._names = (*COLUMNS, *hypers)
-        self._rows = loop.length(0)
-        self._elapsed = loop.view().elapsed
-        self._columns: dict[str, Column] = {}
+    def __init__(self, recorder: Recorder) -> None:
+        extent, stored = read(recorder.record, range(len(recorder.columns)))
+        self._stamps = read(recorder.record.stamps, (0, 1))[1]
+        self._elapsed = recorder.view().elapsed
+        self._events = recorder.event_rows()  # last: an event is noted before the row that it counts for
+        self._rows, self._span, self._slots = int(extent.rows), int(extent.span), int(extent.slots)
+        self._columns = dict(zip(recorder.columns, stored, strict=True))
+        self._hypers = recorder.start_hypers
+        self._batch = recorder.batch
+        stored_names = [name for name in recorder.columns if name not in self._hypers]
+        self._names = (FIRST, *stored_names, *IMPLICIT, *self._hypers)
 
     @property
     def steps(self) -> int:
         """The number of steps recorded."""
         return self._rows
 
+    @property
+    def span(self) -> int:
+        """The steps that two entries stand for: 2 where each step has its own."""
+        return self._span
+
     def __getitem__(self, name: str) -> Column:
         if name not in self._columns:
             if name not in self._names:
                 raise KeyError(f"{name!r} is no column; there are {', '.join(self._names)}.")
-            column = self._loop.column(0, self._names.index(name), 0, self._rows)
-            if name in ("step", "samples"):
-                column = column.astype(np.int64)
-            self._columns[name] = self._interpolated(column) if name == "time" else column
+            self._columns[name] = self._implicit(name)
         return self._columns[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -63,23 +73,44 @@ class History(Mapping[str, Column]):
         return len(self._names)
 
     def __repr__(self) -> str:
-        return f"<History of {self._rows} steps: {', '.join(self._names)}>"
+        merged = "" if self._span == 2 else f", minimum and maximum of each {self._span}"
+        return f"<History of {self._rows} steps{merged}: {', '.join(self._names)}>"
 
-    def _interpolated(self, stamps: Column) -> Column:
-        """A stamp for every step, from those that have one."""
-        rows = np.arange(self._rows)
-        known = np.isfinite(stamps)
-        if self._rows == 0 or known.all():
-            return stamps
-        at, times = rows[known], stamps[known]
-        if not known[-1] and self._elapsed >= (times[-1] if times.size else 0.0):
-            at, times = np.append(at, rows[-1]), np.append(times, self._elapsed)
-        return np.interp(rows, at, times)
+    def frame(self) -> Any:
+        """All columns as a pandas DataFrame.
+
+        >>> import numpy as np, burlab as bl
+        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.GD(0.25), steps=3)
+        >>> run.history.frame()[["step", "value", "lr"]]
+           step  value    lr
+        0     0  2.000  0.25
+        1     1  0.500  0.25
+        2     2  0.125  0.25
+        """
+        try:
+            pd = import_module("pandas")
+        except ImportError:
+            raise ConfigurationError(
+                "history.frame() needs pandas, which is not installed: pip install 'burlab[frames]'"
+            ) from None
+        return pd.DataFrame(dict(self), copy=False)
+
+    def _implicit(self, name: str) -> Column:
+        if name == FIRST:
+            return steps(0, self._slots, self._rows, self._span)
+        if name == "samples":
+            return (self[FIRST] + 1) * self._batch
+        if name == "time":
+            moments, known = self._stamps
+            return times((moments, known), self._elapsed, self._rows, self[FIRST])
+        at, which, values = self._events
+        mine = which == list(self._hypers).index(name)
+        return live(self._hypers[name], (at[mine], values[mine]), self[FIRST], self._span)
 
 
-def events(loop: Loop, hypers: tuple[str, ...]) -> list[Event]:
+def events(recorder: Recorder) -> list[Event]:
     """The event log so far."""
-    loop.settle()  # so that a change told just now is in it
-    rows = loop.length(1)
-    steps, names, values = (loop.column(1, k, 0, rows) for k in range(3))
-    return [Event(int(s), hypers[int(k)], float(v)) for s, k, v in zip(steps, names, values, strict=True)]
+    recorder.settle()
+    names = tuple(recorder.start_hypers)
+    at, which, values = recorder.event_rows()
+    return [Event(int(s), names[int(k)], float(v)) for s, k, v in zip(at, which, values, strict=True)]

@@ -19,7 +19,7 @@ class Hypers:
 
     def __init__(
         self,
-        engine: Callable[[], Engine],
+        engine: Engine,
         change: Callable[[int, float], None],
         schedules: Mapping[str, Callable[[Any], Any]],
     ) -> None:
@@ -28,18 +28,25 @@ class Hypers:
         self._schedules = schedules
 
     def __getitem__(self, name: str) -> float:
-        value = self._engine().hyper(self._index(name))
+        value = self._engine.hyper(self._index(name))
         if math.isnan(value) and name in self._schedules:
-            return float(self._schedules[name](self._engine().view().step))
+            return float(self._schedules[name](self._engine.view().step))
         return value
 
     def __setitem__(self, name: str, value: float | None) -> None:
-        index = self._index(name)
-        if value is None and name not in self._schedules:
+        number = self.check(name, value)
+        self._change(self._index(name), math.nan if number is None else number)
+
+    def check(self, name: str, value: float | None) -> float | None:
+        """The value as it can be set. Raises where there is no such hyperparameter, or it cannot have such a value."""
+        self._index(name)
+        if value is not None:
+            return hyper_value(name, value)
+        if name not in self._schedules:
             raise ArgumentError(
                 f"{name} has no schedule to follow. Give it one where the optimizer is made, or a number."
             )
-        self._change(index, math.nan if value is None else hyper_value(name, value))
+        return None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
@@ -49,7 +56,7 @@ class Hypers:
 
     def keys(self) -> tuple[str, ...]:
         """The names, in the order of the optimizer's fields."""
-        return self._engine().hypers
+        return self._engine.hypers
 
     def __repr__(self) -> str:
         return ", ".join(f"{name}={self[name]:g}" for name in self)

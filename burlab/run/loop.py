@@ -1,14 +1,9 @@
-"""The step loop of `cpp/burlab/run/loop_abi.hpp`, owned by Python: opened, steered, read, closed.
-
-The ctypes structures mirror the C++ structs of the same names, field by field; a test compares them with the compiler.
-"""
+"""The step loop of `cpp/burlab/run/loop_abi.hpp`, owned by Python: opened, steered, read, closed."""
 
 import atexit
 import ctypes
 import os
 import weakref
-from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,142 +11,84 @@ import numpy as np
 from burlab.compiler.executable import Executable
 from burlab.errors import StatusError
 from burlab.optim.rule import Rule
+from burlab.problems.asked import Asked
 from burlab.problems.engine import SampleKernel
 from burlab.problems.point import Point
 from burlab.problems.sampling import Stream
 from burlab.problems.summand import CKernel, Summand
-from burlab.runtime.doors import doors
 from burlab.runtime.wait import SLICE
 
-from .engine import COLUMNS, Array, View
-from .stop import REASONS, Criteria, Stop, Stopped, explain
+from .doors import CView, Event, Plan, loop_doors
+from .engine import Array
+from .stop import REASONS, Stop, Stopped, explain
+from .tables import Table, nbytes
+from .view import View
 
-_INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
 _PATIENCE = int(SLICE * 1e3)  # milliseconds
 
 
-class Plan(ctypes.Structure):
-    """All that a run consists of."""
-
-    _fields_ = (
-        ("samples", Summand),
-        ("once", Summand),
-        ("stream", Stream),
-        ("threads", _INT),
-        ("wide", _INT),
-        ("dimension", _INT),
-        ("leaves", _INT),
-        ("places", _POINTER),
-        ("gradient", _INT),
-        ("update", CKernel),
-        ("hypers", _INT),
-        ("cells", _INT),
-        ("hyper", _POINTER),
-        ("schedules", _INT),
-        ("scheduled", _POINTER),
-        ("start", _POINTER),
-        ("bytes", _POINTER),
-        ("criteria", Criteria),
-    )
-
-
-class CView(ctypes.Structure):
-    """What the loop is doing."""
-
-    _fields_ = (
-        ("step", _INT),
-        ("length", _INT),
-        ("rests", _INT),
-        ("reason", _INT),
-        ("status", _INT),
-        ("sample", _INT),
-        ("elapsed", ctypes.c_double),
-        ("value", ctypes.c_double),
-        ("norm", ctypes.c_double),
-    )
-
-
-@cache
-def _doors() -> dict[str, Callable[..., Any]]:
-    loop, number = _POINTER, ctypes.c_double
-    return doors(
-        "burlab/run/loop_abi.hpp",
-        "burlab::run",
-        {
-            "loop_open": (loop, ctypes.POINTER(Plan)),
-            "loop_stop": (None, loop),
-            "loop_quit": (None, loop),
-            "loop_ended": (_INT, loop, _INT),
-            "loop_close": (None, loop),
-            "loop_aim": (None, loop, _INT),
-            "loop_halt": (None, loop),
-            "loop_settles": (_INT, loop, _INT),
-            "loop_rests": (_INT, loop, _INT),
-            "loop_set": (None, loop, _INT, number),
-            "loop_hyper": (number, loop, _INT),
-            "loop_view": (None, loop, ctypes.POINTER(CView)),
-            "loop_read": (_INT, loop, _INT, _POINTER, _INT),
-            "loop_bytes": (_INT, loop),
-            "record_length": (_INT, loop, _INT),
-            "record_bytes": (_INT, loop, _INT),
-            "record_copy": (None, loop, _INT, _INT, _INT, _INT, _POINTER),
-        },
-    )
-
-
-class Loop:
-    """A step loop, at rest at step 0. Its thread ends and its memory is freed with the last reference to this."""
+class Setup:
+    """What every loop of a family of forks opens from: kernels, and the plan that points to them."""
 
     def __init__(
         self,
         kernels: tuple[SampleKernel, SampleKernel | None],
         update: Executable,
         rule: Rule,
+        asked: Asked,
         start: Point,
-        x: Array,
         stream: Stream,
         threads: int,
         stop: Stop,
+        budgets: tuple[int, int],
     ) -> None:
-        self.hypers = tuple(rule.hyper)
+        self.samples, self.once = kernels
+        self.update = update
+        self.asked = asked
         self.stop = stop
-        self.lost = False  # in a forked child: the thread stayed behind
-        samples, once = kernels
-        self._update = update
-        self._samples = samples
-        cells = (x, *rule.state)
-        self._like = [(cell.shape, cell.dtype) for cell in cells]
-        ends = np.cumsum([0, *(leaf.nbytes for leaf in start.leaves)]).astype(np.int64)
-        hyper = np.array(list(rule.hyper.values()), np.float64)
-        scheduled = np.array([k for k, name in enumerate(rule.hyper) if name in rule.schedules], np.int64)
-        addresses = np.array([cell.ctypes.data for cell in cells], np.uint64)
-        sizes = np.array([cell.nbytes for cell in cells], np.int64)
-        plan = Plan(
-            samples.summand, once.summand if once else Summand(), stream, threads, x.dtype == np.float64, x.size,
-            len(start.leaves), ends.ctypes.data, samples.layout.offsets[1], CKernel.of(update), len(hyper),
-            len(cells), hyper.ctypes.data, len(scheduled), scheduled.ctypes.data, addresses.ctypes.data,
-            sizes.ctypes.data, stop.criteria,
+        self.hypers = dict(rule.hyper)
+        self.columns = ("value", "gradient_norm", "step_norm", *rule.schedules)
+        x = start.leaves[0]
+        self.dimension = sum(leaf.size for leaf in start.leaves)
+        self.like = [((self.dimension,), x.dtype), *((leaf.shape, leaf.dtype) for leaf in rule.state)]
+        self._ends = np.cumsum([0, *(leaf.nbytes for leaf in start.leaves)]).astype(np.int64)
+        self._start = np.array(list(rule.hyper.values()), np.float64)
+        self._sizes = np.array([np.dtype(d).itemsize * int(np.prod(s)) for s, d in self.like], np.int64)
+        self.plan = Plan(
+            self.samples.summand, self.once.summand if self.once else Summand(), stream, threads,
+            x.dtype == np.float64, self.dimension, len(start.leaves), self._ends.ctypes.data,
+            self.samples.layout.offsets[1], CKernel.of(update), asked.address, len(self._start), len(self.like),
+            self._start.ctypes.data, len(rule.schedules), None,
+            self._sizes.ctypes.data, *budgets, stop.criteria,
         )  # fmt: skip
-        self.handle = _doors()["loop_open"](ctypes.byref(plan))
-        if not self.handle:
+
+
+class Loop:
+    """A step loop. Its thread ends and its memory is freed with the last reference to this."""
+
+    def __init__(self, setup: Setup, handle: int | None) -> None:
+        if not handle:
             raise StatusError("no memory or no thread is left for a run. Close other runs, or use a smaller problem.")
+        self._handle = handle
+        self._setup = setup
+        self.lost = False  # in a forked child: the thread stayed behind
+        self.hypers = tuple(setup.hypers)
+        self.stop = setup.stop
+        self.columns = setup.columns
+        self.start_hypers = setup.hypers
+        self.batch = int(setup.plan.stream.batch)
+        self.dimension = setup.dimension
         # What C++ points to outlives its thread. At exit nothing is freed: another thread may be waiting for this loop.
-        weakref.finalize(self, _close, self.handle, os.getpid(), (kernels, update)).atexit = False
+        weakref.finalize(self, _close, handle, os.getpid(), setup).atexit = False
         _alive.add(self)
 
-    def _call(self, door: str, *args: Any) -> Any:
-        """One call of the C++ interface, by name."""
-        if self.lost:
-            raise StatusError(
-                "this run was made before the process forked, and its thread stayed behind in the parent. "
-                "Make the run in the process that steps it."
-            )
-        return _doors()[door](self.handle, *args)
-
-    def _view(self) -> CView:
-        view = CView()
-        self._call("loop_view", ctypes.byref(view))
-        return view
+    @staticmethod
+    def open(setup: Setup, cells: list[Array]) -> "Loop":
+        """A loop at rest at step 0. cells: x and the leaves of the state, which are copied."""
+        addresses = np.array([cell.ctypes.data for cell in cells], np.uint64)
+        plan = Plan.from_buffer_copy(setup.plan)
+        plan.start = addresses.ctypes.data
+        return Loop(setup, loop_doors()["loop_open"](ctypes.byref(plan)))
 
     def view(self) -> View:
         """What the loop is doing."""
@@ -171,6 +108,14 @@ class Loop:
         """Order: rest as soon as possible."""
         self._call("loop_halt")
 
+    def seek(self, step: int) -> None:
+        """Order: go to a step of the record."""
+        self._call("loop_seek", step)
+
+    def cut(self, step: int) -> None:
+        """Order: go back to the point whose row is `step`, and forget what came after."""
+        self._call("loop_cut", step)
+
     def rests(self, seconds: float) -> bool:
         """Wait until the loop rests, at most 50 ms."""
         return bool(self._call("loop_rests", int(min(seconds, SLICE) * 1e3)))
@@ -180,9 +125,6 @@ class Loop:
         view = self._view()
         if view.status:
             raise self._error(view)
-
-    def _error(self, view: CView) -> Exception:
-        return self._update.error(view.status) if view.sample < 0 else self._samples.error(view.status, view.sample)
 
     def end(self) -> None:
         """End the thread; what was computed stays readable."""
@@ -198,7 +140,7 @@ class Loop:
 
     def read(self, cell: int = 0) -> Array:
         """A copy of x (cell 0) or of a leaf of the state, as it is between two steps."""
-        out = np.empty(*self._like[cell])
+        out = np.empty(*self._setup.like[cell])
         while not self._call("loop_read", cell, out.ctypes.data, _PATIENCE):
             pass  # an interrupt is raised here
         return out
@@ -207,47 +149,102 @@ class Loop:
         """A hyperparameter, as the next step will use it."""
         return float(self._call("loop_hyper", index))
 
-    def set(self, index: int, value: float) -> None:
-        """Order: give a hyperparameter a value, from the next step on."""
-        self._call("loop_set", index, value)
+    def set(self, index: int, value: float) -> "Loop | None":
+        """Order: give a hyperparameter a value, from the next step on; in the past, a new line begins there."""
+        if self._call("loop_set", index, value):
+            return None
+        old = ctypes.c_void_p()
+        plan = ctypes.byref(self._setup.plan)
+        while not (done := self._call("loop_branch", plan, index, value, ctypes.byref(old), _PATIENCE)):
+            pass
+        return Loop(self._setup, old.value) if old.value or done != 1 else None
 
-    def nbytes(self) -> dict[str, int]:
-        """Bytes by what they are for."""
-        return {"loop": self._call("loop_bytes"), "history": sum(self._call("record_bytes", k) for k in (0, 1))}
+    def fork(self) -> "Loop":
+        """Another loop, at rest where this one is, which knows nothing of what came after."""
+        other = ctypes.c_void_p()
+        while not self._call("loop_fork", ctypes.byref(self._setup.plan), ctypes.byref(other), _PATIENCE):
+            pass
+        return Loop(self._setup, other.value)
 
-    def length(self, table: int) -> int:
-        """Rows of the table of steps (0) or of events (1)."""
-        return int(self._call("record_length", table))
+    @property
+    def record(self) -> Table:
+        """A row per step."""
+        return Table("record", self._call("loop_record"), self)
 
-    def column(self, table: int, column: int, first: int, rows: int) -> Array:
-        """Rows of a column, float64."""
-        out = np.empty(rows)
-        self._call("record_copy", table, column, first, rows, out.ctypes.data)
-        return out
+    @property
+    def path(self) -> Table | None:
+        """The points themselves, where x has one or two entries."""
+        address = self._call("loop_path")
+        return Table("trail", address, self) if address else None
+
+    def event_rows(self) -> tuple[Array, Array, Array]:
+        """The changes so far: steps, positions among the hyperparameters, values."""
+        rows = (Event * 0)()
+        while len(rows) < (total := self._call("loop_events", 0, len(rows), rows)):
+            rows = (Event * total)()
+        table: Array = np.frombuffer(rows, [("step", "i8"), ("hyper", "i8"), ("value", "f8")])
+        return table["step"].copy(), table["hyper"].copy(), table["value"].copy()
 
     def last_value(self) -> float:
-        """The value that the last step saw; NaN before the first."""
-        rows = self.length(0)
-        return float(self.column(0, COLUMNS.index("value"), rows - 1, 1)[0]) if rows else float("nan")
+        """The value that the last row of the record holds; NaN where there is none."""
+        while True:
+            extent = self.record.extent()
+            if not extent.slots:
+                return float("nan")
+            column = self.record.copy(extent, 0, extent.slots - 1, 1)
+            if column is not None:
+                return float(column[0])
 
-    @staticmethod
-    def lose_all() -> None:
-        """A forked child has memory and no threads: nothing there may be waited for, nor freed."""
-        for loop in _alive:
-            loop.lost = True
+    def nbytes(self) -> dict[str, int]:
+        """Bytes by what they are for, and their total."""
+        return nbytes(self._call("loop_ledger"))
+
+    def _call(self, door: str, *args: Any) -> Any:
+        """One call of the C++ interface, by name."""
+        if self.lost:
+            raise StatusError(
+                "this run was made before the process forked, and its thread stayed behind in the parent. "
+                "Make the run in the process that steps it."
+            )
+        return loop_doors()[door](self._handle, *args)
+
+    def _view(self) -> CView:
+        view = CView()
+        self._call("loop_view", ctypes.byref(view))
+        return view
+
+    def _error(self, view: CView) -> Exception:
+        error = self._setup.asked.error(view.status, view.sample)
+        if error is not None:
+            return error
+        if view.sample < 0:
+            return self._setup.update.error(view.status)
+        return self._setup.samples.error(view.status, view.sample)
+
+    def quit_at_exit(self) -> None:
+        """Join the thread before anything that it uses is torn down."""
+        if not self.lost:
+            loop_doors()["loop_stop"](self._handle)
 
 
 _alive: "weakref.WeakSet[Loop]" = weakref.WeakSet()
-os.register_at_fork(after_in_child=Loop.lose_all)
 
 
 @atexit.register
 def _stop_all() -> None:
     for loop in list(_alive):
-        if not loop.lost:
-            _doors()["loop_stop"](loop.handle)
+        loop.quit_at_exit()
 
 
-def _close(handle: int, process: int, _keep: object) -> None:
+def _lose_all() -> None:
+    """A forked child has memory and no threads: nothing there may be waited for, nor freed."""
+    for loop in list(_alive):
+        loop.lost = True
+
+
+os.register_at_fork(after_in_child=_lose_all)
+
+
+def _close(handle: int, process: int, _keep: Setup) -> None:
     if os.getpid() == process:
-        _doors()["loop_close"](handle)
+        loop_doors()["loop_close"](handle)

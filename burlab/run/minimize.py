@@ -10,6 +10,7 @@ from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import tree
 from burlab.optim import Optimizer
 from burlab.optim.rule import trace_rule
+from burlab.problems.asked import Asked
 from burlab.problems.data import Data
 from burlab.problems.finite_sum import FiniteSum
 from burlab.problems.oracle import Oracle
@@ -17,7 +18,7 @@ from burlab.problems.point import Array, as_point
 from burlab.problems.sampling import drawn
 
 from .engine import COLUMNS
-from .loop import Loop
+from .loop import Loop, Setup
 from .run import Run
 from .stop import Stop
 
@@ -34,6 +35,8 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     seed: int = 0,
     steps: int | None = None,
     stop: Stop = _DEFAULT,
+    history_bytes: int = 256 << 20,
+    keyframe_bytes: int = 64 << 20,
     progress: bool | None = None,
 ) -> Run:
     """A run of an optimizer on a problem, paused at step 0; with `steps` it does them, shows progress, and returns.
@@ -56,12 +59,16 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     point = as_point(x0, "x0")
     x = _flat(point.leaves)
     stream = drawn(oracle.data.samples, batch, sampler, seed)
-    rule = trace_rule(optimizer, x, like=point.tree)
+    rule = trace_rule(optimizer, x, int(stream.batch), point.tree)
     hypers = tuple(rule.hyper)
     if taken := set(hypers) & set(COLUMNS):
         raise ArgumentError(f"the field {taken.pop()!r} is a column of every history. Give it another name.")
-    loop = Loop(oracle.kernels("training", [point]), build(rule.graph), rule, point, x, stream, threads, stop)
-    run = Run(loop, point, rule.schedules)
+    kernels = oracle.kernels("training", [point])
+    asked = Asked(oracle, point, rule.questions, stream)
+    budgets = history_bytes, keyframe_bytes
+    setup = Setup(kernels, build(rule.graph), rule, asked, point, stream, threads, stop, budgets)
+    loop = Loop.open(setup, [x, *rule.state])
+    run = Run(loop, point, rule.schedules, problem, optimizer)
     if steps is not None:
         run.step(steps, progress=progress)
     return run

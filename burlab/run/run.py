@@ -1,11 +1,10 @@
 """A run: one optimizer on one problem, paused at step 0 until it is told to step."""
 
-import math
 import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any
 
 from burlab.errors import StatusError
 from burlab.graph import tree
@@ -31,13 +30,21 @@ class Run:
     (3, array([1., 1.]), [Event(step=2, name='lr', value=0.5)])
     """
 
-    def __init__(self, engine: Engine, start: Point, schedules: Mapping[str, Callable[[Any], Any]]) -> None:
+    parent: "Run | None" = None
+    """The run that this one branched from: by `fork`, or by a change in its past, and then it holds the old record."""
+
+    def __init__(
+        self, engine: Engine, start: Point, schedules: Mapping[str, Callable[[Any], Any]], problem: Any, optimizer: Any
+    ) -> None:
+        """problem, optimizer: what `minimize` was given."""
         self._engine = engine
-        self._structure = start.structure
-        self._shapes = [leaf.shape for leaf in start.leaves]
+        self._start = start
+        self._schedules = schedules
         self._blocking = threading.Lock()  # held by who moves the run, one at a time
         self._ended = False
-        self.hyper = Hypers(lambda: self._engine, self._change, schedules)
+        self.problem = problem
+        self.optimizer = optimizer
+        self.hyper = Hypers(engine, self._change, schedules)
 
     @property
     def t(self) -> int:
@@ -70,21 +77,20 @@ class Run:
         """The point after `t` steps: a copy, with the start's structure, shapes and dtype."""
         flat = self._engine.read()
         leaves: list[Array] = []
-        for shape in self._shapes:
-            size = math.prod(shape)
-            leaves.append(flat[:size].reshape(shape))
-            flat = flat[size:]
-        return tree.unflatten(self._structure, leaves)
+        for leaf in self._start.leaves:
+            leaves.append(flat[: leaf.size].reshape(leaf.shape))
+            flat = flat[leaf.size :]
+        return tree.unflatten(self._start.structure, leaves)
 
     @property
     def history(self) -> History:
         """Value, norms, hyperparameters and times of every step so far."""
-        return History(cast("Any", self._engine), self.hyper.keys())
+        return History(self._engine)
 
     @property
     def events(self) -> list[Event]:
         """The changes of hyperparameters so far, in order."""
-        return events(cast("Any", self._engine), self.hyper.keys())
+        return events(self._engine)
 
     @property
     def memory(self) -> dict[str, int]:
@@ -104,12 +110,7 @@ class Run:
             first = self.t
             bar = open_bar(n, progress)
             try:
-                self._engine.aim(first + n)
-                self._wait(None, bar, first)
-            except BaseException:
-                self._engine.halt()
-                self._engine.rests(1.0)  # at most 50 ms: a single kernel call cannot be cut short
-                raise
+                self._go(lambda: self._engine.aim(first + n), bar, first)
             finally:
                 if bar is not None:
                     bar.update(self.t - first, self._engine.last_value())
@@ -147,6 +148,41 @@ class Run:
             self._engine.halt()
             raise
 
+    def seek(self, step: int) -> None:
+        """Go to a step of the record and rest there: x, state, hyperparameters and `t` are what they were, bit for bit.
+
+        step: from 0 to `length`. Playing on from there does the same steps again, and past the end of the record new
+        ones. A change of a hyperparameter there begins a new line: see `parent`. An interrupted seek rests where it
+        has got to.
+
+        >>> import numpy as np, burlab as bl
+        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=4)
+        >>> run.seek(2); run.t, run.x, run.length
+        (2, array([0.25]), 4)
+        """
+        with self._moving():
+            self.pause()
+            step = whole(step, "step", 0, self.length)
+            self._go(lambda: self._engine.seek(step))
+
+    def fork(self, **hypers: float) -> "Run":
+        """Another run, at rest where this one is, with some hyperparameters changed; this one stays as it is.
+
+        The fork knows what happened up to here and nothing of what came after. With nothing changed it goes on as this
+        run went on from here before any later change, bit for bit.
+
+        >>> import numpy as np, burlab as bl
+        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=2)
+        >>> other = run.fork(lr=0.5); other.step(); other.x, run.t
+        (array([0.]), 2)
+        """
+        changes = {name: self.hyper.check(name, value) for name, value in hypers.items()}
+        other = self._with(self._engine.fork())
+        other.parent = self
+        for name, value in changes.items():
+            other.hyper[name] = value
+        return other
+
     def stop(self) -> None:
         """End the run's thread for good. It can still be read; it cannot step any more.
 
@@ -164,9 +200,26 @@ class Run:
             raise StatusError("this run was stopped for good. What it computed can be read; start another one to step.")
         return self._blocking
 
+    def _with(self, engine: Engine) -> "Run":
+        """A run of the same problem."""
+        return Run(engine, self._start, self._schedules, self.problem, self.optimizer)
+
     def _change(self, index: int, value: float) -> None:
         self._moving()
-        self._engine.set(index, value)
+        old = self._engine.set(index, value)
+        if old is not None:  # it was in its past
+            line = self._with(old)
+            line.parent, self.parent = self.parent, line
+
+    def _go(self, order: Callable[[], None], bar: Bar | None = None, first: int = 0) -> None:
+        """Give an order and wait until it is carried out."""
+        try:
+            order()
+            self._wait(None, bar, first)
+        except BaseException:
+            self._engine.halt()
+            self._engine.rests(1.0)  # at most 50 ms: a single kernel call cannot be cut short
+            raise
 
     def _wait(self, deadline: float | None, bar: Bar | None = None, first: int = 0) -> bool:
         shown = time.monotonic()

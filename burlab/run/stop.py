@@ -12,7 +12,7 @@ from burlab.errors import ArgumentError
 from burlab.problems.numbers import whole
 
 Rows = Mapping[str, np.ndarray[tuple[int], np.dtype[Any]]]
-REASONS = ("", "steps", "seconds", "grad_norm", "value", "non_finite")  # by their numbers in C++
+REASONS = ("", "steps", "seconds", "grad_norm", "value", "non_finite", "when")  # by their numbers in C++
 ENDLESS = 2**63 - 1  # steps that no run does
 
 

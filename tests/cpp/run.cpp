@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <thread>
 #include <vector>
 
 #include "burlab/run/loop_abi.hpp"
+#include "burlab/run/record_abi.hpp"
 #include "burlab/run/sum_abi.hpp"
 
 using namespace burlab;
@@ -121,6 +123,9 @@ struct Trained {
   std::vector<double> values;
 };
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity(), kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr Criteria endless{std::numeric_limits<std::int64_t>::max(), kInfinity, kNone, kNone, 0};
+
 struct Setting {
   const Problem problem;
   const float x0[3] = {}, v0[3] = {};
@@ -140,11 +145,16 @@ struct Setting {
             places,
             64,
             {momentum, nullptr, 0},
+            nullptr,
             2,
             2,
             hyper,
+            0,
             start,
-            bytes};
+            bytes,
+            1 << 20,
+            1 << 20,
+            endless};
   }
 };
 
@@ -170,11 +180,14 @@ Trained train(const Setting& setting, std::int64_t threads, bool disturbed) {
     loop_set(loop, 0, 0.01);
   }
   while (!loop_read(loop, 0, reinterpret_cast<char*>(trained.x), 50)) continue;
-  trained.values.resize(static_cast<std::size_t>(record_length(loop, 0)));
-  record_copy(loop, 0, value_column, 0, record_length(loop, 0), trained.values.data());
-  double event[3] = {};
-  for (std::int64_t k = 0; k < 3; ++k) record_copy(loop, 1, k, 0, 1, event + k);
-  expect(record_length(loop, 1) == 1 && event[0] == 100 && event[1] == 0 && event[2] == 0.01, "one event, at step 100");
+  const Extent extent = loop_record(loop)->extent();
+  trained.values.resize(static_cast<std::size_t>(extent.slots));
+  expect(extent.rows == 300 && record_copy(loop_record(loop), extent.generation, value_column, 0, extent.slots,
+                                           trained.values.data()) == 1,
+         "a row per step");
+  Event event{};
+  expect(loop_events(loop, 0, 1, &event) == 1 && event.step == 100 && event.hyper == 0 && event.value == 0.01,
+         "one event, at step 100");
   loop_close(loop);
   return trained;
 }

@@ -7,7 +7,7 @@ import pytest
 from burlab.errors import CompileError
 from burlab.problems import summand as sums
 from burlab.problems.sampling import Sampling, Stream
-from burlab.run import engine, loop as runs, stop
+from burlab.run import doors as runs, stop
 from burlab.runtime import declare
 
 MIRRORS = {
@@ -19,6 +19,7 @@ MIRRORS = {
     "Plan": runs.Plan,
     "View": runs.CView,
     "Criteria": stop.Criteria,
+    "Event": runs.Event,
 }
 
 
@@ -43,10 +44,9 @@ def test_a_layout_that_differs_is_caught():
 
 def test_samplers_and_columns_have_the_same_numbers():
     lines = [f"static_assert(int(burlab::run::Sampling::{s.name}) == {s.value});" for s in Sampling]
-    names = ["step_column", "value_column", "gradient_norm", "step_norm", "samples_used", "time_column", "first_hyper"]
+    names = ["value_column", "gradient_norm", "step_norm", "first_extra"]
     lines += [f"static_assert(burlab::run::{name} == {k});" for k, name in enumerate(names)]
-    assert engine.COLUMNS == ("step", "value", "gradient_norm", "step_norm", "samples", "time")
-    names = ["no_reason", "enough_steps", "enough_seconds", "small_gradient", "small_value", "not_finite"]
+    names = ["no_reason", "enough_steps", "enough_seconds", "small_gradient", "small_value", "not_finite", "predicate_holds"]
     lines += [f"static_assert(burlab::run::{name} == {k});" for k, name in enumerate(names)]
-    assert stop.REASONS == ("", "steps", "seconds", "grad_norm", "value", "non_finite")
+    assert stop.REASONS == ("", "steps", "seconds", "grad_norm", "value", "non_finite", "when")
     declare("\n".join(lines), ["burlab/run/loop_abi.hpp"])

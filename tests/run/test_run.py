@@ -127,7 +127,7 @@ def test_a_stochastic_loss_gets_a_key_per_step_and_place():
 
 def test_hyperparameters_are_live_and_logged():
     run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), Momentum(0.1))
-    assert dict(run.hyper) == {"lr": 0.1, "mu": 0.9}
+    assert dict(run.hyper) == {"lr": 0.1, "mu": 0.9, "dampening": 0.0}
     run.step(3)
     run.hyper["lr"] = 0.01
     assert run.hyper["lr"] == 0.01
@@ -294,6 +294,14 @@ def test_what_cannot_run_is_refused(call, error, message):
 
 
 def test_memory_says_what_a_run_holds():
-    run = bl.minimize(problem(), START, Adam(), steps=10)
-    assert run.memory["loop"] > 0
-    assert run.memory["history"] >= 10 * 10 * 8
+    run = bl.minimize(problem(), START, Adam())
+    kinds = ["parameters", "gradients", "optimizer_state", "scratch", "history", "events", "keyframes", "path"]
+    assert list(run.memory) == [*kinds, "total"]
+    before = run.memory
+    run.step(10_000)
+    after = run.memory
+    assert after["total"] == sum(after[kind] for kind in kinds)
+    assert after["history"] >= 10_000 * 3 * 8
+    assert all(after[kind] == before[kind] for kind in kinds if kind not in ("history", "keyframes"))
+    assert before["parameters"] == 2 * 64
+    assert before["optimizer_state"] == 2 * 2 * 64

@@ -4,48 +4,63 @@
 // trace.
 #include <cstdint>
 #include <cstring>
-#include <vector>
 
-#include "summand.hpp"
+#include "ledger.hpp"
 
 BURLAB_BEGIN
 namespace burlab::run {
 
 class Cells {
  public:
-  /// bytes: of each cell; start: its first contents.
-  Cells(std::int64_t count, const std::int64_t* bytes, const char* const* start)
-      : sizes_(bytes, bytes + count), memory_(2 * total(sizes_)) {
-    char* place = memory_.data();
-    if (place == nullptr) return;
-    for (const auto size : sizes_) {
-      places_.push_back(place);
-      std::memcpy(place, *start++, static_cast<std::size_t>(size));
-      place += Memory::rounded(size);
+  /// bytes: of each cell, x first; start: its first contents, or nullptr where they come later.
+  Cells(Ledger& ledger, std::int64_t count, const std::int64_t* bytes, const char* const* start)
+      : sizes_(bytes, bytes + count, Counted<std::int64_t>(ledger, Kind::scratch)),
+        places_(static_cast<std::size_t>(2 * count), nullptr, Counted<char*>(ledger, Kind::scratch)),
+        x_(ledger, Kind::parameters, 2 * Memory::rounded(bytes[0])),
+        state_(ledger, Kind::optimizer_state, 2 * (frame_bytes() - Memory::rounded(bytes[0]))) {
+    if (!ready()) return;
+    char* place = x_.data();
+    for (std::size_t k = 0; k < sizes_.size(); ++k) {
+      if (k == 1) place = state_.data();
+      for (std::size_t phase = 0; phase < 2; ++phase, place += Memory::rounded(sizes_[k]))
+        places_[2 * k + phase] = place;
+      if (start != nullptr) std::memcpy(current(k), start[k], size(k));
     }
   }
 
-  bool ready() const { return memory_.data() != nullptr; }
-  std::int64_t bytes() const { return memory_.bytes(); }
+  bool ready() const { return x_.data() != nullptr && state_.data() != nullptr; }
   std::size_t count() const { return sizes_.size(); }
 
-  char* current(std::size_t k) const { return places_[k] + phase_ * memory_.bytes() / 2; }
-  char* next(std::size_t k) const { return places_[k] + (1 - phase_) * memory_.bytes() / 2; }
+  char* current(std::size_t k) const { return places_[2 * k + phase_]; }
+  char* next(std::size_t k) const { return places_[2 * k + 1 - phase_]; }
   void turn() { phase_ = 1 - phase_; }
 
-  void copy(std::size_t k, char* out) const { std::memcpy(out, current(k), static_cast<std::size_t>(sizes_[k])); }
+  void copy(std::size_t k, char* out) const { std::memcpy(out, current(k), size(k)); }
 
- private:
-  static std::int64_t total(const std::vector<std::int64_t>& sizes) {
+  /// Bytes of a copy of all cells, each at a multiple of 64.
+  std::int64_t frame_bytes() const {
     std::int64_t bytes = 0;
-    for (const auto size : sizes) bytes += Memory::rounded(size);
+    for (const auto size : sizes_) bytes += Memory::rounded(size);
     return bytes;
   }
+  void save(char* frame) const {
+    for (std::size_t k = 0; k < count(); frame += Memory::rounded(sizes_[k]), ++k) copy(k, frame);
+  }
+  void load(const char* frame) {
+    for (std::size_t k = 0; k < count(); frame += Memory::rounded(sizes_[k]), ++k)
+      std::memcpy(current(k), frame, size(k));
+  }
+  void load(const Cells& other) {
+    for (std::size_t k = 0; k < count(); ++k) other.copy(k, current(k));
+  }
 
-  std::vector<std::int64_t> sizes_;
-  Memory memory_;  // one half for each phase
-  std::vector<char*> places_;
-  std::int64_t phase_ = 0;
+ private:
+  std::size_t size(std::size_t k) const { return static_cast<std::size_t>(sizes_[k]); }
+
+  Buffer<std::int64_t> sizes_;
+  Buffer<char*> places_;  // of each cell in both phases
+  Memory x_, state_;
+  std::size_t phase_ = 0;
 };
 
 }  // namespace burlab::run

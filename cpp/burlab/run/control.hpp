@@ -1,20 +1,68 @@
 #pragma once
 // How Python steers a loop that runs on a thread of its own. The loop looks at one atomic per step; everything else is
-// exchanged under a mutex, which the loop takes only when that atomic calls for it or its target is reached.
+// exchanged under a mutex, which the loop takes only when that atomic calls for it or it has come as far as it was
+// told.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <cstring>
 #include <mutex>
-#include <vector>
 
 #include "criteria.hpp"
+#include "ledger.hpp"
 #include "summand.hpp"
-#include "telemetry.hpp"
 
 BURLAB_BEGIN
 namespace burlab::run {
+
+/// Where a run is: the loop writes, anyone reads.
+struct Cursor {
+  std::atomic<std::int64_t> step{0};  // steps done at the current point
+  std::atomic<std::int64_t> done{0};  // the most there were: before them, the run is in its past
+
+  bool past() const { return step < done; }
+};
+
+/// What a loop is told to do.
+enum class Order {
+  rest,
+  aim,   // do steps until the target
+  seek,  // go to the target, where the run has been
+  cut    // go to the target, and forget what came after its row
+};
+
+/// What the loop and Python tell each other. Guarded by the mutex of the control.
+struct Orders {
+  Order order = Order::rest;
+  std::int64_t target = 0;
+  Outcome outcome{Ok, 0};     // how the last step ended
+  Reason reason = no_reason;  // why the loop rests by itself, and what was measured there
+  double value = 0, norm = 0;
+  double elapsed = 0;           // nanoseconds of running, up to the last rest
+  Buffer<double> hyper, told;   // in force; and changes that the loop has not taken over yet:
+  Buffer<std::int64_t> change;  // 1 where there is one
+
+  Orders(Ledger& ledger, const double* start, std::int64_t hypers)
+      : hyper(start, start + hypers, Counted<double>(ledger, Kind::scratch)),
+        told(hyper),
+        change(hyper.size(), 0, Counted<std::int64_t>(ledger, Kind::scratch)) {}
+
+  void tell(std::int64_t index, double value) {
+    told[static_cast<std::size_t>(index)] = value;
+    change[static_cast<std::size_t>(index)] = 1;
+  }
+  void forget() { std::fill(change.begin(), change.end(), 0); }
+
+  /// Whether a change is waiting that makes a difference; by bits, so that NaN equals itself.
+  bool changes() const {
+    for (std::size_t k = 0; k < hyper.size(); ++k)
+      if (differs(k)) return true;
+    return false;
+  }
+  bool differs(std::size_t k) const { return change[k] != 0 && std::memcmp(&told[k], &hyper[k], sizeof(double)) != 0; }
+};
 
 /// What the loop is doing, as Python sees it.
 struct View {
@@ -27,49 +75,49 @@ struct View {
 
 class Control {
  public:
-  Control(const Criteria& criteria, const double* hyper, std::int64_t hypers)
-      : criteria_(criteria), hyper_(hyper, hyper + hypers) {}
+  Cursor cursor;
 
-  /// Run until `target` steps are done; a failure is forgotten and the step tried again.
-  void aim(std::int64_t target) {
+  Control(Ledger& ledger, const double* hyper, std::int64_t hypers) : orders_(ledger, hyper, hypers) {}
+
+  /// Give an order; a failure is forgotten. hurry: leave the step in flight, it is done anew when the loop goes on.
+  void order(Order order, std::int64_t target, bool hurry) {
     tell([&] {
-      target_ = target;
-      outcome_ = {Ok, 0};
-      reason_ = no_reason;
-      hurry_ = false;
+      orders_.order = order;
+      orders_.target = target;
+      if (order != Order::rest) orders_.outcome = {Ok, 0};
+      if (order != Order::rest) orders_.reason = no_reason;
+      hurry_ = hurry;
     });
   }
 
-  /// Rest as soon as possible: the step in flight is left, and done anew when the loop goes on.
-  void halt() {
+  /// Give a hyperparameter a value from the next step on. False, and nothing is done: the run is in its past.
+  bool set(std::int64_t index, double value) {
+    bool present = false;
     tell([&] {
-      target_ = 0;
-      hurry_ = true;
+      present = !cursor.past();
+      if (present) orders_.tell(index, value);
     });
-  }
-
-  /// Give a hyperparameter a value from the next step on.
-  void set(std::int64_t index, double value) {
-    tell([&] { hyper_[static_cast<std::size_t>(index)] = value; });
+    return present;
   }
 
   void quit() {
     tell([&] { quit_ = hurry_ = true; });
   }
 
-  /// Call `act` between two steps, when what was told is taken over and nobody changes what the loop owns. One call
-  /// that leaves nothing behind: its caller may be interrupted between two. False: not so after `milliseconds`.
+  /// Call `act(orders)` between two steps, when what was told is taken over and nobody changes what the loop owns; it
+  /// answers whether it left something for the loop to do. One call that leaves nothing behind: its caller may be
+  /// interrupted between two of them. False: not so after `milliseconds`.
   template <class Act> bool between(std::int64_t milliseconds, Act act) {
     std::unique_lock lock(mutex_);
-    if (parked()) return act(), true;
-    ++holds_;
-    attention_ = true;
-    changed_.notify_all();
-    const bool held = changed_.wait_for(lock, std::chrono::milliseconds(milliseconds), [&] { return parked(); });
-    if (held) act();
-    --holds_;
-    attention_ = true;
-    changed_.notify_all();
+    const bool wait = !parked();
+    if (wait) {
+      ++holds_;
+      call();
+      changed_.wait_for(lock, std::chrono::milliseconds(milliseconds), [&] { return parked(); });
+      --holds_;
+    }
+    const bool held = parked();
+    if ((held && act(orders_)) || wait) call();
     return held;
   }
 
@@ -82,94 +130,97 @@ class Control {
     return wait(milliseconds, [&] { return ended_; });
   }
 
-  View view() {
+  /// Look at the orders, at any time.
+  template <class Act> void look(Act act) {
     const std::lock_guard lock(mutex_);
-    return {step_, 0, resting(), reason_, outcome_.status, outcome_.sample, elapsed_, value_, norm_};
+    act(orders_);
   }
 
-  double hyper(std::int64_t index) {
+  View view(std::int64_t length) {
     const std::lock_guard lock(mutex_);
-    return hyper_[static_cast<std::size_t>(index)];
+    const Orders& now = orders_;
+    return {cursor.step,        length,      resting(), now.reason, now.outcome.status,
+            now.outcome.sample, now.elapsed, now.value, now.norm};
   }
 
   // The loop's side:
 
   const std::atomic<bool>& hurry() const { return hurry_; }
-  std::int64_t step() const { return step_.load(std::memory_order_relaxed); }
-  void count_step() { step_.store(step() + 1, std::memory_order_release); }
+
+  /// Whether `heed` must be called before the next step.
+  bool calls() const {
+    return attention_.load(std::memory_order_acquire) || cursor.step.load(std::memory_order_relaxed) >= reached_;
+  }
+  void attend() { attention_ = true; }
+
   void fail(Outcome outcome) {
     const std::lock_guard lock(mutex_);
-    outcome_ = outcome;
+    orders_.outcome = outcome;
+    orders_.order = Order::rest;
     attention_ = true;
   }
+
   /// Rest of its own accord, for what a row says.
   void rest(Reason reason, double value, double norm) {
     const std::lock_guard lock(mutex_);
-    reason_ = reason;
-    value_ = value;
-    norm_ = norm;
     attention_ = true;
+    if (orders_.order == Order::seek || orders_.order == Order::cut) return;  // it is on its way elsewhere
+    orders_.order = Order::rest;
+    orders_.reason = reason;
+    orders_.value = value;
+    orders_.norm = norm;
   }
+
+  /// Take over what was told, and rest while there is nothing to do. False: the thread must end.
+  /// line.decide(orders) says how far to step, the cursor itself for resting; line.mending() whether it must not be
+  /// held.
+  template <class Line> bool heed(Line& line) {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      attention_ = false;
+      if (quit_) return false;
+      reached_ = line.decide(orders_);
+      idle_ = reached_ <= cursor.step || (holds_ > 0 && !line.mending());
+      if (!idle_) {
+        hurry_ = false;
+        return true;
+      }
+      line.rest(orders_);
+      changed_.notify_all();
+      changed_.wait(lock, [&] { return attention_.load(); });
+    }
+  }
+
+  /// The last that the thread does.
   void end() {
     const std::lock_guard lock(mutex_);
     ended_ = true;
     changed_.notify_all();
   }
 
-  /// Whether `heed` must be called before the next step.
-  bool calls() const { return attention_.load(std::memory_order_acquire) || step() >= reached_; }
-
-  /// Take over what was told, and rest while there is nothing to do. False: the thread must end.
-  /// `take` receives the hyperparameters, and is false where there was no memory to note a change of them.
-  /// The watch stands still while the loop rests.
-  template <class Take> bool heed(Take take, Stopwatch& watch) {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      attention_ = false;
-      if (!take(hyper_)) outcome_ = {OutOfMemory, 0};
-      reached_ = std::min(target_, criteria_.steps);
-      if (quit_) return false;
-      if (wanted() && watch.total() >= criteria_.nanoseconds) reason_ = enough_seconds;
-      if (reason_ == no_reason && target_ >= criteria_.steps && step_ >= criteria_.steps) reason_ = enough_steps;
-      idle_ = holds_ > 0 || !wanted();
-      if (!idle_) {
-        watch.resume();
-        return true;
-      }
-      watch.pause();
-      elapsed_ = watch.total();
-      changed_.notify_all();
-      changed_.wait(lock, [&] { return attention_.load(); });
-    }
-  }
-
  private:
+  void call() {
+    attention_ = true;
+    changed_.notify_all();
+  }
   template <class Change> void tell(Change change) {
     const std::lock_guard lock(mutex_);
     change();
-    attention_ = true;
-    changed_.notify_all();
+    call();
   }
   template <class Condition> bool wait(std::int64_t milliseconds, Condition condition) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::milliseconds(milliseconds), condition);
   }
-  bool wanted() const { return outcome_.ok() && reason_ == no_reason && step_ < std::min(target_, criteria_.steps); }
   bool parked() const { return ended_ || (idle_ && !attention_); }
-  bool resting() const { return ended_ || (idle_ && !attention_ && !wanted()); }
-
-  const Criteria criteria_;
+  bool resting() const { return ended_ || (idle_ && !attention_ && orders_.order == Order::rest); }
 
   std::mutex mutex_;
   std::condition_variable changed_;
   std::atomic<bool> attention_{false}, hurry_{false};
-  std::atomic<std::int64_t> step_{0};
-  std::int64_t target_ = 0, reached_ = 0, holds_ = 0;  // reached_: the loop's own copy of the target
+  std::int64_t reached_ = 0, holds_ = 0;  // reached_: how far to step without asking
   bool idle_ = true, quit_ = false, ended_ = false;
-  Reason reason_ = no_reason;
-  Outcome outcome_{Ok, 0};
-  double elapsed_ = 0, value_ = 0, norm_ = 0;
-  std::vector<double> hyper_;
+  Orders orders_;
 };
 
 }  // namespace burlab::run

@@ -9,7 +9,15 @@ BURLAB_BEGIN
 namespace burlab::run {
 
 /// Why a run came to rest by itself. Mirrored by `burlab/run/stop.py`, like the criteria.
-enum Reason : std::int64_t { no_reason, enough_steps, enough_seconds, small_gradient, small_value, not_finite };
+enum Reason : std::int64_t {
+  no_reason,
+  enough_steps,
+  enough_seconds,
+  small_gradient,
+  small_value,
+  not_finite,
+  predicate_holds
+};
 
 struct Criteria {
   std::int64_t steps;       // at most, in all

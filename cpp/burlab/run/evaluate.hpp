@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "ledger.hpp"
 #include "sampler.hpp"
 #include "summand.hpp"
 

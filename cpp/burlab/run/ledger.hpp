@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <vector>
 
 #include "../numbers/simd.hpp"
 
@@ -115,6 +116,7 @@ template <class T> class Counted {
   Ledger* ledger_;
   Kind kind_;
 };
+template <class T> using Buffer = std::vector<T, Counted<T>>;
 
 }  // namespace burlab::run
 BURLAB_END

@@ -1,5 +1,7 @@
 #pragma once
-// What Python calls to own and steer a run. Every call returns at once, or after the milliseconds it was given.
+// What Python calls to own and steer a run. Every call returns at once, or after the milliseconds it was given; a call
+// that has to wait for the loop answers 0 when the time is up, has then changed nothing, and is to be made again.
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -18,49 +20,120 @@ inline Loop* loop_open(const Plan* plan) noexcept {
   }
 }
 
+/// Have the thread end; `loop_ended` waits for that.
+inline void loop_quit(Loop* loop) noexcept { loop->control.quit(); }
+inline std::int64_t loop_ended(Loop* loop, std::int64_t milliseconds) noexcept {
+  return loop->control.ended(milliseconds);
+}
+
 /// Stop the run and wait for its thread; nothing is freed, as others may still be waiting.
 inline void loop_stop(Loop* loop) noexcept { loop->stop(); }
 
 /// Stop the run, wait for its thread and free its memory.
 inline void loop_close(Loop* loop) noexcept { const std::unique_ptr<Loop> owner(loop); }
 
-inline void loop_aim(Loop* loop, std::int64_t target) noexcept { loop->control.aim(target); }
-inline void loop_halt(Loop* loop) noexcept { loop->control.halt(); }
-inline void loop_set(Loop* loop, std::int64_t hyper, double value) noexcept { loop->control.set(hyper, value); }
-inline double loop_hyper(Loop* loop, std::int64_t hyper) noexcept { return loop->control.hyper(hyper); }
-inline void loop_view(Loop* loop, View* view) noexcept {
-  *view = loop->control.view();
-  view->length = loop->history.length();
+/// Run until `target` steps are done.
+inline void loop_aim(Loop* loop, std::int64_t target) noexcept { loop->control.order(Order::aim, target, false); }
+/// Rest as soon as possible.
+inline void loop_halt(Loop* loop) noexcept { loop->control.order(Order::rest, 0, true); }
+/// Go to a step of the record.
+inline void loop_seek(Loop* loop, std::int64_t step) noexcept { loop->control.order(Order::seek, step, true); }
+/// Go back to the point whose row is `step`, which becomes the last row.
+inline void loop_cut(Loop* loop, std::int64_t step) noexcept { loop->control.order(Order::cut, step, true); }
+
+/// Change a hyperparameter from the next step on: 1 if so, 0 and nothing is done where the run is in its past.
+inline std::int64_t loop_set(Loop* loop, std::int64_t hyper, double value) noexcept {
+  return loop->control.set(hyper, value);
+}
+inline double loop_hyper(Loop* loop, std::int64_t hyper) noexcept {
+  double value = 0;
+  const auto k = static_cast<std::size_t>(hyper);
+  loop->control.look([&](const Orders& orders) { value = orders.change[k] != 0 ? orders.told[k] : orders.hyper[k]; });
+  return value;
 }
 
-/// Have the thread end; `loop_stop` then waits for nothing that takes long.
-inline void loop_quit(Loop* loop) noexcept { loop->control.quit(); }
+inline void loop_view(Loop* loop, View* view) noexcept { *view = loop->control.view(loop->line.record.length()); }
 
-/// Wait until what was told is taken over, the loop has nothing left to do, or its thread ends: 1 if so, 0 after
-/// `milliseconds`.
-inline std::int64_t loop_settles(Loop* loop, std::int64_t milliseconds) noexcept {
-  return loop->control.between(milliseconds, [] {});
-}
+/// Wait until the loop has nothing left to do, or its thread has ended.
 inline std::int64_t loop_rests(Loop* loop, std::int64_t milliseconds) noexcept {
   return loop->control.rests(milliseconds);
 }
-inline std::int64_t loop_ended(Loop* loop, std::int64_t milliseconds) noexcept {
-  return loop->control.ended(milliseconds);
+/// Wait until what was told is taken over.
+inline std::int64_t loop_settles(Loop* loop, std::int64_t milliseconds) noexcept {
+  return loop->control.between(milliseconds, [](Orders&) { return false; });
 }
-
-/// Copy x (k = 0) or a leaf of the state between two steps: 1 if done, 0 after `milliseconds`.
+/// Copy x (k = 0) or a leaf of the state between two steps.
 inline std::int64_t loop_read(Loop* loop, std::int64_t k, char* out, std::int64_t milliseconds) noexcept {
-  return loop->control.between(milliseconds, [=] { loop->read(k, out); });
+  return loop->control.between(milliseconds, [=](Orders&) {
+    loop->stepper.cells.copy(static_cast<std::size_t>(k), out);
+    return false;
+  });
 }
-inline std::int64_t loop_bytes(Loop* loop) noexcept { return loop->bytes(); }
 
-/// The table of steps (0) or of events (1), which may be read while the loop runs.
-inline Record& record(Loop* loop, std::int64_t which) noexcept { return which == 0 ? loop->history : loop->events; }
-inline std::int64_t record_length(Loop* loop, std::int64_t which) noexcept { return record(loop, which).length(); }
-inline std::int64_t record_bytes(Loop* loop, std::int64_t which) noexcept { return record(loop, which).bytes(); }
-inline void record_copy(Loop* loop, std::int64_t which, std::int64_t column, std::int64_t first, std::int64_t count,
-                        double* out) noexcept {
-  record(loop, which).copy(column, first, count, out);
+/// A run like another one, nullptr where there is no memory. The other one must be held.
+inline Loop* loop_copy(const Loop* loop, const Plan* plan) noexcept {
+  std::unique_ptr<Loop> copy(loop_open(plan));
+  bool done = false;
+  while (copy && !copy->control.between(1000, [&](Orders&) {
+    try {
+      done = copy->line.inherit(loop->line);
+    } catch (...) {
+    }
+    return true;
+  }))
+    continue;
+  return done ? copy.release() : nullptr;
+}
+
+/// Another run that is where this one is and knows nothing of what came after; nullptr where there is no memory.
+inline std::int64_t loop_fork(Loop* loop, const Plan* plan, Loop** fork, std::int64_t milliseconds) noexcept {
+  return loop->control.between(milliseconds, [=](Orders&) {
+    *fork = loop_copy(loop, plan);
+    const std::int64_t step = loop->control.cursor.step;
+    const bool past = loop->control.cursor.past();
+    if (*fork != nullptr)
+      while (!(*fork)->control.between(1000, [=](Orders&) {
+        (*fork)->line.truncate(step, past ? step : loop->line.record.length());
+        return true;
+      }))
+        continue;
+    return false;
+  });
+}
+
+/// Change a hyperparameter where the run is, in its past or not. If so, `old` becomes a run that keeps all of this one,
+/// which forgets what comes after its cursor; else `old` stays as it is. 1 if that is done, 2 where there is no memory.
+inline std::int64_t loop_branch(Loop* loop, const Plan* plan, std::int64_t hyper, double value, Loop** old,
+                                std::int64_t milliseconds) noexcept {
+  std::int64_t answer = 1;
+  const bool held = loop->control.between(milliseconds, [&](Orders& orders) {
+    const std::int64_t step = loop->control.cursor.step;
+    orders.tell(hyper, value);
+    if (loop->control.cursor.past() && orders.changes()) {
+      *old = loop_copy(loop, plan);
+      if (*old == nullptr) return answer = 2, orders.forget(), false;
+      loop->line.truncate(step, step);
+    }
+    return true;
+  });
+  return held ? answer : 0;
+}
+
+// What others read while the loop runs:
+
+inline const Record* loop_record(const Loop* loop) noexcept { return &loop->line.record; }
+inline const Trail* loop_path(const Loop* loop) noexcept { return loop->line.path ? &*loop->line.path : nullptr; }
+inline const Ledger* loop_ledger(const Loop* loop) noexcept { return &loop->ledger; }
+
+/// Copy the events from `first` on, at most `count` of them, and answer how many there are in all.
+inline std::int64_t loop_events(Loop* loop, std::int64_t first, std::int64_t count, Event* out) noexcept {
+  std::int64_t total = 0;
+  loop->control.look([&](const Orders&) {
+    const auto& events = loop->line.events();
+    total = static_cast<std::int64_t>(events.size());
+    for (std::int64_t k = first; k < std::min(total, first + count); ++k) *out++ = events[static_cast<std::size_t>(k)];
+  });
+  return total;
 }
 
 }  // namespace burlab::run

@@ -78,12 +78,12 @@ class Share {
 /// The mean of a kernel over a batch, on up to 16 threads.
 class Sum {
  public:
-  Sum(const Summand& summand, const Stream& stream, int threads)
+  Sum(Ledger& ledger, const Summand& summand, const Stream& stream, int threads)
       : summand_(summand),
         batch_(stream.batch),
         shares_(std::min(std::bit_floor(static_cast<std::uint64_t>(std::max(threads, 1))),
                          static_cast<std::uint64_t>(slots_of(batch_)))),
-        memory_(static_cast<std::int64_t>(shares_) * Share::bytes(summand, slots())) {
+        memory_(ledger, Kind::gradients, static_cast<std::int64_t>(shares_) * Share::bytes(summand, slots())) {
     for (std::size_t i = 0; i < shares_ && ready(); ++i) {
       char* const part = memory_.data() + static_cast<std::int64_t>(i) * Share::bytes(summand, slots());
       share_[i] =

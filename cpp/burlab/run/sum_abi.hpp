@@ -31,7 +31,9 @@ struct SumCall {
 class SumJob {
  public:
   explicit SumJob(const SumCall& call)
-      : summand_(call.summand), sum_(summand_, call.stream, static_cast<int>(call.threads)), team_(sum_.threads()) {
+      : summand_(call.summand),
+        sum_(ledger_, summand_, call.stream, static_cast<int>(call.threads)),
+        team_(sum_.threads()) {
     if (sum_.ready()) sum_.begin(call.fixed, 0, call.key);
   }
   bool ready() const { return sum_.ready(); }
@@ -43,6 +45,7 @@ class SumJob {
   }
 
  private:
+  Ledger ledger_;
   const Summand summand_;
   Sum sum_;
   Team team_;
@@ -74,7 +77,8 @@ inline void drop(SumCall* call) noexcept {
 
 /// The kernel's outputs for every sample of the batch, one row each.
 inline std::int64_t rows(SumCall* call) noexcept {
-  const Memory memory(Evaluator::bytes(call->summand));
+  Ledger ledger;
+  const Memory memory(ledger, Kind::scratch, Evaluator::bytes(call->summand));
   if (memory.data() == nullptr) return OutOfMemory;
   Evaluator evaluate(call->summand, call->stream, memory.data());
   evaluate.begin(call->fixed, 0, call->key);

@@ -1,7 +1,6 @@
 #pragma once
 // What Python hands over to sum a kernel over samples: plain structs, mirrored by `burlab/problems/summand.py`.
 #include <cstdint>
-#include <cstdlib>
 
 #include "../abi.hpp"
 
@@ -39,25 +38,6 @@ struct Summand {
 struct Outcome {
   std::int64_t status, sample;
   bool ok() const { return status == Ok; }
-};
-
-/// 64-byte aligned memory that frees itself; nullptr where there is none left.
-class Memory {
- public:
-  explicit Memory(std::int64_t bytes)
-      : bytes_(rounded(bytes)), data_(static_cast<char*>(std::aligned_alloc(64, static_cast<std::size_t>(bytes_)))) {}
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-  ~Memory() { std::free(data_); }
-
-  static std::int64_t rounded(std::int64_t bytes) { return bytes < 64 ? 64 : (bytes + 63) / 64 * 64; }
-
-  char* data() const { return data_; }
-  std::int64_t bytes() const { return bytes_; }
-
- private:
-  std::int64_t bytes_;
-  char* data_;
 };
 
 }  // namespace burlab::run

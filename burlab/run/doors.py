@@ -1,0 +1,99 @@
+"""The C++ structs of `cpp/burlab/run/plan.hpp` and `loop_abi.hpp`, field by field, and the functions that take them.
+
+A test compares sizes and offsets with the compiler's.
+"""
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from burlab.problems.sampling import Stream
+from burlab.problems.summand import CKernel, Summand
+from burlab.runtime.doors import doors
+
+from .stop import Criteria
+
+_INT, _POINTER, _NUMBER = ctypes.c_int64, ctypes.c_void_p, ctypes.c_double
+
+
+class Plan(ctypes.Structure):
+    """All that a run consists of."""
+
+    _fields_ = (
+        ("samples", Summand),
+        ("once", Summand),
+        ("stream", Stream),
+        ("threads", _INT),
+        ("wide", _INT),
+        ("dimension", _INT),
+        ("leaves", _INT),
+        ("places", _POINTER),
+        ("gradient", _INT),
+        ("update", CKernel),
+        ("questions", _POINTER),
+        ("hypers", _INT),
+        ("cells", _INT),
+        ("hyper", _POINTER),
+        ("schedules", _INT),
+        ("start", _POINTER),
+        ("bytes", _POINTER),
+        ("history_bytes", _INT),
+        ("keyframe_bytes", _INT),
+        ("criteria", Criteria),
+    )
+
+
+class CView(ctypes.Structure):
+    """What the loop is doing."""
+
+    _fields_ = (
+        ("step", _INT),
+        ("length", _INT),
+        ("rests", _INT),
+        ("reason", _INT),
+        ("status", _INT),
+        ("sample", _INT),
+        ("elapsed", _NUMBER),
+        ("value", _NUMBER),
+        ("norm", _NUMBER),
+    )
+
+
+class Event(ctypes.Structure):
+    """A change of a hyperparameter."""
+
+    _fields_ = (("step", _INT), ("hyper", _INT), ("value", _NUMBER))
+
+
+@cache
+def loop_doors() -> dict[str, Callable[..., Any]]:
+    """The functions of `loop_abi.hpp`, by name."""
+    loop, plan, back = _POINTER, ctypes.POINTER(Plan), ctypes.POINTER(_POINTER)
+    return doors(
+        "burlab/run/loop_abi.hpp",
+        "burlab::run",
+        {
+            "loop_open": (loop, plan),
+            "loop_quit": (None, loop),
+            "loop_ended": (_INT, loop, _INT),
+            "loop_stop": (None, loop),
+            "loop_close": (None, loop),
+            "loop_aim": (None, loop, _INT),
+            "loop_halt": (None, loop),
+            "loop_seek": (None, loop, _INT),
+            "loop_cut": (None, loop, _INT),
+            "loop_set": (_INT, loop, _INT, _NUMBER),
+            "loop_hyper": (_NUMBER, loop, _INT),
+            "loop_view": (None, loop, ctypes.POINTER(CView)),
+            "loop_rests": (_INT, loop, _INT),
+            "loop_settles": (_INT, loop, _INT),
+            "loop_read": (_INT, loop, _INT, _POINTER, _INT),
+            "loop_fork": (_INT, loop, plan, back, _INT),
+            "loop_branch": (_INT, loop, plan, _INT, _NUMBER, back, _INT),
+            "loop_record": (_POINTER, loop),
+            "loop_path": (_POINTER, loop),
+            "loop_ledger": (_POINTER, loop),
+            "loop_events": (_INT, loop, _INT, _INT, ctypes.POINTER(Event)),
+        },
+    )

@@ -1,0 +1,19 @@
+"""What an engine is doing."""
+
+from typing import NamedTuple
+
+from .stop import Stopped
+
+
+class View(NamedTuple):
+    """What an engine is doing.
+
+    step: steps done at the current point. length: rows of the record, at least `step`. rests: whether it has nothing
+    left to do. stopped: why it rests, where it did so by itself. elapsed: nanoseconds of running, up to the last rest.
+    """
+
+    step: int
+    length: int
+    rests: bool
+    stopped: Stopped | None
+    elapsed: float

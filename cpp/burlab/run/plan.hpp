@@ -1,0 +1,39 @@
+#pragma once
+// What Python hands over to open a run.
+#include <cstdint>
+
+#include "ask.hpp"
+#include "criteria.hpp"
+#include "sampler.hpp"
+#include "summand.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+/// All that a run consists of. Mirrored by `burlab/run/loop.py`, which keeps what the kernels and the summands point
+/// to; the other pointers are read once.
+struct Plan {
+  Summand samples;                 // outputs: value, then the gradient as one stretch
+  Summand once;                    // the regularizer, with the same outputs; no function if there is none
+  Stream stream;                   // the batches
+  std::int64_t threads, wide;      // wide: x is float64, else float32
+  std::int64_t dimension, leaves;  // of x; its leaves lie in it one after another
+  const std::int64_t* places;      // where each leaf begins, bytes
+  std::int64_t gradient;           // where the gradient begins in a result, bytes
+  /// In: g, x, t, hyperparameters, state, value, key, asker. Out: x, state, what the schedules gave.
+  Kernel update;
+  const Questions* questions;                  // that the update asks; nullptr if there are none
+  std::int64_t hypers, cells;                  // cells: x and the leaves of the state
+  const double* hyper;                         // start values; NaN: as scheduled
+  std::int64_t schedules;                      // how many hyperparameters may follow one
+  const char* const* start;                    // start values of the cells; nullptr: they come from another run
+  const std::int64_t* bytes;                   // of each cell
+  std::int64_t history_bytes, keyframe_bytes;  // budgets
+  Criteria criteria;
+};
+
+/// The columns of a run's record before the extra ones.
+enum Column : std::int64_t { value_column, gradient_norm, step_norm, first_extra };
+
+}  // namespace burlab::run
+BURLAB_END

@@ -1,0 +1,128 @@
+#pragma once
+// What one step computes: the mean of the gradients of its batch, the next point, and the numbers that describe it. It
+// writes next to what it reads, so a step that is left, or done twice, changes nothing.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "cells.hpp"
+#include "norm.hpp"
+#include "plan.hpp"
+#include "sum.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+class Stepper {
+ public:
+  Cells cells;
+
+  Stepper(Ledger& ledger, const Plan& plan)
+      : cells(ledger, plan.cells, plan.bytes, plan.start),
+        plan_(plan),
+        sum_(ledger, plan_.samples, plan_.stream, static_cast<int>(plan_.threads)),
+        asker_(ledger, plan.questions, static_cast<int>(plan.threads)),
+        team_(plan.questions != nullptr ? static_cast<int>(std::min<std::int64_t>(plan.threads, 16)) : sum_.threads()),
+        once_memory_(ledger, Kind::scratch, Evaluator::bytes(plan_.once)),
+        result_(ledger, Kind::gradients, plan_.samples.bytes),
+        term_(ledger, Kind::gradients, plan_.samples.bytes),
+        workspace_(ledger, Kind::scratch, plan_.update.workspace),
+        once_(plan_.once, plan_.stream, once_memory_.data()),
+        places_(plan.places, plan.places + plan.leaves, Counted<std::int64_t>(ledger, Kind::scratch)),
+        fixed_(places_.size(), nullptr, Counted<const void*>(ledger, Kind::scratch)),
+        in_(5 + static_cast<std::size_t>(plan.hypers) + cells.count(), nullptr,
+            Counted<const void*>(ledger, Kind::scratch)),
+        out_(cells.count() + static_cast<std::size_t>(plan.schedules), nullptr, Counted<void*>(ledger, Kind::scratch)),
+        used_(static_cast<std::size_t>(plan.schedules), 0.0, Counted<double>(ledger, Kind::scratch)) {}
+
+  /// Whether there was memory for it.
+  bool ready() const {
+    return cells.ready() && sum_.ready() && asker_.ready() && once_memory_.data() && result_.data() && term_.data() &&
+           workspace_.data();
+  }
+
+  /// Compute a step, given the hyperparameters. Stopped where `hurry` rises before it is done.
+  Outcome compute(std::int64_t step, const double* hyper, const std::atomic<bool>& hurry) {
+    // A key costs as much as all else of a small step: only what draws random numbers gets one.
+    const bool keyed = plan_.samples.keyed != 0 || asker_.keyed();
+    const Key key = keyed ? fold_in(plan_.stream.key, static_cast<std::uint64_t>(step)) : Key{};
+    const auto outcome = differentiate(step, key, hurry);
+    if (!outcome.ok()) return outcome;
+    asker_.begin(step, key, team_, hurry);
+    return update(step, hyper);
+  }
+
+  /// After an Ok: what to write down.
+  void describe(double* row) const {
+    if (plan_.wide) measure<double>(row);
+    else measure<float>(row);
+    std::copy(used_.begin(), used_.end(), row + first_extra);
+  }
+
+  /// The first two numbers of x, as doubles.
+  const double* point() {
+    for (std::size_t k = 0; k < std::min<std::size_t>(2, static_cast<std::size_t>(plan_.dimension)); ++k)
+      point_[k] = plan_.wide ? reinterpret_cast<const double*>(cells.current(0))[k]
+                             : static_cast<double>(reinterpret_cast<const float*>(cells.current(0))[k]);
+    return point_.data();
+  }
+
+ private:
+  /// Value and gradient of this step's batch, regularizer included, into `result_`.
+  Outcome differentiate(std::int64_t step, Key key, const std::atomic<bool>& hurry) {
+    for (std::size_t k = 0; k < fixed_.size(); ++k) fixed_[k] = cells.current(0) + places_[k];
+    sum_.begin(fixed_.data(), step, key);
+    if (const auto outcome = sum_.resume(team_, Alarm(&hurry)); !outcome.ok()) return outcome;
+    sum_.mean(result_.data());
+    if (plan_.once.kernel.function == nullptr) return {Ok, 0};
+    once_.begin(fixed_.data(), step, Key{});
+    if (const auto outcome = once_(0, term_.data()); !outcome.ok()) return outcome;
+    add(plan_.samples, result_.data(), term_.data());
+    return {Ok, 0};
+  }
+
+  /// The optimizer's rule, from the current cells to the next.
+  Outcome update(std::int64_t step, const double* hyper) {
+    step_ = step;
+    auto in = in_.begin();
+    *in++ = result_.data() + plan_.gradient;
+    *in++ = cells.current(0);
+    *in++ = &step_;
+    for (std::int64_t k = 0; k < plan_.hypers; ++k) *in++ = hyper + k;
+    for (std::size_t k = 1; k < cells.count(); ++k) *in++ = cells.current(k);
+    *in++ = result_.data();
+    *in++ = asker_.key();
+    *in++ = asker_.address();
+    auto out = out_.begin();
+    for (std::size_t k = 0; k < cells.count(); ++k) *out++ = cells.next(k);
+    for (double& number : used_) *out++ = &number;
+    return asker_.outcome(plan_.update.function(plan_.update.context, in_.data(), out_.data(), workspace_.data()));
+  }
+
+  template <class T> void measure(double* row) const {
+    const auto* const value = reinterpret_cast<const T*>(result_.data());
+    const auto* const gradient = reinterpret_cast<const T*>(result_.data() + plan_.gradient);
+    const auto* const before = reinterpret_cast<const T*>(cells.current(0));
+    const auto* const after = reinterpret_cast<const T*>(cells.next(0));
+    row[value_column] = static_cast<double>(*value);
+    row[gradient_norm] = norm(gradient, plan_.dimension);
+    row[step_norm] = distance(after, before, plan_.dimension);
+  }
+
+  const Plan plan_;
+  Sum sum_;
+  Asker asker_;
+  Team team_;
+  Memory once_memory_, result_, term_, workspace_;
+  Evaluator once_;
+  const Buffer<std::int64_t> places_;
+  Buffer<const void*> fixed_, in_;
+  Buffer<void*> out_;
+  Buffer<double> used_;  // what the schedules gave
+  std::array<double, 2> point_{};
+  std::int64_t step_ = 0;  // what the update reads as t
+};
+
+}  // namespace burlab::run
+BURLAB_END
