@@ -195,5 +195,7 @@ def _function(plan: Plan) -> tuple[Function, str]:
     table = pointers(constants)
     context = (ctypes.c_void_p * 2)(ctypes.addressof(descriptors), ctypes.addressof(table))
     keep = (context, descriptors, shapes, table, constants, parts)
-    function = Function(runtime.address(f"{unit}_run"), ctypes.addressof(context), plan.workspace_bytes, keep)
+    function = Function(
+        runtime.address(f"{unit}_run"), ctypes.addressof(context), plan.workspace_bytes, keep, bool(parts)
+    )
     return function, "\n".join([*texts, source.text.replace("@unit", unit)])

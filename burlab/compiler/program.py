@@ -61,7 +61,7 @@ def replayed(plan: Plan) -> Function:
     table = pointers(constants)
     program = _Program(records.ctypes.data, operands.ctypes.data, ctypes.addressof(table), len(steps))
     keep = (program, records, operands, shapes, constants, table, parts)
-    return Function(library.address(_RUN.symbol), ctypes.addressof(program), plan.workspace_bytes, keep)
+    return Function(library.address(_RUN.symbol), ctypes.addressof(program), plan.workspace_bytes, keep, bool(parts))
 
 
 def _places(step: Invoke | Execute) -> tuple[Place, ...]:

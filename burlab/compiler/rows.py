@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from burlab import runtime
 from burlab.errors import ArgumentError
 from burlab.runtime.coerce import Array, ArraySpec, check_count, coerce_input
 from burlab.runtime.gate import Function, Workspace, pointers
-from burlab.runtime.wait import SLICE, in_threads
+from burlab.runtime.hearing import hearing
+from burlab.runtime.wait import SLICE, Stop, in_threads
 
 _SHORTEST_CHUNK = 64  # rows that a thread takes at a time
 _CHUNKS_PER_THREAD = 8
@@ -63,7 +63,8 @@ def map_rows(
     lock = threading.Lock()
     run = _run_rows()
 
-    def work(stop: threading.Event) -> None:
+    def work(stop: Stop) -> None:
+        first, limit = (stop.address, ctypes.addressof(job)), int(SLICE * 1e9)
         workspace = Workspace(function.workspace_bytes)
         scratch = (ctypes.c_void_p * (len(arrays) + len(buffers) + 1))()
         outcome = ctypes.c_int64(0)
@@ -74,8 +75,8 @@ def map_rows(
                 return
             end = min(row + chunk, n)
             while row < end and not stop.is_set():
-                row = run(ctypes.addressof(job), row, end, int(SLICE * 1e9), workspace.address, scratch, outcome)
-                if outcome.value:
+                row = run(*first, row, end, limit, workspace.address, scratch, outcome)
+                if outcome.value and not stop.is_set():
                     explain(outcome.value, row)
                     row += 1
 
@@ -94,14 +95,12 @@ def prepare(
 
 @cache
 def _run_rows() -> Callable[..., int]:
-    unit = runtime.declare(
-        'extern "C" std::int64_t @unit_rows(const void* rows, std::int64_t begin, std::int64_t end,'
-        " std::int64_t nanoseconds, void* workspace, void** scratch, std::int64_t* outcome) noexcept {\n"
-        "  using namespace burlab::kernels;\n"
-        "  return run_rows(*static_cast<const Rows*>(rows), begin, end, nanoseconds, workspace, scratch, outcome);\n}",
-        ["burlab/kernels/rows.hpp"],
-        name="rows",
+    """The loop over rows; in a kernel that never ends it hears signals, and the stop of other threads."""
+    parameters = (
+        "const void* rows, std::int64_t begin, std::int64_t end, std::int64_t nanoseconds, void* workspace,"
+        " void** scratch, std::int64_t* outcome"
     )
+    arguments = "*static_cast<const Rows*>(rows), begin, end, nanoseconds, workspace, scratch, outcome"
+    call = f"[&] {{ using namespace burlab::kernels; return run_rows({arguments}); }}()"
     i64, ptr = ctypes.c_int64, ctypes.c_void_p
-    kind = ctypes.CFUNCTYPE(i64, ptr, i64, i64, i64, ptr, ptr, ctypes.POINTER(i64))
-    return kind(runtime.address(f"{unit}_rows"))
+    return hearing("burlab/kernels/rows.hpp", parameters, call, (ptr, i64, i64, i64, ptr, ptr, ctypes.POINTER(i64)))

@@ -14,6 +14,7 @@ import numpy as np
 
 from .cling import address, declare
 from .coerce import Array, ArraySpec, check_apart, check_count, coerce_input, coerce_output
+from .hearing import hearing
 
 _FASTCALL, _KEYWORDS = 0x80, 0x02  # METH_FASTCALL, METH_KEYWORDS
 _CODES = {"float64": b"d\0", "float32": b"f\0", "int64": b"lq", "int32": b"ii", "uint64": b"LQ", "bool": b"?\0"}
@@ -24,16 +25,23 @@ Explain = Callable[[int, Sequence[Array]], None]
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A compiled function `int64 run(context, in, out, workspace)` and what keeps the memory behind `context` alive."""
+    """A compiled function `int64 run(context, in, out, workspace)` and what keeps the memory behind `context` alive.
+
+    loops: whether it may run for ever: then it must be called so that it hears signals.
+    """
 
     address: int
     context: int
     workspace_bytes: int
     keep: object
+    loops: bool = False
 
     def __call__(self, arrays: Sequence[Array], buffers: Sequence[Array], workspace: "Workspace") -> int:
         """Run on arrays that fit, without a check; the outcome. Other Python threads run meanwhile."""
-        return int(_RUN(self.address)(self.context, pointers(arrays), pointers(buffers), workspace.address))
+        places = pointers(arrays), pointers(buffers), workspace.address
+        if self.loops:
+            return _run_hearing()(None, self.address, self.context, *places)
+        return int(_RUN(self.address)(self.context, *places))
 
 
 class Guard(NamedTuple):
@@ -71,6 +79,7 @@ class _Gate(ctypes.Structure):
         ("inputs", ctypes.c_ssize_t),
         ("outputs", ctypes.c_ssize_t),
         ("releases", ctypes.c_ssize_t),
+        ("loops", ctypes.c_ssize_t),
         ("takes_out", ctypes.c_ssize_t),
         ("ports", ctypes.c_void_p),
         ("guards", ctypes.c_void_p),
@@ -186,6 +195,7 @@ def make_callable(
         inputs=len(slow.inputs),
         outputs=len(slow.outputs),
         releases=releases,
+        loops=slow.function.loops,
         takes_out=takes_out,
         ports=ctypes.addressof(ports),
         guards=ctypes.addressof(watched),
@@ -235,6 +245,13 @@ def _fill(port: Any, spec: ArraySpec) -> object:
 def gate_is_open() -> bool:
     """Whether the gate is compiled."""
     return _method.cache_info().currsize > 0
+
+
+@cache
+def _run_hearing() -> Callable[..., int]:
+    inputs = "const void* context, const void* const* in, void* const* out, void* workspace"
+    kind = f"std::int64_t (*run)({inputs}) noexcept"
+    return hearing("burlab/halt.hpp", f"{kind}, {inputs}", "run(context, in, out, workspace)", [ctypes.c_void_p] * 5)
 
 
 @cache

@@ -4,19 +4,34 @@ C++ called from Python cannot be interrupted, so long work runs in slices of 50 
 signals, and Ctrl-C or the notebook's Interrupt raises KeyboardInterrupt in less than 100 ms.
 """
 
+import ctypes
 import threading
 from collections.abc import Callable
 
 SLICE = 0.05  # seconds
 
 
-def in_threads(work: Callable[[threading.Event], None], count: int) -> None:
+class Stop(threading.Event):
+    """A request to end soon, which C++ reads too, as an atomic bool at `address`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._raised = ctypes.c_bool(False)
+        self.address = ctypes.addressof(self._raised)
+
+    def set(self) -> None:
+        """Request it."""
+        self._raised.value = True
+        super().set()
+
+
+def in_threads(work: Callable[[Stop], None], count: int) -> None:
     """Call work(stop) on `count` threads and wait for all. Work must run in slices, and end soon after `stop` is set.
 
     An interrupt of the caller, or an exception of any thread, stops all of them and is raised when they have ended. One
     thread is the caller's own.
     """
-    stop = threading.Event()
+    stop = Stop()
     if count == 1:
         work(stop)
         return

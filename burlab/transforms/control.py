@@ -29,8 +29,8 @@ def while_loop(condition: Callable[[State], Any], body: Callable[[State], State]
     >>> import numpy as np, burlab as bl
     >>> def root(a):  # Newton's iteration for the square root
     ...     return bl.while_loop(lambda x: np.abs(x * x - a) > 1e-12 * a, lambda x: (x + a / x) / 2, a)
-    >>> float(root(2.0)) == float(bl.jit(root)(2.0)) == 2**0.5
-    True
+    >>> float(root(2.25)), float(bl.jit(root)(2.25))
+    (1.5, 1.5)
     """
     leaves, structure = tree.flatten(start)
     if not leaves:

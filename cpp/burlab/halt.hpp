@@ -17,7 +17,7 @@ struct Halt {
 };
 
 /// The Halt of this thread, which is its HaltScope's.
-inline Halt& halt_of_thread() {
+BURLAB_NOINLINE Halt& halt_of_thread() {
   thread_local Halt halt;
   return halt;
 }

@@ -30,6 +30,8 @@ template <> struct Translate<PyObject*> { using type = ours::Object*; };
 template <> struct Translate<PyObject* const*> { using type = ours::Object* const*; };
 template <> struct Translate<Py_buffer*> { using type = ours::Buffer*; };
 template <> struct Translate<PyThreadState*> { using type = ours::Thread*; };
+template <> struct Translate<PyGILState_STATE> { using type = ours::Hold; };
+static_assert(std::is_same_v<std::underlying_type_t<ours::Hold>, std::underlying_type_t<PyGILState_STATE>>);
 template <class F> struct Ours;
 template <class R, class... Xs> struct Ours<R(Xs...)> {
   using type = typename Translate<R>::type(typename Translate<Xs>::type...);
@@ -43,7 +45,8 @@ FUNCTION(tuple_item, PyTuple_GetItem); FUNCTION(set_tuple_item, PyTuple_SetItem)
 FUNCTION(sequence_item, PySequence_GetItem); FUNCTION(compare, PyUnicode_CompareWithASCIIString);
 FUNCTION(dict_item, PyDict_GetItem); FUNCTION(cell_contents, PyCell_Get);
 FUNCTION(call, PyObject_Vectorcall); FUNCTION(clear_error, PyErr_Clear); FUNCTION(save_thread, PyEval_SaveThread);
-FUNCTION(restore_thread, PyEval_RestoreThread);
+FUNCTION(restore_thread, PyEval_RestoreThread); FUNCTION(error, PyErr_Occurred);
+FUNCTION(check_signals, PyErr_CheckSignals); FUNCTION(take_hold, PyGILState_Ensure); FUNCTION(let_go, PyGILState_Release);
 """
 
 

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "../abi.hpp"
-#include "stable.hpp"
+#include "signals.hpp"
 
 BURLAB_BEGIN
 namespace burlab::python {
@@ -38,6 +38,7 @@ struct Gate {
   const void* context;
   Size workspace, inputs, outputs;
   Size releases;      // whether other Python threads may run during the call
+  Size loops;         // whether the kernel may run for ever: then signals are heard
   Size takes_out;     // whether the keyword `out` means arrays for the results
   const Port* ports;  // inputs, then outputs
   const Guard* guards;
@@ -105,8 +106,9 @@ BURLAB_NOINLINE std::int64_t run(Gate& gate, void* const* at) {
   gate.spare = nullptr;
   if (own) workspace = std::aligned_alloc(64, static_cast<std::size_t>((gate.workspace + 63) / 64 * 64));
   if (own && workspace == nullptr) return OutOfMemory;
-  Thread* thread = gate.releases != 0 ? save_thread() : nullptr;
-  const std::int64_t outcome = gate.run(gate.context, at, at + gate.inputs, workspace);
+  const auto call = [&] { return gate.run(gate.context, at, at + gate.inputs, workspace); };
+  Thread* thread = gate.releases != 0 && gate.loops == 0 ? save_thread() : nullptr;
+  const std::int64_t outcome = gate.loops == 0 ? call() : hearing(nullptr, call);
   if (thread != nullptr) restore_thread(thread);
   if (own) std::free(workspace);
   else gate.spare = workspace;
@@ -167,7 +169,8 @@ inline Object* pass(Object* self, Object* const* args, Size count, Object* names
     if (fits) at[k] = buffers[held++].data;
     fits = fits && (out == nullptr || is_alone(gate, at, k));
   }
-  fits = fits && run(gate, at) == Ok;
+  const std::int64_t outcome = fits ? run(gate, at) : std::int64_t{Ok};
+  fits = fits && outcome == Ok;
   if (fits) {
     Size next = 0, top = 0;
     Object* stack[kMostPorts];
@@ -194,6 +197,7 @@ inline Object* pass(Object* self, Object* const* args, Size count, Object* names
   if (fits) return result;
   BURLAB_ONE_BY_ONE
   for (Size k = 0; k < made; ++k) decrease(results[k]);
+  if (gate.loops != 0 && outcome == Stopped && error() != nullptr) return nullptr;  // a signal's handler raised
   clear_error();
   return call(gate.fallback, args, static_cast<std::size_t>(count), names);
 }

@@ -9,8 +9,9 @@
 BURLAB_BEGIN
 namespace burlab::python {
 
-struct Object;  // PyObject, never looked into
-struct Thread;  // PyThreadState
+struct Object;            // PyObject, never looked into
+struct Thread;            // PyThreadState
+enum Hold : unsigned {};  // PyGILState_STATE
 using Size = std::ptrdiff_t;
 
 /// Py_buffer.
@@ -43,6 +44,10 @@ Object* call(Object* callable, Object* const* args, std::size_t count, Object* n
 Object* dict_item(Object* dict, Object* key) __asm__("PyDict_GetItem");  // borrowed, nullptr where there is none
 Object* cell_contents(Object* cell) __asm__("PyCell_Get");               // a new reference, nullptr where it is empty
 void clear_error() __asm__("PyErr_Clear");
+Object* error() __asm__("PyErr_Occurred");          // borrowed, nullptr where none is set
+int check_signals() __asm__("PyErr_CheckSignals");  // -1 where a handler raised
+Hold take_hold() __asm__("PyGILState_Ensure");
+void let_go(Hold hold) __asm__("PyGILState_Release");
 Thread* save_thread() __asm__("PyEval_SaveThread");
 void restore_thread(Thread* thread) __asm__("PyEval_RestoreThread");
 
