@@ -12,7 +12,10 @@ from tests.run.tables import Writer
 
 
 def capacity_of(columns: int, budget: int) -> int:
-    return max((budget - budget // 16) // (8 * columns) // 4 * 4, 64)
+    """Slots in 15/16 of the budget, at least 64; with 8 bytes for each 65,536 of them, and 256 to round up."""
+    chunk = 65536 * 8 * columns + 8
+    whole, rest = divmod(max(budget - budget // 16 - 256, 0), chunk)
+    return max((whole * 65536 + rest // (8 * columns + 1)) // 4 * 4, 64)
 
 
 class Model:
@@ -75,7 +78,17 @@ def test_a_record_is_its_rows_or_their_extremes(columns, budget, actions, seed):
             model.cut(length)
             assert writer("cut", length) == len(model.rows)
         check(writer, model)
-        assert nbytes_of(writer)["history"] <= max(budget, 64 * 8 * columns + 4096)
+        assert nbytes_of(writer)["history"] <= max(budget, 64 * 8 * columns + 64 * 8 * 2 + 256)
+
+
+@pytest.mark.parametrize(("columns", "budget"), [(1, 10_000), (3, 1 << 20), (3, 5_000_000), (11, 12_345_678)])
+def test_a_record_uses_its_budget_and_no_byte_more(columns, budget):
+    writer = Writer(columns, budget)
+    writer.append(np.zeros((budget // (8 * columns) + 1, columns)))
+    for row in range(budget // 256):
+        writer("stamp", float(row))
+    assert read(table(writer), [0])[0].span > 2
+    assert 0.93 * budget - 1000 <= nbytes_of(writer)["history"] <= budget
 
 
 def nbytes_of(writer: Writer) -> dict[str, int]:

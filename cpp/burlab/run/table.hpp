@@ -34,9 +34,12 @@ class Table {
     if (ready()) keep(0);
   }
 
-  /// Slots that fit in a budget of bytes.
-  static std::int64_t fitting(std::int64_t columns, std::int64_t bytes) {
-    return bytes / (columns * static_cast<std::int64_t>(sizeof(double)));
+  /// Slots that fit in a budget of bytes, with the pointers to their chunks, and what is lost where sizes are rounded
+  /// up.
+  static std::int64_t fitting(std::int64_t columns, std::int64_t budget) {
+    const std::int64_t bytes = std::clamp<std::int64_t>(budget - 256, 0, kHuge);
+    const std::int64_t chunk = 8 * columns * kLargest + 8;
+    return bytes / chunk * kLargest + bytes % chunk / (8 * columns + 1);
   }
 
   bool ready() const { return pointers_.data() != nullptr; }
@@ -108,6 +111,7 @@ class Table {
  private:
   static constexpr std::int64_t kLeast = 64, kFirst = 256, kDoublings = 8;  // the largest chunk has 65,536 rows
   static constexpr std::int64_t kLargest = kFirst << kDoublings, kDoubled = kLargest - kFirst;
+  static constexpr std::int64_t kHuge = std::int64_t{1} << 40;  // bytes: a terabyte is as good as endless
 
   static std::int64_t chunk_of(std::int64_t slot) {
     if (slot >= kDoubled) return kDoublings + (slot - kDoubled) / kLargest;
