@@ -16,7 +16,7 @@ const button = (intent, text, hint) =>
   `<path d="${ICON[intent]}"/></svg>${text}</button>`;
 
 const HTML = `
-<div class="burlab-gone" role="alert" hidden>The kernel of this panel is gone: it was restarted or shut down.
+<div class="burlab-gone" role="alert">The kernel of this panel is gone: it was restarted or shut down.
   Run this cell again.</div>
 <div class="burlab-bar" role="toolbar" aria-label="run">
   ${button("play", "Play", "Run until paused, or until a criterion stops it")}
@@ -53,7 +53,13 @@ function throttled(send, pause = 60) {
 function render({ model, el }) {
   const view = Math.random().toString(36).slice(2);
   const find = (selector) => el.querySelector(selector);
-  const send = (message) => model.send({ ...message, view });
+  const send = (message) => {
+    try {
+      model.send({ ...message, view });
+    } catch {
+      // there is no kernel: the page says so, see .burlab-gone
+    }
+  };
   el.classList.add("burlab-head");
   el.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take arrows and letters for its own
   el.innerHTML = HTML;
@@ -127,13 +133,7 @@ function render({ model, el }) {
   });
   fit.observe(el);
 
-  const lost = (live) => {
-    find(".burlab-gone").hidden = live;
-    el.closest(".burlab-panel")?.classList.toggle("burlab-lost", !live);
-  };
-  const onLive = (changed) => lost(changed?.comm_live !== false);
   model.on("change:state", draw);
-  model.on("comm_live_update", onLive);
   draw();
   tell();
   return () => {
@@ -142,7 +142,6 @@ function render({ model, el }) {
     clearInterval(pulse);
     document.removeEventListener("visibilitychange", tell);
     model.off("change:state", draw);
-    model.off("comm_live_update", onLive);
     send({ type: "leave" });
   };
 }

@@ -69,6 +69,7 @@ class View:
         self.root.add_class("burlab-panel")
         for control in (self.head, self.foot):
             cast("Any", control).on_msg(_passed_to(hear))
+            _heard_while_a_cell_runs(control)
 
     @property
     def ready(self) -> bool:
@@ -101,6 +102,15 @@ class View:
 
     def _part(self, names: tuple[str, ...]) -> dict[str, Any]:
         return {name: self._told[name] for name in names} | {"tick": self._tick}
+
+
+def _heard_while_a_cell_runs(widget: Any) -> None:
+    """Let the kernel deliver what a page sends where the page wants it: JupyterLab names a subshell, a thread of its own.
+
+    ipykernel 7.4 overrides that: what concerns a widget waits in the shell that opened it, behind the cell that runs.
+    """
+    if hasattr(widget.comm, "__dict__"):
+        vars(widget.comm)["_reply_subshell_for"] = lambda _data, subshell: subshell
 
 
 def _passed_to(hear: Callable[[dict[str, Any]], None]) -> Any:
