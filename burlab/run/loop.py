@@ -2,8 +2,11 @@
 
 import atexit
 import ctypes
+import math
 import os
 import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,40 +30,56 @@ from .view import View
 _PATIENCE = int(SLICE * 1e3)  # milliseconds
 
 
+@dataclass(frozen=True)
 class Setup:
-    """What every loop of a family of forks opens from: kernels, and the plan that points to them."""
+    """What every loop of a family of forks opens from.
 
-    def __init__(
-        self,
-        kernels: tuple[SampleKernel, SampleKernel | None],
-        update: Executable,
-        rule: Rule,
-        asked: Asked,
-        start: Point,
-        stream: Stream,
-        threads: int,
-        stop: Stop,
-        budgets: tuple[int, int],
-    ) -> None:
-        self.samples, self.once = kernels
-        self.update = update
-        self.asked = asked
-        self.stop = stop
-        self.hypers = dict(rule.hyper)
-        self.columns = ("value", "gradient_norm", "step_norm", *rule.schedules)
-        x = start.leaves[0]
-        self.dimension = sum(leaf.size for leaf in start.leaves)
-        self.like = [((self.dimension,), x.dtype), *((leaf.shape, leaf.dtype) for leaf in rule.state)]
-        self._ends = np.cumsum([0, *(leaf.nbytes for leaf in start.leaves)]).astype(np.int64)
-        self._start = np.array(list(rule.hyper.values()), np.float64)
-        self._sizes = np.array([np.dtype(d).itemsize * int(np.prod(s)) for s, d in self.like], np.int64)
-        self.plan = Plan(
-            self.samples.summand, self.once.summand if self.once else Summand(), stream, threads,
-            x.dtype == np.float64, self.dimension, len(start.leaves), self._ends.ctypes.data,
-            self.samples.layout.offsets[1], CKernel.of(update), asked.address, len(self._start), len(self.like),
-            self._start.ctypes.data, len(rule.schedules), None,
-            self._sizes.ctypes.data, *budgets, stop.criteria,
+    samples, once: the loss of one sample and the regularizer, with gradients. budgets: bytes for history and snapshots.
+    """
+
+    samples: SampleKernel
+    once: SampleKernel | None
+    update: Executable
+    rule: Rule
+    asked: Asked
+    start: Point
+    stream: Stream
+    threads: int
+    stop: Stop
+    budgets: tuple[int, int]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What the record stores."""
+        return ("value", "gradient_norm", "step_norm", *self.rule.schedules)
+
+    @property
+    def dimension(self) -> int:
+        """Entries of x."""
+        return sum(leaf.size for leaf in self.start.leaves)
+
+    @property
+    def cells(self) -> list[tuple[tuple[int, ...], "np.dtype[Any]"]]:
+        """Shapes and dtypes of x and the leaves of the state."""
+        return [
+            ((self.dimension,), self.start.leaves[0].dtype),
+            *((leaf.shape, leaf.dtype) for leaf in self.rule.state),
+        ]
+
+    def open(self, start: list[Array] | None, act: Callable[[Any], Any]) -> Any:
+        """Call act(plan). start: of the cells, which are copied; None where they come from another run."""
+        ends = np.cumsum([0, *(leaf.nbytes for leaf in self.start.leaves)]).astype(np.int64)
+        hyper = np.array(list(self.rule.hyper.values()), np.float64)
+        sizes = np.array([math.prod(shape) * dtype.itemsize for shape, dtype in self.cells], np.int64)
+        addresses = np.array([cell.ctypes.data for cell in start or []], np.uint64)
+        plan = Plan(
+            self.samples.summand, self.once.summand if self.once else Summand(), self.stream, self.threads,
+            self.cells[0][1] == np.float64, self.dimension, len(self.start.leaves), ends.ctypes.data,
+            self.samples.layout.offsets[1], CKernel.of(self.update), self.asked.address, len(hyper), len(sizes),
+            hyper.ctypes.data, len(self.rule.schedules), addresses.ctypes.data if start else None, sizes.ctypes.data,
+            *self.budgets, self.stop.criteria,
         )  # fmt: skip
+        return act(ctypes.byref(plan))
 
 
 class Loop:
@@ -72,11 +91,11 @@ class Loop:
         self._handle = handle
         self._setup = setup
         self.lost = False  # in a forked child: the thread stayed behind
-        self.hypers = tuple(setup.hypers)
+        self.hypers = tuple(setup.rule.hyper)
         self.stop = setup.stop
         self.columns = setup.columns
-        self.start_hypers = setup.hypers
-        self.batch = int(setup.plan.stream.batch)
+        self.start_hypers = setup.rule.hyper
+        self.batch = int(setup.stream.batch)
         self.dimension = setup.dimension
         # What C++ points to outlives its thread. At exit nothing is freed: another thread may be waiting for this loop.
         weakref.finalize(self, _close, handle, os.getpid(), setup).atexit = False
@@ -85,10 +104,7 @@ class Loop:
     @staticmethod
     def open(setup: Setup, cells: list[Array]) -> "Loop":
         """A loop at rest at step 0. cells: x and the leaves of the state, which are copied."""
-        addresses = np.array([cell.ctypes.data for cell in cells], np.uint64)
-        plan = Plan.from_buffer_copy(setup.plan)
-        plan.start = addresses.ctypes.data
-        return Loop(setup, loop_doors()["loop_open"](ctypes.byref(plan)))
+        return Loop(setup, setup.open(cells, loop_doors()["loop_open"]))
 
     def view(self) -> View:
         """What the loop is doing."""
@@ -140,7 +156,7 @@ class Loop:
 
     def read(self, cell: int = 0) -> Array:
         """A copy of x (cell 0) or of a leaf of the state, as it is between two steps."""
-        out = np.empty(*self._setup.like[cell])
+        out = np.empty(*self._setup.cells[cell])
         while not self._call("loop_read", cell, out.ctypes.data, _PATIENCE):
             pass  # an interrupt is raised here
         return out
@@ -154,15 +170,18 @@ class Loop:
         if self._call("loop_set", index, value):
             return None
         old = ctypes.c_void_p()
-        plan = ctypes.byref(self._setup.plan)
-        while not (done := self._call("loop_branch", plan, index, value, ctypes.byref(old), _PATIENCE)):
+
+        def branch(plan: Any) -> int:
+            return self._call("loop_branch", plan, index, value, ctypes.byref(old), _PATIENCE)
+
+        while not (done := self._setup.open(None, branch)):
             pass
         return Loop(self._setup, old.value) if old.value or done != 1 else None
 
     def fork(self) -> "Loop":
         """Another loop, at rest where this one is, which knows nothing of what came after."""
         other = ctypes.c_void_p()
-        while not self._call("loop_fork", ctypes.byref(self._setup.plan), ctypes.byref(other), _PATIENCE):
+        while not self._setup.open(None, lambda plan: self._call("loop_fork", plan, ctypes.byref(other), _PATIENCE)):
             pass
         return Loop(self._setup, other.value)
 
@@ -182,8 +201,8 @@ class Loop:
         rows = (Event * 0)()
         while len(rows) < (total := self._call("loop_events", 0, len(rows), rows)):
             rows = (Event * total)()
-        table: Array = np.frombuffer(rows, [("step", "i8"), ("hyper", "i8"), ("value", "f8")])
-        return table["step"].copy(), table["hyper"].copy(), table["value"].copy()
+        columns = [[row.step for row in rows], [row.hyper for row in rows], [row.value for row in rows]]
+        return np.array(columns[0], np.int64), np.array(columns[1], np.int64), np.array(columns[2], np.float64)
 
     def last_value(self) -> float:
         """The value that the last row of the record holds; NaN where there is none."""

@@ -63,10 +63,10 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     hypers = tuple(rule.hyper)
     if taken := set(hypers) & set(COLUMNS):
         raise ArgumentError(f"the field {taken.pop()!r} is a column of every history. Give it another name.")
-    kernels = oracle.kernels("training", [point])
+    samples, once = oracle.kernels("training", [point])
     asked = Asked(oracle, point, rule.questions, stream)
     budgets = history_bytes, keyframe_bytes
-    setup = Setup(kernels, build(rule.graph), rule, asked, point, stream, threads, stop, budgets)
+    setup = Setup(samples, once, build(rule.graph), rule, asked, point, stream, threads, stop, budgets)
     loop = Loop.open(setup, [x, *rule.state])
     run = Run(loop, point, rule.schedules, problem, optimizer)
     if steps is not None:

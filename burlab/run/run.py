@@ -6,6 +6,8 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from burlab.errors import StatusError
 from burlab.graph import tree
 from burlab.problems.numbers import whole
@@ -16,6 +18,7 @@ from .history import Event, History, events
 from .hypers import Hypers
 from .progress import Bar, open_bar
 from .stop import ENDLESS, Stopped
+from .tail import Cursor, at, path, tail
 
 _REDRAW = 0.1  # seconds between two looks at the progress bar
 
@@ -93,8 +96,44 @@ class Run:
         return events(self._engine)
 
     @property
+    def path(self) -> tuple[Array, Array] | None:
+        """The points x_0, x_1, ... of a run in d = 1 or 2 dimensions: their steps, int64 (n,), and float64 (n, d).
+
+        All of them up to 65,536, then every second, fourth, ..., and the current point. None for more dimensions.
+
+        >>> import numpy as np, burlab as bl
+        >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=2).path
+        (array([0, 1, 2]), array([[1.  ],
+               [0.5 ],
+               [0.25]]))
+        """
+        found = path(self._engine)
+        if found is None:
+            return None
+        steps, points = found
+        before = steps < (now := self.t)
+        here = self._engine.read().astype(np.float64)
+        return np.append(steps[before], now), np.concatenate([points[before], here[None]])
+
+    def tail(
+        self, cursor: Cursor | None = None, columns: tuple[str, ...] | None = None
+    ) -> tuple[dict[str, Array], Cursor, bool]:
+        """What was written since `cursor`, for live views: see `burlab.run.tail.tail`."""
+        return tail(self._engine, cursor, columns)
+
+    def at(self, step: int) -> dict[str, float] | None:
+        """The stored columns at a step of the record; None where it has no row, or one that was merged with others."""
+        return at(self._engine, step)
+
+    @property
     def memory(self) -> dict[str, int]:
-        """Bytes that the run holds: of the loop with x, state and sums, and of the history."""
+        """Bytes that the run holds, by what they are for, and their "total".
+
+        >>> import numpy as np, burlab as bl
+        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1000), bl.optim.Momentum(0.1))
+        >>> run.memory["parameters"], run.memory["optimizer_state"]  # each twice: a step reads one and writes the other
+        (16000, 16000)
+        """
         return self._engine.nbytes()
 
     def step(self, n: int = 1, *, progress: bool | None = False) -> None:

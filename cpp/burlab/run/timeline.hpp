@@ -57,6 +57,7 @@ class Timeline {
     cursor_.step = other.cursor_.step.load();
     cursor_.done = other.cursor_.done.load();
     proved_ = other.proved_;
+    stamped_ = other.stamped_;
     watch_.set(other.watch_.total());
     cells_.load(other.cells_);
     frames.cut(-1);
@@ -73,6 +74,7 @@ class Timeline {
     frames.cut(step);
     const std::int64_t kept = record.cut(rows);
     if (path) path->cut(kept);
+    stamped_ = kept;
     rewind_watch();
     cursor_.done = mend_step_ = step;
     proved_ = mend_rows_ = rows;
@@ -103,6 +105,7 @@ class Timeline {
   void rest(Orders& orders) {
     watch_.pause();
     orders.elapsed = watch_.total();
+    if (stamped_ < record.length()) stamp(watch_.total());
   }
 
   /// Whether rows are being written again: until that is done, the run is nowhere.
@@ -113,7 +116,7 @@ class Timeline {
   /// Write the row of a fresh step. False where there is no memory left.
   bool write(const double* row, const double* point) {
     time_ = watch_.stamp();
-    return record.append(row) && (!path || path->offer(point)) && (time_ != time_ || record.stamp(time_));
+    return record.append(row) && (!path || path->offer(point)) && (time_ != time_ || stamp(time_));
   }
 
   /// What the row of a fresh step gives rise to.
@@ -205,6 +208,12 @@ class Timeline {
   }
   std::int64_t next_change() const { return applied_ < events_.size() ? events_[applied_].step : kEndless; }
 
+  /// Note when the last row was done.
+  bool stamp(double time) {
+    stamped_ = record.length();
+    return record.stamp(time);
+  }
+
   /// At a reading of the clock.
   bool look() {
     const bool up = time_ >= criteria_.nanoseconds;
@@ -249,6 +258,7 @@ class Timeline {
   std::int64_t proved_ = 0;                // rows that criteria were asked about
   bool mending_ = false;
   std::int64_t mend_step_ = 0, mend_rows_ = 0;  // see mending
+  std::int64_t stamped_ = 0;                    // rows before the last time stamp
   std::int64_t forced_ = -1;                    // a step whose row is to be written and no more
   Reason arrival_ = no_reason;                  // why the loop is on its way
   Stopwatch watch_;
