@@ -48,6 +48,15 @@ class Hypers:
             )
         return None
 
+    @property
+    def scheduled(self) -> tuple[str, ...]:
+        """The names of those that have a schedule."""
+        return tuple(name for name in self.keys() if name in self._schedules)
+
+    def follows(self, name: str) -> bool:
+        """Whether a hyperparameter follows its schedule now."""
+        return name in self._schedules and math.isnan(self._engine.hyper(self._index(name)))
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
 

@@ -3,7 +3,9 @@
 from burlab.run.progress import register_screen
 
 from .graph_view import register
+from .panel.display import register as register_panel
 from .progress import notebook_bar
 
 register()
+register_panel()
 register_screen(notebook_bar)

@@ -1,0 +1,143 @@
+"""The panel's model on real runs: what the fake of the other tests promises."""
+
+import time
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.widgets.panel.figure import Figure
+from burlab.widgets.panel.model import Model
+from burlab.widgets.panel.state import state_of
+
+
+def quadratic(lr=0.01, **more):
+    return bl.minimize(lambda x: np.sum(x**2), np.array([1.0, -2.0]), bl.optim.Momentum(lr), **more)
+
+
+def rested(model, seconds=10.0):
+    end = time.monotonic() + seconds
+    while model.run.running:
+        assert time.monotonic() < end
+        time.sleep(0.005)
+    model.look()
+    return state_of(model)
+
+
+def shown(model, name):
+    """A curve's points as a dict from step to y."""
+    x, y = model.lines.curves[name].points(10**6)
+    return dict(zip(x.astype(int), y, strict=True))
+
+
+def test_steps_are_read_as_they_are_done():
+    run = quadratic()
+    model = Model(run)
+    assert state_of(model)["status"] == "Ready at step 0"
+    for n in (1, 10, 500):
+        model.obey({"type": "step", "count": n})
+        assert rested(model)["step"] == run.t
+    history = run.history
+    for name in ("value", "gradient_norm", "step_norm"):
+        assert shown(model, name) == dict(enumerate(history[name]))
+    assert rested(model)["readouts"][0][1] != "–"
+    assert model.lines.curves["time_per_step"].rows > 0
+
+
+def test_play_pause_seek_and_reset():
+    run = quadratic(1e-4)
+    model = Model(run)
+    model.obey({"type": "play"})
+    time.sleep(0.1)
+    model.look()
+    assert state_of(model)["playing"]
+    model.obey({"type": "pause"})
+    state = rested(model)
+    assert state["status"] == f"Paused at step {run.t:,}"
+    model.obey({"type": "seek", "step": run.t // 2})
+    assert rested(model)["tone"] == "past"
+    assert run.t == run.length // 2
+    model.obey({"type": "reset"})
+    assert rested(model)["step"] == 0
+    np.testing.assert_array_equal(run.x, [1.0, -2.0])
+
+
+def test_a_change_in_the_past_draws_the_old_line():
+    run = quadratic()
+    model = Model(run)
+    run.step(100)
+    model.look()
+    old = shown(model, "value")
+    model.obey({"type": "seek", "step": 30})
+    model.obey({"type": "slide", "name": "lr", "place": 0.3})
+    run.step(20)
+    model.look()
+    values = run.history["value"]
+    assert shown(model, "value") == dict(enumerate(values))
+    assert len(values) == 50
+    (line,) = model.old
+    x, y = line.curves["value"].points(10**6)
+    assert dict(zip(x.astype(int), y, strict=True)) == old
+    assert not np.allclose(values[31:], list(old.values())[31:50])
+
+
+def test_schedules_are_followed_held_and_given_back():
+    run = quadratic(bl.optim.linear(0.2, steps=10))
+    assert run.hyper.scheduled == ("lr",)
+    assert run.hyper.follows("lr")
+    assert not run.hyper.follows("mu")
+    model = Model(run)
+    model.obey({"type": "hold", "name": "lr"})
+    assert not run.hyper.follows("lr")
+    assert run.hyper["lr"] == 0.2
+    model.obey({"type": "follow", "name": "lr"})
+    run.step(5)
+    assert run.hyper.follows("lr")
+    assert run.hyper["lr"] == pytest.approx(0.1)
+    model.look()
+    assert [plot.name for plot in model.plots][-1] == "lr"
+
+
+def test_what_stopped_it_is_said():
+    run = quadratic(stop=bl.Stop(value=1e-3))
+    model = Model(run)
+    model.obey({"type": "play"})
+    state = rested(model)
+    assert state["tone"] == "stopped"
+    assert "at most 0.001" in state["status"]
+
+
+def test_two_parameters_are_drawn_as_a_path_over_the_function():
+    run = bl.minimize(bl.problems.himmelblau(), np.array([0.0, 0.0]), bl.optim.GD(0.01))
+    model = Model(run)
+    run.step(50)
+    model.look()
+    model.ground.wait()
+    model.look()
+    figure = Figure(model)
+    traces = {trace.name: trace for trace in figure.widget.data if trace.name}
+    assert np.shape(figure._traces["landscape"].z) == (121, 121)
+    assert len(traces["minimum"].x) == 4
+    np.testing.assert_allclose([traces["point"].x[0], traces["point"].y[0]], run.x)
+    path = run.path[1]
+    np.testing.assert_array_equal(traces["path"].x[[0, -1]], path[[0, -1], 0])
+    model.obey({"type": "seek", "step": 20})
+    model.look()
+    figure.draw(model)
+    np.testing.assert_array_equal([traces["path"].x[-1], traces["path ahead"].x[0]], path[20, 0])
+    np.testing.assert_array_equal(traces["path ahead"].x[-1], path[50, 0])
+
+
+def test_the_panel_looks_while_a_run_plays():
+    run = quadratic(1e-5)
+    model = Model(run)
+    model.obey({"type": "play"})
+    steps = []
+    for _ in range(20):
+        time.sleep(0.01)
+        model.look()
+        steps.append(model.lines.curves["value"].rows)
+    model.obey({"type": "pause"})
+    assert steps == sorted(steps)
+    assert steps[-1] > steps[0]
+    assert rested(model)["length"] == run.length
