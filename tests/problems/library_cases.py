@@ -1,6 +1,6 @@
 """One row per test function: the function again, number by number, for mpmath and for JAX.
 
-`test_library.py` walks `burlab.problems.library` and fails where a row is missing.
+`test_library.py` walks `burlab.problems` and fails where a row is missing.
 """
 
 from collections.abc import Callable

@@ -9,8 +9,8 @@ from mpmath import mp
 from scipy import optimize
 
 import burlab as bl
+from burlab import problems
 from burlab.errors import ArgumentError, ShapeError
-from burlab.problems import library
 from tests.engines import jax_or_skip
 from tests.problems.library_cases import CASES, VARIANTS, points
 
@@ -27,8 +27,8 @@ def bounded(f):
 
 
 def test_every_function_has_a_row():
-    functions = [f for f in map(library.__dict__.get, library.__all__) if inspect.isfunction(f)]
-    ours = {f.__name__ for f in functions if inspect.signature(f).return_annotation is library.TestFunction}
+    functions = [f for f in map(problems.__dict__.get, problems.__all__) if inspect.isfunction(f)]
+    ours = {f.__name__ for f in functions if inspect.signature(f).return_annotation is problems.TestFunction}
     assert ours == {case.name for case in CASES}
 
 
