@@ -45,6 +45,9 @@ RECIPES = {
         "zeros((1, 2)",
         "ones((1, 2)",
     ),
+    "control": Recipe(
+        "a control to the panel", 4, ("tests/widgets/panel/test_model.py", "-k", "back"), "run.t) - 1", "run.t) - 2"
+    ),
 }
 
 
