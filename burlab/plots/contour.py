@@ -82,7 +82,8 @@ def contour(
 ) -> Any:
     """A figure of a function of two variables: level lines, its known minima and saddles, and paths over it.
 
-    problem, domain, resolution: as for `landscape`. paths: by name, points in order, shape (n, 2), or runs.
+    problem, domain, resolution: as for `landscape`. paths: by name, points in order, shape (n, 2), or runs, which are
+    drawn up to where they stand.
 
     >>> import burlab as bl
     >>> f = bl.problems.himmelblau()
@@ -127,7 +128,7 @@ def path_traces(name: str, path: Any, line_colour: str) -> list[Any]:
 
     Points that lie too near to each other to be seen apart are left out.
     """
-    points = np.asarray(path.path[1] if hasattr(path, "path") else path, np.float64)
+    points = np.asarray(_recorded(path) if hasattr(path, "path") else path, np.float64)
     if points.ndim != 2 or points.shape[1] != 2:
         raise ShapeError(f"the path {name!r} has shape {points.shape}, expected (n, 2): a row per point.")
     seen = points[_apart(points)]
@@ -145,6 +146,14 @@ def path_traces(name: str, path: Any, line_colour: str) -> list[Any]:
     marker = {"size": [6, 11], "color": line_colour, "line": {"color": "white", "width": 1}}
     more = {"mode": "markers", "marker": marker, "showlegend": False, "hoverinfo": "skip"}
     return [line, go.Scatter(x=ends[:, 0], y=ends[:, 1], name=name, legendgroup=name, **more)]
+
+
+def _recorded(run: Any) -> Any:
+    """The points of a run up to where it stands."""
+    found = run.path
+    if found is None:
+        raise ShapeError("a run has a path where x has one or two entries. Pass points, shape (n, 2), for others.")
+    return found[1]
 
 
 def _apart(points: Array) -> Any:

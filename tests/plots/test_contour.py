@@ -69,6 +69,21 @@ def test_a_path_that_stands_still_or_leaves_keeps_its_ends():
     assert np.isnan(path_traces("away", away, "#000000")[0].x[-1])
 
 
+def test_runs_are_drawn_up_to_where_they_stand():
+    f = bl.problems.booth()
+    run = bl.minimize(f, f.start, bl.optim.GD(0.01), steps=20)
+    run.seek(5)
+    *_, line, ends = contour(f, paths={"run": run}).data
+    assert len(line.x) == 6
+    np.testing.assert_array_equal([ends.x[-1], ends.y[-1]], run.x)
+
+
+def test_a_run_in_three_dimensions_has_no_path():
+    f = bl.problems.rosenbrock(3)
+    with pytest.raises(ShapeError, match="one or two entries"):
+        path_traces("deep", bl.minimize(f, f.start, bl.optim.GD(1e-4)), "#000000")
+
+
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
