@@ -142,6 +142,7 @@ class decoupled_weight_decay(Wrapper):
 class gradient_noise(Wrapper):
     """Neelakantan et al. 2015, arXiv:1511.06807, equation 1: g <- g + N(0, eta / (1 + t)^gamma); optax.add_noise.
 
+    The numbers come from the key of the step: a run with the same seed has the same ones.
     eta: variance at the first step; the paper tries 0.01, 0.3 and 1. gamma: power of its decay.
 
     >>> import numpy as np, burlab as bl
@@ -156,7 +157,7 @@ class gradient_noise(Wrapper):
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
         """The step along the noisy gradient."""
         deviation = (self.eta / (1 + t) ** self.gamma) ** 0.5
-        key = random.fold_in(random.key(self._layer), t)
+        key = random.fold_in(f.key, self._layer)
         return self.advance(g + deviation * random.normal(key, g.shape, g.dtype), state, x, t, f)
 
     @property

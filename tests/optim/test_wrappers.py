@@ -237,6 +237,7 @@ def test_noise_has_the_stated_spread_and_repeats():
     np.testing.assert_allclose(noise.mean(axis=1), 0, atol=0.02)
     assert np.abs(np.corrcoef(noise) - np.eye(4)).max() < 0.03
     np.testing.assert_array_equal(noise, steps(0))
+    assert np.abs(np.corrcoef(noise[0], steps(1)[0])[0, 1]) < 0.03
     twice = steps(0, gradient_noise(optimizer, eta=0.3, gamma=0.55))
     np.testing.assert_allclose(twice.std(axis=1), deviations * 2**0.5, rtol=0.02)
 
