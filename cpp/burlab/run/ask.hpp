@@ -45,10 +45,10 @@ class Answer {
                Counted<const void*>(ledger, Kind::scratch)),
         sum_(ledger, question_.samples, question_.stream, question_.rows ? 1 : threads),
         memory_(ledger, Kind::scratch,
-                2 * question_.samples.bytes + Evaluator::bytes(question_.samples) + Evaluator::bytes(question_.once)),
-        rows_(question_.samples, question_.stream, memory_.data() + 2 * question_.samples.bytes),
+                question_.samples.bytes + Evaluator::bytes(question_.samples) + Evaluator::bytes(question_.once)),
+        rows_(question_.samples, question_.stream, memory_.data() + question_.samples.bytes),
         once_(question_.once, question_.stream,
-              memory_.data() + 2 * question_.samples.bytes + Evaluator::bytes(question_.samples)) {}
+              memory_.data() + question_.samples.bytes + Evaluator::bytes(question_.samples)) {}
 
   bool ready() const { return sum_.ready() && memory_.data() != nullptr; }
 
@@ -77,10 +77,9 @@ class Answer {
   }
 
   Outcome mean(std::int64_t step, Key key, Team& team, const Alarm& alarm, char* out) {
-    char *const result = memory_.data(), *const term = result + question_.samples.bytes;
     sum_.begin(fixed_.data(), step, key);
     if (const auto outcome = sum_.resume(team, alarm); !outcome.ok()) return outcome;
-    sum_.mean(result);
+    char *const result = sum_.mean(), *const term = memory_.data();
     if (question_.once.kernel.function != nullptr) {
       once_.begin(fixed_.data(), step, Key{});
       if (const auto outcome = once_(0, term); !outcome.ok()) return {outcome.status, -1};
@@ -99,7 +98,7 @@ class Answer {
   const Question& question_;
   std::vector<const void*, Counted<const void*>> fixed_;
   Sum sum_;
-  Memory memory_;  // a result and a term of it, and what both evaluators need
+  Memory memory_;  // a term of the result, and what both evaluators need
   Evaluator rows_, once_;
 };
 

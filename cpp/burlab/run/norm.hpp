@@ -8,36 +8,42 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// sqrt(sum_i x_i^2) over n numbers; `term(i)` is x_i, `terms(packet, i)` loads x_i to x_{i + 15}.
-template <class T, class Terms, class Term>
-BURLAB_INLINE double norm_of(std::int64_t n, const Terms& terms, const Term& term) {
+/// The squares of numbers, added up in 16 lanes.
+struct Squares {
   Packet<double, 16> lanes = {};
-  std::int64_t i = 0;
-  for (; i + 16 <= n; i += 16) {
-    Packet<T, 16> x;
-    terms(x, i);
-    const auto wide = __builtin_convertvector(x, Packet<double, 16>);
+  double rest = 0;
+
+  BURLAB_INLINE void add(const auto& packet) {
+    const auto wide = __builtin_convertvector(packet, Packet<double, 16>);
     lanes += wide * wide;
   }
-  double rest = 0;
-  for (; i < n; ++i) rest += static_cast<double>(term(i)) * static_cast<double>(term(i));
-  return std::sqrt(sum_lanes<double>(lanes) + rest);
-}
+  BURLAB_INLINE void add_one(auto x) { rest += static_cast<double>(x) * static_cast<double>(x); }
+  BURLAB_INLINE double root() const { return std::sqrt(sum_lanes<double>(lanes) + rest); }
+};
 
-/// The norm of a.
-template <class T> BURLAB_NOINLINE double norm(const T* a, std::int64_t n) {
-  return norm_of<T>(n, [=](Packet<T, 16>& x, std::int64_t i) { load(x, a + i); }, [=](std::int64_t i) { return a[i]; });
-}
+/// The length of a gradient and of a step.
+struct Norms {
+  double gradient, step;
+};
 
-/// The norm of a - b.
-template <class T> BURLAB_NOINLINE double distance(const T* a, const T* b, std::int64_t n) {
-  const auto difference = [=](Packet<T, 16>& x, std::int64_t i) {
-    Packet<T, 16> y;
-    load(x, a + i);
-    load(y, b + i);
+/// The norms of g and of after - before, each of n numbers, in one pass.
+template <class T> BURLAB_NOINLINE Norms norms(const T* g, const T* after, const T* before, std::int64_t n) {
+  Squares gradient, step;
+  std::int64_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    Packet<T, 16> x, y;
+    load(x, g + i);
+    gradient.add(x);
+    load(x, after + i);
+    load(y, before + i);
     x -= y;
-  };
-  return norm_of<T>(n, difference, [=](std::int64_t i) { return a[i] - b[i]; });
+    step.add(x);
+  }
+  for (; i < n; ++i) {
+    gradient.add_one(g[i]);
+    step.add_one(after[i] - before[i]);
+  }
+  return {gradient.root(), step.root()};
 }
 
 }  // namespace burlab::run

@@ -41,12 +41,12 @@ BURLAB_NOINLINE void add(const Summand& summand, char* target, const char* term)
   });
 }
 
-/// result = sum / count, number by number.
-BURLAB_NOINLINE void divide(const Summand& summand, char* result, const char* sum, std::int64_t count) {
+/// sum /= count, number by number.
+BURLAB_NOINLINE void divide(const Summand& summand, char* sum, std::int64_t count) {
   for_stretches(summand, [=]<class T>(T, const Stretch& part) {
-    const T* const total = reinterpret_cast<const T*>(sum + part.offset);
+    T* const total = reinterpret_cast<T*>(sum + part.offset);
     const T n = static_cast<T>(count);
-    each(reinterpret_cast<T*>(result + part.offset), total, total, part.count, [n](auto& x, const auto&) { x /= n; });
+    each(total, total, total, part.count, [n](auto& x, const auto&) { x /= n; });
   });
 }
 

@@ -25,7 +25,6 @@ class Stepper {
         asker_(ledger, plan.questions, static_cast<int>(plan.threads)),
         team_(plan.questions != nullptr ? static_cast<int>(std::min<std::int64_t>(plan.threads, 16)) : sum_.threads()),
         once_memory_(ledger, Kind::scratch, Evaluator::bytes(plan_.once)),
-        result_(ledger, Kind::gradients, plan_.samples.bytes),
         term_(ledger, Kind::gradients, plan_.samples.bytes),
         workspace_(ledger, Kind::scratch, plan_.update.workspace),
         once_(plan_.once, plan_.stream, once_memory_.data()),
@@ -38,8 +37,7 @@ class Stepper {
 
   /// Whether there was memory for it.
   bool ready() const {
-    return cells.ready() && sum_.ready() && asker_.ready() && once_memory_.data() && result_.data() && term_.data() &&
-           workspace_.data();
+    return cells.ready() && sum_.ready() && asker_.ready() && once_memory_.data() && term_.data() && workspace_.data();
   }
 
   /// Compute a step, given the hyperparameters. Stopped where `hurry` rises before it is done.
@@ -69,16 +67,16 @@ class Stepper {
   }
 
  private:
-  /// Value and gradient of this step's batch, regularizer included, into `result_`.
+  /// Value and gradient of this step's batch, regularizer included.
   Outcome differentiate(std::int64_t step, Key key, const std::atomic<bool>& hurry) {
     for (std::size_t k = 0; k < fixed_.size(); ++k) fixed_[k] = cells.current(0) + places_[k];
     sum_.begin(fixed_.data(), step, key);
     if (const auto outcome = sum_.resume(team_, Alarm(&hurry)); !outcome.ok()) return outcome;
-    sum_.mean(result_.data());
+    result_ = sum_.mean();
     if (plan_.once.kernel.function == nullptr) return {Ok, 0};
     once_.begin(fixed_.data(), step, Key{});
     if (const auto outcome = once_(0, term_.data()); !outcome.ok()) return outcome;
-    add(plan_.samples, result_.data(), term_.data());
+    add(plan_.samples, result_, term_.data());
     return {Ok, 0};
   }
 
@@ -86,12 +84,12 @@ class Stepper {
   Outcome update(std::int64_t step, const double* hyper) {
     step_ = step;
     auto in = in_.begin();
-    *in++ = result_.data() + plan_.gradient;
+    *in++ = result_ + plan_.gradient;
     *in++ = cells.current(0);
     *in++ = &step_;
     for (std::int64_t k = 0; k < plan_.hypers; ++k) *in++ = hyper + k;
     for (std::size_t k = 1; k < cells.count(); ++k) *in++ = cells.current(k);
-    *in++ = result_.data();
+    *in++ = result_;
     *in++ = asker_.key();
     *in++ = asker_.address();
     auto out = out_.begin();
@@ -101,20 +99,22 @@ class Stepper {
   }
 
   template <class T> void measure(double* row) const {
-    const auto* const value = reinterpret_cast<const T*>(result_.data());
-    const auto* const gradient = reinterpret_cast<const T*>(result_.data() + plan_.gradient);
+    const auto* const value = reinterpret_cast<const T*>(result_);
+    const auto* const gradient = reinterpret_cast<const T*>(result_ + plan_.gradient);
     const auto* const before = reinterpret_cast<const T*>(cells.current(0));
     const auto* const after = reinterpret_cast<const T*>(cells.next(0));
     row[value_column] = static_cast<double>(*value);
-    row[gradient_norm] = norm(gradient, plan_.dimension);
-    row[step_norm] = distance(after, before, plan_.dimension);
+    const Norms found = norms(gradient, after, before, plan_.dimension);
+    row[gradient_norm] = found.gradient;
+    row[step_norm] = found.step;
   }
 
   const Plan plan_;
   Sum sum_;
   Asker asker_;
   Team team_;
-  Memory once_memory_, result_, term_, workspace_;
+  Memory once_memory_, term_, workspace_;
+  char* result_ = nullptr;  // value and gradient of the step
   Evaluator once_;
   const Buffer<std::int64_t> places_;
   Buffer<const void*> fixed_, in_;

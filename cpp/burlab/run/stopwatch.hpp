@@ -9,7 +9,7 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// Nanoseconds that a run has been running. A clock read costs about 20 ns, so short steps share one.
+/// Nanoseconds that a run has been running. A clock read costs 20 to 100 ns, so short steps share one.
 class Stopwatch {
  public:
   using Clock = std::chrono::steady_clock;
@@ -27,9 +27,9 @@ class Stopwatch {
   double stamp() {
     if (--wait_ > 0) return std::numeric_limits<double>::quiet_NaN();
     const auto now = Clock::now();
-    const auto gap = now - last_;  // aim at one read in about two microseconds
-    if (gap < std::chrono::microseconds(1) && period_ < 1024) period_ *= 2;
-    if (gap > std::chrono::microseconds(4) && period_ > 1) period_ /= 2;
+    const auto gap = now - last_;  // aim at one read in about ten microseconds
+    if (gap < std::chrono::microseconds(5) && period_ < 1024) period_ *= 2;
+    if (gap > std::chrono::microseconds(20) && period_ > 1) period_ /= 2;
     wait_ = period_;
     last_ = now;
     return before_ + nanoseconds(now - begin_);

@@ -114,12 +114,14 @@ class Sum {
     return outcome;
   }
 
-  /// After an Ok: the mean, written to `result`.
-  void mean(char* result) {
+  /// After an Ok: the mean, which lies where the sum was, until the next `begin`.
+  char* mean() {
     for (std::size_t reach = 1; reach < shares_; reach *= 2)
       for (std::size_t i = 0; i < shares_; i += 2 * reach)
         add(summand_, share_[i]->result(), share_[i + reach]->result());
-    divide(summand_, result, share_[0]->result(), batch_);
+    char* const result = share_[0]->result();
+    if (batch_ > 1) divide(summand_, result, batch_);
+    return result;
   }
 
  private:
