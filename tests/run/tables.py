@@ -61,9 +61,9 @@ extern "C" void @unit_count(Tables* tables, std::int64_t rows, std::int64_t ever
     if (k % every == 0) @unit_cut(tables, step - back);
   }
 }
-extern "C" std::int64_t @unit_restore(Tables* tables, const Extent* extent, const double* columns, const Extent* stamps,
-                                      const double* times) {
-  return tables->record.restore(extent->rows, extent->span, columns, *stamps, times);
+extern "C" std::int64_t @unit_restore(Tables* tables, const Extent* extent, const double* const* columns,
+                                      const Extent* stamps, const double* const* times) {
+  return tables->record.restore({*extent, columns}, {*stamps, times});
 }
 /// A copy of the first rows, trail included: how many it holds, or -1.
 extern "C" std::int64_t @unit_copy(Tables* tables, Tables* other, std::int64_t rows) {

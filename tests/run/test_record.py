@@ -126,8 +126,14 @@ def test_a_restored_record_goes_on_as_if_it_had_never_stopped(rows):
         writer("stamp", 5.0 * row)
     extent, columns = read(table(writer), range(3))
     stamps, times = read(table(writer).stamps, [0, 1])
-    held, held_times = np.concatenate(columns), np.concatenate(times)
-    done = copy("restore", ctypes.addressof(extent), held.ctypes.data, ctypes.addressof(stamps), held_times.ctypes.data)
+    pointers, time_pointers = (np.array([c.ctypes.data for c in part], np.uint64) for part in (columns, times))
+    done = copy(
+        "restore",
+        ctypes.addressof(extent),
+        pointers.ctypes.data,
+        ctypes.addressof(stamps),
+        time_pointers.ctypes.data,
+    )
     assert done == 1
     for record in (writer, copy):
         record.append(numbers[rows:])
@@ -164,8 +170,9 @@ def test_a_copy_goes_on_like_the_record_that_was_cut(rows, budget):
 def test_what_does_not_fit_is_not_restored():
     writer = Writer(1, 0)
     zeros = np.zeros(1000)
+    pointer = np.array([zeros.ctypes.data], np.uint64)
     extent, stamps = Extent(1000, 2, 1000, 0), Extent(0, 1, 0, 0)
-    assert writer("restore", ctypes.addressof(extent), zeros.ctypes.data, ctypes.addressof(stamps), None) == 0
+    assert writer("restore", ctypes.addressof(extent), pointer.ctypes.data, ctypes.addressof(stamps), None) == 0
 
 
 def test_stamps_thin_out_and_are_cut_with_their_rows():

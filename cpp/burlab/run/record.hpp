@@ -92,14 +92,14 @@ class Record {
     return true;
   }
 
-  /// Begin with what another record held: rows at this span, their slots column after column. To be called before
-  /// anything was appended. False where there is no room.
-  bool restore(std::int64_t rows, std::int64_t span, const double* columns, Extent stamps, const double* times) {
+  /// Begin with what a record held, before anything was appended. False where there is no room.
+  bool restore(const SavedTable& saved, const SavedTable& stamps) {
     const std::lock_guard lock(mutex_);
-    span_ = span;
-    if (slots(rows) > table_.capacity() || !table_.fill(slots(rows), columns)) return false;
+    span_ = saved.extent.span;
+    const std::int64_t rows = saved.extent.rows;
+    if (slots(rows) > table_.capacity() || !table_.fill(slots(rows), saved.columns)) return false;
     begin(rows);
-    return stamps_.restore(stamps.rows, stamps.span, times);
+    return stamps_.restore(stamps);
   }
 
  private:

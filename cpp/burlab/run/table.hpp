@@ -71,14 +71,14 @@ class Table {
     }
   }
 
-  /// Fill slots [0, count) from `columns`, column after column. False where there is no memory left.
-  bool fill(std::int64_t count, const double* columns) {
+  /// Fill slots [0, count) of every column. False where there is no memory left.
+  bool fill(std::int64_t count, const double* const* columns) {
     for (std::int64_t slot = 0; slot < count;) {
       if (!reach(slot)) return false;
       const Place place = at(slot);
       const std::int64_t now = std::min(place.left, count - slot);
       for (std::int64_t column = 0; column < columns_; ++column)
-        std::memcpy(place.data + column * place.stride, columns + column * count + slot,
+        std::memcpy(place.data + column * place.stride, columns[column] + slot,
                     static_cast<std::size_t>(now) * sizeof(double));
       slot += now;
     }

@@ -3,6 +3,7 @@
 // were told to it, so any of its points is reached by doing steps again from a snapshot before it, with the same bits.
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -11,17 +12,12 @@
 #include "keyframes.hpp"
 #include "plan.hpp"
 #include "record.hpp"
+#include "saved.hpp"
 #include "stopwatch.hpp"
 #include "trail.hpp"
 
 BURLAB_BEGIN
 namespace burlab::run {
-
-/// A change: from step `step` on, a hyperparameter has a value. Mirrored by `burlab/run/loop.py`.
-struct Event {
-  std::int64_t step, hyper;
-  double value;
-};
 
 /// What a run wrote down, and what takes it back. The loop's thread calls it, or others while the loop is held.
 ///
@@ -65,6 +61,29 @@ class Timeline {
                other.record.copy_to(record, other.record.length()) == other.record.length() &&
                (!path || other.path->copy_to(*path, other.path->extent().rows));
     return started_;
+  }
+
+  /// For a file: where it stands while it rests, besides why.
+  Standing standing() const { return {cursor_.step, cursor_.done, proved_, no_reason, watch_.total(), kNone, kNone}; }
+
+  /// Be what was saved. False where there is no memory.
+  bool resume(const Saved& saved) {
+    const Standing& standing = saved.standing;
+    events_.assign(saved.event, saved.event + saved.events);
+    rewound_ = true;
+    cursor_.step = standing.step;
+    cursor_.done = standing.done;
+    proved_ = standing.proved;
+    stamped_ = saved.record.extent.rows;
+    watch_.set(standing.elapsed);
+    plan_frame(standing.elapsed);
+    cells_.load(saved.cells);
+    for (std::int64_t k = 0; k < saved.frames; ++k) {
+      char* const frame = frames.add(saved.frame_steps[k]);
+      if (frame == nullptr) return false;
+      std::memcpy(frame, saved.frame + k * frames.frame_bytes(), static_cast<std::size_t>(frames.frame_bytes()));
+    }
+    return record.restore(saved.record, saved.stamps) && (!path || path->restore(saved.path));
   }
 
   /// Forget what came after `step`; keep `rows` rows, as many or one more: that of a step which is not done.

@@ -18,6 +18,12 @@ struct Extent {
   std::int64_t generation;  // changes when slots are rewritten
 };
 
+/// What a table held: its extent, and the slots of each column. Mirrored by `burlab/run/saved.py`.
+struct SavedTable {
+  Extent extent;
+  const double* const* columns;
+};
+
 /// Keeps the rows offered at multiples of a stride, which doubles when the capacity is reached. One thread writes.
 class Trail {
  public:
@@ -92,14 +98,13 @@ class Trail {
     return true;
   }
 
-  /// Begin with what another trail held: so many offers at this stride, their slots column after column. To be called
-  /// before anything was offered. False where there is no room.
-  bool restore(std::int64_t offers, std::int64_t stride, const double* columns) {
+  /// Begin with what a trail held, before anything was offered. False where there is no room.
+  bool restore(const SavedTable& saved) {
     const std::lock_guard lock(mutex_);
-    stride_ = stride;
-    const std::int64_t count = slots(offers);
-    if (count > table_.capacity() || !table_.fill(count, columns)) return false;
-    begin(offers);
+    stride_ = saved.extent.span;
+    const std::int64_t count = slots(saved.extent.rows);
+    if (count > table_.capacity() || !table_.fill(count, saved.columns)) return false;
+    begin(saved.extent.rows);
     return true;
   }
 
