@@ -22,12 +22,13 @@ def page() -> str:
     named = {name: getattr(bl.optim, name) for name in sorted(bl.optim.__all__, key=str.lower)}
     kinds = {name: kind for name, kind in named.items() if inspect.isclass(kind) and not inspect.isabstract(kind)}
     rules = {name: kind for name, kind in kinds.items() if issubclass(kind, bl.optim.Optimizer)}
+    scipy = {name: kinds.pop(name) for name in ("SciPy",)}
     parts = {name: kind for name, kind in kinds.items() if name not in rules}
     wrappers = {name: kind for name, kind in rules.items() if "inner" in names(kind)}
     return "\n".join(
         [
             HEAD,
-            section("Optimizers", "bl.optim", {n: k for n, k in rules.items() if n not in wrappers}),
+            section("Optimizers", "bl.optim", {n: k for n, k in rules.items() if n not in wrappers} | scipy),
             section("Wrappers, around any optimizer", "bl.optim", wrappers),
             section("Schedules, the value of any live field", "bl.optim", scheduled(parts)),
             section("Sets and penalties", "bl.optim", {n: k for n, k in parts.items() if n not in scheduled(parts)}),

@@ -20,10 +20,10 @@ LONGEST = 1e30
 class BarzilaiBorwein(Optimizer):
     """Barzilai and Borwein 1988, made global as in Raydan 1997 (GBB): x <- x - a g, a from the last two gradients.
 
-    With s = x - x_before and y = g - g_before the step is s.s / s.y ("long", their equation (5)), s.y / y.y ("short",
-    (6)), or long and short by turns ("alternate"). Safeguards: at step 0 it is first min(1, 1 / |g|); where s.y <= 0 it
-    is ten times the last one; and it is halved until f(x - a g) <= the largest of the last `window` values - c1 a |g|^2
-    (Grippo, Lampariello and Lucidi 1986), so values may rise for a while. Raydan interpolates where this halves.
+    With s = x - x_before and y = g - g_before the step is s.s / s.y ("long"), s.y / y.y ("short"), or long and short by
+    turns ("alternate"). Safeguards: at step 0 it is first min(1, 1 / |g|); where s.y <= 0 it is ten times the last one;
+    and it is halved until f(x - a g) <= the largest of the last `window` values - c1 a |g|^2 (Grippo, Lampariello and
+    Lucidi 1986), so values may rise for a while. Raydan interpolates where this halves.
     window=0 is the method of 1988, without a search: it need not converge.
     form: which step. first: scale of the first step. trials: at most so many halvings; then x stays.
 

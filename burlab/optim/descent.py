@@ -56,9 +56,9 @@ class WolfeGD(Optimizer):
     c1, c2: the two constants, 0 < c1 < c2 < 1. trials: at most so many per step; then the best one so far is taken.
 
     >>> import numpy as np, burlab as bl
-    >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.WolfeGD(c2=0.1), steps=1)
-    >>> run.x
-    array([0., 0.])
+    >>> run = bl.minimize(lambda x: x[0] ** 2 + 9 * x[1] ** 2, np.ones(2), bl.optim.WolfeGD(), steps=50)
+    >>> bool(np.linalg.norm(run.x) < 1e-8)
+    True
     """
 
     c1: Hyper = 1e-4

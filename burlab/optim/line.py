@@ -40,7 +40,7 @@ class Line:
         """Whether a trial decreases phi enough; never where it is inf or nan.
 
         The Armijo condition phi(a) <= phi(0) + c1 a phi'(0). Where `lost` says so, its form by slopes serves as well,
-        phi'(a) <= (2 c1 - 1) phi'(0), which is the same on a parabola: Hager and Zhang 2005, equation (4.1).
+        phi'(a) <= (2 c1 - 1) phi'(0), the same on a parabola: the approximate Wolfe conditions of Hager and Zhang 2005.
         """
         gain = trial["value"] - self.value
         exact = gain <= c1 * trial["step"] * self.slope

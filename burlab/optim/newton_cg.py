@@ -42,7 +42,7 @@ class NewtonCG(Optimizer):
 
 
 def forcing(g: Vector) -> Any:
-    """The residual that is small enough: min(1/2, sqrt |g|) |g|, equation (7.4) of the book, superlinear."""
+    """The residual that is small enough: min(1/2, sqrt |g|) |g|, which makes the method superlinear."""
     norm = np.linalg.norm(g)
     return np.minimum(0.5, np.sqrt(norm)) * norm
 

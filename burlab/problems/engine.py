@@ -90,10 +90,15 @@ class SampleKernel:
         self._offsets = _integers(self.layout.offsets)
         self.summand = self._summand(self._offsets, self.layout.nbytes)
 
-    def mean(self, fixed: Sequence[Array], stream: Stream, key: Any, threads: int) -> tree.Tree:
-        """The mean of the outputs over a batch. fixed: the leaves of the shared arguments, C-contiguous."""
+    def mean(
+        self, fixed: Sequence[Array], stream: Stream, key: Any, threads: int, between: Callable[[], None] | None = None
+    ) -> tree.Tree:
+        """The mean of the outputs over a batch. fixed: the leaves of the shared arguments, C-contiguous.
+
+        between: called between two slices of a long sum; it may wait, or raise to leave.
+        """
         block = np.empty(self.layout.nbytes, np.uint8)
-        self._call("sum", self.summand, fixed, stream, key, threads, block)
+        self._call("sum", self.summand, fixed, stream, key, threads, block, between)
         return tree.unflatten(self.structure, self.layout.views(block))
 
     def rows(self, fixed: Sequence[Array], stream: Stream, key: Any) -> tree.Tree:
@@ -122,8 +127,9 @@ class SampleKernel:
         )  # fmt: skip
 
     def _call(
-        self, door: str, summand: Summand, fixed: Any, stream: Stream, key: Any, threads: int, block: Array
-    ) -> None:
+        self, door: str, summand: Summand, fixed: Any, stream: Stream, key: Any, threads: int, block: Array,
+        between: Callable[[], None] | None = None,
+    ) -> None:  # fmt: skip
         addresses = (_POINTER * len(fixed))(*(a.ctypes.data for a in fixed))
         words = (ctypes.c_uint64 * 2)(*(int(word) for word in key))
         call = SumCall(summand, stream, words, _at(addresses), block.ctypes.data, threads, _SLICE, 0, None, -1)
@@ -131,6 +137,8 @@ class SampleKernel:
         try:
             while status == Status.STOPPED:  # Python hears an interrupt between two slices
                 status = sum_doors()[door](ctypes.byref(call))
+                if between is not None and status == Status.STOPPED:
+                    between()
         finally:
             if call.job:
                 sum_doors()["drop"](ctypes.byref(call))

@@ -90,14 +90,8 @@ class FiniteSum:
         return self._mean("hvp", [point, like_point(v, point, "v")], indices, key)[0]
 
     def _mean(self, question: str, shared: list[Point], indices: Any, key: Any) -> tuple[Any, ...]:
-        """The answer over a batch: the mean over its samples, plus the regularizer's."""
-        samples, once = self.oracle.kernels(question, shared)
         stream, _list = self._stream(indices)
-        fixed = [leaf for point in shared for leaf in point.leaves]
-        result = samples.mean(fixed, stream, self._key(key), self.threads)
-        if once is not None:
-            _add(result, once.mean(fixed, full(1), (0, 0), 1))
-        return result
+        return self.oracle.mean(question, shared, stream, self._key(key), self.threads)
 
     def _stream(self, indices: Any) -> tuple[Stream, Any]:
         """The batch, and the array that must live as long as it."""
@@ -121,8 +115,3 @@ class FiniteSum:
                 f"key has dtype {words.dtype} and shape {words.shape}, expected uint64 and (2,): bl.random.key(0)."
             )
         return words
-
-
-def _add(result: Tree, term: Tree) -> None:
-    for total, more in zip(tree.flatten(result)[0], tree.flatten(term)[0], strict=True):
-        np.add(total, more, out=total, casting="same_kind")

@@ -12,6 +12,7 @@ from burlab.transforms import grad, hvp, value_and_grad
 from .data import Data
 from .engine import SampleKernel
 from .point import Point
+from .sampling import Stream, full
 
 Loss = Callable[..., Any]
 
@@ -104,6 +105,25 @@ class Oracle:
             once = SampleKernel(rule(self.regularizer), trees, Data.none(), False) if self.regularizer else None
             self._kernels[key] = samples, once
         return self._kernels[key]
+
+    def mean(
+        self,
+        question: str,
+        shared: Sequence[Point],
+        stream: Stream,
+        key: Any,
+        threads: int,
+        between: Callable[[], None] | None = None,
+    ) -> Any:
+        """The answer over a batch: the mean over its samples, plus the regularizer's. between: as SampleKernel.mean."""
+        samples, once = self.kernels(question, shared)
+        fixed = [leaf for point in shared for leaf in point.leaves]
+        result = samples.mean(fixed, stream, key, threads, between)
+        if once is not None:
+            term = once.mean(fixed, full(1), (0, 0), 1)
+            for total, more in zip(tree.flatten(result)[0], tree.flatten(term)[0], strict=True):
+                np.add(total, more, out=total, casting="same_kind")
+        return result
 
 
 def _takes_key(loss: Loss) -> bool:

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from burlab.errors import ConfigurationError
 
 from .implicit import live, steps, times
-from .recorder import FIRST, IMPLICIT, Recorder
+from .recorder import FIRST, IMPLICIT, SAMPLES, Recorder
 from .tables import Column, read
 
 
@@ -44,10 +46,13 @@ class History(Mapping[str, Column]):
         self._events = recorder.event_rows()  # last: an event is noted before the row that it counts for
         self._rows, self._span, self._slots = int(extent.rows), int(extent.span), int(extent.slots)
         self._columns = dict(zip(recorder.columns, stored, strict=True))
+        if SAMPLES in self._columns:
+            self._columns[SAMPLES] = self._columns[SAMPLES].astype(np.int64)
         self._hypers = recorder.start_hypers
         self._batch = recorder.batch
         stored_names = [name for name in recorder.columns if name not in self._hypers]
-        self._names = (FIRST, *stored_names, *IMPLICIT, *self._hypers)
+        implicit = [name for name in IMPLICIT if name not in stored_names]
+        self._names = (FIRST, *stored_names, *implicit, *self._hypers)
 
     @property
     def steps(self) -> int:
@@ -98,7 +103,7 @@ class History(Mapping[str, Column]):
     def _implicit(self, name: str) -> Column:
         if name == FIRST:
             return steps(0, self._slots, self._rows, self._span)
-        if name == "samples":
+        if name == SAMPLES:
             return (self[FIRST] + 1) * self._batch
         if name == "time":
             moments, known = self._stamps

@@ -8,7 +8,7 @@ import numpy as np
 from burlab.compiler.executable import build
 from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import tree
-from burlab.optim import Optimizer
+from burlab.optim import Optimizer, SciPy
 from burlab.optim.rule import trace_rule
 from burlab.problems.asked import Asked
 from burlab.problems.data import Data
@@ -20,6 +20,7 @@ from burlab.problems.sampling import drawn
 from .engine import COLUMNS
 from .loop import Loop, Setup
 from .run import Run
+from .scipy_engine import ScipyEngine
 from .stop import Stop
 
 _DEFAULT = Stop()
@@ -28,7 +29,7 @@ _DEFAULT = Stop()
 def minimize(  # noqa: PLR0913 - all that a run can be told
     problem: FiniteSum | Callable[..., Any],
     x0: tree.Tree,
-    optimizer: Optimizer,
+    optimizer: Optimizer | SciPy,
     *,
     batch: int | None = None,
     sampler: str = "reshuffle",
@@ -59,6 +60,12 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     point = as_point(x0, "x0")
     x = _flat(point.leaves)
     stream = drawn(oracle.data.samples, batch, sampler, seed)
+    if isinstance(optimizer, SciPy):
+        engine = ScipyEngine.open(optimizer, oracle, point, stream, threads, stop, keyframe_bytes)
+        run = Run(engine, point, {}, problem, optimizer)
+        if steps is not None:
+            run.step(steps, progress=progress)
+        return run
     rule = trace_rule(optimizer, x, int(stream.batch), point.tree)
     hypers = tuple(rule.hyper)
     if taken := set(hypers) & set(COLUMNS):
@@ -75,7 +82,7 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
 
 
 def _check_optimizer(optimizer: Any) -> None:
-    if not isinstance(optimizer, Optimizer):
+    if not isinstance(optimizer, (Optimizer, SciPy)):
         hint = "Call it: " if isinstance(optimizer, type) else "Pass "
         raise ArgumentError(f"optimizer is {optimizer!r}, expected a bl.optim.Optimizer. {hint}bl.optim.Adam(lr=1e-3).")
 

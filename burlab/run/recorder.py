@@ -5,7 +5,8 @@ from typing import Protocol
 from .tables import Array, Columns, RecordColumns
 from .view import View
 
-FIRST, IMPLICIT = "step", ("samples", "time")  # columns that no record stores; most hyperparameters are others
+FIRST, SAMPLES = "step", "samples"
+IMPLICIT = SAMPLES, "time"  # columns that a record need not store; most hyperparameters are others
 
 
 class Recorder(Protocol):

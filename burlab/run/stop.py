@@ -67,8 +67,8 @@ class Stop:
 class Stopped:
     """Why a run came to rest by itself.
 
-    reason: "steps", "seconds", "grad_norm", "value", "non_finite" or "when", as in `Stop`, or "error". step: where it
-    rests. message: the same in words.
+    reason: "steps", "seconds", "grad_norm", "value", "non_finite" or "when", as in `Stop`; "error"; or "finished": a
+    minimizer of SciPy has ended. step: where it rests. message: the same in words.
     """
 
     reason: str

@@ -101,4 +101,10 @@ CASES = [
 # bit of a gradient a million times in 200 steps, and no two libraries agree on that bit.
 
 # Optimizers that ask for more than a gradient have tests of their own.
-ELSEWHERE: dict[str, str] = {}
+ELSEWHERE = dict.fromkeys(
+    (
+        "ArmijoGD", "BarzilaiBorwein", "LBFGS", "ModifiedNewton", "Newton", "NewtonCG", "NonlinearCG", "TrustRegion",
+        "WolfeGD",
+    ),
+    "curvature_cases.py",
+)  # fmt: skip

@@ -1,0 +1,88 @@
+"""SciPy's minimizers, to be run like any optimizer."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from burlab.errors import ArgumentError
+
+
+class Traits(NamedTuple):
+    """What a method of SciPy asks, and what it can heed.
+
+    gradient: whether it asks gradients. curvature: "" for none, "hessp" for Hessian-vector products, "hess" for the
+    whole Hessian. bounds, constraints: whether it keeps them.
+    """
+
+    gradient: bool = True
+    curvature: str = ""
+    bounds: bool = False
+    constraints: bool = False
+
+
+METHODS = {
+    "Nelder-Mead": Traits(gradient=False, bounds=True),
+    "Powell": Traits(gradient=False, bounds=True),
+    "CG": Traits(),
+    "BFGS": Traits(),
+    "Newton-CG": Traits(curvature="hessp"),
+    "L-BFGS-B": Traits(bounds=True),
+    "TNC": Traits(bounds=True),
+    "COBYLA": Traits(gradient=False, bounds=True, constraints=True),
+    "COBYQA": Traits(gradient=False, bounds=True, constraints=True),
+    "SLSQP": Traits(bounds=True, constraints=True),
+    "trust-constr": Traits(curvature="hessp", bounds=True, constraints=True),
+    "dogleg": Traits(curvature="hess"),
+    "trust-ncg": Traits(curvature="hessp"),
+    "trust-krylov": Traits(curvature="hessp"),
+    "trust-exact": Traits(curvature="hess"),
+}
+
+
+@dataclass(frozen=True)
+class SciPy:
+    """A method of scipy.optimize.minimize as an optimizer: SciPy decides, in a Python thread; burlab's kernels answer.
+
+    method: "Nelder-Mead", "Powell", "CG", "BFGS", "Newton-CG", "L-BFGS-B", "TNC", "COBYLA", "COBYQA", "SLSQP",
+    "trust-constr", "dogleg", "trust-ncg", "trust-krylov" or "trust-exact". Gradients, Hessian-vector products and
+    Hessians are exact. bounds, constraints, tol, options: as SciPy takes them, for x as one flat float64 vector.
+
+    One step of the run is one iteration, as SciPy's callback reports it (COBYLA's and COBYQA's: one evaluation). When
+    SciPy ends, the run rests and `run.stopped` holds its message. `seek` shows the recorded points; SciPy's own state
+    is not recorded, so the run goes on from its newest point only, and `run.fork()` starts the method anew from the
+    point shown. There are no live hyperparameters and no batches; the samples' losses get one key, made of the seed.
+
+    >>> import numpy as np, burlab as bl
+    >>> rosen = lambda x: 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
+    >>> run = bl.minimize(rosen, np.zeros(2), bl.optim.SciPy("BFGS"), steps=100)
+    >>> run.x.round(4), run.stopped.reason
+    (array([1., 1.]), 'finished')
+    """
+
+    method: str = "L-BFGS-B"
+    bounds: Any = None
+    constraints: Any = ()
+    tol: float | None = None
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def __post_init__(self) -> None:
+        names = {name.lower(): name for name in METHODS}
+        if str(self.method).lower() not in names:
+            raise ArgumentError(f"method is {self.method!r}, expected one of {', '.join(METHODS)}.")
+        object.__setattr__(self, "method", names[self.method.lower()])
+        if self.bounds is not None and not self.traits.bounds:
+            keepers = ", ".join(name for name, traits in METHODS.items() if traits.bounds)
+            raise ArgumentError(f"{self.method} cannot keep bounds. Methods that can: {keepers}.")
+        if _any(self.constraints) and not self.traits.constraints:
+            keepers = ", ".join(name for name, traits in METHODS.items() if traits.constraints)
+            raise ArgumentError(f"{self.method} cannot keep constraints. Methods that can: {keepers}.")
+
+    @property
+    def traits(self) -> Traits:
+        """What the method asks and heeds."""
+        return METHODS[self.method]
+
+
+def _any(constraints: Any) -> bool:
+    """Whether there are constraints: one of SciPy's, or a sequence that is not empty."""
+    return constraints is not None and not (isinstance(constraints, (tuple, list)) and not constraints)

@@ -1,0 +1,226 @@
+"""A minimizer of SciPy at work: its thread, which waits wherever it is told to, and what it writes down."""
+
+import threading
+import time
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from burlab.errors import BurlabError
+from burlab.optim.scipy_minimizer import SciPy
+from burlab.problems.point import Array
+
+from .log import Log, Measured
+from .objective import Objective
+from .stop import Stop, Stopped, explain
+
+
+class _Left(BaseException):
+    """Unwinds SciPy's frames when a session ends. No Exception, so nobody on the way catches it."""
+
+
+class Session:
+    """The thread and what it shares with those who steer and read it; `lock` guards all of that.
+
+    log: what is written down. head: steps done. target: steps to do. stopped: why it rests by itself. failure: what the
+    last step raised. finished: whether SciPy has ended. elapsed: nanoseconds of running.
+
+    The thread rests by waiting in the middle of SciPy's call: at an evaluation, between two slices of a long one, or
+    after an iteration. So it holds on to nothing but this session, and ends when nobody steers it any more.
+    """
+
+    def __init__(self, minimizer: SciPy, objective: Objective, stop: Stop, log: Log, x: Array, head: int) -> None:
+        self.lock = threading.Condition()
+        self.minimizer, self.objective, self.stop, self.log = minimizer, objective, stop, log
+        self.head = self.target = head
+        self.rests = True
+        self.stopped: Stopped | None = None
+        self.failure: BaseException | None = None
+        self.finished = False
+        self.samples = 0
+        self._scipy: Any = import_module("scipy.optimize").minimize
+        self._x = x
+        self._here: Measured | None = None  # the newest point, once it was measured
+        self._known: dict[bytes, tuple[float, float]] = {}  # value and gradient norm at points since the last one
+        self._ending = False
+        self._thread: threading.Thread | None = None
+        self._ran, self._since = 0, 0
+
+    @property
+    def elapsed(self) -> int:
+        """Nanoseconds of running."""
+        return self._ran + (0 if self.rests else time.perf_counter_ns() - self._since)
+
+    def go(self, target: int) -> None:
+        """Do steps until `target` of them are done. The caller holds the lock."""
+        if self.finished or self._ending:
+            return
+        self.failure = self.stopped = None
+        if self.stop.steps is not None and target > self.stop.steps:
+            target = self.stop.steps
+            if self.head >= target:
+                self._say("steps")
+        self.target = target
+        if self.head >= target:
+            return
+        self.rests, self._since = False, time.perf_counter_ns()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="burlab-scipy", daemon=True)
+            self._thread.start()
+        self.lock.notify_all()
+
+    def end(self) -> None:
+        """Tell the thread to leave SciPy; `join` waits for it."""
+        with self.lock:
+            self._ending = True
+            self.lock.notify_all()
+
+    def join(self, seconds: float) -> bool:
+        """Wait for the thread to be gone; whether it is."""
+        thread = self._thread
+        if thread is not None:
+            thread.join(seconds)
+        return thread is None or not thread.is_alive()
+
+    def _work(self) -> None:
+        try:
+            self._pass()
+            if self._here is None:
+                start = self._measure(self._x)
+                with self.lock:
+                    self._settle(start)
+            self._finish(self._minimize())
+        except _Left:
+            pass
+        except BaseException as error:  # whatever SciPy, a constraint or an option raises
+            with self.lock:
+                self._trouble(error)
+        with self.lock:
+            self._thread = None
+            self._rest()
+
+    def _minimize(self) -> Any:
+        chosen, traits = self.minimizer, self.minimizer.traits
+        asked: dict[str, Any] = {"jac": True} if traits.gradient else {}
+        if traits.curvature:
+            asked[traits.curvature] = self._hvp if traits.curvature == "hessp" else self._hessian
+
+        def seen(x: Array, *_: Any) -> None:
+            self._step(np.array(x, np.float64))
+
+        return self._scipy(
+            self._value_and_grad if traits.gradient else self._value,
+            self._x.copy(),
+            method=chosen.method,
+            bounds=chosen.bounds,
+            constraints=chosen.constraints,
+            tol=chosen.tol,
+            callback=seen,
+            options=dict(chosen.options),
+            **asked,
+        )
+
+    def _value(self, x: Array) -> float:
+        return self._answer(self.objective.value, x)
+
+    def _value_and_grad(self, x: Array) -> tuple[float, Array]:
+        value, gradient = self._answer(self.objective.value_and_grad, x)
+        self._known[x.tobytes()] = value, float(np.linalg.norm(gradient))
+        return value, gradient
+
+    def _hvp(self, x: Array, v: Array) -> Array:
+        return self._answer(self.objective.hvp, x, v)
+
+    def _hessian(self, x: Array) -> Array:
+        return np.stack([self._hvp(x, unit) for unit in np.eye(x.size)])
+
+    def _answer(self, question: Any, *vectors: Array, counts: bool = True) -> Any:
+        """Ask when the run may go on; what fails rests there, and is asked again when the run is told to go on."""
+        while True:
+            self._pass()
+            try:
+                answer = question(*vectors, self._pass)
+            except BurlabError as error:
+                with self.lock:
+                    self._trouble(error)
+            else:
+                self.samples += self.objective.samples if counts else 0
+                return answer
+
+    def _pass(self) -> None:
+        """Where the thread may wait: until there is a step to do. Leaves SciPy when the session ends."""
+        limit = self.stop.seconds
+        with self.lock:
+            if limit is not None and not self.rests and self.elapsed >= limit * 1e9:
+                self._say("seconds")
+            while self.target <= self.head and not self._ending:
+                self._rest()
+                self.lock.wait()
+            if self._ending:
+                raise _Left
+
+    def _rest(self) -> None:
+        if not self.rests:
+            self._ran, self.rests = self.elapsed, True
+        self.lock.notify_all()
+
+    def _step(self, x: Array) -> None:
+        """SciPy has moved to x."""
+        after = self._measure(x)
+        with self.lock:
+            before = self._here
+            assert before is not None
+            self.log.cut(self.head)  # a row that waited for its step
+            self.log.write(before, x, self.samples, self.elapsed)
+            self.log.points.append(x)
+            self.head += 1
+            self._settle(after)
+        self._pass()
+
+    def _measure(self, x: Array) -> Measured:
+        if self._here is not None and np.array_equal(x, self._here.x):
+            return self._here
+        known = self._known.get(x.tobytes())
+        if known is None:
+            value, gradient = self._answer(self.objective.value_and_grad, x, counts=False)
+            known = value, float(np.linalg.norm(gradient))
+        return Measured(x, *known)
+
+    def _settle(self, here: Measured) -> None:
+        """Be at a new point, and see whether that is where to stop."""
+        self._here, self._x = here, here.x
+        self._known.clear()
+        stop, value, norm = self.stop, here.value, here.gradient_norm
+        if stop.non_finite and not (np.isfinite(value) and np.isfinite(norm)):
+            reason = "non_finite"
+        elif stop.value is not None and value <= stop.value:
+            reason = "value"
+        elif stop.grad_norm is not None and norm <= stop.grad_norm:
+            reason = "grad_norm"
+        elif stop.steps is not None and self.head >= stop.steps:
+            reason = "steps"
+        else:
+            return
+        if reason != "steps":
+            self.log.write(here, None, self.samples, self.elapsed)
+        self._say(reason)
+
+    def _say(self, reason: str) -> None:
+        here = self._here
+        value, norm = (np.nan, np.nan) if here is None else (here.value, here.gradient_norm)
+        self.stopped = explain(self.stop, reason, self.head, value, norm)
+        self.target = self.head
+
+    def _finish(self, result: Any) -> None:
+        x = np.array(result.x, np.float64)
+        if self._here is None or not np.array_equal(x, self._here.x):
+            self._step(x)
+        with self.lock:
+            if self.log.steps == self.head and self._here is not None:
+                self.log.write(self._here, None, self.samples, self.elapsed)
+            text = f"Stopped at step {self.head}: {self.minimizer.method} has ended: {result.message}"
+            self.stopped, self.finished, self.target = Stopped("finished", self.head, text), True, self.head
+
+    def _trouble(self, error: BaseException) -> None:
+        self.failure, self.stopped, self.target = error, Stopped("error", self.head, str(error)), self.head
