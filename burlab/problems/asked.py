@@ -2,14 +2,14 @@
 
 import ctypes
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from burlab.graph.ask import QUESTIONS
 
+from .data import Data
 from .engine import SampleKernel
-from .oracle import Oracle
 from .point import Point
 from .sampling import Stream, full
 from .summand import Summand
@@ -67,14 +67,30 @@ class CQuestions(ctypes.Structure):
     )
 
 
+class Answers(Protocol):
+    """Who has the kernels: an oracle, or a file.
+
+    keyed: whether samples take a random key. data: the samples.
+    """
+
+    keyed: bool
+    data: Data
+
+    def kernels(self, question: str, shared: Sequence[Point]) -> tuple[SampleKernel, SampleKernel | None]:
+        """The kernel over samples, and the regularizer's if there is one."""
+        ...
+
+
 class Asked:
     """The kernels behind the questions of an update, for C++.
 
     names: the questions, and "key" where the update uses the key of the step. stream: the batches of the run.
-    address: of the C++ struct, which lives as long as this; 0 if nothing is asked.
+    address: of the C++ struct, which lives as long as this; 0 if nothing is asked. kernels: by what was asked of the
+    oracle, and about how many points.
     """
 
-    def __init__(self, oracle: Oracle, point: Point, names: Sequence[str], stream: Stream) -> None:
+    def __init__(self, oracle: Answers, point: Point, names: Sequence[str], stream: Stream) -> None:
+        self.kernels: dict[tuple[str, int], tuple[SampleKernel, SampleKernel | None]] = {}
         ends = np.cumsum([0, *(leaf.nbytes for leaf in point.leaves)])
         self._places = ends.astype(np.int64)
         size = point.leaves[0].itemsize
@@ -88,9 +104,10 @@ class Asked:
                 self._add(name, oracle, point, stream)
         self.address = ctypes.addressof(self._all) if names else 0
 
-    def _add(self, name: str, oracle: Oracle, point: Point, stream: Stream) -> None:
+    def _add(self, name: str, oracle: Answers, point: Point, stream: Stream) -> None:
         form, number = _FORMS[name], QUESTIONS.index(name)
         samples, once = self._kernels[number] = oracle.kernels(form.kernel, [point] * form.points)
+        self.kernels[form.kernel, form.points] = samples, once
         offsets = samples.layout.offsets
         question = CQuestion(
             samples.together if form.rows else samples.summand,

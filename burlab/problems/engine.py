@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from burlab.compiler.executable import build
-from burlab.graph import tree
+from burlab.graph import Graph, tree
 from burlab.graph.trace import trace
 from burlab.runtime.status import Status
 from burlab.runtime.wait import SLICE
@@ -67,20 +67,20 @@ class Layout:
 class SampleKernel:
     """A function of shared arguments, one sample and a key, compiled. It returns a tuple of trees of floats.
 
-    shared: examples of the arguments that all samples share. A result's memory is laid out with one group per tree.
+    graph: inputs: leaves of the shared arguments, one sample of each data array, the key if it is keyed. structure: of
+    the tuple that the outputs are. A result's memory is laid out with one group per tree.
     """
 
-    def __init__(self, f: Callable[..., Any], shared: Sequence[tree.Tree], data: Data, keyed: bool) -> None:
-        keyword = {"key": np.zeros(2, np.uint64)} if keyed else {}
-        traced = trace(f, (*shared, *data.example), keyword)
-        self.executable = build(traced.graph)
-        self.structure = traced.result
-        groups = [child.num_leaves for child in traced.result.children()]
-        outputs = traced.graph.outputs
-        self.layout = Layout.of([y.shape for y in outputs], [y.dtype for y in outputs], groups)
-        self._data = data
-        self._fixed = len(traced.graph.inputs) - len(data.arrays) - keyed
-        self._keyed = keyed
+    def __init__(self, graph: Graph, structure: tree.TreeDef, data: Data, keyed: bool) -> None:
+        self.executable = build(graph)
+        self.graph = self.executable.graph
+        self.structure = structure
+        self.groups = tuple(child.num_leaves for child in structure.children())
+        self.keyed = keyed
+        self.data = data
+        outputs = self.graph.outputs
+        self.layout = Layout.of([y.shape for y in outputs], [y.dtype for y in outputs], self.groups)
+        self._fixed = len(self.graph.inputs) - len(data.arrays) - keyed
         self._addresses = (_POINTER * max(len(data.arrays), 1))(*(a.ctypes.data for a in data.arrays))
         self._strides = _integers([a.strides[0] for a in data.arrays])
         self._sizes = _integers(
@@ -89,6 +89,13 @@ class SampleKernel:
         self._parts = (Stretch * len(outputs))(*self.layout.stretches())
         self._offsets = _integers(self.layout.offsets)
         self.summand = self._summand(self._offsets, self.layout.nbytes)
+
+    @staticmethod
+    def trace(f: Callable[..., Any], shared: Sequence[tree.Tree], data: Data, keyed: bool) -> "SampleKernel":
+        """The kernel of a Python function. shared: examples of the arguments that all samples share."""
+        keyword = {"key": np.zeros(2, np.uint64)} if keyed else {}
+        traced = trace(f, (*shared, *data.example), keyword)
+        return SampleKernel(traced.graph, traced.result, data, keyed)
 
     def mean(
         self, fixed: Sequence[Array], stream: Stream, key: Any, threads: int, between: Callable[[], None] | None = None
@@ -121,7 +128,7 @@ class SampleKernel:
 
     def _summand(self, offsets: Any, nbytes: int) -> Summand:
         return Summand(
-            CKernel.of(self.executable), self._fixed, len(self._data.arrays), self._keyed, len(self.layout.shapes),
+            CKernel.of(self.executable), self._fixed, len(self.data.arrays), self.keyed, len(self.layout.shapes),
             len(self.layout.shapes), _at(self._addresses), _at(self._strides), _at(offsets), _at(self._sizes),
             _at(self._parts), nbytes,
         )  # fmt: skip
@@ -148,7 +155,7 @@ class SampleKernel:
     def error(self, status: int, sample: int) -> Exception:
         """The exception for an outcome that is not 0, with a note on the sample."""
         error = self.executable.error(status)
-        if self._data.arrays:
+        if self.data.arrays:
             error.add_note(f"In sample {sample} of the data.")
         return error
 

@@ -101,8 +101,8 @@ class Oracle:
         key = (question, *((p.structure, *((leaf.shape, leaf.dtype) for leaf in p.leaves)) for p in shared))
         if key not in self._kernels:
             rule, trees = _QUESTIONS[question], [p.tree for p in shared]
-            samples = SampleKernel(rule(self.loss), trees, self.data, self.keyed)
-            once = SampleKernel(rule(self.regularizer), trees, Data.none(), False) if self.regularizer else None
+            samples = SampleKernel.trace(rule(self.loss), trees, self.data, self.keyed)
+            once = SampleKernel.trace(rule(self.regularizer), trees, Data.none(), False) if self.regularizer else None
             self._kernels[key] = samples, once
         return self._kernels[key]
 
