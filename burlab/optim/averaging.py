@@ -13,14 +13,15 @@ class ASGD(Optimizer):
     """Polyak and Juditsky 1992, in Bottou's form, which is torch's (torch.optim.ASGD).
 
     e = lr / (1 + lambd lr t)^alpha;  x <- (1 - lambd e) x - e g;  mean <- mean + (x - mean) / max(1, t - t0).
-    The mean, which is the answer, is in the state; until step t0 it is x itself. A changed lr counts at once, in torch
-    one step later; torch keeps e in its default dtype, float32 unless told otherwise, burlab in float64.
+    The mean, which is the answer, is `run.state["mean"]`; until step t0 it is x itself. A changed lr counts at once, in
+    torch one step later; torch keeps e in its default dtype, float32 unless told otherwise, burlab in float64.
     lr: step size at the start. lambd: rate of the decay of x and of the step. alpha: power of the step's decay.
     t0: the step from which on points are averaged.
 
     >>> import numpy as np, burlab as bl
-    >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.ASGD(0.25, lambd=0.0), steps=2).x
-    array([0.25])
+    >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.ASGD(0.25, lambd=0.0, t0=0), steps=2)
+    >>> run.x, run.state["mean"]
+    (array([0.25]), array([0.375]))
     """
 
     lr: Hyper = 1e-2

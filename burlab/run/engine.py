@@ -4,6 +4,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from burlab.graph import tree
+
+from .feed import Feed
 from .recorder import Recorder
 from .stop import Stop
 
@@ -32,10 +35,6 @@ class Engine(Recorder, Protocol):
         """Order: go to a step of the record, at most its length."""
         ...
 
-    def cut(self, step: int) -> None:
-        """Order: go back to the point whose row is `step`, which becomes the last one, and say "when" there."""
-        ...
-
     def rests(self, seconds: float) -> bool:
         """Wait until it rests, at most this long and at most 50 ms."""
         ...
@@ -56,6 +55,10 @@ class Engine(Recorder, Protocol):
         """A copy of the flat x, between two steps."""
         ...
 
+    def state(self) -> tree.Tree:
+        """A copy of what the optimizer keeps beside x, at rest. Raises StatusError where it has nothing to show."""
+        ...
+
     def hyper(self, index: int) -> float:
         """A hyperparameter, as the next step will use it."""
         ...
@@ -69,6 +72,10 @@ class Engine(Recorder, Protocol):
 
     def fork(self) -> "Engine":
         """Another engine, at rest where this one is, which knows nothing of what came after."""
+        ...
+
+    def feed(self) -> Feed:
+        """The rows that come from now on, and those of which nobody said that they were seen."""
         ...
 
     def last_value(self) -> float:

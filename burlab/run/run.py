@@ -86,6 +86,20 @@ class Run:
         return tree.unflatten(self._start.structure, leaves)
 
     @property
+    def state(self) -> tree.Tree:
+        """What the optimizer keeps beside x: a copy of the tree that its rule returned last.
+
+        Raises StatusError while the run does steps, and where the optimizer is not burlab's.
+
+        >>> import numpy as np, burlab as bl
+        >>> bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.Momentum(0.1), steps=1).state
+        {'v': array([2., 2.])}
+        """
+        if self.running:
+            raise StatusError("the state has several parts that change with every step. Call run.pause() first.")
+        return self._engine.state()
+
+    @property
     def history(self) -> History:
         """Value, norms, hyperparameters and times of every step so far."""
         return History(self._engine)

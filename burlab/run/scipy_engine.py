@@ -133,6 +133,10 @@ class ScipyEngine:
         assert x is not None
         return x.astype(session.objective.dtype)
 
+    def state(self) -> NoReturn:
+        """SciPy keeps it to itself."""
+        raise StatusError("SciPy's minimizers do not show what they keep between two steps.")
+
     def hyper(self, index: int) -> NoReturn:
         """There is none."""
         raise ArgumentError(f"SciPy's minimizers have no live hyperparameters; number {index} was asked for.")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.errors import ArgumentError, BurlabError, DTypeError, ShapeError, TraceError
+from burlab.errors import ArgumentError, BurlabError, DTypeError, ShapeError, StatusError, TraceError
 from burlab.optim import GD, Hyper, Optimizer
 from tests.optim.optimizer_cases import CASES, ELSEWHERE, by_torch
 from tests.optim.paths import PROBLEMS, STEPS, assert_same_path, burlab_path, optax_path, torch_path
@@ -190,3 +190,22 @@ def test_a_wide_number_in_a_rule_is_named():
     bad = variant(update=lambda s, g, state, x, t: (x - np.float64(0.1) * g, state))()
     with pytest.raises((BurlabError, UserWarning), match="float32"):
         bl.minimize(lambda x: np.sum(x**2), np.ones(2, np.float32), bad)
+
+
+def test_the_state_is_shown_as_the_rule_returned_it():
+    f, x0 = PROBLEMS["rosenbrock"]
+    run = bl.minimize(lambda x: f(np, x), x0, bl.optim.NAdam(), steps=30)
+    state, x = bl.optim.NAdam().init(x0), x0
+    for t in range(30):
+        x, state = bl.optim.NAdam().update(bl.grad(lambda x: f(np, x))(x), state, x, t)
+    assert run.state.keys() == state.keys()
+    for name, leaf in state.items():
+        np.testing.assert_allclose(run.state[name], leaf, rtol=1e-11)
+    run.start()
+    with pytest.raises(StatusError, match="pause"):
+        _ = run.state
+    run.pause()
+    run.seek(30)
+    np.testing.assert_allclose(run.state["m"], state["m"], rtol=1e-11)
+    run.stop()
+    assert run.state["m"].shape == x0.shape
