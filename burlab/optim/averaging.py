@@ -19,9 +19,9 @@ class ASGD(Optimizer):
     t0: the step from which on points are averaged.
 
     >>> import numpy as np, burlab as bl
-    >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.ASGD(0.25, lambd=0.0, t0=0), steps=2)
+    >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.ASGD(0.25, lambd=0.0, t0=0), steps=3)
     >>> run.x, run.state["mean"]
-    (array([0.25]), array([0.375]))
+    (array([0.125]), array([0.1875]))
     """
 
     lr: Hyper = 1e-2
