@@ -27,7 +27,13 @@ def scroll_through(page):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "graphs", "plots"), [("01_gradients", 1, 2), ("02_three_gears", 2, 1), ("03_names", 0, 2)]
+    ("name", "graphs", "plots"),
+    [
+        ("01_gradients", 1, 2),
+        ("02_three_gears", 2, 1),
+        ("03_names", 0, 2),
+        ("04_first_minimum", 0, 8),
+    ],
 )
 def test_a_tutorial_runs_and_shows_its_pictures(notebook, name, graphs, plots):
     page = notebook(name)
