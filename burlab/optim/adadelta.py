@@ -17,7 +17,7 @@ class Adadelta(Optimizer):
 
     >>> import numpy as np, burlab as bl
     >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.Adadelta(eps=0.01), steps=1).x.round(3)
-    array([0.689])
+    array([0.688])
     """
 
     lr: Hyper = 1.0

@@ -21,7 +21,7 @@ class NAdam(Optimizer):
 
     >>> import numpy as np, burlab as bl
     >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.NAdam(0.5), steps=1).x.round(3)
-    array([0.347])
+    array([0.472])
     """
 
     lr: Hyper = 2e-3
