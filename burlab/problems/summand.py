@@ -5,11 +5,12 @@ A test compares sizes and offsets with the compiler's.
 
 import ctypes
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from burlab.compiler.executable import Executable
 from burlab.runtime.doors import doors
+from burlab.runtime.hearing import hearing
 
 from .sampling import Stream
 
@@ -71,7 +72,13 @@ class SumCall(ctypes.Structure):
 
 @cache
 def sum_doors() -> dict[str, Callable[..., Any]]:
-    """`sum` and `rows` evaluate a call and answer a status; `drop` forgets a sum that was stopped."""
-    call = ctypes.POINTER(SumCall)
-    signatures = {"sum": (_INT, call), "rows": (_INT, call), "drop": (None, call)}
-    return doors("burlab/run/sum_abi.hpp", "burlab::run", signatures)
+    """`sum` and `rows` evaluate a call and answer a status; `drop` forgets a sum that was stopped.
+
+    A loss that never ends is left where a signal's handler raises.
+    """
+    header, call = "burlab/run/sum_abi.hpp", ctypes.POINTER(SumCall)
+    found = doors(header, "burlab::run", {"drop": (None, call)})
+    for name in ("sum", "rows"):
+        door = hearing(header, "burlab::run::SumCall* call", f"burlab::run::{name}(call)", [call])
+        found[name] = partial(door, None)
+    return found

@@ -10,10 +10,12 @@
 BURLAB_BEGIN
 namespace burlab {
 
-/// flag: raised by another thread. poll: asked now and then; true means give up. Either may be nullptr.
+/// flag: raised by another thread. poll: asked now and then; true means give up, which `rung` remembers. Either may be
+/// nullptr.
 struct Halt {
   const std::atomic<bool>* flag = nullptr;
   bool (*poll)() noexcept = nullptr;
+  bool rung = false;
 };
 
 /// The Halt of this thread, which is its HaltScope's.
@@ -52,7 +54,7 @@ class Halting {
     last_ = now;
     if (now - asked_ < std::chrono::milliseconds(10)) return false;
     asked_ = now;
-    return halt_.poll();
+    return halt_of_thread().rung = halt_.poll();
   }
 
   const Halt halt_ = halt_of_thread();

@@ -1,5 +1,6 @@
 """FiniteSum: every question, against a plain loop of our own derivatives and against PyTorch."""
 
+import signal
 import threading
 
 import numpy as np
@@ -276,3 +277,28 @@ def test_node_and_sample_at_fault_are_named():
     with pytest.raises(IndexRangeError, match=r"test_finite_sum\.py.*outside") as caught:
         p.grad(np.ones(2))
     assert caught.value.__notes__ == ["In sample 2 of the data."]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_loss_that_never_ends_can_be_interrupted(threads: int):
+    """On the caller's thread and on helpers."""
+
+    def endless(x, a):
+        return x[0] * bl.while_loop(lambda s: s > 0, lambda s: s, bl.stop_gradient(a))
+
+    def alarm(number, frame):
+        raise TimeoutError("enough")
+
+    data = -np.ones(64)
+    assert bl.FiniteSum(endless, data, threads=threads).value(np.ones(1)) == -1
+    data[63 if threads == 2 else 5] = 1.0
+    problem = bl.FiniteSum(endless, data, threads=threads)
+    before = signal.signal(signal.SIGALRM, alarm)
+    try:
+        for ask in (problem.value, problem.per_sample_grads):
+            signal.setitimer(signal.ITIMER_REAL, 0.3)
+            with pytest.raises(TimeoutError, match="enough"):
+                ask(np.ones(1))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

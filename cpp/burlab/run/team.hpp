@@ -1,16 +1,19 @@
 #pragma once
 // A few threads that share one piece of work after another. Which of them takes a share never changes the result.
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <thread>
 #include <vector>
 
-#include "../numbers/simd.hpp"
+#include "../halt.hpp"
 
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// The caller and up to `threads - 1` helpers, which sleep between two pieces of work and are joined at the end.
+/// The caller and up to `threads - 1` helpers, which sleep between two pieces of work and are joined at the end. What
+/// halts the caller's kernels halts the helpers'.
 class Team {
  public:
   /// Where the system refuses a thread, the team is smaller and does the same work.
@@ -38,9 +41,13 @@ class Team {
     share_ = [](void* pointer, int i) { (*static_cast<Work*>(pointer))(i); };
     shares_ = shares;
     next_ = 0;
+    halted_ = false;
+    const Halt& halt = halt_of_thread();
+    halt_ = Halt{halt.flag != nullptr ? halt.flag : &halted_};
     busy_ = static_cast<int>(helpers_.size());
     wake();
     take();
+    if (halt.poll != nullptr) watch(halt);
     for (int busy = busy_; busy != 0; busy = busy_) busy_.wait(busy);
   }
 
@@ -48,6 +55,16 @@ class Team {
   void wake() {
     ++round_;
     round_.notify_all();
+  }
+
+  /// Wait for the helpers, and halt them where the poll says so: it hears nothing on their threads.
+  void watch(const Halt& halt) {
+    constexpr std::chrono::microseconds longest(10'000);
+    halted_ = halt.rung;
+    for (std::chrono::microseconds pause(1); busy_ != 0; pause = std::min(2 * pause, longest)) {
+      std::this_thread::sleep_for(pause);
+      if (pause == longest && halt.poll()) halted_ = true;
+    }
   }
 
   void take() {
@@ -59,6 +76,7 @@ class Team {
       round_.wait(seen);
       seen = round_;
       if (share_ == nullptr) return;
+      const HaltScope scope(halt_);
       take();
       if (--busy_ == 0) busy_.notify_one();
     }
@@ -68,6 +86,8 @@ class Team {
   void* work_ = nullptr;
   void (*share_)(void*, int) = nullptr;
   int shares_ = 0;
+  Halt halt_;
+  std::atomic<bool> halted_{false};
   std::atomic<int> next_{0}, busy_{0};
   std::atomic<std::uint32_t> round_{0};
 };

@@ -1,0 +1,420 @@
+"""What an update asks: every question against FiniteSum at the same samples and keys; rules that live on questions."""
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.errors import DTypeError, IndexRangeError, ShapeError, StatusError, TraceError
+from burlab.graph import tree
+from burlab.graph.ask import QUESTIONS
+from burlab.optim import Hyper, Optimizer
+from tests.run.test_sampler import batches
+
+rng = np.random.default_rng(11)
+A, B = rng.normal(size=(23, 3)), rng.normal(size=23)
+X0 = rng.normal(size=3)
+V = rng.normal(size=3)
+
+
+def loss(x: Any, a: Any, b: Any) -> Any:
+    return np.log(1 + (a @ x - b) ** 2)
+
+
+def ridge(x: Any) -> Any:
+    return 0.05 * np.sum(x**2)
+
+
+def noisy(x: Any, a: Any, b: Any, *, key: Any) -> Any:
+    return (a @ x - b + bl.random.normal(key, ())) ** 2
+
+
+@dataclass(frozen=True)
+class Probe(Optimizer):
+    """Keeps the answers of `question(f, x)` in its state, and moves a little."""
+
+    question: Callable[[Any, Any], Any]
+    like: Any  # the answers' shapes
+
+    def init(self, x: Any) -> Any:
+        return tree.unflatten(
+            tree.flatten(self.like)[1], [np.zeros(np.shape(a), np.asarray(a).dtype) for a in tree.flatten(self.like)[0]]
+        )
+
+    def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
+        return x - 0.01 * g, self.question(f, x)
+
+
+def probe(
+    problem: Any, x0: Any, question: Any, like: Any, steps: int = 1, **options: Any
+) -> tuple[Any, list[Any], Any]:
+    """The run, the answers of its last step, and the x that they were about."""
+    run = bl.minimize(problem, x0, Probe(question, like), **options)
+    run.step(steps - 1)
+    x = run.x
+    run.step(1)
+    return run, [run._engine.read(k + 1) for k in range(len(tree.flatten(like)[0]))], x
+
+
+ASKED: dict[str, tuple[Callable[[Any, Any], Any], Callable[..., Any], Any]] = {
+    "value": (lambda f, y: f.value(y), lambda p, y, i: p.value(y, i), 0.0),
+    "grad": (lambda f, y: f.grad(y), lambda p, y, i: p.grad(y, i), X0),
+    "value_and_grad": (lambda f, y: f.value_and_grad(y), lambda p, y, i: p.value_and_grad(y, i), (0.0, X0)),
+    "hvp": (lambda f, y: f.hvp(y, y * 2 + 1), lambda p, y, i: p.hvp(y, y * 2 + 1, i), X0),
+    "full_value": (lambda f, y: f.full_value(y), lambda p, y, i: p.value(y), 0.0),
+    "full_grad": (lambda f, y: f.full_grad(y), lambda p, y, i: p.grad(y), X0),
+    "per_sample_grads": (
+        lambda f, y: f.per_sample_grads(y),
+        lambda p, y, i: p.per_sample_grads(y, i),
+        np.zeros((5, 3)),
+    ),
+}
+
+
+def test_every_question_has_a_case() -> None:
+    assert tuple(ASKED) == QUESTIONS
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("sampler", ["reshuffle", "uniform"])
+def test_answers_are_those_of_the_finite_sum(name: str, dtype: Any, sampler: str) -> None:
+    """To the bit: the same kernels over the same samples, in the same order; the regularizer included."""
+    question, wanted, like = ASKED[name]
+    problem = bl.FiniteSum(loss, (A.astype(dtype), B.astype(dtype)), ridge)
+    like = tree.unflatten(tree.flatten(like)[1], [np.asarray(leaf, dtype) for leaf in tree.flatten(like)[0]])
+    x0 = X0.astype(dtype)
+    _, got, x = probe(problem, x0, lambda f, x: question(f, x + 1), like, 7, batch=5, sampler=sampler, seed=3)
+    indices = batches(sampler, len(B), 5, 7, seed=3)[6]
+    for a, b in zip(got, tree.flatten(wanted(problem, x + 1, indices))[0], strict=True):
+        np.testing.assert_array_equal(a, b)
+        assert a.dtype == dtype
+
+
+@pytest.mark.parametrize("name", ["value", "grad", "value_and_grad", "hvp", "full_value", "full_grad"])
+def test_plain_functions_and_trees_answer_too(name: str) -> None:
+    """The rule sees one flat vector where x is a tree."""
+    question, wanted, like = ASKED[name]
+    start = {"w": X0[:2].reshape(2, 1), "b": X0[2]}
+
+    def f(p: Any) -> Any:
+        return np.sum(np.tanh(p["w"]) ** 2) * p["b"] + np.exp(p["b"])
+
+    def of_flat(y: Any) -> Any:
+        return f({"b": y[0], "w": np.reshape(y[1:], (2, 1))})  # dicts are ordered by their keys
+
+    flat = bl.FiniteSum(lambda y, _: of_flat(y), np.zeros(1))
+    _, got, x = probe(f, start, lambda f, x: question(f, 2 * x), like, 2)
+    y = 2 * np.concatenate([np.ravel(leaf) for leaf in tree.flatten(x)[0]])
+    for a, b in zip(got, tree.flatten(wanted(flat, y, [0]))[0], strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-14)
+
+
+def test_per_sample_gradients_of_a_tree_are_rows() -> None:
+    problem = bl.FiniteSum(
+        lambda p, a, b: loss(np.concatenate([p[0], np.reshape(p[1], (1,))]), a, b), (A, B), lambda p: p[1] ** 2
+    )
+    flat = bl.FiniteSum(loss, (A, B))
+    _, (got,), x = probe(
+        problem, (X0[:2], X0[2]), lambda f, x: f.per_sample_grads(x), np.zeros((4, 3)), 3, batch=4, seed=1
+    )
+    indices = batches("reshuffle", len(B), 4, 3, seed=1)[2]
+    np.testing.assert_array_equal(got, flat.per_sample_grads(np.concatenate([x[0], [x[1]]]), indices))
+
+
+def test_keys_are_those_of_the_step() -> None:
+    """A stochastic loss draws the same numbers for every question of a step, and a rule may draw from its key."""
+    problem = bl.FiniteSum(noisy, (A, B))
+
+    def ask(f: Any, x: Any) -> Any:
+        return f.key, f.value(x + 0), f.grad(x + 1), f.full_grad(x), f.value(x), bl.random.normal(f.key, (2,))
+
+    like = (np.zeros(2, np.uint64), 0.0, X0, X0, 0.0, np.zeros(2))
+    run, got, x = probe(problem, X0, ask, like, 4, batch=6, seed=9)
+    key, value, gradient, full, known, drawn = got
+    indices = batches("reshuffle", len(B), 6, 4, seed=9)[3]
+    assert value == known == run.history["value"][3] == problem.value(x, indices, key=key)
+    np.testing.assert_array_equal(gradient, problem.grad(x + 1, indices, key=key))
+    np.testing.assert_array_equal(full, problem.grad(x, key=key))
+    np.testing.assert_array_equal(drawn, bl.random.normal(key, (2,)))
+    assert (probe(problem, X0, ask, like, 5, batch=6, seed=9)[1][0] != key).any()
+
+
+def test_a_key_is_there_for_rules_alone() -> None:
+    """Where the loss draws nothing."""
+    _, (first,), _ = probe(
+        bl.FiniteSum(loss, (A, B)), X0, lambda f, x: f.key, np.zeros(2, np.uint64), 1, batch=2, seed=4
+    )
+    _, (second,), _ = probe(
+        bl.FiniteSum(loss, (A, B)), X0, lambda f, x: f.key, np.zeros(2, np.uint64), 2, batch=2, seed=4
+    )
+    assert first.any()
+    assert (first != second).any()
+
+
+def test_what_is_known_at_x_costs_nothing() -> None:
+    rule = bl.optim.rule.trace_rule(
+        Probe(lambda f, x: (f.value(x), f.grad(x), f.value_and_grad(x)), (0.0, X0, (0.0, X0))), X0
+    )
+    assert rule.questions == ()
+    assert not [n for n in rule.graph.nodes if n.op == "ask"]
+    _, got, x = probe(
+        bl.FiniteSum(loss, (A, B)), X0, lambda f, x: (f.value(x), f.grad(x)), (0.0, X0), 3, batch=4, seed=2
+    )
+    indices = batches("reshuffle", len(B), 4, 3, seed=2)[2]
+    for a, b in zip(got, bl.FiniteSum(loss, (A, B)).value_and_grad(x, indices), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_only_what_is_asked_is_compiled() -> None:
+    problem = bl.FiniteSum(loss, (A, B))
+    bl.minimize(problem, X0, Probe(lambda f, x: f.hvp(x, x), X0))
+    assert sorted({key[0] for key in problem.oracle._kernels}) == ["hvp", "training"]
+
+
+@pytest.mark.parametrize("threads", [2, 3, 16])
+def test_threads_change_no_bit(threads: int) -> None:
+    n = 300
+    data = rng.normal(size=(n, 3)), rng.normal(size=n)
+
+    def ask(f: Any, x: Any) -> Any:
+        return f.grad(x * 2), f.full_grad(x), f.hvp(x, x), f.value(2 * x), f.per_sample_grads(x)
+
+    like = (X0, X0, X0, 0.0, np.zeros((64, 3)))
+    one, many = (probe(bl.FiniteSum(loss, data, ridge, threads=k), X0, ask, like, 3, batch=64)[1] for k in (1, threads))
+    for a, b in zip(one, many, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_questions_in_loops_and_of_many_points() -> None:
+    """Inside of while_loop, nested, with the known value captured; and a whole population by vmap."""
+    problem = bl.FiniteSum(loss, (A, B))
+
+    def ask(f: Any, x: Any) -> Any:
+        def back(s: Any) -> Any:
+            inner = bl.while_loop(lambda r: r[0] < 2, lambda r: (r[0] + 1, r[1] + f.value(s["y"])), (0, f.value(x)))
+            return {"y": s["y"] - 0.1 * f.grad(s["y"]), "total": s["total"] + inner[1], "k": s["k"] + 1}
+
+        state = bl.while_loop(lambda s: s["k"] < 3, back, {"y": x, "total": 0.0, "k": 0})
+        points = x + np.arange(4.0)[:, None]
+        return state["y"], state["total"], bl.vmap(f.value)(points), bl.vmap(f.grad)(points)
+
+    _, got, x = probe(problem, X0, ask, (X0, 0.0, np.zeros(4), np.zeros((4, 3))), 3, batch=4, seed=2)
+    i = batches("reshuffle", len(B), 4, 3, seed=2)[2]
+    y, total = x, 0.0
+    for _ in range(3):
+        total += problem.value(x, i) + 2 * problem.value(y, i)
+        y = y - 0.1 * problem.grad(y, i)
+    np.testing.assert_allclose(got[0], y, rtol=1e-14)
+    np.testing.assert_allclose(got[1], total, rtol=1e-14)
+    points = x + np.arange(4.0)[:, None]
+    np.testing.assert_array_equal(got[2], [problem.value(p, i) for p in points])
+    np.testing.assert_array_equal(got[3], [problem.grad(p, i) for p in points])
+
+
+# Rules as their users write them, against plain NumPy loops.
+
+
+@dataclass(frozen=True)
+class SVRG(Optimizer):
+    """Johnson and Zhang 2013: every m steps a full gradient at an anchor."""
+
+    lr: Hyper = 0.1
+    m: int = 4
+
+    def init(self, x: Any) -> Any:
+        return {"anchor": x, "mu": np.zeros_like(x)}
+
+    def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
+        turn = {"anchor": state["anchor"], "mu": state["mu"], "due": t == self.m * (t / self.m).astype(np.int64)}
+        new = bl.while_loop(
+            lambda s: s["due"], lambda s: {"anchor": x, "mu": f.full_grad(x), "due": s["due"] & False}, turn
+        )
+        v = g - f.grad(new["anchor"]) + new["mu"]
+        return x - self.lr * v, {"anchor": new["anchor"], "mu": new["mu"]}
+
+
+@dataclass(frozen=True)
+class SAM(Optimizer):
+    """Foret et al. 2021: the gradient at the worst point nearby."""
+
+    lr: Hyper = 0.1
+    rho: Hyper = 0.05
+
+    def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
+        return x - self.lr * f.grad(x + self.rho * g / np.linalg.norm(g)), state
+
+
+@dataclass(frozen=True)
+class Extragradient(Optimizer):
+    """Korpelevich 1976."""
+
+    lr: Hyper = 0.1
+
+    def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
+        return x - self.lr * f.grad(x - self.lr * g), state
+
+
+@dataclass(frozen=True)
+class Backtracking(Optimizer):
+    """Armijo's rule: halve the step until the value has fallen enough."""
+
+    first: Hyper = 1.0
+    c: Hyper = 1e-4
+
+    def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
+        enough = lambda a: f.value(x - a * g) <= f.value(x) - self.c * a * (g @ g)  # noqa: E731
+        a = bl.while_loop(lambda a: ~enough(a), lambda a: a / 2, self.first)
+        return x - a * g, state
+
+
+def svrg(p: Any, x: Any, steps: list[Any]) -> Any:
+    anchor, mu = x, x
+    for t, i in enumerate(steps):
+        if t % 4 == 0:
+            anchor, mu = x, p.grad(x)
+        x = x - 0.1 * (p.grad(x, i) - p.grad(anchor, i) + mu)
+    return x
+
+
+def sam(p: Any, x: Any, steps: list[Any]) -> Any:
+    for i in steps:
+        g = p.grad(x, i)
+        x = x - 0.1 * p.grad(x + 0.05 * g / np.linalg.norm(g), i)
+    return x
+
+
+def extragradient(p: Any, x: Any, steps: list[Any]) -> Any:
+    for i in steps:
+        x = x - 0.1 * p.grad(x - 0.1 * p.grad(x, i), i)
+    return x
+
+
+def backtracking(p: Any, x: Any, steps: list[Any]) -> Any:
+    for i in steps:
+        g, a = p.grad(x, i), 1.0
+        while not p.value(x - a * g, i) <= p.value(x, i) - 1e-4 * a * (g @ g):
+            a /= 2
+        x = x - a * g
+    return x
+
+
+@pytest.mark.parametrize(
+    ("rule", "plain"),
+    [(SVRG(), svrg), (SAM(), sam), (Extragradient(), extragradient), (Backtracking(), backtracking)],
+    ids=["svrg", "sam", "extragradient", "backtracking"],
+)
+def test_rules_equal_plain_loops(rule: Optimizer, plain: Any) -> None:
+    problem = bl.FiniteSum(loss, (A, B), ridge)
+    run = bl.minimize(problem, X0, rule, batch=6, seed=5)
+    run.step(25)
+    np.testing.assert_allclose(run.x, plain(problem, X0, list(batches("reshuffle", len(B), 6, 25, seed=5))), rtol=1e-11)
+    at_25 = run.x
+    run.seek(9)
+    run.step(16)
+    np.testing.assert_array_equal(run.x, at_25)
+
+
+# What goes wrong.
+
+
+@pytest.mark.parametrize(
+    ("ask", "kind", "text"),
+    [
+        (
+            lambda f, x: f.hessian(x),
+            TraceError,
+            "f.hessian is nothing that an update can ask. It can: f.value(y), f.grad(y)",
+        ),
+        (
+            lambda f, x: f.gard(x),
+            TraceError,
+            "f.hvp(y, v), f.full_value(y), f.full_grad(y), f.per_sample_grads(y), f.key",
+        ),
+        (lambda f, x: f.grad(x[:2]), ShapeError, "f.grad is about vectors of shape (3,), as x is, got (2,)"),
+        (
+            lambda f, x: f.value(x.astype(np.float32)),
+            DTypeError,
+            "f.value is about vectors of float64, as x is, got float32",
+        ),
+        (lambda f, x: f.hvp(x, 1.0), ShapeError, "f.hvp is about vectors of shape (3,)"),
+        (lambda f, x: bl.grad(lambda y: f.value(y * 2))(x), TraceError, "a derivative through f.value is not defined"),
+        (lambda f, x: bl.jvp(f.grad, (x * 2,), (x,))[1], TraceError, "Use f.grad and f.hvp"),
+    ],
+)
+def test_questions_that_cannot_be_asked(ask: Any, kind: Any, text: str) -> None:
+    with pytest.raises(kind, match=re.escape(text)) as caught:
+        bl.minimize(bl.FiniteSum(loss, (A, B)), X0, Probe(ask, X0))
+    assert "test_questions.py" in str(caught.value)
+
+
+def test_an_answer_that_fails_says_where() -> None:
+    """The sample, the line of the loss, the question; the run stays at the step before and can go on."""
+    table = np.arange(4.0)
+
+    data = np.array([1.0, 1.0, 7.0, 1.0])
+    problem = bl.FiniteSum(lambda x, a: _pick(table, x, a), data)
+    line = _pick.__code__.co_firstlineno + 1
+    run = bl.minimize(problem, np.array([0.5]), Probe(lambda f, x: f.value(x + x), 0.0), batch=2, sampler="sequential")
+    run.step(1)
+    with pytest.raises(IndexRangeError, match=rf"line {line}.*gather") as caught:
+        run.step(1)
+    assert caught.value.__notes__ == ["In sample 2 of the data.", "The update asked for f.value."]
+    assert run.t == 1
+    run = bl.minimize(
+        bl.FiniteSum(lambda x, a: x[0] * a, data, lambda x: _pick(table, x, 1.0)),
+        np.array([0.5]),
+        Probe(lambda f, x: f.value(x * 20), 0.0),
+    )
+    with pytest.raises(IndexRangeError, match=rf"line {line}.*gather") as caught:
+        run.step(1)
+    assert caught.value.__notes__ == ["The update asked for f.value."]
+
+
+def _pick(table: Any, x: Any, a: Any) -> Any:
+    return bl.asarray(table)[(x[0] * a).astype(np.int64)] + 0 * x[0]
+
+
+def test_an_update_outside_of_a_run_has_nobody_to_ask() -> None:
+    rule = bl.optim.rule.trace_rule(Probe(lambda f, x: f.value(x + 1), 0.0), X0)
+    from burlab.compiler.executable import build
+
+    with pytest.raises(StatusError, match="asks about a problem that is not there"):
+        build(rule.graph)(X0, X0, np.int64(0), np.float64(0), 0.0, np.zeros(2, np.uint64), np.int64(0))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_endless_update_can_be_paused_and_stopped(threads: int) -> None:
+    def ask(f: Any, x: Any) -> Any:
+        return bl.while_loop(lambda s: s < 1e300, lambda s: s * 0 + f.value(x * 2), 0.0)
+
+    run = bl.minimize(bl.FiniteSum(loss, (A, B), threads=threads), X0, Probe(ask, 0.0))
+    run.start()
+    time.sleep(0.05)
+    began = time.monotonic()
+    run.pause()
+    assert run.t == 0
+    run.start()
+    run.stop()
+    assert time.monotonic() - began < 1
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_endless_loss_can_be_paused_and_stopped(threads: int) -> None:
+    """On the run's thread and on its helpers."""
+
+    def endless(x: Any, a: Any) -> Any:
+        return x[0] * bl.while_loop(lambda s: s < 1e300, lambda s: s * 0, bl.stop_gradient(a))
+
+    run = bl.minimize(bl.FiniteSum(endless, np.ones(64), threads=threads), X0, bl.optim.GD())
+    run.start()
+    time.sleep(0.05)
+    began = time.monotonic()
+    run.pause()
+    run.stop()
+    assert time.monotonic() - began < 1
