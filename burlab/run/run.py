@@ -130,10 +130,15 @@ class Run:
         return np.append(steps[before], now), np.concatenate([points[before], here[None]])
 
     def tail(
-        self, cursor: Cursor | None = None, columns: tuple[str, ...] | None = None
+        self,
+        cursor: Cursor | None = None,
+        columns: tuple[str, ...] | None = None,
+        *,
+        most: int | None = None,
+        keeps: bool = False,
     ) -> tuple[dict[str, Array], Cursor, bool]:
         """What was written since `cursor`, for live views: see `burlab.run.tail.tail`."""
-        return tail(self._engine, cursor, columns)
+        return tail(self._engine, cursor, columns, most=most, keeps=keeps)
 
     def at(self, step: int) -> dict[str, float] | None:
         """The stored columns at a step of the record; None where it has no row, or one that was merged with others."""

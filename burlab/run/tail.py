@@ -8,27 +8,32 @@ from burlab.errors import ArgumentError
 
 from .implicit import steps
 from .recorder import FIRST, Recorder
-from .tables import Array, Column, copy_all, read
+from .tables import Array, Column, Extent, copy_all, read
 
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """How far a reader is: entries and time stamps read, and the generations of the tables that they were read from."""
+    """How far a reader is: rows and offers of time stamps that it has read of, and the tables as they were then."""
 
-    entries: int
+    rows: int
     stamps: int
-    generation: int
-    stamps_generation: int
+    tables: tuple[Extent, Extent]
 
 
 def tail(
-    recorder: Recorder, cursor: Cursor | None = None, columns: tuple[str, ...] | None = None
+    recorder: Recorder,
+    cursor: Cursor | None = None,
+    columns: tuple[str, ...] | None = None,
+    *,
+    most: int | None = None,
+    keeps: bool = False,
 ) -> tuple[dict[str, Column], Cursor, bool]:
     """What was written since `cursor`, None for everything: the entries, a new cursor, whether they begin anew.
 
-    Entries begin anew at first, and when the record was merged or cut: forget those before. A span that is still
-    growing is left for later. columns: those wanted, None for all stored ones. Besides them "step"; and of a length of
-    their own "stamp_step" and "stamp_time", when steps ended, in nanoseconds of running.
+    Entries begin anew at first, and when the record was merged or cut: forget those before. keeps: of a reader that
+    keeps the finer entries that it has: after a merge they go on. A span that is still growing is left for later.
+    columns: those wanted, None for all stored ones. Besides them "step"; and of a length of their own "stamp_step" and
+    "stamp_time", when steps ended, in nanoseconds of running. most: entries at once, at least two.
     """
     names = recorder.columns if columns is None else columns
     if unknown := [name for name in names if name not in recorder.columns]:
@@ -36,18 +41,32 @@ def tail(
     record, stamps = recorder.record, recorder.record.stamps
     while True:
         extent, moments = record.extent(), stamps.extent()
-        generations = int(extent.generation), int(moments.generation)
-        fresh = cursor is None or (cursor.generation, cursor.stamps_generation) != generations
-        first, first_stamp = (0, 0) if cursor is None or fresh else (cursor.entries, cursor.stamps)
-        closed = int(extent.slots) if extent.span == 2 else 2 * int(extent.rows // extent.span)
+        fresh = cursor is None or not all(map(_continues if keeps else _stays, cursor.tables, (extent, moments)))
+        known, known_stamps = (0, 0) if cursor is None or fresh else (cursor.rows, cursor.stamps)
+        span = int(extent.span)
+        first = known if span == 2 else 2 * (known // span)
+        closed = int(extent.slots) if span == 2 else 2 * int(extent.rows // span)
+        closed = closed if most is None else min(closed, first + most // 2 * 2)
+        first_stamp = -(-known_stamps // int(moments.span))
         read = copy_all(record, extent, [recorder.columns.index(name) for name in names], first, closed - first)
         read_stamps = copy_all(stamps, moments, (0, 1), first_stamp, int(moments.slots) - first_stamp)
         if read is not None and read_stamps is not None:
             break
-    rows = {FIRST: steps(first, closed - first, int(extent.rows), int(extent.span))}
+    rows = {FIRST: np.maximum(steps(first, closed - first, int(extent.rows), span), known)}
     rows |= dict(zip(names, read, strict=True))
     rows |= {"stamp_step": read_stamps[0], "stamp_time": read_stamps[1]}
-    return rows, Cursor(closed, int(moments.slots), *generations), fresh
+    after = Cursor(closed if span == 2 else closed // 2 * span, int(moments.slots * moments.span), (extent, moments))
+    return rows, after, fresh
+
+
+def _stays(before: Extent, now: Extent) -> bool:
+    """Whether what was read is still what stands there."""
+    return before.generation == now.generation
+
+
+def _continues(before: Extent, now: Extent) -> bool:
+    """Whether what has happened to a table since were merges at most: each doubles the span, a cut does not."""
+    return now.generation - before.generation == int(now.span).bit_length() - int(before.span).bit_length()
 
 
 def at(recorder: Recorder, step: int) -> dict[str, float] | None:

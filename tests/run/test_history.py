@@ -179,6 +179,33 @@ def test_the_tail_adds_up_to_the_history(python):
     assert view.read == before, "nothing new is nothing read"
 
 
+@pytest.mark.parametrize("most", [None, 50])
+def test_a_reader_that_keeps_what_it_has_read_goes_on_after_a_merge(most):
+    rng, recorder = np.random.default_rng(5), Recorder(20_000)
+    truth = rng.normal(size=(8000, 4))
+    cursor, steps, values, anew, at_row = None, [], [], 0, 0
+    for rows in rng.integers(0, 200, size=60).tolist():
+        recorder.append(truth[at_row : at_row + rows])
+        recorder.stamp(100.0 * at_row)
+        at_row += rows
+        while True:
+            read, cursor, fresh = tail(recorder, cursor, ("value",), most=most, keeps=True)
+            anew += fresh
+            steps, values = [*steps, *read["step"]], [*values, *read["value"]]
+            assert most is None or len(read["step"]) <= most
+            if not len(read["step"]):
+                break
+    assert recorder.record.extent().span > 8
+    assert anew == 1
+    assert steps == sorted(steps)
+    assert len(steps) > 1.2 * recorder.record.extent().slots, "what was read before a merge is finer"
+    np.testing.assert_array_equal(values[:100], truth[:100, 0])
+    closed = truth[: cursor.rows, 0]
+    assert (min(values), max(values)) == (closed.min(), closed.max())
+    recorder.cut(1000)
+    assert tail(recorder, cursor, ("value",), keeps=True)[2]
+
+
 def test_the_tail_of_a_record_that_grows_meanwhile():
     writer = Writer(8, 1 << 20)
     recorder, view = Recorder(0), View3()
