@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from burlab.errors import ArgumentError, ConfigurationError
-from burlab.run.view import View
 from burlab.run.history import Event, History, events
 from burlab.run.rows import Rows, Trail
 from burlab.run.tables import Table
 from burlab.run.tail import at, path, tail
+from burlab.run.view import View
 from tests.run.tables import Writer
 
 STORED = ("value", "gradient_norm", "step_norm", "lr")  # a scheduled learning rate is stored
