@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from burlab.errors import ArgumentError
+
 from .live import hyper_value
 from .optimizer import Hyper, Optimizer, State, Vector
 
@@ -77,6 +79,8 @@ class Rprop(Optimizer):
 
     def init(self, x: Vector) -> State:
         """Steps of size lr and no derivative yet."""
+        if callable(self.lr):
+            raise ArgumentError(f"lr of Rprop is the size of the first steps, a number, got {self.lr!r}.")
         return {"g": np.zeros_like(x), "step": np.full_like(x, hyper_value("lr", self.lr))}
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002

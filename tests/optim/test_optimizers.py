@@ -144,6 +144,20 @@ def test_annotations_may_be_text():
     assert run.hyper.keys() == ("lr",)
 
 
+@pytest.mark.parametrize("annotation", [Hyper | None, "Hyper | None", "bl.optim.Hyper | None"])
+def test_a_field_that_may_be_left_out_is_live_where_it_is_given(annotation):
+    def update(self, g, state, x, t):
+        return x - self.lr * g - (0 if self.pull is None else self.pull * x), state
+
+    names = {"__annotations__": {"lr": Hyper, "pull": annotation}, "lr": 0.1, "pull": None, "update": update}
+    kind = dataclass(frozen=True)(type("Pulled", (Optimizer,), names))
+    assert bl.minimize(np.sum, np.ones(2), kind()).hyper.keys() == ("lr",)
+    run = bl.minimize(np.sum, np.ones(2), kind(pull=0.25))
+    run.hyper["pull"] = 0.5
+    run.step()
+    np.testing.assert_allclose(run.x, 0.4)
+
+
 def variant(**methods):
     """An optimizer class with other methods."""
     return dataclass(frozen=True)(type("Variant", (GD,), methods))
@@ -160,6 +174,8 @@ def variant(**methods):
         (variant(update=lambda s, g, state, x, t: (x - g if s.lr else x, state)), TraceError, "np.where"),
         (variant(init=lambda s, x: {"name": "a"}), DTypeError, "init"),
         (GD(lr="0.1"), DTypeError, "lr"),
+        (bl.optim.Rprop(lr=lambda t: 0.1), ArgumentError, "size of the first steps"),
+        (bl.optim.Rprop(lr="0.1"), DTypeError, "lr"),
         (GD(lr=True), DTypeError, "lr"),
         (GD, ArgumentError, "Call it"),
         (lambda x: x, ArgumentError, "Optimizer"),
