@@ -67,5 +67,6 @@ class BarzilaiBorwein(Optimizer):
             return x - step * g, {**after, "step": step, "past": state["past"]}
         line = Line.through(f, x, g, -g)
         past = np.concatenate([state["past"][1:], np.reshape(line.value, (1,))])
-        step = armijo(replace(line, value=np.max(past)), step, 0.5, self.c1, self.trials)
+        ceiling = np.max(past) + 2 * line.noise  # what only rounding lifts over the largest value is not refused
+        step = armijo(replace(line, value=ceiling), step, 0.5, self.c1, self.trials)
         return line.to(step), {**after, "step": step, "past": past}

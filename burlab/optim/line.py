@@ -39,14 +39,14 @@ class Line:
     def enough(self, trial: Point, c1: Any) -> Any:
         """Whether a trial decreases phi enough; never where it is inf or nan.
 
-        The Armijo condition phi(a) <= phi(0) + c1 a phi'(0). Where `lost` says so, its form by slopes serves as well,
+        The Armijo condition phi(a) <= phi(0) + c1 a phi'(0). Where `lost` says so, its form by slopes instead,
         phi'(a) <= (2 c1 - 1) phi'(0), the same on a parabola: the approximate Wolfe conditions of Hager and Zhang 2005.
         """
         gain = trial["value"] - self.value
         exact = gain <= c1 * trial["step"] * self.slope
         by_slope = trial["slope"] <= (2 * c1 - 1) * self.slope
         finite = np.isfinite(trial["value"]) & np.isfinite(trial["slope"])
-        return finite & (exact | (self.lost(gain) & by_slope))
+        return finite & where(self.lost(gain), by_slope, exact)
 
     def rises(self, here: Point, low: Point) -> Any:
         """Whether `here` is no lower than the best trial, by more than rounding."""

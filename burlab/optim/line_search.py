@@ -28,9 +28,7 @@ def armijo(line: Line, first: Scalar, shrink: Any, c1: Any, trials: int) -> Scal
         step = s["next"]
         y = line.x + step * line.p
         value = line.f.value(y)
-        gain = value - line.value
-        unsure = line.lost(gain) & (gain > c1 * step * line.slope)
-        ask = {"open": unsure, "slope": line.slope}
+        ask = {"open": line.lost(value - line.value), "slope": line.slope}
         slope = while_loop(lambda a: a["open"], lambda a: {"open": ~a["open"], "slope": line.f.grad(y) @ line.p}, ask)
         found = line.enough({"step": step, "value": value, "slope": slope["slope"]}, c1)
         return {"step": step, "next": shrink * step, "found": found, "count": s["count"] + 1}
