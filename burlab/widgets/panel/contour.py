@@ -12,7 +12,7 @@ from burlab.plots.style import HEIGHTS, LEVEL_LINES
 from .ground import marks
 from .look import GREY, ORANGE
 from .model import Model
-from .pyramid import Series
+from .pyramid import NOTHING, Series
 
 _HOVER = "x₀ %{x:.4g}<br>x₁ %{y:.4g}<br>f %{customdata:.6g}<extra></extra>"
 _LEVELS = 18
@@ -50,9 +50,9 @@ def changes(model: Model) -> Iterator[tuple[str, Any]]:
     yield "landscape", ((id(ground.heights),), lambda: _heights(ground.heights))
     for name, points in {"minimum": _EMPTY, "saddle": _EMPTY, **marks(model.run.problem)}.items():
         yield name, (len(points), _scatter(points))
-    here = model.lines.version, t
     steps, points = model.lines.path
-    yield "path", (here, _path(points[steps <= t]))
+    here = id(points), t if t < model.run.length else None
+    yield "path", (here, _path(points[steps <= t] if t < model.run.length else points))
     yield "path ahead", (here, _path(points[steps >= t] if t < model.run.length else _EMPTY))
     old = [_EMPTY, *(part for line in model.old for part in (line.path[1], np.full((1, 2), np.nan)))]
     yield "old path", (tuple(id(line) for line in model.old), _scatter(np.concatenate(old)))
@@ -63,8 +63,8 @@ def frame(model: Model, x: str, y: str) -> Iterator[tuple[str, Any, Any]]:
     """Name, version and value of the axes' ranges."""
     if model.ground is not None:
         (left, right), (bottom, top) = model.ground.box.tolist()
-        yield f"xaxis{x[1:]}", (left, right), {"range": [left, right]}
-        yield f"yaxis{y[1:]}", (bottom, top), {"range": [bottom, top]}
+        ranges = {f"xaxis{x[1:]}.range": [left, right], f"yaxis{y[1:]}.range": [bottom, top]}
+        yield "box", (left, right, bottom, top), ranges
 
 
 def _heights(heights: Any) -> dict[str, Any]:
@@ -76,9 +76,9 @@ def _path(points: Series) -> Callable[[], dict[str, Any]]:
 
     def make() -> dict[str, Any]:
         if not len(points):
-            return {"x": [], "y": []}
+            return {"x": NOTHING, "y": NOTHING}
         line = path_traces("", points, ORANGE)[0]
-        return {"x": line.x, "y": line.y, "mode": line.mode}
+        return {"x": line.x, "y": line.y}
 
     return make
 

@@ -10,12 +10,12 @@ import plotly.graph_objects as go  # pyright: ignore[reportMissingTypeStubs] - p
 from . import contour
 from .arrangement import Place, arranged
 from .lines import Lines
-from .look import BLUE, GREEN, GREY, ORANGE, axis_of, cursor, layout, steps_axis
+from .look import BLUE, GREEN, GREY, ORANGE, axis_of, cursor, layout
 from .model import Model, Plot
-from .pyramid import Series
+from .pyramid import NOTHING
 
-NOTHING: Series = np.empty(0)
 _BREAK = np.array([np.nan])  # where a drawn line stops and another one starts
+_OFTEN = {"x", "y", "mode"}
 _FEW = 60  # points that are drawn as dots
 _EVENTS = 300  # changes of hyperparameters that are marked, the last ones
 
@@ -28,7 +28,7 @@ class Figure:
     def __init__(self, model: Model, kind: type[Any] = go.Figure) -> None:
         self._arrangement = arranged(model.plots, square=model.ground is not None)
         self.widget: Any = kind(layout=layout(self._arrangement, f"path over {model.problem}"))
-        self._traces: dict[str, Any] = {}
+        self._traces: dict[str, int] = {}
         self._shown: dict[str, Any] = {}  # name -> version
         self._model = weakref.ref(model)  # whose versions these are
         for place in self._arrangement.places:
@@ -47,20 +47,29 @@ class Figure:
         changes = [*self._curves(model), ("events", _events(model))]
         if self._arrangement.square:
             changes += contour.changes(model)
-        fresh = [(self._traces[name], make) for name, (version, make) in changes if self._is_new(name, version)]
-        new_layout = {name: value for name, version, value in self._frame(model) if self._is_new(name, version)}
-        if not fresh and not new_layout:
-            return False
-        with self.widget.batch_update():
-            for trace, make in fresh:
-                trace.update(make())
-            if new_layout:
-                self.widget.update_layout(new_layout)
-        return True
+        traces = {name: make() for name, (version, make) in changes if self._is_new(name, version)}
+        frame: dict[str, Any] = {}
+        for name, version, value in self._frame(model):
+            if self._is_new(name, version):
+                frame |= value
+        self._send({name: look for name, look in traces.items() if look}, frame)
+        return bool(traces or frame)
+
+    def _send(self, traces: dict[str, dict[str, Any]], frame: dict[str, Any]) -> None:
+        """One message for all that changes often, past plotly's validation, which takes ten times as long."""
+        often = {self._traces[name]: traces.pop(name) for name in list(traces) if traces[name].keys() <= _OFTEN}
+        if traces:
+            with self.widget.batch_update():
+                for name, look in traces.items():
+                    self.widget.data[self._traces[name]].update(look)
+        if often or frame:
+            looks = [{"mode": self.widget.data[k].mode} | look for k, look in often.items()]
+            data = {key: [look[key] for look in looks] for key in _OFTEN} if looks else {}
+            self.widget.plotly_update(data, frame, list(often))
 
     def _add(self, name: str, trace: Any) -> None:
+        self._traces[name] = len(self.widget.data)
         self.widget.add_trace(trace)
-        self._traces[name] = self.widget.data[-1]
 
     def _is_new(self, name: str, version: Any) -> bool:
         known = name in self._shown and self._shown[name] == version
@@ -75,17 +84,16 @@ class Figure:
             main = plot.columns[0]
             yield f"old {main}", ((old, plot.log), _curve(model.old, main, place.points, plot.log))
 
-    def _frame(self, model: Model) -> Iterator[tuple[str, Any, Any]]:
-        """Name, version and value of what the layout says."""
+    def _frame(self, model: Model) -> Iterator[tuple[str, Any, dict[str, Any]]]:
+        """Name and version of what the layout says, and what to change in it."""
         for place, plot in self._now(model):
             axis = axis_of(plot)
-            yield f"yaxis{place.y[1:]}", axis, axis
+            yield place.y, axis, {f"yaxis{place.y[1:]}.{key}": value for key, value in axis.items()}
         t, length = int(model.run.t), int(model.run.length)
-        for x in self._arrangement.columns:
-            axis = steps_axis(x, length)
-            yield f"xaxis{x[1:]}", axis, axis
+        whole = length < 5  # no fractions of steps
+        yield "x", whole, {"xaxis.dtick": 1 if whole else None}
         ahead = (t, length) if t < length else None
-        yield "shapes", ahead, [shape for x in self._arrangement.columns for shape in cursor(x, t, length)]
+        yield "shapes", ahead, {"shapes": [shape for x in self._arrangement.columns for shape in cursor(x, t, length)]}
         if self._arrangement.square:
             yield from contour.frame(model, *self._arrangement.square)
 
@@ -111,7 +119,7 @@ def _curve(lines: list[Lines], name: str, count: int, log: bool) -> Callable[[],
 
 def _events(model: Model) -> Change:
     """Where hyperparameters were changed, on the curve of the value."""
-    events = model.run.events[-_EVENTS:]
+    events = model.events[-_EVENTS:]
 
     def make() -> dict[str, Any]:
         rows = [(event, model.run.at(event.step)) for event in events]

@@ -1,5 +1,7 @@
 """The record of one run as curves, read as it grows."""
 
+import math
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -8,6 +10,8 @@ from .pyramid import Pyramid, Series
 
 NOT_DRAWN = ("step", "stamp_step", "stamp_time")
 PACE = "time_per_step"  # seconds, between two time stamps
+_PIECE = 1 << 18  # entries that are read at once: two megabytes a column
+_DUTY = 10  # after reading a path that took a second, ten without
 
 
 class Lines:
@@ -21,15 +25,25 @@ class Lines:
         self.version = 0
         self.curves: dict[str, Pyramid] = {}
         self.path: tuple[Series, Series] = (np.empty(0), np.empty((0, 2)))  # steps and points, of two parameters
+        self._path_is_old = True
+        self._next_path = 0.0
         self._cursor: Any = None
         self._parent: Any = run.parent
         self._stamp: tuple[float, float] = (-1.0, 0.0)  # row and nanoseconds of the last time stamp
 
-    def read(self) -> bool:
-        """Take what was written since the last time; whether there was anything."""
+    def read(self, seconds: float = math.inf) -> bool:
+        """Take what was written since the last time; whether that was all. seconds: after which the rest is left."""
         if self.run.parent is not self._parent:  # it has branched off, and continues in a record of its own
             self._parent, self._cursor = self.run.parent, None
-        rows, self._cursor, fresh = self.run.tail(self._cursor)
+        end = monotonic() + seconds
+        while (count := self._read_piece()) == _PIECE and monotonic() < end:
+            pass
+        self._read_path()
+        return count < _PIECE
+
+    def _read_piece(self) -> int:
+        """Take at most a piece; how many entries there were."""
+        rows, self._cursor, fresh = self.run.tail(self._cursor, most=_PIECE, keeps=True)
         if fresh:
             for curve in self.curves.values():
                 curve.clear()
@@ -41,9 +55,18 @@ class Lines:
         self._read_stamps(rows["stamp_step"], rows["stamp_time"])
         new = bool(fresh or steps.size)
         self.version += new
-        if new and self.run.path is not None:
-            self.path = self.run.path
-        return new
+        self._path_is_old |= new
+        return int(steps.size)
+
+    def _read_path(self) -> None:
+        """The path is read whole: at rest at once, and of a run that plays now and then."""
+        start = monotonic()
+        if self._path_is_old and (start > self._next_path or not self.run.running):
+            self._path_is_old = False
+            found = self.run.path
+            if found is not None:
+                self.path = found
+                self._next_path = monotonic() + _DUTY * (monotonic() - start)
 
     def _curve(self, name: str) -> Pyramid:
         return self.curves.setdefault(name, Pyramid())

@@ -26,11 +26,6 @@ def axis_of(plot: Plot) -> dict[str, Any]:
     return {"type": "log", "dtick": math.ceil(decades / _TICKS) if decades > 1 else None} | powers
 
 
-def steps_axis(x: str, length: int) -> dict[str, Any]:
-    """What depends on the length of the record: no fractions of steps."""
-    return {"dtick": 1 if length < _TICKS else None} if x == "x" else {}
-
-
 def cursor(x: str, t: int, length: int) -> list[dict[str, Any]]:
     """A line at the cursor and a veil over what lies ahead of it in the record; unseen at the end of the record."""
     common = {"xref": x, "yref": "paper", "y0": 0, "y1": 1, "visible": t < length}  # shapes cannot be taken away again

@@ -13,6 +13,7 @@ from .lines import NOT_DRAWN, PACE, Lines, family
 from .pyramid import Series
 from .scales import Scale, scale_for
 
+_READING = 0.03  # seconds of reading at once: a long record is caught up with while it is shown
 _RATE_WINDOW = 0.5  # seconds over which the speed is measured
 TITLES = {
     "value": "value",
@@ -42,19 +43,23 @@ class Plot:
 class Model:
     """The panel of one run, to be used by one thread: `obey` an intent, `look` at the run, read what is to be shown.
 
-    error: what the last intent ran into. lines: the record; old: those of the runs that this one branched from, the
-    nearest first. path: steps (n,) and points (n, 2), and point: the place now, (2,), of a run with a ground.
+    error: what the last intent ran into. behind: whether there is more to read. lines: the record; old: those of the
+    runs that this one branched from, the nearest first. events: the changes of hyperparameters. point: where a run with
+    two parameters is, shape (2,).
     """
 
     def __init__(self, run: Any) -> None:
         self.run = run
         self.error = ""
+        self.behind = False
         self.lines = Lines(run)
         self.old: list[Lines] = []
         self.scales: dict[str, Scale] = {name: scale_for(name, run.hyper[name]) for name in run.hyper}
         self.commands = Commands(run, self.scales.__getitem__)
         self.ground = Ground(run) if self._is_plane() else None
         self.point: Series = np.empty(0)
+        self.events: list[Any] = []
+        self._knobs: Any = None  # what the hyperparameters were when the events were read
         self._marks: list[tuple[float, int]] = []  # wall clock and step, for the speed
         self._burst = monotonic()
         self.look()
@@ -71,14 +76,12 @@ class Model:
         """Read what is new."""
         now = monotonic()
         self._do_bursts(now)
-        self.lines.read()
+        self.behind = not self.lines.read(_READING)
         known = {id(line.run): line for line in self.old}
         self.old = [known.get(id(run)) or Lines(run) for run in family(self.run)]
         for line in self.old:
-            line.read()
-        for name, scale in self.scales.items():
-            if not scale.holds(value := self.run.hyper[name]):
-                self.scales[name] = scale_for(name, value)
+            self.behind |= not line.read(_READING)
+        self._look_at_knobs()
         if self.ground is not None:
             self.point = self._place()
             self.ground.look(self.run, np.vstack((self.lines.path[1], self.point)))
@@ -124,6 +127,16 @@ class Model:
         """Where the run is: between two looks at one that runs, the newest point of its path is near enough."""
         points = self.lines.path[1]
         return points[-1] if self.run.running and len(points) else flat(self.run.x)
+
+    def _look_at_knobs(self) -> None:
+        """Move ranges after their values. Events are read where something has changed: that waits for a step to end."""
+        hyper = self.run.hyper
+        for name, scale in self.scales.items():
+            if not scale.holds(value := hyper[name]):
+                self.scales[name] = scale_for(name, value)
+        knobs = (self.run.parent, [None if hyper.follows(name) else hyper[name] for name in hyper])
+        if knobs != self._knobs:
+            self._knobs, self.events = knobs, self.run.events
 
     def _do_bursts(self, now: float) -> None:
         try:

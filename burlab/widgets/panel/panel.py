@@ -102,7 +102,7 @@ class Panel:
             model.look()
         if seen and self.view.ready:
             self.view.show(model)
-        return PERIOD if model.active else REST
+        return PERIOD if model.active or model.behind else REST
 
 
 _panels: "weakref.WeakKeyDictionary[Any, Panel]" = weakref.WeakKeyDictionary()

@@ -6,6 +6,7 @@ import numpy as np
 from tsdownsample import MinMaxLTTBDownsampler
 
 Series = np.ndarray[Any, np.dtype[np.float64]]
+NOTHING: Series = np.empty(0)
 
 
 class Pyramid:

@@ -105,12 +105,16 @@ class View:
 
 
 def _heard_while_a_cell_runs(widget: Any) -> None:
-    """Let the kernel deliver what a page sends where the page wants it: JupyterLab names a subshell, a thread of its own.
+    """Let the kernel deliver what a page sends where the page wants it: JupyterLab names a subshell, another thread.
 
     ipykernel 7.4 overrides that: what concerns a widget waits in the shell that opened it, behind the cell that runs.
     """
+
+    def as_the_page_says(_data: Any, subshell: Any) -> Any:
+        return subshell
+
     if hasattr(widget.comm, "__dict__"):
-        vars(widget.comm)["_reply_subshell_for"] = lambda _data, subshell: subshell
+        vars(widget.comm)["_reply_subshell_for"] = as_the_page_says
 
 
 def _passed_to(hear: Callable[[dict[str, Any]], None]) -> Any:

@@ -59,14 +59,16 @@ class FakeRun:
         self.t += n
         self.memory["history"] = 24 * self.length
 
-    def tail(self, cursor: Any) -> tuple[dict[str, Any], Any, bool]:
+    def tail(self, cursor: Any, most: int, keeps: bool) -> tuple[dict[str, Any], Any, bool]:
         fresh = cursor is None or cursor[0] != self.generation
         first = 0 if fresh else cursor[1]
-        steps = np.arange(first, self.length, dtype=np.float64)
-        rows = {"step": steps} | {name: column[first:] for name, column in self.rows.items()}
+        assert keeps
+        end = min(self.length, first + most)
+        steps = np.arange(first, end, dtype=np.float64)
+        rows = {"step": steps} | {name: column[first:end] for name, column in self.rows.items()}
         stamped = steps[steps % 4 == 3]
         rows |= {"stamp_step": stamped, "stamp_time": 1000.0 * (stamped + 1)}
-        return rows, (self.generation, self.length), fresh
+        return rows, (self.generation, end), fresh
 
     def at(self, step: int) -> dict[str, float] | None:
         return {name: float(column[step]) for name, column in self.rows.items()} if step < self.length else None

@@ -164,11 +164,11 @@ def test_a_turn_that_fails_is_not_the_last(opened, monkeypatch, caplog):
     panel = opened(run)
     tail, failed = run.tail, []
 
-    def fails(cursor):
+    def fails(cursor, **options):
         failed.append(cursor)
         if len(failed) < 3:
             raise MemoryError
-        return tail(cursor)
+        return tail(cursor, **options)
 
     run.tail = fails
     run.write(5)

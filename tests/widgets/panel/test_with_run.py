@@ -116,7 +116,7 @@ def test_two_parameters_are_drawn_as_a_path_over_the_function():
     model.look()
     figure = Figure(model)
     traces = {trace.name: trace for trace in figure.widget.data if trace.name}
-    assert np.shape(figure._traces["landscape"].z) == (121, 121)
+    assert np.shape(figure.widget.data[figure._traces["landscape"]].z) == (121, 121)
     assert len(traces["minimum"].x) == 4
     np.testing.assert_allclose([traces["point"].x[0], traces["point"].y[0]], run.x)
     path = run.path[1]
