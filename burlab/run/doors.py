@@ -40,6 +40,7 @@ class Plan(ctypes.Structure):
         ("bytes", _POINTER),
         ("history_bytes", _INT),
         ("keyframe_bytes", _INT),
+        ("feed_rows", _INT),
         ("criteria", Criteria),
     )
 
@@ -58,6 +59,12 @@ class CView(ctypes.Structure):
         ("value", _NUMBER),
         ("norm", _NUMBER),
     )
+
+
+class FeedView(ctypes.Structure):
+    """What is in a feed."""
+
+    _fields_ = (("taken", _INT), ("head", _INT), ("generation", _INT))
 
 
 class Event(ctypes.Structure):
@@ -82,7 +89,10 @@ def loop_doors() -> dict[str, Callable[..., Any]]:
             "loop_aim": (None, loop, _INT),
             "loop_halt": (None, loop),
             "loop_seek": (None, loop, _INT),
-            "loop_cut": (None, loop, _INT),
+            "loop_fed": (_INT, loop, _INT),
+            "loop_feed": (None, loop, ctypes.POINTER(FeedView)),
+            "loop_feed_copy": (None, loop, _INT, _INT, _INT, _POINTER),
+            "loop_feed_take": (None, loop, _INT, _INT, _INT),
             "loop_set": (_INT, loop, _INT, _NUMBER),
             "loop_hyper": (_NUMBER, loop, _INT),
             "loop_view": (None, loop, ctypes.POINTER(CView)),

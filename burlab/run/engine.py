@@ -6,6 +6,7 @@ import numpy as np
 
 from burlab.graph import tree
 
+from .feed import Feed
 from .recorder import Recorder
 from .stop import Stop
 
@@ -32,10 +33,6 @@ class Engine(Recorder, Protocol):
 
     def seek(self, step: int) -> None:
         """Order: go to a step of the record, at most its length."""
-        ...
-
-    def cut(self, step: int) -> None:
-        """Order: go back to the point whose row is `step`, which becomes the last one, and say "when" there."""
         ...
 
     def rests(self, seconds: float) -> bool:
@@ -75,6 +72,10 @@ class Engine(Recorder, Protocol):
 
     def fork(self) -> "Engine":
         """Another engine, at rest where this one is, which knows nothing of what came after."""
+        ...
+
+    def feed(self) -> Feed:
+        """The rows that come from now on, and those of which nobody said that they were seen."""
         ...
 
     def last_value(self) -> float:

@@ -22,12 +22,14 @@ from burlab.problems.sampling import Stream
 from burlab.problems.summand import CKernel, Summand
 from burlab.runtime.wait import SLICE
 
-from .doors import CView, Event, Plan, loop_doors
+from .doors import CView, Event, FeedView, Plan, loop_doors
 from .engine import Array
+from .feed import Fresh
 from .stop import REASONS, Stop, Stopped, explain
 from .tables import Table, nbytes
 from .view import View
 
+_FEED = 1 << 16  # rows that a predicate may be behind
 _PATIENCE = int(SLICE * 1e3)  # milliseconds
 
 
@@ -78,7 +80,7 @@ class Setup:
             self.cells[0][1] == np.float64, self.dimension, len(self.start.leaves), ends.ctypes.data,
             self.samples.layout.offsets[1], CKernel.of(self.update), self.asked.address, len(hyper), len(sizes),
             hyper.ctypes.data, len(self.rule.schedules), addresses.ctypes.data if start else None, sizes.ctypes.data,
-            *self.budgets, self.stop.criteria,
+            *self.budgets, _FEED if self.stop.when else 0, self.stop.criteria,
         )  # fmt: skip
         return act(ctypes.byref(plan))
 
@@ -119,23 +121,19 @@ class Loop:
 
     def aim(self, target: int) -> None:
         """Order: run until `target` steps are done."""
-        self._call("loop_aim", target)
+        self.call("loop_aim", target)
 
     def halt(self) -> None:
         """Order: rest as soon as possible."""
-        self._call("loop_halt")
+        self.call("loop_halt")
 
     def seek(self, step: int) -> None:
         """Order: go to a step of the record."""
-        self._call("loop_seek", step)
-
-    def cut(self, step: int) -> None:
-        """Order: go back to the point whose row is `step`, and forget what came after."""
-        self._call("loop_cut", step)
+        self.call("loop_seek", step)
 
     def rests(self, seconds: float) -> bool:
         """Wait until the loop rests, at most 50 ms."""
-        return bool(self._call("loop_rests", int(min(seconds, SLICE) * 1e3)))
+        return bool(self.call("loop_rests", int(min(seconds, SLICE) * 1e3)))
 
     def check(self) -> None:
         """Raise what made the last step fail, if it did."""
@@ -145,20 +143,20 @@ class Loop:
 
     def end(self) -> None:
         """End the thread; what was computed stays readable."""
-        self._call("loop_quit")
-        while not self._call("loop_ended", _PATIENCE):
+        self.call("loop_quit")
+        while not self.call("loop_ended", _PATIENCE):
             pass  # an interrupt is raised here
-        self._call("loop_stop")
+        self.call("loop_stop")
 
     def settle(self) -> None:
         """Wait until changes told to the loop are taken over."""
-        while not self._call("loop_settles", _PATIENCE):
+        while not self.call("loop_settles", _PATIENCE):
             pass
 
     def read(self, cell: int = 0) -> Array:
         """A copy of x (cell 0) or of a leaf of the state, as it is between two steps."""
         out = np.empty(*self._setup.cells[cell])
-        while not self._call("loop_read", cell, out.ctypes.data, _PATIENCE):
+        while not self.call("loop_read", cell, out.ctypes.data, _PATIENCE):
             pass  # an interrupt is raised here
         return out
 
@@ -168,16 +166,16 @@ class Loop:
 
     def hyper(self, index: int) -> float:
         """A hyperparameter, as the next step will use it."""
-        return float(self._call("loop_hyper", index))
+        return float(self.call("loop_hyper", index))
 
     def set(self, index: int, value: float) -> "Loop | None":
         """Order: give a hyperparameter a value, from the next step on; in the past, a new line begins there."""
-        if self._call("loop_set", index, value):
+        if self.call("loop_set", index, value):
             return None
         old = ctypes.c_void_p()
 
         def branch(plan: Any) -> int:
-            return self._call("loop_branch", plan, index, value, ctypes.byref(old), _PATIENCE)
+            return self.call("loop_branch", plan, index, value, ctypes.byref(old), _PATIENCE)
 
         while not (done := self._setup.open(None, branch)):
             pass
@@ -186,28 +184,32 @@ class Loop:
     def fork(self) -> "Loop":
         """Another loop, at rest where this one is, which knows nothing of what came after."""
         other = ctypes.c_void_p()
-        while not self._setup.open(None, lambda plan: self._call("loop_fork", plan, ctypes.byref(other), _PATIENCE)):
+        while not self._setup.open(None, lambda plan: self.call("loop_fork", plan, ctypes.byref(other), _PATIENCE)):
             pass
         return Loop(self._setup, other.value)
 
     @property
     def record(self) -> Table:
         """A row per step."""
-        return Table("record", self._call("loop_record"), self)
+        return Table("record", self.call("loop_record"), self)
 
     @property
     def path(self) -> Table | None:
         """The points themselves, where x has one or two entries."""
-        address = self._call("loop_path")
+        address = self.call("loop_path")
         return Table("trail", address, self) if address else None
 
     def event_rows(self) -> tuple[Array, Array, Array]:
         """The changes so far: steps, positions among the hyperparameters, values."""
         rows = (Event * 0)()
-        while len(rows) < (total := self._call("loop_events", 0, len(rows), rows)):
+        while len(rows) < (total := self.call("loop_events", 0, len(rows), rows)):
             rows = (Event * total)()
         columns = [[row.step for row in rows], [row.hyper for row in rows], [row.value for row in rows]]
         return np.array(columns[0], np.int64), np.array(columns[1], np.int64), np.array(columns[2], np.float64)
+
+    def feed(self) -> "LoopFeed":
+        """The rows of which nobody said that they were seen."""
+        return LoopFeed(self.call, len(self.columns))
 
     def last_value(self) -> float:
         """The value that the last row of the record holds; NaN where there is none."""
@@ -221,9 +223,9 @@ class Loop:
 
     def nbytes(self) -> dict[str, int]:
         """Bytes by what they are for, and their total."""
-        return nbytes(self._call("loop_ledger"))
+        return nbytes(self.call("loop_ledger"))
 
-    def _call(self, door: str, *args: Any) -> Any:
+    def call(self, door: str, *args: Any) -> Any:
         """One call of the C++ interface, by name."""
         if self.lost:
             raise StatusError(
@@ -234,7 +236,7 @@ class Loop:
 
     def _view(self) -> CView:
         view = CView()
-        self._call("loop_view", ctypes.byref(view))
+        self.call("loop_view", ctypes.byref(view))
         return view
 
     def _error(self, view: CView) -> Exception:
@@ -249,6 +251,41 @@ class Loop:
         """Join the thread before anything that it uses is torn down."""
         if not self.lost:
             loop_doors()["loop_stop"](self._handle)
+
+
+class LoopFeed:
+    """The rows that a loop has made and that a predicate has not seen."""
+
+    def __init__(self, call: Callable[..., Any], columns: int) -> None:
+        self._call = call
+        self._columns = columns
+
+    def wait(self, seconds: float) -> None:
+        """Wait until there are many, or the loop rests."""
+        self._call("loop_fed", int(min(seconds, SLICE) * 1e3))
+
+    def pending(self) -> bool:
+        """Whether there are any."""
+        view = self._view()
+        return view.taken < view.head
+
+    def fresh(self) -> Fresh:
+        """Those that are there."""
+        view = self._view()
+        columns = [np.empty(view.head - view.taken) for _ in range(self._columns)]
+        for k, column in enumerate(columns):
+            self._call("loop_feed_copy", k, view.taken, len(column), column.ctypes.data)
+        return Fresh(view.taken, view.generation, columns)
+
+    def take(self, rows: Fresh, hit: int | None) -> None:
+        """They were seen. hit: the one that the loop is to go back to."""
+        end = rows.first + (len(rows) if hit is None else hit + 1)
+        self._call("loop_feed_take", rows.generation, end, hit is not None)
+
+    def _view(self) -> FeedView:
+        view = FeedView()
+        self._call("loop_feed", ctypes.byref(view))
+        return view
 
 
 _alive: "weakref.WeakSet[Loop]" = weakref.WeakSet()

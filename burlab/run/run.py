@@ -10,6 +10,7 @@ import numpy as np
 
 from burlab.errors import StatusError
 from burlab.graph import tree
+from burlab.graph.origin import user_line
 from burlab.problems.numbers import whole
 from burlab.problems.point import Point
 
@@ -19,6 +20,7 @@ from .hypers import Hypers
 from .progress import Bar, open_bar
 from .stop import ENDLESS, Stopped
 from .tail import Cursor, at, path, tail
+from .watch import Watch
 
 _REDRAW = 0.1  # seconds between two looks at the progress bar
 
@@ -45,6 +47,7 @@ class Run:
         self._schedules = schedules
         self._blocking = threading.Lock()  # held by who moves the run, one at a time
         self._ended = False
+        self._watch = Watch(engine, engine.stop.when) if engine.stop.when else None
         self.problem = problem
         self.optimizer = optimizer
         self.hyper = Hypers(engine, self._change, schedules)
@@ -62,7 +65,7 @@ class Run:
     @property
     def running(self) -> bool:
         """Whether it is doing steps now."""
-        return not self._engine.view().rests
+        return not self._engine.view().rests or (self._watch is not None and self._watch.behind)
 
     @property
     def stopped(self) -> Stopped | None:
@@ -185,14 +188,16 @@ class Run:
         """
         steps = None if steps is None else whole(steps, "steps", 0)
         with self._moving():
-            if steps is not None:
+            if steps is not None or self._watch is not None:
                 self.pause()
             self._engine.aim(ENDLESS if steps is None else self.t + steps)
+            if self._watch is not None:
+                self._watch.attend()
 
     def pause(self) -> None:
         """Rest at the step reached: a step in flight is left, and done anew when the run goes on."""
         self._engine.halt()
-        while not self._engine.rests(1.0):
+        while not self._pulse(1.0):
             pass  # an interrupt is raised here
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -249,6 +254,7 @@ class Run:
         >>> run.stop(); run.t, run.x
         (3, array([0.125, 0.125]))
         """
+        self.pause()
         self._ended = True
         self._engine.end()
 
@@ -264,7 +270,10 @@ class Run:
 
     def _change(self, index: int, value: float) -> None:
         self._moving()
+        rests = self._engine.view().rests
         old = self._engine.set(index, value)
+        if rests:
+            self._engine.settle()  # so that what is read next knows of it; a run that steps is not waited for
         if old is not None:  # it was in its past
             line = self._with(old)
             line.parent, self.parent = self.parent, line
@@ -279,19 +288,26 @@ class Run:
             self._engine.rests(1.0)  # at most 50 ms: a single kernel call cannot be cut short
             raise
 
+    def _pulse(self, seconds: float) -> bool:
+        """Wait a moment; whether the run rests, and no predicate can call it back."""
+        return self._engine.rests(seconds) if self._watch is None else self._watch.pulse(seconds)
+
     def _wait(self, deadline: float | None, bar: Bar | None = None, first: int = 0) -> bool:
         shown = time.monotonic()
-        while not self._engine.rests(1.0 if deadline is None else max(deadline - time.monotonic(), 0.0)):
+        while not self._pulse(1.0 if deadline is None else max(deadline - time.monotonic(), 0.0)):
             now = time.monotonic()
             if deadline is not None and now >= deadline:
                 return False
             if bar is not None and now - shown > _REDRAW:
                 shown = now
                 bar.update(self.t - first, self._engine.last_value())
+        if self._watch is not None:
+            self._watch.check()
         self._engine.check()
         stopped = self.stopped
         if stopped is not None and stopped.reason == "non_finite":
-            warnings.warn(stopped.message, RuntimeWarning, stacklevel=3)
+            file, line = user_line() or ("burlab", 0)
+            warnings.warn_explicit(stopped.message, RuntimeWarning, file, line)
         return True
 
     def __repr__(self) -> str:

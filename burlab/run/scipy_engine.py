@@ -15,6 +15,7 @@ from burlab.problems.point import Array, Point
 from burlab.problems.sampling import Sampling, Stream
 from burlab.runtime.wait import SLICE
 
+from .feed import RecordFeed
 from .log import COLUMNS, Log
 from .objective import Objective
 from .rows import Rows, Trail
@@ -26,7 +27,7 @@ from .view import View
 class ScipyEngine:
     """A minimizer of SciPy on a problem, at rest at step 0. Its thread ends with the last reference to this."""
 
-    columns = COLUMNS
+    columns: tuple[str, ...] = COLUMNS
     hypers: tuple[str, ...] = ()
 
     def __init__(self, minimizer: SciPy, objective: Objective, stop: Stop, log: Log, head: int) -> None:
@@ -95,7 +96,7 @@ class ScipyEngine:
             self._cut = None
 
     def cut(self, step: int) -> None:
-        """Order: show the point whose row is `step`, which becomes the last one, and say "when" there."""
+        """Show the point whose row is `step`, which becomes the last one, and say "when" there."""
         session = self._here()
         with session.lock:
             self._show(min(step, session.head))
@@ -121,6 +122,10 @@ class ScipyEngine:
         self._here().end()
         while not self._session.join(SLICE):
             pass  # an interrupt is raised here
+
+    def feed(self) -> RecordFeed:
+        """The rows that come from now on."""
+        return RecordFeed(self, self.rests, self.cut)
 
     def settle(self) -> None:
         """There are no hyperparameters to wait for."""

@@ -12,6 +12,7 @@ from burlab.errors import ArgumentError
 from burlab.problems.numbers import whole
 
 Rows = Mapping[str, np.ndarray[tuple[int], np.dtype[Any]]]
+Predicate = Callable[[Rows], Any]
 REASONS = ("", "steps", "seconds", "grad_norm", "value", "non_finite", "when")  # by their numbers in C++
 ENDLESS = 2**63 - 1  # steps that no run does
 
@@ -38,7 +39,7 @@ class Stop:
     grad_norm: float | None = None
     value: float | None = None
     non_finite: bool = True
-    when: Callable[[Rows], Any] | None = None
+    when: Predicate | None = None
 
     def __post_init__(self) -> None:
         if self.steps is not None:

@@ -154,6 +154,7 @@ struct Setting {
             bytes,
             1 << 20,
             1 << 20,
+            0,
             endless};
   }
 };

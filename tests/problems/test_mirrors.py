@@ -20,6 +20,7 @@ MIRRORS = {
     "View": runs.CView,
     "Criteria": stop.Criteria,
     "Event": runs.Event,
+    "FeedView": runs.FeedView,
 }
 
 
@@ -46,7 +47,15 @@ def test_samplers_and_columns_have_the_same_numbers():
     lines = [f"static_assert(int(burlab::run::Sampling::{s.name}) == {s.value});" for s in Sampling]
     names = ["value_column", "gradient_norm", "step_norm", "first_extra"]
     lines += [f"static_assert(burlab::run::{name} == {k});" for k, name in enumerate(names)]
-    names = ["no_reason", "enough_steps", "enough_seconds", "small_gradient", "small_value", "not_finite", "predicate_holds"]
+    names = [
+        "no_reason",
+        "enough_steps",
+        "enough_seconds",
+        "small_gradient",
+        "small_value",
+        "not_finite",
+        "predicate_holds",
+    ]
     lines += [f"static_assert(burlab::run::{name} == {k});" for k, name in enumerate(names)]
     assert stop.REASONS == ("", "steps", "seconds", "grad_norm", "value", "non_finite", "when")
     declare("\n".join(lines), ["burlab/run/loop_abi.hpp"])

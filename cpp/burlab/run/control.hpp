@@ -28,15 +28,15 @@ struct Cursor {
 /// What a loop is told to do.
 enum class Order {
   rest,
-  aim,   // do steps until the target
-  seek,  // go to the target, where the run has been
-  cut    // go to the target, and forget what came after its row
+  aim,  // do steps until the target
+  seek  // go to the target, where the run has been
 };
 
 /// What the loop and Python tell each other. Guarded by the mutex of the control.
 struct Orders {
   Order order = Order::rest;
   std::int64_t target = 0;
+  std::int64_t cut = -1;      // before all else: go back to this step and forget what came after its row, if not -1
   Outcome outcome{Ok, 0};     // how the last step ended
   Reason reason = no_reason;  // why the loop rests by itself, and what was measured there
   double value = 0, norm = 0;
@@ -79,29 +79,30 @@ class Control {
 
   Control(Ledger& ledger, const double* hyper, std::int64_t hypers) : orders_(ledger, hyper, hypers) {}
 
-  /// Give an order; a failure is forgotten. hurry: leave the step in flight, it is done anew when the loop goes on.
-  void order(Order order, std::int64_t target, bool hurry) {
-    tell([&] {
-      orders_.order = order;
-      orders_.target = target;
-      if (order != Order::rest) orders_.outcome = {Ok, 0};
-      if (order != Order::rest) orders_.reason = no_reason;
-      hurry_ = hurry;
+  /// Give an order; a failure is forgotten. A step in flight is left, and done anew when the loop goes on, unless it is
+  /// to aim at something.
+  void order(Order order, std::int64_t target) {
+    tell([&](Orders& orders) {
+      orders.order = order;
+      orders.target = target;
+      if (order != Order::rest) orders.outcome = {Ok, 0};
+      if (order != Order::rest) orders.reason = no_reason;
+      hurry_ = order != Order::aim;
     });
   }
 
   /// Give a hyperparameter a value from the next step on. False, and nothing is done: the run is in its past.
   bool set(std::int64_t index, double value) {
     bool present = false;
-    tell([&] {
+    tell([&](Orders& orders) {
       present = !cursor.past();
-      if (present) orders_.tell(index, value);
+      if (present) orders.tell(index, value);
     });
     return present;
   }
 
   void quit() {
-    tell([&] { quit_ = hurry_ = true; });
+    tell([&](Orders&) { quit_ = hurry_ = true; });
   }
 
   /// Call `act(orders)` between two steps, when what was told is taken over and nobody changes what the loop owns; it
@@ -130,10 +131,21 @@ class Control {
     return wait(milliseconds, [&] { return ended_; });
   }
 
+  /// Wait, at most `milliseconds`, until the loop has nothing left to do or a condition holds.
+  template <class Condition> bool rests_or(std::int64_t milliseconds, Condition condition) {
+    return wait(milliseconds, [&] { return resting() || condition(); });
+  }
+
   /// Look at the orders, at any time.
   template <class Act> void look(Act act) {
     const std::lock_guard lock(mutex_);
     act(orders_);
+  }
+  /// Change them.
+  template <class Act> void tell(Act act) {
+    const std::lock_guard lock(mutex_);
+    act(orders_);
+    call();
   }
 
   View view(std::int64_t length) {
@@ -164,7 +176,7 @@ class Control {
   void rest(Reason reason, double value, double norm) {
     const std::lock_guard lock(mutex_);
     attention_ = true;
-    if (orders_.order == Order::seek || orders_.order == Order::cut) return;  // it is on its way elsewhere
+    if (orders_.order == Order::seek) return;  // it is on its way elsewhere
     orders_.order = Order::rest;
     orders_.reason = reason;
     orders_.value = value;
@@ -181,12 +193,12 @@ class Control {
       if (quit_) return false;
       reached_ = line.decide(orders_);
       idle_ = reached_ <= cursor.step || (holds_ > 0 && !line.mending());
+      changed_.notify_all();
       if (!idle_) {
         hurry_ = false;
         return true;
       }
       line.rest(orders_);
-      changed_.notify_all();
       changed_.wait(lock, [&] { return attention_.load(); });
     }
   }
@@ -202,11 +214,6 @@ class Control {
   void call() {
     attention_ = true;
     changed_.notify_all();
-  }
-  template <class Change> void tell(Change change) {
-    const std::lock_guard lock(mutex_);
-    change();
-    call();
   }
   template <class Condition> bool wait(std::int64_t milliseconds, Condition condition) {
     std::unique_lock lock(mutex_);

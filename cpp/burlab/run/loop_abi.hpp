@@ -33,14 +33,11 @@ inline void loop_stop(Loop* loop) noexcept { loop->stop(); }
 inline void loop_close(Loop* loop) noexcept { const std::unique_ptr<Loop> owner(loop); }
 
 /// Run until `target` steps are done.
-inline void loop_aim(Loop* loop, std::int64_t target) noexcept { loop->control.order(Order::aim, target, false); }
+inline void loop_aim(Loop* loop, std::int64_t target) noexcept { loop->control.order(Order::aim, target); }
 /// Rest as soon as possible.
-inline void loop_halt(Loop* loop) noexcept { loop->control.order(Order::rest, 0, true); }
+inline void loop_halt(Loop* loop) noexcept { loop->control.order(Order::rest, 0); }
 /// Go to a step of the record.
-inline void loop_seek(Loop* loop, std::int64_t step) noexcept { loop->control.order(Order::seek, step, true); }
-/// Go back to the point whose row is `step`, which becomes the last row.
-inline void loop_cut(Loop* loop, std::int64_t step) noexcept { loop->control.order(Order::cut, step, true); }
-
+inline void loop_seek(Loop* loop, std::int64_t step) noexcept { loop->control.order(Order::seek, step); }
 /// Change a hyperparameter from the next step on: 1 if so, 0 and nothing is done where the run is in its past.
 inline std::int64_t loop_set(Loop* loop, std::int64_t hyper, double value) noexcept {
   return loop->control.set(hyper, value);
@@ -117,6 +114,26 @@ inline std::int64_t loop_branch(Loop* loop, const Plan* plan, std::int64_t hyper
     return true;
   });
   return held ? answer : 0;
+}
+
+// For whom every row must pass:
+
+/// Wait until many rows are there, or the loop has nothing left to do.
+inline std::int64_t loop_fed(Loop* loop, std::int64_t milliseconds) noexcept {
+  return loop->control.rests_or(milliseconds, [=] { return loop->line.feed->half_full(); });
+}
+inline void loop_feed(Loop* loop, FeedView* view) noexcept {
+  loop->control.look([=](const Orders&) { *view = loop->line.feed->view(); });
+}
+inline void loop_feed_copy(const Loop* loop, std::int64_t column, std::int64_t first, std::int64_t count,
+                           double* out) noexcept {
+  loop->line.feed->copy(column, first, count, out);
+}
+/// The rows below `row` have passed. stop: the last of them is where the run is to go back to, and its last.
+inline void loop_feed_take(Loop* loop, std::int64_t generation, std::int64_t row, std::int64_t stop) noexcept {
+  loop->control.tell([=](Orders& orders) {
+    if (loop->line.feed->take(generation, row, stop != 0) && stop != 0) orders.cut = row - 1;
+  });
 }
 
 // What others read while the loop runs:

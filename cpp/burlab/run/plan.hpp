@@ -29,6 +29,7 @@ struct Plan {
   const char* const* start;                    // start values of the cells; nullptr: they come from another run
   const std::int64_t* bytes;                   // of each cell
   std::int64_t history_bytes, keyframe_bytes;  // budgets
+  std::int64_t feed_rows;                      // a power of 2; 0 where nobody must see every row
   Criteria criteria;
 };
 

@@ -9,6 +9,7 @@
 
 #include "cells.hpp"
 #include "control.hpp"
+#include "feed.hpp"
 #include "keyframes.hpp"
 #include "plan.hpp"
 #include "record.hpp"
@@ -27,6 +28,7 @@ class Timeline {
  public:
   Record record;
   std::optional<Trail> path;  // of x, in one or two dimensions
+  std::optional<Feed> feed;   // of those who must see every row
   Keyframes frames;
 
   Timeline(Ledger& ledger, const Plan& plan, Cursor& cursor, Cells& cells)
@@ -37,13 +39,14 @@ class Timeline {
         cells_(cells),
         start_(plan.hyper, plan.hyper + plan.hypers, Counted<double>(ledger, Kind::scratch)),
         events_(Counted<Event>(ledger, Kind::events)) {
+    if (plan.feed_rows > 0) feed.emplace(ledger, record.columns(), plan.feed_rows);
     if (plan.dimension <= 2) path.emplace(ledger, Kind::path, plan.dimension, kPathPoints);
     if (2 * frames.frame_bytes() > plan.keyframe_bytes) next_frame_ = kNever;  // no room for another one
     look_at_ = std::min(next_frame_, criteria_.nanoseconds);
     if (plan.start != nullptr && cells.ready()) started_ = snapshot();
   }
 
-  bool ready() const { return record.ready() && (!path || path->ready()) && started_; }
+  bool ready() const { return record.ready() && (!path || path->ready()) && (!feed || feed->ready()) && started_; }
   const Buffer<Event>& events() const { return events_; }
 
   /// Be what another run is, except that this one rests. False where there is no memory.
@@ -56,6 +59,7 @@ class Timeline {
     stamped_ = other.stamped_;
     watch_.set(other.watch_.total());
     cells_.load(other.cells_);
+    if (feed) feed->inherit(*other.feed);
     frames.cut(-1);
     started_ = other.frames.copy_to(frames, other.cursor_.done) &&
                other.record.copy_to(record, other.record.length()) == other.record.length() &&
@@ -75,6 +79,7 @@ class Timeline {
     cursor_.done = standing.done;
     proved_ = standing.proved;
     stamped_ = saved.record.extent.rows;
+    if (feed) feed->skip_to(saved.record.extent.rows);
     watch_.set(standing.elapsed);
     plan_frame(standing.elapsed);
     cells_.load(saved.cells);
@@ -93,6 +98,7 @@ class Timeline {
     frames.cut(step);
     const std::int64_t kept = record.cut(rows);
     if (path) path->cut(kept);
+    if (feed) feed->begin(rows);
     stamped_ = kept;
     rewind_watch();
     cursor_.done = mend_step_ = step;
@@ -118,7 +124,8 @@ class Timeline {
     const std::int64_t step = cursor_.step, length = record.length();
     if (step >= length && goal > step) watch_.resume();
     else watch_.pause();
-    return std::min({goal, next_change(), step < length ? length : kEndless});
+    const std::int64_t room = feed && step >= length ? feed->limit() : kEndless;
+    return std::min({goal, next_change(), room, step < length ? length : kEndless});
   }
 
   void rest(Orders& orders) {
@@ -135,6 +142,7 @@ class Timeline {
   /// Write the row of a fresh step. False where there is no memory left.
   bool write(const double* row, const double* point) {
     time_ = watch_.stamp();
+    if (feed) feed->push(record.length(), row);
     return record.append(row) && (!path || path->offer(point)) && (time_ != time_ || stamp(time_));
   }
 
@@ -167,16 +175,19 @@ class Timeline {
 
   /// Changes count from the next step on, and each is an event.
   void take(Orders& orders) {
-    if (orders.order == Order::cut) {
+    if (orders.cut >= 0) {
       orders.forget();
-      truncate(orders.target, orders.target + 1);
-      orders.order = Order::seek;
-      arrival_ = predicate_holds;
-    } else if (orders.order != Order::seek) {
-      arrival_ = no_reason;
+      truncate(orders.cut, orders.cut + 1);
+      orders.cut = -1;
+      cut_ = true;
     }
     if (mending_) mending_ = cursor_.step < mend_step_ || record.length() < mend_rows_;
     if (mending_) return;
+    if (cut_) {
+      cut_ = false;
+      orders.order = Order::rest;
+      orders.reason = predicate_holds;
+    }
     if (orders.changes()) {
       const std::int64_t step = cursor_.step;
       if (record.length() > step) truncate(step, step);  // the row that a criterion stopped at is done anew
@@ -193,7 +204,6 @@ class Timeline {
     if (orders.order == Order::seek) {
       orders.target = std::min(orders.target, length);
       approach(orders.target);
-      if (cursor_.step == orders.target) orders.reason = arrival_;
     } else if (orders.order == Order::aim && orders.target >= criteria_.steps && cursor_.step >= criteria_.steps) {
       orders.reason = enough_steps;
     } else if (orders.order == Order::aim && orders.target > cursor_.step && cursor_.step >= length &&
@@ -243,6 +253,7 @@ class Timeline {
       cost_ = cost_ > 0 ? std::min(cost, 2 * cost_) : cost;  // whatever else the machine may have done meanwhile
       plan_frame(time_);
     }
+    time_ = kNone;
     return up;
   }
   void plan_frame(double time) {
@@ -272,14 +283,13 @@ class Timeline {
   Cells& cells_;
   const Buffer<double> start_;  // hyperparameters
   Buffer<Event> events_;
-  std::size_t applied_ = 0;                // events that are in force
-  bool rewound_ = false, started_ = true;  // rewound: what is in force must be found anew
-  std::int64_t proved_ = 0;                // rows that criteria were asked about
-  bool mending_ = false;
+  std::size_t applied_ = 0;                     // events that are in force
+  bool rewound_ = false, started_ = true;       // rewound: what is in force must be found anew
+  std::int64_t proved_ = 0;                     // rows that criteria were asked about
+  bool mending_ = false, cut_ = false;          // cut: on its way to where a predicate holds
   std::int64_t mend_step_ = 0, mend_rows_ = 0;  // see mending
   std::int64_t stamped_ = 0;                    // rows before the last time stamp
   std::int64_t forced_ = -1;                    // a step whose row is to be written and no more
-  Reason arrival_ = no_reason;                  // why the loop is on its way
   Stopwatch watch_;
   double time_ = kNone;                                     // at the last step, where the clock was read
   double cost_ = 0, next_frame_ = kLeastGap, look_at_ = 0;  // nanoseconds
