@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from burlab.transforms import (
         check_grads as check_grads,
         compile as compile,
+        cond as cond,
         custom_vjp as custom_vjp,
         grad as grad,
         hessian as hessian,
@@ -73,7 +74,7 @@ _HOME = {
         "burlab.graph": "Graph scope",
         "burlab.graph.indexing": "asarray",
         "burlab.graph.tree": "pytree",
-        "burlab.transforms": "check_grads compile custom_vjp grad hessian hvp jacobian jit jvp random stop_gradient"
+        "burlab.transforms": "check_grads compile cond custom_vjp grad hessian hvp jacobian jit jvp random stop_gradient"
         " value_and_grad vjp vmap while_loop",
         "burlab.eager.tape": "Tape",
         "burlab.eager.value": "Value",

@@ -3,6 +3,8 @@
 `while`: inputs are the state's leaves at the start, then values that the sub-graphs read from around them. Its region
 holds the condition (one bool) and the body (the state's leaves); both take all inputs. Result k is leaf k at the end.
 
+`cond`: inputs are a bool, then what the two sub-graphs take, of which one is executed.
+
 A node has one value, so an execution with several results is several nodes with the same inputs and the same `Region`;
 the plan makes one step of them.
 """
@@ -18,18 +20,35 @@ from .linear import broadcast, spread
 from .node import Node
 from .substitute import keep, rebuild
 
-CONTROL = {"while": ("condition", "body")}  # operation -> what its sub-graphs are
+CONTROL = {"while": ("condition", "body"), "cond": ("true", "false")}  # operation -> what its sub-graphs are
 BOOL = np.dtype(bool)
 
 
 def while_nodes(condition: Graph, body: Graph, start: Sequence[Node], made: Sequence[Node]) -> list[Node]:
     """The leaves of the state after a loop. made: the nodes that were born while the two graphs were traced."""
     captured, graphs = _closed((condition, body), set(made))
-    return _results("while", (*start, *captured), Region(graphs), body.outputs)
+    return _results("while", (*start, *captured), Region(graphs), start)
+
+
+def cond_nodes(choice: Node, true: Graph, false: Graph, operands: Sequence[Node], made: Sequence[Node]) -> list[Node]:
+    """The results of one of two graphs. made: the nodes that were born while they were traced."""
+    captured, graphs = _closed((true, false), set(made))
+    return _results("cond", (choice, *operands, *captured), Region(graphs), true.outputs)
 
 
 def _results(op: str, inputs: tuple[Node, ...], region: Region, like: Sequence[Node]) -> list[Node]:
     return [Node(op, inputs, Result(region, k), y.shape, y.dtype, y.weak) for k, y in enumerate(like)]
+
+
+def chosen_inputs(n: Node) -> tuple[Node, ...]:
+    """The inputs of a node that its sub-graphs take: all but the bool of a `cond`."""
+    return n.inputs[1:] if n.op == "cond" else n.inputs
+
+
+def inner_ranks(n: Node) -> list[int]:
+    """The number of axes that each input has in one row of a batch."""
+    ranks = [x.ndim for x in n.params.region.graphs[0].inputs]
+    return [0, *ranks] if n.op == "cond" else ranks
 
 
 def _closed(graphs: Sequence[Graph], made: set[Node]) -> tuple[list[Node], tuple[Graph, ...]]:
@@ -72,16 +91,15 @@ def with_graphs(n: Node, region: Region) -> Node:
 def batched(n: Node, xs: Sequence[Node], flags: Sequence[bool], size: int) -> Node:
     """The node executed for `size` samples, each by itself: no sample waits for the longest loop."""
     rows: Result = n.params
-    inner = rows.region.graphs[0].inputs
-    inputs = tuple(_with_rows(x, f, y, rows.batch, size) for x, f, y in zip(xs, flags, inner, strict=True))
+    inputs = tuple(_with_rows(x, f, r, rows.batch, size) for x, f, r in zip(xs, flags, inner_ranks(n), strict=True))
     return Node(n.op, inputs, rows._replace(batch=(size, *rows.batch)), (size, *n.shape), n.dtype)
 
 
-def _with_rows(x: Node, flag: bool, inner: Node, batch: tuple[int, ...], size: int) -> Node:
+def _with_rows(x: Node, flag: bool, rank: int, batch: tuple[int, ...], size: int) -> Node:
     """An input with all batch axes, or without any."""
-    if flag and batch and x.ndim == 1 + inner.ndim:  # it has the new axis only
-        return broadcast(x, (size, *batch, *inner.shape), (0, *range(1 + len(batch), 1 + len(batch) + inner.ndim)))
-    return spread(x, size) if not flag and x.ndim > inner.ndim else x
+    if flag and batch and x.ndim == 1 + rank:  # it has the new axis only
+        return broadcast(x, (size, *batch, *x.shape[1:]), (0, *range(1 + len(batch), 1 + len(batch) + rank)))
+    return spread(x, size) if not flag and x.ndim > rank else x
 
 
 @dataclass(frozen=True)

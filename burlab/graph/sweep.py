@@ -7,10 +7,10 @@ operations below have a tangent of their own. Everything else has no derivative.
 
 from collections.abc import Iterable, Sequence
 
+from . import branches
 from .compose import zeros
 from .control import CONTROL
 from .elementwise import node
-from .graph import Region
 from .linear import LINEAR, broadcast
 from .node import Node, constant
 from .order import topological
@@ -24,7 +24,7 @@ Tangents = dict[Node, Node]
 def jvp(outputs: Sequence[Node], inputs: Sequence[Node], tangents: Sequence[Node]) -> list[Node]:
     """The tangents of the outputs where the inputs move along `tangents`: J v for each output."""
     known: Tangents = dict(zip(inputs, tangents, strict=True))
-    order = [n for n in _between(inputs, outputs) if n not in known]
+    order = [n for n in between(inputs, outputs) if n not in known]
     _prefetch(order)
     for n in order:
         with derived_from(n):
@@ -36,7 +36,7 @@ def jvp(outputs: Sequence[Node], inputs: Sequence[Node], tangents: Sequence[Node
 
 def vjp(outputs: Sequence[Node], inputs: Sequence[Node], cotangents: Sequence[Node]) -> list[Node]:
     """The cotangents of the inputs: the sum over outputs of J' g."""
-    order = _between(inputs, outputs)
+    order = between(inputs, outputs)
     _prefetch(order)
     active, wanted = set(order), set(inputs)
     received: Tangents = {}
@@ -55,7 +55,7 @@ def _accumulate(received: Tangents, x: Node, g: Node) -> None:
     received[x] = node("add", received[x], g) if x in received else g
 
 
-def _between(inputs: Sequence[Node], outputs: Sequence[Node]) -> list[Node]:
+def between(inputs: Sequence[Node], outputs: Sequence[Node]) -> list[Node]:
     """The nodes that depend on the inputs and that the outputs depend on, inputs included, in topological order."""
     reached = set(inputs)
     order: list[Node] = []
@@ -69,20 +69,7 @@ def _between(inputs: Sequence[Node], outputs: Sequence[Node]) -> list[Node]:
 
 
 def _passes(n: Node, reached: set[Node]) -> bool:
-    return _flows(n, reached) if n.op in CONTROL else n.op not in _CONSTANT
-
-
-def _flows(n: Node, reached: set[Node]) -> bool:
-    """Whether a derivative reaches a loop's result: by way of its own leaf of the state, in however many turns."""
-    region: Region = n.params.region
-    body = region.graphs[1]
-    moving = {x for x, outside in zip(body.inputs, n.inputs, strict=True) if outside in reached}
-    while True:
-        active = set(_between([*moving], body.outputs))
-        new = {x for x, y in zip(body.inputs, body.outputs, strict=False) if y in active} - moving
-        if not new:
-            return body.inputs[n.params.item] in moving
-        moving |= new
+    return branches.flows(n, reached) if n.op in CONTROL else n.op not in _CONSTANT
 
 
 # A derivative stops at what is integer or boolean, and at these.
@@ -94,7 +81,7 @@ _LOOP_REMEDY = (
 
 
 def _underivable(n: Node, mode: str) -> Exception:
-    if n.op in CONTROL:
+    if n.op == "while":
         return no_derivative(n.origin, "bl.while_loop", _LOOP_REMEDY)
     if n.op == "ask":
         return no_derivative(n.origin, f"f.{n.params}", "f.grad and f.hvp, which are the problem's derivatives")
@@ -122,6 +109,8 @@ def _forward(n: Node, known: Tangents) -> Node | None:
         return known.get(n.inputs[1])
     if n.op == "call":
         return _call_forward(n, known)
+    if n.op == "cond":
+        return branches.forward(n, known)
     raise _underivable(n, "forward")
 
 
@@ -181,6 +170,8 @@ def _backward(n: Node, g: Node, active: set[Node]) -> list[tuple[Node, Node]]:
         return [(n.inputs[1], g)] if n.inputs[1] in active else []
     if n.op == "call":
         return _call_backward(n, g, active)
+    if n.op == "cond":
+        return branches.backward(n, g, active)
     raise _underivable(n, "reverse")
 
 

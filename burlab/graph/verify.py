@@ -11,6 +11,7 @@ import numpy as np
 from burlab.errors import GraphError
 
 from .ask import QUESTIONS
+from .control import chosen_inputs
 from .graph import Call, Graph, Result
 from .linear import LINEAR
 from .node import Node
@@ -136,22 +137,36 @@ def _while(n: Node) -> None:
     result: Any = n.params
     _require(isinstance(result, Result) and len(result.region.graphs) == 2, n, "it has no condition and body")
     condition, body = result.region.graphs
-    for graph in (condition, body):
-        _executes(n, graph, result.batch)
+    _executes(n)
     _require([(y.shape, y.dtype) for y in condition.outputs] == [((), np.bool_)], n, "its condition is not one bool")
     state = [(x.shape, x.dtype) for x in body.inputs[: len(body.outputs)]]
     _require(state == [(y.shape, y.dtype) for y in body.outputs], n, "its body changes the form of the state")
     _is_result(n, body)
 
 
-def _executes(n: Node, graph: Graph, batch: tuple[int, ...]) -> None:
-    """A sub-graph that takes all inputs of the node, or one row of each that has the batch's axes."""
-    verify(graph)
-    same = len(graph.inputs) == len(n.inputs) and all(
-        (y.shape in (x.shape, (*batch, *x.shape))) and x.dtype == y.dtype
-        for x, y in zip(graph.inputs, n.inputs, strict=False)
+def _cond(n: Node) -> None:
+    result: Any = n.params
+    _require(
+        isinstance(result, Result) and len(result.region.graphs) == 2, n, "it has no two sides"
     )
-    _require(same, n, "what it executes has other inputs")
+    choice = n.inputs[0] if n.inputs else n
+    _require(choice.dtype == np.bool_ and choice.shape in ((), result.batch), n, "it is not chosen by a bool")
+    _executes(n)
+    true, false = ([(y.shape, y.dtype) for y in graph.outputs] for graph in result.region.graphs)
+    _require(true == false, n, "its sub-graphs give different results")
+    _is_result(n, result.region.graphs[0])
+
+
+def _executes(n: Node) -> None:
+    """Sub-graphs that take the inputs of the node, or one row of each that has the batch's axes."""
+    outside, batch = chosen_inputs(n), n.params.batch
+    for graph in n.params.region.graphs:
+        verify(graph)
+        same = len(graph.inputs) == len(outside) and all(
+            y.shape in (x.shape, (*batch, *x.shape)) and x.dtype == y.dtype
+            for x, y in zip(graph.inputs, outside, strict=False)
+        )
+        _require(same, n, "what it executes has other inputs")
 
 
 def _is_result(n: Node, graph: Graph) -> None:
@@ -173,5 +188,5 @@ def _ask(n: Node) -> None:
 OTHERS: dict[str, Callable[[Node], None]] = {
     "input": _input, "constant": _constant, "reduce_max": _reduction, "reduce_min": _reduction, "argmax": _position,
     "argmin": _position, "stop_gradient": _same, "surrogate": _same, "uniform": _uniform, "fold_in": _fold_in,
-    "call": _call, "while": _while, "ask": _ask,
+    "call": _call, "while": _while, "cond": _cond, "ask": _ask,
 }  # fmt: skip

@@ -3,7 +3,7 @@
 from . import random
 from .check import check_grads
 from .compile import compile
-from .control import while_loop
+from .control import cond, while_loop
 from .curvature import hessian, hvp, jacobian
 from .custom import custom_vjp, stop_gradient
 from .gradients import grad, jit, jvp, value_and_grad, vjp
@@ -12,6 +12,7 @@ from .vmap import vmap
 __all__ = [
     "check_grads",
     "compile",
+    "cond",
     "custom_vjp",
     "grad",
     "hessian",

@@ -1,4 +1,4 @@
-"""Control flow that NumPy's protocols cannot see: `while_loop`, of arrays as of traced values."""
+"""Control flow that NumPy's protocols cannot see, for arrays as for traced values: `while_loop` and `cond`."""
 
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -7,14 +7,15 @@ import numpy as np
 
 from burlab.errors import DTypeError, ShapeError, TraceError
 from burlab.graph import Graph, Node, tree
-from burlab.graph.control import while_nodes
-from burlab.graph.elementwise import as_dtype
-from burlab.graph.node import as_node
+from burlab.graph.control import cond_nodes, while_nodes
 from burlab.graph.origin import births, here
-from burlab.graph.trace import Spec, Traced, is_tracing, spec_of, trace
+from burlab.graph.trace import Spec, Traced, is_tracing, trace
+
+from .forms import common, example, form_of, in_form, node_of
 
 State = Any  # a tree of arrays and numbers
-_ORDER = "biuf"  # kinds of dtypes: a Python number takes on one to the right of its own
+Leaves = list[Any]
+_STATE = "a leaf of the state of while_loop"
 
 
 def while_loop(condition: Callable[[State], Any], body: Callable[[State], State], start: State) -> State:
@@ -36,24 +37,60 @@ def while_loop(condition: Callable[[State], Any], body: Callable[[State], State]
     if not leaves:
         raise TraceError(f"{here()}while_loop got a start without arrays or numbers. Pass at least one.")
     if any(isinstance(leaf, Node) for leaf in leaves):
-        return tree.unflatten(structure, _traced(condition, body, leaves, structure))
+        return tree.unflatten(structure, _traced_loop(condition, body, leaves, structure))
     if is_tracing():
-        results = _traced(condition, body, leaves, structure)
+        results = _traced_loop(condition, body, leaves, structure)
         if len(results[0].inputs) > len(leaves):  # it reads a traced value from around it
             return tree.unflatten(structure, results)
-    return _plain(condition, body, leaves, structure)
+    return _plain_loop(condition, body, leaves, structure)
 
 
-def _plain(
-    condition: Callable[[State], Any], body: Callable[[State], State], leaves: list[Any], structure: tree.TreeDef
+def cond(choice: Any, true: Callable[..., Any], false: Callable[..., Any], *operands: Any) -> Any:
+    """true(*operands) if choice else false(*operands): one of them is executed, also where the choice is traced.
+
+    choice: one bool. operands: arrays, numbers or trees of them; true and false may read other values from around them.
+    Inside of a traced function both are traced, and must return the same structure, shapes and dtypes, where a Python
+    number takes on the dtype of the other. Derivatives pass through. Raises TraceError, ShapeError or DTypeError where
+    the results differ.
+
+    >>> import numpy as np, burlab as bl
+    >>> grow = bl.jit(lambda x: bl.cond(np.sum(x) < 0, np.exp, lambda x: x + 1.0, x))
+    >>> grow(np.array([-1.0, 0.0])).round(2), grow(np.array([1.0, 0.0]))
+    (array([0.37, 1.  ]), array([2., 1.]))
+    """
+    if not isinstance(choice, Node):
+        return (true if _decided(choice, "choice of cond") else false)(*operands)
+    _check_bool([choice], "choice of cond")
+    leaves, structure = tree.flatten(operands)
+    nodes = [node_of(leaf, "an operand of cond") for leaf in leaves]
+    examples = tree.unflatten(structure, [example(n) for n in nodes])
+    with births() as made:
+        yes, no = (trace(f, examples) for f in (true, false))
+        if yes.result != no.result:
+            raise TraceError(
+                f"{here()}the two sides of cond return different structures, {yes.result} and {no.result}. "
+                "Return the same tree from both."
+            )
+        forms = [
+            _agreed(form_of(a, "a result of cond"), form_of(b, "a result of cond"), k)
+            for k, (a, b) in enumerate(zip(yes.graph.outputs, no.graph.outputs, strict=True))
+        ]
+        graphs = (_in_forms(yes, forms), _in_forms(no, forms))
+    return tree.unflatten(yes.result, cond_nodes(choice, *graphs, nodes, made))
+
+
+# Loops.
+
+
+def _plain_loop(
+    condition: Callable[[State], Any], body: Callable[[State], State], leaves: Leaves, structure: tree.TreeDef
 ) -> State:
     state = tree.unflatten(structure, map(_bit, leaves))
-    while _decided(condition(state)):
-        new, found = tree.flatten(body(state))
+    forms = [form_of(leaf, _STATE) for leaf in leaves]
+    while _decided(condition(state), "condition of while_loop"):
+        leaves, found = tree.flatten(body(state))
         _check_structure(found, structure)
-        for k, (old, leaf) in enumerate(zip(leaves, new, strict=True)):
-            _settled(_form(old), _form(leaf), state, k)
-        leaves = new
+        forms = [_settled(a, form_of(b, _STATE), state, k) for k, (a, b) in enumerate(zip(forms, leaves, strict=True))]
         state = tree.unflatten(structure, map(_bit, leaves))
     return state
 
@@ -63,71 +100,48 @@ def _bit(leaf: Any) -> Any:
     return np.bool_(leaf) if isinstance(leaf, bool) else leaf
 
 
-def _decided(answer: Any) -> bool:
-    value = np.asarray(answer)
-    if value.shape or value.dtype != np.bool_:
-        _refuse_condition(f"{value.dtype} of shape {value.shape}")
-    return bool(value)
-
-
-def _form(leaf: Any) -> Spec:
-    try:
-        spec = spec_of(leaf, "the state of while_loop")
-    except DTypeError as error:
-        raise DTypeError(f"{here()}{error}") from None
-    if isinstance(spec, Spec):
-        return spec
-    if not isinstance(leaf, (bool, int)):
-        raise TraceError(
-            f"{here()}the state of while_loop holds a {type(leaf).__name__}; it is made of arrays and numbers. "
-            "Let condition and body read other things from around them."
-        )
-    return Spec((), np.asarray(leaf).dtype, weak=type(leaf) is int)
-
-
-def _traced(
-    condition: Callable[[State], Any], body: Callable[[State], State], leaves: list[Any], structure: tree.TreeDef
+def _traced_loop(
+    condition: Callable[[State], Any], body: Callable[[State], State], leaves: Leaves, structure: tree.TreeDef
 ) -> list[Node]:
-    start = [as_node(leaf) if isinstance(leaf, Node) else _constant(leaf) for leaf in leaves]
+    start = [node_of(leaf, _STATE) for leaf in leaves]
     while True:
-        state = tree.unflatten(structure, [Node("input", (), "state", n.shape, n.dtype, n.weak) for n in start])
+        state = tree.unflatten(structure, [example(n) for n in start])
         with births() as made:
             after = trace(body, (state,))
             _check_structure(after.result, structure)
-            forms = [
-                _settled(_form(n), _form(y), state, k)
-                for k, (n, y) in enumerate(zip(start, after.graph.outputs, strict=True))
-            ]
-            if all(_form(n) == form for n, form in zip(start, forms, strict=True)):
-                new = tuple(as_dtype(y, n.dtype) for y, n in zip(after.graph.outputs, start, strict=True))
-                return while_nodes(_decision(trace(condition, (state,))), Graph(after.graph.inputs, new), start, made)
-        start = [_as(n, form) for n, form in zip(start, forms, strict=True)]
+            pairs = zip(start, after.graph.outputs, strict=True)
+            forms = [_settled(form_of(n, _STATE), form_of(y, _STATE), state, k) for k, (n, y) in enumerate(pairs)]
+            if all(form_of(n, _STATE) == form for n, form in zip(start, forms, strict=True)):
+                decision = trace(condition, (state,)).graph
+                _check_bool(decision.outputs, "condition of while_loop")
+                return while_nodes(decision, _in_forms(after, forms), start, made)
+        start = [in_form(n, form) for n, form in zip(start, forms, strict=True)]  # and once more from these
 
 
-def _constant(leaf: Any) -> Node:
-    _form(leaf)
-    return as_node(leaf)
+def _in_forms(traced: Traced, forms: list[Spec]) -> Graph:
+    outputs = tuple(in_form(y, form) for y, form in zip(traced.graph.outputs, forms, strict=True))
+    return Graph(traced.graph.inputs, outputs)
 
 
-def _as(n: Node, form: Spec) -> Node:
-    """A number of the start in the dtype that the body gives it."""
-    n = as_dtype(n, form.dtype)
-    return n if n.weak == form.weak else Node("reshape", (n,), n.shape, n.shape, n.dtype, form.weak)
+# What is refused.
 
 
-def _decision(traced: Traced) -> Graph:
-    outputs = traced.graph.outputs
-    if not traced.result.is_leaf():
-        _refuse_condition(f"a tree of {len(outputs)} values")
+def _decided(answer: Any, what: str) -> bool:
+    value = np.asarray(answer)
+    if value.shape or value.dtype != np.bool_:
+        _refuse(what, f"{value.dtype} of shape {value.shape}")
+    return bool(value)
+
+
+def _check_bool(outputs: "list[Node] | tuple[Node, ...]", what: str) -> None:
+    if len(outputs) != 1:
+        _refuse(what, f"a tree of {len(outputs)} values")
     if outputs[0].shape or outputs[0].dtype != np.bool_:
-        _refuse_condition(f"{outputs[0].dtype} of shape {outputs[0].shape}")
-    return traced.graph
+        _refuse(what, f"{outputs[0].dtype} of shape {outputs[0].shape}")
 
 
-def _refuse_condition(got: str) -> NoReturn:
-    raise TraceError(
-        f"{here()}the condition of while_loop must give one bool, got {got}. Compare, as in np.all(x > 0), or np.any."
-    )
+def _refuse(what: str, got: str) -> NoReturn:
+    raise TraceError(f"{here()}the {what} must be one bool, got {got}. Compare, as in np.all(x > 0), or use np.any.")
 
 
 def _check_structure(found: tree.TreeDef, expected: tree.TreeDef) -> None:
@@ -140,17 +154,31 @@ def _check_structure(found: tree.TreeDef, expected: tree.TreeDef) -> None:
 
 def _settled(before: Spec, after: Spec, state: State, k: int) -> Spec:
     """The form of a leaf that both sides of a turn can have. Raises where there is none."""
+    form = common(before, after)
+    if form is not None:
+        return form
+    leaf = f"state{tree.leaf_names(state)[k]}"
     if before.shape != after.shape:
         raise ShapeError(
-            f"{here()}the body of while_loop turns state{tree.leaf_names(state)[k]} of shape {before.shape} into "
-            f"{after.shape}. A state keeps its shapes: start with an array of the final shape."
+            f"{here()}the body of while_loop turns {leaf} of shape {before.shape} into {after.shape}. "
+            "A state keeps its shapes: start with an array of the final shape."
         )
-    if before.dtype == after.dtype:
-        return Spec(before.shape, before.dtype, before.weak and after.weak)
-    for one, other in ((before, after), (after, before)):
-        if one.weak and _ORDER.index(one.dtype.kind) <= _ORDER.index(other.dtype.kind):
-            return other
     raise DTypeError(
-        f"{here()}the body of while_loop turns state{tree.leaf_names(state)[k]} of {before.dtype} into {after.dtype}. "
+        f"{here()}the body of while_loop turns {leaf} of {before.dtype} into {after.dtype}. "
         "A state keeps its dtypes: start with the dtype that the body gives, or convert there with .astype."
+    )
+
+
+def _agreed(yes: Spec, no: Spec, k: int) -> Spec:
+    form = common(yes, no)
+    if form is not None:
+        return form
+    if yes.shape != no.shape:
+        raise ShapeError(
+            f"{here()}result {k} of cond has shape {yes.shape} on one side and {no.shape} on the other. "
+            "Return the same shapes from both."
+        )
+    raise DTypeError(
+        f"{here()}result {k} of cond is {yes.dtype} on one side and {no.dtype} on the other. "
+        "Return the same dtypes from both: convert one with .astype."
     )

@@ -168,7 +168,7 @@ def test_what_a_loop_refuses(wrap: Any) -> None:
             TraceError,
             "gave a state of structure",
         ),
-        (lambda x: bl.while_loop(lambda s: np.all(s[0] > 0), lambda s: s, (x, "a")), TraceError, "holds a str"),
+        (lambda x: bl.while_loop(lambda s: np.all(s[0] > 0), lambda s: s, (x, "a")), TraceError, "while_loop is a str"),
         (lambda x: bl.while_loop(lambda s: True, lambda s: s, ()), TraceError, "without arrays"),
     ]
     for f, kind, text in cases:
@@ -233,7 +233,7 @@ def test_no_derivative_passes_through() -> None:
     for derivative in (bl.grad(f), lambda x: bl.jvp(f, (x,), (1.0,)), lambda x: bl.vjp(f, x)[1](1.0), bl.hessian(f)):
         with pytest.raises(TraceError, match=rf"line {line}: a derivative through bl.while_loop.*stop_gradient"):
             derivative(2.0)
-    with pytest.raises(TraceError, match="a derivative through bl[.]while_loop"):  # by a value from around it
+    with pytest.raises(TraceError, match=r"a derivative through bl\.while_loop"):  # by a value from around it
         bl.grad(lambda x: bl.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1] * x), (0, 1.0))[1])(2.0)
 
 
@@ -247,7 +247,7 @@ def test_derivatives_beside_a_loop_and_past_it() -> None:
     assert bl.grad(lambda x: x * turns(x)[1])(3.0) == 4.0
     assert bl.grad(lambda x: x * bl.stop_gradient(turns(x)[2]))(3.0) == 6.0
     assert bl.grad(lambda x: x * turns(bl.stop_gradient(x))[2])(3.0) == 6.0
-    with pytest.raises(TraceError, match="a derivative through bl[.]while_loop"):
+    with pytest.raises(TraceError, match=r"a derivative through bl\.while_loop"):
         bl.grad(lambda x: x * turns(x)[2])(3.0)
 
 
@@ -257,7 +257,7 @@ def test_a_leaf_reached_only_after_some_turns_has_no_derivative_either() -> None
     def chain(x: Any) -> Any:
         return bl.while_loop(lambda s: s[3] < 5, lambda s: (s[1], s[2], s[2] * 1.0, s[3] + 1), (0.0, 0.0, x, 0))[0]
 
-    with pytest.raises(TraceError, match="a derivative through bl[.]while_loop"):
+    with pytest.raises(TraceError, match=r"a derivative through bl\.while_loop"):
         bl.grad(chain)(2.0)
 
 

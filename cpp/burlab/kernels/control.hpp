@@ -82,5 +82,24 @@ inline Int run_while(const Int* d, void* const* out, const void* const* in, char
   return Ok;
 }
 
+/// out = the first part where the bool in[0] is true, else the second, of in[1], in[2], ... Descriptor as of run_while.
+inline Int run_cond(const Int* d, void* const* out, const void* const* in, char* scratch) noexcept {
+  const Int rows = d[0], results = d[1], inputs = d[2] - 1;
+  const Int *bytes = d + 3, *steps = bytes + results + 1;
+  const Part* parts = reinterpret_cast<const Part*>(steps + inputs);
+  void** const to = reinterpret_cast<void**>(scratch);
+  const void** const from = const_cast<const void**>(to + results);
+  scratch += rounded(8 * (inputs + results));
+  for (Int row = 0; row < rows; ++row) {
+    const bool choice = *(static_cast<const bool*>(in[0]) + row * steps[-1]);
+    BURLAB_ONE_BY_ONE
+    for (Int k = 0; k < inputs; ++k) from[k] = static_cast<const char*>(in[k + 1]) + row * steps[k];
+    BURLAB_ONE_BY_ONE
+    for (Int k = 0; k < results; ++k) to[k] = static_cast<char*>(out[k]) + row * bytes[k];
+    if (const Int outcome = parts[choice ? 0 : 1].run(from, to, scratch); outcome != Ok) return outcome;
+  }
+  return Ok;
+}
+
 }  // namespace burlab::kernels
 BURLAB_END

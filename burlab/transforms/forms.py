@@ -1,0 +1,67 @@
+"""Forms of values that control flow hands on: shape, dtype, whether a number is weak; and what two forms share."""
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from burlab.errors import DTypeError, TraceError
+from burlab.graph import Node
+from burlab.graph.elementwise import as_dtype
+from burlab.graph.node import as_node
+from burlab.graph.origin import here
+from burlab.graph.trace import Spec, spec_of
+
+_ORDER = "biuf"  # kinds of dtypes: a Python number takes on one to the right of its own
+
+
+def form_of(leaf: Any, what: str) -> Spec:
+    """The form of an array or number. Raises DTypeError or TraceError for anything else; what: its place, in words."""
+    try:
+        spec = spec_of(leaf)
+    except DTypeError as error:
+        raise DTypeError(f"{here()}{what}: {error}") from None
+    if isinstance(spec, Spec):
+        return spec
+    if isinstance(leaf, (bool, int)):
+        return Spec((), np.asarray(leaf).dtype, weak=type(leaf) is int)
+    if _on_tape(leaf):
+        return Spec((), np.dtype(np.float64), weak=True)
+    raise TraceError(
+        f"{here()}{what} is a {type(leaf).__name__}, expected an array or a number. "
+        "Let the functions read other things from around them."
+    )
+
+
+def _on_tape(leaf: Any) -> bool:
+    eager = sys.modules.get("burlab.eager")  # no tape, no Value: asking must not start the compiler
+    return eager is not None and isinstance(leaf, eager.Value)
+
+
+def common(one: Spec, other: Spec) -> Spec | None:
+    """The form that values of both can take without a loss: a Python number takes on the dtype of an array."""
+    if one.shape != other.shape:
+        return None
+    if one.dtype == other.dtype:
+        return Spec(one.shape, one.dtype, one.weak and other.weak)
+    for weak, kept in ((one, other), (other, one)):
+        if weak.weak and _ORDER.index(weak.dtype.kind) <= _ORDER.index(kept.dtype.kind):
+            return kept
+    return None
+
+
+def node_of(leaf: Any, what: str) -> Node:
+    """An array or number as a node."""
+    form_of(leaf, what)
+    return as_node(leaf)
+
+
+def in_form(n: Node, form: Spec) -> Node:
+    """A node in a form that it shares."""
+    n = as_dtype(n, form.dtype)
+    return n if n.weak == form.weak else Node("reshape", (n,), n.shape, n.shape, n.dtype, form.weak)
+
+
+def example(n: Node) -> Node:
+    """An input of a node's form: what a sub-graph is traced with."""
+    return Node("input", (), None, n.shape, n.dtype, n.weak)
