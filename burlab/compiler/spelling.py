@@ -64,8 +64,9 @@ FORMULAS = {
     "relu": "{0} < 0 ? {T}(0) : {0}",
     "relu'0": "{0} > 0 ? {T}(1) : {T}(0)",
     "sigmoid'0": "{1} * (1 - {1})",
-    "maximum": "{0} >= {1} || {0} != {0} ? {0} : {1}",
-    "minimum": "{0} <= {1} || {0} != {0} ? {0} : {1}",
+    "sign": "{0} > 0 ? {T}(1) : {0} < 0 ? {T}(-1) : {0}",
+    "maximum": "{0} >= {1} ? {0} : {1}",
+    "minimum": "{0} <= {1} ? {0} : {1}",
     "where": "{0} ? {1} : {2}",
     "where'1": "{0} ? {T}(1) : {T}(0)",
     "where'2": "{0} ? {T}(0) : {T}(1)",
@@ -86,7 +87,12 @@ ROOTS = {
     "burlab_sqrt": 'extern "C" double burlab_sqrt(double) noexcept __asm__("sqrt") __attribute__((const));',
     "burlab_sqrtf": 'extern "C" float burlab_sqrtf(float) noexcept __asm__("sqrtf") __attribute__((const));',
 }
-_FLOAT_ONLY = {"abs": "std::fabs({0})", "power": "std::pow({0}, {1})"}  # integers have another rule
+_FLOAT_ONLY = {  # integers have another rule, and are never nan
+    "abs": "std::fabs({0})",
+    "power": "std::pow({0}, {1})",
+    "maximum": "{0} >= {1} || {0} != {0} ? {0} : {1}",
+    "minimum": "{0} <= {1} || {0} != {0} ? {0} : {1}",
+}
 
 
 def formula(n: Node) -> str | None:
