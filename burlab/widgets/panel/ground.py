@@ -22,37 +22,41 @@ class Ground:
     """What the contour of a panel shows. `look` is quick; heights are computed in a thread and come later.
 
     box: bounds of both parameters, shape (2, 2). heights: a `Landscape`, None as long as there is none. why: what went
-    wrong with them. version: changes with them and with the box.
+    wrong with them.
     """
 
     def __init__(self, run: Any) -> None:
         self.heights: Any = None
         self.why = ""
-        self.version = 0
         self.box: Series = _first_box(run)
+        self._followed: Any = None  # the path that was looked at last
         self._wanted: Any = None  # the box of the heights that are there or being computed
         self._thread: threading.Thread | None = None
 
     def look(self, run: Any, points: Series) -> None:
         """Follow a path, shape (n, 2), out of the box, and have heights computed for a new one."""
-        finite: Series = points[np.isfinite(points).all(axis=1)]
-        centre, extent = self.box.mean(axis=1), np.ptp(self.box, axis=1)
-        finite = finite[(np.abs(finite - centre) < _FARTHEST * extent).all(axis=1)]
-        if finite.size:
-            low: Series = np.minimum(self.box[:, 0], finite.min(axis=0))
-            high: Series = np.maximum(self.box[:, 1], finite.max(axis=0))
-            if (low < self.box[:, 0]).any() or (high > self.box[:, 1]).any():
-                spare = _MARGIN * (high - low)
-                low = np.where(low < self.box[:, 0], low - spare, low)
-                high = np.where(high > self.box[:, 1], high + spare, high)
-                self.box = np.stack([low, high], axis=1)
-                self.version += 1
+        if points is not self._followed:
+            self._followed = points
+            self._follow(points)
         idle = self._thread is None or not self._thread.is_alive()
         if idle and run.problem is not None and not np.array_equal(self.box, self._wanted):
             self._wanted = self.box
             work = (_as_function(run), self.box)
             self._thread = threading.Thread(target=self._compute, args=work, name="burlab landscape", daemon=True)
             self._thread.start()
+
+    def _follow(self, points: Series) -> None:
+        """A box that holds the path, with a margin where it was too small."""
+        centre, extent = self.box.mean(axis=1), np.ptp(self.box, axis=1)
+        near = points[(np.abs(points - centre) < _FARTHEST * extent).all(axis=1)]  # NaN is not near
+        if not near.size:
+            return
+        low, high = np.minimum(self.box[:, 0], near.min(axis=0)), np.maximum(self.box[:, 1], near.max(axis=0))
+        if (low < self.box[:, 0]).any() or (high > self.box[:, 1]).any():
+            spare = _MARGIN * (high - low)
+            low = np.where(low < self.box[:, 0], low - spare, low)
+            high = np.where(high > self.box[:, 1], high + spare, high)
+            self.box = np.stack([low, high], axis=1)
 
     def wait(self) -> None:
         """Until heights that are being computed are there."""
@@ -64,7 +68,6 @@ class Ground:
             self.heights = landscape(problem, box, resolution=_resolution(problem, box))
         except Exception as error:
             self.why = f"no contour: {error}"
-        self.version += 1
 
 
 def marks(problem: Any) -> dict[str, Series]:

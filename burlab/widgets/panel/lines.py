@@ -11,7 +11,7 @@ from .pyramid import Pyramid, Series
 NOT_DRAWN = ("step", "stamp_step", "stamp_time")
 PACE = "time_per_step"  # seconds, between two time stamps
 _PIECE = 1 << 18  # entries that are read at once: two megabytes a column
-_DUTY = 10  # after reading a path that took a second, ten without
+_LONG, _WAIT = 4000, 0.3  # a path of more points is read again after so many seconds
 
 
 class Lines:
@@ -59,14 +59,14 @@ class Lines:
         return int(steps.size)
 
     def _read_path(self) -> None:
-        """The path is read whole: at rest at once, and of a run that plays now and then."""
-        start = monotonic()
-        if self._path_is_old and (start > self._next_path or not self.run.running):
+        """The path is read whole: at rest at once, and a long one of a run that plays now and then."""
+        now = monotonic()
+        if self._path_is_old and (now > self._next_path or not self.run.running):
             self._path_is_old = False
             found = self.run.path
             if found is not None:
                 self.path = found
-                self._next_path = monotonic() + _DUTY * (monotonic() - start)
+                self._next_path = now + (_WAIT if len(found[0]) > _LONG else 0.0)
 
     def _curve(self, name: str) -> Pyramid:
         return self.curves.setdefault(name, Pyramid())

@@ -84,7 +84,7 @@ class Model:
         self._look_at_knobs()
         if self.ground is not None:
             self.point = self._place()
-            self.ground.look(self.run, np.vstack((self.lines.path[1], self.point)))
+            self.ground.look(self.run, self.lines.path[1])
         self._mark(now)
 
     @property

@@ -13,7 +13,7 @@ _log = logging.getLogger(__name__)
 PERIOD = 1 / 15  # seconds between two looks at a run that plays
 REST = 0.2  # between two looks at one that rests
 _AFTER_FAILURE = 1.0
-_DUTY = 4  # a look that took a second is followed by four of doing nothing
+_DUTY = 2  # a turn that took a second is followed by two of doing nothing
 
 
 class Worker:
