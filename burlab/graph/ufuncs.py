@@ -62,11 +62,33 @@ def _isinf(x: Any) -> Node:
     return apply("logical_not", apply("logical_or", UFUNCS["isfinite"](x), UFUNCS["isnan"](x)))
 
 
-def _refused(symbol: str, remedy: str) -> Callable[..., Any]:
-    def rule(*_xs: Any) -> Node:
-        raise fault(f"{symbol} of traced values, which has no derivative", remedy)
+def _whole(symbol: str, result: int) -> Callable[[Any, Any], Node]:
+    def rule(x: Any, y: Any) -> Node:
+        a, b = promote([as_node(x), as_node(y)])
+        if a.dtype.kind != "i":
+            raise fault(f"{symbol} of traced floats, which has no derivative", "/, or integers")
+        return _floor_division(a, b)[result]
 
     return rule
+
+
+def _floor_division(a: Node, b: Node) -> tuple[Node, Node]:
+    """a // b and a % b of integers, 0 where b is 0, as NumPy's: by a quotient of floats that is then put right."""
+
+    def quotient(x: Node) -> Node:
+        return as_dtype(apply("div", as_dtype(x, FLOAT64), as_dtype(divisor, FLOAT64)), a.dtype)
+
+    is_zero = apply("equal", b, 0)
+    divisor = apply("where", is_zero, 1, b)
+    first = quotient(a)
+    rest = apply("sub", a, apply("mul", first, divisor))
+    more = quotient(rest)  # what the rounding of a large a left over
+    rest = apply("sub", rest, apply("mul", more, divisor))
+    across = apply("not_equal", apply("less", rest, 0), apply("less", divisor, 0))
+    down = apply("logical_and", apply("not_equal", rest, 0), across)
+    whole = apply("add", first, apply("sub", more, as_dtype(down, a.dtype)))
+    rest = apply("where", down, apply("add", rest, divisor), rest)
+    return apply("where", is_zero, 0, whole), apply("where", is_zero, 0, rest)
 
 
 def _finite(op: str, otherwise: bool) -> Callable[[Any], Node]:
@@ -134,8 +156,8 @@ _BINARY: dict[str, Callable[[Any, Any], Node]] = {
     "logical_xor": lambda x, y: apply("not_equal", as_mask(as_node(x)), as_mask(as_node(y))),
     "bitwise_and": _bitwise("logical_and"),
     "bitwise_or": _bitwise("logical_or"),
-    "floor_divide": _refused("//", "/ or integer arithmetic before tracing"),
-    "remainder": _refused("%", "integer arithmetic before tracing"),
+    "floor_divide": _whole("//", 0),
+    "remainder": _whole("%", 1),
 }
 UFUNCS.update((name, _plain(op)) for name, op in (*zip(_SAME.split(), _SAME.split(), strict=True), *_OTHER.items()))
 UFUNCS.update(_UNARY)

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from mpmath import mp
 
+import burlab as bl
 from burlab.graph import Node, jvp, vjp
+from burlab.graph.control import CONTROL
 from burlab.graph.elementwise import node
 from burlab.graph.linear import LINEAR
 from burlab.graph.scalar import is_differentiable, partials, scalar_ops
@@ -25,7 +27,8 @@ SMOOTH = [case for case in SCALAR if case.order]
 def test_every_operation_has_a_row() -> None:
     assert {case.name for case in SCALAR} == set(scalar_ops())
     assert {case.name for case in LINEAR_CASES} == set(LINEAR)
-    assert {case.name for case in OTHER_CASES} == set(OTHERS) - {"input", "constant", "call"}
+    elsewhere = {"input", "constant", "call", "ask", *CONTROL}  # with tests of their own
+    assert {case.name for case in OTHER_CASES} == set(OTHERS) - elsewhere
 
 
 def test_every_operation_is_documented() -> None:
@@ -299,3 +302,18 @@ def test_integers_compute_as_numpys(gear: str, dtype: Any) -> None:
 
 def test_masks_have_no_partials() -> None:
     assert [name for name in scalar_ops() if not is_differentiable(name)] == [c.name for c in SCALAR if c.order == 0]
+
+
+@pytest.mark.parametrize("gear", GEARS)
+@pytest.mark.parametrize("dtype", [np.int64, np.int32])
+def test_integers_divide_as_numpys(gear: str, dtype: Any) -> None:
+    """// and % round down, give 0 by 0, and are exact where a float is not."""
+    largest = np.iinfo(dtype).max
+    a = np.array([7, -7, 7, -7, 6, -6, 0, 5, largest, largest, -largest, largest - 1], dtype)
+    b = np.array([3, 3, -3, -3, 3, 3, 5, 0, 3, -7, 10, largest], dtype)
+    got = bl.compile(lambda a, b: (a // b, a % b, np.floor_divide(a, 7), 100 % np.abs(b)), a, b, gear=gear)(a, b)
+    with np.errstate(divide="ignore"):
+        wanted = a // b, a % b, a // 7, 100 % np.abs(b)
+    for x, y in zip(got, wanted, strict=True):
+        np.testing.assert_array_equal(x, y)
+        assert x.dtype == y.dtype

@@ -14,6 +14,9 @@ from burlab.errors import DTypeError, IndexRangeError, ShapeError, StatusError, 
 from burlab.graph import tree
 from burlab.graph.ask import QUESTIONS
 from burlab.optim import Hyper, Optimizer
+from burlab.problems.asked import CQuestion, CQuestions
+from burlab.runtime import declare
+from tests.problems.test_mirrors import claims
 from tests.run.test_sampler import batches
 
 rng = np.random.default_rng(11)
@@ -231,7 +234,7 @@ class SVRG(Optimizer):
         return {"anchor": x, "mu": np.zeros_like(x)}
 
     def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
-        turn = {"anchor": state["anchor"], "mu": state["mu"], "due": t == self.m * (t / self.m).astype(np.int64)}
+        turn = {"anchor": state["anchor"], "mu": state["mu"], "due": t % self.m == 0}
         new = bl.while_loop(
             lambda s: s["due"], lambda s: {"anchor": x, "mu": f.full_grad(x), "due": s["due"] & False}, turn
         )
@@ -418,3 +421,38 @@ def test_an_endless_loss_can_be_paused_and_stopped(threads: int) -> None:
     run.pause()
     run.stop()
     assert time.monotonic() - began < 1
+
+
+@dataclass(frozen=True)
+class LooplessSVRG(Optimizer):
+    """The anchor moves at random: Kovalev, Horvath and Richtarik 2020, with one side of bl.cond."""
+
+    lr: Hyper = 0.1
+    p: Hyper = 0.25
+
+    def init(self, x: Any) -> Any:
+        return {"anchor": x, "mu": np.zeros_like(x)}
+
+    def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
+        heads = (bl.random.uniform(f.key, ()) < self.p) | (t == 0)
+        keep = lambda: (state["anchor"], state["mu"])  # noqa: E731
+        anchor, mu = bl.cond(heads, lambda: (x, f.full_grad(x)), keep)
+        return x - self.lr * (g - f.grad(anchor) + mu), {"anchor": anchor, "mu": mu}
+
+
+def test_one_side_of_a_cond_may_ask() -> None:
+    problem = bl.FiniteSum(loss, (A, B), ridge)
+    run = bl.minimize(problem, X0, LooplessSVRG(), batch=4, seed=8)
+    x, anchor, mu = X0, X0, X0
+    for t, i in enumerate(batches("reshuffle", len(B), 4, 20, seed=8)):
+        (key,) = probe(problem, X0, lambda f, x: f.key, np.zeros(2, np.uint64), t + 1, batch=4, seed=8)[1]
+        if bl.random.uniform(key, ()) < 0.25 or t == 0:
+            anchor, mu = x, problem.grad(x)
+        x = x - 0.1 * (problem.grad(x, i) - problem.grad(anchor, i) + mu)
+    run.step(20)
+    np.testing.assert_allclose(run.x, x, rtol=1e-11)
+
+
+@pytest.mark.parametrize(("name", "mirror"), [("Question", CQuestion), ("Questions", CQuestions)])
+def test_layouts_agree(name: str, mirror: Any) -> None:
+    declare(claims(name, mirror), ["burlab/run/ask.hpp"])
