@@ -44,6 +44,15 @@ class Log:
         """Rows so far."""
         return self.rows.extent().rows
 
+    @property
+    def spent(self) -> tuple[int, int]:
+        """Samples used so far, and nanoseconds of running."""
+        rows = self.steps
+        if not rows:
+            return 0, 0
+        (_, columns), (_, times) = read(self.rows, [COLUMNS.index("samples")]), read(self.rows.stamps, [1])
+        return int(columns[0][-1]), int(times[0][-1])
+
     def write(self, before: Measured, after: Array | None, samples: int, time: float) -> None:
         """The row of a step. after: None where the step is not done yet. samples: used so far. time: nanoseconds."""
         length = math.nan if after is None else float(np.linalg.norm(after - before.x))

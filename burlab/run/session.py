@@ -38,14 +38,14 @@ class Session:
         self.stopped: Stopped | None = None
         self.failure: BaseException | None = None
         self.finished = False
-        self.samples = 0
         self._scipy: Any = import_module("scipy.optimize").minimize
         self._x = x
         self._here: Measured | None = None  # the newest point, once it was measured
         self._known: dict[bytes, tuple[float, float]] = {}  # value and gradient norm at points since the last one
         self._ending = False
         self._thread: threading.Thread | None = None
-        self._ran, self._since = 0, 0
+        self.samples, self._ran = log.spent
+        self._since = 0
 
     @property
     def elapsed(self) -> int:

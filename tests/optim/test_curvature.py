@@ -155,6 +155,19 @@ def test_a_search_without_success_ends():
         np.testing.assert_allclose(run.x, 1, rtol=1e-8)  # as far as values cannot tell
 
 
+@pytest.mark.parametrize("scale", [1e-12, 1e12])
+@pytest.mark.parametrize(
+    "name", ["BarzilaiBorwein", "NonlinearCG", "LBFGS", "Newton", "ModifiedNewton", "NewtonCG", "TrustRegion"]
+)
+def test_the_scale_of_values_hardly_matters(name, scale):
+    x0 = np.array([-1.2, 1.0])
+    first = scale * np.linalg.norm(bl.grad(rosenbrock)(x0))
+    run = bl.minimize(lambda x: scale * rosenbrock(x), x0, OPTIMIZERS[name], stop=bl.Stop(grad_norm=1e-9 * first))
+    run.step(250)
+    assert run.stopped is not None
+    np.testing.assert_allclose(run.x, 1, rtol=1e-6)
+
+
 def test_live_constants_of_a_search():
     run = bl.minimize(himmelblau, np.array([2.0, 2.5]), OPTIMIZERS["ArmijoGD"], steps=1)
     run.hyper["lr"] = 1e-4

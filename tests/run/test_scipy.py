@@ -1,0 +1,405 @@
+"""SciPy's minimizers as runs: the same points as scipy.optimize.minimize, steered like any other run."""
+
+import _thread
+import gc
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+import burlab as bl
+from burlab.errors import ArgumentError, IndexRangeError, StatusError
+from burlab.optim.scipy_minimizer import METHODS
+from tests.optim.curvature_cases import himmelblau, rosenbrock
+
+START = np.array([-1.2, 1.0, 0.5])
+
+
+def direct(method, f=rosenbrock, x0=START, **options):
+    """SciPy's own call: its result, and the points that its callback saw."""
+    traits, value_and_grad, hvp = METHODS[method], bl.value_and_grad(f), bl.hvp(f)
+    seen = [x0]
+    asked = {"jac": True} if traits.gradient else {}
+    if traits.curvature == "hessp":
+        asked["hessp"] = lambda x, v: hvp(x, v.astype(float))
+    elif traits.curvature:
+        asked["hess"] = lambda x: np.stack([hvp(x, unit) for unit in np.eye(len(x))])
+    fun = value_and_grad if traits.gradient else lambda x: float(value_and_grad(x)[0])
+    result = optimize.minimize(
+        fun, x0, method=method, callback=lambda x, *_: seen.append(np.array(x)), **asked, **options
+    )
+    return result, np.array(seen)
+
+
+def points(run):
+    """Every recorded point."""
+    end = run.t
+    found = []
+    for step in range(end + 1):
+        run.seek(step)
+        found.append(run.x)
+    run.seek(end)
+    return np.array(found)
+
+
+@pytest.mark.filterwarnings("ignore:delta_grad")
+@pytest.mark.parametrize("method", METHODS)
+def test_is_scipy(method):
+    result, seen = direct(method)
+    run = bl.minimize(rosenbrock, START, bl.optim.SciPy(method), steps=10_000)
+    np.testing.assert_array_equal(run.x, result.x)
+    visited = points(run)
+    np.testing.assert_array_equal(visited[: len(seen)], seen)
+    assert len(visited) - len(seen) <= 1  # the result, where no callback saw it
+    assert run.stopped.reason == "finished"
+    assert str(result.message) in run.stopped.message
+    history = run.history
+    assert history.steps == run.length == run.t + 1
+    np.testing.assert_allclose(history["value"], [rosenbrock(x) for x in visited], rtol=1e-12, atol=1e-25)
+    norms = [np.linalg.norm(bl.grad(rosenbrock)(x)) for x in visited]
+    np.testing.assert_allclose(history["gradient_norm"], norms, rtol=1e-9, atol=1e-12)
+    lengths = np.linalg.norm(np.diff(visited, axis=0), axis=1)
+    np.testing.assert_allclose(history["step_norm"][:-1], lengths, rtol=1e-14)
+    if METHODS[method].curvature != "hess" and method != "trust-constr":
+        miscount = 1 if METHODS[method].curvature else 0  # SciPy's own nhev is one more than it asked
+        assert 0 <= result.nfev + result.get("nhev", 0) - history["samples"][-1] <= miscount
+    assert np.all(np.diff(history["time"]) >= 0)
+    run.step(5)  # there is nothing left to do
+    assert run.stopped.reason == "finished"
+    assert run.length == history.steps
+
+
+@pytest.mark.parametrize("method", ["L-BFGS-B", "TNC", "SLSQP", "Nelder-Mead", "COBYLA"])
+def test_bounds(method):
+    bounds = [(0.0, 2.0), (-1.0, 0.5)]
+    result, _ = direct(method, himmelblau, np.ones(2) * 0.4, bounds=bounds)
+    run = bl.minimize(himmelblau, np.ones(2) * 0.4, bl.optim.SciPy(method, bounds=bounds), steps=10_000)
+    np.testing.assert_array_equal(run.x, result.x)
+    assert run.x[1] <= 0.5
+
+
+@pytest.mark.filterwarnings("ignore:delta_grad")
+@pytest.mark.parametrize("method", ["SLSQP", "COBYLA", "COBYQA", "trust-constr"])
+def test_constraints_and_options(method):
+    inside = {"type": "ineq", "fun": lambda x: 1 - x @ x}
+    given = {"constraints": inside, "options": {"maxiter": 60}, "tol": 1e-9}
+    result, _ = direct(method, himmelblau, np.zeros(2), **given)
+    run = bl.minimize(himmelblau, np.zeros(2), bl.optim.SciPy(method, **given), steps=10_000)
+    np.testing.assert_array_equal(run.x, result.x)
+    assert run.x @ run.x <= 1 + 1e-6
+
+
+def test_options_reach_scipy():
+    run = bl.minimize(rosenbrock, START, bl.optim.SciPy("BFGS", options={"maxiter": 7}), steps=100)
+    assert run.t == 7
+    assert "Maximum number of iterations" in run.stopped.message
+
+
+def test_names_are_scipys_in_any_case():
+    assert bl.optim.SciPy("nelder-mead").method == "Nelder-Mead"
+    for wrong in ("Adam", None, 3):
+        with pytest.raises(ArgumentError, match="L-BFGS-B"):
+            bl.optim.SciPy(wrong)
+    with pytest.raises(ArgumentError, match=r"BFGS cannot keep bounds.*SLSQP"):
+        bl.optim.SciPy("BFGS", bounds=[(0, 1)])
+    with pytest.raises(ArgumentError, match=r"L-BFGS-B cannot keep constraints.*COBYLA"):
+        bl.optim.SciPy(constraints={"type": "eq", "fun": lambda x: x[0]})
+
+
+def test_batches_are_refused():
+    problem = bl.FiniteSum(lambda x, a: (x[0] - a) ** 2, np.arange(5.0))
+    for arguments in ({"batch": 2}, {"batch": 5, "sampler": "uniform"}):
+        with pytest.raises(ArgumentError, match="Leave batch= out"):
+            bl.minimize(problem, np.zeros(1), bl.optim.SciPy(), **arguments)
+
+
+def test_sums_over_data_trees_and_precision():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(50, 3)), rng.normal(size=50)
+    problem = bl.FiniteSum(lambda p, a, b: (a[:2] @ p[0] + a[2] * p[1] - b) ** 2, (a, b), lambda p: 0.1 * p[1] ** 2)
+    run = bl.minimize(problem, (np.zeros(2), 0.0), bl.optim.SciPy("BFGS"), steps=100)
+    system = 2 / 50 * a.T @ a + np.diag([0, 0, 0.2])
+    expected = np.linalg.solve(system, 2 / 50 * a.T @ b)
+    np.testing.assert_allclose(np.append(run.x[0], run.x[1]), expected, atol=1e-5)
+    assert run.x[0].shape == (2,)
+    assert run.x[1].shape == ()
+    assert run.history["samples"][-1] % 50 == 0
+    single = bl.minimize(rosenbrock, np.full(2, 0.5, np.float32), bl.optim.SciPy("CG", tol=1e-2), steps=50)
+    assert single.x.dtype == np.float32
+    np.testing.assert_allclose(single.x, 1, atol=0.1)
+
+
+def test_keys_are_drawn_once_from_the_seed():
+    """SciPy needs one function; the same seed gives the same one."""
+    noisy = lambda x, a, key: (x[0] - a - bl.random.normal(key, ())) ** 2  # noqa: E731 - as a user writes it
+    problem = bl.FiniteSum(noisy, np.arange(20.0))
+    ends = [bl.minimize(problem, np.zeros(1), bl.optim.SciPy(), seed=seed, steps=50).x[0] for seed in (1, 1, 2)]
+    assert ends[0] == ends[1] != ends[2]
+
+
+# ---- steering
+
+
+def test_steps_and_pauses_change_nothing():
+    result, seen = direct("CG")
+    run = bl.minimize(rosenbrock, START, bl.optim.SciPy("CG"))
+    assert (run.t, run.length, run.running) == (0, 0, False)
+    for t in range(1, 8):
+        run.step()
+        assert run.t == run.length == t
+        np.testing.assert_array_equal(run.x, seen[t])
+    run.start(steps=4)
+    assert run.wait()
+    assert run.t == 11
+    run.start()
+    assert run.wait(30)
+    np.testing.assert_array_equal(run.x, result.x)
+
+
+SLOW = np.random.default_rng(0).normal(size=(400_000, 8))
+
+
+def slow(x, a):
+    return np.sum(np.tanh(np.outer(a, x)) ** 2) + np.sum((x - 1) ** 2)
+
+
+def test_pause_in_the_middle_of_an_evaluation():
+    problem = bl.FiniteSum(slow, SLOW)
+    run = bl.minimize(problem, np.ones(8), bl.optim.SciPy("BFGS"))
+    run.start()
+    for _ in range(3):
+        time.sleep(0.1)
+        pressed = time.monotonic()
+        run.pause()
+        assert time.monotonic() - pressed < 0.2
+        assert not run.running
+        done, elapsed = run.t, run.history["time"]
+        time.sleep(0.2)
+        assert run.t == done
+        run.start()
+        assert elapsed.size <= done
+    run.pause()
+
+
+def test_interrupt():
+    run = bl.minimize(bl.FiniteSum(slow, SLOW), np.ones(8), bl.optim.SciPy("BFGS"))
+    pressed = []
+
+    def press():
+        pressed.append(time.monotonic())
+        _thread.interrupt_main()
+
+    threading.Timer(0.3, press).start()
+    with pytest.raises(KeyboardInterrupt):
+        run.step(10**6)
+    assert time.monotonic() - pressed[0] < 0.1
+    assert run.wait(1.0)
+    done = run.t
+    time.sleep(0.3)
+    assert run.t == done
+    run.step(1)
+    assert run.t == done + 1
+    run.stop()
+
+
+def test_seek_shows_and_goes_on_from_the_newest_only():
+    result, seen = direct("BFGS")
+    run = bl.minimize(rosenbrock, START, bl.optim.SciPy("BFGS"), steps=20)
+    run.seek(6)
+    assert (run.t, run.length) == (6, 20)
+    np.testing.assert_array_equal(run.x, seen[6])
+    for move in (run.step, run.start):
+        with pytest.raises(StatusError, match=r"cannot go on from there.*run\.fork\(\).*run\.seek\(20\)"):
+            move()
+    run.seek(20)
+    run.step(1000)
+    np.testing.assert_array_equal(run.x, result.x)
+    with pytest.raises(ArgumentError):
+        run.seek(run.length + 1)
+
+
+def test_fork_starts_anew_from_the_point_shown():
+    run = bl.minimize(himmelblau, np.array([0.1, 0.3]), bl.optim.SciPy("CG"), steps=8)
+    before = {name: run.history[name] for name in ("value", "gradient_norm", "step_norm", "samples", "time")}
+    run.seek(5)
+    other = run.fork()
+    assert (other.t, other.length, other.parent) == (5, 5, run)
+    np.testing.assert_array_equal(other.x, run.x)
+    other.step(1000)
+    result, seen = direct("CG", himmelblau, run.x)
+    np.testing.assert_array_equal(other.x, result.x)
+    assert other.t == 5 + len(seen) - 1
+    for name, column in before.items():
+        np.testing.assert_array_equal(other.history[name][:5], column[:5])
+    assert np.all(np.diff(other.history["time"]) >= 0)
+    assert np.all(np.diff(other.history["samples"]) >= 0)
+    other.seek(2)
+    run.seek(2)
+    np.testing.assert_array_equal(other.x, run.x)
+    run.seek(8)
+    run.step(1000)
+    np.testing.assert_array_equal(run.x, direct("CG", himmelblau, np.array([0.1, 0.3]))[0].x)
+
+
+def test_no_live_fields():
+    run = bl.minimize(rosenbrock, START, bl.optim.SciPy())
+    assert run.hyper.keys() == ()
+    assert run.events == []
+    with pytest.raises(ArgumentError, match="no live field"):
+        run.hyper["lr"] = 1.0
+
+
+def test_criteria():
+    _, seen = direct("BFGS")
+    norms = [np.linalg.norm(bl.grad(rosenbrock)(x)) for x in seen]
+    values = [rosenbrock(x) for x in seen]
+    for stop, hit, reason in (
+        (bl.Stop(grad_norm=1.0), next(k for k, v in enumerate(norms) if v <= 1.0), "grad_norm"),
+        (bl.Stop(value=1.0), next(k for k, v in enumerate(values) if v <= 1.0), "value"),
+        (bl.Stop(value=1e9), 0, "value"),
+        (bl.Stop(steps=4), 4, "steps"),
+    ):
+        run = bl.minimize(rosenbrock, START, bl.optim.SciPy("BFGS"), stop=stop, steps=1000)
+        assert (run.t, run.stopped.reason, run.stopped.step) == (hit, reason, hit)
+        assert run.length == hit + (reason != "steps")
+        np.testing.assert_array_equal(run.x, seen[hit])
+        if reason != "steps":
+            assert run.history["value"][-1] == values[hit]
+            run.step(1)
+            assert run.t == hit + 1
+            assert run.history["step_norm"][hit] == np.linalg.norm(seen[hit + 1] - seen[hit])
+    timed = bl.minimize(bl.FiniteSum(slow, SLOW), np.ones(8), bl.optim.SciPy(), stop=bl.Stop(seconds=0.2))
+    started = time.monotonic()
+    timed.step(10**6)
+    assert timed.stopped.reason == "seconds"
+    assert time.monotonic() - started < 2
+
+
+def test_numbers_that_blow_up():
+    f = lambda x: np.log(x[0]) + x[0] ** 2  # noqa: E731 - as a user writes it
+    with pytest.warns(RuntimeWarning, match="nan"):
+        run = bl.minimize(f, np.array([-1.0]), bl.optim.SciPy("Nelder-Mead"), steps=10)
+    assert run.stopped.reason == "non_finite"
+    assert run.t == 0
+
+
+def test_memory_path_and_dropped_points():
+    run = bl.minimize(himmelblau, np.zeros(2), bl.optim.SciPy("Nelder-Mead"), steps=30, keyframe_bytes=160)
+    memory = run.memory
+    assert memory["total"] == sum(v for k, v in memory.items() if k != "total")
+    assert memory["history"] > 0
+    assert 0 < memory["keyframes"] <= 160
+    run.seek(16)
+    with pytest.raises(ArgumentError, match=r"step 17 was not kept.*every 4-th"):
+        run.seek(17)
+    assert run.t == 16
+    run.seek(30)
+    whole = bl.minimize(himmelblau, np.zeros(2), bl.optim.SciPy("Nelder-Mead"), steps=30)
+    np.testing.assert_array_equal(run.x, whole.x)
+
+
+# ---- what goes wrong
+
+
+def test_a_kernel_that_fails_is_asked_again():
+    """An index that leaves its axis: the error is raised as often as the step is tried."""
+    table = np.arange(4.0)
+    f = lambda x: bl.asarray(table)[(x[0] * 10).astype(np.int64)] + x[0] ** 2  # noqa: E731 - as a user writes it
+    run = bl.minimize(f, np.array([0.35]), bl.optim.SciPy("Nelder-Mead", options={"initial_simplex": [[0.3], [0.9]]}))
+    for _ in range(2):
+        with pytest.raises(IndexRangeError):
+            run.step(3)
+        assert run.stopped.reason == "error"
+        assert run.t == 0
+
+
+def test_what_scipy_raises_is_raised():
+    wrong = {"type": "ineq", "fun": lambda x: x[7]}
+    run = bl.minimize(rosenbrock, START, bl.optim.SciPy("SLSQP", constraints=wrong))
+    for _ in range(2):
+        with pytest.raises(IndexError):
+            run.step()
+    run = bl.minimize(rosenbrock, START, bl.optim.SciPy(bounds=[(0, 1), (0, 1)]))
+    with pytest.raises(ValueError, match="bounds"):
+        run.step()
+
+
+def test_what_cannot_be_traced_is_said_at_once():
+    with pytest.raises(bl.BurlabError):
+        bl.minimize(lambda x: float(x[0]), START, bl.optim.SciPy())
+
+
+def workers():
+    return {thread for thread in threading.enumerate() if thread.name == "burlab-scipy"}
+
+
+def test_threads_end():
+    before = workers()
+    paused = bl.minimize(rosenbrock, START, bl.optim.SciPy("CG"), steps=3)
+    running = bl.minimize(bl.FiniteSum(slow, SLOW), np.ones(8), bl.optim.SciPy("BFGS"))
+    running.start()
+    mine = workers() - before
+    assert len(mine) == 2
+    history = paused.history
+    del paused, running
+    gc.collect()
+    deadline = time.monotonic() + 5
+    while mine & workers() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not mine & workers()
+    assert history["value"].size == 3
+    before = workers()
+    run = bl.minimize(rosenbrock, START, bl.optim.SciPy("CG"), steps=3)
+    mine = workers() - before
+    run.stop()
+    assert not mine & workers()
+    assert run.t == 3
+    with pytest.raises(StatusError, match="stopped for good"):
+        run.step()
+
+
+@pytest.mark.parametrize("method", ["COBYLA", "TNC", "SLSQP", "L-BFGS-B"])
+def test_two_runs_at_once(method):
+    one, other = (bl.minimize(rosenbrock, START, bl.optim.SciPy(method)) for _ in range(2))
+    for run in (one, other, one):
+        run.step(2)
+    assert (one.t, other.t) == (4, 2)
+    one.start()
+    other.start()
+    assert one.wait(60)
+    assert other.wait(60)
+    np.testing.assert_array_equal(one.x, other.x)
+    np.testing.assert_array_equal(one.x, direct(method)[0].x)
+
+
+@pytest.mark.parametrize("state", ["paused", "running", "forked"])
+def test_the_interpreter_ends_quickly(state):
+    program = f"""
+import os, numpy as np, burlab as bl
+from burlab.errors import StatusError
+data = np.random.default_rng(0).normal(size=(400_000, 8))
+run = bl.minimize(bl.FiniteSum(lambda x, a: np.sum(np.tanh(np.outer(a, x)) ** 2), data), np.ones(8), bl.optim.SciPy())
+run.step(1)
+if {state!r} == "running":
+    run.start()
+if {state!r} == "forked":
+    child = os.fork()
+    if child == 0:
+        try:
+            run.step(1)
+        except StatusError as error:
+            os._exit(0 if "forked" in str(error) else 1)
+        os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+print("done", flush=True)
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, env=environment, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "done\n", "")
