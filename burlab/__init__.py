@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from burlab.graph.indexing import asarray as asarray
     from burlab.graph.tree import pytree as pytree
     from burlab.problems import FiniteSum as FiniteSum
-    from burlab.run import Run as Run, Stop as Stop, minimize as minimize
+    from burlab.run import Run as Run, Stop as Stop, load_run as load_run, minimize as minimize
     from burlab.transforms import (
         check_grads as check_grads,
         compile as compile,
@@ -84,7 +84,7 @@ _HOME = {
         "burlab.optim": "optim",  # a module is its own value
         "burlab.problems": "FiniteSum problems",
         "burlab.data": "data",
-        "burlab.run": "Run Stop minimize",
+        "burlab.run": "Run Stop load_run minimize",
         "burlab.plots": "plots",
     }.items()
     for name in names.split()

@@ -25,6 +25,7 @@ from burlab.runtime.wait import SLICE
 from .doors import CView, Event, FeedView, Plan, loop_doors
 from .engine import Array
 from .feed import Fresh
+from .saved import Saved, kept, put, take, twin
 from .stop import REASONS, Stop, Stopped, explain
 from .tables import Table, nbytes
 from .view import View
@@ -108,6 +109,35 @@ class Loop:
     def open(setup: Setup, cells: list[Array]) -> "Loop":
         """A loop at rest at step 0. cells: x and the leaves of the state, which are copied."""
         return Loop(setup, setup.open(cells, loop_doors()["loop_open"]))
+
+    @property
+    def setup(self) -> Setup:
+        """What it opened from."""
+        return self._setup
+
+    @staticmethod
+    def restored(setup: Setup, saved: Saved) -> "Loop":
+        """A loop at rest that is what was saved."""
+        loop = Loop(setup, setup.open(None, loop_doors()["loop_open"]))
+        while not (done := put(loop._handle, saved, _PATIENCE)):
+            pass  # an interrupt is raised here
+        if done != 1:
+            raise StatusError("no memory is left for this run. Close other runs.")
+        while not loop.rests(1.0):
+            pass
+        return loop
+
+    def saved(self, most: int) -> Saved:
+        """All that this loop is, besides its setup. most: bytes of keyframes, besides the first and the last one."""
+        self.settle()
+        while (address := self._setup.open(None, lambda plan: twin(self._handle, plan, _PATIENCE))) is None:
+            pass
+        other = Loop(self._setup, address)
+        while not other.rests(1.0):
+            pass
+        path = None if other.path is None else kept(other.path, self.dimension)
+        tables = kept(other.record, len(self.columns)), kept(other.record.stamps, 2), path
+        return take(other._handle, self._setup.cells, tables, other.event_rows(), most)
 
     def view(self) -> View:
         """What the loop is doing."""

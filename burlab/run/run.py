@@ -1,5 +1,6 @@
 """A run: one optimizer on one problem, paused at step 0 until it is told to step."""
 
+import os
 import threading
 import time
 import warnings
@@ -18,6 +19,7 @@ from .engine import Array, Engine
 from .history import Event, History, events
 from .hypers import Hypers
 from .progress import Bar, open_bar
+from .save import save
 from .stop import ENDLESS, Stopped
 from .tail import Cursor, at, path, tail
 from .watch import Watch
@@ -245,6 +247,21 @@ class Run:
         for name, value in changes.items():
             other.hyper[name] = value
         return other
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the run to a file, whole or not at all; also while it runs. `burlab.load_run` gives it back.
+
+        The file holds the history, keyframes, the state of the optimizer, and what it computes, as graphs; of the data
+        it holds a checksum. Raises FileError where it cannot be written: what was there is then unchanged.
+
+        >>> import tempfile, numpy as np, burlab as bl
+        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=2)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     run.save(f"{folder}/a.burlab")
+        ...     bl.load_run(f"{folder}/a.burlab").x
+        array([0.25])
+        """
+        save(self._engine, path)
 
     def stop(self) -> None:
         """End the run's thread for good. It can still be read; it cannot step any more.

@@ -1,0 +1,106 @@
+"""The kernels of a run as graphs in a file: nothing of the user's Python is needed to run them again."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from burlab.compiler.executable import Executable, build
+from burlab.errors import FileError, GraphError
+from burlab.graph import Graph, serial, tree
+from burlab.problems.data import Data
+from burlab.problems.engine import SampleKernel
+from burlab.problems.point import Point
+
+from .tables import Array
+
+Kernels = tuple[SampleKernel, SampleKernel | None]
+Specs = list[tuple[tuple[int, ...], "np.dtype[Any]"]]
+
+
+class GraphWriter:
+    """Gives each executable a name; texts: their graphs as JSON in UTF-8, by name."""
+
+    def __init__(self) -> None:
+        self._names: dict[int, str] = {}
+        self.texts: dict[str, Array] = {}
+
+    def add(self, executable: Executable) -> str:
+        """The name of an executable, the same for the same one."""
+        name = self._names.setdefault(id(executable), f"graph/{len(self._names)}")
+        if name not in self.texts:
+            self.texts[name] = np.frombuffer(serial.to_json(executable.graph).encode(), np.uint8)
+        return name
+
+    def kernels(self, kernels: Kernels) -> list[Any]:
+        """What describes the kernels of a loss and a regularizer: graph, groups of outputs, whether it takes a key."""
+        return [
+            None if kernel is None else [self.add(kernel.executable), list(kernel.groups), kernel.keyed]
+            for kernel in kernels
+        ]
+
+
+class GraphReader:
+    """Makes kernels of the graphs in a file. It answers like an oracle, for the questions that it has.
+
+    arrays: of the file. point: x; data: the samples.
+    """
+
+    def __init__(self, arrays: dict[str, Array], point: Point, data: Data) -> None:
+        self._arrays = arrays
+        self._point = point
+        self.data = data
+        self.keyed = False
+        self._known: dict[tuple[str, int], Kernels] = {}
+
+    def graph(self, name: str, inputs: Specs, outputs: Specs | None = None) -> Graph:
+        """A graph, which must have these inputs, and at least these outputs."""
+        try:
+            graph = serial.from_json(self._arrays[name].tobytes().decode())
+        except (GraphError, UnicodeDecodeError) as error:
+            raise FileError(f"the graph {name} cannot be read: {error}") from error
+        found = [(node.shape, node.dtype) for node in graph.inputs]
+        given = [(node.shape, node.dtype) for node in graph.outputs][: len(outputs or [])]
+        if found != inputs or given != (outputs or []):
+            raise FileError(f"the graph {name} takes {found} and gives {given}, expected {inputs} and {outputs}.")
+        return graph
+
+    def make(self, described: list[Any], points: int) -> Kernels:
+        """The kernels that `GraphWriter.kernels` described; points: how many points they are about."""
+        samples, once = described
+        kernel = self._kernel(samples, points, self.data)
+        self.keyed = self.keyed or kernel.keyed
+        return kernel, None if once is None else self._kernel(once, points, Data.none())
+
+    def know(self, question: str, points: int, described: list[Any]) -> None:
+        """Have an answer."""
+        self._known[question, points] = self.make(described, points)
+
+    def kernels(self, question: str, shared: Sequence[Point]) -> Kernels:
+        """The kernels for a question about points."""
+        return self._known[question, len(shared)]
+
+    def _kernel(self, described: list[Any], points: int, data: Data) -> SampleKernel:
+        name, groups, keyed = described
+        inputs = [(leaf.shape, leaf.dtype) for leaf in self._point.leaves] * points
+        inputs += [(array.shape[1:], array.dtype) for array in data.arrays]
+        inputs += [((2,), np.dtype(np.uint64))] * bool(keyed)
+        structure = tree.flatten(tuple((0,) * int(count) for count in groups))[1]
+        graph = self.graph(name, inputs)
+        if len(graph.outputs) != sum(groups):
+            raise FileError(f"the graph {name} gives {len(graph.outputs)} arrays, expected {sum(groups)}.")
+        return SampleKernel(graph, structure, data, bool(keyed))
+
+
+class Schedule:
+    """What a schedule gives, by the graph of the update: its output, from the step and no live value."""
+
+    def __init__(self, update: Graph, output: int, hyper: int) -> None:
+        """output, hyper: which output of the update it is, and which input the hyperparameter."""
+        self._graph = Graph((update.inputs[2], update.inputs[hyper]), (update.outputs[output],))
+        self._executable: Executable | None = None
+
+    def __call__(self, t: int) -> float:
+        """The value of step t."""
+        self._executable = self._executable or build(self._graph)
+        return float(self._executable(np.int64(t), np.float64(np.nan))[0])

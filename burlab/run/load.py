@@ -1,0 +1,133 @@
+"""`load_run(path, data)`: a run from a file, verified before anything of it runs."""
+
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+
+from burlab.errors import BurlabError, FileError
+from burlab.graph import tree
+
+from . import file
+from .loop import Loop, Setup
+from .recipe import bits, rebuild
+from .run import Run
+from .save import KIND, STANDING
+from .saved import Kept, Saved, Standing
+from .stop import Stop
+from .tables import Array
+
+
+def load_run(
+    path: str | os.PathLike[str], data: Any = None, *, like: tree.Tree = None, stop: Stop | None = None
+) -> Run:
+    """The run that `run.save(path)` wrote, at rest where it stood: it goes on as if it had never stopped, bit for bit.
+
+    data: what the FiniteSum was made of, an array or a tuple of arrays; the file holds a checksum of it. Functions and
+    classes of the program that saved need not exist. like: any tree with x's structure, needed where it holds classes
+    or keys that no file can hold. stop: in place of the one that was saved; a predicate (`Stop.when`) is never saved.
+
+    Everything is verified before anything runs. Raises FileError where the file is missing, damaged or from another
+    version, or the data are not those of the run. Warns where steps may differ in their last bits from those in the
+    file, because this burlab or this CPU computes them with other instructions.
+
+    >>> import tempfile, numpy as np, burlab as bl
+    >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run.save(f"{folder}/a.burlab")
+    ...     again = bl.load_run(f"{folder}/a.burlab")
+    >>> again.step(); again.t, again.x
+    (3, array([0.125]))
+    """
+    document, arrays = file.read(path, KIND)
+    try:
+        saved = _saved(document, arrays)
+        setup = rebuild(document["recipe"], arrays, [frame[0] for frame in saved.frames], data, like, stop)
+        _verify(saved, setup)
+    except FileError as error:
+        raise FileError(f"{path}: {error}") from error
+    except (BurlabError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise FileError(f"{path} is malformed: {type(error).__name__}: {error}. Use another copy.") from error
+    _warn(path, document["recipe"], setup, stop)
+    return Run(Loop.restored(setup, saved), setup.start, setup.rule.schedules, None, None)
+
+
+def _saved(document: Any, arrays: dict[str, Array]) -> Saved:
+    elapsed, value, norm = arrays["standing"].tolist()
+    standing = Standing(*(int(document["standing"][name]) for name in STANDING), elapsed, value, norm)
+    tables = {
+        name: None if extent is None else Kept(int(extent[0]), int(extent[1]), _numbered(arrays, name))
+        for name, extent in document["tables"].items()
+    }
+    record, stamps = tables["record"], tables["stamps"]
+    if record is None or stamps is None:
+        raise ValueError("the file has no record")
+    events = arrays["events/0"], arrays["events/1"], arrays["events/2"]
+    frames = _numbered(arrays, "frames")
+    return Saved(standing, record, stamps, tables["path"], events, arrays["frames"], frames, _numbered(arrays, "cells"))
+
+
+def _numbered(arrays: dict[str, Array], name: str) -> list[Array]:
+    found: list[Array] = []
+    while f"{name}/{len(found)}" in arrays:
+        found.append(arrays[f"{name}/{len(found)}"])
+    return found
+
+
+def _verify(saved: Saved, setup: Setup) -> None:
+    """What C++ relies on: that tables, events and keyframes fit each other and the recipe."""
+    at, rows = saved.standing, saved.record.rows
+    slots = rows if saved.record.span == 2 else -(-rows // max(saved.record.span, 1)) * 2
+    steps, hypers, values = saved.events
+    frames, first = saved.frame_steps, setup.start.leaves[0]
+    rules = {
+        "cursor": 0 <= at.step <= at.done <= rows <= at.done + 1 and 0 <= at.proved <= rows,
+        "reason": 0 <= at.reason <= 6,
+        "record": _fits(saved.record, len(setup.columns), slots) and _doubling(saved.record.span, 2),
+        "time stamps": _thin(saved.stamps, 2) and bool((np.diff(saved.stamps.columns[0]) > 0).all()),
+        "path": (saved.path is None) == (setup.dimension > 2),
+        "path's columns": saved.path is None or (_thin(saved.path, setup.dimension) and saved.path.rows == rows),
+        "events": len(steps) == len(hypers) == len(values) and _rising(steps, 0, at.done),
+        "event's hyperparameters": all(0 <= k < len(setup.rule.hyper) for k in hypers),
+        "keyframes": _rising(frames, 0, at.done) and frames[0] == 0 and len(set(frames.tolist())) == len(frames),
+        "keyframes' cells": [(c.shape, c.dtype) for c in saved.frames]
+        == [((len(frames), *shape), dtype) for shape, dtype in setup.cells],
+        "cells": [(cell.shape, cell.dtype) for cell in saved.cells] == setup.cells,
+        "x": first.dtype in (np.float32, np.float64),
+    }
+    if broken := [name for name, holds in rules.items() if not holds]:
+        raise ValueError(f"its {broken[0]} do not fit the rest")
+
+
+def _fits(kept: Kept, columns: int, slots: int) -> bool:
+    return len(kept.columns) == columns and all(c.shape == (slots,) and c.dtype == np.float64 for c in kept.columns)
+
+
+def _thin(kept: Kept, columns: int) -> bool:
+    return _doubling(kept.span, 1) and kept.rows >= 0 and _fits(kept, columns, -(-kept.rows // kept.span))
+
+
+def _doubling(number: int, least: int) -> bool:
+    return number >= least and number & (number - 1) == 0
+
+
+def _rising(steps: Array, least: int, most: int) -> bool:
+    inside = steps.dtype == np.int64 and steps.ndim == 1 and bool(((steps >= least) & (steps <= most)).all())
+    return inside and bool((np.diff(steps) >= 0).all())
+
+
+def _warn(path: Any, recipe: Any, setup: Setup, stop: Stop | None) -> None:
+    if recipe["bits"] != bits(setup):
+        warnings.warn(
+            f"{path} comes from another version of burlab or another kind of CPU: the run goes on, but its steps may "
+            "differ from those in the file in their last bits.",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    if recipe["stop"]["when"] and stop is None:
+        warnings.warn(
+            f"{path} does not hold the predicate Stop.when of the run. Pass load_run(..., stop=bl.Stop(when=...)).",
+            RuntimeWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,163 @@
+"""What a run consists of, as JSON and arrays, and back: graphs in place of functions, checksums in place of data."""
+
+import hashlib
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from burlab import __version__
+from burlab.compiler.executable import build
+from burlab.errors import ArgumentError, FileError, ShapeError
+from burlab.graph import tree
+from burlab.optim.rule import Rule
+from burlab.problems.asked import Asked
+from burlab.problems.data import Data
+from burlab.problems.numbers import whole
+from burlab.problems.point import Point
+from burlab.problems.sampling import Sampling, drawn
+from burlab.runtime.cpu import instruction_set
+
+from . import structure
+from .graphs import GraphReader, GraphWriter, Schedule, Specs
+from .loop import Setup
+from .stop import Stop
+from .tables import Array
+
+_NUMBERS = ("seconds", "grad_norm", "value")
+
+
+def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
+    """A setup as JSON, and the arrays that it names."""
+    rule, stream, graphs = setup.rule, setup.stream, GraphWriter()
+    document = {
+        "structure": structure.to_json(setup.start.structure),
+        "shapes": [leaf.shape for leaf in setup.start.leaves],
+        "state": structure.to_json(rule.structure),
+        "cells": [[shape, dtype.name] for shape, dtype in setup.cells],
+        "loss": graphs.kernels((setup.samples, setup.once)),
+        "asked": [[*key, graphs.kernels(kernels)] for key, kernels in setup.asked.kernels.items()],
+        "update": graphs.add(setup.update),
+        "hypers": list(rule.hyper),
+        "schedules": list(rule.schedules),
+        "questions": list(rule.questions),
+        "data": [_described(array) for array in setup.samples.data.arrays],
+        "stream": [stream.samples, stream.batch, Sampling(stream.sampling).name, int(stream.key[0])],
+        "threads": setup.threads,
+        "budgets": list(setup.budgets),
+        "stop": _described_stop(setup.stop),
+        "bits": bits(setup),
+    }
+    return document, {"hypers": np.array(list(rule.hyper.values()), np.float64)} | graphs.texts
+
+
+def rebuild(
+    document: Any, arrays: dict[str, Array], start: list[Array], data: Any, like: tree.Tree, stop: Stop | None
+) -> Setup:
+    """The setup that was described. start: x and the state at step 0. data, like, stop: see `load_run`.
+
+    Raises FileError where the data are others or x cannot be made. Everything is checked before anything is compiled.
+    """
+    form = structure.from_json(document["structure"], like)
+    if [[list(cell.shape), cell.dtype.name] for cell in start] != document["cells"]:
+        raise FileError(f"the keyframes do not fit the recipe, whose x and state are {document['cells']}.")
+    samples = _checked(data, document["data"])
+    stream = drawn(*document["stream"])
+    point = Point(_leaves(start[0], document["shapes"]), form)
+    if samples.samples != stream.samples or form.num_leaves != len(point.leaves):
+        raise FileError(f"the recipe is for {stream.samples} samples, and {len(point.leaves)} arrays in x.")
+    reader = GraphReader(arrays, point, samples)
+    hyper = dict(zip(document["hypers"], arrays["hypers"].tolist(), strict=True))
+    update = reader.graph(document["update"], *_faces(start, len(hyper), len(document["schedules"])))
+    places = [list(hyper).index(name) for name in document["schedules"]]
+    schedules = {name: Schedule(update, len(start) + k, 3 + places[k]) for k, name in enumerate(document["schedules"])}
+    for question, points, described in document["asked"]:
+        reader.know(question, points, described)
+    state = _state(document["state"], len(start) - 1)
+    rule = Rule(update, hyper, schedules, tuple(start[1:]), state, tuple(document["questions"]))
+    loss, regularizer = reader.make(document["loss"], 1)
+    asked = Asked(reader, point, rule.questions, stream)
+    stop = _stop(document["stop"]) if stop is None else stop
+    return Setup(
+        loss, regularizer, build(update), rule, asked, point, stream, whole(document["threads"], "threads", 1), stop,
+        (whole(document["budgets"][0], "history_bytes", 0), whole(document["budgets"][1], "keyframe_bytes", 0)),
+    )  # fmt: skip
+
+
+def bits(setup: Setup) -> str:
+    """A hash of all that decides the bits of a step: the C++ that runs, the instruction set, the version of burlab."""
+    kernels = [kernel for pair in setup.asked.kernels.values() for kernel in pair]
+    executables = [kernel.executable for kernel in (setup.samples, setup.once, *kernels) if kernel is not None]
+    parts = [executable.source for executable in (*executables, setup.update)]
+    return hashlib.sha256("\n".join([__version__, instruction_set().name, *parts]).encode()).hexdigest()
+
+
+def _described(array: Array) -> list[Any]:
+    little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    return [array.dtype.name, list(array.shape), hashlib.sha256(little.reshape(-1).view(np.uint8).data).hexdigest()]
+
+
+def _checked(data: Any, described: list[Any]) -> Data:
+    """The data, if they are those that were described."""
+    wanted = ", ".join(f"{dtype}{shape}" for dtype, shape, _ in described)
+    if not described:
+        if data is not None:
+            raise FileError("this run has no data, it minimizes a function of x alone. Call load_run(path).")
+        return Data.none()
+    if data is None:
+        raise FileError(f"this run was saved without its data, arrays {wanted}. Pass load_run(path, data).")
+    try:
+        given = Data.of(data)
+    except (ArgumentError, ShapeError, TypeError) as error:
+        raise FileError(f"this run needs its data, arrays {wanted}; what was passed cannot be data: {error}") from error
+    came = [_described(array) for array in given.arrays]
+    if came == described:
+        return given
+    forms = ", ".join(f"{dtype}{shape}" for dtype, shape, _ in came)
+    if [row[:2] for row in came] != [row[:2] for row in described]:
+        raise FileError(f"this run was made with data {wanted}, got {forms}. Pass the arrays that it was made with.")
+    others = [k for k, (ours, theirs) in enumerate(zip(came, described, strict=True)) if ours != theirs]
+    raise FileError(
+        f"data[{others[0]}] has the right form, {came[others[0]][0]}{came[others[0]][1]}, but other numbers than those "
+        "that this run was made with. Pass the same arrays, unchanged and in the same order."
+    )
+
+
+def _faces(start: list[Array], hypers: int, schedules: int) -> tuple[Specs, Specs]:
+    """Inputs and outputs of an update: see `burlab.optim.rule.Rule`."""
+    x, *state = [(cell.shape, cell.dtype) for cell in start]
+    wide, number = np.dtype(np.float64), np.dtype(np.int64)
+    inputs = [x, x, ((), number), *[((), wide)] * hypers, *state, ((), x[1]), ((2,), np.dtype(np.uint64)), ((), number)]
+    return inputs, [x, *state, *[((), wide)] * schedules]
+
+
+def _leaves(flat: Array, shapes: list[list[int]]) -> list[Array]:
+    sizes = [math.prod(shape) for shape in shapes]
+    if sum(sizes) != flat.size:
+        raise FileError(f"x has {flat.size} entries, but its shapes {shapes} have {sum(sizes)}.")
+    return [part.reshape(shape) for part, shape in zip(np.split(flat, np.cumsum(sizes)[:-1]), shapes, strict=True)]
+
+
+def _state(text: Any, leaves: int) -> tree.TreeDef:
+    """The structure of the state; a tuple of its leaves where its class is not there."""
+    try:
+        return structure.from_json(text)
+    except FileError:
+        return tree.flatten((0,) * leaves)[1]
+
+
+def _described_stop(stop: Stop) -> dict[str, Any]:
+    numbers = {name: getattr(stop, name) for name in _NUMBERS}
+    exact = {name: None if number is None else float(number).hex() for name, number in numbers.items()}
+    return exact | {
+        "steps": stop.steps and int(stop.steps),
+        "non_finite": bool(stop.non_finite),
+        "when": bool(stop.when),
+    }
+
+
+def _stop(described: dict[str, Any]) -> Stop:
+    numbers = {name: described[name] for name in _NUMBERS}
+    exact = {name: None if number is None else float.fromhex(number) for name, number in numbers.items()}
+    return replace(Stop(steps=described["steps"], non_finite=described["non_finite"]), **exact)
