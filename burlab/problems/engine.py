@@ -97,6 +97,12 @@ class SampleKernel:
         traced = trace(f, (*shared, *data.example), keyword)
         return SampleKernel(traced.graph, traced.result, data, keyed)
 
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The keys of its third output, a dict of numbers, in their order; none where it has no third output."""
+        children = self.structure.children()
+        return tuple(children[2].entries()) if len(children) > 2 else ()
+
     def mean(
         self, fixed: Sequence[Array], stream: Stream, key: Any, threads: int, between: Callable[[], None] | None = None
     ) -> tree.Tree:

@@ -22,7 +22,8 @@ class FiniteSum:
 
     loss: (x, *sample) -> number, in NumPy; where it takes `key=` it gets a random key of its own per sample.
     data: an array or a tuple of arrays with a leading sample axis, float32, float64, integers or bool.
-    regularizer: x -> number, added once. threads: at most 16 work on a sum; their number changes no bit.
+    regularizer: x -> number, added once. threads: at most 16 work on a sum; their number changes no bit. has_aux: the
+    loss gives (number, {name: number, ...}); a run records the batch's means of these metrics as columns.
     x is a float array or any tree of them; results have its structure and dtypes. `indices`, shape (b,), chooses a
     batch of samples, repeats allowed, in place of all n.
 
@@ -33,13 +34,19 @@ class FiniteSum:
     """
 
     def __init__(
-        self, loss: Callable[..., Any], data: Any, regularizer: Callable[[Any], Any] | None = None, *, threads: int = 1
+        self,
+        loss: Callable[..., Any],
+        data: Any,
+        regularizer: Callable[[Any], Any] | None = None,
+        *,
+        threads: int = 1,
+        has_aux: bool = False,
     ) -> None:
         if not callable(loss):
             raise ArgumentError(f"loss is a {type(loss).__name__}, expected a function loss(x, *sample).")
         if regularizer is not None and not callable(regularizer):
             raise ArgumentError(f"regularizer is a {type(regularizer).__name__}, expected a function of x, or None.")
-        self.oracle = Oracle(loss, Data.of(data), regularizer)
+        self.oracle = Oracle(loss, Data.of(data), regularizer, has_aux)
         self.threads = whole(threads, "threads", 1)
 
     def __len__(self) -> int:

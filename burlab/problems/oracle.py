@@ -2,11 +2,14 @@
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from burlab.graph import tree
+from burlab.errors import ArgumentError, ShapeError
+from burlab.graph import Node, tree
+from burlab.graph.elementwise import as_dtype
+from burlab.graph.node import as_node
 from burlab.transforms import grad, hvp, value_and_grad
 
 from .data import Data
@@ -39,6 +42,29 @@ def _training(loss: Loss) -> Loss:
         return value.astype(tree.flatten(x)[0][0].dtype), gradient
 
     return rule
+
+
+def _measured(loss: Loss) -> Loss:
+    """Value, gradient, and the metrics that the loss gives beside its value, in one dtype."""
+
+    def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
+        (value, metrics), gradient = value_and_grad(loss, has_aux=True)(x, *sample, **key)
+        dtype = tree.flatten(x)[0][0].dtype
+        return value.astype(dtype), gradient, _numbers(metrics, dtype)
+
+    return rule
+
+
+def _numbers(metrics: Any, dtype: "np.dtype[Any]") -> dict[str, Node]:
+    if not isinstance(metrics, dict) or not all(isinstance(name, str) for name in cast("dict[Any, Any]", metrics)):
+        raise ArgumentError(
+            f"with has_aux=True the loss returns (value, {{name: number, ...}}), but the second is {metrics!r}."
+        )
+    nodes = {name: as_node(number) for name, number in cast("dict[str, Any]", metrics).items()}
+    for name, node in nodes.items():
+        if node.shape:
+            raise ShapeError(f"the metric {name!r} has shape {node.shape}, expected (). Sum it, or take its mean.")
+    return {name: as_dtype(node, dtype) for name, node in nodes.items()}
 
 
 def _value_like(loss: Loss) -> Loss:
@@ -80,6 +106,7 @@ _QUESTIONS = {
     "value_and_grad": value_and_grad,
     "grad": _gradient,
     "training": _training,
+    "measured": _measured,
     "grad_difference": _difference,
     "partial_grad": _partial,
     "hvp": _curvature,
@@ -89,8 +116,10 @@ _QUESTIONS = {
 class Oracle:
     """A loss, the samples it is averaged over, the regularizer that is added once; without data: a plain function."""
 
-    def __init__(self, loss: Loss, data: Data, regularizer: Loss | None = None) -> None:
-        self.loss = loss
+    def __init__(self, loss: Loss, data: Data, regularizer: Loss | None = None, has_aux: bool = False) -> None:
+        """has_aux: the loss gives (value, metrics); "measured" then asks for both."""
+        self.loss = _first(loss) if has_aux else loss
+        self._measured = loss if has_aux else None
         self.data = data
         self.regularizer = regularizer
         self.keyed = _takes_key(loss)
@@ -101,10 +130,19 @@ class Oracle:
         key = (question, *((p.structure, *((leaf.shape, leaf.dtype) for leaf in p.leaves)) for p in shared))
         if key not in self._kernels:
             rule, trees = _QUESTIONS[question], [p.tree for p in shared]
-            samples = SampleKernel.trace(rule(self.loss), trees, self.data, self.keyed)
-            once = SampleKernel.trace(rule(self.regularizer), trees, Data.none(), False) if self.regularizer else None
+            loss = self._measured if question == "measured" and self._measured is not None else self.loss
+            samples = SampleKernel.trace(rule(loss), trees, self.data, self.keyed)
+            once = None
+            if self.regularizer is not None:
+                other = _with_zeros(self.regularizer, samples.metrics) if question == "measured" else self.regularizer
+                once = SampleKernel.trace(rule(other), trees, Data.none(), False)
             self._kernels[key] = samples, once
         return self._kernels[key]
+
+    @property
+    def has_aux(self) -> bool:
+        """Whether the loss gives metrics beside its value."""
+        return self._measured is not None
 
     def mean(
         self,
@@ -124,6 +162,24 @@ class Oracle:
             for total, more in zip(tree.flatten(result)[0], tree.flatten(term)[0], strict=True):
                 np.add(total, more, out=total, casting="same_kind")
         return result
+
+
+def _first(loss: Loss) -> Loss:
+    """The value alone of a loss that gives (value, metrics)."""
+
+    def value(x: tree.Tree, *sample: Any, **key: Any) -> Any:
+        return loss(x, *sample, **key)[0]
+
+    return value
+
+
+def _with_zeros(regularizer: Loss, metrics: Sequence[str]) -> Loss:
+    """A regularizer adds nothing to metrics."""
+
+    def rule(x: tree.Tree) -> Any:
+        return regularizer(x), dict.fromkeys(metrics, 0.0)
+
+    return rule
 
 
 def _takes_key(loss: Loss) -> bool:

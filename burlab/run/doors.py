@@ -17,6 +17,12 @@ from .stop import Criteria
 _INT, _POINTER, _NUMBER = ctypes.c_int64, ctypes.c_void_p, ctypes.c_double
 
 
+class CValidation(ctypes.Structure):
+    """A second problem."""
+
+    _fields_ = (("samples", Summand), ("once", Summand), ("stream", Stream), ("threads", _INT), ("every", _INT))
+
+
 class Plan(ctypes.Structure):
     """All that a run consists of."""
 
@@ -30,6 +36,9 @@ class Plan(ctypes.Structure):
         ("leaves", _INT),
         ("places", _POINTER),
         ("gradient", _INT),
+        ("metrics", _INT),
+        ("measured", _INT),
+        ("validation", ctypes.POINTER(CValidation)),
         ("update", CKernel),
         ("questions", _POINTER),
         ("hypers", _INT),

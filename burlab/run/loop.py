@@ -22,7 +22,7 @@ from burlab.problems.sampling import Stream
 from burlab.problems.summand import CKernel, Summand
 from burlab.runtime.wait import SLICE
 
-from .doors import CView, Event, FeedView, Plan, loop_doors
+from .doors import CValidation, CView, Event, FeedView, Plan, loop_doors
 from .engine import Array
 from .feed import Fresh
 from .saved import Saved, kept, put, take, twin
@@ -31,7 +31,34 @@ from .tables import Table, nbytes
 from .view import View
 
 _FEED = 1 << 16  # rows that a predicate may be behind
+_IN_VALIDATION = 15  # above the low 48 bits of a status
 _PATIENCE = int(SLICE * 1e3)  # milliseconds
+
+
+@dataclass(frozen=True)
+class Validation:
+    """A second problem, whose value is written down at every `every` steps; samples, once: with the value alone."""
+
+    samples: SampleKernel
+    once: SampleKernel | None
+    stream: Stream
+    threads: int
+    every: int
+
+    @property
+    def mirror(self) -> Any:
+        """For C++."""
+        once = self.once.summand if self.once else Summand()
+        return ctypes.pointer(CValidation(self.samples.summand, once, self.stream, self.threads, self.every))
+
+    def error(self, status: int, sample: int) -> Exception | None:
+        """The exception for an outcome of a step, if it was here that it failed."""
+        if status >> 48 != _IN_VALIDATION:
+            return None
+        kernel = self.samples if sample >= 0 or self.once is None else self.once
+        error = kernel.error(status & ((1 << 48) - 1), sample)
+        error.add_note("In the validation problem.")
+        return error
 
 
 @dataclass(frozen=True)
@@ -51,11 +78,13 @@ class Setup:
     threads: int
     stop: Stop
     budgets: tuple[int, int]
+    validation: Validation | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
         """What the record stores."""
-        return ("value", "gradient_norm", "step_norm", *self.rule.schedules)
+        validated = () if self.validation is None else ("validation_value",)
+        return ("value", "gradient_norm", "step_norm", *self.samples.metrics, *validated, *self.rule.schedules)
 
     @property
     def dimension(self) -> int:
@@ -76,11 +105,14 @@ class Setup:
         hyper = np.array(list(self.rule.hyper.values()), np.float64)
         sizes = np.array([math.prod(shape) * dtype.itemsize for shape, dtype in self.cells], np.int64)
         addresses = np.array([cell.ctypes.data for cell in start or []], np.uint64)
+        offsets, metrics = self.samples.layout.offsets, len(self.samples.metrics)
         plan = Plan(
             self.samples.summand, self.once.summand if self.once else Summand(), self.stream, self.threads,
             self.cells[0][1] == np.float64, self.dimension, len(self.start.leaves), ends.ctypes.data,
-            self.samples.layout.offsets[1], CKernel.of(self.update), self.asked.address, len(hyper), len(sizes),
-            hyper.ctypes.data, len(self.rule.schedules), addresses.ctypes.data if start else None, sizes.ctypes.data,
+            offsets[1], metrics, offsets[len(offsets) - max(metrics, 1)],
+            self.validation and self.validation.mirror, CKernel.of(self.update), self.asked.address,
+            len(hyper), len(sizes), hyper.ctypes.data, len(self.rule.schedules),
+            addresses.ctypes.data if start else None, sizes.ctypes.data,
             *self.budgets, _FEED if self.stop.when else 0, self.stop.criteria,
         )  # fmt: skip
         return act(ctypes.byref(plan))
@@ -270,7 +302,10 @@ class Loop:
         return view
 
     def _error(self, view: CView) -> Exception:
-        error = self._setup.asked.error(view.status, view.sample)
+        setup = self._setup
+        error = setup.asked.error(view.status, view.sample)
+        if error is None and setup.validation is not None:
+            error = setup.validation.error(view.status, view.sample)
         if error is not None:
             return error
         if view.sample < 0:

@@ -13,17 +13,19 @@ from burlab.optim.rule import trace_rule
 from burlab.problems.asked import Asked
 from burlab.problems.data import Data
 from burlab.problems.finite_sum import FiniteSum
+from burlab.problems.numbers import whole
 from burlab.problems.oracle import Oracle
-from burlab.problems.point import Array, as_point
+from burlab.problems.point import Array, Point, as_point
 from burlab.problems.sampling import drawn
 
 from .engine import COLUMNS
-from .loop import Loop, Setup
+from .loop import Loop, Setup, Validation
 from .run import Run
 from .scipy_engine import ScipyEngine
 from .stop import Stop
 
 _DEFAULT = Stop()
+_VALIDATED = "validation_value"
 
 
 def minimize(  # noqa: PLR0913 - all that a run can be told
@@ -36,6 +38,9 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     seed: int = 0,
     steps: int | None = None,
     stop: Stop = _DEFAULT,
+    has_aux: bool = False,
+    validation: FiniteSum | Callable[..., Any] | None = None,
+    validate_every: int = 100,
     history_bytes: int = 256 << 20,
     keyframe_bytes: int = 64 << 20,
     progress: bool | None = None,
@@ -48,6 +53,11 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     randomness; the same seed gives the same bits. stop: when it rests by itself. progress: True for a bar, False for
     none, None where someone sees it.
 
+    has_aux: the function gives (number, {name: number, ...}), and the history has these metrics as columns; a FiniteSum
+    is told so itself. validation: a second problem, whose full value at x is the column "validation_value" at every
+    `validate_every` steps and NaN between. history_bytes: beyond, the history keeps minimum and maximum of neighbouring
+    steps. keyframe_bytes: for snapshots, which `seek` starts from.
+
     >>> import numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: np.sum((x - 1.0) ** 2), np.zeros(2), bl.optim.GD(0.5), steps=1)
     >>> run.x
@@ -56,29 +66,45 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     _check_optimizer(optimizer)
     if not isinstance(stop, Stop):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
         raise ArgumentError(f"stop is {stop!r}, expected a bl.Stop such as bl.Stop(steps=1000, grad_norm=1e-6).")
-    oracle, threads = _oracle(problem)
+    oracle, threads = _oracle(problem, has_aux)
     point = as_point(x0, "x0")
     x = _flat(point.leaves)
     stream = drawn(oracle.data.samples, batch, sampler, seed)
     if isinstance(optimizer, SciPy):
+        if oracle.has_aux or validation is not None:
+            raise ArgumentError(
+                "SciPy's minimizers record neither metrics nor a validation. Leave these arguments out."
+            )
         engine = ScipyEngine.open(optimizer, oracle, point, stream, threads, stop, keyframe_bytes)
         run = Run(engine, point, {}, problem, optimizer)
-        if steps is not None:
-            run.step(steps, progress=progress)
-        return run
-    rule = trace_rule(optimizer, x, int(stream.batch), point.tree)
-    hypers = tuple(rule.hyper)
-    if taken := set(hypers) & set(COLUMNS):
-        raise ArgumentError(f"the field {taken.pop()!r} is a column of every history. Give it another name.")
-    samples, once = oracle.kernels("training", [point])
-    asked = Asked(oracle, point, rule.questions, stream)
-    budgets = history_bytes, keyframe_bytes
-    setup = Setup(samples, once, build(rule.graph), rule, asked, point, stream, threads, stop, budgets)
-    loop = Loop.open(setup, [x, *rule.state])
-    run = Run(loop, point, rule.schedules, problem, optimizer)
+    else:
+        rule = trace_rule(optimizer, x, int(stream.batch), point.tree)
+        samples, once = oracle.kernels("measured" if oracle.has_aux else "training", [point])
+        asked = Asked(oracle, point, rule.questions, stream)
+        second = None if validation is None else _validation(validation, validate_every, point, seed)
+        budgets = history_bytes, keyframe_bytes
+        setup = Setup(samples, once, build(rule.graph), rule, asked, point, stream, threads, stop, budgets, second)
+        _check_names(setup)
+        run = Run(Loop.open(setup, [x, *rule.state]), point, rule.schedules, problem, optimizer)
     if steps is not None:
         run.step(steps, progress=progress)
     return run
+
+
+def _validation(problem: Any, every: int, point: Point, seed: int) -> Validation:
+    oracle, threads = _oracle(problem, False, "validation")
+    samples, once = oracle.kernels("value", [point])
+    stream = drawn(oracle.data.samples, None, "sequential", seed)
+    return Validation(samples, once, stream, threads, whole(every, "validate_every", 1))
+
+
+def _check_names(setup: Setup) -> None:
+    """Every column of the history has a name of its own."""
+    own = {*COLUMNS, _VALIDATED}
+    for what, names in (("field", tuple(setup.rule.hyper)), ("metric", setup.samples.metrics)):
+        if taken := own.intersection(names):
+            raise ArgumentError(f"the {what} {taken.pop()!r} is a column of every history. Give it another name.")
+        own.update(names)
 
 
 def _check_optimizer(optimizer: Any) -> None:
@@ -87,12 +113,16 @@ def _check_optimizer(optimizer: Any) -> None:
         raise ArgumentError(f"optimizer is {optimizer!r}, expected a bl.optim.Optimizer. {hint}bl.optim.Adam(lr=1e-3).")
 
 
-def _oracle(problem: Any) -> tuple[Oracle, int]:
+def _oracle(problem: Any, has_aux: bool, name: str = "problem") -> tuple[Oracle, int]:
     if isinstance(problem, FiniteSum):
+        if has_aux and not problem.oracle.has_aux:
+            raise ArgumentError(
+                "has_aux=True is for a function of x. A sum is told itself: FiniteSum(..., has_aux=True)."
+            )
         return problem.oracle, problem.threads
     if callable(problem):
-        return Oracle(problem, Data.none()), 1
-    raise ArgumentError(f"problem is a {type(problem).__name__}, expected a bl.FiniteSum or a function of x.")
+        return Oracle(problem, Data.none(), None, has_aux), 1
+    raise ArgumentError(f"{name} is a {type(problem).__name__}, expected a bl.FiniteSum or a function of x.")
 
 
 def _flat(leaves: list[Array]) -> Array:

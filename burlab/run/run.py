@@ -118,7 +118,8 @@ class Run:
     def path(self) -> tuple[Array, Array] | None:
         """The points x_0, x_1, ... of a run in d = 1 or 2 dimensions: their steps, int64 (n,), and float64 (n, d).
 
-        All of them up to 65,536, then every second, fourth, ..., and the current point. None for more dimensions.
+        Those of the whole record, also ahead of `t`: all up to 65,536, then every second, fourth, ...; and the current
+        point of a run that rests at the end of its record. None for more dimensions.
 
         >>> import numpy as np, burlab as bl
         >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=2).path
@@ -127,12 +128,11 @@ class Run:
                [0.25]]))
         """
         found = path(self._engine)
-        if found is None:
-            return None
-        steps, points = found
-        before = steps < (now := self.t)
+        view = self._engine.view()
+        if found is None or not view.rests or view.step < view.length:
+            return found
         here = self._engine.read().astype(np.float64)
-        return np.append(steps[before], now), np.concatenate([points[before], here[None]])
+        return np.append(found[0], view.step), np.concatenate([found[1], here[None]])
 
     def tail(
         self,

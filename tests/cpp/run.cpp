@@ -135,27 +135,9 @@ struct Setting {
 
   Plan plan(std::int64_t threads) const {
     const Stream stream{Sampling::reshuffle, Problem::n, 48, nullptr, {3, 0}};
-    return {problem.summand(),
-            problem.once(),
-            stream,
-            threads,
-            0,
-            3,
-            1,
-            places,
-            64,
-            {momentum, nullptr, 0},
-            nullptr,
-            2,
-            2,
-            hyper,
-            0,
-            start,
-            bytes,
-            1 << 20,
-            1 << 20,
-            0,
-            endless};
+    return {
+        problem.summand(),      problem.once(), stream, threads, 0,     3, 1,     places, 64,      0,       0, nullptr,
+        {momentum, nullptr, 0}, nullptr,        2,      2,       hyper, 0, start, bytes,  1 << 20, 1 << 20, 0, endless};
   }
 };
 

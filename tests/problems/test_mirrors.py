@@ -17,6 +17,7 @@ MIRRORS = {
     "SumCall": sums.SumCall,
     "Stream": Stream,
     "Plan": runs.Plan,
+    "Validation": runs.CValidation,
     "View": runs.CView,
     "Criteria": stop.Criteria,
     "Event": runs.Event,

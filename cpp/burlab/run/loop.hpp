@@ -62,6 +62,9 @@ class Loop {
     if ((outcome.status & 0xff) == Stopped) return;  // halted: the same step comes again, if any does
     if (!outcome.ok()) return control.fail(outcome);
     if (line.fresh(step)) {
+      const Outcome seen = stepper.validate(step, control.hurry());
+      if (seen.status == Stopped) return;
+      if (!seen.ok()) return control.fail(seen);
       stepper.describe(row_.data());
       if (!line.write(row_.data(), stepper.point())) return control.fail({OutOfMemory, 0});
       if (line.forced(step)) return control.attend();

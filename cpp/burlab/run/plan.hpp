@@ -6,6 +6,7 @@
 #include "criteria.hpp"
 #include "sampler.hpp"
 #include "summand.hpp"
+#include "validation.hpp"
 
 BURLAB_BEGIN
 namespace burlab::run {
@@ -13,13 +14,15 @@ namespace burlab::run {
 /// All that a run consists of. Mirrored by `burlab/run/loop.py`, which keeps what the kernels and the summands point
 /// to; the other pointers are read once.
 struct Plan {
-  Summand samples;                 // outputs: value, then the gradient as one stretch
+  Summand samples;                 // outputs: value, gradient and metrics, each as one stretch
   Summand once;                    // the regularizer, with the same outputs; no function if there is none
   Stream stream;                   // the batches
   std::int64_t threads, wide;      // wide: x is float64, else float32
   std::int64_t dimension, leaves;  // of x; its leaves lie in it one after another
   const std::int64_t* places;      // where each leaf begins, bytes
   std::int64_t gradient;           // where the gradient begins in a result, bytes
+  std::int64_t metrics, measured;  // how many numbers beside them a result has, and where they begin, bytes
+  const Validation* validation;    // nullptr if there is none
   /// In: g, x, t, hyperparameters, state, value, key, asker. Out: x, state, what the schedules gave.
   Kernel update;
   const Questions* questions;                  // that the update asks; nullptr if there are none
@@ -33,8 +36,12 @@ struct Plan {
   Criteria criteria;
 };
 
-/// The columns of a run's record before the extra ones.
+/// The columns of a run's record before the extra ones: metrics, the value of the validation, what schedules gave.
 enum Column : std::int64_t { value_column, gradient_norm, step_norm, first_extra };
+
+inline std::int64_t columns_of(const Plan& plan) {
+  return first_extra + plan.metrics + (plan.validation != nullptr) + plan.schedules;
+}
 
 }  // namespace burlab::run
 BURLAB_END

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "cells.hpp"
 #include "norm.hpp"
@@ -23,7 +24,8 @@ class Stepper {
         plan_(plan),
         sum_(ledger, plan_.samples, plan_.stream, static_cast<int>(plan_.threads)),
         asker_(ledger, plan.questions, static_cast<int>(plan.threads)),
-        team_(plan.questions != nullptr ? static_cast<int>(std::min<std::int64_t>(plan.threads, 16)) : sum_.threads()),
+        validator_(validator(ledger, plan)),
+        team_(helpers()),
         once_memory_(ledger, Kind::scratch, Evaluator::bytes(plan_.once)),
         term_(ledger, Kind::gradients, plan_.samples.bytes),
         workspace_(ledger, Kind::scratch, plan_.update.workspace),
@@ -37,7 +39,8 @@ class Stepper {
 
   /// Whether there was memory for it.
   bool ready() const {
-    return cells.ready() && sum_.ready() && asker_.ready() && once_memory_.data() && term_.data() && workspace_.data();
+    return cells.ready() && sum_.ready() && asker_.ready() && (!validator_ || validator_->ready()) &&
+           once_memory_.data() && term_.data() && workspace_.data();
   }
 
   /// Compute a step, given the hyperparameters. Stopped where `hurry` rises before it is done.
@@ -51,11 +54,18 @@ class Stepper {
     return update(step, hyper);
   }
 
-  /// After an Ok: what to write down.
+  /// After an Ok of a step that is written down: ask the second problem, if it is its turn.
+  Outcome validate(std::int64_t step, const std::atomic<bool>& hurry) {
+    return validator_ ? (*validator_)(step, fixed_.data(), team_, hurry) : Outcome{Ok, 0};
+  }
+
+  /// After both: what to write down.
   void describe(double* row) const {
     if (plan_.wide) measure<double>(row);
     else measure<float>(row);
-    std::copy(used_.begin(), used_.end(), row + first_extra);
+    row += first_extra + plan_.metrics;
+    if (validator_) *row++ = validator_->value();
+    std::copy(used_.begin(), used_.end(), row);
   }
 
   /// The first two numbers of x, as doubles.
@@ -107,11 +117,24 @@ class Stepper {
     const Norms found = norms(gradient, after, before, plan_.dimension);
     row[gradient_norm] = found.gradient;
     row[step_norm] = found.step;
+    const auto* const metrics = reinterpret_cast<const T*>(result_ + plan_.measured);
+    for (std::int64_t k = 0; k < plan_.metrics; ++k) row[first_extra + k] = static_cast<double>(metrics[k]);
+  }
+
+  static std::unique_ptr<Validator> validator(Ledger& ledger, const Plan& plan) {
+    return plan.validation == nullptr ? nullptr : std::make_unique<Validator>(ledger, *plan.validation);
+  }
+
+  /// How many threads the widest sum can use.
+  int helpers() const {
+    const std::int64_t asked = plan_.questions != nullptr ? std::min<std::int64_t>(plan_.threads, 16) : 1;
+    return std::max({static_cast<int>(asked), sum_.threads(), validator_ ? validator_->threads() : 1});
   }
 
   const Plan plan_;
   Sum sum_;
   Asker asker_;
+  std::unique_ptr<Validator> validator_;
   Team team_;
   Memory once_memory_, term_, workspace_;
   char* result_ = nullptr;  // value and gradient of the step

@@ -32,7 +32,7 @@ class Timeline {
   Keyframes frames;
 
   Timeline(Ledger& ledger, const Plan& plan, Cursor& cursor, Cells& cells)
-      : record(ledger, Kind::history, first_extra + plan.schedules, plan.history_bytes),
+      : record(ledger, Kind::history, columns_of(plan), plan.history_bytes),
         frames(ledger, cells.frame_bytes(), plan.keyframe_bytes),
         criteria_(plan.criteria),
         cursor_(cursor),
