@@ -1,8 +1,6 @@
 """The engine of runs of SciPy's minimizers: orders and readings, while a `Session` does the work."""
 
-import atexit
 import os
-import time
 import weakref
 from typing import NoReturn
 
@@ -201,20 +199,8 @@ class ScipyEngine:
             )
         return self._session
 
-    def leave(self, deadline: float) -> None:
-        """At exit: tell the thread to end, and wait for that until the deadline."""
-        if not self.lost:
-            self._session.end()
-            self._session.join(max(deadline - time.monotonic(), 0.0))
-
 
 _alive: "weakref.WeakSet[ScipyEngine]" = weakref.WeakSet()
-
-
-@atexit.register
-def _leave_all() -> None:
-    for engine in list(_alive):
-        engine.leave(time.monotonic() + 2.0)
 
 
 def _lose_all() -> None:

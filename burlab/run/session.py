@@ -1,5 +1,7 @@
 """A minimizer of SciPy at work: its thread, which waits wherever it is told to, and what it writes down."""
 
+import atexit
+import os
 import threading
 import time
 from importlib import import_module
@@ -10,6 +12,7 @@ import numpy as np
 from burlab.errors import BurlabError
 from burlab.optim.scipy_minimizer import SciPy
 from burlab.problems.point import Array
+from burlab.runtime.wait import SLICE
 
 from .log import Log, Measured
 from .objective import Objective
@@ -84,6 +87,7 @@ class Session:
         return thread is None or not thread.is_alive()
 
     def _work(self) -> None:
+        _at_work.add(self)
         try:
             self._pass()
             if self._here is None:
@@ -99,6 +103,7 @@ class Session:
         with self.lock:
             self._thread = None
             self._rest()
+        _at_work.discard(self)
 
     def _minimize(self) -> Any:
         chosen, traits = self.minimizer, self.minimizer.traits
@@ -224,3 +229,18 @@ class Session:
 
     def _trouble(self, error: BaseException) -> None:
         self.failure, self.stopped, self.target = error, Stopped("error", self.head, str(error)), self.head
+
+
+_at_work: set[Session] = set()  # a thread in a kernel may outlive the run that nobody holds any more
+
+
+@atexit.register
+def _leave_all() -> None:
+    """Threads must be gone before what they run in is torn down."""
+    for session in list(_at_work):
+        session.end()
+        while not session.join(SLICE):
+            pass  # an interrupt is raised here
+
+
+os.register_at_fork(after_in_child=_at_work.clear)

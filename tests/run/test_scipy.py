@@ -329,6 +329,25 @@ def test_what_scipy_raises_is_raised():
         run.step()
 
 
+def test_what_failed_once_is_forgotten():
+    calls = []
+
+    def flaky(x):
+        calls.append(x)
+        if len(calls) == 9:
+            raise RuntimeError("a cable was loose")
+        return 2 - x[0]
+
+    run = bl.minimize(rosenbrock, START, bl.optim.SciPy("SLSQP", constraints={"type": "ineq", "fun": flaky}))
+    with pytest.raises(RuntimeError, match="cable"):
+        run.step(100)
+    reached = run.t
+    run.step(100)
+    assert run.stopped.reason == "finished"
+    assert run.t > reached
+    np.testing.assert_allclose(run.x, 1, atol=1e-2)
+
+
 def test_what_cannot_be_traced_is_said_at_once():
     with pytest.raises(bl.BurlabError):
         bl.minimize(lambda x: float(x[0]), START, bl.optim.SciPy())
@@ -377,16 +396,25 @@ def test_two_runs_at_once(method):
     np.testing.assert_array_equal(one.x, direct(method)[0].x)
 
 
-@pytest.mark.parametrize("state", ["paused", "running", "forked"])
+@pytest.mark.parametrize("state", ["paused", "running", "dropped", "forked"])
 def test_the_interpreter_ends_quickly(state):
     program = f"""
-import os, numpy as np, burlab as bl
+import os, time, numpy as np, burlab as bl
 from burlab.errors import StatusError
-data = np.random.default_rng(0).normal(size=(400_000, 8))
-run = bl.minimize(bl.FiniteSum(lambda x, a: np.sum(np.tanh(np.outer(a, x)) ** 2), data), np.ones(8), bl.optim.SciPy())
-run.step(1)
-if {state!r} == "running":
+table = np.linspace(0, 1, 1_000_000)
+def f(x):  # one evaluation is one call of a kernel, a few hundred milliseconds long
+    y = table * x[0]
+    for _ in range(10):
+        y = np.tanh(y) + table
+    return np.mean(y**2)
+run = bl.minimize(f, np.ones(1), bl.optim.SciPy("trust-constr" if {state!r} == "paused" else "BFGS"))
+if {state!r} == "paused":
+    run.step(1)
+if {state!r} in ("running", "dropped"):
     run.start()
+    time.sleep(0.1)
+if {state!r} == "dropped":
+    del run
 if {state!r} == "forked":
     child = os.fork()
     if child == 0:
