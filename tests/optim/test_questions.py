@@ -174,6 +174,16 @@ def test_what_is_known_at_x_costs_nothing() -> None:
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.filterwarnings("ignore:.*float32")
+def test_values_have_the_dtype_of_x_where_the_loss_has_another() -> None:
+    problem = bl.FiniteSum(loss, (A.astype(np.float32), B))  # b is float64, so the loss is
+    x0 = X0.astype(np.float32)
+    assert problem.value(x0).dtype == np.float64
+    like = (np.float32(0), np.float32(0))
+    _, got, x = probe(problem, x0, lambda f, x: (f.value(x + 0), f.full_value(x + 1)), like)
+    np.testing.assert_allclose(got, [problem.value(x), problem.value(x + 1)], rtol=1e-6)
+
+
 def test_only_what_is_asked_is_compiled() -> None:
     problem = bl.FiniteSum(loss, (A, B))
     bl.minimize(problem, X0, Probe(lambda f, x: f.hvp(x, x), X0))

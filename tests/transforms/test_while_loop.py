@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 import burlab as bl
+from burlab.compiler.executable import build
+from burlab.compiler.steps import Execute
 from burlab.errors import DTypeError, IndexRangeError, NonFiniteError, ShapeError, TraceError
 from burlab.graph import Graph, tree
+from burlab.graph.trace import trace
 from burlab.graph.verify import verify
 from tests.engines import GEARS, jax_or_skip
 from tests.transforms.loops import PROGRAMS, M, Program, X
@@ -59,8 +62,6 @@ def test_graphs_survive_json(program: Program) -> None:
     graph = Graph.from_json(kernel.graph.to_json())
     assert graph.key == kernel.graph.key
     verify(graph)
-    from burlab.compiler.executable import build
-
     arrays = [np.asarray(a) for a in program.args]
     assert_same(build(graph, gear="replay")(*arrays), tuple(flat(kernel(*program.args))))
     assert "body of %" in str(graph)
@@ -91,6 +92,16 @@ def test_vmap_within_vmap_and_shared_arguments() -> None:
     many = np.stack([x, x * 2, x * 3])
     got = bl.vmap(bl.vmap(below, in_axes=(None, 0)))(many, limits)[1]
     np.testing.assert_array_equal(got, [[below(m, v)[1] for v in row] for m, row in zip(many, limits, strict=True)])
+
+
+def test_one_execution_gives_all_results_and_copies_nothing_that_rows_share() -> None:
+    def f(m: Any, x: Any) -> Any:
+        return bl.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, m @ s[1], s[2] + 1.0), (0, x, x))
+
+    big, xs = np.eye(200), np.ones((5, 200))
+    executable = build(trace(bl.vmap(f, in_axes=(None, 0)), (big, xs)).graph)
+    assert [len(step.nodes) for step in executable.plan.steps if isinstance(step, Execute)] == [3]
+    assert executable.memory["workspace"] < big.nbytes
 
 
 def test_a_start_of_plain_numbers_may_read_traced_values() -> None:
