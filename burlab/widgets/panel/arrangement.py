@@ -49,7 +49,7 @@ def arranged(plots: list[Plot], *, square: bool) -> Arrangement:
         for plot, share in zip(group, wanted, strict=True):
             tall = free * share / sum(wanted)
             y = "y" if not places else f"y{len(places) + 1}"
-            places.append(Place(plot, x, y, ((top - tall) / inner, top / inner), 1600 if tall > _WIDE / 2 else 800))
+            places.append(Place(plot, x, y, ((top - tall) / inner, top / inner), 1200 if tall > _WIDE / 2 else 800))
             top -= tall + _TITLE
         columns[x] = (across, places[-1].y)
     axes = ("x2", f"y{len(places) + 1}") if square else ()

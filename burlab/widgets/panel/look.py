@@ -11,6 +11,7 @@ BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#8f9aa6"
 _INK, _GRID = "#5b6673", "rgba(128, 136, 148, 0.22)"
 _SMALL = 11  # size of letters
 _AXIS = {"gridcolor": _GRID, "zeroline": False, "linecolor": _GRID, "tickfont": {"size": _SMALL}}
+_AXIS |= {"ticklabeloverflow": "allow"}  # plotly measures every label otherwise, a third of the time of an update
 _TICKS = 4  # labels along an axis of decades
 
 
@@ -35,25 +36,32 @@ def cursor(x: str, t: int, length: int) -> list[dict[str, Any]]:
 
 
 def layout(arrangement: Arrangement, plane: str) -> dict[str, Any]:
-    """The figure without its curves. plane: what stands over the contour, if there is one."""
+    """The figure without its curves. plane: what stands over the contour, if there is one.
+
+    Without plotly's template, and with all words as annotations: the labels of axes that have titles are measured in
+    every update, which takes longer than drawing the curves.
+    """
     axes = {f"yaxis{place.y[1:]}": _upright(place) for place in arrangement.places}
+    words = [_title(place.x, place.y, place.plot.title) for place in arrangement.places]
     for x, (domain, anchor) in arrangement.columns.items():
         axes[f"xaxis{x[1:]}"] = _AXIS | {
             "domain": domain, "anchor": anchor, "tickformat": "~s", "rangemode": "tozero", "showspikes": True,
             "spikethickness": 1, "spikecolor": GREY, "spikedash": "dot", "spikemode": "across",
-            "title": {"text": "step", "font": {"size": _SMALL}, "standoff": 4},
         }  # fmt: skip
         if x != "x":
             axes[f"xaxis{x[1:]}"]["matches"] = "x"
-    titles = [_title(place.x, place.y, place.plot.title) for place in arrangement.places]
+        words.append(_below(x, "step"))
     if arrangement.square:
-        axes |= _plane(*arrangement.square)
-        titles.append(_title(*arrangement.square, plane))
+        x, y = arrangement.square
+        common = _AXIS | {"showgrid": False, "nticks": 6}
+        axes[f"xaxis{x[1:]}"] = common | {"domain": RIGHT, "anchor": y}
+        axes[f"yaxis{y[1:]}"] = common | {"domain": (0.0, 1.0), "anchor": x}
+        words += [_title(x, y, plane), _below(x, "x₀"), _beside(x, y, "x₁")]
     return axes | {
-        "height": arrangement.height, "margin": {"l": 58, "r": 14, "t": 22, "b": 40}, "autosize": True,
+        "template": {}, "height": arrangement.height, "autosize": True, "annotations": words,
+        "margin": {"l": 58, "r": 14, "t": 22, "b": 40, "autoexpand": False},
         "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)", "hovermode": "x", "uirevision": "same",
         "font": {"family": "system-ui, sans-serif", "size": 12, "color": _INK},
-        "annotations": titles,
     }  # fmt: skip
 
 
@@ -63,14 +71,16 @@ def _title(x: str, y: str, text: str) -> dict[str, Any]:
     return at | {"text": text, "showarrow": False, "font": {"size": 12}}
 
 
-def _plane(x: str, y: str) -> dict[str, Any]:
-    """The axes of the contour."""
-    common = _AXIS | {"showgrid": False, "nticks": 6}
-    small = {"font": {"size": _SMALL}, "standoff": 4}
-    return {
-        f"xaxis{x[1:]}": common | {"domain": RIGHT, "anchor": y, "title": small | {"text": "x₀"}},
-        f"yaxis{y[1:]}": common | {"domain": (0.0, 1.0), "anchor": x, "title": small | {"text": "x₁"}},
-    }
+def _below(x: str, text: str) -> dict[str, Any]:
+    """The word for an axis from left to right."""
+    at = {"xref": f"{x} domain", "x": 0.5, "xanchor": "center", "yref": "paper", "y": 0, "yanchor": "top"}
+    return at | {"text": text, "showarrow": False, "yshift": -18, "font": {"size": _SMALL}}
+
+
+def _beside(x: str, y: str, text: str) -> dict[str, Any]:
+    """The word for an axis from bottom to top."""
+    at = {"xref": f"{x} domain", "x": 0, "xanchor": "right", "yref": f"{y} domain", "y": 0.5, "yanchor": "middle"}
+    return at | {"text": text, "showarrow": False, "xshift": -26, "font": {"size": _SMALL}}
 
 
 def _upright(place: Place) -> dict[str, Any]:
