@@ -53,13 +53,18 @@ class Log:
         (_, columns), (_, times) = read(self.rows, [COLUMNS.index("samples")]), read(self.rows.stamps, [1])
         return int(columns[0][-1]), int(times[0][-1])
 
-    def write(self, before: Measured, after: Array | None, samples: int, time: float) -> None:
-        """The row of a step. after: None where the step is not done yet. samples: used so far. time: nanoseconds."""
+    def write(self, before: Measured, after: Array | None, samples: int, time: float) -> dict[str, Array]:
+        """Write the row of a step, and give it. after: None where the step is not done yet. samples: used so far.
+
+        time: nanoseconds of running.
+        """
         length = math.nan if after is None else float(np.linalg.norm(after - before.x))
-        self.rows.append((before.value, before.gradient_norm, length, samples))
+        step, row = self.steps, (before.value, before.gradient_norm, length, samples)
+        self.rows.append(row)
         self.rows.stamp(time)
         if self.path is not None:
             self.path.append([float(v) for v in before.x])
+        return {"step": np.array([step])} | {name: np.array([v]) for name, v in zip(COLUMNS, row, strict=True)}
 
     def cut(self, rows: int) -> None:
         """Forget all but the first rows."""

@@ -72,6 +72,8 @@ class ScipyEngine:
         """Order: run until `target` steps are done. Raises StatusError in the past."""
         session = self._here()
         with session.lock:
+            if self._cut is not None and self._past == session.head - 1:
+                self._past = self._cut = None  # SciPy waits one step later
             if self._past is not None:
                 raise StatusError(
                     f"this run shows step {self._past} of {session.head}, and {session.minimizer.method} of SciPy "

@@ -16,7 +16,7 @@ from burlab.runtime.wait import SLICE
 
 from .log import Log, Measured
 from .objective import Objective
-from .stop import Stop, Stopped, explain
+from .stop import Predicate, Rows, Stop, Stopped, explain
 
 
 class _Left(BaseException):
@@ -177,10 +177,12 @@ class Session:
             before = self._here
             assert before is not None
             self.log.cut(self.head)  # a row that waited for its step
-            self.log.write(before, x, self.samples, self.elapsed)
+            row = self.log.write(before, x, self.samples, self.elapsed)
             self.log.points.append(x)
             self.head += 1
             self._settle(after)
+            if self.stop.when is not None and _holds(self.stop.when, row):
+                self.target = self.head  # who watches the record says so; nothing may come after this row meanwhile
         self._pass()
 
     def _measure(self, x: Array) -> Measured:
@@ -229,6 +231,14 @@ class Session:
 
     def _trouble(self, error: BaseException) -> None:
         self.failure, self.stopped, self.target = error, Stopped("error", self.head, str(error)), self.head
+
+
+def _holds(when: Predicate, row: Rows) -> bool:
+    """Whether a predicate holds for a row, or fails there, which the run's own look at the row will raise."""
+    try:
+        return bool(np.any(when(row)))
+    except Exception:
+        return True
 
 
 _at_work: set[Session] = set()  # a thread in a kernel may outlive the run that nobody holds any more

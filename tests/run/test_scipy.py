@@ -431,3 +431,29 @@ print("done", flush=True)
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, env=environment, check=False
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "done\n", "")
+
+
+def test_a_predicate_stops_at_its_first_row_and_lets_go_on():
+    result, seen = direct("BFGS")
+    hits = [k for k, x in enumerate(seen[:-1]) if rosenbrock(x) < 1.0 and k % 2]
+    stop = bl.Stop(when=lambda rows: (rows["value"] < 1.0) & (rows["step"] % 2 == 1))
+    run = bl.minimize(rosenbrock, START, bl.optim.SciPy("BFGS"), stop=stop)
+    for hit in hits[:3]:
+        run.step(1000)
+        assert (run.t, run.length, run.stopped.reason) == (hit, hit + 1, "when")
+        np.testing.assert_array_equal(run.x, seen[hit])
+    run.step(1)
+    assert run.t == hits[2] + 1
+    for _ in hits[3:]:
+        run.step(1000)
+    run.step(1000)
+    np.testing.assert_array_equal(run.x, result.x)
+    wrong = bl.minimize(rosenbrock, START, bl.optim.SciPy(), stop=bl.Stop(when=lambda rows: "yes"))
+    with pytest.raises(ArgumentError, match="predicate"):
+        wrong.step(10)
+
+
+def test_a_run_of_scipy_is_not_saved(tmp_path):
+    run = bl.minimize(rosenbrock, START, bl.optim.SciPy(), steps=3)
+    with pytest.raises(bl.BurlabError, match="SciPy"):
+        run.save(tmp_path / "a.burlab")
