@@ -33,6 +33,8 @@ def scroll_through(page):
         ("02_three_gears", 2, 1),
         ("03_names", 0, 2),
         ("04_first_minimum", 0, 8),
+        ("05_your_own_optimizer", 0, 6),
+        ("06_time_travel", 0, 5),
     ],
 )
 def test_a_tutorial_runs_and_shows_its_pictures(notebook, name, graphs, plots):

@@ -40,11 +40,33 @@ def test_example_finds_the_minimum(shown: dict[str, Any]):
     assert f(run.x) < 1e-3 * f(shown["x"])
 
 
+def test_example_travels_in_time(shown: dict[str, Any]):
+    trip, other = shown["trip"], shown["other"]
+    assert (trip.t, other.t) == (200, 1200)
+    assert trip.stopped is None or trip.stopped.reason == "grad_norm"
+    np.testing.assert_array_equal(trip.history["value"][:200], other.history["value"][:200])
+    assert other.history["lr"][-1] == 0.02
+
+
+def test_number_of_test_functions(shown: dict[str, Any]):
+    import burlab as bl
+
+    functions = [
+        name for name in bl.problems.__all__ if name.islower() and not name.endswith(("_regression", "_squares"))
+    ]
+    assert f"{len(functions)} test functions" in README
+
+
+def test_every_tutorial_is_listed():
+    notebooks = {f"notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb")}
+    assert set(re.findall(r"\]\((notebooks/[^)]+)\)", README)) == notebooks
+
+
 def test_readme_keeps_its_promise_of_brevity():
     what, rest = README.split("## Two commands")
     assert len([line for line in what.splitlines() if line]) <= 20
-    (block,) = re.findall(r"^```python\n(.*?)^```", rest, re.MULTILINE | re.DOTALL)
-    assert len([line for line in block.splitlines() if line]) <= 12
+    for block in re.findall(r"^```python\n(.*?)^```", rest, re.MULTILINE | re.DOTALL):
+        assert len([line for line in block.splitlines() if line]) <= 12
 
 
 def test_commands_exist():
