@@ -33,9 +33,12 @@ class GraphWriter:
         return name
 
     def kernels(self, kernels: Kernels) -> list[Any]:
-        """What describes the kernels of a loss and a regularizer: graph, groups of outputs, whether it takes a key."""
+        """What describes the kernels of a loss and a regularizer.
+
+        Of each: its graph, how many arrays each of its outputs has, the names in the third, whether it takes a key.
+        """
         return [
-            None if kernel is None else [self.add(kernel.executable), list(kernel.groups), kernel.keyed]
+            None if kernel is None else [self.add(kernel.executable), kernel.groups, kernel.metrics, kernel.keyed]
             for kernel in kernels
         ]
 
@@ -81,14 +84,20 @@ class GraphReader:
         return self._known[question, len(shared)]
 
     def _kernel(self, described: list[Any], points: int, data: Data) -> SampleKernel:
-        name, groups, keyed = described
-        inputs = [(leaf.shape, leaf.dtype) for leaf in self._point.leaves] * points
-        inputs += [(array.shape[1:], array.dtype) for array in data.arrays]
+        name, groups, metrics, keyed = described
+        leaves = [(leaf.shape, leaf.dtype) for leaf in self._point.leaves]
+        inputs = leaves * points + [(array.shape[1:], array.dtype) for array in data.arrays]
         inputs += [((2,), np.dtype(np.uint64))] * bool(keyed)
-        structure = tree.flatten(tuple((0,) * int(count) for count in groups))[1]
+        trees: list[Any] = [(0,) * int(count) for count in groups]
+        if metrics:
+            trees[2] = dict.fromkeys(metrics, 0)
+        structure = tree.flatten(tuple(trees))[1]
         graph = self.graph(name, inputs)
-        if len(graph.outputs) != sum(groups):
-            raise FileError(f"the graph {name} gives {len(graph.outputs)} arrays, expected {sum(groups)}.")
+        number = [((), leaves[0][1])]
+        found = [(node.shape, node.dtype) for node in graph.outputs]
+        several = len(groups) > 1  # value, gradient, metrics
+        if len(found) != structure.num_leaves or (several and found != number + leaves + number * len(metrics)):
+            raise FileError(f"the graph {name} gives {found}, expected value, gradient and the metrics {metrics}.")
         return SampleKernel(graph, structure, data, bool(keyed))
 
 

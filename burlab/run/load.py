@@ -11,7 +11,7 @@ from burlab.graph import tree
 
 from . import file
 from .loop import Loop, Setup
-from .recipe import bits, rebuild
+from .recipe import Given, bits, rebuild
 from .run import Run
 from .save import KIND, STANDING
 from .saved import Kept, Saved, Standing
@@ -20,13 +20,19 @@ from .tables import Array
 
 
 def load_run(
-    path: str | os.PathLike[str], data: Any = None, *, like: tree.Tree = None, stop: Stop | None = None
+    path: str | os.PathLike[str],
+    data: Any = None,
+    *,
+    validation: Any = None,
+    like: tree.Tree = None,
+    stop: Stop | None = None,
 ) -> Run:
     """The run that `run.save(path)` wrote, at rest where it stood: it goes on as if it had never stopped, bit for bit.
 
-    data: what the FiniteSum was made of, an array or a tuple of arrays; the file holds a checksum of it. Functions and
-    classes of the program that saved need not exist. like: any tree with x's structure, needed where it holds classes
-    or keys that no file can hold. stop: in place of the one that was saved; a predicate (`Stop.when`) is never saved.
+    data: what the FiniteSum was made of, an array or a tuple of arrays; the file holds a checksum of it. validation:
+    that of the validation problem, if it had any. Functions and classes of the program that saved need not exist.
+    like: any tree with x's structure, needed where it holds classes or keys that no file can hold. stop: in place of
+    the one that was saved; a predicate (`Stop.when`) is never saved.
 
     Everything is verified before anything runs. Raises FileError where the file is missing, damaged or from another
     version, or the data are not those of the run. Warns where steps may differ in their last bits from those in the
@@ -43,7 +49,8 @@ def load_run(
     document, arrays = file.read(path, KIND)
     try:
         saved = _saved(document, arrays)
-        setup = rebuild(document["recipe"], arrays, [frame[0] for frame in saved.frames], data, like, stop)
+        start = [frame[0] for frame in saved.frames]
+        setup = rebuild(document["recipe"], arrays, start, Given(data, validation, like, stop))
         _verify(saved, setup)
     except FileError as error:
         raise FileError(f"{path}: {error}") from error
@@ -82,7 +89,7 @@ def _verify(saved: Saved, setup: Setup) -> None:
     steps, hypers, values = saved.events
     frames, first = saved.frame_steps, setup.start.leaves[0]
     rules = {
-        "cursor": 0 <= at.step <= at.done <= rows <= at.done + 1 and 0 <= at.proved <= rows,
+        "cursor": 0 <= at.step <= at.done <= rows <= at.done + 1,
         "reason": 0 <= at.reason <= 6,
         "record": _fits(saved.record, len(setup.columns), slots) and _doubling(saved.record.span, 2),
         "time stamps": _thin(saved.stamps, 2) and bool((np.diff(saved.stamps.columns[0]) > 0).all()),

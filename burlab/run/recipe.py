@@ -3,34 +3,43 @@
 import hashlib
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from burlab import __version__
 from burlab.compiler.executable import build
-from burlab.errors import ArgumentError, FileError, ShapeError
+from burlab.errors import FileError
 from burlab.graph import tree
 from burlab.optim.rule import Rule
 from burlab.problems.asked import Asked
-from burlab.problems.data import Data
 from burlab.problems.numbers import whole
 from burlab.problems.point import Point
-from burlab.problems.sampling import Sampling, drawn
+from burlab.problems.sampling import Sampling, Stream, drawn
 from burlab.runtime.cpu import instruction_set
 
 from . import structure
 from .graphs import GraphReader, GraphWriter, Schedule, Specs
-from .loop import Setup
+from .loop import Setup, Validation
+from .samples import checked, checksum
 from .stop import Stop
 from .tables import Array
 
 _NUMBERS = ("seconds", "grad_norm", "value")
 
 
+class Given(NamedTuple):
+    """What a file does not hold: see `load_run`."""
+
+    data: Any
+    validation: Any
+    like: tree.Tree
+    stop: Stop | None
+
+
 def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
     """A setup as JSON, and the arrays that it names."""
-    rule, stream, graphs = setup.rule, setup.stream, GraphWriter()
+    rule, graphs = setup.rule, GraphWriter()
     document = {
         "structure": structure.to_json(setup.start.structure),
         "shapes": [leaf.shape for leaf in setup.start.leaves],
@@ -42,27 +51,26 @@ def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
         "hypers": list(rule.hyper),
         "schedules": list(rule.schedules),
         "questions": list(rule.questions),
-        "data": [_described(array) for array in setup.samples.data.arrays],
-        "stream": [stream.samples, stream.batch, Sampling(stream.sampling).name, int(stream.key[0])],
+        "data": [checksum(array) for array in setup.samples.data.arrays],
+        "stream": _described_stream(setup.stream),
         "threads": setup.threads,
         "budgets": list(setup.budgets),
         "stop": _described_stop(setup.stop),
+        "validation": setup.validation and _described_validation(setup.validation, graphs),
         "bits": bits(setup),
     }
     return document, {"hypers": np.array(list(rule.hyper.values()), np.float64)} | graphs.texts
 
 
-def rebuild(
-    document: Any, arrays: dict[str, Array], start: list[Array], data: Any, like: tree.Tree, stop: Stop | None
-) -> Setup:
-    """The setup that was described. start: x and the state at step 0. data, like, stop: see `load_run`.
+def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: Given) -> Setup:
+    """The setup that was described. start: x and the state at step 0.
 
     Raises FileError where the data are others or x cannot be made. Everything is checked before anything is compiled.
     """
-    form = structure.from_json(document["structure"], like)
+    form = structure.from_json(document["structure"], given.like)
     if [[list(cell.shape), cell.dtype.name] for cell in start] != document["cells"]:
         raise FileError(f"the keyframes do not fit the recipe, whose x and state are {document['cells']}.")
-    samples = _checked(data, document["data"])
+    samples = checked(given.data, document["data"], "data")
     stream = drawn(*document["stream"])
     point = Point(_leaves(start[0], document["shapes"]), form)
     if samples.samples != stream.samples or form.num_leaves != len(point.leaves):
@@ -77,51 +85,48 @@ def rebuild(
     state = _state(document["state"], len(start) - 1)
     rule = Rule(update, hyper, schedules, tuple(start[1:]), state, tuple(document["questions"]))
     loss, regularizer = reader.make(document["loss"], 1)
+    if len(loss.groups) < 2:
+        raise FileError("the loss of this run has no gradient.")
     asked = Asked(reader, point, rule.questions, stream)
-    stop = _stop(document["stop"]) if stop is None else stop
+    stop = _stop(document["stop"]) if given.stop is None else given.stop
+    validation = document["validation"] and _validation(document["validation"], arrays, point, given.validation)
     return Setup(
         loss, regularizer, build(update), rule, asked, point, stream, whole(document["threads"], "threads", 1), stop,
         (whole(document["budgets"][0], "history_bytes", 0), whole(document["budgets"][1], "keyframe_bytes", 0)),
+        validation,
     )  # fmt: skip
 
 
 def bits(setup: Setup) -> str:
     """A hash of all that decides the bits of a step: the C++ that runs, the instruction set, the version of burlab."""
-    kernels = [kernel for pair in setup.asked.kernels.values() for kernel in pair]
-    executables = [kernel.executable for kernel in (setup.samples, setup.once, *kernels) if kernel is not None]
+    others = () if setup.validation is None else (setup.validation.samples, setup.validation.once)
+    kernels = [setup.samples, setup.once, *others, *(k for pair in setup.asked.kernels.values() for k in pair)]
+    executables = [kernel.executable for kernel in kernels if kernel is not None]
     parts = [executable.source for executable in (*executables, setup.update)]
     return hashlib.sha256("\n".join([__version__, instruction_set().name, *parts]).encode()).hexdigest()
 
 
-def _described(array: Array) -> list[Any]:
-    little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-    return [array.dtype.name, list(array.shape), hashlib.sha256(little.reshape(-1).view(np.uint8).data).hexdigest()]
+def _described_stream(stream: Stream) -> list[Any]:
+    return [stream.samples, stream.batch, Sampling(stream.sampling).name, int(stream.key[0])]
 
 
-def _checked(data: Any, described: list[Any]) -> Data:
-    """The data, if they are those that were described."""
-    wanted = ", ".join(f"{dtype}{shape}" for dtype, shape, _ in described)
-    if not described:
-        if data is not None:
-            raise FileError("this run has no data, it minimizes a function of x alone. Call load_run(path).")
-        return Data.none()
-    if data is None:
-        raise FileError(f"this run was saved without its data, arrays {wanted}. Pass load_run(path, data).")
-    try:
-        given = Data.of(data)
-    except (ArgumentError, ShapeError, TypeError) as error:
-        raise FileError(f"this run needs its data, arrays {wanted}; what was passed cannot be data: {error}") from error
-    came = [_described(array) for array in given.arrays]
-    if came == described:
-        return given
-    forms = ", ".join(f"{dtype}{shape}" for dtype, shape, _ in came)
-    if [row[:2] for row in came] != [row[:2] for row in described]:
-        raise FileError(f"this run was made with data {wanted}, got {forms}. Pass the arrays that it was made with.")
-    others = [k for k, (ours, theirs) in enumerate(zip(came, described, strict=True)) if ours != theirs]
-    raise FileError(
-        f"data[{others[0]}] has the right form, {came[others[0]][0]}{came[others[0]][1]}, but other numbers than those "
-        "that this run was made with. Pass the same arrays, unchanged and in the same order."
-    )
+def _described_validation(validation: Validation, graphs: GraphWriter) -> dict[str, Any]:
+    return {
+        "loss": graphs.kernels((validation.samples, validation.once)),
+        "data": [checksum(array) for array in validation.samples.data.arrays],
+        "stream": _described_stream(validation.stream),
+        "threads": validation.threads,
+        "every": validation.every,
+    }
+
+
+def _validation(described: Any, arrays: dict[str, Array], point: Point, data: Any) -> Validation:
+    reader = GraphReader(arrays, point, checked(data, described["data"], "validation"))
+    stream = drawn(*described["stream"])
+    if reader.data.samples != stream.samples:
+        raise FileError(f"the validation is of {stream.samples} samples, not of {reader.data.samples}.")
+    threads, every = whole(described["threads"], "threads", 1), whole(described["every"], "every", 1)
+    return Validation(*reader.make(described["loss"], 1), stream, threads, every)
 
 
 def _faces(start: list[Array], hypers: int, schedules: int) -> tuple[Specs, Specs]:

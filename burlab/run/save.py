@@ -12,7 +12,7 @@ from .recipe import describe
 from .saved import Kept
 
 KIND = "run"
-STANDING = ("step", "done", "proved", "reason")  # whole numbers; elapsed, value and norm are an array
+STANDING = ("step", "done", "reason")  # whole numbers; elapsed, value and norm are an array
 _FRAMES = 16 << 20  # bytes of keyframes in a file, besides the first and the last one
 
 

@@ -25,15 +25,13 @@ Cells = Sequence[tuple[tuple[int, ...], "np.dtype[Any]"]]
 class Standing(ctypes.Structure):
     """Where a run stands, besides its tables.
 
-    step, done: steps done at the point where it stands, and the most there were. proved: rows that criteria were asked
-    about. reason, value, norm: why it rests (`stop.REASONS`), and what was measured there. elapsed: nanoseconds of
-    running.
+    step, done: steps done at the point where it stands, and the most there were. reason, value, norm: why it rests
+    (`stop.REASONS`), and what was measured there. elapsed: nanoseconds of running.
     """
 
     _fields_ = (
         ("step", _INT),
         ("done", _INT),
-        ("proved", _INT),
         ("reason", _INT),
         ("elapsed", _NUMBER),
         ("value", _NUMBER),

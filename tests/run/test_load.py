@@ -59,9 +59,9 @@ def test_the_right_data_are_taken_in_any_layout(with_data):
         ((DATA[0][::-1], DATA[1]), r"data\[0\] has the right form.+same arrays, unchanged and in the same order"),
         ((DATA[0], DATA[1][::-1]), r"data\[1\] has the right form"),
         ((-0.0 * DATA[0], DATA[1]), r"other numbers"),
-        ("a", r"what was passed cannot be data"),
-        ((DATA[0], DATA[1][:3]), r"what was passed cannot be data.+6, 3 samples"),
-        ((), r"what was passed cannot be data"),
+        ("a", r"what was passed cannot be that"),
+        ((DATA[0], DATA[1][:3]), r"what was passed cannot be that.+6, 3 samples"),
+        ((), r"what was passed cannot be that"),
     ],
 )
 def test_other_data_are_refused(with_data, data, message):
@@ -72,8 +72,22 @@ def test_other_data_are_refused(with_data, data, message):
 
 def test_data_for_a_run_without_data_are_refused(small):
     assert bl.load_run(small).t == 2
-    with pytest.raises(FileError, match=r"has no data.+Call load_run\(path\)"):
+    with pytest.raises(FileError, match=r"data was passed, but this run has none.+Leave it out"):
         bl.load_run(small, DATA)
+
+
+def test_the_data_of_the_validation_are_checked_too(tmp_path):
+    held = np.arange(8.0).reshape(4, 2)
+    validation = bl.FiniteSum(lambda x, a: np.sum((a - x) ** 2), held)
+    run = bl.minimize(bl.FiniteSum(loss, DATA), np.zeros(2), GD(0.1), validation=validation, validate_every=3, steps=5)
+    run.save(tmp_path / "a")
+    assert bl.load_run(tmp_path / "a", DATA, validation=held).t == 5
+    with pytest.raises(FileError, match=r"without its validation, arrays float64\[4, 2\]\. Pass load_run\(\.\.\., val"):
+        bl.load_run(tmp_path / "a", DATA)
+    with pytest.raises(FileError, match=r"validation\[0\] has the right form"):
+        bl.load_run(tmp_path / "a", DATA, validation=held + 1)
+    with pytest.raises(FileError, match=r"was made with data"):
+        bl.load_run(tmp_path / "a", held, validation=held)
 
 
 def test_a_missing_file_and_a_folder_are_said(tmp_path):
@@ -142,7 +156,6 @@ CHANGES = {
     "a cursor before": change("standing", "step", to=-1),
     "more done than rows": change("standing", "done", to=5),
     "an unknown reason": change("standing", "reason", to=9),
-    "proved too much": change("standing", "proved", to=99),
     "more rows than there are": change("tables", "record", to=[3, 2]),
     "a span of 3": change("tables", "record", to=[2, 3]),
     "a span of 0": change("tables", "record", to=[2, 0]),
@@ -185,8 +198,9 @@ CHANGES = {
     "no threads": change("recipe", "threads", to=0),
     "a budget too small": change("recipe", "budgets", to=[-1, "a"]),
     "a criterion that is none": change("recipe", "stop", "steps", to=-4),
-    "other groups": change("recipe", "loss", 0, 1, to=[3]),
-    "a key too many": change("recipe", "loss", 0, 2, to=True),
+    "other groups": change("recipe", "loss", 0, 1, to=[2]),
+    "a metric too many": change("recipe", "loss", 0, 2, to=["a"]),
+    "a key too many": change("recipe", "loss", 0, 3, to=True),
 }
 
 

@@ -91,6 +91,17 @@ CASES: dict[str, Any] = {
         None,
     ),
     "wrapped": lambda: (bl.minimize(valley, np.array([-1.2, 1.0]), clip_by_norm(GD(1e-3), 1.0)), None),
+    "metrics": lambda: (
+        bl.minimize(
+            bl.FiniteSum(lambda x, a, b: ((a @ x - b) ** 2, {"miss": a @ x - b, "b": b}), DATA, ridge, has_aux=True),
+            np.zeros(3),
+            Adam(0.01),
+            batch=7,
+            validation=lambda x: np.sum(x**4),
+            validate_every=10,
+        ),
+        DATA,
+    ),
     "merged": lambda: (bl.minimize(valley, np.zeros(4), GD(1e-4), history_bytes=3000, keyframe_bytes=300), None),
 }
 
@@ -136,6 +147,14 @@ def test_hyperparameters_that_follow_a_schedule_still_do(tmp_path):
     same(again, run, since=10)
 
 
+def test_each_schedule_is_that_of_its_hyperparameter(tmp_path):
+    run = bl.minimize(valley, np.zeros(2), Momentum(lr=1e-3, mu=cosine(0.9, steps=30)), steps=10)
+    run.save(tmp_path / "a")
+    again = bl.load_run(tmp_path / "a")
+    assert again.hyper["lr"] == 1e-3
+    assert again.hyper["mu"] == run.hyper["mu"] == cosine(0.9, steps=30)(10)
+
+
 def test_a_run_is_saved_where_it_stands_in_its_past(tmp_path):
     run = bl.minimize(valley, np.array([-1.2, 1.0]), Adam(1e-2), steps=200)
     run.seek(77)
@@ -143,6 +162,11 @@ def test_a_run_is_saved_where_it_stands_in_its_past(tmp_path):
     again = bl.load_run(tmp_path / "a")
     assert (again.t, again.length) == (77, 200)
     same(again, run, since=200)
+    for each in (again, bl.load_run(tmp_path / "a")):
+        each.hyper["lr"] = 0.1  # a change in the past begins a new line
+        assert (each.t, each.length, each.parent.length) == (77, 77, 200)
+        same(each.parent, run, since=200)
+    again = again.parent
     for each in (run, again):
         each.step(150)
     same(again, run, since=200)
@@ -180,6 +204,26 @@ def test_a_criterion_that_was_met_stays_met(stop, tmp_path):
         each.step(100)
     assert run.stopped == again.stopped
     same(again, run, since=run.t)
+
+
+def test_a_validation_goes_on(tmp_path):
+    validation = bl.FiniteSum(noisy, (FEATURES[:9], TARGETS[:9]), ridge)
+    run = bl.minimize(
+        bl.FiniteSum(least_squares, DATA), np.zeros(3), GD(0.01), batch=5, validation=validation, validate_every=7
+    )
+    run.step(20)
+    run.save(tmp_path / "a")
+    again = bl.load_run(tmp_path / "a", DATA, validation=(FEATURES[:9], TARGETS[:9]))
+    for each in (run, again):
+        each.step(30)
+    same(again, run, since=20)
+    assert np.isfinite(again.history["validation_value"]).sum() == 8
+
+
+def test_criteria_come_back_to_the_last_bit(tmp_path):
+    stop = bl.Stop(steps=2**62 + 1, seconds=1e9 / 3, grad_norm=1e-300 / 3, value=-np.inf, non_finite=False)
+    bl.minimize(valley, np.zeros(2), GD(1e-3), stop=stop).save(tmp_path / "a")
+    assert bl.load_run(tmp_path / "a")._engine.stop == stop
 
 
 def test_another_criterion_may_be_given(tmp_path):

@@ -16,7 +16,7 @@ struct Event {
 /// Where a run stands, besides its tables. Mirrored by `burlab/run/saved.py`.
 struct Standing {
   std::int64_t step, done;      // the cursor
-  std::int64_t proved, reason;  // rows that criteria were asked about; why it rests, see Reason
+  std::int64_t reason;          // why it rests, see Reason
   double elapsed, value, norm;  // nanoseconds of running; what it rests for, where that was measured
 };
 

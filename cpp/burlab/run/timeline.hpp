@@ -68,17 +68,15 @@ class Timeline {
   }
 
   /// For a file: where it stands while it rests, besides why.
-  Standing standing() const { return {cursor_.step, cursor_.done, proved_, no_reason, watch_.total(), kNone, kNone}; }
+  Standing standing() const { return {cursor_.step, cursor_.done, no_reason, watch_.total(), kNone, kNone}; }
 
   /// Be what was saved. False where there is no memory.
   bool resume(const Saved& saved) {
     const Standing& standing = saved.standing;
     events_.assign(saved.event, saved.event + saved.events);
-    rewound_ = true;
     cursor_.step = standing.step;
     cursor_.done = standing.done;
-    proved_ = standing.proved;
-    stamped_ = saved.record.extent.rows;
+    proved_ = stamped_ = saved.record.extent.rows;
     if (feed) feed->skip_to(saved.record.extent.rows);
     watch_.set(standing.elapsed);
     plan_frame(standing.elapsed);
