@@ -56,12 +56,16 @@ def _closed(graphs: Sequence[Graph], made: set[Node]) -> tuple[list[Node], tuple
     captured = list(dict.fromkeys(n for graph in graphs for n in _outside(graph, made)))
 
     def closed(graph: Graph) -> Graph:
-        more = [Node("input", (), None, n.shape, n.dtype, n.weak) for n in captured]
+        more = [Node("input", (), _name(n), n.shape, n.dtype, n.weak) for n in captured]
         inputs = (*graph.inputs, *more)
         known = {**dict(zip(captured, more, strict=True)), **{x: x for x in graph.inputs}}
         return Graph(inputs, tuple(rebuild(graph.outputs, known, keep)))
 
     return captured, tuple(map(closed, graphs))
+
+
+def _name(n: Node) -> str | None:
+    return n.params if n.op == "input" else n.op
 
 
 def _outside(graph: Graph, made: set[Node]) -> list[Node]:

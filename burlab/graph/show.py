@@ -20,12 +20,19 @@ def listing(graph: Graph) -> str:
 def _inner(graph: Graph) -> list[str]:
     """The sub-graphs of control flow, indented below the graph that executes them."""
     lines: list[str] = []
-    for execution in executions(graph):
-        first = execution.nodes[0]
-        for name, inner in zip(CONTROL[first.op], execution.region.graphs, strict=True):
-            lines.append(f"{name} of %{graph.index[first]}:")
-            lines += (f"  {line}" for line in listing(inner).splitlines())
+    for title, inner in sub_graphs(graph):
+        lines.append(f"{title}:")
+        lines += (f"  {line}" for line in listing(inner).splitlines())
     return lines
+
+
+def sub_graphs(graph: Graph) -> list[tuple[str, Graph]]:
+    """The sub-graphs that control flow executes, under titles such as `body of %5`, which is its first result."""
+    return [
+        (f"{name} of %{graph.index[execution.nodes[0]]}", inner)
+        for execution in executions(graph)
+        for name, inner in zip(CONTROL[execution.nodes[0].op], execution.region.graphs, strict=True)
+    ]
 
 
 def _row(graph: Graph, k: int, n: Node) -> list[str]:
@@ -51,14 +58,23 @@ def _short(params: Any) -> str:
 
 def dot(graph: Graph) -> str:
     """Graphviz's DOT: boxes for inputs, ovals for operations, a double rim for outputs."""
-    lines = ["digraph burlab {", '  rankdir="LR"; node [fontname="Helvetica", fontsize=11];']
+    head = ["digraph burlab {", '  rankdir="LR"; node [fontname="Helvetica", fontsize=11];']
+    return "\n".join([*head, *_dot(graph, "n"), "}"])
+
+
+def _dot(graph: Graph, prefix: str) -> list[str]:
+    """Nodes and edges, then a frame for every sub-graph of control flow."""
+    lines: list[str] = []
     for n, k in graph.index.items():
         shape = "box" if n.op in ("input", "constant") else "ellipse"
         rim = ", peripheries=2" if any(n is y for y in graph.outputs) else ""
         text = _quoted(f"{label(n)}\n{n.dtype.name}{list(n.shape)}")
-        lines.append(f"  n{k} [label={text}, shape={shape}{rim}];")
-        lines.extend(f"  n{graph.index[x]} -> n{k};" for x in n.inputs)
-    return "\n".join([*lines, "}"])
+        lines.append(f"  {prefix}{k} [label={text}, shape={shape}{rim}];")
+        lines.extend(f"  {prefix}{graph.index[x]} -> {prefix}{k};" for x in n.inputs)
+    for title, inner in sub_graphs(graph):
+        name = f"{prefix}{len(lines)}_"
+        lines += [f"  subgraph cluster_{name} {{", f"  label={_quoted(title)};", *_dot(inner, name), "  }"]
+    return lines
 
 
 def _quoted(text: str) -> str:

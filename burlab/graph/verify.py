@@ -146,9 +146,7 @@ def _while(n: Node) -> None:
 
 def _cond(n: Node) -> None:
     result: Any = n.params
-    _require(
-        isinstance(result, Result) and len(result.region.graphs) == 2, n, "it has no two sides"
-    )
+    _require(isinstance(result, Result) and len(result.region.graphs) == 2, n, "it has no two sides")
     choice = n.inputs[0] if n.inputs else n
     _require(choice.dtype == np.bool_ and choice.shape in ((), result.batch), n, "it is not chosen by a bool")
     _executes(n)

@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 from burlab.graph import Graph, Node
+from burlab.graph.control import CONTROL
 from burlab.graph.origin import short_place
-from burlab.graph.show import label
+from burlab.graph.show import label, sub_graphs
 from burlab.graph.simplify import known_value
 
 from .drawing import Box, draw
@@ -55,8 +56,13 @@ def kernel_html(kernel: "Kernel") -> str:
 
 
 def graph_html(graph: Graph) -> str:
-    """The drawing in a frame that scrolls."""
-    return _framed(graph_svg(graph))
+    """The drawing in a frame that scrolls, above those of the sub-graphs that control flow executes."""
+    return _framed(_drawings(graph))
+
+
+def _drawings(graph: Graph) -> str:
+    inner = (f"<div><code>{_escaped(title)}</code></div>{_drawings(part)}" for title, part in sub_graphs(graph))
+    return "".join([graph_svg(graph), *inner])
 
 
 def value_html(root: "Value") -> str:
@@ -86,6 +92,8 @@ def _graph_box(graph: Graph, n: Node, is_output: bool) -> Box:
     operands = [_known(x) for x in n.inputs]
     if n.op == "input":
         head = str(n.params)
+    elif n.op in CONTROL:
+        head = f"{label(n)} %{graph.index[n]}"
     elif n.op == "constant" or not any(operands):
         head = label(n) if n.op == "constant" else n.op
     else:

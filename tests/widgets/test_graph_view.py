@@ -87,3 +87,22 @@ def test_the_style_of_a_drawing_holds_for_nothing_else_on_the_page():
     style = ET.fromstring(drawing.draw({"x": drawing.Box(("x",))}, [])).find(f"{SVG}style")
     assert style is not None
     assert all(rule.startswith(".burlab-graph ") for rule in (style.text or "").split("}") if rule)
+
+
+def test_control_flow_is_drawn_with_its_sub_graphs():
+    """Two deep: the loop, its condition and body, and both sides of the choice in the body."""
+
+    def f(x):
+        def turn(y):
+            return bl.cond(y > 2, lambda: y / 2, lambda: y - x)
+
+        return bl.while_loop(lambda y: y > 1, turn, x)
+
+    graph = bl.compile(f, 3.0, gear="replay").graph
+    html = graph_view.graph_html(graph)
+    assert html.count("<svg") == 5
+    for title in ("condition of %1", "body of %1", "true of %", "false of %", "while [0] %1", "cond [0] %"):
+        assert title in html
+    dot = graph.to_dot()
+    assert dot.count("subgraph cluster_") == 4
+    assert dot.count("{") == dot.count("}")
