@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from burlab.errors import BurlabError
 from burlab.optim.scipy_minimizer import SciPy
 from burlab.problems.point import Array
 from burlab.runtime.wait import SLICE
 
+from .answers import Answers
 from .log import Log, Measured
 from .objective import Objective
 from .stop import Predicate, Rows, Stop, Stopped, explain
@@ -44,11 +44,11 @@ class Session:
         self._scipy: Any = import_module("scipy.optimize").minimize
         self._x = x
         self._here: Measured | None = None  # the newest point, once it was measured
-        self._known: dict[bytes, tuple[float, float]] = {}  # value and gradient norm at points since the last one
         self._ending = False
         self._thread: threading.Thread | None = None
-        self.samples, self._ran = log.spent
+        samples, self._ran = log.spent
         self._since = 0
+        self._answers = Answers(objective, self._pass, self._fail, samples)
 
     @property
     def elapsed(self) -> int:
@@ -88,6 +88,7 @@ class Session:
 
     def _work(self) -> None:
         _at_work.add(self)
+        failure: BaseException | None = None
         try:
             self._pass()
             if self._here is None:
@@ -98,24 +99,25 @@ class Session:
         except _Left:
             pass
         except BaseException as error:  # whatever SciPy, a constraint or an option raises
-            with self.lock:
-                self._trouble(error)
+            failure = error
         with self.lock:
+            if failure is not None:
+                self._fail(failure)
             self._thread = None
             self._rest()
         _at_work.discard(self)
 
     def _minimize(self) -> Any:
-        chosen, traits = self.minimizer, self.minimizer.traits
+        chosen, traits, answers = self.minimizer, self.minimizer.traits, self._answers
         asked: dict[str, Any] = {"jac": True} if traits.gradient else {}
         if traits.curvature:
-            asked[traits.curvature] = self._hvp if traits.curvature == "hessp" else self._hessian
+            asked[traits.curvature] = answers.hvp if traits.curvature == "hessp" else answers.hessian
 
         def seen(x: Array, *_: Any) -> None:
             self._step(np.array(x, np.float64))
 
         return self._scipy(
-            self._value_and_grad if traits.gradient else self._value,
+            answers.value_and_grad if traits.gradient else answers.value,
             self._x.copy(),
             method=chosen.method,
             bounds=chosen.bounds,
@@ -125,33 +127,6 @@ class Session:
             options=dict(chosen.options),
             **asked,
         )
-
-    def _value(self, x: Array) -> float:
-        return self._answer(self.objective.value, x)
-
-    def _value_and_grad(self, x: Array) -> tuple[float, Array]:
-        value, gradient = self._answer(self.objective.value_and_grad, x)
-        self._known[x.tobytes()] = value, float(np.linalg.norm(gradient))
-        return value, gradient
-
-    def _hvp(self, x: Array, v: Array) -> Array:
-        return self._answer(self.objective.hvp, x, v)
-
-    def _hessian(self, x: Array) -> Array:
-        return np.stack([self._hvp(x, unit) for unit in np.eye(x.size)])
-
-    def _answer(self, question: Any, *vectors: Array, counts: bool = True) -> Any:
-        """Ask when the run may go on; what fails rests there, and is asked again when the run is told to go on."""
-        while True:
-            self._pass()
-            try:
-                answer = question(*vectors, self._pass)
-            except BurlabError as error:
-                with self.lock:
-                    self._trouble(error)
-            else:
-                self.samples += self.objective.samples if counts else 0
-                return answer
 
     def _pass(self) -> None:
         """Where the thread may wait: until there is a step to do. Leaves SciPy when the session ends."""
@@ -177,7 +152,7 @@ class Session:
             before = self._here
             assert before is not None
             self.log.cut(self.head)  # a row that waited for its step
-            row = self.log.write(before, x, self.samples, self.elapsed)
+            row = self.log.write(before, x, self._answers.samples, self.elapsed)
             self.log.points.append(x)
             self.head += 1
             self._settle(after)
@@ -186,18 +161,12 @@ class Session:
         self._pass()
 
     def _measure(self, x: Array) -> Measured:
-        if self._here is not None and np.array_equal(x, self._here.x):
-            return self._here
-        known = self._known.get(x.tobytes())
-        if known is None:
-            value, gradient = self._answer(self.objective.value_and_grad, x, counts=False)
-            known = value, float(np.linalg.norm(gradient))
-        return Measured(x, *known)
+        here = self._here
+        return here if here is not None and np.array_equal(x, here.x) else self._answers.measure(x)
 
     def _settle(self, here: Measured) -> None:
         """Be at a new point, and see whether that is where to stop."""
         self._here, self._x = here, here.x
-        self._known.clear()
         stop, value, norm = self.stop, here.value, here.gradient_norm
         if stop.non_finite and not (np.isfinite(value) and np.isfinite(norm)):
             reason = "non_finite"
@@ -210,7 +179,7 @@ class Session:
         else:
             return
         if reason != "steps":
-            self.log.write(here, None, self.samples, self.elapsed)
+            self.log.write(here, None, self._answers.samples, self.elapsed)
         self._say(reason)
 
     def _say(self, reason: str) -> None:
@@ -225,12 +194,13 @@ class Session:
             self._step(x)
         with self.lock:
             if self.log.steps == self.head and self._here is not None:
-                self.log.write(self._here, None, self.samples, self.elapsed)
+                self.log.write(self._here, None, self._answers.samples, self.elapsed)
             text = f"Stopped at step {self.head}: {self.minimizer.method} has ended: {result.message}"
             self.stopped, self.finished, self.target = Stopped("finished", self.head, text), True, self.head
 
-    def _trouble(self, error: BaseException) -> None:
-        self.failure, self.stopped, self.target = error, Stopped("error", self.head, str(error)), self.head
+    def _fail(self, error: BaseException) -> None:
+        with self.lock:
+            self.failure, self.stopped, self.target = error, Stopped("error", self.head, str(error)), self.head
 
 
 def _holds(when: Predicate, row: Rows) -> bool:
