@@ -10,6 +10,7 @@ from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import tree
 
 from .optimizer import Optimizer, State, Vector, advance
+from .questions import LeafQuestions
 
 
 def flat_face(optimizer: Optimizer, like: tree.Tree) -> Optimizer:
@@ -45,7 +46,9 @@ class _Leaves(Optimizer):
         return self.inner.init(self._tree(x))
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
-        result: Any = advance(self.inner, self._tree(g), state, self._tree(x), t, f)
+        seen = self._tree(x)
+        asked = LeafQuestions(f, x, seen, self._tree, self._flat)
+        result: Any = advance(self.inner, self._tree(g), state, seen, t, asked)
         if not isinstance(result, tuple) or len(cast("tuple[Any, ...]", result)) != 2:
             return cast("Any", result)  # which trace_rule refuses
         after, state = cast("tuple[Any, Any]", result)
@@ -54,13 +57,15 @@ class _Leaves(Optimizer):
     def _tree(self, flat: Vector) -> Any:
         ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes])
         parts = zip([0, *ends], ends, self.shapes, strict=False)
-        return tree.unflatten(self.structure, [np.reshape(flat[int(a) : int(b)], shape) for a, b, shape in parts])
+        many = flat.shape[:-1]  # of samples, where there is a row for each
+        leaves = [np.reshape(flat[..., int(a) : int(b)], (*many, *shape)) for a, b, shape in parts]
+        return tree.unflatten(self.structure, leaves)
 
-    def _flat(self, x: tree.Tree) -> Vector:
+    def _flat(self, x: tree.Tree, what: str = "update returned an x") -> Vector:
         leaves, structure = tree.flatten(x)
         kind, shapes = type(self.inner).__name__, tuple(getattr(leaf, "shape", ()) for leaf in leaves)
         if structure != self.structure:
-            raise ArgumentError(f"{kind}.update returned an x of structure {structure}, expected {self.structure}.")
+            raise ArgumentError(f"{kind}.{what} of structure {structure}, expected {self.structure}.")
         if shapes != self.shapes:
-            raise ShapeError(f"{kind}.update returned an x with leaves of shapes {shapes}, expected {self.shapes}.")
+            raise ShapeError(f"{kind}.{what} with leaves of shapes {shapes}, expected {self.shapes}.")
         return np.concatenate([np.reshape(leaf, (-1,)) for leaf in leaves])

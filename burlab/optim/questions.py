@@ -1,5 +1,6 @@
 """What `f` is in an update: the problem at this step, which a rule may ask about any point."""
 
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from burlab.errors import DTypeError, ShapeError, TraceError
@@ -102,6 +103,31 @@ class Questions:
         if name.startswith("__"):
             raise AttributeError(name)
         raise TraceError(f"{here()}f.{name} is nothing that an update can ask. It can: {', '.join(_known())}.")
+
+
+class LeafQuestions:
+    """The same questions about trees of leaves, which answer with such trees."""
+
+    def __init__(
+        self, f: Any, flat_x: Vector, x: Any, to_tree: Callable[[Any], Any], to_flat: Callable[..., Any]
+    ) -> None:
+        self._f, self._flat_x, self._x, self._to_tree, self._to_flat = f, flat_x, x, to_tree, to_flat
+
+    def _flat(self, y: Any) -> Vector:
+        return self._flat_x if y is self._x else self._to_flat(y, "update asked about a point")
+
+    def __getattr__(self, name: str) -> Any:
+        ask = getattr(self._f, name)  # which refuses what cannot be asked
+        if name == "key":
+            return ask
+
+        def answer(*about: Any) -> Any:
+            result = ask(*map(self._flat, about))
+            if name == "value_and_grad":
+                return result[0], self._to_tree(result[1])
+            return result if name.endswith("value") else self._to_tree(result)
+
+        return answer
 
 
 def _known() -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.errors import DTypeError, IndexRangeError, ShapeError, StatusError, TraceError
+from burlab.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError, StatusError, TraceError
 from burlab.graph import tree
 from burlab.graph.ask import QUESTIONS
 from burlab.optim import Hyper, Optimizer
@@ -466,3 +466,54 @@ def test_one_side_of_a_cond_may_ask() -> None:
 @pytest.mark.parametrize(("name", "mirror"), [("Question", CQuestion), ("Questions", CQuestions)])
 def test_layouts_agree(name: str, mirror: Any) -> None:
     declare(claims(name, mirror), ["burlab/run/ask.hpp"])
+
+
+@dataclass(frozen=True)
+class LeafSAM(Optimizer):
+    """Every leaf climbs by its own norm."""
+
+    lr: Hyper = 0.1
+    per_leaf = True
+
+    def init(self, x: Any) -> Any:
+        return {"value": np.zeros(()), "rows": {"w": np.zeros((4, 2, 1)), "b": np.zeros(4)}}
+
+    def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
+        y = {k: x[k] + 0.05 * g[k] / np.linalg.norm(g[k]) for k in x}
+        value, there = f.value_and_grad(y)
+        new = {k: x[k] - self.lr * (there[k] + 0 * f.grad(x)[k]) for k in x}
+        return new, {"value": value + 0 * f.value(x), "rows": f.per_sample_grads(x)}
+
+
+def test_rules_on_leaves_ask_about_leaves() -> None:
+    """Trees in, trees out; what is known at x is known still."""
+
+    def tree_loss(p: Any, a: Any, b: Any) -> Any:
+        return loss(np.concatenate([np.reshape(p["w"], (2,)), np.reshape(p["b"], (1,))]), a, b)
+
+    problem = bl.FiniteSum(tree_loss, (A, B))
+    start = {"w": X0[:2].reshape(2, 1), "b": X0[2]}
+    run = bl.minimize(problem, start, LeafSAM(), batch=4, seed=8)
+    x = start
+    for i in batches("reshuffle", len(B), 4, 6, seed=8):
+        g = problem.grad(x, i)
+        y = {k: x[k] + 0.05 * g[k] / np.linalg.norm(g[k]) for k in x}
+        rows, (value, there) = problem.per_sample_grads(x, i), problem.value_and_grad(y, i)
+        x = {k: x[k] - 0.1 * there[k] for k in x}
+    run.step(6)
+    for k in x:
+        np.testing.assert_allclose(run.x[k], x[k], rtol=1e-12)
+        np.testing.assert_allclose(run.state["rows"][k], rows[k], rtol=1e-12)
+    assert run.state["value"] == pytest.approx(value, rel=1e-13)
+    assert run._engine._setup.asked._all.list[QUESTIONS.index("grad")] is None
+
+
+def test_rules_on_leaves_that_ask_about_something_else() -> None:
+    @dataclass(frozen=True)
+    class Wrong(LeafSAM):
+        def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
+            return {k: x[k] - f.grad({"w": x["w"]})[k] for k in x}, state
+
+    start = {"w": X0[:2].reshape(2, 1), "b": X0[2]}
+    with pytest.raises(ArgumentError, match=r"Wrong\.update asked about a point of structure"):
+        bl.minimize(lambda p: np.sum(p["w"]) * p["b"], start, Wrong())
