@@ -82,8 +82,8 @@ def contour(
 ) -> Any:
     """A figure of a function of two variables: level lines, its known minima and saddles, and paths over it.
 
-    problem, domain, resolution: as for `landscape`. paths: by name, points in order, shape (n, 2), or runs, which are
-    drawn up to where they stand.
+    problem, domain, resolution: as for `landscape`. paths: by name, points in order, shape (n, 2), or runs, whose
+    whole record is drawn.
 
     >>> import burlab as bl
     >>> f = bl.problems.himmelblau()
@@ -131,7 +131,7 @@ def path_traces(name: str, path: Any, line_colour: str) -> list[Any]:
     points = np.asarray(_recorded(path) if hasattr(path, "path") else path, np.float64)
     if points.ndim != 2 or points.shape[1] != 2:
         raise ShapeError(f"the path {name!r} has shape {points.shape}, expected (n, 2): a row per point.")
-    seen = points[_apart(points)]
+    seen = points[apart(points)]
     few = len(seen) <= _FEW
     line: Any = go.Scatter(
         x=seen[:, 0],
@@ -149,15 +149,20 @@ def path_traces(name: str, path: Any, line_colour: str) -> list[Any]:
 
 
 def _recorded(run: Any) -> Any:
-    """The points of a run up to where it stands."""
+    """The points of the whole record of a run."""
     found = run.path
     if found is None:
         raise ShapeError("a run has a path where x has one or two entries. Pass points, shape (n, 2), for others.")
     return found[1]
 
 
-def _apart(points: Array) -> Any:
-    """Positions of points, the first and the last among them, such that a line through them looks like all of it."""
+def apart(points: Array) -> Any:
+    """Positions of points, the first and the last among them, such that a line through them looks like all of it.
+
+    >>> import numpy as np
+    >>> apart(np.ones((1000, 2)))
+    array([  0, 999])
+    """
     if len(points) <= _FEW:
         return np.arange(len(points))
     moved = np.linalg.norm(np.diff(points, axis=0), axis=1)

@@ -69,13 +69,16 @@ def test_a_path_that_stands_still_or_leaves_keeps_its_ends():
     assert np.isnan(path_traces("away", away, "#000000")[0].x[-1])
 
 
-def test_runs_are_drawn_up_to_where_they_stand():
+def test_the_whole_record_of_a_run_is_drawn():
     f = bl.problems.booth()
     run = bl.minimize(f, f.start, bl.optim.GD(0.01), steps=20)
-    run.seek(5)
     *_, line, ends = contour(f, paths={"run": run}).data
-    assert len(line.x) == 6
+    assert len(line.x) == 21
     np.testing.assert_array_equal([ends.x[-1], ends.y[-1]], run.x)
+    run.seek(5)
+    *_, line, _ = contour(f, paths={"run": run}).data
+    assert len(line.x) >= 20
+    np.testing.assert_array_equal([line.x[5], line.y[5]], run.x)
 
 
 def test_a_run_in_three_dimensions_has_no_path():
