@@ -21,7 +21,7 @@ def axis_of(plot: Plot) -> dict[str, Any]:
     """What depends on the values that a plot shows: powers of ten only, where there are several."""
     if not plot.log:
         return {"type": "linear", "dtick": None, "tickfont": {"size": _SMALL}}
-    decades = math.log10(plot.high / plot.low) if plot.low > 0 else 0.0
+    decades = math.log10(plot.high / plot.least)
     if plot.name == PACE:  # in whole decades: plotly labels parts of one without their unit
         ends = [math.floor(math.log10(plot.low) - 0.1), math.ceil(math.log10(plot.high) + 0.1)]
         return {"type": "log", "dtick": math.ceil((ends[1] - ends[0]) / _TICKS), "range": ends}

@@ -14,6 +14,7 @@ from .pyramid import Series
 from .scales import Scale, scale_for
 
 _READING = 0.03  # seconds of reading at once: a long record is caught up with while it is shown
+_DECADE = 10.0
 _RATE_WINDOW = 0.5  # seconds over which the speed is measured
 TITLES = {
     "value": "value",
@@ -26,18 +27,23 @@ TITLES = {
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """One of the plots over steps. columns: what is drawn in it, the main one first; low, high: its extremes so far."""
+    """One of the plots over steps.
+
+    columns: what is drawn in it, the main one first. low, high: its extremes so far. least: the lowest positive value.
+    """
 
     name: str
     title: str
     columns: tuple[str, ...]
     low: float
     high: float
+    least: float
 
     @property
     def log(self) -> bool:
-        """Whether its axis is logarithmic: nothing in it is negative, and something positive."""
-        return self.low >= 0 and self.high > 0
+        """Whether its axis is logarithmic: nothing is negative. Columns of a user's own show several decades, too."""
+        known = self.name in TITLES
+        return self.low >= 0 and 0 < self.least <= self.high / (1 if known else _DECADE)
 
 
 class Model:
@@ -114,11 +120,11 @@ class Model:
         groups += [(name, (name,)) for name in known if name not in TITLES and name not in NOT_DRAWN]
         return [Plot(name, TITLES.get(name, name.replace("_", " ")), of, *self._extremes(of)) for name, of in groups]
 
-    def _extremes(self, columns: tuple[str, ...]) -> tuple[float, float]:
+    def _extremes(self, columns: tuple[str, ...]) -> tuple[float, float, float]:
         curves = [line.curves.get(name) for line in (self.lines, *self.old) for name in columns]
-        lows = [c.low for c in curves if c is not None and not math.isnan(c.low)]
-        highs = [c.high for c in curves if c is not None and not math.isnan(c.high)]
-        return (min(lows), max(highs)) if lows else (math.nan, math.nan)
+        found = [(c.low, c.high, c.least) for c in curves if c is not None and not math.isnan(c.low)]
+        lows, highs, leasts = zip(*found, strict=True) if found else ([math.nan], [math.nan], [math.nan])
+        return min(lows), max(highs), min(leasts)
 
     def _is_plane(self) -> bool:
         return self.run.path is not None and self.run.path[1].shape[1:] == (2,)

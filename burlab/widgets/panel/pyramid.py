@@ -1,5 +1,6 @@
 """Curves of any length in bounded memory: what a plot shows of ten million rows, at the cost of the new ones."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ from tsdownsample import MinMaxLTTBDownsampler
 
 Series = np.ndarray[Any, np.dtype[np.float64]]
 NOTHING: Series = np.empty(0)
+_NONE: Series = np.empty((5, 0))
 
 
 class Pyramid:
@@ -31,10 +33,10 @@ class Pyramid:
         """No rows."""
         self.rows = 0
         self.width = 1
-        self._full = np.empty((4, 0))  # x and y of the lowest, x and y of the highest row of each full stretch
-        self._part = np.empty((4, 0))  # the same of the last stretch, which is not full yet: one column, or none
+        self._full = _NONE  # per full stretch: x and y of the lowest row, x and y of the highest, x of the first
+        self._part = _NONE  # the same of the last stretch, which is not full yet: one column, or none
         self._missing = 0  # rows until the last stretch is full
-        self.last = float("nan")  # y of the last row
+        self.least = math.inf  # the lowest positive y
 
     @property
     def low(self) -> float:
@@ -53,19 +55,27 @@ class Pyramid:
         if not y.size:
             return
         self.rows += y.size
-        self.last = float(y[-1])
+        self.least = min(self.least, _least(y))
         if (ahead := min(self._missing, y.size)) > 0:
             self._part = _lower(self._part, _extremes(x[:ahead], y[:ahead], ahead))
             self._missing -= ahead
             x, y = x[ahead:], y[ahead:]
         if self._missing == 0 and self._part.size:
-            self._full, self._part = np.hstack((self._full, self._part)), np.empty((4, 0))
+            self._full, self._part = np.hstack((self._full, self._part)), _NONE
         whole = y.size - y.size % self.width
         if whole:
             self._full = np.hstack((self._full, _extremes(x[:whole], y[:whole], self.width)))
         if rest := y.size - whole:
             self._part = _extremes(x[whole:], y[whole:], rest)
             self._missing = self.width - rest
+
+    def around(self, x: float) -> tuple[float, float]:
+        """The lowest and the highest y of the stretch of rows that a row is in. x: of the row."""
+        kept = self._kept()
+        if not kept.size:
+            return math.nan, math.nan
+        stretch = max(int(np.searchsorted(kept[4], x, side="right")) - 1, 0)
+        return float(kept[1, stretch]), float(kept[3, stretch])
 
     def points(self, count: int, *, log: bool = False) -> tuple[Series, Series]:
         """At most `count` points (x, y) that look like all of them (MinMaxLTTB, Van Der Donckt et al. 2023).
@@ -74,8 +84,8 @@ class Pyramid:
         """
         kept = self._kept()
         swapped = kept[0] > kept[2]
-        x = np.where(swapped, kept[2::-2], kept[0::2]).T.ravel()
-        y = np.where(swapped, kept[3::-2], kept[1::2]).T.ravel()
+        x = np.where(swapped, kept[2::-2], kept[0:4:2]).T.ravel()
+        y = np.where(swapped, kept[3::-2], kept[1:4:2]).T.ravel()
         shown = np.isfinite(y) & ((y > 0) | (not log))
         shown[1::2] &= x[1::2] != x[::2]
         x, y = x[shown], y[shown]
@@ -101,7 +111,7 @@ class Pyramid:
 
 
 def _extremes(x: Series, y: Series, width: int) -> Series:
-    """x and y of the lowest and the highest row of each stretch, shape (4, n / width); NaN where no row is finite."""
+    """What is kept of each stretch, shape (5, n / width), as in `_full`; NaN where no row is finite."""
     stretches = y.reshape(-1, width)
     if np.isfinite(y).all():
         low, high = stretches.argmin(axis=1), stretches.argmax(axis=1)
@@ -112,14 +122,22 @@ def _extremes(x: Series, y: Series, width: int) -> Series:
         high = np.where(finite, stretches, -np.inf).argmax(axis=1)
     at = np.arange(len(stretches))
     places = x.reshape(-1, width)
-    return np.stack((places[at, low], stretches[at, low], places[at, high], stretches[at, high]))
+    return np.stack((places[at, low], stretches[at, low], places[at, high], stretches[at, high], places[:, 0]))
 
 
 def _lower(a: Series, b: Series) -> Series:
     """The extremes of two neighbours, column by column. a: the left one."""
     low = ~(b[1] < a[1]) & ~np.isnan(a[1])  # a keeps ties, and NaN never wins
     high = ~(b[3] > a[3]) & ~np.isnan(a[3])
-    return np.vstack((np.where(low, a[:2], b[:2]), np.where(high, a[2:], b[2:])))
+    return np.vstack((np.where(low, a[:2], b[:2]), np.where(high, a[2:4], b[2:4]), a[4:]))
+
+
+def _least(y: Series) -> float:
+    """The lowest positive number."""
+    if (low := float(y.min())) > 0:
+        return low
+    positive = y[y > 0]
+    return float(positive.min()) if positive.size else math.inf
 
 
 def _extreme(y: Series, smaller: Any) -> float:

@@ -6,6 +6,7 @@ from typing import Any
 from . import words
 from .lines import PACE
 from .model import TITLES, Model
+from .pyramid import Pyramid
 
 
 def state_of(model: Model) -> dict[str, Any]:
@@ -58,17 +59,20 @@ def _status(model: Model, t: int, length: int) -> tuple[str, str]:
 
 
 def _readouts(model: Model, t: int, length: int) -> list[list[str]]:
-    known: dict[str, float] = (model.run.at(min(t, length - 1)) or {}) if length else {}
-    names = [name for name in ("value", "gradient_norm", "step_norm", "validation_value") if name in model.lines.curves]
-    shown = [[TITLES[name], words.number(known[name]) if name in known else "–"] for name in names]
-    return [*shown, [TITLES[PACE], _time_per_step(model)]]
+    step, curves = min(t, length - 1), model.lines.curves
+    row = model.run.at(step) if length else None
+    names = [name for name in ("value", "gradient_norm", "step_norm", "validation_value") if name in curves]
+    shown = [[TITLES[name], _at(step, curves[name], None if row is None else row[name])] for name in names]
+    pace = 1 / model.speed if model.speed and not model.commands.speed else model.lines.pace
+    return [*shown, [TITLES[PACE], words.duration(pace) if math.isfinite(pace) else "–"]]
 
 
-def _time_per_step(model: Model) -> str:
-    if model.speed and not model.commands.speed:
-        return words.duration(1 / model.speed)
-    curve = model.lines.curves[PACE]
-    return words.duration(curve.last) if curve.rows and math.isfinite(curve.last) else "–"
+def _at(step: int, curve: Pyramid, value: float | None) -> str:
+    """A number of one row; where rows have been merged, the extremes of those around it."""
+    if value is not None:
+        return words.number(value)
+    low, high = curve.around(step)
+    return "–" if math.isnan(low) else f"{words.number(low, 3)} … {words.number(high, 3)}"
 
 
 def _knob(model: Model, name: str) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The widgets of a panel: a head, the plots, a foot."""
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
@@ -37,19 +38,33 @@ class Foot(anywidget.AnyWidget):
 
 
 class Plots(go.FigureWidget):
-    """A figure whose state is what it shows.
+    """A figure that two threads may use, one that draws and one in which pages are heard, and whose state is current.
 
-    Plotly sends changes as messages and leaves the state as it was at first, which is what a page loaded anew gets.
+    gate: held while the figure changes. A message that arrives holds all notifications of the widget, from whatever
+    thread, and would swallow those of a drawing. Plotly sends changes as messages and leaves the state as it was at
+    first, which is what a page loaded anew gets: so the state is taken from what is drawn.
     """
+
+    gate: Any = None
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self.gate = threading.RLock()
+        cast("Any", super()).__init__(*args, **options)
+
+    def set_state(self, sync_data: Any) -> None:
+        """What a page says about its view."""
+        with self.gate:
+            cast("Any", super()).set_state(sync_data)
 
     def get_state(self, key: Any = None, drop_defaults: bool = False) -> Any:
         """The state for a page. key: the names wanted, None for all, as a page that is loaded asks for it."""
-        base, figure = cast("Any", super()), cast("Any", self)
-        if key is None and base.comm is not None:
-            shown = figure.to_dict()
-            self.set_trait("_widget_data", shown["data"])
-            self.set_trait("_widget_layout", shown["layout"])
-        return base.get_state(key, drop_defaults)
+        with self.gate:
+            base, figure = cast("Any", super()), cast("Any", self)
+            if key is None and base.comm is not None:
+                shown = figure.to_dict()
+                self.set_trait("_widget_data", shown["data"])
+                self.set_trait("_widget_layout", shown["layout"])
+            return base.get_state(key, drop_defaults)
 
 
 class View:
@@ -82,7 +97,8 @@ class View:
 
     def show(self, model: Model) -> None:
         """Send what has changed."""
-        moved = self.figure.draw(model)
+        with self.figure.widget.gate:
+            moved = self.figure.draw(model)
         state = state_of(model)
         if not (moved or state != self._told):
             return

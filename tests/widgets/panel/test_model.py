@@ -166,15 +166,15 @@ def test_memory_is_shown_by_kind():
 
 
 def test_plots_are_logarithmic_only_while_values_are_positive():
-    signs = {"accuracy": lambda s: s - 5.0, "zero": lambda s: 0 * s}
+    signs = {"accuracy": lambda s: s - 5.0, "zero": lambda s: 0 * s, "lr": lambda s: 0.1 + 1e-3 * s}
     run = FakeRun(validation_value=lambda s: np.where(s % 3 == 0, 1.0, np.nan), **signs)
     model = Model(run)
     run.write(100)
     model.look()
     plots = {plot.name: plot for plot in model.plots}
-    assert list(plots) == ["value", "gradient_norm", "step_norm", "time_per_step", "accuracy", "zero"]
+    assert list(plots) == ["value", "gradient_norm", "step_norm", "time_per_step", *signs]
     assert plots["value"].columns == ("value", "validation_value")
-    assert [plot.log for plot in plots.values()] == [True, True, True, True, False, False]
+    assert [plot.log for plot in plots.values()] == [True, True, True, True, False, False, False]
 
 
 def test_time_per_step_comes_from_the_stamps():
@@ -207,3 +207,30 @@ def test_a_slow_run_does_its_steps_by_the_clock():
     model.obey({"type": "speed", "value": 0})
     assert run.said[-1] == ("start", None)
     assert run.running
+
+
+def test_where_rows_have_been_merged_their_extremes_are_shown():
+    run = FakeRun()
+    model = Model(run)
+    run.write(20)
+    run.at = lambda step: None
+    state = looked(model)
+    assert state["readouts"][0] == ["value", f"{words.number(0.5**19, 3)} … {words.number(0.5**19, 3)}"]
+
+
+def test_a_path_keeps_what_was_read_when_it_was_finer():
+    run = FakeRun()
+    points = np.random.default_rng(0).normal(size=(5000, 2)).cumsum(axis=0)
+    run.path = np.arange(0), points[:0]
+    model = Model(run)
+    for n, stride in ((100, 1), (400, 2), (3500, 64)):
+        run.write(n)
+        run.path = np.arange(0, run.t + 1, stride), points[: run.t + 1 : stride]
+        model.look()
+    steps, path = model.lines.path
+    assert set(range(101)) | set(range(102, 501, 2)) <= set(steps)
+    np.testing.assert_array_equal(path, points[steps.astype(int)])
+    assert (np.diff(steps) > 0).all()
+    run.generation += 1
+    model.look()
+    np.testing.assert_array_equal(model.lines.path[0], run.path[0])

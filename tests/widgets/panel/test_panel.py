@@ -6,6 +6,7 @@ import time
 import weakref
 from base64 import b64decode
 
+import ipywidgets
 import numpy as np
 import pytest
 
@@ -93,6 +94,28 @@ def test_a_page_that_is_loaded_anew_gets_what_is_shown(opened):
     assert state["_widget_layout"]["yaxis"]["type"] == "log"
     assert state["_widget_layout"]["shapes"][1]["x0"] == 4
     assert state["_widget_layout"]["height"] > 300
+
+
+def test_a_message_that_arrives_does_not_swallow_a_drawing(opened, monkeypatch):
+    """While a message is taken in, traitlets holds what the widget has to say, and merges it."""
+    run = FakeRun()
+    panel = opened(run)
+    taking, sent = threading.Event(), []
+
+    def slowly(self, sync_data):
+        with self.hold_trait_notifications():
+            taking.set()
+            time.sleep(0.3)
+
+    monkeypatch.setattr(ipywidgets.Widget, "set_state", slowly)
+    panel.view.figure.widget.observe(lambda change: sent.append(change["new"]), "_py2js_update")
+    page = threading.Thread(target=panel.view.figure.widget.set_state, args=({},))
+    page.start()
+    taking.wait()
+    run.write(5)
+    until(lambda: panel.view.head.state["step"] == 5)
+    page.join()
+    assert any(sent), "the drawing has reached the page"
 
 
 def test_updates_wait_for_the_page_that_draws(opened, monkeypatch):

@@ -88,3 +88,18 @@ def test_appending_costs_the_new_rows_only(rows):
             curve.append(x[:n], y[:n])
         costs.append((process_time() - start) / (20 if n < rows else 3))
     assert costs[1] < costs[0] / 3
+
+
+def test_what_is_around_a_row_are_the_extremes_of_its_stretch():
+    y = np.random.default_rng(0).normal(size=1000)
+    curve = grown(y, [333])
+    for step in (0, 1, 500, curve.width, curve.width - 1, 999):
+        first = step // curve.width * curve.width
+        stretch = y[first : first + curve.width]
+        assert curve.around(step) == (stretch.min(), stretch.max())
+    assert np.isnan(Pyramid().around(3)).all()
+
+
+def test_the_least_positive_value_is_known_although_zeros_are_lower():
+    assert grown(np.array([0.0, -1.0, 3e-9, np.nan, 5.0]), [2]).least == 3e-9
+    assert grown(np.zeros(5), []).least == np.inf
