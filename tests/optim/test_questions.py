@@ -517,3 +517,14 @@ def test_rules_on_leaves_that_ask_about_something_else() -> None:
     start = {"w": X0[:2].reshape(2, 1), "b": X0[2]}
     with pytest.raises(ArgumentError, match=r"Wrong\.update asked about a point of structure"):
         bl.minimize(lambda p: np.sum(p["w"]) * p["b"], start, Wrong())
+
+
+@pytest.mark.parametrize("rule", [SVRG(), Backtracking(), LooplessSVRG()], ids=["svrg", "backtracking", "loopless"])
+def test_runs_that_ask_resume_from_files(rule: Optimizer, tmp_path: Any) -> None:
+    run = bl.minimize(bl.FiniteSum(loss, (A, B), ridge), X0, rule, batch=6, seed=5)
+    run.step(7)
+    run.save(tmp_path / "run.burlab")
+    other = bl.load_run(tmp_path / "run.burlab", (A, B))
+    run.step(9)
+    other.step(9)
+    np.testing.assert_array_equal(run.x, other.x)
