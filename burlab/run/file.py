@@ -12,7 +12,7 @@ import math
 import os
 import secrets
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from io import BufferedReader
 from pathlib import Path
@@ -28,6 +28,7 @@ from .tables import Array
 VERSION = 1
 MAGIC = b"\x89burlab\r\n\x1a\n\0"  # a text-mode transfer or a cut at 7 bits shows
 _FIRST = struct.Struct("<12sIQQ")
+_PIECE = 4 << 20  # bytes
 _START = _FIRST.size + hashlib.sha256().digest_size  # where the header begins
 _DTYPES = {np.dtype(t).name for t in (np.float32, np.float64, np.int32, np.int64, np.uint64, np.uint8, np.bool_)}
 
@@ -39,10 +40,8 @@ def write(path: str | os.PathLike[str], kind: str, document: Any, arrays: Mappin
     end = 0
     for name, array in arrays.items():
         raw = _raw(array)
-        sha256 = hashlib.sha256(raw.data).hexdigest()
-        rows.append(
-            {"name": name, "dtype": array.dtype.name, "shape": array.shape, "place": end, "sha256": sha256},
-        )
+        form = {"name": name, "dtype": array.dtype.name, "shape": array.shape, "place": end}
+        rows.append(form | {"sha256": sha256(raw)})
         raws.append(raw)
         end += _rounded(raw.nbytes)
     content = {"kind": kind, "burlab": __version__, "document": document, "arrays": rows}
@@ -67,6 +66,19 @@ def read(path: str | os.PathLike[str], kind: str) -> tuple[Any, dict[str, Array]
         raise FileError(f"{place} is malformed: {type(error).__name__}: {error}. Use another copy.") from error
 
 
+def sha256(array: Array) -> str:
+    """The checksum of an array's numbers, little-endian and in C order."""
+    checksum = hashlib.sha256()
+    for piece in _pieces(_raw(array).data):
+        checksum.update(piece)
+    return checksum.hexdigest()
+
+
+def _pieces(raw: memoryview) -> Iterator[memoryview]:
+    """A few milliseconds of work at a time, so that an interrupt is heard."""
+    return (raw[k : k + _PIECE] for k in range(0, len(raw), _PIECE))
+
+
 def _raw(array: Array) -> Array:
     """The bytes of an array, little-endian and in C order."""
     if array.dtype.name not in _DTYPES:
@@ -86,7 +98,8 @@ def _replace(target: Path, parts: list[bytes | memoryview]) -> None:
     try:
         with beside.open("xb") as stream:
             for part in parts:
-                stream.write(part)
+                for piece in _pieces(memoryview(part)):
+                    stream.write(piece)
                 stream.write(bytes(_rounded(stream.tell()) - stream.tell()))
             stream.flush()
             os.fsync(stream.fileno())
@@ -154,7 +167,7 @@ def _array(stream: BufferedReader, place: Path, row: Any, end: int) -> Array:
     if dtype not in _DTYPES or not all(type(n) is int for n in shape) or not 0 <= nbytes <= end - stream.tell():
         raise ValueError(f"the array {name} has dtype {dtype} and shape {shape}")
     raw = np.empty(nbytes, np.uint8)
-    if stream.readinto(raw.data) != nbytes or hashlib.sha256(raw.data).hexdigest() != row["sha256"]:
+    if sum(stream.readinto(piece) for piece in _pieces(raw.data)) != nbytes or sha256(raw) != row["sha256"]:
         raise FileError(f"{place} is damaged: the array {name} does not match its checksum. Use another copy.")
     return raw.view(np.dtype(dtype).newbyteorder("<")).astype(dtype, copy=False).reshape(shape)
 

@@ -1,20 +1,17 @@
 """The data of a run in a file: forms and checksums, which the data that are passed must have."""
 
-import hashlib
 from typing import Any
-
-import numpy as np
 
 from burlab.errors import ArgumentError, FileError, ShapeError
 from burlab.problems.data import Data
 
+from .file import sha256
 from .tables import Array
 
 
 def checksum(array: Array) -> list[Any]:
-    """The dtype, the shape, and SHA-256 of the numbers, little-endian and in C order."""
-    little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-    return [array.dtype.name, list(array.shape), hashlib.sha256(little.reshape(-1).view(np.uint8).data).hexdigest()]
+    """The dtype, the shape, and SHA-256 of the numbers."""
+    return [array.dtype.name, list(array.shape), sha256(array)]
 
 
 def checked(data: Any, described: list[Any], name: str) -> Data:
