@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+import burlab as bl
 from burlab.errors import ArgumentError, ConfigurationError
 from burlab.run.history import Event, History, events
 from burlab.run.rows import Rows, Trail
@@ -247,3 +248,29 @@ def test_a_path_is_thinned():
     np.testing.assert_array_equal(thinned, points[::16, :2])
     recorder.path = None
     assert path(recorder) is None
+
+
+@pytest.mark.slow
+def test_ten_million_steps_are_kept_to_the_last_bit():
+    run = bl.minimize(
+        lambda x: 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2, np.array([-1.2, 1.0]), bl.optim.GD(1e-3)
+    )
+    run.step(10_000_000)
+    history = run.history
+    assert history.span == 2
+    assert len(history["value"]) == len(history["time"]) == 10_000_000
+    assert run.memory["history"] <= 256 << 20
+    assert run.memory["path"] < 2 << 20
+    for step in (0, 1, 4_567_890, 9_999_999):
+        run.seek(step)
+        rows = run.at(step)
+        assert history["value"][step] == rows["value"]
+        np.testing.assert_allclose(rows["value"], valley(run.x), rtol=1e-12)
+    assert (np.diff(history["time"]) >= 0).all()
+    frame = history.frame()
+    assert len(frame) == 10_000_000
+    rows, cursor, _ = run.tail(columns=("value",))
+    run.seek(10_000_000)
+    run.step(100)
+    assert len(run.tail(cursor, ("value",))[0]["value"]) == 100
+    assert len(rows["value"]) == 10_000_000
