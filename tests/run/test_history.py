@@ -252,9 +252,10 @@ def test_a_path_is_thinned():
 
 @pytest.mark.slow
 def test_ten_million_steps_are_kept_to_the_last_bit():
-    run = bl.minimize(
-        lambda x: 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2, np.array([-1.2, 1.0]), bl.optim.GD(1e-3)
-    )
+    def valley(x):
+        return 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
+
+    run = bl.minimize(valley, np.array([-1.2, 1.0]), bl.optim.GD(1e-3))
     run.step(10_000_000)
     history = run.history
     assert history.span == 2
