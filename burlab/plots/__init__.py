@@ -1,13 +1,16 @@
 """Pictures and reports: pure functions from data to plotly figures and to HTML that needs no network."""
 
 from .comparison import compare
-from .contour import Landscape, contour, landscape, landscape_traces, path_traces
+from .contour_map import contour
+from .paths import apart, path_traces
 from .report import write_report
+from .terrain import Landscape, landscape, landscape_traces
 from .thinning import thinned
 from .training import training_curve
 
 __all__ = [
     "Landscape",
+    "apart",
     "compare",
     "contour",
     "landscape",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.plots.contour import apart
+from burlab.plots import apart
 
 from .pyramid import Pyramid, Series
 

@@ -1,6 +1,6 @@
-"""The landscape of a function of two variables, with the paths of optimizers over it."""
+"""The landscape of a function of two variables: its values on a grid, its level lines, its known points."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +11,12 @@ from burlab.errors import ArgumentError, ShapeError
 from burlab.problems import FiniteSum, TestFunction
 from burlab.transforms import vmap
 
-from .style import HEIGHTS, LEVEL_LINES, colour, layout
+from .style import HEIGHTS, LEVEL_LINES
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Problem = FiniteSum | Callable[[Any], Any]
-_RESOLUTION = 141  # points along each axis: a pixel in four
+RESOLUTION = 141  # points along each axis: a pixel in four
 _LEVELS = 18
-_FEW = 80  # points of a path that are drawn as dots, too
-_MANY, _MOST = 800, 4000  # points across a picture, and at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ class Landscape:
         return np.log10(height + floor)
 
 
-def landscape(problem: Problem, domain: Any = None, *, resolution: int = _RESOLUTION) -> Landscape:
+def landscape(problem: Problem, domain: Any = None, *, resolution: int = RESOLUTION) -> Landscape:
     """The values of a function of two variables on a grid.
 
     problem: a `TestFunction`, a `FiniteSum` or another function of x, shape (2,). domain: lower and upper bound of both
@@ -57,7 +55,7 @@ def landscape(problem: Problem, domain: Any = None, *, resolution: int = _RESOLU
     >>> bl.plots.landscape(bl.problems.booth(), resolution=3).value[1, 1]
     np.float64(74.0)
     """
-    left, right, bottom, top = (float(bound) for bound in _bounds(problem, domain).ravel())
+    left, right, bottom, top = (float(bound) for bound in bounds_of(problem, domain).ravel())
     x: Array = np.linspace(left, right, resolution)
     y: Array = np.linspace(bottom, top, resolution)
     points = np.stack(np.meshgrid(x, y), -1).reshape(-1, 2)
@@ -70,34 +68,6 @@ def landscape(problem: Problem, domain: Any = None, *, resolution: int = _RESOLU
     lowest = float(finite.min()) if finite.size else 0.0
     minimum = problem.minimum if isinstance(problem, TestFunction) else lowest
     return Landscape(x, y, value.reshape(resolution, resolution), minimum)
-
-
-def contour(
-    problem: Problem,
-    *,
-    paths: Mapping[str, Any] | None = None,
-    domain: Any = None,
-    title: str = "",
-    resolution: int = _RESOLUTION,
-) -> Any:
-    """A figure of a function of two variables: level lines, its known minima and saddles, and paths over it.
-
-    problem, domain, resolution: as for `landscape`. paths: by name, points in order, shape (n, 2), or runs, whose
-    whole record is drawn.
-
-    >>> import burlab as bl
-    >>> f = bl.problems.himmelblau()
-    >>> [trace.name for trace in bl.plots.contour(f, paths={"step": [[0, 0], [1, 1]]}).data]
-    ['himmelblau', 'saddle', 'minimum', 'step', 'step']
-    """
-    figure: Any = go.Figure(layout=layout(title=title, width=820, height=600))
-    figure.add_traces(landscape_traces(problem, landscape(problem, domain, resolution=resolution)))
-    for k, (name, path) in enumerate((paths or {}).items()):
-        figure.add_traces(path_traces(name, path, colour(k)))
-    (left, right), (bottom, top) = _bounds(problem, domain)
-    figure.update_xaxes(title="x₀", range=[left, right], zeroline=False, constrain="domain")
-    figure.update_yaxes(title="x₁", range=[bottom, top], zeroline=False)
-    return figure
 
 
 def landscape_traces(problem: Problem, heights: Landscape) -> list[Any]:
@@ -123,61 +93,19 @@ def landscape_traces(problem: Problem, heights: Landscape) -> list[Any]:
     return traces
 
 
-def path_traces(name: str, path: Any, line_colour: str) -> list[Any]:
-    """Two traces of a path: its line, and dots where it starts and ends. path: points in order, (n, 2), or a run.
-
-    Points that lie too near to each other to be seen apart are left out.
-    """
-    points = np.asarray(_recorded(path) if hasattr(path, "path") else path, np.float64)
-    if points.ndim != 2 or points.shape[1] != 2:
-        raise ShapeError(f"the path {name!r} has shape {points.shape}, expected (n, 2): a row per point.")
-    seen = points[apart(points)]
-    few = len(seen) <= _FEW
-    line: Any = go.Scatter(
-        x=seen[:, 0],
-        y=seen[:, 1],
-        name=name,
-        legendgroup=name,
-        mode="lines+markers" if few else "lines",
-        line={"color": line_colour, "width": 2},
-        marker={"size": 4, "color": line_colour},
-    )
-    ends = points[[0, -1]] if len(points) else points
-    marker = {"size": [6, 11], "color": line_colour, "line": {"color": "white", "width": 1}}
-    more = {"mode": "markers", "marker": marker, "showlegend": False, "hoverinfo": "skip"}
-    return [line, go.Scatter(x=ends[:, 0], y=ends[:, 1], name=name, legendgroup=name, **more)]
-
-
-def _recorded(run: Any) -> Any:
-    """The points of the whole record of a run."""
-    found = run.path
-    if found is None:
-        raise ShapeError("a run has a path where x has one or two entries. Pass points, shape (n, 2), for others.")
-    return found[1]
-
-
-def apart(points: Array) -> Any:
-    """Positions of points, the first and the last among them, such that a line through them looks like all of it.
-
-    >>> import numpy as np
-    >>> apart(np.ones((1000, 2)))
-    array([  0, 999])
-    """
-    if len(points) <= _FEW:
-        return np.arange(len(points))
-    moved = np.linalg.norm(np.diff(points, axis=0), axis=1)
-    way = np.concatenate([[0.0], np.cumsum(np.where(np.isfinite(moved), moved, 0.0))])
-    extent = float(np.nanmax(np.ptp(points, axis=0), initial=0.0))
-    cell = np.floor(way / max(extent / _MANY, way[-1] / _MOST, 1e-300))
-    return np.flatnonzero(np.concatenate([[True], (np.diff(cell) > 0)[:-1], [True]]))
-
-
 def _marks(name: str, points: Array, symbol: str) -> Any:
     marker = {"symbol": symbol, "size": 13, "color": "#222222", "line": {"width": 2 if name == "saddle" else 0}}
     return go.Scatter(x=points[:, 0], y=points[:, 1], name=name, mode="markers", marker=marker)
 
 
-def _bounds(problem: Problem, domain: Any) -> Array:
+def bounds_of(problem: Problem, domain: Any) -> Array:
+    """Lower and upper bound of both coordinates, shape (2, 2): those given, or else those of the problem. Raises.
+
+    >>> import burlab as bl
+    >>> bounds_of(bl.problems.branin(), None)
+    array([[-5., 10.],
+           [ 0., 15.]])
+    """
     if domain is None:
         if not isinstance(problem, TestFunction):
             raise ArgumentError(

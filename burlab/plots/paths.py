@@ -1,0 +1,61 @@
+"""The path of an optimizer in the plane, with no more points than can be seen."""
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go  # pyright: ignore[reportMissingTypeStubs] - plotly ships none
+
+from burlab.errors import ShapeError
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+_FEW = 80  # points of a path that are drawn as dots, too
+_MANY, _MOST = 800, 4000  # points across a picture, and at most
+
+
+def path_traces(name: str, path: Any, line_colour: str) -> list[Any]:
+    """Two traces of a path: its line, and dots where it starts and ends. path: points in order, (n, 2), or a run.
+
+    Points that lie too near to each other to be seen apart are left out.
+    """
+    points = np.asarray(_recorded(path) if hasattr(path, "path") else path, np.float64)
+    if points.ndim != 2 or points.shape[1] != 2:
+        raise ShapeError(f"the path {name!r} has shape {points.shape}, expected (n, 2): a row per point.")
+    seen = points[apart(points)]
+    few = len(seen) <= _FEW
+    line: Any = go.Scatter(
+        x=seen[:, 0],
+        y=seen[:, 1],
+        name=name,
+        legendgroup=name,
+        mode="lines+markers" if few else "lines",
+        line={"color": line_colour, "width": 2},
+        marker={"size": 4, "color": line_colour},
+    )
+    ends = points[[0, -1]] if len(points) else points
+    marker = {"size": [6, 11], "color": line_colour, "line": {"color": "white", "width": 1}}
+    more = {"mode": "markers", "marker": marker, "showlegend": False, "hoverinfo": "skip"}
+    return [line, go.Scatter(x=ends[:, 0], y=ends[:, 1], name=name, legendgroup=name, **more)]
+
+
+def _recorded(run: Any) -> Any:
+    """The points of the whole record of a run."""
+    found = run.path
+    if found is None:
+        raise ShapeError("a run has a path where x has one or two entries. Pass points, shape (n, 2), for others.")
+    return found[1]
+
+
+def apart(points: Array) -> Any:
+    """Positions of points, the first and the last among them, such that a line through them looks like all of it.
+
+    >>> import numpy as np
+    >>> apart(np.ones((1000, 2)))
+    array([  0, 999])
+    """
+    if len(points) <= _FEW:
+        return np.arange(len(points))
+    moved = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    way = np.concatenate([[0.0], np.cumsum(np.where(np.isfinite(moved), moved, 0.0))])
+    extent = float(np.nanmax(np.ptp(points, axis=0), initial=0.0))
+    cell = np.floor(way / max(extent / _MANY, way[-1] / _MOST, 1e-300))
+    return np.flatnonzero(np.concatenate([[True], (np.diff(cell) > 0)[:-1], [True]]))
