@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
 
 import burlab as bl
 from burlab.errors import FileError, StatusError
@@ -130,6 +131,37 @@ def test_a_saved_run_goes_on_as_if_it_had_never_stopped(case, tmp_path):
         same(again, run, since)
     again.save(path)
     same(bl.load_run(path, data), run, since)
+
+
+ACTIONS = st.one_of(
+    st.tuples(st.just("step"), st.integers(0, 90)),
+    st.tuples(st.just("seek"), st.floats(0, 1)),
+    st.tuples(st.just("change"), st.sampled_from([1e-3, 2e-3, 3e-3])),
+    st.tuples(st.just("save"), st.none()),
+)
+
+
+@given(actions=st.lists(ACTIONS, max_size=12), merged=st.booleans(), batch=st.sampled_from([None, 7]))
+@settings(max_examples=40)
+def test_whatever_happens_between_saves_happens_to_the_run_that_was_never_saved(
+    actions, merged, batch, tmp_path_factory
+):
+    budgets = {"history_bytes": 2000, "keyframe_bytes": 400} if merged else {}
+    sums = bl.FiniteSum(least_squares, DATA)
+    ours, theirs = (bl.minimize(sums, np.zeros(3), Momentum(1e-3), batch=batch, **budgets) for _ in range(2))
+    path = tmp_path_factory.mktemp("runs") / "a"
+    for action, amount in [*actions, ("save", None), ("step", 100)]:
+        if action == "save":
+            ours.save(path)
+            ours = bl.load_run(path, DATA)
+        for run in (ours, theirs):
+            if action == "step":
+                run.step(amount)
+            elif action == "seek":
+                run.seek(int(amount * run.length))
+            elif action == "change":
+                run.hyper["lr"] = amount
+    same(ours, theirs)
 
 
 def test_hyperparameters_that_follow_a_schedule_still_do(tmp_path):
