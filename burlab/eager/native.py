@@ -3,7 +3,6 @@
 import ctypes
 import threading
 from contextvars import ContextVar, Token
-from functools import cache
 from numbers import Real
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, DTypeError, TapeError
 from burlab.runtime import address, declare
+from burlab.runtime.once import once
 
 # The tape that the innermost `with Tape()` block has put in force; None for the default tape of the thread.
 entered_tape: ContextVar[Any] = ContextVar("burlab tape", default=None)
@@ -29,7 +29,7 @@ class Types(NamedTuple):
     entered: int  # the address of a C++ bool: whether a tape was ever entered, and must be asked for
 
 
-@cache
+@once
 def types() -> Types:
     """The types, compiled by the first call (0.25 s)."""
     ufunc_codes: dict[np.ufunc, int] = {}
@@ -48,7 +48,7 @@ def types() -> Types:
     return found
 
 
-@cache
+@once
 def tools() -> SimpleNamespace:
     """What fewer sessions need, compiled by the first call (0.15 s): rare operations, labels, sequences, replay."""
     unit = declare(

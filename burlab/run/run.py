@@ -198,6 +198,8 @@ class Run:
 
     def pause(self) -> None:
         """Rest at the step reached: a step in flight is left, and done anew when the run goes on."""
+        if not self.running:
+            return
         self._engine.halt()
         while not self._pulse(1.0):
             pass  # an interrupt is raised here

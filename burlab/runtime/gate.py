@@ -258,7 +258,8 @@ def _run_hearing() -> Callable[..., int]:
 def _method() -> _MethodDef:
     """The gate as a method of CPython: compiled once."""
     unit = declare(
-        'extern "C" void* @unit_pass(void* self, void* args, std::int64_t count, void* names) noexcept {\n'
+        # not noexcept: a thread that takes Python's lock back while the interpreter shuts down is unwound through it
+        'extern "C" void* @unit_pass(void* self, void* args, std::int64_t count, void* names) {\n'
         "  using namespace burlab::python;\n"
         "  return pass((Object*)self, (Object* const*)args, count, (Object*)names);\n}",
         ["burlab/python/gate.hpp"],

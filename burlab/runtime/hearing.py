@@ -18,7 +18,7 @@ def hearing(header: str, parameters: str, expression: str, types: Sequence[Any])
     thread: signals are heard on Python's main thread only.
     """
     unit = declare(
-        f'extern "C" std::int64_t @unit_hear(const std::atomic<bool>* flag, {parameters}) noexcept {{\n'
+        f'extern "C" std::int64_t @unit_hear(const std::atomic<bool>* flag, {parameters}) {{\n'
         f"  return burlab::python::hearing(flag, [&]() -> std::int64_t {{ return {expression}; }});\n}}",
         (header, "burlab/python/signals.hpp"),
         name="hearing",
