@@ -85,7 +85,7 @@ class Event(ctypes.Structure):
 @cache
 def loop_doors() -> dict[str, Callable[..., Any]]:
     """The functions of `loop_abi.hpp`, by name."""
-    loop, plan, back = _POINTER, ctypes.POINTER(Plan), ctypes.POINTER(_POINTER)
+    loop, plan = _POINTER, ctypes.POINTER(Plan)
     return doors(
         "burlab/run/loop_abi.hpp",
         "burlab::run",
@@ -108,11 +108,23 @@ def loop_doors() -> dict[str, Callable[..., Any]]:
             "loop_rests": (_INT, loop, _INT),
             "loop_settles": (_INT, loop, _INT),
             "loop_read": (_INT, loop, _INT, _POINTER, _INT),
-            "loop_fork": (_INT, loop, plan, back, _INT),
-            "loop_branch": (_INT, loop, plan, _INT, _NUMBER, back, _INT),
             "loop_record": (_POINTER, loop),
             "loop_path": (_POINTER, loop),
             "loop_ledger": (_POINTER, loop),
             "loop_events": (_INT, loop, _INT, _INT, ctypes.POINTER(Event)),
+        },
+    )
+
+
+@cache
+def fork_doors() -> dict[str, Callable[..., Any]]:
+    """The functions of `fork_abi.hpp`, by name."""
+    loop, plan, back = _POINTER, ctypes.POINTER(Plan), ctypes.POINTER(_POINTER)
+    return doors(
+        "burlab/run/fork_abi.hpp",
+        "burlab::run",
+        {
+            "loop_fork": (_INT, loop, plan, back, _INT),
+            "loop_branch": (_INT, loop, plan, _INT, _NUMBER, back, _INT),
         },
     )

@@ -22,7 +22,7 @@ from burlab.problems.sampling import Stream
 from burlab.problems.summand import CKernel, Summand
 from burlab.runtime.wait import SLICE
 
-from .doors import CValidation, CView, Event, FeedView, Plan, loop_doors
+from .doors import CValidation, CView, Event, FeedView, Plan, fork_doors, loop_doors
 from .engine import Array
 from .feed import Fresh
 from .saved import Saved, kept, put, take, twin
@@ -237,7 +237,7 @@ class Loop:
         old = ctypes.c_void_p()
 
         def branch(plan: Any) -> int:
-            return self.call("loop_branch", plan, index, value, ctypes.byref(old), _PATIENCE)
+            return self.call("loop_branch", plan, index, value, ctypes.byref(old), _PATIENCE, doors=fork_doors)
 
         while not (done := self._setup.open(None, branch)):
             pass
@@ -246,7 +246,11 @@ class Loop:
     def fork(self) -> "Loop":
         """Another loop, at rest where this one is, which knows nothing of what came after."""
         other = ctypes.c_void_p()
-        while not self._setup.open(None, lambda plan: self.call("loop_fork", plan, ctypes.byref(other), _PATIENCE)):
+
+        def copy(plan: Any) -> int:
+            return self.call("loop_fork", plan, ctypes.byref(other), _PATIENCE, doors=fork_doors)
+
+        while not self._setup.open(None, copy):
             pass
         return Loop(self._setup, other.value)
 
@@ -287,14 +291,14 @@ class Loop:
         """Bytes by what they are for, and their total."""
         return nbytes(self.call("loop_ledger"))
 
-    def call(self, door: str, *args: Any) -> Any:
+    def call(self, door: str, *args: Any, doors: Callable[[], dict[str, Callable[..., Any]]] = loop_doors) -> Any:
         """One call of the C++ interface, by name."""
         if self.lost:
             raise StatusError(
                 "this run was made before the process forked, and its thread stayed behind in the parent. "
                 "Make the run in the process that steps it."
             )
-        return loop_doors()[door](self._handle, *args)
+        return doors()[door](self._handle, *args)
 
     def _view(self) -> CView:
         view = CView()

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "loop_abi.hpp"
+#include "fork_abi.hpp"
 
 BURLAB_BEGIN
 namespace burlab::run {
