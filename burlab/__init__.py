@@ -74,8 +74,8 @@ _HOME = {
         "burlab.graph": "Graph scope",
         "burlab.graph.indexing": "asarray",
         "burlab.graph.tree": "pytree",
-        "burlab.transforms": "check_grads compile cond custom_vjp grad hessian hvp jacobian jit jvp random stop_gradient"
-        " value_and_grad vjp vmap while_loop",
+        "burlab.transforms": "check_grads compile cond custom_vjp grad hessian hvp jacobian jit jvp random"
+        " stop_gradient value_and_grad vjp vmap while_loop",
         "burlab.eager.tape": "Tape",
         "burlab.eager.value": "Value",
         "burlab.eager.functions": "dot mean_and_mean_of_squares mean_of_squares negative_mean reduce_mean reduce_prod"
