@@ -32,7 +32,7 @@ def load_run(
     data: what the FiniteSum was made of, an array or a tuple of arrays; the file holds a checksum of it. validation:
     that of the validation problem, if it had any. Functions and classes of the program that saved need not exist.
     like: any tree with x's structure, needed where it holds classes or keys that no file can hold. stop: in place of
-    the one that was saved; a predicate (`Stop.when`) is never saved.
+    the one that was saved. A predicate (`Stop.when`) is never saved, nor is `run.parent`.
 
     Everything is verified before anything runs. Raises FileError where the file is missing, damaged or from another
     version, or the data are not those of the run. Warns where steps may differ in their last bits from those in the
