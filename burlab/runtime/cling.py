@@ -15,6 +15,7 @@ from burlab.errors import CompileError
 
 from .cpu import instruction_set
 from .interpreter import interpreter
+from .wait import shielded
 
 _lock = threading.RLock()
 _declared: dict[str, str] = {}  # unit text -> namespace
@@ -29,12 +30,17 @@ def declare(body: str, include: Sequence[str] = (), *, name: str = "input") -> s
     Raises CompileError with the compiler's message; everything declared before stays usable.
     """
     text = "\n".join((*include, name, body))
+    if text not in _declared:
+        shielded(lambda: _declare(text, body, include, name))
+    return _declared[text]
+
+
+def _declare(text: str, body: str, include: Sequence[str], name: str) -> None:
     with _lock:
         if text not in _declared:
             unit = "burlab_" + hashlib.sha256(text.encode()).hexdigest()[:16]
-            compile_text(f'namespace {unit} {{\n#line 1 "{name}"\n{body.replace("@unit", unit)}\n}}\n', include)
+            _compile_all(f'namespace {unit} {{\n#line 1 "{name}"\n{body.replace("@unit", unit)}\n}}\n', include)
             _declared[text] = unit
-        return _declared[text]
 
 
 def compile_text(text: str, include: Sequence[str] = ()) -> None:
@@ -43,6 +49,10 @@ def compile_text(text: str, include: Sequence[str] = ()) -> None:
     Headers are compiled by themselves first: a header that came in with a text that fails would be lost with it, and
     `#pragma once` would keep it from ever coming back.
     """
+    shielded(lambda: _compile_all(text, include))
+
+
+def _compile_all(text: str, include: Sequence[str]) -> None:
     with _lock:
         for header in include:
             if header not in _included:
@@ -65,11 +75,15 @@ def _compile(text: str) -> None:
 
 def address(symbol: str) -> int:
     """The address of an `extern "C"` function. Raises CompileError where it cannot be linked, for a missing symbol."""
-    with _lock:
-        place, messages = interpreter().find(symbol)
+    place, messages = shielded(lambda: _find(symbol))
     if not place:
         raise CompileError(f"The function {symbol} uses what is declared but defined nowhere.\n{messages}".strip())
     return place
+
+
+def _find(symbol: str) -> tuple[int, str]:
+    with _lock:
+        return interpreter().find(symbol)
 
 
 def _readable(messages: str) -> str:

@@ -7,6 +7,7 @@ declared.
 
 import ctypes
 import os
+import signal
 import sys
 import sysconfig
 from collections.abc import Callable, Generator
@@ -64,7 +65,8 @@ def started() -> bool:
 @cache
 def interpreter() -> Interpreter:
     """The interpreter, started by the first call (0.1 s). Raises ConfigurationError where it runs with unfit flags."""
-    cling = _start()
+    with _signals_kept():
+        cling = _start()
     for folder in (header_folder(), sysconfig.get_paths()["include"]):
         cling.declare(f'#pragma cling add_include_path("{folder}")')
     cling.declare("".join(f"#include <{name}>\n" for name in _STANDARD))
@@ -100,6 +102,20 @@ def _start() -> Interpreter:
         ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_char_p)(declare),
         ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p)(find),
     )
+
+
+@contextmanager
+def _signals_kept() -> Generator[None]:
+    """The backend takes a dozen signals for itself, and with them Python's own handlers: of timers, of children."""
+    actions = {number: ctypes.create_string_buffer(256) for number in signal.valid_signals()}  # larger than any struct
+    process = ctypes.CDLL(None)
+    for number, action in actions.items():
+        process.sigaction(number, None, action)
+    try:
+        yield
+    finally:
+        for number, action in actions.items():
+            process.sigaction(number, action, None)
 
 
 def header_folder() -> Path:

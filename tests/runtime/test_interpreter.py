@@ -109,3 +109,26 @@ def test_what_cppyy_defines_is_seen_here_and_the_other_way_round():
         "cppyy.cppdef('extern \"C\" int users_own() { return 6; }')\n"
         "assert ctypes.CFUNCTYPE(ctypes.c_int)(r.address('users_own'))() == 6\n"
     )
+
+
+SIGNALS = """
+import signal, time
+rung = []
+signal.signal(signal.SIGALRM, lambda *_: rung.append(1))
+def caught():  # of the signals that are not the C library's own
+    lines = [line.split() for line in open("/proc/self/status") if line.startswith(("SigCgt", "SigIgn"))]
+    return [int(mask, 16) & 0x7FFFFFFF for _, mask in lines]
+before = caught()
+import burlab as bl
+bl.Value(1.0)
+assert caught() == before, (before, caught())
+signal.setitimer(signal.ITIMER_REAL, 0.01)
+time.sleep(0.05)
+assert rung
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_the_backend_takes_no_signal():
+    """It would take a dozen: a timer of Python's would never ring."""
+    subprocess.run([sys.executable, "-c", SIGNALS], check=True, timeout=60)

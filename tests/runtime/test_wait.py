@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from burlab.runtime.wait import in_threads
+from burlab.runtime.wait import in_threads, shielded
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
@@ -67,3 +67,24 @@ def test_a_second_interrupt_does_not_leave_a_thread_behind():
     with pytest.raises(KeyboardInterrupt):
         in_threads(work, 2)
     assert ended == [1, 1]
+
+
+def test_shielded_work_is_done_before_an_interrupt_is_raised():
+    done = []
+
+    def work() -> int:
+        time.sleep(0.1)
+        done.append(threading.current_thread())
+        return 3
+
+    threading.Timer(0.02, _thread.interrupt_main).start()
+    with pytest.raises(KeyboardInterrupt):
+        shielded(work)
+    assert len(done) == 1
+    assert shielded(work) == 3
+    with pytest.raises(ZeroDivisionError):
+        shielded(lambda: 1 // 0)
+    other = threading.Thread(target=lambda: shielded(work))
+    other.start()
+    other.join()
+    assert done[-1] is other  # no interrupt comes there
