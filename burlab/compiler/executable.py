@@ -17,11 +17,11 @@ from burlab.runtime.gate import Function, Slow, gate_is_open, make_callable, poi
 from burlab.runtime.status import Status, split
 
 from . import library
+from .culprit import culprit
 from .emit import emit
-from .fault import culprit, fault
+from .fault import fault
 from .plan import Plan, make_plan
 from .program import linked, packed, replayed
-from .replay import Replay
 from .rows import map_rows, prepare
 
 Gear = Literal["compiled", "replay"]
@@ -41,7 +41,7 @@ class Explain:
         """Returns only for infinities that are no fault, after which the kernel has computed all its results."""
         if split(outcome)[0] != Status.NON_FINITE:
             raise fault(self.graph, outcome)
-        error = culprit(self.graph, Replay(self.graph, strict=self.strict).values(arrays))
+        error = culprit(self.graph, arrays, self.strict)
         if error:
             raise error
 

@@ -223,14 +223,24 @@ def test_a_failing_kernel_inside_names_the_users_line(gear: Any) -> None:
 
 
 @pytest.mark.parametrize("gear", GEARS)
-def test_check_finite_names_the_loop(gear: Any) -> None:
+def test_check_finite_looks_into_loops_and_choices(gear: Any) -> None:
     def f(x: Any) -> Any:
         return bl.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, np.log(s[1])), (0, x))[1]
 
     kernel = bl.compile(f, 2.0, gear=gear, check_finite=True)
     assert np.isfinite(kernel(100.0))
-    with pytest.raises(NonFiniteError, match=rf"line {f.__code__.co_firstlineno + 1}.*nan"):
+    with pytest.raises(NonFiniteError, match=rf"line {f.__code__.co_firstlineno + 1}, log.*nan"):
         kernel(2.0)
+
+    def g(x: Any) -> Any:
+        return bl.while_loop(
+            lambda s: s < 3,
+            lambda s: bl.cond(s < x, lambda: s + 1, lambda: s / (x - x)),  # the line at fault
+            0.0,
+        )
+
+    with pytest.raises(NonFiniteError, match=rf"line {g.__code__.co_firstlineno + 3}, div.*inf"):
+        bl.compile(g, 2.0, gear=gear, check_finite=True)(2.0)
 
 
 # Derivatives.
