@@ -151,7 +151,7 @@ class Control {
   View view(std::int64_t length) {
     const std::lock_guard lock(mutex_);
     const Orders& now = orders_;
-    return {cursor.step,        length,      resting(), now.reason, now.outcome.status,
+    return {cursor.step,        length,      settled(), now.reason, now.outcome.status,
             now.outcome.sample, now.elapsed, now.value, now.norm};
   }
 
@@ -220,7 +220,9 @@ class Control {
     return changed_.wait_for(lock, std::chrono::milliseconds(milliseconds), condition);
   }
   bool parked() const { return ended_ || (idle_ && !attention_); }
-  bool resting() const { return ended_ || (idle_ && !attention_ && orders_.order == Order::rest); }
+  /// Whether no step is done or wanted; what was told may still wait to be taken over.
+  bool settled() const { return ended_ || (idle_ && orders_.order == Order::rest); }
+  bool resting() const { return ended_ || (settled() && !attention_); }
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -1,0 +1,331 @@
+"""Runs of SciPy's minimizers steered like any other run, and what goes wrong in them."""
+
+import _thread
+import gc
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.errors import ArgumentError, IndexRangeError, StatusError
+from tests.optim.curvature_cases import himmelblau, rosenbrock
+from tests.run.test_scipy import START, direct
+
+
+def test_steps_and_pauses_change_nothing():
+    result, seen = direct("CG")
+    run = bl.minimize(rosenbrock, START, bl.optim.SciPy("CG"))
+    assert (run.t, run.length, run.running) == (0, 0, False)
+    for t in range(1, 8):
+        run.step()
+        assert run.t == run.length == t
+        np.testing.assert_array_equal(run.x, seen[t])
+    run.start(steps=4)
+    assert run.wait()
+    assert run.t == 11
+    run.start()
+    assert run.wait(30)
+    np.testing.assert_array_equal(run.x, result.x)
+
+
+SLOW = np.random.default_rng(0).normal(size=(400_000, 8))
+
+
+def slow(x, a):
+    return np.sum(np.tanh(np.outer(a, x)) ** 2) + np.sum((x - 1) ** 2)
+
+
+def test_pause_in_the_middle_of_an_evaluation():
+    problem = bl.FiniteSum(slow, SLOW)
+    run = bl.minimize(problem, np.ones(8), bl.optim.SciPy("BFGS"))
+    run.start()
+    for _ in range(3):
+        time.sleep(0.1)
+        pressed = time.monotonic()
+        run.pause()
+        assert time.monotonic() - pressed < 0.2
+        assert not run.running
+        done, elapsed = run.t, run.history["time"]
+        time.sleep(0.2)
+        assert run.t == done
+        run.start()
+        assert elapsed.size <= done
+    run.pause()
+
+
+def test_interrupt():
+    run = bl.minimize(bl.FiniteSum(slow, SLOW), np.ones(8), bl.optim.SciPy("BFGS"))
+    pressed = []
+
+    def press():
+        pressed.append(time.monotonic())
+        _thread.interrupt_main()
+
+    threading.Timer(0.3, press).start()
+    with pytest.raises(KeyboardInterrupt):
+        run.step(10**6)
+    assert time.monotonic() - pressed[0] < 0.1
+    assert run.wait(1.0)
+    done = run.t
+    time.sleep(0.3)
+    assert run.t == done
+    run.step(1)
+    assert run.t == done + 1
+    run.stop()
+
+
+def test_seek_shows_and_goes_on_from_the_newest_only():
+    result, seen = direct("BFGS")
+    run = bl.minimize(rosenbrock, START, bl.optim.SciPy("BFGS"), steps=20)
+    run.seek(6)
+    assert (run.t, run.length) == (6, 20)
+    np.testing.assert_array_equal(run.x, seen[6])
+    for move in (run.step, run.start):
+        with pytest.raises(StatusError, match=r"cannot go on from there.*run\.fork\(\).*run\.seek\(20\)"):
+            move()
+    run.seek(20)
+    run.step(1000)
+    np.testing.assert_array_equal(run.x, result.x)
+    with pytest.raises(ArgumentError):
+        run.seek(run.length + 1)
+
+
+def test_fork_starts_anew_from_the_point_shown():
+    run = bl.minimize(himmelblau, np.array([0.1, 0.3]), bl.optim.SciPy("CG"), steps=8)
+    before = {name: run.history[name] for name in ("value", "gradient_norm", "step_norm", "samples", "time")}
+    run.seek(5)
+    other = run.fork()
+    assert (other.t, other.length, other.parent) == (5, 5, run)
+    np.testing.assert_array_equal(other.x, run.x)
+    other.step(1000)
+    result, seen = direct("CG", himmelblau, run.x)
+    np.testing.assert_array_equal(other.x, result.x)
+    assert other.t == 5 + len(seen) - 1
+    for name, column in before.items():
+        np.testing.assert_array_equal(other.history[name][:5], column[:5])
+    assert np.all(np.diff(other.history["time"]) >= 0)
+    assert np.all(np.diff(other.history["samples"]) >= 0)
+    other.seek(2)
+    run.seek(2)
+    np.testing.assert_array_equal(other.x, run.x)
+    run.seek(8)
+    run.step(1000)
+    np.testing.assert_array_equal(run.x, direct("CG", himmelblau, np.array([0.1, 0.3]))[0].x)
+
+
+def test_no_live_fields():
+    run = bl.minimize(rosenbrock, START, bl.optim.SciPy())
+    assert run.hyper.keys() == ()
+    assert run.events == []
+    with pytest.raises(ArgumentError, match="no live field"):
+        run.hyper["lr"] = 1.0
+
+
+def test_criteria():
+    _, seen = direct("BFGS")
+    norms = [np.linalg.norm(bl.grad(rosenbrock)(x)) for x in seen]
+    values = [rosenbrock(x) for x in seen]
+    for stop, hit, reason in (
+        (bl.Stop(grad_norm=1.0), next(k for k, v in enumerate(norms) if v <= 1.0), "grad_norm"),
+        (bl.Stop(value=1.0), next(k for k, v in enumerate(values) if v <= 1.0), "value"),
+        (bl.Stop(value=1e9), 0, "value"),
+        (bl.Stop(steps=4), 4, "steps"),
+    ):
+        run = bl.minimize(rosenbrock, START, bl.optim.SciPy("BFGS"), stop=stop, steps=1000)
+        assert (run.t, run.stopped.reason, run.stopped.step) == (hit, reason, hit)
+        assert run.length == hit + (reason != "steps")
+        np.testing.assert_array_equal(run.x, seen[hit])
+        if reason != "steps":
+            assert run.history["value"][-1] == values[hit]
+            run.step(1)
+            assert run.t == hit + 1
+            assert run.history["step_norm"][hit] == np.linalg.norm(seen[hit + 1] - seen[hit])
+    timed = bl.minimize(bl.FiniteSum(slow, SLOW), np.ones(8), bl.optim.SciPy(), stop=bl.Stop(seconds=0.2))
+    started = time.monotonic()
+    timed.step(10**6)
+    assert timed.stopped.reason == "seconds"
+    assert time.monotonic() - started < 2
+
+
+def test_numbers_that_blow_up():
+    f = lambda x: np.log(x[0]) + x[0] ** 2  # noqa: E731 - as a user writes it
+    with pytest.warns(RuntimeWarning, match="nan"):
+        run = bl.minimize(f, np.array([-1.0]), bl.optim.SciPy("Nelder-Mead"), steps=10)
+    assert run.stopped.reason == "non_finite"
+    assert run.t == 0
+
+
+def test_memory_path_and_dropped_points():
+    run = bl.minimize(himmelblau, np.zeros(2), bl.optim.SciPy("Nelder-Mead"), steps=30, keyframe_bytes=160)
+    memory = run.memory
+    assert memory["total"] == sum(v for k, v in memory.items() if k != "total")
+    assert memory["history"] > 0
+    assert 0 < memory["keyframes"] <= 160
+    run.seek(16)
+    with pytest.raises(ArgumentError, match=r"step 17 was not kept.*every 4-th"):
+        run.seek(17)
+    assert run.t == 16
+    run.seek(30)
+    whole = bl.minimize(himmelblau, np.zeros(2), bl.optim.SciPy("Nelder-Mead"), steps=30)
+    np.testing.assert_array_equal(run.x, whole.x)
+
+
+# ---- what goes wrong
+
+
+def test_a_kernel_that_fails_is_asked_again():
+    """An index that leaves its axis: the error is raised as often as the step is tried."""
+    table = np.arange(4.0)
+    f = lambda x: bl.asarray(table)[(x[0] * 10).astype(np.int64)] + x[0] ** 2  # noqa: E731 - as a user writes it
+    run = bl.minimize(f, np.array([0.35]), bl.optim.SciPy("Nelder-Mead", options={"initial_simplex": [[0.3], [0.9]]}))
+    for _ in range(2):
+        with pytest.raises(IndexRangeError):
+            run.step(3)
+        assert run.stopped.reason == "error"
+        assert run.t == 0
+
+
+def test_what_scipy_raises_is_raised():
+    wrong = {"type": "ineq", "fun": lambda x: x[7]}
+    run = bl.minimize(rosenbrock, START, bl.optim.SciPy("SLSQP", constraints=wrong))
+    for _ in range(2):
+        with pytest.raises(IndexError):
+            run.step()
+    run = bl.minimize(rosenbrock, START, bl.optim.SciPy(bounds=[(0, 1), (0, 1)]))
+    with pytest.raises(ValueError, match="bounds"):
+        run.step()
+
+
+def test_what_failed_once_is_forgotten():
+    calls = []
+
+    def flaky(x):
+        calls.append(x)
+        if len(calls) == 9:
+            raise RuntimeError("a cable was loose")
+        return 2 - x[0]
+
+    run = bl.minimize(rosenbrock, START, bl.optim.SciPy("SLSQP", constraints={"type": "ineq", "fun": flaky}))
+    with pytest.raises(RuntimeError, match="cable"):
+        run.step(100)
+    reached = run.t
+    run.step(100)
+    assert run.stopped.reason == "finished"
+    assert run.t > reached
+    np.testing.assert_allclose(run.x, 1, atol=1e-2)
+
+
+def test_what_cannot_be_traced_is_said_at_once():
+    with pytest.raises(bl.BurlabError):
+        bl.minimize(lambda x: float(x[0]), START, bl.optim.SciPy())
+
+
+def workers():
+    return {thread for thread in threading.enumerate() if thread.name == "burlab-scipy"}
+
+
+def test_threads_end():
+    before = workers()
+    paused = bl.minimize(rosenbrock, START, bl.optim.SciPy("CG"), steps=3)
+    running = bl.minimize(bl.FiniteSum(slow, SLOW), np.ones(8), bl.optim.SciPy("BFGS"))
+    running.start()
+    mine = workers() - before
+    assert len(mine) == 2
+    history = paused.history
+    del paused, running
+    gc.collect()
+    deadline = time.monotonic() + 5
+    while mine & workers() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not mine & workers()
+    assert history["value"].size == 3
+    before = workers()
+    run = bl.minimize(rosenbrock, START, bl.optim.SciPy("CG"), steps=3)
+    mine = workers() - before
+    run.stop()
+    assert not mine & workers()
+    assert run.t == 3
+    with pytest.raises(StatusError, match="stopped for good"):
+        run.step()
+
+
+@pytest.mark.parametrize("method", ["COBYLA", "TNC", "SLSQP", "L-BFGS-B"])
+def test_two_runs_at_once(method):
+    one, other = (bl.minimize(rosenbrock, START, bl.optim.SciPy(method)) for _ in range(2))
+    for run in (one, other, one):
+        run.step(2)
+    assert (one.t, other.t) == (4, 2)
+    one.start()
+    other.start()
+    assert one.wait(60)
+    assert other.wait(60)
+    np.testing.assert_array_equal(one.x, other.x)
+    np.testing.assert_array_equal(one.x, direct(method)[0].x)
+
+
+@pytest.mark.parametrize("state", ["paused", "running", "dropped", "forked"])
+def test_the_interpreter_ends_quickly(state):
+    program = f"""
+import os, time, numpy as np, burlab as bl
+from burlab.errors import StatusError
+table = np.linspace(0, 1, 1_000_000)
+def f(x):  # one evaluation is one call of a kernel, a few hundred milliseconds long
+    y = table * x[0]
+    for _ in range(10):
+        y = np.tanh(y) + table
+    return np.mean(y**2)
+run = bl.minimize(f, np.ones(1), bl.optim.SciPy("trust-constr" if {state!r} == "paused" else "BFGS"))
+if {state!r} == "paused":
+    run.step(1)
+if {state!r} in ("running", "dropped"):
+    run.start()
+    time.sleep(0.1)
+if {state!r} == "dropped":
+    del run
+if {state!r} == "forked":
+    child = os.fork()
+    if child == 0:
+        try:
+            run.step(1)
+        except StatusError as error:
+            os._exit(0 if "forked" in str(error) else 1)
+        os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+print("done", flush=True)
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, env=environment, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "done\n", "")
+
+
+def test_a_predicate_stops_at_its_first_row_and_lets_go_on():
+    result, seen = direct("BFGS")
+    hits = [k for k, x in enumerate(seen[:-1]) if rosenbrock(x) < 1.0 and k % 2]
+    stop = bl.Stop(when=lambda rows: (rows["value"] < 1.0) & (rows["step"] % 2 == 1))
+    run = bl.minimize(rosenbrock, START, bl.optim.SciPy("BFGS"), stop=stop)
+    for hit in hits[:3]:
+        run.step(1000)
+        assert (run.t, run.length, run.stopped.reason) == (hit, hit + 1, "when")
+        np.testing.assert_array_equal(run.x, seen[hit])
+    run.step(1)
+    assert run.t == hits[2] + 1
+    for _ in hits[3:]:
+        run.step(1000)
+    run.step(1000)
+    np.testing.assert_array_equal(run.x, result.x)
+    wrong = bl.minimize(rosenbrock, START, bl.optim.SciPy(), stop=bl.Stop(when=lambda rows: "yes"))
+    with pytest.raises(ArgumentError, match="predicate"):
+        wrong.step(10)
+
+
+def test_a_run_of_scipy_is_not_saved(tmp_path):
+    run = bl.minimize(rosenbrock, START, bl.optim.SciPy(), steps=3)
+    with pytest.raises(bl.BurlabError, match="SciPy"):
+        run.save(tmp_path / "a.burlab")
