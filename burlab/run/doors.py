@@ -94,7 +94,7 @@ def loop_doors() -> dict[str, Callable[..., Any]]:
             "loop_quit": (None, loop),
             "loop_ended": (_INT, loop, _INT),
             "loop_stop": (None, loop),
-            "loop_close": (None, loop),
+            "loop_close": (None, ctypes.POINTER(loop)),
             "loop_aim": (None, loop, _INT),
             "loop_halt": (None, loop),
             "loop_seek": (None, loop, _INT),

@@ -10,11 +10,12 @@ from burlab.errors import BurlabError, FileError
 from burlab.graph import tree
 
 from . import file
-from .loop import Loop, Setup
+from .loop import Loop
 from .recipe import Given, bits, rebuild
 from .run import Run
 from .save import KIND, STANDING
 from .saved import Kept, Saved, Standing
+from .setup import Setup
 from .stop import Stop
 from .tables import Array
 

@@ -1,121 +1,29 @@
 """The step loop of `cpp/burlab/run/loop_abi.hpp`, owned by Python: opened, steered, read, closed."""
 
+import _thread
 import atexit
 import ctypes
-import math
 import os
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from burlab.compiler.executable import Executable
 from burlab.errors import StatusError
 from burlab.graph import tree
-from burlab.optim.rule import Rule
-from burlab.problems.asked import Asked
-from burlab.problems.engine import SampleKernel
-from burlab.problems.point import Point
-from burlab.problems.sampling import Stream
-from burlab.problems.summand import CKernel, Summand
 from burlab.runtime.wait import SLICE
 
-from .doors import CValidation, CView, Event, FeedView, Plan, fork_doors, loop_doors
+from .doors import CView, Event, fork_doors, loop_doors
 from .engine import Array
-from .feed import Fresh
+from .loop_feed import LoopFeed
 from .saved import Saved, kept, put, take, twin
-from .stop import REASONS, Stop, Stopped, explain
+from .setup import Setup
+from .stop import REASONS, Stopped, explain
 from .tables import Table, nbytes
 from .view import View
 
-_FEED = 1 << 16  # rows that a predicate may be behind
-_IN_VALIDATION = 15  # above the low 48 bits of a status
 _PATIENCE = int(SLICE * 1e3)  # milliseconds
-
-
-@dataclass(frozen=True)
-class Validation:
-    """A second problem, whose value is written down at every `every` steps; samples, once: with the value alone."""
-
-    samples: SampleKernel
-    once: SampleKernel | None
-    stream: Stream
-    threads: int
-    every: int
-
-    @property
-    def mirror(self) -> Any:
-        """For C++."""
-        once = self.once.summand if self.once else Summand()
-        return ctypes.pointer(CValidation(self.samples.summand, once, self.stream, self.threads, self.every))
-
-    def error(self, status: int, sample: int) -> Exception | None:
-        """The exception for an outcome of a step, if it was here that it failed."""
-        if status >> 48 != _IN_VALIDATION:
-            return None
-        kernel = self.samples if sample >= 0 or self.once is None else self.once
-        error = kernel.error(status & ((1 << 48) - 1), sample)
-        error.add_note("In the validation problem.")
-        return error
-
-
-@dataclass(frozen=True)
-class Setup:
-    """What every loop of a family of forks opens from.
-
-    samples, once: the loss of one sample and the regularizer, with gradients. budgets: bytes for history and snapshots.
-    """
-
-    samples: SampleKernel
-    once: SampleKernel | None
-    update: Executable
-    rule: Rule
-    asked: Asked
-    start: Point
-    stream: Stream
-    threads: int
-    stop: Stop
-    budgets: tuple[int, int]
-    validation: Validation | None = None
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """What the record stores."""
-        validated = () if self.validation is None else ("validation_value",)
-        return ("value", "gradient_norm", "step_norm", *self.samples.metrics, *validated, *self.rule.schedules)
-
-    @property
-    def dimension(self) -> int:
-        """Entries of x."""
-        return sum(leaf.size for leaf in self.start.leaves)
-
-    @property
-    def cells(self) -> list[tuple[tuple[int, ...], "np.dtype[Any]"]]:
-        """Shapes and dtypes of x and the leaves of the state."""
-        return [
-            ((self.dimension,), self.start.leaves[0].dtype),
-            *((leaf.shape, leaf.dtype) for leaf in self.rule.state),
-        ]
-
-    def open(self, start: list[Array] | None, act: Callable[[Any], Any]) -> Any:
-        """Call act(plan). start: of the cells, which are copied; None where they come from another run."""
-        ends = np.cumsum([0, *(leaf.nbytes for leaf in self.start.leaves)]).astype(np.int64)
-        hyper = np.array(list(self.rule.hyper.values()), np.float64)
-        sizes = np.array([math.prod(shape) * dtype.itemsize for shape, dtype in self.cells], np.int64)
-        addresses = np.array([cell.ctypes.data for cell in start or []], np.uint64)
-        offsets, metrics = self.samples.layout.offsets, len(self.samples.metrics)
-        plan = Plan(
-            self.samples.summand, self.once.summand if self.once else Summand(), self.stream, self.threads,
-            self.cells[0][1] == np.float64, self.dimension, len(self.start.leaves), ends.ctypes.data,
-            offsets[1], metrics, offsets[len(offsets) - max(metrics, 1)],
-            self.validation and self.validation.mirror, CKernel.of(self.update), self.asked.address,
-            len(hyper), len(sizes), hyper.ctypes.data, len(self.rule.schedules),
-            addresses.ctypes.data if start else None, sizes.ctypes.data,
-            *self.budgets, _FEED if self.stop.when else 0, self.stop.criteria,
-        )  # fmt: skip
-        return act(ctypes.byref(plan))
 
 
 class Loop:
@@ -134,7 +42,7 @@ class Loop:
         self.batch = int(setup.stream.batch)
         self.dimension = setup.dimension
         # What C++ points to outlives its thread. At exit nothing is freed: another thread may be waiting for this loop.
-        weakref.finalize(self, _close, handle, os.getpid(), setup).atexit = False
+        weakref.finalize(self, _close, ctypes.c_void_p(handle), os.getpid(), setup).atexit = False
         _alive.add(self)
 
     @staticmethod
@@ -176,7 +84,7 @@ class Loop:
         view = self._view()
         stopped = None
         if view.status:
-            stopped = Stopped("error", view.step, str(self._error(view)))
+            stopped = Stopped("error", view.step, str(self._setup.error(view.status, view.sample)))
         elif view.reason:
             stopped = explain(self.stop, REASONS[int(view.reason)], view.step, view.value, view.norm)
         return View(view.step, view.length, bool(view.rests), stopped, view.elapsed)
@@ -201,7 +109,7 @@ class Loop:
         """Raise what made the last step fail, if it did."""
         view = self._view()
         if view.status:
-            raise self._error(view)
+            raise self._setup.error(view.status, view.sample)
 
     def end(self) -> None:
         """End the thread; what was computed stays readable."""
@@ -273,7 +181,7 @@ class Loop:
         columns = [[row.step for row in rows], [row.hyper for row in rows], [row.value for row in rows]]
         return np.array(columns[0], np.int64), np.array(columns[1], np.int64), np.array(columns[2], np.float64)
 
-    def feed(self) -> "LoopFeed":
+    def feed(self) -> LoopFeed:
         """The rows of which nobody said that they were seen."""
         return LoopFeed(self.call, len(self.columns))
 
@@ -305,56 +213,10 @@ class Loop:
         self.call("loop_view", ctypes.byref(view))
         return view
 
-    def _error(self, view: CView) -> Exception:
-        setup = self._setup
-        error = setup.asked.error(view.status, view.sample)
-        if error is None and setup.validation is not None:
-            error = setup.validation.error(view.status, view.sample)
-        if error is not None:
-            return error
-        if view.sample < 0:
-            return self._setup.update.error(view.status)
-        return self._setup.samples.error(view.status, view.sample)
-
     def quit_at_exit(self) -> None:
         """Join the thread before anything that it uses is torn down."""
         if not self.lost:
             loop_doors()["loop_stop"](self._handle)
-
-
-class LoopFeed:
-    """The rows that a loop has made and that a predicate has not seen."""
-
-    def __init__(self, call: Callable[..., Any], columns: int) -> None:
-        self._call = call
-        self._columns = columns
-
-    def wait(self, seconds: float) -> None:
-        """Wait until there are many, or the loop rests."""
-        self._call("loop_fed", int(min(seconds, SLICE) * 1e3))
-
-    def pending(self) -> bool:
-        """Whether there are any."""
-        view = self._view()
-        return view.taken < view.head
-
-    def fresh(self) -> Fresh:
-        """Those that are there."""
-        view = self._view()
-        columns = [np.empty(view.head - view.taken) for _ in range(self._columns)]
-        for k, column in enumerate(columns):
-            self._call("loop_feed_copy", k, view.taken, len(column), column.ctypes.data)
-        return Fresh(view.taken, view.generation, columns)
-
-    def take(self, rows: Fresh, hit: int | None) -> None:
-        """They were seen. hit: the one that the loop is to go back to."""
-        end = rows.first + (len(rows) if hit is None else hit + 1)
-        self._call("loop_feed_take", rows.generation, end, hit is not None)
-
-    def _view(self) -> FeedView:
-        view = FeedView()
-        self._call("loop_feed", ctypes.byref(view))
-        return view
 
 
 _alive: "weakref.WeakSet[Loop]" = weakref.WeakSet()
@@ -375,6 +237,11 @@ def _lose_all() -> None:
 os.register_at_fork(after_in_child=_lose_all)
 
 
-def _close(handle: int, process: int, _keep: Setup) -> None:
-    if os.getpid() == process:
-        loop_doors()["loop_close"](handle)
+def _close(owner: ctypes.c_void_p, process: int, _keep: Setup) -> None:
+    if os.getpid() != process:
+        return
+    try:
+        loop_doors()["loop_close"](ctypes.byref(owner))
+    except KeyboardInterrupt:  # nobody would hear of it, here: try again, and have it come again
+        loop_doors()["loop_close"](ctypes.byref(owner))
+        _thread.interrupt_main()

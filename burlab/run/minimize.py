@@ -19,9 +19,10 @@ from burlab.problems.point import Array, Point, as_point
 from burlab.problems.sampling import drawn
 
 from .engine import COLUMNS
-from .loop import Loop, Setup, Validation
+from .loop import Loop
 from .run import Run
 from .scipy_engine import ScipyEngine
+from .setup import Setup, Validation
 from .stop import Stop
 
 _DEFAULT = Stop()

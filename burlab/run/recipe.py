@@ -20,8 +20,8 @@ from burlab.runtime.cpu import instruction_set
 
 from . import structure
 from .graphs import GraphReader, GraphWriter, Schedule, Specs
-from .loop import Setup, Validation
 from .samples import checked, checksum
+from .setup import Setup, Validation
 from .stop import Stop
 from .tables import Array
 

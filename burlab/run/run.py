@@ -248,6 +248,7 @@ class Run:
         other.parent = self
         for name, value in changes.items():
             other.hyper[name] = value
+        other._engine.settle()
         return other
 
     def save(self, path: str | os.PathLike[str]) -> None:

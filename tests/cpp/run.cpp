@@ -171,7 +171,7 @@ Trained train(const Setting& setting, std::int64_t threads, bool disturbed) {
   Event event{};
   expect(loop_events(loop, 0, 1, &event) == 1 && event.step == 100 && event.hyper == 0 && event.value == 0.01,
          "one event, at step 100");
-  loop_close(loop);
+  loop_close(&loop);
   return trained;
 }
 
@@ -193,7 +193,7 @@ void test_end() {
     Loop* loop = loop_open(&plan);
     loop_aim(loop, 1'000'000'000);
     if (i % 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    loop_close(loop);  // in the middle of the work
+    loop_close(&loop);  // in the middle of the work
   }
   Plan plan = setting.plan(1);
   plan.update.function = broken;
@@ -203,7 +203,7 @@ void test_end() {
   View view{};
   loop_view(loop, &view);
   expect(view.step == 0 && view.status == (IndexOutOfRange | 7 << 8), "a failed step is not counted, and is told");
-  loop_close(loop);
+  loop_close(&loop);
 }
 
 }  // namespace

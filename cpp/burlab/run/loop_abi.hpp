@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "loop.hpp"
 
@@ -29,8 +30,8 @@ inline std::int64_t loop_ended(Loop* loop, std::int64_t milliseconds) noexcept {
 /// Stop the run and wait for its thread; nothing is freed, as others may still be waiting.
 inline void loop_stop(Loop* loop) noexcept { loop->stop(); }
 
-/// Stop the run, wait for its thread and free its memory.
-inline void loop_close(Loop* loop) noexcept { const std::unique_ptr<Loop> owner(loop); }
+/// Stop the run, wait for its thread and free its memory; `owner` then holds nothing.
+inline void loop_close(Loop** owner) noexcept { const std::unique_ptr<Loop> loop(std::exchange(*owner, nullptr)); }
 
 /// Run until `target` steps are done.
 inline void loop_aim(Loop* loop, std::int64_t target) noexcept { loop->control.order(Order::aim, target); }

@@ -1,0 +1,115 @@
+"""What a family of loops opens from: kernels, a rule, the batches, budgets; and that as the plan of C++."""
+
+import ctypes
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from burlab.compiler.executable import Executable
+from burlab.optim.rule import Rule
+from burlab.problems.asked import Asked
+from burlab.problems.engine import SampleKernel
+from burlab.problems.point import Array, Point
+from burlab.problems.sampling import Stream
+from burlab.problems.summand import CKernel, Summand
+
+from .doors import CValidation, Plan
+from .stop import Stop
+
+_FEED = 1 << 16  # rows that a predicate may be behind
+_IN_VALIDATION = 15  # above the low 48 bits of a status
+
+
+@dataclass(frozen=True)
+class Validation:
+    """A second problem, whose value is written down at every `every` steps; samples, once: with the value alone."""
+
+    samples: SampleKernel
+    once: SampleKernel | None
+    stream: Stream
+    threads: int
+    every: int
+
+    @property
+    def mirror(self) -> Any:
+        """For C++."""
+        once = self.once.summand if self.once else Summand()
+        return ctypes.pointer(CValidation(self.samples.summand, once, self.stream, self.threads, self.every))
+
+    def error(self, status: int, sample: int) -> Exception | None:
+        """The exception for an outcome of a step, if it was here that it failed."""
+        if status >> 48 != _IN_VALIDATION:
+            return None
+        kernel = self.samples if sample >= 0 or self.once is None else self.once
+        error = kernel.error(status & ((1 << 48) - 1), sample)
+        error.add_note("In the validation problem.")
+        return error
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What every loop of a family of forks opens from.
+
+    samples, once: the loss of one sample and the regularizer, with gradients. budgets: bytes for history and snapshots.
+    """
+
+    samples: SampleKernel
+    once: SampleKernel | None
+    update: Executable
+    rule: Rule
+    asked: Asked
+    start: Point
+    stream: Stream
+    threads: int
+    stop: Stop
+    budgets: tuple[int, int]
+    validation: Validation | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What the record stores."""
+        validated = () if self.validation is None else ("validation_value",)
+        return ("value", "gradient_norm", "step_norm", *self.samples.metrics, *validated, *self.rule.schedules)
+
+    @property
+    def dimension(self) -> int:
+        """Entries of x."""
+        return sum(leaf.size for leaf in self.start.leaves)
+
+    @property
+    def cells(self) -> list[tuple[tuple[int, ...], "np.dtype[Any]"]]:
+        """Shapes and dtypes of x and the leaves of the state."""
+        return [
+            ((self.dimension,), self.start.leaves[0].dtype),
+            *((leaf.shape, leaf.dtype) for leaf in self.rule.state),
+        ]
+
+    def open(self, start: list[Array] | None, act: Callable[[Any], Any]) -> Any:
+        """Call act(plan). start: of the cells, which are copied; None where they come from another run."""
+        ends = np.cumsum([0, *(leaf.nbytes for leaf in self.start.leaves)]).astype(np.int64)
+        hyper = np.array(list(self.rule.hyper.values()), np.float64)
+        sizes = np.array([math.prod(shape) * dtype.itemsize for shape, dtype in self.cells], np.int64)
+        addresses = np.array([cell.ctypes.data for cell in start or []], np.uint64)
+        offsets, metrics = self.samples.layout.offsets, len(self.samples.metrics)
+        plan = Plan(
+            self.samples.summand, self.once.summand if self.once else Summand(), self.stream, self.threads,
+            self.cells[0][1] == np.float64, self.dimension, len(self.start.leaves), ends.ctypes.data,
+            offsets[1], metrics, offsets[len(offsets) - max(metrics, 1)],
+            self.validation and self.validation.mirror, CKernel.of(self.update), self.asked.address,
+            len(hyper), len(sizes), hyper.ctypes.data, len(self.rule.schedules),
+            addresses.ctypes.data if start else None, sizes.ctypes.data,
+            *self.budgets, _FEED if self.stop.when else 0, self.stop.criteria,
+        )  # fmt: skip
+        return act(ctypes.byref(plan))
+
+    def error(self, status: int, sample: int) -> Exception:
+        """The exception for how a step ended, if not well. sample: -1 where it was not in the loss."""
+        error = self.asked.error(status, sample)
+        if error is None and self.validation is not None:
+            error = self.validation.error(status, sample)
+        if error is not None:
+            return error
+        return self.update.error(status) if sample < 0 else self.samples.error(status, sample)
