@@ -244,11 +244,12 @@ class Run:
         (array([0.]), 2)
         """
         changes = {name: self.hyper.check(name, value) for name, value in hypers.items()}
-        other = self._with(self._engine.fork())
+        engine = self._engine.fork()
+        other = self._with(engine)
         other.parent = self
         for name, value in changes.items():
             other.hyper[name] = value
-        other._engine.settle()
+        engine.settle()
         return other
 
     def save(self, path: str | os.PathLike[str]) -> None:
