@@ -48,17 +48,17 @@ def test_ten_lines_are_an_optimizer(notebook):
 
 @pytest.mark.parametrize("dimension", [2, 10_000])
 def test_it_is_as_fast_as_a_built_in_one(notebook, dimension):
-    """Interleaved, the minimum of several stretches: what else runs on the machine meets both."""
+    """Interleaved, the minimum of many short stretches: what else runs on the machine meets both."""
     exec(CELL, notebook)
     runs = [bl.minimize(bowl, np.zeros(dimension), o) for o in (notebook["Mine"](1e-9), Adam(1e-9))]
-    steps = 40_000 if dimension == 2 else 400
+    steps = 4_000 if dimension == 2 else 40
     best = [np.inf, np.inf]
-    for _ in range(9):
+    for _ in range(90):
         for k, run in enumerate(runs):
             start = time.perf_counter()
             run.step(steps)
             best[k] = min(best[k], time.perf_counter() - start)
-    assert best[0] / best[1] < 1.3, best
+    assert best[0] / best[1] < 1.5, best
 
 
 def test_the_same_rule_is_the_same_kernel(notebook):
