@@ -6,6 +6,7 @@
 
 #include "../halt.hpp"
 #include "control.hpp"
+#include "quiet.hpp"
 #include "stepper.hpp"
 #include "timeline.hpp"
 
@@ -45,6 +46,7 @@ class Loop {
  private:
   /// The body of the thread.
   void live() noexcept {
+    block_signals();
     const HaltScope scope(Halt{&control.hurry()});
     try {
       while (control.heed(line)) {

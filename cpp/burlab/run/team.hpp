@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../halt.hpp"
+#include "quiet.hpp"
 
 BURLAB_BEGIN
 namespace burlab::run {
@@ -72,6 +73,7 @@ class Team {
   }
 
   void serve() {
+    block_signals();
     for (std::uint32_t seen = 0;;) {
       round_.wait(seen);
       seen = round_;
