@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import ArgumentError
+from burlab.problems.numbers import whole
 
 from .arithmetic import number, ratio, where
 from .line import Line, first_step
@@ -42,6 +43,8 @@ class BarzilaiBorwein(Optimizer):
     def __post_init__(self) -> None:
         if self.form not in FORMS:
             raise ArgumentError(f"form is {self.form!r}, expected one of {', '.join(FORMS)}.")
+        whole(self.window, "window", 0)
+        whole(self.trials, "trials", 1)
 
     def init(self, x: Vector) -> State:
         """No point came before; no value is known."""

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import ArgumentError
+from burlab.problems.numbers import whole
 
 from .arithmetic import number, ratio, where
 from .descent import trial_like
@@ -43,6 +44,7 @@ class NonlinearCG(Optimizer):
     def __post_init__(self) -> None:
         if self.form not in FORMS:
             raise ArgumentError(f"form is {self.form!r}, expected one of {', '.join(FORMS)}.")
+        whole(self.trials, "trials", 1)
 
     def init(self, x: Vector) -> State:
         """No direction, so the first one is -g."""

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from burlab.problems.numbers import whole
+
 from .arithmetic import number, where
 from .line import Line, first_step
 from .line_search import armijo, wolfe
@@ -31,6 +33,9 @@ class ArmijoGD(Optimizer):
     c1: Hyper = 1e-4
     trials: int = 60
     warm: bool = False
+
+    def __post_init__(self) -> None:
+        whole(self.trials, "trials", 1)
 
     def init(self, x: Vector) -> State:
         """No step was taken yet."""
@@ -64,6 +69,9 @@ class WolfeGD(Optimizer):
     c1: Hyper = 1e-4
     c2: Hyper = 0.4
     trials: int = 20
+
+    def __post_init__(self) -> None:
+        whole(self.trials, "trials", 1)
 
     def init(self, x: Vector) -> State:
         """No change was promised yet."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.errors import ArgumentError
+from burlab.problems.numbers import whole
 
 from .arithmetic import ratio, where
 from .line import Line, first_step
@@ -35,8 +35,8 @@ class LBFGS(Optimizer):
     trials: int = 20
 
     def __post_init__(self) -> None:
-        if self.memory < 1:
-            raise ArgumentError(f"memory is {self.memory}, expected at least 1 pair.")
+        whole(self.memory, "memory", 1)
+        whole(self.trials, "trials", 1)
 
     def init(self, x: Vector) -> State:
         """No pairs: rho = 1 / s.y is 0 where there is none. The last row is the newest."""

@@ -1,6 +1,7 @@
 """Which numbers of an optimizer are live: its own `Hyper` fields and those of the parts that it is made of."""
 
 import copy
+import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, cast, get_args
@@ -57,7 +58,18 @@ def acting(part: Any, values: Mapping[Path, Any], path: Path = ()) -> Any:
 
 def start_value(name: str, value: Any) -> float | Callable[[Any], Any]:
     """A number as a float, a schedule as it is. Raises DTypeError for anything else."""
-    return value if callable(value) and not isinstance(value, type) else hyper_value(name, value)
+    if not callable(value) or isinstance(value, type):
+        return hyper_value(name, value)
+    try:
+        inspect.signature(value).bind(0)
+    except TypeError as error:
+        raise ArgumentError(
+            f"the schedule of {name} cannot be called with the step alone: {error}. A schedule takes t, such as "
+            "lambda t: 0.1 / (t + 1)."
+        ) from error
+    except ValueError:
+        pass  # a function of C that does not tell
+    return value
 
 
 def hyper_value(name: str, value: Any) -> float:
@@ -67,7 +79,25 @@ def hyper_value(name: str, value: Any) -> float:
             f"the hyperparameter {name} is {value!r}, expected a real number such as 0.01, or, where the optimizer is "
             "made, a schedule such as bl.optim.cosine(0.01, steps=1000)."
         )
-    return float(cast("Any", value))
+    try:
+        return float(cast("Any", value))
+    except OverflowError as error:
+        raise ArgumentError(
+            f"the hyperparameter {name} is a whole number of {len(bin(cast('int', value))) - 2} bits, expected one "
+            "that a float64 holds, at most 1.8e308. Pass a smaller one."
+        ) from error
+
+
+def not_below(part: object, least: float, *names: str, strict: bool = False) -> None:
+    """Raise ArgumentError where one of these fields is a number below `least`, or NaN; strict: or equal to it."""
+    for name in names:
+        value = getattr(part, name)
+        known = isinstance(value, (int, float, np.integer, np.floating))  # no schedule, no traced value
+        if known and not (value > least if strict else value >= least):
+            raise ArgumentError(
+                f"{name} of {type(part).__name__} is {value!r}, expected a number "
+                f"{'above' if strict else 'of at least'} {least:g}. Pass such a one."
+            )
 
 
 def _walk(part: Any, path: Path) -> Iterator[tuple[Path, Any, str]]:
@@ -76,7 +106,7 @@ def _walk(part: Any, path: Path) -> Iterator[tuple[Path, Any, str]]:
         if _is_part(inner := getattr(part, f.name)):
             yield from _walk(inner, (*path, f.name))
     for f in fields(part):
-        if _is_hyper(f.type) and getattr(part, f.name) is not None:
+        if _is_hyper(f.type) and not (_is_optional(f.type) and getattr(part, f.name) is None):
             yield path, part, f.name
 
 
@@ -95,6 +125,13 @@ def _check_dataclass(part: Any) -> None:
             f"{kind} declares {', '.join(unseen)} but only a base class of it is a dataclass. "
             "Put @dataclass(frozen=True) above it too."
         )
+
+
+def _is_optional(annotation: Any) -> bool:
+    """`Hyper | None`, also as text."""
+    if isinstance(annotation, str):
+        return any(part.strip() == "None" for part in annotation.split("|"))
+    return type(None) in get_args(annotation)
 
 
 def _is_hyper(annotation: Any) -> bool:

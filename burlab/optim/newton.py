@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.problems.numbers import whole
 from burlab.transforms import while_loop
 
 from .arithmetic import number, where
@@ -63,6 +64,9 @@ class ModifiedNewton(Optimizer):
     shrink: Hyper = 0.5
     c1: Hyper = 1e-4
     trials: int = 60
+
+    def __post_init__(self) -> None:
+        whole(self.trials, "trials", 1)
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
         """One search along the Newton direction of a positive definite matrix."""

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.problems.numbers import whole
 from burlab.transforms import while_loop
 
 from .arithmetic import number, ratio, where
@@ -33,6 +34,9 @@ class NewtonCG(Optimizer):
     c1: Hyper = 1e-4
     c2: Hyper = 0.9
     trials: int = 20
+
+    def __post_init__(self) -> None:
+        whole(self.trials, "trials", 1)
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
         """One search along a truncated Newton direction."""

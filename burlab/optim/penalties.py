@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from burlab.errors import ArgumentError
+
 from .optimizer import Hyper, State, Vector
 from .wrappers import Wrapper, step_size
 
@@ -43,6 +45,13 @@ class proximal(Wrapper):
     """
 
     penalty: Penalty
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.penalty, Penalty):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+            raise ArgumentError(
+                f"proximal takes a bl.optim.Penalty, got {self.penalty!r}. Pass one such as bl.optim.l1(0.1)."
+            )
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
         """The step of the loss, then that of the penalty."""

@@ -9,6 +9,7 @@ import numpy as np
 from burlab.errors import ArgumentError
 from burlab.transforms import while_loop
 
+from .live import not_below
 from .optimizer import Hyper, State, Vector
 from .penalties import Penalty
 from .wrappers import Wrapper
@@ -50,6 +51,14 @@ class projected(Wrapper):
     """
 
     onto: Set
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.onto, Set):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+            raise ArgumentError(
+                f"projected goes onto a bl.optim.Set, got {self.onto!r}. Pass one such as bl.optim.box(0.0, 1.0); "
+                "a penalty such as bl.optim.l1(0.1) belongs to bl.optim.proximal."
+            )
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
         """The step, and back into the set."""
@@ -104,6 +113,9 @@ class ball(Set):
     radius: Hyper = 1.0
     center: Any = 0.0
 
+    def __post_init__(self) -> None:
+        not_below(self, 0.0, "radius")
+
     def project(self, x: Vector) -> Vector:
         """On the line to the center."""
         center = np.asarray(self.center, x.dtype)
@@ -125,6 +137,9 @@ class simplex(Set):
     """
 
     total: Hyper = 1.0
+
+    def __post_init__(self) -> None:
+        not_below(self, 0.0, "total", strict=True)
 
     def project(self, x: Vector) -> Vector:
         """max(x - shift, 0), where the entries above the shift sum to total + shift times their number."""

@@ -8,6 +8,7 @@ import numpy as np
 from burlab.transforms import while_loop
 
 from .arithmetic import number, ratio, rounding, where
+from .live import not_below
 from .newton_cg import INNER, forcing
 from .optimizer import Hyper, Optimizer, State, Vector
 
@@ -32,6 +33,9 @@ class TrustRegion(Optimizer):
     max_radius: Hyper = 1000.0
     eta: Hyper = 0.15
     radius: float = 1.0
+
+    def __post_init__(self) -> None:
+        not_below(self, 0.0, "radius", "max_radius", strict=True)
 
     def init(self, x: Vector) -> State:
         """The first radius."""

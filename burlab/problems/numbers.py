@@ -1,5 +1,6 @@
-"""Whole numbers given by users."""
+"""Numbers given by users."""
 
+import math
 from typing import Any, cast
 
 import numpy as np
@@ -15,3 +16,20 @@ def whole(value: Any, name: str, least: int, most: int | None = None) -> int:
             return number
     bound = f"at least {least}" if most is None else f"from {least} to {most}"
     raise ArgumentError(f"{name}={value!r} is not a whole number {bound}. Pass an int.")
+
+
+def real(value: Any, name: str, least: float = -math.inf) -> float:
+    """The value as a float. Raises ArgumentError where it is no real number, or below `least`; inf is one, NaN none."""
+    number = math.nan
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        try:
+            number = float(cast("Any", value))
+        except OverflowError as error:
+            raise ArgumentError(
+                f"{name} is beyond 1.8e308, the largest float64. Pass a smaller one, or inf."
+            ) from error
+    if math.isnan(number):
+        raise ArgumentError(f"{name}={value!r} is not a real number. Pass one such as 0.5.")
+    if number < least:
+        raise ArgumentError(f"{name}={value!r} is too small. Pass a number that is at least {least:g}.")
+    return number

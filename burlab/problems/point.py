@@ -52,7 +52,7 @@ _SUPPORTED = {np.dtype(np.float32), np.dtype(np.float64)}
 def _floats(leaf: Any, name: str, value: tree.Tree, k: int) -> Array:
     array: Array = np.asarray(leaf)
     dtype = native_dtype(array.dtype)
-    if dtype not in _SUPPORTED:
+    if dtype not in _SUPPORTED or array.dtype.itemsize < dtype.itemsize:  # float16 would silently be float32
         where = name + tree.leaf_names(value)[k]
         raise DTypeError(f"{where} has dtype {array.dtype}, expected float32 or float64. Use x.astype(float) or 3.0.")
     return np.asarray(array, dtype, order="C")

@@ -21,7 +21,7 @@ from typing import Any, cast
 import numpy as np
 
 from burlab import __version__
-from burlab.errors import FileError
+from burlab.errors import ArgumentError, FileError
 
 from .tables import Array
 
@@ -35,6 +35,7 @@ _DTYPES = {np.dtype(t).name for t in (np.float32, np.float64, np.int32, np.int64
 
 def write(path: str | os.PathLike[str], kind: str, document: Any, arrays: Mapping[str, Array]) -> None:
     """Write a file, or leave what was there. document: JSON. Raises FileError where the system refuses."""
+    target = _place(path).resolve()
     rows: list[dict[str, Any]] = []
     raws: list[Array] = []
     end = 0
@@ -48,12 +49,12 @@ def write(path: str | os.PathLike[str], kind: str, document: Any, arrays: Mappin
     header = json.dumps(content, allow_nan=False).encode()
     first = _FIRST.pack(MAGIC, VERSION, len(header), _rounded(_START + len(header)) + end)
     begin = first + hashlib.sha256(first + header).digest() + header
-    _replace(Path(path).resolve(), [begin, *(raw.data for raw in raws)])
+    _replace(target, [begin, *(raw.data for raw in raws)])
 
 
 def read(path: str | os.PathLike[str], kind: str) -> tuple[Any, dict[str, Array]]:
     """The document and the arrays of a file, verified to the last bit. Raises FileError and says what is wrong."""
-    place = Path(path)
+    place = _place(path)
     try:
         with place.open("rb") as stream:
             header, end = _header(stream, place)
@@ -64,6 +65,16 @@ def read(path: str | os.PathLike[str], kind: str) -> tuple[Any, dict[str, Array]
         raise FileError(f"{place} cannot be read: {error.strerror}. Check the path and its permissions.") from error
     except (KeyError, TypeError, ValueError) as error:
         raise FileError(f"{place} is malformed: {type(error).__name__}: {error}. Use another copy.") from error
+
+
+def _place(path: Any) -> Path:
+    """A path given by users. Raises ArgumentError where it cannot be one."""
+    name = os.fspath(cast("os.PathLike[Any]", path)) if isinstance(path, (str, os.PathLike)) else None
+    if not isinstance(name, str):
+        raise ArgumentError(f"path={path!r} is not a path. Pass a str or a pathlib.Path such as 'run.burlab'.")
+    if "\0" in name:
+        raise ArgumentError(f"path={path!r} holds a null character, which no file's name can. Leave it out.")
+    return Path(name)
 
 
 def sha256(array: Array) -> str:

@@ -16,7 +16,7 @@ from .run import Run
 from .save import KIND, STANDING
 from .saved import Kept, Saved, Standing
 from .setup import Setup
-from .stop import Stop
+from .stop import Stop, check_stop
 from .tables import Array
 
 
@@ -47,6 +47,8 @@ def load_run(
     >>> again.step(); again.t, again.x
     (3, array([0.125]))
     """
+    if stop is not None:
+        check_stop(stop)
     document, arrays = file.read(path, KIND)
     try:
         saved = _saved(document, arrays)

@@ -23,10 +23,11 @@ from .loop import Loop
 from .run import Run
 from .scipy_engine import ScipyEngine
 from .setup import Setup, Validation
-from .stop import Stop
+from .stop import Stop, check_stop
 
 _DEFAULT = Stop()
 _VALIDATED = "validation_value"
+_MOST = 2**63 - 1  # what an int64 of C++ holds
 
 
 def minimize(  # noqa: PLR0913 - all that a run can be told
@@ -65,8 +66,9 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     array([1., 1.])
     """
     _check_optimizer(optimizer)
-    if not isinstance(stop, Stop):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-        raise ArgumentError(f"stop is {stop!r}, expected a bl.Stop such as bl.Stop(steps=1000, grad_norm=1e-6).")
+    check_stop(stop)
+    budgets = whole(history_bytes, "history_bytes", 1, _MOST), whole(keyframe_bytes, "keyframe_bytes", 0, _MOST)
+    every = whole(validate_every, "validate_every", 1, _MOST)
     oracle, threads = _oracle(problem, has_aux)
     point = as_point(x0, "x0")
     x = _flat(point.leaves)
@@ -76,14 +78,13 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
             raise ArgumentError(
                 "SciPy's minimizers record neither metrics nor a validation. Leave these arguments out."
             )
-        engine = ScipyEngine.open(optimizer, oracle, point, stream, threads, stop, keyframe_bytes)
+        engine = ScipyEngine.open(optimizer, oracle, point, stream, threads, stop, budgets[1])
         run = Run(engine, point, {}, problem, optimizer)
     else:
         rule = trace_rule(optimizer, x, int(stream.batch), point.tree)
         samples, once = oracle.kernels("measured" if oracle.has_aux else "training", [point])
         asked = Asked(oracle, point, rule.questions, stream)
-        second = None if validation is None else _validation(validation, validate_every, point, seed)
-        budgets = history_bytes, keyframe_bytes
+        second = None if validation is None else _validation(validation, every, point, seed)
         setup = Setup(samples, once, build(rule.graph), rule, asked, point, stream, threads, stop, budgets, second)
         _check_names(setup)
         run = Run(Loop.open(setup, [x, *rule.state]), point, rule.schedules, problem, optimizer)
@@ -96,7 +97,7 @@ def _validation(problem: Any, every: int, point: Point, seed: int) -> Validation
     oracle, threads = _oracle(problem, False, "validation")
     samples, once = oracle.kernels("value", [point])
     stream = drawn(oracle.data.samples, None, "sequential", seed)
-    return Validation(samples, once, stream, threads, whole(every, "validate_every", 1))
+    return Validation(samples, once, stream, threads, every)
 
 
 def _check_names(setup: Setup) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from burlab.errors import StatusError
 from burlab.graph import tree
 from burlab.graph.origin import user_line
-from burlab.problems.numbers import whole
+from burlab.problems.numbers import real, whole
 from burlab.problems.point import Point
 
 from .engine import Array, Engine
@@ -209,8 +209,9 @@ class Run:
 
         An interrupt (KeyboardInterrupt) pauses the run.
         """
+        deadline = None if timeout is None else time.monotonic() + real(timeout, "timeout", 0.0)
         try:
-            return self._wait(None if timeout is None else time.monotonic() + timeout)
+            return self._wait(deadline)
         except BaseException:
             self._engine.halt()
             raise

@@ -4,12 +4,12 @@ import ctypes
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from burlab.errors import ArgumentError
-from burlab.problems.numbers import whole
+from burlab.problems.numbers import real, whole
 
 Rows = Mapping[str, np.ndarray[tuple[int], np.dtype[Any]]]
 Predicate = Callable[[Rows], Any]
@@ -43,9 +43,15 @@ class Stop:
 
     def __post_init__(self) -> None:
         if self.steps is not None:
-            whole(self.steps, "Stop.steps", 0)
+            whole(self.steps, "Stop.steps", 0, ENDLESS)
         for name in ("seconds", "grad_norm", "value"):
-            _check_number(name, getattr(self, name))
+            if (limit := getattr(self, name)) is not None:
+                real(limit, f"Stop.{name}", 0.0 if name == "seconds" else -math.inf)
+        if not isinstance(self.non_finite, (bool, np.bool_)):  # pyright: ignore[reportUnnecessaryIsInstance] - users
+            raise ArgumentError(
+                f"Stop.non_finite={self.non_finite!r} is neither True, to stop at inf or nan, nor False, to go on. "
+                "Pass one of the two."
+            )
         if self.when is not None and not callable(self.when):
             raise ArgumentError(
                 f"Stop.when is a {type(self.when).__name__}, expected a function of a mapping of columns such as "
@@ -102,9 +108,7 @@ def explain(stop: Stop, reason: str, step: int, value: float, gradient_norm: flo
     return Stopped(reason, step, f"Stopped at step {step}: {text}.")
 
 
-def _check_number(name: str, value: Any) -> None:
-    if value is None:
-        return
-    real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not real or math.isnan(cast("float", value)) or (name == "seconds" and cast("float", value) < 0):
-        raise ArgumentError(f"Stop.{name}={value!r} is not a real number. Pass one such as 1e-6, or None to leave it.")
+def check_stop(stop: Any) -> None:
+    """Raise ArgumentError where it is no Stop."""
+    if not isinstance(stop, Stop):
+        raise ArgumentError(f"stop is {stop!r}, expected a bl.Stop such as bl.Stop(steps=1000, grad_norm=1e-6).")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from burlab.errors import ArgumentError
+from burlab.problems.numbers import whole
 
 from .implicit import steps
 from .recorder import FIRST, Recorder
@@ -35,6 +36,9 @@ def tail(
     columns: those wanted, None for all stored ones. Besides them "step"; and of a length of their own "stamp_step" and
     "stamp_time", when steps ended, in nanoseconds of running. most: entries at once, at least two.
     """
+    if not isinstance(cursor, Cursor | None):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"cursor={cursor!r} is none that tail gave. Pass its second result, or None for all rows.")
+    most = None if most is None else whole(most, "most", 2)
     names = recorder.columns if columns is None else columns
     if unknown := [name for name in names if name not in recorder.columns]:
         raise ArgumentError(f"{unknown[0]!r} is not stored; there are {', '.join(recorder.columns)}.")
@@ -71,6 +75,8 @@ def _continues(before: Extent, now: Extent) -> bool:
 
 def at(recorder: Recorder, step: int) -> dict[str, float] | None:
     """The stored columns at one step; None where it has no row, or one that was merged with others."""
+    if isinstance(step, bool) or not isinstance(step, (int, np.integer)):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"step={step!r} is not a whole number. Pass an int such as run.t - 1.")
     record = recorder.record
     while True:
         extent = record.extent()

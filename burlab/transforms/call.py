@@ -55,6 +55,18 @@ class Call:
         specs = [[spec_of(leaf) for leaf in tree.flatten(arg)[0]] for arg in self.args]
         return [k for k, row in enumerate(specs) if any(isinstance(s, Spec) and s.dtype.kind == "f" for s in row)]
 
+    def pair(self) -> tuple[Any, Any]:
+        """The result of a function with other results. Raises ArgumentError where it is no pair."""
+        result = self.result
+        if not isinstance(result, (tuple, list)) or len(cast("Any", result)) != 2:
+            got = "one number or array" if isinstance(result, Node) else f"a {type(cast('object', result)).__name__}"
+            raise ArgumentError(
+                f"with has_aux=True a function returns (number, other results); {name_of(self.f)} returned {got}. "
+                "Return that pair, or leave has_aux out."
+            )
+        value, aux = cast("Any", result)
+        return value, aux
+
     def scalar(self, value: Any, what: str) -> Node:
         """The result as one floating number. Raises ShapeError or DTypeError where it is not."""
         if not isinstance(value, Node):

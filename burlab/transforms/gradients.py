@@ -67,7 +67,7 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = 
 def value_and_grad_rule(f: Any, argnums: Argnums, has_aux: bool, args: Any, kwargs: Any) -> Any:
     """((value, aux), gradient) of a call under trace."""
     call = Call(f, args, kwargs)
-    value, aux = call.result if has_aux else (call.result, None)
+    value, aux = call.pair() if has_aux else (call.result, None)
     numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
     parts = [call.by(k, "grad") for k in numbers]
     y = call.scalar(value, "grad")

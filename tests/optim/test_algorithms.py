@@ -251,9 +251,7 @@ def test_a_point_that_is_not_finite_stays(name):
             np.testing.assert_array_equal(x, -1)
 
 
-@pytest.mark.parametrize(
-    "wrong", [lambda: NonlinearCG(form="PR"), lambda: BarzilaiBorwein(form="middle"), lambda: LBFGS(memory=0)]
-)
+@pytest.mark.parametrize("wrong", [lambda: NonlinearCG(form="PR"), lambda: BarzilaiBorwein(form="middle")])
 def test_unknown_forms_are_refused(wrong):
     with pytest.raises(ArgumentError, match="expected"):
         wrong()
