@@ -1,10 +1,6 @@
 """The step loop of `cpp/burlab/run/loop_abi.hpp`, owned by Python: opened, steered, read, closed."""
 
-import _thread
-import atexit
 import ctypes
-import os
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +12,7 @@ from burlab.runtime.wait import SLICE
 
 from .doors import CView, Event, fork_doors, loop_doors
 from .engine import Array
+from .lifetime import adopt, check_awake
 from .loop_feed import LoopFeed
 from .saved import Saved, kept, put, take, twin
 from .setup import Setup
@@ -41,9 +38,7 @@ class Loop:
         self.start_hypers = setup.rule.hyper
         self.batch = int(setup.stream.batch)
         self.dimension = setup.dimension
-        # What C++ points to outlives its thread. At exit nothing is freed: another thread may be waiting for this loop.
-        weakref.finalize(self, _close, ctypes.c_void_p(handle), os.getpid(), setup).atexit = False
-        _alive.add(self)
+        adopt(self, handle, setup)
 
     @staticmethod
     def open(setup: Setup, cells: list[Array]) -> "Loop":
@@ -91,6 +86,7 @@ class Loop:
 
     def aim(self, target: int) -> None:
         """Order: run until `target` steps are done."""
+        check_awake()
         self.call("loop_aim", target)
 
     def halt(self) -> None:
@@ -212,36 +208,3 @@ class Loop:
         view = CView()
         self.call("loop_view", ctypes.byref(view))
         return view
-
-    def quit_at_exit(self) -> None:
-        """Join the thread before anything that it uses is torn down."""
-        if not self.lost:
-            loop_doors()["loop_stop"](self._handle)
-
-
-_alive: "weakref.WeakSet[Loop]" = weakref.WeakSet()
-
-
-@atexit.register
-def _stop_all() -> None:
-    for loop in list(_alive):
-        loop.quit_at_exit()
-
-
-def _lose_all() -> None:
-    """A forked child has memory and no threads: nothing there may be waited for, nor freed."""
-    for loop in list(_alive):
-        loop.lost = True
-
-
-os.register_at_fork(after_in_child=_lose_all)
-
-
-def _close(owner: ctypes.c_void_p, process: int, _keep: Setup) -> None:
-    if os.getpid() != process:
-        return
-    try:
-        loop_doors()["loop_close"](ctypes.byref(owner))
-    except KeyboardInterrupt:  # nobody would hear of it, here: try again, and have it come again
-        loop_doors()["loop_close"](ctypes.byref(owner))
-        _thread.interrupt_main()

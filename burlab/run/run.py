@@ -52,7 +52,11 @@ class Run:
         self._watch = Watch(engine, engine.stop.when) if engine.stop.when else None
         self.problem = problem
         self.optimizer = optimizer
-        self.hyper = Hypers(engine, self._change, schedules)
+
+    @property
+    def hyper(self) -> Hypers:
+        """The live hyperparameters, by name: read them, and change them between two steps."""
+        return Hypers(self._engine, self._change, self._schedules)  # not kept: a run must end with its last reference
 
     @property
     def t(self) -> int:
@@ -173,7 +177,7 @@ class Run:
             first = self.t
             bar = open_bar(n, progress)
             try:
-                self._go(lambda: self._engine.aim(first + n), bar, first)
+                self._go(lambda: self._engine.aim(min(first + n, ENDLESS)), bar, first)
             finally:
                 if bar is not None:
                     bar.update(self.t - first, self._engine.last_value())
@@ -192,7 +196,7 @@ class Run:
         with self._moving():
             if steps is not None or self._watch is not None:
                 self.pause()
-            self._engine.aim(ENDLESS if steps is None else self.t + steps)
+            self._engine.aim(ENDLESS if steps is None else min(self.t + steps, ENDLESS))
             if self._watch is not None:
                 self._watch.attend()
 

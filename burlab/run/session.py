@@ -1,6 +1,5 @@
 """A minimizer of SciPy at work: its thread, which waits wherever it is told to, and what it writes down."""
 
-import atexit
 import os
 import threading
 import time
@@ -14,6 +13,7 @@ from burlab.problems.point import Array
 from burlab.runtime.wait import SLICE
 
 from .answers import Answers
+from .lifetime import at_end
 from .log import Log, Measured
 from .objective import Objective
 from .stop import Predicate, Rows, Stop, Stopped, explain
@@ -214,7 +214,6 @@ def _holds(when: Predicate, row: Rows) -> bool:
 _at_work: set[Session] = set()  # a thread in a kernel may outlive the run that nobody holds any more
 
 
-@atexit.register
 def _leave_all() -> None:
     """Threads must be gone before what they run in is torn down."""
     for session in list(_at_work):
@@ -223,4 +222,5 @@ def _leave_all() -> None:
             pass  # an interrupt is raised here
 
 
+at_end(_leave_all)
 os.register_at_fork(after_in_child=_at_work.clear)
