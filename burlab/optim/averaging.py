@@ -14,7 +14,8 @@ class ASGD(Optimizer):
 
     e = lr / (1 + lambd lr t)^alpha;  x <- (1 - lambd e) x - e g;  mean <- mean + (x - mean) / max(1, t - t0).
     The mean, which is the answer, is `run.state["mean"]`; until step t0 it is x itself. A changed lr counts at once, in
-    torch one step later; torch keeps e in its default dtype, float32 unless told otherwise, burlab in float64.
+    torch one step later. torch keeps e, its eta, in its default dtype, float32 unless
+    torch.set_default_dtype(torch.float64) was called; burlab computes it in float64.
     lr: step size at the start. lambd: rate of the decay of x and of the step. alpha: power of the step's decay.
     t0: the step from which on points are averaged.
 

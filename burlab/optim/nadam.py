@@ -15,8 +15,8 @@ class NAdam(Optimizer):
 
     With mu(k) = b1 (1 - 0.96^(k momentum_decay) / 2), k = t + 1, and p the product of all mu(1) ... mu(k):
     x <- x - lr ((1 - mu(k)) / (1 - p) g + mu(k+1) / (1 - p mu(k+1)) m) / (sqrt(v^) + eps), m, v and v^ as in `Adam`.
-    The paper leaves the schedule mu open; this is torch's. torch keeps p in its default dtype, float32 unless told
-    otherwise, burlab in float64.
+    The paper leaves the schedule mu open; this is torch's. torch keeps p, its mu_product, in its default dtype,
+    float32 unless torch.set_default_dtype(torch.float64) was called; burlab keeps it in float64.
     momentum_decay: how fast mu(k) grows towards b1; the other fields as in `Adam`.
 
     >>> import numpy as np, burlab as bl
