@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser.pages import Notebook
+
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 TOKEN = "burlab"
@@ -38,6 +40,12 @@ def lab(tmp_path_factory):
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}"]
     command += [f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={folder / 'notebooks'}"]
+    command += [
+        "--LabApp.expose_app_in_browser=True"
+    ]  # so that tests can say what they mean, instead of clicking menus
+    silent = folder / "config" / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
+    silent.mkdir(parents=True)
+    (silent / "notification.jupyterlab-settings").write_text('{"fetchNews": "false", "checkForUpdates": false}')
     environment = {**os.environ, "JUPYTER_CONFIG_DIR": str(folder / "config"), "JUPYTER_PLATFORM_DIRS": "1"}
     with (folder / "log").open("w") as log:
         server = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
@@ -69,6 +77,20 @@ def browser(lab):
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(scope="module")
+def open_notebook(lab, browser):
+    """Open a new notebook of these cells, in a kernel of its own."""
+    opened = []
+
+    def open_cells(name, cells):
+        opened.append(Notebook(lab, TOKEN, browser, name, cells))
+        return opened[-1]
+
+    yield open_cells
+    for one in opened:
+        one.close()
 
 
 @pytest.fixture

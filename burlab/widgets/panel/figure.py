@@ -52,7 +52,11 @@ class Figure:
         for name, version, value in self._frame(model):
             if self._is_new(name, version):
                 frame |= value
-        self._send({name: look for name, look in traces.items() if look}, frame)
+        try:
+            self._send({name: look for name, look in traces.items() if look}, frame)
+        except BaseException:
+            self._shown.clear()  # nobody knows what has arrived
+            raise
         return bool(traces or frame)
 
     def _send(self, traces: dict[str, dict[str, Any]], frame: dict[str, Any]) -> None:
@@ -64,7 +68,9 @@ class Figure:
                     self.widget.data[self._traces[name]].update(look)
         if often or frame:
             looks = [{"mode": self.widget.data[k].mode} | look for k, look in often.items()]
-            data = {key: [look[key] for look in looks] for key in _OFTEN} if looks else {}
+            data: dict[str, Any] = {"mode": [look["mode"] for look in looks]} if looks else {}
+            for axis in ("x", "y") if looks else ():
+                data[axis] = [np.ascontiguousarray(look[axis], np.float64) for look in looks]  # as messages must be
             self.widget.plotly_update(data, frame, list(often))
 
     def _add(self, name: str, trace: Any) -> None:

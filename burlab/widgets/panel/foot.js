@@ -8,6 +8,7 @@ const KNOB = `
 function render({ model, el }) {
   el.classList.add("burlab-foot");
   el.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take arrows and letters for its own
+  el.addEventListener("keydown", (event) => event.stopPropagation());
   el.innerHTML = `<div class="burlab-knobs"></div><div class="burlab-memory"></div>`;
   const [knobs, memory] = el.children;
   const rows = new Map();

@@ -62,6 +62,7 @@ function render({ model, el }) {
   };
   el.classList.add("burlab-head");
   el.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take arrows and letters for its own
+  el.addEventListener("keydown", (event) => event.stopPropagation());
   el.innerHTML = HTML;
   const [slider, at, count, speed] = ["[type=range]", ".burlab-at", ".burlab-count", "select"].map(find);
   const seek = throttled((step) => send({ type: "seek", step }));
@@ -107,7 +108,7 @@ function render({ model, el }) {
     if (document.activeElement !== speed) speed.value = state.speed;
     find(".burlab-length").textContent = `of ${length.toLocaleString("en")}`;
     drawReadouts(find(".burlab-readouts"), state.readouts);
-    el.dataset.ready = "true";
+    el.dataset.ready = view; // the mark that tests wait for
     requestAnimationFrame(() => send({ type: "drawn", tick: state.tick }));
   }
 

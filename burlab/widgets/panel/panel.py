@@ -101,7 +101,11 @@ class Panel:
         if seen or model.commands.speed:
             model.look()
         if seen and self.view.ready:
-            self.view.show(model)
+            try:
+                self.view.show(model)
+            except Exception as error:
+                model.error = f"The panel could not be drawn: {type(error).__name__}: {error}"
+                raise
         return PERIOD if model.active or model.behind else REST
 
 

@@ -37,6 +37,7 @@ class Pyramid:
         self._part = _NONE  # the same of the last stretch, which is not full yet: one column, or none
         self._missing = 0  # rows until the last stretch is full
         self.least = math.inf  # the lowest positive y
+        self._last = math.nan, math.nan  # x and y of the last row
 
     @property
     def low(self) -> float:
@@ -56,6 +57,7 @@ class Pyramid:
             return
         self.rows += y.size
         self.least = min(self.least, _least(y))
+        self._last = float(x[-1]), float(y[-1])
         if (ahead := min(self._missing, y.size)) > 0:
             self._part = _lower(self._part, _extremes(x[:ahead], y[:ahead], ahead))
             self._missing -= ahead
@@ -80,7 +82,8 @@ class Pyramid:
     def points(self, count: int, *, log: bool = False) -> tuple[Series, Series]:
         """At most `count` points (x, y) that look like all of them (MinMaxLTTB, Van Der Donckt et al. 2023).
 
-        log: for an axis that shows logarithms: only positive points, and likeness is judged on their logarithms.
+        The last row is always among them. log: for an axis that shows logarithms: only positive points, and likeness
+        is judged on their logarithms.
         """
         kept = self._kept()
         swapped = kept[0] > kept[2]
@@ -89,6 +92,8 @@ class Pyramid:
         shown = np.isfinite(y) & ((y > 0) | (not log))
         shown[1::2] &= x[1::2] != x[::2]
         x, y = x[shown], y[shown]
+        if math.isfinite(self._last[1]) and (self._last[1] > 0 or not log) and not (x.size and x[-1] >= self._last[0]):
+            x, y = np.append(x, self._last[0]), np.append(y, self._last[1])
         if y.size > count:
             downsampler: Any = MinMaxLTTBDownsampler()
             thin = downsampler.downsample(x, np.log(y) if log else y, n_out=count)

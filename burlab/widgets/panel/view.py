@@ -18,7 +18,7 @@ from .state import state_of
 _HERE = Path(__file__).parent
 _HEAD = ("title", "step", "length", "playing", "speed", "tone", "status", "readouts")
 _FOOT = ("knobs", "memory")
-_PATIENCE = 0.5  # seconds after which an update is sent although the browser has not drawn the last one
+_PATIENCE, _MOST_PATIENCE = 0.5, 2.0  # seconds for which an update waits for a page that has not drawn the last one
 _CONFIG = {"responsive": True, "displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "toImage"]}
 
 
@@ -46,10 +46,12 @@ class Plots(go.FigureWidget):
     """
 
     gate: Any = None
+    made = False
 
     def __init__(self, *args: Any, **options: Any) -> None:
         self.gate = threading.RLock()
         cast("Any", super()).__init__(*args, **options)
+        self.made = True
 
     def set_state(self, sync_data: Any) -> None:
         """What a page says about its view."""
@@ -59,12 +61,12 @@ class Plots(go.FigureWidget):
     def get_state(self, key: Any = None, drop_defaults: bool = False) -> Any:
         """The state for a page. key: the names wanted, None for all, as a page that is loaded asks for it."""
         with self.gate:
-            base, figure = cast("Any", super()), cast("Any", self)
-            if key is None and base.comm is not None:
-                shown = figure.to_dict()
-                self.set_trait("_widget_data", shown["data"])
-                self.set_trait("_widget_layout", shown["layout"])
-            return base.get_state(key, drop_defaults)
+            state = cast("Any", super()).get_state(key, drop_defaults)
+            if key is None and self.made:
+                plain = self.trait_metadata("_widget_data", "to_json")
+                state["_widget_data"] = plain(cast("Any", self._data), self)  # pyright: ignore[reportUnknownMemberType]
+                state["_widget_layout"] = plain(cast("Any", self).to_dict()["layout"], self)
+            return state
 
 
 class View:
@@ -74,6 +76,7 @@ class View:
         self._tick = 0
         self._drawn = 0
         self._sent = 0.0
+        self._patience = _PATIENCE
         self._told: dict[str, Any] = {}
         self._tell(state_of(model))
         self.head = Head(state=self._part(_HEAD))
@@ -89,11 +92,12 @@ class View:
     @property
     def ready(self) -> bool:
         """Whether the browser has drawn what it was sent, or has had enough time for it."""
-        return self._drawn >= self._tick or monotonic() - self._sent > _PATIENCE
+        return self._drawn >= self._tick or monotonic() - self._sent > self._patience
 
     def drawn(self, tick: int) -> None:
         """The browser has drawn an update."""
         self._drawn = max(self._drawn, tick)
+        self._patience = _PATIENCE
 
     def show(self, model: Model) -> None:
         """Send what has changed."""
@@ -102,6 +106,8 @@ class View:
         state = state_of(model)
         if not (moved or state != self._told):
             return
+        if self._drawn < self._tick:
+            self._patience = min(2 * self._patience, _MOST_PATIENCE)
         self._tick += 1
         self._sent = monotonic()
         self._tell(state)

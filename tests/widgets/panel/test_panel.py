@@ -4,7 +4,6 @@ import gc
 import threading
 import time
 import weakref
-from base64 import b64decode
 
 import ipywidgets
 import numpy as np
@@ -89,8 +88,7 @@ def test_a_page_that_is_loaded_anew_gets_what_is_shown(opened):
     panel.hear({"type": "seek", "step": 4, "view": "a"})
     until(lambda: panel.view.head.state["step"] == 4)
     state = panel.view.figure.widget.get_state(drop_defaults=True)
-    y = state["_widget_data"][1]["y"]
-    np.testing.assert_array_equal(np.frombuffer(b64decode(y["bdata"]), y["dtype"]), 0.5 ** np.arange(10))
+    np.testing.assert_array_equal(state["_widget_data"][1]["y"]["buffer"], 0.5 ** np.arange(10))
     assert state["_widget_layout"]["yaxis"]["type"] == "log"
     assert state["_widget_layout"]["shapes"][1]["x0"] == 4
     assert state["_widget_layout"]["height"] > 300
@@ -141,8 +139,7 @@ def test_a_deleted_output_closes_the_panel_and_lets_the_run_go(monkeypatch):
     time.sleep(0.4)
     assert not panel.closed
     panel.hear({"type": "leave", "view": "b"})
-    until(lambda: panel.closed)
-    assert panel.view.root.comm is None
+    until(lambda: panel.closed and panel.view.root.comm is None)
     assert panel_of(run) is not panel
     panel_of(run).close()
     del run
@@ -171,7 +168,7 @@ def test_a_panel_that_no_page_ever_shows_lets_the_run_go(monkeypatch):
     until(lambda: panel._worker is None)
     del run
     until(lambda: (gc.collect(), kept() is None)[1])
-    assert panel.view.root.comm is None
+    until(lambda: panel.view.root.comm is None)
 
 
 def test_an_open_panel_keeps_its_run(opened):
@@ -197,6 +194,24 @@ def test_a_turn_that_fails_is_not_the_last(opened, monkeypatch, caplog):
     run.write(5)
     until(lambda: panel.view.head.state["step"] == 5)
     assert "could not be brought up to date" in caplog.text
+
+
+def test_a_drawing_that_fails_is_done_again_and_says_why(opened, monkeypatch):
+    monkeypatch.setattr("burlab.widgets.panel.worker._AFTER_FAILURE", 0.01)
+    run = FakeRun()
+    panel = opened(run)
+    send, failed = panel.view.figure._send, []
+
+    def fails(*changes):
+        failed.append(changes)
+        if len(failed) == 1:
+            raise ValueError("no way")
+        send(*changes)
+
+    monkeypatch.setattr(panel.view.figure, "_send", fails)
+    run.write(5)
+    until(lambda: "could not be drawn: ValueError: no way" in panel.view.head.state["status"])
+    assert len(panel.view.figure.widget.data[1].x) == 5
 
 
 def test_a_worker_rests_twice_as_long_as_it_works():

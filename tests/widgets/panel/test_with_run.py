@@ -126,6 +126,8 @@ def test_two_parameters_are_drawn_as_a_path_over_the_function():
     figure.draw(model)
     np.testing.assert_array_equal([traces["path"].x[-1], traces["path ahead"].x[0]], path[20, 0])
     np.testing.assert_array_equal(traces["path ahead"].x[-1], path[50, 0])
+    arrays = [trace[axis] for trace in figure.widget.data for axis in "xy"]
+    assert all(a is None or np.asarray(a).flags.c_contiguous for a in arrays), "else no message can carry them"
 
 
 def test_the_panel_looks_while_a_run_plays():

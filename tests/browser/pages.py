@@ -1,0 +1,99 @@
+"""A notebook in JupyterLab as a test drives it: by the application's own commands, which say when they are done."""
+
+import json
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+_APP = "window.jupyterapp"
+_NOTEBOOK = f"{_APP}.shell.currentWidget.content"
+# What is asked of a kernel while it connects can be lost.
+_CONNECTED = f"""async () => {{
+  const session = {_APP}.shell.currentWidget.sessionContext;
+  await session.ready;
+  await session.session.kernel.info;
+  while (session.session.kernel.connectionStatus !== "connected") await new Promise(done => setTimeout(done, 50));
+  await session.session.kernel.requestExecute({{ code: "None", silent: true }}).done;
+}}"""
+
+
+class Notebook:
+    """A page that shows one notebook. Cells are numbered from 0."""
+
+    def __init__(self, lab, token, browser, name, cells):
+        parts = urlsplit(lab)
+        self._api, self._token, self._name = f"{parts.scheme}://{parts.netloc}/api", token, name
+        self._put(name, cells)
+        self.requests = []
+        self.page = browser.new_page(viewport={"width": 1280, "height": 1500})
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(f"{lab}/tree/{name}.ipynb?token={token}&reset", wait_until="load")
+        self._ready()
+        self.command("application:toggle-left-area")
+
+    def command(self, name, **options):
+        """Carry out one of JupyterLab's commands, and wait for it."""
+        self.page.evaluate(f"([name, options]) => {_APP}.commands.execute(name, options)", [name, options])
+
+    def run(self, cell):
+        """Run a cell and wait for it; gives the text that it printed."""
+        self._go_to(cell)
+        self.command("notebook:run-cell")
+        return self.printed(cell)
+
+    def start(self, cell):
+        """Run a cell without waiting for it."""
+        self._go_to(cell)
+        self.page.evaluate(f"() => {{ {_APP}.commands.execute('notebook:run-cell'); }}")
+
+    def printed(self, cell):
+        """The text that a cell has printed so far. Fails where it has raised an error."""
+        outputs = self.page.evaluate(f"k => {_NOTEBOOK}.widgets[k].model.outputs.toJSON()", cell)
+        errors = ["\n".join(output["traceback"]) for output in outputs if output["output_type"] == "error"]
+        assert not errors, errors[0]
+        return "".join("".join(output.get("text", "")) for output in outputs)
+
+    def write(self, cell, source):
+        """Replace the text of a cell."""
+        self.page.evaluate(f"([k, text]) => {_NOTEBOOK}.widgets[k].model.sharedModel.setSource(text)", [cell, source])
+
+    def kernel(self, source):
+        """Run code in the last cell; gives what it printed."""
+        last = self.page.evaluate(f"() => {_NOTEBOOK}.widgets.length") - 1
+        self.write(last, source)
+        return self.run(last)
+
+    def reload(self):
+        """Save, and load the page anew."""
+        self.command("docmanager:save")
+        self.page.reload(wait_until="load")
+        self._ready()
+
+    def close(self):
+        """Close the page and shut its kernel down."""
+        self.page.close()
+        for session in json.load(self._ask("sessions")):
+            if session["path"] == f"{self._name}.ipynb":
+                self._ask(f"sessions/{session['id']}", "DELETE")
+
+    def _go_to(self, cell):
+        self.page.evaluate(f"k => {{ {_NOTEBOOK}.activeCellIndex = k; }}", cell)
+
+    def _ready(self):
+        self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+        self.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=60_000)
+        self.page.evaluate(_CONNECTED)
+
+    def _put(self, name, cells):
+        spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        blank = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+        content = {
+            "cells": [{**blank, "source": source, "id": f"cell-{k}"} for k, source in enumerate(cells)],
+            "metadata": {"kernelspec": spec},
+            "nbformat": 4,
+            "nbformat_minor": 5,
+        }
+        self._ask(f"contents/{name}.ipynb", "PUT", {"type": "notebook", "content": content})
+
+    def _ask(self, path, method="GET", body=None):
+        data = None if body is None else json.dumps(body).encode()
+        return urlopen(Request(f"{self._api}/{path}?token={self._token}", data, method=method))

@@ -1,0 +1,375 @@
+"""The panel of a run in a real JupyterLab: one test per control, and what happens around it.
+
+Pictures go to build/screenshots; `cp build/screenshots/panel.png docs/images/` makes the one of the README again.
+"""
+
+import os
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.browser
+SHOTS = Path(os.environ.get("BURLAB_SCREENSHOTS", "build/screenshots"))
+SETUP = """
+import asyncio, time
+import numpy as np
+import burlab as bl
+from burlab.widgets.panel.panel import panel_of
+"""
+RUN = """
+run = bl.minimize(bl.problems.rosenbrock(), np.array([-1.2, 1.0]), bl.optim.Momentum(MAKE, mu=0.9))
+run
+"""
+FIXED, SCHEDULED = "3e-4", "bl.optim.linear(1e-3, steps=1000)"
+
+
+class Panel:
+    """The panel that a cell shows."""
+
+    def __init__(self, notebook, cell=1):
+        self.notebook, self.page = notebook, notebook.page
+        self.root = f".jp-Notebook .jp-Cell[data-windowed-list-index='{cell}'] .burlab-panel"
+        self.page.wait_for_selector(f"{self.root} .burlab-head[data-ready]", timeout=60_000)
+        self.page.wait_for_selector(f"{self.root} .js-plotly-plot .main-svg", timeout=60_000)
+
+    def find(self, selector):
+        return self.page.locator(f"{self.root} {selector}")
+
+    def press(self, intent):
+        self.find(f"[data-intent={intent}]").click()
+
+    def fill(self, label, text):
+        field = self.find(f"[aria-label='{label}']:not([type=range])")
+        field.fill(text)
+        field.press("Enter")
+
+    @property
+    def status(self):
+        return self.find(".burlab-status span").inner_text()
+
+    @property
+    def step(self):
+        return int(self.find(".burlab-at").input_value())
+
+    def says(self, pattern, seconds=20):
+        """Wait for the status line to match."""
+        end = time.monotonic() + seconds
+        while not re.search(pattern, self.status):
+            assert time.monotonic() < end, f"{pattern!r} was never said, but {self.status!r}"
+            self.page.wait_for_timeout(30)
+
+    def shows(self, what, expression, seconds=20):
+        """Wait for something about the figure's traces and layout (JavaScript on `data`, `layout`) to be true."""
+        script = f"(e) => {{ const data = e.data, layout = e.layout; return {expression}; }}"
+        end = time.monotonic() + seconds
+        while not self.find(".js-plotly-plot").evaluate(script):
+            assert time.monotonic() < end, f"the figure never had {what}"
+            self.page.wait_for_timeout(30)
+
+    def traces(self, width):
+        """Positions of the traces with lines of this width, in the order of the plots."""
+        return self.find(".js-plotly-plot").evaluate(
+            f"e => e.data.map((t, k) => [t.line?.width, k]).filter(([w]) => w === {width}).map(([, k]) => k)"
+        )
+
+    def shot(self, name):
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        self.page.locator(self.root).screenshot(path=SHOTS / f"{name}.png")
+
+
+@pytest.fixture(scope="module")
+def notebook(open_notebook):
+    opened = open_notebook("panel", [SETUP, RUN.replace("MAKE", FIXED), "run", "pass"])
+    opened.run(0)
+    return opened
+
+
+@pytest.fixture
+def panel(notebook, request):
+    """A panel of a new run at step 0."""
+    make = getattr(request, "param", FIXED)
+    notebook.write(1, RUN.replace("MAKE", make))
+    notebook.run(1)
+    fresh = Panel(notebook)
+    fresh.says("Ready at step 0")
+    yield fresh
+    notebook.kernel("run.pause()")
+
+
+def test_play_runs_and_pause_rests(panel):
+    panel.press("play")
+    panel.says(r"Running: step [\d,]{4,}, .* steps per second")
+    assert panel.find("[data-intent=play]").is_disabled()
+    panel.press("pause")
+    panel.says("Paused at step")
+    assert panel.find("[data-intent=pause]").is_disabled()
+    assert int(panel.notebook.kernel("print(run.t, end='')")) == panel.step > 1000
+    panel.shows("all of the gradient norm", f"data[4].x.at(-1) === {panel.step - 1}")
+
+
+def test_step_does_one(panel):
+    panel.press("step")
+    panel.says("Paused at step 1$")
+    panel.press("step")
+    panel.says("Paused at step 2$")
+    assert panel.notebook.kernel("print(run.t, run.history['value'][-1], end='')").split()[0] == "2"
+
+
+def test_step_n_does_as_many_as_the_field_says(panel):
+    panel.find("[aria-label='number of steps']").fill("250")
+    panel.press("steps")
+    panel.says("Paused at step 250$")
+    panel.fill("number of steps", "50")
+    panel.says("Paused at step 300$")
+    panel.fill("number of steps", "some")
+    panel.says("the number of steps is 'some', expected a whole number")
+    panel.shows("the value", "data[1].x.length === 300")
+
+
+def test_reset_goes_back_to_the_start(panel):
+    panel.fill("number of steps", "100")
+    panel.says("Paused at step 100$")
+    panel.press("reset")
+    panel.says("At step 0 of 100, in the past")
+    assert panel.notebook.kernel("print(run.x.tolist(), end='')") == "[-1.2, 1.0]"
+    panel.shows("a veil over all of the record", "layout.shapes[0].visible && layout.shapes[0].x1 === 100")
+    panel.press("play")
+    panel.says(r"Running: step [\d,]{4,}")
+    panel.shows("no veil", "layout.shapes[0].visible === false")
+
+
+def test_the_slider_goes_through_the_record(panel):
+    panel.fill("number of steps", "1000")
+    panel.says("Paused at step 1,000$")
+    slider = panel.find(".burlab-seek [type=range]")
+    box = slider.bounding_box()
+    panel.page.mouse.move(box["x"] + box["width"] - 7, box["y"] + box["height"] / 2)
+    panel.page.mouse.down()
+    for part in (0.9, 0.7, 0.5, 0.4):
+        panel.page.mouse.move(box["x"] + part * box["width"], box["y"] + box["height"] / 2)
+    panel.page.mouse.up()
+    panel.says(r"At step (39|40|41)\d of 1,000, in the past")
+    slider.focus()
+    before = panel.step
+    panel.page.keyboard.press("ArrowLeft")
+    panel.says(f"At step {before - 1} of 1,000")
+    panel.shows("the cursor", f"layout.shapes[1].x0 === {before - 1}")
+    row = panel.notebook.kernel("print(f'{run.history[\"value\"][run.t]:.4g}', end='')")
+    assert panel.find(".burlab-readouts b").first.inner_text().replace("−", "-") == row.replace("e-0", "e-")
+
+
+def test_the_field_beside_it_goes_to_a_step(panel):
+    panel.fill("number of steps", "1000")
+    panel.says("Paused at step 1,000$")
+    panel.fill("go to step", "123")
+    panel.says("At step 123 of 1,000")
+    panel.fill("go to step", "9999")
+    panel.says("Paused at step 1,000$")
+
+
+def test_a_knob_turns_a_hyperparameter(panel):
+    slider = panel.find("[aria-label='lr'][type=range]")
+    box = slider.bounding_box()
+    panel.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    panel.page.mouse.down()
+    panel.page.mouse.move(box["x"] + 7, box["y"] + box["height"] / 2, steps=5)
+    panel.page.mouse.up()
+    panel.page.wait_for_function("document.querySelector(\"[aria-label='lr value']\").value === '1e-7'")
+    assert panel.notebook.kernel("print(run.hyper['lr'], end='')") == "1e-07"
+    slider.press("ArrowRight")
+    panel.page.wait_for_function("document.querySelector(\"[aria-label='lr value']\").value === '1.1e-7'")
+
+
+def test_a_number_can_be_entered(panel):
+    panel.fill("mu value", "0.995")
+    panel.fill("lr value", "5e-4")
+    panel.page.wait_for_function("document.querySelector(\"[aria-label='lr'][type=range]\").value > 0.5")
+    assert panel.notebook.kernel("print(run.hyper['mu'], run.hyper['lr'], end='')") == "0.995 0.0005"
+    panel.fill("lr value", "fast")
+    panel.says("lr is 'fast', expected a number")
+
+
+@pytest.mark.parametrize("panel", [SCHEDULED], indirect=True)
+def test_a_schedule_is_taken_over_and_given_back(panel):
+    button = panel.find("[aria-label='lr schedule']")
+    assert button.inner_text() == "schedule"
+    panel.fill("number of steps", "500")
+    panel.says("Paused at step 500$")
+    button.click()
+    panel.page.wait_for_function("document.querySelector(\"[aria-label='lr schedule']\").textContent === 'by hand'")
+    panel.fill("number of steps", "100")
+    panel.says("Paused at step 600$")
+    assert panel.notebook.kernel("print(run.hyper['lr'], end='')") == "0.0005"
+    button.click()
+    panel.page.wait_for_function("document.querySelector(\"[aria-label='lr schedule']\").textContent === 'schedule'")
+    assert float(panel.notebook.kernel("print(run.hyper['lr'], end='')")) == pytest.approx(0.0004)
+    assert panel.find("[aria-label='mu schedule']").is_hidden()
+
+
+def test_a_slow_speed_can_be_watched(panel):
+    panel.find("[aria-label='speed']").select_option("100")
+    panel.press("play")
+    panel.says(r"Running: step [1-9]\d, ")
+    start, first = time.monotonic(), panel.step
+    panel.page.wait_for_timeout(1000)
+    rate = (panel.step - first) / (time.monotonic() - start)
+    assert 30 < rate < 150
+    panel.press("pause")
+    panel.says("Paused at step")
+
+
+def test_a_knob_turned_in_the_past_branches_off(panel):
+    panel.fill("number of steps", "800")
+    panel.says("Paused at step 800$")
+    panel.fill("go to step", "200")
+    panel.says("At step 200 of 800, in the past")
+    panel.fill("lr value", "1e-3")
+    panel.says("Paused at step 200$")
+    panel.shows("the old line", "data[0].x.length > 700")
+    panel.fill("number of steps", "700")
+    panel.says("Paused at step 900$")
+    panel.shows("the new line", "data[1].x.at(-1) === 899")
+    assert panel.notebook.kernel("print(run.parent.length, run.hyper['lr'], end='')") == "800 0.001"
+    panel.shows("the change", "data.some(t => t.hovertext?.[0] === 'lr = 0.001')")
+    panel.page.mouse.move(0, 0)
+    panel.shot("panel")
+
+
+def test_two_parameters_are_seen_on_their_way(panel):
+    panel.shows("the landscape", "data.some(t => t.type === 'contour' && t.z?.length === 121)")
+    panel.shows("the minimum", "data.some(t => t.name === 'minimum' && t.x[0] === 1 && t.y[0] === 1)")
+    panel.fill("number of steps", "300")
+    panel.says("Paused at step 300$")
+    x = panel.notebook.kernel("print(run.x[0], end='')")
+    panel.shows("the point", f"data.some(t => t.name === 'point' && t.x[0] === {x})")
+    assert panel.find(".burlab-key").inner_text().startswith("parameters")
+
+
+def test_it_is_live_while_a_cell_blocks_and_after_an_interrupt(panel):
+    panel.notebook.write(3, "while True: sum(range(1000))")
+    panel.notebook.start(3)
+    panel.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=busy]")
+    panel.press("play")
+    panel.says(r"Running: step [\d,]{5,}")
+    first = panel.step
+    panel.page.wait_for_function(f"Number(document.querySelector('.burlab-at').value) > {first}")
+    panel.notebook.command("notebook:interrupt-kernel")
+    panel.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]")
+    with pytest.raises(AssertionError, match="KeyboardInterrupt"):
+        panel.notebook.printed(3)
+    first = panel.step
+    panel.page.wait_for_function(f"Number(document.querySelector('.burlab-at').value) > {first}")
+    panel.press("pause")
+    panel.says("Paused at step")
+
+
+def test_pausing_ends_the_wait_of_a_cell(panel):
+    panel.notebook.write(3, "run.step(10**12); print('on we go')")
+    panel.notebook.start(3)
+    panel.says(r"Running: step [\d,]{5,}")
+    panel.press("pause")
+    panel.says("Paused at step")
+    panel.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]")
+    assert panel.notebook.printed(3) == "on we go\n"
+
+
+def test_displays_of_one_run_are_one_panel(panel):
+    panel.notebook.run(2)
+    second = Panel(panel.notebook, cell=2)
+    second.fill("number of steps", "40")
+    panel.says("Paused at step 40$")
+    second.shows("the value", "data[1].x.length === 40")
+    panel.shows("the value", "data[1].x.length === 40")
+    panel.notebook.kernel("import burlab.widgets.panel.panel as life; life._GRACE = 0.3; p = panel_of(run)")
+    panel.notebook.write(2, "pass")
+    panel.notebook.run(2)
+    panel.page.wait_for_timeout(700)
+    assert panel.notebook.kernel("print(p.closed, end='')") == "False"
+    panel.notebook.write(1, "pass")
+    panel.notebook.run(1)
+    panel.page.wait_for_timeout(1000)
+    assert panel.notebook.kernel("print(p.closed, p.view.root.comm, end='')") == "True None"
+    panel.notebook.write(2, "run")
+    panel.notebook.kernel("life._GRACE = 20.0")
+
+
+OVERLAPS = """root => {
+  const parts = [...root.querySelectorAll('button, input, select, .burlab-status span, .burlab-readouts div, label, ' +
+    '.burlab-low, .burlab-high, .burlab-length, .burlab-total, .burlab-key span, .js-plotly-plot, .annotation')]
+    .filter(e => e.getClientRects().length).map(e => [e, e.getBoundingClientRect()]);
+  const frame = root.getBoundingClientRect(), bad = [];
+  const name = e => e.getAttribute('aria-label') || e.textContent.slice(0, 20) || e.className;
+  for (const [e, a] of parts) {
+    if (a.left < frame.left - 1 || a.right > frame.right + 1) bad.push(`${name(e)} sticks out`);
+    for (const [f, b] of parts) {
+      if (e === f || e.contains(f) || f.contains(e)) continue;
+      const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      if (across > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1) bad.push(`${name(e)} / ${name(f)}`);
+    }
+  }
+  return bad;
+}"""
+
+
+@pytest.mark.parametrize("panel", [SCHEDULED], indirect=True)
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_nothing_overlaps_at_any_width_in_any_theme(panel, theme):
+    panel.notebook.command("apputils:change-theme", theme=f"JupyterLab {theme}")
+    panel.fill("number of steps", "900")
+    panel.says("Paused at step 900$")
+    panel.fill("go to step", "400")
+    panel.says("At step 400 of 900")
+    try:
+        for width in (900, 1150, 1400):
+            panel.page.set_viewport_size({"width": width, "height": 1500})
+            wide = "Math.abs(e.clientWidth - layout.width) < 2 || e._fullLayout.width <= e.clientWidth + 1"
+            panel.shows("the width of the panel", wide)
+            panel.page.wait_for_timeout(300)  # until it is drawn
+            panel.shot(f"panel_{theme.lower()}_{width}")
+            assert panel.page.locator(panel.root).evaluate(OVERLAPS) == []
+    finally:
+        panel.page.set_viewport_size({"width": 1280, "height": 1500})
+        panel.notebook.command("apputils:change-theme", theme="JupyterLab Light")
+
+
+def test_a_page_loaded_anew_shows_what_is(panel):
+    panel.fill("number of steps", "600")
+    panel.says("Paused at step 600$")
+    panel.fill("go to step", "200")
+    panel.fill("mu value", "0.5")
+    panel.says("Paused at step 200$")
+    panel.notebook.reload()
+    again = Panel(panel.notebook)
+    again.says("Paused at step 200$")
+    again.shows("both lines", "data[0].x.length > 500 && data[1].x.length === 200")
+    assert again.find("[aria-label='mu value']").input_value() == "0.5"
+    again.press("step")
+    again.says("Paused at step 201$")
+    again.shows("the new row", "data[1].x.length === 201")
+
+
+def test_a_panel_without_its_kernel_says_what_to_do(panel):
+    panel.fill("number of steps", "10")
+    panel.says("Paused at step 10$")
+    assert panel.find(".burlab-gone").is_hidden()
+    assert panel.page.locator(".burlab-note").first.is_hidden()
+    panel.notebook.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+    panel.find(".burlab-gone").wait_for(state="visible", timeout=20_000)
+    assert "Run this cell again" in panel.find(".burlab-gone").inner_text()
+    panel.notebook.reload()
+    note = panel.page.locator(".burlab-note").first
+    note.wait_for(state="visible", timeout=20_000)
+    assert "run this cell again" in note.inner_text()
+    panel.notebook.run(0)
+    panel.notebook.run(1)
+    Panel(panel.notebook).says("Ready at step 0")
+    assert note.is_hidden()
+
+
+def test_nothing_was_asked_of_another_machine(notebook):
+    hosts = {
+        re.sub(r"^(\w+://[^/]*).*", r"\1", url) for url in notebook.requests if not url.startswith(("data:", "blob:"))
+    }
+    assert {re.sub(r":\d+$", "", host) for host in hosts} <= {"http://127.0.0.1", "ws://127.0.0.1"}
