@@ -106,7 +106,9 @@ def test_play_runs_and_pause_rests(panel):
     panel.says("Paused at step")
     assert panel.find("[data-intent=pause]").is_disabled()
     assert int(panel.notebook.kernel("print(run.t, end='')")) == panel.step > 1000
-    panel.shows("all of the gradient norm", f"data[4].x.at(-1) === {panel.step - 1}")
+    span = int(panel.notebook.kernel("print(run.history.span, end='')"))
+    open_pair = span if span > 2 else 0  # a record that was merged shows whole pairs, so its last rows may wait
+    panel.shows("all of the gradient norm", f"data[4].x.at(-1) >= {panel.step - 1 - open_pair}")
 
 
 def test_step_does_one(panel):
@@ -292,7 +294,7 @@ def test_displays_of_one_run_are_one_panel(panel):
     panel.page.wait_for_timeout(1000)
     assert panel.notebook.kernel("print(p.closed, p.view.root.comm, end='')") == "True None"
     panel.notebook.write(2, "run")
-    panel.notebook.kernel("life._GRACE = 20.0")
+    panel.notebook.kernel("life._GRACE = 10.0")
 
 
 OVERLAPS = """root => {
