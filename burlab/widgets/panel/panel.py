@@ -12,7 +12,7 @@ from .model import Model
 from .view import View
 from .worker import PERIOD, REST, Worker
 
-_GRACE = 20.0  # seconds that a panel without an output stays: a cell may be on the way to another place
+_GRACE = 10.0  # seconds that a panel without an output stays: a cell may be on the way to another place
 _SILENCE = 120.0  # seconds after which a page that says nothing is taken for closed; pages speak every 15 s
 
 

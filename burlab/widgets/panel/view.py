@@ -1,6 +1,5 @@
 """The widgets of a panel: a head, the plots, a foot."""
 
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
@@ -8,11 +7,11 @@ from typing import Any, cast
 
 import anywidget
 import ipywidgets  # pyright: ignore[reportMissingTypeStubs] - it ships none
-import plotly.graph_objects as go  # pyright: ignore[reportMissingTypeStubs] - plotly ships none
 import traitlets
 
 from .figure import Figure
 from .model import Model
+from .plots import Plots
 from .state import state_of
 
 _HERE = Path(__file__).parent
@@ -35,38 +34,6 @@ class Foot(anywidget.AnyWidget):
 
     _esm = _HERE / "foot.js"
     state = traitlets.Dict().tag(sync=True)
-
-
-class Plots(go.FigureWidget):
-    """A figure that two threads may use, one that draws and one in which pages are heard, and whose state is current.
-
-    gate: held while the figure changes. A message that arrives holds all notifications of the widget, from whatever
-    thread, and would swallow those of a drawing. Plotly sends changes as messages and leaves the state as it was at
-    first, which is what a page loaded anew gets: so the state is taken from what is drawn.
-    """
-
-    gate: Any = None
-    made = False
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        self.gate = threading.RLock()
-        cast("Any", super()).__init__(*args, **options)
-        self.made = True
-
-    def set_state(self, sync_data: Any) -> None:
-        """What a page says about its view."""
-        with self.gate:
-            cast("Any", super()).set_state(sync_data)
-
-    def get_state(self, key: Any = None, drop_defaults: bool = False) -> Any:
-        """The state for a page. key: the names wanted, None for all, as a page that is loaded asks for it."""
-        with self.gate:
-            state = cast("Any", super()).get_state(key, drop_defaults)
-            if key is None and self.made:
-                plain = self.trait_metadata("_widget_data", "to_json")
-                state["_widget_data"] = plain(cast("Any", self._data), self)  # pyright: ignore[reportUnknownMemberType]
-                state["_widget_layout"] = plain(cast("Any", self).to_dict()["layout"], self)
-            return state
 
 
 class View:
