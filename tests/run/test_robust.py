@@ -219,7 +219,7 @@ def test_a_run_may_be_collected_while_it_runs():
     deadline = time.monotonic() + 10
     while threads_now() > before and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert threads_now() == before
+    assert threads_now() <= before
 
 
 FORK = """
