@@ -46,7 +46,8 @@ FUNCTION(sequence_item, PySequence_GetItem); FUNCTION(compare, PyUnicode_Compare
 FUNCTION(dict_item, PyDict_GetItem); FUNCTION(cell_contents, PyCell_Get);
 FUNCTION(call, PyObject_Vectorcall); FUNCTION(clear_error, PyErr_Clear); FUNCTION(save_thread, PyEval_SaveThread);
 FUNCTION(restore_thread, PyEval_RestoreThread); FUNCTION(error, PyErr_Occurred);
-FUNCTION(check_signals, PyErr_CheckSignals); FUNCTION(take_hold, PyGILState_Ensure); FUNCTION(let_go, PyGILState_Release);
+FUNCTION(check_signals, PyErr_CheckSignals);
+FUNCTION(take_hold, PyGILState_Ensure); FUNCTION(let_go, PyGILState_Release);
 """
 
 
