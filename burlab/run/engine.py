@@ -40,7 +40,7 @@ class Engine(Recorder, Protocol):
         ...
 
     def check(self) -> None:
-        """Raise what made the last step fail, if it did."""
+        """Raise what made the last step fail, if it did: once, or as long as it is not tried again."""
         ...
 
     def end(self) -> None:

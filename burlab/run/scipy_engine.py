@@ -110,12 +110,15 @@ class ScipyEngine:
             return session.lock.wait_for(lambda: session.rests, min(max(seconds, 0.0), SLICE))
 
     def check(self) -> None:
-        """Raise what made the last step fail, if it did."""
+        """Raise, once, what made the last step fail: its traceback holds who waits, which the thread must not."""
         session = self._here()
         with session.lock:
-            failure = session.failure
+            failure, session.failure = session.failure, None
         if failure is not None:
-            raise failure
+            try:
+                raise failure
+            finally:
+                del failure  # this frame is in its traceback
 
     def end(self) -> None:
         """Stop for good and wait for it."""

@@ -27,7 +27,7 @@ class Session:
     """The thread and what it shares with those who steer and read it; `lock` guards all of that.
 
     log: what is written down. head: steps done. target: steps to do. stopped: why it rests by itself. failure: what the
-    last step raised. finished: whether SciPy has ended. elapsed: nanoseconds of running.
+    last step raised, until someone was told. finished: whether SciPy has ended. elapsed: nanoseconds of running.
 
     The thread rests by waiting in the middle of SciPy's call: at an evaluation, between two slices of a long one, or
     after an iteration. So it holds on to nothing but this session, and ends when nobody steers it any more.
@@ -105,6 +105,7 @@ class Session:
                 self._fail(failure)
             self._thread = None
             self._rest()
+        del failure  # this frame is in its traceback, which goes on to whoever is told
         _at_work.discard(self)
 
     def _minimize(self) -> Any:

@@ -44,7 +44,10 @@ class Watch:
         with self._looking:
             error, self._error = self._error, None
         if error is not None:
-            raise error
+            try:
+                raise error
+            finally:
+                del error  # this frame, which holds the run, is in its traceback
 
     def attend(self) -> None:
         """Have a thread look until the run rests. It does not keep this alive."""

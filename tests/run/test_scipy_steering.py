@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -59,7 +60,7 @@ def test_pause_in_the_middle_of_an_evaluation():
 
 
 def test_interrupt():
-    run = bl.minimize(bl.FiniteSum(slow, SLOW), np.ones(8), bl.optim.SciPy("BFGS"))
+    run = bl.minimize(bl.FiniteSum(slow, SLOW), np.ones(8), bl.optim.SciPy("BFGS"), steps=1)  # compiles
     pressed = []
 
     def press():
@@ -227,6 +228,34 @@ def test_what_cannot_be_traced_is_said_at_once():
 
 def workers():
     return {thread for thread in threading.enumerate() if thread.name == "burlab-scipy"}
+
+
+@pytest.mark.parametrize("fails", ["kernel", "predicate", "constraint"])
+def test_a_thread_ends_with_a_run_that_failed(fails):
+    """Without the cyclic collector: what the thread holds leads through no traceback to the run, nor does a cycle."""
+    table = np.arange(4.0)
+    f = (lambda x: bl.asarray(table)[(x[0] * 10).astype(np.int64)]) if fails == "kernel" else rosenbrock
+    wrong = {"type": "ineq", "fun": lambda x: x[7]}
+    method = bl.optim.SciPy("SLSQP", constraints=wrong) if fails == "constraint" else bl.optim.SciPy("Nelder-Mead")
+    stop = bl.Stop(when=lambda rows: "yes") if fails == "predicate" else bl.Stop()
+    before = workers()
+    run = bl.minimize(f, START, method, stop=stop)
+    gc.disable()
+    try:
+        with pytest.raises((IndexError, ArgumentError)):
+            run.step(5)
+        mine = workers() - before
+        assert mine or fails == "constraint"  # that is where SciPy has ended
+        assert fails == "predicate" or run.wait(), "raised once; a predicate is asked anew"
+        engine = weakref.ref(run._engine)
+        del run
+        deadline = time.monotonic() + 5
+        while (engine() is not None or mine & workers()) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert engine() is None
+        assert not mine & workers()
+    finally:
+        gc.enable()
 
 
 def test_threads_end():
