@@ -15,6 +15,7 @@ template <class T, int N> struct PacketType {
 template <class T, int N> using Packet = typename PacketType<T, N>::type;
 
 template <class P, class T> BURLAB_INLINE void load(P& packet, const T* from) { std::memcpy(&packet, from, sizeof(P)); }
+template <class P, class T> BURLAB_INLINE void store(T* to, const P& packet) { std::memcpy(to, &packet, sizeof(P)); }
 
 /// The sum of 16 lanes, by halves.
 template <class T> BURLAB_INLINE T sum_lanes(const Packet<T, 16>& x) {

@@ -14,6 +14,10 @@
 #define BURLAB_FUSED \
   BURLAB_PRAGMA(clang fp contract(fast))                   // first in a block: a * b + c rounds once, where the CPU can
 #define BURLAB_OPTNONE __attribute__((optnone, noinline))  // cold code: costs the just-in-time compiler least
+#define BURLAB_WIDE __attribute__((min_vector_width(512)))  // a function whose packets take whole AVX-512 registers
+#if defined(__x86_64__)
+#define BURLAB_MASKED  // masked moves of AVX2 and AVX-512 exist, whatever a region of code is compiled for
+#endif
 #else
 #define BURLAB_BEGIN
 #define BURLAB_END
@@ -22,6 +26,7 @@
 #define BURLAB_ONE_BY_ONE
 #define BURLAB_FUSED
 #define BURLAB_OPTNONE __attribute__((noinline))
+#define BURLAB_WIDE
 #endif
 
 #define BURLAB_INLINE inline __attribute__((always_inline))
