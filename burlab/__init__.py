@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from burlab import data as data, optim as optim, plots as plots, problems as problems
+    from burlab import data as data, nn as nn, optim as optim, plots as plots, problems as problems
     from burlab.eager.functions import (
         dot as dot,
         mean_and_mean_of_squares as mean_and_mean_of_squares,
@@ -81,7 +81,8 @@ _HOME = {
         "burlab.eager.functions": "dot mean_and_mean_of_squares mean_of_squares negative_mean reduce_mean reduce_prod"
         " reduce_sum sum_of_squares variance",
         "burlab.functions": "erf gelu log_softmax logsumexp relu sigmoid silu softmax softplus",
-        "burlab.optim": "optim",  # a module is its own value
+        "burlab.nn": "nn",  # a module is its own value
+        "burlab.optim": "optim",
         "burlab.problems": "FiniteSum problems",
         "burlab.data": "data",
         "burlab.run": "Run Stop load_run minimize",

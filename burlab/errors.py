@@ -20,6 +20,7 @@ __all__ = [
     "IndexRangeError",
     "LayoutError",
     "NonFiniteError",
+    "ParameterError",
     "ShapeError",
     "StatusError",
     "TapeError",
@@ -69,6 +70,10 @@ class LayoutError(BurlabError, ValueError):
 
 class NonFiniteError(BurlabError, FloatingPointError):
     """A node made the first inf or nan of a computation that was asked to stay finite."""
+
+
+class ParameterError(BurlabError, ValueError):
+    """Named parameters do not fit a model; the message lists every name."""
 
 
 class ShapeError(BurlabError, ValueError):

@@ -5,6 +5,7 @@ constant is changed in one cell, a helper function is defined again in another.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import is_dataclass
 from functools import lru_cache, partial
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple, cast
@@ -165,5 +166,5 @@ def _note(value: Any, found: list[Any]) -> None:
         found.append((kind, tuple(value) if kind is dict else len(value)))
         for item in value.values() if kind is dict else value:
             _note(item, found)
-    elif _is_ours(value):
+    elif _is_ours(value) or is_dataclass(value):  # a layer, an optimizer: of the library, but filled by the user
         found.append(Same(value))

@@ -28,6 +28,11 @@ def leaf_names(tree: Tree) -> list[str]:
     return ["".join(f"[{part!r}]" for part in path) for path in optree.tree_paths(tree, namespace=NAMESPACE)]
 
 
+def dotted_names(tree: Tree) -> list[str]:
+    """Where each leaf is, such as `blocks.0.norm1.weight`; the tree itself, if it is a leaf, is called `value`."""
+    return [".".join(map(str, path)) or "value" for path in optree.tree_paths(tree, namespace=NAMESPACE)]
+
+
 def pytree(cls: type[_Class]) -> type[_Class]:
     """Register a dataclass as a pytree: its fields are children, those with `metadata={"static": True}` are structure.
 

@@ -1,0 +1,43 @@
+"""Neural networks: layers called like functions on one sample, losses, and what parameters start from and end in."""
+
+from burlab.functions import gelu, relu, sigmoid, silu
+
+from . import init
+from .activations import tanh
+from .attention import Block, SelfAttention
+from .dropout import Dropout
+from .gpt import GPT
+from .layer import Layer
+from .linear import MLP, Embedding, Linear
+from .losses import cross_entropy, hinge, huber, logistic, mse
+from .norm import LayerNorm, RMSNorm
+from .summary import Summary, count, summary
+from .torch_layout import from_torch
+
+__all__ = [
+    "GPT",
+    "MLP",
+    "Block",
+    "Dropout",
+    "Embedding",
+    "Layer",
+    "LayerNorm",
+    "Linear",
+    "RMSNorm",
+    "SelfAttention",
+    "Summary",
+    "count",
+    "cross_entropy",
+    "from_torch",
+    "gelu",
+    "hinge",
+    "huber",
+    "init",
+    "logistic",
+    "mse",
+    "relu",
+    "sigmoid",
+    "silu",
+    "summary",
+    "tanh",
+]

@@ -1,0 +1,44 @@
+"""Dropout."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from burlab.errors import ArgumentError
+from burlab.graph.tree import pytree
+from burlab.transforms import random
+
+from .layer import STATIC, Array, Key, Layer
+
+
+@pytree
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Dropout(Layer):
+    """Each entry is 0 with probability `rate`, the others grow by 1 / (1 - rate) (Srivastava et al. 2014).
+
+    What is dropped is a function of the key: the same key drops the same entries, in a replayed step of a run too.
+    Without a key nothing is dropped, as after training.
+
+    >>> import numpy as np, burlab as bl
+    >>> drop, x = bl.nn.Dropout(0.5), np.ones(1000)
+    >>> np.unique(drop(x, key=bl.random.key(3))), bool(np.all(drop(x) == x))
+    (array([0., 2.]), True)
+    """
+
+    rate: float = field(metadata=STATIC)
+
+    def __init__(self, rate: float) -> None:
+        if not 0 <= rate < 1:
+            raise ArgumentError(f"rate={rate!r} must be at least 0 and below 1: the part of the entries that become 0.")
+        self._fill(rate=float(rate))
+
+    def __call__(self, x: Array, *, key: Key | None = None) -> Array:
+        """x, or with a key what is left of it."""
+        if key is None or self.rate == 0:
+            return x
+        x = x if hasattr(x, "dtype") else np.asarray(x, float)
+        kept = random.uniform(key, x.shape, x.dtype) >= self.rate
+        return np.where(kept, x * (1 / (1 - self.rate)), 0.0)
+
+    def __repr__(self) -> str:
+        return f"Dropout({self.rate})"

@@ -1,0 +1,49 @@
+"""Whether named arrays fit a model: everything that does not is collected, then said at once."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from burlab.errors import ParameterError
+
+from .layer import Array
+
+_MANY = 200  # names in a message: all of them, unless somebody loads another model altogether
+
+
+@dataclass
+class Misfits:
+    """What does not fit: names that are missing, names that nobody asked for, and forms that differ."""
+
+    missing: list[str] = field(default_factory=list[str])
+    extra: list[str] = field(default_factory=list[str])
+    forms: list[str] = field(default_factory=list[str])
+
+    def fitted(self, name: str, array: Array, leaf: Array, *, widen: bool = False) -> Array:
+        """A copy of the array for a leaf; one of another shape or dtype is noted. widen: to a wider dtype, exactly."""
+        shape, dtype = np.shape(leaf), leaf.dtype
+        fits = array.dtype == dtype or (widen and array.dtype.kind == "f" and np.can_cast(array.dtype, dtype))
+        if array.shape != shape or not fits:
+            got = f"{array.dtype}{list(array.shape)}"
+            self.forms.append(f"{name} is {got}, expected {dtype}{list(shape)}")
+            return array
+        return np.array(array, dtype, order="C")
+
+    def check(self, source: str) -> None:
+        """Raise ParameterError where anything was noted. source: what the arrays come from, in words."""
+        groups = {
+            "missing": self.missing,
+            "that the model does not have": self.extra,
+            "of another shape or dtype": self.forms,
+        }
+        lines = [f"{len(rows)} {what}: {_listed(rows)}." for what, rows in groups.items() if rows]
+        if lines:
+            raise ParameterError(
+                f"{source} does not fit the model. {' '.join(lines)} "
+                "Make the model with the sizes and dtype that the parameters were made with."
+            )
+
+
+def _listed(rows: list[str]) -> str:
+    more = f"; and {len(rows) - _MANY} more" if len(rows) > _MANY else ""
+    return "; ".join(rows[:_MANY]) + more

@@ -1,0 +1,134 @@
+"""What parameters start from, named as in PyTorch: functions of a random key and a shape.
+
+A weight has shape [in, out], a kernel [in, *window, out]: PyTorch's axes in another order. fan_in counts what is summed
+for one output, fan_out what one input reaches.
+
+>>> import numpy as np, burlab as bl
+>>> weight = bl.nn.init.kaiming_uniform(bl.random.key(0), (600, 4), nonlinearity="relu")
+>>> weight.dtype, bool(np.abs(weight).max() <= 0.1)
+(dtype('float32'), True)
+"""
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+
+from burlab.errors import ArgumentError, ShapeError
+from burlab.transforms import random
+
+Array = Any
+Shape = tuple[int, ...]
+Fan = Literal["fan_in", "fan_out"]
+_GAINS = {"linear": 1.0, "sigmoid": 1.0, "tanh": 5 / 3, "relu": math.sqrt(2), "selu": 0.75}
+
+
+def zeros(_key: Any, shape: Shape, dtype: Any = np.float32) -> Array:
+    """Zeros."""
+    return np.zeros(shape, dtype)
+
+
+def ones(_key: Any, shape: Shape, dtype: Any = np.float32) -> Array:
+    """Ones."""
+    return np.ones(shape, dtype)
+
+
+def uniform(key: Any, shape: Shape, dtype: Any = np.float32, *, low: float = 0.0, high: float = 1.0) -> Array:
+    """Uniform numbers in [low, high)."""
+    return random.uniform(key, shape, dtype) * (high - low) + low
+
+
+def normal(key: Any, shape: Shape, dtype: Any = np.float32, *, mean: float = 0.0, std: float = 1.0) -> Array:
+    """Normal numbers."""
+    return random.normal(key, shape, dtype) * std + mean
+
+
+def trunc_normal(
+    key: Any, shape: Shape, dtype: Any = np.float32, *, mean: float = 0.0, std: float = 1.0, a: float = -2, b: float = 2
+) -> Array:
+    """Normal numbers on the condition that they lie in [a, b]: by the inverse of the distribution function."""
+    from scipy import special  # type: ignore[reportMissingTypeStubs] - it is slow to import, and rarely needed
+
+    low, high = (special.ndtr((end - mean) / std) for end in (a, b))
+    x = special.ndtri(low + (high - low) * random.uniform(key, shape)) * std + mean
+    return np.clip(x, a, b).astype(dtype)
+
+
+def orthogonal(key: Any, shape: Shape, dtype: Any = np.float32, *, gain: float = 1.0) -> Array:
+    """A matrix with orthonormal columns, or rows where there are fewer, times gain (Saxe et al. 2014).
+
+    Of a kernel with more axes: all but the last are the rows.
+    """
+    if len(shape) < 2:
+        raise ShapeError(f"orthogonal needs at least two axes, got shape {shape}.")
+    rows, columns = math.prod(shape[:-1]), shape[-1]
+    q, r = np.linalg.qr(random.normal(key, (max(rows, columns), min(rows, columns))))
+    q = q * np.where(np.diagonal(r) < 0, -1.0, 1.0)  # then every such matrix is as likely as any other
+    return (gain * (q if rows >= columns else q.T)).reshape(shape).astype(dtype)
+
+
+def xavier_uniform(key: Any, shape: Shape, dtype: Any = np.float32, *, gain: float = 1.0) -> Array:
+    """Uniform with variance 2 gain^2 / (fan_in + fan_out) (Glorot and Bengio 2010)."""
+    return _within(key, shape, dtype, gain * math.sqrt(2 / sum(_fans(shape))))
+
+
+def xavier_normal(key: Any, shape: Shape, dtype: Any = np.float32, *, gain: float = 1.0) -> Array:
+    """Normal with variance 2 gain^2 / (fan_in + fan_out) (Glorot and Bengio 2010)."""
+    return normal(key, shape, dtype, std=gain * math.sqrt(2 / sum(_fans(shape))))
+
+
+def kaiming_uniform(
+    key: Any,
+    shape: Shape,
+    dtype: Any = np.float32,
+    *,
+    a: float = 0.0,
+    mode: Fan = "fan_in",
+    nonlinearity: str = "leaky_relu",
+) -> Array:
+    """Uniform with variance gain^2 / fan (He et al. 2015). a: slope of leaky_relu for negative numbers."""
+    return _within(key, shape, dtype, _kaiming(shape, a, mode, nonlinearity))
+
+
+def kaiming_normal(
+    key: Any,
+    shape: Shape,
+    dtype: Any = np.float32,
+    *,
+    a: float = 0.0,
+    mode: Fan = "fan_in",
+    nonlinearity: str = "leaky_relu",
+) -> Array:
+    """Normal with variance gain^2 / fan (He et al. 2015). a: slope of leaky_relu for negative numbers."""
+    return normal(key, shape, dtype, std=_kaiming(shape, a, mode, nonlinearity))
+
+
+def gain(nonlinearity: str, a: float = 0.01) -> float:
+    """By what an activation shrinks the deviation of its input: PyTorch's calculate_gain.
+
+    >>> round(gain("relu"), 4)
+    1.4142
+    """
+    if nonlinearity == "leaky_relu":
+        return math.sqrt(2 / (1 + a * a))
+    if nonlinearity not in _GAINS:
+        raise ArgumentError(f"nonlinearity={nonlinearity!r} is unknown. Use one of {', '.join(_GAINS)}, leaky_relu.")
+    return _GAINS[nonlinearity]
+
+
+def _within(key: Any, shape: Shape, dtype: Any, std: float) -> Array:
+    """Uniform around zero with this standard deviation."""
+    bound = math.sqrt(3) * std
+    return uniform(key, shape, dtype, low=-bound, high=bound)
+
+
+def _kaiming(shape: Shape, a: float, mode: Fan, nonlinearity: str) -> float:
+    if mode not in ("fan_in", "fan_out"):
+        raise ArgumentError(f'mode={mode!r} is unknown. Use "fan_in" or "fan_out".')
+    return gain(nonlinearity, a) / math.sqrt(_fans(shape)[mode == "fan_out"])
+
+
+def _fans(shape: Shape) -> tuple[int, int]:
+    if len(shape) < 2:
+        raise ShapeError(f"a weight has at least the two axes [in, out], got shape {shape}.")
+    return math.prod(shape[:-1]), math.prod(shape[1:])

@@ -1,0 +1,88 @@
+"""What all layers share: they are frozen trees of parameters, made from a key, that say what does not fit."""
+
+import dataclasses
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from burlab.errors import ArgumentError, DTypeError, ShapeError
+from burlab.graph import tree
+from burlab.transforms import random
+
+Array = Any  # a NumPy array, or a traced one
+Key = Any  # a random key: uint64, shape (2,)
+STATIC = {"static": True}  # metadata of a field that is no parameter but part of the program
+_Self = TypeVar("_Self", bound="Layer")
+
+
+class Layer:
+    """A function of one sample with parameters: a frozen dataclass whose array fields are the leaves of a tree.
+
+    So a layer is an argument like any other: `bl.grad(loss)(layer, x)` is a layer that holds gradients, `bl.minimize`
+    takes one as x0. Fields marked as static belong to the structure. Two layers are equal only if they are the same.
+    """
+
+    def replace(self: _Self, **fields: Any) -> _Self:
+        """The same layer with other fields.
+
+        >>> import numpy as np, burlab as bl
+        >>> layer = bl.nn.Linear(2, 3, key=bl.random.key(0))
+        >>> layer.replace(weight=np.ones((2, 3)), bias=None)(np.array([1.0, 2.0]))
+        array([3., 3., 3.])
+        """
+        names = [f.name for f in dataclasses.fields(cast("Any", self))]
+        unknown = [name for name in fields if name not in names]
+        if unknown:
+            raise ArgumentError(
+                f"{type(self).__name__} has no field {', '.join(unknown)}. Its fields are {', '.join(names)}."
+            )
+        new = object.__new__(type(self))
+        new._fill(**{name: getattr(self, name) for name in names} | fields)
+        return new
+
+    def _fill(self, **fields: Any) -> None:
+        """Set the fields of a layer that is being made."""
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        leaves = tree.flatten(self)[0]
+        dtypes = sorted({str(leaf.dtype) for leaf in leaves if hasattr(leaf, "dtype")})
+        return f"<{type(self).__name__}: {sum(np.size(leaf) for leaf in leaves):,} parameters, {' and '.join(dtypes)}>"
+
+
+def keys(key: Key, count: int) -> list[Any]:
+    """A key for each part of a layer."""
+    return [random.fold_in(key, k) for k in range(count)]
+
+
+def sizes(**named: Any) -> None:
+    """Raise ArgumentError for a size that is no positive integer."""
+    for name, size in named.items():
+        if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
+            raise ArgumentError(f"{name}={size!r} must be a positive integer.")
+
+
+def floating(dtype: Any) -> "np.dtype[Any]":
+    """A dtype that parameters can have. Raises DTypeError for any other."""
+    found = np.dtype(dtype)
+    if found not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise DTypeError(f"parameters have dtype float32 or float64, got {found}. Pass dtype=np.float32.")
+    return found
+
+
+def check(layer: Layer, x: Any, like: Any, *tail: int) -> None:
+    """Raise ShapeError where the last axes of x are not `tail`, DTypeError where its dtype is not that of `like`."""
+    shape: tuple[int, ...] = np.shape(x)
+    name = type(layer).__name__
+    if shape[max(len(shape) - len(tail), 0) :] != tail:
+        wanted = ", ".join(map(str, ("...", *tail)))
+        raise ShapeError(
+            f"{name} expects x of shape ({wanted}), got {shape}. A layer sees one sample; bl.vmap maps it over many."
+        )
+    dtype = getattr(x, "dtype", None)
+    if dtype is not None and dtype.kind == "f" and not getattr(x, "weak", False) and dtype != like.dtype:
+        raise DTypeError(
+            f"{name} has parameters of {like.dtype}, got x of {dtype}. "
+            f"Convert it with x.astype(np.{like.dtype}), or make the layer with dtype=np.{dtype}."
+        )

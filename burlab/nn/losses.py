@@ -1,0 +1,97 @@
+"""Losses of one sample. Entries of a result that is an array are averaged, as PyTorch's losses do."""
+
+from typing import Any, cast
+
+import numpy as np
+
+from burlab.errors import ArgumentError, DTypeError, ShapeError
+from burlab.functions import logsumexp, softplus
+
+Array = Any
+
+
+def cross_entropy(logits: Array, target: Array) -> Array:
+    """-log softmax(logits)[target]. logits: shape (..., classes), target: integers of shape (...), averaged.
+
+    Raises IndexRangeError where a target is no class.
+
+    >>> import numpy as np
+    >>> round(float(cross_entropy(np.zeros(10), 3)), 6)
+    2.302585
+    """
+    shape, places = np.shape(logits), np.shape(target)
+    if not shape or shape[:-1] != places:
+        raise ShapeError(
+            f"cross_entropy expects logits of shape (..., classes) and one integer for each of their rows, "
+            f"got logits {shape} and target {places}."
+        )
+    if _dtype(target).kind not in "iu":
+        raise DTypeError(f"the target of cross_entropy is the number of a class, an integer; got {_dtype(target)}.")
+    chosen = np.take_along_axis(logits, np.expand_dims(target, -1), axis=-1)
+    return _mean(logsumexp(logits, axis=-1) - np.reshape(chosen, places))
+
+
+def mse(prediction: Array, target: Array) -> Array:
+    """The mean of (prediction - target)^2.
+
+    >>> import numpy as np
+    >>> float(mse(np.array([1.0, 2.0]), np.array([1.0, 4.0])))
+    2.0
+    """
+    error = _difference("mse", prediction, target)
+    return _mean(error * error)
+
+
+def huber(prediction: Array, target: Array, *, delta: float = 1.0) -> Array:
+    """The mean of e^2 / 2 where |e| <= delta, else delta (|e| - delta / 2), e the error (Huber 1964).
+
+    >>> float(huber(3.0, 0.0)), float(huber(0.5, 0.0))
+    (2.5, 0.125)
+    """
+    if not delta > 0:
+        raise ArgumentError(f"delta={delta!r} must be positive: where the loss goes from a square to a line.")
+    size = np.abs(_difference("huber", prediction, target))
+    inside = np.minimum(size, delta)
+    return _mean(inside * (size - 0.5 * inside))
+
+
+def hinge(score: Array, target: Array) -> Array:
+    """The mean of max(0, 1 - target score), target -1 or 1: the loss of support vector machines.
+
+    >>> float(hinge(0.25, 1.0)), float(hinge(2.0, 1.0))
+    (0.75, 0.0)
+    """
+    _same("hinge", score, target)
+    return _mean(np.maximum(1.0 - target * score, 0.0))
+
+
+def logistic(score: Array, target: Array) -> Array:
+    """The mean of log(1 + e^(-target score)), target -1 or 1, without overflow.
+
+    >>> round(float(logistic(0.0, -1.0)), 6)
+    0.693147
+    """
+    _same("logistic", score, target)
+    return _mean(softplus(-(target * score)))
+
+
+def _mean(entries: Array) -> Array:
+    return cast("Any", np).mean(entries)  # of a traced array too, which NumPy's types do not know
+
+
+def _difference(name: str, prediction: Array, target: Array) -> Array:
+    _same(name, prediction, target)
+    return prediction - target
+
+
+def _same(name: str, prediction: Array, target: Array) -> None:
+    """Raise ShapeError where one of the two would silently be repeated."""
+    if np.shape(prediction) != np.shape(target):
+        raise ShapeError(
+            f"{name} expects a prediction and a target of one shape, got {np.shape(prediction)} and "
+            f"{np.shape(target)}. Reshape one of them."
+        )
+
+
+def _dtype(x: Array) -> "np.dtype[Any]":
+    return x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype

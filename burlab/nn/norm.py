@@ -1,0 +1,67 @@
+"""Normalisation of the last axis."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from burlab.graph.tree import pytree
+
+from .layer import STATIC, Array, Layer, check, floating, sizes
+
+
+@pytree
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class LayerNorm(Layer):
+    """(x - mean) / sqrt(variance + eps) * weight + bias over the last axis (Ba et al. 2016, arXiv:1607.06450).
+
+    weight, bias: shape [width], they start as ones and zeros; bias may be None. The variance is that of PyTorch: the
+    mean of the squared distances.
+
+    >>> import numpy as np, burlab as bl
+    >>> bl.nn.LayerNorm(2, dtype=np.float64)(np.array([3.0, 5.0])).round(3)
+    array([-1.,  1.])
+    """
+
+    weight: Array
+    bias: Array | None
+    eps: float = field(metadata=STATIC)
+
+    def __init__(self, width: int, *, bias: bool = True, eps: float = 1e-5, dtype: Any = np.float32) -> None:
+        sizes(width=width)
+        kind = floating(dtype)
+        self._fill(weight=np.ones(width, kind), bias=np.zeros(width, kind) if bias else None, eps=float(eps))
+
+    def __call__(self, x: Array) -> Array:
+        """x with mean 0 and variance 1, then scaled and shifted."""
+        check(self, x, self.weight, self.weight.shape[0])
+        centred = x - np.mean(x, axis=-1, keepdims=True)
+        variance = np.mean(centred * centred, axis=-1, keepdims=True)
+        y = centred / np.sqrt(variance + self.eps) * self.weight
+        return y if self.bias is None else y + self.bias
+
+
+@pytree
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class RMSNorm(Layer):
+    """x / sqrt(mean x^2 + eps) * weight over the last axis (Zhang and Sennrich 2019, arXiv:1910.07467).
+
+    weight: shape [width], starts as ones. eps: None is the dtype's own, as in PyTorch.
+
+    >>> import numpy as np, burlab as bl
+    >>> bl.nn.RMSNorm(2, dtype=np.float64)(np.array([3.0, -3.0])).round(3)
+    array([ 1., -1.])
+    """
+
+    weight: Array
+    eps: float = field(metadata=STATIC)
+
+    def __init__(self, width: int, *, eps: float | None = None, dtype: Any = np.float32) -> None:
+        sizes(width=width)
+        kind = floating(dtype)
+        self._fill(weight=np.ones(width, kind), eps=float(np.finfo(kind).eps if eps is None else eps))
+
+    def __call__(self, x: Array) -> Array:
+        """x with mean square 1, then scaled."""
+        check(self, x, self.weight, self.weight.shape[0])
+        return x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + self.eps) * self.weight

@@ -1,0 +1,117 @@
+"""Parameters of PyTorch's modules in layers of ours: other names, and the axes of weights the other way round."""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+
+from burlab.graph import tree
+
+from .attention import Block, SelfAttention
+from .fit import Misfits
+from .layer import Array, Layer
+from .linear import MLP, Linear
+
+_Model = TypeVar("_Model", bound=Layer)
+
+
+class _Leaf(NamedTuple):
+    """A parameter: what PyTorch may call it, and PyTorch's array as ours."""
+
+    names: list[str]
+    turn: Callable[[Array], Array]
+
+
+def from_torch(model: _Model, state_dict: Mapping[str, Any]) -> _Model:
+    """The model with the parameters of a PyTorch module of the same sizes.
+
+    state_dict: what `module.state_dict()` gives, or its arrays by name, as from a safetensors file. The names are the
+    model's own dotted paths (`blocks.0.norm1.weight`), or those of torch.nn: Sequential of Linear and activations for
+    MLP, MultiheadAttention for SelfAttention, TransformerEncoderLayer for Block, LSTM and LSTMCell (GRU, RNN) for
+    cells. PyTorch's weights are [out, in, ...], ours [in, ..., out]; the gates of LSTM (i, f, g, o) and GRU (r, z, n)
+    stand in the same order. Raises ParameterError, with every name that is missing, left over, or of another shape or
+    dtype; a narrower dtype is widened.
+
+    >>> import numpy as np, burlab as bl
+    >>> layer = bl.nn.Linear(2, 3, key=bl.random.key(0))
+    >>> state = {"weight": np.arange(6, dtype=np.float32).reshape(3, 2), "bias": np.zeros(3, np.float32)}
+    >>> bl.nn.from_torch(layer, state).weight
+    array([[0., 2., 4.],
+           [1., 3., 5.]], dtype=float32)
+    """
+    leaves, structure = tree.flatten(model)
+    misfits = Misfits()
+    found: list[Array] = []
+    used: set[str] = set()
+    for leaf, (names, turn) in zip(leaves, _leaves(model), strict=True):
+        name = next((n for n in names if n in state_dict), None)
+        if name is None:
+            misfits.missing.append(" or ".join(names))
+            continue
+        used.add(name)
+        found.append(misfits.fitted(name, turn(_array(state_dict[name])), leaf, widen=True))
+    misfits.extra += [name for name in state_dict if name not in used]
+    misfits.check("the state dict")
+    return tree.unflatten(structure, found)
+
+
+def _leaves(value: Any) -> list[_Leaf]:
+    """The leaves of a layer, a tuple of layers or an array, in the order of the tree."""
+    if value is None:
+        return []
+    if isinstance(value, tuple):
+        parts = cast("tuple[Any, ...]", value)
+        return [_within(str(k), leaf) for k, part in enumerate(parts) for leaf in _leaves(part)]
+    if not isinstance(value, Layer):
+        return [_Leaf([""], _same)]
+    fields = [f.name for f in dataclasses.fields(value) if not f.metadata.get("static")]  # type: ignore[arg-type]
+    found = [_within(name, leaf) for name in fields for leaf in _leaves(getattr(value, name))]
+    if isinstance(value, Linear):
+        found[0] = found[0]._replace(turn=_output_last)
+    rule = _ALIASES.get(type(value))
+    aliases = rule(value) if rule else {}
+    return [leaf._replace(names=_with_aliases(leaf.names, aliases)) for leaf in found]
+
+
+def _within(part: str, leaf: _Leaf) -> _Leaf:
+    return leaf._replace(names=[f"{part}.{name}" if name else part for name in leaf.names])
+
+
+def _with_aliases(names: list[str], aliases: Mapping[str, str]) -> list[str]:
+    others = [
+        theirs + name.removeprefix(ours) for name in names for ours, theirs in aliases.items() if name.startswith(ours)
+    ]
+    return [*names, *others]
+
+
+def _attention(_layer: Any) -> dict[str, str]:
+    return {"qkv.": "in_proj_", "out.": "out_proj."}
+
+
+def _block(_layer: Any) -> dict[str, str]:
+    return {"attention.": "self_attn.", "feedforward.layers.0.": "linear1.", "feedforward.layers.1.": "linear2."}
+
+
+def _sequential(layer: MLP) -> dict[str, str]:
+    """Every second module of a Sequential is an activation."""
+    return {f"layers.{k}.": f"{2 * k}." for k in range(len(layer.layers))}
+
+
+_ALIASES: dict[type, Callable[[Any], dict[str, str]]] = {SelfAttention: _attention, Block: _block, MLP: _sequential}
+
+
+def _same(array: Array) -> Array:
+    return array
+
+
+def _output_last(array: Array) -> Array:
+    return np.moveaxis(array, 0, -1)
+
+
+def _array(value: Any) -> Array:
+    """A tensor or an array as an array; NumPy has no bfloat16."""
+    if hasattr(value, "detach"):
+        value = value.detach().cpu()
+        value = (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()
+    return np.asarray(value)
