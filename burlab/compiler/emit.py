@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from burlab.graph import Node
 from burlab.graph.origin import short_place
 
+from .descriptors import Descriptor, descriptors_of
 from .layout import elements
 from .library import EACH, Instance
 from .loops import LoopWriter, unfit
@@ -24,7 +25,7 @@ class Source:
 
     text: str
     calls: tuple[Instance, ...]
-    descriptors: tuple[tuple[int, ...], ...]
+    descriptors: tuple[Descriptor, ...]
 
     @property
     def bare(self) -> str:
@@ -43,7 +44,7 @@ class _Emitter:
     lines: list[str] = field(default_factory=list[str])
     names: dict[Node, str] = field(default_factory=dict[Node, str])  # scalars that have a C++ variable
     calls: dict[Instance, None] = field(default_factory=dict[Instance, None])
-    descriptors: dict[tuple[int, ...], int] = field(default_factory=dict[tuple[int, ...], int])
+    descriptors: dict[Descriptor, int] = field(default_factory=dict[Descriptor, int])
 
     def source(self) -> Source:
         for step in self.plan.steps:
@@ -63,14 +64,15 @@ class _Emitter:
     def invoke(self, step: Invoke) -> None:
         """A library call; a kernel that can fail passes its status on, with the number of the node."""
         self.calls[step.kernel] = None
+        descriptor, box = descriptors_of(step)
         arguments = [
-            self.shape(step.descriptor),
+            self.shape(descriptor),
             step.result.pointer,
             *(p.pointer for p in step.operands or [step.result]),
         ]
         if step.box:
             self.calls[EACH] = None
-            arguments = [step.kernel.symbol, self.shape(step.box), *arguments]
+            arguments = [step.kernel.symbol, self.shape(box), *arguments]
         call = f"{EACH.symbol if step.box else step.kernel.symbol}({', '.join(arguments)})"
         index = self.plan.graph.index[step.node]
         if step.may_fail:
@@ -80,7 +82,7 @@ class _Emitter:
     def execute(self, step: Execute) -> None:
         """A call of a function that runs sub-graphs, with the addresses of what it reads and writes."""
         self.calls[step.kernel] = None
-        place = f"{self.shape(step.descriptor)}, r, a, {step.scratch.plus(step.table).pointer}"
+        place = f"{self.shape(Descriptor(step.descriptor))}, r, a, {step.scratch.plus(step.table).pointer}"
         self.lines += (
             f"{{  // {_comment(self.plan, step.nodes)}",
             f"  void* const r[] = {{{', '.join(p.pointer for p in step.results)}}};",
@@ -89,7 +91,7 @@ class _Emitter:
             "}",
         )
 
-    def shape(self, descriptor: tuple[int, ...]) -> str:
+    def shape(self, descriptor: Descriptor) -> str:
         return f"shapes[{self.descriptors.setdefault(descriptor, len(self.descriptors))}]"
 
     def scalars(self, step: Loop) -> None:
@@ -120,8 +122,8 @@ class _Emitter:
             self.lines.append(f"const {kind} {self.names[root]} = *(const {kind}*)({place.pointer});")
         return self.names[root]
 
-    def spelled(self, n: Node, arguments: list[str]) -> str:
-        text, called = spell(n, arguments)
+    def spelled(self, n: Node, arguments: list[str], lanes: bool = False) -> str:
+        text, called = spell(n, arguments, lanes)
         if called:
             self.calls[called] = None
         return text

@@ -18,10 +18,11 @@ from burlab.runtime.status import Status, split
 
 from . import library
 from .culprit import culprit
+from .descriptors import Contexts, Descriptor, table_of
 from .emit import emit
 from .fault import fault
 from .plan import Plan, make_plan
-from .program import linked, packed, replayed
+from .program import linked, replayed
 from .rows import map_rows, prepare
 
 Gear = Literal["compiled", "replay"]
@@ -112,6 +113,10 @@ class Executable:
         """The address that the C++ function takes first."""
         return self.function.context
 
+    def context_for(self, samples: int) -> int:
+        """The context with which only the first `samples` of a tile count."""
+        return self.function.contexts(samples)
+
     @property
     def workspace_bytes(self) -> int:
         """Bytes of memory, aligned to 64, that a call of the C++ function needs for itself."""
@@ -149,6 +154,15 @@ def _specs(nodes: tuple[Node, ...], what: str) -> tuple[ArraySpec, ...]:
     )
 
 
+def build_tile(graph: Graph) -> Executable:
+    """Make the graph of a tile run (`graph/tile.py`), as `build`, but it adds to what the outputs' arrays hold.
+
+    Each sum runs in the order of the samples, in the dtype of its result, from what is there: so the sum over a batch
+    has the same bits in tiles of any size.
+    """
+    return _built(graph, "compiled", strict=False, check_finite=False, onto=True)
+
+
 def build(graph: Graph, *, gear: Gear = "compiled", strict: bool = False, check_finite: bool = False) -> Executable:
     """Simplify a graph, plan it, and make it run.
 
@@ -157,13 +171,16 @@ def build(graph: Graph, *, gear: Gear = "compiled", strict: bool = False, check_
     text is compiled once in a process, so building an equal graph again is cheap. strict: the same bits in both gears.
     check_finite: raise NonFiniteError naming the node that made the first inf or nan.
     """
-    graph = simplify(graph)
+    return _built(simplify(graph), gear, strict=strict, check_finite=check_finite)
+
+
+def _built(graph: Graph, gear: Gear, *, strict: bool, check_finite: bool, onto: bool = False) -> Executable:
     explain = Explain(graph, strict)
     if gear == "compiled":
-        plan = make_plan(graph, fuse=True, strict=strict, watch=check_finite)
+        plan = make_plan(graph, fuse=True, strict=strict, watch=check_finite, onto=onto)
         if plan.statements <= MOST_STATEMENTS:
             return _compiled(plan, explain)
-    plan = make_plan(graph, fuse=False, strict=strict, watch=check_finite)
+    plan = make_plan(graph, fuse=False, strict=strict, watch=check_finite, onto=onto)
     return Executable(plan, replayed(plan), "replay", str(plan), explain)
 
 
@@ -189,13 +206,15 @@ def _function(plan: Plan) -> tuple[Function, str]:
     source = emit(plan)
     library.require(source.calls)
     unit = runtime.declare(source.bare, name="kernel")
-    shapes, starts = packed(source.descriptors)
     constants = [c.params for c in plan.constants]
-    descriptors = (ctypes.c_void_p * max(len(starts), 1))(*starts)
     table = pointers(constants)
-    context = (ctypes.c_void_p * 2)(ctypes.addressof(descriptors), ctypes.addressof(table))
-    keep = (context, descriptors, shapes, table, constants, parts)
-    function = Function(
-        runtime.address(f"{unit}_run"), ctypes.addressof(context), plan.workspace_bytes, keep, bool(parts)
-    )
+
+    def link(addresses: dict[Descriptor, int]) -> tuple[int, Any]:
+        shapes = table_of([addresses[d] for d in source.descriptors])
+        context = table_of([ctypes.addressof(shapes), ctypes.addressof(table)])
+        return ctypes.addressof(context), (context, shapes)
+
+    contexts = Contexts(source.descriptors, link)
+    keep = (table, constants, parts)
+    function = Function(runtime.address(f"{unit}_run"), contexts, plan.workspace_bytes, keep, bool(parts))
     return function, "\n".join([*texts, source.text.replace("@unit", unit)])

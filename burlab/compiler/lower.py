@@ -9,14 +9,13 @@ import numpy as np
 from burlab.graph import Node
 from burlab.graph.ask import QUESTIONS, rows
 from burlab.graph.control import CONTROL
-from burlab.graph.scalar import cpp_type
 
 from .contraction import contract
 from .layout import LEAVES, POINT, VIEWS, Axis, Ref, Shape, box, dense_strides, elements, joined
 from .library import Instance, kernel
-from .reductions import argument, cumsum, extreme, sum_, zero
-from .spelling import C_TYPES, NAMES, has_lanes
-from .steps import Task
+from .reductions import argument, cumsum, extreme, sum_, sum_onto, zero
+from .spelling import C_TYPES, NAMES, has_lanes, rule
+from .steps import Count, Task
 
 Refs = dict[Node, Ref]
 
@@ -102,6 +101,16 @@ def _scatter(n: Node, refs: Refs) -> list[Task]:
     return [Task(made, descriptor, _dense(n, refs), may_fail=True)]
 
 
+def _scatter_onto(n: Node, refs: Refs) -> list[Task]:
+    """Add to what the result holds; the first axis of the index counts samples of a tile."""
+    (task,) = _scatter(n, refs)
+    tile = n.inputs[1].shape[0]
+    names = NAMES[n.dtype], NAMES[n.inputs[1].dtype]
+    types = ", ".join(C_TYPES[x] for x in (n.dtype, n.inputs[1].dtype))
+    made = kernel(f"scatter_onto_{names[0]}_{names[1]}", f"Scatter<{types}, true>", "gather")
+    return [task._replace(kernel=made, samples=Count(False, 2, task.descriptor[2] // tile))]
+
+
 def _uniform(n: Node, refs: Refs) -> list[Task]:
     (key,) = n.inputs
     keys = key.size // 2
@@ -123,20 +132,25 @@ def _ask(n: Node, refs: Refs) -> list[Task]:
 
 def _map(n: Node, refs: Refs) -> list[Task]:
     """An elementwise operation by itself, for replay."""
-    made = _map_kernel(n.op, has_lanes(n), n.dtype, tuple([x.dtype for x in n.inputs]))
+    made = _map_kernel(n.op, has_lanes(n), rule(n), n.dtype, tuple([x.dtype for x in n.inputs]))
     return [Task(made, (n.size,), _dense(n, refs), in_place=True)]
 
 
 @cache
-def _map_kernel(op: str, lanes: bool, result: np.dtype[Any], operands: tuple[np.dtype[Any], ...]) -> Instance:
+def _map_kernel(op: str, lanes: bool, struct: str, result: np.dtype[Any], operands: tuple[np.dtype[Any], ...]) -> Instance:
     types = ", ".join(C_TYPES[dtype] for dtype in (result, *operands))
     if op == "convert":
         return kernel(f"convert_{NAMES[operands[0]]}_{NAMES[result]}", f"Convert<{types}>", "elementwise")
     name = f"{op.replace(chr(39), '_')}_{NAMES[operands[-1]]}_map"
-    return kernel(name, f"Map<{str(lanes).lower()}, burlab::ops::{cpp_type(op)}, {types}>", "elementwise")
+    return kernel(name, f"Map<{str(lanes).lower()}, {struct}, {types}>", "elementwise")
 
 
 SUMS: dict[str, Callable[[Node, Refs, bool], list[Task]]] = {"sum": sum_, "contract": contract}
+ONTO: dict[str, Callable[[Node, Refs], list[Task]]] = {  # what adds to an array: see `build(tile=...)`
+    "sum": sum_onto,
+    "contract": lambda n, refs: contract(n, refs, strict=False, onto=True),
+    "scatter": _scatter_onto,
+}
 KERNELS: dict[str, Callable[[Node, Refs], list[Task]]] = {
     **dict.fromkeys(VIEWS, _copied_view),
     "reduce_max": extreme,
@@ -159,8 +173,10 @@ def is_elementwise(n: Node) -> bool:
     return n.op not in KERNELS and n.op not in SUMS and n.op not in LEAVES and n.op not in CONTROL
 
 
-def lower(n: Node, refs: Refs, strict: bool) -> list[Task]:
-    """The kernel calls of a node. strict: sums in plain order, products rounded before they are added."""
+def lower(n: Node, refs: Refs, strict: bool, onto: bool = False) -> list[Task]:
+    """The kernel calls of a node. strict: sums in plain order, products rounded before they are added. onto: add."""
+    if onto:
+        return ONTO[n.op](n, refs)
     if n.op in SUMS:
         return SUMS[n.op](n, refs, strict)
     return KERNELS.get(n.op, _map)(n, refs)

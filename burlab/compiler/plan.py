@@ -115,12 +115,14 @@ class _Draft:
     result: Place | None = None  # of a copy to an output
 
 
-def make_plan(graph: Graph, *, fuse: bool, strict: bool, keep: bool = False, watch: bool = False) -> Plan:
+def make_plan(
+    graph: Graph, *, fuse: bool, strict: bool, keep: bool = False, watch: bool = False, onto: bool = False
+) -> Plan:
     """Plan a simplified graph.
 
     fuse: elementwise nodes share loops (compiled gear), else each is a kernel call (replay). strict: sums in plain
     order. keep: every value stays in the workspace to the end, so that all of them can be looked at. watch: the call
-    ends with NonFinite if any value was inf or nan.
+    ends with NonFinite if any value was inf or nan. onto: the outputs are added to what their arrays hold.
     """
     if fuse:
         refs = locate(graph, lambda n: n.op in DENSE_OPERANDS, find_windows(graph, is_elementwise))
@@ -131,7 +133,7 @@ def make_plan(graph: Graph, *, fuse: bool, strict: bool, keep: bool = False, wat
     routines = {
         e.nodes[0]: routine(e, refs, lambda g: make_plan(g, fuse=fuse, strict=strict)) for e in executions(graph)
     }
-    drafts = [*_drafts(stages, refs, strict, routines), *copies]
+    drafts = [*_drafts(stages, refs, strict, routines, set(homes) if onto else set()), *copies]
     needed = {root for draft in drafts for root in draft.reads}.union(homes)
     drafts = [_storing(draft, needed) for draft in drafts]
     constants = tuple(n for n in graph.nodes if n.op == "constant" and n in needed)
@@ -181,7 +183,7 @@ def _outputs(graph: Graph, refs: dict[Node, Ref]) -> tuple[dict[Node, Place], li
 
 
 def _drafts(
-    stages: list[Stage], refs: dict[Node, Ref], strict: bool, routines: dict[Node, Routine]
+    stages: list[Stage], refs: dict[Node, Ref], strict: bool, routines: dict[Node, Routine], onto: set[Node]
 ) -> Iterator[_Draft]:
     for stage in stages:
         if stage.fused:
@@ -192,7 +194,7 @@ def _drafts(
             reads = tuple(dict.fromkeys(root for root, _ in routines[n].operands))
             yield _Draft(routines[n], n, stage.nodes, reads, ())
             continue
-        for task in lower(n, refs, strict):
+        for task in lower(n, refs, strict, n in onto):
             reads = tuple(dict.fromkeys(root for root, _ in task.operands))
             same = tuple(r for r, at in task.operands if at == 0 and r.nbytes == n.nbytes) if task.in_place else ()
             yield _Draft(task, n, (n,), reads, same)
@@ -261,7 +263,7 @@ def _step(draft: _Draft, places: dict[Node, Place], scratch: int) -> Step:
         return Loop(loop_shape(draft.node), task.nodes, draft.writes)
     result = draft.result or places[draft.node].plus(task.result * draft.node.itemsize)
     operands = tuple(places[root].plus(at * root.itemsize) for root, at in task.operands)
-    return Invoke(draft.node, task.kernel, task.descriptor, task.box, result, operands, task.may_fail)
+    return Invoke(draft.node, task.kernel, task.descriptor, task.box, result, operands, task.may_fail, task.samples)
 
 
 def _execute(task: Routine, places: dict[Node, Place], scratch: Place) -> Execute:

@@ -1,16 +1,16 @@
 """The replay gear: a plan as a list of kernel calls that one C++ loop carries out (`kernels/program.hpp`)."""
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from burlab.runtime.coerce import Array
 from burlab.runtime.gate import Function, pointers
 
 from . import library
+from .descriptors import Contexts, Descriptor, descriptors_of
 from .library import Instance
 from .plan import Plan
 from .steps import Execute, Invoke, Place, Step
@@ -25,6 +25,7 @@ _RECORD = np.dtype(
     [("kernel", "u8"), ("descriptor", "u8"), ("box", "u8")]
     + [(name, "i8") for name in ("first", "count", "node", "results", "table")]
 )
+_NO_BOX = Descriptor(())
 _OPERAND = np.dtype([("table", "i4"), ("index", "i4"), ("offset", "i8")])
 
 
@@ -42,16 +43,15 @@ def replayed(plan: Plan) -> Function:
     plan, parts = linked(plan, replayed)
     steps = [step for step in plan.steps if isinstance(step, (Invoke, Execute))]
     library.require([_RUN, *(step.kernel for step in steps)])
-    boxes = [step.box if isinstance(step, Invoke) else () for step in steps]
-    shapes, starts = packed([*(step.descriptor for step in steps), *boxes])
+    pairs = [
+        descriptors_of(step) if isinstance(step, Invoke) else (Descriptor(step.descriptor), _NO_BOX) for step in steps
+    ]
     index = plan.graph.index
     places = [_places(step) for step in steps]
     counts = [len(row) for row in places]
     operands = np.array([(p.kind, p.number, p.offset) for row in places for p in row], _OPERAND)
     records = np.zeros(len(steps), _RECORD)
     records["kernel"] = [library.address(step.kernel.symbol) for step in steps]
-    records["descriptor"] = starts[: len(steps)]
-    records["box"] = [start if box else 0 for box, start in zip(boxes, starts[len(steps) :], strict=True)]
     records["first"] = np.cumsum([0, *counts])[:-1]
     records["count"] = counts
     records["node"] = [index[step.node] if isinstance(step, Invoke) else 0 for step in steps]
@@ -59,9 +59,17 @@ def replayed(plan: Plan) -> Function:
     records["table"] = [0 if isinstance(step, Invoke) else step.table for step in steps]
     constants = [c.params for c in plan.constants]
     table = pointers(constants)
-    program = _Program(records.ctypes.data, operands.ctypes.data, ctypes.addressof(table), len(steps))
-    keep = (program, records, operands, shapes, constants, table, parts)
-    return Function(library.address(_RUN.symbol), ctypes.addressof(program), plan.workspace_bytes, keep, bool(parts))
+
+    def link(addresses: dict[Descriptor, int]) -> tuple[int, Any]:
+        linked = records.copy()
+        linked["descriptor"] = [addresses[descriptor] for descriptor, _ in pairs]
+        linked["box"] = [addresses[box] if box.integers else 0 for _, box in pairs]
+        program = _Program(linked.ctypes.data, operands.ctypes.data, ctypes.addressof(table), len(steps))
+        return ctypes.addressof(program), (program, linked)
+
+    contexts = Contexts([d for pair in pairs for d in pair], link)
+    keep = (operands, constants, table, parts)
+    return Function(library.address(_RUN.symbol), contexts, plan.workspace_bytes, keep, bool(parts))
 
 
 def _places(step: Invoke | Execute) -> tuple[Place, ...]:
@@ -83,15 +91,3 @@ def linked(plan: Plan, make: Callable[[Plan], Function]) -> tuple[Plan, list[Fun
         steps.append(step._replace(descriptor=(*step.descriptor, *ends)))
         parts += made
     return (replace(plan, steps=tuple(steps)) if parts else plan), parts
-
-
-def packed(descriptors: Sequence[tuple[int, ...]]) -> tuple[Array, list[int]]:
-    """All descriptors in one array of integers, and the address of each."""
-    known: dict[tuple[int, ...], int] = {}
-    size = 0
-    for d in descriptors:
-        if d not in known:
-            known[d] = size
-            size += len(d)
-    flat: Any = np.fromiter((x for d in known for x in d), np.int64, size)
-    return flat, [flat.ctypes.data + 8 * known[d] for d in descriptors]

@@ -7,7 +7,7 @@ from burlab.graph import Node
 from .layout import POINT, Axis, Ref, Shape, box, dense_strides, joined
 from .library import kernel
 from .spelling import C_TYPES, NAMES
-from .steps import Task
+from .steps import Count, Task
 
 Refs = dict[Node, Ref]
 ZERO = kernel("zero", "Zero", "layout")
@@ -55,6 +55,25 @@ def sum_(n: Node, refs: Refs, strict: bool) -> list[Task]:
     walked = box([*kept[:-1], *far], size, size)
     task = Task(made, (*_rows(near, kept), int(bool(far))), operands, walked)
     return [zero(n), task] if far else [task]
+
+
+def sum_onto(n: Node, refs: Refs) -> list[Task]:
+    """Add to what the result holds, in plain order; the first reduced axis counts samples of a tile."""
+    x = n.inputs[0]
+    ref = refs[x]
+    reduced, kept = _split(n, x, ref, n.params)
+    tile = x.shape[0]
+    walked = [*kept[:-1], *reduced[:-2]]
+    rows, row = [POINT, POINT, *reduced][-2:]
+    width = [POINT, *kept][-1]
+    descriptor = (width.size, width.a, width.out, rows.size, rows.a, row.size, row.a)
+    samples = None
+    if tile > 1:  # else there is no such axis
+        in_box = len(reduced) > 2
+        position = 1 + len(kept[:-1]) if in_box else 3 if len(reduced) == 2 else 5
+        samples = Count(in_box, position, reduced[0].size // tile)
+    made = kernel(f"sum_onto_{NAMES[n.dtype]}", f"SumOnto<{C_TYPES[n.dtype]}>", "reduce")
+    return [Task(made, descriptor, ((ref.root, ref.offset),), box(walked, n.itemsize, n.itemsize), samples=samples)]
 
 
 def extreme(n: Node, refs: Refs) -> list[Task]:

@@ -53,6 +53,17 @@ class Loop(NamedTuple):
     stores: tuple[Node, ...]
 
 
+class Count(NamedTuple):
+    """Which integer of a call says how many samples of a tile count: `unit` times their number.
+
+    in_box: whether it is one of the box, else of the descriptor.
+    """
+
+    in_box: bool
+    position: int
+    unit: int
+
+
 class Invoke(NamedTuple):
     """A call of a library kernel for a node."""
 
@@ -63,6 +74,7 @@ class Invoke(NamedTuple):
     result: Place
     operands: tuple[Place, ...]
     may_fail: bool = False
+    samples: Count | None = None
 
 
 class Execute(NamedTuple):
@@ -92,7 +104,7 @@ class Task(NamedTuple):
 
     descriptor: integers, see the kernel; box: what `each` walks around it, if anything. operands: the root of each and
     the element of it where the kernel starts; result: the element of the result where it starts. in_place: whether the
-    result may take an operand's bytes.
+    result may take an operand's bytes. samples: of a tile, where the call adds them up.
     """
 
     kernel: Instance
@@ -102,3 +114,4 @@ class Task(NamedTuple):
     result: int = 0
     may_fail: bool = False
     in_place: bool = False
+    samples: Count | None = None

@@ -96,6 +96,7 @@ class Asked:
         size = point.leaves[0].itemsize
         dimension = int(ends[-1]) // size
         self._kernels: dict[int, tuple[SampleKernel, SampleKernel | None]] = {}
+        self._batches: dict[int, int] = {}
         self._questions: list[CQuestion] = []
         self._all = CQuestions(keyed="key" in names, dimension=dimension, bytes=size, leaves=len(point.leaves))
         self._all.places = self._places.ctypes.data
@@ -109,10 +110,12 @@ class Asked:
         samples, once = self._kernels[number] = oracle.kernels(form.kernel, [point] * form.points)
         self.kernels[form.kernel, form.points] = samples, once
         offsets = samples.layout.offsets
+        batches = full(oracle.data.samples) if form.full else stream
+        self._batches[number] = 1 if form.rows else int(batches.batch)
         question = CQuestion(
-            samples.together if form.rows else samples.summand,
-            once.summand if once and not form.rows else Summand(),
-            full(oracle.data.samples) if form.full else stream,
+            samples.together if form.rows else samples.summand(int(batches.batch)),
+            once.summand(1) if once and not form.rows else Summand(),
+            batches,
             form.points,
             offsets[0] if form.has_value else -1,
             offsets[int(form.has_value)] if form.has_vector else -1,
@@ -122,13 +125,21 @@ class Asked:
         self._all.list[number] = ctypes.addressof(question)
         self._all.keyed |= int(oracle.keyed)
 
+    @property
+    def used(self) -> list[tuple[SampleKernel | None, int]]:
+        """The kernels, and the batches that they are for."""
+        pairs = [(self._kernels[number], batch) for number, batch in self._batches.items()]
+        return [use for (samples, once), batch in pairs for use in ((samples, batch), (once, 1))]
+
     def error(self, status: int, sample: int) -> Exception | None:
         """The exception for an outcome of a step, if it was an answer that failed."""
         number = (status >> _NODE_BITS) - 1
         if number not in self._kernels:
             return None
         samples, once = self._kernels[number]
-        cause: Any = samples if sample >= 0 or once is None else once
-        error = cause.error(status & ((1 << _NODE_BITS) - 1), sample)
+        of_samples = sample >= 0 or once is None
+        batch = self._batches[number] if of_samples else 1
+        cause: Any = samples if of_samples else once
+        error = cause.error(status & ((1 << _NODE_BITS) - 1), sample, batch)
         error.add_note(f"The update asked for f.{QUESTIONS[number]}.")
         return error

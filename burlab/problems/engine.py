@@ -1,67 +1,29 @@
-"""A kernel of one sample, compiled, and its evaluation over batches by `cpp/burlab/run/sum_abi.hpp`."""
+"""A function of one sample, compiled, and its evaluation over batches by `cpp/burlab/run/sum_abi.hpp`."""
 
 import ctypes
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from burlab.compiler.executable import build
+from burlab.compiler.executable import Executable, build
 from burlab.graph import Graph, tree
+from burlab.graph.simplify import simplify
 from burlab.graph.trace import trace
 from burlab.runtime.status import Status
 from burlab.runtime.wait import SLICE
 
+from .blocks import Layout, at, integers
 from .data import Data
 from .point import Array
 from .sampling import Stream
-from .summand import CKernel, Stretch, SumCall, Summand, sum_doors
+from .summand import Block, CKernel, SumCall, Summand, sum_doors
+from .tiles import Tile, tile_of
 
-_INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
+_POINTER = ctypes.c_void_p
 _SLICE = int(SLICE * 1e9)  # nanoseconds
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Where the outputs of a kernel lie in one block of memory: each group begins at a multiple of 64 bytes."""
-
-    shapes: tuple[tuple[int, ...], ...]
-    dtypes: tuple["np.dtype[Any]", ...]
-    offsets: tuple[int, ...]
-    nbytes: int
-
-    @staticmethod
-    def of(shapes: Sequence[tuple[int, ...]], dtypes: Sequence["np.dtype[Any]"], groups: Sequence[int]) -> "Layout":
-        """groups: how many outputs each group has; inside of one they follow each other without a gap."""
-        firsts = {sum(groups[:k]) for k in range(len(groups))}
-        offsets: list[int] = []
-        end = 0
-        for k, (shape, dtype) in enumerate(zip(shapes, dtypes, strict=True)):
-            step = 64 if k in firsts else dtype.itemsize
-            offsets.append(-(-end // step) * step)
-            end = offsets[-1] + math.prod(shape) * dtype.itemsize
-        return Layout(tuple(shapes), tuple(dtypes), tuple(offsets), -(-max(end, 1) // 64) * 64)
-
-    def stretches(self) -> list[Stretch]:
-        """The outputs as stretches of one dtype."""
-        return [
-            Stretch(offset, math.prod(shape), dtype == np.float64)
-            for shape, dtype, offset in zip(self.shapes, self.dtypes, self.offsets, strict=True)
-        ]
-
-    def views(self, block: Array) -> list[Array]:
-        """The outputs in a block of bytes."""
-        return [
-            np.ndarray(shape, dtype, block, offset)
-            for shape, dtype, offset in zip(self.shapes, self.dtypes, self.offsets, strict=True)
-        ]
-
-    def table(self, rows: int) -> "Layout":
-        """The layout of every output repeated along a new first axis."""
-        return Layout.of([(rows, *s) for s in self.shapes], self.dtypes, [1] * len(self.shapes))
 
 
 class SampleKernel:
@@ -72,23 +34,19 @@ class SampleKernel:
     """
 
     def __init__(self, graph: Graph, structure: tree.TreeDef, data: Data, keyed: bool) -> None:
-        self.executable = build(graph)
-        self.graph = self.executable.graph
+        self.graph = simplify(graph)
         self.structure = structure
         self.groups = tuple(child.num_leaves for child in structure.children())
         self.keyed = keyed
         self.data = data
-        outputs = self.graph.outputs
-        self.layout = Layout.of([y.shape for y in outputs], [y.dtype for y in outputs], self.groups)
+        self.layout = Layout.of_nodes(self.graph.outputs, self.groups)
         self._fixed = len(self.graph.inputs) - len(data.arrays) - keyed
+        self._sampled = [k >= self._fixed for k in range(len(self.graph.inputs))]
+        self._tiles: dict[int, Tile] = {}
         self._addresses = (_POINTER * max(len(data.arrays), 1))(*(a.ctypes.data for a in data.arrays))
-        self._strides = _integers([a.strides[0] for a in data.arrays])
-        self._sizes = _integers(
-            [math.prod(s) * d.itemsize for s, d in zip(self.layout.shapes, self.layout.dtypes, strict=True)]
-        )
-        self._parts = (Stretch * len(outputs))(*self.layout.stretches())
-        self._offsets = _integers(self.layout.offsets)
-        self.summand = self._summand(self._offsets, self.layout.nbytes)
+        self._strides = integers([a.strides[0] for a in data.arrays])
+        self._sizes = integers([math.prod(a.shape[1:]) * a.itemsize for a in data.arrays])
+        self._steps = integers(self.layout.sizes)
 
     @staticmethod
     def trace(f: Callable[..., Any], shared: Sequence[tree.Tree], data: Data, keyed: bool) -> "SampleKernel":
@@ -111,32 +69,62 @@ class SampleKernel:
         between: called between two slices of a long sum; it may wait, or raise to leave.
         """
         block = np.empty(self.layout.nbytes, np.uint8)
-        self._call("sum", self.summand, fixed, stream, key, threads, block, between)
+        self._call("sum", self.summand(int(stream.batch)), fixed, stream, key, threads, block, between)
         return tree.unflatten(self.structure, self.layout.views(block))
 
     def rows(self, fixed: Sequence[Array], stream: Stream, key: Any) -> tree.Tree:
         """The outputs for every sample of a batch, stacked along a new first axis."""
         layout = self.layout.table(stream.batch)
         block = np.empty(layout.nbytes, np.uint8)
-        offsets = _integers(layout.offsets)
-        self._call("rows", self._summand(offsets, layout.nbytes), fixed, stream, key, 1, block)
+        self._call("rows", self._single(layout, self._steps), fixed, stream, key, 1, block)
         return tree.unflatten(self.structure, layout.views(block))
+
+    @cached_property
+    def executable(self) -> Executable:
+        """The kernel of a single sample."""
+        return build(self.graph)
+
+    def executables(self, batch: int) -> list[Executable]:
+        """What runs for the mean over a batch."""
+        if batch == 1:
+            return [self.executable]
+        tile = self.tile(batch)
+        return [tile.executable] if tile.finish is None else [tile.executable, tile.finish]
+
+    def tile(self, batch: int) -> Tile:
+        """The tiles that a batch of more than one sample is cut into."""
+        size = tile_of(self.graph, self._sampled, batch)
+        if size not in self._tiles:
+            self._tiles[size] = Tile(self.graph, self._sampled, size, self.groups)
+        return self._tiles[size]
+
+    def summand(self, batch: int) -> Summand:
+        """What is averaged over a batch. Valid as long as this."""
+        if batch == 1:
+            return self._single(self.layout, self._steps)
+        tile = self.tile(batch)
+        finish = CKernel.of(tile.finish) if tile.finish else CKernel()
+        result = self.layout.block if tile.finish else tile.sums.block
+        return self._made(tile.executable, tile.size, tile.contexts(batch), None, tile.sums.block, result, finish)
 
     @cached_property
     def together(self) -> Summand:
         """For a row of numbers per sample that holds all outputs one after another."""
-        sizes = list(self._sizes)[: len(self.layout.shapes)]
-        self._places = _integers([sum(sizes[:k]) for k in range(len(sizes))])
-        self._steps = _integers([sum(sizes)] * len(sizes))
-        summand = self._summand(self._places, sum(sizes))
-        summand.rows = _at(self._steps)
-        return summand
+        sizes = self.layout.sizes
+        self._row = self.layout.at([sum(sizes[:k]) for k in range(len(sizes))])
+        self._row_steps = integers([sum(sizes)] * len(sizes))
+        return self._single(self._row, self._row_steps)
 
-    def _summand(self, offsets: Any, nbytes: int) -> Summand:
+    def _single(self, layout: Layout, steps: Any) -> Summand:
+        self._used = layout  # which C++ points to
+        return self._made(self.executable, 0, None, at(steps), layout.block, layout.block, CKernel())
+
+    def _made(
+        self, kernel: Executable, tile: int, contexts: Any, rows: Any, sums: Block, result: Block, finish: CKernel
+    ) -> Summand:
         return Summand(
-            CKernel.of(self.executable), self._fixed, len(self.data.arrays), self.keyed, len(self.layout.shapes),
-            len(self.layout.shapes), _at(self._addresses), _at(self._strides), _at(offsets), _at(self._sizes),
-            _at(self._parts), nbytes,
+            CKernel.of(kernel), tile, contexts, self._fixed, len(self.data.arrays), self.keyed,
+            at(self._addresses), at(self._strides), at(self._sizes), rows, sums, result, finish,
         )  # fmt: skip
 
     def _call(
@@ -145,7 +133,7 @@ class SampleKernel:
     ) -> None:  # fmt: skip
         addresses = (_POINTER * len(fixed))(*(a.ctypes.data for a in fixed))
         words = (ctypes.c_uint64 * 2)(*(int(word) for word in key))
-        call = SumCall(summand, stream, words, _at(addresses), block.ctypes.data, threads, _SLICE, 0, None, -1)
+        call = SumCall(summand, stream, words, at(addresses), block.ctypes.data, threads, _SLICE, 0, None, -1)
         status: int = Status.STOPPED
         try:
             while status == Status.STOPPED:  # Python hears an interrupt between two slices
@@ -156,19 +144,11 @@ class SampleKernel:
             if call.job:
                 sum_doors()["drop"](ctypes.byref(call))
         if status:
-            raise self.error(status, call.sample)
+            raise self.error(status, call.sample, int(stream.batch) if door == "sum" else 1)
 
-    def error(self, status: int, sample: int) -> Exception:
-        """The exception for an outcome that is not 0, with a note on the sample."""
-        error = self.executable.error(status)
+    def error(self, status: int, sample: int, batch: int = 1) -> Exception:
+        """The exception for an outcome that is not 0 of the kernel for a batch, with a note on the sample."""
+        error = self.executables(batch)[0].error(status)
         if self.data.arrays:
             error.add_note(f"In sample {sample} of the data.")
         return error
-
-
-def _integers(values: Sequence[int]) -> Any:
-    return (_INT * max(len(values), 1))(*values)
-
-
-def _at(array: Any) -> int:
-    return ctypes.addressof(array)

@@ -34,22 +34,35 @@ class Stretch(ctypes.Structure):
     _fields_ = (("offset", _INT), ("count", _INT), ("wide", _INT))
 
 
+class Block(ctypes.Structure):
+    """Where numbers lie in one block of memory."""
+
+    _fields_ = (
+        ("outputs", _INT),
+        ("stretches", _INT),
+        ("offsets", _POINTER),
+        ("parts", _POINTER),
+        ("bytes", _INT),
+    )
+
+
 class Summand(ctypes.Structure):
-    """A kernel of one sample, and where its inputs and outputs lie."""
+    """A kernel of one sample or of a tile, and where its inputs and outputs lie."""
 
     _fields_ = (
         ("kernel", CKernel),
+        ("tile", _INT),
+        ("contexts", _POINTER),
         ("fixed", _INT),
         ("arrays", _INT),
         ("keyed", _INT),
-        ("outputs", _INT),
-        ("stretches", _INT),
         ("data", _POINTER),
         ("strides", _POINTER),
-        ("offsets", _POINTER),
+        ("sizes", _POINTER),
         ("rows", _POINTER),
-        ("parts", _POINTER),
-        ("bytes", _INT),
+        ("sums", Block),
+        ("result", Block),
+        ("finish", CKernel),
     )
 
 

@@ -19,17 +19,17 @@ Specs = list[tuple[tuple[int, ...], "np.dtype[Any]"]]
 
 
 class GraphWriter:
-    """Gives each executable a name; texts: their graphs as JSON in UTF-8, by name."""
+    """Gives each graph a name; texts: the graphs as JSON in UTF-8, by name."""
 
     def __init__(self) -> None:
         self._names: dict[int, str] = {}
         self.texts: dict[str, Array] = {}
 
-    def add(self, executable: Executable) -> str:
-        """The name of an executable, the same for the same one."""
-        name = self._names.setdefault(id(executable), f"graph/{len(self._names)}")
+    def add(self, graph: Graph) -> str:
+        """The name of a graph, the same for the same one."""
+        name = self._names.setdefault(id(graph), f"graph/{len(self._names)}")
         if name not in self.texts:
-            self.texts[name] = np.frombuffer(serial.to_json(executable.graph).encode(), np.uint8)
+            self.texts[name] = np.frombuffer(serial.to_json(graph).encode(), np.uint8)
         return name
 
     def kernels(self, kernels: Kernels) -> list[Any]:
@@ -38,7 +38,7 @@ class GraphWriter:
         Of each: its graph, how many arrays each of its outputs has, the names in the third, whether it takes a key.
         """
         return [
-            None if kernel is None else [self.add(kernel.executable), kernel.groups, kernel.metrics, kernel.keyed]
+            None if kernel is None else [self.add(kernel.graph), kernel.groups, kernel.metrics, kernel.keyed]
             for kernel in kernels
         ]
 

@@ -47,7 +47,7 @@ def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
         "cells": [[shape, dtype.name] for shape, dtype in setup.cells],
         "loss": graphs.kernels((setup.samples, setup.once)),
         "asked": [[*key, graphs.kernels(kernels)] for key, kernels in setup.asked.kernels.items()],
-        "update": graphs.add(setup.update),
+        "update": graphs.add(setup.update.graph),
         "hypers": list(rule.hyper),
         "schedules": list(rule.schedules),
         "questions": list(rule.questions),
@@ -99,9 +99,11 @@ def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: 
 
 def bits(setup: Setup) -> str:
     """A hash of all that decides the bits of a step: the C++ that runs, the instruction set, the version of burlab."""
-    others = () if setup.validation is None else (setup.validation.samples, setup.validation.once)
-    kernels = [setup.samples, setup.once, *others, *(k for pair in setup.asked.kernels.values() for k in pair)]
-    executables = [kernel.executable for kernel in kernels if kernel is not None]
+    batch, validation = int(setup.stream.batch), setup.validation
+    kernels = [(setup.samples, batch), (setup.once, 1), *setup.asked.used]
+    if validation is not None:
+        kernels += [(validation.samples, int(validation.stream.batch)), (validation.once, 1)]
+    executables = [exe for kernel, size in kernels if kernel is not None for exe in kernel.executables(size)]
     parts = [executable.source for executable in (*executables, setup.update)]
     return hashlib.sha256("\n".join([__version__, instruction_set().name, *parts]).encode()).hexdigest()
 

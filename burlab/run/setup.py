@@ -36,15 +36,18 @@ class Validation:
     @property
     def mirror(self) -> Any:
         """For C++."""
-        once = self.once.summand if self.once else Summand()
-        return ctypes.pointer(CValidation(self.samples.summand, once, self.stream, self.threads, self.every))
+        once = self.once.summand(1) if self.once else Summand()
+        batch = int(self.stream.batch)
+        return ctypes.pointer(CValidation(self.samples.summand(batch), once, self.stream, self.threads, self.every))
 
     def error(self, status: int, sample: int) -> Exception | None:
         """The exception for an outcome of a step, if it was here that it failed."""
         if status >> 48 != _IN_VALIDATION:
             return None
-        kernel = self.samples if sample >= 0 or self.once is None else self.once
-        error = kernel.error(status & ((1 << 48) - 1), sample)
+        of_samples = sample >= 0 or self.once is None
+        kernel: Any = self.samples if of_samples else self.once
+        batch = int(self.stream.batch) if of_samples else 1
+        error = kernel.error(status & ((1 << 48) - 1), sample, batch)
         error.add_note("In the validation problem.")
         return error
 
@@ -95,7 +98,8 @@ class Setup:
         addresses = np.array([cell.ctypes.data for cell in start or []], np.uint64)
         offsets, metrics = self.samples.layout.offsets, len(self.samples.metrics)
         plan = Plan(
-            self.samples.summand, self.once.summand if self.once else Summand(), self.stream, self.threads,
+            self.samples.summand(int(self.stream.batch)), self.once.summand(1) if self.once else Summand(),
+            self.stream, self.threads,
             self.cells[0][1] == np.float64, self.dimension, len(self.start.leaves), ends.ctypes.data,
             offsets[1], metrics, offsets[len(offsets) - max(metrics, 1)],
             self.validation and self.validation.mirror, CKernel.of(self.update), self.asked.address,
@@ -112,4 +116,6 @@ class Setup:
             error = self.validation.error(status, sample)
         if error is not None:
             return error
-        return self.update.error(status) if sample < 0 else self.samples.error(status, sample)
+        if sample < 0:
+            return self.update.error(status)
+        return self.samples.error(status, sample, int(self.stream.batch))

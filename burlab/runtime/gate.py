@@ -27,14 +27,20 @@ Explain = Callable[[int, Sequence[Array]], None]
 class Function:
     """A compiled function `int64 run(context, in, out, workspace)` and what keeps the memory behind `context` alive.
 
-    loops: whether it may run for ever: then it must be called so that it hears signals.
+    contexts: its contexts, by how many samples of a tile count. loops: whether it may run for ever: then it must be
+    called so that it hears signals.
     """
 
     address: int
-    context: int
+    contexts: Callable[[int | None], int]
     workspace_bytes: int
     keep: object
     loops: bool = False
+
+    @property
+    def context(self) -> int:
+        """The address that it takes first."""
+        return self.contexts(None)
 
     def __call__(self, arrays: Sequence[Array], buffers: Sequence[Array], workspace: "Workspace") -> int:
         """Run on arrays that fit, without a check; the outcome. Other Python threads run meanwhile."""

@@ -33,6 +33,20 @@ std::int64_t least_squares(const void*, const void* const* in, void* const* out,
   return Ok;
 }
 
+// The same for a tile of samples, added up; the context says how many of them count.
+constexpr std::int64_t counts[4] = {1, 2, 3, 4};
+std::int64_t tile_of_four(const void* context, const void* const* in, void* const* out, void*) noexcept {
+  for (std::int64_t i = 0; i < *static_cast<const std::int64_t*>(context); ++i) {
+    float value, gradient[3];
+    const void* const one[3] = {in[0], static_cast<const float*>(in[1]) + 3 * i, static_cast<const float*>(in[2]) + i};
+    void* const results[2] = {&value, gradient};
+    least_squares(nullptr, one, results, nullptr);
+    *static_cast<float*>(out[0]) += value;
+    for (int k = 0; k < 3; ++k) static_cast<float*>(out[1])[k] += gradient[k];
+  }
+  return Ok;
+}
+
 std::int64_t ridge(const void*, const void* const* in, void* const* out, void*) noexcept {
   const auto* x = static_cast<const float*>(in[0]);
   *static_cast<float*>(out[0]) = 0.05f * (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
@@ -59,6 +73,7 @@ struct Problem {
   std::vector<float> a, b;
   const char* data[2];
   std::int64_t strides[2] = {12, 4}, offsets[2] = {0, 64}, kept[2] = {4, 12};
+  const void* contexts[4] = {counts, counts + 1, counts + 2, counts + 3};
   Stretch parts[2] = {{0, 1, 0}, {64, 3, 0}};
 
   Problem() {
@@ -70,10 +85,26 @@ struct Problem {
     data[0] = reinterpret_cast<const char*>(a.data());
     data[1] = reinterpret_cast<const char*>(b.data());
   }
-  Summand summand() const {
-    return {{least_squares, nullptr, 0}, 1, 2, 0, 2, 2, data, strides, offsets, kept, parts, 128};
+  Block block() const { return {2, 2, offsets, parts, 128}; }
+  /// tile: 0 for one sample at a time, or up to 4.
+  Summand summand(std::int64_t tile) const {
+    return {{tile > 0 ? tile_of_four : least_squares, nullptr, 0},
+            tile,
+            contexts,
+            1,
+            2,
+            0,
+            data,
+            strides,
+            strides,
+            kept,
+            block(),
+            block(),
+            {}};
   }
-  Summand once() const { return {{ridge, nullptr, 0}, 1, 0, 0, 2, 2, nullptr, nullptr, offsets, kept, parts, 128}; }
+  Summand once() const {
+    return {{ridge, nullptr, 0}, 0, nullptr, 1, 0, 0, nullptr, nullptr, nullptr, kept, block(), block(), {}};
+  }
 };
 
 void test_sum() {
@@ -83,11 +114,12 @@ void test_sum() {
   for (const std::int64_t batch : {1, 7, 16, 33, 1000}) {
     const Stream stream{Sampling::reshuffle, Problem::n, batch, nullptr, {5, 0}};
     alignas(64) char first[128], other[128];
-    SumCall call{problem.summand(), stream, {}, fixed, first, 1, 1'000'000'000, 0, nullptr, 0};
+    SumCall call{problem.summand(batch > 1), stream, {}, fixed, first, 1, 1'000'000'000, 0, nullptr, 0};
     expect(sum(&call) == Ok, "a sum in one slice");
     for (const std::int64_t threads : {2, 3, 4, 16, 99})
       for (const std::int64_t slice : {0, 2000, 1'000'000'000}) {
         call.result = other, call.threads = threads, call.slice = slice;
+        if (batch > 1) call.summand = problem.summand(1 + (threads + slice) % 4);
         int calls = 1;
         for (; sum(&call) == Stopped; ++calls) call.slice += 500;
         expect(std::memcmp(first, other, 4) == 0 && std::memcmp(first + 64, other + 64, 12) == 0, "same bits");
@@ -106,9 +138,9 @@ void test_sum() {
     }
     expect(std::abs(gradient - reinterpret_cast<float*>(first + 64)[1]) < 1e-6, "the mean gradient");
     std::vector<char> table(static_cast<std::size_t>(16 * batch + 64));
-    auto summand = problem.summand();
+    auto summand = problem.summand(0);
     const std::int64_t places[2] = {0, 4 * batch};
-    summand.offsets = places;
+    summand.sums.offsets = places;
     SumCall each{summand, stream, {}, fixed, table.data(), 1, 0, 0, nullptr, 0};
     while (rows(&each) == Stopped) each.slice += 500;
     for (std::size_t p = 0; p < static_cast<std::size_t>(batch); ++p)
@@ -135,9 +167,30 @@ struct Setting {
 
   Plan plan(std::int64_t threads) const {
     const Stream stream{Sampling::reshuffle, Problem::n, 48, nullptr, {3, 0}};
-    return {
-        problem.summand(),      problem.once(), stream, threads, 0,     3, 1,     places, 64,      0,       0, nullptr,
-        {momentum, nullptr, 0}, nullptr,        2,      2,       hyper, 0, start, bytes,  1 << 20, 1 << 20, 0, endless};
+    return {problem.summand(stream.batch > 1 ? 4 : 0),
+            problem.once(),
+            stream,
+            threads,
+            0,
+            3,
+            1,
+            places,
+            64,
+            0,
+            0,
+            nullptr,
+            {momentum, nullptr, 0},
+            nullptr,
+            2,
+            2,
+            hyper,
+            0,
+            start,
+            bytes,
+            1 << 20,
+            1 << 20,
+            0,
+            endless};
   }
 };
 

@@ -52,7 +52,9 @@ struct Setting {
   std::int64_t history_bytes = 1 << 24, feed = 0;
 
   Plan plan(bool fresh) const {
-    const Summand samples{{square, nullptr, 0}, 1, 0, 0, 2, 2, nullptr, nullptr, offsets, sizes, parts, 128};
+    const Block block{2, 2, offsets, parts, 128};
+    const Summand samples{
+        {square, nullptr, 0}, 0, nullptr, 1, 0, 0, nullptr, nullptr, nullptr, sizes, block, block, {}};
     const Criteria criteria{std::numeric_limits<std::int64_t>::max(), kInfinity, kNone, kNone, 0};
     Plan plan{};
     plan.samples = samples;

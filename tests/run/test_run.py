@@ -231,6 +231,9 @@ def test_a_collected_run_ends_its_thread():
     del runs, run
     gc.collect()
     assert witness() is None
+    deadline = time.monotonic() + 10
+    while threads() != before and time.monotonic() < deadline:
+        time.sleep(0.01)
     assert threads() == before
 
 

@@ -28,15 +28,15 @@ template <class T, class I> struct Gather {
   }
 };
 
-/// out[b, index[b, i]] += a[b, i], from zeros, in the order of i.
-template <class T, class I> struct Scatter {
+/// out[b, index[b, i]] += a[b, i], from zeros or `Onto` what is there, in the order of i.
+template <class T, class I, bool Onto = false> struct Scatter {
   static Status run(const Int* d, void* out, const void* a, const void* b, const void* const*) noexcept {
     const Int batches = d[0], rows = d[1], count = d[2], width = d[3];
     T* table = static_cast<T*>(out);
     const T* x = static_cast<const T*>(a);
     const I* index = static_cast<const I*>(b);
     const Int size = batches * rows * width;
-    if (size > 0) std::memset(out, 0, static_cast<std::size_t>(size) * sizeof(T));
+    if (!Onto && size > 0) std::memset(out, 0, static_cast<std::size_t>(size) * sizeof(T));
     BURLAB_ONE_BY_ONE
     for (Int batch = 0; batch < batches; ++batch, table += rows * width) {
       BURLAB_ONE_BY_ONE

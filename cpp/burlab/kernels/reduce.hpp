@@ -83,5 +83,38 @@ template <class T, bool Strict> struct SumColumns {
   }
 };
 
+/// out[j] += a[r, i, j], row after row, in T: so a sum over samples is the same whether they come one by one or in
+/// tiles. Descriptor: width and its strides in a and out; rows r and their stride; rows i and their stride.
+template <class T> struct SumOnto {
+  static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
+    constexpr Int kTile = 64;
+    const Int rows = d[3] * d[5], inner = d[5];
+    const bool dense = d[1] == 1 && d[2] == 1;
+    BURLAB_ONE_BY_ONE
+    for (Int begin = 0; begin < d[0]; begin += kTile) {
+      const T* x = static_cast<const T*>(a) + begin * d[1];
+      T* y = static_cast<T*>(out) + begin * d[2];
+      const Int width = d[0] - begin < kTile ? d[0] - begin : kTile;
+      T total[kTile];
+      BURLAB_ONE_BY_ONE
+      for (Int j = 0; j < width; ++j) total[j] = y[j * d[2]];
+      BURLAB_ONE_BY_ONE
+      for (Int row = 0; row < rows; ++row) {
+        const T* next = x + row / inner * d[4] + row % inner * d[6];
+        if (dense) {
+          BURLAB_LANES
+          for (Int j = 0; j < width; ++j) total[j] += next[j];
+        } else {
+          BURLAB_ONE_BY_ONE
+          for (Int j = 0; j < width; ++j) total[j] += next[j * d[1]];
+        }
+      }
+      BURLAB_ONE_BY_ONE
+      for (Int j = 0; j < width; ++j) y[j * d[2]] = total[j];
+    }
+    return Ok;
+  }
+};
+
 }  // namespace burlab::kernels
 BURLAB_END

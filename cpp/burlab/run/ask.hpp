@@ -44,11 +44,12 @@ class Answer {
         fixed_(static_cast<std::size_t>(question.points * all.leaves), nullptr,
                Counted<const void*>(ledger, Kind::scratch)),
         sum_(ledger, question_.samples, question_.stream, question_.rows ? 1 : threads),
-        memory_(ledger, Kind::scratch,
-                question_.samples.bytes + Evaluator::bytes(question_.samples) + Evaluator::bytes(question_.once)),
-        rows_(question_.samples, question_.stream, memory_.data() + question_.samples.bytes),
+        memory_(
+            ledger, Kind::scratch,
+            question_.samples.result.bytes + Evaluator::bytes(question_.samples) + Evaluator::bytes(question_.once)),
+        rows_(question_.samples, question_.stream, memory_.data() + question_.samples.result.bytes),
         once_(question_.once, question_.stream,
-              memory_.data() + question_.samples.bytes + Evaluator::bytes(question_.samples)) {}
+              memory_.data() + question_.samples.result.bytes + Evaluator::bytes(question_.samples)) {}
 
   bool ready() const { return sum_.ready() && memory_.data() != nullptr; }
 
@@ -83,7 +84,7 @@ class Answer {
     if (question_.once.kernel.function != nullptr) {
       once_.begin(fixed_.data(), step, Key{});
       if (const auto outcome = once_(0, term); !outcome.ok()) return {outcome.status, -1};
-      add(question_.samples, result, term);
+      add(question_.samples.result, result, term);
     }
     if (question_.value >= 0) {
       std::memcpy(out, result + question_.value, static_cast<std::size_t>(all_.bytes));

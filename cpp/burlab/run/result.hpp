@@ -26,24 +26,24 @@ template <class T, class Rule> BURLAB_INLINE void each(T* out, const T* a, const
   }
 }
 
-/// Call act(T{}, stretch) for each stretch of a result, T being the type of its numbers.
-template <class Act> BURLAB_INLINE void for_stretches(const Summand& summand, Act act) {
-  for (std::int64_t k = 0; k < summand.stretches; ++k)
-    if (summand.parts[k].wide) act(double{}, summand.parts[k]);
-    else act(float{}, summand.parts[k]);
+/// Call act(T{}, stretch) for each stretch of a block, T being the type of its numbers.
+template <class Act> BURLAB_INLINE void for_stretches(const Block& block, Act act) {
+  for (std::int64_t k = 0; k < block.stretches; ++k)
+    if (block.parts[k].wide) act(double{}, block.parts[k]);
+    else act(float{}, block.parts[k]);
 }
 
 /// target += term, number by number.
-BURLAB_NOINLINE void add(const Summand& summand, char* target, const char* term) {
-  for_stretches(summand, [=]<class T>(T, const Stretch& part) {
+BURLAB_NOINLINE void add(const Block& block, char* target, const char* term) {
+  for_stretches(block, [=]<class T>(T, const Stretch& part) {
     T* const sum = reinterpret_cast<T*>(target + part.offset);
     each(sum, sum, reinterpret_cast<const T*>(term + part.offset), part.count, [](auto& x, const auto& y) { x += y; });
   });
 }
 
 /// sum /= count, number by number.
-BURLAB_NOINLINE void divide(const Summand& summand, char* sum, std::int64_t count) {
-  for_stretches(summand, [=]<class T>(T, const Stretch& part) {
+BURLAB_NOINLINE void divide(const Block& block, char* sum, std::int64_t count) {
+  for_stretches(block, [=]<class T>(T, const Stretch& part) {
     T* const total = reinterpret_cast<T*>(sum + part.offset);
     const T n = static_cast<T>(count);
     each(total, total, total, part.count, [n](auto& x, const auto&) { x /= n; });

@@ -27,7 +27,7 @@ class Stepper {
         validator_(validator(ledger, plan)),
         team_(helpers()),
         once_memory_(ledger, Kind::scratch, Evaluator::bytes(plan_.once)),
-        term_(ledger, Kind::gradients, plan_.samples.bytes),
+        term_(ledger, Kind::gradients, plan_.samples.result.bytes),
         workspace_(ledger, Kind::scratch, plan_.update.workspace),
         once_(plan_.once, plan_.stream, once_memory_.data()),
         places_(plan.places, plan.places + plan.leaves, Counted<std::int64_t>(ledger, Kind::scratch)),
@@ -86,7 +86,7 @@ class Stepper {
     if (plan_.once.kernel.function == nullptr) return {Ok, 0};
     once_.begin(fixed_.data(), step, Key{});
     if (const auto outcome = once_(0, term_.data()); !outcome.ok()) return outcome;
-    add(plan_.samples, result_, term_.data());
+    add(plan_.samples.result, result_, term_.data());
     return {Ok, 0};
   }
 

@@ -1,15 +1,17 @@
 #pragma once
 // The sum of a kernel over the samples of a batch, by fixed slots: FiniteSum's methods and the step loop both run this.
 //
-// A batch of b positions is cut into S(b) consecutive slots, S a power of two, at most 16, and each slot at least 8
-// long. Inside a slot samples are added one after another; slots are added as the leaves of a binary tree. S and the
-// cuts depend on b alone, so the bits depend neither on threads nor on interruptions. A thread keeps one result per
-// open level of its part of the tree: at most five, however long the batch. Consecutive positions, because a slot's
-// result then stays in cache.
+// A batch of b positions is cut into S consecutive slots, S a power of two, at most 16, and each slot long enough that
+// clearing and adding up results costs little. Inside a slot samples are added one after another, a tile of them in
+// each call, by kernels that add in the order of the samples whatever the tile; slots are added as the leaves of a
+// binary tree. S and the cuts depend on b and the size of a result alone, so the bits depend neither on tiles nor on
+// threads nor on interruptions. A thread keeps one result per open level of its part of the tree: at most five, however
+// long the batch. Consecutive positions, because a slot's result then stays in cache.
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 
 #include "evaluate.hpp"
@@ -19,23 +21,26 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// The number of slots that a batch is cut into.
-constexpr std::int64_t slots_of(std::int64_t batch) {
-  return std::min<std::int64_t>(16, std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, batch / 8))));
+/// The number of slots that a batch is cut into; bytes: of a result. Mirrored by `burlab/problems/tiles.py`.
+constexpr std::int64_t slots_of(std::int64_t batch, std::int64_t bytes) {
+  const std::int64_t least = bytes < 1 << 16 ? 8 : bytes < 1 << 20 ? 32 : 128;
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(
+      16, std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, batch / least)))));
 }
+
+inline std::int64_t slots_of(const Summand& summand, std::int64_t batch) { return slots_of(batch, summand.sums.bytes); }
 
 /// One thread's share of a sum: a run of slots that is a subtree, with one result per open level.
 class Share {
  public:
   static std::int64_t bytes(const Summand& summand, std::int64_t slots) {
     return Memory::rounded(sizeof(Share)) + Evaluator::bytes(summand) +
-           summand.bytes * (2 + std::bit_width(static_cast<std::uint64_t>(slots)) - 1);
+           summand.sums.bytes * std::bit_width(static_cast<std::uint64_t>(slots));
   }
 
   Share(const Summand& summand, const Stream& stream, std::int64_t first, std::int64_t slots, char* memory)
       : summand_(summand), evaluate_(summand, stream, memory), batch_(stream.batch), first_(first), slots_(slots) {
-    term_ = memory + Evaluator::bytes(summand);
-    levels_ = term_ + summand.bytes;
+    levels_ = memory + Evaluator::bytes(summand);
   }
 
   void begin(const void* const* fixed, std::int64_t step, Key key) {
@@ -47,16 +52,16 @@ class Share {
   /// Go on where the last call stopped; Stopped where the alarm rings first.
   Outcome resume(Alarm alarm) {
     for (; done_ < slots_; ++done_) {
-      const std::int64_t from = start(done_), to = start(done_ + 1);
-      for (; position_ < to; ++position_) {
+      while (position_ < start(done_ + 1)) {
         if (alarm.rings()) return {Stopped, 0};
-        const bool empty = position_ == from;
-        if (const auto outcome = evaluate_(position_, empty ? level(open_) : term_); !outcome.ok()) return outcome;
-        if (!empty) add(summand_, level(open_), term_);
+        if (const auto outcome = go_on(start(done_), start(done_ + 1)); !outcome.ok()) {
+          position_ = start(done_);  // what the slot holds is void
+          return outcome;
+        }
       }
       ++open_;
       for (auto leaves = done_ + 1; leaves % 2 == 0; leaves /= 2, --open_)
-        add(summand_, level(open_ - 2), level(open_ - 1));
+        add(summand_.sums, level(open_ - 2), level(open_ - 1));
     }
     return {Ok, 0};
   }
@@ -64,14 +69,24 @@ class Share {
   char* result() const { return levels_; }
 
  private:
-  std::int64_t start(std::int64_t slot) const { return batch_ * (first_ + slot) / slots_of(batch_); }
-  char* level(std::int64_t k) const { return levels_ + k * summand_.bytes; }
+  /// Add the next tile of the slot [from, to).
+  Outcome go_on(std::int64_t from, std::int64_t to) {
+    char* const sums = level(open_);
+    if (summand_.tile == 0) return evaluate_(position_++, sums);  // a batch of one
+    if (position_ == from) std::memset(sums, 0, static_cast<std::size_t>(summand_.sums.bytes));
+    const std::int64_t count = std::min(summand_.tile, to - position_);
+    const auto outcome = evaluate_.tile(position_, count, sums);
+    position_ += count;
+    return outcome;
+  }
+
+  std::int64_t start(std::int64_t slot) const { return batch_ * (first_ + slot) / slots_of(summand_, batch_); }
+  char* level(std::int64_t k) const { return levels_ + k * summand_.sums.bytes; }
 
   const Summand& summand_;
   Evaluator evaluate_;
   std::int64_t batch_, first_, slots_;
   std::int64_t done_ = 0, open_ = 0, position_ = 0;  // slots summed, results waiting for a sibling, next position
-  char* term_;
   char* levels_;
 };
 
@@ -82,9 +97,10 @@ class Sum {
       : summand_(summand),
         batch_(stream.batch),
         shares_(std::min(std::bit_floor(static_cast<std::uint64_t>(std::max(threads, 1))),
-                         static_cast<std::uint64_t>(slots_of(batch_)))),
-        memory_(ledger, Kind::gradients, static_cast<std::int64_t>(shares_) * Share::bytes(summand, slots())) {
-    for (std::size_t i = 0; i < shares_ && ready(); ++i) {
+                         static_cast<std::uint64_t>(slots_of(summand, batch_)))),
+        memory_(ledger, Kind::gradients, static_cast<std::int64_t>(shares_) * Share::bytes(summand, slots())),
+        finish_(ledger, Kind::gradients, finish_bytes(summand)) {
+    for (std::size_t i = 0; i < shares_ && memory_.data() != nullptr; ++i) {
       char* const part = memory_.data() + static_cast<std::int64_t>(i) * Share::bytes(summand, slots());
       share_[i] =
           std::construct_at(reinterpret_cast<Share*>(part), summand, stream, static_cast<std::int64_t>(i) * slots(),
@@ -93,11 +109,12 @@ class Sum {
   }
 
   /// Whether there was memory for it.
-  bool ready() const { return memory_.data() != nullptr; }
-  std::int64_t bytes() const { return memory_.bytes(); }
+  bool ready() const { return memory_.data() != nullptr && finish_.data() != nullptr; }
+  std::int64_t bytes() const { return memory_.bytes() + finish_.bytes(); }
   int threads() const { return static_cast<int>(shares_); }
 
   void begin(const void* const* fixed, std::int64_t step, Key key) {
+    fixed_ = fixed;
     for (std::size_t i = 0; i < shares_; ++i) share_[i]->begin(fixed, step, key);
   }
 
@@ -114,23 +131,43 @@ class Sum {
     return outcome;
   }
 
-  /// After an Ok: the mean, which lies where the sum was, until the next `begin`.
+  /// After an Ok: what becomes of the mean. It stays there until the next `begin`.
   char* mean() {
     for (std::size_t reach = 1; reach < shares_; reach *= 2)
       for (std::size_t i = 0; i < shares_; i += 2 * reach)
-        add(summand_, share_[i]->result(), share_[i + reach]->result());
-    char* const result = share_[0]->result();
-    if (batch_ > 1) divide(summand_, result, batch_);
-    return result;
+        add(summand_.sums, share_[i]->result(), share_[i + reach]->result());
+    char* const sums = share_[0]->result();
+    if (batch_ > 1) divide(summand_.sums, sums, batch_);
+    return summand_.finish.function == nullptr ? sums : finished(sums);
   }
 
  private:
-  std::int64_t slots() const { return slots_of(batch_) / static_cast<std::int64_t>(shares_); }  // of one share
+  std::int64_t slots() const { return slots_of(summand_, batch_) / static_cast<std::int64_t>(shares_); }  // of a share
+
+  static std::int64_t finish_bytes(const Summand& summand) {
+    if (summand.finish.function == nullptr) return 64;
+    return summand.result.bytes + Memory::rounded(8 * (summand.fixed + summand.sums.outputs)) +
+           Memory::rounded(8 * summand.result.outputs) + summand.finish.workspace;
+  }
+
+  /// The result, from the fixed inputs and the mean. What finishes it is linear in the mean and cannot fail.
+  char* finished(char* sums) {
+    char* const result = finish_.data();
+    auto** const in = reinterpret_cast<const void**>(result + summand_.result.bytes);
+    char* const next = reinterpret_cast<char*>(in) + Memory::rounded(8 * (summand_.fixed + summand_.sums.outputs));
+    auto** const out = reinterpret_cast<void**>(next);
+    std::copy(fixed_, fixed_ + summand_.fixed, in);
+    for (std::int64_t k = 0; k < summand_.sums.outputs; ++k) in[summand_.fixed + k] = sums + summand_.sums.offsets[k];
+    for (std::int64_t k = 0; k < summand_.result.outputs; ++k) out[k] = result + summand_.result.offsets[k];
+    summand_.finish.function(summand_.finish.context, in, out, next + Memory::rounded(8 * summand_.result.outputs));
+    return result;
+  }
 
   const Summand& summand_;
   std::int64_t batch_;
   std::size_t shares_;
-  Memory memory_;
+  Memory memory_, finish_;
+  const void* const* fixed_ = nullptr;
   std::array<Share*, 16> share_{};
 };
 

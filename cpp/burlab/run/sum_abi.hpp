@@ -41,7 +41,7 @@ class SumJob {
 
   Outcome resume(Alarm alarm, char* result) {
     const auto outcome = sum_.resume(team_, alarm);
-    if (outcome.ok()) std::memcpy(result, sum_.mean(), static_cast<std::size_t>(summand_.bytes));
+    if (outcome.ok()) std::memcpy(result, sum_.mean(), static_cast<std::size_t>(summand_.result.bytes));
     return outcome;
   }
 

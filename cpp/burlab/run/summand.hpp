@@ -20,17 +20,27 @@ struct Stretch {
   std::int64_t wide;           // 1: float64, 0: float32
 };
 
-/// A kernel of one sample. Its inputs: the fixed ones (x, ...), one sample of each data array, and a key if it takes
-/// one.
+/// Where numbers lie in one block of memory.
+struct Block {
+  std::int64_t outputs, stretches;  // how many there are of each
+  const std::int64_t* offsets;      // of each output, bytes
+  const Stretch* parts;
+  std::int64_t bytes;  // a multiple of 64
+};
+
+/// What is averaged over a batch. `kernel` computes it for one sample (tile = 0), or adds it up for a tile of samples:
+/// then it adds to what `sums` holds. Its inputs: the fixed ones (x, ...); of each data array a sample, or the tile's
+/// one after another; likewise a key if it takes one.
 struct Summand {
   Kernel kernel;
-  std::int64_t fixed, arrays, keyed, outputs, stretches;  // how many there are of each
-  const char* const* data;                                // first byte of each data array
-  const std::int64_t* strides;                            // bytes from one sample to the next, of each data array
-  const std::int64_t* offsets;                            // where each output lies in a result, bytes
-  const std::int64_t* rows;  // bytes from one sample's output to the next, where all are kept
-  const Stretch* parts;
-  std::int64_t bytes;  // of a result, a multiple of 64
+  std::int64_t tile;                    // samples in one call
+  const void* const* contexts;          // instead of the kernel's: for 1, 2, ..., `tile` samples that count
+  std::int64_t fixed, arrays, keyed;    // how many there are of each
+  const char* const* data;              // first byte of each data array
+  const std::int64_t *strides, *sizes;  // bytes from one sample to the next, and of a sample, of each data array
+  const std::int64_t* rows;             // bytes from one sample's output to the next, where all are kept
+  Block sums, result;                   // what is added up, and what becomes of the mean
+  Kernel finish;  // from the fixed inputs and the mean of `sums`; no function: they are the result
 };
 
 /// How a call ended, and where it did not end well: a status with the node at fault above its low 8 bits, and the

@@ -26,7 +26,7 @@ class Validator {
       : plan_(validation),
         sum_(ledger, plan_.samples, plan_.stream, static_cast<int>(plan_.threads)),
         once_memory_(ledger, Kind::scratch, Evaluator::bytes(plan_.once)),
-        term_(ledger, Kind::scratch, plan_.samples.bytes),
+        term_(ledger, Kind::scratch, plan_.samples.result.bytes),
         once_(plan_.once, plan_.stream, once_memory_.data()) {}
 
   bool ready() const { return sum_.ready() && once_memory_.data() != nullptr && term_.data() != nullptr; }
@@ -49,9 +49,9 @@ class Validator {
     if (outcome.status == Stopped) return outcome;
     if (!outcome.ok()) return {outcome.status | kFault, outcome.sample};
     char* const result = sum_.mean();
-    if (plan_.once.kernel.function != nullptr) add(plan_.samples, result, term_.data());
-    value_ = plan_.samples.parts[0].wide ? *reinterpret_cast<double*>(result)
-                                         : static_cast<double>(*reinterpret_cast<float*>(result));
+    if (plan_.once.kernel.function != nullptr) add(plan_.samples.result, result, term_.data());
+    value_ = plan_.samples.result.parts[0].wide ? *reinterpret_cast<double*>(result)
+                                                : static_cast<double>(*reinterpret_cast<float*>(result));
     return {Ok, 0};
   }
 

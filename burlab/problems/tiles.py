@@ -1,0 +1,59 @@
+"""Tiles: how many samples a kernel takes at once, and that kernel for C++."""
+
+import ctypes
+from typing import Any
+
+from burlab.compiler.executable import Executable, build, build_tile
+from burlab.compiler.layout import VIEWS
+from burlab.graph import Graph
+from burlab.graph.tile import of_samples, tiled
+
+from .blocks import Layout, at
+
+_LARGEST = 64  # samples: lanes and rows are full long before
+_CACHE = 1 << 18  # bytes that the values of a tile may take, or half of the result if that is more
+
+
+def slots_of(batch: int, nbytes: int) -> int:
+    """The number of slots that a batch is cut into, as in `cpp/burlab/run/sum.hpp`; nbytes: of what is added up.
+
+    >>> slots_of(64, 1000), slots_of(64, 200_000), slots_of(1, 8)
+    (8, 2, 1)
+    """
+    least = 8 if nbytes < 1 << 16 else 32 if nbytes < 1 << 20 else 128
+    return min(16, 1 << (max(1, batch // least).bit_length() - 1))
+
+
+def tile_of(graph: Graph, sampled: list[bool], batch: int) -> int:
+    """The size of the tiles for a batch: a power of two, at most a slot, such that a tile stays in cache."""
+    result = sum(y.nbytes for y in graph.outputs)
+    values = sum(n.nbytes for n in of_samples(graph, sampled) if n.op not in VIEWS and n.op != "input")
+    room = max(_CACHE, result // 2) // max(values, 1)
+    return _power(min(_LARGEST, room, batch // slots_of(batch, result)))
+
+
+def _power(size: int) -> int:
+    return 1 << (max(size, 1).bit_length() - 1)
+
+
+class Tile:
+    """A kernel of `size` samples, and what makes the result of the mean of its sums."""
+
+    def __init__(self, graph: Graph, sampled: list[bool], size: int, groups: tuple[int, ...]) -> None:
+        """graph: simplified; groups: of its outputs, as in `Layout.of`."""
+        made = tiled(graph, sampled, size)
+        self.size = size
+        self.executable: Executable = build_tile(made.graph)
+        self.finish = None if made.finish is None else build(made.finish)
+        own = groups if self.finish is None else [1] * len(made.graph.outputs)
+        self.sums = Layout.of_nodes(made.graph.outputs, own)
+        self._contexts: dict[int, int] = {}
+        self._table: Any = (ctypes.c_void_p * size)()
+
+    def contexts(self, batch: int) -> int:
+        """The address of the contexts for the tiles of a batch: those that are full, and the last ones of slots."""
+        slots = slots_of(batch, self.sums.nbytes)
+        lengths = {batch * (k + 1) // slots - batch * k // slots for k in range(slots)}
+        for count in {self.size, *(length % self.size for length in lengths), 1} - {0}:
+            self._table[count - 1] = self.executable.context_for(count)
+        return at(self._table)
