@@ -239,6 +239,28 @@ def test_a_knob_turned_in_the_past_branches_off(panel):
     panel.shot("panel")
 
 
+def test_zooming_in_shows_every_step(panel):
+    panel.fill("number of steps", "100000")
+    panel.says("Paused at step 100,000$")
+    panel.shows("the value", "data[1].x.at(-1) === 99999")
+    plot = panel.find(".nsewdrag").first
+    box = plot.bounding_box()
+    middle = box["y"] + box["height"] / 2
+    inside = "data[1].x.filter(x => x >= layout.xaxis.range[0] && x <= layout.xaxis.range[1])"
+    for _ in range(2):  # also after a choice that was given up
+        panel.page.mouse.move(box["x"] + 0.5 * box["width"], middle)
+        panel.page.mouse.down()
+        panel.page.mouse.move(box["x"] + 0.502 * box["width"] + 12, middle, steps=4)
+        panel.page.mouse.up()
+        panel.shows("a part", "layout.xaxis.range[1] - layout.xaxis.range[0] < 10000")
+        panel.shows("more points of it", f"{inside}.length > 400")
+        panel.shot("panel_zoomed")
+        panel.page.wait_for_timeout(500)  # else it is one more click of the same
+        plot.dblclick()
+        panel.shows("all of it", "layout.xaxis.range[1] > 90000 && layout.yaxis4.tickmode === 'linear'")
+        panel.shows("no more points than that", "data[1].x.filter(x => x > 50000 && x < 52500).length < 100")
+
+
 def test_two_parameters_are_seen_on_their_way(panel):
     panel.shows("the landscape", "data.some(t => t.type === 'contour' && t.z?.length === 121)")
     panel.shows("the minimum", "data.some(t => t.name === 'minimum' && t.x[0] === 1 && t.y[0] === 1)")

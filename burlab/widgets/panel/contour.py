@@ -50,11 +50,11 @@ def changes(model: Model) -> Iterator[tuple[str, Any]]:
     yield "landscape", ((id(ground.heights),), lambda: _heights(ground.heights))
     for name, points in {"minimum": _EMPTY, "saddle": _EMPTY, **marks(model.run.problem)}.items():
         yield name, (len(points), _scatter(points))
-    steps, points = model.lines.path
+    steps, points = model.lines.way.steps, model.lines.way.points
     here = id(points), t if t < model.run.length else None
     yield "path", (here, _path(points[steps <= t] if t < model.run.length else points))
     yield "path ahead", (here, _path(points[steps >= t] if t < model.run.length else _EMPTY))
-    old = [_EMPTY, *(part for line in model.old for part in (line.path[1], np.full((1, 2), np.nan)))]
+    old = [_EMPTY, *(part for line in model.old for part in (line.way.points, np.full((1, 2), np.nan)))]
     yield "old path", (tuple(id(line) for line in model.old), _scatter(np.concatenate(old)))
     yield "point", ((here, tuple(model.point)), _scatter(model.point[None]))
 

@@ -1,7 +1,7 @@
 """The plots of a panel: one plotly figure, changed in place and only where something is new."""
 
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,17 +9,13 @@ import plotly.graph_objects as go  # pyright: ignore[reportMissingTypeStubs] - p
 
 from . import contour
 from .arrangement import Place, arranged
-from .lines import Lines
-from .look import BLUE, GREEN, GREY, ORANGE, axis_of, cursor, layout
+from .curves import Change, curve, events, finer
+from .lines import PACE
+from .look import BLUE, GREEN, GREY, ORANGE, axis_of, cursor, layout, ticks
 from .model import Model, Plot
 from .pyramid import NOTHING
 
-_BREAK = np.array([np.nan])  # where a drawn line stops and another one starts
 _OFTEN = {"x", "y", "mode"}
-_FEW = 60  # points that are drawn as dots
-_EVENTS = 300  # changes of hyperparameters that are marked, the last ones
-
-Change = tuple[Any, Callable[[], dict[str, Any]]]  # a version, and what a trace gets when it is new
 
 
 class Figure:
@@ -39,16 +35,21 @@ class Figure:
                 self._add(name, trace)
         self.draw(model)
 
+    @property
+    def window(self) -> tuple[float, float] | None:
+        """The first and the last step in sight, where someone has zoomed in."""
+        return self._zoom("x")
+
     def draw(self, model: Model) -> bool:
         """Show what is new, in one message; whether there was anything."""
         if model is not self._model():
             self._model = weakref.ref(model)
             self._shown.clear()
-        changes = [*self._curves(model), ("events", _events(model))]
+        changes = [*self._curves(model), ("events", events(model))]
         if self._arrangement.square:
             changes += contour.changes(model)
         traces = {name: make() for name, (version, make) in changes if self._is_new(name, version)}
-        frame: dict[str, Any] = {}
+        frame = self._given_up()
         for name, version, value in self._frame(model):
             if self._is_new(name, version):
                 frame |= value
@@ -58,6 +59,21 @@ class Figure:
             self._shown.clear()  # nobody knows what has arrived
             raise
         return bool(traces or frame)
+
+    def _zoom(self, name: str) -> tuple[float, float] | None:
+        """What is in sight along an axis, where that was chosen by hand."""
+        axis = self.widget.layout[_long(name)]
+        return None if axis.range is None or axis.autorange else (float(axis.range[0]), float(axis.range[1]))
+
+    def _given_up(self) -> dict[str, Any]:
+        """What undoes a choice that a double click has ended: the range stays there else, and hides the next choice."""
+        frame: dict[str, Any] = {}
+        for name in (*self._arrangement.columns, *(place.y for place in self._arrangement.places)):
+            axis = self.widget.layout[_long(name)]
+            if axis.autorange and axis.range is not None:
+                frame |= {f"{_long(name)}.range": None, f"{_long(name)}.autorange": None}
+                self._shown.pop(name, None)  # one whose range is sent gets it again
+        return frame
 
     def _send(self, traces: dict[str, dict[str, Any]], frame: dict[str, Any]) -> None:
         """One message for all that changes often, past plotly's validation, which takes ten times as long."""
@@ -85,19 +101,24 @@ class Figure:
     def _curves(self, model: Model) -> Iterator[tuple[str, Change]]:
         old = tuple((id(line), line.version) for line in model.old)
         for place, plot in self._now(model):
+            fine = model.fine and (id(model.fine), model.fine.version)
             for name in plot.columns:
-                yield name, ((model.lines.version, plot.log), _curve([model.lines], name, place.points, plot.log))
+                make = finer(
+                    curve([model.lines], name, place.points, plot.log), model.fine, name, place.points, plot.log
+                )
+                yield name, ((model.lines.version, plot.log, fine), make)
             main = plot.columns[0]
-            yield f"old {main}", ((old, plot.log), _curve(model.old, main, place.points, plot.log))
+            yield f"old {main}", ((old, plot.log), curve(model.old, main, place.points, plot.log))
 
     def _frame(self, model: Model) -> Iterator[tuple[str, Any, dict[str, Any]]]:
         """Name and version of what the layout says, and what to change in it."""
         for place, plot in self._now(model):
-            axis = axis_of(plot)
-            yield place.y, axis, {f"yaxis{place.y[1:]}.{key}": value for key, value in axis.items()}
+            by_hand = plot.name != PACE or self.window  # else its range is the one that was sent
+            axis = axis_of(plot, self._zoom(place.y) if by_hand else None)
+            yield place.y, axis, {f"{_long(place.y)}.{key}": value for key, value in axis.items()}
         t, length = int(model.run.t), int(model.run.length)
         whole = length < 5  # no fractions of steps
-        yield "x", whole, {"xaxis.dtick": 1 if whole else None}
+        yield "x", whole, {f"xaxis.{key}": value for key, value in ticks(1 if whole else None).items()}
         ahead = (t, length) if t < length else None
         yield "shapes", ahead, {"shapes": [shape for x in self._arrangement.columns for shape in cursor(x, t, length)]}
         if self._arrangement.square:
@@ -109,41 +130,13 @@ class Figure:
         return ((place, plots[place.plot.name]) for place in self._arrangement.places)
 
 
-def _curve(lines: list[Lines], name: str, count: int, log: bool) -> Callable[[], dict[str, Any]]:
-    """The points of a column, of several runs one after the other."""
+def _long(name: str) -> str:
+    """What the layout calls an axis.
 
-    def make() -> dict[str, Any]:
-        pieces = [line.curves[name].points(count, log=log) for line in lines if name in line.curves]
-        if len(pieces) > 1:
-            pieces = [part for piece in pieces for part in (piece, (_BREAK, _BREAK))]
-        x = np.concatenate([NOTHING, *(x for x, _ in pieces)])
-        y = np.concatenate([NOTHING, *(y for _, y in pieces)])
-        return {"x": x, "y": y, "mode": "lines+markers" if x.size <= _FEW else "lines"}
-
-    return make
-
-
-def _events(model: Model) -> Change:
-    """Where hyperparameters were changed, on the curve of the value."""
-    events = model.events[-_EVENTS:]
-
-    def make() -> dict[str, Any]:
-        rows = [(event, model.run.at(event.step)) for event in events]
-        marked = [(event, row["value"]) for event, row in rows if row]
-        return {
-            "x": np.array([float(event.step) for event, _ in marked]),
-            "y": np.array([value for _, value in marked]),
-            "hovertext": [
-                f"{event.name} follows its schedule" if np.isnan(event.value) else f"{event.name} = {event.value:.6g}"
-                for event, _ in marked
-            ],
-        }
-
-    return (
-        len(events),
-        events[-1:] and (events[-1].step, model.run.length > events[-1].step),
-        id(model.run.parent),
-    ), make
+    >>> _long("y2")
+    'yaxis2'
+    """
+    return f"{name[0]}axis{name[1:]}"
 
 
 def _looks(plot: Plot) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -19,6 +19,9 @@ function render({ model, el }) {
       if (!rows.has(knob.name)) rows.set(knob.name, knobRow(knobs, knob.name, (message) => model.send(message)));
       rows.get(knob.name)(knob);
     }
+    const longest = Math.max(...state.knobs.map((knob) => knob.name.length), 2);
+    knobs.style.setProperty("--label", `${longest}ch`);
+    knobs.toggleAttribute("data-schedules", state.knobs.some((knob) => knob.schedule));
     drawMemory(memory, state.memory);
     el.dataset.ready = "true";
   }

@@ -15,7 +15,7 @@ from .pyramid import Series
 _SECONDS = 1.5  # that a landscape may take
 _FINE, _COARSE = 121, 31  # points along each axis
 _MARGIN = 0.15  # of the box, around a path that leaves it
-_FARTHEST = 1e6  # boxes away: a run that diverges is not followed there
+_FARTHEST = 20.0  # times the first box: a run that diverges is not followed further
 
 
 class Ground:
@@ -29,6 +29,7 @@ class Ground:
         self.heights: Any = None
         self.why = ""
         self.box: Series = _first_box(run)
+        self._centre, self._reach = self.box.mean(axis=1), _FARTHEST * np.ptp(self.box, axis=1)
         self._followed: Any = None  # the path that was looked at last
         self._wanted: Any = None  # the box of the heights that are there or being computed
         self._thread: threading.Thread | None = None
@@ -47,8 +48,7 @@ class Ground:
 
     def _follow(self, points: Series) -> None:
         """A box that holds the path, with a margin where it was too small."""
-        centre, extent = self.box.mean(axis=1), np.ptp(self.box, axis=1)
-        near = points[(np.abs(points - centre) < _FARTHEST * extent).all(axis=1)]  # NaN is not near
+        near = points[(np.abs(points - self._centre) < self._reach).all(axis=1)]  # NaN is not near
         if not near.size:
             return
         low, high = np.minimum(self.box[:, 0], near.min(axis=0)), np.maximum(self.box[:, 1], near.max(axis=0))

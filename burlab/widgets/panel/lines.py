@@ -6,31 +6,28 @@ from typing import Any
 
 import numpy as np
 
-from burlab.plots import apart
-
 from .pyramid import Pyramid, Series
+from .way import Way
 
-NOT_DRAWN = ("step", "stamp_step", "stamp_time")
+NOT_DRAWN = ("step", "samples", "stamp_step", "stamp_time")
 PACE = "time_per_step"  # seconds, between two time stamps
 _PIECE = 1 << 18  # entries that are read at once: two megabytes a column
-_LONG, _WAIT = 4000, 0.3  # a path of more points is read again after so many seconds
-_NO_PATH = (np.empty(0), np.empty((0, 2)))
 _RECENT = 32  # time stamps that tell how fast it is now
 
 
 class Lines:
-    """A pyramid for every column of a run's record. `read` costs time in the rows that are new.
+    """A pyramid for every column of a run's record, and its way. `read` costs time in the rows that are new.
 
-    version: changes when there is something new to draw.
+    window: the first and the last step that are taken; None for all, and only then the way. version: changes when there
+    is something new to draw.
     """
 
-    def __init__(self, run: Any) -> None:
+    def __init__(self, run: Any, window: tuple[float, float] | None = None) -> None:
         self.run = run
+        self.window = window
         self.version = 0
         self.curves: dict[str, Pyramid] = {}
-        self.path: tuple[Series, Series] = _NO_PATH  # steps and points, of two parameters
-        self._path_is_old = True
-        self._next_path = 0.0
+        self.way = Way()
         self._cursor: Any = None
         self._parent: Any = run.parent
         self._recent: list[tuple[float, float]] = []  # time stamps
@@ -43,7 +40,8 @@ class Lines:
         end = monotonic() + seconds
         while (count := self._read_piece()) == _PIECE and monotonic() < end:
             pass
-        self._read_path()
+        if not self.window:
+            self.way.read(self.run)
         return count < _PIECE
 
     def _read_piece(self) -> int:
@@ -54,38 +52,25 @@ class Lines:
                 curve.clear()
             self._stamp = (-1.0, 0.0)
             self._recent.clear()
-            self.path = _NO_PATH
+            self.way.clear()
         steps = rows["step"]
+        taken = self._taken(steps)
         for name in rows:
             if name not in NOT_DRAWN:
-                self._curve(name).append(steps, rows[name])
+                self._curve(name).append(steps[taken], rows[name][taken])
         self._read_stamps(rows["stamp_step"], rows["stamp_time"])
-        new = bool(fresh or steps.size)
+        new = bool(fresh or steps[taken].size)
         self.version += new
-        self._path_is_old |= new
+        if new:
+            self.way.grown()
         return int(steps.size)
 
-    def _read_path(self) -> None:
-        """The path is read whole: at rest at once, and a long one of a run that plays now and then.
-
-        A run thins its path as it grows. What was read before is finer, and is kept.
-        """
-        now = monotonic()
-        if not self._path_is_old or (now < self._next_path and self.run.running):
-            return
-        self._path_is_old = False
-        found = self.run.path
-        if found is None:
-            return
-        (steps, points), (known_steps, known) = found, self.path
-        if known.shape[1] == points.shape[1]:
-            new = steps > (known_steps[-1] if known_steps.size else -1)
-            steps, points = np.concatenate([known_steps, steps[new]]), np.concatenate([known, points[new]])
-        if len(steps) > _LONG:
-            seen = apart(points)
-            steps, points = steps[seen], points[seen]
-            self._next_path = now + _WAIT
-        self.path = steps, points
+    def _taken(self, steps: Series) -> slice:
+        """Which rows lie in the window."""
+        if self.window is None:
+            return slice(None)
+        first, last = self.window
+        return slice(*np.searchsorted(steps, [first, np.nextafter(last, np.inf)]).tolist())
 
     def _curve(self, name: str) -> Pyramid:
         return self.curves.setdefault(name, Pyramid())
@@ -98,7 +83,9 @@ class Lines:
         when: Series = np.concatenate([[self._stamp[1]], times])
         done, took = np.diff(at), np.diff(when)
         real = done > 0
-        self._curve(PACE).append(steps[real], took[real] / done[real] * 1e-9)
+        shown, pace = steps[real], took[real] / done[real] * 1e-9
+        taken = self._taken(shown)
+        self._curve(PACE).append(shown[taken], pace[taken])
         if steps.size:
             self._stamp = (float(steps[-1]), float(times[-1]))
 

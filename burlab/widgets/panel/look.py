@@ -11,22 +11,36 @@ BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#8f9aa6"
 _INK, _GRID = "#5b6673", "rgba(128, 136, 148, 0.22)"
 _SMALL = 11  # size of letters
 _AXIS = {
-    "gridcolor": _GRID, "zeroline": False, "linecolor": _GRID, "tickfont": {"size": _SMALL},
+    "gridcolor": _GRID, "zeroline": False, "linecolor": _GRID, "tickfont": {"size": _SMALL}, "ticks": "",
     "ticklabeloverflow": "allow",  # plotly measures every label otherwise
 }  # fmt: skip
 _TICKS = 4  # labels along an axis of decades
 
 
-def axis_of(plot: Plot) -> dict[str, Any]:
-    """What depends on the values that a plot shows: powers of ten only, where there are several."""
+def axis_of(plot: Plot, sight: tuple[float, float] | None) -> dict[str, Any]:
+    """What depends on the values that a plot shows: powers of ten only, where there are several.
+
+    sight: the ends of its axis, where they were chosen by hand; of one with logarithms, theirs.
+    """
     if not plot.log:
-        return {"type": "linear", "dtick": None, "tickfont": {"size": _SMALL}}
-    decades = math.log10(plot.high / plot.least)
+        return {"type": "linear", "tickfont": {"size": _SMALL}} | ticks(None)
+    if sight:
+        decades = sight[1] - sight[0]
+        return {"type": "log"} | ticks(None if decades < 1 else "D2" if decades < 2 else math.ceil(decades / _TICKS))
     if plot.name == PACE:  # in whole decades: plotly labels parts of one without their unit
         ends = [math.floor(math.log10(plot.low) - 0.1), math.ceil(math.log10(plot.high) + 0.1)]
-        return {"type": "log", "dtick": math.ceil((ends[1] - ends[0]) / _TICKS), "range": ends}
+        return {"type": "log", "range": ends} | ticks(math.ceil((ends[1] - ends[0]) / _TICKS))
+    decades = math.log10(plot.high / plot.least)
     powers = {"tickfont": {"size": _SMALL / 1.25}}  # which plotly writes larger than other numbers
-    return {"type": "log", "dtick": math.ceil(decades / _TICKS) if decades > 1 else None} | powers
+    return {"type": "log"} | ticks(math.ceil(decades / _TICKS) if decades > 1 else None) | powers
+
+
+def ticks(every: int | str | None) -> dict[str, Any]:
+    """Labels every so many steps or decades, or "D2" for 1, 2, 5, 10, ...; None where plotly is to choose.
+
+    It does that only if it is told so; and of a decade or a little more it would write every digit, one on another.
+    """
+    return {"dtick": every, "tickmode": "auto" if every is None else "linear"}
 
 
 def cursor(x: str, t: int, length: int) -> list[dict[str, Any]]:
@@ -76,7 +90,7 @@ def _title(x: str, y: str, text: str) -> dict[str, Any]:
 def _below(x: str, text: str) -> dict[str, Any]:
     """The word for an axis from left to right."""
     at = {"xref": f"{x} domain", "x": 0.5, "xanchor": "center", "yref": "paper", "y": 0, "yanchor": "top"}
-    return at | {"text": text, "showarrow": False, "yshift": -18, "font": {"size": _SMALL}}
+    return at | {"text": text, "showarrow": False, "yshift": -20, "font": {"size": _SMALL}}
 
 
 def _beside(x: str, y: str, text: str) -> dict[str, Any]:

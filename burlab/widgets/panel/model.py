@@ -1,6 +1,7 @@
 """What the panel of a run shows, and what its controls do. It knows no screen: a view draws it, a test reads it."""
 
 import math
+import re
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
@@ -50,8 +51,9 @@ class Model:
     """The panel of one run, to be used by one thread: `obey` an intent, `look` at the run, read what is to be shown.
 
     error: what the last intent ran into. behind: whether there is more to read. lines: the record; old: those of the
-    runs that this one branched from, the nearest first. events: the changes of hyperparameters. point: where a run with
-    two parameters is, shape (2,).
+    runs that this one branched from, the nearest first. fine: the part of the record that someone has zoomed in on, if
+    there is more to see there than in `lines`. events: the changes of hyperparameters. point: where a run with two
+    parameters is, shape (2,).
     """
 
     def __init__(self, run: Any) -> None:
@@ -60,6 +62,7 @@ class Model:
         self.behind = False
         self.lines = Lines(run)
         self.old: list[Lines] = []
+        self.fine: Lines | None = None
         self.scales: dict[str, Scale] = {name: scale_for(name, run.hyper[name]) for name in run.hyper}
         self.commands = Commands(run, self.scales.__getitem__)
         self.ground = Ground(run) if self._is_plane() else None
@@ -78,11 +81,19 @@ class Model:
         except Exception as error:  # whatever a run raises is shown, and the panel lives on
             self.error = f"{type(error).__name__}: {error}"
 
+    def zoom(self, window: tuple[float, float] | None) -> None:
+        """Read the steps of a window, first and last, as finely as it can be seen. None: look at all of them."""
+        wanted = window if self.lines.curves["value"].width > 1 else None
+        if wanted != (self.fine and self.fine.window):
+            self.fine = Lines(self.run, wanted) if wanted else None
+
     def look(self) -> None:
         """Read what is new."""
         now = monotonic()
         self._do_bursts(now)
         self.behind = not self.lines.read(_READING)
+        if self.fine is not None:
+            self.behind |= not self.fine.read(_READING)
         known = {id(line.run): line for line in self.old}
         self.old = [known.get(id(run)) or Lines(run) for run in family(self.run)]
         for line in self.old:
@@ -90,15 +101,18 @@ class Model:
         self._look_at_knobs()
         if self.ground is not None:
             self.point = self._place()
-            self.ground.look(self.run, self.lines.path[1])
+            self.ground.look(self.run, self.lines.way.points)
         self._mark(now)
 
     @property
     def problem(self) -> str:
         """What is minimized, in a word or two."""
         problem = self.run.problem
-        name = getattr(problem, "__name__", "").strip("<>") or type(problem).__name__
-        return "the function" if problem is None or name == "lambda" else name.replace("_", " ")
+        name = getattr(problem, "__name__", "").strip("<>")
+        if problem is None or name == "lambda":
+            return "a function"
+        kind = re.sub("(?<=[a-z])(?=[A-Z])", " ", type(problem).__name__).lower()
+        return name.replace("_", " ") or kind
 
     @property
     def active(self) -> bool:
@@ -131,7 +145,7 @@ class Model:
 
     def _place(self) -> Series:
         """Where the run is: between two looks at one that runs, the newest point of its path is near enough."""
-        points = self.lines.path[1]
+        points = self.lines.way.points
         return points[-1] if self.run.running and len(points) else flat(self.run.x)
 
     def _look_at_knobs(self) -> None:

@@ -3,6 +3,8 @@
 import math
 from typing import Any
 
+from burlab.optim import SciPy
+
 from . import words
 from .lines import PACE
 from .model import TITLES, Model
@@ -34,8 +36,11 @@ def state_of(model: Model) -> dict[str, Any]:
 
 
 def _title(model: Model) -> str:
-    optimizer = type(model.run.optimizer).__name__ if model.run.optimizer is not None else "run"
-    return f"{optimizer} on {model.problem}"
+    optimizer = model.run.optimizer
+    if optimizer is None:
+        return f"a loaded run on {model.problem}"
+    name = optimizer.method if isinstance(optimizer, SciPy) else type(optimizer).__name__
+    return f"{name} on {model.problem}"
 
 
 def _status(model: Model, t: int, length: int) -> tuple[str, str]:

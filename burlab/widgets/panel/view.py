@@ -69,6 +69,7 @@ class View:
     def show(self, model: Model) -> None:
         """Send what has changed."""
         with self.figure.widget.gate:
+            model.zoom(self.figure.window)
             moved = self.figure.draw(model)
         state = state_of(model)
         if not (moved or state != self._told):

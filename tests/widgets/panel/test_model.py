@@ -227,10 +227,10 @@ def test_a_path_keeps_what_was_read_when_it_was_finer():
         run.write(n)
         run.path = np.arange(0, run.t + 1, stride), points[: run.t + 1 : stride]
         model.look()
-    steps, path = model.lines.path
+    steps, path = model.lines.way.steps, model.lines.way.points
     assert set(range(101)) | set(range(102, 501, 2)) <= set(steps)
     np.testing.assert_array_equal(path, points[steps.astype(int)])
     assert (np.diff(steps) > 0).all()
     run.generation += 1
     model.look()
-    np.testing.assert_array_equal(model.lines.path[0], run.path[0])
+    np.testing.assert_array_equal(model.lines.way.steps, run.path[0])

@@ -143,3 +143,66 @@ def test_the_panel_looks_while_a_run_plays():
     assert steps == sorted(steps)
     assert steps[-1] > steps[0]
     assert rested(model)["length"] == run.length
+
+
+def test_where_someone_zooms_in_there_is_more_to_see():
+    run = quadratic(1e-6, steps=200_000)
+    model = Model(run)
+    figure = Figure(model)
+    assert figure.window is None
+
+    def drawn():
+        while True:
+            model.zoom(figure.window)
+            model.look()
+            if not model.behind:
+                break
+        figure.draw(model)
+        return figure.widget.data[1].x, figure.widget.data[1].y
+
+    x, _ = drawn()
+    assert np.sum((x >= 100_000) & (x <= 100_500)) < 20
+    figure.widget.layout.xaxis.range = (100_000, 100_500)
+    x, y = drawn()
+    inside = (x >= 100_000) & (x <= 100_500)
+    assert inside.sum() == 501
+    drawings = [trace.x for trace in figure.widget.data if trace.xaxis == "x" and len(trace.x)]
+    assert len(drawings) == 4
+    assert all((np.diff(x) > 0).all() for x in drawings), "each curve goes on from left to right"
+    np.testing.assert_array_equal(y, run.history["value"][x.astype(int)])
+    assert x[-1] == 199_999, "around it the whole curve stays"
+    figure.widget.layout.xaxis.autorange = True
+    x, _ = drawn()
+    assert model.fine is None
+    assert np.sum((x >= 100_000) & (x <= 100_500)) < 20
+    figure.widget.layout.xaxis.range = (100_000, 100_500)  # what a page says of a next choice
+    assert figure.window == (100_000, 100_500)
+
+
+def my_loss(x):
+    return np.sum(x**2)
+
+
+def test_the_title_names_what_minimizes_what():
+    data = bl.FiniteSum(lambda x, a: np.sum((x - a) ** 2), np.ones((3, 2)))
+    start = np.ones(2)
+    for problem, optimizer, title in (
+        (my_loss, bl.optim.Adam(1e-3), "Adam on my loss"),
+        (lambda x: np.sum(x**2), bl.optim.SciPy("CG"), "CG on a function"),
+        (data, bl.optim.GD(0.1), "GD on finite sum"),
+    ):
+        assert state_of(Model(bl.minimize(problem, start, optimizer)))["title"] == title
+
+
+def test_ticks_stay_apart_where_someone_zooms_in():
+    figure = Figure(model := Model(quadratic(0.05, steps=3000)))
+    axis = figure.widget.layout.yaxis
+    assert (axis.type, axis.tickmode) == ("log", "linear")
+    for sight, mode, every in (
+        ((-1.2, 0.0), "linear", "D2"),
+        ((-9.0, -1.0), "linear", 2),
+        ((-1.2, -0.9), "auto", None),
+    ):
+        axis.range = sight
+        figure.draw(model)
+        assert (axis.tickmode, axis.dtick) == (mode, every)

@@ -1,0 +1,50 @@
+"""The way of a run with two parameters, kept as fine as it was ever read."""
+
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from burlab.plots import apart
+
+from .pyramid import Series
+
+_LONG, _WAIT = 4000, 0.3  # a way of more points is read again after so many seconds
+_NONE = (np.empty(0), np.empty((0, 2)))
+
+
+class Way:
+    """steps: shape (n,), points: shape (n, d), float64. A run thins its path as it grows: what was once read stays."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Nowhere."""
+        self.steps: Series
+        self.points: Series
+        self.steps, self.points = _NONE
+        self._is_old = True
+        self._next = 0.0
+
+    def grown(self) -> None:
+        """There may be more of it."""
+        self._is_old = True
+
+    def read(self, run: Any) -> None:
+        """Take what is new: all of it, of a run at rest at once, and a long one of a run that plays now and then."""
+        now = monotonic()
+        if not self._is_old or (now < self._next and run.running):
+            return
+        self._is_old = False
+        if (found := run.path) is None:
+            return
+        steps, points = found
+        if self.points.shape[1] == points.shape[1]:
+            new = steps > (self.steps[-1] if self.steps.size else -1)
+            steps, points = np.append(self.steps, steps[new]), np.concatenate([self.points, points[new]])
+        if len(steps) > _LONG:
+            seen = apart(points)
+            steps, points = steps[seen], points[seen]
+            self._next = now + _WAIT
+        self.steps, self.points = steps, points
