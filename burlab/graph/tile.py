@@ -69,13 +69,17 @@ def of_samples(graph: Graph, sampled: Sequence[bool]) -> set[Node]:
 
 def _ends(graph: Graph, own: set[Node]) -> list[_End]:
     """Where the graph of a tile ends; those that are outputs first, in their order."""
+    nodes = topological(graph.outputs)
+    inside: dict[Node, list[Node]] = {}  # linear operations on nothing but sums over something that samples have
+    for n in nodes:
+        if n in own and (through := _through(n, own)) and all(x in inside or _reduces(x, own) for x in through):
+            inside[n] = through
     wanted = own.intersection(graph.outputs)
     ends: list[_End] = []
-    for n in reversed(topological(graph.outputs)):
+    for n in reversed(nodes):
         if n in wanted:
-            through = _through(n, own)
-            wanted.update(through)
-            if not through:
+            wanted.update(inside.get(n, ()))
+            if n not in inside:
                 ends.append(_end(n, own))
     first = {n: k for k, n in reversed(list(enumerate(map(_bare, graph.outputs))))}
     return sorted(ends, key=lambda end: first.get(end.node, len(first)))
@@ -94,19 +98,29 @@ def _through(n: Node, own: set[Node]) -> list[Node]:
     return ours if n.op in ("div", "gather", "scatter") and second not in own else []
 
 
+def _reduces(n: Node, own: set[Node]) -> bool:
+    """Whether the sum over samples is cheaper together with the node's own sum."""
+    return _turned(n, own) or (
+        n.op in ("contract", "sum", "scatter") and all(x in own for x in n.inputs) and not _is_batched_scatter(n)
+    )
+
+
+def _is_batched_scatter(n: Node) -> bool:
+    return n.op == "scatter" and n.params[0] > 0
+
+
 def _end(n: Node, own: set[Node]) -> _End:
     if _turned(n, own):
         product = n.inputs[0]
         spec, _, out = product.params.partition("->")
         return _product(n, product.inputs, f"{spec}->{''.join(out[k] for k in n.params)}")
-    if all(x in own for x in n.inputs):
-        if n.op == "contract":
-            return _product(n, n.inputs, n.params)
-        if n.op == "sum":
-            return _End(n, n.inputs, partial(_sum, axes=(0, *(axis + 1 for axis in n.params))))
-        if n.op == "scatter" and n.params[0] == 0:
-            return _End(n, n.inputs, partial(_scatter, size=n.params[1]))
-    return _End(n, (n,), partial(_sum, axes=(0,)))
+    if not _reduces(n, own):
+        return _End(n, (n,), partial(_sum, axes=(0,)))
+    if n.op == "contract":
+        return _product(n, n.inputs, n.params)
+    if n.op == "sum":
+        return _End(n, n.inputs, partial(_sum, axes=(0, *(axis + 1 for axis in n.params))))
+    return _End(n, n.inputs, partial(_scatter, size=n.params[1]))
 
 
 def _sum(xs: list[Node], axes: tuple[int, ...]) -> Node:

@@ -30,10 +30,11 @@ class SampleKernel:
     """A function of shared arguments, one sample and a key, compiled. It returns a tuple of trees of floats.
 
     graph: inputs: leaves of the shared arguments, one sample of each data array, the key if it is keyed. structure: of
-    the tuple that the outputs are. A result's memory is laid out with one group per tree.
+    the tuple that the outputs are. tile: samples in one call, None to choose. A result's memory is laid out with one
+    group per tree.
     """
 
-    def __init__(self, graph: Graph, structure: tree.TreeDef, data: Data, keyed: bool) -> None:
+    def __init__(self, graph: Graph, structure: tree.TreeDef, data: Data, keyed: bool, tile: int | None = None) -> None:
         self.graph = simplify(graph)
         self.structure = structure
         self.groups = tuple(child.num_leaves for child in structure.children())
@@ -42,6 +43,7 @@ class SampleKernel:
         self.layout = Layout.of_nodes(self.graph.outputs, self.groups)
         self._fixed = len(self.graph.inputs) - len(data.arrays) - keyed
         self._sampled = [k >= self._fixed for k in range(len(self.graph.inputs))]
+        self._tile = tile
         self._tiles: dict[int, Tile] = {}
         self._addresses = (_POINTER * max(len(data.arrays), 1))(*(a.ctypes.data for a in data.arrays))
         self._strides = integers([a.strides[0] for a in data.arrays])
@@ -49,11 +51,13 @@ class SampleKernel:
         self._steps = integers(self.layout.sizes)
 
     @staticmethod
-    def trace(f: Callable[..., Any], shared: Sequence[tree.Tree], data: Data, keyed: bool) -> "SampleKernel":
+    def trace(
+        f: Callable[..., Any], shared: Sequence[tree.Tree], data: Data, keyed: bool, tile: int | None = None
+    ) -> "SampleKernel":
         """The kernel of a Python function. shared: examples of the arguments that all samples share."""
         keyword = {"key": np.zeros(2, np.uint64)} if keyed else {}
         traced = trace(f, (*shared, *data.example), keyword)
-        return SampleKernel(traced.graph, traced.result, data, keyed)
+        return SampleKernel(traced.graph, traced.result, data, keyed, tile)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -93,7 +97,7 @@ class SampleKernel:
 
     def tile(self, batch: int) -> Tile:
         """The tiles that a batch of more than one sample is cut into."""
-        size = tile_of(self.graph, self._sampled, batch)
+        size = self._tile or tile_of(self.graph, self._sampled, batch)
         if size not in self._tiles:
             self._tiles[size] = Tile(self.graph, self._sampled, size, self.groups)
         return self._tiles[size]

@@ -13,6 +13,7 @@ from .numbers import whole
 from .oracle import Oracle
 from .point import Array, Point, as_point, like_point
 from .sampling import Stream, as_indices, full, listed
+from .tiles import LARGEST
 
 Tree = Any
 
@@ -22,8 +23,9 @@ class FiniteSum:
 
     loss: (x, *sample) -> number, in NumPy; where it takes `key=` it gets a random key of its own per sample.
     data: an array or a tuple of arrays with a leading sample axis, float32, float64, integers or bool.
-    regularizer: x -> number, added once. threads: at most 16 work on a sum; their number changes no bit. has_aux: the
-    loss gives (number, {name: number, ...}); a run records the batch's means of these metrics as columns.
+    regularizer: x -> number, added once. threads: at most 16 work on a sum; their number changes no bit. tile: how many
+    samples one call of the kernel takes, 1 to 64, by default as many as stay in cache; it changes no bit either.
+    has_aux: the loss gives (number, {name: number, ...}); a run records the batch's means of these metrics as columns.
     x is a float array or any tree of them; results have its structure and dtypes. `indices`, shape (b,), chooses a
     batch of samples, repeats allowed, in place of all n.
 
@@ -40,13 +42,15 @@ class FiniteSum:
         regularizer: Callable[[Any], Any] | None = None,
         *,
         threads: int = 1,
+        tile: int | None = None,
         has_aux: bool = False,
     ) -> None:
         if not callable(loss):
             raise ArgumentError(f"loss is a {type(loss).__name__}, expected a function loss(x, *sample).")
         if regularizer is not None and not callable(regularizer):
             raise ArgumentError(f"regularizer is a {type(regularizer).__name__}, expected a function of x, or None.")
-        self.oracle = Oracle(loss, Data.of(data), regularizer, has_aux)
+        size = None if tile is None else whole(tile, "tile", 1, LARGEST)
+        self.oracle = Oracle(loss, Data.of(data), regularizer, has_aux, size)
         self.threads = whole(threads, "threads", 1)
 
     def __len__(self) -> int:

@@ -116,8 +116,16 @@ _QUESTIONS = {
 class Oracle:
     """A loss, the samples it is averaged over, the regularizer that is added once; without data: a plain function."""
 
-    def __init__(self, loss: Loss, data: Data, regularizer: Loss | None = None, has_aux: bool = False) -> None:
-        """has_aux: the loss gives (value, metrics); "measured" then asks for both."""
+    def __init__(
+        self,
+        loss: Loss,
+        data: Data,
+        regularizer: Loss | None = None,
+        has_aux: bool = False,
+        tile: int | None = None,
+    ) -> None:
+        """has_aux: the loss gives (value, metrics); "measured" then asks for both. tile: see `SampleKernel`."""
+        self.tile = tile
         self.loss = _first(loss) if has_aux else loss
         self._measured = loss if has_aux else None
         self.data = data
@@ -131,7 +139,7 @@ class Oracle:
         if key not in self._kernels:
             rule, trees = _QUESTIONS[question], [p.tree for p in shared]
             loss = self._measured if question == "measured" and self._measured is not None else self.loss
-            samples = SampleKernel.trace(rule(loss), trees, self.data, self.keyed)
+            samples = SampleKernel.trace(rule(loss), trees, self.data, self.keyed, self.tile)
             once = None
             if self.regularizer is not None:
                 other = _with_zeros(self.regularizer, samples.metrics) if question == "measured" else self.regularizer

@@ -10,7 +10,7 @@ from burlab.graph.tile import of_samples, tiled
 
 from .blocks import Layout, at
 
-_LARGEST = 64  # samples: lanes and rows are full long before
+LARGEST = 64  # samples: lanes and rows are full long before
 _CACHE = 1 << 18  # bytes that the values of a tile may take, or half of the result if that is more
 
 
@@ -29,7 +29,7 @@ def tile_of(graph: Graph, sampled: list[bool], batch: int) -> int:
     result = sum(y.nbytes for y in graph.outputs)
     values = sum(n.nbytes for n in of_samples(graph, sampled) if n.op not in VIEWS and n.op != "input")
     room = max(_CACHE, result // 2) // max(values, 1)
-    return _power(min(_LARGEST, room, batch // slots_of(batch, result)))
+    return _power(min(LARGEST, room, batch // slots_of(batch, result)))
 
 
 def _power(size: int) -> int:

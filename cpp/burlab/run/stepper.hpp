@@ -27,7 +27,7 @@ class Stepper {
         validator_(validator(ledger, plan)),
         team_(helpers()),
         once_memory_(ledger, Kind::scratch, Evaluator::bytes(plan_.once)),
-        term_(ledger, Kind::gradients, plan_.samples.result.bytes),
+        term_(ledger, Kind::gradients, plan_.once.kernel.function == nullptr ? 64 : plan_.samples.result.bytes),
         workspace_(ledger, Kind::scratch, plan_.update.workspace),
         once_(plan_.once, plan_.stream, once_memory_.data()),
         places_(plan.places, plan.places + plan.leaves, Counted<std::int64_t>(ledger, Kind::scratch)),

@@ -1,0 +1,133 @@
+"""Sums over tiles of samples: right, and the same bits whatever the tile and the number of threads."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.errors import ArgumentError, IndexRangeError
+from burlab.graph import tree
+from burlab.problems.tiles import slots_of
+from burlab.runtime import declare
+from tests.problems.tile_cases import CASES
+
+TILES = [1, 2, 3, 8, 32, 64]
+BATCHES = [2, 3, 13, 64, 101]
+
+
+def in_dtype(x: Any, dtype: str) -> Any:
+    leaves, structure = tree.flatten(x)
+    return tree.unflatten(structure, [np.asarray(leaf, dtype) if leaf.dtype.kind == "f" else leaf for leaf in leaves])
+
+
+def case(name: str, dtype: str = "float64", **options: Any) -> tuple[bl.FiniteSum, Any, dict[str, Any]]:
+    loss, x, data = CASES[name]
+    key = {"key": bl.random.key(3)} if name == "noisy" else {}
+    return bl.FiniteSum(loss, in_dtype(data, dtype), **options), in_dtype(x, dtype), key
+
+
+def same(one: Any, other: Any) -> None:
+    for a, b in zip(tree.flatten(one)[0], tree.flatten(other)[0], strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", CASES)
+def test_neither_tiles_nor_threads_change_a_bit(name: str, dtype: str):
+    for batch in BATCHES:
+        indices = np.random.default_rng(batch).integers(0, 101, batch)
+        problem, x, key = case(name, dtype, tile=TILES[0])
+        first = problem.value_and_grad(x, indices, **key)
+        for tile in TILES[1:]:
+            problem, x, key = case(name, dtype, tile=tile, threads=1 + tile % 3)
+            same(problem.value_and_grad(x, indices, **key), first)
+        problem, x, key = case(name, dtype)
+        same(problem.value_and_grad(x, indices, **key), first)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_mean_is_that_of_single_samples(name: str):
+    problem, x, key = case(name)
+    indices = np.random.default_rng(1).integers(0, 101, 37)
+    rows = tree.flatten(problem.per_sample_grads(x, indices, **key))[0]
+    for mean, each in zip(tree.flatten(problem.grad(x, indices, **key))[0], rows, strict=True):
+        np.testing.assert_allclose(mean, each.mean(0), rtol=1e-12, atol=1e-12 * np.abs(each).max(initial=1e-3))
+
+
+@pytest.mark.parametrize("name", ["regression", "perceptron", "positions", "unmoved"])
+def test_every_question_is_summed_in_tiles(name: str):
+    problem, x, _ = case(name, tile=8)
+    other = tree.unflatten(tree.flatten(x)[1], [leaf + 0.1 for leaf in tree.flatten(x)[0]])
+    answers = [
+        lambda p, i: p.hvp(x, other, i),
+        lambda p, i: p.grad_difference(x, other, i),
+        lambda p, i: p.partial_grad(x, [3, 0, 11], i),
+        lambda p, i: p.value(x, i),
+    ]
+    indices = np.arange(29) * 3 % 101
+    for answer in answers:
+        singles = [tree.flatten(answer(problem, [i]))[0] for i in indices]
+        for k, mean in enumerate(tree.flatten(answer(problem, indices))[0]):
+            np.testing.assert_allclose(mean, np.mean([s[k] for s in singles], 0), rtol=1e-10, atol=1e-10)
+
+
+def test_metrics_and_a_regularizer_are_summed_in_tiles():
+    loss, x, data = CASES["regression"]
+    history = []
+    for tile in (1, 16):
+        problem = bl.FiniteSum(
+            lambda x, a, b: (loss(x, a, b), {"error": np.abs(a @ x - b), "hit": (a @ x > b) * 1.0}),
+            data,
+            lambda x: 0.01 * np.sum(x**2),
+            tile=tile,
+            has_aux=True,
+        )
+        run = bl.minimize(problem, x, bl.optim.GD(1e-3), batch=20, steps=30)
+        history.append(run.history)
+    for column in ("value", "gradient_norm", "error", "hit"):
+        np.testing.assert_array_equal(history[0][column], history[1][column])
+    assert set(np.round(history[0]["hit"] * 20, 9) % 1) <= {0.0, 1.0}
+
+
+def test_the_sample_at_fault_is_named():
+    tokens = CASES["characters"][2][0].copy()
+    tokens[77, 2] = 11
+    problem = bl.FiniteSum(CASES["characters"][0], (tokens, CASES["characters"][2][1]), tile=16)
+    with pytest.raises(IndexRangeError) as caught:
+        problem.grad(CASES["characters"][1])
+    assert "In sample 77 of the data." in caught.value.__notes__
+    problem.grad(CASES["characters"][1], np.arange(70))
+
+
+def test_samples_that_do_not_count_are_finite_or_not_without_effect():
+    data = np.array([1.0, 2.0, 0.0, 4.0])
+    problem = bl.FiniteSum(lambda x, a: x / a, data, tile=4)
+    assert problem.grad(1.0, [0, 1, 3]) == np.mean([1.0, 0.5, 0.25])
+    assert problem.grad(1.0, [0, 1, 2]) == np.inf
+
+
+def test_memory_does_not_grow_with_the_batch():
+    loss, x, data = CASES["perceptron"]
+    small, large = (
+        bl.minimize(bl.FiniteSum(loss, tuple(np.tile(d, (40, 1)) for d in data)), x, bl.optim.GD(1e-3), batch=batch)
+        for batch in (2000, 4000)
+    )
+    for run in (small, large):
+        run.step(2)
+    assert large.memory["gradients"] == small.memory["gradients"]
+
+
+@pytest.mark.parametrize("tile", [0, 65, 1.5, True])
+def test_a_wrong_tile_is_refused(tile: Any):
+    with pytest.raises(ArgumentError, match="tile="):
+        bl.FiniteSum(CASES["scalars"][0], CASES["scalars"][2], tile=tile)
+
+
+def test_slots_are_those_of_cpp():
+    lines = [
+        f"static_assert(burlab::run::slots_of({batch}, {nbytes}) == {slots_of(batch, nbytes)});"
+        for batch in (1, 2, 7, 8, 16, 31, 64, 100, 127, 128, 1000, 10**6)
+        for nbytes in (8, 65_535, 65_536, 200_000, 1 << 20, 1 << 22)
+    ]
+    declare("\n".join(lines), ["burlab/run/sum_abi.hpp"])

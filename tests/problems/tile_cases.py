@@ -1,0 +1,90 @@
+"""Losses of one sample whose sums over tiles take every way there is: name -> (loss, x, data)."""
+
+from typing import Any
+
+import numpy as np
+
+import burlab as bl
+
+_rng = np.random.default_rng(7)
+_N = 101
+
+
+def _normal(*shape: int) -> Any:
+    return _rng.normal(size=shape)
+
+
+def scalars(x, a, b):
+    """Numbers only: lanes over samples."""
+    return np.tanh(x[0] * a + x[1]) ** 2 + np.exp(-(x[2] ** 2) * b**2) + 0.1 * x[1] ** 2
+
+
+def regression(x, a, b):
+    """A product with the sample."""
+    return 0.5 * (a @ x - b) ** 2
+
+
+def perceptron(p, a, b):
+    """Weight gradients are outer products of rows; one layer is transposed, another one is used twice."""
+    h = np.tanh(a @ p["w1"] + p["b1"])
+    h = np.tanh(p["w2"] @ h)
+    h = np.maximum(p["w2"] @ h, 0.0)
+    return np.sum((h @ p["w3"].T - b) ** 2)
+
+
+def characters(p, tokens, target):
+    """An embedding: rows are gathered, and their gradients scattered."""
+    h = np.tanh(np.reshape(p["table"][tokens], -1) @ p["w1"] + p["b1"])
+    z = h @ p["w2"] + p["table"] @ p["v"]
+    return np.log(np.sum(np.exp(z))) - z[target]
+
+
+def positions(p, tokens, target):
+    """Rows of several positions, a norm, and a table that is used at both ends."""
+    x = p["table"][tokens] + p["place"]
+    m = x - np.mean(x, axis=-1, keepdims=True)
+    x = m / np.sqrt(np.mean(m**2, axis=-1, keepdims=True) + 1e-5) * p["gain"]
+    z = x @ p["table"].T
+    z = z - np.max(z, axis=-1, keepdims=True)
+    return np.mean(np.log(np.sum(np.exp(z), axis=-1)) - np.take_along_axis(z, target[:, None], axis=-1)[:, 0])
+
+
+def searched(x, a, b):
+    """A loop that takes as many turns as the sample needs."""
+    turns = bl.while_loop(lambda s: s[0] < b**2, lambda s: (s[0] + 0.5, s[1] * 0.9), (0.0, 1.0))
+    return turns[1] * np.sum((a - x) ** 2)
+
+
+def noisy(x, a, b, *, key):
+    """A random mask of its own for every sample."""
+    return np.sum(np.where(bl.random.uniform(key, (5,)) < 0.7, a * x, 0.0) ** 2) * b
+
+
+def unmoved(p, a):
+    """Parameters that are not used, and a penalty inside of the loss."""
+    return np.sum((p["x"] - a) ** 2) + 0.1 * np.sum(p["w"] ** 2) + 0.0 * np.sum(p["unused"])
+
+
+_TOKENS = _rng.integers(0, 11, (_N, 6))
+CASES: dict[str, tuple[Any, Any, Any]] = {
+    "scalars": (scalars, _normal(3), (_normal(_N), _normal(_N))),
+    "regression": (regression, _normal(70), (_normal(_N, 70), _normal(_N))),
+    "perceptron": (
+        perceptron,
+        {"w1": _normal(7, 13), "b1": _normal(13), "w2": _normal(13, 13), "w3": _normal(3, 13)},
+        (_normal(_N, 7), _normal(_N, 3)),
+    ),
+    "characters": (
+        characters,
+        {"table": _normal(11, 5), "w1": _normal(30, 9), "b1": _normal(9), "w2": _normal(9, 11), "v": _normal(5)},
+        (_TOKENS, _rng.integers(0, 11, _N)),
+    ),
+    "positions": (
+        positions,
+        {"table": _normal(11, 8), "place": _normal(6, 8), "gain": _normal(8)},
+        (_TOKENS, _rng.integers(0, 11, (_N, 6))),
+    ),
+    "searched": (searched, _normal(5), (_normal(_N, 5), _normal(_N))),
+    "noisy": (noisy, _normal(5), (_normal(_N, 5), _normal(_N))),
+    "unmoved": (unmoved, {"x": _normal(20), "w": _normal(4, 5), "unused": _normal(6)}, _normal(_N, 20)),
+}
