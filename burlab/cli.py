@@ -1,4 +1,4 @@
-"""The terminal commands: `burlab lab`, `burlab demo` and `burlab doctor`."""
+"""The terminal commands: `burlab lab`, `burlab demo`, `burlab bench` and `burlab doctor`."""
 
 import argparse
 import os
@@ -22,7 +22,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     SystemExit: 0
     """
     options = _parser().parse_args(argv)
-    command = {"lab": _lab, "demo": _demo, "doctor": _doctor}[options.command]
+    command = {"lab": _lab, "demo": _demo, "bench": _bench, "doctor": _doctor}[options.command]
     return command(options)
 
 
@@ -41,6 +41,12 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--steps", type=int, default=None, help="optimizer steps; the default reaches the stated loss")
     demo.add_argument("--seed", type=int, default=0, help="seed of the start and of the samples")
     demo.add_argument("--out", type=Path, default=Path("report.html"), help="where the report with the curve goes")
+
+    bench = commands.add_parser("bench", help="the paper's experiments, proven right before they are timed")
+    bench.add_argument("case", nargs="?", help="one experiment; the default is all of them")
+    bench.add_argument("--peers", default="torch,jax,autograd,micrograd", help="engines to compare with, or none")
+    bench.add_argument("--report", type=Path, help="an HTML page with tables, pictures and the raw data")
+    bench.add_argument("--quick", action="store_true", help="small sizes and short stretches: a first look")
 
     commands.add_parser("doctor", help="check that burlab can compile and compute here")
     return parser
@@ -80,6 +86,27 @@ def _demo(options: argparse.Namespace) -> int:
     from burlab import demo
 
     return demo.main(steps=options.steps, seed=options.seed, out=options.out)
+
+
+def _bench(options: argparse.Namespace) -> int:
+    from burlab import bench
+    from burlab.bench.page import write
+    from burlab.errors import ArgumentError
+
+    if options.report and not options.report.parent.is_dir():
+        print(f"burlab: there is no folder {options.report.parent} for the report.", file=sys.stderr)
+        return 1
+    peers: list[str] = [] if options.peers == "none" else options.peers.split(",")
+    try:
+        report = bench.run(options.case, peers=peers, quick=options.quick, quiet=False)
+    except ArgumentError as error:
+        print(f"burlab: {error}", file=sys.stderr)
+        return 2
+    print(report)
+    if options.report:
+        write(report, options.report)
+        print(f"report: {options.report}")
+    return 0
 
 
 def _doctor(_: argparse.Namespace) -> int:

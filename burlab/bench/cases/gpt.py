@@ -1,0 +1,113 @@
+"""exp6: the paper's GPT, 46,337 parameters, on the reference of the Python language."""
+
+from collections import Counter
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from burlab.bench.problem import Array, Case, Size, Training, Words
+from burlab.bench.words import PLAIN
+
+from .ways import TRAINING_WAYS
+
+VOCABULARY, BLOCK, WIDTH, HEADS, LAYERS, HIDDEN = 65, 8, 24, 6, 6, 96
+SAMPLES, SEEDS = 2048, 8
+_MASK = np.tril(np.ones((BLOCK, BLOCK), bool))
+
+
+def loss(words: Words, p: Any, tokens: Any, targets: Any, seen: list[Any] | None = None) -> Any:
+    """The mean cross-entropy of the next characters, for each text. seen: collects what goes into relu."""
+    h = p["token"][tokens] + p["position"]
+    for k in range(LAYERS):
+        h = h + attention(words, p, f"{k}.", norm(words, h, p[f"{k}.norm1"], p[f"{k}.shift1"]))
+        before = norm(words, h, p[f"{k}.norm2"], p[f"{k}.shift2"]) @ p[f"{k}.up"] + p[f"{k}.up_bias"]
+        if seen is not None:
+            seen.append(before)
+        h = h + words.relu(before) @ p[f"{k}.down"] + p[f"{k}.down_bias"]
+    z = norm(words, h, p["norm"], p["shift"]) @ p["head"] + p["head_bias"]
+    best = words.take_along_axis(z, targets[..., None], axis=-1)[..., 0]
+    return words.mean(words.logsumexp(z) - best, axis=-1)
+
+
+def norm(words: Words, x: Any, scale: Any, shift: Any) -> Any:
+    """Layer normalization of the last axis (Ba et al. 2016)."""
+    centred = x - words.mean(x, axis=-1, keepdims=True)
+    variance = words.mean(centred * centred, axis=-1, keepdims=True)
+    return centred / words.sqrt(variance + 1e-5) * scale + shift
+
+
+def attention(words: Words, p: Any, prefix: str, x: Any) -> Any:
+    """Causal attention of six heads (Vaswani et al. 2017)."""
+    lead = x.shape[:-1]
+    qkv = words.reshape(x @ p[f"{prefix}qkv"], (*lead, 3, HEADS, WIDTH // HEADS))
+    q, k, v = (words.swapaxes(qkv[..., part, :, :], -3, -2) for part in range(3))
+    scores = q @ words.swapaxes(k, -1, -2) * (WIDTH // HEADS) ** -0.5
+    weights = words.softmax(words.where(_MASK, scores, -1e9))
+    mixed = words.reshape(words.swapaxes(weights @ v, -3, -2), (*lead, WIDTH))
+    return mixed @ p[f"{prefix}mix"] + p[f"{prefix}mix_bias"]
+
+
+def start(seed: int) -> dict[str, Array]:
+    """PyTorch's default initial values; weights are [inputs, outputs]."""
+    rng = np.random.default_rng(seed)
+
+    def linear(name: str, inputs: int, outputs: int, bias: bool = True) -> dict[str, Array]:
+        limit = inputs**-0.5
+        made = {name: rng.uniform(-limit, limit, (inputs, outputs))}
+        return {**made, f"{name}_bias": rng.uniform(-limit, limit, outputs)} if bias else made
+
+    p: dict[str, Array] = {
+        "token": rng.normal(size=(VOCABULARY, WIDTH)),
+        "position": rng.normal(size=(BLOCK, WIDTH)),
+    }
+    for k in range(LAYERS):
+        p |= {f"{k}.norm1": np.ones(WIDTH), f"{k}.shift1": np.zeros(WIDTH)}
+        p |= linear(f"{k}.qkv", WIDTH, 3 * WIDTH, bias=False) | linear(f"{k}.mix", WIDTH, WIDTH)
+        p |= {f"{k}.norm2": np.ones(WIDTH), f"{k}.shift2": np.zeros(WIDTH)}
+        p |= linear(f"{k}.up", WIDTH, HIDDEN) | linear(f"{k}.down", HIDDEN, WIDTH)
+    return p | {"norm": np.ones(WIDTH), "shift": np.zeros(WIDTH)} | linear("head", WIDTH, VOCABULARY)
+
+
+@cache
+def _data() -> tuple[Array, Array]:
+    """Pieces of the language reference that comes with CPython, spelled with its 65 most frequent characters."""
+    text = "".join(import_module("pydoc_data.topics").topics.values())
+    vocabulary = "".join(sorted(c for c, _ in Counter(text).most_common(VOCABULARY)))
+    codes = np.array([vocabulary.index(c) for c in text[: 2 * SAMPLES * BLOCK] if c in vocabulary], np.int32)
+    windows = np.lib.stride_tricks.sliding_window_view(codes, BLOCK + 1)[::BLOCK][:SAMPLES]
+    return np.ascontiguousarray(windows[:, :-1]), np.ascontiguousarray(windows[:, 1:])
+
+
+def margin(p: dict[str, Array], tokens: Array, targets: Array) -> float:
+    """How near to its kink the nearest relu is: the smallest |pre-activation|."""
+    seen = list[Any]()
+    loss(PLAIN, p, tokens, targets, seen)
+    return min(float(np.min(np.abs(before))) for before in seen)
+
+
+@cache
+def _parameters(samples: int) -> dict[str, Array]:
+    """Of a few seeds the one whose relu keep farthest from their kinks on the samples that the gate looks at."""
+    tokens, targets = (a[:samples] for a in _data())
+    return max((start(seed) for seed in range(SEEDS)), key=lambda p: margin(p, tokens, targets))
+
+
+def problem(size: Size) -> Training:
+    """The gate looks at the first two batches."""
+    tokens, targets = _data()
+    return Training(loss, _parameters(2 * size["batch"]), tokens, targets, size["batch"], "gpt", dict(size))
+
+
+CASE = Case(
+    "gpt",
+    "exp6: a step of gradient descent of a GPT with 46,337 parameters on text (float32)",
+    problem,
+    TRAINING_WAYS,
+    unit="step",
+    sizes=tuple({"batch": batch} for batch in (1, 2, 4, 8, 16, 32, 64)),
+    quick=({"batch": 1},),
+    dtype="float32",
+    axis="batch",
+)

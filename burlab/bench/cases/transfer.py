@@ -1,0 +1,30 @@
+"""exp3 and exp4: seven float64 numbers go to a file, or come from one."""
+
+import numpy as np
+
+from burlab.bench.problem import Case, Size, Transfer
+
+_NUMBERS = np.random.default_rng(0).normal(size=7)
+_WAYS = {
+    "golden": ("raw bytes, loop in C++",),
+    "burlab": ("raw bytes, NumPy", "safetensors"),
+    "torch": ("torch.save and torch.load",),
+    "jax": ("numpy.save and numpy.load",),
+}
+
+
+_NOTE = "The files are in memory where the system has /dev/shm: what is timed is the library, not the disk."
+
+
+def saving(_: Size) -> Transfer:
+    """Open, write, close."""
+    return Transfer(_NUMBERS, "save")
+
+
+def loading(_: Size) -> Transfer:
+    """Open, read, close."""
+    return Transfer(_NUMBERS, "load")
+
+
+SAVE = Case("save", "exp3: save seven float64 numbers to a file", saving, _WAYS, unit="file", note=_NOTE)
+LOAD = Case("load", "exp4: load seven float64 numbers from a file", loading, _WAYS, unit="file", note=_NOTE)

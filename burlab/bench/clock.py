@@ -1,0 +1,51 @@
+"""How long something takes: the minimum over repeats by powers of two, all ways side by side."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+Repeat = Callable[[int], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What a clock says.
+
+    seconds: of one repetition, the least of all stretches. count: repetitions per stretch. stretches: the seconds per
+    repetition of each, in the order in which they ran.
+    """
+
+    seconds: float
+    count: int
+    stretches: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How patiently to time. shortest: seconds that a stretch lasts at least. rounds: stretches of each way."""
+
+    shortest: float = 0.02
+    rounds: int = 10
+
+
+def race(repeats: Sequence[Repeat], effort: Effort) -> list[Timing]:
+    """Time several ways in turns, so that what disturbs the machine disturbs them all.
+
+    repeats: each takes a number of repetitions and gives the seconds that they took. The number is doubled until a
+    stretch lasts `effort.shortest`, which also warms up; then come the rounds.
+
+    >>> race([lambda count: 0.5 * count], Effort(shortest=1.0, rounds=2))
+    [Timing(seconds=0.5, count=2, stretches=(0.5, 0.5))]
+    """
+    counts = [_enough(repeat, effort.shortest) for repeat in repeats]
+    stretches: list[list[float]] = [[] for _ in repeats]
+    for _ in range(effort.rounds):
+        for k, repeat in enumerate(repeats):
+            stretches[k].append(repeat(counts[k]) / counts[k])
+    return [Timing(min(s), n, tuple(s)) for s, n in zip(stretches, counts, strict=True)]
+
+
+def _enough(repeat: Repeat, shortest: float) -> int:
+    count = 1
+    while repeat(count) < shortest:
+        count *= 2
+    return count

@@ -1,0 +1,140 @@
+"""One row of a table: every way opened, judged, and only then timed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from .clock import Effort, Timing, race
+from .gate import Verdict, check_differences, check_moved, check_visits, compare
+from .problem import Answer, Array, Problem, Scalar, Size, Task, Training, Transfer, Unavailable
+from .words import PLAIN
+
+# Points in this order: a gradient that stays from the point before is wrong at the second or at the third.
+POINTS = (0, 1, 0)
+# Who is asked first for a second opinion; nobody judges itself.
+REFEREES = ("jax", "torch", "autograd", "micrograd", "complex step", "golden", "burlab")
+_ALONE = "no second engine here to compare with. Install one: pip install burlab[bench]"
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """One way of one engine. open: makes the task, or raises Unavailable. timed: False for one that only judges."""
+
+    engine: str
+    way: str
+    open: Callable[[], Task]
+    timed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What came out for one way at one size. gap: why there is nothing. seconds is None unless the gate was passed."""
+
+    case: str
+    size: Mapping[str, int]
+    engine: str
+    way: str
+    gap: str = ""
+    verdict: Verdict | None = None
+    timing: Timing | None = None
+    facts: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    @property
+    def seconds(self) -> float | None:
+        """Of one gradient or step."""
+        return self.timing.seconds if self.timing else None
+
+
+@dataclass(slots=True)
+class _Opened:
+    entrant: Entrant
+    line: Line
+    task: Task | None = None
+    answers: dict[str, list[Answer]] = field(default_factory=dict[str, list[Answer]])
+    moved: Mapping[str, Array] | None = None
+
+
+def measure(
+    case: str, size: Size, problem: Problem, dtype: str, entrants: Sequence[Entrant], effort: Effort
+) -> list[Line]:
+    """Open, judge and time all entrants on one problem. dtype: of what is timed; float64 is judged in any case."""
+    opened = [_open(case, size, entrant, dtype) for entrant in entrants]
+    for one in opened:
+        if one.task is not None:
+            one.line = replace(one.line, verdict=_judge(one, opened, problem))
+    ready = [(one, one.task) for one in opened if one.task and _fit(one)]
+    for (one, task), timing in zip(ready, race([task.repeat for _, task in ready], effort), strict=True):
+        one.line = replace(one.line, timing=timing, facts=dict(task.facts()))
+    return [one.line for one in opened if one.entrant.timed]
+
+
+def _open(case: str, size: Size, entrant: Entrant, dtype: str) -> _Opened:
+    one = _Opened(entrant, Line(case, size, entrant.engine, entrant.way))
+    try:
+        task = entrant.open()
+        for kind in dict.fromkeys(("float64", dtype)):
+            one.answers[kind] = [task.answer(point, kind) for point in POINTS]
+        one.moved = task.moved()
+        one.task = task
+    except Unavailable as gap:
+        one.line = replace(one.line, gap=str(gap))
+    except Exception as error:
+        one.line = replace(one.line, gap=f"failed: {error}")
+    return one
+
+
+def _fit(one: _Opened) -> bool:
+    return one.entrant.timed and one.line.verdict is not None and one.line.verdict.passed
+
+
+def _judge(one: _Opened, opened: Sequence[_Opened], problem: Problem) -> Verdict:
+    if isinstance(problem, Transfer):
+        return _same_bits(one.answers["float64"], problem)
+    others = {o.entrant.engine: o for o in opened if o.task is not None and o.entrant.engine != one.entrant.engine}
+    referee = next((others[name] for name in REFEREES if name in others), None)
+    if referee is None:
+        return Verdict((_ALONE,))
+    complaints, errors = list[str](), dict[str, float]()
+    truth = referee.answers["float64"]
+    for kind, answers in one.answers.items():
+        errors[kind], wrong = compare(answers, truth, kind)
+        complaints += [f"{text}, against {referee.entrant.engine}, {kind}" for text in wrong]
+    complaints += check_visits(one.answers["float64"])
+    visited = one.answers["float64"][0].visited
+    if complaints:  # tensors of wrong names or shapes cannot be looked at more closely
+        return Verdict(tuple(complaints), referee.entrant.engine, errors, None, visited)
+    difference, wrong = _differences(problem, one.answers["float64"][0])
+    complaints = wrong + _movement(one, opened, problem)
+    return Verdict(tuple(complaints), referee.entrant.engine, errors, difference, visited)
+
+
+def _same_bits(answers: Sequence[Answer], problem: Transfer) -> Verdict:
+    wanted = [problem.at(point).tobytes() for point in POINTS]
+    same = all(a.gradients["numbers"].tobytes() == b for a, b in zip(answers, wanted, strict=True))
+    complaints = () if same else ("what comes back is not what was saved",)
+    return Verdict(complaints, "the numbers themselves")
+
+
+def _differences(problem: Problem, answer: Answer) -> tuple[float | None, list[str]]:
+    if isinstance(problem, Scalar):
+        function, point = problem.function, problem.points[POINTS[0]]
+        x = dict(zip(problem.names, point, strict=True))
+        return check_differences(lambda x: float(function(PLAIN, *x.values())), x, answer.gradients)
+    if isinstance(problem, Training):
+        loss, batch = problem.loss, problem.batch_of(POINTS[0])
+        data = problem.inputs[batch], problem.targets[batch]
+
+        def mean(x: Mapping[str, Array]) -> float:
+            return float(loss(PLAIN, x, *data).mean())
+
+        return check_differences(mean, problem.parameters, answer.gradients)
+    return None, []
+
+
+def _movement(one: _Opened, opened: Sequence[_Opened], problem: Problem) -> list[str]:
+    if not isinstance(problem, Training):
+        return []
+    if one.moved is None:
+        return ["the timed steps cannot be looked at"]
+    others = [o for o in opened if o.moved is not None and o.entrant.engine != one.entrant.engine]
+    others.sort(key=lambda o: REFEREES.index(o.entrant.engine))
+    return check_moved(one.moved, others[0].moved or {}, problem.parameters, problem.dtype) if others else []

@@ -1,0 +1,38 @@
+"""A step along the imaginary axis (Squire and Trapp 1998): f'(x) = Im f(x + ih) / h, exact to rounding.
+
+It only judges: gradients of few numbers, without any engine of automatic differentiation.
+"""
+
+import numpy as np
+
+from burlab.bench.problem import Answer, Problem, Scalar, Task, Unavailable
+from burlab.bench.ways.task import Gradient
+from burlab.bench.words import PLAIN
+
+_STEP = 1e-200
+
+
+def open_task(problem: Problem, way: str) -> Task:
+    """The task of a scalar problem."""
+    del way
+    if not isinstance(problem, Scalar):
+        raise Unavailable("a complex step by each parameter would take too long")
+    return Judge(problem)
+
+
+class Judge(Gradient):
+    """One evaluation of the function for each argument."""
+
+    def __init__(self, problem: Scalar) -> None:
+        self._problem = problem
+
+    def answer(self, point: int, dtype: str) -> Answer:
+        """See Task."""
+        del dtype
+        x = self._problem.points[point].tolist()
+        gradients = {name: np.asarray(self._by(x, k)) for k, name in enumerate(self._problem.names)}
+        return Answer(float(self._problem.function(PLAIN, *x)), gradients)
+
+    def _by(self, x: list[float], k: int) -> float:
+        moved = [complex(number, _STEP * (k == j)) for j, number in enumerate(x)]
+        return float(np.imag(self._problem.function(PLAIN, *moved)) / _STEP)

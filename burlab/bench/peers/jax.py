@@ -1,0 +1,164 @@
+"""JAX (Bradbury et al. 2018): traced, and compiled by XLA."""
+
+from collections.abc import Mapping
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from burlab.bench.problem import Answer, Array, Problem, Scalar, Task, Training, Transfer
+from burlab.bench.ways.task import Gradient, timed
+from burlab.bench.ways.transfer import Files as OwnFiles
+from burlab.bench.words import Words, last_axis
+
+from .load import load
+
+
+def open_task(problem: Problem, way: str) -> Task:
+    """The task of a problem, in float64 unless it asks for less."""
+    jax = load("jax")
+    jax.config.update("jax_enable_x64", True)
+    if isinstance(problem, Scalar):
+        return {"jit": Calls, "jit for all points at once": AllAtOnce}[way](problem, jax)
+    if isinstance(problem, Training):
+        return Steps(problem, jax)
+    return Files(problem, jax)
+
+
+def words(jax: Any) -> Words:
+    """JAX's NumPy."""
+    return Words(load("jax.numpy"), relu=jax.nn.relu, logsumexp=last_axis(jax.nn.logsumexp), softmax=jax.nn.softmax)
+
+
+class Calls(Gradient):
+    """A jitted gradient, one call from Python each; the last result is waited for."""
+
+    def __init__(self, problem: Scalar, jax: Any) -> None:
+        self._problem, self._points, spoken = problem, problem.points.tolist(), words(jax)
+
+        def function(*x: Any) -> Any:
+            return problem.function(spoken, *x)
+
+        self._gradient = jax.jit(jax.value_and_grad(function, argnums=tuple(range(len(problem.names)))))
+        self.jit = timed(lambda: self.answer(0, "float64"))
+
+    def answer(self, point: int, dtype: str) -> Answer:
+        """See Task."""
+        del dtype
+        value, gradients = self._gradient(*self._points[point])
+        pairs = zip(self._problem.names, gradients, strict=True)
+        return Answer(float(value), {name: np.asarray(g) for name, g in pairs})
+
+    def repeat(self, count: int) -> float:
+        """See Task."""
+        points, size, call = self._points, len(self._points), self._gradient
+        start = perf_counter()
+        last: Any = None
+        for k in range(count):
+            last = call(*points[k % size])
+        last[0].block_until_ready()
+        return perf_counter() - start
+
+
+class AllAtOnce(Gradient):
+    """A jitted `vmap` of the gradient over all points."""
+
+    def __init__(self, problem: Scalar, jax: Any) -> None:
+        spoken = words(jax)
+        self._problem = problem
+        self._columns = [jax.numpy.asarray(column) for column in problem.points.T]
+
+        def function(*x: Any) -> Any:
+            return problem.function(spoken, *x)
+
+        gradient = jax.value_and_grad(function, argnums=tuple(range(len(problem.names))))
+        self._gradient = jax.jit(jax.vmap(gradient))
+        self.jit = timed(lambda: self.answer(0, "float64"))
+
+    def answer(self, point: int, dtype: str) -> Answer:
+        """See Task."""
+        del dtype
+        value, gradients = self._gradient(*self._columns)
+        pairs = zip(self._problem.names, gradients, strict=True)
+        return Answer(float(value[point]), {name: np.asarray(g[point]) for name, g in pairs})
+
+    def repeat(self, count: int) -> float:
+        """Seconds for `count` gradients: whole passes over the points, in proportion."""
+        size = len(self._problem.points)
+        passes = -(-count // size)
+        start = perf_counter()
+        for _ in range(passes):
+            self._gradient(*self._columns)[0].block_until_ready()
+        return (perf_counter() - start) * count / (passes * size)
+
+
+class Steps(Gradient):
+    """A jitted step of gradient descent that cuts its batch out of the data and reuses the parameters' memory."""
+
+    def __init__(self, problem: Training, jax: Any) -> None:
+        spoken, np_ = words(jax), jax.numpy
+        self._problem, self._jax = problem, jax
+        inputs, targets = np_.asarray(problem.inputs), np_.asarray(problem.targets)
+
+        def mean(p: Any, k: Any) -> Any:
+            x, y = (jax.lax.dynamic_slice_in_dim(a, k, problem.batch) for a in (inputs, targets))
+            return np_.mean(problem.loss(spoken, p, x, y))
+
+        def step(p: Any, k: Any) -> Any:
+            gradient = jax.grad(mean)(p, k)
+            return {name: a - problem.lr * gradient[name] for name, a in p.items()}
+
+        self._gradient = jax.jit(jax.value_and_grad(mean))
+        self._step = jax.jit(step, donate_argnums=0)
+        self.jit = timed(self._start)
+
+    def _start(self) -> None:
+        """Parameters after the first step."""
+        self._x = self._step(self._parameters(self._problem.dtype), 0)
+        self._t = 1
+        self._jax.block_until_ready(self._x)
+
+    def _parameters(self, dtype: str) -> dict[str, Any]:
+        return {name: self._jax.numpy.asarray(a.astype(dtype)) for name, a in self._problem.parameters.items()}
+
+    def answer(self, point: int, dtype: str) -> Answer:
+        """See Task."""
+        value, gradient = self._gradient(self._parameters(dtype), self._problem.batch_of(point).start)
+        return Answer(float(value), {name: np.asarray(g) for name, g in gradient.items()})
+
+    def moved(self) -> Mapping[str, Array] | None:
+        """See Task."""
+        before = {name: a.astype(self._problem.dtype) for name, a in self._problem.parameters.items()}
+        self._start()
+        self.repeat(1)
+        return {name: np.asarray(a, np.float64) - before[name] for name, a in self._x.items()}
+
+    def repeat(self, count: int) -> float:
+        """See Task."""
+        step, problem = self._step, self._problem
+        start = perf_counter()
+        for _ in range(count):
+            self._x = step(self._x, problem.batch_of(self._t).start)
+            self._t += 1
+        self._jax.block_until_ready(self._x)
+        return perf_counter() - start
+
+
+class Files(OwnFiles):
+    """JAX's arrays through `numpy.save` and `numpy.load`, as its documentation does it."""
+
+    def __init__(self, problem: Transfer, jax: Any) -> None:
+        super().__init__(problem)
+        self._jax = jax
+
+    def prepared(self, numbers: Array) -> Any:
+        """An array of JAX's."""
+        return self._jax.numpy.asarray(numbers)
+
+    def save(self, numbers: Any) -> None:
+        """See Files."""
+        np.save(self._path, numbers)
+
+    def load(self) -> Any:
+        """See Files."""
+        return self._jax.numpy.asarray(np.load(self._path))

@@ -1,0 +1,135 @@
+"""PyTorch (Paszke et al. 2019), eager, on one CPU thread."""
+
+from collections.abc import Mapping
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from burlab.bench.problem import Answer, Array, Problem, Scalar, Task, Training, Transfer
+from burlab.bench.ways.task import Gradient, threads, timed
+from burlab.bench.ways.transfer import Files as OwnFiles
+from burlab.bench.words import Words
+
+from . import torch_models
+from .load import load
+
+
+def open_task(problem: Problem, way: str) -> Task:
+    """The task of a problem; there is one way."""
+    del way
+    torch = load("torch")
+    torch.set_num_threads(threads())
+    if isinstance(problem, Scalar):
+        return Eager(problem, torch)
+    if isinstance(problem, Training):
+        return Steps(problem, torch)
+    return Files(problem, torch)
+
+
+class Eager(Gradient):
+    """Tensors of one number; each gradient records its graph. The leaves are made once."""
+
+    def __init__(self, problem: Scalar, torch: Any) -> None:
+        self._problem, self._points = problem, problem.points.tolist()
+        self._leaves = [torch.tensor(x, dtype=torch.float64, requires_grad=True) for x in self._points[0]]
+        self._words = Words(torch, relu=torch.relu)
+        self._no_grad = torch.no_grad
+
+    def _sweep(self, point: list[float]) -> Any:
+        for leaf, x in zip(self._leaves, point, strict=True):
+            leaf.data.fill_(x)
+            leaf.grad = None
+        root = self._problem.function(self._words, *self._leaves)
+        root.backward()
+        return root
+
+    def answer(self, point: int, dtype: str) -> Answer:
+        """See Task."""
+        del dtype
+        root = self._sweep(self._points[point])
+        pairs = zip(self._problem.names, self._leaves, strict=True)
+        return Answer(root.item(), {name: np.asarray(leaf.grad) for name, leaf in pairs})
+
+    def repeat(self, count: int) -> float:
+        """Seconds for `count` gradients at one point, whose numbers are in the leaves already."""
+        function, leaves, spoken = self._problem.function, self._leaves, self._words
+        start = perf_counter()
+        for _ in range(count):
+            for leaf in leaves:
+                leaf.grad = None
+            function(spoken, *leaves).backward()
+        return perf_counter() - start
+
+
+class Steps(Gradient):
+    """The model in PyTorch's own functions, and `torch.optim.SGD`."""
+
+    def __init__(self, problem: Training, torch: Any) -> None:
+        self._problem, self._torch = problem, torch
+        self._model = torch_models.MODELS[problem.kind](torch)
+        self._inputs = torch.as_tensor(problem.inputs.astype(np.int64))
+        self._targets = torch.as_tensor(problem.targets.astype(np.int64))
+        self.jit = timed(self._start)
+
+    def _start(self) -> None:
+        """Parameters after the first step."""
+        self._p = self._parameters(self._problem.dtype)
+        self._optimizer = self._torch.optim.SGD(self._p.values(), lr=self._problem.lr)
+        self._t = 0
+        self.repeat(1)
+
+    def _parameters(self, dtype: str) -> dict[str, Any]:
+        """Leaves; weights of linear layers are [outputs, inputs], as PyTorch keeps them."""
+        p = {n: np.ascontiguousarray(torch_models.turned(n, a)) for n, a in self._problem.parameters.items()}
+        return {name: self._torch.tensor(a.astype(dtype), requires_grad=True) for name, a in p.items()}
+
+    def _loss(self, p: Any, step: int) -> Any:
+        batch = self._problem.batch_of(step)
+        return self._model(p, self._inputs[batch], self._targets[batch])
+
+    def answer(self, point: int, dtype: str) -> Answer:
+        """See Task."""
+        p = self._parameters(dtype)
+        loss = self._loss(p, point)
+        loss.backward()
+        return Answer(loss.item(), {n: torch_models.turned(n, np.asarray(a.grad)) for n, a in p.items()})
+
+    def moved(self) -> Mapping[str, Array] | None:
+        """See Task."""
+        before = {name: a.astype(self._problem.dtype) for name, a in self._problem.parameters.items()}
+        self._start()
+        self.repeat(1)
+        after = {n: torch_models.turned(n, a.detach().numpy()).astype(np.float64) for n, a in self._p.items()}
+        return {name: after[name] - a for name, a in before.items()}
+
+    def repeat(self, count: int) -> float:
+        """See Task."""
+        optimizer = self._optimizer
+        start = perf_counter()
+        for _ in range(count):
+            optimizer.zero_grad()
+            self._loss(self._p, self._t).backward()
+            optimizer.step()
+            self._t += 1
+        return perf_counter() - start
+
+
+class Files(OwnFiles):
+    """`torch.save` and `torch.load`."""
+
+    def __init__(self, problem: Transfer, torch: Any) -> None:
+        super().__init__(problem)
+        self._torch = torch
+
+    def prepared(self, numbers: Array) -> Any:
+        """A tensor."""
+        return self._torch.tensor(numbers)
+
+    def save(self, numbers: Any) -> None:
+        """See Files."""
+        self._torch.save(numbers, self._path)
+
+    def load(self) -> Any:
+        """See Files."""
+        return self._torch.load(self._path)

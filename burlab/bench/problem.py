@@ -1,0 +1,135 @@
+"""What is computed: a model in NumPy words, its points or data, and what an engine answers."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+Size = Mapping[str, int]
+Words = Any  # NumPy or what speaks like it, with `relu` and `logsumexp`: see words.py
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A function of a few numbers, recorded operation by operation.
+
+    function: (words, *numbers) -> number. points: shape (m, k), float64: where it is differentiated, by every argument.
+    names: of the k arguments. formula: the same in C++, the body of `template <class T> T formula(const T* x)`; empty
+    where the graph is too large to be written down.
+    """
+
+    function: Callable[..., Any]
+    points: Array
+    names: tuple[str, ...]
+    formula: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """Steps of gradient descent on the mean of a loss over batches of samples, taken in their order.
+
+    loss: (words, parameters, inputs, targets) -> the loss of each sample, for any leading axes of inputs and targets.
+    parameters: name -> array, float64. inputs, targets: leading axis n, integers. batch: samples per step. lr: step
+    size. threads: how many may work. kind: which model of another library is the same.
+    """
+
+    loss: Callable[..., Any]
+    parameters: Mapping[str, Array]
+    inputs: Array
+    targets: Array
+    batch: int
+    kind: str
+    settings: Mapping[str, int]
+    lr: float = 0.1
+    dtype: str = "float32"
+
+    def batch_of(self, step: int) -> slice:
+        """The samples of a step; n is a multiple of the batch."""
+        first = step * self.batch % len(self.inputs)
+        return slice(first, first + self.batch)
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """Numbers that go to a file and come back.
+
+    numbers: shape (n,), float64. direction: "save" or "load", which is what is timed.
+    """
+
+    numbers: Array
+    direction: str
+
+    def at(self, point: int) -> Array:
+        """Other numbers at each point, so that nothing from before can pass."""
+        return self.numbers + point
+
+
+Problem = Scalar | Training | Transfer
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an engine computed at one point: the value, and the gradient by each named argument or parameter.
+
+    visited: how many nodes the sweep came by, and how many the graph can reach, where the engine keeps count.
+    """
+
+    value: float
+    gradients: Mapping[str, Array]
+    visited: tuple[int, int] | None = None
+
+
+class Task(Protocol):
+    """One problem in one way of one engine, ready to compute."""
+
+    def answer(self, point: int, dtype: str) -> Answer:
+        """Value and gradients at one point, or over one batch, in "float64" or "float32"."""
+        ...
+
+    def repeat(self, count: int) -> float:
+        """Seconds that `count` gradients or steps take, through what `answer` or `moved` has shown."""
+        ...
+
+    def moved(self) -> Mapping[str, Array] | None:
+        """Of a way that trains: how far two steps from the start, as they are timed, move each parameter."""
+        ...
+
+    def facts(self) -> Mapping[str, float]:
+        """What else is known: "jit" in seconds, "arrays" in bytes."""
+        ...
+
+
+class Unavailable(Exception):
+    """This engine does not do this here; the message says why, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One experiment: which sizes, which problem at each, and in which ways each engine does it.
+
+    quick: the sizes of a short look. ways: engine -> the names of its ways. unit: what a time is of. seeds: where the
+    problem is drawn.
+    """
+
+    name: str
+    title: str
+    problem: Callable[..., Problem]
+    ways: Mapping[str, tuple[str, ...]]
+    unit: str
+    sizes: tuple[Size, ...] = ({},)
+    quick: tuple[Size, ...] = ({},)
+    dtype: str = "float64"
+    axis: str = ""
+    note: str = ""
+    skip: Callable[[Size, str, str], str] = field(default=lambda _size, _engine, _way: "")
+
+
+def label(size: Size) -> str:
+    """A size in words.
+
+    >>> label({"hidden": 4, "batch": 64})
+    'hidden 4, batch 64'
+    """
+    return ", ".join(f"{name} {number:,}" for name, number in size.items())

@@ -1,0 +1,38 @@
+"""What a session of measurements leaves: lines, and where they were taken."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from . import table
+from .measure import Line
+from .problem import Case
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """cases: in their order. lines: one per size, engine and way. machine: words about where and how.
+
+    `print(report)` shows tables; in a notebook it shows itself.
+    """
+
+    cases: tuple[Case, ...]
+    lines: tuple[Line, ...]
+    machine: Mapping[str, str]
+
+    def of(self, case: Case) -> list[Line]:
+        """The lines of one case."""
+        return [line for line in self.lines if line.case == case.name]
+
+    def __str__(self) -> str:
+        parts = [table.text(case, self.of(case)) for case in self.cases]
+        return "\n\n".join([*parts, "\n".join(f"{name:<9} {words}" for name, words in self.machine.items())])
+
+    def _repr_html_(self) -> str:
+        return "".join(table.html(case, self.of(case)) for case in self.cases)
+
+    def data(self) -> dict[str, Any]:
+        """Everything that was measured, as JSON takes it."""
+        lines = [{**asdict(line), "passed": bool(line.verdict and line.verdict.passed)} for line in self.lines]
+        return {"machine": dict(self.machine), "lines": json.loads(json.dumps(lines))}

@@ -1,0 +1,59 @@
+"""`run`: cases, sizes and engines, row by row."""
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from burlab.errors import ArgumentError
+
+from . import cases
+from .clock import Effort
+from .crew import Crew
+from .machine import describe
+from .measure import Entrant, Line, measure
+from .problem import Case, Size, label
+from .report import Report
+
+PEERS = ("torch", "jax", "autograd", "micrograd")
+_OWN = ("golden", "burlab")
+QUICK = Effort(shortest=0.003, rounds=5)
+
+
+def run(case: str | None = None, *, peers: Sequence[str] = PEERS, quick: bool = False, quiet: bool = True) -> "Report":
+    """Compute, judge and time one case, or all of them.
+
+    peers: which other engines take part; one that is not installed is a named gap. quick: small sizes and short
+    stretches, for a first look. quiet: False tells the progress on the standard error.
+
+    >>> from burlab import bench
+    >>> [line.engine for line in bench.run("tiny", peers=["nobody"]).lines]
+    Traceback (most recent call last):
+        ...
+    burlab.errors.ArgumentError: there is no peer 'nobody'. Choose among: torch, jax, autograd, micrograd.
+    """
+    for peer in peers:
+        if peer not in PEERS:
+            raise ArgumentError(f"there is no peer {peer!r}. Choose among: {', '.join(PEERS)}.")
+    chosen = [cases.find(name) for name in ((case,) if case else cases.NAMES)]
+    tell: Callable[[str], object] = (lambda _: None) if quiet else sys.stderr.write
+    lines = list[Line]()
+    for one in chosen:
+        for size in one.quick if quick else one.sizes:
+            tell(f"{one.name} {label(size)}\n")
+            lines += row(one, size, peers, QUICK if quick else Effort())
+    return Report(tuple(chosen), tuple(lines), describe(quick))
+
+
+def row(case: Case, size: Size, peers: Sequence[str], effort: Effort) -> list[Line]:
+    """One size of a case, in processes of its own."""
+    with Crew(size.get("threads", 1)) as crew:
+
+        def entrant(engine: str, way: str, timed: bool = True) -> Entrant:
+            return Entrant(engine, way, lambda: crew.open(engine, case.name, size, way), timed)
+
+        chosen = [name for name in (*_OWN, *peers) if name in case.ways]
+        entrants = [entrant(name, way) for name in chosen for way in case.ways[name]]
+        entrants.append(entrant("complex step", "", timed=False))
+        problem = case.problem(size)
+        lines = measure(case.name, size, problem, case.dtype, entrants, effort)
+        return [replace(x, facts={**x.facts, **crew.resident(x.engine)}) if x.timing else x for x in lines]

@@ -1,0 +1,31 @@
+"""How burlab itself computes a problem: each gear, from Python and in a loop of C++."""
+
+from collections.abc import Callable
+
+from burlab.bench.problem import Problem, Scalar, Task, Training
+
+__all__ = ["open_task"]
+
+
+def open_task(problem: Problem, way: str) -> Task:
+    """The task of a problem in one of burlab's ways."""
+    if isinstance(problem, Scalar):
+        from . import eager, kernels
+
+        make: dict[str, Callable[[], Task]] = {
+            "eager, Python": lambda: eager.Python(problem),
+            "eager, loop in C++": lambda: eager.Cpp(problem),
+            "replay, Python calls": lambda: kernels.Calls(problem, "replay"),
+            "replay, loop in C++": lambda: kernels.Loop(problem, "replay"),
+            "compiled, Python calls": lambda: kernels.Calls(problem, "compiled"),
+            "compiled, loop in C++": lambda: kernels.Loop(problem, "compiled"),
+            "compiled for all points at once": lambda: kernels.AllAtOnce(problem),
+        }
+        return make[way]()
+    if isinstance(problem, Training):
+        from .training import Minimize
+
+        return Minimize(problem)
+    from .transfer import Raw, Safetensors
+
+    return (Safetensors if "safetensors" in way else Raw)(problem)

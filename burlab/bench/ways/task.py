@@ -1,0 +1,64 @@
+"""What most tasks share."""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from burlab.bench.problem import Answer, Array
+
+HERE = Path(__file__).parent
+
+
+def threads() -> int:
+    """How many threads this process was asked to use."""
+    return int(os.environ.get("BURLAB_BENCH_THREADS", "1"))
+
+
+def timed(call: Callable[[], object]) -> float:
+    """The seconds that a call takes.
+
+    >>> timed(lambda: None) >= 0.0
+    True
+    """
+    start = perf_counter()
+    call()
+    return perf_counter() - start
+
+
+class Gradient:
+    """A task that takes gradients and has no state that moves; a subclass computes.
+
+    jit: seconds from the function to the first gradient, in a process where the engine runs already.
+    """
+
+    jit: float | None = None
+    arrays: float | None = None
+
+    def answer(self, point: int, dtype: str) -> Answer:
+        """See Task."""
+        raise NotImplementedError
+
+    def repeat(self, count: int) -> float:
+        """See Task."""
+        raise NotImplementedError
+
+    def moved(self) -> Mapping[str, Array] | None:
+        """Nothing moves."""
+        return None
+
+    def facts(self) -> Mapping[str, float]:
+        """See Task."""
+        known = {"jit": self.jit, "arrays": self.arrays}
+        return {name: number for name, number in known.items() if number is not None}
+
+
+def answer_of(names: tuple[str, ...], row: Array, visited: tuple[int, int] | None = None) -> Answer:
+    """An answer from one row: the value, then the derivative by each name.
+
+    >>> answer_of(("a",), np.array([1.0, 2.0])).gradients
+    {'a': array(2.)}
+    """
+    return Answer(float(row[0]), {name: np.asarray(row[1 + k]) for k, name in enumerate(map(str, names))}, visited)

@@ -1,0 +1,29 @@
+"""The clock: powers of two, turns, the minimum."""
+
+from burlab.bench.clock import Effort, race
+
+
+class Way:
+    """Takes a stated time for each repetition, more at first, and writes down who was asked for how many."""
+
+    def __init__(self, name: str, log: list[tuple[str, int]], seconds: list[float]):
+        self.name, self.log, self.seconds = name, log, seconds
+
+    def __call__(self, count: int) -> float:
+        self.log.append((self.name, count))
+        return count * (self.seconds.pop(0) if len(self.seconds) > 1 else self.seconds[0])
+
+
+def test_ways_take_turns_after_counts_were_doubled_until_a_stretch_is_long_enough():
+    log: list[tuple[str, int]] = []
+    fast, slow = race([Way("fast", log, [1.0]), Way("slow", log, [3.0])], Effort(shortest=4.0, rounds=2))
+    found = [("fast", 1), ("fast", 2), ("fast", 4), ("slow", 1), ("slow", 2)]
+    assert log == [*found, ("fast", 4), ("slow", 2), ("fast", 4), ("slow", 2)]
+    assert (fast.count, slow.count) == (4, 2)
+    assert (fast.seconds, slow.seconds) == (1.0, 3.0)
+
+
+def test_the_least_stretch_counts_and_all_are_kept():
+    (timing,) = race([Way("way", [], [9.0, 2.0, 1.5, 4.0])], Effort(shortest=1.0, rounds=3))
+    assert timing.seconds == 1.5
+    assert timing.stretches == (2.0, 1.5, 4.0)
