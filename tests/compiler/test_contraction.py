@@ -1,0 +1,134 @@
+"""Matrix products: the tuned kernels against the general one, bit for bit, and against NumPy in longer numbers."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from burlab.compiler import build, contraction
+from tests.compiler.trace import traced
+
+RNG = np.random.default_rng(4)
+DTYPES = ["float32", "float64"]
+
+
+def numbers(dtype, *shape):
+    return RNG.normal(size=shape).astype(dtype)
+
+
+def operand(dtype, layout, rows, columns):
+    """An array, and the view of it that has these rows and columns."""
+    if layout == "plain":
+        return numbers(dtype, rows, columns), lambda x: x
+    if layout == "transposed":
+        return numbers(dtype, columns, rows), lambda x: x.T
+    if layout == "part":
+        return numbers(dtype, rows + 2, columns + 3), lambda x: x[1 : rows + 1, 2 : columns + 2]
+    return numbers(dtype, rows * 2, columns * 3), lambda x: x[::-2, ::3]
+
+
+LAYOUTS = ("plain", "transposed", "part", "every other, backwards")
+
+
+def general(monkeypatch):
+    """Every contraction by the general kernel."""
+    monkeypatch.setattr(contraction, "_LITTLE", 10**18)
+
+
+def results(function, *arrays):
+    exe = build(traced(function, *arrays), gear="replay")
+    return exe(*arrays)[0], {step.kernel.symbol for step in exe.plan.steps}
+
+
+def both(monkeypatch, function, *arrays):
+    """The result of the tuned kernels, after it has been compared with that of the general one; and who made it."""
+    monkeypatch.setattr(contraction, "_LITTLE", 0)
+    tuned, symbols = results(function, *arrays)
+    general(monkeypatch)
+    np.testing.assert_array_equal(tuned, results(function, *arrays)[0])
+    return tuned, symbols
+
+
+def tolerance(dtype, depth):
+    return 4 * np.sqrt(depth + 1) * np.finfo(dtype).eps
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("left", LAYOUTS)
+@pytest.mark.parametrize("right", LAYOUTS)
+def test_all_layouts_at_awkward_sizes(left, right, dtype, monkeypatch):
+    used = set()
+    for rows, depth, columns in [(3, 1, 2), (7, 5, 17), (8, 64, 48), (9, 67, 31), (11, 131, 65), (13, 300, 53)]:
+        a, view_a = operand(dtype, left, rows, depth)
+        b, view_b = operand(dtype, right, depth, columns)
+        got, symbols = both(monkeypatch, lambda a, b: view_a(a) @ view_b(b), a, b)  # noqa: B023, called in this turn
+        used |= symbols
+        x, y = view_a(a).astype(np.longdouble), view_b(b).astype(np.longdouble)
+        assert np.abs(got - x @ y).max() <= tolerance(dtype, depth) * (np.abs(x) @ np.abs(y)).max()
+    lanes = left != "transposed" and right == "transposed" and "every" not in left
+    assert used == {f"burlab_gemm_{dtype}"} | ({f"burlab_dots_{dtype}"} if lanes else set())
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("turned", [False, True])
+def test_all_small_sizes(dtype, turned, monkeypatch):
+    for rows, depth, columns in itertools.product((0, 1, 2, 3, 5, 8, 9), (0, 1, 4, 64, 81), (0, 1, 4, 16, 19, 33, 50)):
+        a, b = numbers(dtype, rows, depth), numbers(dtype, *((columns, depth) if turned else (depth, columns)))
+        got, _ = both(monkeypatch, (lambda a, b: a @ b.T) if turned else (lambda a, b: a @ b), a, b)
+        np.testing.assert_allclose(
+            got, a.astype(float) @ (b.T if turned else b), rtol=0, atol=1e3 * np.finfo(dtype).eps
+        )
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    ("spec", "shapes"),
+    [
+        ("tqhd,tkhd->thqk", [(5, 8, 6, 4), (5, 8, 6, 4)]),
+        ("thqk,tkhd->tqhd", [(5, 6, 8, 8), (5, 8, 6, 4)]),
+        ("thqk,tqhd->tkhd", [(5, 6, 8, 8), (5, 8, 6, 4)]),
+        ("tpi,tpo->io", [(7, 5, 24), (7, 5, 33)]),
+        ("itp,otp->io", [(24, 7, 100), (33, 7, 100)]),
+        ("atb,cbt->ac", [(9, 7, 5), (33, 5, 7)]),
+        ("ab,b->a", [(37, 200)] * 1 + [(200,)]),
+        ("ab,b->a", [(37, 20), (20,)]),
+        ("ab,a->b", [(200, 37), (200,)]),
+        ("tab,tb->ta", [(3, 37, 90), (3, 90)]),
+    ],
+)
+def test_einstein_sums(spec, shapes, dtype, monkeypatch):
+    a, b = (numbers(dtype, *shape) for shape in shapes)
+    got, _ = both(monkeypatch, lambda a, b: np.einsum(spec, a, b), a, b)
+    x, y = a.astype(np.longdouble), b.astype(np.longdouble)
+    assert np.abs(got - np.einsum(spec, x, y)).max() <= 30 * np.finfo(dtype).eps * np.abs(got).max()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("depth", [5, 63, 64, 100, 700])
+@pytest.mark.parametrize("spec", ["ab,bc->ac", "ab,cb->ac", "ba,bc->ac"])
+def test_bits_do_not_depend_on_what_stands_around(spec, depth, dtype):
+    """One row and one column of a product, by themselves, have the bits that they have within it."""
+    left, right = spec.partition("->")[0].split(",")
+    sizes = {"a": 19, "b": depth, "c": 70}
+    a, b = (numbers(dtype, *(sizes[x] for x in term)) for term in (left, right))
+    whole = results(lambda a, b: np.einsum(spec, a, b), a, b)[0]
+    for count in (1, 2, 8):
+        part_a = a[:, :count] if left == "ba" else a[:count]
+        part_b = b[:, :count] if right == "bc" else b[:count]
+        for x, y in ((part_a, b), (a, part_b), (part_a, part_b)):
+            if (x.shape[-1] == 1 and left == "ba") or (y.shape[-1] == 1 and right == "bc"):
+                continue  # a column of an array of one column is contiguous, and may be summed in lanes
+            got = results(lambda a, b: np.einsum(spec, a, b), x.copy(), y.copy())[0]
+            np.testing.assert_array_equal(got, whole[: got.shape[0], : got.shape[1]])
+
+
+@pytest.mark.parametrize("depth", [20, 100])
+def test_infinities_stay_where_they_are(depth, monkeypatch):
+    """Rows and columns that fill up a block never reach a result."""
+    for turned in (False, True):
+        a, b = numbers("float32", 9, depth), numbers("float32", *((19, depth) if turned else (depth, 19)))
+        a[8, 3], b[(18, 2) if turned else (2, 18)] = np.inf, np.nan
+        got, _ = both(monkeypatch, (lambda a, b: a @ b.T) if turned else (lambda a, b: a @ b), a, b)
+        assert np.isfinite(got[:8, :18]).all()
+        assert not np.isfinite(got[8]).any()
+        assert np.isnan(got[:, 18]).all()
