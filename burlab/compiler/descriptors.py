@@ -12,7 +12,7 @@ from .steps import Invoke
 
 
 class Descriptor(NamedTuple):
-    """The integers of a call; the one at `position` is `unit` times the number of samples that count, unless unit is 0."""
+    """The integers of a call; that at `position` is `unit` times the number of samples that count, unless unit is 0."""
 
     integers: tuple[int, ...]
     position: int = 0

@@ -45,6 +45,7 @@ class _Emitter:
     names: dict[Node, str] = field(default_factory=dict[Node, str])  # scalars that have a C++ variable
     calls: dict[Instance, None] = field(default_factory=dict[Instance, None])
     descriptors: dict[Descriptor, int] = field(default_factory=dict[Descriptor, int])
+    loops: dict[str, int] = field(default_factory=dict[str, int])  # the text of each, without its name
 
     def source(self) -> Source:
         for step in self.plan.steps:
@@ -57,8 +58,10 @@ class _Emitter:
             elif elements(step.shape):
                 self.loop(step)
         body = "\n".join(f"  {line}" for line in self.lines)
-        roots = "".join(f"{line}\n" for name, line in ROOTS.items() if f"{name}(" in body)
-        text = f"{roots}{_head(self.plan)}{body}\n  return 0;\n}}\n#pragma float_control(pop)\n"
+        result = "std::int64_t" if self.plan.note else "void"
+        loops = "".join(f"__attribute__((noinline)) {result} loop{k}{text}\n" for text, k in self.loops.items())
+        roots = "".join(f"{line}\n" for name, line in ROOTS.items() if f"{name}(" in body or f"{name}(" in loops)
+        text = f"{roots}{_ARITHMETIC}{loops}{_head(self.plan)}{body}\n  return 0;\n}}\n#pragma float_control(pop)\n"
         return Source(text, tuple(self.calls), tuple(self.descriptors))
 
     def invoke(self, step: Invoke) -> None:
@@ -135,21 +138,26 @@ class _Emitter:
         return f"*(std::int64_t*)({self.plan.note.pointer})"
 
     def loop(self, step: Loop) -> None:
-        """A nest of loops, in a block of its own."""
+        """A call of a function with a nest of loops; equal ones share it."""
         writer = LoopWriter(self.plan, step, self.scalar, self.spelled)
-        lines = writer.lines()
+        lines = [f"  {line}" for line in writer.lines()]
         if self.plan.note:
-            lines = ["std::int64_t bad = 0;", *lines, f"{self.noted} |= bad;"]
-        self.lines.append(f"{{  // {list(step.shape)} {_comment(self.plan, step.nodes)}")
-        self.lines.extend(f"  {line}" for line in lines)
-        self.lines.append("}")
+            lines = ["  std::int64_t bad = 0;", *lines, "  return bad;"]
+        parameters = ", ".join(f"{kind} const {name}" for kind, name, _ in writer.parameters)
+        text = "\n".join([f"({parameters}) noexcept {{", *lines, "}"])
+        name = f"loop{self.loops.setdefault(text, len(self.loops))}"
+        call = f"{name}({', '.join(argument for *_, argument in writer.parameters)})"
+        if self.plan.note:
+            call = f"{self.noted} |= {call}"
+        self.lines.append(f"{call};  // {list(step.shape)} {_comment(self.plan, step.nodes)}")
+
+
+_ARITHMETIC = "#pragma float_control(precise, on, push)\n#pragma clang fp contract(off)\n"
 
 
 def _head(plan: Plan) -> str:
     memory = ", ".join(f"{count} bytes of {name}" for name, count in plan.memory.items())
     return (
-        "#pragma float_control(precise, on, push)\n"
-        "#pragma clang fp contract(off)\n"
         f"  // {len(plan.graph.nodes)} nodes, {memory}\n"
         'extern "C" std::int64_t @unit_run(const void* context, const void* const* in, void* const* out,'
         " void* workspace) noexcept {\n"

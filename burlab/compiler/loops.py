@@ -1,4 +1,7 @@
-"""The C++ text of one loop: what it reads from outside, the nest over the fewest axes, and its body."""
+"""The C++ text of one loop: a function of what it reads and writes, the nest over the fewest axes, and its body.
+
+Loops that differ only in where their arrays lie are one function: a network of equal layers compiles each loop once.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -58,23 +61,23 @@ class LoopWriter:
         self.step = step
         self.scalar = scalar
         self.spelled = spelled
-        self.declarations: list[str] = []
+        self.parameters: list[tuple[str, str, str]] = []  # C++ type and name, and what the loop is called with
         self.values: dict[Node, str] = {}  # operands that are numbers, by name
         self.arrays: dict[Node, _Array] = {}
         self.results: dict[Node, _Array] = {}
         self.sizes: list[int] = []
 
     def lines(self) -> list[str]:
-        """The declarations of what the loop reads and writes, and the loop."""
+        """The loop."""
         self._find_operands()
         for k, n in enumerate(self.step.stores):
             self.results[n] = _Array(f"y{k}", list(dense_strides(self.step.shape)))
-            self._declare(f"{C_TYPES[n.dtype]}*", f"y{k}", self.plan.places[n].pointer)
+            self._point(f"{C_TYPES[n.dtype]}*", f"y{k}", self.plan.places[n].pointer)
         self._group_axes()
-        return [*self.declarations, *self._nest()]
+        return self._nest()
 
-    def _declare(self, kind: str, name: str, address: str) -> None:
-        self.declarations.append(f"{kind} const {name} = ({kind})({address});")
+    def _point(self, kind: str, name: str, address: str) -> None:
+        self.parameters.append((kind, name, f"({kind})({address})"))
 
     def _find_operands(self) -> None:
         """Numbers by name, arrays by a pointer; equal views share one."""
@@ -93,10 +96,10 @@ class LoopWriter:
 
     def _number(self, x: Node) -> str:
         text = self.scalar(x)
-        if not text.startswith("*"):
-            return text
-        name = f"s{len(self.declarations)}"
-        self.declarations.append(f"const {C_TYPES[x.dtype]} {name} = {text};")
+        if not text.startswith(("*", "v")):
+            return text  # a literal
+        name = f"s{len(self.parameters)}"
+        self.parameters.append((C_TYPES[x.dtype], name, text))
         return name
 
     def _array(self, x: Node, ref: Ref, name: str) -> _Array:
@@ -104,7 +107,7 @@ class LoopWriter:
         if not any(ref.strides):
             return _Array(self._number(x), list(ref.strides), bounds, is_number=True)
         place = self.plan.places[ref.root].plus(ref.offset * x.itemsize)
-        self._declare(f"const {C_TYPES[x.dtype]}*", name, place.pointer)
+        self._point(f"const {C_TYPES[x.dtype]}*", name, place.pointer)
         return _Array(name, list(ref.strides), bounds)
 
     def _everything(self) -> list[_Array]:
@@ -150,9 +153,9 @@ class LoopWriter:
                 loaded[array] = f"a{len(loaded)}"
                 lines.append(f"const {C_TYPES[x.dtype]} {loaded[array]} = {array.at(indices, self.sizes)};")
             names[x] = loaded[array]
-        for n in self.step.nodes:
+        for k, n in enumerate(self.step.nodes):
             text = self.spelled(n, [names[x] for x in n.inputs])
-            names[n] = f"v{self.plan.graph.index[n]}"
+            names[n] = f"v{k}"
             lines.append(f"const {C_TYPES[n.dtype]} {names[n]} = {text};")
         if self.plan.note:
             lines.append(f"bad |= {unfit(names[n] for n in self.step.nodes if n.dtype.kind == 'f')};")
