@@ -1,17 +1,18 @@
 """Tiles: how many samples a kernel takes at once, and that kernel for C++."""
 
 import ctypes
+from collections import defaultdict
 from typing import Any
 
 from burlab.compiler.executable import Executable, build, build_tile
 from burlab.compiler.layout import VIEWS
-from burlab.graph import Graph
+from burlab.graph import Graph, Node
 from burlab.graph.tile import of_samples, tiled
 
 from .blocks import Layout, at
 
 LARGEST = 64  # samples: lanes and rows are full long before
-_CACHE = 1 << 18  # bytes that the values of a tile may take, or half of the result if that is more
+_CACHE = 1 << 19  # bytes that the values of a tile may take at one time, or half of the result if that is more
 
 
 def slots_of(batch: int, nbytes: int) -> int:
@@ -27,9 +28,26 @@ def slots_of(batch: int, nbytes: int) -> int:
 def tile_of(graph: Graph, sampled: list[bool], batch: int) -> int:
     """The size of the tiles for a batch: a power of two, at most a slot, such that a tile stays in cache."""
     result = sum(y.nbytes for y in graph.outputs)
-    values = sum(n.nbytes for n in of_samples(graph, sampled) if n.op not in VIEWS and n.op != "input")
-    room = max(_CACHE, result // 2) // max(values, 1)
+    room = max(_CACHE, result // 2) // max(_most_at_once(graph, of_samples(graph, sampled)), 1)
     return _power(min(LARGEST, room, batch // slots_of(batch, result)))
+
+
+def _most_at_once(graph: Graph, own: set[Node]) -> int:
+    """Bytes of one sample's values, at the time when most of them are needed later."""
+    lasts: dict[Node, Node] = {}
+    for n in graph.nodes:
+        for x in n.inputs:
+            lasts[x] = n
+    ends: dict[Node, list[Node]] = defaultdict(list)
+    for x, last in lasts.items():
+        ends[last].append(x)
+    alive = most = 0
+    for n in graph.nodes:
+        if n in own and n.op not in VIEWS and n in lasts:
+            alive += n.nbytes
+            most = max(most, alive)
+        alive -= sum(x.nbytes for x in ends[n] if x in own and x.op not in VIEWS)
+    return most
 
 
 def _power(size: int) -> int:
