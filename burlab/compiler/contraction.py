@@ -12,19 +12,18 @@ from .reductions import zero
 from .spelling import C_TYPES, NAMES
 from .steps import Count, Task
 
-# By instruction set: bytes of a register, and rows of a register block.
-_BLOCKS = {"avx512": (64, 8), "avx2": (32, 4), "neon": (16, 8), "plain": (16, 4)}
-# By instruction set and bytes of a number: rows by columns of a block of dot products, columns where there is one row.
-_DOTS = {
-    "avx512": {4: (4, 4, 8), 8: (4, 2, 4)},
-    "avx2": {4: (2, 2, 4), 8: (2, 1, 2)},
-    "neon": {4: (2, 2, 4), 8: (2, 1, 2)},
-    "plain": {4: (2, 1, 2), 8: (1, 1, 1)},
+# By instruction set: bytes of a register, rows and packets of a register block, and these for one or two rows.
+_BLOCKS = {
+    "avx512": (64, (8, 3), (2, 6)),
+    "avx2": (32, (4, 3), (2, 4)),
+    "neon": (16, (8, 3), (2, 6)),
+    "plain": (16, (4, 2), (2, 3)),
 }
-_FEW_ROWS = 2  # up to which the general kernel streams through b as fast
+# By instruction set and bytes of a number: rows that meet a vector at once.
+_DOTS = {"avx512": {4: 8, 8: 4}, "avx2": {4: 4, 8: 2}, "neon": {4: 4, 8: 2}, "plain": {4: 2, 8: 1}}
 _LITTLE = 512  # multiplications that are not worth compiling a tuned kernel for
-_LONG = 256  # from which contiguous sums run in lanes
-_HEAD = 13  # integers of a descriptor before its further axes
+_LONG = 64  # from which contiguous sums of vectors run in lanes
+_HEAD = 14  # integers of a descriptor before its further axes
 
 
 def _axes(n: Node, refs: dict[Node, Ref]) -> tuple[list[Axis], list[Axis]]:
@@ -70,22 +69,23 @@ def contract(n: Node, refs: dict[Node, Ref], strict: bool, onto: bool = False) -
         operands.reverse()
     columns, rows, walked = _columns_and_rows(kept)
     depth, around = (summed[-1], summed[:-1]) if summed else (POINT, [])
+    plain = n.dtype.kind != "f" or strict
+    vectors = not (plain or onto) and _of_vectors(n.params)
+    lanes = vectors and depth.a in (0, 1) and depth.b in (0, 1) and depth.size >= _LONG
     descriptor = (
         *(rows.size, columns.size, depth.size),
         *(rows.a, columns.a, depth.a),
         *(rows.b, columns.b, depth.b),
-        *(rows.out, columns.out, int(onto), len(walked) + len(around)),
+        *(rows.out, columns.out, int(onto), int(lanes), len(walked) + len(around)),
         *(i for x in (*walked, *around) for i in (x.size, x.out, x.a, x.b)),
     )
-    plain = n.dtype.kind != "f" or strict
-    lanes = not onto and depth.a in (0, 1) and depth.b in (0, 1) and depth.size >= _LONG
     work = n.size * elements(x.size for x in summed)
-    made = _general(n, plain)
+    made = _general(n, plain, lanes)
     if work > _LITTLE and not plain and columns.a == 0 and columns.size > 1:
         if lanes and depth.a == depth.b == 1:
             made = _dots(n)
-        elif not lanes and rows.size > _FEW_ROWS:
-            made = _gemm(n)
+        elif not lanes:
+            made = _gemm(n, few=rows.size <= 2)
     samples = None
     tile = n.inputs[0].shape[0] if onto else 1
     if tile > 1:
@@ -94,17 +94,29 @@ def contract(n: Node, refs: dict[Node, Ref], strict: bool, onto: bool = False) -
     return [Task(made, descriptor, tuple(operands), samples=samples)]
 
 
-def _general(n: Node, plain: bool) -> Instance:
-    strict = plain and n.dtype.kind == "f"
-    name = f"contract_{NAMES[n.dtype]}{'_strict' * strict}"
-    return kernel(name, f"Contract<{C_TYPES[n.dtype]}, {str(strict).lower()}>", "contraction")
+def _of_vectors(spec: str) -> bool:
+    """Whether one operand has no letter of its own: a product of vectors, or of a vector and a matrix.
+
+    Told by letters, not sizes, so that a product of matrices has the same bits when it happens to have one row.
+    """
+    ins, out = spec.split("->")
+    left, right = map(set, ins.split(","))
+    return not (left - right).intersection(out) or not (right - left).intersection(out)
 
 
-def _gemm(n: Node) -> Instance:
-    size, rows = _BLOCKS[instruction_set().name]
-    return kernel(f"gemm_{NAMES[n.dtype]}", f"Gemm<{C_TYPES[n.dtype]}, {size}, {rows}>", "gemm")
+def _general(n: Node, plain: bool, lanes: bool) -> Instance:
+    kind = "_strict" * (plain and n.dtype.kind == "f") or "_in_lanes" * lanes
+    arguments = {"": "false", "_strict": "true", "_in_lanes": "false, true"}[kind]
+    return kernel(f"contract_{NAMES[n.dtype]}{kind}", f"Contract<{C_TYPES[n.dtype]}, {arguments}>", "contraction")
+
+
+def _gemm(n: Node, few: bool) -> Instance:
+    size, *shapes = _BLOCKS[instruction_set().name]
+    rows, packets = shapes[few]
+    name = f"gemm_{NAMES[n.dtype]}{'_few' * few}"
+    return kernel(name, f"Gemm<{C_TYPES[n.dtype]}, {size}, {rows}, {packets}>", "gemm")
 
 
 def _dots(n: Node) -> Instance:
-    blocks = ", ".join(map(str, _DOTS[instruction_set().name][n.itemsize]))
-    return kernel(f"dots_{NAMES[n.dtype]}", f"Dots<{C_TYPES[n.dtype]}, {blocks}>", "dots")
+    rows = _DOTS[instruction_set().name][n.itemsize]
+    return kernel(f"dots_{NAMES[n.dtype]}", f"Dots<{C_TYPES[n.dtype]}, {rows}>", "dots")

@@ -65,8 +65,7 @@ def test_all_layouts_at_awkward_sizes(left, right, dtype, monkeypatch):
         used |= symbols
         x, y = view_a(a).astype(np.longdouble), view_b(b).astype(np.longdouble)
         assert np.abs(got - x @ y).max() <= tolerance(dtype, depth) * (np.abs(x) @ np.abs(y)).max()
-    lanes = left != "transposed" and right == "transposed" and "every" not in left
-    assert used == {f"burlab_gemm_{dtype}"} | ({f"burlab_dots_{dtype}"} if lanes else set())
+    assert used == {f"burlab_gemm_{dtype}"}
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -101,6 +100,17 @@ def test_einstein_sums(spec, shapes, dtype, monkeypatch):
     got, _ = both(monkeypatch, lambda a, b: np.einsum(spec, a, b), a, b)
     x, y = a.astype(np.longdouble), b.astype(np.longdouble)
     assert np.abs(got - np.einsum(spec, x, y)).max() <= 30 * np.finfo(dtype).eps * np.abs(got).max()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("depth", [64, 65, 255, 256, 257, 1000])
+def test_long_sums_with_a_vector_run_in_lanes(depth, dtype, monkeypatch):
+    for rows in (2, 3, 8, 9, 21):
+        a, b = numbers(dtype, rows, depth), numbers(dtype, depth)
+        got, symbols = both(monkeypatch, lambda a, b: a @ b, a, b)
+        assert symbols == {f"burlab_dots_{dtype}"}
+        assert np.abs(got - a.astype(np.longdouble) @ b).max() <= 4 * np.finfo(dtype).eps * (abs(a) @ abs(b)).max()
+        np.testing.assert_array_equal(got[1], results(lambda a, b: a @ b, a[1], b)[0])
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -8,15 +8,16 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// Bytes: of a register; Rows: of a block.
-template <class T, int Bytes, int Rows> struct Gemm {
+/// Bytes: of a register; Rows, Packets: of a whole block.
+template <class T, int Bytes, int Rows, int Packets> struct Gemm {
   static constexpr int W = Bytes / static_cast<int>(sizeof(T));
   static constexpr Int kDepth = 128;  // rows of a panel, so that it stays in the nearest cache
+  static constexpr Int kWide = 256;   // numbers apart, from which rows lie in different pages
 
   static BURLAB_WIDE Status run(const Int* descriptor, void* out, const void* left, const void* right,
                                 const void* const*) noexcept {
     const auto& d = *reinterpret_cast<const Contraction*>(descriptor);
-    alignas(64) T panel[kDepth * 3 * W];
+    alignas(64) T panel[kDepth * Packets * W];
     const Around inner = d.rank > 0 ? axes_around(d)[d.rank - 1] : Around{};
     const bool narrow = inner.c != 0 && d.n <= W && (d.b_n == 1 || d.k <= kDepth);
     const Batch<T, W, Rows> batch{inner.size, inner.a, inner.b, inner.c, d.b_n, panel};
@@ -26,27 +27,40 @@ template <class T, int Bytes, int Rows> struct Gemm {
              batch.multiply({a, d.a_m, d.a_k, b, d.b_k, c, d.c_m, d.k, adds}, d.m, d.n);
              return;
            }
+           const Int some = rows_at_once(d);
            BURLAB_ONE_BY_ONE
-           for (Int j = 0; j < d.n;) {
-             const Int width = panel_width(d.n - j);
-             column_panel(d, a, b + j * d.b_n, c + j, width, adds, panel);
-             j += width;
+           for (Int i = 0; i < d.m; i += some, a += some * d.a_m, c += some * d.c_m) {
+             const Int rows = d.m - i < some ? d.m - i : some;
+             BURLAB_ONE_BY_ONE
+             for (Int j = 0; j < d.n;) {
+               const Int width = panel_width(d.n - j);
+               column_panel(d, a, b + j * d.b_n, c + j, rows, width, adds, panel);
+               j += width;
+             }
            }
          });
     return Ok;
   }
 
  private:
-  /// How many of `left` columns are next: whole packets, three if possible, but rather two and two than three and one.
+  /// Rows for which all columns are computed before the next: so many that their part of a stays in the second cache.
+  /// Where depth is small, writing wide rows of c takes longest, and is done row by row.
+  static BURLAB_INLINE Int rows_at_once(const Contraction& d) {
+    if (d.b_n == 1 && d.k <= kDepth && d.n > kWide) return 2 * Rows;
+    const Int cached = (Int(1) << 20) / (d.k * static_cast<Int>(sizeof(T)) + 1) / Rows * Rows;
+    return cached > 8 * Rows ? cached : 8 * Rows;
+  }
+
+  /// How many of `left` columns are next: a whole block if possible, else two packets, as rather than three and one.
   static BURLAB_INLINE Int panel_width(Int left) {
-    if (left > 4 * W || left == 3 * W) return 3 * W;
+    if (left == Packets * W || left > (Packets + 1) * W) return Packets * W;
     return left < 2 * W ? left : 2 * W;
   }
 
-  static BURLAB_NOINLINE void column_panel(const Contraction& d, const T* a, const T* b, T* c, Int width, bool adds,
-                                           T* panel) {
-    const bool packs = d.b_n != 1;
-    const Int block = packs || d.m > Rows ? kDepth : d.k, packed_width = (width + W - 1) / W * W;
+  static BURLAB_NOINLINE void column_panel(const Contraction& d, const T* a, const T* b, T* c, Int rows, Int width,
+                                           bool adds, T* panel) {
+    const bool far = d.b_k > kWide && rows >= 4 * Rows && width == Packets * W, packs = d.b_n != 1 || far;
+    const Int block = packs || rows > Rows ? kDepth : d.k, packed_width = (width + W - 1) / W * W;
     Int k = 0;
     do {
       const Int depth = d.k - k < block ? d.k - k : block;
@@ -56,9 +70,9 @@ template <class T, int Bytes, int Rows> struct Gemm {
         f.b = panel;
         f.b_depth = packed_width;
       }
-      if (width == 3 * W) multiply_panel<T, W, Rows, 3, true>(f, d.m, W);
-      else if (width > W) multiply_panel<T, W, Rows, 2, false>(f, d.m, width - W);
-      else Batch<T, W, Rows>{1, 0, 0, 0, 1, panel}.multiply(f, d.m, width);
+      if (width == Packets * W) multiply_panel<T, W, Rows, Packets, true>(f, rows, W);
+      else if (width > W) multiply_panel<T, W, Rows, 2, false>(f, rows, width - W);
+      else Batch<T, W, Rows>{1, 0, 0, 0, 1, panel}.multiply(f, rows, width);
       k += block;
     } while (k < d.k);
   }

@@ -1,9 +1,6 @@
 #pragma once
 // A panel of b as register blocks read it: row k of the panel holds b[k, j] for all its columns j, one after the other.
-#include <utility>
-
-#include "../numbers/packet.hpp"
-#include "kernel.hpp"
+#include "lanes.hpp"
 
 BURLAB_BEGIN
 namespace burlab::kernels {
@@ -37,7 +34,7 @@ template <class T, int W> BURLAB_INLINE void load_fours(Packet<T, W>& x, const T
 
 /// W columns of a panel: to[k, j] = b[columns[j] + k * b_depth].
 template <class T, int W>
-BURLAB_INLINE void turn(T* to, Int width, const T* b, const Int (&columns)[W], Int b_depth, Int depth) {
+BURLAB_NOINLINE BURLAB_WIDE void turn(T* to, Int width, const T* b, const Int (&columns)[W], Int b_depth, Int depth) {
   Int k = 0;
   if constexpr (W >= 4) {
     const Int end = b_depth == 1 ? depth : 0;
@@ -58,16 +55,21 @@ BURLAB_INLINE void turn(T* to, Int width, const T* b, const Int (&columns)[W], I
   }
 }
 
-/// Where R rows begin, `step` apart; missing ones where the last does.
-template <int R> BURLAB_INLINE void place_rows(Int (&at)[R], Int rows, Int step) {
-  at[0] = 0;
-  BURLAB_UNROLL
-  for (int i = 1; i < R; ++i) at[i] = at[i - 1] + (i < rows ? step : 0);
-}
-
 /// Fills `depth` rows of a panel of `width` columns, a multiple of W; those behind the last of b are copies of it.
 template <class T, int W>
 BURLAB_NOINLINE BURLAB_WIDE void pack(T* panel, Int width, const T* b, Int b_n, Int b_depth, Int columns, Int depth) {
+  if (b_n == 1) {
+    BURLAB_ONE_BY_ONE
+    for (Int k = 0; k < depth; ++k, b += b_depth, panel += width) {
+      BURLAB_ONE_BY_ONE
+      for (Int j = 0; j < width; j += W) {
+        Packet<T, W> x;
+        load(x, b + j);
+        store(panel + j, x);
+      }
+    }
+    return;
+  }
   BURLAB_ONE_BY_ONE
   for (Int first = 0; first < width; first += W) {
     Int places[W];

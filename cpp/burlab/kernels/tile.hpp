@@ -44,6 +44,7 @@ BURLAB_INLINE void multiply_block(const Factors<T>& f, const Int (&a_rows)[R], I
   BURLAB_ONE_BY_ONE
   for (Int k = f.depth; k > 0; --k, a += a_depth, b += b_depth) {
     Packet<T, W> packets[P];
+    if constexpr (Full && R > 2) BURLAB_PREFETCH(b + 8 * b_depth);
     BURLAB_UNROLL
     for (int j = 0; j < P; ++j) {
       if (Full || j + 1 < P) load(packets[j], b + j * W);

@@ -14,6 +14,7 @@
 #define BURLAB_FUSED \
   BURLAB_PRAGMA(clang fp contract(fast))                   // first in a block: a * b + c rounds once, where the CPU can
 #define BURLAB_OPTNONE __attribute__((optnone, noinline))  // cold code: costs the just-in-time compiler least
+#define BURLAB_SMALL __attribute__((minsize, noinline))    // compiled fast, for what is called rarely
 #define BURLAB_WIDE __attribute__((min_vector_width(512)))  // a function whose packets take whole AVX-512 registers
 #if defined(__x86_64__)
 #define BURLAB_MASKED  // masked moves of AVX2 and AVX-512 exist, whatever a region of code is compiled for
@@ -26,6 +27,7 @@
 #define BURLAB_ONE_BY_ONE
 #define BURLAB_FUSED
 #define BURLAB_OPTNONE __attribute__((noinline))
+#define BURLAB_SMALL __attribute__((noinline))
 #define BURLAB_WIDE
 #endif
 
@@ -34,6 +36,7 @@
 #define BURLAB_RULE BURLAB_CONSTEXPR static  // the value or a partial of an operation
 #define BURLAB_NOINLINE inline __attribute__((noinline))
 #define BURLAB_COLD inline BURLAB_OPTNONE
+#define BURLAB_PREFETCH(address) __builtin_prefetch(address)  // never faults
 #define BURLAB_LIKELY(x) __builtin_expect(!!(x), 1)
 #define BURLAB_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
