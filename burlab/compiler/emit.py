@@ -33,14 +33,26 @@ class Source:
         return "\n".join(line.partition("  // ")[0] for line in self.text.splitlines())
 
 
-def emit(plan: Plan) -> Source:
-    """Write a plan as one C++ function; `@unit` stands for the namespace it will live in."""
-    return _Emitter(plan).source()
+LAP = Instance(
+    "burlab_lap",
+    'extern "C" void burlab_lap(void* ticks, std::int64_t k) noexcept'
+    " { burlab::kernels::lap((burlab::kernels::Ticks*)ticks, k); }\n",
+    "burlab/kernels/clock.hpp",
+)
+
+
+def emit(plan: Plan, timed: bool = False) -> Source:
+    """Write a plan as one C++ function; `@unit` stands for the namespace it will live in.
+
+    timed: it tells a clock, whose address is the third of its context, when each step is done.
+    """
+    return _Emitter(plan, timed).source()
 
 
 @dataclass(slots=True)
 class _Emitter:
     plan: Plan
+    timed: bool = False
     lines: list[str] = field(default_factory=list[str])
     names: dict[Node, str] = field(default_factory=dict[Node, str])  # scalars that have a C++ variable
     calls: dict[Instance, None] = field(default_factory=dict[Instance, None])
@@ -48,7 +60,8 @@ class _Emitter:
     loops: dict[str, int] = field(default_factory=dict[str, int])  # the text of each, without its name
 
     def source(self) -> Source:
-        for step in self.plan.steps:
+        self.lap(0)
+        for k, step in enumerate(self.plan.steps):
             if isinstance(step, Invoke):
                 self.invoke(step)
             elif isinstance(step, Execute):
@@ -57,12 +70,18 @@ class _Emitter:
                 self.scalars(step)
             elif elements(step.shape):
                 self.loop(step)
+            self.lap(k + 1)
         body = "\n".join(f"  {line}" for line in self.lines)
         result = "std::int64_t" if self.plan.note else "void"
         loops = "".join(f"__attribute__((noinline)) {result} loop{k}{text}\n" for text, k in self.loops.items())
         roots = "".join(f"{line}\n" for name, line in ROOTS.items() if f"{name}(" in body or f"{name}(" in loops)
         text = f"{roots}{_ARITHMETIC}{loops}{_head(self.plan)}{body}\n  return 0;\n}}\n#pragma float_control(pop)\n"
         return Source(text, tuple(self.calls), tuple(self.descriptors))
+
+    def lap(self, k: int) -> None:
+        if self.timed:
+            self.calls[LAP] = None
+            self.lines.append(f"{LAP.symbol}(((void* const*)context)[2], {k});")
 
     def invoke(self, step: Invoke) -> None:
         """A library call; a kernel that can fail passes its status on, with the number of the node."""
@@ -102,7 +121,10 @@ class _Emitter:
         for n in step.nodes:
             arguments = [self.scalar(x) for x in n.inputs]
             name = self.names[n] = f"v{self.plan.graph.index[n]}"
-            self.lines.append(f"const {C_TYPES[n.dtype]} {name} = {self.spelled(n, arguments)};  // {_line(n)}")
+            kind = C_TYPES[n.dtype] if self.timed else f"const {C_TYPES[n.dtype]}"
+            self.lines.append(f"{kind} {name} = {self.spelled(n, arguments)};  // {_line(n)}")
+        if self.timed:  # what is computed between two looks at the clock has to stay there
+            self.lines.extend(f'__asm__ volatile("" : "+m"({self.names[n]}));' for n in step.nodes)
         if self.plan.note:
             self.lines.append(f"{self.noted} |= {unfit(self.names[n] for n in step.nodes if n.dtype.kind == 'f')};")
         for n in step.stores:

@@ -189,21 +189,24 @@ def _compiled(plan: Plan, explain: Explain) -> Executable:
         sys.stderr.write(
             f"burlab compiles {plan.statements} operations, about {plan.seconds:.0f} s; replay would not.\n"
         )
-    function, text = _function(plan)
+    function, text = compiled(plan)
     return Executable(plan, function, "compiled", text, explain)
 
 
-def _function(plan: Plan) -> tuple[Function, str]:
-    """A plan compiled, and its text; sub-graphs are functions of their own."""
+def compiled(plan: Plan, ticks: Array | None = None) -> tuple[Function, str]:
+    """A plan compiled, and its text; sub-graphs are functions of their own.
+
+    ticks: where it writes how long each step takes, see `timed.py`.
+    """
     texts: list[str] = []
 
     def part(inner: Plan) -> Function:
-        function, text = _function(inner)
+        function, text = compiled(inner)
         texts.append(text)
         return function
 
     plan, parts = linked(plan, part)
-    source = emit(plan)
+    source = emit(plan, timed=ticks is not None)
     library.require(source.calls)
     unit = runtime.declare(source.bare, name="kernel")
     constants = [c.params for c in plan.constants]
@@ -211,10 +214,11 @@ def _function(plan: Plan) -> tuple[Function, str]:
 
     def link(addresses: dict[Descriptor, int]) -> tuple[int, Any]:
         shapes = table_of([addresses[d] for d in source.descriptors])
-        context = table_of([ctypes.addressof(shapes), ctypes.addressof(table)])
+        clock = [] if ticks is None else [ticks.ctypes.data]
+        context = table_of([ctypes.addressof(shapes), ctypes.addressof(table), *clock])
         return ctypes.addressof(context), (context, shapes)
 
     contexts = Contexts(source.descriptors, link)
-    keep = (table, constants, parts)
+    keep = (table, constants, parts, ticks)
     function = Function(runtime.address(f"{unit}_run"), contexts, plan.workspace_bytes, keep, bool(parts))
     return function, "\n".join([*texts, source.text.replace("@unit", unit)])

@@ -54,6 +54,12 @@ class Program:
 
     def __call__(self, leaves: list[Any], out: Any = None) -> Any:
         """The result for leaves in order. Raises ArgumentError where a static one is another."""
+        options = {} if out is None else {"out": tuple(tree.flatten(out)[0])}
+        outputs = self.executable(*self.arrays(leaves), **options)
+        return outputs[0] if self.single else tree.unflatten(self.result, outputs)
+
+    def arrays(self, leaves: list[Any]) -> list[Any]:
+        """What the kernel takes. Raises ArgumentError where a static leaf is another."""
         arrays: list[Any] = []
         for leaf, spec in zip(leaves, self.specs, strict=True):
             if isinstance(spec, Spec):
@@ -63,9 +69,7 @@ class Program:
                     f"this kernel was compiled for the static argument {spec.value!r}, got {leaf!r}. "
                     "Compile another, or use bl.jit(f), which compiles one per value."
                 )
-        options = {} if out is None else {"out": tuple(tree.flatten(out)[0])}
-        outputs = self.executable(*arrays, **options)
-        return outputs[0] if self.single else tree.unflatten(self.result, outputs)
+        return arrays
 
 
 def as_input(leaf: Any, spec: Spec) -> Any:

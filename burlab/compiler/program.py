@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.runtime.coerce import Array
 from burlab.runtime.gate import Function, pointers
 
 from . import library
@@ -15,12 +16,19 @@ from .library import Instance
 from .plan import Plan
 from .steps import Execute, Invoke, Place, Step
 
-_RUN = Instance(
-    "burlab_run_program",
-    'extern "C" std::int64_t burlab_run_program(const void* context, const void* const* in, void* const* out,'
-    " void* workspace) noexcept { return burlab::kernels::run_program(context, in, out, workspace); }\n",
-    "burlab/kernels/program.hpp",
-)
+
+def runner(symbol: str, function: str, header: str) -> Instance:
+    """A C++ function of `burlab::kernels` that has the binary interface of an executable, under a symbol."""
+    return Instance(
+        symbol,
+        f'extern "C" std::int64_t {symbol}(const void* context, const void* const* in, void* const* out,'
+        f" void* workspace) noexcept {{ return burlab::kernels::{function}(context, in, out, workspace); }}\n",
+        f"burlab/kernels/{header}.hpp",
+    )
+
+
+_RUN = runner("burlab_run_program", "run_program", "program")
+_RUN_TIMED = runner("burlab_run_program_timed", "run_program<true>", "program")
 _RECORD = np.dtype(
     [("kernel", "u8"), ("descriptor", "u8"), ("box", "u8")]
     + [(name, "i8") for name in ("first", "count", "node", "results", "table")]
@@ -35,14 +43,19 @@ class _Program(ctypes.Structure):
         ("operands", ctypes.c_void_p),
         ("constants", ctypes.c_void_p),
         ("length", ctypes.c_int64),
+        ("ticks", ctypes.c_void_p),
     )
 
 
-def replayed(plan: Plan) -> Function:
-    """The function that replays a plan without fused loops. Only kernels that no graph has used before are compiled."""
+def replayed(plan: Plan, ticks: Array | None = None) -> Function:
+    """The function that replays a plan without fused loops. Only kernels that no graph has used before are compiled.
+
+    ticks: where it writes how long each step takes, see `timed.py`.
+    """
+    run = _RUN if ticks is None else _RUN_TIMED
     plan, parts = linked(plan, replayed)
     steps = [step for step in plan.steps if isinstance(step, (Invoke, Execute))]
-    library.require([_RUN, *(step.kernel for step in steps)])
+    library.require([run, *(step.kernel for step in steps)])
     pairs = [
         descriptors_of(step) if isinstance(step, Invoke) else (Descriptor(step.descriptor), _NO_BOX) for step in steps
     ]
@@ -60,16 +73,18 @@ def replayed(plan: Plan) -> Function:
     constants = [c.params for c in plan.constants]
     table = pointers(constants)
 
+    first = 0 if ticks is None else ticks.ctypes.data
+
     def link(addresses: dict[Descriptor, int]) -> tuple[int, Any]:
         linked = records.copy()
         linked["descriptor"] = [addresses[descriptor] for descriptor, _ in pairs]
         linked["box"] = [addresses[box] if box.integers else 0 for _, box in pairs]
-        program = _Program(linked.ctypes.data, operands.ctypes.data, ctypes.addressof(table), len(steps))
+        program = _Program(linked.ctypes.data, operands.ctypes.data, ctypes.addressof(table), len(steps), first)
         return ctypes.addressof(program), (program, linked)
 
     contexts = Contexts([d for pair in pairs for d in pair], link)
-    keep = (operands, constants, table, parts)
-    return Function(library.address(_RUN.symbol), contexts, plan.workspace_bytes, keep, bool(parts))
+    keep = (operands, constants, table, parts, ticks)
+    return Function(library.address(run.symbol), contexts, plan.workspace_bytes, keep, bool(parts))
 
 
 def _places(step: Invoke | Execute) -> tuple[Place, ...]:

@@ -9,6 +9,7 @@ from burlab.graph.show import label, sub_graphs
 from burlab.graph.simplify import known_value
 
 from .drawing import Box, draw
+from .profile_view import profile_html
 
 if TYPE_CHECKING:
     from burlab.compiler.kernel import Kernel
@@ -113,4 +114,5 @@ def register() -> None:
         html = shell.display_formatter.formatters["text/html"]
         html.for_type_by_name("burlab.graph.graph", "Graph", graph_html)
         html.for_type_by_name("burlab.compiler.kernel", "Kernel", kernel_html)
+        html.for_type_by_name("burlab.compiler.profile", "Profile", profile_html)
         html.for_type_by_name("burlab.eager.value", "Value", value_html)

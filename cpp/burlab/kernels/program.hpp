@@ -2,7 +2,7 @@
 // The replay gear: a list of kernel calls, carried out one after the other. Nothing is compiled for it but the kernels.
 #include <cstring>
 
-#include "kernel.hpp"
+#include "clock.hpp"
 
 BURLAB_BEGIN
 namespace burlab::kernels {
@@ -34,11 +34,14 @@ struct Program {
   const Operand* operands;
   const void* const* constants;
   Int length;
+  Ticks* ticks;  // of a program that is timed
 };
 
 /// The binary interface of an executable: 0, or a Status and above its eight bits the number of the node at fault.
-inline Int run_program(const void* context, const void* const* in, void* const* out, void* workspace) noexcept {
+template <bool timed = false>
+Int run_program(const void* context, const void* const* in, void* const* out, void* workspace) noexcept {
   const auto& program = *static_cast<const Program*>(context);
+  if constexpr (timed) lap(program.ticks, 0);
   const void* const* tables[4] = {in, const_cast<const void* const*>(out), program.constants, &workspace};
   const void* few[16];
   BURLAB_ONE_BY_ONE
@@ -54,12 +57,14 @@ inline Int run_program(const void* context, const void* const* in, void* const* 
       char* const scratch = reinterpret_cast<char*>(at) + r->table;
       const Int outcome = r->routine(r->descriptor, const_cast<void**>(at + 1), at + 1 + r->results, scratch);
       if (BURLAB_UNLIKELY(outcome != Ok)) return outcome;
+      if constexpr (timed) lap(program.ticks, r - program.records + 1);
       continue;
     }
     void* out = const_cast<void*>(at[0]);
     const Status status = r->box != nullptr ? each(r->kernel, r->box, r->descriptor, out, at[1], at[2])
                                             : r->kernel(r->descriptor, out, at[1], at[2], at + 3);
     if (BURLAB_UNLIKELY(status != Ok)) return status | r->node << 8;
+    if constexpr (timed) lap(program.ticks, r - program.records + 1);
   }
   return Ok;
 }
