@@ -147,8 +147,8 @@ class _Emitter:
             self.lines.append(f"const {kind} {self.names[root]} = *(const {kind}*)({place.pointer});")
         return self.names[root]
 
-    def spelled(self, n: Node, arguments: list[str]) -> str:
-        text, called = spell(n, arguments)
+    def spelled(self, n: Node, arguments: list[str], lanes: bool = False) -> str:
+        text, called = spell(n, arguments, lanes)
         if called:
             self.calls[called] = None
         return text

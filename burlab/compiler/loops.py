@@ -55,7 +55,7 @@ class LoopWriter:
     """
 
     def __init__(
-        self, plan: Plan, step: Loop, scalar: Callable[[Node], str], spelled: Callable[[Node, list[str]], str]
+        self, plan: Plan, step: Loop, scalar: Callable[[Node], str], spelled: Callable[[Node, list[str], bool], str]
     ) -> None:
         self.plan = plan
         self.step = step
@@ -66,6 +66,7 @@ class LoopWriter:
         self.arrays: dict[Node, _Array] = {}
         self.results: dict[Node, _Array] = {}
         self.sizes: list[int] = []
+        self.lanes = False
 
     def lines(self) -> list[str]:
         """The loop."""
@@ -132,7 +133,8 @@ class LoopWriter:
         lines: list[str] = []
         for k, size in enumerate(self.sizes):
             if k == len(self.sizes) - 1:
-                lines.append(_LANES if self._has_lanes() else _ONE_BY_ONE)
+                self.lanes = self._has_lanes()
+                lines.append(_LANES if self.lanes else _ONE_BY_ONE)
             lines.append(f"{'  ' * k}for (std::int64_t i{k} = 0; i{k} < {size}; ++i{k}) {{")
         depth = len(self.sizes)
         lines.extend("  " * depth + line for line in self._body([f"i{k}" for k in range(depth)]))
@@ -154,7 +156,7 @@ class LoopWriter:
                 lines.append(f"const {C_TYPES[x.dtype]} {loaded[array]} = {array.at(indices, self.sizes)};")
             names[x] = loaded[array]
         for k, n in enumerate(self.step.nodes):
-            text = self.spelled(n, [names[x] for x in n.inputs])
+            text = self.spelled(n, [names[x] for x in n.inputs], self.lanes)
             names[n] = f"v{k}"
             lines.append(f"const {C_TYPES[n.dtype]} {names[n]} = {text};")
         if self.plan.note:

@@ -9,13 +9,12 @@ import numpy as np
 from burlab.graph import Node
 from burlab.graph.ask import QUESTIONS, rows
 from burlab.graph.control import CONTROL
-from burlab.graph.scalar import cpp_type
 
 from .contraction import contract
 from .layout import LEAVES, POINT, VIEWS, Axis, Ref, Shape, box, dense_strides, elements, joined
 from .library import Instance, kernel
 from .reductions import argument, cumsum, extreme, sum_, sum_onto, zero
-from .spelling import C_TYPES, NAMES, has_lanes
+from .spelling import C_TYPES, NAMES, has_lanes, rule
 from .steps import Count, Task
 
 Refs = dict[Node, Ref]
@@ -133,17 +132,19 @@ def _ask(n: Node, refs: Refs) -> list[Task]:
 
 def _map(n: Node, refs: Refs) -> list[Task]:
     """An elementwise operation by itself, for replay."""
-    made = _map_kernel(n.op, has_lanes(n), n.dtype, tuple([x.dtype for x in n.inputs]))
+    made = _map_kernel(n.op, has_lanes(n), rule(n), n.dtype, tuple([x.dtype for x in n.inputs]))
     return [Task(made, (n.size,), _dense(n, refs), in_place=True)]
 
 
 @cache
-def _map_kernel(op: str, lanes: bool, result: np.dtype[Any], operands: tuple[np.dtype[Any], ...]) -> Instance:
+def _map_kernel(
+    op: str, lanes: bool, struct: str, result: np.dtype[Any], operands: tuple[np.dtype[Any], ...]
+) -> Instance:
     types = ", ".join(C_TYPES[dtype] for dtype in (result, *operands))
     if op == "convert":
         return kernel(f"convert_{NAMES[operands[0]]}_{NAMES[result]}", f"Convert<{types}>", "elementwise")
     name = f"{op.replace(chr(39), '_')}_{NAMES[operands[-1]]}_map"
-    return kernel(name, f"Map<{str(lanes).lower()}, burlab::ops::{cpp_type(op)}, {types}>", "elementwise")
+    return kernel(name, f"Map<{str(lanes).lower()}, {struct}, {types}>", "elementwise")
 
 
 SUMS: dict[str, Callable[[Node, Refs, bool], list[Task]]] = {"sum": sum_, "contract": contract}

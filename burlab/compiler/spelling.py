@@ -37,12 +37,8 @@ FORMULAS = {
     "cube": "{0} * {0} * {0}",
     "cube'0": "3 * ({0} * {0})",
     "sqrt'0": "{T}(0.5) / {1}",
-    "exp": "std::exp({0})",
-    "expm1": "std::expm1({0})",
     "expm1'0": "{1} + 1",
-    "log": "std::log({0})",
     "log'0": "1 / {0}",
-    "log1p": "std::log1p({0})",
     "log1p'0": "1 / (1 + {0})",
     "sin": "std::sin({0})",
     "sin'0": "std::cos({0})",
@@ -57,10 +53,7 @@ FORMULAS = {
     "sinh'0": "std::cosh({0})",
     "cosh": "std::cosh({0})",
     "cosh'0": "std::sinh({0})",
-    "tanh": "std::tanh({0})",
     "tanh'0": "1 - {1} * {1}",
-    "erf": "std::erf({0})",
-    "erfc": "std::erfc({0})",
     "relu": "{0} < 0 ? {T}(0) : {0}",
     "relu'0": "{0} > 0 ? {T}(1) : {T}(0)",
     "sigmoid'0": "{1} * (1 - {1})",
@@ -89,10 +82,18 @@ ROOTS = {
 }
 _FLOAT_ONLY = {  # integers have another rule, and are never nan
     "abs": "std::fabs({0})",
-    "power": "std::pow({0}, {1})",
     "maximum": "{0} >= {1} || {0} != {0} ? {0} : {1}",
     "minimum": "{0} <= {1} || {0} != {0} ? {0} : {1}",
 }
+
+
+# Operations that compute with polynomials of our own (`numbers/lane.hpp`), which become SIMD lanes as arithmetic does.
+OWN = {"exp", "expm1", "log", "log1p", "tanh", "erf", "erfc", "power", "sigmoid", "softplus", "gelu", "silu"}
+
+
+def is_own(n: Node) -> bool:
+    """Whether our own functions compute a node: an operation of `OWN`, or a partial of one, on floats."""
+    return n.dtype.kind == "f" and n.op.partition("'")[0] in OWN
 
 
 def formula(n: Node) -> str | None:
@@ -107,37 +108,42 @@ def formula(n: Node) -> str | None:
 
 
 def has_lanes(n: Node) -> bool:
-    """Whether the formula works on SIMD lanes: Cling makes no packets of exp and its like."""
+    """Whether the operation works on SIMD lanes: Cling makes no packets of libm's functions."""
     text = formula(n)
-    return text is not None and (n.op in ("convert", "abs") or "std::" not in text)
+    return is_own(n) if text is None else n.op in ("convert", "abs") or "std::" not in text
 
 
-def function(n: Node) -> Instance:
-    """The library function that computes one element of a node."""
-    op, dtype = cpp_type(n.op), _argument_dtype(n)
+def rule(n: Node) -> str:
+    """The C++ struct that computes a node."""
+    op = f"burlab::ops::{cpp_type(n.op)}"
+    return f"burlab::Own<{op}>" if is_own(n) else op
+
+
+def function(n: Node, lanes: bool) -> Instance:
+    """The library function that computes one element of a node; lanes: for a loop that becomes SIMD code."""
     result = C_TYPES[n.dtype]
     types = [C_TYPES[x.dtype] for x in n.inputs]
-    symbol = f"burlab_{n.op.replace(chr(39), '_')}_{dtype}"
+    symbol = f"burlab_{n.op.replace(chr(39), '_')}_{_argument_dtype(n)}{'_lane' * lanes}"
     parameters = ", ".join(f"{t} x{k}" for k, t in enumerate(types))
     arguments = ", ".join(f"x{k}" for k in range(len(types)))
-    text = (
-        f'extern "C" __attribute__((noinline)) {result} {symbol}({parameters}) noexcept '
-        f"{{ return burlab::ops::{op}::primal({arguments}); }}\n"
-    )
-    header = "burlab/ops/derivative.hpp" if "'" in n.op else "burlab/ops/table.hpp"
-    return Instance(symbol, text, header)
+    kind = "BURLAB_INLINE" if lanes else 'extern "C" __attribute__((noinline))'
+    text = f"{kind} {result} {symbol}({parameters}) noexcept {{ return {rule(n)}::primal({arguments}); }}\n"
+    return Instance(symbol, text, "burlab/kernels/elementwise.hpp")
 
 
 def _argument_dtype(n: Node) -> str:
     return NAMES[n.inputs[-1].dtype]
 
 
-def spell(n: Node, arguments: list[str]) -> tuple[str, Instance | None]:
-    """The C++ expression of an elementwise node, and the library function that it calls, if any."""
+def spell(n: Node, arguments: list[str], lanes: bool = False) -> tuple[str, Instance | None]:
+    """The C++ expression of an elementwise node, and the library function that it calls, if any.
+
+    lanes: whether the expression stands in a loop that becomes SIMD code.
+    """
     text = formula(n)
     if text is not None:
         return text.format(*arguments, T=C_TYPES[n.dtype]), None
-    called = function(n)
+    called = function(n, lanes)
     return f"{called.symbol}({', '.join(arguments)})", called
 
 

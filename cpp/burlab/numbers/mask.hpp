@@ -17,8 +17,8 @@ template <class T>
 constexpr T select(bool mask, T yes, T no) {
   return mask ? yes : no;
 }
-constexpr bool either(bool a, bool b) { return a || b; }
-constexpr bool both(bool a, bool b) { return a && b; }
+constexpr bool either(bool a, bool b) { return a | b; }
+constexpr bool both(bool a, bool b) { return a & b; }
 constexpr bool negate(bool a) { return !a; }
 constexpr bool is_zero(double x) { return x == 0; }
 constexpr bool is_zero(float x) { return x == 0; }

@@ -20,9 +20,13 @@ struct Sigmoid {
   static constexpr int arity = 1;
   static constexpr auto doc = "y = 1 / (1 + e^-x), through e^-|x|. Partial y (1 - y).";
   template <class T> BURLAB_RULE T primal(T x) {
-    using std::exp;
-    const T e = exp(select(x < T(0), x, -x));
-    return select(x < T(0), e, T(1)) / (T(1) + e);
+    if constexpr (requires { sigmoid(x); }) {
+      return sigmoid(x);
+    } else {
+      using std::exp;
+      const T e = exp(select(x < T(0), x, -x));
+      return select(x < T(0), e, T(1)) / (T(1) + e);
+    }
   }
   template <int K, class T> BURLAB_RULE T partial(T, T y) { return y * (T(1) - y); }
 };

@@ -1,0 +1,67 @@
+#pragma once
+// A number whose functions are our own, not libm's: what goes through the operation structs where a loop shall become
+// SIMD code. A single number is served better by libm's tables: the eager gear uses doubles as they are.
+#include <cmath>
+
+#include "error_function.hpp"
+#include "logarithm.hpp"
+#include "mask.hpp"
+#include "power.hpp"
+
+BURLAB_BEGIN
+namespace burlab {
+
+template <class T> struct Lane {
+  T value;
+  Lane() = default;
+  template <class S>
+    requires std::is_arithmetic_v<S>
+  BURLAB_CONSTEXPR explicit Lane(S number) : value(static_cast<T>(number)) {}
+};
+
+#define BURLAB_LANE_BINARY(op) \
+  template <class T> BURLAB_CONSTEXPR Lane<T> operator op(Lane<T> x, Lane<T> y) { return Lane<T>(x.value op y.value); }
+#define BURLAB_LANE_COMPARE(op) \
+  template <class T> BURLAB_CONSTEXPR bool operator op(Lane<T> x, Lane<T> y) { return x.value op y.value; }
+#define BURLAB_LANE_UNARY(name) \
+  template <class T> BURLAB_CONSTEXPR Lane<T> name(Lane<T> x) { return Lane<T>(math::name(x.value)); }
+BURLAB_LANE_BINARY(+)
+BURLAB_LANE_BINARY(-)
+BURLAB_LANE_BINARY(*)
+BURLAB_LANE_BINARY(/)
+BURLAB_LANE_COMPARE(<)
+BURLAB_LANE_COMPARE(<=)
+BURLAB_LANE_COMPARE(>)
+BURLAB_LANE_COMPARE(>=)
+BURLAB_LANE_COMPARE(==)
+BURLAB_LANE_COMPARE(!=)
+BURLAB_LANE_UNARY(exp)
+BURLAB_LANE_UNARY(expm1)
+BURLAB_LANE_UNARY(log)
+BURLAB_LANE_UNARY(log1p)
+BURLAB_LANE_UNARY(tanh)
+BURLAB_LANE_UNARY(sigmoid)
+BURLAB_LANE_UNARY(erf)
+BURLAB_LANE_UNARY(erfc)
+#undef BURLAB_LANE_BINARY
+#undef BURLAB_LANE_COMPARE
+#undef BURLAB_LANE_UNARY
+template <class T> BURLAB_CONSTEXPR Lane<T> operator-(Lane<T> x) { return Lane<T>(-x.value); }
+template <class T> BURLAB_CONSTEXPR Lane<T> pow(Lane<T> x, Lane<T> y) { return Lane<T>(math::pow(x.value, y.value)); }
+template <class T> BURLAB_CONSTEXPR Lane<T> select(bool mask, Lane<T> yes, Lane<T> no) {
+  return Lane<T>(mask ? yes.value : no.value);
+}
+template <class T> BURLAB_CONSTEXPR bool is_zero(Lane<T> x) { return x.value == 0; }
+
+template <class T> BURLAB_CONSTEXPR auto as_lane(T x) {
+  if constexpr (std::is_floating_point_v<T>) return Lane<T>(x);
+  else return x;
+}
+
+/// An operation struct on plain numbers that computes with our own functions.
+template <class Op> struct Own {
+  template <class... Xs> BURLAB_RULE auto primal(Xs... xs) { return Op::primal(as_lane(xs)...).value; }
+};
+
+}  // namespace burlab
+BURLAB_END

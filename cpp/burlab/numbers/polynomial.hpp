@@ -1,0 +1,50 @@
+#pragma once
+// What our own transcendental functions are made of. Each is scalar code without a branch, a table or a call, so that a
+// loop over it becomes SIMD lanes, and a lane has the bits of the scalar. Bodies are flat, since every helper that is
+// called costs the just-in-time compiler half a millisecond. Coefficients are minimax fits (Remez 1934) of our own,
+// computed in 50 digits. How far each function is from the exact value: ARCHITECTURE.md, `tests/cpp/sweep.hpp`.
+#include <cstdint>
+#include <type_traits>
+
+#include "simd.hpp"
+
+BURLAB_BEGIN
+namespace burlab::math {
+
+/// How a floating number lies in memory, and constants that depend on its precision.
+template <class T> struct Real;
+template <> struct Real<float> {
+  using Bits = std::uint32_t;
+  static constexpr int kMantissa = 23;
+  static constexpr Bits kBias = 127, kSign = 0x80000000u;
+  static constexpr float kShift = 12582912.0f;  // 1.5 * 2^23: added and subtracted again, it rounds to an integer
+  static constexpr float kLog2E = 1.442695f, kLn2High = 0.693145751953125f, kLn2Low = 1.4286068e-06f;  // high: 15 bits
+};
+template <> struct Real<double> {
+  using Bits = std::uint64_t;
+  static constexpr int kMantissa = 52;
+  static constexpr Bits kBias = 1023, kSign = 0x8000000000000000u;
+  static constexpr double kShift = 6755399441055744.0;
+  static constexpr double kLog2E = 1.4426950408889634;
+  static constexpr double kLn2High = 0.6931471805598903, kLn2Low = 5.497923018708371e-14;  // high: 42 bits
+};
+template <class T> using Bits = typename Real<T>::Bits;
+
+template <class T> inline constexpr T kInfinity = T(__builtin_inf());
+template <class T> inline constexpr T kNan = T(__builtin_nan(""));
+
+/// x without its sign.
+template <class T> BURLAB_CONSTEXPR T magnitude(T x) {
+  return __builtin_bit_cast(T, __builtin_bit_cast(Bits<T>, x) & ~Real<T>::kSign);
+}
+/// A number without sign, with the sign of x.
+template <class T> BURLAB_CONSTEXPR T with_sign_of(T y, T x) {
+  return __builtin_bit_cast(T, __builtin_bit_cast(Bits<T>, y) | (__builtin_bit_cast(Bits<T>, x) & Real<T>::kSign));
+}
+/// x without the lower half of its bits: the product of two such numbers is exact.
+BURLAB_CONSTEXPR double upper_half(double x) {
+  return __builtin_bit_cast(double, __builtin_bit_cast(std::uint64_t, x) & (~std::uint64_t(0) << 27));
+}
+
+}  // namespace burlab::math
+BURLAB_END
