@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "burlab/run/buffer.hpp"
 #include "burlab/run/keyframes.hpp"
 #include "burlab/run/record.hpp"
 
@@ -112,18 +113,24 @@ void keyframes_stay_in_their_budget() {
   expect(ledger.total() == 0, "keyframes give everything back");
 }
 
-void vectors_are_counted() {
+void buffers_are_counted() {
   Ledger ledger;
   {
-    std::vector<double, Counted<double>> numbers(Counted<double>(ledger, Kind::events));
-    for (int k = 0; k < 1000; ++k) numbers.push_back(k);
-    expect(ledger.bytes(Kind::events) == static_cast<std::int64_t>(8 * numbers.capacity()), "a vector is counted");
+    const double three[] = {1, 2, 3};
+    Buffer<double> numbers(ledger, Kind::events, 3, three), zeros(ledger, Kind::events, 3), none(ledger, Kind::events);
+    expect(numbers.ready() && numbers[2] == 3 && zeros[2] == 0 && none.size() == 0, "a buffer begins as told");
+    for (int k = 4; k < 1000; ++k) numbers.push(k);
+    expect(numbers.insert(0, 0) && numbers.size() == 1000 && numbers[0] == 0 && numbers[999] == 999,
+           "it grows anywhere");
+    expect(ledger.bytes(Kind::events) >= 8 * 1000 && ledger.bytes(Kind::events) < 8 * 2200, "it is counted");
+    numbers.cut(10);
+    expect(zeros.assign(numbers.begin(), numbers.size()) && zeros.size() == 10 && zeros[9] == 9, "it is copied");
     const Memory memory(ledger, Kind::scratch, 100);
     expect(ledger.bytes(Kind::scratch) == 128 && memory.bytes() == 128, "memory comes in multiples of 64");
     expect(reinterpret_cast<std::uintptr_t>(memory.data()) % 64 == 0, "memory is aligned");
     expect(ledger.total() == ledger.bytes(Kind::events) + 128, "the total is the sum");
   }
-  expect(ledger.total() == 0, "vectors and memory give everything back");
+  expect(ledger.total() == 0, "buffers and memory give everything back");
 }
 
 }  // namespace
@@ -132,6 +139,6 @@ int main() {
   readers_and_a_writer(0);
   readers_and_a_writer(40'000);
   keyframes_stay_in_their_budget();
-  vectors_are_counted();
+  buffers_are_counted();
   return failures == 0 ? 0 : 1;
 }

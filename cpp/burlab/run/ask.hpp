@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <vector>
 
 #include "../kernels/ask.hpp"
+#include "buffer.hpp"
 #include "sum.hpp"
 
 BURLAB_BEGIN
@@ -41,8 +41,7 @@ class Answer {
   Answer(Ledger& ledger, const Questions& all, const Question& question, int threads)
       : all_(all),
         question_(question),
-        fixed_(static_cast<std::size_t>(question.points * all.leaves), nullptr,
-               Counted<const void*>(ledger, Kind::scratch)),
+        fixed_(ledger, Kind::scratch, question_.points * all.leaves),
         sum_(ledger, question_.samples, question_.stream, question_.rows ? 1 : threads),
         memory_(
             ledger, Kind::scratch,
@@ -51,7 +50,7 @@ class Answer {
         once_(question_.once, question_.stream,
               memory_.data() + question_.samples.result.bytes + Evaluator::bytes(question_.samples)) {}
 
-  bool ready() const { return sum_.ready() && memory_.data() != nullptr; }
+  bool ready() const { return fixed_.ready() && sum_.ready() && memory_.data() != nullptr; }
 
   /// How many numbers the question is about, and how many the answer has.
   std::int64_t numbers() const { return question_.points * all_.dimension; }
@@ -97,7 +96,7 @@ class Answer {
 
   const Questions& all_;
   const Question& question_;
-  std::vector<const void*, Counted<const void*>> fixed_;
+  Buffer<const void*> fixed_;
   Sum sum_;
   Memory memory_;  // a term of the result, and what both evaluators need
   Evaluator rows_, once_;

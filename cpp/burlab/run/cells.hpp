@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "ledger.hpp"
+#include "buffer.hpp"
 
 BURLAB_BEGIN
 namespace burlab::run {
@@ -14,28 +14,28 @@ class Cells {
  public:
   /// bytes: of each cell, x first; start: its first contents, or nullptr where they come later.
   Cells(Ledger& ledger, std::int64_t count, const std::int64_t* bytes, const char* const* start)
-      : sizes_(bytes, bytes + count, Counted<std::int64_t>(ledger, Kind::scratch)),
-        places_(static_cast<std::size_t>(2 * count), nullptr, Counted<char*>(ledger, Kind::scratch)),
+      : sizes_(ledger, Kind::scratch, count, bytes),
+        places_(ledger, Kind::scratch, 2 * count),
         x_(ledger, Kind::parameters, 2 * Memory::rounded(bytes[0])),
         state_(ledger, Kind::optimizer_state, 2 * (frame_bytes() - Memory::rounded(bytes[0]))) {
     if (!ready()) return;
     char* place = x_.data();
-    for (std::size_t k = 0; k < sizes_.size(); ++k) {
+    for (std::int64_t k = 0; k < sizes_.size(); ++k) {
       if (k == 1) place = state_.data();
-      for (std::size_t phase = 0; phase < 2; ++phase, place += Memory::rounded(sizes_[k]))
+      for (std::int64_t phase = 0; phase < 2; ++phase, place += Memory::rounded(sizes_[k]))
         places_[2 * k + phase] = place;
       if (start != nullptr) std::memcpy(current(k), start[k], size(k));
     }
   }
 
-  bool ready() const { return x_.data() != nullptr && state_.data() != nullptr; }
-  std::size_t count() const { return sizes_.size(); }
+  bool ready() const { return sizes_.ready() && places_.ready() && x_.data() != nullptr && state_.data() != nullptr; }
+  std::int64_t count() const { return sizes_.size(); }
 
-  char* current(std::size_t k) const { return places_[2 * k + phase_]; }
-  char* next(std::size_t k) const { return places_[2 * k + 1 - phase_]; }
+  char* current(std::int64_t k) const { return places_[2 * k + phase_]; }
+  char* next(std::int64_t k) const { return places_[2 * k + 1 - phase_]; }
   void turn() { phase_ = 1 - phase_; }
 
-  void copy(std::size_t k, char* out) const { std::memcpy(out, current(k), size(k)); }
+  void copy(std::int64_t k, char* out) const { std::memcpy(out, current(k), size(k)); }
 
   /// Bytes of a copy of all cells, each at a multiple of 64.
   std::int64_t frame_bytes() const {
@@ -44,23 +44,23 @@ class Cells {
     return bytes;
   }
   void save(char* frame) const {
-    for (std::size_t k = 0; k < count(); frame += Memory::rounded(sizes_[k]), ++k) copy(k, frame);
+    for (std::int64_t k = 0; k < count(); frame += Memory::rounded(sizes_[k]), ++k) copy(k, frame);
   }
   void load(const char* frame) {
-    for (std::size_t k = 0; k < count(); frame += Memory::rounded(sizes_[k]), ++k)
+    for (std::int64_t k = 0; k < count(); frame += Memory::rounded(sizes_[k]), ++k)
       std::memcpy(current(k), frame, size(k));
   }
   void load(const Cells& other) {
-    for (std::size_t k = 0; k < count(); ++k) other.copy(k, current(k));
+    for (std::int64_t k = 0; k < count(); ++k) other.copy(k, current(k));
   }
 
  private:
-  std::size_t size(std::size_t k) const { return static_cast<std::size_t>(sizes_[k]); }
+  std::size_t size(std::int64_t k) const { return static_cast<std::size_t>(sizes_[k]); }
 
   Buffer<std::int64_t> sizes_;
   Buffer<char*> places_;  // of each cell in both phases
   Memory x_, state_;
-  std::size_t phase_ = 0;
+  std::int64_t phase_ = 0;
 };
 
 }  // namespace burlab::run

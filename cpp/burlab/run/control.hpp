@@ -10,8 +10,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "buffer.hpp"
 #include "criteria.hpp"
-#include "ledger.hpp"
 #include "summand.hpp"
 
 BURLAB_BEGIN
@@ -45,23 +45,24 @@ struct Orders {
   Buffer<std::int64_t> change;  // 1 where there is one
 
   Orders(Ledger& ledger, const double* start, std::int64_t hypers)
-      : hyper(start, start + hypers, Counted<double>(ledger, Kind::scratch)),
-        told(hyper),
-        change(hyper.size(), 0, Counted<std::int64_t>(ledger, Kind::scratch)) {}
+      : hyper(ledger, Kind::scratch, hypers, start),
+        told(ledger, Kind::scratch, hypers, start),
+        change(ledger, Kind::scratch, hypers) {}
+  bool ready() const { return hyper.ready() && told.ready() && change.ready(); }
 
   void tell(std::int64_t index, double value) {
-    told[static_cast<std::size_t>(index)] = value;
-    change[static_cast<std::size_t>(index)] = 1;
+    told[index] = value;
+    change[index] = 1;
   }
   void forget() { std::fill(change.begin(), change.end(), 0); }
 
   /// Whether a change is waiting that makes a difference; by bits, so that NaN equals itself.
   bool changes() const {
-    for (std::size_t k = 0; k < hyper.size(); ++k)
+    for (std::int64_t k = 0; k < hyper.size(); ++k)
       if (differs(k)) return true;
     return false;
   }
-  bool differs(std::size_t k) const { return change[k] != 0 && std::memcmp(&told[k], &hyper[k], sizeof(double)) != 0; }
+  bool differs(std::int64_t k) const { return change[k] != 0 && std::memcmp(&told[k], &hyper[k], sizeof(double)) != 0; }
 };
 
 /// What the loop is doing, as Python sees it.
@@ -78,6 +79,8 @@ class Control {
   Cursor cursor;
 
   Control(Ledger& ledger, const double* hyper, std::int64_t hypers) : orders_(ledger, hyper, hypers) {}
+
+  bool ready() const { return orders_.ready(); }
 
   /// Give an order; a failure is forgotten. A step in flight is left, and done anew when the loop goes on, unless it is
   /// to aim at something.

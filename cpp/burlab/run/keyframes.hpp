@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <vector>
 
-#include "ledger.hpp"
+#include "buffer.hpp"
 
 BURLAB_BEGIN
 namespace burlab::run {
@@ -24,7 +23,7 @@ class Keyframes {
       : ledger_(ledger),
         bytes_(Ledger::rounded(frame_bytes)),
         capacity_(std::max<std::int64_t>(budget / (bytes_ + 2 * kEntry), 2)),
-        frames_(Counted<Frame>(ledger, Kind::keyframes)) {}
+        frames_(ledger, Kind::keyframes) {}
   Keyframes(const Keyframes&) = delete;
   Keyframes& operator=(const Keyframes&) = delete;
   ~Keyframes() { cut(-1); }
@@ -35,13 +34,9 @@ class Keyframes {
     if (count() >= capacity_) thin();
     char* const data = static_cast<char*>(ledger_.take(Kind::keyframes, bytes_));
     if (data == nullptr) return nullptr;
-    try {
-      frames_.insert(after(step), {step, data});
-    } catch (...) {
-      ledger_.give(Kind::keyframes, data, bytes_);
-      return nullptr;
-    }
-    return data;
+    if (frames_.insert(after(step) - frames_.begin(), {step, data})) return data;
+    ledger_.give(Kind::keyframes, data, bytes_);
+    return nullptr;
   }
 
   /// The last frame at or before a step; nullptr if there is none.
@@ -52,9 +47,9 @@ class Keyframes {
 
   /// Forget the frames after a step.
   void cut(std::int64_t step) {
-    const auto first = after(step);
-    for (auto frame = first; frame != frames_.end(); ++frame) drop(*frame);
-    frames_.erase(first, frames_.end());
+    const Frame* const first = after(step);
+    for (const Frame* frame = first; frame != frames_.end(); ++frame) drop(*frame);
+    frames_.cut(first - frames_.begin());
   }
 
   /// Copy the frames up to a step into an empty store of the same frame size. False where there is no memory left.
@@ -67,28 +62,27 @@ class Keyframes {
     return true;
   }
 
-  std::int64_t count() const { return static_cast<std::int64_t>(frames_.size()); }
-  const Frame& frame(std::int64_t k) const { return frames_[static_cast<std::size_t>(k)]; }
+  std::int64_t count() const { return frames_.size(); }
+  const Frame& frame(std::int64_t k) const { return frames_[k]; }
   std::int64_t frame_bytes() const { return bytes_; }  // a multiple of 64
 
   /// How often every second frame was dropped.
   std::int64_t thinned() const { return thinned_; }
 
  private:
-  static constexpr std::int64_t kEntry = sizeof(Frame);  // a vector has at most twice the entries that it needs
-  using Frames = std::vector<Frame, Counted<Frame>>;
+  static constexpr std::int64_t kEntry = sizeof(Frame);  // the list has at most twice the entries that it needs
 
-  Frames::const_iterator after(std::int64_t step) const {
+  const Frame* after(std::int64_t step) const {
     return std::upper_bound(frames_.begin(), frames_.end(), step,
                             [](std::int64_t limit, const Frame& frame) { return limit < frame.step; });
   }
 
   void thin() {
-    std::size_t kept = 0;
-    for (std::size_t k = 0; k < frames_.size(); ++k)
+    std::int64_t kept = 0;
+    for (std::int64_t k = 0; k < count(); ++k)
       if (k % 2 == 0) frames_[kept++] = frames_[k];
       else drop(frames_[k]);
-    frames_.resize(kept);
+    frames_.cut(kept);
     ++thinned_;
   }
 
@@ -96,7 +90,7 @@ class Keyframes {
 
   Ledger& ledger_;
   std::int64_t bytes_, capacity_, thinned_ = 0;
-  Frames frames_;
+  Buffer<Frame> frames_;
 };
 
 }  // namespace burlab::run

@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <memory>
-#include <vector>
 
 #include "../numbers/simd.hpp"
 
@@ -84,39 +82,6 @@ class Memory {
   std::int64_t bytes_;
   char* data_;
 };
-
-/// A standard allocator that counts in a ledger, for containers: std::vector<T, Counted<T>> v(Counted<T>(ledger,
-/// kind)).
-template <class T> class Counted {
- public:
-  using value_type = T;
-
-  Counted(Ledger& ledger, Kind kind) : ledger_(&ledger), kind_(kind) {}
-  template <class U> Counted(const Counted<U>& other) : ledger_(other.ledger()), kind_(other.kind()) {}
-
-  T* allocate(std::size_t n) {
-    T* const place = std::allocator<T>().allocate(n);
-    ledger_->count(kind_, bytes(n));
-    return place;
-  }
-  void deallocate(T* place, std::size_t n) {
-    ledger_->count(kind_, -bytes(n));
-    std::allocator<T>().deallocate(place, n);
-  }
-
-  Ledger* ledger() const { return ledger_; }
-  Kind kind() const { return kind_; }
-  template <class U> bool operator==(const Counted<U>& other) const {
-    return ledger_ == other.ledger() && kind_ == other.kind();
-  }
-
- private:
-  static std::int64_t bytes(std::size_t n) { return static_cast<std::int64_t>(n * sizeof(T)); }
-
-  Ledger* ledger_;
-  Kind kind_;
-};
-template <class T> using Buffer = std::vector<T, Counted<T>>;
 
 }  // namespace burlab::run
 BURLAB_END

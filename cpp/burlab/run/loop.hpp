@@ -25,7 +25,7 @@ class Loop {
       : control(ledger, plan.hyper, plan.hypers),
         stepper(ledger, plan),
         line(ledger, plan, control.cursor, stepper.cells),
-        row_(static_cast<std::size_t>(line.record.columns()), 0.0, Counted<double>(ledger, Kind::scratch)),
+        row_(ledger, Kind::scratch, line.record.columns()),
         hyper_(nullptr) {
     control.look([this](Orders& orders) { hyper_ = orders.hyper.data(); });
     if (ready()) thread_ = std::thread([this] { live(); });
@@ -41,7 +41,7 @@ class Loop {
   }
 
   /// Whether there was memory for it.
-  bool ready() const { return stepper.ready() && line.ready(); }
+  bool ready() const { return control.ready() && stepper.ready() && line.ready() && row_.ready(); }
 
  private:
   /// The body of the thread.

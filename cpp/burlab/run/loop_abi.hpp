@@ -45,7 +45,7 @@ inline std::int64_t loop_set(Loop* loop, std::int64_t hyper, double value) noexc
 }
 inline double loop_hyper(Loop* loop, std::int64_t hyper) noexcept {
   double value = 0;
-  const auto k = static_cast<std::size_t>(hyper);
+  const std::int64_t k = hyper;
   loop->control.look([&](const Orders& orders) { value = orders.change[k] != 0 ? orders.told[k] : orders.hyper[k]; });
   return value;
 }
@@ -63,7 +63,7 @@ inline std::int64_t loop_settles(Loop* loop, std::int64_t milliseconds) noexcept
 /// Copy x (k = 0) or a leaf of the state between two steps.
 inline std::int64_t loop_read(Loop* loop, std::int64_t k, char* out, std::int64_t milliseconds) noexcept {
   return loop->control.between(milliseconds, [=](Orders&) {
-    loop->stepper.cells.copy(static_cast<std::size_t>(k), out);
+    loop->stepper.cells.copy(k, out);
     return false;
   });
 }
@@ -99,8 +99,8 @@ inline std::int64_t loop_events(Loop* loop, std::int64_t first, std::int64_t cou
   std::int64_t total = 0;
   loop->control.look([&](const Orders&) {
     const auto& events = loop->line.events();
-    total = static_cast<std::int64_t>(events.size());
-    for (std::int64_t k = first; k < std::min(total, first + count); ++k) *out++ = events[static_cast<std::size_t>(k)];
+    total = events.size();
+    for (std::int64_t k = first; k < std::min(total, first + count); ++k) *out++ = events[k];
   });
   return total;
 }

@@ -30,17 +30,17 @@ class Stepper {
         term_(ledger, Kind::gradients, plan_.once.kernel.function == nullptr ? 64 : plan_.samples.result.bytes),
         workspace_(ledger, Kind::scratch, plan_.update.workspace),
         once_(plan_.once, plan_.stream, once_memory_.data()),
-        places_(plan.places, plan.places + plan.leaves, Counted<std::int64_t>(ledger, Kind::scratch)),
-        fixed_(places_.size(), nullptr, Counted<const void*>(ledger, Kind::scratch)),
-        in_(5 + static_cast<std::size_t>(plan.hypers) + cells.count(), nullptr,
-            Counted<const void*>(ledger, Kind::scratch)),
-        out_(cells.count() + static_cast<std::size_t>(plan.schedules), nullptr, Counted<void*>(ledger, Kind::scratch)),
-        used_(static_cast<std::size_t>(plan.schedules), 0.0, Counted<double>(ledger, Kind::scratch)) {}
+        places_(ledger, Kind::scratch, plan.leaves, plan.places),
+        fixed_(ledger, Kind::scratch, plan.leaves),
+        in_(ledger, Kind::scratch, 5 + plan.hypers + cells.count()),
+        out_(ledger, Kind::scratch, cells.count() + plan.schedules),
+        used_(ledger, Kind::scratch, plan.schedules) {}
 
   /// Whether there was memory for it.
   bool ready() const {
-    return cells.ready() && sum_.ready() && asker_.ready() && (!validator_ || validator_->ready()) &&
-           once_memory_.data() && term_.data() && workspace_.data();
+    return places_.ready() && fixed_.ready() && in_.ready() && out_.ready() && used_.ready() && cells.ready() &&
+           sum_.ready() && asker_.ready() && (!validator_ || validator_->ready()) && once_memory_.data() &&
+           term_.data() && workspace_.data();
   }
 
   /// Compute a step, given the hyperparameters. Stopped where `hurry` rises before it is done.
@@ -79,7 +79,7 @@ class Stepper {
  private:
   /// Value and gradient of this step's batch, regularizer included.
   Outcome differentiate(std::int64_t step, Key key, const std::atomic<bool>& hurry) {
-    for (std::size_t k = 0; k < fixed_.size(); ++k) fixed_[k] = cells.current(0) + places_[k];
+    for (std::int64_t k = 0; k < fixed_.size(); ++k) fixed_[k] = cells.current(0) + places_[k];
     sum_.begin(fixed_.data(), step, key);
     if (const auto outcome = sum_.resume(team_, Alarm(&hurry)); !outcome.ok()) return outcome;
     result_ = sum_.mean();
@@ -98,12 +98,12 @@ class Stepper {
     *in++ = cells.current(0);
     *in++ = &step_;
     for (std::int64_t k = 0; k < plan_.hypers; ++k) *in++ = hyper + k;
-    for (std::size_t k = 1; k < cells.count(); ++k) *in++ = cells.current(k);
+    for (std::int64_t k = 1; k < cells.count(); ++k) *in++ = cells.current(k);
     *in++ = result_;
     *in++ = asker_.key();
     *in++ = asker_.address();
     auto out = out_.begin();
-    for (std::size_t k = 0; k < cells.count(); ++k) *out++ = cells.next(k);
+    for (std::int64_t k = 0; k < cells.count(); ++k) *out++ = cells.next(k);
     for (double& number : used_) *out++ = &number;
     return asker_.outcome(plan_.update.function(plan_.update.context, in_.data(), out_.data(), workspace_.data()));
   }

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstdint>
 #include <thread>
-#include <vector>
 
 #include "../halt.hpp"
 #include "quiet.hpp"
@@ -17,10 +16,12 @@ namespace burlab::run {
 /// halts the caller's kernels halts the helpers'.
 class Team {
  public:
+  static constexpr int kMost = 16;  // threads that are ever used
+
   /// Where the system refuses a thread, the team is smaller and does the same work.
   explicit Team(int threads) {
     try {
-      for (int i = 1; i < threads; ++i) helpers_.emplace_back([this] { serve(); });
+      for (; helpers_ < std::min(threads, kMost) - 1; ++helpers_) threads_[helpers_] = std::thread([this] { serve(); });
     } catch (...) {
     }
   }
@@ -29,12 +30,12 @@ class Team {
   ~Team() {
     share_ = nullptr;  // what tells a woken helper to go home
     wake();
-    for (auto& helper : helpers_) helper.join();
+    for (int i = 0; i < helpers_; ++i) threads_[i].join();
   }
 
   /// Call work(0), ..., work(shares - 1), each once, and wait for all of them. `work` must not throw.
   template <class Work> void run(int shares, Work& work) {
-    if (shares == 1 || helpers_.empty()) {
+    if (shares == 1 || helpers_ == 0) {
       for (int i = 0; i < shares; ++i) work(i);
       return;
     }
@@ -45,7 +46,7 @@ class Team {
     halted_ = false;
     const Halt& halt = halt_of_thread();
     halt_ = Halt{halt.flag != nullptr ? halt.flag : &halted_};
-    busy_ = static_cast<int>(helpers_.size());
+    busy_ = helpers_;
     wake();
     take();
     if (halt.poll != nullptr) watch(halt);
@@ -84,7 +85,8 @@ class Team {
     }
   }
 
-  std::vector<std::thread> helpers_;
+  std::thread threads_[kMost - 1];
+  int helpers_ = 0;
   void* work_ = nullptr;
   void (*share_)(void*, int) = nullptr;
   int shares_ = 0;

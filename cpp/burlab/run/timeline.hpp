@@ -37,8 +37,8 @@ class Timeline {
         criteria_(plan.criteria),
         cursor_(cursor),
         cells_(cells),
-        start_(plan.hyper, plan.hyper + plan.hypers, Counted<double>(ledger, Kind::scratch)),
-        events_(Counted<Event>(ledger, Kind::events)) {
+        start_(ledger, Kind::scratch, plan.hypers, plan.hyper),
+        events_(ledger, Kind::events) {
     if (plan.feed_rows > 0) feed.emplace(ledger, record.columns(), plan.feed_rows);
     if (plan.dimension <= 2) path.emplace(ledger, Kind::path, plan.dimension, kPathPoints);
     if (2 * frames.frame_bytes() > plan.keyframe_bytes) next_frame_ = kNever;  // no room for another one
@@ -46,12 +46,14 @@ class Timeline {
     if (plan.start != nullptr && cells.ready()) started_ = snapshot();
   }
 
-  bool ready() const { return record.ready() && (!path || path->ready()) && (!feed || feed->ready()) && started_; }
+  bool ready() const {
+    return start_.ready() && record.ready() && (!path || path->ready()) && (!feed || feed->ready()) && started_;
+  }
   const Buffer<Event>& events() const { return events_; }
 
   /// Be what another run is, except that this one rests. False where there is no memory.
   bool inherit(const Timeline& other) {
-    events_ = other.events_;
+    if (!events_.assign(other.events_.begin(), other.events_.size())) return false;
     rewound_ = true;
     cursor_.step = other.cursor_.step.load();
     cursor_.done = other.cursor_.done.load();
@@ -73,7 +75,7 @@ class Timeline {
   /// Be what was saved. False where there is no memory.
   bool resume(const Saved& saved) {
     const Standing& standing = saved.standing;
-    events_.assign(saved.event, saved.event + saved.events);
+    if (!events_.assign(saved.event, saved.events)) return false;
     cursor_.step = standing.step;
     cursor_.done = standing.done;
     proved_ = stamped_ = saved.record.extent.rows;
@@ -91,7 +93,7 @@ class Timeline {
 
   /// Forget what came after `step`; keep `rows` rows, as many or one more: that of a step which is not done.
   void truncate(std::int64_t step, std::int64_t rows) {
-    while (!events_.empty() && events_.back().step > step) events_.pop_back();
+    while (events_.size() > 0 && events_[events_.size() - 1].step > step) events_.cut(events_.size() - 1);
     applied_ = std::min(applied_, events_.size());
     frames.cut(step);
     const std::int64_t kept = record.cut(rows);
@@ -110,9 +112,7 @@ class Timeline {
 
   /// Take over what was told, and say how far to step before asking again; the cursor itself where it is to rest.
   std::int64_t decide(Orders& orders) {
-    try {
-      take(orders);
-    } catch (...) {
+    if (!take(orders)) {
       orders.outcome = {OutOfMemory, 0};
       orders.order = Order::rest;
     }
@@ -172,7 +172,7 @@ class Timeline {
   static constexpr double kLeastGap = 1e6, kGaps = 50;  // nanoseconds; times the cost of a snapshot
 
   /// Changes count from the next step on, and each is an event.
-  void take(Orders& orders) {
+  bool take(Orders& orders) {
     if (orders.cut >= 0) {
       orders.forget();
       truncate(orders.cut, orders.cut + 1);
@@ -180,7 +180,7 @@ class Timeline {
       cut_ = true;
     }
     if (mending_) mending_ = cursor_.step < mend_step_ || record.length() < mend_rows_;
-    if (mending_) return;
+    if (mending_) return true;
     if (cut_) {
       cut_ = false;
       orders.order = Order::rest;
@@ -189,11 +189,12 @@ class Timeline {
     if (orders.changes()) {
       const std::int64_t step = cursor_.step;
       if (record.length() > step) truncate(step, step);  // the row that a criterion stopped at is done anew
-      if (mending_) return;
-      for (std::size_t k = 0; k < orders.hyper.size(); ++k)
-        if (orders.differs(k)) events_.push_back({step, static_cast<std::int64_t>(k), orders.told[k]});
+      if (mending_) return true;
+      for (std::int64_t k = 0; k < orders.hyper.size(); ++k)
+        if (orders.differs(k) && !events_.push({step, k, orders.told[k]})) return false;
     }
     orders.forget();
+    return true;
   }
 
   /// How far an order leads; where it is done, it becomes rest.
@@ -231,7 +232,7 @@ class Timeline {
     if (rewound_) applied_ = 0;
     rewound_ = false;
     for (; applied_ < events_.size() && events_[applied_].step <= cursor_.step; ++applied_)
-      orders.hyper[static_cast<std::size_t>(events_[applied_].hyper)] = events_[applied_].value;
+      orders.hyper[events_[applied_].hyper] = events_[applied_].value;
   }
   std::int64_t next_change() const { return applied_ < events_.size() ? events_[applied_].step : kEndless; }
 
@@ -281,7 +282,7 @@ class Timeline {
   Cells& cells_;
   const Buffer<double> start_;  // hyperparameters
   Buffer<Event> events_;
-  std::size_t applied_ = 0;                     // events that are in force
+  std::int64_t applied_ = 0;                    // events that are in force
   bool rewound_ = false, started_ = true;       // rewound: what is in force must be found anew
   std::int64_t proved_ = 0;                     // rows that criteria were asked about
   bool mending_ = false, cut_ = false;          // cut: on its way to where a predicate holds
