@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         jit as jit,
         jvp as jvp,
         random as random,
+        scan as scan,
         stop_gradient as stop_gradient,
         value_and_grad as value_and_grad,
         vjp as vjp,
@@ -75,7 +76,7 @@ _HOME = {
         "burlab.graph.indexing": "asarray",
         "burlab.graph.tree": "pytree",
         "burlab.transforms": "check_grads compile cond custom_vjp grad hessian hvp jacobian jit jvp random"
-        " stop_gradient value_and_grad vjp vmap while_loop",
+        " scan stop_gradient value_and_grad vjp vmap while_loop",
         "burlab.eager.tape": "Tape",
         "burlab.eager.value": "Value",
         "burlab.eager.functions": "dot mean_and_mean_of_squares mean_of_squares negative_mean reduce_mean reduce_prod"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from burlab.graph import Graph, Node
 from burlab.graph.control import Execution, inner_ranks
+from burlab.graph.scan import turns_of
 
 from .layout import Ref, elements
 from .library import Instance
@@ -17,13 +18,18 @@ _RUN = (
     'extern "C" std::int64_t burlab_{0}(const std::int64_t* d, void* const* out, const void* const* in, void* scratch)'
     " noexcept {{ return burlab::kernels::run_{0}(d, out, in, static_cast<char*>(scratch)); }}\n"
 )
+_HEADERS = {"while": "control", "cond": "control", "scan": "turns"}
 
 
-# The bytes that a function lays out for itself, from the number of inputs and the sizes of the results.
-_OWN: dict[str, Callable[[int, list[int]], int]] = {
-    "while": lambda inputs, sizes: rounded(8 * (inputs + 2 * len(sizes))) + 64 + sum(map(rounded, sizes)),
-    "cond": lambda inputs, sizes: rounded(8 * (inputs - 1 + len(sizes))),
-}
+class Call(NamedTuple):
+    """How a C++ function is called for an execution.
+
+    own: bytes that it lays out for itself. spare: bytes of each result that go to scratch memory if nobody asks for it.
+    """
+
+    descriptor: tuple[int, ...]
+    own: int
+    spare: tuple[int, ...]
 
 
 class Routine(NamedTuple):
@@ -48,19 +54,43 @@ class Routine(NamedTuple):
 def routine(execution: Execution, refs: dict[Node, Ref], make_part: Callable[[Graph], "Plan"]) -> Routine:
     """What runs sub-graphs. Its scratch memory: the table, what the function lays out for itself, unused results."""
     first = execution.nodes[0]
-    rows = elements(first.params.batch)
     parts = tuple(map(make_part, execution.region.graphs))
-    sizes = [y.nbytes for y in execution.region.graphs[1].outputs]
-    ranks = inner_ranks(first)
-    steps = [x.nbytes // max(rows, 1) if x.ndim > rank else 0 for x, rank in zip(first.inputs, ranks, strict=True)]
     used = {n.params.item for n in execution.nodes}
-    table = rounded(8 * (1 + len(sizes) + len(steps)))
+    call = _scan(first, used) if first.op == "scan" else _choice(first)
+    table = rounded(8 * (1 + len(call.spare) + len(first.inputs)))
     spare: list[int] = []
-    end = table + _OWN[first.op](len(steps), sizes) + rounded(max(part.workspace_bytes for part in parts))
-    for k, size in enumerate(sizes):
+    end = table + call.own + rounded(max(part.workspace_bytes for part in parts))
+    for k, size in enumerate(call.spare):
         spare.append(end)
-        end += 0 if k in used else rounded(size * rows)
-    descriptor = (rows, len(sizes), len(steps), *sizes, *steps)
-    kernel = Instance(f"burlab_{first.op}", _RUN.format(first.op), "burlab/kernels/control.hpp")
+        end += 0 if k in used else rounded(size)
+    kernel = Instance(f"burlab_{first.op}", _RUN.format(first.op), f"burlab/kernels/{_HEADERS[first.op]}.hpp")
     operands = tuple((refs[x].root, refs[x].offset) for x in first.inputs)
-    return Routine(execution.nodes, kernel, descriptor, parts, execution.firsts, operands, tuple(spare), table, end)
+    return Routine(
+        execution.nodes, kernel, call.descriptor, parts, execution.firsts, operands, tuple(spare), table, end
+    )
+
+
+def _choice(n: Node) -> Call:
+    """`while` and `cond`, executed for every row of a batch."""
+    rows = elements(n.params.batch)
+    sizes = [y.nbytes for y in n.params.region.graphs[1].outputs]
+    ranks = inner_ranks(n)
+    steps = [x.nbytes // max(rows, 1) if x.ndim > rank else 0 for x, rank in zip(n.inputs, ranks, strict=True)]
+    if n.op == "while":
+        own = rounded(8 * (len(steps) + 2 * len(sizes))) + 64 + sum(map(rounded, sizes))
+    else:
+        own = rounded(8 * (len(steps) - 1 + len(sizes)))
+    return Call((rows, len(sizes), len(steps), *sizes, *steps), own, tuple(size * rows for size in sizes))
+
+
+def _scan(n: Node, used: set[int]) -> Call:
+    """A result that nobody asks for needs no room but what one turn writes; a trail, which is a copy, not even that."""
+    (body,), turns = n.params.region.graphs, turns_of(n.params.region)
+    count = len(body.outputs)
+    sizes = [y.nbytes for y in body.outputs]
+    steps = [x.nbytes for x in body.inputs[turns.carries : turns.carries + turns.sequences]]
+    stacked = [sizes[k] if k in used else 0 for k in range(turns.carries, count)]
+    trails = [int(count + k in used) for k in range(turns.carries)]
+    head = (turns.length, int(turns.reverse), turns.carries, turns.sequences, len(n.inputs), count)
+    own = rounded(8 * (len(n.inputs) + count)) + sum(map(rounded, sizes[: turns.carries]))
+    return Call((*head, *sizes, *steps, *stacked, *trails), own, (*sizes, *[0] * turns.carries))

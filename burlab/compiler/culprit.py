@@ -7,6 +7,8 @@ import numpy as np
 from burlab.errors import BurlabError, NonFiniteError
 from burlab.graph import Graph, Node
 from burlab.graph.control import CONTROL
+from burlab.graph.graph import Turns
+from burlab.graph.scan import turns_of
 from burlab.runtime.coerce import Array
 
 from .fault import place
@@ -42,6 +44,8 @@ def _inside(n: Node, arrays: list[Array], strict: bool) -> BurlabError | None:
     graphs: tuple[Graph, ...] = n.params.region.graphs
     if n.op == "cond":
         return culprit(graphs[0 if arrays[0] else 1], arrays[1:], strict)
+    if n.op == "scan":
+        return _in_turns(graphs[0], turns_of(n.params.region), arrays, strict)
     condition, body = (Replay(graph, strict=strict) for graph in graphs)
     for _ in range(_TURNS):
         if not condition.values(arrays)[condition.graph.index[condition.graph.outputs[0]]]:
@@ -50,6 +54,19 @@ def _inside(n: Node, arrays: list[Array], strict: bool) -> BurlabError | None:
         if error := _first(body.graph, values, strict):
             return error
         arrays[: len(body.graph.outputs)] = (values[body.graph.index[y]] for y in body.graph.outputs)
+    return None
+
+
+def _in_turns(graph: Graph, turns: Turns, arrays: list[Array], strict: bool) -> BurlabError | None:
+    body = Replay(graph, strict=strict)
+    carries, end = turns.carries, turns.carries + turns.sequences
+    state, others = arrays[:carries], arrays[end:]
+    for turn in range(min(turns.length, _TURNS)):
+        at = turns.length - 1 - turn if turns.reverse else turn
+        values = body.values([*state, *(np.array(x[at]) for x in arrays[carries:end]), *others])
+        if error := _first(graph, values, strict):
+            return error
+        state = [values[graph.index[y]] for y in graph.outputs[:carries]]
     return None
 
 

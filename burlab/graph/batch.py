@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import ask, control
+from . import ask, control, scan
 from .elementwise import node
 from .graph import Call, Graph
 from .linear import LINEAR, broadcast, convert, reshape, spread, transpose
@@ -22,9 +22,16 @@ _SHIFTED = {"reduce_max", "reduce_min", "argmax", "argmin"}  # params are axes
 
 def batch(graph: Graph, batched: Sequence[bool], size: int) -> Graph:
     """The graph with a new leading axis of `size` on the inputs marked `batched` and on every output."""
+    inputs, outputs, flags = _rows(graph, batched, size)
+    return Graph(inputs, tuple(y if flag else spread(y, size) for y, flag in zip(outputs, flags, strict=True)))
+
+
+def _rows(graph: Graph, batched: Sequence[bool], size: int) -> tuple[tuple[Node, ...], list[Node], list[bool]]:
+    """The inputs, the outputs, and which of these depend on what is batched and so have the new axis."""
     inputs = tuple(_input(x, size) if b else x for x, b in zip(graph.inputs, batched, strict=True))
     known = dict(zip(graph.inputs, inputs, strict=True))
     many = {new for new, b in zip(inputs, batched, strict=True) if b}
+    scans: dict[Any, scan.Many] = {}
     for n in topological(graph.outputs):
         if n in known:
             continue
@@ -34,9 +41,16 @@ def batch(graph: Graph, batched: Sequence[bool], size: int) -> Graph:
             known[n] = keep(n, tuple(xs))
             continue
         with derived_from(n):
-            known[n] = _batched(n, xs, flags, size)
-        many.add(known[n])
-    return Graph(inputs, tuple(known[y] if known[y] in many else spread(known[y], size) for y in graph.outputs))
+            if n.op == "scan":  # one execution gives all of its results
+                key = (n.inputs, n.params.region)
+                scans[key] = scans.get(key) or scan.batched(n, xs, flags, size, _rows)
+                known[n], has_rows = scans[key].result(n.params.item)
+            else:
+                known[n], has_rows = _batched(n, xs, flags, size), True
+        if has_rows:
+            many.add(known[n])
+    outputs = [known[y] for y in graph.outputs]
+    return inputs, outputs, [y in many for y in outputs]
 
 
 def _input(x: Node, size: int) -> Node:

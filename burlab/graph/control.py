@@ -5,6 +5,8 @@ holds the condition (one bool) and the body (the state's leaves); both take all 
 
 `cond`: inputs are a bool, then what the two sub-graphs take, of which one is executed.
 
+`scan`: see `scan.py`.
+
 A node has one value, so an execution with several results is several nodes with the same inputs and the same `Region`;
 the plan makes one step of them.
 """
@@ -20,19 +22,23 @@ from .linear import broadcast, spread
 from .node import Node
 from .substitute import keep, rebuild
 
-CONTROL = {"while": ("condition", "body"), "cond": ("true", "false")}  # operation -> what its sub-graphs are
+CONTROL = {
+    "while": ("condition", "body"),
+    "cond": ("true", "false"),
+    "scan": ("turn",),
+}  # operation -> what its sub-graphs are
 BOOL = np.dtype(bool)
 
 
 def while_nodes(condition: Graph, body: Graph, start: Sequence[Node], made: Sequence[Node]) -> list[Node]:
     """The leaves of the state after a loop. made: the nodes that were born while the two graphs were traced."""
-    captured, graphs = _closed((condition, body), set(made))
+    captured, graphs = closed((condition, body), set(made))
     return _results("while", (*start, *captured), Region(graphs), start)
 
 
 def cond_nodes(choice: Node, true: Graph, false: Graph, operands: Sequence[Node], made: Sequence[Node]) -> list[Node]:
     """The results of one of two graphs. made: the nodes that were born while they were traced."""
-    captured, graphs = _closed((true, false), set(made))
+    captured, graphs = closed((true, false), set(made))
     return _results("cond", (choice, *operands, *captured), Region(graphs), true.outputs)
 
 
@@ -51,17 +57,17 @@ def inner_ranks(n: Node) -> list[int]:
     return [0, *ranks] if n.op == "cond" else ranks
 
 
-def _closed(graphs: Sequence[Graph], made: set[Node]) -> tuple[list[Node], tuple[Graph, ...]]:
+def closed(graphs: Sequence[Graph], made: set[Node]) -> tuple[list[Node], tuple[Graph, ...]]:
     """What graphs read from around them, and the graphs with one more input for each of these values."""
     captured = list(dict.fromkeys(n for graph in graphs for n in _outside(graph, made)))
 
-    def closed(graph: Graph) -> Graph:
+    def with_captured(graph: Graph) -> Graph:
         more = [Node("input", (), _name(n), n.shape, n.dtype, n.weak) for n in captured]
         inputs = (*graph.inputs, *more)
         known = {**dict(zip(captured, more, strict=True)), **{x: x for x in graph.inputs}}
         return Graph(inputs, tuple(rebuild(graph.outputs, known, keep)))
 
-    return captured, tuple(map(closed, graphs))
+    return captured, tuple(map(with_captured, graphs))
 
 
 def _name(n: Node) -> str | None:

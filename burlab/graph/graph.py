@@ -82,11 +82,21 @@ class Call:
     backward: Graph | None = None
 
 
+class Turns(NamedTuple):
+    """What a `scan` repeats: the numbers of its carries and sequences, how often, and whether from the last element."""
+
+    carries: int
+    sequences: int
+    length: int
+    reverse: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Region:
     """The sub-graphs of control flow. Nodes of one region with the same inputs are results of one execution of it."""
 
     graphs: tuple[Graph, ...]
+    turns: Turns | None = None
 
 
 class Result(NamedTuple):

@@ -15,7 +15,7 @@ import numpy as np
 
 from burlab.errors import GraphError
 
-from .graph import Call, Graph, Region, Result
+from .graph import Call, Graph, Region, Result, Turns
 from .node import Node
 from .origin import Origin
 from .verify import verify
@@ -72,7 +72,8 @@ def _result(k: int, result: Result, places: bool, regions: dict[Region, int]) ->
     region, item, batch = result
     first = regions.setdefault(region, k)
     graphs = [_graph(g, places) for g in region.graphs] if first == k else first
-    return {"region": graphs, "item": item, "batch": batch}
+    row = {"region": graphs, "item": item, "batch": batch}
+    return row if region.turns is None else row | {"turns": region.turns}
 
 
 def from_json(text: str) -> Graph:
@@ -139,13 +140,13 @@ def _read_params(params: Any, nodes: list[Node]) -> Any:
         array.flags.writeable = False
         return array
     if "region" in row:
-        return Result(_read_region(row["region"], nodes), row["item"], tuple(row["batch"]))
+        return Result(_read_region(row["region"], row.get("turns"), nodes), row["item"], tuple(row["batch"]))
     return Call(row["call"], _read(row["graph"]), None if row["backward"] is None else _read(row["backward"]))
 
 
-def _read_region(graphs: Any, nodes: list[Node]) -> Region:
+def _read_region(graphs: Any, turns: Any, nodes: list[Node]) -> Region:
     if isinstance(graphs, list):
-        return Region(tuple(_read(g) for g in cast("list[Any]", graphs)))
+        return Region(tuple(_read(g) for g in cast("list[Any]", graphs)), None if turns is None else Turns(*turns))
     (first,) = _positions([graphs], nodes)
     region = nodes[first].params.region
     if not isinstance(region, Region):

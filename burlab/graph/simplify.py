@@ -76,7 +76,7 @@ def _inside(n: Node, known: dict[Region, Region]) -> Node:
     """A control-flow node with its sub-graphs simplified: once, so that the results of one execution stay together."""
     region: Region = n.params.region
     if region not in known:
-        known[region] = Region(tuple(map(simplify, region.graphs)))
+        known[region] = Region(tuple(map(simplify, region.graphs)), region.turns)
     return with_graphs(n, known[region])
 
 

@@ -7,10 +7,11 @@ operations below have a tangent of their own. Everything else has no derivative.
 
 from collections.abc import Iterable, Sequence
 
-from . import branches
+from . import branches, turns
 from .compose import zeros
 from .control import CONTROL
 from .elementwise import node
+from .graph import Region
 from .linear import LINEAR, broadcast
 from .node import Node, constant
 from .order import topological
@@ -19,6 +20,7 @@ from .scalar import is_differentiable, load_partials, partials
 from .substitute import inline
 
 Tangents = dict[Node, Node]
+Execution = tuple[tuple[Node, ...], Region]  # what the results of one scan have in common
 
 
 def jvp(outputs: Sequence[Node], inputs: Sequence[Node], tangents: Sequence[Node]) -> list[Node]:
@@ -26,9 +28,10 @@ def jvp(outputs: Sequence[Node], inputs: Sequence[Node], tangents: Sequence[Node
     known: Tangents = dict(zip(inputs, tangents, strict=True))
     order = [n for n in between(inputs, outputs) if n not in known]
     _prefetch(order)
+    scans: dict[Execution, turns.Pushed] = {}
     for n in order:
         with derived_from(n):
-            tangent = _forward(n, known)
+            tangent = _scan_forward(n, known, scans) if n.op == "scan" else _forward(n, known)
         if tangent is not None:
             known[n] = tangent
     return [known[y] if y in known else zeros(y.shape, y.dtype) for y in outputs]
@@ -39,16 +42,35 @@ def vjp(outputs: Sequence[Node], inputs: Sequence[Node], cotangents: Sequence[No
     order = between(inputs, outputs)
     _prefetch(order)
     active, wanted = set(order), set(inputs)
+    scans = _scans(n for n in order if n not in wanted)
     received: Tangents = {}
     for y, g in zip(outputs, cotangents, strict=True):
         _accumulate(received, y, g)
     for n in reversed(order):
-        if n not in received or n in wanted:
+        if n in wanted:
             continue
-        with derived_from(n):
-            for x, g in _backward(n, received[n], active):
-                _accumulate(received, x, g)
+        given = [(y, received[y]) for y in scans.get(n, (n,)) if y in received]
+        if given:
+            with derived_from(n):
+                for x, g in turns.backward(given, active) if n.op == "scan" else _backward(*given[0], active):
+                    _accumulate(received, x, g)
     return [received[x] if x in received else zeros(x.shape, x.dtype) for x in inputs]
+
+
+def _scans(order: Iterable[Node]) -> dict[Node, tuple[Node, ...]]:
+    """For the first result of every scan all of them, since its reverse sweep waits for them; for the others none."""
+    groups: dict[Execution, list[Node]] = {}
+    for n in order:
+        if n.op == "scan":
+            groups.setdefault((n.inputs, n.params.region), []).append(n)
+    return {n: tuple(rows) if n is rows[0] else () for rows in groups.values() for n in rows}
+
+
+def _scan_forward(n: Node, known: Tangents, scans: "dict[Execution, turns.Pushed]") -> Node:
+    key = (n.inputs, n.params.region)
+    if key not in scans:
+        scans[key] = turns.pushed(n, known)
+    return scans[key].tangent(n)
 
 
 def _accumulate(received: Tangents, x: Node, g: Node) -> None:
@@ -69,6 +91,8 @@ def between(inputs: Sequence[Node], outputs: Sequence[Node]) -> list[Node]:
 
 
 def _passes(n: Node, reached: set[Node]) -> bool:
+    if n.op == "scan":
+        return turns.flows(n, reached)
     return branches.flows(n, reached) if n.op in CONTROL else n.op not in _CONSTANT
 
 

@@ -16,6 +16,7 @@ from .graph import Call, Graph, Result
 from .linear import LINEAR
 from .node import Node
 from .scalar import arity, is_mask, scalar_ops
+from .scan import form_of_result
 
 DTYPES = {name: np.dtype(name) for name in ("float32", "float64", "int32", "int64", "uint64", "bool")}
 
@@ -155,6 +156,25 @@ def _cond(n: Node) -> None:
     _is_result(n, result.region.graphs[0])
 
 
+def _scan(n: Node) -> None:
+    result: Any = n.params
+    _require(isinstance(result, Result) and len(result.region.graphs) == 1, n, "it has no body")
+    (body,), turns, item = result.region.graphs, result.region.turns, result.item
+    _require(turns is not None and result.batch == (), n, "it does not say what it repeats")
+    carries, sequences, length, reverse = cast("tuple[Any, ...]", turns)
+    verify(body)
+    counts = all(type(k) is int and k >= 0 for k in (carries, sequences, length)) and type(reverse) is bool
+    fits = counts and carries <= len(body.outputs) and carries + sequences <= len(body.inputs) == len(n.inputs)
+    _require(fits, n, "its body has other inputs or outputs")
+    state = [(x.shape, x.dtype) for x in body.inputs[:carries]]
+    _require(state == [(y.shape, y.dtype) for y in body.outputs[:carries]], n, "its body changes the form of a carry")
+    for k, (x, y) in enumerate(zip(body.inputs, n.inputs, strict=True)):
+        shape = (length, *x.shape) if carries <= k < carries + sequences else x.shape
+        _require((shape, x.dtype) == (y.shape, y.dtype), n, "its body has other inputs")
+    _require(type(item) is int and 0 <= item < len(body.outputs) + carries, n, "it has no such result")
+    _require(form_of_result(result.region, item) == (n.shape, n.dtype), n, "its result has another form")
+
+
 def _executes(n: Node) -> None:
     """Sub-graphs that take the inputs of the node, or one row of each that has the batch's axes."""
     outside, batch = chosen_inputs(n), n.params.batch
@@ -186,5 +206,5 @@ def _ask(n: Node) -> None:
 OTHERS: dict[str, Callable[[Node], None]] = {
     "input": _input, "constant": _constant, "reduce_max": _reduction, "reduce_min": _reduction, "argmax": _position,
     "argmin": _position, "stop_gradient": _same, "surrogate": _same, "uniform": _uniform, "fold_in": _fold_in,
-    "call": _call, "while": _while, "cond": _cond, "ask": _ask,
+    "call": _call, "while": _while, "cond": _cond, "scan": _scan, "ask": _ask,
 }  # fmt: skip

@@ -7,6 +7,7 @@ from .control import cond, while_loop
 from .curvature import hessian, hvp, jacobian
 from .custom import custom_vjp, stop_gradient
 from .gradients import grad, jit, jvp, value_and_grad, vjp
+from .scan import scan
 from .vmap import vmap
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "jit",
     "jvp",
     "random",
+    "scan",
     "stop_gradient",
     "value_and_grad",
     "vjp",

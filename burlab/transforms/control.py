@@ -6,12 +6,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from burlab.errors import DTypeError, ShapeError, TraceError
-from burlab.graph import Graph, Node, tree
+from burlab.graph import Node, tree
 from burlab.graph.control import cond_nodes, while_nodes
 from burlab.graph.origin import births, here
-from burlab.graph.trace import Spec, Traced, is_tracing, trace
+from burlab.graph.trace import Spec, is_tracing, trace
 
-from .forms import common, example, form_of, in_form, node_of
+from .forms import bit, common, example, form_of, in_form, in_forms, node_of, settled
 
 State = Any  # a tree of arrays and numbers
 Leaves = list[Any]
@@ -75,7 +75,7 @@ def cond(choice: Any, true: Callable[..., Any], false: Callable[..., Any], *oper
             _agreed(form_of(a, "a result of cond"), form_of(b, "a result of cond"), k)
             for k, (a, b) in enumerate(zip(yes.graph.outputs, no.graph.outputs, strict=True))
         ]
-        graphs = (_in_forms(yes, forms), _in_forms(no, forms))
+        graphs = (in_forms(yes.graph, forms), in_forms(no.graph, forms))
     return tree.unflatten(yes.result, cond_nodes(choice, *graphs, nodes, made))
 
 
@@ -85,19 +85,15 @@ def cond(choice: Any, true: Callable[..., Any], false: Callable[..., Any], *oper
 def _plain_loop(
     condition: Callable[[State], Any], body: Callable[[State], State], leaves: Leaves, structure: tree.TreeDef
 ) -> State:
-    state = tree.unflatten(structure, map(_bit, leaves))
+    state = tree.unflatten(structure, map(bit, leaves))
     forms = [form_of(leaf, _STATE) for leaf in leaves]
     while _decided(condition(state), "condition of while_loop"):
         leaves, found = tree.flatten(body(state))
         _check_structure(found, structure)
-        forms = [_settled(a, form_of(b, _STATE), state, k) for k, (a, b) in enumerate(zip(forms, leaves, strict=True))]
-        state = tree.unflatten(structure, map(_bit, leaves))
+        pairs = zip(forms, (form_of(leaf, _STATE) for leaf in leaves), strict=True)
+        forms = settled(pairs, state, "state", "the body of while_loop")
+        state = tree.unflatten(structure, map(bit, leaves))
     return state
-
-
-def _bit(leaf: Any) -> Any:
-    """A Python bool as NumPy's, whose ~ is what it is in a trace: not."""
-    return np.bool_(leaf) if isinstance(leaf, bool) else leaf
 
 
 def _traced_loop(
@@ -110,17 +106,13 @@ def _traced_loop(
             after = trace(body, (state,))
             _check_structure(after.result, structure)
             pairs = zip(start, after.graph.outputs, strict=True)
-            forms = [_settled(form_of(n, _STATE), form_of(y, _STATE), state, k) for k, (n, y) in enumerate(pairs)]
+            both = ((form_of(n, _STATE), form_of(y, _STATE)) for n, y in pairs)
+            forms = settled(both, state, "state", "the body of while_loop")
             if all(form_of(n, _STATE) == form for n, form in zip(start, forms, strict=True)):
                 decision = trace(condition, (state,)).graph
                 _check_bool(decision.outputs, "condition of while_loop")
-                return while_nodes(decision, _in_forms(after, forms), start, made)
+                return while_nodes(decision, in_forms(after.graph, forms), start, made)
         start = [in_form(n, form) for n, form in zip(start, forms, strict=True)]  # and once more from these
-
-
-def _in_forms(traced: Traced, forms: list[Spec]) -> Graph:
-    outputs = tuple(in_form(y, form) for y, form in zip(traced.graph.outputs, forms, strict=True))
-    return Graph(traced.graph.inputs, outputs)
 
 
 # What is refused.
@@ -150,23 +142,6 @@ def _check_structure(found: tree.TreeDef, expected: tree.TreeDef) -> None:
             f"{here()}the body of while_loop gave a state of structure {found}, but it started with {expected}. "
             "Return the same tree."
         )
-
-
-def _settled(before: Spec, after: Spec, state: State, k: int) -> Spec:
-    """The form of a leaf that both sides of a turn can have. Raises where there is none."""
-    form = common(before, after)
-    if form is not None:
-        return form
-    leaf = f"state{tree.leaf_names(state)[k]}"
-    if before.shape != after.shape:
-        raise ShapeError(
-            f"{here()}the body of while_loop turns {leaf} of shape {before.shape} into {after.shape}. "
-            "A state keeps its shapes: start with an array of the final shape."
-        )
-    raise DTypeError(
-        f"{here()}the body of while_loop turns {leaf} of {before.dtype} into {after.dtype}. "
-        "A state keeps its dtypes: start with the dtype that the body gives, or convert there with .astype."
-    )
 
 
 def _agreed(yes: Spec, no: Spec, k: int) -> Spec:

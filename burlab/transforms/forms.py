@@ -1,12 +1,13 @@
 """Forms of values that control flow hands on: shape, dtype, whether a number is weak; and what two forms share."""
 
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from burlab.errors import DTypeError, TraceError
-from burlab.graph import Node
+from burlab.errors import DTypeError, ShapeError, TraceError
+from burlab.graph import Graph, Node, tree
 from burlab.graph.elementwise import as_dtype
 from burlab.graph.node import as_node
 from burlab.graph.origin import here
@@ -65,3 +66,38 @@ def in_form(n: Node, form: Spec) -> Node:
 def example(n: Node) -> Node:
     """An input of a node's form: what a sub-graph is traced with."""
     return Node("input", (), None, n.shape, n.dtype, n.weak)
+
+
+def in_forms(graph: Graph, forms: list[Spec]) -> Graph:
+    """A graph whose outputs are in forms that they share."""
+    return Graph(graph.inputs, tuple(in_form(y, form) for y, form in zip(graph.outputs, forms, strict=True)))
+
+
+def bit(leaf: Any) -> Any:
+    """A Python bool as NumPy's, whose ~ is what it is in a trace: not."""
+    return np.bool_(leaf) if isinstance(leaf, bool) else leaf
+
+
+def settled(pairs: Iterable[tuple[Spec, Spec]], state: Any, name: str, what: str) -> list[Spec]:
+    """The forms that the leaves of a state can have both before and after a turn.
+
+    state: the tree that they belong to, called `name`; what: what changes it, in words. Raises ShapeError or DTypeError
+    where there is no such form.
+    """
+    return [_settled(before, after, state, k, name, what) for k, (before, after) in enumerate(pairs)]
+
+
+def _settled(before: Spec, after: Spec, state: Any, k: int, name: str, what: str) -> Spec:
+    form = common(before, after)
+    if form is not None:
+        return form
+    leaf = f"{name}{tree.leaf_names(state)[k]}"
+    if before.shape != after.shape:
+        raise ShapeError(
+            f"{here()}{what} turns {leaf} of shape {before.shape} into {after.shape}. "
+            f"A {name} keeps its shapes: start with an array of the final shape."
+        )
+    raise DTypeError(
+        f"{here()}{what} turns {leaf} of {before.dtype} into {after.dtype}. "
+        f"A {name} keeps its dtypes: start with the dtype that the body gives, or convert there with .astype."
+    )

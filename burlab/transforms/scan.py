@@ -1,0 +1,169 @@
+"""`scan`: a loop of known length, with derivatives of every order."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from burlab.errors import ArgumentError, ShapeError, TraceError
+from burlab.graph import Node, tree
+from burlab.graph.graph import Turns
+from burlab.graph.origin import births, here
+from burlab.graph.scan import scan_nodes
+from burlab.graph.trace import Spec, Traced, is_tracing, trace
+
+from .forms import bit, example, form_of, in_form, in_forms, node_of, settled
+
+Tree = Any
+_CARRY, _ELEMENT, _RESULT = "a leaf of the carry of scan", "a leaf of xs of scan", "a stacked result of scan"
+_BODY = "the body of scan"
+
+
+def scan(
+    f: Callable[[Any, Any], tuple[Any, Any]], init: Tree, xs: Tree = None, length: int | None = None, *,
+    reverse: bool = False,
+) -> tuple[Tree, Tree]:  # fmt: skip
+    """The last carry and the stacked results of `carry, y = f(carry, x)` for one x of xs after the other: JAX's scan.
+
+    init: an array or number, or any tree of them; f gives a carry of the same structure, shapes and dtypes. xs: a tree
+    of arrays whose leading axes are the length; None where `length` says it. y: any tree, None too. reverse: from the
+    last element to the first, results stay at the place of their element. On plain arrays it is a Python loop. Inside
+    of a traced function it is one loop of C++, whatever the length, which may read values from around it; derivatives
+    of every order pass through, and vmap takes its samples through the loop in lockstep. Reverse mode stores the
+    carries of all turns and computes each turn again. Raises TraceError, ShapeError or DTypeError where f gives
+    anything else.
+
+    >>> import numpy as np, burlab as bl
+    >>> def horner(c, a): return c * 0.5 + a, c
+    >>> total, before = bl.scan(horner, 0.0, np.array([1.0, 2.0, 3.0]))
+    >>> float(total), before
+    (4.25, array([0. , 1. , 2.5]))
+    >>> bl.grad(lambda a: bl.scan(horner, 0.0, a)[0])(np.array([1.0, 2.0, 3.0]))
+    array([0.25, 0.5 , 1.  ])
+    """
+    leaves, structure = tree.flatten(xs)
+    work = _Work(f, *tree.flatten(init), leaves, structure, _length(leaves, xs, length), bool(reverse))
+    if any(isinstance(leaf, Node) for leaf in (*work.start, *leaves)):
+        return _traced(work)[0]
+    if is_tracing():
+        results, captures = _traced(work)
+        if captures:  # it reads a traced value from around it
+            return results
+    return _plain(work)
+
+
+class _Work(NamedTuple):
+    f: Callable[[Any, Any], tuple[Any, Any]]
+    start: list[Any]
+    carry: tree.TreeDef
+    xs: list[Any]
+    element: tree.TreeDef
+    length: int
+    reverse: bool
+
+
+def _length(leaves: list[Any], xs: Tree, length: Any) -> int:
+    sizes: list[tuple[int, ...]] = [np.shape(leaf)[:1] for leaf in leaves]
+    names = [f"xs{name}" for name in tree.leaf_names(xs)]
+    if length is not None:
+        if type(length) is not int or length < 0:
+            raise ArgumentError(f"{here()}length={length!r} must be an integer, at least 0.")
+        sizes.append((length,))
+        names.append("length")
+    if not sizes:
+        raise ArgumentError(f"{here()}scan got neither xs nor a length. Pass xs, or length= with xs=None.")
+    if () in sizes:
+        raise ShapeError(
+            f"{here()}{names[sizes.index(())]} of scan is a number, expected an array with a leading axis."
+        )
+    if len(set(sizes)) > 1:
+        said = ", ".join(f"{name}: {size[0]}" for name, size in zip(names, sizes, strict=True))
+        raise ShapeError(f"{here()}scan needs one length, got {said}. Give all arrays of xs the same leading axis.")
+    return sizes[0][0]
+
+
+def _pair(work: _Work, result: Any) -> tuple[Any, Any]:
+    """What f returned, or TraceError where it is no pair of a carry and anything."""
+    if type(result) not in (tuple, list) or len(result) != 2:
+        raise TraceError(
+            f"{here()}{_BODY} returned something else than a pair (carry, y). Return (carry, None) to stack nothing."
+        )
+    carry, y = result
+    found = tree.flatten(carry)[1]
+    if found != work.carry:
+        raise TraceError(
+            f"{here()}{_BODY} gave a carry of structure {found}, but it started with {work.carry}. "
+            "Return the same tree."
+        )
+    return carry, y
+
+
+def _turn(work: _Work, start: list[Node], elements: list[Node]) -> tuple[Traced, tree.TreeDef]:
+    """f under trace for inputs of these forms, and the structure of what it stacks."""
+    carry = tree.unflatten(work.carry, [example(n) for n in start])
+
+    def turn(carry: Tree, x: Tree) -> tuple[Tree, Tree]:
+        return _pair(work, work.f(carry, x))
+
+    traced = trace(turn, (carry, tree.unflatten(work.element, elements)))
+    return traced, traced.result.children()[1]
+
+
+def _traced(work: _Work) -> tuple[tuple[Tree, Tree], bool]:
+    """The results as nodes, and whether the body reads values of the trace around it."""
+    start = [node_of(leaf, _CARRY) for leaf in work.start]
+    xs = [node_of(leaf, _ELEMENT) for leaf in work.xs]
+    elements = [Node("input", (), None, x.shape[1:], x.dtype) for x in xs]
+    while True:
+        with births() as made:
+            traced, stacked = _turn(work, start, elements)
+            count, outputs = len(start), traced.graph.outputs
+            pairs = ((form_of(n, _CARRY), form_of(y, _CARRY)) for n, y in zip(start, outputs, strict=False))
+            forms = settled(pairs, tree.unflatten(work.carry, start), "carry", _BODY)
+            if all(form_of(n, _CARRY) == form for n, form in zip(start, forms, strict=True)):
+                forms += [_strong(form_of(y, _RESULT)) for y in outputs[count:]]
+                body = in_forms(traced.graph, forms)
+                break
+        start = [in_form(n, form) for n, form in zip(start, forms, strict=True)]  # and once more from these
+    nodes = scan_nodes(body, Turns(count, len(xs), work.length, work.reverse), start, xs, made)
+    results = tree.unflatten(work.carry, nodes[:count]), tree.unflatten(stacked, nodes[count:])
+    return results, any(len(n.inputs) > count + len(xs) for n in nodes)
+
+
+def _strong(form: Spec) -> Spec:
+    """A stacked number is an array like any other."""
+    return Spec(form.shape, form.dtype)
+
+
+def _plain(work: _Work) -> tuple[Tree, Tree]:
+    """The Python loop."""
+    state = [bit(leaf) for leaf in work.start]
+    forms = [form_of(leaf, _CARRY) for leaf in state]
+    xs = [np.asarray(leaf) for leaf in work.xs]
+    rows: list[list[Any]] = []
+    stacked: Any = None
+    for t in reversed(range(work.length)) if work.reverse else range(work.length):
+        x = tree.unflatten(work.element, [leaf[t] for leaf in xs])
+        carry, y = _pair(work, work.f(tree.unflatten(work.carry, state), x))
+        state = [bit(leaf) for leaf in tree.flatten(carry)[0]]
+        pairs = zip(forms, (form_of(leaf, _CARRY) for leaf in state), strict=True)
+        forms = settled(pairs, carry, "carry", _BODY)
+        row, stacked = tree.flatten(y)
+        rows.append(row)
+    if not rows:
+        return _nothing(work)
+    stacks = [
+        np.stack([np.asarray(y) for y in column]) for column in zip(*rows[:: -1 if work.reverse else 1], strict=True)
+    ]
+    return tree.unflatten(work.carry, state), tree.unflatten(stacked, stacks)
+
+
+def _nothing(work: _Work) -> tuple[Tree, Tree]:
+    """No turn at all: the carry as it was, and empty stacks of what f gives for an element of zeros."""
+    zeros = [np.zeros(np.shape(x)[1:], form_of(x, _ELEMENT).dtype)[()] for x in work.xs]
+    start = tree.unflatten(work.carry, map(bit, work.start))
+    with np.errstate(all="ignore"):
+        _, y = _pair(work, work.f(start, tree.unflatten(work.element, zeros)))
+    leaves, stacked = tree.flatten(y)
+    empty = [np.empty((0, *np.shape(leaf)), form_of(leaf, _RESULT).dtype) for leaf in leaves]
+    return tree.unflatten(work.carry, work.start), tree.unflatten(stacked, empty)

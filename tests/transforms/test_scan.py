@@ -1,0 +1,243 @@
+"""scan: programs against Python and JAX in every gear; every order of derivative; vmap; what it costs and refuses."""
+
+import re
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.compiler.executable import build
+from burlab.compiler.steps import Execute
+from burlab.errors import ArgumentError, DTypeError, IndexRangeError, NonFiniteError, ShapeError, TraceError
+from burlab.graph import Graph, tree
+from burlab.graph.trace import trace
+from burlab.graph.verify import verify
+from tests.engines import GEARS, assert_close, jax_or_skip
+from tests.transforms.scans import LENGTHS, PROGRAMS, arguments, counter, rnn, swapped
+
+EACH = pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
+
+
+def flat(result: Any) -> list[Any]:
+    return [np.asarray(leaf) for leaf in tree.flatten(result)[0]]
+
+
+def ours(program: Any) -> Any:
+    return lambda *args: program(np, bl.scan, *args)
+
+
+def theirs(program: Any) -> Any:
+    jax = jax_or_skip()
+    return lambda *args: program(jax.numpy, jax.lax.scan, *map(jax.numpy.asarray, args))
+
+
+def total(program: Any, module: Any) -> Any:
+    """One number that every float of the result enters."""
+
+    def f(*args: Any) -> Any:
+        leaves = [leaf for leaf in tree.flatten(program(*args))[0] if leaf.dtype.kind == "f"]
+        return sum(module.sum(module.sin(leaf) * (k + 1)) for k, leaf in enumerate(leaves))
+
+    return f
+
+
+@EACH
+@pytest.mark.parametrize("length", LENGTHS)
+def test_gears_equal_python_and_jax(program: Any, length: int) -> None:
+    f, args = ours(program), arguments(length)
+    wanted = flat(f(*args))
+    for got in (*(flat(bl.compile(f, *args, gear=gear)(*args)) for gear in GEARS), flat(theirs(program)(*args))):
+        assert_close(got, wanted, 1e-13)
+    for got, want in zip(flat(bl.jit(f)(*args)), wanted, strict=True):
+        assert got.dtype == want.dtype
+
+
+@EACH
+@pytest.mark.parametrize("length", LENGTHS)
+def test_gradients_equal_jaxs(program: Any, length: int) -> None:
+    jax, args = jax_or_skip(), arguments(length)
+    wanted = jax.grad(total(theirs(program), jax.numpy), argnums=(0, 1, 2))(*args)
+    for gear in GEARS if length == 7 else GEARS[:1]:
+        got = bl.compile(bl.grad(total(ours(program), np), argnums=(0, 1, 2)), *args, gear=gear)(*args)
+        assert_close(got, wanted, 1e-11)
+
+
+NESTED = [(p, modes) for p in PROGRAMS for modes in ("rf", "fr", "ff", *(["rrr"] if p in (counter, swapped) else []))]
+
+
+@pytest.mark.parametrize(("program", "modes"), NESTED, ids=lambda v: getattr(v, "__name__", v))
+def test_nested_derivatives_equal_jaxs(program: Any, modes: str) -> None:
+    """Forward and reverse in every order, by all arguments at once."""
+    jax, args = jax_or_skip(), arguments(3)
+    v = tuple(np.random.default_rng(1).normal(size=a.shape) for a in args)
+
+    def derived(engine: Any, f: Any) -> Any:
+        for mode in modes:
+            f = reverse(engine, f) if mode == "r" else forward(engine, f)
+        return f
+
+    def reverse(engine: Any, f: Any) -> Any:
+        def along(*args: Any) -> Any:
+            gradient = engine.grad(f, argnums=(0, 1, 2))(*args)
+            return sum((g * d).sum() for g, d in zip(gradient, v, strict=True))
+
+        return along
+
+    def forward(engine: Any, f: Any) -> Any:
+        return lambda *args: engine.jvp(f, args, v)[1]
+
+    got = bl.compile(derived(bl, total(ours(program), np)), *args, gear="replay")(*args)
+    assert_close(got, derived(jax, total(theirs(program), jax.numpy))(*args), 1e-10)
+
+
+@EACH
+def test_derivatives_agree_with_differences(program: Any) -> None:
+    bl.check_grads(total(ours(program), np), arguments(4), order=2)
+
+
+@EACH
+@pytest.mark.parametrize("axes", [(0, 0, 0), (0, None, None), (None, 0, None), (None, None, 0)], ids=str)
+def test_vmap_is_a_loop_over_samples(program: Any, axes: tuple[Any, ...]) -> None:
+    """Values and gradients, of some arguments mapped and some shared."""
+    samples = [tuple(a * scale for a in arguments(5)) for scale in (1.0, -0.7, 1.3)]
+    columns = list(zip(*samples, strict=True))
+    args = tuple(np.stack(c) if axis == 0 else c[0] for axis, c in zip(axes, columns, strict=True))
+    rows = [tuple(c[k if axis == 0 else 0] for axis, c in zip(axes, columns, strict=True)) for k in range(3)]
+    f = bl.value_and_grad(total(ours(program), np), argnums=(0, 1, 2))
+    one = bl.compile(f, *rows[0], gear="replay")
+    wanted = [flat(one(*row)) for row in rows]
+    got = flat(bl.compile(bl.vmap(f, in_axes=axes), *args, gear="replay")(*args))
+    assert_close(got, [np.stack(leaf) for leaf in zip(*wanted, strict=True)], 1e-11)
+
+
+@EACH
+def test_gradient_of_a_vmap_by_what_the_samples_share(program: Any) -> None:
+    (xs, w, h), f = arguments(5), total(ours(program), np)
+    samples = np.stack([xs, xs[::-1], 2 * xs])
+    gradient = bl.grad(lambda w: np.sum(bl.vmap(f, in_axes=(0, None, None))(samples, w, h)))
+    together = bl.compile(gradient, w, gear="replay")
+    one = bl.compile(bl.grad(f, argnums=1), samples[0], w, h, gear="replay")
+    assert_close(together(w), sum(one(x, w, h) for x in samples), 1e-11)
+
+
+@EACH
+def test_graphs_survive_json(program: Any) -> None:
+    args = arguments(3)
+    kernel = bl.compile(bl.grad(total(ours(program), np), argnums=(0, 1, 2)), *args, gear="replay")
+    graph = Graph.from_json(kernel.graph.to_json())
+    assert graph.key == kernel.graph.key
+    verify(graph)
+    assert_close(build(graph, gear="replay")(*args), kernel(*args), 0.0)
+    assert "turn of %" in str(graph)
+    assert "scan" in graph.to_dot()
+
+
+def test_one_execution_forward_and_one_back() -> None:
+    """Value, last carry, outputs and the trail for reverse mode come from the same loop."""
+    args = arguments(9)
+    graph = trace(bl.value_and_grad(total(ours(rnn), np), argnums=(0, 1, 2)), args).graph
+    plan = build(graph).plan
+    assert len([step for step in plan.steps if isinstance(step, Execute)]) == 2
+
+
+def test_memory_of_forward_mode_does_not_grow_with_the_length() -> None:
+    def last(w: Any, length: int) -> Any:
+        return np.sum(bl.scan(lambda h, _: (np.tanh(w @ h), h), np.ones(3), None, length=length)[0])
+
+    w = arguments(0)[1]
+    short, long = (
+        build(trace(lambda w, v, n=n: bl.jvp(lambda w: last(w, n), (w,), (v,)), (w, w)).graph).memory["workspace"]
+        for n in (10, 10_000)
+    )
+    assert short == long
+
+
+def test_compiling_takes_the_time_of_one_step() -> None:
+    """The text of a kernel does not depend on the length."""
+    short, long = (bl.compile(bl.grad(total(ours(rnn), np)), *arguments(n)) for n in (10, 1000))
+    sources = [re.sub(r"burlab_\w+|\d+", "", k.source) for k in (short, long)]
+    assert sources[0] == sources[1]
+    began = time.perf_counter()
+    bl.compile(bl.grad(total(ours(rnn), np)), *arguments(2001))(*arguments(2001))
+    assert time.perf_counter() - began < 3
+
+
+def test_float32_stays_float32() -> None:
+    args = tuple(a.astype(np.float32) for a in arguments(5))
+    value, gradient = bl.value_and_grad(lambda *args: np.sum(rnn(np, bl.scan, *args)[1]), argnums=(0, 1, 2))(*args)
+    assert {a.dtype for a in (value, *gradient)} == {np.dtype(np.float32)}
+    f = lambda x: bl.scan(lambda c, x: (c + x[0], c), 0.0, x)  # noqa: E731 - the number takes on the dtype of the body
+    assert {y.dtype for y in bl.jit(f)(args[0])} == {np.dtype(np.float32)}
+
+
+def test_samples_of_a_finite_sum_and_steps_of_a_run() -> None:
+    """Recurrent networks train: gradients of a batch are means of single ones, the loss falls."""
+    rng = np.random.default_rng(3)
+    xs, ys = rng.normal(size=(37, 6, 3)), rng.normal(size=37)
+
+    def loss(p: Any, x: Any, y: Any) -> Any:
+        h = rnn(np, bl.scan, x, p["w"], p["h"])[0]
+        return (np.sum(h) - y) ** 2
+
+    p = {"w": arguments(0)[1], "h": arguments(0)[2]}
+    problem = bl.FiniteSum(loss, (xs, ys))
+    wanted = [bl.grad(loss)(p, x, y) for x, y in zip(xs, ys, strict=True)]
+    assert_close(problem.grad(p), {k: np.mean([g[k] for g in wanted], axis=0) for k in p}, 1e-12)
+    run = bl.minimize(problem, p, bl.optim.Adam(3e-2), batch=5, steps=100)
+    assert problem.value(run.x) < 0.8 * problem.value(p)
+
+
+def test_plain_scans_inside_of_a_trace_stay_plain() -> None:
+    def f(x: Any) -> Any:
+        n = bl.scan(lambda c, k: (c + k, None), 0, np.arange(4))[0]
+        return x[: int(n)]
+
+    assert bl.jit(f)(np.ones(9)).shape == (6,)
+
+
+@pytest.mark.parametrize("gear", GEARS)
+def test_a_failing_turn_names_the_users_line(gear: Any) -> None:
+    def f(x: Any, k: Any) -> Any:
+        def turn(c: Any, i: Any) -> Any:
+            picked = x[i]  # the line at fault
+            return c + picked, np.log(picked)
+
+        return bl.scan(turn, 0.0, k)
+
+    x = np.arange(1.0, 5.0)
+    kernel = bl.compile(f, x, np.arange(3), gear=gear)
+    with pytest.raises(IndexRangeError, match=rf"line {f.__code__.co_firstlineno + 2}.*gather"):
+        kernel(x, np.array([0, 9, 0]))
+    checked = bl.compile(f, x, np.arange(3), gear=gear, check_finite=True)
+    assert checked(x, np.arange(3))[0] == 6
+    with pytest.raises(NonFiniteError, match=rf"line {f.__code__.co_firstlineno + 3}, log.*nan"):
+        checked(-x, np.arange(3))
+
+
+@pytest.mark.parametrize("traced", [True, False])
+def test_what_it_refuses(traced: bool) -> None:
+    x = np.ones(3)
+    wrap = bl.jit if traced else lambda f: f
+    cases: list[tuple[Any, type[Exception], str]] = [
+        (lambda x: bl.scan(lambda c, x: c + x, 0.0, x), TraceError, "something else than a pair (carry, y)"),
+        (lambda x: bl.scan(lambda c, x: (c, x, 1), 0.0, x), TraceError, "something else than a pair"),
+        (lambda x: bl.scan(lambda c, x: ((c, c), x), 0.0, x), TraceError, "gave a carry of structure"),
+        (lambda x: bl.scan(lambda c, _: (c[:2], c), x, x), ShapeError, "turns carry of shape (3,) into (2,)"),
+        (
+            lambda x: bl.scan(lambda c, x: ({"a": c["a"] > 0}, x), {"a": x[0]}, x),
+            DTypeError,
+            "turns carry['a'] of float64 into bool",
+        ),
+        (lambda x: bl.scan(lambda c, _: (c, c), x), ArgumentError, "neither xs nor a length"),
+        (lambda x: bl.scan(lambda c, _: (c, c), x, length=-1), ArgumentError, "length=-1 must be"),
+        (lambda x: bl.scan(lambda c, _: (c, c), x, (x, x[:2])), ShapeError, "xs[0]: 3, xs[1]: 2"),
+        (lambda x: bl.scan(lambda c, _: (c, c), x, x, length=2), ShapeError, "xs: 3, length: 2"),
+        (lambda x: bl.scan(lambda c, _: (c, c), x, {"t": x[0]}), ShapeError, "xs['t'] of scan is a number"),
+        (lambda x: bl.scan(lambda c, _: (c, c), "a", x), TraceError, "a leaf of the carry of scan is a str"),
+    ]
+    for f, kind, text in cases:
+        with pytest.raises(kind, match=re.escape(text)) as caught:
+            wrap(f)(x)
+        assert "test_scan.py" in str(caught.value)
