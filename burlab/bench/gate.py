@@ -104,16 +104,18 @@ def check_differences(
 def check_moved(
     got: Mapping[str, Array], wanted: Mapping[str, Array], start: Mapping[str, Array], dtype: str
 ) -> list[str]:
-    """Whether the steps that are timed move each parameter as the second engine's do, but for the rounding of x - lr g.
+    """Whether the steps that are timed move each parameter as the second engine's do.
+
+    But for rounding: a row that many samples of a batch share is rounded once for each of them.
 
     >>> check_moved({"w": np.zeros(1)}, {"w": np.ones(1)}, {"w": np.ones(1)}, "float32")
-    ['the timed steps move w by 1.0e+00 differently (at most 1.0e-05)']
+    ['the timed steps move w by 1.0e+00 differently (at most 1.8e-05)']
     """
     complaints = list[str]()
     for name, y in wanted.items():
         error = float(np.max(np.abs(np.asarray(got[name], np.float64) - y), initial=0.0))
         scale = float(np.max(np.abs(y), initial=0.0))
-        allowed = TOLERANCE[dtype] * scale + 4 * _EPSILON[dtype] * float(np.max(np.abs(start[name]), initial=0.0))
+        allowed = TOLERANCE[dtype] * scale + 64 * _EPSILON[dtype] * float(np.max(np.abs(start[name]), initial=0.0))
         if not error <= allowed:
             complaints.append(f"the timed steps move {name} by {error:.1e} differently (at most {allowed:.1e})")
     return complaints

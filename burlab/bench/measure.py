@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from .clock import Effort, Timing, race
 from .gate import Verdict, check_differences, check_moved, check_visits, compare
-from .problem import Answer, Array, Problem, Scalar, Size, Task, Training, Transfer, Unavailable
+from .problem import Answer, Array, Problem, Scalar, Size, Start, Task, Training, Transfer, Unavailable
 from .words import PLAIN
 
 # Points in this order: a gradient that stays from the point before is wrong at the second or at the third.
@@ -115,6 +115,8 @@ def _same_bits(answers: Sequence[Answer], problem: Transfer) -> Verdict:
 
 
 def _differences(problem: Problem, answer: Answer) -> tuple[float | None, list[str]]:
+    if isinstance(problem, Start):
+        problem = problem.scalar
     if isinstance(problem, Scalar):
         function, point = problem.function, problem.points[POINTS[0]]
         x = dict(zip(problem.names, point, strict=True))

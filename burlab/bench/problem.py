@@ -66,7 +66,14 @@ class Transfer:
         return self.numbers + point
 
 
-Problem = Scalar | Training | Transfer
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A scalar problem that a new process solves once."""
+
+    scalar: Scalar
+
+
+Problem = Scalar | Training | Transfer | Start
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +116,8 @@ class Unavailable(Exception):
 class Case:
     """One experiment: which sizes, which problem at each, and in which ways each engine does it.
 
-    quick: the sizes of a short look. ways: engine -> the names of its ways. unit: what a time is of. seeds: where the
-    problem is drawn.
+    quick: the sizes of a short look. ways: engine -> the names of its ways. unit: what a time is of. dtype: of what is
+    timed. axis: the size that pictures are drawn against. skip: (size, engine, way) -> why not, or "".
     """
 
     name: str

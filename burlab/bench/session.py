@@ -11,7 +11,7 @@ from .clock import Effort
 from .crew import Crew
 from .machine import describe
 from .measure import Entrant, Line, measure
-from .problem import Case, Size, label
+from .problem import Case, Size, Task, Unavailable, label
 from .report import Report
 
 PEERS = ("torch", "jax", "autograd", "micrograd")
@@ -49,11 +49,16 @@ def row(case: Case, size: Size, peers: Sequence[str], effort: Effort) -> list[Li
     with Crew(size.get("threads", 1)) as crew:
 
         def entrant(engine: str, way: str, timed: bool = True) -> Entrant:
-            return Entrant(engine, way, lambda: crew.open(engine, case.name, size, way), timed)
+            def open_task() -> Task:
+                if reason := case.skip(size, engine, way):
+                    raise Unavailable(reason)
+                return crew.open(engine, case.name, size, way)
+
+            return Entrant(engine, way, open_task, timed)
 
         chosen = [name for name in (*_OWN, *peers) if name in case.ways]
         entrants = [entrant(name, way) for name in chosen for way in case.ways[name]]
         entrants.append(entrant("complex step", "", timed=False))
         problem = case.problem(size)
         lines = measure(case.name, size, problem, case.dtype, entrants, effort)
-        return [replace(x, facts={**x.facts, **crew.resident(x.engine)}) if x.timing else x for x in lines]
+        return [replace(x, facts={**crew.resident(x.engine), **x.facts}) if x.timing else x for x in lines]

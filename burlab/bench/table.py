@@ -6,31 +6,38 @@ from html import escape
 from .measure import Line
 from .problem import Case, label
 
-HEADS = ("engine", "way", "gate", "time", "x limit", "first", "arrays", "process")
+HEADS = ("engine", "way", "gate", "time", "x limit", "first", "arrays", "process", "energy")
+_Rows = list[tuple[str, ...]]
 
 
 def text(case: Case, lines: Sequence[Line]) -> str:
     """A table for a terminal."""
     parts = [case.title + (f"\n{case.note}" if case.note else "")]
     for size in _sizes(lines):
-        group = [line for line in lines if line.size == size]
-        rows = [HEADS, *(cells(line, limit(group)) for line in group)]
-        widths = [max(len(row[k]) for row in rows if len(row) == len(HEADS)) for k in range(len(HEADS))]
-        parts.append(
-            "\n".join([f"-- {label(size)}"] * bool(size) + ["  ".join(_padded(row, widths)).rstrip() for row in rows])
-        )
+        rows = _rows([line for line in lines if line.size == size])
+        widths = [max(len(row[k]) for row in rows if len(row) == len(rows[0])) for k in range(len(rows[0]))]
+        parts += [f"-- {label(size)}"] if size else []
+        parts += ["  ".join(_padded(row, widths)).rstrip() for row in rows]
     return "\n".join(parts)
 
 
 def html(case: Case, lines: Sequence[Line]) -> str:
     """The same as a piece of HTML."""
-    parts = [f"<h2>{escape(case.title)}</h2>", f"<p>{escape(case.note)}</p>" * bool(case.note)]
+    parts = [f"<h2>{escape(case.title)}</h2>", f"<p>{escape(case.note)}</p>" if case.note else ""]
     for size in _sizes(lines):
-        group = [line for line in lines if line.size == size]
-        parts.append(f"<h3>{escape(label(size))}</h3>" * bool(size))
-        rows = "".join(_row(cells(line, limit(group))) for line in group)
-        parts.append(f"<table><tr>{''.join(f'<th>{head}</th>' for head in HEADS)}</tr>{rows}</table>")
+        heads, *rows = _rows([line for line in lines if line.size == size])
+        parts.append(f"<h3>{escape(label(size))}</h3>" if size else "")
+        top = "".join(f"<th>{head}</th>" for head in heads)
+        parts.append(f"<table><tr>{top}</tr>{''.join(_row(row, len(heads)) for row in rows)}</table>")
     return "".join(parts)
+
+
+def _rows(lines: Sequence[Line]) -> _Rows:
+    """The heads and a row for each line, without the columns that would be empty; one without a time is shorter."""
+    rows = [cells(line, limit(lines)) for line in lines]
+    used = [k for k, _ in enumerate(HEADS) if k < 4 or any(len(row) > k and row[k] for row in rows)]
+    whole = len(HEADS)
+    return [tuple(row[k] for k in used) if len(row) == whole else row for row in [HEADS, *rows]]
 
 
 def cells(line: Line, best: float | None) -> tuple[str, ...]:
@@ -48,6 +55,7 @@ def cells(line: Line, best: float | None) -> tuple[str, ...]:
         duration(facts["jit"]) if "jit" in facts else "",
         volume(facts["arrays"]) if "arrays" in facts else "",
         volume(facts["peak_rss"]) if "peak_rss" in facts else "",
+        quantity(facts["joules"], "J") if "joules" in facts else "",
     )
 
 
@@ -75,10 +83,7 @@ def duration(seconds: float) -> str:
     >>> duration(1.234e-8), duration(0.5), duration(12.0)
     ('12.3 ns', '500 ms', '12 s')
     """
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns"
+    return quantity(seconds, "s")
 
 
 def volume(nbytes: float) -> str:
@@ -87,10 +92,19 @@ def volume(nbytes: float) -> str:
     >>> volume(24.0), volume(1.5e6)
     ('24 B', '1.5 MB')
     """
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if nbytes >= size:
-            return f"{nbytes / size:.3g} {unit}"
-    return f"{nbytes:.0f} B"
+    return quantity(nbytes, "B")
+
+
+def quantity(number: float, unit: str) -> str:
+    """Three digits, and a unit of the right size.
+
+    >>> quantity(0.00123, "J")
+    '1.23 mJ'
+    """
+    for prefix, size in (("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0), ("m", 1e-3), ("u", 1e-6)):
+        if number >= size and (unit != "s" or size <= 1.0):
+            return f"{number / size:.3g} {prefix}{unit}"
+    return f"{number / 1e-9:.3g} n{unit}"
 
 
 def _sizes(lines: Sequence[Line]) -> list[dict[str, int]]:
@@ -105,11 +119,7 @@ def _padded(row: Sequence[str], widths: Sequence[int]) -> list[str]:
     return [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)]
 
 
-def _row(row: Sequence[str]) -> str:
-    whole = len(row) == len(HEADS)
-    last = "" if whole else f' colspan="{len(HEADS) - len(row) + 1}"'
-    return (
-        "<tr>"
-        + "".join(f"<td{last if k == len(row) - 1 else ''}>{escape(cell)}</td>" for k, cell in enumerate(row))
-        + "</tr>"
-    )
+def _row(row: Sequence[str], columns: int) -> str:
+    last = "" if len(row) == columns else f' colspan="{columns - len(row) + 1}"'
+    shown = [f"<td{last if k == len(row) - 1 else ''}>{escape(cell)}</td>" for k, cell in enumerate(row)]
+    return f"<tr>{''.join(shown)}</tr>"

@@ -23,7 +23,8 @@ def report() -> Report:
 def test_every_way_passes_and_is_timed(report: Report):
     for line in report.lines:
         assert not line.gap, line
-        assert line.verdict and line.verdict.passed, line
+        assert line.verdict
+        assert line.verdict.passed, line
         assert line.seconds
         assert line.timing
         assert line.facts["peak_rss"] > 0

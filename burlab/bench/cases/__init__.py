@@ -6,7 +6,7 @@ from importlib import import_module
 from burlab.bench.problem import Case
 from burlab.errors import ArgumentError
 
-NAMES = ("tiny", "micrograd", "save", "load", "mlp", "gpt")
+NAMES = ("tiny", "micrograd", "save", "load", "mlp", "gpt", "energy", "start", "growth", "threads")
 
 
 @cache

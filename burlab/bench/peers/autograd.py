@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from burlab.bench.problem import Answer, Array, Problem, Scalar, Task, Training, Unavailable
+from burlab.bench.problem import Answer, Array, Problem, Scalar, Start, Task, Training, Unavailable
+from burlab.bench.ways.start import Process
 from burlab.bench.ways.task import Gradient
 from burlab.bench.words import Words
 
@@ -16,6 +17,9 @@ from .load import load
 def open_task(problem: Problem, way: str) -> Task:
     """The task of a problem; there is one way."""
     del way
+    if isinstance(problem, Start):
+        load("autograd")
+        return Process(problem, "autograd eager")
     if isinstance(problem, Scalar):
         return Eager(problem)
     if isinstance(problem, Training):

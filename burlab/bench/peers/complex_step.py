@@ -5,7 +5,7 @@ It only judges: gradients of few numbers, without any engine of automatic differ
 
 import numpy as np
 
-from burlab.bench.problem import Answer, Problem, Scalar, Task, Unavailable
+from burlab.bench.problem import Answer, Problem, Scalar, Start, Task, Unavailable
 from burlab.bench.ways.task import Gradient
 from burlab.bench.words import PLAIN
 
@@ -15,6 +15,8 @@ _STEP = 1e-200
 def open_task(problem: Problem, way: str) -> Task:
     """The task of a scalar problem."""
     del way
+    if isinstance(problem, Start):
+        problem = problem.scalar
     if not isinstance(problem, Scalar):
         raise Unavailable("a complex step by each parameter would take too long")
     return Judge(problem)

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from burlab.bench.problem import Answer, Array, Problem, Scalar, Task, Training, Transfer
+from burlab.bench.problem import Answer, Array, Problem, Scalar, Start, Task, Training, Transfer
+from burlab.bench.ways.start import Process
 from burlab.bench.ways.task import Gradient, timed
 from burlab.bench.ways.transfer import Files as OwnFiles
 from burlab.bench.words import Words, last_axis
@@ -18,6 +19,8 @@ def open_task(problem: Problem, way: str) -> Task:
     """The task of a problem, in float64 unless it asks for less."""
     jax = load("jax")
     jax.config.update("jax_enable_x64", True)
+    if isinstance(problem, Start):
+        return Process(problem, "jax jit")
     if isinstance(problem, Scalar):
         return {"jit": Calls, "jit for all points at once": AllAtOnce}[way](problem, jax)
     if isinstance(problem, Training):

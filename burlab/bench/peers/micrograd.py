@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from burlab.bench.problem import Answer, Problem, Scalar, Task, Unavailable
+from burlab.bench.problem import Answer, Problem, Scalar, Start, Task, Unavailable
+from burlab.bench.ways.start import Process
 from burlab.bench.ways.task import Gradient
 from burlab.bench.words import Words
 
@@ -14,6 +15,9 @@ from .load import load
 
 def open_task(problem: Problem, way: str) -> Task:
     """The task of a scalar problem; there is one way."""
+    if isinstance(problem, Start):
+        load("micrograd.engine")
+        return Process(problem, "micrograd eager")
     if not isinstance(problem, Scalar):
         raise Unavailable("micrograd has no arrays")
     del way

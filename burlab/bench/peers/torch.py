@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from burlab.bench.problem import Answer, Array, Problem, Scalar, Task, Training, Transfer
+from burlab.bench.problem import Answer, Array, Problem, Scalar, Start, Task, Training, Transfer
+from burlab.bench.ways.start import Process
 from burlab.bench.ways.task import Gradient, threads, timed
 from burlab.bench.ways.transfer import Files as OwnFiles
 from burlab.bench.words import Words
@@ -20,6 +21,8 @@ def open_task(problem: Problem, way: str) -> Task:
     del way
     torch = load("torch")
     torch.set_num_threads(threads())
+    if isinstance(problem, Start):
+        return Process(problem, "torch eager")
     if isinstance(problem, Scalar):
         return Eager(problem, torch)
     if isinstance(problem, Training):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from burlab.bench.problem import Problem, Scalar, Task, Training
+from burlab.bench.problem import Problem, Scalar, Start, Task, Training
 
 __all__ = ["open_task"]
 
@@ -22,6 +22,10 @@ def open_task(problem: Problem, way: str) -> Task:
             "compiled for all points at once": lambda: kernels.AllAtOnce(problem),
         }
         return make[way]()
+    if isinstance(problem, Start):
+        from .start import Process
+
+        return Process(problem, f"burlab {way}")
     if isinstance(problem, Training):
         from .training import Minimize
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from burlab.bench.problem import Answer, Problem, Scalar, Task, Transfer, Unavailable
+from burlab.bench.problem import Answer, Problem, Scalar, Task, Training, Transfer, Unavailable
 from burlab.runtime import address, declare
 
 from .task import HERE, Gradient, answer_of, timed
@@ -17,6 +17,10 @@ def open_task(problem: Problem, way: str) -> Task:
     """The task of a problem that has a kernel written by hand."""
     if isinstance(problem, Scalar) and problem.names == ("a", "b"):
         return {"straight line, loop in C++": Line, "lanes, loop in C++": Lanes}[way](problem)
+    if isinstance(problem, Training):
+        from .golden_mlp import Steps
+
+        return Steps(problem)
     if isinstance(problem, Transfer):
         from .transfer import Cpp
 
