@@ -128,14 +128,13 @@ void test_halting() {
   }
 }
 
-// (x - a)^2 / 2 for x in R^2 of float, one number a per sample: value and gradient.
+// (x - a)^2 / 2 for x in R^2 of float, one number a per sample: value and gradient, added up.
 Int spring(const void*, const void* const* in, void* const* out, void*) noexcept {
   const auto* x = static_cast<const float*>(in[0]);
   const float a = at<float>(in[1]);
-  to<float>(out[0]) = 0;
   for (int i = 0; i < 2; ++i) {
     to<float>(out[0]) += (x[i] - a) * (x[i] - a) / 2;
-    static_cast<float*>(out[1])[i] = x[i] - a;
+    static_cast<float*>(out[1])[i] += x[i] - a;
   }
   return a < 100 ? Int{Ok} : IndexOutOfRange | 4 << 8;
 }
@@ -145,11 +144,13 @@ struct Problem {
   const char* data[1]{reinterpret_cast<const char*>(a.data())};
   std::int64_t strides[1]{4}, offsets[2]{0, 64}, rows[2]{4, 8}, places[1]{0};
   run::Stretch parts[2]{{0, 1, 0}, {64, 2, 0}};
+  const void* contexts[1]{nullptr};
   run::Question question{};
   run::Questions all{};
 
   explicit Problem(std::int64_t batch) {
-    question.samples = {{spring, nullptr, 64}, 1, 1, 0, 2, 2, data, strides, offsets, rows, parts, 128};
+    const run::Block block{2, 2, offsets, parts, 128};
+    question.samples = {{spring, nullptr, 64}, 1, contexts, 1, 1, 0, data, strides, strides, rows, block, block, {}};
     question.stream = {run::Sampling::sequential, 8, batch, nullptr, {}};
     question.points = 1;
     question.value = 0;
