@@ -11,6 +11,7 @@ from .layer import Layer
 from .linear import MLP, Embedding, Linear
 from .losses import cross_entropy, hinge, huber, logistic, mse
 from .norm import LayerNorm, RMSNorm
+from .recurrent import GRUCell, LSTMCell, RNNCell
 from .summary import Summary, count, summary
 from .torch_layout import from_torch
 
@@ -20,10 +21,13 @@ __all__ = [
     "Block",
     "Dropout",
     "Embedding",
+    "GRUCell",
+    "LSTMCell",
     "Layer",
     "LayerNorm",
     "Linear",
     "RMSNorm",
+    "RNNCell",
     "SelfAttention",
     "Summary",
     "count",

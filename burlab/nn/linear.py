@@ -20,7 +20,8 @@ from .layer import STATIC, Array, Key, Layer, check, floating, keys, sizes
 class Linear(Layer):
     """y = x @ weight + bias. weight: shape [in, out], the transpose of PyTorch's; bias: shape [out], or None.
 
-    x: shape (..., in); the result has shape (..., out). They start as PyTorch's: uniform within 1 / sqrt(in).
+    x: shape (..., in); the result has shape (..., out). They start uniform within `bound`, by default
+    1 / sqrt(in) as PyTorch's.
 
     >>> import numpy as np, burlab as bl
     >>> layer = bl.nn.Linear(3, 2, key=bl.random.key(0))
@@ -31,10 +32,20 @@ class Linear(Layer):
     weight: Array
     bias: Array | None
 
-    def __init__(self, inputs: int, outputs: int, *, key: Key, bias: bool = True, dtype: Any = np.float32) -> None:
+    def __init__(
+        self,
+        inputs: int,
+        outputs: int,
+        *,
+        key: Key,
+        bias: bool = True,
+        bound: float | None = None,
+        dtype: Any = np.float32,
+    ) -> None:
         sizes(inputs=inputs, outputs=outputs)
+        reach: float = inputs**-0.5 if bound is None else bound
         w, b = keys(key, 2)
-        form: Any = {"dtype": floating(dtype), "low": -(inputs**-0.5), "high": inputs**-0.5}
+        form: Any = {"dtype": floating(dtype), "low": -reach, "high": reach}
         weight = init.uniform(w, (inputs, outputs), **form)
         self._fill(weight=weight, bias=init.uniform(b, (outputs,), **form) if bias else None)
 

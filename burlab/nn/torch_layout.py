@@ -12,7 +12,9 @@ from .attention import Block, SelfAttention
 from .fit import Misfits
 from .layer import Array, Layer
 from .linear import MLP, Linear
+from .recurrent import GRUCell, LSTMCell, RNNCell
 
+_Aliases = list[tuple[str, str]]  # the beginning of a name of ours, and of PyTorch's
 _Model = TypeVar("_Model", bound=Layer)
 
 
@@ -70,7 +72,7 @@ def _leaves(value: Any) -> list[_Leaf]:
     if isinstance(value, Linear):
         found[0] = found[0]._replace(turn=_output_last)
     rule = _ALIASES.get(type(value))
-    aliases = rule(value) if rule else {}
+    aliases = rule(value) if rule else []
     return [leaf._replace(names=_with_aliases(leaf.names, aliases)) for leaf in found]
 
 
@@ -78,27 +80,42 @@ def _within(part: str, leaf: _Leaf) -> _Leaf:
     return leaf._replace(names=[f"{part}.{name}" if name else part for name in leaf.names])
 
 
-def _with_aliases(names: list[str], aliases: Mapping[str, str]) -> list[str]:
-    others = [
-        theirs + name.removeprefix(ours) for name in names for ours, theirs in aliases.items() if name.startswith(ours)
-    ]
+def _with_aliases(names: list[str], aliases: _Aliases) -> list[str]:
+    others = [theirs + name.removeprefix(ours) for name in names for ours, theirs in aliases if name.startswith(ours)]
     return [*names, *others]
 
 
-def _attention(_layer: Any) -> dict[str, str]:
-    return {"qkv.": "in_proj_", "out.": "out_proj."}
+def _attention(_layer: Any) -> _Aliases:
+    return [("qkv.", "in_proj_"), ("out.", "out_proj.")]
 
 
-def _block(_layer: Any) -> dict[str, str]:
-    return {"attention.": "self_attn.", "feedforward.layers.0.": "linear1.", "feedforward.layers.1.": "linear2."}
+def _block(_layer: Any) -> _Aliases:
+    return [("attention.", "self_attn."), ("feedforward.layers.0.", "linear1."), ("feedforward.layers.1.", "linear2.")]
 
 
-def _sequential(layer: MLP) -> dict[str, str]:
+def _sequential(layer: MLP) -> _Aliases:
     """Every second module of a Sequential is an activation."""
-    return {f"layers.{k}.": f"{2 * k}." for k in range(len(layer.layers))}
+    return [(f"layers.{k}.", f"{2 * k}.") for k in range(len(layer.layers))]
 
 
-_ALIASES: dict[type, Callable[[Any], dict[str, str]]] = {SelfAttention: _attention, Block: _block, MLP: _sequential}
+def _cell(_layer: Any) -> _Aliases:
+    """Of torch.nn.LSTMCell, and of the only layer of torch.nn.LSTM."""
+    return [
+        (f"{ours}.{kind}", f"{kind}_{theirs}{layer}")
+        for ours, theirs in (("input", "ih"), ("hidden", "hh"))
+        for kind in ("weight", "bias")
+        for layer in ("", "_l0")
+    ]
+
+
+_ALIASES: dict[type, Callable[[Any], _Aliases]] = {
+    SelfAttention: _attention,
+    Block: _block,
+    MLP: _sequential,
+    RNNCell: _cell,
+    GRUCell: _cell,
+    LSTMCell: _cell,
+}
 
 
 def _same(array: Array) -> Array:
