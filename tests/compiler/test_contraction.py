@@ -1,11 +1,15 @@
 """Matrix products: the tuned kernels against the general one, bit for bit, and against NumPy in longer numbers."""
 
 import itertools
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from burlab.compiler import build, contraction
+from burlab.runtime.cpu import instruction_set
 from tests.compiler.trace import traced
 
 RNG = np.random.default_rng(4)
@@ -142,3 +146,23 @@ def test_infinities_stay_where_they_are(depth, monkeypatch):
         assert np.isfinite(got[:8, :18]).all()
         assert not np.isfinite(got[8]).any()
         assert np.isnan(got[:, 18]).all()
+
+
+@pytest.mark.skipif("BURLAB_ISA" in os.environ, reason="runs in a process of its own")
+@pytest.mark.parametrize("isa", [x for x in ("avx2", "plain") if x != instruction_set().name])
+def test_the_same_with_narrower_registers(isa):
+    if isa == "avx2" and instruction_set().name != "avx512":
+        pytest.skip("this CPU has no AVX2")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-k",
+        "awkward or small or lanes",
+        __file__,
+    ]
+    done = subprocess.run(command, env=os.environ | {"BURLAB_ISA": isa}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
