@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from burlab import data as data, nn as nn, optim as optim, plots as plots, problems as problems
+    from burlab import bench as bench, data as data, nn as nn, optim as optim, plots as plots, problems as problems
     from burlab.eager.functions import (
         dot as dot,
         mean_and_mean_of_squares as mean_and_mean_of_squares,
@@ -88,6 +88,7 @@ _HOME = {
         "burlab.data": "data",
         "burlab.run": "Run Stop load_run minimize",
         "burlab.plots": "plots",
+        "burlab.bench": "bench",
     }.items()
     for name in names.split()
 }
