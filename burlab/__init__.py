@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from burlab.graph import Graph as Graph, scope as scope
     from burlab.graph.indexing import asarray as asarray
     from burlab.graph.tree import pytree as pytree
+    from burlab.nn import load_parameters as load_parameters, save_parameters as save_parameters
     from burlab.problems import FiniteSum as FiniteSum
     from burlab.run import Run as Run, Stop as Stop, load_run as load_run, minimize as minimize
     from burlab.transforms import (
@@ -82,7 +83,7 @@ _HOME = {
         "burlab.eager.functions": "dot mean_and_mean_of_squares mean_of_squares negative_mean reduce_mean reduce_prod"
         " reduce_sum sum_of_squares variance",
         "burlab.functions": "erf gelu log_softmax logsumexp relu sigmoid silu softmax softplus",
-        "burlab.nn": "nn",  # a module is its own value
+        "burlab.nn": "load_parameters nn save_parameters",  # a module is its own value
         "burlab.optim": "optim",
         "burlab.problems": "FiniteSum problems",
         "burlab.data": "data",

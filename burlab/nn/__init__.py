@@ -11,6 +11,7 @@ from .layer import Layer
 from .linear import MLP, Embedding, Linear
 from .losses import cross_entropy, hinge, huber, logistic, mse
 from .norm import LayerNorm, RMSNorm
+from .parameters import load_parameters, save_parameters
 from .recurrent import GRUCell, LSTMCell, RNNCell
 from .summary import Summary, count, summary
 from .torch_layout import from_torch
@@ -37,9 +38,11 @@ __all__ = [
     "hinge",
     "huber",
     "init",
+    "load_parameters",
     "logistic",
     "mse",
     "relu",
+    "save_parameters",
     "sigmoid",
     "silu",
     "summary",

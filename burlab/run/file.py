@@ -10,10 +10,8 @@ import hashlib
 import json
 import math
 import os
-import secrets
 import struct
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, cast
@@ -21,21 +19,21 @@ from typing import Any, cast
 import numpy as np
 
 from burlab import __version__
-from burlab.errors import ArgumentError, FileError
+from burlab.errors import FileError
+from burlab.runtime.files import as_path, pieces, write_whole
 
 from .tables import Array
 
 VERSION = 1
 MAGIC = b"\x89burlab\r\n\x1a\n\0"  # a text-mode transfer or a cut at 7 bits shows
 _FIRST = struct.Struct("<12sIQQ")
-_PIECE = 4 << 20  # bytes
 _START = _FIRST.size + hashlib.sha256().digest_size  # where the header begins
 _DTYPES = {np.dtype(t).name for t in (np.float32, np.float64, np.int32, np.int64, np.uint64, np.uint8, np.bool_)}
 
 
 def write(path: str | os.PathLike[str], kind: str, document: Any, arrays: Mapping[str, Array]) -> None:
     """Write a file, or leave what was there. document: JSON. Raises FileError where the system refuses."""
-    target = _place(path).resolve()
+    target = as_path(path).resolve()
     rows: list[dict[str, Any]] = []
     raws: list[Array] = []
     end = 0
@@ -49,12 +47,12 @@ def write(path: str | os.PathLike[str], kind: str, document: Any, arrays: Mappin
     header = json.dumps(content, allow_nan=False).encode()
     first = _FIRST.pack(MAGIC, VERSION, len(header), _rounded(_START + len(header)) + end)
     begin = first + hashlib.sha256(first + header).digest() + header
-    _replace(target, [begin, *(raw.data for raw in raws)])
+    write_whole(target, _padded([begin, *(raw.data for raw in raws)]))
 
 
 def read(path: str | os.PathLike[str], kind: str) -> tuple[Any, dict[str, Array]]:
     """The document and the arrays of a file, verified to the last bit. Raises FileError and says what is wrong."""
-    place = _place(path)
+    place = as_path(path)
     try:
         with place.open("rb") as stream:
             header, end = _header(stream, place)
@@ -67,27 +65,12 @@ def read(path: str | os.PathLike[str], kind: str) -> tuple[Any, dict[str, Array]
         raise FileError(f"{place} is malformed: {type(error).__name__}: {error}. Use another copy.") from error
 
 
-def _place(path: Any) -> Path:
-    """A path given by users. Raises ArgumentError where it cannot be one."""
-    name = os.fspath(cast("os.PathLike[Any]", path)) if isinstance(path, (str, os.PathLike)) else None
-    if not isinstance(name, str):
-        raise ArgumentError(f"path={path!r} is not a path. Pass a str or a pathlib.Path such as 'run.burlab'.")
-    if "\0" in name:
-        raise ArgumentError(f"path={path!r} holds a null character, which no file's name can. Leave it out.")
-    return Path(name)
-
-
 def sha256(array: Array) -> str:
     """The checksum of an array's numbers, little-endian and in C order."""
     checksum = hashlib.sha256()
-    for piece in _pieces(_raw(array).data):
+    for piece in pieces(_raw(array).data):
         checksum.update(piece)
     return checksum.hexdigest()
-
-
-def _pieces(raw: memoryview) -> Iterator[memoryview]:
-    """A few milliseconds of work at a time, so that an interrupt is heard."""
-    return (raw[k : k + _PIECE] for k in range(0, len(raw), _PIECE))
 
 
 def _raw(array: Array) -> Array:
@@ -101,39 +84,12 @@ def _rounded(size: int) -> int:
     return -(-size // 64) * 64
 
 
-def _replace(target: Path, parts: list[bytes | memoryview]) -> None:
-    """Write to a new file beside the target, and only then give it the target's name."""
-    if target.is_dir():
-        raise FileError(f"{target} is a folder. Give the path of a file, such as {target / 'run.burlab'}.")
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    try:
-        with beside.open("xb") as stream:
-            for part in parts:
-                for piece in _pieces(memoryview(part)):
-                    stream.write(piece)
-                stream.write(bytes(_rounded(stream.tell()) - stream.tell()))
-            stream.flush()
-            os.fsync(stream.fileno())
-        beside.replace(target)
-        _settle(target.parent)
-    except OSError as error:
-        raise FileError(
-            f"{target} cannot be written: {error.strerror}. What was there is unchanged. "
-            "Check that the folder exists, may be written to, and has room."
-        ) from error
-    finally:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)  # after an interrupt, too
-
-
-def _settle(folder: Path) -> None:
-    """Have the new name survive a loss of power, where the file system knows how."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+def _padded(parts: list[bytes | memoryview]) -> Iterator[bytes | memoryview]:
+    """The parts, each followed by zeros up to a multiple of 64 bytes."""
+    for part in parts:
+        yield part
+        size = memoryview(part).nbytes
+        yield bytes(_rounded(size) - size)
 
 
 def _header(stream: BufferedReader, place: Path) -> tuple[Any, int]:
@@ -178,7 +134,7 @@ def _array(stream: BufferedReader, place: Path, row: Any, end: int) -> Array:
     if dtype not in _DTYPES or not all(type(n) is int for n in shape) or not 0 <= nbytes <= end - stream.tell():
         raise ValueError(f"the array {name} has dtype {dtype} and shape {shape}")
     raw = np.empty(nbytes, np.uint8)
-    if sum(stream.readinto(piece) for piece in _pieces(raw.data)) != nbytes or sha256(raw) != row["sha256"]:
+    if sum(stream.readinto(piece) for piece in pieces(raw.data)) != nbytes or sha256(raw) != row["sha256"]:
         raise FileError(f"{place} is damaged: the array {name} does not match its checksum. Use another copy.")
     return raw.view(np.dtype(dtype).newbyteorder("<")).astype(dtype, copy=False).reshape(shape)
 

@@ -1,0 +1,102 @@
+"""Parameters in files of the safetensors format: any tree of arrays, by dotted paths. Nothing in a file is executed.
+
+A weight is stored as it is, [in, out]. The format has no checksum of the numbers, so one stands in its metadata, which
+is verified where it is there: files of other programs can be read too.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from burlab.errors import ArgumentError, FileError
+from burlab.graph import tree
+from burlab.runtime.files import as_path, write_whole
+
+from .fit import Misfits
+from .layer import Array
+
+Tree = Any
+_CHECKSUM = "burlab_sha256"
+
+
+def save_parameters(path: str | os.PathLike[str], parameters: Tree) -> None:
+    """Write a model, or any tree of arrays, to a safetensors file; what was there is replaced at once or not at all.
+
+    Names are dotted paths such as `blocks.0.norm1.weight`. Raises ArgumentError where two leaves have the same, and
+    FileError where the system refuses.
+
+    >>> import tempfile, burlab as bl
+    >>> layer = bl.nn.Linear(2, 3, key=bl.random.key(0))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     bl.save_parameters(f"{folder}/layer.safetensors", layer)
+    ...     again = bl.load_parameters(f"{folder}/layer.safetensors", layer)
+    >>> bool((again.weight == layer.weight).all())
+    True
+    """
+    target = as_path(path).resolve()
+    arrays = _named(parameters)
+    write_whole(target, [save(arrays, metadata={_CHECKSUM: _checksum(arrays)})])
+
+
+def load_parameters(path: str | os.PathLike[str], like: Tree) -> Tree:
+    """The tree of the arrays in a safetensors file, with the structure of `like`, a model of the same sizes and dtype.
+
+    Raises ParameterError, with every name that is missing, left over, or of another shape or dtype; FileError where
+    the file is not there, cut off, damaged, or none of this format. Example: `save_parameters`.
+    """
+    place = as_path(path)
+    try:
+        text = place.read_bytes()
+    except OSError as error:
+        raise FileError(f"{place} cannot be read: {error.strerror}. Check the path and its permissions.") from error
+    arrays = _read(text, str(place))
+    misfits = Misfits()
+    found: list[Array] = []
+    wanted = _named(like)
+    for name, leaf in wanted.items():
+        if name in arrays:
+            found.append(misfits.fitted(name, arrays[name], leaf))
+        else:
+            misfits.missing.append(name)
+    misfits.extra += [name for name in arrays if name not in wanted]
+    misfits.check(str(place))
+    return tree.unflatten(tree.flatten(like)[1], found)
+
+
+def _named(parameters: Tree) -> dict[str, Array]:
+    """The leaves by their dotted paths, in C order."""
+    leaves, names = tree.flatten(parameters)[0], tree.dotted_names(parameters)
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ArgumentError(f"two leaves are called {', '.join(twice)}. Use keys without dots.")
+    return {name: np.array(leaf, order="C") for name, leaf in zip(names, leaves, strict=True)}
+
+
+def _read(text: bytes, place: str) -> dict[str, Array]:
+    try:
+        arrays = load(text)
+        metadata = json.loads(text[8 : 8 + int.from_bytes(text[:8], "little")]).get("__metadata__", {})
+    except (SafetensorError, ValueError, KeyError, TypeError) as error:
+        what = str(error) or type(error).__name__
+        raise FileError(
+            f"{place} is no whole safetensors file: it has {len(text)} bytes, and {what}. Use another copy."
+        ) from error
+    if _CHECKSUM in metadata and metadata[_CHECKSUM] != _checksum(arrays):
+        raise FileError(f"{place} is damaged: its numbers do not match their checksum. Use another copy.")
+    return arrays
+
+
+def _checksum(arrays: Mapping[str, Array]) -> str:
+    """Of names and numbers, whatever their order in the file."""
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(f"{name} {array.dtype.name} {array.shape}\n".encode())
+        digest.update(np.array(array, array.dtype.newbyteorder("<"), order="C").tobytes())
+    return digest.hexdigest()

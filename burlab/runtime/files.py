@@ -1,0 +1,61 @@
+"""The border to the file system: files that are written whole or not at all."""
+
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, cast
+
+from burlab.errors import ArgumentError, FileError
+
+_PIECE = 4 << 20  # bytes
+
+
+def as_path(path: Any) -> Path:
+    """A path given by users. Raises ArgumentError where it cannot be one."""
+    name = os.fspath(cast("os.PathLike[Any]", path)) if isinstance(path, (str, os.PathLike)) else None
+    if not isinstance(name, str):
+        raise ArgumentError(f"path={path!r} is not a path. Pass a str or a pathlib.Path such as 'run.burlab'.")
+    if "\0" in name:
+        raise ArgumentError(f"path={path!r} holds a null character, which no file's name can. Leave it out.")
+    return Path(name)
+
+
+def pieces(raw: memoryview) -> Iterator[memoryview]:
+    """A few milliseconds of work at a time, so that an interrupt is heard."""
+    return (raw[k : k + _PIECE] for k in range(0, len(raw), _PIECE))
+
+
+def write_whole(target: Path, parts: Iterable[bytes | memoryview]) -> None:
+    """Write to a new file beside the target, and only then give it the target's name. Raises FileError."""
+    if target.is_dir():
+        raise FileError(f"{target} is a folder. Give the path of a file, such as {target / 'run.burlab'}.")
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        with beside.open("xb") as stream:
+            for part in parts:
+                for piece in pieces(memoryview(part)):
+                    stream.write(piece)
+            stream.flush()
+            os.fsync(stream.fileno())
+        beside.replace(target)
+        _settle(target.parent)
+    except OSError as error:
+        raise FileError(
+            f"{target} cannot be written: {error.strerror}. What was there is unchanged. "
+            "Check that the folder exists, may be written to, and has room."
+        ) from error
+    finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)  # after an interrupt, too
+
+
+def _settle(folder: Path) -> None:
+    """Have the new name survive a loss of power, where the file system knows how."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
