@@ -1,6 +1,8 @@
 """Matrix products: the tuned kernels against the general one, bit for bit, and against NumPy in longer numbers."""
 
+import ctypes
 import itertools
+import mmap
 import os
 import subprocess
 import sys
@@ -148,6 +150,32 @@ def test_infinities_stay_where_they_are(depth, monkeypatch):
         assert np.isnan(got[:, 18]).all()
 
 
+def at_the_end_of_a_page(array):
+    """A copy with memory behind it that nobody may read or write."""
+    pages = -(-array.nbytes // mmap.PAGESIZE)
+    memory = mmap.mmap(-1, (pages + 1) * mmap.PAGESIZE)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(start + pages * mmap.PAGESIZE), mmap.PAGESIZE, 0) == 0
+    copy = np.frombuffer(memory, array.dtype, array.size, pages * mmap.PAGESIZE - array.nbytes).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="protects pages as Linux does")
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("spec", ["ab,bc->ac", "ab,cb->ac", "ba,bc->ac", "tab,tbc->tac", "ab,b->a", "b,b->"])
+def test_nothing_behind_the_arrays_is_touched(spec, dtype, monkeypatch):
+    monkeypatch.setattr(contraction, "_LITTLE", 0)
+    terms = spec.partition("->")[0].split(",")
+    for rows, depth, columns in [(1, 3, 2), (3, 5, 4), (8, 70, 17), (9, 6, 33), (10, 81, 50), (17, 3, 81)]:
+        sizes = {"a": rows, "b": depth, "c": columns, "t": 3}
+        a, b = (at_the_end_of_a_page(numbers(dtype, *(sizes[x] for x in term))) for term in terms)
+        exe = build(traced(lambda a, b: np.einsum(spec, a, b), a, b), gear="replay")
+        out = at_the_end_of_a_page(np.empty(exe.outputs[0].shape, dtype))
+        exe(a, b, out=(out,))
+        np.testing.assert_allclose(out, np.einsum(spec, a.astype(float), b), atol=1e3 * np.finfo(dtype).eps)
+
+
 @pytest.mark.skipif("BURLAB_ISA" in os.environ, reason="runs in a process of its own")
 @pytest.mark.parametrize("isa", [x for x in ("avx2", "plain") if x != instruction_set().name])
 def test_the_same_with_narrower_registers(isa):
@@ -161,7 +189,7 @@ def test_the_same_with_narrower_registers(isa):
         "-p",
         "no:cacheprovider",
         "-k",
-        "awkward or small or lanes",
+        "awkward or small or lanes or touched",
         __file__,
     ]
     done = subprocess.run(command, env=os.environ | {"BURLAB_ISA": isa}, capture_output=True, text=True, check=False)
