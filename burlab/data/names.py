@@ -45,10 +45,14 @@ def last_names(context: int = 3) -> CharacterData:
     >>> [(data.decode(c), data.vocabulary[t]) for c, t in zip(data.contexts[:3], data.targets[:3])]
     [('...', 's'), ('..s', 'm'), ('.sm', 'i')]
     """
+    table = (resources.files("names") / "dist.all.last").read_text()
+    return character_data([line.split()[0].lower() for line in table.splitlines() if line.strip()], context)
+
+
+def character_data(names: list[str], context: int) -> CharacterData:
+    """Every place in every word of ASCII letters, as `last_names` gives them."""
     if context < 1:
         raise ArgumentError(f"context={context} must be at least 1: the number of characters that a prediction sees.")
-    table = (resources.files("names") / "dist.all.last").read_text()
-    names = [line.split()[0].lower() for line in table.splitlines() if line.strip()]
     vocabulary = "." + "".join(sorted(set("".join(names))))
     before = "." * context
     text = np.frombuffer("".join(f"{before}{name}." for name in names).encode(), np.uint8)

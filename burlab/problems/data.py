@@ -48,8 +48,8 @@ class Data:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays."""
-        return sum(a.nbytes for a in self.arrays)
+        """Bytes of the arrays; what samples share counts once."""
+        return sum((len(a) - 1) * a.strides[0] + a[0].nbytes for a in self.arrays)
 
 
 _SUPPORTED = {np.dtype(t) for t in (np.float32, np.float64, np.int32, np.int64, np.bool_)}
@@ -70,4 +70,11 @@ def _array(part: Any, name: str) -> Array:
         raise DTypeError(
             f"{name} has dtype {array.dtype}; samples are float32, float64, integers or bool. Convert it with .astype."
         )
-    return np.ascontiguousarray(array, dtype)
+    return array if _overlaps(array, dtype) else np.ascontiguousarray(array, dtype)
+
+
+def _overlaps(array: Array, dtype: "np.dtype[Any]") -> bool:
+    """Whether samples share numbers, as windows onto a text do: a copy would be as many times larger."""
+    if array.dtype != dtype or not array.flags.aligned or not len(array):
+        return False
+    return bool(array[0].flags.c_contiguous and 0 < array.strides[0] < array[0].nbytes)

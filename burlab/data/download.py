@@ -1,0 +1,80 @@
+"""Texts from the network, by pooch: kept in a cache, and refused where their hash is another."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from burlab.errors import ConfigurationError, FileError
+
+from .names import CharacterData, character_data
+from .text import TextData, text
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file on the network, and the SHA-256 of what it must hold."""
+
+    name: str
+    url: str
+    sha256: str
+
+
+NAMES = Source(
+    "makemore_names.txt",
+    "https://raw.githubusercontent.com/karpathy/makemore/master/names.txt",
+    "0a30b5557f192f32ab962680889aac5f6fda0f4cecf40a6d0b5694f58ea8cc4d",
+)
+SHAKESPEARE = Source(
+    "tiny_shakespeare.txt",
+    "https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare/input.txt",
+    "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed",
+)
+
+
+def tiny_shakespeare(block: int = 8) -> TextData:
+    """1,115,394 characters of Shakespeare, the text of char-rnn (Karpathy 2015), downloaded once.
+
+    block: characters in a window. Raises ConfigurationError without pooch, the extra `burlab[data]`, and FileError
+    where there is no network or the file is another.
+    """
+    return text(fetched(SHAKESPEARE), block)
+
+
+def makemore_names(context: int = 3) -> CharacterData:
+    """The 32,033 first names of makemore (Karpathy 2022), as contexts and next characters, downloaded once.
+
+    context: how many characters a prediction sees. Raises as `tiny_shakespeare`.
+    """
+    return character_data(fetched(NAMES).read_text().split(), context)
+
+
+def fetched(source: Source, folder: Path | None = None) -> Path:
+    """Where the file lies, after a download if it is not there yet. folder: the cache, pooch's by default."""
+    try:
+        pooch: Any = import_module("pooch")
+    except ImportError as error:
+        raise ConfigurationError(
+            f"{source.name} is downloaded by pooch, which is not installed: pip install 'burlab[data]'"
+        ) from error
+    pooch.get_logger().setLevel("WARNING")
+    place = folder or pooch.os_cache("burlab")
+    by_hand = f"Or download it elsewhere and pass its path to bl.data.text; its SHA-256 is {source.sha256}."
+    try:
+        found = pooch.retrieve(
+            source.url,
+            f"sha256:{source.sha256}",
+            fname=source.name,
+            path=place,
+            downloader=pooch.HTTPDownloader(timeout=30),
+        )
+    except OSError as error:
+        raise FileError(
+            f"{source.url} cannot be downloaded ({type(error).__name__}). Check the network and that {place} may be "
+            f"written to. {by_hand}"
+        ) from error
+    except ValueError as error:
+        raise FileError(
+            f"what came from {source.url} is not {source.name}: its hash is another. Try again. {by_hand}"
+        ) from error
+    return Path(found)

@@ -1,0 +1,149 @@
+"""Text as windows of characters: of any file, of Python's own reference, of downloads that are what they say."""
+
+import hashlib
+import http.server
+import re
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.data.download import NAMES, SHAKESPEARE, Source, fetched
+from burlab.errors import ArgumentError, ConfigurationError, FileError
+
+TEXT = "Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich – 𝛁f!\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "text").write_text(TEXT, "utf-8")
+    return tmp_path / "text"
+
+
+@pytest.mark.parametrize("block", [1, 5, len(TEXT) - 1])
+def test_windows_of_a_file(file: Path, block: int):
+    data = bl.data.text(file, block)
+    assert data.x.shape == data.y.shape == (len(TEXT) - block, block)
+    assert data.x.dtype == data.y.dtype == np.int32
+    for k, (x, y) in enumerate(zip(data.x, data.y, strict=True)):
+        assert (data.decode(x), data.decode(y)) == (TEXT[k : k + block], TEXT[k + 1 : k + 1 + block])
+    assert data.vocabulary == "".join(sorted(set(TEXT)))
+    np.testing.assert_array_equal(data.encode(TEXT), data.codes)
+    assert "text" in repr(data)
+
+
+def test_the_default_is_pythons_reference():
+    data = bl.data.text()
+    assert 400_000 < len(data.codes) < 600_000
+    content = data.decode(data.codes)
+    assert content.startswith('The "assert" statement')
+    assert "yield" in content
+    assert data.x.shape[1] == 8
+
+
+def test_windows_take_no_memory_of_their_own_in_a_sum_either():
+    data = bl.data.text(block=512)
+    problem = bl.FiniteSum(lambda w, x: np.sum(w[x]), data.x)
+    assert problem.oracle.data.nbytes == data.codes[:-1].nbytes
+    w, picked = np.random.default_rng(0).normal(size=len(data.vocabulary)), np.array([3, 70_001, 3, 9])
+    np.testing.assert_allclose(problem.value(w, picked), np.mean(np.sum(w[data.x[picked]], axis=1)), rtol=1e-12)
+    in_order = np.arange(100, 200)
+    np.testing.assert_allclose(problem.value(w, in_order), np.mean(np.sum(w[data.x[in_order]], axis=1)), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "words"),
+    [
+        (lambda f: bl.data.text(f, 0), ArgumentError, "block=0 must be an integer, at least 1"),
+        (lambda f: bl.data.text(f, 2.0), ArgumentError, "block=2.0 must be"),
+        (lambda f: bl.data.text(f, len(TEXT)), ArgumentError, f"has {len(TEXT)} characters; block={len(TEXT)} needs"),
+        (lambda f: bl.data.text(f.with_name("none")), FileError, "none cannot be read: No such file"),
+        (lambda f: bl.data.text(3), ArgumentError, "path=3 is not a path"),
+        (lambda f: bl.data.text(f).encode("Ab%"), ArgumentError, "'%', 'A' does not occur in text"),
+    ],
+)
+def test_what_cannot_be_is_refused(file: Path, call: Any, kind: type[Exception], words: str):
+    with pytest.raises(kind, match=re.escape(words)):
+        call(file)
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path):
+    (tmp_path / "bytes").write_bytes(b"abc\xff")
+    with pytest.raises(FileError, match="bytes is no UTF-8 text: invalid start byte at byte 3"):
+        bl.data.text(tmp_path / "bytes")
+
+
+# Downloads, from a server on this machine.
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    pytest.importorskip("pooch", reason="pooch is not installed: burlab[data]")
+    folder = tmp_path / "served"
+    folder.mkdir()
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args, directory=str(folder))
+
+        def log_message(self, *_: Any) -> None:
+            return
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield folder, f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def source(served: tuple[Path, str]) -> Source:
+    (served[0] / "a.txt").write_text("to be or not to be")
+    return Source("a.txt", f"{served[1]}/a.txt", hashlib.sha256(b"to be or not to be").hexdigest())
+
+
+def test_a_download_is_kept(source: Source, served: tuple[Path, str], tmp_path: Path):
+    place = fetched(source, tmp_path / "cache")
+    assert place.read_text() == "to be or not to be"
+    (served[0] / "a.txt").unlink()
+    assert fetched(source, tmp_path / "cache") == place
+
+
+@pytest.mark.parametrize("content", ["to be or not to b", "to be or not to bf", ""])
+def test_a_download_that_is_cut_or_changed_is_refused(
+    source: Source, served: tuple[Path, str], tmp_path: Path, content: str
+):
+    (served[0] / "a.txt").write_text(content)
+    with pytest.raises(FileError, match=r"is not a\.txt: its hash is another"):
+        fetched(source, tmp_path / "cache")
+    assert not (tmp_path / "cache" / "a.txt").exists()
+
+
+def test_a_kept_file_that_was_damaged_is_fetched_again(source: Source, tmp_path: Path):
+    place = fetched(source, tmp_path / "cache")
+    place.write_text("to be")
+    assert fetched(source, tmp_path / "cache").read_text() == "to be or not to be"
+
+
+def test_no_network_and_no_such_file_are_said(source: Source, served: tuple[Path, str], tmp_path: Path):
+    for url in ("http://127.0.0.1:1/a.txt", f"{served[1]}/none.txt"):
+        with pytest.raises(FileError, match=rf"{url} cannot be downloaded \(.*Check the network.*{source.sha256}"):
+            fetched(Source("a.txt", url, source.sha256), tmp_path / "cache")
+
+
+def test_without_pooch_the_message_names_the_command(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    for call in (bl.data.tiny_shakespeare, bl.data.makemore_names):
+        with pytest.raises(ConfigurationError, match=re.escape("pip install 'burlab[data]'")):
+            call()
+
+
+def test_the_hashes_are_those_that_were_published():
+    assert (NAMES.sha256[:8], SHAKESPEARE.sha256[:8]) == ("0a30b555", "86c4e6aa")
+    assert len(NAMES.sha256) == len(SHAKESPEARE.sha256) == 64
