@@ -125,7 +125,7 @@ class Executable:
     @property
     def memory(self) -> Mapping[str, int]:
         """Bytes that a call touches: inputs, outputs, constants, workspace."""
-        return self.plan.memory
+        return {**self.plan.memory, "workspace": self.workspace_bytes}
 
     def map(self, arrays: Sequence[Any], batched: Sequence[bool], n: int, threads: int = 1) -> tuple[Array, ...]:
         """The outputs for n rows, each with a leading axis of size n.
@@ -180,7 +180,7 @@ def _built(graph: Graph, gear: Gear, *, strict: bool, check_finite: bool, onto: 
         plan = make_plan(graph, fuse=True, strict=strict, watch=check_finite, onto=onto)
         if plan.statements <= MOST_STATEMENTS:
             return _compiled(plan, explain)
-    plan = make_plan(graph, fuse=False, strict=strict, watch=check_finite, onto=onto)
+    plan = make_plan(graph, fuse=False, strict=strict, watch=check_finite, onto=onto, numbers=not check_finite)
     return Executable(plan, replayed(plan), "replay", str(plan), explain)
 
 

@@ -19,6 +19,8 @@ from .reductions import ZERO
 from .schedule import Stage, schedule
 from .steps import Execute, Invoke, Kind, Loop, Place, Step, Task
 
+LANES = (8, 16)  # of stretches (`stretch.py`), besides single numbers
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -116,22 +118,30 @@ class _Draft:
 
 
 def make_plan(
-    graph: Graph, *, fuse: bool, strict: bool, keep: bool = False, watch: bool = False, onto: bool = False
+    graph: Graph,
+    *,
+    fuse: bool,
+    strict: bool,
+    keep: bool = False,
+    watch: bool = False,
+    onto: bool = False,
+    numbers: bool = False,
 ) -> Plan:
     """Plan a simplified graph.
 
-    fuse: elementwise nodes share loops (compiled gear), else each is a kernel call (replay). strict: sums in plain
-    order. keep: every value stays in the workspace to the end, so that all of them can be looked at. watch: the call
-    ends with NonFinite if any value was inf or nan. onto: the outputs are added to what their arrays hold.
+    fuse: elementwise nodes share loops (compiled gear), else each is a kernel call (replay). numbers: those of single
+    numbers and short lanes share loops even so. strict: sums in plain order. keep: every value stays in the workspace
+    to the end, so that all of them can be looked at. watch: the call ends with NonFinite if any value was inf or nan.
+    onto: the outputs are added to what their arrays hold.
     """
-    if fuse:
-        refs = locate(graph, lambda n: n.op in DENSE_OPERANDS, find_windows(graph, is_elementwise))
-    else:
-        refs = locate(graph, lambda n: n.op in DENSE_OPERANDS or is_elementwise(n))
-    stages = schedule(graph, refs, is_elementwise if fuse else lambda _: False)
+    fuses = is_elementwise if fuse else is_short if numbers else _never
+    windows = find_windows(graph, is_elementwise) if fuse else ()
+    refs = locate(graph, lambda n: n.op in DENSE_OPERANDS or (is_elementwise(n) and not fuses(n)), windows)
+    stages = schedule(graph, refs, fuses)
     homes, copies = _outputs(graph, refs)
     routines = {
-        e.nodes[0]: routine(e, refs, lambda g: make_plan(g, fuse=fuse, strict=strict)) for e in executions(graph)
+        e.nodes[0]: routine(e, refs, lambda g: make_plan(g, fuse=fuse, strict=strict, numbers=numbers))
+        for e in executions(graph)
     }
     drafts = [*_drafts(stages, refs, strict, routines, set(homes) if onto else set()), *copies]
     needed = {root for draft in drafts for root in draft.reads}.union(homes)
@@ -146,6 +156,15 @@ def make_plan(
     steps = tuple(_step(draft, places, scratch.get(k, 0)) for k, draft in enumerate(drafts))
     plan = Plan(graph, refs, places, steps, constants, workspace)
     return watched(plan) if watch and steps else plan
+
+
+def _never(_: Node) -> bool:
+    return False
+
+
+def is_short(n: Node) -> bool:
+    """Whether an elementwise node is one number, or as many in a row as there are lanes."""
+    return is_elementwise(n) and (n.size == 1 or (n.size in LANES and n.size in n.shape))
 
 
 def watched(plan: Plan) -> Plan:

@@ -14,7 +14,9 @@ from . import library
 from .descriptors import Contexts, Descriptor, descriptors_of
 from .library import Instance
 from .plan import Plan
-from .steps import Execute, Invoke, Place, Step
+from .runs import NUMBERS, Code, numbers_of, placed
+from .steps import Execute, Invoke, Loop, Place, Step
+from .stretch import stretches_of
 
 
 def runner(symbol: str, function: str, header: str) -> Instance:
@@ -48,43 +50,63 @@ class _Program(ctypes.Structure):
 
 
 def replayed(plan: Plan, ticks: Array | None = None) -> Function:
-    """The function that replays a plan without fused loops. Only kernels that no graph has used before are compiled.
+    """The function that replays a plan; its loops become stretches. Only kernels that no graph has used are compiled.
 
     ticks: where it writes how long each step takes, see `timed.py`.
     """
     run = _RUN if ticks is None else _RUN_TIMED
     plan, parts = linked(plan, replayed)
-    steps = [step for step in plan.steps if isinstance(step, (Invoke, Execute))]
-    library.require([run, *(step.kernel for step in steps)])
-    pairs = [
-        descriptors_of(step) if isinstance(step, Invoke) else (Descriptor(step.descriptor), _NO_BOX) for step in steps
-    ]
-    index = plan.graph.index
-    places = [_places(step) for step in steps]
-    counts = [len(row) for row in places]
-    operands = np.array([(p.kind, p.number, p.offset) for row in places for p in row], _OPERAND)
-    records = np.zeros(len(steps), _RECORD)
-    records["kernel"] = [library.address(step.kernel.symbol) for step in steps]
-    records["first"] = np.cumsum([0, *counts])[:-1]
-    records["count"] = counts
-    records["node"] = [index[step.node] if isinstance(step, Invoke) else 0 for step in steps]
-    records["results"] = [0 if isinstance(step, Invoke) else len(step.results) for step in steps]
-    records["table"] = [0 if isinstance(step, Invoke) else step.table for step in steps]
+    codes, workspace_bytes = _stretches(plan)
+    calls = {k: step for k, step in enumerate(plan.steps) if not isinstance(step, Loop)}
+    library.require([run, *(step.kernel for step in calls.values())])
+    pairs = {
+        k: descriptors_of(step) if isinstance(step, Invoke) else (Descriptor(step.descriptor), _NO_BOX)
+        for k, step in calls.items()
+    }
+    records, operands = _records(plan, calls, codes)
     constants = [c.params for c in plan.constants]
     table = pointers(constants)
-
     first = 0 if ticks is None else ticks.ctypes.data
 
     def link(addresses: dict[Descriptor, int]) -> tuple[int, Any]:
         linked = records.copy()
-        linked["descriptor"] = [addresses[descriptor] for descriptor, _ in pairs]
-        linked["box"] = [addresses[box] if box.integers else 0 for _, box in pairs]
-        program = _Program(linked.ctypes.data, operands.ctypes.data, ctypes.addressof(table), len(steps), first)
+        linked["descriptor"][[*calls]] = [addresses[descriptor] for descriptor, _ in pairs.values()]
+        linked["box"][[*calls]] = [addresses[box] if box.integers else 0 for _, box in pairs.values()]
+        program = _Program(linked.ctypes.data, operands.ctypes.data, ctypes.addressof(table), len(linked), first)
         return ctypes.addressof(program), (program, linked)
 
-    contexts = Contexts([d for pair in pairs for d in pair], link)
-    keep = (operands, constants, table, parts, ticks)
-    return Function(library.address(run.symbol), contexts, plan.workspace_bytes, keep, bool(parts))
+    contexts = Contexts([d for pair in pairs.values() for d in pair], link)
+    keep = (operands, constants, table, parts, ticks, codes)
+    return Function(library.address(run.symbol), contexts, workspace_bytes, keep, bool(parts))
+
+
+def _records(plan: Plan, calls: dict[int, Invoke | Execute], codes: list[Code]) -> tuple[Array, Array]:
+    """What each step calls, without the descriptors, and the places of all operands."""
+    records: Array = np.zeros(len(plan.steps), _RECORD)
+    loops = [k for k in range(len(plan.steps)) if k not in calls]
+    records["kernel"][loops] = [code.address for code in codes]
+    records["count"][loops] = -1
+    steps = calls.values()
+    index = plan.graph.index
+    places = [_places(step) for step in steps]
+    counts = [len(row) for row in places]
+    at = [*calls]
+    records["kernel"][at] = [library.address(step.kernel.symbol) for step in steps]
+    records["first"][at] = np.cumsum([0, *counts])[:-1]
+    records["count"][at] = counts
+    records["node"][at] = [index[step.node] if isinstance(step, Invoke) else 0 for step in steps]
+    records["results"][at] = [0 if isinstance(step, Invoke) else len(step.results) for step in steps]
+    records["table"][at] = [0 if isinstance(step, Invoke) else step.table for step in steps]
+    return records, np.array([(p.kind, p.number, p.offset) for row in places for p in row], _OPERAND)
+
+
+def _stretches(plan: Plan) -> tuple[list[Code], int]:
+    """The loops of a plan as stretches, and the bytes of the workspace with their values."""
+    values, stretches = stretches_of(plan)
+    places, end = placed(values, stretches, plan.workspace_bytes)
+    library.require([NUMBERS, *(run.kind for runs in stretches for run in runs)] if stretches else [])
+    numbers = numbers_of(values, places)
+    return [Code(runs, places, None if k else numbers) for k, runs in enumerate(stretches)], end
 
 
 def _places(step: Invoke | Execute) -> tuple[Place, ...]:

@@ -268,6 +268,41 @@ def graphs(draw, steps=25):
     return Graph(tuple(m.inputs), tuple(outputs))
 
 
+SHORT = [(), (), (), (1,), (16,), (1, 16), (8,)]  # what the replay gear makes stretches of
+
+
+def spread(m):
+    """A number in all lanes, or a lane of many."""
+    x = m.some(lambda n: n.size == 1 and not n.ndim)
+    y = m.some(lambda n: n.ndim == 1 and n.size > 1)
+    if x is not None and m.draw(st.booleans()):
+        return linear.broadcast(x, m.pick([s for s in SHORT if s]))
+    return None if y is None else linear.slice_(y, (m.draw(st.integers(0, y.size - 1)),), (1,), (1,))
+
+
+def turned(m):
+    x = m.some(lambda n: n.ndim == 1 and n.size > 1)
+    return None if x is None else linear.slice_(x, (x.size - 1,), (-1,), x.shape)
+
+
+SHORT_RULES = [*[scalar_op] * 9, comparison, logic, where, convert, spread, turned, reshape, summed]
+
+
+@st.composite
+def short_graphs(draw, steps=60):
+    """A random graph of single numbers and short lanes, with a gradient."""
+    m = Maker(draw)
+    for _ in range(draw(st.integers(1, 4))):
+        m.input(m.pick(SHORT), m.pick([*FLOATS, *FLOATS, INT64, BOOL]))
+    for _ in range(draw(st.integers(5, steps))):
+        made = m.pick(SHORT_RULES)(m)
+        if made is not None:
+            m.nodes.append(made)
+    used = {x for n in m.nodes for x in n.inputs}
+    ends = [n for n in m.nodes if n not in used]
+    return Graph(tuple(m.inputs), (*ends[-4:], *gradients(m), *gradients(m)))
+
+
 def inputs_for(graph, seed):
     """Numbers for the inputs: mostly ordinary ones, a few zeros and ties."""
     rng = np.random.default_rng(seed)

@@ -7,7 +7,7 @@ from burlab.compiler import build
 from burlab.compiler.replay import Replay
 from burlab.graph.simplify import simplify
 from tests.compiler import reference
-from tests.compiler.random_graphs import graphs, inputs_for
+from tests.compiler.random_graphs import graphs, inputs_for, short_graphs
 
 PHASES = (
     Phase.explicit,
@@ -46,3 +46,18 @@ def test_gears_agree_bit_for_bit(graph, seed):
     compiled, replay = build(graph, strict=True), build(graph, gear="replay", strict=True)
     assert compiled.gear == "compiled"
     assert same_bits(compiled(*arrays), replay(*arrays))
+
+
+@settings(max_examples=300, phases=PHASES)
+@given(short_graphs(), seeds)
+def test_stretches_of_numbers_have_the_bits_of_kernels_one_by_one(graph, seed):
+    arrays = inputs_for(graph, seed)
+    values = dict(zip(graph.nodes, Replay(graph, strict=True).values(arrays), strict=True))
+    assert same_bits(build(graph, gear="replay", strict=True)(*arrays), [values[y] for y in graph.outputs])
+
+
+@settings(max_examples=60, phases=PHASES)
+@given(short_graphs(), seeds)
+def test_stretches_of_numbers_have_the_bits_of_compiled_code(graph, seed):
+    arrays = inputs_for(graph, seed)
+    assert same_bits(build(graph)(*arrays), build(graph, gear="replay")(*arrays))

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "clock.hpp"
+#include "stretch.hpp"
 
 BURLAB_BEGIN
 namespace burlab::kernels {
@@ -18,11 +19,12 @@ using Routine = Int (*)(const Int* d, void* const* out, const void* const* in, v
 
 /// One kernel call; its operands are `count` entries of the program's list from `first`, the result before the others.
 /// A routine has `results` of them (else 0), behind a first entry: its memory, which begins with `table` bytes of room
-/// for the addresses.
+/// for the addresses. A stretch has a count below 0, and nothing else.
 struct Record {
   union {
     Kernel kernel;
     Routine routine;
+    const Stretch* stretch;
   };
   const Int *descriptor, *box;  // nullptr: nothing to walk around the kernel
   Int first, count, node, results, table;
@@ -46,6 +48,11 @@ Int run_program(const void* context, const void* const* in, void* const* out, vo
   const void* few[16];
   BURLAB_ONE_BY_ONE
   for (const Record *r = program.records, *end = r + program.length; r != end; ++r) {
+    if (r->count < 0) {
+      run_stretch(*r->stretch, static_cast<char*>(workspace), tables);
+      if constexpr (timed) lap(program.ticks, r - program.records + 1);
+      continue;
+    }
     const Operand* operand = program.operands + r->first;
     const auto place = [&](Int k) {
       return static_cast<const char*>(tables[operand[k].table][operand[k].index]) + operand[k].offset;

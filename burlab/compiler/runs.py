@@ -1,0 +1,161 @@
+"""Terms of a stretch in runs of one kind, places for their values, and the words that `kernels/stretch.hpp` reads."""
+
+import ctypes
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+import numpy as np
+
+from burlab.runtime.coerce import Array
+
+from . import library
+from .library import Instance
+from .memory import rounded
+
+NUMBERS = Instance("burlab_numbers", "BURLAB_TURNS(burlab_numbers, Numbers::run)\n", "burlab/kernels/stretch.hpp")
+
+
+class Term(NamedTuple):
+    """An operation: the number of its result (-1: none), of its operands, and what else its words say, before these."""
+
+    kind: Instance
+    result: int
+    operands: tuple[int, ...]
+    said: tuple[int, ...] = ()
+
+
+class Run(NamedTuple):
+    """Terms of one kind."""
+
+    kind: Instance
+    terms: list[Term]
+
+
+class Values:
+    """The values of a plan's stretches, by number: the bytes of each, and which are known numbers."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+        self.known: dict[bytes, int] = {}
+
+    def new(self, nbytes: int) -> int:
+        """The number of a further value."""
+        self.sizes.append(max(nbytes, 8))
+        return len(self.sizes) - 1
+
+    def number(self, content: bytes) -> int:
+        """The value that holds a known number."""
+        if content not in self.known:
+            self.known[content] = self.new(8)
+        return self.known[content]
+
+
+def in_runs(terms: Sequence[Term]) -> list[Run]:
+    """The terms, operands first, in as few runs as come from always taking the kind that most terms are ready for.
+
+    Within a run the order is the one they came in.
+    """
+    maker = {t.result: k for k, t in enumerate(terms)}
+    users: dict[int, list[int]] = defaultdict(list)
+    waits = [0] * len(terms)
+    ready: dict[Instance, list[int]] = defaultdict(list)
+    for k, t in enumerate(terms):
+        for made in {maker[x] for x in t.operands if x in maker}:
+            users[made].append(k)
+            waits[k] += 1
+        if not waits[k]:
+            ready[t.kind].append(k)
+    runs: list[Run] = []
+    done = 0
+    while done < len(terms):
+        kind, heap = max(ready.items(), key=lambda item: len(item[1]))
+        run = Run(kind, [])
+        runs.append(run)
+        while heap:
+            k = heappop(heap)
+            run.terms.append(terms[k])
+            for user in users[k]:
+                waits[user] -= 1
+                if not waits[user]:
+                    heappush(ready[terms[user].kind], user)
+        done += len(run.terms)
+    return runs
+
+
+def numbers_of(values: Values, places: Sequence[int]) -> tuple[int, bytes] | None:
+    """The known numbers as bytes, and where they go."""
+    if not values.known:
+        return None
+    return min(places[k] for k in values.known.values()), b"".join(c.ljust(8, b"\0") for c in values.known)
+
+
+def placed(values: Values, stretches: Iterable[Sequence[Run]], start: int) -> tuple[list[int], int]:
+    """The first byte of each value in the workspace, and where they end.
+
+    A place is taken again after its last use, also by the term that uses it: but only by a value of the same size, so
+    that a lane is written where it was read.
+    """
+    places = [-1] * len(values.sizes)
+    end = rounded(start)
+    for number in values.known.values():
+        places[number] = end
+        end += 8
+    order = [t for runs in stretches for run in runs for t in run.terms]
+    last = {x: k for k, t in enumerate(order) for x in t.operands}
+    last.update(dict.fromkeys(values.known.values(), -1))  # they stay
+    free: dict[int, list[int]] = defaultdict(list)
+    for k, t in enumerate(order):
+        for x in set(t.operands):
+            if last[x] == k:
+                free[values.sizes[x]].append(places[x])
+        if t.result < 0:
+            continue
+        size = values.sizes[t.result]
+        if free[size]:
+            places[t.result] = free[size].pop()
+        else:
+            places[t.result] = end if size == 8 else rounded(end)
+            end = places[t.result] + size
+    return places, rounded(end)
+
+
+class _Stretch(ctypes.Structure):
+    _fields_ = (("runs", ctypes.c_void_p), ("words", ctypes.c_void_p), ("length", ctypes.c_int64))
+
+
+_RUN = np.dtype([("turns", "u8"), ("end", "u8")])
+
+
+class Code:
+    """A stretch in memory: its struct is at `address`, for as long as this object lives.
+
+    numbers: bytes to begin with, and where they go.
+    """
+
+    def __init__(self, runs: Sequence[Run], places: Sequence[int], numbers: tuple[int, bytes] | None) -> None:
+        words: list[int] = []
+        ends: list[int] = []
+        kinds: list[Instance] = []
+        if numbers:
+            at, content = numbers
+            words += (at, len(content), *np.frombuffer(content, np.uint32).tolist())
+            kinds.append(NUMBERS)
+            ends.append(len(words))
+        for kind, terms in runs:
+            for _, result, operands, said in terms:
+                start = len(words)
+                if result >= 0:
+                    words.append(places[result])
+                words += said
+                words += [places[x] for x in operands]
+                words += [0] * ((start - len(words)) % 4)
+            kinds.append(kind)
+            ends.append(len(words))
+        self._words: Array = np.array(words, np.uint32)
+        self._runs: Array = np.empty(len(kinds), _RUN)
+        self._runs["turns"] = [library.address(kind.symbol) for kind in kinds]
+        self._runs["end"] = np.array(ends, np.uint64) * 4 + self._words.ctypes.data
+        self._struct = _Stretch(self._runs.ctypes.data, self._words.ctypes.data, len(kinds))
+        self.address = ctypes.addressof(self._struct)

@@ -1,0 +1,167 @@
+"""Stretches of the replay gear: loops over single numbers or a few lanes, as terms of `kernels/stretch.hpp`."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from burlab.graph import Node
+
+from .algebra import multiply_adds
+from .layout import Ref, elements
+from .library import Instance
+from .plan import Plan
+from .runs import Run, Term, Values, in_runs
+from .spelling import C_TYPES, NAMES, has_lanes, rule
+from .steps import Kind, Loop, Place
+
+_BITS = {1: "std::uint8_t", 4: "std::uint32_t", 8: "std::uint64_t"}
+
+
+def stretches_of(plan: Plan) -> tuple[Values, list[list[Run]]]:
+    """All values of a plan's loops, and the runs of each loop."""
+    loops = [step for step in plan.steps if isinstance(step, Loop)]
+    uses = Counter(plan.refs[x].root for step in loops for n in step.nodes for x in n.inputs)
+    values = Values()
+    numbers: dict[Node, int] = {}
+    stretches: list[list[Run]] = []
+    for step in loops:
+        writer = _Writer(plan, values, elements(step.shape), numbers, uses)
+        stretches.append(in_runs(writer.terms_of(step)))
+    return values, stretches
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Turns the nodes of one loop into terms.
+
+    width: lanes. numbers: the values of single numbers, which last beyond their loop; uses: how often a node is read.
+    members: the values of the loop's nodes; fetched: those of what it reads from elsewhere.
+    """
+
+    plan: Plan
+    values: Values
+    width: int
+    numbers: dict[Node, int]
+    uses: Counter[Node]
+    terms: list[Term] = field(default_factory=list[Term])
+    members: dict[Node, int] = field(default_factory=dict[Node, int])
+    fetched: dict[Any, int] = field(default_factory=dict[Any, int])
+
+    def terms_of(self, step: Loop) -> list[Term]:
+        """Every operand before its use, what is kept at the end."""
+        if self.width == 1:
+            self.members = self.numbers
+        absorbed = self._absorbed(step)
+        for n in step.nodes:
+            if n not in absorbed:
+                self.members[n] = self._node(n, absorbed)
+        for n in step.stores:
+            said = _where(self.plan.places[n], n.itemsize)
+            self.terms.append(Term(_mover("Keep", n.itemsize, self.width), -1, (self.members[n],), said))
+        return self.terms
+
+    def _absorbed(self, step: Loop) -> set[Node]:
+        """Products that only one sum reads, which takes them in."""
+        members, stored, found = set(step.nodes), set(step.stores), set[Node]()
+        for n in step.nodes:
+            if n.op == "add" and n.dtype.kind == "f" and not found.intersection(n.inputs):
+                for x in n.inputs:
+                    if x.op == "mul" and self.uses[x] == 1 and x in members and x not in stored:
+                        found.add(x)
+                        break
+        return found
+
+    def _node(self, n: Node, absorbed: set[Node]) -> int:
+        inputs = n.inputs
+        if n.dtype.kind == "f" and (steps := multiply_adds(n.op, len(inputs))):
+            if n.op == "add" and (inputs[0] in absorbed or inputs[1] in absorbed):
+                product, z = inputs if inputs[0] in absorbed else reversed(inputs)
+                return self._multiply_add(n, *map(self._read, product.inputs), self._read(z))
+            known = [self._read(x) for x in inputs]
+            for step in steps:
+                xyz = [self._number(v, n.dtype) if isinstance(v, float) else known[v] for v in step]
+                known.append(self._multiply_add(n, *xyz))
+            return known[-1]
+        types = tuple([x.dtype for x in inputs])
+        kind = _applier(n.op, rule(n) if n.op != "convert" else "", has_lanes(n), self.width, n.dtype, types)
+        return self._term(kind, n.itemsize, tuple([self._read(x) for x in inputs]))
+
+    def _multiply_add(self, n: Node, *xyz: int) -> int:
+        return self._term(_multiply_adder(n.dtype, self.width), n.itemsize, xyz)
+
+    def _term(self, kind: Instance, size: int, operands: tuple[int, ...], said: tuple[int, ...] = ()) -> int:
+        result = self.values.new(size * self.width)
+        self.terms.append(Term(kind, result, operands, said))
+        return result
+
+    def _read(self, x: Node) -> int:
+        """The value of an operand: one that is there, a known number, or fetched from where it lies."""
+        ref = self.plan.refs[x]
+        root = ref.root
+        if self.width == 1:
+            if root in self.numbers:
+                return self.numbers[root]
+        elif x in self.members:
+            return self.members[x]
+        if root.op == "constant" and root.size == 1:
+            return self._number(root.params, root.dtype)
+        step = _step(ref, x)
+        key = root, ref.offset, step
+        if key not in self.fetched:
+            size = root.itemsize
+            if root in self.numbers:
+                self.fetched[key] = self._spread(self.numbers[root], size)
+            else:
+                said = _where(self.plan.places[root].plus(ref.offset * size), step * size)
+                self.fetched[key] = self._term(_mover("Fetch", size, self.width), size, (), said)
+        return self.fetched[key]
+
+    def _spread(self, number: int, size: int) -> int:
+        """A number in all lanes."""
+        return self._term(_mover("Fetch", size, self.width), size, (number,), (Kind.WORKSPACE.value,))
+
+    def _number(self, value: Any, dtype: np.dtype[Any]) -> int:
+        one = self.values.number(np.asarray(value, dtype).tobytes())
+        if self.width == 1:
+            return one
+        if one not in self.fetched:
+            self.fetched[one] = self._spread(one, dtype.itemsize)
+        return self.fetched[one]
+
+
+def _step(ref: Ref, x: Node) -> int:
+    """Elements between two lanes: at most one axis of x is longer than 1."""
+    return next((s for s, size in zip(ref.strides, x.shape, strict=True) if size > 1), 0)
+
+
+def _where(place: Place, step: int) -> tuple[int, int, int]:
+    """A place and the bytes between two lanes, as words say it."""
+    return place.kind | place.number << 2, place.offset, step % 2**32
+
+
+@cache
+def _multiply_adder(dtype: np.dtype[Any], width: int) -> Instance:
+    return _kind(f"muladd_{NAMES[dtype]}_{width}", f"MulAdd<{C_TYPES[dtype]}, {width}>")
+
+
+@cache
+def _mover(name: str, size: int, width: int) -> Instance:
+    return _kind(f"{name.lower()}_{8 * size}bit_{width}", f"{name}<{_BITS[size]}, {width}>")
+
+
+@cache
+def _applier(
+    op: str, struct: str, lanes: bool, width: int, result: np.dtype[Any], operands: tuple[np.dtype[Any], ...]
+) -> Instance:
+    types = ", ".join(C_TYPES[dtype] for dtype in (result, *operands))
+    struct = struct or f"burlab::kernels::As<{C_TYPES[result]}>"
+    name = f"{op.replace(chr(39), '_')}_{NAMES[operands[-1]]}_{NAMES[result]}_{width}"
+    return _kind(f"apply_{name}", f"Apply<{str(lanes).lower()}, {struct}, {width}, {types}>", "apply")
+
+
+def _kind(name: str, template: str, header: str = "stretch") -> Instance:
+    symbol = f"burlab_{name}"
+    return Instance(symbol, f"BURLAB_TURNS({symbol}, {template}::run)\n", f"burlab/kernels/{header}.hpp")

@@ -1,0 +1,111 @@
+#pragma once
+// Stretches of the replay gear: operations on single numbers, or on a few lanes each, one after the other.
+//
+// An operation is a term: the places of its result and its operands, a few words of a list. Terms of one kind stand
+// together in a run, and a kind is a loop over its terms, so nothing is dispatched inside of a run. Addition,
+// subtraction, negation and multiplication are one kind, x y + z with both roundings: x + y is x 1 + y, x - y is
+// y (-1) + x, and x y is x y + (-0), each to the bit. All other kinds are in `apply.hpp`.
+#include <cstring>
+
+#include "kernel.hpp"
+
+BURLAB_BEGIN
+namespace burlab::kernels {
+
+/// A place in memory, in bytes from its start, or what else a term has to say.
+using Word = std::uint32_t;
+/// Inputs, outputs, constants and the workspace, each a table of arrays; `memory` is the workspace.
+using Tables = const void* const* const*;
+/// A kind: carries out the terms from `t` to `end`.
+using Turns = void (*)(const Word* t, const Word* end, char* memory, Tables tables) noexcept;
+
+/// Makes a kind a function that Python finds by its name.
+#define BURLAB_TURNS(symbol, ...)                                                                                    \
+  extern "C" BURLAB_WIDE void symbol(const burlab::kernels::Word* t, const burlab::kernels::Word* end, char* memory, \
+                                     burlab::kernels::Tables tables) noexcept {                                      \
+    burlab::kernels::__VA_ARGS__(t, end, memory, tables);                                                            \
+  }
+
+/// Terms of one kind, up to the word at `end`.
+struct Run {
+  Turns turns;
+  const Word* end;
+};
+
+/// Runs, whose words lie one behind the other. Mirrored by `burlab/compiler/stretch.py`.
+struct Stretch {
+  const Run* runs;
+  const Word* words;
+  Int length;
+};
+
+BURLAB_INLINE void run_stretch(const Stretch& stretch, char* memory, Tables tables) noexcept {
+  const Word* t = stretch.words;
+  BURLAB_ONE_BY_ONE
+  for (const Run *run = stretch.runs, *end = run + stretch.length; run != end; ++run) {
+    run->turns(t, run->end, memory, tables);
+    t = run->end;
+  }
+}
+
+template <class T> BURLAB_INLINE T* at(char* memory, Word place) { return reinterpret_cast<T*>(memory + place); }
+
+/// x y + z, rounded twice. A term: result, x, y, z. W: lanes.
+template <class T, int W> struct MulAdd {
+  BURLAB_INLINE static void run(const Word* t, const Word* end, char* memory, Tables) noexcept {
+    BURLAB_ONE_BY_ONE
+    for (; t != end; t += 4) {
+      T* const r = at<T>(memory, t[0]);
+      const T *const x = at<T>(memory, t[1]), *const y = at<T>(memory, t[2]), *const z = at<T>(memory, t[3]);
+      if constexpr (W == 1) {
+        *r = *x * *y + *z;
+      } else {
+        BURLAB_LANES
+        for (int k = 0; k < W; ++k) r[k] = x[k] * y[k] + z[k];
+      }
+    }
+  }
+};
+
+/// Numbers that are written in the list. One term: where they go, how many bytes, then they.
+struct Numbers {
+  BURLAB_INLINE static void run(const Word* t, const Word*, char* memory, Tables) noexcept {
+    std::memcpy(memory + t[0], t + 2, static_cast<std::size_t>(t[1]));
+  }
+};
+
+/// The array that a place in a table means: the kind of table in the low two bits, the number of the array above.
+BURLAB_INLINE char* array(Tables tables, Word which) {
+  return static_cast<char*>(const_cast<void*>(tables[which & 3][which >> 2]));
+}
+
+/// Fetch from an array of a table. A term: result, array, first byte, bytes from one lane to the next.
+template <class T, int W> struct Fetch {
+  BURLAB_INLINE static void run(const Word* t, const Word* end, char* memory, Tables tables) noexcept {
+    BURLAB_ONE_BY_ONE
+    for (; t != end; t += 4) {
+      T* const r = at<T>(memory, t[0]);
+      const char* const from = array(tables, t[1]) + t[2];
+      const Int step = static_cast<std::int32_t>(t[3]);
+      BURLAB_ONE_BY_ONE
+      for (int k = 0; k < W; ++k) r[k] = *reinterpret_cast<const T*>(from + k * step);
+    }
+  }
+};
+
+/// Keep in an array of a table. A term: array, first byte, bytes from one lane to the next, operand.
+template <class T, int W> struct Keep {
+  BURLAB_INLINE static void run(const Word* t, const Word* end, char* memory, Tables tables) noexcept {
+    BURLAB_ONE_BY_ONE
+    for (; t != end; t += 4) {
+      char* const to = array(tables, t[0]) + t[1];
+      const Int step = static_cast<std::int32_t>(t[2]);
+      const T* const x = at<const T>(memory, t[3]);
+      BURLAB_ONE_BY_ONE
+      for (int k = 0; k < W; ++k) *reinterpret_cast<T*>(to + k * step) = x[k];
+    }
+  }
+};
+
+}  // namespace burlab::kernels
+BURLAB_END
