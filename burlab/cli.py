@@ -90,7 +90,6 @@ def _demo(options: argparse.Namespace) -> int:
 
 def _bench(options: argparse.Namespace) -> int:
     from burlab import bench
-    from burlab.bench.page import write
     from burlab.errors import ArgumentError
 
     if options.report and not options.report.parent.is_dir():
@@ -104,7 +103,7 @@ def _bench(options: argparse.Namespace) -> int:
         return 2
     print(report)
     if options.report:
-        write(report, options.report)
+        report.write(options.report)
         print(f"report: {options.report}")
     return 0
 

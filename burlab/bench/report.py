@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from . import table
@@ -31,6 +32,18 @@ class Report:
 
     def _repr_html_(self) -> str:
         return "".join(table.html(case, self.of(case)) for case in self.cases)
+
+    def figures(self) -> list[Any]:
+        """Plotly figures of all cases: times as bars, or time and memory against size."""
+        from .figures import figures
+
+        return [figure for case in self.cases for figure in figures(case, self.of(case))]
+
+    def write(self, path: str | Path) -> None:
+        """Write tables, figures and raw data as one HTML file that loads nothing from a network."""
+        from .page import write
+
+        write(self, Path(path))
 
     def data(self) -> dict[str, Any]:
         """Everything that was measured, as JSON takes it."""

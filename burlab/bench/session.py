@@ -19,11 +19,19 @@ _OWN = ("golden", "burlab")
 QUICK = Effort(shortest=0.003, rounds=5)
 
 
-def run(case: str | None = None, *, peers: Sequence[str] = PEERS, quick: bool = False, quiet: bool = True) -> "Report":
+def run(
+    case: str | None = None,
+    *,
+    peers: Sequence[str] = PEERS,
+    quick: bool = False,
+    sizes: Sequence[Size] | None = None,
+    quiet: bool = True,
+) -> Report:
     """Compute, judge and time one case, or all of them.
 
     peers: which other engines take part; one that is not installed is a named gap. quick: small sizes and short
-    stretches, for a first look. quiet: False tells the progress on the standard error.
+    stretches, for a first look. sizes: of one case, other ones than its own. quiet: False tells the progress on the
+    standard error.
 
     >>> from burlab import bench
     >>> [line.engine for line in bench.run("tiny", peers=["nobody"]).lines]
@@ -34,11 +42,13 @@ def run(case: str | None = None, *, peers: Sequence[str] = PEERS, quick: bool = 
     for peer in peers:
         if peer not in PEERS:
             raise ArgumentError(f"there is no peer {peer!r}. Choose among: {', '.join(PEERS)}.")
+    if sizes and not case:
+        raise ArgumentError("sizes are those of one case. Name it: run('mlp', sizes=[{'hidden': 16, 'batch': 1}]).")
     chosen = [cases.find(name) for name in ((case,) if case else cases.NAMES)]
     tell: Callable[[str], object] = (lambda _: None) if quiet else sys.stderr.write
     lines = list[Line]()
     for one in chosen:
-        for size in one.quick if quick else one.sizes:
+        for size in sizes or (one.quick if quick else one.sizes):
             tell(f"{one.name} {label(size)}\n")
             lines += row(one, size, peers, QUICK if quick else Effort())
     return Report(tuple(chosen), tuple(lines), describe(quick))

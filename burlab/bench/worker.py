@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from .energy import Metered
+from .energy import Metered, meters
 from .problem import Task, Unavailable
 
 # Which module opens tasks for an engine; each has `open_task(problem, way)`.
@@ -33,8 +33,11 @@ def open_task(engine: str, case: str, size: dict[str, int], way: str) -> Task:
     """The task, in this process. Raises Unavailable where the engine is not installed or does not do it."""
     from .cases import find
 
+    weighed = case == "energy"
+    if weighed:
+        meters()  # before anything is computed: there may be none
     task: Task = import_module(ENGINES[engine]).open_task(find(case).problem(size), way)
-    return Metered(task) if case == "energy" else task
+    return Metered(task) if weighed else task
 
 
 def resident() -> dict[str, float]:

@@ -35,6 +35,7 @@ def scroll_through(page):
         ("04_first_minimum", 0, 8),
         ("05_your_own_optimizer", 0, 6),
         ("06_time_travel", 0, 5),
+        ("08_the_paper", 0, 2),
     ],
 )
 def test_a_tutorial_runs_and_shows_its_pictures(notebook, name, graphs, plots):
