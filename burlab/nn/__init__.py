@@ -5,6 +5,7 @@ from burlab.functions import gelu, relu, sigmoid, silu
 from . import init
 from .activations import tanh
 from .attention import Block, SelfAttention
+from .convolution import Conv1d, Conv2d, avg_pool, max_pool
 from .dropout import Dropout
 from .gpt import GPT
 from .layer import Layer
@@ -20,6 +21,8 @@ __all__ = [
     "GPT",
     "MLP",
     "Block",
+    "Conv1d",
+    "Conv2d",
     "Dropout",
     "Embedding",
     "GRUCell",
@@ -31,6 +34,7 @@ __all__ = [
     "RNNCell",
     "SelfAttention",
     "Summary",
+    "avg_pool",
     "count",
     "cross_entropy",
     "from_torch",
@@ -40,6 +44,7 @@ __all__ = [
     "init",
     "load_parameters",
     "logistic",
+    "max_pool",
     "mse",
     "relu",
     "save_parameters",

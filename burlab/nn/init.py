@@ -1,6 +1,6 @@
 """What parameters start from, named as in PyTorch: functions of a random key and a shape.
 
-A weight has shape [in, out], a kernel [in, *window, out]: PyTorch's axes in another order. fan_in counts what is summed
+A weight has shape [in, out], a kernel [*window, in, out]: PyTorch's axes in another order. fan_in counts what is summed
 for one output, fan_out what one input reaches.
 
 >>> import numpy as np, burlab as bl
@@ -131,4 +131,4 @@ def _kaiming(shape: Shape, a: float, mode: Fan, nonlinearity: str) -> float:
 def _fans(shape: Shape) -> tuple[int, int]:
     if len(shape) < 2:
         raise ShapeError(f"a weight has at least the two axes [in, out], got shape {shape}.")
-    return math.prod(shape[:-1]), math.prod(shape[1:])
+    return math.prod(shape[:-1]), math.prod(shape[:-2]) * shape[-1]

@@ -80,9 +80,14 @@ def check(layer: Layer, x: Any, like: Any, *tail: int) -> None:
         raise ShapeError(
             f"{name} expects x of shape ({wanted}), got {shape}. A layer sees one sample; bl.vmap maps it over many."
         )
+    check_dtype(layer, x, like)
+
+
+def check_dtype(layer: Layer, x: Any, like: Any) -> None:
+    """Raise DTypeError where x is floating and its dtype is not that of `like`."""
     dtype = getattr(x, "dtype", None)
     if dtype is not None and dtype.kind == "f" and not getattr(x, "weak", False) and dtype != like.dtype:
         raise DTypeError(
-            f"{name} has parameters of {like.dtype}, got x of {dtype}. "
+            f"{type(layer).__name__} has parameters of {like.dtype}, got x of {dtype}. "
             f"Convert it with x.astype(np.{like.dtype}), or make the layer with dtype=np.{dtype}."
         )

@@ -9,6 +9,7 @@ import numpy as np
 from burlab.graph import tree
 
 from .attention import Block, SelfAttention
+from .convolution import Convolution
 from .fit import Misfits
 from .layer import Array, Layer
 from .linear import MLP, Linear
@@ -31,7 +32,7 @@ def from_torch(model: _Model, state_dict: Mapping[str, Any]) -> _Model:
     state_dict: what `module.state_dict()` gives, or its arrays by name, as from a safetensors file. The names are the
     model's own dotted paths (`blocks.0.norm1.weight`), or those of torch.nn: Sequential of Linear and activations for
     MLP, MultiheadAttention for SelfAttention, TransformerEncoderLayer for Block, LSTM and LSTMCell (GRU, RNN) for
-    cells. PyTorch's weights are [out, in, ...], ours [in, ..., out]; the gates of LSTM (i, f, g, o) and GRU (r, z, n)
+    cells. PyTorch's weights are [out, in, ...], ours [..., in, out]; the gates of LSTM (i, f, g, o) and GRU (r, z, n)
     stand in the same order. Raises ParameterError, with every name that is missing, left over, or of another shape or
     dtype; a narrower dtype is widened.
 
@@ -69,7 +70,7 @@ def _leaves(value: Any) -> list[_Leaf]:
         return [_Leaf([""], _same)]
     fields = [f.name for f in dataclasses.fields(value) if not f.metadata.get("static")]  # type: ignore[arg-type]
     found = [_within(name, leaf) for name in fields for leaf in _leaves(getattr(value, name))]
-    if isinstance(value, Linear):
+    if isinstance(value, (Linear, Convolution)):
         found[0] = found[0]._replace(turn=_output_last)
     rule = _ALIASES.get(type(value))
     aliases = rule(value) if rule else []
@@ -123,7 +124,7 @@ def _same(array: Array) -> Array:
 
 
 def _output_last(array: Array) -> Array:
-    return np.moveaxis(array, 0, -1)
+    return np.moveaxis(array, (1, 0), (-2, -1))
 
 
 def _array(value: Any) -> Array:

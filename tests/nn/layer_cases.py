@@ -101,6 +101,21 @@ CASES = [
             "identity": "Identity",
         }.items()
     ),
+    LayerCase("conv1d", lambda: nn.Conv1d(3, 4, 3, **F64), lambda t: t.nn.Conv1d(3, 4, 3), floats(3, 11)),
+    LayerCase(
+        "conv1d, all options",
+        lambda: nn.Conv1d(2, 3, 2, stride=3, padding=2, dilation=2, bias=False, **F64),
+        lambda t: t.nn.Conv1d(2, 3, 2, stride=3, padding=2, dilation=2, bias=False),
+        floats(2, 7),
+    ),
+    LayerCase("conv2d", lambda: nn.Conv2d(2, 3, 3, **F64), lambda t: t.nn.Conv2d(2, 3, 3), floats(2, 5, 7)),
+    LayerCase(
+        "conv2d, all options",
+        lambda: nn.Conv2d(1, 5, (3, 2), stride=(2, 1), padding=(1, 0), dilation=(1, 3), **F64),
+        lambda t: t.nn.Conv2d(1, 5, (3, 2), stride=(2, 1), padding=(1, 0), dilation=(1, 3)),
+        floats(1, 6, 8),
+    ),
+    LayerCase("conv2d, one", lambda: nn.Conv2d(1, 1, 1, **F64), lambda t: t.nn.Conv2d(1, 1, 1), floats(1, 1, 1)),
     LayerCase(
         "attention",
         lambda: nn.SelfAttention(6, 3, **F64),

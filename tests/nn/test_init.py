@@ -29,12 +29,12 @@ CASES: list[tuple[Callable[..., Any], str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize("shape", [(300, 500), (500, 300), (24, 5, 6, 200)], ids=str)
+@pytest.mark.parametrize("shape", [(300, 500), (500, 300), (5, 6, 24, 200)], ids=str)
 @pytest.mark.parametrize(("ours", "name", "options"), CASES)
 def test_the_distribution_is_torchs(ours: Any, name: str, options: dict[str, Any], shape: tuple[int, ...]) -> None:
     torch = torch_or_skip()
     torch.manual_seed(0)
-    theirs = getattr(torch.nn.init, name)(torch.empty(shape[-1], *shape[:-1]), **options).double().numpy()
+    theirs = getattr(torch.nn.init, name)(torch.empty(shape[-1], shape[-2], *shape[:-2]), **options).double().numpy()
     got = ours(KEY, shape, **options)
     assert (got.shape, got.dtype) == (shape, np.float32)
     assert got.mean() == pytest.approx(theirs.mean(), abs=0.02 * max(theirs.std(), 0.1))
