@@ -4,8 +4,10 @@ from burlab.run.progress import register_screen
 
 from .graph_view import register
 from .panel.display import register as register_panel
+from .parameter_table import register as register_parameters
 from .progress import notebook_bar
 
 register()
 register_panel()
+register_parameters()
 register_screen(notebook_bar)

@@ -1,0 +1,50 @@
+"""How layers and tables of their parameters look in a notebook."""
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from burlab.nn import Layer, Summary
+
+
+def summary_html(table: "Summary") -> str:
+    """A row per parameter, numbers to the right, the sums below a line.
+
+    >>> import burlab as bl
+    >>> text = summary_html(bl.nn.summary({"a<b": bl.random.normal(bl.random.key(0), (2, 3))}))
+    >>> "a&lt;b" in text, text.count("<tr>")
+    (True, 3)
+    """
+    head, *rows, total = table.cells()
+    body = "".join(_row("td", row) for row in rows)
+    return (
+        f'<div style="overflow:auto;max-height:36em"><table><thead>{_row("th", head)}</thead><tbody>{body}</tbody>'
+        f"<tfoot>{_row('th', total)}</tfoot></table></div>"
+    )
+
+
+def layer_html(layer: "Layer") -> str:
+    """A layer is shown by its parameters."""
+    from burlab.nn import summary
+
+    return summary_html(summary(layer))
+
+
+def _row(kind: str, cells: tuple[str, ...]) -> str:
+    sides = ["left"] * 3 + ["right"] * 2
+    return f"<tr>{''.join(_cell(kind, side, text) for side, text in zip(sides, cells, strict=True))}</tr>"
+
+
+def _cell(kind: str, side: str, text: str) -> str:
+    return f'<{kind} style="text-align:{side}">{escape(text)}</{kind}>'
+
+
+def register() -> None:
+    """Tell IPython how to show these types, by name: none of them is imported for it."""
+    from IPython.core.getipython import get_ipython
+
+    shell: Any = get_ipython()
+    if shell is not None:
+        html = shell.display_formatter.formatters["text/html"]
+        html.for_type_by_name("burlab.nn.summary", "Summary", summary_html)
+        html.for_type_by_name("burlab.nn.layer", "Layer", layer_html)
