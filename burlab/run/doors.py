@@ -40,6 +40,7 @@ class Plan(ctypes.Structure):
         ("measured", _INT),
         ("validation", ctypes.POINTER(CValidation)),
         ("update", CKernel),
+        ("stretch", _INT),
         ("questions", _POINTER),
         ("hypers", _INT),
         ("cells", _INT),

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from burlab.compiler.executable import build
 from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
@@ -24,6 +23,7 @@ from .run import Run
 from .scipy_engine import ScipyEngine
 from .setup import Setup, Validation
 from .stop import Stop, check_stop
+from .update import Update
 
 _DEFAULT = Stop()
 _VALIDATED = "validation_value"
@@ -85,7 +85,8 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
         samples, once = oracle.kernels("measured" if oracle.has_aux else "training", [point])
         asked = Asked(oracle, point, rule.questions, stream)
         second = None if validation is None else _validation(validation, every, point, seed)
-        setup = Setup(samples, once, build(rule.graph), rule, asked, point, stream, threads, stop, budgets, second)
+        update = Update.of(rule.graph, x.size)
+        setup = Setup(samples, once, update, rule, asked, point, stream, threads, stop, budgets, second)
         _check_names(setup)
         run = Run(Loop.open(setup, [x, *rule.state]), point, rule.schedules, problem, optimizer)
     if steps is not None:

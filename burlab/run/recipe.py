@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from burlab import __version__
-from burlab.compiler.executable import build
 from burlab.errors import FileError
 from burlab.graph import tree
 from burlab.optim.rule import Rule
@@ -24,6 +23,7 @@ from .samples import checked, checksum
 from .setup import Setup, Validation
 from .stop import Stop
 from .tables import Array
+from .update import Update
 
 _NUMBERS = ("seconds", "grad_norm", "value")
 
@@ -91,7 +91,8 @@ def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: 
     stop = _stop(document["stop"]) if given.stop is None else given.stop
     validation = document["validation"] and _validation(document["validation"], arrays, point, given.validation)
     return Setup(
-        loss, regularizer, build(update), rule, asked, point, stream, whole(document["threads"], "threads", 1), stop,
+        loss, regularizer, Update.of(update, start[0].size), rule, asked, point, stream,
+        whole(document["threads"], "threads", 1), stop,
         (whole(document["budgets"][0], "history_bytes", 0), whole(document["budgets"][1], "keyframe_bytes", 0)),
         validation,
     )  # fmt: skip
@@ -104,7 +105,7 @@ def bits(setup: Setup) -> str:
     if validation is not None:
         kernels += [(validation.samples, int(validation.stream.batch)), (validation.once, 1)]
     executables = [exe for kernel, size in kernels if kernel is not None for exe in kernel.executables(size)]
-    parts = [executable.source for executable in (*executables, setup.update)]
+    parts = [executable.source for executable in (*executables, setup.update.executable)]
     return hashlib.sha256("\n".join([__version__, instruction_set().name, *parts]).encode()).hexdigest()
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from burlab.compiler.executable import Executable
 from burlab.optim.rule import Rule
 from burlab.problems.asked import Asked
 from burlab.problems.engine import SampleKernel
@@ -18,6 +17,7 @@ from burlab.problems.summand import CKernel, Summand
 
 from .doors import CValidation, Plan
 from .stop import Stop
+from .update import Update
 
 _FEED = 1 << 16  # rows that a predicate may be behind
 _IN_VALIDATION = 15  # above the low 48 bits of a status
@@ -61,7 +61,7 @@ class Setup:
 
     samples: SampleKernel
     once: SampleKernel | None
-    update: Executable
+    update: Update
     rule: Rule
     asked: Asked
     start: Point
@@ -102,7 +102,8 @@ class Setup:
             self.stream, self.threads,
             self.cells[0][1] == np.float64, self.dimension, len(self.start.leaves), ends.ctypes.data,
             offsets[1], metrics, offsets[len(offsets) - max(metrics, 1)],
-            self.validation and self.validation.mirror, CKernel.of(self.update), self.asked.address,
+            self.validation and self.validation.mirror, CKernel.of(self.update.executable), self.update.stretch,
+            self.asked.address,
             len(hyper), len(sizes), hyper.ctypes.data, len(self.rule.schedules),
             addresses.ctypes.data if start else None, sizes.ctypes.data,
             *self.budgets, _FEED if self.stop.when else 0, self.stop.criteria,
@@ -117,5 +118,5 @@ class Setup:
         if error is not None:
             return error
         if sample < 0:
-            return self.update.error(status)
+            return self.update.executable.error(status)
         return self.samples.error(status, sample, int(self.stream.batch))

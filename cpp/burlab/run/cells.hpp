@@ -30,6 +30,7 @@ class Cells {
 
   bool ready() const { return sizes_.ready() && places_.ready() && x_.data() != nullptr && state_.data() != nullptr; }
   std::int64_t count() const { return sizes_.size(); }
+  std::int64_t bytes(std::int64_t k) const { return sizes_[k]; }
 
   char* current(std::int64_t k) const { return places_[2 * k + phase_]; }
   char* next(std::int64_t k) const { return places_[2 * k + 1 - phase_]; }

@@ -21,14 +21,14 @@ struct Squares {
   BURLAB_INLINE double root() const { return std::sqrt(sum_lanes<double>(lanes) + rest); }
 };
 
-/// The length of a gradient and of a step.
+/// The norms of a gradient and of a step.
 struct Norms {
-  double gradient, step;
+  Squares gradient, step;
 };
 
-/// The norms of g and of after - before, each of n numbers, in one pass.
-template <class T> BURLAB_NOINLINE Norms norms(const T* g, const T* after, const T* before, std::int64_t n) {
-  Squares gradient, step;
+/// Go on with the norms of g and of after - before, by n numbers; all but the last n are multiples of 16.
+template <class T> BURLAB_NOINLINE void add(Norms& norms, const T* g, const T* after, const T* before, std::int64_t n) {
+  Squares gradient = norms.gradient, step = norms.step;
   std::int64_t i = 0;
   for (; i + 16 <= n; i += 16) {
     Packet<T, 16> x, y;
@@ -43,7 +43,7 @@ template <class T> BURLAB_NOINLINE Norms norms(const T* g, const T* after, const
     gradient.add_one(g[i]);
     step.add_one(after[i] - before[i]);
   }
-  return {gradient.root(), step.root()};
+  norms = {gradient, step};
 }
 
 }  // namespace burlab::run

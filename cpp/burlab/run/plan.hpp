@@ -25,6 +25,7 @@ struct Plan {
   const Validation* validation;    // nullptr if there is none
   /// In: g, x, t, hyperparameters, state, value, key, asker. Out: x, state, what the schedules gave.
   Kernel update;
+  std::int64_t stretch;  // entries of x, and of all of the state that has as many, for one call of it; 0: all at once
   const Questions* questions;                  // that the update asks; nullptr if there are none
   std::int64_t hypers, cells;                  // cells: x and the leaves of the state
   const double* hyper;                         // start values; NaN: as scheduled

@@ -93,30 +93,51 @@ class Stepper {
   /// The optimizer's rule, from the current cells to the next.
   Outcome update(std::int64_t step, const double* hyper) {
     step_ = step;
+    norms_ = {};
+    const std::int64_t whole = plan_.dimension, length = plan_.stretch != 0 ? plan_.stretch : whole;
+    std::int64_t done = 0;
+    do {
+      // The last stretch begins early: what it does again, it does alike.
+      if (const auto outcome = update_from(std::min(done, whole - length), hyper); !outcome.ok()) return outcome;
+      const std::int64_t count = std::min(length, whole - done);
+      if (plan_.wide) add_norms<double>(done, count);
+      else add_norms<float>(done, count);
+      done += length;
+    } while (done < whole);
+    return {Ok, 0};
+  }
+
+  /// The rule, for a stretch of entries that begins at `first`.
+  Outcome update_from(std::int64_t first, const double* hyper) {
     auto in = in_.begin();
-    *in++ = result_ + plan_.gradient;
-    *in++ = cells.current(0);
+    *in++ = result_ + plan_.gradient + at(0, first);
+    *in++ = cells.current(0) + at(0, first);
     *in++ = &step_;
     for (std::int64_t k = 0; k < plan_.hypers; ++k) *in++ = hyper + k;
-    for (std::int64_t k = 1; k < cells.count(); ++k) *in++ = cells.current(k);
+    for (std::int64_t k = 1; k < cells.count(); ++k) *in++ = cells.current(k) + at(k, first);
     *in++ = result_;
     *in++ = asker_.key();
     *in++ = asker_.address();
     auto out = out_.begin();
-    for (std::int64_t k = 0; k < cells.count(); ++k) *out++ = cells.next(k);
+    for (std::int64_t k = 0; k < cells.count(); ++k) *out++ = cells.next(k) + at(k, first);
     for (double& number : used_) *out++ = &number;
     return asker_.outcome(plan_.update.function(plan_.update.context, in_.data(), out_.data(), workspace_.data()));
   }
 
+  /// Where in a cell, in bytes, the entry number `first` of x has its own; a cell of a single number is everybody's.
+  std::int64_t at(std::int64_t cell, std::int64_t first) const {
+    return first == 0 || cells.bytes(cell) < plan_.dimension ? 0 : cells.bytes(cell) / plan_.dimension * first;
+  }
+
+  template <class T> void add_norms(std::int64_t first, std::int64_t count) {
+    add(norms_, reinterpret_cast<const T*>(result_ + plan_.gradient) + first,
+        reinterpret_cast<const T*>(cells.next(0)) + first, reinterpret_cast<const T*>(cells.current(0)) + first, count);
+  }
+
   template <class T> void measure(double* row) const {
-    const auto* const value = reinterpret_cast<const T*>(result_);
-    const auto* const gradient = reinterpret_cast<const T*>(result_ + plan_.gradient);
-    const auto* const before = reinterpret_cast<const T*>(cells.current(0));
-    const auto* const after = reinterpret_cast<const T*>(cells.next(0));
-    row[value_column] = static_cast<double>(*value);
-    const Norms found = norms(gradient, after, before, plan_.dimension);
-    row[gradient_norm] = found.gradient;
-    row[step_norm] = found.step;
+    row[value_column] = static_cast<double>(*reinterpret_cast<const T*>(result_));
+    row[gradient_norm] = norms_.gradient.root();
+    row[step_norm] = norms_.step.root();
     const auto* const metrics = reinterpret_cast<const T*>(result_ + plan_.measured);
     for (std::int64_t k = 0; k < plan_.metrics; ++k) row[first_extra + k] = static_cast<double>(metrics[k]);
   }
@@ -138,6 +159,7 @@ class Stepper {
   Team team_;
   Memory once_memory_, term_, workspace_;
   char* result_ = nullptr;  // value and gradient of the step
+  Norms norms_;             // of the step
   Evaluator once_;
   const Buffer<std::int64_t> places_;
   Buffer<const void*> fixed_, in_;

@@ -1,0 +1,45 @@
+"""Updates that treat every entry of x alike run stretch by stretch, so that what one reads is still in cache.
+
+An update reads the gradient and the state and writes the next point, and the record wants norms of both: over a long
+vector each of these is a walk through memory. In stretches the second walk finds everything in the first cache.
+"""
+
+from burlab.graph import Graph, Node
+from burlab.graph.scalar import scalar_ops
+from burlab.graph.substitute import copy, rebuild
+
+STRETCH = 2048  # entries: with two vectors of state, 40 KB in float32
+
+
+def stretched(graph: Graph, dimension: int) -> Graph | None:
+    """The same update for `STRETCH` entries of vectors of that many; None where it is short or entries mix.
+
+    >>> import numpy as np
+    >>> from burlab.graph.elementwise import node
+    >>> x = Node("input", (), "x", (10**5,), np.dtype(np.float64))
+    >>> stretched(Graph((x,), (node("tanh", x),)), 10**5).outputs
+    (Node(tanh, shape=(2048,), float64),)
+    """
+    if dimension < 4 * STRETCH:
+        return None
+    for n in graph.nodes[len(graph.inputs) :]:
+        alike = n.op in ("convert", "stop_gradient") or n.op.partition("'")[0] in scalar_ops()
+        spread = n.op == "broadcast" and not n.inputs[0].shape
+        if n.shape not in ((), (dimension,)) or (n.shape and not (alike or spread)):
+            return None
+        if not n.shape and any(x.shape for x in n.inputs):
+            return None
+    short = ((STRETCH,) if x.shape == (dimension,) else x.shape for x in graph.inputs)
+    inputs = tuple(Node("input", (), x.params, s, x.dtype, x.weak) for x, s in zip(graph.inputs, short, strict=True))
+    outputs = rebuild(graph.outputs, dict(zip(graph.inputs, inputs, strict=True)), _resized)
+    return Graph(inputs, tuple(outputs))
+
+
+def _resized(n: Node, inputs: tuple[Node, ...]) -> Node:
+    if not n.shape:
+        return n if not n.inputs else copy(n, inputs)
+    new = copy(n, inputs)
+    new.shape = (STRETCH,)
+    if n.op == "broadcast":
+        new.params = (new.shape, ())
+    return new

@@ -1,0 +1,53 @@
+"""Updates of long vectors run in stretches, with the bits of an update of all at once."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.optim import stretch
+from burlab.run import update
+
+OPTIMIZERS = {
+    "sgd": bl.optim.GD(0.1),
+    "adam": bl.optim.Adam(lr=bl.optim.cosine(1e-2, steps=20)),
+    "decayed": bl.optim.AdamW(lr=1e-2, weight_decay=0.1),
+}
+
+
+def train(optimizer: Any, dimension: int, dtype: str) -> bl.Run:
+    target = np.random.default_rng(0).normal(size=dimension).astype(dtype)
+    return bl.minimize(lambda x: np.sum((x - target) ** 2 * 0.5), np.zeros(dimension, dtype), optimizer, steps=20)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_stretches_change_no_bit(monkeypatch: pytest.MonkeyPatch, name: str, dtype: str):
+    lengths: list[int] = []
+    made = stretch.stretched
+
+    def seen(graph: Any, dimension: int) -> Any:
+        short = made(graph, dimension)
+        lengths.append(0 if short is None else short.outputs[0].size)
+        return short
+
+    monkeypatch.setattr(update, "stretched", seen)
+    short = train(OPTIMIZERS[name], 10_007, dtype)
+    assert lengths == [stretch.STRETCH]
+    monkeypatch.setattr(update, "stretched", lambda graph, dimension: None)
+    whole = train(OPTIMIZERS[name], 10_007, dtype)
+    np.testing.assert_array_equal(short.x, whole.x)
+    for column in ("value", "gradient_norm", "step_norm"):
+        np.testing.assert_array_equal(short.history[column], whole.history[column])
+
+
+def test_entries_that_mix_are_taken_together(monkeypatch: pytest.MonkeyPatch):
+    found: list[Any] = []
+    made = stretch.stretched
+    monkeypatch.setattr(update, "stretched", lambda graph, d: found.append(made(graph, d)))
+    run = train(bl.optim.clip_by_norm(bl.optim.GD(0.1), 1.0), 10_007, "float64")
+    assert found == [None]
+    np.testing.assert_allclose(run.history["step_norm"], 0.1, rtol=1e-7)
+    train(bl.optim.GD(0.1), 4 * stretch.STRETCH - 1, "float64")
+    assert found == [None, None], "short vectors are no worse at once"
