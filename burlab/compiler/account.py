@@ -71,7 +71,7 @@ def _call_name(step: Invoke) -> str:
 def _bytes(plan: Plan, step: Step) -> int:
     if isinstance(step, Loop):
         members = set(step.nodes)
-        outside = (x for n in step.nodes for x in n.inputs if x not in members)
+        outside = (x for n in step.nodes for x in n.inputs if plan.refs[x].root not in members)
         return _read(plan, outside) + sum(n.nbytes for n in step.stores)
     if isinstance(step, Execute):
         return _read(plan, step.nodes[0].inputs) + sum(n.nbytes for n in step.nodes)

@@ -15,6 +15,7 @@ from .layout import elements
 from .library import EACH, Instance
 from .loops import LoopWriter, unfit
 from .plan import Plan, is_local
+from .row_loops import RowWriter
 from .spelling import C_TYPES, ROOTS, literal, spell
 from .steps import Execute, Invoke, Loop
 
@@ -39,6 +40,9 @@ LAP = Instance(
     " { burlab::kernels::lap((burlab::kernels::Ticks*)ticks, k); }\n",
     "burlab/kernels/clock.hpp",
 )
+
+
+ROWS = Instance("burlab_rows", "", "burlab/kernels/row.hpp")  # what loops call that reduce rows
 
 
 def emit(plan: Plan, timed: bool = False) -> Source:
@@ -73,7 +77,8 @@ class _Emitter:
             self.lap(k + 1)
         body = "\n".join(f"  {line}" for line in self.lines)
         result = "std::int64_t" if self.plan.note else "void"
-        loops = "".join(f"__attribute__((noinline)) {result} loop{k}{text}\n" for text, k in self.loops.items())
+        kind = "__attribute__((noinline, min_vector_width(512)))"  # whole AVX-512 registers, where there are any
+        loops = "".join(f"{kind} {result} loop{k}{text}\n" for text, k in self.loops.items())
         roots = "".join(f"{line}\n" for name, line in ROOTS.items() if f"{name}(" in body or f"{name}(" in loops)
         text = f"{roots}{_ARITHMETIC}{loops}{_head(self.plan)}{body}\n  return 0;\n}}\n#pragma float_control(pop)\n"
         return Source(text, tuple(self.calls), tuple(self.descriptors))
@@ -161,7 +166,9 @@ class _Emitter:
 
     def loop(self, step: Loop) -> None:
         """A call of a function with a nest of loops; equal ones share it."""
-        writer = LoopWriter(self.plan, step, self.scalar, self.spelled)
+        if step.reduced:
+            self.calls[ROWS] = None
+        writer = (RowWriter if step.reduced else LoopWriter)(self.plan, step, self.scalar, self.spelled)
         lines = [f"  {line}" for line in writer.lines()]
         if self.plan.note:
             lines = ["  std::int64_t bad = 0;", *lines, "  return bad;"]

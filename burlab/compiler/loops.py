@@ -9,20 +9,22 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from burlab.graph import Node
+from burlab.runtime.cpu import instruction_set
 
-from .layout import Ref, dense_strides, elements, grouped
+from .layout import Ref, Shape, dense_strides, elements, grouped
 from .plan import Plan
 from .spelling import C_TYPES, has_lanes
 from .steps import Loop
 
 _UNROLLED = 3  # turns that are written out: cheaper to compile than a loop
-_SHORT = 16  # turns of an inner loop for which SIMD code costs more to compile than it saves
-_LANES = "#pragma clang loop vectorize(assume_safety) interleave_count(1) unroll(disable)"
-_ONE_BY_ONE = "#pragma clang loop vectorize(disable) interleave(disable) unroll(disable)"
+_REGISTERS = {"avx512": 64, "avx2": 32}  # bytes of the widest ones; 16 elsewhere
+_SHORT = 8  # turns of an inner loop for which SIMD code costs more to compile than it saves
+_LANES = "#pragma clang loop vectorize(assume_safety) {}interleave_count(1) unroll(disable)"
+ONE_BY_ONE = "#pragma clang loop vectorize(disable) interleave(disable) unroll(disable)"
 
 
 @dataclass(eq=False, slots=True)
-class _Array:
+class Array:
     """Something that a loop reads or writes by its index: its C++ name, and its strides along the loop's axes.
 
     bounds: axes along which it is read only from an index on and below another; elsewhere it is 0. A number is the same
@@ -63,37 +65,38 @@ class LoopWriter:
         self.spelled = spelled
         self.parameters: list[tuple[str, str, str]] = []  # C++ type and name, and what the loop is called with
         self.values: dict[Node, str] = {}  # operands that are numbers, by name
-        self.arrays: dict[Node, _Array] = {}
-        self.results: dict[Node, _Array] = {}
+        self.arrays: dict[Node, Array] = {}
+        self.results: dict[Node, Array] = {}
         self.sizes: list[int] = []
         self.lanes = False
 
     def lines(self) -> list[str]:
         """The loop."""
-        self._find_operands()
+        self.find_operands()
         for k, n in enumerate(self.step.stores):
-            self.results[n] = _Array(f"y{k}", list(dense_strides(self.step.shape)))
-            self._point(f"{C_TYPES[n.dtype]}*", f"y{k}", self.plan.places[n].pointer)
+            self.results[n] = Array(f"y{k}", list(dense_strides(self.step.shape)))
+            self.point(f"{C_TYPES[n.dtype]}*", f"y{k}", self.plan.places[n].pointer)
         self._group_axes()
         return self._nest()
 
-    def _point(self, kind: str, name: str, address: str) -> None:
+    def point(self, kind: str, name: str, address: str) -> None:
+        """A pointer among the parameters."""
         self.parameters.append((kind, name, f"({kind})({address})"))
 
-    def _find_operands(self) -> None:
+    def find_operands(self) -> None:
         """Numbers by name, arrays by a pointer; equal views share one."""
         members = set(self.step.nodes)
-        known: dict[Ref, _Array] = {}
+        known: dict[tuple[Ref, Shape], Array] = {}
         for x in (x for n in self.step.nodes for x in n.inputs):
-            if x in members or x in self.values or x in self.arrays:
-                continue
             ref = self.plan.refs[x]
+            if ref.root in members or x in self.values or x in self.arrays:
+                continue
             if ref.is_number:
                 self.values[x] = self._number(x)
                 continue
-            if ref not in known:
-                known[ref] = self._array(x, ref, f"x{len(known)}")
-            self.arrays[x] = known[ref]
+            if (ref, x.shape) not in known:
+                known[ref, x.shape] = self.array(x, ref, f"x{len(known)}")
+            self.arrays[x] = known[ref, x.shape]
 
     def _number(self, x: Node) -> str:
         text = self.scalar(x)
@@ -103,25 +106,30 @@ class LoopWriter:
         self.parameters.append((C_TYPES[x.dtype], name, text))
         return name
 
-    def _array(self, x: Node, ref: Ref, name: str) -> _Array:
+    def array(self, x: Node, ref: Ref, name: str) -> Array:
+        """An operand that the loop reads by its indices."""
         bounds = {axis: span for axis, span in enumerate(ref.window) if span}
         if not any(ref.strides):
-            return _Array(self._number(x), list(ref.strides), bounds, is_number=True)
+            return Array(self._number(x), list(ref.strides), bounds, is_number=True)
         place = self.plan.places[ref.root].plus(ref.offset * x.itemsize)
-        self._point(f"const {C_TYPES[x.dtype]}*", name, place.pointer)
-        return _Array(name, list(ref.strides), bounds)
+        self.point(f"const {C_TYPES[x.dtype]}*", name, place.pointer)
+        return Array(name, list(ref.strides), bounds)
 
-    def _everything(self) -> list[_Array]:
+    def everything(self) -> list[Array]:
+        """The arrays that the loop reads and writes."""
         return list(dict.fromkeys([*self.arrays.values(), *self.results.values()]))
 
     def _group_axes(self) -> None:
         """Turn strides along the axes of the shape into strides along the loop's, which are as few as may be."""
-        arrays = self._everything()
+        arrays = self.everything()
         shape = self.step.shape
         alone = {axis for a in arrays for axis in a.bounds}
-        groups = grouped(shape, [tuple(a.strides) for a in arrays], alone)
-        self.sizes = [elements(shape[axis] for axis in group) for group in groups]
-        for array in arrays:
+        self.apply_groups(grouped(shape, [tuple(a.strides) for a in arrays], alone))
+
+    def apply_groups(self, groups: list[list[int]]) -> None:
+        """One index of the loop for each group of axes."""
+        self.sizes = [elements(self.step.shape[axis] for axis in group) for group in groups]
+        for array in self.everything():
             array.strides = [array.strides[group[-1]] for group in groups]
             array.bounds = {k: array.bounds[group[0]] for k, group in enumerate(groups) if group[0] in array.bounds}
 
@@ -134,7 +142,8 @@ class LoopWriter:
         for k, size in enumerate(self.sizes):
             if k == len(self.sizes) - 1:
                 self.lanes = self._has_lanes()
-                lines.append(_LANES if self.lanes else _ONE_BY_ONE)
+                widest = max(x.itemsize for n in self.step.nodes for x in (n, *n.inputs))
+                lines.append(lanes_pragma(size, widest) if self.lanes else ONE_BY_ONE)
             lines.append(f"{'  ' * k}for (std::int64_t i{k} = 0; i{k} < {size}; ++i{k}) {{")
         depth = len(self.sizes)
         lines.extend("  " * depth + line for line in self._body([f"i{k}" for k in range(depth)]))
@@ -142,14 +151,14 @@ class LoopWriter:
         return lines
 
     def _has_lanes(self) -> bool:
-        contiguous = all(a.strides[-1] in (0, 1) and not a.bounds for a in self._everything())
+        contiguous = all(a.strides[-1] in (0, 1) and not a.bounds for a in self.everything())
         return contiguous and self.sizes[-1] >= _SHORT and all(map(has_lanes, self.step.nodes))
 
     def _body(self, indices: list[str]) -> list[str]:
         """One element: loads, a variable for each node, stores; no store before a load, so that bytes may be reused."""
         lines: list[str] = []
         names = dict(self.values)
-        loaded: dict[_Array, str] = {}
+        loaded: dict[Array, str] = {}
         for x, array in self.arrays.items():
             if array not in loaded:
                 loaded[array] = f"a{len(loaded)}"
@@ -163,6 +172,16 @@ class LoopWriter:
             lines.append(f"bad |= {unfit(names[n] for n in self.step.nodes if n.dtype.kind == 'f')};")
         lines.extend(f"{array.at(indices, self.sizes)} = {names[n]};" for n, array in self.results.items())
         return lines
+
+
+def lanes_pragma(size: int, itemsize: int) -> str:
+    """What makes lanes of a loop; where its turns are few, as many at once as divide them: none is left over."""
+    width = max(_REGISTERS.get(instruction_set().name, 16) // itemsize, 2)
+    if size >= 8 * width:
+        return _LANES.format("")
+    while size % width and width > 2:
+        width //= 2
+    return _LANES.format(f"vectorize_width({width}) ")
 
 
 def unfit(names: Iterable[str]) -> str:

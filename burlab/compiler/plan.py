@@ -12,7 +12,8 @@ from burlab.graph import Graph, Node
 from burlab.graph.control import CONTROL, executions
 
 from .control import Routine, routine
-from .layout import LEAVES, Ref, elements, find_windows, is_whole, locate, loop_shape
+from .domain import Domain
+from .layout import LEAVES, Ref, elements, find_windows, is_whole, locate
 from .lower import DENSE_OPERANDS, JUDGE, MOVES, copy_task, is_elementwise, lower, note_kernel
 from .memory import Life, arrange, rounded
 from .reductions import ZERO
@@ -36,6 +37,7 @@ class Plan:
     steps: tuple[Step, ...]
     constants: tuple[Node, ...]
     workspace_bytes: int
+    strict: bool = False
     note: Place | None = None  # of the integer that says whether an inf or nan was met, where somebody asks
 
     @cached_property
@@ -137,8 +139,8 @@ def make_plan(
     fuses = is_elementwise if fuse else is_short if numbers else _never
     windows = find_windows(graph, is_elementwise) if fuse else ()
     refs = locate(graph, lambda n: n.op in DENSE_OPERANDS or (is_elementwise(n) and not fuses(n)), windows)
-    stages = schedule(graph, refs, fuses)
     homes, copies = _outputs(graph, refs)
+    stages = schedule(graph, refs, fuses, lambda n: not fuse or (onto and n in homes))
     routines = {
         e.nodes[0]: routine(e, refs, lambda g: make_plan(g, fuse=fuse, strict=strict, numbers=numbers))
         for e in executions(graph)
@@ -154,7 +156,7 @@ def make_plan(
     }
     workspace, scratch = _workspace(drafts, places, keep)
     steps = tuple(_step(draft, places, scratch.get(k, 0)) for k, draft in enumerate(drafts))
-    plan = Plan(graph, refs, places, steps, constants, workspace)
+    plan = Plan(graph, refs, places, steps, constants, workspace, strict)
     return watched(plan) if watch and steps else plan
 
 
@@ -205,8 +207,8 @@ def _drafts(
     stages: list[Stage], refs: dict[Node, Ref], strict: bool, routines: dict[Node, Routine], onto: set[Node]
 ) -> Iterator[_Draft]:
     for stage in stages:
-        if stage.fused:
-            yield _loop_draft(stage, refs)
+        if stage.domain is not None:
+            yield _loop_draft(stage, stage.domain, refs)
             continue
         n = stage.nodes[0]
         if n.op in CONTROL:
@@ -224,17 +226,16 @@ def is_local(n: Node) -> bool:
     return n.size == 1 and is_elementwise(n)
 
 
-def _loop_draft(stage: Stage, refs: dict[Node, Ref]) -> _Draft:
-    """A loop may write over an array that it reads only at the element it is about to write."""
+def _loop_draft(stage: Stage, domain: Domain, refs: dict[Node, Ref]) -> _Draft:
+    """A loop may write over an array that it reads only at the element it is about to write, in a single pass."""
     members = set(stage.nodes)
-    shape = loop_shape(stage.nodes[0])
     reads: dict[Node, bool] = {}  # root -> whether every read of it is of the loop's own element
     for n in stage.nodes:
         for x in n.inputs:
             root = refs[x].root
-            if x in members or is_local(root) or (root.op == "constant" and root.size == 1):
+            if root in members or is_local(root) or (root.op == "constant" and root.size == 1):
                 continue
-            aligned = is_whole(refs[x], x) and x.shape == shape
+            aligned = is_whole(refs[x], x) and x.shape == domain.shape and not domain.reduced
             reads[root] = reads.get(root, True) and aligned
     return _Draft(stage, stage.nodes[0], stage.nodes, tuple(reads), tuple(r for r, aligned in reads.items() if aligned))
 
@@ -279,7 +280,8 @@ def _step(draft: _Draft, places: dict[Node, Place], scratch: int) -> Step:
     if isinstance(task, Routine):
         return _execute(task, places, Place(Kind.WORKSPACE, 0, scratch))
     if isinstance(task, Stage):
-        return Loop(loop_shape(draft.node), task.nodes, draft.writes)
+        assert task.domain
+        return Loop(task.domain.shape, task.nodes, draft.writes, task.domain.reduced)
     result = draft.result or places[draft.node].plus(task.result * draft.node.itemsize)
     operands = tuple(places[root].plus(at * root.itemsize) for root, at in task.operands)
     return Invoke(draft.node, task.kernel, task.descriptor, task.box, result, operands, task.may_fail, task.samples)

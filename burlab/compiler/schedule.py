@@ -1,8 +1,8 @@
-"""The order of work, and which elementwise nodes share one loop.
+"""The order of work, and which nodes share one loop.
 
-A stage is either one node that a library kernel computes, or a group of elementwise nodes of one shape: inside a group
-a value passes from node to node in a register. Library kernels go first when they can, so that groups grow as large as
-they may.
+A stage is either one node that a library kernel computes, or a group of nodes of one domain (`domain.py`): inside a
+group a value passes from node to node in a register, or in a row of the stack. Library kernels go first when they can,
+so that groups grow as large as they may.
 """
 
 import heapq
@@ -14,16 +14,34 @@ from typing import NamedTuple
 from burlab.graph import Graph, Node
 from burlab.graph.control import executions
 
+from .domain import Domain, domains
 from .layout import LEAVES, Ref, Shape, loop_shape
 
 LARGEST_GROUP = 256  # nodes of one loop: beyond, registers spill and compile time grows faster than the group
 
 
 class Stage(NamedTuple):
-    """Nodes computed together: `fused` in one loop over their shape, or by the library: one node, or one execution."""
+    """Nodes computed together in one loop nest over a domain; without one by the library: one, or one execution."""
 
     nodes: tuple[Node, ...]
-    fused: bool
+    domain: Domain | None
+
+
+def schedule(
+    graph: Graph, refs: dict[Node, Ref], fuses: Callable[[Node], bool], apart: Callable[[Node], bool]
+) -> list[Stage]:
+    """The stages of a graph in an order in which every operand is ready before it is used.
+
+    fuses: whether a node is elementwise and may be in a loop; apart: whether a reduction must be the library's.
+    """
+    return list(_Scheduler(graph, refs, fuses, apart).stages())
+
+
+class _Home(NamedTuple):
+    """Which groups may take a node: those over this shape; whether it reduces a value of the shape."""
+
+    shape: Shape
+    reduces: bool = False
 
 
 @dataclass(slots=True)
@@ -31,92 +49,117 @@ class _Queue:
     """Nodes whose operands are known, by what may compute them; lowest number first."""
 
     number: dict[Node, int]
+    domains: dict[Shape, Domain]
     kernels: list[tuple[int, Node]] = field(default_factory=list[tuple[int, Node]])
-    groups: dict[Shape, list[tuple[int, Node]]] = field(default_factory=lambda: defaultdict(list))
+    groups: dict[_Home, list[tuple[int, Node]]] = field(default_factory=lambda: defaultdict(list))
 
-    def push(self, n: Node, fused: bool) -> None:
-        heapq.heappush(self.groups[loop_shape(n)] if fused else self.kernels, (self.number[n], n))
+    def push(self, n: Node, home: _Home | None) -> None:
+        heapq.heappush(self.kernels if home is None else self.groups[home], (self.number[n], n))
 
-    def next_group(self) -> Shape | None:
-        """Numbers first: a loop that waits for them can be one instead of two. Then the oldest."""
-        waiting = [(bool(shape), heap[0][0], shape) for shape, heap in self.groups.items() if heap]
-        return min(waiting)[2] if waiting else None
+    def next_group(self) -> Domain | None:
+        """Numbers first: a loop that waits for them can be one instead of two. Then where rows are reduced."""
+        waiting = [
+            (bool(home.shape), home.shape not in self.domains, heap[0][0], home.shape)
+            for home, heap in self.groups.items()
+            if heap
+        ]
+        if not waiting:
+            return None
+        shape = min(waiting)[-1]
+        return self.domains.get(shape) or Domain(shape)
 
-
-def schedule(graph: Graph, refs: dict[Node, Ref], fuses: Callable[[Node], bool]) -> list[Stage]:
-    """The stages of a graph in an order in which every operand is ready before it is used."""
-    waits: dict[Node, int] = {}
-    users: dict[Node, list[Node]] = defaultdict(list)
-    queue = _Queue(graph.index)
-    for n in graph.nodes:
-        if n.op in LEAVES or refs[n].root is not n:
-            continue
-        roots = {refs[x].root for x in n.inputs}
-        waits[n] = sum(root.op not in LEAVES for root in roots)
-        for root in roots:
-            users[root].append(n)
-        if not waits[n]:
-            queue.push(n, fuses(n))
-    together = {n: execution.nodes for execution in executions(graph) for n in execution.nodes}
-    return list(_stages(queue, waits, users, fuses, refs, together))
+    def heaps(self, domain: Domain) -> list[list[tuple[int, Node]]]:
+        """Where nodes wait that a group of this domain can take: those of its shape, and row values."""
+        return [heap for home, heap in self.groups.items() if heap and takes(domain, home)]
 
 
-def _stages(
-    queue: _Queue,
-    waits: dict[Node, int],
-    users: dict[Node, list[Node]],
-    fuses: Callable[[Node], bool],
-    refs: dict[Node, Ref],
-    together: dict[Node, tuple[Node, ...]],
-) -> Iterator[Stage]:
-    done: set[Node] = set()
-    while True:
-        if queue.kernels:
-            n = heapq.heappop(queue.kernels)[1]
-            if n in done:
+def takes(domain: Domain, home: _Home) -> bool:
+    """Whether nodes of this home are elements, reductions or row values of a domain."""
+    return home.shape == domain.shape or (domain.has_row(home.shape) and not home.reduces)
+
+
+class _Scheduler:
+    def __init__(
+        self, graph: Graph, refs: dict[Node, Ref], fuses: Callable[[Node], bool], apart: Callable[[Node], bool]
+    ) -> None:
+        self.refs = refs
+        self.fuses = fuses
+        found, reductions = domains(graph, refs, fuses)
+        self.reductions = {n for n in reductions if not apart(n)}
+        self.queue = _Queue(graph.index, found)
+        self.waits: dict[Node, int] = {}
+        self.users: dict[Node, list[Node]] = defaultdict(list)
+        self.together = {n: execution.nodes for execution in executions(graph) for n in execution.nodes}
+        for n in graph.nodes:
+            if n.op in LEAVES or refs[n].root is not n:
                 continue
-            nodes = together.get(n, (n,))  # they have the same inputs, so all are ready with the first
-            done.update(nodes)
-            yield Stage(nodes, fused=False)
-            for user in (user for n in nodes for user in users[n]):
-                waits[user] -= 1
-                if not waits[user]:
-                    queue.push(user, fuses(user))
-            continue
-        shape = queue.next_group()
-        if shape is None:
-            return
-        yield _group(queue, shape, waits, users, fuses, refs)
+            roots = {refs[x].root for x in n.inputs}
+            self.waits[n] = sum(root.op not in LEAVES for root in roots)
+            for root in roots:
+                self.users[root].append(n)
+            if not self.waits[n]:
+                self.queue.push(n, self.home(n))
 
+    def home(self, n: Node) -> _Home | None:
+        """Which groups may take a node; None for the library's."""
+        if n in self.reductions:
+            return _Home(n.inputs[0].shape, reduces=True)
+        return _Home(loop_shape(n)) if self.fuses(n) else None
 
-def _group(
-    queue: _Queue,
-    shape: Shape,
-    waits: dict[Node, int],
-    users: dict[Node, list[Node]],
-    fuses: Callable[[Node], bool],
-    refs: dict[Node, Ref],
-) -> Stage:
-    """All nodes of the shape that are ready, or that become ready inside the group itself."""
-    heap, group, later = queue.groups[shape], list[Node](), list[Node]()
-    barred: set[Node] = set()  # they read a member through a view, so they need its whole array
-    while heap and (len(group) < LARGEST_GROUP or not shape):
-        n = heapq.heappop(heap)[1]
-        group.append(n)
-        for user in users[n]:
-            waits[user] -= 1
-            if not (fuses(user) and loop_shape(user) == shape) or (shape and _looks_at(user, n, refs)):
-                barred.add(user)
-            if not waits[user]:
-                if user in barred:
-                    later.append(user)
-                else:
-                    queue.push(user, fused=True)
-    for n in later:
-        queue.push(n, fuses(n))
-    return Stage(tuple(group), fused=True)
+    def stages(self) -> Iterator[Stage]:
+        done: set[Node] = set()
+        while True:
+            if self.queue.kernels:
+                n = heapq.heappop(self.queue.kernels)[1]
+                if n in done:
+                    continue
+                nodes = self.together.get(n, (n,))  # they have the same inputs, so all are ready with the first
+                done.update(nodes)
+                yield Stage(nodes, None)
+                for user in (user for n in nodes for user in self.users[n]):
+                    self.waits[user] -= 1
+                    if not self.waits[user]:
+                        self.queue.push(user, self.home(user))
+                continue
+            domain = self.queue.next_group()
+            if domain is None:
+                return
+            yield self.group(domain)
 
+    def group(self, domain: Domain) -> Stage:
+        """All nodes of the domain that are ready, or that become ready inside the group itself."""
+        group, later = list[Node](), list[Node]()
+        barred: set[Node] = set()  # they need the whole array of a member
+        while len(group) < LARGEST_GROUP or not domain.shape:
+            waiting = self.queue.heaps(domain)
+            if not waiting:
+                break
+            n = heapq.heappop(min(waiting))[1]
+            group.append(n)
+            for user in self.users[n]:
+                self.waits[user] -= 1
+                if not self.joins(user, n, domain):
+                    barred.add(user)
+                if not self.waits[user]:
+                    if user in barred:
+                        later.append(user)
+                    else:
+                        self.queue.push(user, self.home(user))
+        for n in later:
+            self.queue.push(n, self.home(n))
+        whole = any(n in self.reductions for n in group) or len({loop_shape(n) for n in group}) > 1
+        return Stage(tuple(group), domain if whole else Domain(loop_shape(group[0])))
 
-def _looks_at(user: Node, n: Node, refs: dict[Node, Ref]) -> bool:
-    """Whether some input of `user` is a view of `n`."""
-    return any(x is not n and refs[x].root is n for x in user.inputs)
+    def joins(self, user: Node, n: Node, domain: Domain) -> bool:
+        """Whether a user of a member may be a member too: it is of the domain, and reads its own element or row."""
+        home = self.home(user)
+        if home is None or not takes(domain, home):
+            return False
+        if not domain.shape:
+            return True
+        views = [x for x in user.inputs if self.refs[x].root is n]
+        if not domain.reduced:
+            return all(x is n for x in views)
+        if n.shape == domain.shape and home.shape != domain.shape:
+            return False  # a row value of an element
+        return all(domain.sees(x, self.refs[x]) for x in views)

@@ -46,11 +46,15 @@ class Place(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """A generated loop over `shape`: it computes `nodes` element by element and stores some of them in arrays."""
+    """A generated loop over `shape`: it computes `nodes` element by element and stores some of them in arrays.
+
+    reduced: how many of the last axes some of the nodes reduce; others then have one element per row (`domain.py`).
+    """
 
     shape: Shape
     nodes: tuple[Node, ...]
     stores: tuple[Node, ...]
+    reduced: int = 0
 
 
 class Count(NamedTuple):

@@ -1,5 +1,9 @@
 #pragma once
 // Largest and smallest values over axes, and where they are. nan wins, as in NumPy; masks count as 0 and 1.
+#include <cstring>
+#include <type_traits>
+
+#include "../numbers/packet.hpp"
 #include "kernel.hpp"
 
 BURLAB_BEGIN
@@ -8,6 +12,52 @@ namespace burlab::kernels {
 /// Whether x takes the place of the best so far: strictly better, or the first nan.
 template <bool Largest, class T> BURLAB_INLINE bool beats(T x, T best) {
   return (Largest ? x > best : x < best) || (x != x && best == best);
+}
+
+/// Lane by lane what takes the place of the best so far; of a nan and a number, the nan.
+template <bool Largest, class P> BURLAB_INLINE void improve(P& best, const P& next) {
+  best = ((Largest ? next > best : next < best) | (next != next)) ? next : best;
+}
+
+template <bool Largest, class T, int W> BURLAB_INLINE T extreme_of_lanes(const Packet<T, W>& x) {
+  if constexpr (W == 2) {
+    return beats<Largest>(x[1], x[0]) ? x[1] : x[0];
+  } else {
+    Packet<T, W / 2> low, high;
+    std::memcpy(&low, &x, sizeof(low));
+    std::memcpy(&high, reinterpret_cast<const char*>(&x) + sizeof(low), sizeof(high));
+    improve<Largest>(low, high);
+    return extreme_of_lanes<Largest, T, W / 2>(low);
+  }
+}
+
+template <bool Largest, int W, class T> BURLAB_INLINE T extreme_in_lanes(const T* x, Int n) {
+  Packet<T, W> best, next;
+  load(best, x);
+  Int k = W;
+  BURLAB_ONE_BY_ONE
+  for (; k + W <= n; k += W) {
+    load(next, x + k);
+    improve<Largest>(best, next);
+  }
+  if (k < n) {
+    load(next, x + n - W);  // some a second time
+    improve<Largest>(best, next);
+  }
+  return extreme_of_lanes<Largest, T, W>(best);
+}
+
+/// The extreme value of n > 0 numbers that follow each other.
+template <bool Largest, class T> BURLAB_INLINE T extreme_of(const T* x, Int n) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (n >= 16) return extreme_in_lanes<Largest, 16>(x, n);
+    if (n >= 8) return extreme_in_lanes<Largest, 8>(x, n);
+    if (n >= 4) return extreme_in_lanes<Largest, 4>(x, n);
+  }
+  T best = *x;
+  BURLAB_ONE_BY_ONE
+  for (Int k = 1; k < n; ++k) best = beats<Largest>(x[k], best) ? x[k] : best;
+  return best;
 }
 
 /// Each of m results is the extreme value of l rows of n numbers, of which there are some.
@@ -22,6 +72,11 @@ template <class T, bool Largest> struct Extreme {
       T best = d[6] != 0 ? y[i] : *x;
       BURLAB_ONE_BY_ONE
       for (Int row = 0; row < d[2]; ++row) {
+        if (d[5] == 1) {
+          const T next = extreme_of<Largest>(x + row * d[3], d[4]);
+          best = beats<Largest>(next, best) ? next : best;
+          continue;
+        }
         BURLAB_ONE_BY_ONE
         for (Int j = 0; j < d[4]; ++j) {
           const T next = x[row * d[3] + j * d[5]];

@@ -7,23 +7,24 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// The sum of n <= 512 numbers that follow each other.
+/// The sum of n <= 512 numbers that follow each other: number k goes to lane k mod 16, the lanes are added by halves.
+/// Where n is a literal, nothing of the loops remains.
 template <class A, class T> BURLAB_INLINE A sum_block(const T* x, Int n) {
-  A rest = 0;
+  Packet<A, 16> lanes = {};
+  Packet<T, 16> next;
   Int i = 0;
-  if (n >= 16) {
-    Packet<A, 16> lanes = {};
-    BURLAB_ONE_BY_ONE
-    for (; i + 16 <= n; i += 16) {
-      Packet<T, 16> next;
-      load(next, x + i);
-      lanes += __builtin_convertvector(next, Packet<A, 16>);
-    }
-    rest = sum_lanes<A>(lanes);
-  }
   BURLAB_ONE_BY_ONE
-  for (; i < n; ++i) rest += static_cast<A>(x[i]);
-  return rest;
+  for (; i + 16 <= n; i += 16) {
+    load(next, x + i);
+    lanes += __builtin_convertvector(next, Packet<A, 16>);
+  }
+  if (i < n) {
+    T rest[16] = {};
+    std::memcpy(rest, x + i, static_cast<std::size_t>(n - i) * sizeof(T));
+    load(next, rest);
+    lanes += __builtin_convertvector(next, Packet<A, 16>);
+  }
+  return sum_lanes<A>(lanes);
 }
 
 /// Each of m results is the sum of l rows of n numbers.

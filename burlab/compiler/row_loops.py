@@ -1,0 +1,200 @@
+"""The C++ text of a loop nest whose rows are reduced: several passes over a block of rows, whose values stay at hand.
+
+A block is a few rows, so that reductions and row values of one row need not wait for those of the row before. What a
+pass leaves for a later one lies in a buffer on the stack, b..., the row values in arrays with one element per row, r...
+"""
+
+from collections.abc import Iterable, Sequence
+
+from burlab.graph import Node
+
+from .domain import REDUCTIONS, Domain
+from .layout import Ref, Shape, dense_strides, grouped
+from .loops import ONE_BY_ONE, Array, LoopWriter, lanes_pragma, unfit
+from .spelling import C_TYPES, has_lanes
+
+_BLOCK = 1024  # elements of the rows of a block, at most
+_ROWS = 16  # rows of a block, at most
+_SHORT = 4  # turns of a loop that are worth lanes
+
+
+class RowWriter(LoopWriter):
+    """Writes one loop nest over the rows of a domain."""
+
+    def lines(self) -> list[str]:
+        """The nest."""
+        step = self.step
+        self.domain = Domain(step.shape, step.reduced)
+        self.number = {n: k for k, n in enumerate(step.nodes)}
+        self.find_operands()
+        for k, n in enumerate(step.stores):
+            self.results[n] = Array(f"y{k}", self._over_domain(n.shape, dense_strides(n.shape)))
+            self.point(f"{C_TYPES[n.dtype]}*", f"y{k}", self.plan.places[n].pointer)
+        self._group()
+        self._find_turns()
+        return self._nest()
+
+    def _over_domain(self, shape: Shape, strides: Iterable[int]) -> list[int]:
+        """Strides along the axes of the domain, of an array with one element per element or per row."""
+        if shape == self.domain.shape:
+            return list(strides)
+        steps = iter([s for s, size in zip(strides, shape, strict=True) if size != 1])
+        return [0 if size == 1 else next(steps) for size in self.domain.kept] + [0] * self.domain.reduced
+
+    def array(self, x: Node, ref: Ref, name: str) -> Array:
+        """An operand from outside, of elements or of rows."""
+        array = super().array(x, ref, name)
+        array.strides = self._over_domain(x.shape, ref.strides)
+        return array
+
+    def _group(self) -> None:
+        """As few axes as may be, those that are kept apart from those that are reduced; the indices of both."""
+        arrays, shape, kept = self.everything(), self.step.shape, len(self.domain.kept)
+        alone = {axis for a in arrays for axis in a.bounds}
+        outer = grouped(shape[:kept], [tuple(a.strides[:kept]) for a in arrays], alone)
+        inner = grouped(shape[kept:], [tuple(a.strides[kept:]) for a in arrays], {k - kept for k in alone})
+        self.apply_groups([*outer, *([axis + kept for axis in group] for group in inner)])
+        self.depth = len(outer)
+        rows = self.sizes[self.depth - 1]
+        self.rows = min(rows, _ROWS, max(_BLOCK // self.domain.row, 1))
+        self.count = str(self.rows) if rows % self.rows == 0 else "m"  # rows in this block
+        self.outside = [*(f"i{k}" for k in range(self.depth - 1)), "r" if self.rows == rows else "(b + r)"]
+        self.inside = [f"i{k}" for k in range(self.depth, len(self.sizes))]
+        row = zip(self.inside, dense_strides(tuple(self.sizes[self.depth :])), strict=True)
+        self.in_buffer = " + ".join([f"{self.domain.row} * r", *(i if s == 1 else f"{s} * {i}" for i, s in row)])
+
+    def _is_full(self, n: Node) -> bool:
+        """Whether a member has a value for each element, not for each row."""
+        return n.shape == self.domain.shape
+
+    def _find_turns(self) -> None:
+        """In which pass each node is computed, and which values a later pass or a reduction needs from a buffer."""
+        self.turn: dict[Node, int] = {}
+        self.buffered: set[Node] = set()
+        for n in self.step.nodes:
+            members = [root for x in n.inputs if (root := self.plan.refs[x].root) in self.number]
+            turns = (self.turn[root] + (n.op in REDUCTIONS and self._is_full(root)) for root in members)
+            self.turn[n] = max(turns, default=0)
+            full = filter(self._is_full, members)
+            self.buffered.update(root for root in full if not self._is_full(n) or self.turn[root] < self.turn[n])
+
+    def _nest(self) -> list[str]:
+        """Loops over blocks of rows around the passes over one."""
+        rows = self.sizes[self.depth - 1]
+        lines = [f"for (std::int64_t i{k} = 0; i{k} < {self.sizes[k]}; ++i{k}) {{" for k in range(self.depth - 1)]
+        if self.rows < rows:
+            lines.append(f"for (std::int64_t b = 0; b < {rows}; b += {self.rows}) {{")
+        blocks = len(lines)
+        if self.count == "m":
+            lines.append(f"const std::int64_t m = {rows} - b < {self.rows} ? {rows} - b : {self.rows};")
+        for n in self.step.nodes:
+            size = self.rows * self.domain.row if n in self.buffered else 0 if self._is_full(n) else self.rows
+            if size:
+                lines.append(f"alignas(64) {C_TYPES[n.dtype]} {self._buffer(n)}[{size}];")
+        for turn in range(max(self.turn.values()) + 1):
+            nodes = [n for n in self.step.nodes if self.turn[n] == turn]
+            for n in (n for n in nodes if n.op in REDUCTIONS):
+                lines += self._reduction(n)
+            lines += self._row_values([n for n in nodes if not self._is_full(n) and n.op not in REDUCTIONS])
+            lines += self._pass([n for n in nodes if self._is_full(n)])
+        return [*lines, *["}"] * blocks]
+
+    def _buffer(self, n: Node) -> str:
+        return f"{'b' if self._is_full(n) else 'r'}{self.number[n]}"
+
+    def _in_buffer(self, n: Node) -> str:
+        return f"{self._buffer(n)}[{self.in_buffer if self._is_full(n) else 'r'}]"
+
+    def _at(self, array: Array, in_row: bool = True) -> str:
+        return array.at([*self.outside, *(i if in_row else "0" for i in self.inside)], self.sizes)
+
+    def _for_rows(self, pragma: str = ONE_BY_ONE) -> list[str]:
+        return [pragma, f"for (std::int64_t r = 0; r < {self.count}; ++r) {{"]
+
+    def _reduction(self, n: Node) -> list[str]:
+        """One row after the other, by the functions of the library."""
+        (x,) = n.inputs
+        root = self.plan.refs[x].root
+        start = f"b{self.number[root]} + {self.domain.row} * r" if root in self.number else None
+        start = start or f"&{self._at(self.arrays[x], in_row=False)}"
+        option = str(self.plan.strict if n.op == "sum" else n.op == "reduce_max").lower()
+        call = f"{'row_sum' if n.op == 'sum' else 'extreme_of'}<{option}>({start}, {self.domain.row})"
+        names: dict[Node, str] = {}
+        lines = [f"  const {C_TYPES[n.dtype]} {self._local(n, names)} = burlab::kernels::{call};"]
+        return [*self._for_rows(), *lines, *self._noted([n], names), *self._stored([n], names), "}"]
+
+    def _local(self, n: Node, names: dict[Node, str]) -> str:
+        return names.setdefault(n, f"v{self.number[n]}")
+
+    def _noted(self, nodes: Sequence[Node], names: dict[Node, str]) -> list[str]:
+        return [f"  bad |= {unfit(names[n] for n in nodes if n.dtype.kind == 'f')};"] if self.plan.note else []
+
+    def _stored(self, nodes: Sequence[Node], names: dict[Node, str]) -> list[str]:
+        """Members go to their buffers, and to memory."""
+        kept = [n for n in nodes if n in self.buffered or not self._is_full(n)]
+        lines = [f"  {self._in_buffer(n)} = {names[n]};" for n in kept]
+        return [*lines, *(f"  {self._at(self.results[n])} = {names[n]};" for n in nodes if n in self.results)]
+
+    def _loads(self, nodes: Sequence[Node], names: dict[Node, str]) -> tuple[list[str], list[str], list[Array]]:
+        """What is read once for a row, what is read for each element, and from which arrays the latter is."""
+        by_row, lines = dict[str, None](), dict[str, None]()
+        arrays: list[Array] = []
+        members = set(nodes)
+        for x in dict.fromkeys(x for n in nodes for x in n.inputs):
+            root = self.plan.refs[x].root
+            if root in members:
+                names[x] = f"v{self.number[root]}"
+            elif root in self.number:
+                names[x] = f"c{self.number[root]}"
+                text = f"  const {C_TYPES[x.dtype]} {names[x]} = {self._in_buffer(root)};"
+                (lines if self._is_full(root) else by_row)[text] = None
+            elif x in self.arrays:
+                array = self.arrays[x]
+                names[x] = f"a{self.everything().index(array)}"
+                same = not any(array.strides[self.depth :]) and not array.bounds
+                (by_row if same else lines)[f"  const {C_TYPES[x.dtype]} {names[x]} = {self._at(array)};"] = None
+                arrays += [] if same else [array]
+        return list(by_row), list(lines), arrays
+
+    def _formulas(self, nodes: Sequence[Node], names: dict[Node, str], lanes: bool) -> list[str]:
+        lines: list[str] = []
+        for n in nodes:
+            text = self.spelled(n, [names[x] for x in n.inputs], lanes)
+            lines.append(f"  const {C_TYPES[n.dtype]} {self._local(n, names)} = {text};")
+        return [*lines, *self._noted(nodes, names), *self._stored(nodes, names)]
+
+    def _row_values(self, nodes: Sequence[Node]) -> list[str]:
+        """One loop over the rows of the block."""
+        if not nodes:
+            return []
+        names = dict(self.values)
+        loads, more, arrays = self._loads(nodes, names)
+        arrays = [a for a in self.everything() if f"a{self.everything().index(a)}" in names.values()]
+        arrays += [self.results[n] for n in nodes if n in self.results]
+        steps = {a.strides[self.depth - 1] for a in arrays if not a.is_number}
+        lanes = self.rows >= 2 * _SHORT and steps <= {0, 1} and not any(a.bounds for a in arrays)
+        lanes = lanes and all(map(has_lanes, nodes))
+        pragma = lanes_pragma(self.rows, _widest(nodes)) if lanes else ONE_BY_ONE
+        return [*self._for_rows(pragma), *loads, *more, *self._formulas(nodes, names, lanes), "}"]
+
+    def _pass(self, nodes: Sequence[Node]) -> list[str]:
+        """One walk over the elements of the block."""
+        if not nodes:
+            return []
+        names = dict(self.values)
+        before, loads, arrays = self._loads(nodes, names)
+        arrays += [self.results[n] for n in nodes if n in self.results]
+        last = self.sizes[-1]
+        lanes = last >= _SHORT and all(a.strides[-1] in (0, 1) and not a.bounds for a in arrays)
+        lanes = lanes and all(map(has_lanes, nodes))
+        head = [*self._for_rows(), *before]
+        for index, size in zip(self.inside, self.sizes[self.depth :], strict=True):
+            pragma = lanes_pragma(last, _widest(nodes)) if lanes else ONE_BY_ONE
+            head += [pragma] if index == self.inside[-1] else []
+            head.append(f"for (std::int64_t {index} = 0; {index} < {size}; ++{index}) {{")
+        return [*head, *loads, *self._formulas(nodes, names, lanes), *["}"] * len(self.inside), "}"]
+
+
+def _widest(nodes: Iterable[Node]) -> int:
+    """Bytes of the largest number that a loop reads or writes."""
+    return max(x.itemsize for n in nodes for x in (n, *n.inputs))

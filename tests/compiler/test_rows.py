@@ -1,0 +1,157 @@
+"""Loops over rows that are reduced: softmax, norms and cross-entropy are one loop each, with the bits of replay."""
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.compiler import build
+from burlab.compiler.plan import make_plan
+from burlab.compiler.steps import Loop
+from burlab.errors import NonFiniteError
+from burlab.graph import vjp
+from burlab.graph.linear import broadcast
+from burlab.graph.node import constant
+from burlab.graph.simplify import simplify
+from tests.compiler.trace import traced
+from tests.transforms.models import MODELS, cross_entropy, normalised
+
+rng = np.random.default_rng(4)
+
+
+def softmax(x, mask):
+    return bl.softmax(np.where(mask, x * 0.5, -1e30))
+
+
+def norm(x, gain, bias):
+    return normalised(np, x, gain, bias)
+
+
+def entropy(x, targets):
+    return cross_entropy(np, x, targets)
+
+
+def gradient(function, x, *others):
+    """A function of x that gives the cotangent of x too."""
+
+    def both(x, *others):
+        y = function(x, *others)
+        pulled = broadcast(constant(1.0, y.dtype), y.shape) * 0.5 + y * y  # some cotangent that differs by element
+        return y, vjp([y], [x], [pulled])[0]
+
+    return both
+
+
+def plan_of(function, *examples, **options):
+    return make_plan(simplify(traced(function, *examples)), **{"fuse": True, "strict": False, **options})
+
+
+def kinds(plan):
+    return ["loop" if isinstance(s, Loop) else s.kernel.symbol.removeprefix("burlab_") for s in plan.steps]
+
+
+SHAPES = [(8, 24), (6, 8, 8), (3, 65), (17, 5), (2, 3), (40, 19), (5, 1, 9), (33, 512), (7, 16)]
+
+
+def arguments(function, shape, dtype):
+    x = rng.normal(size=shape).astype(dtype)
+    if function is softmax:
+        return x, rng.random(shape[-2:]) < 0.7
+    if function is entropy:
+        return x.reshape(-1, shape[-1]), rng.integers(0, shape[-1], x.size // shape[-1])
+    return x, *(rng.normal(size=shape[-1]).astype(dtype) for _ in range(2))
+
+
+def test_compositions_are_one_loop():
+    x, gain = np.zeros((8, 24)), np.zeros(24)
+    assert kinds(plan_of(softmax, x, np.ones((8, 24), bool))) == ["loop"]
+    assert kinds(plan_of(norm, x, gain, gain)) == ["loop"]
+    assert kinds(plan_of(lambda x: np.sum(x * x, axis=-1), x)) == ["loop"]
+    assert kinds(plan_of(lambda x: x - bl.logsumexp(x, axis=(1, 2), keepdims=True), np.zeros((5, 2, 9)))) == ["loop"]
+    assert kinds(plan_of(lambda x: np.max(np.abs(x), axis=1) * np.min(x, axis=1), x)) == ["loop"]
+
+
+def test_so_are_their_gradients():
+    x, gain = np.zeros((8, 24)), np.zeros(24)
+    assert kinds(plan_of(gradient(softmax, x), x, np.ones((8, 24), bool))) == ["loop"]
+    assert kinds(plan_of(gradient(norm, x), x, gain, gain)) == ["loop"]
+
+
+def test_a_reduction_alone_is_the_librarys():
+    assert kinds(plan_of(lambda x: np.sum(x, axis=1), np.zeros((8, 24)))) == ["sum_float64"]
+    assert "loop" in kinds(plan_of(lambda x: np.sum(x * 2.0, axis=1), np.zeros((8, 513))))
+    assert "sum_float64" in kinds(plan_of(lambda x: np.sum(x * 2.0, axis=1), np.zeros((8, 513))))
+
+
+def test_what_needs_a_whole_array_waits_for_it():
+    plan = plan_of(lambda x: np.sum(x * 2.0, axis=1)[::-1, None] + x * 2.0, np.zeros((8, 24)))
+    assert kinds(plan) == ["loop", "loop"]
+    plan = plan_of(lambda x: np.sum((x * 2.0).T + x, axis=1) + np.sum(x, axis=1), np.zeros((8, 8)))
+    assert kinds(plan) == ["loop", "loop"]
+
+
+def test_the_steps_of_a_gpt():
+    """Twelve blocks of the same kind would add to both numbers: what is counted is the waste in between."""
+    function, p, data = MODELS["gpt"]
+    plan = bl.compile(lambda p: function(np, p, *data), p).gradient_graph
+    steps = kinds(make_plan(plan, fuse=True, strict=False))
+    assert steps.count("loop") <= 32, steps.count("loop")
+    assert sum("sum_float" in s or "reduce" in s for s in steps) <= 2
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("function", [softmax, norm, entropy])
+def test_both_gears(function, shape, dtype):
+    examples = arguments(function, shape, dtype)
+    graph = traced(gradient(function, examples[0]), *examples)
+    exact = build(traced(gradient(function, examples[0]), *(_double(a) for a in examples)), gear="replay")
+    exact = exact(*(_double(a) for a in examples))
+    for strict in (True, False):
+        compiled, replayed = (build(graph, gear=gear, strict=strict)(*examples) for gear in ("compiled", "replay"))
+        for a, b, c in zip(compiled, replayed, exact, strict=True):
+            assert not strict or a.tobytes() == b.tobytes()
+            np.testing.assert_allclose(a, b, rtol=300 * np.finfo(dtype).eps, atol=30 * np.finfo(dtype).eps)
+            np.testing.assert_allclose(a, c, rtol=3e-4 if dtype == "float32" else 1e-12, atol=1e-5)
+
+
+def _double(a):
+    return a.astype(float) if a.dtype.kind == "f" else a
+
+
+@pytest.mark.parametrize("width", [5, 8, 24, 65, 300])
+@pytest.mark.parametrize("function", [softmax, norm])
+def test_a_row_has_the_same_bits_among_any_others(function, width):
+    x, *others = arguments(function, (21, width), "float32")
+    if function is softmax:
+        others = [np.ones((1, width), bool)]
+    many = bl.compile(function, x, *others)(x, *others)
+    for k in (1, 2, 7):
+        few = bl.compile(function, x[:k], *others)(x[:k], *others)
+        np.testing.assert_array_equal(few, many[:k])
+
+
+def test_nan_and_zeros_in_rows():
+    x = rng.normal(size=(6, 24))
+    x[0, 3], x[1], x[2, 23], x[3, 0] = np.nan, -0.0, np.inf, -np.inf
+
+    def extremes(x):
+        return np.max(x + 0.0, axis=1) - 0.0, np.min(x * 1.0, axis=1) * 1.0, np.sum(x * 1.0, axis=1) * 1.0
+
+    compiled, replayed = (bl.compile(extremes, x, gear=gear)(x) for gear in ("compiled", "replay"))
+    with np.errstate(invalid="ignore"):
+        for a, b, c in zip(compiled, replayed, (x.max(1), x.min(1), x.sum(1)), strict=True):
+            assert a.tobytes() == b.tobytes()
+            np.testing.assert_allclose(a, c)
+
+
+@pytest.mark.parametrize("gear", ["compiled", "replay"])
+def test_check_finite_looks_into_rows(gear):
+    k = bl.compile(lambda x: np.log(np.sum(x * 2.0, axis=1)), np.ones((6, 24)), gear=gear, check_finite=True)
+    k(np.ones((6, 24)))
+    x = np.ones((6, 24))
+    x[4] = 0
+    with pytest.raises(NonFiniteError, match=r"log.*element \[4\]"):
+        k(x)
+    k = bl.compile(lambda x: x * 0.0 + np.sum(x * 2.0, axis=1)[:, None], x, gear=gear, check_finite=True)
+    with pytest.raises(NonFiniteError, match="sum"):
+        k(np.full((6, 24), 1e307))
