@@ -12,8 +12,9 @@ import numpy as np
 
 from .control import CONTROL, with_graphs
 from .graph import Graph, Region
-from .linear import broadcast, reshape, slice_, transpose
+from .linear import broadcast, contract, reshape, slice_, transpose
 from .node import Node, constant
+from .order import topological
 from .origin import derived_from
 from .substitute import copy, inline, keep, rebuild
 
@@ -32,6 +33,8 @@ def simplify(graph: Graph) -> Graph:
     known = {x: x for x in graph.inputs}
     settled = set(graph.inputs)
     regions: dict[Region, Region] = {}
+    outputs = without_calls(graph.outputs)
+    turned = _only_transposed(outputs)
 
     def intern(n: Node) -> Node:
         """The one node that computes this; rules make a few new inputs at once, which are looked up as well."""
@@ -45,11 +48,13 @@ def simplify(graph: Graph) -> Graph:
         return one
 
     def rule(n: Node, inputs: tuple[Node, ...]) -> Node:
+        if n.op == "transpose" and n.inputs[0] in turned and inputs[0].op == "contract":
+            return intern(_contract_transposed(inputs[0], n.params))
         with derived_from(n):
             new = keep(n, inputs)
             return intern(_inside(new, regions) if new.op in CONTROL else _reduce(new))
 
-    return Graph(graph.inputs, tuple(rebuild(without_calls(graph.outputs), known, rule)))
+    return Graph(graph.inputs, tuple(rebuild(outputs, known, rule)))
 
 
 def without_calls(outputs: Sequence[Node]) -> list[Node]:
@@ -61,6 +66,25 @@ def without_calls(outputs: Sequence[Node]) -> list[Node]:
         return without_calls(inline(n.params.graph, inputs))[0]
 
     return rebuild(outputs, {}, rule)
+
+
+def _only_transposed(outputs: Sequence[Node]) -> set[Node]:
+    """Nodes that nothing but one `transpose` uses."""
+    users: dict[Node, int] = dict.fromkeys(outputs, 2)
+    found: list[Node] = []
+    for n in topological(outputs):
+        if n.op == "transpose":
+            found.append(n.inputs[0])
+        for x in n.inputs:
+            users[x] = users.get(x, 0) + 1
+    return {x for x in found if users[x] == 1}
+
+
+def _contract_transposed(n: Node, permutation: tuple[int, ...]) -> Node:
+    """The result with its axes where a transpose would put them: written so, it need not be copied later."""
+    ins, out = n.params.split("->")
+    with derived_from(n):
+        return contract(f"{ins}->{''.join(out[a] for a in permutation)}", *n.inputs)
 
 
 def _identity(n: Node, inputs: tuple[Node, ...]) -> Any:

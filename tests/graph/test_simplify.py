@@ -160,6 +160,24 @@ def test_equal_nodes_are_one() -> None:
     assert nodes(lambda x: x * np.array([0.0, 1, 2, 3]) - x * np.array([-0.0, 1, 2, 3]), X) == ["mul", "mul", "sub"]
 
 
+def test_a_product_that_is_only_transposed_is_written_so() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 5, 3)), rng.normal(size=(2, 3, 4))
+
+    def once(a: Any, b: Any) -> Any:
+        return np.exp((a @ b).transpose(2, 0, 1).transpose(0, 2, 1))
+
+    def twice(a: Any, b: Any) -> Any:
+        return (y := a @ b).transpose(1, 0, 2), np.exp(y)
+
+    for function, expected in ((once, []), (twice, ["transpose"])):
+        graph = trace(function, (a, b)).graph
+        small = simplify(graph)
+        assert [n.op for n in small.nodes if n.op == "transpose"] == expected
+        for x, y in zip(values(plain(graph), (a, b)), values(small, (a, b)), strict=True):
+            assert_same_bits(x, y)
+
+
 def test_what_no_output_needs_is_gone() -> None:
     def f(x: Any) -> Any:
         np.exp(x)
