@@ -8,7 +8,8 @@ namespace burlab::math {
 /// e^(x^2) erfc x = P(t) / (1 + 2x) for x >= 0, t = (x - K) / (x + K) (the form of Shepherd and Laframboise 1981).
 /// Times e^-x^2, where x^2 is split in two, since its rounding error would grow with it.
 BURLAB_CONSTEXPR double erfc_positive(double x) {
-  x = x > 28 ? 28.0 : x;
+  const bool vanishes = x > 27.23;
+  x = vanishes ? 0.0 : x;
   const double t = (x - 4) / (x + 4), q = t * t, high = upper_half(x);
   const double p =
       (1.2329951186255526 + -0.13962111684056253 * t) +
@@ -24,22 +25,23 @@ BURLAB_CONSTEXPR double erfc_positive(double x) {
                                                    q * ((-1.7424384707383887e-08 + -1.4097600641857981e-08 * t) +
                                                         q * (1.6509699940273289e-09 +
                                                              1.1924801705152505e-09 * t)))))))))));
-  double square = -(high * high);
-  square = square < -746 ? -746.0 : square;
-  return exp_of_sum(square, -((x - high) * (x + high))) * (p / (1 + (x + x)));
+  const double y = exp_of_sum(-(high * high), -((x - high) * (x + high))) * (p / (1 + (x + x)));
+  return vanishes ? 0.0 : y;
 }
 /// A float in double, where the square is exact; to 26 bits.
 BURLAB_CONSTEXPR float erfc_positive(float single) {
-  const double x = single > 10.2f ? 10.2f : single, t = (x - 2) / (x + 2), q = t * t;
+  const bool vanishes = single > 10.06f;
+  const double x = vanishes ? 0.0f : single, t = (x - 2) / (x + 2), q = t * t;
   const double p =
       (1.2769784 + -0.09276389 * t) + q * ((-0.16603135 + 0.16405298 * t) +
                                            q * ((-0.054205257 + -0.008043216 * t) +
                                                 q * ((0.008639037 + 0.0012693868 * t) +
                                                      q * ((-0.0012555433 + -0.00036065467 * t) + q * 0.000029333758))));
-  return static_cast<float>(exp(-(x * x)) * (p / (1 + (x + x))));
+  const double y = exp(-(x * x)) * (p / (1 + (x + x)));
+  return static_cast<float>(vanishes ? 0.0 : y);
 }
 /// Good enough to be subtracted from 1.
-BURLAB_CONSTEXPR double erfc_beside_one(double x) { return erfc_positive(x); }
+BURLAB_CONSTEXPR double erfc_beside_one(double x) { return erfc_positive(x > 6.5 ? 6.5 : x); }
 BURLAB_CONSTEXPR float erfc_beside_one(float x) {
   x = x > 4.2f ? 4.2f : x;
   const float t = (x - 2) / (x + 2), q = t * t;
