@@ -23,6 +23,7 @@ from .emit import emit
 from .fault import fault
 from .plan import Plan, make_plan
 from .program import linked, replayed
+from .remat import After, Remat, rematerialized
 from .rows import map_rows, prepare
 
 Gear = Literal["compiled", "replay"]
@@ -163,25 +164,43 @@ def build_tile(graph: Graph) -> Executable:
     return _built(graph, "compiled", strict=False, check_finite=False, onto=True)
 
 
-def build(graph: Graph, *, gear: Gear = "compiled", strict: bool = False, check_finite: bool = False) -> Executable:
+def build(
+    graph: Graph,
+    *,
+    gear: Gear = "compiled",
+    strict: bool = False,
+    check_finite: bool = False,
+    remat: Remat | None = None,
+) -> Executable:
     """Simplify a graph, plan it, and make it run.
 
     gear: "compiled", one C++ function for this graph, or "replay", general kernels called one after the other, where
     only kernels that were never used before are compiled; a graph too large to compile is replayed. The same generated
     text is compiled once in a process, so building an equal graph again is cheap. strict: the same bits in both gears.
-    check_finite: raise NonFiniteError naming the node that made the first inf or nan.
+    check_finite: raise NonFiniteError naming the node that made the first inf or nan. remat: what the backward pass of
+    a graph, whose first output is the value, computes again, see `remat.py`.
     """
-    return _built(simplify(graph), gear, strict=strict, check_finite=check_finite)
+    return _built(simplify(graph), gear, strict=strict, check_finite=check_finite, remat=remat)
 
 
-def _built(graph: Graph, gear: Gear, *, strict: bool, check_finite: bool, onto: bool = False) -> Executable:
-    explain = Explain(graph, strict)
+def _built(
+    graph: Graph, gear: Gear, *, strict: bool, check_finite: bool, onto: bool = False, remat: Remat | None = None
+) -> Executable:
+    def planned(fuse: bool) -> Plan:
+        def make(graph: Graph, after: After) -> Plan:
+            numbers = not fuse and not check_finite
+            return make_plan(
+                graph, fuse=fuse, strict=strict, watch=check_finite, onto=onto, numbers=numbers, after=after
+            )
+
+        return make(graph, {}) if remat is None else rematerialized(graph, remat, make)
+
     if gear == "compiled":
-        plan = make_plan(graph, fuse=True, strict=strict, watch=check_finite, onto=onto)
+        plan = planned(fuse=True)
         if plan.statements <= MOST_STATEMENTS:
-            return _compiled(plan, explain)
-    plan = make_plan(graph, fuse=False, strict=strict, watch=check_finite, onto=onto, numbers=not check_finite)
-    return Executable(plan, replayed(plan), "replay", str(plan), explain)
+            return _compiled(plan, Explain(plan.graph, strict))
+    plan = planned(fuse=False)
+    return Executable(plan, replayed(plan), "replay", str(plan), Explain(plan.graph, strict))
 
 
 def _compiled(plan: Plan, explain: Explain) -> Executable:

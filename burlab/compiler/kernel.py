@@ -13,6 +13,7 @@ from burlab.graph.trace import Spec, Static, argument_names, specs_of, trace
 from burlab.runtime.coerce import coerce_input
 
 from .executable import build
+from .footprint import footprint
 from .function import Program, as_input
 from .profile import Profile, profile
 
@@ -36,10 +37,12 @@ class Kernel:
         transforms: Mapping[str, Callable[..., Any]],
         options: dict[str, Any],
         threads: int,
+        argnums: int | tuple[int, ...],
     ) -> None:
         self.__name__ = getattr(f, "__name__", type(f).__name__)
         self.__doc__ = inspect.getdoc(f)
         self.threads = threads
+        self._argnums = argnums
         self._transforms = transforms
         self._options = options
         self._examples = examples
@@ -110,8 +113,28 @@ class Kernel:
 
     @property
     def memory(self) -> Mapping[str, int]:
-        """Bytes by kind that one call of value and gradient needs."""
-        return self._main.executable.memory
+        """Bytes by kind that one call of value and gradient needs; of the value where there is no gradient.
+
+        parameters: the arguments of `argnums`; inputs: the others; outputs: the value; gradients; constants: known
+        arrays. activations: memory of the call in which the forward pass leaves values for the backward pass; scratch:
+        the rest of the call's memory.
+
+        >>> import numpy as np, burlab as bl
+        >>> k = bl.compile(lambda w, x: np.sum(np.tanh(x @ w) ** 2), np.ones((8, 8)), np.ones((4, 8)))
+        >>> k.memory["parameters"], k.memory["inputs"], k.memory["gradients"]
+        (512, 256, 512)
+        """
+        program = self._main
+        is_value = program is self._programs.get("value")
+        return footprint(program.executable, () if is_value else self._differentiated())
+
+    def _differentiated(self) -> set[int]:
+        """The numbers of the traced leaves that `argnums` means."""
+        argnums = (self._argnums,) if isinstance(self._argnums, int) else self._argnums
+        chosen = {k % len(self._examples) for k in argnums}
+        owners = [k for k, example in enumerate(self._examples) for _ in tree.flatten(example)[0]]
+        traced = [k for k, spec in zip(owners, self._specs, strict=True) if isinstance(spec, Spec)]
+        return {number for number, owner in enumerate(traced) if owner in chosen}
 
     def profile(self, *args: Any) -> Profile:
         """Nanoseconds and bytes of each step of value and gradient, or of the value where there is no gradient.

@@ -4,9 +4,10 @@ Both gears carry out plans. The compiled gear plans fused loops that read throug
 kernel per node, on dense arrays.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 
 from burlab.graph import Graph, Node
 from burlab.graph.control import CONTROL, executions
@@ -39,6 +40,7 @@ class Plan:
     workspace_bytes: int
     strict: bool = False
     note: Place | None = None  # of the integer that says whether an inf or nan was met, where somebody asks
+    after: Mapping[Node, tuple[Node, ...]] = field(default_factory=dict[Node, tuple[Node, ...]])  # see `make_plan`
 
     @cached_property
     def memory(self) -> dict[str, int]:
@@ -128,19 +130,20 @@ def make_plan(
     watch: bool = False,
     onto: bool = False,
     numbers: bool = False,
+    after: Mapping[Node, tuple[Node, ...]] = MappingProxyType({}),
 ) -> Plan:
     """Plan a simplified graph.
 
     fuse: elementwise nodes share loops (compiled gear), else each is a kernel call (replay). numbers: those of single
     numbers and short lanes share loops even so. strict: sums in plain order. keep: every value stays in the workspace
     to the end, so that all of them can be looked at. watch: the call ends with NonFinite if any value was inf or nan.
-    onto: the outputs are added to what their arrays hold.
+    onto: the outputs are added to what their arrays hold. after: nodes that wait for others besides their operands.
     """
     fuses = is_elementwise if fuse else is_short if numbers else _never
     windows = find_windows(graph, is_elementwise) if fuse else ()
     refs = locate(graph, lambda n: n.op in DENSE_OPERANDS or (is_elementwise(n) and not fuses(n)), windows)
     homes, copies = _outputs(graph, refs)
-    stages = schedule(graph, refs, fuses, lambda n: not fuse or (onto and n in homes))
+    stages = schedule(graph, refs, fuses, lambda n: not fuse or (onto and n in homes), after)
     routines = {
         e.nodes[0]: routine(e, refs, lambda g: make_plan(g, fuse=fuse, strict=strict, numbers=numbers))
         for e in executions(graph)
@@ -156,7 +159,7 @@ def make_plan(
     }
     workspace, scratch = _workspace(drafts, places, keep)
     steps = tuple(_step(draft, places, scratch.get(k, 0)) for k, draft in enumerate(drafts))
-    plan = Plan(graph, refs, places, steps, constants, workspace, strict)
+    plan = Plan(graph, refs, places, steps, constants, workspace, strict, after=after)
     return watched(plan) if watch and steps else plan
 
 

@@ -7,8 +7,9 @@ so that groups grow as large as they may.
 
 import heapq
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
 from burlab.graph import Graph, Node
@@ -17,6 +18,7 @@ from burlab.graph.control import executions
 from .domain import Domain, domains
 from .layout import LEAVES, Ref, Shape, loop_shape
 
+_EARLY = {"contract", "sum", "scatter"}  # they end chains, and what they read can be forgotten after them
 LARGEST_GROUP = 256  # nodes of one loop: beyond, registers spill and compile time grows faster than the group
 
 
@@ -28,13 +30,18 @@ class Stage(NamedTuple):
 
 
 def schedule(
-    graph: Graph, refs: dict[Node, Ref], fuses: Callable[[Node], bool], apart: Callable[[Node], bool]
+    graph: Graph,
+    refs: dict[Node, Ref],
+    fuses: Callable[[Node], bool],
+    apart: Callable[[Node], bool],
+    after: Mapping[Node, tuple[Node, ...]] = MappingProxyType({}),
 ) -> list[Stage]:
     """The stages of a graph in an order in which every operand is ready before it is used.
 
-    fuses: whether a node is elementwise and may be in a loop; apart: whether a reduction must be the library's.
+    fuses: whether a node is elementwise and may be in a loop; apart: whether a reduction must be the library's. after:
+    computed nodes that a computed node has to wait for besides.
     """
-    return list(_Scheduler(graph, refs, fuses, apart).stages())
+    return list(_Scheduler(graph, refs, fuses, apart, after).stages())
 
 
 class _Home(NamedTuple):
@@ -46,7 +53,7 @@ class _Home(NamedTuple):
 
 @dataclass(slots=True)
 class _Queue:
-    """Nodes whose operands are known, by what may compute them; lowest number first."""
+    """Nodes whose operands are known, by what may compute them; what ends chains first, then the lowest number."""
 
     number: dict[Node, int]
     domains: dict[Shape, Domain]
@@ -54,7 +61,9 @@ class _Queue:
     groups: dict[_Home, list[tuple[int, Node]]] = field(default_factory=lambda: defaultdict(list))
 
     def push(self, n: Node, home: _Home | None) -> None:
-        heapq.heappush(self.kernels if home is None else self.groups[home], (self.number[n], n))
+        late = home is None and n.op not in _EARLY
+        heap = self.kernels if home is None else self.groups[home]
+        heapq.heappush(heap, (self.number[n] + late * len(self.number), n))
 
     def next_group(self) -> Domain | None:
         """Numbers first: a loop that waits for them can be one instead of two. Then where rows are reduced."""
@@ -80,7 +89,12 @@ def takes(domain: Domain, home: _Home) -> bool:
 
 class _Scheduler:
     def __init__(
-        self, graph: Graph, refs: dict[Node, Ref], fuses: Callable[[Node], bool], apart: Callable[[Node], bool]
+        self,
+        graph: Graph,
+        refs: dict[Node, Ref],
+        fuses: Callable[[Node], bool],
+        apart: Callable[[Node], bool],
+        after: Mapping[Node, tuple[Node, ...]],
     ) -> None:
         self.refs = refs
         self.fuses = fuses
@@ -93,7 +107,7 @@ class _Scheduler:
         for n in graph.nodes:
             if n.op in LEAVES or refs[n].root is not n:
                 continue
-            roots = {refs[x].root for x in n.inputs}
+            roots = {refs[x].root for x in n.inputs}.union(after.get(n, ()))
             self.waits[n] = sum(root.op not in LEAVES for root in roots)
             for root in roots:
                 self.users[root].append(n)

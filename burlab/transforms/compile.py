@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from burlab.compiler.kernel import Gear, Kernel
+from burlab.compiler.remat import Remat
 from burlab.errors import ArgumentError
 
 from .curvature import hvp
@@ -18,13 +19,17 @@ def compile(
     check_finite: bool = False,
     gear: Gear = "compiled",
     threads: int = 1,
+    remat: Remat | None = None,
 ) -> Kernel:
     """A Kernel of f for arguments like `examples`.
 
     argnums: what `value_and_grad` and `hvp` differentiate by. strict: the same bits in every gear (no fused
     multiply-add, sums in plain order). check_finite: raise NonFiniteError naming the first node that made an inf or nan
     from finite numbers. gear: "compiled", one C++ function for the graph, or "replay", general kernels run node by
-    node with nothing to compile. threads: of `Kernel.map`; their number changes no bit.
+    node with nothing to compile. threads: of `Kernel.map`; their number changes no bit. remat: what `value_and_grad`
+    computes again in its backward pass instead of keeping it: "sqrt" (all but the values at about sqrt(n) cuts, Chen et
+    al. 2016), or the bytes that its activations and scratch may take together, where operations on single elements are
+    computed again before all others. It changes no bit.
 
     >>> import numpy as np, burlab as bl
     >>> k = bl.compile(lambda x: np.sum(x * x), np.zeros(2))
@@ -36,7 +41,9 @@ def compile(
         raise ArgumentError(f'gear must be "compiled" or "replay", got {gear!r}.')
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
         raise ArgumentError(f"threads must be a positive int, got {threads!r}.")
+    if remat != "sqrt" and remat is not None and (isinstance(remat, bool) or not isinstance(remat, int) or remat < 0):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f'remat must be "sqrt", a number of bytes, or None, got {remat!r}.')
     second = argnums if isinstance(argnums, int) else argnums[0]
     transforms = {"value": f, "value_and_grad": value_and_grad(f, argnums), "hvp": hvp(f, second)}
-    options = {"gear": gear, "strict": strict, "check_finite": check_finite}
-    return Kernel(f, examples, transforms, options, threads)
+    options = {"gear": gear, "strict": strict, "check_finite": check_finite, "remat": remat}
+    return Kernel(f, examples, transforms, options, threads, argnums)

@@ -151,7 +151,7 @@ def test_memory_is_planned_before_the_loop_runs() -> None:
     def f(x: Any) -> Any:
         return bl.while_loop(lambda s: s[0] < 100, lambda s: (s[0] + 1, np.cumsum(np.cumsum(s[1]) * 0.1)), (0, x))[1]
 
-    one, many = (bl.compile(f, np.ones(n)).memory["workspace"] for n in (100, 1100))
+    one, many = (bl.compile(f, np.ones(n)).memory["scratch"] for n in (100, 1100))
     assert one < many < 1000 * 8 * 6
 
 

@@ -17,7 +17,7 @@ using Word = std::uint32_t;
 /// Inputs, outputs, constants and the workspace, each a table of arrays; `memory` is the workspace.
 using Tables = const void* const* const*;
 /// A kind: carries out the terms from `t` to `end`.
-using Turns = void (*)(const Word* t, const Word* end, char* memory, Tables tables) noexcept;
+using TermLoop = void (*)(const Word* t, const Word* end, char* memory, Tables tables) noexcept;
 
 /// Makes a kind a function that Python finds by its name.
 #define BURLAB_TURNS(symbol, ...)                                                                                    \
@@ -28,7 +28,7 @@ using Turns = void (*)(const Word* t, const Word* end, char* memory, Tables tabl
 
 /// Terms of one kind, up to the word at `end`.
 struct Run {
-  Turns turns;
+  TermLoop turns;
   const Word* end;
 };
 
