@@ -101,6 +101,9 @@ def _bench(options: argparse.Namespace) -> int:
     except ArgumentError as error:
         print(f"burlab: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("\nburlab: interrupted; nothing is reported.", file=sys.stderr)
+        return 130
     print(report)
     if options.report:
         report.write(options.report)

@@ -21,10 +21,16 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How patiently to time. shortest: seconds that a stretch lasts at least. rounds: stretches of each way."""
+    """How patiently to time.
 
-    shortest: float = 0.02
-    rounds: int = 10
+    shortest: seconds that a stretch lasts at least. Short ones, as long as the clock can tell them: on a machine that
+    does other things too, a long one is always disturbed. rounds: stretches of each way. most: seconds after which a
+    way needs no more of them, once it has had three.
+    """
+
+    shortest: float = 0.002
+    rounds: int = 60
+    most: float = 2.0
 
 
 def race(repeats: Sequence[Repeat], effort: Effort) -> list[Timing]:
@@ -39,8 +45,9 @@ def race(repeats: Sequence[Repeat], effort: Effort) -> list[Timing]:
     counts = [_enough(repeat, effort.shortest) for repeat in repeats]
     stretches: list[list[float]] = [[] for _ in repeats]
     for _ in range(effort.rounds):
-        for k, repeat in enumerate(repeats):
-            stretches[k].append(repeat(counts[k]) / counts[k])
+        for repeat, count, found in zip(repeats, counts, stretches, strict=True):
+            if len(found) < 3 or sum(found) * count < effort.most:
+                found.append(repeat(count) / count)
     return [Timing(min(s), n, tuple(s)) for s, n in zip(stretches, counts, strict=True)]
 
 

@@ -63,7 +63,11 @@ def measure(
             one.line = replace(one.line, verdict=_judge(one, opened, problem))
     ready = [(one, one.task) for one in opened if one.task and _fit(one)]
     for (one, task), timing in zip(ready, race([task.repeat for _, task in ready], effort), strict=True):
-        one.line = replace(one.line, timing=timing, facts=dict(task.facts()))
+        verdict = _still_right(one, task)
+        fine = verdict.passed
+        one.line = replace(
+            one.line, verdict=verdict, timing=timing if fine else None, facts=dict(task.facts()) if fine else {}
+        )
     return [one.line for one in opened if one.entrant.timed]
 
 
@@ -105,6 +109,15 @@ def _judge(one: _Opened, opened: Sequence[_Opened], problem: Problem) -> Verdict
     difference, wrong = _differences(problem, one.answers["float64"][0])
     complaints = wrong + _movement(one, opened, problem)
     return Verdict(tuple(complaints), referee.entrant.engine, errors, difference, visited)
+
+
+def _still_right(one: _Opened, task: Task) -> Verdict:
+    """The verdict, once more after the task was timed: what it computes must not have changed."""
+    verdict = one.line.verdict or Verdict(())
+    complaints = list[str]()
+    for kind, answers in one.answers.items():
+        complaints += compare([task.answer(POINTS[0], kind)], answers[:1], kind)[1]
+    return replace(verdict, complaints=tuple(f"after it was timed, {text}" for text in complaints))
 
 
 def _same_bits(answers: Sequence[Answer], problem: Transfer) -> Verdict:

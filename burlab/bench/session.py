@@ -16,7 +16,7 @@ from .report import Report
 
 PEERS = ("torch", "jax", "autograd", "micrograd")
 _OWN = ("golden", "burlab")
-QUICK = Effort(shortest=0.003, rounds=5)
+QUICK = Effort(shortest=0.001, rounds=10, most=0.5)
 
 
 def run(

@@ -23,6 +23,12 @@ def test_ways_take_turns_after_counts_were_doubled_until_a_stretch_is_long_enoug
     assert (fast.seconds, slow.seconds) == (1.0, 3.0)
 
 
+def test_what_takes_long_is_done_three_times():
+    log: list[tuple[str, int]] = []
+    long, short = race([Way("long", log, [9.0]), Way("short", log, [1.0])], Effort(shortest=1.0, rounds=8, most=5.0))
+    assert (len(long.stretches), len(short.stretches)) == (3, 5)
+
+
 def test_the_least_stretch_counts_and_all_are_kept():
     (timing,) = race([Way("way", [], [9.0, 2.0, 1.5, 4.0])], Effort(shortest=1.0, rounds=3))
     assert timing.seconds == 1.5

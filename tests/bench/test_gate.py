@@ -106,6 +106,18 @@ def test_a_gradient_of_the_point_before_is_refused():
     refused(problem, Stale(problem), "is off by")
 
 
+def test_what_goes_wrong_while_it_is_timed_loses_its_time():
+    class Tiring(Engine):
+        def answer(self, point: int, dtype: str) -> Answer:
+            fresh = super().answer(point, dtype)
+            return Answer(fresh.value, {**fresh.gradients, "a": np.zeros(())}) if self.timed else fresh
+
+    problem = find("tiny").problem({})
+    _, wrong = judged(problem, Engine(problem), Tiring(problem))
+    assert wrong.timing is None
+    assert "after it was timed, d/da is off" in table.cells(wrong, None)[2]
+
+
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [

@@ -7,7 +7,7 @@ from burlab.bench.problem import Case, Size, Transfer
 _NUMBERS = np.random.default_rng(0).normal(size=7)
 _WAYS = {
     "golden": ("raw bytes, loop in C++",),
-    "burlab": ("raw bytes, NumPy", "safetensors"),
+    "burlab": ("raw bytes, NumPy", "bl.save_parameters and bl.load_parameters"),
     "torch": ("torch.save and torch.load",),
     "jax": ("numpy.save and numpy.load",),
 }

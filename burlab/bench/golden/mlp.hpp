@@ -5,85 +5,32 @@
 // of the lanes, tokens filled up to a multiple of 16. Hidden units that are only padding have zero weights, and so do
 // their gradients.
 #include <cmath>
-#include <cstdint>
-#include <cstring>
 
-#include "burlab/numbers/simd.hpp"
+#include "lanes.hpp"
 
 BURLAB_BEGIN
 namespace burlab::bench {
 
-template <class T>
-struct Lanes {
-  typedef T Pack __attribute__((vector_size(64)));
-  using Int = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
-  typedef Int IntPack __attribute__((vector_size(64)));
-  static constexpr int count = 64 / sizeof(T);
-};
-
 /// What a step reads and writes. tokens: (batch, context), targets: (batch,). scratch: x and dx (batch, inputs), h and
-/// dz (batch, stride), scores (batch, tokens), panel (depth, 2 packs); stride = H + lanes, lest rows collide in caches.
+/// dz (batch, stride), scores (batch, tokens), panel max(inputs, 512) packs; stride = H + lanes, lest rows
+/// collide in caches.
 template <class T>
 struct Mlp {
   std::int64_t batch, context, embedding_width, width, tokens;
   T *embedding, *hidden, *hidden_bias, *output, *output_bias;
   T *x, *dx, *h, *dz, *scores, *panel;
   std::int64_t inputs() const { return context * embedding_width; }
-  std::int64_t stride() const { return width + Lanes<T>::count; }
+  std::int64_t stride() const { return width + Lanes<T>::W; }
 };
 
 template <class T>
-struct MlpStep : Mlp<T> {
-  using L = Lanes<T>;
-  using Pack = typename L::Pack;
-  static constexpr int W = L::count;
+struct MlpStep : Mlp<T>, Lanes<T> {
+  using typename Lanes<T>::Pack;
+  using Lanes<T>::W, Lanes<T>::load, Lanes<T>::store, Lanes<T>::sums, Lanes<T>::exp;
   static constexpr std::int64_t depth = 256;
   std::int64_t padded() const { return (tokens + 15) / 16 * 16; }
   using Mlp<T>::batch, Mlp<T>::context, Mlp<T>::embedding_width, Mlp<T>::width, Mlp<T>::tokens;
   using Mlp<T>::x, Mlp<T>::dx, Mlp<T>::h, Mlp<T>::dz, Mlp<T>::scores;
-
-  BURLAB_INLINE static Pack load(const T* p) {
-    Pack v;
-    std::memcpy(&v, p, 64);
-    return v;
-  }
-  BURLAB_INLINE static void store(T* p, Pack v) { std::memcpy(p, &v, 64); }
-  /// Sums of neighbours, first of a and then of b.
-  template <std::size_t... I>
-  BURLAB_INLINE static Pack pairs(Pack a, Pack b, std::index_sequence<I...>) {
-    return __builtin_shufflevector(a, b, (2 * I)...) + __builtin_shufflevector(a, b, (2 * I + 1)...);
-  }
-  /// The sums of as many packs as a pack has lanes, as one pack.
-  BURLAB_INLINE static Pack sums(Pack (&v)[W]) {
-    BURLAB_UNROLL
-    for (int n = W / 2; n > 0; n /= 2) {
-      BURLAB_UNROLL
-      for (int i = 0; i < n; ++i) v[i] = pairs(v[2 * i], v[2 * i + 1], std::make_index_sequence<W>{});
-    }
-    return v[0];
-  }
-
-  /// exp(x) = 2^n exp(r), |r| <= ln(2) / 2, by Taylor's series to rounding.
-  BURLAB_INLINE static Pack exp(Pack v) {
-    BURLAB_FUSED
-    constexpr int terms = sizeof(T) == 4 ? 8 : 14, mantissa = sizeof(T) == 4 ? 23 : 52,
-                  bias = sizeof(T) == 4 ? 127 : 1023;
-    const T most = T(sizeof(T) == 4 ? 87 : 708);
-    v = v > most ? Pack{} + most : v;
-    v = v < -most ? Pack{} - most : v;
-    const Pack scaled = v * T(1.4426950408889634);
-    const auto n =
-        __builtin_convertvector(scaled + (scaled < 0 ? Pack{} - T(0.5) : Pack{} + T(0.5)), typename L::IntPack);
-    const Pack whole = __builtin_convertvector(n, Pack);
-    const Pack r = (v - whole * T(0.693145751953125)) - whole * T(1.4286068203094172e-06);
-    Pack y = Pack{} + T(1);
-    BURLAB_UNROLL
-    for (int k = terms; k > 0; --k) y = y * (r * T(1.0 / k)) + T(1);
-    const auto power = (n + bias) << mantissa;
-    Pack two;
-    std::memcpy(&two, &power, 64);
-    return y * two;
-  }
 
   /// h += x hidden, for R rows and C packs of columns, `k` rows of `weights` with this step between them.
   template <int R, int C>
@@ -291,6 +238,42 @@ struct MlpStep : Mlp<T> {
     }
   }
 
+  /// The same for a layer of one pack: sums over so few units are faster with the weights transposed.
+  BURLAB_NOINLINE void back_through_narrow(T lr) const {
+    BURLAB_FUSED
+    const std::int64_t n = this->inputs(), stride = this->stride();
+    for (std::int64_t k = 0; k < n; ++k)
+      for (std::int64_t j = 0; j < W; ++j) this->panel[j * n + k] = this->hidden[k * W + j];
+    for (std::int64_t k = 0; k < n; k += 2 * W)
+      for (std::int64_t row = 0; row < batch; row += 8) {
+        Pack c[8][2] = {};
+        for (std::int64_t j = 0; j < W; ++j) {
+          const Pack b[2] = {load(this->panel + j * n + k), load(this->panel + j * n + k + W)};
+          BURLAB_UNROLL
+          for (int r = 0; r < 8; ++r) {
+            const T d = dz[(row + r) * stride + j];
+            c[r][0] += d * b[0];
+            c[r][1] += d * b[1];
+          }
+        }
+        BURLAB_UNROLL
+        for (int r = 0; r < 8; ++r) {
+          store(dx + (row + r) * n + k, c[r][0]);
+          store(dx + (row + r) * n + k + W, c[r][1]);
+        }
+      }
+    for (std::int64_t k = 0; k < n; k += 8) {
+      Pack g[8] = {};
+      for (std::int64_t row = 0; row < batch; ++row) {
+        const Pack d = load(dz + row * stride);
+        BURLAB_UNROLL
+        for (int s = 0; s < 8; ++s) g[s] += x[row * n + k + s] * d;
+      }
+      BURLAB_UNROLL
+      for (int s = 0; s < 8; ++s) store(this->hidden + (k + s) * W, load(this->hidden + (k + s) * W) - lr * g[s]);
+    }
+  }
+
   /// The same for one sample, K rows of weights and C packs of columns at a time: each weight is touched once.
   template <int K, int C>
   BURLAB_NOINLINE void back_through_hidden_one(T lr) const {
@@ -343,6 +326,7 @@ struct MlpStep : Mlp<T> {
     back_through_scores(lr);
     if (one && wide) back_through_hidden_one<8, 2>(lr);
     else if (one) back_through_hidden_one<16, 1>(lr);
+    else if (width == W) back_through_narrow(lr);
     else if (wide) back_through_hidden<4>(lr);
     else back_through_hidden<1>(lr);
     scatter(token, lr);

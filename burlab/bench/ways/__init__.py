@@ -30,6 +30,6 @@ def open_task(problem: Problem, way: str) -> Task:
         from .training import Minimize
 
         return Minimize(problem)
-    from .transfer import Raw, Safetensors
+    from .transfer import Parameters, Raw
 
-    return (Safetensors if "safetensors" in way else Raw)(problem)
+    return (Parameters if "parameters" in way else Raw)(problem)

@@ -44,7 +44,7 @@ class _State:
         self._place("output_bias", p["output_bias"], (padded,))
         for name, columns in {"x": inputs, "dx": inputs, "h": stride, "dz": stride, "scores": padded}.items():
             self._place(name, np.zeros((0, 0)), (batch, columns))
-        self._place("panel", np.zeros((0, 0)), (256, 2 * self._lanes))
+        self._place("panel", np.zeros((0, 0)), (max(inputs, 512), self._lanes))
 
     def _place(self, name: str, values: Array, shape: tuple[int, ...]) -> None:
         size = int(np.prod(shape))
@@ -84,7 +84,7 @@ class Steps(Gradient):
         text = f"""extern "C" double @unit_run(std::int64_t first, std::int64_t count, const void* what,
             const std::int32_t* tokens, const std::int32_t* targets, std::int64_t batches, double lr) {{
           using namespace burlab::bench;
-          const MlpStep<{_C[dtype]}> step{{*static_cast<const Mlp<{_C[dtype]}>*>(what)}};
+          const MlpStep<{_C[dtype]}> step{{*static_cast<const Mlp<{_C[dtype]}>*>(what), {{}}}};
           double loss = 0;
           for (std::int64_t t = first; t < first + count; ++t) {{
             const std::int64_t sample = t % batches * step.batch;

@@ -1,4 +1,4 @@
-"""Numbers to a file and back: in C++, by NumPy, as safetensors."""
+"""Numbers to a file and back: in C++, by NumPy, as parameters."""
 
 import ctypes
 import tempfile
@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from burlab.bench.problem import Answer, Array, Transfer, Unavailable
+import burlab as bl
+from burlab.bench.problem import Answer, Array, Transfer
 from burlab.runtime import address, declare
 
 from .task import HERE, Gradient, timed
@@ -70,24 +71,16 @@ class Raw(Files):
         return np.fromfile(self._path)
 
 
-class Safetensors(Files):
-    """The format of parameters: a header of JSON, then raw bytes."""
-
-    def __init__(self, problem: Transfer) -> None:
-        super().__init__(problem)
-        try:
-            import safetensors.numpy as format_
-        except ImportError:
-            raise Unavailable("safetensors is not installed: pip install safetensors") from None
-        self._format: Any = format_
+class Parameters(Files):
+    """`bl.save_parameters` and `bl.load_parameters`: safetensors with a checksum, replaced whole or not at all."""
 
     def save(self, numbers: Any) -> None:
         """See Files."""
-        self._format.save_file({"numbers": numbers}, self._path)
+        bl.save_parameters(self._path, {"numbers": numbers})
 
     def load(self) -> Any:
         """See Files."""
-        return self._format.load_file(self._path)["numbers"]
+        return bl.load_parameters(self._path, {"numbers": self._problem.numbers})["numbers"]
 
 
 class Cpp(Files):
