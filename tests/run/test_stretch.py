@@ -51,3 +51,21 @@ def test_entries_that_mix_are_taken_together(monkeypatch: pytest.MonkeyPatch):
     np.testing.assert_allclose(run.history["step_norm"], 0.1, rtol=1e-7)
     train(bl.optim.GD(0.1), 4 * stretch.STRETCH - 1, "float64")
     assert found == [None, None], "short vectors are no worse at once"
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-42, 1e-25, 1e-12, 1.0, 1e12, 1e25])
+@pytest.mark.parametrize("dimension", [100, 128, 300, 9000])
+def test_norms_of_floats_are_right_at_any_scale(scale: float, dimension: int):
+    slope = (np.random.default_rng(1).normal(size=dimension) * scale).astype(np.float32)
+    slope[50:180] = 0
+    run = bl.minimize(lambda x: np.sum(slope * x), np.zeros(dimension, np.float32), bl.optim.GD(1.0), steps=1)
+    norm = np.linalg.norm(slope.astype(np.float64))
+    np.testing.assert_allclose(run.history["gradient_norm"], norm, rtol=1e-6)
+    np.testing.assert_allclose(run.history["step_norm"], norm, rtol=1e-6)
+
+
+def test_norms_show_what_is_not_finite():
+    slope = np.ones(300, np.float32)
+    slope[70] = np.inf
+    run = bl.minimize(lambda x: np.sum(slope * x), np.ones(300, np.float32), bl.optim.GD(1e-3), steps=1)
+    assert run.history["gradient_norm"][0] == np.inf
