@@ -67,5 +67,6 @@ def test_norms_of_floats_are_right_at_any_scale(scale: float, dimension: int):
 def test_norms_show_what_is_not_finite():
     slope = np.ones(300, np.float32)
     slope[70] = np.inf
-    run = bl.minimize(lambda x: np.sum(slope * x), np.ones(300, np.float32), bl.optim.GD(1e-3), steps=1)
+    with pytest.warns(RuntimeWarning, match="the gradient norm inf"):
+        run = bl.minimize(lambda x: np.sum(slope * x), np.ones(300, np.float32), bl.optim.GD(1e-3), steps=1)
     assert run.history["gradient_norm"][0] == np.inf
