@@ -14,9 +14,9 @@ from .steps import Count, Task
 
 # By instruction set: bytes of a register, rows and packets of a register block, and these for one or two rows.
 _BLOCKS = {
-    "avx512": (64, (8, 3), (2, 6)),
+    "avx512": (64, (8, 3), (2, 4)),
     "avx2": (32, (4, 3), (2, 4)),
-    "neon": (16, (8, 3), (2, 6)),
+    "neon": (16, (8, 3), (2, 4)),
     "plain": (16, (4, 2), (2, 3)),
 }
 # By instruction set and bytes of a number: rows that meet a vector at once.

@@ -61,15 +61,6 @@ BURLAB_INLINE void walk(const Contraction& d, Int rank, const T* a, const T* b, 
   }
 }
 
-template <bool Plain, class T> BURLAB_INLINE void add_product(T& c, const T& a, const T& b) {
-  if constexpr (Plain) {
-    c = c + a * b;
-  } else {
-    BURLAB_FUSED
-    c = c + a * b;
-  }
-}
-
 /// Lanes: whether it serves sums in lanes too, which costs time to compile.
 template <class T, bool Strict, bool Lanes = false> struct Contract {
   static constexpr bool kPlain = Strict || std::is_integral_v<T>;
@@ -111,7 +102,7 @@ template <class T, bool Strict, bool Lanes = false> struct Contract {
 
   /// An operand that is one number along k is written out.
   static BURLAB_SMALL void in_lanes(const Contraction& d, const T* a, const T* b, T* c, bool adds) {
-    Packet<T, 16> sums[1];
+    Packet<T, 16> sum_of_block;
     T x[kDotBlock + 16], y[kDotBlock + 16];
     BURLAB_ONE_BY_ONE
     for (Int at = 0; at < d.m * d.n; ++at) {
@@ -123,8 +114,8 @@ template <class T, bool Strict, bool Lanes = false> struct Contract {
       Carried<T, kPlain> sum(adds ? result : T(0));
       BURLAB_ONE_BY_ONE
       for (Int k = 0; k < d.k; k += kDotBlock) {
-        add_in_lanes<T, 1>(sums, u + k * d.a_k, v + k * d.b_k, {0}, d.k - k < kDotBlock ? d.k - k : kDotBlock);
-        sum.add(sums[0][0]);
+        add_in_lanes<T, 1>(sum_of_block, u + k * d.a_k, v + k * d.b_k, {0}, d.k - k < kDotBlock ? d.k - k : kDotBlock);
+        sum.add(sum_of_block[0]);
       }
       result = sum.value();
     }

@@ -50,11 +50,11 @@ template <class T, int Rows> struct Dots {
   static BURLAB_INLINE void block(const Contraction& d, const T* a, const T* b, T* c, Int rows, bool adds) {
     Int at[Rows];
     place_rows(at, rows, d.b_n);
-    Packet<T, 16> sums[Rows];
+    Packet<T, 16> sums;
     T results[16];
     if (d.k <= kDotBlock && !adds) {
       add_in_lanes<T, Rows>(sums, a, b, at, d.k);
-      store(results, sums[0] + T(0));  // as one added to 0
+      store(results, sums + T(0));  // as one added to 0
     } else {
       Carried16<T> totals;
       BURLAB_ONE_BY_ONE
@@ -62,7 +62,7 @@ template <class T, int Rows> struct Dots {
       BURLAB_ONE_BY_ONE
       for (Int k = 0; k < d.k; k += kDotBlock) {
         add_in_lanes<T, Rows>(sums, a + k, b + k, at, d.k - k < kDotBlock ? d.k - k : kDotBlock);
-        totals.add(sums[0]);
+        totals.add(sums);
       }
       BURLAB_ONE_BY_ONE
       for (int j = 0; j < Rows; ++j) results[j] = totals.value(j);

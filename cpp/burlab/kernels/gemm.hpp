@@ -27,6 +27,10 @@ template <class T, int Bytes, int Rows, int Packets> struct Gemm {
              batch.multiply({a, d.a_m, d.a_k, b, d.b_k, c, d.c_m, d.k, adds}, d.m, d.n);
              return;
            }
+           if (d.k == 1 && d.b_n == 1 && d.n > W) {
+             outer_product(d, a, b, c, adds);
+             return;
+           }
            const Int some = rows_at_once(d);
            BURLAB_ONE_BY_ONE
            for (Int i = 0; i < d.m; i += some, a += some * d.a_m, c += some * d.c_m) {
@@ -43,6 +47,30 @@ template <class T, int Bytes, int Rows, int Packets> struct Gemm {
   }
 
  private:
+  /// One product for each number of c: whole rows are written one after the other.
+  static BURLAB_NOINLINE BURLAB_WIDE void outer_product(const Contraction& d, const T* a, const T* b, T* c, bool adds) {
+    const Int whole = d.n / W * W;
+    const First<T, W> last(d.n - whole);
+    BURLAB_ONE_BY_ONE
+    for (Int i = 0; i < d.m; ++i, a += d.a_m, c += d.c_m) {
+      BURLAB_ONE_BY_ONE
+      for (Int j = 0; j < d.n; j += W) {
+        Packet<T, W> sum = {}, x;
+        if (j < whole) {
+          if (adds) load(sum, c + j);
+          load(x, b + j);
+          add_multiple(sum, *a, x);
+          store(c + j, sum);
+        } else {
+          if (adds) last.load(sum, c + j);
+          last.load(x, b + j);
+          add_multiple(sum, *a, x);
+          last.store(c + j, sum);
+        }
+      }
+    }
+  }
+
   /// Rows for which all columns are computed before the next: so many that their part of a stays in the second cache.
   /// Where depth is small, writing wide rows of c takes longest, and is done row by row.
   static BURLAB_INLINE Int rows_at_once(const Contraction& d) {
