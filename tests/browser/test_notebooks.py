@@ -35,6 +35,7 @@ def scroll_through(page):
         ("04_first_minimum", 0, 8),
         ("05_your_own_optimizer", 0, 6),
         ("06_time_travel", 0, 5),
+        ("07_gpt", 0, 3),
         ("08_the_paper", 0, 2),
     ],
 )
