@@ -30,6 +30,7 @@ def runner(symbol: str, function: str, header: str) -> Instance:
 
 
 _RUN = runner("burlab_run_program", "run_program", "program")
+_RUN_ALONE = runner("burlab_run_alone", "run_alone", "program")
 _RUN_TIMED = runner("burlab_run_program_timed", "run_program<true>", "program")
 _RECORD = np.dtype(
     [("kernel", "u8"), ("descriptor", "u8"), ("box", "u8")]
@@ -54,7 +55,8 @@ def replayed(plan: Plan, ticks: Array | None = None) -> Function:
 
     ticks: where it writes how long each step takes, see `timed.py`.
     """
-    run = _RUN if ticks is None else _RUN_TIMED
+    alone = len(plan.steps) == 1 and isinstance(plan.steps[0], Loop)
+    run = _RUN_TIMED if ticks is not None else _RUN_ALONE if alone else _RUN
     plan, parts = linked(plan, replayed)
     codes, workspace_bytes = _stretches(plan)
     calls = {k: step for k, step in enumerate(plan.steps) if not isinstance(step, Loop)}

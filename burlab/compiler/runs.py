@@ -88,7 +88,8 @@ def numbers_of(values: Values, places: Sequence[int]) -> tuple[int, bytes] | Non
     """The known numbers as bytes, and where they go."""
     if not values.known:
         return None
-    return min(places[k] for k in values.known.values()), b"".join(c.ljust(8, b"\0") for c in values.known)
+    content = b"".join(c.ljust(8, b"\0") for c in values.known)
+    return min(places[k] for k in values.known.values()), content.ljust(rounded(len(content)), b"\0")
 
 
 def placed(values: Values, stretches: Iterable[Sequence[Run]], start: int) -> tuple[list[int], int]:
@@ -99,9 +100,9 @@ def placed(values: Values, stretches: Iterable[Sequence[Run]], start: int) -> tu
     """
     places = [-1] * len(values.sizes)
     end = rounded(start)
-    for number in values.known.values():
-        places[number] = end
-        end += 8
+    for k, number in enumerate(values.known.values()):
+        places[number] = end + 8 * k
+    end += rounded(8 * len(values.known))
     order = [t for runs in stretches for run in runs for t in run.terms]
     last = {x: k for k, t in enumerate(order) for x in t.operands}
     last.update(dict.fromkeys(values.known.values(), -1))  # they stay
@@ -140,7 +141,7 @@ class Code:
         kinds: list[Instance] = []
         if numbers:
             at, content = numbers
-            words += (at, len(content), *np.frombuffer(content, np.uint32).tolist())
+            words += (at, *np.frombuffer(content, np.uint32).tolist())
             kinds.append(NUMBERS)
             ends.append(len(words))
         for kind, terms in runs:

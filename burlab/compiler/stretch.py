@@ -82,8 +82,12 @@ class _Writer:
                 return self._multiply_add(n, *map(self._read, product.inputs), self._read(z))
             known = [self._read(x) for x in inputs]
             for step in steps:
-                xyz = [self._number(v, n.dtype) if isinstance(v, float) else known[v] for v in step]
-                known.append(self._multiply_add(n, *xyz))
+                x, y, z = (self._number(v, n.dtype) if isinstance(v, float) else known[v] for v in step)
+                if (
+                    isinstance(step.y, float) and step.y == 1 and x > z
+                ):  # a sum: what comes later should have to wait for one operation only
+                    x, z = z, x
+                known.append(self._multiply_add(n, x, y, z))
             return known[-1]
         types = tuple([x.dtype for x in inputs])
         kind = _applier(n.op, rule(n) if n.op != "convert" else "", has_lanes(n), self.width, n.dtype, types)

@@ -76,5 +76,13 @@ Int run_program(const void* context, const void* const* in, void* const* out, vo
   return Ok;
 }
 
+/// As `run_program`, where all there is to do is one stretch.
+inline Int run_alone(const void* context, const void* const* in, void* const* out, void* workspace) noexcept {
+  const auto& program = *static_cast<const Program*>(context);
+  const void* const* tables[4] = {in, const_cast<const void* const*>(out), program.constants, &workspace};
+  run_stretch(*program.records->stretch, static_cast<char*>(workspace), tables);
+  return Ok;
+}
+
 }  // namespace burlab::kernels
 BURLAB_END

@@ -67,16 +67,34 @@ template <class T, int W> struct MulAdd {
   }
 };
 
-/// Numbers that are written in the list. One term: where they go, how many bytes, then they.
+/// Numbers that are written in the list. One term: where they go, then they, in blocks of 64 bytes.
 struct Numbers {
-  BURLAB_INLINE static void run(const Word* t, const Word*, char* memory, Tables) noexcept {
-    std::memcpy(memory + t[0], t + 2, static_cast<std::size_t>(t[1]));
+  BURLAB_INLINE static void run(const Word* t, const Word* end, char* memory, Tables) noexcept {
+    char* to = memory + t[0];
+    BURLAB_ONE_BY_ONE
+    for (++t; t != end; t += 16, to += 64) std::memcpy(to, t, 64);
   }
 };
 
 /// The array that a place in a table means: the kind of table in the low two bits, the number of the array above.
 BURLAB_INLINE char* array(Tables tables, Word which) {
   return static_cast<char*>(const_cast<void*>(tables[which & 3][which >> 2]));
+}
+
+/// Moves W numbers, some bytes from one to the next on either side.
+template <class T, int W> BURLAB_INLINE void move(char* to, Int to_step, const char* from, Int from_step) {
+  if (W == 1 || (to_step == sizeof(T) && from_step == sizeof(T))) {
+    std::memcpy(to, from, W * sizeof(T));
+    return;
+  }
+  if (to_step == sizeof(T) && from_step == 0) {
+    const T number = *reinterpret_cast<const T*>(from);
+    BURLAB_LANES
+    for (int k = 0; k < W; ++k) reinterpret_cast<T*>(to)[k] = number;
+    return;
+  }
+  BURLAB_ONE_BY_ONE
+  for (int k = 0; k < W; ++k) std::memcpy(to + k * to_step, from + k * from_step, sizeof(T));
 }
 
 /// Fetch from an array of a table. A term: result, array, first byte, bytes from one lane to the next.
@@ -86,9 +104,7 @@ template <class T, int W> struct Fetch {
     for (; t != end; t += 4) {
       T* const r = at<T>(memory, t[0]);
       const char* const from = array(tables, t[1]) + t[2];
-      const Int step = static_cast<std::int32_t>(t[3]);
-      BURLAB_ONE_BY_ONE
-      for (int k = 0; k < W; ++k) r[k] = *reinterpret_cast<const T*>(from + k * step);
+      move<T, W>(reinterpret_cast<char*>(r), sizeof(T), from, static_cast<std::int32_t>(t[3]));
     }
   }
 };
@@ -99,10 +115,7 @@ template <class T, int W> struct Keep {
     BURLAB_ONE_BY_ONE
     for (; t != end; t += 4) {
       char* const to = array(tables, t[0]) + t[1];
-      const Int step = static_cast<std::int32_t>(t[2]);
-      const T* const x = at<const T>(memory, t[3]);
-      BURLAB_ONE_BY_ONE
-      for (int k = 0; k < W; ++k) *reinterpret_cast<T*>(to + k * step) = x[k];
+      move<T, W>(to, static_cast<std::int32_t>(t[2]), memory + t[3], sizeof(T));
     }
   }
 };
