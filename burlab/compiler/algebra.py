@@ -21,6 +21,11 @@ class MulAdd(NamedTuple):
     y: Operand
     z: Operand
 
+    @property
+    def is_sum(self) -> bool:
+        """Whether it is x + z."""
+        return isinstance(self.y, float) and self.y == 1.0
+
 
 @cache
 def multiply_adds(op: str, arguments: int) -> tuple[MulAdd, ...] | None:

@@ -83,9 +83,7 @@ class _Writer:
             known = [self._read(x) for x in inputs]
             for step in steps:
                 x, y, z = (self._number(v, n.dtype) if isinstance(v, float) else known[v] for v in step)
-                if (
-                    isinstance(step.y, float) and step.y == 1 and x > z
-                ):  # a sum: what comes later should have to wait for one operation only
+                if step.is_sum and x > z:  # what comes later should have to wait for one operation only
                     x, z = z, x
                 known.append(self._multiply_add(n, x, y, z))
             return known[-1]
