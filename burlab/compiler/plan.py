@@ -145,7 +145,8 @@ def make_plan(
     homes, copies = _outputs(graph, refs)
     stages = schedule(graph, refs, fuses, lambda n: not fuse or (onto and n in homes), after)
     routines = {
-        e.nodes[0]: routine(e, refs, lambda g: make_plan(g, fuse=fuse, strict=strict, numbers=numbers))
+        # no stretches in sub-graphs: their numbers would lie behind the memory that is planned for a part here
+        e.nodes[0]: routine(e, refs, lambda g: make_plan(g, fuse=fuse, strict=strict))
         for e in executions(graph)
     }
     drafts = [*_drafts(stages, refs, strict, routines, set(homes) if onto else set()), *copies]
