@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import burlab
-from burlab.runtime import instruction_set
+from burlab.runtime import instruction_set, interpreter
 
 _PACKAGES = ("numpy", "cppyy", "torch", "jax", "jaxlib", "autograd", "micrograd")
 
@@ -19,6 +19,7 @@ def describe(quick: bool) -> dict[str, str]:
     >>> describe(quick=True)["burlab"].startswith(burlab.__version__)
     True
     """
+    interpreter()  # which chooses its flags as it starts
     isa = instruction_set()
     method = "minimum over stretches of repeats by powers of two; one core, one thread; ways in turns"
     return {
@@ -27,7 +28,7 @@ def describe(quick: bool) -> dict[str, str]:
         "system": f"{platform.system()} {platform.release()}, Python {platform.python_version()}",
         "load": ", ".join(f"{x:.1f}" for x in os.getloadavg()) if hasattr(os, "getloadavg") else "unknown",
         "burlab": f"{burlab.__version__}, {_commit()}",
-        "flags": f"{os.environ.get('EXTRA_CLING_ARGS', '').strip() or 'Cling -O2'}; {isa.name} {isa.target}",
+        "flags": f"Cling {os.environ.get('EXTRA_CLING_ARGS', '').strip()}; {isa.name} {isa.target}",
         "versions": ", ".join(f"{name} {version}" for name in _PACKAGES if (version := _version(name))),
         "method": method + ("; short stretches: a first look, no result" if quick else ""),
     }

@@ -51,7 +51,7 @@ def cells(line: Line, best: float | None) -> tuple[str, ...]:
         line.way,
         gate(line),
         duration(line.seconds),
-        f"{line.seconds / best:.2f}" if best else "",
+        ratio(line.seconds / best) if best else "",
         duration(facts["jit"]) if "jit" in facts else "",
         volume(facts["arrays"]) if "arrays" in facts else "",
         volume(facts["peak_rss"]) if "peak_rss" in facts else "",
@@ -64,9 +64,9 @@ def gate(line: Line) -> str:
     verdict = line.verdict
     if verdict is None:
         return ""
-    parts = [verdict.against + (f" {max(verdict.error.values()):.0e}" if verdict.error else "")]
+    parts = [verdict.against + (f" {_error(max(verdict.error.values()))}" if verdict.error else "")]
     if verdict.difference is not None:
-        parts.append(f"diff {verdict.difference:.0e}")
+        parts.append(f"diff {_error(verdict.difference)}")
     if verdict.visited:
         parts.append(f"{verdict.visited[0]:,}/{verdict.visited[1]:,} nodes")
     return ", ".join(parts)
@@ -75,6 +75,15 @@ def gate(line: Line) -> str:
 def limit(lines: Sequence[Line]) -> float | None:
     """The time of the first kernel written by hand, where there is one: what ratios are to."""
     return next((line.seconds for line in lines if line.engine == "golden" and line.seconds), None)
+
+
+def ratio(number: float) -> str:
+    """How many times.
+
+    >>> ratio(1.234), ratio(35954.06)
+    ('1.23', '35,954')
+    """
+    return f"{number:.2f}" if number < 100 else f"{number:,.0f}"
 
 
 def duration(seconds: float) -> str:
@@ -105,6 +114,10 @@ def quantity(number: float, unit: str) -> str:
         if number >= size and (unit != "s" or size <= 1.0):
             return f"{number / size:.3g} {prefix}{unit}"
     return f"{number / 1e-9:.3g} n{unit}"
+
+
+def _error(number: float) -> str:
+    return f"{number:.0e}" if number else "0"
 
 
 def _sizes(lines: Sequence[Line]) -> list[dict[str, int]]:

@@ -11,9 +11,9 @@
 BURLAB_BEGIN
 namespace burlab::bench {
 
-/// What a step reads and writes. tokens: (batch, context), targets: (batch,). scratch: x and dx (batch, inputs), h and
-/// dz (batch, stride), scores (batch, tokens), panel max(inputs, 512) packs; stride = H + lanes, lest rows
-/// collide in caches.
+/// What a step reads and writes. tokens: (batch, context), targets: (batch,). scratch: x and dx (batch, wide), h and dz
+/// (batch, stride), scores (batch, tokens), panel `wide` packs, at least 512; wide and stride are inputs and H plus a
+/// pack, lest rows collide in caches.
 template <class T>
 struct Mlp {
   std::int64_t batch, context, embedding_width, width, tokens;
@@ -21,6 +21,7 @@ struct Mlp {
   T *x, *dx, *h, *dz, *scores, *panel;
   std::int64_t inputs() const { return context * embedding_width; }
   std::int64_t stride() const { return width + Lanes<T>::W; }
+  std::int64_t wide() const { return inputs() + Lanes<T>::W; }
 };
 
 template <class T>
@@ -37,7 +38,7 @@ struct MlpStep : Mlp<T>, Lanes<T> {
   BURLAB_INLINE void multiply(std::int64_t row, std::int64_t column, std::int64_t first, std::int64_t k,
                               const T* weights, std::int64_t step) const {
     BURLAB_FUSED
-    const std::int64_t n = this->inputs(), stride = this->stride();
+    const std::int64_t n = this->wide(), stride = this->stride();
     const T* a = x + row * n + first;
     T* to = h + row * stride + column;
     Pack c[R][C];
@@ -105,13 +106,22 @@ struct MlpStep : Mlp<T>, Lanes<T> {
     }
   }
 
-  BURLAB_NOINLINE void gather(const std::int32_t* token) const {
-    const std::int64_t stride = this->stride();
-    for (std::int64_t i = 0; i < batch * context; ++i)
-      std::memcpy(x + i * embedding_width, this->embedding + token[i] * embedding_width,
-                  sizeof(T) * static_cast<std::size_t>(embedding_width));
+  /// Call f(token, its columns in x, its columns in dx) for each place of each context.
+  template <class F>
+  BURLAB_INLINE void for_each_token(const std::int32_t* token, F f) const {
     for (std::int64_t row = 0; row < batch; ++row)
-      std::memcpy(h + row * stride, this->hidden_bias, sizeof(T) * static_cast<std::size_t>(width));
+      for (std::int64_t i = 0; i < context; ++i) {
+        const std::int64_t at = row * this->wide() + i * embedding_width;
+        f(this->embedding + token[row * context + i] * embedding_width, x + at, dx + at);
+      }
+  }
+
+  BURLAB_NOINLINE void gather(const std::int32_t* token) const {
+    for_each_token(token, [&](const T* from, T* to, T*) {
+      std::memcpy(to, from, sizeof(T) * static_cast<std::size_t>(embedding_width));
+    });
+    for (std::int64_t row = 0; row < batch; ++row)
+      std::memcpy(h + row * this->stride(), this->hidden_bias, sizeof(T) * static_cast<std::size_t>(width));
   }
 
   BURLAB_NOINLINE void activate() const {
@@ -208,13 +218,13 @@ struct MlpStep : Mlp<T>, Lanes<T> {
   template <int C>
   BURLAB_NOINLINE void back_through_hidden(T lr) const {
     BURLAB_FUSED
-    const std::int64_t n = this->inputs(), stride = this->stride();
+    const std::int64_t n = this->inputs(), wide = this->wide(), stride = this->stride();
     for (std::int64_t k = 0; k < n; k += 4) {
       T* weights = this->hidden + k * width;
       for (std::int64_t row = 0; row < batch; row += 4) {
         T out[4][4];
         dots<4, 4>(dz + row * stride, stride, weights, width, out);
-        for (int r = 0; r < 4; ++r) std::memcpy(dx + (row + r) * n + k, out[r], sizeof out[r]);
+        for (int r = 0; r < 4; ++r) std::memcpy(dx + (row + r) * wide + k, out[r], sizeof out[r]);
       }
       for (std::int64_t i = 0; i < width; i += C * W) {
         Pack g[4][C] = {};
@@ -223,7 +233,7 @@ struct MlpStep : Mlp<T>, Lanes<T> {
           for (int j = 0; j < C; ++j) {
             const Pack d = load(dz + row * stride + i + j * W);
             BURLAB_UNROLL
-            for (int s = 0; s < 4; ++s) g[s][j] += x[row * n + k + s] * d;
+            for (int s = 0; s < 4; ++s) g[s][j] += x[row * wide + k + s] * d;
           }
         }
         BURLAB_UNROLL
@@ -241,14 +251,14 @@ struct MlpStep : Mlp<T>, Lanes<T> {
   /// The same for a layer of one pack: sums over so few units are faster with the weights transposed.
   BURLAB_NOINLINE void back_through_narrow(T lr) const {
     BURLAB_FUSED
-    const std::int64_t n = this->inputs(), stride = this->stride();
+    const std::int64_t n = this->inputs(), wide = this->wide(), stride = this->stride();
     for (std::int64_t k = 0; k < n; ++k)
-      for (std::int64_t j = 0; j < W; ++j) this->panel[j * n + k] = this->hidden[k * W + j];
+      for (std::int64_t j = 0; j < W; ++j) this->panel[j * wide + k] = this->hidden[k * W + j];
     for (std::int64_t k = 0; k < n; k += 2 * W)
       for (std::int64_t row = 0; row < batch; row += 8) {
         Pack c[8][2] = {};
         for (std::int64_t j = 0; j < W; ++j) {
-          const Pack b[2] = {load(this->panel + j * n + k), load(this->panel + j * n + k + W)};
+          const Pack b[2] = {load(this->panel + j * wide + k), load(this->panel + j * wide + k + W)};
           BURLAB_UNROLL
           for (int r = 0; r < 8; ++r) {
             const T d = dz[(row + r) * stride + j];
@@ -258,8 +268,8 @@ struct MlpStep : Mlp<T>, Lanes<T> {
         }
         BURLAB_UNROLL
         for (int r = 0; r < 8; ++r) {
-          store(dx + (row + r) * n + k, c[r][0]);
-          store(dx + (row + r) * n + k + W, c[r][1]);
+          store(dx + (row + r) * wide + k, c[r][0]);
+          store(dx + (row + r) * wide + k + W, c[r][1]);
         }
       }
     for (std::int64_t k = 0; k < n; k += 8) {
@@ -267,7 +277,7 @@ struct MlpStep : Mlp<T>, Lanes<T> {
       for (std::int64_t row = 0; row < batch; ++row) {
         const Pack d = load(dz + row * stride);
         BURLAB_UNROLL
-        for (int s = 0; s < 8; ++s) g[s] += x[row * n + k + s] * d;
+        for (int s = 0; s < 8; ++s) g[s] += x[row * wide + k + s] * d;
       }
       BURLAB_UNROLL
       for (int s = 0; s < 8; ++s) store(this->hidden + (k + s) * W, load(this->hidden + (k + s) * W) - lr * g[s]);
@@ -303,12 +313,10 @@ struct MlpStep : Mlp<T>, Lanes<T> {
   }
 
   BURLAB_NOINLINE void scatter(const std::int32_t* token, T lr) const {
-    BURLAB_FUSED
-    for (std::int64_t i = 0; i < batch * context; ++i)
-      for (std::int64_t j = 0; j < embedding_width; j += W) {
-        T* p = this->embedding + token[i] * embedding_width + j;
-        store(p, load(p) - lr * load(dx + i * embedding_width + j));
-      }
+    for_each_token(token, [&](T* to, const T*, const T* g) {
+      BURLAB_FUSED
+      for (std::int64_t j = 0; j < embedding_width; j += W) store(to + j, load(to + j) - lr * load(g + j));
+    });
   }
 
   /// One step; the loss before it. tokens a multiple of 9, inputs of `depth`, batch 1 or a multiple of 8.

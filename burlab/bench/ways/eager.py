@@ -71,7 +71,8 @@ class Cpp(Gradient):
         extern "C" std::int64_t @unit_run(std::int64_t count, const double* points, std::int64_t m, double* out,
                                           std::int64_t* visits) {{
           using namespace burlab::bench;
-          return record_in_turn<{len(problem.names)}>(count, points, m, out, visits,
+          static burlab::Tape tape;  // its memory stays for the next call
+          return record_in_turn<{len(problem.names)}>(tape, count, points, m, out, visits,
                                                       [](const Opaque* x) {{ return formula(x); }});
         }}"""
         self._problem = problem

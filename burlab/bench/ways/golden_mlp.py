@@ -35,16 +35,17 @@ class _State:
         (tokens, embedding), units = p["embedding"].shape, p["hidden"].shape[1]
         width = -(-units // self._lanes) * self._lanes
         self._units = units
-        inputs, stride, padded = context * embedding, width + self._lanes, -(-tokens // 16) * 16
+        inputs, padded = context * embedding, -(-tokens // 16) * 16
+        wide, stride = inputs + self._lanes, width + self._lanes
         self.step = _Mlp(batch, context, embedding, width, tokens)
         self._place("embedding", p["embedding"], (tokens, embedding))
         self._place("hidden", p["hidden"], (inputs, width))
         self._place("hidden_bias", p["hidden_bias"], (width,))
         self._place("output", p["output"].T, (padded, width))
         self._place("output_bias", p["output_bias"], (padded,))
-        for name, columns in {"x": inputs, "dx": inputs, "h": stride, "dz": stride, "scores": padded}.items():
+        for name, columns in {"x": wide, "dx": wide, "h": stride, "dz": stride, "scores": padded}.items():
             self._place(name, np.zeros((0, 0)), (batch, columns))
-        self._place("panel", np.zeros((0, 0)), (max(inputs, 512), self._lanes))
+        self._place("panel", np.zeros((0, 0)), (max(wide, 512), self._lanes))
 
     def _place(self, name: str, values: Array, shape: tuple[int, ...]) -> None:
         size = int(np.prod(shape))

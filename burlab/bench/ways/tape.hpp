@@ -45,8 +45,8 @@ BURLAB_COLD Int visited(const Tape& tape) {
 /// Record `formula(Opaque* leaves)` at the points in turn and sweep. out: (m, 1 + k); visits: what the last sweep came
 /// by, and what it had to.
 template <Int k, class F>
-BURLAB_INLINE Int record_in_turn(Int count, const double* points, Int m, double* out, Int* visits, F formula) {
-  Tape tape;
+BURLAB_INLINE Int record_in_turn(Tape& tape, Int count, const double* points, Int m, double* out, Int* visits,
+                                 F formula) {
   std::uint32_t root = 0;
   in_turn(count, m, [&](Int row) {
     tape.rewind(Mark{0, 0});
