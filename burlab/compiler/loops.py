@@ -3,7 +3,8 @@
 Loops that differ only in where their arrays lie are one function: a network of equal layers compiles each loop once.
 """
 
-from collections.abc import Callable, Iterable
+import itertools
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,9 +19,13 @@ from .steps import Loop
 
 _UNROLLED = 3  # turns that are written out: cheaper to compile than a loop
 _REGISTERS = {"avx512": 64, "avx2": 32}  # bytes of the widest ones; 16 elsewhere
+_PIECES = 6  # ends of pieces of an axis beyond which it is not cut
 _SHORT = 8  # turns of an inner loop for which SIMD code costs more to compile than it saves
 _LANES = "#pragma clang loop vectorize(assume_safety) {}interleave_count(1) unroll(disable)"
 ONE_BY_ONE = "#pragma clang loop vectorize(disable) interleave(disable) unroll(disable)"
+
+
+Span = tuple[int, int]  # the first index, and the one behind the last
 
 
 @dataclass(eq=False, slots=True)
@@ -33,20 +38,28 @@ class Array:
 
     name: str
     strides: list[int]
-    bounds: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
+    bounds: dict[int, Span] = field(default_factory=dict[int, Span])
     is_number: bool = False
 
-    def at(self, indices: list[str], sizes: list[int]) -> str:
-        """The element at these indices, which run from 0 to `sizes`."""
+    def at(self, indices: list[str], spans: Sequence[Span]) -> str:
+        """The element at these indices, which run from the first to before the last of their spans."""
         terms = [i if s == 1 else f"{s} * {i}" for i, s in zip(indices, self.strides, strict=True) if s and i != "0"]
         element = self.name if self.is_number else f"{self.name}[{' + '.join(terms) or '0'}]"
         inside: list[str] = []
         for axis, (low, high) in self.bounds.items():
-            if low > 0:
+            first, last = spans[axis]
+            if last <= low or high <= first:
+                return "0"
+            if low > first:
                 inside.append(f"{indices[axis]} >= {low}")
-            if high < sizes[axis]:
+            if high < last:
                 inside.append(f"{indices[axis]} < {high}")
         return f"{' && '.join(inside)} ? {element} : 0" if inside else element
+
+    def surely(self, axis: int, span: Span) -> bool:
+        """Whether all of a span along a bounded axis is inside, or all of it outside."""
+        low, high = self.bounds[axis]
+        return (low <= span[0] and span[1] <= high) or span[1] <= low or high <= span[0]
 
 
 class LoopWriter:
@@ -68,7 +81,6 @@ class LoopWriter:
         self.arrays: dict[Node, Array] = {}
         self.results: dict[Node, Array] = {}
         self.sizes: list[int] = []
-        self.lanes = False
 
     def lines(self) -> list[str]:
         """The loop."""
@@ -136,25 +148,42 @@ class LoopWriter:
     def _nest(self) -> list[str]:
         """The loops around the body; written out where that is shorter."""
         if elements(self.sizes) <= _UNROLLED:
-            turns = (self._body([str(i) for i in index]) for index in np.ndindex(*self.sizes))
+            spans = [(0, size) for size in self.sizes]
+            turns = (self._body([str(i) for i in index], spans, False) for index in np.ndindex(*self.sizes))
             return [line for turn in turns for line in ("{", *(f"  {statement}" for statement in turn), "}")]
+        return self._loops([])
+
+    def _loops(self, spans: list[Span]) -> list[str]:
+        """The nest inside of the loops with these spans."""
+        k = len(spans)
+        if k == len(self.sizes):
+            return self._body([f"i{axis}" for axis in range(k)], spans, self._has_lanes(spans))
         lines: list[str] = []
-        for k, size in enumerate(self.sizes):
+        for low, high in self._pieces(k):
+            inner = self._loops([*spans, (low, high)])
             if k == len(self.sizes) - 1:
-                self.lanes = self._has_lanes()
                 widest = max(x.itemsize for n in self.step.nodes for x in (n, *n.inputs))
-                lines.append(lanes_pragma(size, widest) if self.lanes else ONE_BY_ONE)
-            lines.append(f"{'  ' * k}for (std::int64_t i{k} = 0; i{k} < {size}; ++i{k}) {{")
-        depth = len(self.sizes)
-        lines.extend("  " * depth + line for line in self._body([f"i{k}" for k in range(depth)]))
-        lines.extend("  " * k + "}" for k in reversed(range(depth)))
+                lanes = self._has_lanes([*spans, (low, high)])
+                lines.append(lanes_pragma(high - low, widest) if lanes else ONE_BY_ONE)
+            lines.append(f"for (std::int64_t i{k} = {low}; i{k} < {high}; ++i{k}) {{")
+            lines += [*(f"  {line}" for line in inner), "}"]
         return lines
 
-    def _has_lanes(self) -> bool:
-        contiguous = all(a.strides[-1] in (0, 1) and not a.bounds for a in self.everything())
-        return contiguous and self.sizes[-1] >= _SHORT and all(map(has_lanes, self.step.nodes))
+    def _pieces(self, axis: int) -> list[Span]:
+        """An axis, cut where the arrays that are bounded along it begin and end, unless these are many."""
+        size = self.sizes[axis]
+        cuts = {cut for a in self.everything() if axis in a.bounds for cut in a.bounds[axis]} | {0, size}
+        ends = sorted(cuts) if len(cuts) <= _PIECES else [0, size]
+        return list(itertools.pairwise(ends))
 
-    def _body(self, indices: list[str]) -> list[str]:
+    def _has_lanes(self, spans: list[Span]) -> bool:
+        contiguous = all(
+            a.strides[-1] in (0, 1) and all(a.surely(axis, spans[axis]) for axis in a.bounds) for a in self.everything()
+        )
+        low, high = spans[-1]
+        return contiguous and high - low >= _SHORT and all(map(has_lanes, self.step.nodes))
+
+    def _body(self, indices: list[str], spans: list[Span], lanes: bool) -> list[str]:
         """One element: loads, a variable for each node, stores; no store before a load, so that bytes may be reused."""
         lines: list[str] = []
         names = dict(self.values)
@@ -162,25 +191,25 @@ class LoopWriter:
         for x, array in self.arrays.items():
             if array not in loaded:
                 loaded[array] = f"a{len(loaded)}"
-                lines.append(f"const {C_TYPES[x.dtype]} {loaded[array]} = {array.at(indices, self.sizes)};")
+                lines.append(f"const {C_TYPES[x.dtype]} {loaded[array]} = {array.at(indices, spans)};")
             names[x] = loaded[array]
         for k, n in enumerate(self.step.nodes):
-            text = self.spelled(n, [names[x] for x in n.inputs], self.lanes)
+            text = self.spelled(n, [names[x] for x in n.inputs], lanes)
             names[n] = f"v{k}"
             lines.append(f"const {C_TYPES[n.dtype]} {names[n]} = {text};")
         if self.plan.note:
             lines.append(f"bad |= {unfit(names[n] for n in self.step.nodes if n.dtype.kind == 'f')};")
-        lines.extend(f"{array.at(indices, self.sizes)} = {names[n]};" for n, array in self.results.items())
+        lines.extend(f"{array.at(indices, spans)} = {names[n]};" for n, array in self.results.items())
         return lines
 
 
 def lanes_pragma(size: int, itemsize: int) -> str:
-    """What makes lanes of a loop; where its turns are few, as many at once as divide them: none is left over."""
-    width = max(_REGISTERS.get(instruction_set().name, 16) // itemsize, 2)
-    if size >= 8 * width:
+    """What makes lanes of a loop; where its turns are few, as many at once as leave the fewest turns in all."""
+    widest = max(_REGISTERS.get(instruction_set().name, 16) // itemsize, 2)
+    if size >= 8 * widest:
         return _LANES.format("")
-    while size % width and width > 2:
-        width //= 2
+    widths = [widest >> k for k in range(widest.bit_length() - 1)]
+    width = min(widths, key=lambda w: size // w + size % w)
     return _LANES.format(f"vectorize_width({width}) ")
 
 

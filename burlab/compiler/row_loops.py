@@ -106,7 +106,8 @@ class RowWriter(LoopWriter):
         return f"{self._buffer(n)}[{self.in_buffer if self._is_full(n) else 'r'}]"
 
     def _at(self, array: Array, in_row: bool = True) -> str:
-        return array.at([*self.outside, *(i if in_row else "0" for i in self.inside)], self.sizes)
+        spans = [(0, size) for size in self.sizes]
+        return array.at([*self.outside, *(i if in_row else "0" for i in self.inside)], spans)
 
     def _for_rows(self, pragma: str = ONE_BY_ONE) -> list[str]:
         return [pragma, f"for (std::int64_t r = 0; r < {self.count}; ++r) {{"]

@@ -103,12 +103,16 @@ class _Scheduler:
         self.queue = _Queue(graph.index, found)
         self.waits: dict[Node, int] = {}
         self.users: dict[Node, list[Node]] = defaultdict(list)
+        self.parked: set[Node] = set()  # ready, but nobody needed them yet
+        self.asleep: set[Node] = set()  # of these, those that nobody needs still
+        self.missing: dict[Node, int] = {}  # of the operands of a node, those that are neither done nor parked
+        self.outputs = {refs[y].root for y in graph.outputs}
         self.together = {n: execution.nodes for execution in executions(graph) for n in execution.nodes}
         for n in graph.nodes:
             if n.op in LEAVES or refs[n].root is not n:
                 continue
             roots = {refs[x].root for x in n.inputs}.union(after.get(n, ()))
-            self.waits[n] = sum(root.op not in LEAVES for root in roots)
+            self.waits[n] = self.missing[n] = sum(root.op not in LEAVES for root in roots)
             for root in roots:
                 self.users[root].append(n)
             if not self.waits[n]:
@@ -130,18 +134,19 @@ class _Scheduler:
                 nodes = self.together.get(n, (n,))  # they have the same inputs, so all are ready with the first
                 done.update(nodes)
                 yield Stage(nodes, None)
-                for user in (user for n in nodes for user in self.users[n]):
-                    self.waits[user] -= 1
+                for user in (user for n in nodes for user in self.finish(n)):
                     if not self.waits[user]:
                         self.queue.push(user, self.home(user))
                 continue
             domain = self.queue.next_group()
             if domain is None:
                 return
-            yield self.group(domain)
+            stage = self.group(domain)
+            if stage.nodes:
+                yield stage
 
     def group(self, domain: Domain) -> Stage:
-        """All nodes of the domain that are ready, or that become ready inside the group itself."""
+        """All nodes of the domain that are ready, or that become ready inside the group itself; but those that park."""
         group, later = list[Node](), list[Node]()
         barred: set[Node] = set()  # they need the whole array of a member
         while len(group) < LARGEST_GROUP or not domain.shape:
@@ -149,9 +154,10 @@ class _Scheduler:
             if not waiting:
                 break
             n = heapq.heappop(min(waiting))[1]
+            if domain.shape and self.parks(n):
+                continue
             group.append(n)
-            for user in self.users[n]:
-                self.waits[user] -= 1
+            for user in self.finish(n):
                 if not self.joins(user, n, domain):
                     barred.add(user)
                 if not self.waits[user]:
@@ -162,7 +168,48 @@ class _Scheduler:
         for n in later:
             self.queue.push(n, self.home(n))
         whole = any(n in self.reductions for n in group) or len({loop_shape(n) for n in group}) > 1
-        return Stage(tuple(group), domain if whole else Domain(loop_shape(group[0])))
+        return Stage(tuple(group), domain if whole or not group else Domain(loop_shape(group[0])))
+
+    def finish(self, n: Node) -> list[Node]:
+        """Take note that a node is done, and give its users."""
+        users = self.users[n]
+        for user in users:
+            self.waits[user] -= 1
+            self.missing[user] -= 1
+            self.fetch(user)
+        return users
+
+    def parks(self, n: Node) -> bool:
+        """Let an elementwise node wait while each of its users waits for something else, if that costs no memory.
+
+        So what a backward pass needs is computed there, in the loop that uses it, and not stored in between.
+        """
+        users = self.users[n]
+        far = users and n not in self.outputs and n not in self.parked and self.fuses(n)
+        if not far or any(self.missing[user] < 2 for user in users) or self.kept_for(n) > n.nbytes:
+            return False
+        self.parked.add(n)
+        self.asleep.add(n)
+        for user in users:
+            self.missing[user] -= 1
+        return True
+
+    def kept_for(self, n: Node) -> int:
+        """Bytes of the operands that nobody else waits for."""
+        roots = {self.refs[x].root for x in n.inputs}
+        return sum(
+            root.nbytes
+            for root in roots
+            if root.op not in LEAVES and not any(self.waits[user] for user in self.users[root] if user is not n)
+        )
+
+    def fetch(self, user: Node) -> None:
+        """Queue the parked operands of a node that waits for nothing else."""
+        if self.missing[user] or not self.waits[user]:
+            return
+        for n in {self.refs[x].root for x in user.inputs} & self.asleep:
+            self.asleep.remove(n)
+            self.queue.push(n, self.home(n))
 
     def joins(self, user: Node, n: Node, domain: Domain) -> bool:
         """Whether a user of a member may be a member too: it is of the domain, and reads its own element or row."""

@@ -98,7 +98,7 @@ def test_plans_write_over_nothing_that_is_still_read(graph, fuse):
         written = step.stores if isinstance(step, Loop) else (step.node,)
         if isinstance(step, Loop):
             members = set(step.nodes)
-            read = {plan.refs[x].root for n in step.nodes for x in n.inputs if x not in members}
+            read = {plan.refs[x].root for n in step.nodes for x in n.inputs} - members
         else:
             read = (
                 {plan.refs[x].root for x in step.node.inputs}

@@ -155,3 +155,36 @@ def test_check_finite_looks_into_rows(gear):
     k = bl.compile(lambda x: x * 0.0 + np.sum(x * 2.0, axis=1)[:, None], x, gear=gear, check_finite=True)
     with pytest.raises(NonFiniteError, match="sum"):
         k(np.full((6, 24), 1e307))
+
+
+@pytest.mark.parametrize(("model", "shared"), [("gpt", 2), ("mlp", 0)])
+def test_partials_are_computed_where_the_backward_pass_needs_them(model, shared):
+    """None is stored, but those that two loops of the backward pass share."""
+    function, p, data = MODELS[model]
+    graph = bl.compile(lambda p: function(np, p, *data), p).gradient_graph
+    loops = [step for step in make_plan(graph, fuse=True, strict=False).steps if isinstance(step, Loop) and step.shape]
+    assert sum("'" in n.op for step in loops for n in step.nodes) > 2
+    assert sum("'" in n.op for step in loops for n in step.stores) <= shared
+
+
+def test_nothing_waits_that_keeps_more_in_memory():
+    """The sum of two arrays that nobody else needs is taken at once, though the product waits: else both would stay."""
+
+    def late(x, y):
+        product = np.exp(x) @ y
+        return (np.tanh(x) + np.cumsum(x, 1)) * np.sum(product @ product)
+
+    plan = plan_of(late, np.zeros((8, 8)), np.zeros((8, 8)))
+    found = [[n.op for n in step.nodes] for step in plan.steps if isinstance(step, Loop)]
+    assert any("tanh" in ops and "add" in ops for ops in found)
+    assert not any("add" in ops and "mul" in ops for ops in found)
+    x, y = rng.normal(size=(2, 8, 8))
+    np.testing.assert_allclose(bl.compile(late, x, y)(x, y), late(x, y), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("size", "width"), [(65, 16), (24, 8), (8, 8), (12, 4), (27, 8), (17, 16), (5, 4), (96, 16)])
+def test_short_rows_leave_few_turns_over(monkeypatch, size, width):
+    from burlab.compiler import loops
+
+    monkeypatch.setattr(loops, "_REGISTERS", dict.fromkeys(["avx512", "avx2", "neon", "plain"], 64))
+    assert f"vectorize_width({width}) " in loops.lanes_pragma(size, 4)
