@@ -1,9 +1,8 @@
 #pragma once
 // Matrix products in register blocks: the tuned twin of `Contract` for sums that run through k in order, a[i, k] times
 // b[k, j], with c contiguous along j.
+#include "batch.hpp"
 #include "contraction.hpp"
-#include "pack.hpp"
-#include "tile.hpp"
 
 BURLAB_BEGIN
 namespace burlab::kernels {

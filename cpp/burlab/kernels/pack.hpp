@@ -18,14 +18,14 @@ template <class P, int... Lane> BURLAB_INLINE void transpose(P (&x)[4], std::int
   x[3] = __builtin_shufflevector(high0, high1, (Lane / 4 * 4 + 2 + Lane % 2 + Lane % 4 / 2 * kWidth)...);
 }
 
-/// Four numbers each from W / 4 places, side by side.
-template <class T, int W> BURLAB_INLINE void load_fours(Packet<T, W>& x, const T* from, const Int* places) {
+/// Four numbers each from W / 4 places, side by side; the places are `Step` apart in their list.
+template <class T, int W, int Step> BURLAB_INLINE void load_fours(Packet<T, W>& x, const T* from, const Int* places) {
   if constexpr (W == 4) {
     load(x, from + places[0]);
   } else {
     Packet<T, W / 2> low, high;
-    load_fours<T, W / 2>(low, from, places);
-    load_fours<T, W / 2>(high, from, places + W / 2);
+    load_fours<T, W / 2, Step>(low, from, places);
+    load_fours<T, W / 2, Step>(high, from, places + W / 8 * Step);
     [&]<int... Lane>(std::integer_sequence<int, Lane...>) {
       x = __builtin_shufflevector(low, high, Lane...);
     }(std::make_integer_sequence<int, W>());
@@ -42,7 +42,7 @@ BURLAB_NOINLINE BURLAB_WIDE void turn(T* to, Int width, const T* b, const Int (&
     for (; k + 4 <= end; k += 4, b += 4, to += 4 * width) {
       Packet<T, W> x[4];
       BURLAB_UNROLL
-      for (int s = 0; s < 4; ++s) load_fours<T, W>(x[s], b, columns + s);
+      for (int s = 0; s < 4; ++s) load_fours<T, W, 4>(x[s], b, columns + s);
       transpose(x, std::make_integer_sequence<int, W>());
       BURLAB_UNROLL
       for (int s = 0; s < 4; ++s) store(to + s * width, x[s]);

@@ -91,30 +91,5 @@ BURLAB_NOINLINE BURLAB_WIDE void multiply_panel(const Factors<T>& f, Int rows, I
   multiply_rows<T, W, R, P, Full>(f, Blocks<R>(rows, f.a_row), rows, First<T, W>(columns));
 }
 
-/// `count` products one after the other, a_next, b_next and c_next apart, with up to W columns. Unless b_column is 1, b
-/// is turned into the panel first.
-template <class T, int W, int R> struct Batch {
-  Int count, a_next, b_next, c_next, b_column;
-  T* panel;
-
-  BURLAB_NOINLINE BURLAB_WIDE void multiply(const Factors<T>& factors, Int rows, Int columns) const {
-    Factors<T> f = factors;
-    const Blocks<R> blocks(rows, f.a_row);
-    const First<T, W> last(columns);
-    Int b_columns[W];
-    if (b_column != 1) place_rows(b_columns, columns, b_column);
-    BURLAB_ONE_BY_ONE
-    for (Int at = 0; at < count; ++at, f.a += a_next, f.c += c_next) {
-      f.b = factors.b + at * b_next;
-      if (b_column != 1) {
-        turn<T, W>(panel, W, f.b, b_columns, factors.b_depth, f.depth);
-        f.b = panel;
-        f.b_depth = W;
-      }
-      multiply_rows<T, W, R, 1, false>(f, blocks, rows, last);
-    }
-  }
-};
-
 }  // namespace burlab::kernels
 BURLAB_END
