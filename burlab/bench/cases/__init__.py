@@ -7,16 +7,18 @@ from burlab.bench.problem import Case
 from burlab.errors import ArgumentError
 
 NAMES = ("tiny", "micrograd", "save", "load", "mlp", "gpt", "energy", "start", "growth", "threads")
+_PAPER = dict(zip((f"exp{k}" for k in range(1, 8)), NAMES, strict=False))  # the first seven, by the paper's numbers
 
 
 @cache
 def find(name: str) -> Case:
-    """The case with this name; ArgumentError, with the names there are, where there is none.
+    """The case with this name, or this number in the paper; ArgumentError, with the names there are, where there is none.
 
-    >>> find("tiny").unit
-    'gradient'
+    >>> find("tiny").unit, find("exp6").name
+    ('gradient', 'gpt')
     """
+    name = _PAPER.get(name, name)
     if name not in NAMES:
-        raise ArgumentError(f"there is no case {name!r}. Choose among: {', '.join(NAMES)}.")
+        raise ArgumentError(f"there is no case {name!r}. Choose among: {', '.join(NAMES)}; exp1 to exp7 are the first.")
     case: Case = import_module(f".{name}", __name__).CASE
     return case
