@@ -12,7 +12,7 @@ _PAPER = dict(zip((f"exp{k}" for k in range(1, 8)), NAMES, strict=False))  # the
 
 @cache
 def find(name: str) -> Case:
-    """The case with this name, or this number in the paper; ArgumentError, with the names there are, where there is none.
+    """The case with this name, or number in the paper; ArgumentError, with the names there are, where there is none.
 
     >>> find("tiny").unit, find("exp6").name
     ('gradient', 'gpt')
