@@ -78,7 +78,6 @@ class Cpp(Gradient):
         self._problem = problem
         self._points = np.ascontiguousarray(problem.points)
         self._out = np.zeros((len(self._points), 1 + len(problem.names)))
-        self._visits = (ctypes.c_int64 * 2)()
         self.jit = timed(lambda: self._compile(text))
 
     def _compile(self, text: str) -> None:
@@ -87,17 +86,18 @@ class Cpp(Gradient):
         self._call = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(address(f"{unit}_run"))
         self._run(1)
 
-    def _run(self, count: int) -> None:
+    def _run(self, count: int, visits: Any = None) -> None:
         points, out = self._points.ctypes.data, self._out.ctypes.data
-        if status := self._call(count, points, len(self._points), out, self._visits):
+        if status := self._call(count, points, len(self._points), out, visits):
             raise RuntimeError(f"the tape reports status {status}")
 
     def answer(self, point: int, dtype: str) -> Answer:
         """See Task."""
         del dtype
         self._out[:] = np.nan
-        self._run(point + 1)
-        return answer_of(self._problem.names, self._out[point], (self._visits[0], self._visits[1]))
+        visits = (ctypes.c_int64 * 2)()
+        self._run(point + 1, visits)
+        return answer_of(self._problem.names, self._out[point], (visits[0], visits[1]))
 
     def repeat(self, count: int) -> float:
         """See Task."""

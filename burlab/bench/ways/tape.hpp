@@ -42,8 +42,8 @@ BURLAB_COLD Int visited(const Tape& tape) {
   return count;
 }
 
-/// Record `formula(Opaque* leaves)` at the points in turn and sweep. out: (m, 1 + k); visits: what the last sweep came
-/// by, and what it had to.
+/// Record `formula(Opaque* leaves)` at the points in turn and sweep. out: (m, 1 + k); visits, unless null: what the
+/// last sweep came by, and what it had to.
 template <Int k, class F>
 BURLAB_INLINE Int record_in_turn(Tape& tape, Int count, const double* points, Int m, double* out, Int* visits,
                                  F formula) {
@@ -59,8 +59,10 @@ BURLAB_INLINE Int record_in_turn(Tape& tape, Int count, const double* points, In
     for (Int j = 0; j < k; ++j) to[1 + j] = x[j].v.grad();
     root = y.index();
   });
-  visits[0] = visited(tape);
-  visits[1] = reachable(tape, root);
+  if (visits) {
+    visits[0] = visited(tape);
+    visits[1] = reachable(tape, root);
+  }
   return tape.status();
 }
 
