@@ -13,6 +13,7 @@ from burlab.errors import BurlabError
 from burlab.graph import Graph, Node
 from burlab.graph.simplify import simplify
 from burlab.runtime.coerce import Array, ArraySpec
+from burlab.runtime.garbage import uncollected
 from burlab.runtime.gate import Function, Slow, gate_is_open, make_callable, pointers
 from burlab.runtime.status import Status, split
 
@@ -183,6 +184,7 @@ def build(
     return _built(simplify(graph), gear, strict=strict, check_finite=check_finite, remat=remat)
 
 
+@uncollected()
 def _built(
     graph: Graph, gear: Gear, *, strict: bool, check_finite: bool, onto: bool = False, remat: Remat | None = None
 ) -> Executable:

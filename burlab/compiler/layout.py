@@ -154,6 +154,9 @@ def locate(graph: Graph, wants_dense: Callable[[Node], bool], windows: Container
             seen = VIEWS[n.op](n, refs[n.inputs[0]])
         elif n in windows:
             seen = _window(n, refs[n.inputs[0]])
+        if seen is None and not n.shape:
+            refs[n] = Ref(n, 0, ())
+            continue
         if seen is None or (n in dense and not is_dense(n.shape, seen.strides)):
             seen = Ref(n, 0, dense_strides(n.shape))
         strides = tuple(0 if size == 1 else stride for size, stride in zip(n.shape, seen.strides, strict=True))

@@ -4,7 +4,7 @@ Both gears carry out plans. The compiled gear plans fused loops that read throug
 kernel per node, on dense arrays.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -143,7 +143,8 @@ def make_plan(
     windows = find_windows(graph, is_elementwise) if fuse else ()
     refs = locate(graph, lambda n: n.op in DENSE_OPERANDS or (is_elementwise(n) and not fuses(n)), windows)
     homes, copies = _outputs(graph, refs)
-    stages = schedule(graph, refs, fuses, lambda n: not fuse or (onto and n in homes), after)
+    alone = _alone(graph, refs, fuses) if numbers else None
+    stages = alone or schedule(graph, refs, fuses, lambda n: not fuse or (onto and n in homes), after)
     routines = {
         # no stretches in sub-graphs: their numbers would lie behind the memory that is planned for a part here
         e.nodes[0]: routine(e, refs, lambda g: make_plan(g, fuse=fuse, strict=strict))
@@ -168,9 +169,15 @@ def _never(_: Node) -> bool:
     return False
 
 
+def _alone(graph: Graph, refs: dict[Node, Ref], fuses: Callable[[Node], bool]) -> list[Stage] | None:
+    """One stage of all nodes where these are single numbers: the graph's order serves, and runs get their own."""
+    work = tuple(n for n in graph.nodes if n.op not in LEAVES and refs[n].root is n)
+    return [Stage(work, Domain(()))] if work and all(not n.shape and fuses(n) for n in work) else None
+
+
 def is_short(n: Node) -> bool:
     """Whether an elementwise node is one number, or as many in a row as there are lanes."""
-    return is_elementwise(n) and (n.size == 1 or (n.size in LANES and n.size in n.shape))
+    return (not n.shape or n.size == 1 or (n.size in LANES and n.size in n.shape)) and is_elementwise(n)
 
 
 def watched(plan: Plan) -> Plan:

@@ -58,7 +58,7 @@ class Node:
     @property
     def size(self) -> int:
         """Number of elements."""
-        return math.prod(self.shape)
+        return math.prod(self.shape) if self.shape else 1
 
     @property
     def nbytes(self) -> int:

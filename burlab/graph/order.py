@@ -16,5 +16,8 @@ def topological(outputs: Sequence[Node], known: Iterable[Node] = ()) -> list[Nod
             order.append(stack.pop())  # pyright: ignore[reportArgumentType] - a mark lies on its node
         elif n not in seen:
             seen.add(n)
-            stack += (n, None, *reversed(n.inputs))
+            if n.inputs:
+                stack += (n, None, *[x for x in reversed(n.inputs) if x not in seen])
+            else:
+                order.append(n)
     return order

@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from burlab.runtime.garbage import uncollected
+
 from .control import CONTROL, with_graphs
 from .graph import Graph, Region
 from .linear import broadcast, contract, reshape, slice_, transpose
 from .node import Node, constant
 from .order import topological
 from .origin import derived_from
-from .substitute import copy, inline, keep, rebuild
+from .substitute import inline, keep, rebuild
 
 _FOLDED: dict[str, Callable[..., Any]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "neg": np.negative, "square": np.square,
@@ -27,6 +29,7 @@ _FOLDED: dict[str, Callable[..., Any]] = {
 _LARGEST_FOLD = 4096  # elements: larger known arrays are computed by the kernel, not carried in its text
 
 
+@uncollected()
 def simplify(graph: Graph) -> Graph:
     """The same function with fewer nodes. Inputs keep their order, also where they are unused."""
     unique: dict[Any, Node] = {}
@@ -40,10 +43,11 @@ def simplify(graph: Graph) -> Graph:
         """The one node that computes this; rules make a few new inputs at once, which are looked up as well."""
         if n in settled:
             return n
-        inputs = tuple(intern(x) for x in n.inputs)
-        one = unique.setdefault(_identity(n, inputs), n)
-        if one is n and any(a is not b for a, b in zip(inputs, n.inputs, strict=True)):
-            one = unique[_identity(n, inputs)] = copy(n, inputs)
+        inputs = tuple([x if x in settled else intern(x) for x in n.inputs])
+        identity = _identity(n, inputs)
+        one = unique.setdefault(identity, n)
+        if one is n:
+            one = unique[identity] = keep(n, inputs)
         settled.add(one)
         return one
 

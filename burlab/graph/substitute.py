@@ -13,15 +13,16 @@ def rebuild(
 ) -> list[Node]:
     """The outputs made anew from `known` replacements; `rule(node, new inputs)` makes each other node."""
     for n in topological(outputs, known):
-        known[n] = rule(n, tuple(known[x] for x in n.inputs))
+        known[n] = rule(n, tuple([known[x] for x in n.inputs]))
     return [known[y] for y in outputs]
 
 
 def keep(n: Node, inputs: tuple[Node, ...]) -> Node:
     """The node itself if its inputs are unchanged, else the same operation on the new ones."""
-    if all(a is b for a, b in zip(inputs, n.inputs, strict=True)):
-        return n
-    return copy(n, inputs)
+    for a, b in zip(inputs, n.inputs, strict=True):
+        if a is not b:
+            return copy(n, inputs)
+    return n
 
 
 def copy(n: Node, inputs: tuple[Node, ...]) -> Node:

@@ -7,6 +7,8 @@ operations below have a tangent of their own. Everything else has no derivative.
 
 from collections.abc import Iterable, Sequence
 
+from burlab.runtime.garbage import uncollected
+
 from . import branches, turns
 from .compose import zeros
 from .control import CONTROL
@@ -37,6 +39,7 @@ def jvp(outputs: Sequence[Node], inputs: Sequence[Node], tangents: Sequence[Node
     return [known[y] if y in known else zeros(y.shape, y.dtype) for y in outputs]
 
 
+@uncollected()
 def vjp(outputs: Sequence[Node], inputs: Sequence[Node], cotangents: Sequence[Node]) -> list[Node]:
     """The cotangents of the inputs: the sum over outputs of J' g."""
     order = between(inputs, outputs)
