@@ -1,7 +1,10 @@
 """A Kernel: one function compiled for arguments of certain shapes, its derivatives, and everything there is to see."""
 
 import inspect
+import os
+import re
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -10,11 +13,13 @@ from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
 from burlab.graph import Graph, Node, tree
 from burlab.graph.simplify import simplify
 from burlab.graph.trace import Spec, Static, argument_names, specs_of, trace
-from burlab.runtime.coerce import coerce_input
+from burlab.runtime.coerce import Array, ArraySpec, coerce_input
 
 from .executable import build
+from .export import header, main
 from .footprint import footprint
 from .function import Program, as_input
+from .plan import Plan, make_plan
 from .profile import Profile, profile
 
 Gear = Literal["compiled", "replay"]
@@ -146,14 +151,47 @@ class Kernel:
         >>> p.total == sum(row.nanoseconds for row in p.rows), p.rows[-1].phase
         (True, 'residual')
         """
+        return profile(self._main.executable, self._arrays(args), self.__name__)
+
+    def _arrays(self, args: tuple[Any, ...]) -> list[Array]:
+        """Arguments of the main program as arrays that fit."""
         leaves, structure = tree.flatten(args)
         self._check_structure(structure, self._structure)
         self._check_specs(leaves, args)
         program = self._main
-        arrays = [
+        return [
             coerce_input(x, spec) for x, spec in zip(program.arrays(leaves), program.executable.inputs, strict=True)
         ]
-        return profile(program.executable, arrays, self.__name__)
+
+    def to_cpp(self) -> str:
+        """One C++20 header with what `value_and_grad` computes (or the value), which needs no burlab: see `export`."""
+        return header(self._exported(), *self._faces(), self._identifier())
+
+    def export(self, folder: "str | os.PathLike[str]", *args: Any) -> None:
+        """Write standalone C++ into a folder: `<name>.hpp`, see `to_cpp`, and `main.cpp`.
+
+        The program runs the function on `args` (the examples of `burlab.compile` if there are none), compares with what
+        burlab computes for them now, and ends with 0 if they agree: `g++ -std=c++20 -O2 main.cpp && ./a.out`. Numbers
+        may differ in the last digits, since another compiler contracts and vectorises in other ways.
+        """
+        arrays = self._arrays(args or self._examples)
+        results = [np.asarray(y) for y in self._main.executable(*arrays)]
+        name, place = self._identifier(), Path(folder)
+        text = self.to_cpp()
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"{name}.hpp").write_text(text, encoding="utf-8")
+        (place / "main.cpp").write_text(main(name, arrays, results), encoding="utf-8")
+
+    def _exported(self) -> Plan:
+        plan = self._main.executable.plan
+        return make_plan(plan.graph, fuse=True, strict=self._options["strict"], after=plan.after)
+
+    def _faces(self) -> tuple[tuple[ArraySpec, ...], tuple[ArraySpec, ...]]:
+        executable = self._main.executable
+        return executable.inputs, executable.outputs
+
+    def _identifier(self) -> str:
+        return self.__name__ if re.fullmatch(r"[A-Za-z]\w*", self.__name__, re.ASCII) else "kernel"
 
     @property
     def _main(self) -> Program:

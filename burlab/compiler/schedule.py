@@ -98,6 +98,7 @@ class _Scheduler:
     ) -> None:
         self.refs = refs
         self.fuses = fuses
+        self.after = after
         found, reductions = domains(graph, refs, fuses)
         self.reductions = {n for n in reductions if not apart(n)}
         self.queue = _Queue(graph.index, found)
@@ -111,12 +112,16 @@ class _Scheduler:
         for n in graph.nodes:
             if n.op in LEAVES or refs[n].root is not n:
                 continue
-            roots = {refs[x].root for x in n.inputs}.union(after.get(n, ()))
+            roots = self.needs(n)
             self.waits[n] = self.missing[n] = sum(root.op not in LEAVES for root in roots)
             for root in roots:
                 self.users[root].append(n)
             if not self.waits[n]:
                 self.queue.push(n, self.home(n))
+
+    def needs(self, n: Node) -> set[Node]:
+        """The roots that a node waits for."""
+        return {self.refs[x].root for x in (*n.inputs, *self.after.get(n, ()))}
 
     def home(self, n: Node) -> _Home | None:
         """Which groups may take a node; None for the library's."""
@@ -140,6 +145,7 @@ class _Scheduler:
                 continue
             domain = self.queue.next_group()
             if domain is None:
+                assert not any(self.waits.values()), "`after` goes round in a circle"
                 return
             stage = self.group(domain)
             if stage.nodes:
@@ -207,7 +213,7 @@ class _Scheduler:
         """Queue the parked operands of a node that waits for nothing else."""
         if self.missing[user] or not self.waits[user]:
             return
-        for n in {self.refs[x].root for x in user.inputs} & self.asleep:
+        for n in self.needs(user) & self.asleep:
             self.asleep.remove(n)
             self.queue.push(n, self.home(n))
 
