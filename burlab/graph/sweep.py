@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from burlab.runtime.garbage import uncollected
 
-from . import branches, turns
+from . import branches, turns, turns_back
 from .compose import zeros
 from .control import CONTROL
 from .elementwise import node
@@ -55,7 +55,7 @@ def vjp(outputs: Sequence[Node], inputs: Sequence[Node], cotangents: Sequence[No
         given = [(y, received[y]) for y in scans.get(n, (n,)) if y in received]
         if given:
             with derived_from(n):
-                for x, g in turns.backward(given, active) if n.op == "scan" else _backward(*given[0], active):
+                for x, g in turns_back.backward(given, active) if n.op == "scan" else _backward(*given[0], active):
                     _accumulate(received, x, g)
     return [received[x] if x in received else zeros(x.shape, x.dtype) for x in inputs]
 

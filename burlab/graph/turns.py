@@ -1,25 +1,16 @@
-"""Derivatives of `scan`: each is another scan.
-
-Forward: the tangents are carried, stacked and read beside the values. Reverse: a scan over the same elements from the
-other end, which reads the trails of the carries, computes each turn again, and carries the cotangents of the carries
-and the sums of the cotangents of what the body reads from around it.
-"""
+"""Which derivatives reach what in a `scan`, and forward mode: another scan, with tangents beside all values."""
 
 from collections.abc import Container, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from .compose import zeros
-from .elementwise import node
 from .graph import Graph, Region, Turns
 from .node import Node
-from .order import topological
 from .scan import result, turns_of
 
-Shares = list[tuple[Node, Node]]
 
-
-class _Parts(NamedTuple):
+class Parts(NamedTuple):
     """Numbers of inputs of a body by kind: carries, sequences, values from around it."""
 
     carries: tuple[int, ...]
@@ -28,25 +19,27 @@ class _Parts(NamedTuple):
 
     @property
     def all(self) -> tuple[int, ...]:
+        """All of them, in order."""
         return (*self.carries, *self.sequences, *self.captured)
 
 
 def flows(n: Node, reached: set[Node]) -> bool:
     """Whether a derivative by what is reached passes to this result."""
     region, item = n.params.region, n.params.item
-    moving, active = _moving(region, _seeds(n.inputs, reached))
+    moving, active = moving_of(region, seeds_of(n.inputs, reached))
     count = len(region.graphs[0].outputs)
     if item >= count:
         return item - count in moving
     return item in moving if item < turns_of(region).carries else item in active
 
 
-def _seeds(inputs: Sequence[Node], reached: Container[Node]) -> frozenset[int]:
+def seeds_of(inputs: Sequence[Node], reached: Container[Node]) -> frozenset[int]:
+    """Which inputs are reached."""
     return frozenset(k for k, x in enumerate(inputs) if x in reached)
 
 
 @lru_cache(maxsize=256)
-def _moving(region: Region, seeds: frozenset[int]) -> tuple[frozenset[int], frozenset[int]]:
+def moving_of(region: Region, seeds: frozenset[int]) -> tuple[frozenset[int], frozenset[int]]:
     """The inputs of the body that a derivative reaches in some turn, and the outputs."""
     from .sweep import between
 
@@ -61,10 +54,11 @@ def _moving(region: Region, seeds: frozenset[int]) -> tuple[frozenset[int], froz
         moving |= new
 
 
-def _split(numbers: Iterable[int], turns: Turns) -> _Parts:
+def split(numbers: Iterable[int], turns: Turns) -> Parts:
+    """Numbers of inputs by kind, in order."""
     order = sorted(numbers)
     end = turns.carries + turns.sequences
-    return _Parts(
+    return Parts(
         tuple(k for k in order if k < turns.carries),
         tuple(k for k in order if turns.carries <= k < end),
         tuple(k for k in order if k >= end),
@@ -89,7 +83,7 @@ class Pushed(NamedTuple):
 def pushed(n: Node, tangents: dict[Node, Node]) -> Pushed:
     """The execution that gives the tangents of all results of a node's execution."""
     turns = turns_of(n.params.region)
-    region, moving, items = _pushed(n.params.region, _seeds(n.inputs, tangents))
+    region, moving, items = _pushed(n.params.region, seeds_of(n.inputs, tangents))
     end = turns.carries + turns.sequences
     starts = [tangents[x] if x in tangents else zeros(x.shape, x.dtype) for x in (n.inputs[k] for k in moving.carries)]
     along = [[tangents[n.inputs[k]] for k in part] for part in (moving.sequences, moving.captured)]
@@ -99,14 +93,14 @@ def pushed(n: Node, tangents: dict[Node, Node]) -> Pushed:
 
 
 @lru_cache(maxsize=256)
-def _pushed(region: Region, seeds: frozenset[int]) -> tuple[Region, _Parts, dict[int, int]]:
+def _pushed(region: Region, seeds: frozenset[int]) -> tuple[Region, Parts, dict[int, int]]:
     from .sweep import jvp
 
     body, turns = region.graphs[0], turns_of(region)
-    reached, active = _moving(region, seeds)
-    moving = _split(reached, turns)
+    reached, active = moving_of(region, seeds)
+    moving = split(reached, turns)
     stacks = [k for k in sorted(active) if k >= turns.carries]
-    tangent = {k: _like(body.inputs[k]) for k in moving.all}
+    tangent = {k: like(body.inputs[k]) for k in moving.all}
     moves = jvp(body.outputs, [body.inputs[k] for k in moving.all], [tangent[k] for k in moving.all])
     end = turns.carries + turns.sequences
     inputs = (
@@ -124,88 +118,6 @@ def _pushed(region: Region, seeds: frozenset[int]) -> tuple[Region, _Parts, dict
     return Region((Graph(inputs, outputs),), more), moving, items
 
 
-def _like(x: Node) -> Node:
+def like(x: Node) -> Node:
+    """An input of the form of a node."""
     return Node("input", (), None, x.shape, x.dtype)
-
-
-# Reverse mode.
-
-
-def backward(given: Sequence[tuple[Node, Node]], active: set[Node]) -> Shares:
-    """The inputs of one execution that matter, each with its share.
-
-    given: all results of the execution that have a cotangent, with it.
-    """
-    first = given[0][0]
-    region, inputs = first.params.region, first.inputs
-    body, turns = region.graphs[0], turns_of(region)
-    seeds = _seeds(inputs, active)
-    cotangents: dict[int, Node] = {}
-    for n, g in given:  # a result may stand in the graph as several nodes
-        cotangents[n.params.item] = _added(g, cotangents.get(n.params.item))
-    pull = _Pull(region, seeds, frozenset(cotangents))
-    count = len(body.outputs)
-    read = pull.read
-    start = [
-        cotangents[k] if k in cotangents else zeros(body.inputs[k].shape, body.inputs[k].dtype) for k in pull.carries
-    ]
-    sums = [zeros(inputs[k].shape, inputs[k].dtype) for k in pull.wanted.captured]
-    trails = [result(inputs, region, count + k) for k in read.carries]
-    outer = (
-        *(*start, *sums),
-        *(*trails, *(inputs[k] for k in read.sequences), *(cotangents[k] for k in pull.stacks)),
-        *(inputs[k] for k in read.captured),
-    )
-    found = Region((pull.graph,), Turns(len(start) + len(sums), len(outer) - len(start) - len(sums)
-                                        - len(read.captured), turns.length, not turns.reverse))  # fmt: skip
-    ends = (*pull.carries, *pull.wanted.captured, *pull.wanted.sequences)
-    return [(inputs[k], result(outer, found, at)) for at, k in enumerate(ends) if k in seeds]
-
-
-class _Pull:
-    """The body of a reverse scan.
-
-    carries: those whose cotangents are carried. wanted: the inputs whose shares are asked for. stacks: the stacked
-    results (trails among them) with a cotangent. read: the inputs of the forward body that this one needs again.
-    """
-
-    def __init__(self, region: Region, seeds: frozenset[int], given: frozenset[int]) -> None:
-        from .sweep import vjp
-
-        body, turns = region.graphs[0], turns_of(region)
-        moving, active = _moving(region, seeds)
-        count = len(body.outputs)
-        self.carries = _split(moving, turns).carries
-        self.wanted = _split(seeds, turns)
-        stacked = [k for k in sorted(given) if turns.carries <= k < count and k in active]
-        trails = [k for k in sorted(given) if k >= count]
-        self.stacks = [*stacked, *trails]
-        ends = [_like(body.inputs[k]) for k in self.carries]
-        sums = [_like(body.inputs[k]) for k in self.wanted.captured]
-        pulled = {k: _like(body.outputs[k] if k < count else body.inputs[k - count]) for k in self.stacks}
-        by = (*self.carries, *self.wanted.captured, *self.wanted.sequences)
-        shares = vjp(
-            [body.outputs[k] for k in (*self.carries, *stacked)],
-            [body.inputs[k] for k in by],
-            [*ends, *(pulled[k] for k in stacked)],
-        )
-        later = iter(shares)
-        outputs = [
-            *(_added(next(later), pulled.get(count + k)) for k in self.carries),
-            *(_added(next(later), total) for total in sums),
-            *later,
-        ]
-        needed = {n for n in topological(outputs) if n.op == "input"}
-        self.read = _split((k for k, x in enumerate(body.inputs) if x in needed), turns)
-        self.graph = Graph(
-            (
-                *(*ends, *sums),
-                *(body.inputs[k] for k in (*self.read.carries, *self.read.sequences)),
-                *(*(pulled[k] for k in self.stacks), *(body.inputs[k] for k in self.read.captured)),
-            ),
-            tuple(outputs),
-        )
-
-
-def _added(x: Node, y: Node | None) -> Node:
-    return x if y is None else node("add", x, y)

@@ -142,6 +142,14 @@ def test_one_execution_forward_and_one_back() -> None:
     assert len([step for step in plan.steps if isinstance(step, Execute)]) == 2
 
 
+def test_shares_of_weights_are_summed_after_the_loop() -> None:
+    """The reverse scan carries cotangents of the state only; the factors of the others are stacked, and multiplied."""
+    args = (np.ones((9, 20)), np.ones((20, 20)), np.ones(20))
+    graph = trace(bl.grad(total(ours(rnn), np), argnums=1), args).graph
+    scans = {n.params.region: n.params.region.turns for n in graph.nodes if n.op == "scan"}
+    assert [(turns.carries, turns.reverse) for turns in scans.values()] == [(1, False), (1, True)]
+
+
 def test_memory_of_forward_mode_does_not_grow_with_the_length() -> None:
     def last(w: Any, length: int) -> Any:
         return np.sum(bl.scan(lambda h, _: (np.tanh(w @ h), h), np.ones(3), None, length=length)[0])
