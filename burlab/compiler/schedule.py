@@ -227,6 +227,4 @@ class _Scheduler:
         views = [x for x in user.inputs if self.refs[x].root is n]
         if not domain.reduced:
             return all(x is n for x in views)
-        if n.shape == domain.shape and home.shape != domain.shape:
-            return False  # a row value of an element
         return all(domain.sees(x, self.refs[x]) for x in views)

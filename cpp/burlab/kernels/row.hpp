@@ -1,6 +1,5 @@
 #pragma once
 // What generated loops call to reduce a row: the same functions that the library's kernels call, hence the same bits.
-#include "elementwise.hpp"
 #include "extreme.hpp"
 #include "reduce.hpp"
 
