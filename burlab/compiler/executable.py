@@ -11,6 +11,7 @@ import numpy as np
 from burlab import runtime
 from burlab.errors import BurlabError
 from burlab.graph import Graph, Node
+from burlab.graph.batch import batch
 from burlab.graph.simplify import simplify
 from burlab.runtime.coerce import Array, ArraySpec
 from burlab.runtime.garbage import uncollected
@@ -25,11 +26,13 @@ from .fault import fault
 from .plan import Plan, make_plan
 from .program import linked, replayed
 from .remat import After, Remat, rematerialized
-from .rows import map_rows, prepare
+from .rows import in_tiles, map_rows, prepare
+from .steps import Loop
 
 Gear = Literal["compiled", "replay"]
 MOST_STATEMENTS = 3000  # beyond, compiling takes longer than replaying some 100,000 times
 _PATIENCE = 2.0  # seconds of compiling that need no announcement
+_LANES = 16  # rows that the replay gear maps at a time where there are only numbers
 _LONG = 20_000  # elements of work from which a call lets other Python threads run
 
 
@@ -61,6 +64,7 @@ class Executable:
     __slots__ = (
         "__call__",
         "__weakref__",
+        "_wider",
         "explain",
         "function",
         "gear",
@@ -81,6 +85,7 @@ class Executable:
         self.inputs = _specs(plan.graph.inputs, "argument")
         self.outputs = _specs(plan.graph.outputs, "result")
         self.explain = explain
+        self._wider: dict[tuple[bool, ...], Executable] = {}
         self.slow = Slow(function, self.inputs, self.outputs, explain)
         # A slot of this name is what a call looks up: once the gate is in it, no Python runs between caller and kernel.
         self.__call__ = self._first
@@ -141,8 +146,34 @@ class Executable:
         def explain(outcome: int, row: int) -> None:
             self.explain(outcome, [x[row] if many else x for x, many in zip(ready, batched, strict=True)])
 
-        map_rows(self.function, ready, self.inputs, buffers, n, threads, explain)
+        def run(exe: Executable, arrays: Sequence[Array], buffers: Sequence[Array], rows: int) -> None:
+            map_rows(exe.function, arrays, exe.inputs, buffers, rows, threads, explain)
+
+        rest = n % _LANES if self._widens else n
+        blocks, rows = [slice(0, n - rest), slice(n - rest, n)]
+        if rest < n:
+            tiled = [in_tiles(x[blocks], _LANES) if many else x for x, many in zip(ready, batched, strict=True)]
+            run(self._wide(tuple(batched)), tiled, [in_tiles(y[blocks], _LANES) for y in buffers], n // _LANES)
+        left = [x[rows] if many else x for x, many in zip(ready, batched, strict=True)]
+        run(self, left, [y[rows] for y in buffers], rest)
         return tuple(buffers)
+
+    @property
+    def _widens(self) -> bool:
+        """Whether rows may be taken in lanes, with the same code: the replay gear does where there are only numbers."""
+        return self.gear == "replay" and all(isinstance(step, Loop) and not step.shape for step in self.plan.steps)
+
+    def _wide(self, batched: tuple[bool, ...]) -> "Executable":
+        """The same for as many rows at a time as there are lanes."""
+        if batched not in self._wider:
+            graph = simplify(batch(self.graph, batched, _LANES))
+            self._wider[batched] = _built(
+                graph,
+                "compiled" if self.gear == "compiled" else "replay",
+                strict=self.explain.strict,
+                check_finite=False,
+            )
+        return self._wider[batched]
 
     def __repr__(self) -> str:
         specs = ", ".join(map(str, self.inputs)), ", ".join(map(str, self.outputs))

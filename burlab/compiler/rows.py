@@ -37,6 +37,11 @@ def stacked(specs: Sequence[ArraySpec], batched: Sequence[bool], n: int) -> list
     ]
 
 
+def in_tiles(array: Array, size: int) -> Array:
+    """Rows of an array, `size` by `size`, as rows of one more axis; no copy. Their number is a multiple of it."""
+    return array.reshape(len(array) // size, size, *array.shape[1:])
+
+
 def map_rows(
     function: Function,
     arrays: Sequence[Array],

@@ -104,6 +104,23 @@ def test_map_is_a_call_for_every_row_on_any_number_of_threads(gear, threads):
     assert rows[0].shape == (1000, 3)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_map_of_numbers_has_the_same_bits_in_lanes_and_alone(gear, dtype):
+    rng = np.random.default_rng(2)
+    a, w = rng.normal(size=53).astype(dtype), rng.normal(size=2).astype(dtype)
+
+    def function(x, w):
+        y = np.tanh(x * w[0]) - x * x + np.where(x > 0, np.exp(-x), w[1])
+        return y, y > x, w[0] * w[1], x
+
+    exe = build(traced(function, a[0], w), gear=gear)
+    for n in (0, 1, 15, 16, 17, 53):
+        rows = exe.map([a[:n], w], (True, False), n)
+        single = [exe(x, w) for x in a[:n]]
+        for k, spec in enumerate(exe.outputs):
+            np.testing.assert_array_equal(rows[k], np.array([y[k] for y in single], spec.dtype))
+
+
 def test_map_of_no_rows_one_row_and_awkward_arrays(gear):
     W, X, b = shared_and_batched()
     exe = build(traced(lambda W, x, b: W @ x * b, W, X[0], b[0]), gear=gear)
