@@ -19,9 +19,13 @@ template <bool Largest, class P> BURLAB_INLINE void improve(P& best, const P& ne
   best = ((Largest ? next > best : next < best) | (next != next)) ? next : best;
 }
 
+/// The best lane, by halves, without a branch.
 template <bool Largest, class T, int W> BURLAB_INLINE T extreme_of_lanes(const Packet<T, W>& x) {
-  if constexpr (W == 2) {
-    return beats<Largest>(x[1], x[0]) ? x[1] : x[0];
+  if constexpr (W == 4) {
+    Packet<T, 4> best = x;
+    improve<Largest>(best, __builtin_shufflevector(best, best, 2, 3, 0, 1));
+    improve<Largest>(best, __builtin_shufflevector(best, best, 1, 0, 3, 2));
+    return best[0];
   } else {
     Packet<T, W / 2> low, high;
     std::memcpy(&low, &x, sizeof(low));
