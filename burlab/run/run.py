@@ -157,6 +157,10 @@ class Run:
     def memory(self) -> dict[str, int]:
         """Bytes that the run holds, by what they are for, and their "total".
 
+        parameters: x, twice. gradients: the sums over the batch, one for each open level of a thread's slots, and their
+        mean. activations: what each thread computes gradients in: the kernel's values, and the samples of its tile.
+        scratch: the memory of the update, and tables. history, events, keyframes, path: the record.
+
         >>> import numpy as np, burlab as bl
         >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1000), bl.optim.Momentum(0.1))
         >>> run.memory["parameters"], run.memory["optimizer_state"]  # each twice: a step reads one and writes the other

@@ -16,7 +16,9 @@ from burlab.runtime.doors import doors
 Array = np.ndarray[Any, Any]
 Column = np.ndarray[tuple[int], np.dtype[Any]]
 
-KINDS = ("parameters", "gradients", "optimizer_state", "scratch", "history", "events", "keyframes", "path")
+KINDS = (
+    "parameters", "gradients", "activations", "optimizer_state", "scratch", "history", "events", "keyframes", "path",
+)  # fmt: skip
 """What memory is for: the names of the C++ enumeration `Kind`, in its order."""
 
 _INT, _POINTER = ctypes.c_int64, ctypes.c_void_p

@@ -115,7 +115,7 @@ def test_memory_does_not_grow_with_the_batch():
     )
     for run in (small, large):
         run.step(2)
-    assert large.memory["gradients"] == small.memory["gradients"]
+    assert all(large.memory[kind] == small.memory[kind] for kind in ("gradients", "activations", "scratch"))
 
 
 @pytest.mark.parametrize("tile", [0, 65, 1.5, True])

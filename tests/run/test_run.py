@@ -298,7 +298,9 @@ def test_what_cannot_run_is_refused(call, error, message):
 
 def test_memory_says_what_a_run_holds():
     run = bl.minimize(problem(), START, Adam())
-    kinds = ["parameters", "gradients", "optimizer_state", "scratch", "history", "events", "keyframes", "path"]
+    kinds = [
+        "parameters", "gradients", "activations", "optimizer_state", "scratch", "history", "events", "keyframes", "path",
+    ]  # fmt: skip
     assert list(run.memory) == [*kinds, "total"]
     before = run.memory
     run.step(10_000)

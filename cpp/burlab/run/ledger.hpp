@@ -15,6 +15,7 @@ namespace burlab::run {
 enum class Kind : std::int64_t {
   parameters,
   gradients,
+  activations,
   optimizer_state,
   scratch,
   history,
@@ -22,7 +23,7 @@ enum class Kind : std::int64_t {
   keyframes,
   path,
 };
-inline constexpr std::size_t kKinds = 8;
+inline constexpr std::size_t kKinds = 9;
 
 /// Gives memory in multiples of 64 bytes, aligned to 64, and knows how much of each kind is out. Any thread may ask.
 class Ledger {

@@ -33,15 +33,23 @@ inline std::int64_t slots_of(const Summand& summand, std::int64_t batch) { retur
 /// One thread's share of a sum: a run of slots that is a subtree, with one result per open level.
 class Share {
  public:
-  static std::int64_t bytes(const Summand& summand, std::int64_t slots) {
-    return Memory::rounded(sizeof(Share)) + Evaluator::bytes(summand) +
-           summand.sums.bytes * std::bit_width(static_cast<std::uint64_t>(slots));
+  /// Bytes of itself and of what its evaluator works in.
+  static std::int64_t bytes(const Summand& summand) {
+    return Memory::rounded(sizeof(Share)) + Evaluator::bytes(summand);
+  }
+  /// Bytes of its open levels.
+  static std::int64_t bytes_of_levels(const Summand& summand, std::int64_t slots) {
+    return summand.sums.bytes * std::bit_width(static_cast<std::uint64_t>(slots));
   }
 
-  Share(const Summand& summand, const Stream& stream, std::int64_t first, std::int64_t slots, char* memory)
-      : summand_(summand), evaluate_(summand, stream, memory), batch_(stream.batch), first_(first), slots_(slots) {
-    levels_ = memory + Evaluator::bytes(summand);
-  }
+  Share(const Summand& summand, const Stream& stream, std::int64_t first, std::int64_t slots, char* memory,
+        char* levels)
+      : summand_(summand),
+        evaluate_(summand, stream, memory),
+        batch_(stream.batch),
+        first_(first),
+        slots_(slots),
+        levels_(levels) {}
 
   void begin(const void* const* fixed, std::int64_t step, Key key) {
     evaluate_.begin(fixed, step, key);
@@ -98,19 +106,21 @@ class Sum {
         batch_(stream.batch),
         shares_(std::min(std::bit_floor(static_cast<std::uint64_t>(std::max(threads, 1))),
                          static_cast<std::uint64_t>(slots_of(summand, batch_)))),
-        memory_(ledger, Kind::gradients, static_cast<std::int64_t>(shares_) * Share::bytes(summand, slots())),
+        memory_(ledger, Kind::activations, count() * Share::bytes(summand)),
+        levels_(ledger, Kind::gradients, count() * Share::bytes_of_levels(summand, slots())),
         finish_(ledger, Kind::gradients, finish_bytes(summand)) {
-    for (std::size_t i = 0; i < shares_ && memory_.data() != nullptr; ++i) {
-      char* const part = memory_.data() + static_cast<std::int64_t>(i) * Share::bytes(summand, slots());
-      share_[i] =
-          std::construct_at(reinterpret_cast<Share*>(part), summand, stream, static_cast<std::int64_t>(i) * slots(),
-                            slots(), part + Memory::rounded(sizeof(Share)));
+    for (std::int64_t i = 0; i < count() && memory_.data() != nullptr; ++i) {
+      char* const part = memory_.data() + i * Share::bytes(summand);
+      char* const levels = levels_.data() + i * Share::bytes_of_levels(summand, slots());
+      share_[static_cast<std::size_t>(i)] =
+          std::construct_at(reinterpret_cast<Share*>(part), summand, stream, i * slots(), slots(),
+                            part + Memory::rounded(sizeof(Share)), levels);
     }
   }
 
   /// Whether there was memory for it.
-  bool ready() const { return memory_.data() != nullptr && finish_.data() != nullptr; }
-  std::int64_t bytes() const { return memory_.bytes() + finish_.bytes(); }
+  bool ready() const { return memory_.data() != nullptr && levels_.data() != nullptr && finish_.data() != nullptr; }
+  std::int64_t bytes() const { return memory_.bytes() + levels_.bytes() + finish_.bytes(); }
   int threads() const { return static_cast<int>(shares_); }
 
   void begin(const void* const* fixed, std::int64_t step, Key key) {
@@ -142,6 +152,7 @@ class Sum {
   }
 
  private:
+  std::int64_t count() const { return static_cast<std::int64_t>(shares_); }
   std::int64_t slots() const { return slots_of(summand_, batch_) / static_cast<std::int64_t>(shares_); }  // of a share
 
   static std::int64_t finish_bytes(const Summand& summand) {
@@ -166,7 +177,7 @@ class Sum {
   const Summand& summand_;
   std::int64_t batch_;
   std::size_t shares_;
-  Memory memory_, finish_;
+  Memory memory_, levels_, finish_;
   const void* const* fixed_ = nullptr;
   std::array<Share*, 16> share_{};
 };

@@ -1,0 +1,56 @@
+"""The bytes that a run counts are those that the process gets."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+
+import burlab as bl
+from burlab.compiler.memory import rounded
+
+_FORKS = 24
+_PROGRAM = f"""
+import gc, json, pathlib
+import numpy as np
+import burlab as bl
+
+def resident():
+    gc.collect()
+    return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+rng = np.random.default_rng(0)
+data = rng.integers(0, 65, (256, 8)), rng.integers(0, 65, (256, 8))
+problem = bl.FiniteSum(lambda m, x, y: bl.nn.cross_entropy(m(x), y), data)
+model = bl.nn.GPT(key=bl.random.key(0))
+run = bl.minimize(problem, model, bl.optim.Adam(1e-3), batch=64)
+run.step(2)
+others = [run.fork()]  # what the first one needs besides its memory is there now
+others[0].step(2)
+before = resident()
+for _ in range({_FORKS}):
+    others.append(run.fork())
+    others[-1].step(2)
+grown = resident() - before
+print(json.dumps([grown, run.memory, others[-1].memory]))
+"""
+
+
+def test_a_run_takes_what_it_says() -> None:
+    ran = subprocess.run([sys.executable, "-W", "error", "-c", _PROGRAM], capture_output=True, text=True, check=True)
+    grown, first, memory = json.loads(ran.stdout)
+    assert sum(memory[kind] for kind in memory if kind != "total") == memory["total"]
+    assert 0.9 < grown / _FORKS / memory["total"] < 1.25, (grown / _FORKS, memory)
+    assert first["activations"] == memory["activations"] > 1 << 16
+    assert memory["parameters"] == 2 * rounded(4 * 46_337)
+
+
+def test_activations_are_the_memory_of_the_kernels_of_each_thread() -> None:
+    x, data = np.ones(40), np.ones((64, 40))
+    runs = [
+        bl.minimize(bl.FiniteSum(lambda x, a: np.sum(np.tanh(a * x)), data, threads=n), x, bl.optim.GD(), batch=64)
+        for n in (1, 2)
+    ]
+    one, two = (run.memory for run in runs)
+    assert two["activations"] == 2 * one["activations"] > data[:16].nbytes
+    assert two["parameters"] == one["parameters"]
