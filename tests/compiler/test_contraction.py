@@ -109,6 +109,17 @@ def test_einstein_sums(spec, shapes, dtype, monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("rows", "depth", "columns"), [(1, 1100, 500), (3, 1100, 500), (150, 1100, 40), (70, 20, 600)])
+def test_products_larger_than_caches(rows, depth, columns, dtype, monkeypatch):
+    for left, right in (("plain", "plain"), ("transposed", "plain"), ("plain", "transposed")):
+        a, view_a = operand(dtype, left, rows, depth)
+        b, view_b = operand(dtype, right, depth, columns)
+        got, _ = both(monkeypatch, lambda a, b: view_a(a) @ view_b(b), a, b)  # noqa: B023, called in this turn
+        x, y = view_a(a).astype(float), view_b(b).astype(float)
+        assert np.abs(got - x @ y).max() <= tolerance(dtype, depth) * (np.abs(x) @ np.abs(y)).max()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("depth", [64, 65, 255, 256, 257, 1000])
 def test_long_sums_with_a_vector_run_in_lanes(depth, dtype, monkeypatch):
     for rows in (2, 3, 8, 9, 21):

@@ -11,6 +11,7 @@ namespace burlab::kernels {
 template <class T, int Bytes, int Rows, int Packets> struct Gemm {
   static constexpr int W = Bytes / static_cast<int>(sizeof(T));
   static constexpr Int kDepth = 128;  // rows of a panel, so that it stays in the nearest cache
+  static constexpr Int kStream = 32;  // rows of b that are read side by side
   static constexpr Int kWide = 256;   // numbers apart, from which rows lie in different pages
 
   static BURLAB_WIDE Status run(const Int* descriptor, void* out, const void* left, const void* right,
@@ -30,22 +31,34 @@ template <class T, int Bytes, int Rows, int Packets> struct Gemm {
              outer_product(d, a, b, c, adds);
              return;
            }
-           const Int some = rows_at_once(d);
+           // A single block of rows reads b once: row by row where b comes from memory, which is what takes time then.
+           const bool large = d.k * d.n * static_cast<Int>(sizeof(T)) > Int(1) << 21;
+           const Int deep = large && d.m <= Rows && d.b_n == 1 ? kStream : d.k;
+           Contraction part = d;
            BURLAB_ONE_BY_ONE
-           for (Int i = 0; i < d.m; i += some, a += some * d.a_m, c += some * d.c_m) {
-             const Int rows = d.m - i < some ? d.m - i : some;
-             BURLAB_ONE_BY_ONE
-             for (Int j = 0; j < d.n;) {
-               const Int width = panel_width(d.n - j);
-               column_panel(d, a, b + j * d.b_n, c + j, rows, width, adds, panel);
-               j += width;
-             }
+           for (Int k = 0; k < d.k; k += deep, a += deep * d.a_k, b += deep * d.b_k) {
+             part.k = d.k - k < deep ? d.k - k : deep;
+             all_panels(part, a, b, c, adds || k > 0, panel);
            }
          });
     return Ok;
   }
 
  private:
+  static BURLAB_INLINE void all_panels(const Contraction& d, const T* a, const T* b, T* c, bool adds, T* panel) {
+    const Int some = rows_at_once(d);
+    BURLAB_ONE_BY_ONE
+    for (Int i = 0; i < d.m; i += some, a += some * d.a_m, c += some * d.c_m) {
+      const Int rows = d.m - i < some ? d.m - i : some;
+      BURLAB_ONE_BY_ONE
+      for (Int j = 0; j < d.n;) {
+        const Int width = panel_width(d.n - j);
+        column_panel(d, a, b + j * d.b_n, c + j, rows, width, adds, panel);
+        j += width;
+      }
+    }
+  }
+
   /// One product for each number of c: whole rows are written one after the other.
   static BURLAB_NOINLINE BURLAB_WIDE void outer_product(const Contraction& d, const T* a, const T* b, T* c, bool adds) {
     const Int whole = d.n / W * W;
