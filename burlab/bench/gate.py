@@ -73,8 +73,8 @@ def check_differences(
     value: Callable[[Mapping[str, Array]], float],
     x: Mapping[str, Array],
     gradients: Mapping[str, Array],
-    seed: int = 0,
     step: float = 1e-4,
+    seed: int = 0,
 ) -> tuple[float, list[str]]:
     """Each tensor's derivative along a random direction against (f(x + h u) - f(x - h u)) / 2h in float64.
 

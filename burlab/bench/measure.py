@@ -141,7 +141,7 @@ def _differences(problem: Problem, answer: Answer) -> tuple[float | None, list[s
         def mean(x: Mapping[str, Array]) -> float:
             return float(loss(PLAIN, x, *data).mean())
 
-        return check_differences(mean, problem.parameters, answer.gradients)
+        return check_differences(mean, problem.parameters, answer.gradients, problem.difference)
     return None, []
 
 

@@ -31,8 +31,9 @@ class Training:
     """Steps of gradient descent on the mean of a loss over batches of samples, taken in their order.
 
     loss: (words, parameters, inputs, targets) -> the loss of each sample, for any leading axes of inputs and targets.
-    parameters: name -> array, float64. inputs, targets: leading axis n, integers. batch: samples per step. lr: step
-    size. threads: how many may work. kind: which model of another library is the same.
+    parameters: name -> array, float64. inputs, targets: leading axis n, integers. batch: samples per step. kind:
+    which model of another library is the same. lr: step size. dtype: of the steps that are timed.
+    difference: how far central differences go, less than what keeps relu from its kinks.
     """
 
     loss: Callable[..., Any]
@@ -41,9 +42,9 @@ class Training:
     targets: Array
     batch: int
     kind: str
-    settings: Mapping[str, int]
     lr: float = 0.1
     dtype: str = "float32"
+    difference: float = 1e-4
 
     def batch_of(self, step: int) -> slice:
         """The samples of a step; n is a multiple of the batch."""

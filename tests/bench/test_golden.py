@@ -56,6 +56,26 @@ def test_the_seed_of_the_gpt_is_the_one_that_keeps_farthest_from_kinks():
     assert gpt.margin(dict(problem.parameters), tokens, targets) == max(margins) > min(margins)
 
 
+def test_no_relu_passes_its_kink_within_a_difference():
+    from burlab.bench.cases import gpt
+
+    problem = gpt.problem({"batch": 64})
+    data, rng = (problem.inputs[:64], problem.targets[:64]), np.random.default_rng(0)
+
+    def signs(p: dict[str, np.ndarray]) -> np.ndarray:
+        seen: list[np.ndarray] = []
+        problem.loss(PLAIN, p, *data, seen)
+        return np.stack(seen) > 0
+
+    p = dict(problem.parameters)
+    here = signs(p)
+    for name in ("token", "0.qkv", "0.norm2", "0.shift2", "0.up", "3.norm2", "3.shift2", "3.up_bias", "5.up"):
+        u = rng.choice([-1.0, 1.0], p[name].shape) / np.sqrt(p[name].size)
+        for way in (1.0, -1.0):
+            there = signs({**p, name: p[name] + way * problem.difference * u})
+            np.testing.assert_array_equal(there, here, err_msg=name)
+
+
 def test_the_loss_of_a_batch_is_that_of_its_samples():
     problem = find("gpt").problem({"batch": 2})
     together = problem.loss(PLAIN, problem.parameters, problem.inputs[:3], problem.targets[:3])

@@ -97,7 +97,8 @@ def _parameters(samples: int) -> dict[str, Array]:
 def problem(size: Size) -> Training:
     """The gate looks at the first two batches."""
     tokens, targets = _data()
-    return Training(loss, _parameters(2 * size["batch"]), tokens, targets, size["batch"], "gpt", dict(size))
+    parameters, batch = _parameters(2 * size["batch"]), size["batch"]
+    return Training(loss, parameters, tokens, targets, batch, "gpt", difference=2e-6)
 
 
 CASE = Case(

@@ -49,7 +49,7 @@ def _data() -> tuple[Array, Array]:
 def problem(size: Size) -> Training:
     """No kinks: any seed will do."""
     contexts, targets = _data()
-    return Training(loss, start(size["hidden"]), contexts, targets, size["batch"], "mlp", dict(size))
+    return Training(loss, start(size["hidden"]), contexts, targets, size["batch"], "mlp")
 
 
 CASE = Case(
