@@ -1,0 +1,95 @@
+"""Stretches of numbers: formulas as multiply-adds, runs in order, places that do not overlap, and long chains."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.compiler.algebra import multiply_adds
+from burlab.compiler.library import Instance
+from burlab.compiler.runs import Run, Term, Values, in_runs, placed
+from burlab.compiler.spelling import FORMULAS
+from burlab.graph.scalar import arity
+
+KINDS = [Instance(name, "", "") for name in "abc"]
+NUMBERS = [0.1, -3.7, 1e-310, -0.0, 0.0, 1e300, np.inf, -np.inf, 1 / 3]
+ALGEBRAIC = [op for op in FORMULAS if multiply_adds(op, arity(op))]
+
+
+def test_what_is_a_sum_or_a_product_is_multiply_adds():
+    assert {"add", "sub", "mul", "neg", "square", "square'0", "cube'0", "tanh'0", "sigmoid'0"} <= {*ALGEBRAIC}
+    assert not {"div", "sin", "relu", "less", "sqrt'0", "logical_and"} & {*ALGEBRAIC}
+
+
+@pytest.mark.parametrize("op", ALGEBRAIC)
+def test_multiply_adds_give_the_bits_of_the_formula(op):
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        arguments = [np.float64(x) for x in rng.choice([*NUMBERS, *rng.normal(size=9)], arity(op))]
+        values = list(arguments)
+        with np.errstate(all="ignore"):
+            formula = FORMULAS[op].format(*(f"x[{k}]" for k in range(8)))
+            expected = eval(formula, {"x": arguments})
+            for step in multiply_adds(op, arity(op)):
+                x, y, z = (v if isinstance(v, float) else values[v] for v in step)
+                values.append(np.float64(x) * y + z)
+        np.testing.assert_array_equal(values[-1], expected)
+        assert np.isnan(expected) or np.signbit(values[-1]) == np.signbit(expected)
+
+
+def random_terms(rng, values, count):
+    terms = []
+    for k in range(count):
+        result = values.new(int(rng.choice([4, 8, 16, 64])))
+        terms.append(Term(KINDS[rng.integers(3)], result, tuple(rng.integers(k, size=2)) if k else ()))
+    return terms
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_runs_hold_every_term_after_its_operands(seed):
+    terms = random_terms(np.random.default_rng(seed), Values(), 60)
+    runs = in_runs(terms)
+    order = [t for run in runs for t in run.terms]
+    assert sorted(t.result for t in order) == list(range(60))
+    made = set()
+    for run in runs:
+        for t in run.terms:
+            assert t.kind is run.kind
+            assert made.issuperset(t.operands)
+            made.add(t.result)
+    assert all(a.kind is not b.kind for a, b in pairwise(runs))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_value_keeps_its_bytes_until_its_last_use(seed):
+    values = Values()
+    terms = random_terms(np.random.default_rng(seed), values, 80)
+    places, end = placed(values, [[Run(KINDS[0], terms[:40])], [Run(KINDS[0], terms[40:])]], 100)
+    held = {}  # byte -> the value that it belongs to
+    for t in terms:
+        for x in t.operands:
+            assert all(held[byte] == x for byte in range(places[x], places[x] + values.sizes[x]))
+        size = values.sizes[t.result]
+        assert 100 < places[t.result] <= end - size
+        assert places[t.result] % min(size, 64) == 0 or size == 16
+        held.update(dict.fromkeys(range(places[t.result], places[t.result] + size), t.result))
+
+
+def test_a_long_chain_is_replayed_with_a_right_gradient_in_little_memory():
+    def chain(x, w):
+        for k in range(5000):
+            x = np.sin(x) * w if k % 3 == 0 else x + w * 0.01
+        return x
+
+    kernel = bl.compile(bl.value_and_grad(chain, argnums=(0, 1)), 0.5, 0.9)
+    value, gradient = kernel(0.5, 0.9)
+    assert ", replay" in repr(kernel._programs["value"].executable)
+
+    def complex_step(dx, dw):
+        x, w = 0.5 + 1e-30j * dx, 0.9 + 1e-30j * dw
+        return chain(x, w).imag * 1e30
+
+    np.testing.assert_allclose(value, chain(0.5, 0.9), rtol=1e-12)
+    np.testing.assert_allclose(gradient, [complex_step(1, 0), complex_step(0, 1)], rtol=1e-9, atol=1e-300)
+    assert kernel.memory["scratch"] + kernel.memory["activations"] < 8 * 5000 * 3
