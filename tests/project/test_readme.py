@@ -1,5 +1,6 @@
 """What the README shows runs and is right, and no page links to nothing."""
 
+import contextlib
 import re
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,12 @@ README = (ROOT / "README.md").read_text()
 
 
 @pytest.fixture(scope="module")
-def shown() -> dict[str, Any]:
-    """The names that the README's examples leave behind."""
-    names: dict[str, Any] = {}
-    for block in re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL):
-        exec(block, names)
+def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The names that the README's examples leave behind, and the folder where they left files."""
+    names: dict[str, Any] = {"folder": tmp_path_factory.mktemp("readme")}
+    with contextlib.chdir(names["folder"]):
+        for block in re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL):
+            exec(block, names)
     return names
 
 
@@ -38,6 +40,15 @@ def test_example_finds_the_minimum(shown: dict[str, Any]):
     f, run = shown["rosenbrock"], shown["run"]
     assert shown["kernel"](run.x) == pytest.approx(f(run.x), rel=1e-12)
     assert f(run.x) < 1e-3 * f(shown["x"])
+
+
+def test_example_trains_a_gpt_and_keeps_it(shown: dict[str, Any]):
+    import burlab as bl
+
+    problem, model, trained, some = shown["problem"], shown["model"], shown["trained"], np.arange(0, 400_000, 9973)
+    assert problem.value(trained, some) < problem.value(model, some) - 1
+    kept = bl.load_parameters(shown["folder"] / "gpt.safetensors", model)
+    np.testing.assert_array_equal(kept.head.weight, trained.head.weight)
 
 
 def test_example_travels_in_time(shown: dict[str, Any]):
