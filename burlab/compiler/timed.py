@@ -31,12 +31,13 @@ _LEAST = 20_000_000  # nanoseconds of repeating, for processors that wake up slo
 class Laps(NamedTuple):
     """What was measured, in nanoseconds: the whole, then a number per step; steps do not include looking at the clock.
 
-    starts: when each step began, counted from the start of the call.
+    starts: when each step began, counted from the start of the call. calls: how many these are the sums of.
     """
 
     total: int
     steps: tuple[int, ...]
     starts: tuple[int, ...]
+    calls: int = 1
 
 
 class _Timed(ctypes.Structure):
@@ -76,7 +77,7 @@ class Twin:
         self._ticks[:] = 0
         look = calls * clock_cost()
         starts = tuple(int(at) for at in np.cumsum(laps)[:-1])
-        return Laps(total, tuple(max(lap - look, 0) for lap in laps[1:]), starts)
+        return Laps(total, tuple(max(lap - look, 0) for lap in laps[1:]), starts, calls)
 
 
 @cache

@@ -10,7 +10,7 @@ from burlab.errors import StatusError
 from burlab.graph import tree
 from burlab.runtime.wait import SLICE
 
-from .doors import CView, Event, fork_doors, loop_doors
+from .doors import CView, Event, Plan, fork_doors, loop_doors
 from .engine import Array
 from .lifetime import adopt, check_awake
 from .loop_feed import LoopFeed
@@ -147,11 +147,16 @@ class Loop:
             pass
         return Loop(self._setup, old.value) if old.value or done != 1 else None
 
-    def fork(self) -> "Loop":
-        """Another loop, at rest where this one is, which knows nothing of what came after."""
+    def fork(self, change: Callable[[Plan], None] | None = None) -> "Loop":
+        """Another loop, at rest where this one is, which knows nothing of what came after.
+
+        change: changes what C++ gets to see; that must stay valid for as long as the loop.
+        """
         other = ctypes.c_void_p()
 
         def copy(plan: Any) -> int:
+            if change is not None:
+                change(plan.contents)
             return self.call("loop_fork", plan, ctypes.byref(other), _PATIENCE, doors=fork_doors)
 
         while not self._setup.open(None, copy):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.compiler.profile import Profile
 from burlab.errors import StatusError
 from burlab.graph import tree
 from burlab.graph.origin import user_line
@@ -18,6 +19,7 @@ from burlab.problems.point import Point
 from .engine import Array, Engine
 from .history import Event, History, events
 from .hypers import Hypers
+from .profile import profile
 from .progress import Bar, open_bar
 from .save import save
 from .stop import ENDLESS, Stopped
@@ -167,6 +169,23 @@ class Run:
         (16000, 16000)
         """
         return self._engine.nbytes()
+
+    def profile(self) -> Profile:
+        """Nanoseconds and bytes of each step of the kernels in one step of the run, in one thread.
+
+        A fork of the run is measured where the run is, which stays as it is: the fastest of some steps. Rows are the
+        sums over all tiles of the batch; what the step takes besides (samples, sums over tiles, norms, validation, the
+        record) is the residual. Raises StatusError for a run of SciPy's, which has no step of its own.
+
+        >>> import numpy as np, burlab as bl
+        >>> run = bl.minimize(lambda x: np.sum(np.tanh(x)), np.ones(100), bl.optim.Adam())
+        >>> p = run.profile()
+        >>> p.nanoseconds("update") > 0, p.total == sum(row.nanoseconds for row in p.rows)
+        (True, True)
+        """
+        with self._moving():
+            self.pause()
+            return profile(self._engine)
 
     def step(self, n: int = 1, *, progress: bool | None = False) -> None:
         """Do n steps and wait for them; fewer where `stop` ends them. A run in the background is paused before.

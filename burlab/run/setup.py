@@ -91,7 +91,7 @@ class Setup:
         ]
 
     def open(self, start: list[Array] | None, act: Callable[[Any], Any]) -> Any:
-        """Call act(plan). start: of the cells, which are copied; None where they come from another run."""
+        """Call act(pointer to the plan). start: of the cells, which are copied; None if they come from another run."""
         ends = np.cumsum([0, *(leaf.nbytes for leaf in self.start.leaves)]).astype(np.int64)
         hyper = np.array(list(self.rule.hyper.values()), np.float64)
         sizes = np.array([math.prod(shape) * dtype.itemsize for shape, dtype in self.cells], np.int64)
@@ -108,7 +108,7 @@ class Setup:
             addresses.ctypes.data if start else None, sizes.ctypes.data,
             *self.budgets, _FEED if self.stop.when else 0, self.stop.criteria,
         )  # fmt: skip
-        return act(ctypes.byref(plan))
+        return act(ctypes.pointer(plan))
 
     def error(self, status: int, sample: int) -> Exception:
         """The exception for how a step ended, if not well. sample: -1 where it was not in the loss."""

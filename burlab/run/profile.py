@@ -1,0 +1,114 @@
+"""Where the time of a step goes: a fork of a loop whose kernels look at a clock."""
+
+import ctypes
+import time
+from typing import Any
+
+from burlab.compiler.account import Phase, accounts
+from burlab.compiler.executable import Executable
+from burlab.compiler.profile import Profile, Row, residual
+from burlab.compiler.timed import Laps, Twin
+from burlab.errors import StatusError
+
+from .doors import Plan
+from .loop import Loop
+from .stop import Stop
+
+_LEAST, _MOST = 10, 1000  # steps that are measured
+_ENOUGH = 0.5  # seconds of measuring
+
+
+def profile(loop: object) -> Profile:
+    """The fastest of some steps of a fork, one after another, and of a fork that looks at no clock in between."""
+    if not isinstance(loop, Loop):
+        raise StatusError("a run of SciPy's has no step of its own to measure. Profile its function: bl.compile(f, x).")
+    timed = _Timed(loop)
+    fork = loop.fork(timed.put)
+    best, rows = 1 << 62, list[Row]()
+    for took in _steps(fork):
+        laps = timed.take()
+        if took < best:
+            best, rows = took, timed.rows(laps)
+    fork.end()
+    plain = loop.fork(_endless)
+    alone = min(_steps(plain))
+    plain.end()
+    name = f"a step on {loop.batch} samples" if loop.batch > 1 else "a step"
+    return Profile(name, loop.setup.update.executable.gear, (*rows, residual(best, rows)), alone)
+
+
+def _steps(loop: Loop) -> Any:
+    """Do steps, and give the nanoseconds of each."""
+    end = time.monotonic() + _ENOUGH
+    for count in range(_MOST):
+        if count >= _LEAST and time.monotonic() > end:
+            return
+        before = loop.view()
+        loop.aim(before.step + 1)
+        while not loop.rests(1.0):
+            pass
+        loop.check()
+        yield round(loop.view().elapsed - before.elapsed)
+
+
+def _endless(plan: Plan) -> None:
+    plan.criteria, plan.feed_rows, plan.threads = Stop().criteria, 0, 1
+
+
+class _Timed:
+    """The kernels of a loop as twins, in the order in which a step calls them, with the phase of those of one phase."""
+
+    def __init__(self, loop: Loop) -> None:
+        setup = loop.setup
+        self.loss = [_Kernel(exe) for exe in setup.samples.executables(int(setup.stream.batch))]
+        self.once = [_Kernel(setup.once.executable)] if setup.once else []
+        self.update = _Kernel(setup.update.executable, "update")
+        self.kernels = [*self.loss, *self.once, self.update]
+        if len(self.loss) > 1:
+            self.loss[1].phase = "backward"  # what finishes a sum of gradients
+
+    def put(self, plan: Plan) -> None:
+        """Have C++ call the twins."""
+        _endless(plan)
+        samples = plan.samples
+        self.loss[0].put(samples.kernel)
+        if samples.tile:
+            self._contexts = self.loss[0].contexts(samples.contexts, samples.tile)
+            samples.contexts = ctypes.addressof(self._contexts)
+        if len(self.loss) > 1:
+            self.loss[1].put(samples.finish)
+        for kernel in self.once:
+            kernel.put(plan.once.kernel)
+        self.update.put(plan.update)
+
+    def take(self) -> list[Laps]:
+        return [kernel.twin.take() for kernel in self.kernels]
+
+    def rows(self, laps: list[Laps]) -> list[Row]:
+        """One after another: `start` leaves no gaps, since tiles of one kernel come in turn."""
+        rows: list[Row] = []
+        start = 0
+        for kernel, times in zip(self.kernels, laps, strict=True):
+            for entry, took in zip(accounts(kernel.executable.plan), times.steps, strict=True):
+                phase = kernel.phase or entry.phase
+                nbytes = entry.nbytes * times.calls
+                rows.append(Row(phase, entry.name, entry.shape, took, nbytes, entry.lines, entry.scope, start))
+                start += took
+        return rows
+
+
+class _Kernel:
+    def __init__(self, executable: Executable, phase: Phase | None = None) -> None:
+        self.executable = executable
+        self.twin = Twin(executable)
+        self.phase: Phase | None = phase
+
+    def put(self, kernel: Any) -> None:
+        """Into a `CKernel`."""
+        function = self.twin.function
+        kernel.function, kernel.context, kernel.workspace = function.address, function.context, function.workspace_bytes
+
+    def contexts(self, place: int, size: int) -> Any:
+        """A table of contexts for those numbers of samples for which there is one at `place`."""
+        given = (ctypes.c_void_p * size).from_address(place)
+        return (ctypes.c_void_p * size)(*(at and self.twin.function.contexts(k + 1) for k, at in enumerate(given)))

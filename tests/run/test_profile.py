@@ -1,0 +1,78 @@
+"""Profiles of a step of a run: its kernels as they are called by the loop, with the update."""
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.errors import StatusError
+
+RNG = np.random.default_rng(0)
+DATA = RNG.normal(size=(100, 12)), RNG.normal(size=100)
+X = {"w": RNG.normal(size=(12, 8)), "v": RNG.normal(size=8)}
+
+
+def loss(p, a, y):
+    with bl.scope("hidden"):
+        h = np.tanh(a @ p["w"])
+    return (h @ p["v"] - y) ** 2
+
+
+def penalty(p):
+    return 1e-3 * (np.sum(p["w"] ** 2) + np.sum(np.abs(p["v"])))
+
+
+def made(batch, threads=1, stop=None):
+    problem = bl.FiniteSum(loss, DATA, regularizer=penalty, threads=threads)
+    return bl.minimize(problem, X, bl.optim.Adam(1e-2), batch=batch, stop=stop or bl.Stop())
+
+
+@pytest.mark.parametrize("batch", [1, 7, 64])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rows_of_all_kernels_add_up_to_the_step(batch, threads):
+    run = made(batch, threads)
+    run.step(3)
+    p = run.profile()
+    assert sum(row.nanoseconds for row in p.rows) == p.total
+    assert all(row.nanoseconds >= 0 for row in p.rows)
+    setup = run._engine.setup
+    kernels = [*setup.samples.executables(batch), setup.once.executable, setup.update.executable]
+    assert len(p.rows) == sum(len(exe.plan.steps) for exe in kernels) + 1
+    for phase in ("forward", "update", "residual"):
+        assert p.nanoseconds(phase) > 0, phase
+    assert p.nbytes("update") >= 7 * 8 * (12 * 8 + 8) - 64  # reads x, g, m, v; writes x, m, v
+    assert any(row.scope == "hidden" for row in p.rows)
+    assert {event["cat"] for event in p.trace_events()} == {"call", *(row.phase for row in p.rows)} - {"residual"}
+
+
+def test_the_run_stays_as_it_is():
+    run, other = made(64), made(64)
+    run.step(5)
+    run.profile()
+    assert run.t == 5
+    run.step(5)
+    other.step(10)
+    for a, b in zip(run.x.values(), other.x.values(), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_the_time_of_a_larger_batch_is_in_its_kernels():
+    small, large = (made(batch).profile() for batch in (2, 100))
+    kernels = [p.nanoseconds("forward") + p.nanoseconds("backward") for p in (small, large)]
+    assert kernels[1] > 2 * kernels[0]
+    assert large.nbytes("forward") > small.nbytes("forward")
+    assert 0.3 * large.alone < large.total < 3 * large.alone + 20_000
+
+
+def test_a_run_that_has_stopped_and_a_plain_function():
+    run = made(8, stop=bl.Stop(steps=2))
+    run.step(10)
+    assert run.t == 2
+    assert run.profile().total > 0
+    rows = bl.minimize(bl.problems.booth(), np.zeros(2), bl.optim.GD(0.01)).profile().rows
+    assert [row.phase for row in rows].count("update") >= 1
+
+
+def test_a_minimizer_of_scipy_has_no_step_of_its_own():
+    run = bl.minimize(bl.problems.booth(), np.zeros(2), bl.optim.SciPy("BFGS"))
+    with pytest.raises(StatusError, match=r"bl\.compile"):
+        run.profile()
