@@ -83,18 +83,18 @@ BURLAB_INLINE char* array(Tables tables, Word which) {
 
 /// Moves W numbers, some bytes from one to the next on either side.
 template <class T, int W> BURLAB_INLINE void move(char* to, Int to_step, const char* from, Int from_step) {
-  if (W == 1 || (to_step == sizeof(T) && from_step == sizeof(T))) {
+  if constexpr (W == 1) {
+    std::memcpy(to, from, sizeof(T));
+  } else if (to_step == sizeof(T) && from_step == sizeof(T)) {
     std::memcpy(to, from, W * sizeof(T));
-    return;
-  }
-  if (to_step == sizeof(T) && from_step == 0) {
+  } else if (to_step == sizeof(T) && from_step == 0) {
     const T number = *reinterpret_cast<const T*>(from);
     BURLAB_LANES
     for (int k = 0; k < W; ++k) reinterpret_cast<T*>(to)[k] = number;
-    return;
+  } else {
+    BURLAB_ONE_BY_ONE
+    for (int k = 0; k < W; ++k) std::memcpy(to + k * to_step, from + k * from_step, sizeof(T));
   }
-  BURLAB_ONE_BY_ONE
-  for (int k = 0; k < W; ++k) std::memcpy(to + k * to_step, from + k * from_step, sizeof(T));
 }
 
 /// Fetch from an array of a table. A term: result, array, first byte, bytes from one lane to the next.
