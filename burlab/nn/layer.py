@@ -53,6 +53,8 @@ class Layer:
 
 def keys(key: Key, count: int) -> list[Any]:
     """A key for each part of a layer."""
+    if key is None:
+        raise ArgumentError("a layer draws what it starts from, so it needs a key: key=bl.random.key(0).")
     return [random.fold_in(key, k) for k in range(count)]
 
 

@@ -143,6 +143,8 @@ def test_replace() -> None:
     ("call", "kind", "words"),
     [
         (lambda: nn.Linear(0, 2, key=KEY), ArgumentError, "inputs=0 must be a positive integer"),
+        (lambda: nn.Linear(2, 2, key=None), ArgumentError, "it needs a key: key=bl.random.key(0)"),
+        (lambda: nn.Linear(2, 2, key=0), ArgumentError, "a key is a uint64 array of shape (2,), got int64"),
         (lambda: nn.Linear(2, 2.0, key=KEY), ArgumentError, "outputs=2.0 must be"),
         (lambda: nn.Linear(2, 2, key=KEY, dtype=np.int32), DTypeError, "float32 or float64, got int32"),
         (lambda: nn.Linear(3, 2, key=KEY)(np.ones(4)), ShapeError, "expects x of shape (..., 3), got (4,)"),
