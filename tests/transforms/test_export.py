@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
+from burlab import demo
 from burlab.errors import ShapeError
 
 RNG = np.random.default_rng(0)
@@ -69,6 +70,13 @@ def test_it_compiles_without_a_warning_and_agrees(name: str, tmp_path: Path) -> 
 
 
 def test_the_model_of_the_demo_agrees(tmp_path: Path) -> None:
+    context, target = np.array([1, 0, 26]), np.int64(4)
+    model = demo.start(27, RNG)
+    bl.compile(demo.loss, model, context, target).export(tmp_path, demo.start(27, RNG), context, target)
+    assert compile_and_run(tmp_path).returncode == 0
+
+
+def test_a_layer_replayed_and_computed_again_agrees(tmp_path: Path) -> None:
     model = bl.nn.MLP([12, 16, 5], key=bl.random.key(0))
     f = lambda m, x, y: bl.nn.cross_entropy(m(x), y)  # noqa: E731 - a lambda has no name of its own
     x, y = RNG.normal(size=(7, 12)).astype(np.float32), RNG.integers(0, 5, 7)
