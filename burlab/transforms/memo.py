@@ -2,17 +2,56 @@
 
 import weakref
 from collections.abc import Callable
-from typing import Any
+from types import FunctionType
+from typing import Any, cast
 
-_made: "weakref.WeakKeyDictionary[Any, dict[Any, Any]]" = weakref.WeakKeyDictionary()
+from burlab.compiler.function import Function
+
+_NAME = "__burlab_made__"
+_MOST = 32  # functions that have no place for it, of which it is known
+
+
+class _Made(dict[Any, Any]):
+    """What was made of a function. It holds the function, and is kept in it, so that both end together.
+
+    owner: that function; another one may have got a copy of all attributes. It is not pickled.
+    """
+
+    owner: "weakref.ref[Any] | None" = None
+
+    def __reduce__(self) -> Any:
+        return (_Made, ())
+
+
+_others: dict[Any, dict[Any, Any]] = {}  # the one last asked for at the end
 
 
 def remembered(f: Callable[..., Any], key: Any, make: Callable[[], Any]) -> Any:
-    """What `make` gives for f and key: made once while f lives, or each time for what has no weak references."""
-    try:
-        table = _made.setdefault(f, {})
-    except TypeError:
+    """What `make` gives for f and key: made once while f lives, or each time for what cannot be looked up.
+
+    Of what is no plain function, such as a bound method, the last 32 are known, which live as long.
+    """
+    table = _table(f)
+    if table is None:
         return make()
     if key not in table:
         table[key] = make()
     return table[key]
+
+
+def _table(f: Any) -> dict[Any, Any] | None:
+    if cast("Any", type(f)) in (FunctionType, Function):
+        attributes: dict[str, Any] = f.__dict__
+        made: _Made | None = attributes.get(_NAME)
+        if made is None or made.owner is None or made.owner() is not f:
+            made = attributes[_NAME] = _Made()
+            made.owner = weakref.ref(f)
+        return made
+    try:
+        table = _others.pop(f, {})
+    except TypeError:  # it has no hash
+        return None
+    _others[f] = table
+    for oldest in list(_others)[:-_MOST]:
+        _others.pop(oldest, None)
+    return table
