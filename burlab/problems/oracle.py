@@ -1,11 +1,14 @@
 """What can be asked about a sum of losses: each question is a traced function of one sample, compiled at first use."""
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any, cast
 
 import numpy as np
 
+from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import Node, tree
 from burlab.graph.elementwise import as_dtype
@@ -18,6 +21,8 @@ from .point import Point
 from .sampling import Stream, full
 
 Loss = Callable[..., Any]
+Kernels = tuple[SampleKernel, SampleKernel | None]
+"""Over samples, and the regularizer's if there is one."""
 
 
 def _value(loss: Loss) -> Loss:
@@ -126,14 +131,14 @@ class Oracle:
     ) -> None:
         """has_aux: the loss gives (value, metrics); "measured" then asks for both. tile: see `SampleKernel`."""
         self.tile = tile
-        self.loss = _first(loss) if has_aux else loss
-        self._measured = loss if has_aux else None
+        self.loss = _first(loss) if has_aux else _own(loss)
+        self._measured = _own(loss) if has_aux else None
         self.data = data
-        self.regularizer = regularizer
+        self.regularizer = None if regularizer is None else _own(regularizer)
         self.keyed = _takes_key(loss)
-        self._kernels: dict[Any, tuple[SampleKernel, SampleKernel | None]] = {}
+        self._kernels: dict[Any, Kernels] = {}
 
-    def kernels(self, question: str, shared: Sequence[Point]) -> tuple[SampleKernel, SampleKernel | None]:
+    def kernels(self, question: str, shared: Sequence[Point]) -> Kernels:
         """The kernel over samples, and the regularizer's if there is one. shared: x, and what else is needed."""
         key = (question, *((p.structure, *((leaf.shape, leaf.dtype) for leaf in p.leaves)) for p in shared))
         if key not in self._kernels:
@@ -162,14 +167,39 @@ class Oracle:
         between: Callable[[], None] | None = None,
     ) -> Any:
         """The answer over a batch: the mean over its samples, plus the regularizer's. between: as SampleKernel.mean."""
-        samples, once = self.kernels(question, shared)
-        fixed = [leaf for point in shared for leaf in point.leaves]
-        result = samples.mean(fixed, stream, key, threads, between)
-        if once is not None:
-            term = once.mean(fixed, full(1), (0, 0), 1)
-            for total, more in zip(tree.flatten(result)[0], tree.flatten(term)[0], strict=True):
-                np.add(total, more, out=total, casting="same_kind")
-        return result
+        return mean(self.kernels(question, shared), shared, stream, key, threads, between)
+
+
+def mean(
+    kernels: Kernels,
+    shared: Sequence[Point],
+    stream: Stream,
+    key: Any,
+    threads: int,
+    between: Callable[[], None] | None = None,
+) -> Any:
+    """What `Oracle.mean` answers, from the kernels of the question alone."""
+    samples, once = kernels
+    fixed = [leaf for point in shared for leaf in point.leaves]
+    result = samples.mean(fixed, stream, key, threads, between)
+    if once is not None:
+        term = once.mean(fixed, full(1), (0, 0), 1)
+        for total, more in zip(tree.flatten(result)[0], tree.flatten(term)[0], strict=True):
+            np.add(total, more, out=total, casting="same_kind")
+    return result
+
+
+def _own(loss: Loss) -> Loss:
+    """A function that ends with the oracle: of a method, transforms remember what they made, and with it its object."""
+    kind: type[Any] = type(loss)
+    if kind in (FunctionType, Function):
+        return loss
+
+    @functools.wraps(loss, updated=())
+    def same(*arguments: Any, **key: Any) -> Any:
+        return loss(*arguments, **key)
+
+    return same
 
 
 def _first(loss: Loss) -> Loss:

@@ -91,7 +91,7 @@ def loop_doors() -> dict[str, Callable[..., Any]]:
         "burlab/run/loop_abi.hpp",
         "burlab::run",
         {
-            "loop_open": (loop, plan),
+            "loop_open": (None, plan, ctypes.POINTER(loop)),
             "loop_quit": (None, loop),
             "loop_ended": (_INT, loop, _INT),
             "loop_stop": (None, loop),

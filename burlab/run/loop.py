@@ -12,7 +12,7 @@ from burlab.runtime.wait import SLICE
 
 from .doors import CView, Event, Plan, fork_doors, loop_doors
 from .engine import Array
-from .lifetime import adopt, check_awake
+from .lifetime import Handle, check_awake
 from .loop_feed import LoopFeed
 from .saved import Saved, kept, put, take, twin
 from .setup import Setup
@@ -26,24 +26,23 @@ _PATIENCE = int(SLICE * 1e3)  # milliseconds
 class Loop:
     """A step loop. Its thread ends and its memory is freed with the last reference to this."""
 
-    def __init__(self, setup: Setup, handle: int | None) -> None:
-        if not handle:
+    def __init__(self, setup: Setup, handle: Handle) -> None:
+        """handle: holds the loop that C++ has made from the setup, or nothing where it could not."""
+        if not handle.place:
             raise StatusError("no memory or no thread is left for a run. Close other runs, or use a smaller problem.")
         self._handle = handle
         self._setup = setup
-        self.lost = False  # in a forked child: the thread stayed behind
         self.hypers = tuple(setup.rule.hyper)
         self.stop = setup.stop
         self.columns = setup.columns
         self.start_hypers = setup.rule.hyper
         self.batch = int(setup.stream.batch)
         self.dimension = setup.dimension
-        adopt(self, handle, setup)
 
     @staticmethod
     def open(setup: Setup, cells: list[Array]) -> "Loop":
         """A loop at rest at step 0. cells: x and the leaves of the state, which are copied."""
-        return Loop(setup, setup.open(cells, loop_doors()["loop_open"]))
+        return Loop(setup, _opened(setup, cells))
 
     @property
     def setup(self) -> Setup:
@@ -53,8 +52,9 @@ class Loop:
     @staticmethod
     def restored(setup: Setup, saved: Saved) -> "Loop":
         """A loop at rest that is what was saved."""
-        loop = Loop(setup, setup.open(None, loop_doors()["loop_open"]))
-        while not (done := put(loop._handle, saved, _PATIENCE)):
+        handle = _opened(setup, None)
+        loop = Loop(setup, handle)
+        while not (done := put(handle.place, saved, _PATIENCE)):
             pass  # an interrupt is raised here
         if done != 1:
             raise StatusError("no memory is left for this run. Close other runs.")
@@ -65,14 +65,15 @@ class Loop:
     def saved(self, most: int) -> Saved:
         """All that this loop is, besides its setup. most: bytes of keyframes, besides the first and the last one."""
         self.settle()
-        while (address := self._setup.open(None, lambda plan: twin(self._handle, plan, _PATIENCE))) is None:
+        handle = Handle(self._setup.used)
+        while not self._setup.open(None, lambda plan: twin(self._handle.place, plan, handle.back, _PATIENCE)):
             pass
-        other = Loop(self._setup, address)
+        other = Loop(self._setup, handle)
         while not other.rests(1.0):
             pass
         path = None if other.path is None else kept(other.path, self.dimension)
         tables = kept(other.record, len(self.columns)), kept(other.record.stamps, 2), path
-        return take(other._handle, self._setup.cells, tables, other.event_rows(), most)
+        return take(handle.place, self._setup.cells, tables, other.event_rows(), most)
 
     def view(self) -> View:
         """What the loop is doing."""
@@ -138,30 +139,30 @@ class Loop:
         """Order: give a hyperparameter a value, from the next step on; in the past, a new line begins there."""
         if self.call("loop_set", index, value):
             return None
-        old = ctypes.c_void_p()
+        old = Handle(self._setup.used)
 
         def branch(plan: Any) -> int:
-            return self.call("loop_branch", plan, index, value, ctypes.byref(old), _PATIENCE, doors=fork_doors)
+            return self.call("loop_branch", plan, index, value, old.back, _PATIENCE, doors=fork_doors)
 
         while not (done := self._setup.open(None, branch)):
             pass
-        return Loop(self._setup, old.value) if old.value or done != 1 else None
+        return Loop(self._setup, old) if old.place or done != 1 else None
 
     def fork(self, change: Callable[[Plan], None] | None = None) -> "Loop":
         """Another loop, at rest where this one is, which knows nothing of what came after.
 
-        change: changes what C++ gets to see; that must stay valid for as long as the loop.
+        change: changes what C++ gets to see, and is kept for as long as the loop, with what it belongs to.
         """
-        other = ctypes.c_void_p()
+        other = Handle((*self._setup.used, change))
 
         def copy(plan: Any) -> int:
             if change is not None:
                 change(plan.contents)
-            return self.call("loop_fork", plan, ctypes.byref(other), _PATIENCE, doors=fork_doors)
+            return self.call("loop_fork", plan, other.back, _PATIENCE, doors=fork_doors)
 
         while not self._setup.open(None, copy):
             pass
-        return Loop(self._setup, other.value)
+        return Loop(self._setup, other)
 
     @property
     def record(self) -> Table:
@@ -202,14 +203,20 @@ class Loop:
 
     def call(self, door: str, *args: Any, doors: Callable[[], dict[str, Callable[..., Any]]] = loop_doors) -> Any:
         """One call of the C++ interface, by name."""
-        if self.lost:
+        if self._handle.lost:
             raise StatusError(
                 "this run was made before the process forked, and its thread stayed behind in the parent. "
                 "Make the run in the process that steps it."
             )
-        return doors()[door](self._handle, *args)
+        return doors()[door](self._handle.place, *args)
 
     def _view(self) -> CView:
         view = CView()
         self.call("loop_view", ctypes.byref(view))
         return view
+
+
+def _opened(setup: Setup, cells: list[Array] | None) -> Handle:
+    handle = Handle(setup.used)
+    setup.open(cells, lambda plan: loop_doors()["loop_open"](plan, handle.back))
+    return handle

@@ -6,28 +6,34 @@ from typing import Any
 import numpy as np
 
 from burlab.graph import tree
-from burlab.problems.oracle import Oracle
+from burlab.problems.oracle import Oracle, mean
 from burlab.problems.point import Array, Point
 from burlab.problems.sampling import Stream
+from burlab.problems.summand import sum_doors
 
 
 class Objective:
     """Value, gradient and curvature of a problem over all its samples, from compiled kernels.
 
     point: whose structure and dtypes x has. stream: all samples, and the key of their losses. questions: what will be
-    asked. `between` is called about every 50 ms of a long evaluation, and may wait or raise.
+    asked. `between` is called about every 50 ms of a long evaluation, and may wait or raise. It holds kernels only: a
+    minimizer's thread must not hold the problem, which may hold the run.
     """
 
     def __init__(self, oracle: Oracle, point: Point, stream: Stream, threads: int, questions: Sequence[str]) -> None:
-        self._oracle = oracle
         self._point = point
         self._stream = stream
         self._threads = threads
         self.dtype = point.leaves[0].dtype
         self.dimension = sum(leaf.size for leaf in point.leaves)
         self.samples = int(stream.batch)
-        for question in questions:  # here, and not in the minimizer's thread: what cannot be traced is said at once
-            oracle.kernels(question, [point, point] if question == "hvp" else [point])
+        # Here, and not in the minimizer's thread: what cannot be traced is said at once, and no pause waits for this.
+        self._kernels = {q: oracle.kernels(q, [point, point] if q == "hvp" else [point]) for q in questions}
+        for samples, once in self._kernels.values():
+            samples.executables(self.samples)
+            if once is not None:
+                once.executables(1)
+        sum_doors()
 
     def value(self, x: Array, between: Callable[[], None]) -> float:
         """The value at x, shape (d,)."""
@@ -44,7 +50,7 @@ class Objective:
 
     def _ask(self, question: str, vectors: list[Array], between: Callable[[], None]) -> Any:
         shared = [self._leaves(np.asarray(v).reshape(-1)) for v in vectors]
-        return self._oracle.mean(question, shared, self._stream, self._stream.key, self._threads, between)
+        return mean(self._kernels[question], shared, self._stream, self._stream.key, self._threads, between)
 
     def _leaves(self, flat: Array) -> Point:
         leaves: list[Array] = []

@@ -18,6 +18,8 @@ from .doors import Plan
 from .tables import Array, Column, Extent, Table, read
 
 _INT, _POINTER, _NUMBER = ctypes.c_int64, ctypes.c_void_p, ctypes.c_double
+Address = ctypes.c_void_p
+"""Of a C++ loop."""
 Cells = Sequence[tuple[tuple[int, ...], "np.dtype[Any]"]]
 """Shapes and dtypes of x and of the leaves of the state."""
 
@@ -109,14 +111,12 @@ def _doors() -> dict[str, Callable[..., Any]]:
     )
 
 
-def twin(loop: int, plan: Any, milliseconds: int) -> int | None:
-    """The address of a C++ loop that is what another one is, at rest; 0 where there is no memory; None: again."""
-    other = ctypes.c_void_p()
-    done = _doors()["loop_twin"](loop, plan, ctypes.byref(other), milliseconds)
-    return (other.value or 0) if done else None
+def twin(loop: Address, plan: Any, back: Any, milliseconds: int) -> bool:
+    """Make, at `back`, a C++ loop that is what another one is; nothing where there is no memory. False: ask again."""
+    return bool(_doors()["loop_twin"](loop, plan, back, milliseconds))
 
 
-def take(loop: int, cells: Cells, tables: Tables, events: tuple[Array, Array, Array], most: int) -> Saved:
+def take(loop: Address, cells: Cells, tables: Tables, events: tuple[Array, Array, Array], most: int) -> Saved:
     """Everything of a C++ loop at rest. most: bytes of keyframes, besides the first and the last."""
     standing = Standing()
     _doors()["loop_standing"](loop, ctypes.byref(standing))
@@ -129,7 +129,7 @@ def take(loop: int, cells: Cells, tables: Tables, events: tuple[Array, Array, Ar
     return Saved(standing, *tables, events, np.array(steps[:-1], np.int64), first, last)
 
 
-def put(loop: int, saved: Saved, milliseconds: int) -> int:
+def put(loop: Address, saved: Saved, milliseconds: int) -> int:
     """Make a loop that was just opened what was saved: 1, or 2 where there is no memory, or 0: ask again."""
     rows = np.empty(len(saved.events[0]), [("step", "i8"), ("hyper", "i8"), ("value", "f8")])
     rows["step"], rows["hyper"], rows["value"] = saved.events

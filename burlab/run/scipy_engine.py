@@ -2,7 +2,8 @@
 
 import os
 import weakref
-from typing import NoReturn
+from dataclasses import replace
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -39,7 +40,7 @@ class ScipyEngine:
         self._cut: Stopped | None = None  # why it is shown, where nobody asked for it
         start = log.points.at(head)
         assert start is not None
-        self._session = Session(minimizer, objective, stop, log, start, head)
+        self._session = Session(minimizer, objective, _weakly(stop, self), log, start, head)
         weakref.finalize(self, self._session.end).atexit = False
         _alive.add(self)
 
@@ -203,6 +204,19 @@ class ScipyEngine:
                 "Make the run in the process that steps it."
             )
         return self._session
+
+
+def _weakly(stop: Stop, engine: ScipyEngine) -> Stop:
+    """The same, with a predicate that a thread may hold: a user's own may lead to the run."""
+    if stop.when is None:
+        return stop
+    reference = weakref.ref(engine)
+
+    def when(rows: Any) -> Any:
+        there = reference()
+        return there is None or there.stop.when is None or there.stop.when(rows)
+
+    return replace(stop, when=when)
 
 
 _alive: "weakref.WeakSet[ScipyEngine]" = weakref.WeakSet()

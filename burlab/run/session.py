@@ -64,13 +64,14 @@ class Session:
             target = self.stop.steps
             if self.head >= target:
                 self._say("steps")
-        self.target = target
         if self.head >= target:
+            self.target = target
             return
-        self.rests, self._since = False, time.perf_counter_ns()
-        if self._thread is None:
+        if self._thread is None or self._thread.ident is None:  # an interrupt may have come before it was started
             self._thread = threading.Thread(target=self._work, name="burlab-scipy", daemon=True)
             self._thread.start()
+        now = time.perf_counter_ns()
+        self.target, self.rests, self._since = target, False, now
         self.lock.notify_all()
 
     def end(self) -> None:

@@ -78,6 +78,13 @@ class Setup:
         return ("value", "gradient_norm", "step_norm", *self.samples.metrics, *validated, *self.rule.schedules)
 
     @property
+    def used(self) -> tuple[object, ...]:
+        """What C++ points to while a loop is open, and no more: nothing here leads to functions of a user."""
+        validation = self.validation
+        checks = () if validation is None else (validation.samples, validation.once)
+        return (self.samples, self.once, self.update, self.asked, *checks)
+
+    @property
     def dimension(self) -> int:
         """Entries of x."""
         return sum(leaf.size for leaf in self.start.leaves)

@@ -12,9 +12,12 @@ from burlab.errors import ArgumentError
 from .engine import Engine
 from .feed import Fresh
 from .implicit import live
+from .lifetime import at_end
 from .recorder import FIRST, SAMPLES, Recorder
 from .stop import Predicate
 from .tables import Column
+
+_SOON = 2.0  # seconds that a predicate may still take when Python ends
 
 
 class Watch:
@@ -53,6 +56,7 @@ class Watch:
         """Have a thread look until the run rests. It does not keep this alive."""
         if self._thread is None or not self._thread.is_alive():
             self._thread = threading.Thread(target=_attend, args=(weakref.ref(self),), name="burlab-watch", daemon=True)
+            _threads.add(self._thread)
             self._thread.start()
 
     def _look(self) -> bool:
@@ -118,3 +122,14 @@ def _flags(answer: Any, count: int) -> Column:
             f'bool of shape ({count},). Compare a column, as in lambda rows: rows["value"] < 1e-3.'
         )
     return flags
+
+
+_threads: "weakref.WeakSet[threading.Thread]" = weakref.WeakSet()
+
+
+@at_end
+def _join_all() -> None:
+    """When all runs rest, they end."""
+    for thread in list(_threads):
+        if thread.is_alive():
+            thread.join(_SOON)

@@ -197,7 +197,8 @@ struct Setting {
 
 Trained train(const Setting& setting, std::int64_t threads, bool disturbed) {
   const Plan plan = setting.plan(threads);
-  Loop* loop = loop_open(&plan);
+  Loop* loop = nullptr;
+  loop_open(&plan, &loop);
   if (loop == nullptr) return expect(false, "a run opens"), Trained{};
   Trained trained{};
   View view{};
@@ -244,14 +245,16 @@ void test_end() {
   const Setting setting;
   for (int i = 0; i < 20; ++i) {
     const Plan plan = setting.plan(2);
-    Loop* loop = loop_open(&plan);
+    Loop* loop = nullptr;
+    loop_open(&plan, &loop);
     loop_aim(loop, 1'000'000'000);
     if (i % 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     loop_close(&loop);  // in the middle of the work
   }
   Plan plan = setting.plan(1);
   plan.update.function = broken;
-  Loop* loop = loop_open(&plan);
+  Loop* loop = nullptr;
+  loop_open(&plan, &loop);
   loop_aim(loop, 5);
   while (!loop_rests(loop, 50)) continue;
   View view{};

@@ -115,7 +115,8 @@ void check(Loop* loop, const char* what) {
 // Random orders, with or without readers that never rest.
 void wander(const Setting& setting, bool watched) {
   const Plan first = setting.plan(true), plan = setting.plan(false);
-  Loop* loop = loop_open(&first);
+  Loop* loop = nullptr;
+  loop_open(&first, &loop);
   std::atomic<bool> over{false};
   std::thread reader([&] {
     View view{};
@@ -183,7 +184,8 @@ void wander(const Setting& setting, bool watched) {
 // Someone must see every row, and calls the run back.
 void feed(const Setting& setting) {
   const Plan plan = setting.plan(true);
-  Loop* loop = loop_open(&plan);
+  Loop* loop = nullptr;
+  loop_open(&plan, &loop);
   loop_aim(loop, 1'000'000);
   std::int64_t seen = 0;
   const std::int64_t wanted = 12'345;

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
+from burlab.run.doors import fork_doors, loop_doors
 
 
 def bowl(x):
@@ -99,3 +100,127 @@ sys.exit(3)
     )
     assert (ended.returncode, ended.stderr) == (3, "")
     assert ended.stdout.startswith("Python is ending")
+
+
+@pytest.mark.parametrize(
+    ("doors", "name", "act"),
+    [
+        (fork_doors, "loop_fork", lambda run: run.fork()),
+        (fork_doors, "loop_branch", lambda run: run.hyper.__setitem__("lr", 1e-8)),
+        (loop_doors, "loop_open", lambda run: bl.minimize(bowl, np.ones(2), bl.optim.GD(1e-9))),
+    ],
+)
+def test_an_interrupt_as_soon_as_a_loop_is_made_leaves_none_without_an_owner(doors, name, act):
+    """One that comes while C++ copies a run is raised when that returns, before Python has the copy."""
+    run = bl.minimize(bowl, np.ones(2), bl.optim.GD(1e-9), steps=10)
+    run.fork().stop()
+    run.seek(5)
+    gc.collect()
+    before, real, seen = threads(), doors()[name], []
+
+    def interrupted(*arguments):
+        real(*arguments)
+        seen.append(threads())
+        raise KeyboardInterrupt
+
+    doors()[name] = interrupted
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            act(run)
+    finally:
+        doors()[name] = real
+    assert seen[0] > before
+    assert falls_to(before)
+
+
+def test_runs_that_are_dropped_in_full_flight_do_not_pile_up():
+    run = bl.minimize(bowl, np.ones(2), bl.optim.GD(1e-9), steps=10)
+    run.fork()
+    before = threads()
+    most = 0
+    for _ in range(150):
+        run.fork().start()
+        most = max(most, threads())
+    assert most < before + 40
+    assert falls_to(before)
+
+
+class Trainer:
+    """Holds its run, which leads back to it by a function of its own."""
+
+    def __init__(self, way):
+        gd, x = bl.optim.GD(1e-9), np.ones(2)
+        self.run = {
+            "loss": lambda: bl.minimize(self.loss, x, gd),
+            "sum": lambda: bl.minimize(bl.FiniteSum(lambda x, a: self.loss(x) * a, np.ones(3)), x, gd),
+            "regularizer": lambda: bl.minimize(
+                bl.FiniteSum(lambda x, a: np.sum(x) * a, np.ones(3), regularizer=self.loss), x, gd
+            ),
+            "when": lambda: bl.minimize(bowl, x, gd, stop=bl.Stop(when=self.tell)),
+            "validation": lambda: bl.minimize(bowl, x, gd, validation=self.loss),
+            "scipy": lambda: bl.minimize(self.loss, x, bl.optim.SciPy("Nelder-Mead")),
+            "scipy, when": lambda: bl.minimize(bowl, x, bl.optim.SciPy("Nelder-Mead"), stop=bl.Stop(when=self.tell)),
+        }[way]()
+
+    def loss(self, x):
+        return np.sum(x**2)
+
+    def tell(self, rows):
+        return rows["value"] < -1
+
+
+@pytest.mark.parametrize("way", ["loss", "sum", "regularizer", "when", "validation", "scipy", "scipy, when"])
+def test_a_run_that_its_own_problem_leads_back_to_ends(way):
+    trainer = Trainer(way)
+    trainer.run.step()
+    gone = weakref.ref(trainer)
+    before = threads()
+    del trainer
+    gc.collect()
+    assert gone() is None
+    assert falls_to(before - 1)
+
+
+@pytest.mark.parametrize("what", ["panel_of(run)", "Model(run)", "run.start()"])
+def test_no_thread_runs_python_when_it_is_torn_down(what):
+    """In C++ between it and Python, such as optree's, it would end the process with an error."""
+    program = f"""
+import atexit, threading, numpy as np, burlab as bl
+from burlab.widgets.panel.model import Model
+from burlab.widgets.panel.panel import panel_of
+atexit.register(lambda: print([t.name for t in threading.enumerate()]))
+stop = bl.Stop(when=lambda rows: rows["value"] < -1)
+run = bl.minimize(lambda x: np.sum(np.sin(x)), np.ones(2), bl.optim.GD(1e-9), stop=stop)
+shown = {what}
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, env=environment, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout == "['MainThread', 'burlab closes runs']\n"
+
+
+def test_interrupts_while_python_ends_leave_no_run_in_flight():
+    program = """
+import _thread, os, signal, threading, time, numpy as np, burlab as bl
+from burlab.run import lifetime
+runs = [bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.GD(1e-9)) for _ in range(5)]
+for run in runs:
+    run.start()
+real, calls = lifetime._stop, []
+def stop(entry):
+    calls.append(entry)
+    if len(calls) % 2:
+        signal.raise_signal(signal.SIGINT)
+    real(entry)
+lifetime._stop = stop
+import atexit
+atexit.register(lambda: print(len(calls), [run.running for run in runs]))
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, env=environment, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout == f"10 {[False] * 5}\n"

@@ -1,6 +1,7 @@
 """The plane of a run with two parameters: how high the function is there, and the way that the run has gone."""
 
 import threading
+import weakref
 from time import perf_counter
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from burlab.graph import tree
 from burlab.plots import landscape
 from burlab.problems import FiniteSum, TestFunction
+from burlab.run.lifetime import at_end
 
 from .pyramid import Series
 
@@ -44,6 +46,7 @@ class Ground:
             self._wanted = self.box
             work = (_as_function(run), self.box)
             self._thread = threading.Thread(target=self._compute, args=work, name="burlab landscape", daemon=True)
+            _threads.add(self._thread)
             self._thread.start()
 
     def _follow(self, points: Series) -> None:
@@ -119,3 +122,13 @@ def _resolution(problem: Any, box: Any) -> int:
     start = perf_counter()
     problem.value(middle)
     return int(np.clip((_SECONDS / max(perf_counter() - start, 1e-9)) ** 0.5, _COARSE, _FINE))
+
+
+_threads: "weakref.WeakSet[threading.Thread]" = weakref.WeakSet()
+
+
+@at_end
+def _wait_for_all() -> None:
+    for thread in list(_threads):
+        if thread.is_alive():
+            thread.join(2 * _SECONDS)

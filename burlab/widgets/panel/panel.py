@@ -1,11 +1,12 @@
 """A run's panel from the first display to the last: who looks at it, and what that costs while nobody does."""
 
-import atexit
 import math
 import threading
 import weakref
 from time import monotonic
 from typing import Any
+
+from burlab.run.lifetime import at_end
 
 from .commands import Intent
 from .model import Model
@@ -13,6 +14,7 @@ from .view import View
 from .worker import PERIOD, REST, Worker
 
 _GRACE = 10.0  # seconds that a panel without an output stays: a cell may be on the way to another place
+_PARTING = 2.0  # seconds that a turn may take when Python ends
 _SILENCE = 120.0  # seconds after which a page that says nothing is taken for closed; pages speak every 15 s
 
 
@@ -62,13 +64,14 @@ class Panel:
             self.rest()
             self.view.close()
 
-    def rest(self) -> None:
-        """Stop looking at the run, and hold it no longer."""
+    def rest(self, seconds: float = 0.0) -> None:
+        """Stop looking at the run, and hold it no longer. seconds: to wait for the turn that its thread is in."""
         with self._lock:
             worker, self._worker, self._model = self._worker, None, None
             _awake.discard(self)
         if worker is not None:
             worker.close()
+            worker.join(seconds)
 
     def _wake(self) -> None:
         with self._lock:
@@ -121,7 +124,7 @@ def panel_of(run: Any) -> Panel:
     return panel
 
 
-@atexit.register
+@at_end
 def _rest_all() -> None:
     for panel in list(_awake):
-        panel.rest()
+        panel.rest(_PARTING)

@@ -11,7 +11,9 @@ namespace burlab::run {
 
 /// A run like another one, nullptr where there is no memory. The other one must be held.
 inline Loop* loop_copy(const Loop* loop, const Plan* plan) noexcept {
-  std::unique_ptr<Loop> copy(loop_open(plan));
+  Loop* opened = nullptr;
+  loop_open(plan, &opened);
+  std::unique_ptr<Loop> copy(opened);
   bool done = false;
   while (copy && !copy->control.between(1000, [&](Orders&) {
     try {

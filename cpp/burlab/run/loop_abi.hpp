@@ -11,13 +11,12 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// A run at rest at step 0, or nullptr where there is no memory or no thread for it.
-inline Loop* loop_open(const Plan* plan) noexcept {
+/// Give `owner` a run at rest at step 0, or nothing where there is no memory or no thread for it.
+inline void loop_open(const Plan* plan, Loop** owner) noexcept {
   try {
     auto loop = std::make_unique<Loop>(*plan);
-    return loop->ready() ? loop.release() : nullptr;
+    if (loop->ready()) *owner = loop.release();
   } catch (...) {
-    return nullptr;
   }
 }
 
