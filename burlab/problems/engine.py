@@ -45,6 +45,7 @@ class SampleKernel:
         self._sampled = [k >= self._fixed for k in range(len(self.graph.inputs))]
         self._tile = tile
         self._tiles: dict[int, Tile] = {}
+        self._sizes_of: dict[int, int] = {}  # of tiles, by batch
         self._addresses = (_POINTER * max(len(data.arrays), 1))(*(a.ctypes.data for a in data.arrays))
         self._strides = integers([a.strides[0] for a in data.arrays])
         self._sizes = integers([math.prod(a.shape[1:]) * a.itemsize for a in data.arrays])
@@ -97,7 +98,9 @@ class SampleKernel:
 
     def tile(self, batch: int) -> Tile:
         """The tiles that a batch of more than one sample is cut into."""
-        size = self._tile or tile_of(self.graph, self._sampled, batch)
+        if batch not in self._sizes_of:
+            self._sizes_of[batch] = self._tile or tile_of(self.graph, self._sampled, batch)
+        size = self._sizes_of[batch]
         if size not in self._tiles:
             self._tiles[size] = Tile(self.graph, self._sampled, size, self.groups)
         return self._tiles[size]
