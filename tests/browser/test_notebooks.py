@@ -22,6 +22,8 @@ def scroll_through(page):
         for kind, selector in selectors.items():
             for found in page.query_selector_all(selector):
                 seen[kind].add(found.evaluate("e => e.closest('.jp-Cell').dataset.windowedListIndex"))
+    page.evaluate(f"{OUTER}.scrollTop = {height // 2}")  # where there is something to look at
+    page.wait_for_timeout(700)
     return {kind: len(cells) for kind, cells in seen.items()}
 
 
