@@ -57,6 +57,7 @@ function knobRow(parent, name, send) {
   };
   slider.onchange = () => {
     dragged = false;
+    last = 0; // at once: an answer to an earlier place would move the slider back before this one is sent
     slide();
   };
   field.onchange = () => send({ type: "enter", name, text: field.value });
