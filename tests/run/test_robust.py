@@ -21,6 +21,7 @@ from burlab.errors import ArgumentError
 from burlab.optim import GD, Adam
 
 A = np.random.default_rng(0).normal(size=(300, 3))
+armed = [False]
 
 
 def minimize(**more) -> bl.Run:
@@ -40,10 +41,11 @@ def replayed(run: bl.Run) -> bl.Run:
 
 @contextmanager
 def alarms() -> Generator[None]:
-    """SIGALRM raises KeyboardInterrupt."""
+    """SIGALRM raises KeyboardInterrupt where `interrupted` waits for it; a late one does nothing."""
 
     def ring(*_: object) -> None:
-        raise KeyboardInterrupt
+        if armed[0]:
+            raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, ring)
     try:
@@ -57,9 +59,11 @@ def interrupted(act: Callable[[], object], seconds: float) -> bool:
     """Do something with an interrupt some time after it began; whether it came in time."""
     try:
         try:
+            armed[0] = True
             signal.setitimer(signal.ITIMER_REAL, seconds)
             act()
         finally:
+            armed[0] = False
             signal.setitimer(signal.ITIMER_REAL, 0)
     except KeyboardInterrupt:
         return True

@@ -299,7 +299,8 @@ def test_what_cannot_run_is_refused(call, error, message):
 def test_memory_says_what_a_run_holds():
     run = bl.minimize(problem(), START, Adam())
     kinds = [
-        "parameters", "gradients", "activations", "optimizer_state", "scratch", "history", "events", "keyframes", "path",
+        "parameters", "gradients", "activations", "optimizer_state", "scratch",
+        "history", "events", "keyframes", "path",
     ]  # fmt: skip
     assert list(run.memory) == [*kinds, "total"]
     before = run.memory
