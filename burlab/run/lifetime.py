@@ -86,8 +86,10 @@ _ended = threading.Event()
 
 
 def check_awake() -> None:
-    """Raise StatusError where Python is ending."""
+    """Raise StatusError where Python is ending. A daemon thread stays here: nobody waits for it, nor hears it."""
     if _ended.is_set():
+        if threading.current_thread().daemon:
+            threading.Event().wait()
         raise StatusError("Python is ending, so no run steps any more. Let threads that step runs end before it does.")
 
 

@@ -39,7 +39,8 @@ def test_threads_that_come_first_together_share_what_is_made_once():
 
 WORK = {
     "a kernel": "k = bl.compile(lambda x: np.sum(np.tanh(x)), x)\nwork = lambda: k(x)",
-    "a finite sum": "p = bl.FiniteSum(lambda y, a: np.tanh(a @ y), x.reshape(-1, 4))\n"
+    "a finite sum": "table = np.arange(500.0)\n"
+    "p = bl.FiniteSum(lambda y, a: np.sum(np.tanh(table * (a @ y))), x.reshape(-1, 4))\n"
     "work = lambda: p.value(np.ones(4))",
     "a run": "r = bl.minimize(lambda y: np.sum(y**2), np.ones(2), bl.optim.GD(1e-9))\nwork = lambda: r.step(10**9)",
     "two orders": "r = bl.minimize(lambda y: np.sum(y**2), np.ones(2), bl.optim.GD(1e-9))\nr.start()\n"
