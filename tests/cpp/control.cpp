@@ -3,24 +3,17 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <thread>
 #include <vector>
 
 #include "burlab/kernels/control.hpp"
 #include "burlab/run/ask.hpp"
+#include "expect.hpp"
 
 using namespace burlab;
 
 namespace {
-
-int failures = 0;
-void expect(bool condition, const char* what) {
-  if (condition) return;
-  std::printf("failed: %s\n", what);
-  ++failures;
-}
 
 using Int = std::int64_t;
 template <class T> const T& at(const void* place) { return *static_cast<const T*>(place); }

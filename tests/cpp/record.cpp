@@ -1,7 +1,6 @@
 // The tables of a run: one thread writes while another reads, merges and cuts in between; keyframes; counted vectors.
 #include <atomic>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -9,17 +8,11 @@
 #include "burlab/run/buffer.hpp"
 #include "burlab/run/keyframes.hpp"
 #include "burlab/run/record.hpp"
+#include "expect.hpp"
 
 using namespace burlab::run;
 
 namespace {
-
-int failures = 0;
-void expect(bool condition, const char* what) {
-  if (condition) return;
-  std::printf("failed: %s\n", what);
-  ++failures;
-}
 
 // Row s is (s, -s). What a reader gets must be whole, and in order.
 void read_whole(const Record& record, std::vector<double>& low, std::vector<double>& high) {

@@ -1,7 +1,6 @@
 // The sum over samples and the step loop on hand-written kernels: same bits however the work is cut, threads that join.
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <thread>
@@ -10,18 +9,12 @@
 #include "burlab/run/loop_abi.hpp"
 #include "burlab/run/record_abi.hpp"
 #include "burlab/run/sum_abi.hpp"
+#include "expect.hpp"
 
 using namespace burlab;
 using namespace burlab::run;
 
 namespace {
-
-int failures = 0;
-void expect(bool condition, const char* what) {
-  if (condition) return;
-  std::printf("failed: %s\n", what);
-  ++failures;
-}
 
 // 0.5 (a . x - b)^2 for x in R^3, and its gradient.
 std::int64_t least_squares(const void*, const void* const* in, void* const* out, void*) noexcept {

@@ -1,22 +1,16 @@
 // The eager tape without Python: derivatives against dual numbers, reclaiming against a tape that keeps everything.
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <random>
 #include <vector>
 
 #include "burlab/burlab.hpp"
+#include "expect.hpp"
 
 using namespace burlab;
 
 namespace {
 
-int failures = 0;
-void expect(bool condition, const char* what) {
-  if (condition) return;
-  std::printf("failed: %s\n", what);
-  ++failures;
-}
 bool close(double a, double b) {
   return std::fabs(a - b) <= 1e-12 * std::fmax(1, std::fmax(std::fabs(a), std::fabs(b)));
 }

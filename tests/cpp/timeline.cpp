@@ -2,25 +2,18 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <limits>
 #include <thread>
 #include <vector>
 
 #include "burlab/run/fork_abi.hpp"
 #include "burlab/run/record_abi.hpp"
+#include "expect.hpp"
 
 using namespace burlab;
 using namespace burlab::run;
 
 namespace {
-
-std::atomic<int> failures{0};
-void expect(bool condition, const char* what) {
-  if (condition) return;
-  std::printf("failed: %s\n", what);
-  ++failures;
-}
 
 // 0.5 x^2 and its derivative.
 std::int64_t square(const void*, const void* const* in, void* const* out, void*) noexcept {

@@ -1,22 +1,15 @@
 // Scans over hand-written bodies: every length, from either end, with and without what nobody asks for, in exactly the
 // memory that they are promised.
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <vector>
 
 #include "burlab/kernels/turns.hpp"
+#include "expect.hpp"
 
 using namespace burlab;
 
 namespace {
-
-int failures = 0;
-void expect(bool condition, const char* what) {
-  if (condition) return;
-  std::printf("failed: %s\n", what);
-  ++failures;
-}
 
 using Int = std::int64_t;
 template <class T> const T& at(const void* place) { return *static_cast<const T*>(place); }

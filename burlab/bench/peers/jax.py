@@ -8,7 +8,7 @@ import numpy as np
 
 from burlab.bench.problem import Answer, Array, Problem, Scalar, Start, Task, Training, Transfer
 from burlab.bench.ways.start import Process
-from burlab.bench.ways.task import Gradient, timed
+from burlab.bench.ways.task import Gradient, answer_of, timed
 from burlab.bench.ways.transfer import Files as OwnFiles
 from burlab.bench.words import Words, last_axis
 
@@ -49,8 +49,7 @@ class Calls(Gradient):
         """See Task."""
         del dtype
         value, gradients = self._gradient(*self._points[point])
-        pairs = zip(self._problem.names, gradients, strict=True)
-        return Answer(float(value), {name: np.asarray(g) for name, g in pairs})
+        return answer_of(self._problem.names, np.array([value, *gradients], np.float64))
 
     def repeat(self, count: int) -> float:
         """See Task."""
