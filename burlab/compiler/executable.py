@@ -167,12 +167,7 @@ class Executable:
         """The same for as many rows at a time as there are lanes."""
         if batched not in self._wider:
             graph = simplify(batch(self.graph, batched, _LANES))
-            self._wider[batched] = _built(
-                graph,
-                "compiled" if self.gear == "compiled" else "replay",
-                strict=self.explain.strict,
-                check_finite=False,
-            )
+            self._wider[batched] = _built(graph, "replay", strict=self.explain.strict, check_finite=False)
         return self._wider[batched]
 
     def __repr__(self) -> str:

@@ -50,17 +50,20 @@ class Layout:
         """Bytes of each output."""
         return [math.prod(shape) * dtype.itemsize for shape, dtype in zip(self.shapes, self.dtypes, strict=True)]
 
-    @cached_property
+    @property
     def block(self) -> Block:
         """For C++; valid as long as this."""
-        self.__dict__["_offsets"] = offsets = integers(self.offsets)
-        self.__dict__["_parts"] = parts = (Stretch * len(self.shapes))(
-            *(
-                Stretch(offset, math.prod(shape), dtype == np.float64)
-                for shape, dtype, offset in zip(self.shapes, self.dtypes, self.offsets, strict=True)
-            )
-        )
+        offsets, parts = self._arrays
         return Block(len(self.shapes), len(self.shapes), at(offsets), at(parts), self.nbytes)
+
+    @cached_property
+    def _arrays(self) -> tuple[Any, Any]:
+        """What a block points to."""
+        parts = (
+            Stretch(offset, math.prod(shape), dtype == np.float64)
+            for shape, dtype, offset in zip(self.shapes, self.dtypes, self.offsets, strict=True)
+        )
+        return integers(self.offsets), (Stretch * len(self.shapes))(*parts)
 
     def views(self, block: Array) -> list[Array]:
         """The outputs in a block of bytes."""

@@ -123,7 +123,6 @@ class SampleKernel:
         return self._single(self._row, self._row_steps)
 
     def _single(self, layout: Layout, steps: Any) -> Summand:
-        self._used = layout  # which C++ points to
         return self._made(self.executable, 0, None, at(steps), layout.block, layout.block, CKernel())
 
     def _made(
