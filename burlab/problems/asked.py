@@ -112,6 +112,7 @@ class Asked:
         offsets = samples.layout.offsets
         batches = full(oracle.data.samples) if form.full else stream
         self._batches[number] = 1 if form.rows else int(batches.batch)
+        samples.measure(self._batches[number], point.leaves * form.points)
         question = CQuestion(
             samples.together if form.rows else samples.summand(int(batches.batch)),
             once.summand(1) if once and not form.rows else Summand(),

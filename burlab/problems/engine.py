@@ -2,7 +2,7 @@
 
 import ctypes
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +20,8 @@ from .data import Data
 from .point import Array
 from .sampling import Stream
 from .summand import Block, CKernel, SumCall, Summand, sum_doors
-from .tiles import Tile, tile_of
+from .tiles import Tile
+from .tiling import Tiling, Tilings
 
 _POINTER = ctypes.c_void_p
 _SLICE = int(SLICE * 1e9)  # nanoseconds
@@ -30,11 +31,18 @@ class SampleKernel:
     """A function of shared arguments, one sample and a key, compiled. It returns a tuple of trees of floats.
 
     graph: inputs: leaves of the shared arguments, one sample of each data array, the key if it is keyed. structure: of
-    the tuple that the outputs are. tile: samples in one call, None to choose. A result's memory is laid out with one
-    group per tree.
+    the tuple that the outputs are. tile: samples in one call, for all batches or by batch, None to choose. A result's
+    memory is laid out with one group per tree.
     """
 
-    def __init__(self, graph: Graph, structure: tree.TreeDef, data: Data, keyed: bool, tile: int | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        structure: tree.TreeDef,
+        data: Data,
+        keyed: bool,
+        tile: int | Mapping[int, int] | None = None,
+    ) -> None:
         self.graph = simplify(graph)
         self.structure = structure
         self.groups = tuple(child.num_leaves for child in structure.children())
@@ -43,9 +51,7 @@ class SampleKernel:
         self.layout = Layout.of_nodes(self.graph.outputs, self.groups)
         self._fixed = len(self.graph.inputs) - len(data.arrays) - keyed
         self._sampled = [k >= self._fixed for k in range(len(self.graph.inputs))]
-        self._tile = tile
-        self._tiles: dict[int, Tile] = {}
-        self._sizes_of: dict[int, int] = {}  # of tiles, by batch
+        self._tilings = Tilings(self.graph, self._sampled, self.groups, tile)
         self._addresses = (_POINTER * max(len(data.arrays), 1))(*(a.ctypes.data for a in data.arrays))
         self._strides = integers([a.strides[0] for a in data.arrays])
         self._sizes = integers([math.prod(a.shape[1:]) * a.itemsize for a in data.arrays])
@@ -73,6 +79,7 @@ class SampleKernel:
 
         between: called between two slices of a long sum; it may wait, or raise to leave.
         """
+        self.measure(int(stream.batch), fixed)
         block = np.empty(self.layout.nbytes, np.uint8)
         self._call("sum", self.summand(int(stream.batch)), fixed, stream, key, threads, block, between)
         return tree.unflatten(self.structure, self.layout.views(block))
@@ -96,14 +103,21 @@ class SampleKernel:
         tile = self.tile(batch)
         return [tile.executable] if tile.finish is None else [tile.executable, tile.finish]
 
+    @property
+    def tilings(self) -> Mapping[int, Tiling]:
+        """How batches are cut into tiles, so far as that is chosen."""
+        return self._tilings.chosen
+
+    def measure(self, batch: int, fixed: Sequence[Array]) -> None:
+        """Choose the tiles for a batch by a measurement at a point, where that pays; a choice made before stays.
+
+        fixed: the leaves of the shared arguments, C-contiguous.
+        """
+        self._tilings.measure(batch, fixed, self.data, self.keyed)
+
     def tile(self, batch: int) -> Tile:
         """The tiles that a batch of more than one sample is cut into."""
-        if batch not in self._sizes_of:
-            self._sizes_of[batch] = self._tile or tile_of(self.graph, self._sampled, batch)
-        size = self._sizes_of[batch]
-        if size not in self._tiles:
-            self._tiles[size] = Tile(self.graph, self._sampled, size, self.groups)
-        return self._tiles[size]
+        return self._tilings.tile(batch)
 
     def summand(self, batch: int) -> Summand:
         """What is averaged over a batch. Valid as long as this."""

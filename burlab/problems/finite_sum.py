@@ -14,6 +14,7 @@ from .oracle import Oracle
 from .point import Array, Point, as_point, like_point
 from .sampling import Stream, as_indices, full, listed
 from .tiles import LARGEST
+from .tiling import Tiling
 
 Tree = Any
 
@@ -24,7 +25,8 @@ class FiniteSum:
     loss: (x, *sample) -> number, in NumPy; where it takes `key=` it gets a random key of its own per sample.
     data: an array or a tuple of arrays with a leading sample axis, float32, float64, integers or bool.
     regularizer: x -> number, added once. threads: at most 16 work on a sum; their number changes no bit. tile: how many
-    samples one call of the kernel takes, 1 to 64, by default as many as stay in cache; it changes no bit either.
+    samples one call of the kernel takes, 1 to 64, which changes no bit either; by default as many as stay in cache, or
+    what a measurement at the first point finds, where that is soon repaid. `tiles` shows it, and `run.profile()`.
     has_aux: the loss gives (number, {name: number, ...}); a run records the batch's means of these metrics as columns.
     x is a float array or any tree of them; results have its structure and dtypes. `indices`, shape (b,), chooses a
     batch of samples, repeats allowed, in place of all n.
@@ -59,7 +61,21 @@ class FiniteSum:
 
     def __repr__(self) -> str:
         data = ", ".join(f"{a.dtype}{list(a.shape)}" for a in self.oracle.data.arrays)
-        return f"<FiniteSum of {getattr(self.oracle.loss, '__name__', 'loss')} over {len(self)} samples: {data}>"
+        tiles = "".join(f"; {question} of {batch} in {tiling}" for (question, batch), tiling in self.tiles.items())
+        return f"<FiniteSum of {getattr(self.oracle.loss, '__name__', 'loss')} over {len(self)} samples: {data}{tiles}>"
+
+    @property
+    def tiles(self) -> dict[tuple[str, int], Tiling]:
+        """How batches are cut into tiles: by question ("training": what a run asks) and samples, so far as chosen.
+
+        >>> import numpy as np, burlab as bl
+        >>> problem = bl.FiniteSum(lambda x, a: (x - a) ** 2, np.arange(100.0), tile=16)
+        >>> problem.grad(1.0)
+        array(-97.)
+        >>> print(problem.tiles["grad", 100])
+        8 tiles of 16 (given)
+        """
+        return self.oracle.tiles
 
     def value(self, x: Tree, indices: Any = None, *, key: Any = None) -> Any:
         """f(x), or the mean over the samples `indices` plus the regularizer."""

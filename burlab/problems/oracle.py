@@ -19,6 +19,7 @@ from .data import Data
 from .engine import SampleKernel
 from .point import Point
 from .sampling import Stream, full
+from .tiling import Tiling
 
 Loss = Callable[..., Any]
 Kernels = tuple[SampleKernel, SampleKernel | None]
@@ -151,6 +152,12 @@ class Oracle:
                 once = SampleKernel.trace(rule(other), trees, Data.none(), False)
             self._kernels[key] = samples, once
         return self._kernels[key]
+
+    @property
+    def tiles(self) -> dict[tuple[str, int], Tiling]:
+        """How batches are cut into tiles so far, by question and number of samples."""
+        kernels = ((key[0], samples) for key, (samples, _) in list(self._kernels.items()))
+        return {(question, batch): tiling for question, k in kernels for batch, tiling in list(k.tilings.items())}
 
     @property
     def has_aux(self) -> bool:

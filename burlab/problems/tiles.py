@@ -1,4 +1,4 @@
-"""Tiles: how many samples a kernel takes at once, and that kernel for C++."""
+"""Tiles: how many samples a kernel may take at once, and that kernel for C++."""
 
 import ctypes
 from collections import defaultdict
@@ -12,7 +12,7 @@ from burlab.graph.tile import of_samples, tiled
 from .blocks import Layout, at
 
 LARGEST = 64  # samples: lanes and rows are full long before
-_CACHE = 1 << 19  # bytes that the values of a tile may take at one time, or half of the result if that is more
+_CACHE = 1 << 19  # bytes that the values of a tile may take at one time
 
 
 def slots_of(batch: int, nbytes: int) -> int:
@@ -25,11 +25,25 @@ def slots_of(batch: int, nbytes: int) -> int:
     return min(16, 1 << (max(1, batch // least).bit_length() - 1))
 
 
-def tile_of(graph: Graph, sampled: list[bool], batch: int) -> int:
-    """The size of the tiles for a batch: a power of two, at most a slot, such that a tile stays in cache."""
+def lengths_of(batch: int, nbytes: int) -> list[int]:
+    """The number of samples in each slot."""
+    slots = slots_of(batch, nbytes)
+    return [batch * (k + 1) // slots - batch * k // slots for k in range(slots)]
+
+
+def sizes_for(graph: Graph, sampled: list[bool], batch: int) -> tuple[int, tuple[int, ...]]:
+    """The size of the tiles for a batch that should be good, and others that may be better; powers of two.
+
+    All that a tile needs stays in cache, be that for the good size beside half of the result where this is large, for
+    others beside all of it; and no tile is larger than a slot.
+    """
     result = sum(y.nbytes for y in graph.outputs)
-    room = max(_CACHE, result // 2) // max(_most_at_once(graph, of_samples(graph, sampled)), 1)
-    return _power(min(LARGEST, room, batch // slots_of(batch, result)))
+    each = max(_most_at_once(graph, of_samples(graph, sampled)), 1)
+    most = min(LARGEST, batch // slots_of(batch, result))
+    good = _power(min(most, max(_CACHE, result // 2) // each))
+    larger = [2 * good] if 2 * good <= min(most, max(_CACHE, result) // each) else []
+    smaller = [good // 2] if good > 1 else []
+    return good, (*larger, *smaller)
 
 
 def _most_at_once(graph: Graph, own: set[Node]) -> int:
@@ -70,8 +84,10 @@ class Tile:
 
     def contexts(self, batch: int) -> int:
         """The address of the contexts for the tiles of a batch: those that are full, and the last ones of slots."""
-        slots = slots_of(batch, self.sums.nbytes)
-        lengths = {batch * (k + 1) // slots - batch * k // slots for k in range(slots)}
-        for count in {self.size, *(length % self.size for length in lengths), 1} - {0}:
+        for count in {self.size, *(length % self.size for length in lengths_of(batch, self.sums.nbytes)), 1} - {0}:
             self._table[count - 1] = self.executable.context_for(count)
         return at(self._table)
+
+    def calls(self, batch: int) -> int:
+        """The number of tiles that a batch is cut into."""
+        return sum(-(-length // self.size) for length in lengths_of(batch, self.sums.nbytes))

@@ -10,7 +10,9 @@ from burlab.errors import FileError, GraphError
 from burlab.graph import Graph, serial, tree
 from burlab.problems.data import Data
 from burlab.problems.engine import SampleKernel
+from burlab.problems.numbers import whole
 from burlab.problems.point import Point
+from burlab.problems.tiles import LARGEST
 
 from .tables import Array
 
@@ -35,12 +37,14 @@ class GraphWriter:
     def kernels(self, kernels: Kernels) -> list[Any]:
         """What describes the kernels of a loss and a regularizer.
 
-        Of each: its graph, how many arrays each of its outputs has, the names in the third, whether it takes a key.
+        Of each: its graph, how many arrays each of its outputs has, the names in the third, whether it takes a key, and
+        the sizes of its tiles, by batch.
         """
-        return [
-            None if kernel is None else [self.add(kernel.graph), kernel.groups, kernel.metrics, kernel.keyed]
-            for kernel in kernels
-        ]
+        return [None if kernel is None else self._kernel(kernel) for kernel in kernels]
+
+    def _kernel(self, kernel: SampleKernel) -> list[Any]:
+        tiles = [[batch, tiling.size] for batch, tiling in kernel.tilings.items()]
+        return [self.add(kernel.graph), kernel.groups, kernel.metrics, kernel.keyed, tiles]
 
 
 class GraphReader:
@@ -84,7 +88,7 @@ class GraphReader:
         return self._known[question, len(shared)]
 
     def _kernel(self, described: list[Any], points: int, data: Data) -> SampleKernel:
-        name, groups, metrics, keyed = described
+        name, groups, metrics, keyed, tiles = described
         leaves = [(leaf.shape, leaf.dtype) for leaf in self._point.leaves]
         inputs = leaves * points + [(array.shape[1:], array.dtype) for array in data.arrays]
         inputs += [((2,), np.dtype(np.uint64))] * bool(keyed)
@@ -98,7 +102,8 @@ class GraphReader:
         several = len(groups) > 1  # value, gradient, metrics
         if len(found) != structure.num_leaves or (several and found != number + leaves + number * len(metrics)):
             raise FileError(f"the graph {name} gives {found}, expected value, gradient and the metrics {metrics}.")
-        return SampleKernel(graph, structure, data, bool(keyed))
+        sizes = {whole(batch, "batch", 2): whole(size, "tile", 1, LARGEST) for batch, size in tiles}
+        return SampleKernel(graph, structure, data, bool(keyed), sizes)
 
 
 class Schedule:

@@ -83,6 +83,7 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     else:
         rule = trace_rule(optimizer, x, int(stream.batch), point.tree)
         samples, once = oracle.kernels("measured" if oracle.has_aux else "training", [point])
+        samples.measure(int(stream.batch), point.leaves)
         asked = Asked(oracle, point, rule.questions, stream)
         second = None if validation is None else _validation(validation, every, point, seed)
         update = Update.of(rule.graph, x.size)
@@ -98,6 +99,7 @@ def _validation(problem: Any, every: int, point: Point, seed: int) -> Validation
     oracle, threads = _oracle(problem, False, "validation")
     samples, once = oracle.kernels("value", [point])
     stream = drawn(oracle.data.samples, None, "sequential", seed)
+    samples.measure(int(stream.batch), point.leaves)
     return Validation(samples, once, stream, threads, every)
 
 

@@ -29,7 +29,8 @@ class Objective:
         self.samples = int(stream.batch)
         # Here, and not in the minimizer's thread: what cannot be traced is said at once, and no pause waits for this.
         self._kernels = {q: oracle.kernels(q, [point, point] if q == "hvp" else [point]) for q in questions}
-        for samples, once in self._kernels.values():
+        for q, (samples, once) in self._kernels.items():
+            samples.measure(self.samples, point.leaves * (1 + (q == "hvp")))
             samples.executables(self.samples)
             if once is not None:
                 once.executables(1)

@@ -33,7 +33,8 @@ def profile(loop: object) -> Profile:
     plain = loop.fork(_endless)
     alone = min(_steps(plain))
     plain.end()
-    name = f"a step on {loop.batch} samples" if loop.batch > 1 else "a step"
+    tiling = loop.setup.samples.tilings.get(loop.batch)
+    name = f"a step on {loop.batch} samples, {tiling}" if tiling else "a step"
     return Profile(name, loop.setup.update.executable.gear, (*rows, residual(best, rows)), alone)
 
 
