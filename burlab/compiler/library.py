@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from burlab import runtime
+from burlab.runtime.cpu import instruction_set
 
 
 class Instance(NamedTuple):
@@ -19,6 +20,7 @@ class Instance(NamedTuple):
     header: str
 
 
+_REGISTERS = {"avx512": 64, "avx2": 32}  # 16 bytes elsewhere
 _lock = threading.RLock()
 _made: set[str] = set()
 _addresses: dict[str, int] = {}
@@ -28,6 +30,11 @@ def kernel(name: str, template: str, header: str) -> Instance:
     """A kernel of the common signature (`kernels/kernel.hpp`): `template` names a struct with a static `run`."""
     symbol = f"burlab_{name}"
     return Instance(symbol, f"BURLAB_KERNEL({symbol}, {template}::run)\n", f"burlab/kernels/{header}.hpp")
+
+
+def register() -> int:
+    """Bytes of the widest registers of the instruction set."""
+    return _REGISTERS.get(instruction_set().name, 16)
 
 
 EACH = Instance(

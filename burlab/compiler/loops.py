@@ -10,15 +10,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from burlab.graph import Node
-from burlab.runtime.cpu import instruction_set
 
 from .layout import Ref, Shape, dense_strides, elements, grouped
+from .library import register
 from .plan import Plan
 from .spelling import C_TYPES, has_lanes
 from .steps import Loop
 
 _UNROLLED = 3  # turns that are written out: cheaper to compile than a loop
-_REGISTERS = {"avx512": 64, "avx2": 32}  # bytes of the widest ones; 16 elsewhere
 _PIECES = 6  # ends of pieces of an axis beyond which it is not cut
 _SHORT = 8  # turns of an inner loop for which SIMD code costs more to compile than it saves
 _LANES = "#pragma clang loop vectorize(assume_safety) {}interleave_count(1) unroll(disable)"
@@ -205,7 +204,7 @@ class LoopWriter:
 
 def lanes_pragma(size: int, itemsize: int) -> str:
     """What makes lanes of a loop; where its turns are few, as many at once as leave the fewest turns in all."""
-    widest = max(_REGISTERS.get(instruction_set().name, 16) // itemsize, 2)
+    widest = max(register() // itemsize, 2)
     if size >= 8 * widest:
         return _LANES.format("")
     widths = [widest >> k for k in range(widest.bit_length() - 1)]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from burlab.graph import Node
 
 from .layout import POINT, Axis, Ref, Shape, box, dense_strides, joined
-from .library import kernel
+from .library import kernel, register
 from .spelling import C_TYPES, NAMES
 from .steps import Count, Task
 
@@ -72,7 +72,7 @@ def sum_onto(n: Node, refs: Refs) -> list[Task]:
         in_box = len(reduced) > 2
         position = 1 + len(kept[:-1]) if in_box else 3 if len(reduced) == 2 else 5
         samples = Count(in_box, position, reduced[0].size // tile)
-    made = kernel(f"sum_onto_{NAMES[n.dtype]}", f"SumOnto<{C_TYPES[n.dtype]}>", "reduce")
+    made = kernel(f"sum_onto_{NAMES[n.dtype]}", f"SumOnto<{C_TYPES[n.dtype]}, {register()}>", "reduce")
     return [Task(made, descriptor, ((ref.root, ref.offset),), box(walked, n.itemsize, n.itemsize), samples=samples)]
 
 

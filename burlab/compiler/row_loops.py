@@ -4,14 +4,15 @@ A block is a few rows, so that reductions and row values of one row need not wai
 pass leaves for a later one lies in a buffer on the stack, b..., the row values in arrays with one element per row, r...
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from burlab.graph import Node
 
 from .domain import REDUCTIONS, Domain
 from .layout import Ref, Shape, dense_strides, grouped
+from .library import register
 from .loops import ONE_BY_ONE, Array, LoopWriter, lanes_pragma, unfit
-from .spelling import C_TYPES, has_lanes
+from .spelling import C_TYPES, has_lanes, is_own
 
 _BLOCK = 1024  # elements of the rows of a block, at most
 _ROWS = 16  # rows of a block, at most
@@ -32,6 +33,8 @@ class RowWriter(LoopWriter):
             self.point(f"{C_TYPES[n.dtype]}*", f"y{k}", self.plan.places[n].pointer)
         self._group()
         self._find_turns()
+        self.flat = False  # whether what is written now walks over all rows of a block as if they were one
+        self.spread: set[str] = set()  # row values that lie there once for each element
         return self._nest()
 
     def _over_domain(self, shape: Shape, strides: Iterable[int]) -> list[int]:
@@ -58,6 +61,7 @@ class RowWriter(LoopWriter):
         rows = self.sizes[self.depth - 1]
         self.rows = min(rows, _ROWS, max(_BLOCK // self.domain.row, 1))
         self.count = str(self.rows) if rows % self.rows == 0 else "m"  # rows in this block
+        self.first_row = "0" if self.rows == rows else "b"
         self.outside = [*(f"i{k}" for k in range(self.depth - 1)), "r" if self.rows == rows else "(b + r)"]
         self.inside = [f"i{k}" for k in range(self.depth, len(self.sizes))]
         row = zip(self.inside, dense_strides(tuple(self.sizes[self.depth :])), strict=True)
@@ -103,26 +107,32 @@ class RowWriter(LoopWriter):
         return f"{'b' if self._is_full(n) else 'r'}{self.number[n]}"
 
     def _in_buffer(self, n: Node) -> str:
-        return f"{self._buffer(n)}[{self.in_buffer if self._is_full(n) else 'r'}]"
+        return f"{self._buffer(n)}[{'r' if not self._is_full(n) else 'i' if self.flat else self.in_buffer}]"
 
-    def _at(self, array: Array, in_row: bool = True) -> str:
-        spans = [(0, size) for size in self.sizes]
-        return array.at([*self.outside, *(i if in_row else "0" for i in self.inside)], spans)
+    def _at(self, array: Array) -> str:
+        indices = [*self.outside[:-1], self.first_row, "i"] if self.flat else [*self.outside, *self.inside]
+        return array.at(indices, [(0, size) for size in self.sizes])
 
     def _for_rows(self, pragma: str = ONE_BY_ONE) -> list[str]:
         return [pragma, f"for (std::int64_t r = 0; r < {self.count}; ++r) {{"]
 
     def _reduction(self, n: Node) -> list[str]:
-        """One row after the other, by the functions of the library."""
+        """All rows of the block, by a function with the bits of the library's kernels."""
         (x,) = n.inputs
         root = self.plan.refs[x].root
-        start = f"b{self.number[root]} + {self.domain.row} * r" if root in self.number else None
-        start = start or f"&{self._at(self.arrays[x], in_row=False)}"
-        option = str(self.plan.strict if n.op == "sum" else n.op == "reduce_max").lower()
-        call = f"{'row_sum' if n.op == 'sum' else 'extreme_of'}<{option}>({start}, {self.domain.row})"
-        names: dict[Node, str] = {}
-        lines = [f"  const {C_TYPES[n.dtype]} {self._local(n, names)} = burlab::kernels::{call};"]
-        return [*self._for_rows(), *lines, *self._noted([n], names), *self._stored([n], names), "}"]
+        start, step = f"b{self.number.get(root)}", self.domain.row
+        if root not in self.number:
+            array = self.arrays[x]
+            start = "&" + array.at([*self.outside[:-1], self.first_row, *("0" for _ in self.inside)], [])
+            step = array.strides[self.depth - 1]
+        option = str(n.op == "reduce_max").lower() if n.op != "sum" else "" if self.plan.strict else register()
+        name = "row_extremes" if n.op != "sum" else "row_sums_strict" if self.plan.strict else "row_sums"
+        function = f"{name}<{option}{', ' * bool(option)}{self.domain.row}>"
+        call = f"burlab::kernels::{function}({self._buffer(n)}, {start}, {step}, {self.count});"
+        lines = [*self._noted([n], {n: f"{self._buffer(n)}[r]"})]
+        lines += [f"  {self._at(self.results[n])} = {self._buffer(n)}[r];"] if n in self.results else []
+        pragma = self._row_pragma([n], [self.results[n]] if n in self.results else [])
+        return [call, *([*self._for_rows(pragma), *lines, "}"] if lines else [])]
 
     def _local(self, n: Node, names: dict[Node, str]) -> str:
         return names.setdefault(n, f"v{self.number[n]}")
@@ -136,9 +146,11 @@ class RowWriter(LoopWriter):
         lines = [f"  {self._in_buffer(n)} = {names[n]};" for n in kept]
         return [*lines, *(f"  {self._at(self.results[n])} = {names[n]};" for n in nodes if n in self.results)]
 
-    def _loads(self, nodes: Sequence[Node], names: dict[Node, str]) -> tuple[list[str], list[str], list[Array]]:
-        """What is read once for a row, what is read for each element, and from which arrays the latter is."""
-        by_row, lines = dict[str, None](), dict[str, None]()
+    def _loads(
+        self, nodes: Sequence[Node], names: dict[Node, str]
+    ) -> tuple[dict[str, tuple[str, str]], list[str], list[Array]]:
+        """What is read for a row (by name: type and element), and for an element; the arrays of the latter."""
+        by_row, lines = dict[str, tuple[str, str]](), dict[str, None]()
         arrays: list[Array] = []
         members = set(nodes)
         for x in dict.fromkeys(x for n in nodes for x in n.inputs):
@@ -147,15 +159,19 @@ class RowWriter(LoopWriter):
                 names[x] = f"v{self.number[root]}"
             elif root in self.number:
                 names[x] = f"c{self.number[root]}"
-                text = f"  const {C_TYPES[x.dtype]} {names[x]} = {self._in_buffer(root)};"
-                (lines if self._is_full(root) else by_row)[text] = None
+                if self._is_full(root):
+                    lines[f"  const {C_TYPES[x.dtype]} {names[x]} = {self._in_buffer(root)};"] = None
+                else:
+                    by_row[names[x]] = C_TYPES[x.dtype], self._in_buffer(root)
             elif x in self.arrays:
                 array = self.arrays[x]
                 names[x] = f"a{self.everything().index(array)}"
-                same = not any(array.strides[self.depth :]) and not array.bounds
-                (by_row if same else lines)[f"  const {C_TYPES[x.dtype]} {names[x]} = {self._at(array)};"] = None
-                arrays += [] if same else [array]
-        return list(by_row), list(lines), arrays
+                if not any(array.strides[self.depth :]) and not array.bounds:
+                    by_row[names[x]] = C_TYPES[x.dtype], array.at([*self.outside, *self.inside], [])
+                else:
+                    lines[f"  const {C_TYPES[x.dtype]} {names[x]} = {self._at(array)};"] = None
+                    arrays.append(array)
+        return by_row, list(lines), arrays
 
     def _formulas(self, nodes: Sequence[Node], names: dict[Node, str], lanes: bool) -> list[str]:
         lines: list[str] = []
@@ -169,31 +185,74 @@ class RowWriter(LoopWriter):
         if not nodes:
             return []
         names = dict(self.values)
-        loads, more, arrays = self._loads(nodes, names)
+        by_row, loads, _ = self._loads(nodes, names)
         arrays = [a for a in self.everything() if f"a{self.everything().index(a)}" in names.values()]
         arrays += [self.results[n] for n in nodes if n in self.results]
+        pragma = self._row_pragma(nodes, arrays)
+        formulas = self._formulas(nodes, names, pragma != ONE_BY_ONE)
+        return [*self._for_rows(pragma), *_read(by_row), *loads, *formulas, "}"]
+
+    def _row_pragma(self, nodes: Sequence[Node], arrays: Sequence[Array]) -> str:
+        """Lanes for a loop over the rows of the block, if they can be had."""
         steps = {a.strides[self.depth - 1] for a in arrays if not a.is_number}
         lanes = self.rows >= 2 * _SHORT and steps <= {0, 1} and not any(a.bounds for a in arrays)
-        lanes = lanes and all(map(has_lanes, nodes))
-        pragma = lanes_pragma(self.rows, _widest(nodes)) if lanes else ONE_BY_ONE
-        return [*self._for_rows(pragma), *loads, *more, *self._formulas(nodes, names, lanes), "}"]
+        lanes = lanes and all(n.op in REDUCTIONS or has_lanes(n) for n in nodes)
+        return lanes_pragma(self.rows, _widest(nodes)) if lanes else ONE_BY_ONE
 
     def _pass(self, nodes: Sequence[Node]) -> list[str]:
         """One walk over the elements of the block."""
         if not nodes:
             return []
         names = dict(self.values)
-        before, loads, arrays = self._loads(nodes, names)
+        by_row, loads, arrays = self._loads(nodes, names)
         arrays += [self.results[n] for n in nodes if n in self.results]
+        lanes = all(a.strides[-1] in (0, 1) and not a.bounds for a in arrays) and all(map(has_lanes, nodes))
+        worth = not by_row or any(map(is_own, nodes))
+        if lanes and worth and self._may_be_flat(nodes, arrays):
+            return self._flat_pass(nodes)
         last = self.sizes[-1]
-        lanes = last >= _SHORT and all(a.strides[-1] in (0, 1) and not a.bounds for a in arrays)
-        lanes = lanes and all(map(has_lanes, nodes))
-        head = [*self._for_rows(), *before]
+        lanes = lanes and last >= _SHORT
+        head = [*self._for_rows(), *_read(by_row)]
         for index, size in zip(self.inside, self.sizes[self.depth :], strict=True):
             pragma = lanes_pragma(last, _widest(nodes)) if lanes else ONE_BY_ONE
             head += [pragma] if index == self.inside[-1] else []
             head.append(f"for (std::int64_t {index} = 0; {index} < {size}; ++{index}) {{")
         return [*head, *loads, *self._formulas(nodes, names, lanes), *["}"] * len(self.inside), "}"]
+
+    def _may_be_flat(self, nodes: Sequence[Node], arrays: Sequence[Array]) -> bool:
+        """Whether rows that do not fill registers lie one behind the other in all that is read and written."""
+        row, lanes = self.domain.row, register() // _widest(nodes)
+        dense = all(a.strides[self.depth - 1] == row * a.strides[-1] == row for a in arrays if not a.is_number)
+        several = self.rows > 1 and self.rows * row >= 2 * _SHORT
+        return dense and several and len(self.inside) == 1 and row < 2 * lanes and row % lanes != 0
+
+    def _flat_pass(self, nodes: Sequence[Node]) -> list[str]:
+        """One walk over the elements of the block as if it had one row; values of rows are spread over it first."""
+        self.flat = True
+        names = dict(self.values)
+        by_row, loads, _ = self._loads(nodes, names)
+        row, lines = self.domain.row, list[str]()
+        for name, (kind, element) in by_row.items():
+            loads.append(f"  const {kind} {name} = {name}s[i];")
+            if name not in self.spread:
+                head = [
+                    f"alignas(64) {kind} {name}s[{self.rows * row}];",
+                    *self._for_rows(),
+                    f"  const {kind} x = {element};",
+                ]
+                walk = f"  for (std::int64_t i = 0; i < {row}; ++i) {name}s[{row} * r + i] = x;"
+                lines += [*head, lanes_pragma(row, 4) if row >= _SHORT else ONE_BY_ONE, walk, "}"]
+                self.spread.add(name)
+        size = self.rows * row
+        count = f"{row} * m" if self.count == "m" else str(size)
+        head = [lanes_pragma(size, _widest(nodes)), f"for (std::int64_t i = 0; i < {count}; ++i) {{"]
+        lines += [*head, *loads, *self._formulas(nodes, names, True), "}"]
+        self.flat = False
+        return lines
+
+
+def _read(by_row: Mapping[str, tuple[str, str]]) -> list[str]:
+    return [f"  const {kind} {name} = {element};" for name, (kind, element) in by_row.items()]
 
 
 def _widest(nodes: Iterable[Node]) -> int:

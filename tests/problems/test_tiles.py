@@ -46,6 +46,17 @@ def test_neither_tiles_nor_threads_change_a_bit(name: str, dtype: str):
         same(problem.value_and_grad(x, indices, **key), first)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("width", [0, 1, 3, 16, 17, 32, 33, 48, 65, 100])
+def test_sums_of_rows_of_any_width(width: int, dtype: str):
+    """A bias gradient: rows of a sample, and samples of a tile, are added one after the other."""
+    data = np.random.default_rng(width).normal(size=(13, 3, width)).astype(dtype)
+    x = np.zeros(width, dtype)
+    some = [bl.FiniteSum(lambda x, a: np.sum(a * x), data, tile=t).grad(x, np.arange(13)) for t in (1, 4, 13)]
+    same(some[1:], [some[0]] * 2)
+    np.testing.assert_allclose(some[0], data.sum((0, 1)) / 13, rtol=0, atol=20 * np.finfo(dtype).eps)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_the_mean_is_that_of_single_samples(name: str):
     problem, x, key = case(name)

@@ -35,8 +35,10 @@ template <bool Largest, class T, int W> BURLAB_INLINE T extreme_of_lanes(const P
   }
 }
 
-template <bool Largest, int W, class T> BURLAB_INLINE T extreme_in_lanes(const T* x, Int n) {
-  Packet<T, W> best, next;
+/// The best of those of n >= W numbers that a lane meets.
+template <bool Largest, class P, class T> BURLAB_INLINE void best_in_lanes(P& best, const T* x, Int n) {
+  constexpr Int W = sizeof(P) / sizeof(T);
+  P next;
   load(best, x);
   Int k = W;
   BURLAB_ONE_BY_ONE
@@ -48,6 +50,11 @@ template <bool Largest, int W, class T> BURLAB_INLINE T extreme_in_lanes(const T
     load(next, x + n - W);  // some a second time
     improve<Largest>(best, next);
   }
+}
+
+template <bool Largest, int W, class T> BURLAB_INLINE T extreme_in_lanes(const T* x, Int n) {
+  Packet<T, W> best;
+  best_in_lanes<Largest>(best, x, n);
   return extreme_of_lanes<Largest, T, W>(best);
 }
 

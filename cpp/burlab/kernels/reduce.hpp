@@ -1,7 +1,7 @@
 #pragma once
 // Sums over axes. The order of every sum is fixed by the shape alone: plain where `Strict`, else in 16 lanes and blocks
 // of 512 numbers, the blocks added with their rounding errors. float sums in double.
-#include "../numbers/packet.hpp"
+#include "../numbers/first.hpp"
 #include "carried.hpp"
 
 BURLAB_BEGIN
@@ -85,35 +85,62 @@ template <class T, bool Strict> struct SumColumns {
 };
 
 /// out[j] += a[r, i, j], row after row, in T: so a sum over samples is the same whether they come one by one or in
-/// tiles. Descriptor: width and its strides in a and out; rows r and their stride; rows i and their stride.
-template <class T> struct SumOnto {
-  static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
-    constexpr Int kTile = 64;
-    const Int rows = d[3] * d[5], inner = d[5];
+/// tiles. Descriptor: width and its strides in a and out; rows r and their stride; rows i and their stride. Bytes: of a
+/// register.
+template <class T, int Bytes> struct SumOnto {
+  static constexpr Int W = Bytes / static_cast<Int>(sizeof(T));
+
+  static BURLAB_WIDE Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
+    const T* x = static_cast<const T*>(a);
+    T* y = static_cast<T*>(out);
     const bool dense = d[1] == 1 && d[2] == 1;
     BURLAB_ONE_BY_ONE
-    for (Int begin = 0; begin < d[0]; begin += kTile) {
-      const T* x = static_cast<const T*>(a) + begin * d[1];
-      T* y = static_cast<T*>(out) + begin * d[2];
-      const Int width = d[0] - begin < kTile ? d[0] - begin : kTile;
-      T total[kTile];
-      BURLAB_ONE_BY_ONE
-      for (Int j = 0; j < width; ++j) total[j] = y[j * d[2]];
-      BURLAB_ONE_BY_ONE
-      for (Int row = 0; row < rows; ++row) {
-        const T* next = x + row / inner * d[4] + row % inner * d[6];
-        if (dense) {
-          BURLAB_LANES
-          for (Int j = 0; j < width; ++j) total[j] += next[j];
-        } else {
-          BURLAB_ONE_BY_ONE
-          for (Int j = 0; j < width; ++j) total[j] += next[j * d[1]];
-        }
-      }
-      BURLAB_ONE_BY_ONE
-      for (Int j = 0; j < width; ++j) y[j * d[2]] = total[j];
+    for (Int j = 0; j < d[0];) {
+      const Int left = d[0] - j, count = !dense ? 1 : left > 3 * W ? 4 * W : left > W ? 2 * W : W;
+      if (!dense) one(d, y + j * d[2], x + j * d[1]);
+      else if (count == 4 * W) packets<4>(d, y + j, x + j, left);
+      else if (count == 2 * W) packets<2>(d, y + j, x + j, left);
+      else packets<1>(d, y + j, x + j, left);
+      j += count;
     }
     return Ok;
+  }
+
+ private:
+  static BURLAB_INLINE void one(const Int* d, T* y, const T* x) {
+    T total = *y;
+    BURLAB_ONE_BY_ONE
+    for (Int r = 0; r < d[3]; ++r) {
+      BURLAB_ONE_BY_ONE
+      for (Int i = 0; i < d[5]; ++i) total += x[r * d[4] + i * d[6]];
+    }
+    *y = total;
+  }
+
+  /// P packets of columns, of which only `left` may be there, and of them one more than P - 1 packets.
+  template <int P> static BURLAB_INLINE void packets(const Int* d, T* y, const T* x, Int left) {
+    const First<T, W> last(left < P * W ? left - (P - 1) * W : W);
+    Packet<T, W> sums[P], next;
+    BURLAB_UNROLL
+    for (int k = 0; k < P - 1; ++k) load(sums[k], y + k * W);
+    last.load(sums[P - 1], y + (P - 1) * W);
+    BURLAB_ONE_BY_ONE
+    for (Int r = 0; r < d[3]; ++r, x += d[4]) {
+      const T* row = x;
+      BURLAB_ONE_BY_ONE
+      for (Int i = 0; i < d[5]; ++i, row += d[6]) {
+        BURLAB_UNROLL
+        for (int k = 0; k < P - 1; ++k) {
+          load(next, row + k * W);
+          sums[k] += next;
+        }
+        last.load(next, row + (P - 1) * W);
+        sums[P - 1] += next;
+      }
+    }
+    BURLAB_UNROLL
+    for (int k = 0; k < P - 1; ++k) store(y + k * W, sums[k]);
+    last.store(y + (P - 1) * W, sums[P - 1]);
   }
 };
 

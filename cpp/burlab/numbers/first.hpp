@@ -7,7 +7,7 @@
 BURLAB_BEGIN
 namespace burlab {
 
-/// Loads and stores the first `count` of W lanes, 1 <= count <= W; the others read as 0, their memory is not touched.
+/// Loads and stores the first `count` of W lanes, 0 <= count <= W; the others read as 0, their memory is not touched.
 template <class T, int W> class First {
  public:
   BURLAB_INLINE explicit First(std::int64_t count) : count_(count) {}
