@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 Repeat = Callable[[int], float]
+_MOST = 1 << 30  # repetitions in a stretch: what has taken no time by then does nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,6 @@ def race(repeats: Sequence[Repeat], effort: Effort) -> list[Timing]:
 
 def _enough(repeat: Repeat, shortest: float) -> int:
     count = 1
-    while repeat(count) < shortest:
+    while repeat(count) < shortest and count < _MOST:
         count *= 2
     return count

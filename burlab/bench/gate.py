@@ -111,9 +111,12 @@ def check_moved(
     >>> check_moved({"w": np.zeros(1)}, {"w": np.ones(1)}, {"w": np.ones(1)}, "float32")
     ['the timed steps move w by 1.0e+00 differently (at most 1.8e-05)']
     """
+    if set(got) != set(wanted):
+        return [f"the timed steps move {sorted(got)}, expected {sorted(wanted)}"]
     complaints = list[str]()
     for name, y in wanted.items():
-        error = float(np.max(np.abs(np.asarray(got[name], np.float64) - y), initial=0.0))
+        x = np.asarray(got[name], np.float64)
+        error = float(np.max(np.abs(x - y), initial=0.0)) if x.shape == np.shape(y) else np.inf
         scale = float(np.max(np.abs(y), initial=0.0))
         allowed = TOLERANCE[dtype] * scale + 64 * _EPSILON[dtype] * float(np.max(np.abs(start[name]), initial=0.0))
         if not error <= allowed:

@@ -1,7 +1,10 @@
 """One row of a table: every way opened, judged, and only then timed."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from .clock import Effort, Timing, race
 from .gate import Verdict, check_differences, check_moved, check_visits, compare
@@ -12,6 +15,7 @@ from .words import PLAIN
 POINTS = (0, 1, 0)
 # Who is asked first for a second opinion; nobody judges itself.
 REFEREES = ("jax", "torch", "autograd", "micrograd", "complex step", "golden", "burlab")
+_UNSEEN = "the timed steps cannot be looked at"
 _ALONE = "no second engine here to compare with. Install one: pip install burlab[bench]"
 
 
@@ -61,14 +65,40 @@ def measure(
     for one in opened:
         if one.task is not None:
             one.line = replace(one.line, verdict=_judge(one, opened, problem))
-    ready = [(one, one.task) for one in opened if one.task and _fit(one)]
-    for (one, task), timing in zip(ready, race([task.repeat for _, task in ready], effort), strict=True):
-        verdict = _still_right(one, task)
-        fine = verdict.passed
-        one.line = replace(
-            one.line, verdict=verdict, timing=timing if fine else None, facts=dict(task.facts()) if fine else {}
-        )
+    runners = [_Runner(one, one.task) for one in opened if one.task and _fit(one)]
+    for runner, timing in zip(runners, race([runner.repeat for runner in runners], effort), strict=True):
+        runner.finish(timing)
     return [one.line for one in opened if one.entrant.timed]
+
+
+@dataclass(slots=True)
+class _Runner:
+    """One that is timed. If it fails it has no time, and the others go on."""
+
+    one: _Opened
+    task: Task
+    failure: Exception | None = None
+
+    def repeat(self, count: int) -> float:
+        """See Task; one that has failed takes for ever."""
+        try:
+            return self.task.repeat(count) if self.failure is None else math.inf
+        except Exception as error:
+            self.failure = error
+            return math.inf
+
+    def finish(self, timing: Timing) -> None:
+        """Write down what came out, if the task is as right as it was."""
+        try:
+            if self.failure is not None:
+                raise self.failure
+            verdict = _still_right(self.one, self.task, timing)
+            facts = dict(self.task.facts()) if verdict.passed else {}
+        except Exception as error:
+            self.one.line = replace(self.one.line, gap=f"failed while it was timed: {error}")
+        else:
+            shown = timing if verdict.passed else None
+            self.one.line = replace(self.one.line, verdict=verdict, timing=shown, facts=facts)
 
 
 def _open(case: str, size: Size, entrant: Entrant, dtype: str) -> _Opened:
@@ -111,10 +141,12 @@ def _judge(one: _Opened, opened: Sequence[_Opened], problem: Problem) -> Verdict
     return Verdict(tuple(complaints), referee.entrant.engine, errors, difference, visited)
 
 
-def _still_right(one: _Opened, task: Task) -> Verdict:
+def _still_right(one: _Opened, task: Task, timing: Timing) -> Verdict:
     """The verdict, once more after the task was timed: what it computes must not have changed."""
     verdict = one.line.verdict or Verdict(())
     complaints = list[str]()
+    if not 0 < timing.seconds < math.inf:
+        complaints.append(f"{timing.count} repetitions take {timing.seconds * timing.count} s")
     for kind, answers in one.answers.items():
         complaints += compare([task.answer(POINTS[0], kind)], answers[:1], kind)[1]
     return replace(verdict, complaints=tuple(f"after it was timed, {text}" for text in complaints))
@@ -122,7 +154,8 @@ def _still_right(one: _Opened, task: Task) -> Verdict:
 
 def _same_bits(answers: Sequence[Answer], problem: Transfer) -> Verdict:
     wanted = [problem.at(point).tobytes() for point in POINTS]
-    same = all(a.gradients["numbers"].tobytes() == b for a, b in zip(answers, wanted, strict=True))
+    got = [np.asarray(a.gradients.get("numbers", ())).tobytes() for a in answers]
+    same = got == wanted
     complaints = () if same else ("what comes back is not what was saved",)
     return Verdict(complaints, "the numbers themselves")
 
@@ -149,7 +182,11 @@ def _movement(one: _Opened, opened: Sequence[_Opened], problem: Problem) -> list
     if not isinstance(problem, Training):
         return []
     if one.moved is None:
-        return ["the timed steps cannot be looked at"]
-    others = [o for o in opened if o.moved is not None and o.entrant.engine != one.entrant.engine]
-    others.sort(key=lambda o: REFEREES.index(o.entrant.engine))
-    return check_moved(one.moved, others[0].moved or {}, problem.parameters, problem.dtype) if others else []
+        return [_UNSEEN]
+    others = {o.entrant.engine: o.moved for o in opened if o.moved is not None}
+    wanted = next((others[name] for name in REFEREES if name in others and name != one.entrant.engine), None)
+    return (
+        [f"{_UNSEEN} by a second engine"]
+        if wanted is None
+        else check_moved(one.moved, wanted, problem.parameters, problem.dtype)
+    )

@@ -11,7 +11,7 @@ from burlab.bench.clock import Effort
 from burlab.bench.gate import check_differences, compare, relative_error
 from burlab.bench.measure import Entrant, Line, measure
 from burlab.bench.peers.complex_step import Judge
-from burlab.bench.problem import Answer, Array, Scalar, Unavailable
+from burlab.bench.problem import Answer, Array, Scalar, Training, Unavailable
 
 EFFORT = Effort(shortest=0.0, rounds=1)
 
@@ -162,6 +162,64 @@ def test_an_absent_engine_is_a_named_gap_and_a_broken_one_a_row():
         "failed: by itself",
     ]
     assert all(line.seconds is None for line in lines)
+
+
+SLOPES = np.array([[1.0, -2.0], [0.5, 3.0]])
+LINE = Training(
+    lambda words, p, i, target: words.sum(p["w"] * SLOPES[i], axis=-1) - target,
+    {"w": np.array([0.3, -0.2])},
+    np.arange(2),
+    np.zeros(2),
+    batch=1,
+    kind="",
+)
+
+
+class Steps:
+    """A right engine for gradient descent on lines."""
+
+    timed = False
+
+    def answer(self, point: int, dtype: str) -> Answer:
+        w = LINE.parameters["w"].astype(dtype)
+        return Answer(float(w @ SLOPES[point].astype(dtype)), {"w": SLOPES[point].astype(dtype)})
+
+    def moved(self) -> Mapping[str, Array] | None:
+        return {"w": -LINE.lr * SLOPES.sum(0)}
+
+    def repeat(self, count: int) -> float:
+        self.timed = True
+        return 1e-6 * count
+
+    def facts(self) -> Mapping[str, float]:
+        return {}
+
+
+def fail(*_: object) -> float:
+    raise ZeroDivisionError("by itself")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"moved": lambda _: {}}, "the timed steps move [], expected ['w']"),
+        ({"moved": lambda _: {"w": np.zeros(3)}}, "the timed steps move w by inf"),
+        ({"moved": lambda _: {"w": np.full(2, np.nan)}}, "the timed steps move w by nan"),
+        ({"moved": lambda _: None}, "the timed steps cannot be looked at"),
+        ({"repeat": fail}, "failed while it was timed: by itself"),
+        ({"repeat": lambda _, count: 0.0}, "repetitions take 0.0 s"),
+        ({"facts": fail}, "failed while it was timed: by itself"),
+        ({"answer": lambda self, *at: fail() if self.timed else Steps.answer(self, *at)}, "while it was timed: by its"),
+    ],
+    ids=["no names", "shape", "nan", "unseen", "cannot repeat", "does nothing", "no facts", "breaks"],
+)
+def test_whoever_fails_loses_its_own_time_only(change: dict[str, Callable[..., object]], reason: str):
+    mutant = type("Mutant", (Steps,), change)
+    entrants = [Entrant("jax", "", Steps), Entrant("torch", "", Steps), Entrant("mutant", "", mutant)]
+    *right, wrong = measure("case", {}, LINE, "float32", entrants, Effort(shortest=1e-6, rounds=1))
+    assert [line.seconds for line in right] == [1e-6, 1e-6]
+    assert wrong.seconds is None
+    assert reason in table.cells(wrong, None)[2]
 
 
 def test_differences_see_a_wrong_tensor_and_pass_a_right_one():
