@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from burlab import runtime
 from burlab.runtime.cpu import instruction_set
+from burlab.runtime.wait import shielded
 
 
 class Instance(NamedTuple):
@@ -51,9 +52,14 @@ def require(instances: Iterable[Instance]) -> None:
     with _lock:
         missing = {i.symbol: i for i in instances if i.symbol not in _made}
         if missing:
-            headers = dict.fromkeys(i.header for i in missing.values())
-            runtime.compile_text("".join(i.text for i in missing.values()), tuple(headers))
-            _made.update(missing)
+            shielded(lambda: _make(missing))
+
+
+def _make(missing: dict[str, Instance]) -> None:
+    """Compile and remember: an interrupt must not come in between, since nothing can be declared twice."""
+    headers = dict.fromkeys(i.header for i in missing.values())
+    runtime.compile_text("".join(i.text for i in missing.values()), tuple(headers))
+    _made.update(missing)
 
 
 def address(symbol: str) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 
 from burlab.errors import ArgumentError, CompileError
 from burlab.runtime import compile_text, reflect
+from burlab.runtime.wait import shielded
 
 from .cell_function import CellFunction
 
@@ -41,9 +42,13 @@ class Cells:
         # The check stands on the line after the last: a brace that was left open is found there, not at our own text.
         check = "namespace every_brace_above_is_closed {}"
         body = _INCLUDE.sub("", _without_static(text)).rstrip()
-        compile_text(f'{opening}\n#line 1 "{name}"\n{body}\n{check}\n{"}" * len(scope)}\n')
-        self._scope = scope
+        shielded(lambda: self._compile(f'{opening}\n#line 1 "{name}"\n{body}\n{check}\n{"}" * len(scope)}\n', scope))
         return _definitions(scope, text)
+
+    def _compile(self, text: str, scope: list[str]) -> None:
+        """Compile and step on: an interrupt must not come in between, since nothing can be declared twice."""
+        compile_text(text)
+        self._scope = scope
 
     def _includes(self, text: str, name: str) -> str:
         """The cell's `#include` lines by themselves, for they must not stand inside a namespace."""

@@ -3,9 +3,14 @@
 import _thread
 import threading
 import time
+from collections.abc import Callable
 
+import numpy as np
 import pytest
 
+import burlab as bl
+from burlab.eager.cells import Cells
+from burlab.runtime import cling
 from burlab.runtime.wait import in_threads, shielded
 
 
@@ -89,3 +94,38 @@ def test_shielded_work_is_done_before_an_interrupt_is_raised():
     other.start()
     other.join()
     assert done[-1] is other  # no interrupt comes there
+
+
+@pytest.fixture
+def interrupts_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """An interrupt will come while the compiler is at the first text that holds this word."""
+    compile_ = cling._compile
+
+    def interrupts(word: str) -> None:
+        def compile_text(text: str) -> None:
+            if word in text:
+                monkeypatch.undo()
+                _thread.interrupt_main()
+            compile_(text)
+
+        monkeypatch.setattr(cling, "_compile", compile_text)
+
+    return interrupts
+
+
+def test_what_was_compiled_in_spite_of_an_interrupt_is_not_compiled_again(interrupts_at):
+    def f(x):
+        return np.sum(np.expm1(x) ** 2)
+
+    interrupts_at("burlab_expm1_float32")
+    with pytest.raises(KeyboardInterrupt):
+        bl.compile(f, np.ones(3, np.float32))(np.ones(3, np.float32))
+    assert bl.compile(f, np.ones(5, np.float32))(np.zeros(5, np.float32)) == 0.0
+
+
+def test_a_cell_of_cpp_that_was_interrupted_runs_again(interrupts_at):
+    cells, cell = Cells(), "Value thrice(Value x) { return 3 * x; }"
+    interrupts_at("thrice")
+    with pytest.raises(KeyboardInterrupt):
+        cells.run(cell)
+    assert cells.run(cell)["thrice"](bl.Value(2.0)).data == 6.0
