@@ -109,6 +109,23 @@ def test_einstein_sums(spec, shapes, dtype, monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("spec", ["thqk,thkd->thqd", "thkq,thkd->thqd", "thqk,thdk->thqd", "thkq,thdk->thqd"])
+@pytest.mark.parametrize("columns", [4, 8])
+def test_rows_that_share_a_packet(columns, spec, dtype, monkeypatch):
+    """Batches of products with four or eight columns, alone, between others, and added to what the result holds."""
+    left, right = spec.partition("->")[0].split(",")
+    for rows, depth in itertools.product((1, 3, 4, 7, 8, 12, 16, 17), (1, 3, 4, 8, 12, 13)):
+        sizes = {"t": 2, "h": 3, "q": rows, "k": depth, "d": columns}
+        a, b = (numbers(dtype, *(sizes[letter] for letter in letters)) for letters in (left, right))
+        want, _ = both(monkeypatch, lambda a, b: np.einsum(spec, a, b), a, b)
+        np.testing.assert_allclose(want, np.einsum(spec, a, b), rtol=0, atol=100 * np.finfo(dtype).eps)
+        twice = f"s{left},s{right}->thqd"
+        a, b = (numbers(dtype, 2, *x.shape) for x in (a, b))
+        want, _ = both(monkeypatch, lambda a, b: np.einsum(twice, a, b), a, b)  # noqa: B023, called in this turn
+        np.testing.assert_allclose(want, np.einsum(twice, a, b), rtol=0, atol=200 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("rows", "depth", "columns"), [(1, 1100, 500), (3, 1100, 500), (150, 1100, 40), (70, 20, 600)])
 def test_products_larger_than_caches(rows, depth, columns, dtype, monkeypatch):
     for left, right in (("plain", "plain"), ("transposed", "plain"), ("plain", "transposed")):

@@ -10,7 +10,7 @@ namespace burlab::kernels {
 template <class T, int W, int R> struct Batch {
   Int count, a_next, b_next, c_next, b_column;
   T* panel;
-  static constexpr bool kFours = W > 4 && R % (W / 4) == 0;
+  static constexpr bool kShares = W > 4 && R % (W / 4) == 0;  // whether rows of four columns can share a packet
 
   BURLAB_NOINLINE BURLAB_WIDE void multiply(const Factors<T>& factors, Int rows, Int columns) const {
     Factors<T> f = factors;
@@ -18,6 +18,16 @@ template <class T, int W, int R> struct Batch {
     const First<T, W> last(columns);
     Int b_columns[W];
     if (b_column != 1) place_rows(b_columns, columns, b_column);
+    if constexpr (kShares) {
+      using Fours = Shared<T, W, R, 4, false, false>;
+      using Columns = Shared<T, W, R, 4, true, false>;
+      using Eights = Shared<T, W, R, 8, false, true>;
+      if (Fours::fit(f, rows, columns, b_column)) return all<Fours>(f, blocks, rows, b_columns);
+      if (Columns::fit(f, rows, columns, b_column)) return all<Columns>(f, blocks, rows, b_columns);
+      if constexpr (W == 16) {
+        if (Eights::fit(f, rows, columns, b_column)) return all<Eights>(f, blocks, rows, b_columns);
+      }
+    }
     BURLAB_ONE_BY_ONE
     for (Int at = 0; at < count; ++at, f.a += a_next, f.c += c_next) {
       f.b = factors.b + at * b_next;
@@ -26,20 +36,21 @@ template <class T, int W, int R> struct Batch {
         f.b = panel;
         f.b_depth = W;
       }
-      if constexpr (kFours) {
-        if (Fours<T, W, R>::fit(f, columns)) {
-          multiply_fours(f, blocks, rows);
-          continue;
-        }
-      }
       multiply_rows<T, W, R, 1, false>(f, blocks, rows, last);
     }
   }
 
  private:
-  static BURLAB_INLINE void multiply_fours(Factors<T> f, const Blocks<R>& blocks, Int rows) {
-    for (; rows > 0; rows -= R, f.a += R * f.a_row, f.c += R * f.c_row)
-      Fours<T, W, R>::multiply(f, rows < R ? blocks.last : blocks.whole, rows);
+  template <class Kind>
+  BURLAB_INLINE void all(const Factors<T>& first, const Blocks<R>& blocks, Int rows, const Int* b_columns) const {
+    Factors<T> some = first;
+    BURLAB_ONE_BY_ONE
+    for (Int at = 0; at < count; ++at, some.a += a_next, some.b += b_next, some.c += c_next) {
+      Factors<T> f = some;
+      BURLAB_ONE_BY_ONE
+      for (Int left = rows; left > 0; left -= R, f.a += R * f.a_row, f.c += R * f.c_row)
+        Kind::multiply(f, left < R ? blocks.last : blocks.whole, left, b_columns);
+    }
   }
 };
 

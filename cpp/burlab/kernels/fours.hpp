@@ -1,61 +1,114 @@
 #pragma once
-// Products with four columns: several rows of c share a packet, where one packet for each row would be mostly empty.
+// Products with four or eight columns: several rows of c share a packet, where one packet for each row would be mostly
+// empty.
 #include "tile.hpp"
 
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// R rows of c by four columns, W / 4 rows in a packet; for a that is contiguous along k, in steps of four.
-template <class T, int W, int R> struct Fours {
-  static constexpr int kRows = W / 4, kPackets = R / kRows;
+/// R rows of c by C columns, W / C rows in a packet. Columns: whether a is contiguous along its rows instead of along
+/// k. Turned: whether b is contiguous along k. What is contiguous along k is read in steps of four.
+template <class T, int W, int R, int C, bool Columns, bool Turned> struct Shared {
+  static constexpr int kRows = W / C, kPackets = R / kRows;
+  static constexpr auto kLanes = std::make_integer_sequence<int, W>();
 
-  static BURLAB_INLINE bool fit(const Factors<T>& f, Int columns) {
-    return columns == 4 && f.a_depth == 1 && f.depth % 4 == 0;
+  static BURLAB_INLINE bool fit(const Factors<T>& f, Int rows, Int columns, Int b_column) {
+    const bool a = Columns ? f.a_row == 1 && rows % R == 0 : f.a_depth == 1 && f.depth % 4 == 0;
+    return a && columns == C && (Turned ? f.b_depth == 1 && f.depth % 4 == 0 && b_column != 1 : b_column == 1);
   }
 
-  /// a_rows: where the rows of a begin, of which `rows` count.
-  static BURLAB_INLINE void multiply(const Factors<T>& f, const Int (&a_rows)[R], Int rows) {
-    Packet<T, W> sums[kPackets] = {}, x[kPackets];
+  /// a_rows: where the rows of a begin, of which `rows` count; b_columns: where the columns of b do.
+  static BURLAB_INLINE void multiply(const Factors<T>& f, const Int (&a_rows)[R], Int rows, const Int* b_columns) {
+    Packet<T, W> sums[kPackets] = {};
     if (f.adds) {
-      Int c_rows[R];
-      place_rows(c_rows, rows, f.c_row);
-      load_rows(sums, f.c, c_rows);
+      alignas(64) T numbers[R * C];
+      read(numbers, f.c, f.c_row, rows);
+      BURLAB_UNROLL
+      for (int q = 0; q < kPackets; ++q) load(sums[q], numbers + q * W);
     }
-    const T* b = f.b;
-    BURLAB_ONE_BY_ONE
-    for (Int k = 0; k < f.depth; k += 4, b += 4 * f.b_depth) {
-      constexpr auto kLanes = std::make_integer_sequence<int, W>();
-      load_rows(x, f.a + k, a_rows);
-      add<0>(sums, x, b, kLanes);
-      add<1>(sums, x, b + f.b_depth, kLanes);
-      add<2>(sums, x, b + 2 * f.b_depth, kLanes);
-      add<3>(sums, x, b + 3 * f.b_depth, kLanes);
+    const T *a = f.a, *b = f.b;
+    if constexpr (Columns) {
+      BURLAB_ONE_BY_ONE
+      for (Int k = 0; k < f.depth; ++k, a += f.a_depth, b += f.b_depth) {
+        Packet<T, R> column;
+        Packet<T, W> row;
+        load(column, a);
+        repeat(row, b, kLanes);
+        add_column(sums, column, row, kLanes);
+      }
+    } else {
+      BURLAB_ONE_BY_ONE
+      for (Int k = 0; k < f.depth; k += 4, a += 4, b += 4 * f.b_depth) {
+        Packet<T, 4 * kRows> x[kPackets];
+        Packet<T, W> y[4 * C / W];
+        BURLAB_UNROLL
+        for (int q = 0; q < kPackets; ++q) {
+          load_fours<T, 4 * kRows, 1>(x[q], a, a_rows + q * kRows);
+          BURLAB_OPAQUE(x[q]);
+        }
+        if constexpr (Turned) {
+          BURLAB_UNROLL
+          for (int q = 0; q < 4 * C / W; ++q) {
+            load_fours<T, W, 1>(y[q], b, b_columns + q * W / 4);
+            BURLAB_OPAQUE(y[q]);
+          }
+        }
+        add<0>(sums, x, y, b, kLanes);
+        add<1>(sums, x, y, b + f.b_depth, kLanes);
+        add<2>(sums, x, y, b + 2 * f.b_depth, kLanes);
+        add<3>(sums, x, y, b + 3 * f.b_depth, kLanes);
+      }
     }
-    T numbers[4 * R];
-    BURLAB_UNROLL
-    for (int q = 0; q < kPackets; ++q) store(numbers + q * W, sums[q]);
-    BURLAB_ONE_BY_ONE
-    for (Int i = 0; i < R && i < rows; ++i) std::memcpy(f.c + i * f.c_row, numbers + 4 * i, 4 * sizeof(T));
+    write(sums, f.c, f.c_row, rows, std::make_integer_sequence<int, R>());
   }
 
  private:
-  static BURLAB_INLINE void load_rows(Packet<T, W> (&x)[kPackets], const T* from, const Int (&rows)[R]) {
-    BURLAB_UNROLL
-    for (int q = 0; q < kPackets; ++q) load_fours<T, W, 1>(x[q], from, rows + q * kRows);
+  static BURLAB_SMALL void read(T (&numbers)[R * C], const T* c, Int c_row, Int rows) {
+    BURLAB_ONE_BY_ONE
+    for (Int i = 0; i < R; ++i, c += i < rows ? c_row : 0) std::memcpy(numbers + i * C, c, C * sizeof(T));
   }
 
-  /// Each row's number of this k times the four numbers of b.
-  template <int K, int... Lane>
-  static BURLAB_INLINE void add(Packet<T, W> (&sums)[kPackets], const Packet<T, W> (&x)[kPackets], const T* b,
-                                std::integer_sequence<int, Lane...>) {
-    Packet<T, 4> four;
-    load(four, b);
-    const Packet<T, W> repeated = __builtin_shufflevector(four, four, (Lane % 4)...);
-    BURLAB_UNROLL
-    for (int q = 0; q < kPackets; ++q) {
-      const Packet<T, W> factors = __builtin_shufflevector(x[q], x[q], (Lane / 4 * 4 + K)...);
-      add_product<false>(sums[q], factors, repeated);
+  template <int... Row> static BURLAB_INLINE void write(const Packet<T, W> (&sums)[kPackets], T* c, Int c_row, Int rows,
+                                                        std::integer_sequence<int, Row...>) {
+    ((Row < rows ? write_row<Row>(sums, c + Row * c_row, std::make_integer_sequence<int, C>()) : void()), ...);
+  }
+
+  template <int Row, int... Lane>
+  static BURLAB_INLINE void write_row(const Packet<T, W> (&sums)[kPackets], T* c, std::integer_sequence<int, Lane...>) {
+    const Packet<T, W>& x = sums[Row / kRows];
+    const Packet<T, C> numbers = __builtin_shufflevector(x, x, (Row % kRows * C + Lane)...);
+    store(c, numbers);
+  }
+
+  template <int... Lane>
+  static BURLAB_INLINE void repeat(Packet<T, W>& row, const T* b, std::integer_sequence<int, Lane...>) {
+    Packet<T, C> some;
+    load(some, b);
+    row = __builtin_shufflevector(some, some, (Lane % C)...);
+  }
+
+  template <int... Lane>
+  static BURLAB_INLINE void add_column(Packet<T, W> (&sums)[kPackets], const Packet<T, R>& column,
+                                       const Packet<T, W>& row, std::integer_sequence<int, Lane...>) {
+    add_product<false>(sums[0], __builtin_shufflevector(column, column, (Lane / C)...), row);
+    if constexpr (kPackets > 1)
+      add_product<false>(sums[1], __builtin_shufflevector(column, column, (kRows + Lane / C)...), row);
+    if constexpr (kPackets > 2) {
+      add_product<false>(sums[2], __builtin_shufflevector(column, column, (2 * kRows + Lane / C)...), row);
+      add_product<false>(sums[3], __builtin_shufflevector(column, column, (3 * kRows + Lane / C)...), row);
     }
+  }
+
+  /// Each row's number of this k times the numbers of b.
+  template <int K, int... Lane>
+  static BURLAB_INLINE void add(Packet<T, W> (&sums)[kPackets], const Packet<T, 4 * kRows> (&x)[kPackets],
+                                const Packet<T, W> (&y)[4 * C / W], const T* b, std::integer_sequence<int, Lane...>) {
+    Packet<T, W> row;
+    if constexpr (Turned) row = __builtin_shufflevector(y[0], y[4 * C / W - 1], (Lane % C * 4 + K)...);
+    else repeat(row, b, std::integer_sequence<int, Lane...>());
+    BURLAB_UNROLL
+    for (int q = 0; q < kPackets; ++q)
+      add_product<false>(sums[q], __builtin_shufflevector(x[q], x[q], (Lane / C * 4 + K)...), row);
   }
 };
 

@@ -18,6 +18,8 @@
 #define BURLAB_WIDE __attribute__((min_vector_width(512)))  // a function whose packets take whole AVX-512 registers
 #if defined(__x86_64__)
 #define BURLAB_MASKED  // masked moves of AVX2 and AVX-512 exist, whatever a region of code is compiled for
+// A packet of one register, to be put together here: else its parts are shuffled apart, and then put together.
+#define BURLAB_OPAQUE(packet) __asm__("" : "+v"(packet))
 #endif
 #else
 #define BURLAB_BEGIN
@@ -31,6 +33,9 @@
 #define BURLAB_WIDE
 #endif
 
+#if !defined(BURLAB_OPAQUE)
+#define BURLAB_OPAQUE(packet)
+#endif
 #define BURLAB_INLINE inline __attribute__((always_inline))
 #define BURLAB_CONSTEXPR __attribute__((always_inline)) constexpr
 #define BURLAB_RULE BURLAB_CONSTEXPR static  // the value or a partial of an operation
