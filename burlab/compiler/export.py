@@ -68,7 +68,7 @@ class _Parts:
 
         def part(inner: Plan) -> Function:
             unit = self.add(inner)
-            run, context = self._address(f"&{unit}_run"), self._address(f"{unit}_context")
+            run, context = self._address(f"&{unit}::{unit}_run"), self._address(f"{unit}_context")
             return Function(run, lambda _: context, inner.workspace_bytes, None)
 
         plan = linked(plan, part)[0]
@@ -84,7 +84,9 @@ class _Parts:
                     _table(f"{unit}_shapes", "std::int64_t", [f"{unit}_d{k}" for k in range(len(source.descriptors))]),
                     _table(f"{unit}_constants", "void", [f"{unit}_c{k}" for k in range(len(constants))]),
                     _table(f"{unit}_context", "void", [f"{unit}_shapes", f"{unit}_constants"]),
+                    f"namespace {unit} {{",  # loops are numbered in each part
                     _portable(source.text.replace("@unit", unit)),
+                    "}",
                 ]
             )
         )
@@ -158,7 +160,7 @@ inline constexpr std::int64_t workspace_bytes = {bytes};
 inline std::int64_t run({parameters}) {{
   const void* const in[] = {{{inputs}}};
   void* const out[] = {{{outputs}}};
-  return {unit}_run({unit}_context, in, out, workspace);
+  return {unit}::{unit}_run({unit}_context, in, out, workspace);
 }}
 
 }}  // namespace {name}

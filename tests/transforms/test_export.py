@@ -47,6 +47,10 @@ def tables(t: Any, i: Any) -> Any:
     return np.sum(bl.softmax(normal) * np.arange(5.0)) + np.max(t)
 
 
+def sequence(cell: Any, xs: Any) -> Any:
+    return np.sum(bl.scan(cell, cell.start(), xs)[1] ** 2)
+
+
 P = [(RNG.normal(size=(6, 8)) / 3, RNG.normal(size=8)), (RNG.normal(size=(8, 4)) / 3, RNG.normal(size=4))]
 SINGLE = [(w.astype(np.float32), b.astype(np.float32)) for w, b in P]
 CASES = {
@@ -54,6 +58,7 @@ CASES = {
     "single": (mlp, SINGLE, RNG.normal(size=6).astype(np.float32), np.int64(3)),
     "scalar": (scalar, 0.7, -1.3),
     "loop": (loop, np.array([0.5, 1.0, 2.0])),
+    "sequence": (sequence, bl.nn.LSTMCell(3, 5, key=bl.random.key(1)), RNG.normal(size=(4, 3)).astype(np.float32)),
     "tables": (tables, RNG.normal(size=(9, 5)), np.array([1, 0, 8, 1])),
 }
 
