@@ -13,16 +13,17 @@ template <class T, int W, int R, int C, bool Columns, bool Turned> struct Shared
   static constexpr auto kLanes = std::make_integer_sequence<int, W>();
 
   static BURLAB_INLINE bool fit(const Factors<T>& f, Int rows, Int columns, Int b_column) {
-    const bool a = Columns ? f.a_row == 1 && rows % R == 0 : f.a_depth == 1 && f.depth % 4 == 0;
-    return a && columns == C && (Turned ? f.b_depth == 1 && f.depth % 4 == 0 && b_column != 1 : b_column == 1);
+    const bool a = Columns ? f.a_row == 1 : f.a_depth == 1 && f.depth % 4 == 0;
+    return a && rows >= R && columns == C &&
+           (Turned ? f.b_depth == 1 && f.depth % 4 == 0 && b_column != 1 : b_column == 1);
   }
 
-  /// a_rows: where the rows of a begin, of which `rows` count; b_columns: where the columns of b do.
-  static BURLAB_INLINE void multiply(const Factors<T>& f, const Int (&a_rows)[R], Int rows, const Int* b_columns) {
+  /// All R rows. a_rows: where those of a begin; b_columns: where the columns of b do.
+  static BURLAB_INLINE void multiply(const Factors<T>& f, const Int (&a_rows)[R], const Int* b_columns) {
     Packet<T, W> sums[kPackets] = {};
     if (f.adds) {
       alignas(64) T numbers[R * C];
-      read(numbers, f.c, f.c_row, rows);
+      read(numbers, f.c, f.c_row);
       BURLAB_UNROLL
       for (int q = 0; q < kPackets; ++q) load(sums[q], numbers + q * W);
     }
@@ -59,18 +60,18 @@ template <class T, int W, int R, int C, bool Columns, bool Turned> struct Shared
         add<3>(sums, x, y, b + 3 * f.b_depth, kLanes);
       }
     }
-    write(sums, f.c, f.c_row, rows, std::make_integer_sequence<int, R>());
+    write(sums, f.c, f.c_row, std::make_integer_sequence<int, R>());
   }
 
  private:
-  static BURLAB_SMALL void read(T (&numbers)[R * C], const T* c, Int c_row, Int rows) {
+  static BURLAB_SMALL void read(T (&numbers)[R * C], const T* c, Int c_row) {
     BURLAB_ONE_BY_ONE
-    for (Int i = 0; i < R; ++i, c += i < rows ? c_row : 0) std::memcpy(numbers + i * C, c, C * sizeof(T));
+    for (Int i = 0; i < R; ++i) std::memcpy(numbers + i * C, c + i * c_row, C * sizeof(T));
   }
 
-  template <int... Row> static BURLAB_INLINE void write(const Packet<T, W> (&sums)[kPackets], T* c, Int c_row, Int rows,
+  template <int... Row> static BURLAB_INLINE void write(const Packet<T, W> (&sums)[kPackets], T* c, Int c_row,
                                                         std::integer_sequence<int, Row...>) {
-    ((Row < rows ? write_row<Row>(sums, c + Row * c_row, std::make_integer_sequence<int, C>()) : void()), ...);
+    (write_row<Row>(sums, c + Row * c_row, std::make_integer_sequence<int, C>()), ...);
   }
 
   template <int Row, int... Lane>

@@ -25,19 +25,21 @@ BURLAB_INLINE void join_halves(P& x, const P& y, std::integer_sequence<int, Lane
   x = first;
 }
 
-/// x[0] becomes the eight packets, each joined by halves to one lane.
-template <class Join, class P> BURLAB_INLINE void join_lanes(P (&x)[8]) {
+/// to[r] = the lanes of packet r, joined by halves; of eight packets, of which `rows` count.
+template <class Join, class T, class A>
+BURLAB_NOINLINE BURLAB_WIDE void join_lanes(T* to, const A (&lanes)[8][8], Int rows) {
   constexpr auto kLanes = std::make_integer_sequence<int, 8>();
+  Packet<A, 8> x[8];
+  BURLAB_UNROLL
+  for (int i = 0; i < 8; ++i) load(x[i], lanes[i]);
   BURLAB_UNROLL
   for (int i = 0; i < 8; i += 2) join_halves<Join, 8>(x[i], x[i + 1], kLanes);
   join_halves<Join, 4>(x[0], x[2], kLanes);
   join_halves<Join, 4>(x[4], x[6], kLanes);
   join_halves<Join, 2>(x[0], x[4], kLanes);
-}
-
-template <class T> BURLAB_INLINE void store_some(T* to, const Packet<T, 8>& x, Int count) {
-  if (count >= 8) store(to, x);
-  else std::memcpy(to, &x, static_cast<std::size_t>(count) * sizeof(T));
+  const Packet<T, 8> joined = __builtin_convertvector(x[0], Packet<T, 8>);
+  if (rows >= 8) store(to, joined);
+  else std::memcpy(to, &joined, static_cast<std::size_t>(rows) * sizeof(T));
 }
 
 /// The first N numbers, 0 < N <= 8, and zeros. Bytes: of a register.
@@ -83,13 +85,14 @@ BURLAB_NOINLINE BURLAB_WIDE void row_sums(T* out, const T* x, Int step, Int rows
   using A = Accumulator<T, false>;
   BURLAB_ONE_BY_ONE
   for (; rows > 0; rows -= 8, x += 8 * step, out += 8) {
-    Int at[8];
-    place_rows(at, rows, step);
-    Packet<A, 8> sums[8];
-    BURLAB_UNROLL
-    for (int i = 0; i < 8; ++i) add_row<Bytes, N, A>(sums[i], x + at[i]);
-    join_lanes<Adding>(sums);
-    store_some(out, __builtin_convertvector(sums[0], Packet<T, 8>), rows);
+    alignas(64) A lanes[8][8];
+    BURLAB_ONE_BY_ONE
+    for (Int i = 0; i < 8 && i < rows; ++i) {
+      Packet<A, 8> sum;
+      add_row<Bytes, N, A>(sum, x + i * step);
+      store(lanes[i], sum);
+    }
+    join_lanes<Adding>(out, lanes, rows);
   }
 }
 
@@ -124,13 +127,14 @@ BURLAB_NOINLINE BURLAB_WIDE void row_extremes(T* out, const T* x, Int step, Int 
   } else {
     BURLAB_ONE_BY_ONE
     for (; rows > 0; rows -= 8, x += 8 * step, out += 8) {
-      Int at[8];
-      place_rows(at, rows, step);
-      Packet<T, 8> best[8];
-      BURLAB_UNROLL
-      for (int i = 0; i < 8; ++i) best_of_row<Largest, N>(best[i], x + at[i]);
-      join_lanes<Improving<Largest>>(best);
-      store_some(out, best[0], rows);
+      alignas(64) T lanes[8][8];
+      BURLAB_ONE_BY_ONE
+      for (Int i = 0; i < 8 && i < rows; ++i) {
+        Packet<T, 8> best;
+        best_of_row<Largest, N>(best, x + i * step);
+        store(lanes[i], best);
+      }
+      join_lanes<Improving<Largest>>(out, lanes, rows);
     }
   }
 }
