@@ -17,6 +17,8 @@ from .optimizer import Optimizer, Vector, advance
 from .per_leaf import flat_face
 from .questions import Questions
 
+Form = tuple[tuple[int, ...], "np.dtype[Any]"]
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -25,28 +27,29 @@ class Rule:
     graph: inputs g, x, t (int64), the hyperparameters, the leaves of the state, the batch's value at x, the step's key
     and the address of the one who answers questions; outputs x, the leaves of the state, and for each scheduled
     hyperparameter the value that the step used (float64). hyper: start values, where NaN means that the schedule is
-    followed; schedules: of the scheduled ones, in order; state: the leaves at step 0. questions: what is asked, and
-    "key" where the key is used.
+    followed; schedules: of the scheduled ones, in order; state: shapes and dtypes of its leaves. questions: what is
+    asked, and "key" where the key is used.
     """
 
     graph: Graph
     hyper: dict[str, float]
     schedules: dict[str, Callable[[Any], Any]]
-    state: tuple[np.ndarray[Any, Any], ...]
+    state: tuple[Form, ...]
     structure: tree.TreeDef
     questions: tuple[str, ...] = ()
 
 
-def trace_rule(optimizer: Optimizer, x: Vector, batch: int = 1, like: tree.Tree = None) -> Rule:
+def trace_rule(optimizer: Optimizer, x: Vector, batch: int = 1, like: tree.Tree = None) -> tuple[Rule, list[Vector]]:
     """Trace the update of an optimizer that starts at x, shape (d,). Raises where it is no rule for x and the state.
 
+    Also gives the leaves of the state at step 0, which a rule does not keep: they are as large as the model.
     batch: samples of a step. like: x before it was made flat, for rules that need its shapes.
     """
     kind = type(optimizer).__name__
     optimizer = flat_face(optimizer, x if like is None else like)
     live = live_fields(optimizer)
     leaves, structure = tree.flatten(optimizer.init(x.copy()))
-    state = tuple(_state_leaf(leaf, f"{kind}.init") for leaf in leaves)
+    state = [_state_leaf(leaf, f"{kind}.init") for leaf in leaves]
 
     asked: tuple[str, ...] = ()
 
@@ -68,7 +71,8 @@ def trace_rule(optimizer: Optimizer, x: Vector, batch: int = 1, like: tree.Tree 
     graph = trace(step, (x, x, t, tuple(field.number for field in live), examples, *problem)).graph
     _check(graph, kind, x, state)
     schedules = {field.name: field.start for field in live if callable(field.start)}
-    return Rule(graph, {field.name: field.number for field in live}, schedules, state, structure, asked)
+    forms = tuple((leaf.shape, leaf.dtype) for leaf in state)
+    return Rule(graph, {field.name: field.number for field in live}, schedules, forms, structure, asked), state
 
 
 def _used(field: Live, value: Node, t: Node) -> Node:
@@ -111,7 +115,7 @@ def _next(result: Any, kind: str, structure: tree.TreeDef) -> Any:
     return x, leaves
 
 
-def _check(graph: Graph, kind: str, x: Vector, state: tuple[np.ndarray[Any, Any], ...]) -> None:
+def _check(graph: Graph, kind: str, x: Vector, state: list[Vector]) -> None:
     for k, (new, old) in enumerate(zip(graph.outputs, (x, *state), strict=False)):  # the numbers used follow
         what = f"{kind}.update returned {'x' if k == 0 else f'state leaf {k - 1}'}"
         if new.shape != old.shape:

@@ -52,7 +52,7 @@ def load_run(
     document, arrays = file.read(path, KIND)
     try:
         saved = _saved(document, arrays)
-        start = [frame[0] for frame in saved.frames]
+        start = [frame[0].copy() for frame in saved.frames]  # a view would keep all keyframes
         setup = rebuild(document["recipe"], arrays, start, Given(data, validation, like, stop))
         _verify(saved, setup)
     except FileError as error:

@@ -81,7 +81,7 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
         engine = ScipyEngine.open(optimizer, oracle, point, stream, threads, stop, budgets[1])
         run = Run(engine, point, {}, problem, optimizer)
     else:
-        rule = trace_rule(optimizer, x, int(stream.batch), point.tree)
+        rule, state = trace_rule(optimizer, x, int(stream.batch), point.tree)
         samples, once = oracle.kernels("measured" if oracle.has_aux else "training", [point])
         samples.measure(int(stream.batch), point.leaves)
         asked = Asked(oracle, point, rule.questions, stream)
@@ -89,7 +89,7 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
         update = Update.of(rule.graph, x.size)
         setup = Setup(samples, once, update, rule, asked, point, stream, threads, stop, budgets, second)
         _check_names(setup)
-        run = Run(Loop.open(setup, [x, *rule.state]), point, rule.schedules, problem, optimizer)
+        run = Run(Loop.open(setup, [x, *state]), point, rule.schedules, problem, optimizer)
     if steps is not None:
         run.step(steps, progress=progress)
     return run

@@ -83,7 +83,8 @@ def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: 
     for question, points, described in document["asked"]:
         reader.know(question, points, described)
     state = _state(document["state"], len(start) - 1)
-    rule = Rule(update, hyper, schedules, tuple(start[1:]), state, tuple(document["questions"]))
+    forms = tuple((leaf.shape, leaf.dtype) for leaf in start[1:])
+    rule = Rule(update, hyper, schedules, forms, state, tuple(document["questions"]))
     loss, regularizer = reader.make(document["loss"], 1)
     if len(loss.groups) < 2:
         raise FileError("the loss of this run has no gradient.")

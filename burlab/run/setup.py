@@ -92,10 +92,7 @@ class Setup:
     @property
     def cells(self) -> list[tuple[tuple[int, ...], "np.dtype[Any]"]]:
         """Shapes and dtypes of x and the leaves of the state."""
-        return [
-            ((self.dimension,), self.start.leaves[0].dtype),
-            *((leaf.shape, leaf.dtype) for leaf in self.rule.state),
-        ]
+        return [((self.dimension,), self.start.leaves[0].dtype), *self.rule.state]
 
     def open(self, start: list[Array] | None, act: Callable[[Any], Any]) -> Any:
         """Call act(pointer to the plan). start: of the cells, which are copied; None if they come from another run."""

@@ -115,7 +115,7 @@ def test_a_key_is_there_for_rules_alone() -> None:
 
 
 def test_what_is_known_at_x_costs_nothing() -> None:
-    rule = bl.optim.rule.trace_rule(
+    rule, _ = bl.optim.rule.trace_rule(
         Probe(lambda f, x: (f.value(x), f.grad(x), f.value_and_grad(x)), (0.0, X0, (0.0, X0))), X0
     )
     assert rule.questions == ()
@@ -245,7 +245,7 @@ def _pick(table: Any, x: Any, a: Any) -> Any:
 
 
 def test_an_update_outside_of_a_run_has_nobody_to_ask() -> None:
-    rule = bl.optim.rule.trace_rule(Probe(lambda f, x: f.value(x + 1), 0.0), X0)
+    rule, _ = bl.optim.rule.trace_rule(Probe(lambda f, x: f.value(x + 1), 0.0), X0)
     from burlab.compiler.executable import build
 
     with pytest.raises(StatusError, match="asks about a problem that is not there"):

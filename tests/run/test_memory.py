@@ -3,6 +3,8 @@
 import json
 import subprocess
 import sys
+import tracemalloc
+from pathlib import Path
 
 import numpy as np
 
@@ -43,6 +45,20 @@ def test_a_run_takes_what_it_says() -> None:
     assert 0.9 < grown / _FORKS / memory["total"] < 1.25, (grown / _FORKS, memory)
     assert first["activations"] == memory["activations"] > 1 << 16
     assert memory["parameters"] == 2 * rounded(4 * 46_337)
+
+
+def test_python_keeps_no_copy_of_x_or_of_the_state(tmp_path: Path) -> None:
+    x, rule = np.zeros(1 << 18), bl.optim.Adam(1e-3)
+    bl.minimize(np.sum, x, rule, steps=2).save(tmp_path / "run")  # what stays in caches is there now
+    tracemalloc.start()
+    try:
+        run = bl.minimize(np.sum, x, rule, steps=2)
+        assert tracemalloc.get_traced_memory()[0] < x.nbytes / 2
+        again = bl.load_run(tmp_path / "run")
+        assert tracemalloc.get_traced_memory()[0] < 1.5 * x.nbytes  # x0, which is in nobody's hands
+        assert (again.x == run.x).all()
+    finally:
+        tracemalloc.stop()
 
 
 def test_activations_are_the_memory_of_the_kernels_of_each_thread() -> None:
