@@ -56,7 +56,7 @@ def _entry(plan: Plan, step: Step, forward: set[Node]) -> Entry:
 def _name(step: Step) -> str:
     if isinstance(step, Invoke):
         return _call_name(step)
-    counts = Counter(n.op for n in nodes_of(step))
+    counts = Counter(n.op for n in nodes_of(step)) or Counter(["copy"])
     return " ".join(op if count == 1 else f"{op}*{count}" for op, count in counts.items())
 
 
@@ -72,7 +72,7 @@ def _bytes(plan: Plan, step: Step) -> int:
     if isinstance(step, Loop):
         members = set(step.nodes)
         outside = (x for n in step.nodes for x in n.inputs if plan.refs[x].root not in members)
-        return _read(plan, outside) + sum(n.nbytes for n in step.stores)
+        return _read(plan, outside) + sum(n.nbytes for n in step.stores) + sum(n.nbytes for n, *_ in step.puts)
     if isinstance(step, Execute):
         return _read(plan, step.nodes[0].inputs) + sum(n.nbytes for n in step.nodes)
     n, symbol = step.node, step.kernel.symbol

@@ -17,7 +17,7 @@ from .loops import LoopWriter, unfit
 from .plan import Plan, is_local
 from .row_loops import RowWriter
 from .spelling import C_TYPES, ROOTS, literal, spell
-from .steps import Execute, Invoke, Loop
+from .steps import Execute, Invoke, Loop, Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +123,23 @@ class _Emitter:
 
     def scalars(self, step: Loop) -> None:
         """Numbers: one variable each, in sight of every later step."""
-        for n in step.nodes:
+        nodes = [n for n in step.nodes if n.op != "concatenate"]
+        for n in nodes:
             arguments = [self.scalar(x) for x in n.inputs]
             name = self.names[n] = f"v{self.plan.graph.index[n]}"
             kind = C_TYPES[n.dtype] if self.timed else f"const {C_TYPES[n.dtype]}"
             self.lines.append(f"{kind} {name} = {self.spelled(n, arguments)};  // {_line(n)}")
         if self.timed:  # what is computed between two looks at the clock has to stay there
-            self.lines.extend(f'__asm__ volatile("" : "+m"({self.names[n]}));' for n in step.nodes)
+            self.lines.extend(f'__asm__ volatile("" : "+m"({self.names[n]}));' for n in nodes)
         if self.plan.note:
-            self.lines.append(f"{self.noted} |= {unfit(self.names[n] for n in step.nodes if n.dtype.kind == 'f')};")
+            self.lines.append(f"{self.noted} |= {unfit(self.names[n] for n in nodes if n.dtype.kind == 'f')};")
         for n in step.stores:
-            self.lines.append(f"*({C_TYPES[n.dtype]}*)({self.plan.places[n].pointer}) = {self.names[n]};")
+            self.put(n, self.plan.places[n])
+        for n, place, _ in step.puts:
+            self.put(n, place)
+
+    def put(self, n: Node, place: Place) -> None:
+        self.lines.append(f"*({C_TYPES[n.dtype]}*)({place.pointer}) = {self.scalar(n)};")
 
     def scalar(self, x: Node) -> str:
         """The name or literal of a value whose elements are all one number in memory."""

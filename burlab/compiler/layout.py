@@ -208,8 +208,19 @@ def merged(shape: Shape, *strides: Shape) -> tuple[list[int], list[list[int]]]:
     return [elements(shape[a] for a in g) for g in groups], [[s[g[-1]] for g in groups] for s in strides]
 
 
+def stacked(n: Node, lanes: Container[int] = ()) -> int:
+    """How many numbers each operand of a `concatenate` has, if it is one, or as many as there are lanes; else 0."""
+    if n.op != "concatenate":
+        return 0
+    size = n.inputs[0].size
+    fits = size == 1 or (size in lanes and size in n.inputs[0].shape)
+    return size if fits and all(x.shape == n.inputs[0].shape for x in n.inputs) else 0
+
+
 def loop_shape(n: Node) -> Shape:
-    """The shape of the loop that computes an elementwise node: () for a single number, whatever its axes."""
+    """The shape of the loop that computes a node: () for a number, whatever its axes, and for a stack of numbers."""
+    if n.op == "concatenate":
+        return tuple(size for size in n.inputs[0].shape if size != 1)
     return () if n.size == 1 else n.shape
 
 

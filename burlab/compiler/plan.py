@@ -14,12 +14,12 @@ from burlab.graph.control import CONTROL, executions
 
 from .control import Routine, routine
 from .domain import Domain
-from .layout import LEAVES, Ref, elements, find_windows, is_whole, locate
+from .layout import LEAVES, Ref, dense_strides, elements, find_windows, is_whole, locate, stacked
 from .lower import DENSE_OPERANDS, JUDGE, MOVES, copy_task, is_elementwise, lower, note_kernel
 from .memory import Life, arrange, rounded
 from .reductions import ZERO
 from .schedule import Stage, schedule
-from .steps import Execute, Invoke, Kind, Loop, Place, Step, Task
+from .steps import Execute, Invoke, Kind, Loop, Place, Put, Step, Task
 
 LANES = (8, 16)  # of stretches (`stretch.py`), besides single numbers
 
@@ -60,7 +60,7 @@ class Plan:
     @cached_property
     def statements(self) -> int:
         """Lines of generated code that compute something: what compile time grows with."""
-        own = sum(len(step.nodes) if isinstance(step, Loop) else 1 for step in self.steps)
+        own = sum(len(step.nodes) + len(step.puts) if isinstance(step, Loop) else 1 for step in self.steps)
         return own + sum(part.statements for part in self.parts)
 
     @property
@@ -119,6 +119,7 @@ class _Draft:
     reads: tuple[Node, ...]
     replaces: tuple[Node, ...]
     result: Place | None = None  # of a copy to an output
+    puts: tuple[Put, ...] = ()
 
 
 def make_plan(
@@ -139,7 +140,7 @@ def make_plan(
     to the end, so that all of them can be looked at. watch: the call ends with NonFinite if any value was inf or nan.
     onto: the outputs are added to what their arrays hold. after: nodes that wait for others besides their operands.
     """
-    fuses = is_elementwise if fuse else is_short if numbers else _never
+    fuses = is_simple if fuse else is_short if numbers else _never
     windows = find_windows(graph, is_elementwise) if fuse else ()
     refs = locate(graph, lambda n: n.op in DENSE_OPERANDS or (is_elementwise(n) and not fuses(n)), windows)
     homes, copies = _outputs(graph, refs)
@@ -151,6 +152,8 @@ def make_plan(
         for e in executions(graph)
     }
     drafts = [*_drafts(stages, refs, strict, routines, set(homes) if onto else set()), *copies]
+    if (fuse or numbers) and not onto:
+        drafts = _with_puts(drafts, refs, () if fuse else LANES)
     needed = {root for draft in drafts for root in draft.reads}.union(homes)
     drafts = [_storing(draft, needed) for draft in drafts]
     constants = tuple(n for n in graph.nodes if n.op == "constant" and n in needed)
@@ -172,11 +175,21 @@ def _never(_: Node) -> bool:
 def _alone(graph: Graph, refs: dict[Node, Ref], fuses: Callable[[Node], bool]) -> list[Stage] | None:
     """One stage of all nodes where these are single numbers: the graph's order serves, and runs get their own."""
     work = tuple(n for n in graph.nodes if n.op not in LEAVES and refs[n].root is n)
-    return [Stage(work, Domain(()))] if work and all(not n.shape and fuses(n) for n in work) else None
+    if not work or not all(fuses(n) and (not n.shape or stacked(n) == 1) for n in work):
+        return None
+    read = {refs[x].root for n in work for x in n.inputs}
+    return None if any(n.shape and n in read for n in work) else [Stage(work, Domain(()))]
+
+
+def is_simple(n: Node) -> bool:
+    """Whether a node is elementwise, or numbers one after the other."""
+    return is_elementwise(n) or stacked(n) == 1
 
 
 def is_short(n: Node) -> bool:
-    """Whether an elementwise node is one number, or as many in a row as there are lanes."""
+    """Whether an elementwise node is one number, or as many in a row as there are lanes; or a stack of such nodes."""
+    if n.op == "concatenate":
+        return stacked(n, LANES) > 0
     return (not n.shape or n.size == 1 or (n.size in LANES and n.size in n.shape)) and is_elementwise(n)
 
 
@@ -232,6 +245,38 @@ def _drafts(
             yield _Draft(task, n, (n,), reads, same)
 
 
+def _with_puts(drafts: list[_Draft], refs: dict[Node, Ref], lanes: tuple[int, ...]) -> list[_Draft]:
+    """Copies of single numbers, or of so many, are done by the loop before them, or by one of their own."""
+    result: list[_Draft] = []
+    for draft in drafts:
+        y = draft.node
+        short = y.size == 1 or (y.size in lanes and y.size in y.shape)
+        if draft.result is None or not short or refs[y].window:
+            result.append(draft)
+            continue
+        put = Put(y, draft.result, y.itemsize)
+        last = result[-1] if result else None
+        if not last or not _takes(last, y.size):
+            shape = () if y.size == 1 else (y.size,)
+            last = _Draft(Stage((), Domain(shape)), y, (), (), ())
+            result.append(last)
+        reads = tuple(dict.fromkeys((*last.reads, *_remembered(y, refs))))
+        result[-1] = replace(last, reads=reads, puts=(*last.puts, put))
+    return result
+
+
+def _takes(draft: _Draft, size: int) -> bool:
+    """Whether a draft is a loop over single numbers, or over so many lanes."""
+    work = draft.work
+    return isinstance(work, Stage) and work.domain is not None and elements(work.domain.shape) == size
+
+
+def _remembered(x: Node, refs: dict[Node, Ref]) -> tuple[Node, ...]:
+    """The root of a value, where it has to be in memory for being read."""
+    root = refs[x].root
+    return () if is_local(root) or (root.op == "constant" and root.size == 1) else (root,)
+
+
 def is_local(n: Node) -> bool:
     """Whether a fused value is a C++ variable that all later steps can name: a single number."""
     return n.size == 1 and is_elementwise(n)
@@ -256,7 +301,7 @@ def _storing(draft: _Draft, needed: set[Node]) -> _Draft:
     if not isinstance(draft.work, Stage):
         return draft
     writes = tuple(n for n in draft.writes if n in needed)
-    return _Draft(draft.work, draft.node, writes, draft.reads, draft.replaces)
+    return replace(draft, writes=writes)
 
 
 def _workspace(drafts: list[_Draft], places: dict[Node, Place], keep: bool) -> tuple[int, dict[int, int]]:
@@ -292,10 +337,22 @@ def _step(draft: _Draft, places: dict[Node, Place], scratch: int) -> Step:
         return _execute(task, places, Place(Kind.WORKSPACE, 0, scratch))
     if isinstance(task, Stage):
         assert task.domain
-        return Loop(task.domain.shape, task.nodes, draft.writes, task.domain.reduced)
+        stacks = {n for n in task.nodes if n.op == "concatenate"}
+        puts = tuple(put for n in task.nodes if n in stacks and n in places for put in _puts(n, places[n]))
+        stores = tuple(n for n in draft.writes if n not in stacks)
+        return Loop(task.domain.shape, task.nodes, stores, task.domain.reduced, (*puts, *draft.puts))
     result = draft.result or places[draft.node].plus(task.result * draft.node.itemsize)
     operands = tuple(places[root].plus(at * root.itemsize) for root, at in task.operands)
     return Invoke(draft.node, task.kernel, task.descriptor, task.box, result, operands, task.may_fail, task.samples)
+
+
+def _puts(n: Node, place: Place) -> Iterator[Put]:
+    """Where the operands of a stack go."""
+    axis: int = n.params
+    strides = dense_strides(n.shape)
+    step = next((s for s, size in zip(strides, n.inputs[0].shape, strict=True) if size > 1), 1)
+    for k, x in enumerate(n.inputs):
+        yield Put(x, place.plus(k * x.shape[axis] * strides[axis] * n.itemsize), step * n.itemsize)
 
 
 def _execute(task: Routine, places: dict[Node, Place], scratch: Place) -> Execute:

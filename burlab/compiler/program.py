@@ -11,10 +11,11 @@ from burlab.runtime.coerce import Array
 from burlab.runtime.gate import Function, pointers
 
 from . import library
+from .code import Code, kinds_of
 from .descriptors import Contexts, Descriptor, descriptors_of
 from .library import Instance
 from .plan import Plan
-from .runs import NUMBERS, Code, numbers_of, placed
+from .runs import numbers_of, placed
 from .steps import Execute, Invoke, Loop, Place, Step
 from .stretch import stretches_of
 
@@ -106,7 +107,7 @@ def _stretches(plan: Plan) -> tuple[list[Code], int]:
     """The loops of a plan as stretches, and the bytes of the workspace with their values."""
     values, stretches = stretches_of(plan)
     places, end = placed(values, stretches, plan.workspace_bytes)
-    library.require([NUMBERS, *(run.kind for runs in stretches for run in runs)] if stretches else [])
+    library.require(kinds_of(stretches))
     numbers = numbers_of(values, places)
     return [Code(runs, places, None if k else numbers) for k, runs in enumerate(stretches)], end
 

@@ -1,16 +1,10 @@
 """Terms of a stretch in runs of one kind, places for their values, and the words that `kernels/stretch.hpp` reads."""
 
-import ctypes
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-import numpy as np
-
-from burlab.runtime.coerce import Array
-
-from . import library
 from .library import Instance
 from .memory import rounded
 
@@ -46,10 +40,15 @@ class Values:
         return len(self.sizes) - 1
 
     def number(self, content: bytes) -> int:
-        """The value that holds a known number."""
+        """The value that holds a known number, or many lanes of it."""
         if content not in self.known:
-            self.known[content] = self.new(8)
+            self.known[content] = self.new(len(content))
         return self.known[content]
+
+    @property
+    def ordered(self) -> list[tuple[bytes, int]]:
+        """The known numbers, those in many lanes first: so they are aligned without gaps."""
+        return sorted(self.known.items(), key=lambda item: -len(item[0]))
 
 
 def in_runs(terms: Sequence[Term]) -> list[Run]:
@@ -84,12 +83,27 @@ def in_runs(terms: Sequence[Term]) -> list[Run]:
     return runs
 
 
-def numbers_of(values: Values, places: Sequence[int]) -> tuple[int, bytes] | None:
+class Numbers(NamedTuple):
     """The known numbers as bytes, and where they go."""
+
+    start: int
+    content: bytes
+
+
+def numbers_of(values: Values, places: Sequence[int]) -> Numbers | None:
+    """The known numbers of a plan's stretches, if any."""
     if not values.known:
         return None
-    content = b"".join(c.ljust(8, b"\0") for c in values.known)
-    return min(places[k] for k in values.known.values()), content.ljust(rounded(len(content)), b"\0")
+    content = b"".join(c.ljust(8, b"\0") for c, _ in values.ordered)
+    return Numbers(min(places[k] for k in values.known.values()), content.ljust(rounded(len(content)), b"\0"))
+
+
+def words_of(t: Term, places: Sequence[int]) -> list[int]:
+    """A term in whole groups of four words: its result, what else it says, its operands."""
+    words = [places[t.result]] if t.result >= 0 else []
+    words += t.said
+    words += [places[x] for x in t.operands]
+    return words + [0] * (-len(words) % 4)
 
 
 def placed(values: Values, stretches: Iterable[Sequence[Run]], start: int) -> tuple[list[int], int]:
@@ -100,9 +114,10 @@ def placed(values: Values, stretches: Iterable[Sequence[Run]], start: int) -> tu
     """
     places = [-1] * len(values.sizes)
     end = rounded(start)
-    for k, number in enumerate(values.known.values()):
-        places[number] = end + 8 * k
-    end += rounded(8 * len(values.known))
+    for _, number in values.ordered:
+        places[number] = end
+        end += values.sizes[number]
+    end = rounded(end)
     order = [t for runs in stretches for run in runs for t in run.terms]
     last = {x: k for k, t in enumerate(order) for x in t.operands}
     last.update(dict.fromkeys(values.known.values(), -1))  # they stay
@@ -120,43 +135,3 @@ def placed(values: Values, stretches: Iterable[Sequence[Run]], start: int) -> tu
             places[t.result] = end if size == 8 else rounded(end)
             end = places[t.result] + size
     return places, rounded(end)
-
-
-class _Stretch(ctypes.Structure):
-    _fields_ = (("runs", ctypes.c_void_p), ("words", ctypes.c_void_p), ("length", ctypes.c_int64))
-
-
-_RUN = np.dtype([("turns", "u8"), ("end", "u8")])
-
-
-class Code:
-    """A stretch in memory: its struct is at `address`, for as long as this object lives.
-
-    numbers: bytes to begin with, and where they go.
-    """
-
-    def __init__(self, runs: Sequence[Run], places: Sequence[int], numbers: tuple[int, bytes] | None) -> None:
-        words: list[int] = []
-        ends: list[int] = []
-        kinds: list[Instance] = []
-        if numbers:
-            at, content = numbers
-            words += (at, *np.frombuffer(content, np.uint32).tolist())
-            kinds.append(NUMBERS)
-            ends.append(len(words))
-        for kind, terms in runs:
-            for _, result, operands, said in terms:
-                start = len(words)
-                if result >= 0:
-                    words.append(places[result])
-                words += said
-                words += [places[x] for x in operands]
-                words += [0] * ((start - len(words)) % 4)
-            kinds.append(kind)
-            ends.append(len(words))
-        self._words: Array = np.array(words, np.uint32)
-        self._runs: Array = np.empty(len(kinds), _RUN)
-        self._runs["turns"] = [library.address(kind.symbol) for kind in kinds]
-        self._runs["end"] = np.array(ends, np.uint64) * 4 + self._words.ctypes.data
-        self._struct = _Stretch(self._runs.ctypes.data, self._words.ctypes.data, len(kinds))
-        self.address = ctypes.addressof(self._struct)

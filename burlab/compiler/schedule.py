@@ -16,7 +16,7 @@ from burlab.graph import Graph, Node
 from burlab.graph.control import executions
 
 from .domain import Domain, domains
-from .layout import LEAVES, Ref, Shape, loop_shape
+from .layout import LEAVES, Ref, Shape, is_whole, loop_shape
 
 _EARLY = {"contract", "sum", "scatter"}  # they end chains, and what they read can be forgotten after them
 LARGEST_GROUP = 256  # nodes of one loop: beyond, registers spill and compile time grows faster than the group
@@ -222,9 +222,13 @@ class _Scheduler:
         home = self.home(user)
         if home is None or not takes(domain, home):
             return False
+        if n.op == "concatenate":  # it is in memory when the loop is done
+            return False
         if not domain.shape:
             return True
         views = [x for x in user.inputs if self.refs[x].root is n]
+        if user.op == "concatenate":
+            return all(is_whole(self.refs[x], x) for x in views)
         if not domain.reduced:
             return all(x is n for x in views)
         return all(domain.sees(x, self.refs[x]) for x in views)

@@ -45,16 +45,26 @@ class Place(NamedTuple):
         return f"{base} + {self.offset}" if self.offset else base
 
 
+class Put(NamedTuple):
+    """A number, or lanes of them, and where they go besides. step: bytes from one lane to the next."""
+
+    node: Node
+    place: Place
+    step: int = 0
+
+
 class Loop(NamedTuple):
     """A generated loop over `shape`: it computes `nodes` element by element and stores some of them in arrays.
 
     reduced: how many of the last axes some of the nodes reduce; others then have one element per row (`domain.py`).
+    puts: what is written besides, into a part of an array or into a further result; for numbers and short lanes only.
     """
 
     shape: Shape
     nodes: tuple[Node, ...]
     stores: tuple[Node, ...]
     reduced: int = 0
+    puts: tuple[Put, ...] = ()
 
 
 class Count(NamedTuple):

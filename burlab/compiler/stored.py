@@ -22,7 +22,8 @@ def stored(plan: Plan) -> list[Node]:
 
 
 def _writes(plan: Plan, step: Step) -> list[Node]:
-    nodes = step.stores if isinstance(step, Loop) else nodes_of(step)
+    loop = isinstance(step, Loop)
+    nodes = (*step.stores, *(n for n in step.nodes if n.op == "concatenate")) if loop else nodes_of(step)
     return [n for n in nodes if n in plan.places and plan.places[n].kind is Kind.WORKSPACE]
 
 

@@ -9,13 +9,28 @@ import numpy as np
 
 from burlab.graph import Node
 
-from .algebra import multiply_adds
-from .layout import Ref, elements
+from .algebra import MulAdd, Operand, multiply_adds
+from .layout import Ref, elements, is_whole
 from .library import Instance
 from .plan import Plan
 from .runs import Run, Term, Values, in_runs
 from .spelling import C_TYPES, NAMES, has_lanes, rule
-from .steps import Kind, Loop, Place
+from .steps import Kind, Loop, Place, Put
+from .threaded import (
+    DIFFERENCE,
+    FETCH,
+    GATHER,
+    KEEP,
+    LONGEST,
+    MULTIPLY_ADD,
+    PRODUCT,
+    SCATTER,
+    SPREAD,
+    SUM,
+    in_chains,
+    paired,
+    thread,
+)
 
 _BITS = {1: "std::uint8_t", 4: "std::uint32_t", 8: "std::uint64_t"}
 
@@ -26,24 +41,43 @@ def stretches_of(plan: Plan) -> tuple[Values, list[list[Run]]]:
     uses = Counter(plan.refs[x].root for step in loops for n in step.nodes for x in n.inputs)
     values = Values()
     numbers: dict[Node, int] = {}
-    stretches: list[list[Run]] = []
+    written: list[tuple[Instance | None, list[Term]]] = []
     for step in loops:
-        writer = _Writer(plan, values, elements(step.shape), numbers, uses)
-        stretches.append(in_runs(writer.terms_of(step)))
-    return values, stretches
+        width = elements(step.shape)
+        dtype = _threaded(step)
+        writer = _Writer(plan, values, width, dtype, numbers, uses)
+        written.append((thread(dtype, width) if dtype else None, writer.terms_of(step)))
+    reads = Counter(x for _, terms in written for t in terms for x in t.operands)
+    return values, [[Run(kind, paired(in_chains(terms), reads))] if kind else _runs(terms) for kind, terms in written]
+
+
+def _runs(terms: list[Term]) -> list[Run]:
+    """Runs of the terms. What is kept may replace what is fetched, so it is kept at the end."""
+    made, kept = ([t for t in terms if (t.result < 0) == ends] for ends in (False, True))
+    return [*in_runs(made), *in_runs(kept)]
+
+
+def _threaded(step: Loop) -> np.dtype[Any] | None:
+    """The dtype of most values of a short loop."""
+    if len(step.nodes) > LONGEST:
+        return None
+    dtypes = Counter(n.dtype for n in step.nodes if n.dtype.kind == "f")
+    return dtypes.most_common(1)[0][0] if dtypes else None
 
 
 @dataclass(slots=True)
 class _Writer:
     """Turns the nodes of one loop into terms.
 
-    width: lanes. numbers: the values of single numbers, which last beyond their loop; uses: how often a node is read.
+    width: lanes. threaded: the dtype of whose sums, products and moves the threaded code takes care; None: all goes in
+    runs. numbers: the values of single numbers, which last beyond their loop; uses: how often a node is read.
     members: the values of the loop's nodes; fetched: those of what it reads from elsewhere.
     """
 
     plan: Plan
     values: Values
     width: int
+    threaded: np.dtype[Any] | None
     numbers: dict[Node, int]
     uses: Counter[Node]
     terms: list[Term] = field(default_factory=list[Term])
@@ -56,12 +90,24 @@ class _Writer:
             self.members = self.numbers
         absorbed = self._absorbed(step)
         for n in step.nodes:
-            if n not in absorbed:
+            if n not in absorbed and n.op != "concatenate":
                 self.members[n] = self._node(n, absorbed)
         for n in step.stores:
-            said = _where(self.plan.places[n], n.itemsize)
-            self.terms.append(Term(_mover("Keep", n.itemsize, self.width), -1, (self.members[n],), said))
+            self._keep(self.members[n], n.dtype, Put(n, self.plan.places[n], n.itemsize))
+        for put in step.puts:
+            self._keep(self._read(put.node), put.node.dtype, put)
         return self.terms
+
+    def _keep(self, value: int, dtype: np.dtype[Any], put: Put) -> None:
+        if not self._threads(dtype):
+            kind = _mover("Keep", dtype.itemsize, self.width)
+        else:
+            kind = KEEP if self.width == 1 or put.step == dtype.itemsize else SCATTER
+        self.terms.append(Term(kind, -1, (value,), _where(put.place, put.step)))
+
+    def _threads(self, dtype: np.dtype[Any]) -> bool:
+        """Whether the threaded code takes care of numbers of a dtype."""
+        return self.threaded is not None and dtype == self.threaded  # any dtype equals None where it is float64
 
     def _absorbed(self, step: Loop) -> set[Node]:
         """Products that only one sum reads, which takes them in."""
@@ -82,17 +128,34 @@ class _Writer:
                 return self._multiply_add(n, *map(self._read, product.inputs), self._read(z))
             known = [self._read(x) for x in inputs]
             for step in steps:
-                x, y, z = (self._number(v, n.dtype) if isinstance(v, float) else known[v] for v in step)
-                if step.is_sum and x > z:  # what comes later should have to wait for one operation only
-                    x, z = z, x
-                known.append(self._multiply_add(n, x, y, z))
+                known.append(self._step(n, step, known))
             return known[-1]
         types = tuple([x.dtype for x in inputs])
         kind = _applier(n.op, rule(n) if n.op != "convert" else "", has_lanes(n), self.width, n.dtype, types)
         return self._term(kind, n.itemsize, tuple([self._read(x) for x in inputs]))
 
+    def _step(self, n: Node, step: MulAdd, known: list[int]) -> int:
+        """A sum or product of what is known."""
+
+        def value(v: int | float) -> int:
+            return self._number(v, n.dtype) if isinstance(v, float) else known[v]
+
+        if self._threads(n.dtype) and (simple := _simple(step)):
+            kind, *operands = simple
+            return self._term(kind, n.itemsize, tuple(map(value, operands)))
+        x, y, z = map(value, step)
+        if step.is_sum and x > z:  # what comes later should have to wait for one operation only
+            x, z = z, x
+        return self._multiply_add(n, x, y, z)
+
     def _multiply_add(self, n: Node, *xyz: int) -> int:
-        return self._term(_multiply_adder(n.dtype, self.width), n.itemsize, xyz)
+        kind = MULTIPLY_ADD if self._threads(n.dtype) else _multiply_adder(n.dtype, self.width)
+        return self._term(kind, n.itemsize, xyz)
+
+    def _fetcher(self, dtype: np.dtype[Any], step: int) -> Instance:
+        if not self._threads(dtype):
+            return _mover("Fetch", dtype.itemsize, self.width)
+        return FETCH if step == 1 or self.width == 1 else GATHER if step else SPREAD
 
     def _term(self, kind: Instance, size: int, operands: tuple[int, ...], said: tuple[int, ...] = ()) -> int:
         result = self.values.new(size * self.width)
@@ -106,8 +169,8 @@ class _Writer:
         if self.width == 1:
             if root in self.numbers:
                 return self.numbers[root]
-        elif x in self.members:
-            return self.members[x]
+        elif root in self.members and is_whole(ref, x):
+            return self.members[root]
         if root.op == "constant" and root.size == 1:
             return self._number(root.params, root.dtype)
         step = _step(ref, x)
@@ -115,23 +178,36 @@ class _Writer:
         if key not in self.fetched:
             size = root.itemsize
             if root in self.numbers:
-                self.fetched[key] = self._spread(self.numbers[root], size)
+                self.fetched[key] = self._spread(self.numbers[root], root.dtype)
             else:
                 said = _where(self.plan.places[root].plus(ref.offset * size), step * size)
-                self.fetched[key] = self._term(_mover("Fetch", size, self.width), size, (), said)
+                self.fetched[key] = self._term(self._fetcher(root.dtype, step), size, (), said)
         return self.fetched[key]
 
-    def _spread(self, number: int, size: int) -> int:
+    def _spread(self, number: int, dtype: np.dtype[Any]) -> int:
         """A number in all lanes."""
-        return self._term(_mover("Fetch", size, self.width), size, (number,), (Kind.WORKSPACE.value,))
+        return self._term(self._fetcher(dtype, 0), dtype.itemsize, (number,), (Kind.WORKSPACE.value,))
 
     def _number(self, value: Any, dtype: np.dtype[Any]) -> int:
-        one = self.values.number(np.asarray(value, dtype).tobytes())
+        content = np.asarray(value, dtype).tobytes()
+        if self._threads(dtype):
+            return self.values.number(content * self.width)
+        one = self.values.number(content)
         if self.width == 1:
             return one
         if one not in self.fetched:
-            self.fetched[one] = self._spread(one, dtype.itemsize)
+            self.fetched[one] = self._spread(one, dtype)
         return self.fetched[one]
+
+
+def _simple(step: MulAdd) -> tuple[Instance, Operand, Operand] | None:
+    """What of x y + z is only a product, a sum or a difference."""
+    x, y, z = step
+    if isinstance(z, float) and repr(z) == "-0.0":
+        return PRODUCT, x, y
+    if step.is_sum:
+        return SUM, x, z
+    return (DIFFERENCE, z, x) if isinstance(y, float) and y == -1.0 else None
 
 
 def _step(ref: Ref, x: Node) -> int:

@@ -19,6 +19,7 @@ from .node import Node, constant
 from .order import topological
 from .origin import derived_from, no_derivative
 from .scalar import is_differentiable, load_partials, partials
+from .shares import total
 from .substitute import inline
 
 Tangents = dict[Node, Node]
@@ -46,18 +47,18 @@ def vjp(outputs: Sequence[Node], inputs: Sequence[Node], cotangents: Sequence[No
     _prefetch(order)
     active, wanted = set(order), set(inputs)
     scans = _scans(n for n in order if n not in wanted)
-    received: Tangents = {}
+    received: dict[Node, list[Node]] = {}
     for y, g in zip(outputs, cotangents, strict=True):
-        _accumulate(received, y, g)
+        received.setdefault(y, []).append(g)
     for n in reversed(order):
         if n in wanted:
             continue
-        given = [(y, received[y]) for y in scans.get(n, (n,)) if y in received]
+        given = [(y, total(received[y])) for y in scans.get(n, (n,)) if y in received]
         if given:
             with derived_from(n):
                 for x, g in turns_back.backward(given, active) if n.op == "scan" else _backward(*given[0], active):
-                    _accumulate(received, x, g)
-    return [received[x] if x in received else zeros(x.shape, x.dtype) for x in inputs]
+                    received.setdefault(x, []).append(g)
+    return [total(received[x]) if x in received else zeros(x.shape, x.dtype) for x in inputs]
 
 
 def _scans(order: Iterable[Node]) -> dict[Node, tuple[Node, ...]]:
@@ -74,10 +75,6 @@ def _scan_forward(n: Node, known: Tangents, scans: "dict[Execution, turns.Pushed
     if key not in scans:
         scans[key] = turns.pushed(n, known)
     return scans[key].tangent(n)
-
-
-def _accumulate(received: Tangents, x: Node, g: Node) -> None:
-    received[x] = node("add", received[x], g) if x in received else g
 
 
 def between(inputs: Sequence[Node], outputs: Sequence[Node]) -> list[Node]:

@@ -1,0 +1,164 @@
+"""Threaded code: the order of its terms, its bits, and what is put side by side instead of added to zeros."""
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.compiler import stretch
+from burlab.compiler.executable import build
+from burlab.compiler.library import Instance
+from burlab.compiler.runs import Term, Values
+from burlab.compiler.steps import Kind, Loop
+from burlab.compiler.stretch import stretches_of
+from burlab.compiler.threaded import DIFFERENCE, KEEP, OWN, PRODUCT, SUM, in_chains, is_thread, paired
+from burlab.graph.trace import trace
+
+OTHER = Instance("other", "", "")
+
+
+def random_terms(rng, count):
+    values, terms = Values(), []
+    for k in range(count):
+        kind = [PRODUCT, SUM, DIFFERENCE, OTHER][rng.integers(4)]
+        terms.append(
+            Term(kind, values.new(8), tuple(int(x) for x in rng.integers(max(0, k - 4), k, size=2)) if k else ())
+        )
+    for k, table in enumerate([Kind.WORKSPACE, Kind.OUTPUT] * 4):
+        terms.append(Term(KEEP, -1, (int(rng.integers(count)),), (table | k << 2, 0, 8)))
+    return terms
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_chains_hold_every_term_after_its_operands_and_fill_the_workspace_last(seed):
+    terms = random_terms(np.random.default_rng(seed), 60)
+    order = in_chains(terms)
+    assert sorted(map(str, order)) == sorted(map(str, terms))
+    made = set()
+    for t in order:
+        assert made.issuperset(t.operands)
+        made.add(t.result)
+    late = [t.result < 0 and t.said[0] & 3 == Kind.WORKSPACE for t in order]
+    assert late == sorted(late)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_pairs_compute_what_their_terms_did(seed):
+    terms = [t for t in random_terms(np.random.default_rng(seed), 60) if t.kind is not OTHER and len(t.operands) == 2]
+    uses = {}
+    for x in (x for t in terms for x in t.operands):
+        uses[x] = uses.get(x, 0) + 1
+    start = np.random.default_rng(seed).uniform(0.5, 1.5, 100)
+    plain = {"mul": lambda x, y: x * y, "add": lambda x, y: x + y, "sub": lambda x, y: x - y}
+
+    def values(terms):
+        v = list(start)
+        for t in terms:
+            first, _, second = t.kind.symbol.partition("_")
+            x, y, *z = (v[k] for k in t.operands)
+            result = plain[first](x, y)
+            if z:
+                result = z[0] - result if second == "from" else plain[second](result, z[0])
+            v[t.result] = result
+        return v
+
+    together = paired(terms, uses)
+    assert len(together) < len(terms)
+    expected, found = values(terms), values(together)
+    for t in together:
+        assert found[t.result] == expected[t.result]
+
+
+def mixed(x, w, key):
+    """Sums, products and differences of either order, other functions, and several dtypes."""
+    y = np.sin(x) * w - x
+    for k in range(6):
+        y = [y * y - w, w - y * x, (y + x) * w, (y - w) * (x + y), y + y, y * x * w + np.exp(-y)][k]
+    z = np.where(y > x, y, np.tanh(w) - x)
+    return z, y - w + x, y + w - x, y - w - x, y + w + x, (z + z) * w, z * z, key + 1, y > x
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(), (8,), (16,)])
+def test_threads_runs_and_compiled_code_have_the_same_bits(monkeypatch, shape, dtype, strict):
+    rng = np.random.default_rng(3)
+    arrays = [rng.uniform(0.5, 1.5, shape).astype(dtype) for _ in "xw"] + [np.full(shape, 3)]
+    graph = trace(mixed, tuple(arrays)).graph
+    threaded = build(graph, gear="replay", strict=strict)
+    assert all(is_thread(run.kind) for runs in stretches_of(threaded.plan)[1] for run in runs)
+    monkeypatch.setattr(stretch, "LONGEST", 0)
+    in_runs = build(graph, gear="replay", strict=strict)
+    compiled = build(graph, strict=strict)
+    for a, b, c in zip(threaded(*arrays), in_runs(*arrays), compiled(*arrays), strict=True):
+        np.testing.assert_array_equal(a, b)
+        np.testing.assert_allclose(a, c, rtol=0 if strict else 1e-6)
+        assert a.dtype == b.dtype == c.dtype
+
+
+def test_lanes_with_a_stride_are_fetched_and_kept():
+    def f(x):
+        return x[3] * x[0] * x[3] + x[1]
+
+    X = np.random.default_rng(0).normal(size=(16, 5))
+    both = bl.vmap(bl.value_and_grad(f))
+    kernel = bl.compile(both, X, gear="replay")
+    for found, expected in zip(kernel(X), both(X), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_allclose(kernel(X)[1], [bl.grad(f)(x) for x in X])
+
+
+def elements(x, w):
+    return x[4] * x[0] + w[1, 0] * np.sin(x[4]) + np.sum(x[1:3]) * w[0, 1] * w[1, 0]
+
+
+@pytest.mark.parametrize("gear", ["replay", "compiled"])
+def test_gradients_of_single_elements_are_stored_where_they_belong(gear):
+    x, w = np.linspace(0.5, 1.5, 6), np.arange(4.0).reshape(2, 2) + 1
+    kernel = bl.compile(elements, x, w, argnums=(0, 1), gear=gear)
+    _, (dx, dw) = kernel.value_and_grad(x, w)
+
+    def slope(index, of_w=False):
+        step = [x.astype(complex), w.astype(complex)]
+        step[of_w][index] += 1e-30j
+        return elements(*step).imag * 1e30
+
+    np.testing.assert_allclose(dx, [slope(k) for k in range(6)], rtol=1e-14)
+    np.testing.assert_allclose(dw, [[slope((i, j), True) for j in range(2)] for i in range(2)], rtol=1e-14)
+
+
+@pytest.mark.parametrize("gear", ["replay", "compiled"])
+def test_a_gradient_of_numbers_in_an_array_is_one_loop(gear):
+    def f(x):
+        return x[0] * x[2] - x[2] * x[1] * x[2]
+
+    kernel = bl.compile(f, np.ones(4), gear=gear)
+    kernel.value_and_grad(np.ones(4))
+    (step,) = kernel._programs["value_and_grad"].executable.plan.steps
+    assert isinstance(step, Loop)
+    assert len(step.puts) == 4
+
+
+@pytest.mark.parametrize("gear", ["replay", "compiled"])
+def test_results_that_are_constants_arguments_or_each_other_need_no_further_step(gear):
+    def f(x, y):
+        z = x * y
+        return z, x, np.float64(2.5), z, y - z
+
+    kernel = bl.compile(f, 1.5, 2.0, gear=gear)
+    assert kernel(1.5, 2.0) == (3.0, 1.5, 2.5, 3.0, -1.0)
+    assert len(kernel._programs["value"].executable.plan.steps) == 1
+
+
+def test_a_stack_may_be_read_again():
+    def f(x):
+        y = np.stack([x[0] * x[1], x[1] - x[0], x[0] + 1.0])
+        return np.sum(y * y), y[1] * y[2]
+
+    x = np.array([0.5, 2.0])
+    for gear in ("replay", "compiled"):
+        kernel = bl.compile(f, x, gear=gear)
+        np.testing.assert_allclose(kernel(x), (1.0 + 2.25 + 2.25, 2.25))
+
+
+def test_every_code_is_named_once():
+    assert len({kind.symbol for kind in OWN}) == len(OWN)
