@@ -4,8 +4,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.errors import ArgumentError, DTypeError, ShapeError
+from burlab.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError
 from burlab.functions import logsumexp, softplus
+from burlab.graph import Node
 
 Array = Any
 
@@ -27,8 +28,19 @@ def cross_entropy(logits: Array, target: Array) -> Array:
         )
     if _dtype(target).kind not in "iu":
         raise DTypeError(f"the target of cross_entropy is the number of a class, an integer; got {_dtype(target)}.")
-    chosen = np.take_along_axis(logits, np.expand_dims(target, -1), axis=-1)
+    chosen = np.take_along_axis(logits, np.expand_dims(_class(target, shape[-1]), -1), axis=-1)
     return _mean(logsumexp(logits, axis=-1) - np.reshape(chosen, places))
+
+
+def _class(target: Array, classes: int) -> Array:
+    """The target; -1 is no class, though it would be an index: known ones are refused now, others by the kernel."""
+    if isinstance(target, Node):
+        index: Any = target.astype(np.int64)
+        return np.where(index < 0, classes, index)
+    least, most = np.min(target, initial=0), np.max(target, initial=0)
+    if not 0 <= least <= most < max(classes, 1):
+        raise IndexRangeError(f"target holds {least if least < 0 else most}, but classes are 0 to {classes - 1}.")
+    return target
 
 
 def mse(prediction: Array, target: Array) -> Array:

@@ -100,7 +100,13 @@ def test_what_does_not_fit_is_refused(call: Any, kind: type[Exception], words: s
         call()
 
 
-def test_a_target_that_is_no_class_is_refused_by_the_kernel() -> None:
-    loss = bl.jit(nn.cross_entropy)
-    with pytest.raises(IndexRangeError):
-        loss(SCORES, CLASSES + 7)
+@pytest.mark.parametrize("wrong", [7, 8, -1, -7])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_a_target_that_is_no_class_is_refused(wrong: int, dtype: Any) -> None:
+    target = np.array([0, 6, wrong, 1], dtype)
+    for loss in (nn.cross_entropy, bl.jit(nn.cross_entropy), bl.grad(nn.cross_entropy)):
+        with pytest.raises(IndexRangeError):
+            loss(SCORES, target)
+    with pytest.raises(IndexRangeError, match=f"target holds {wrong}, but classes are 0 to 6"):
+        bl.grad(lambda x: nn.cross_entropy(x, target))(SCORES)
+    assert nn.cross_entropy(SCORES, target % 7) == pytest.approx(bl.jit(nn.cross_entropy)(SCORES, target % 7))
