@@ -23,25 +23,26 @@ template <class T, int W, int R> struct Batch {
     const Kind kind = kind_of(factors, rows, columns);
     Int b_columns[W];
     if (b_column != 1) place_rows(b_columns, columns, b_column);
+    Int done = 0;
+    if constexpr (kShares) {
+      done = kind == Kind::General ? 0 : rows / R * R;
+      if (kind == Kind::Fours) blocks_of<Fours>(factors, done, b_columns);
+      else if (kind == Kind::Columns) blocks_of<Columns>(factors, done, b_columns);
+      else if (kind == Kind::Eights) blocks_of<Eights>(factors, done, b_columns);
+      if (done == rows) return;
+    }
+    Factors<T> f = factors;
     BURLAB_ONE_BY_ONE
     for (Int at = 0; at < count; ++at) {
-      Factors<T> f = factors;
-      f.a += at * a_next;
-      f.b += at * b_next;
-      f.c += at * c_next;
-      Int left = rows;
-      if constexpr (kShares) {
-        if (kind == Kind::Fours) blocks_of<Fours>(f, left, blocks, b_columns);
-        else if (kind == Kind::Columns) blocks_of<Columns>(f, left, blocks, b_columns);
-        else if (kind == Kind::Eights) blocks_of<Eights>(f, left, blocks, b_columns);
-      }
-      if (left == 0) continue;
+      f.a = factors.a + at * a_next + done * f.a_row;
+      f.b = factors.b + at * b_next;
+      f.c = factors.c + at * c_next + done * f.c_row;
       if (b_column != 1) {
-        turn<T, W>(panel, W, f.b, b_columns, f.b_depth, f.depth);
+        turn<T, W>(panel, W, f.b, b_columns, factors.b_depth, f.depth);
         f.b = panel;
         f.b_depth = W;
       }
-      multiply_rows<T, W, R, 1, false>(f, blocks, left, last);
+      multiply_rows<T, W, R, 1, false>(f, blocks, rows - done, last);
     }
   }
 
@@ -55,11 +56,22 @@ template <class T, int W, int R> struct Batch {
     return Kind::General;
   }
 
-  /// As many whole blocks as there are.
+  /// The first `rows` of each product, in whole blocks.
   template <class Some>
-  static BURLAB_INLINE void blocks_of(Factors<T>& f, Int& left, const Blocks<R>& blocks, const Int* b_columns) {
+  BURLAB_NOINLINE BURLAB_WIDE void blocks_of(const Factors<T>& factors, Int rows, const Int* b_columns) const {
+    const Int a_step = a_next, b_step = b_next, c_step = c_next;
+    Int a_rows[R], c_rows[R], b_places[W];
+    place_rows(a_rows, R, factors.a_row);
+    place_rows(c_rows, R, factors.c_row);
+    if (b_column != 1) std::memcpy(b_places, b_columns, sizeof(b_places));
+    Factors<T> some = factors;
     BURLAB_ONE_BY_ONE
-    for (; left >= R; left -= R, f.a += R * f.a_row, f.c += R * f.c_row) Some::multiply(f, blocks.whole, b_columns);
+    for (Int left = count; left > 0; --left, some.a += a_step, some.b += b_step, some.c += c_step) {
+      Factors<T> f = some;
+      BURLAB_ONE_BY_ONE
+      for (Int i = 0; i < rows; i += R, f.a += R * f.a_row, f.c += R * f.c_row)
+        Some::multiply(f, a_rows, c_rows, b_places);
+    }
   }
 };
 

@@ -18,14 +18,13 @@ template <class T, int W, int R, int C, bool Columns, bool Turned> struct Shared
            (Turned ? f.b_depth == 1 && f.depth % 4 == 0 && b_column != 1 : b_column == 1);
   }
 
-  /// All R rows. a_rows: where those of a begin; b_columns: where the columns of b do.
-  static BURLAB_INLINE void multiply(const Factors<T>& f, const Int (&a_rows)[R], const Int* b_columns) {
+  /// All R rows. a_rows, c_rows: where those of a and of c begin; b_columns: where the columns of b do.
+  static BURLAB_INLINE void multiply(const Factors<T>& f, const Int (&a_rows)[R], const Int (&c_rows)[R],
+                                     const Int* b_columns) {
     Packet<T, W> sums[kPackets] = {};
     if (f.adds) {
-      alignas(64) T numbers[R * C];
-      read(numbers, f.c, f.c_row);
       BURLAB_UNROLL
-      for (int q = 0; q < kPackets; ++q) load(sums[q], numbers + q * W);
+      for (int q = 0; q < kPackets; ++q) read(sums[q], f.c, c_rows + q * kRows);
     }
     const T *a = f.a, *b = f.b;
     if constexpr (Columns) {
@@ -60,18 +59,24 @@ template <class T, int W, int R, int C, bool Columns, bool Turned> struct Shared
         add<3>(sums, x, y, b + 3 * f.b_depth, kLanes);
       }
     }
-    write(sums, f.c, f.c_row, std::make_integer_sequence<int, R>());
+    write(sums, f.c, c_rows, std::make_integer_sequence<int, R>());
   }
 
  private:
-  static BURLAB_SMALL void read(T (&numbers)[R * C], const T* c, Int c_row) {
-    BURLAB_ONE_BY_ONE
-    for (Int i = 0; i < R; ++i) std::memcpy(numbers + i * C, c + i * c_row, C * sizeof(T));
+  static BURLAB_INLINE void read(Packet<T, W>& sum, const T* c, const Int* rows) {
+    if constexpr (C == 4) {
+      load_fours<T, W, 1>(sum, c, rows);
+    } else {
+      Packet<T, C> low, high;
+      load(low, c + rows[0]);
+      load(high, c + rows[1]);
+      sum = __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    }
   }
 
-  template <int... Row> static BURLAB_INLINE void write(const Packet<T, W> (&sums)[kPackets], T* c, Int c_row,
-                                                        std::integer_sequence<int, Row...>) {
-    (write_row<Row>(sums, c + Row * c_row, std::make_integer_sequence<int, C>()), ...);
+  template <int... Row> static BURLAB_INLINE void write(const Packet<T, W> (&sums)[kPackets], T* c,
+                                                        const Int (&rows)[R], std::integer_sequence<int, Row...>) {
+    (write_row<Row>(sums, c + rows[Row], std::make_integer_sequence<int, C>()), ...);
   }
 
   template <int Row, int... Lane>
