@@ -89,7 +89,7 @@ PARTIALS = {
     "tanh'0": lambda x, y: 1 - y * y,
     "erf'0": lambda x, y: 2 / math.sqrt(math.pi) * np.exp(-x * x),
     "erfc'0": lambda x, y: -2 / math.sqrt(math.pi) * np.exp(-x * x),
-    "relu'0": lambda x, y: np.where(x > 0, 1.0, 0.0),
+    "relu'0": lambda x, y: np.where(y > 0, 1.0, 0.0),
     "sigmoid'0": lambda x, y: y * (1 - y),
     "softplus'0": lambda x, y: _sigmoid(x),
     "gelu'0": lambda x, y: 0.5 * special.erfc(-x.astype(float) / math.sqrt(2)) + x * _PHI * np.exp(-0.5 * x * x),

@@ -86,7 +86,7 @@ def test_every_operation_runs_in_both_gears():
 
 
 def test_a_wrong_formula_is_noticed(monkeypatch):
-    monkeypatch.setitem(FORMULAS, "relu'0", "{0} >= 0 ? {T}(1) : {T}(0)")
+    monkeypatch.setitem(FORMULAS, "relu'0", "{1} >= 0 ? {T}(1) : {T}(0)")
     with pytest.raises(AssertionError):
         assert_same_bits(*both_gears("relu'0", "float64"))
 

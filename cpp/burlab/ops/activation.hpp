@@ -10,9 +10,10 @@ namespace burlab::ops {
 struct Relu {
   static constexpr auto name = "relu";
   static constexpr int arity = 1;
-  static constexpr auto doc = "max(x, 0); nan stays nan. Partial 1 where x > 0, else 0: relu'(0) = 0.";
+  static constexpr auto doc = "y = max(x, 0); nan stays nan. Partial 1 where y > 0, else 0: relu'(0) = 0.";
   template <class T> BURLAB_RULE T primal(T x) { return select(x < T(0), T(0), x); }
-  template <int K, class T> BURLAB_RULE T partial(T x, T) { return select(x > T(0), T(1), T(0)); }
+  // from the result, so that x need not be kept for the reverse sweep
+  template <int K, class T> BURLAB_RULE T partial(T, T y) { return select(y > T(0), T(1), T(0)); }
 };
 
 struct Sigmoid {
