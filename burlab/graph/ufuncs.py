@@ -54,8 +54,23 @@ def _absolute(x: Any) -> Node:
 
 
 def _logaddexp(x: Any, y: Any) -> Node:
-    gap = apply("abs", apply("sub", x, y))
-    return apply("add", apply("maximum", x, y), apply("log1p", apply("exp", apply("neg", gap))))
+    """The larger one, plus softplus of how much less the other is: smooth at ties, where maximum and abs are not."""
+    first = apply("greater_equal", x, y)
+    more, less = apply("where", first, x, y), apply("where", first, y, x)
+    without_gap = apply("logical_and", apply("equal", x, y), _isinf(x))  # inf - inf
+    gap = apply("where", without_gap, 0.0, apply("sub", less, more))
+    return apply("add", more, apply("softplus", gap))
+
+
+def _hypot(x: Any, y: Any) -> Node:
+    """The root of the sum of squares, scaled lest they overflow, whatever the scale; its derivative at 0 is 0."""
+    larger = apply("maximum", _absolute(x), _absolute(y))
+    usable = apply("logical_and", apply("greater", larger, 0.0), UFUNCS["isfinite"](larger))
+    scale = apply("where", usable, larger, 1.0)
+    scale = Node("stop_gradient", (scale,), None, scale.shape, scale.dtype, scale.weak)
+    total = apply("add", *(apply("square", apply("div", z, scale)) for z in (x, y)))
+    zero = apply("equal", total, 0.0)
+    return apply("where", zero, 0.0, apply("mul", scale, apply("sqrt", apply("where", zero, 1.0, total))))
 
 
 def _isinf(x: Any) -> Node:
@@ -149,7 +164,7 @@ _UNARY: dict[str, Callable[[Any], Node]] = {
 _BINARY: dict[str, Callable[[Any, Any], Node]] = {
     "power": power,
     "float_power": lambda x, y: power(as_dtype(as_node(x), FLOAT64), y),
-    "hypot": lambda x, y: apply("sqrt", apply("add", apply("square", x), apply("square", y))),
+    "hypot": _hypot,
     "logaddexp": _logaddexp,
     "logical_and": _logical("logical_and"),
     "logical_or": _logical("logical_or"),

@@ -62,9 +62,9 @@ def huber(prediction: Array, target: Array, *, delta: float = 1.0) -> Array:
     """
     if not delta > 0:
         raise ArgumentError(f"delta={delta!r} must be positive: where the loss goes from a square to a line.")
-    size = np.abs(_difference("huber", prediction, target))
-    inside = np.minimum(size, delta)
-    return _mean(inside * (size - 0.5 * inside))
+    error = _difference("huber", prediction, target)
+    inside = np.minimum(np.maximum(error, -delta), delta)  # not by |e|, whose derivative at 0 hides the second one
+    return _mean(inside * (error - 0.5 * inside))
 
 
 def hinge(score: Array, target: Array) -> Array:

@@ -71,3 +71,16 @@ def test_value_is_numpys(spelling: Spelling, gear: str) -> None:
 def test_gradient_is_jaxs(spelling: Spelling, gear: str) -> None:
     jax_or_skip()
     assert_close(ours(gear)[spelling.name][1], theirs()[spelling.name][1], 1e-11)
+
+
+@pytest.mark.parametrize("gear", GEARS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ["hypot", "logaddexp"])
+def test_the_largest_and_smallest_numbers_are_numpys(name: str, dtype: Any, gear: Any) -> None:
+    limits = np.finfo(dtype)
+    numbers = [0.0, 1.0, -3.0, limits.max / 2, -limits.max / 2, limits.tiny, limits.smallest_subnormal, np.inf, -np.inf]
+    a, b = (x.reshape(-1) for x in np.meshgrid(*2 * [np.array(numbers, dtype)]))
+    f = getattr(np, name)
+    with np.errstate(over="ignore"):
+        wanted = f(a, b)
+    np.testing.assert_allclose(bl.compile(f, a, b, gear=gear)(a, b), wanted, rtol=4 * limits.eps)

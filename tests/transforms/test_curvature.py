@@ -87,3 +87,21 @@ def test_float32_stays() -> None:
     x = A.astype(np.float32)
     assert bl.hessian(lambda x: np.sum(x**3))(x).dtype == np.float32
     assert bl.jacobian(np.sin)(x).dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("f", "x"),
+    [
+        (lambda x: np.logaddexp(x[0], x[1]), [2.0, 2.0]),
+        (lambda x: np.logaddexp(0.0, x[0] + x[1] ** 2), [0.0, 0.0]),
+        (lambda x: np.hypot(x[0], x[1]), [3.0, 3.0]),
+        (lambda x: np.hypot(x[0], x[1]), [-2.0, 0.0]),
+        (lambda x: bl.nn.huber(x, np.array([0.0, 0.5])), [0.0, 0.5]),
+        (lambda x: bl.logsumexp(x) + bl.softplus(x[0]), [0.0, 0.0]),
+        (lambda x: np.linalg.norm(x) + np.var(x), [1.0, 1.0]),
+    ],
+)
+def test_second_derivatives_of_what_is_smooth_where_its_parts_are_not(f: Any, x: Any) -> None:
+    x, h = np.array(x), 1e-6
+    wanted = [(bl.grad(f)(x + h * e) - bl.grad(f)(x - h * e)) / (2 * h) for e in np.eye(2)]
+    np.testing.assert_allclose(bl.hessian(f)(x), wanted, atol=1e-8)
