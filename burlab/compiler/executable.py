@@ -28,6 +28,7 @@ from .program import linked, replayed
 from .remat import After, Remat, rematerialized
 from .rows import in_tiles, map_rows, prepare
 from .steps import Loop
+from .stretch import laid_out
 
 Gear = Literal["compiled", "replay"]
 MOST_STATEMENTS = 3000  # beyond, compiling takes longer than replaying some 100,000 times
@@ -216,7 +217,7 @@ def _built(
 ) -> Executable:
     def planned(fuse: bool) -> Plan:
         def make(graph: Graph, after: After) -> Plan:
-            numbers = not fuse and not check_finite
+            numbers = None if fuse else laid_out
             return make_plan(
                 graph, fuse=fuse, strict=strict, watch=check_finite, onto=onto, numbers=numbers, after=after
             )

@@ -18,6 +18,7 @@ from .layout import LEAVES, Ref, dense_strides, elements, find_windows, is_whole
 from .lower import DENSE_OPERANDS, JUDGE, MOVES, copy_task, is_elementwise, lower, note_kernel
 from .memory import Life, arrange, rounded
 from .reductions import ZERO
+from .runs import Stretches
 from .schedule import Stage, schedule
 from .steps import Execute, Invoke, Kind, Loop, Place, Put, Step, Task
 
@@ -41,6 +42,7 @@ class Plan:
     strict: bool = False
     note: Place | None = None  # of the integer that says whether an inf or nan was met, where somebody asks
     after: Mapping[Node, tuple[Node, ...]] = field(default_factory=dict[Node, tuple[Node, ...]])  # see `make_plan`
+    stretches: Stretches | None = None  # of the loops, where they are replayed
 
     @cached_property
     def memory(self) -> dict[str, int]:
@@ -130,15 +132,16 @@ def make_plan(
     keep: bool = False,
     watch: bool = False,
     onto: bool = False,
-    numbers: bool = False,
+    numbers: Callable[["Plan"], Stretches] | None = None,
     after: Mapping[Node, tuple[Node, ...]] = MappingProxyType({}),
 ) -> Plan:
     """Plan a simplified graph.
 
     fuse: elementwise nodes share loops (compiled gear), else each is a kernel call (replay). numbers: those of single
-    numbers and short lanes share loops even so. strict: sums in plain order. keep: every value stays in the workspace
-    to the end, so that all of them can be looked at. watch: the call ends with NonFinite if any value was inf or nan.
-    onto: the outputs are added to what their arrays hold. after: nodes that wait for others besides their operands.
+    numbers and short lanes share loops even so, which it lays out (`stretch.py`). strict: sums in plain order. keep:
+    every value stays in the workspace to the end, so that all of them can be looked at. watch: the call ends with
+    NonFinite if any value was inf or nan. onto: the outputs are added to what their arrays hold. after: nodes that wait
+    for others besides their operands.
     """
     fuses = is_simple if fuse else is_short if numbers else _never
     windows = find_windows(graph, is_elementwise) if fuse else ()
@@ -147,8 +150,7 @@ def make_plan(
     alone = _alone(graph, refs, fuses) if numbers else None
     stages = alone or schedule(graph, refs, fuses, lambda n: not fuse or (onto and n in homes), after)
     routines = {
-        # no stretches in sub-graphs: their numbers would lie behind the memory that is planned for a part here
-        e.nodes[0]: routine(e, refs, lambda g: make_plan(g, fuse=fuse, strict=strict))
+        e.nodes[0]: routine(e, refs, lambda g: make_plan(g, fuse=fuse, strict=strict, numbers=numbers))
         for e in executions(graph)
     }
     drafts = [*_drafts(stages, refs, strict, routines, set(homes) if onto else set()), *copies]
@@ -165,7 +167,11 @@ def make_plan(
     workspace, scratch = _workspace(drafts, places, keep)
     steps = tuple(_step(draft, places, scratch.get(k, 0)) for k, draft in enumerate(drafts))
     plan = Plan(graph, refs, places, steps, constants, workspace, strict, after=after)
-    return watched(plan) if watch and steps else plan
+    plan = watched(plan, numbers is not None) if watch and steps else plan
+    if numbers is None:
+        return plan
+    stretches = numbers(plan)
+    return replace(plan, stretches=stretches, workspace_bytes=stretches.end)
 
 
 def _never(_: Node) -> bool:
@@ -193,11 +199,23 @@ def is_short(n: Node) -> bool:
     return (not n.shape or n.size == 1 or (n.size in LANES and n.size in n.shape)) and is_elementwise(n)
 
 
-def watched(plan: Plan) -> Plan:
-    """The plan with a note taken after every library call that computes floats; generated loops take it themselves."""
+def watched(plan: Plan, replayed: bool) -> Plan:
+    """The plan with a note taken after every library call that computes floats; generated loops take it themselves.
+
+    A loop that is replayed leaves a number of which a note is taken.
+    """
     note = Place(Kind.WORKSPACE, 0, rounded(plan.workspace_bytes))
+    end = note.offset + 64
     steps: list[Step] = []
     for step in plan.steps:
+        if replayed and isinstance(step, Loop):
+            size = elements(step.shape)
+            one = {n.dtype: n for n in step.nodes if n.dtype.kind == "f" and n.op not in MOVES}
+            noted = tuple((n, Place(Kind.WORKSPACE, 0, end + 64 * size * k)) for k, n in enumerate(one.values()))
+            end += 64 * size * len(noted)
+            steps.append(step._replace(noted=noted))
+            steps += (Invoke(n, note_kernel(n), (size,), (), note, (place,)) for n, place in noted)
+            continue
         steps.append(step)
         if isinstance(step, Invoke) and step.node.dtype.kind == "f" and step.node.op not in MOVES:
             steps.append(Invoke(step.node, note_kernel(step.node), (step.node.size,), (), note, (step.result,)))
@@ -210,7 +228,7 @@ def watched(plan: Plan) -> Plan:
     node = plan.graph.nodes[-1]
     clear = Invoke(node, ZERO, (8,), (), note, ())
     judge = Invoke(node, JUDGE, (), (), note, (note,), may_fail=True)
-    return replace(plan, steps=(clear, *steps, judge), workspace_bytes=note.offset + 64, note=note)
+    return replace(plan, steps=(clear, *steps, judge), workspace_bytes=end, note=note)
 
 
 def _outputs(graph: Graph, refs: dict[Node, Ref]) -> tuple[dict[Node, Place], list[_Draft]]:
@@ -256,7 +274,7 @@ def _with_puts(drafts: list[_Draft], refs: dict[Node, Ref], lanes: tuple[int, ..
             continue
         put = Put(y, draft.result, y.itemsize)
         last = result[-1] if result else None
-        if not last or not _takes(last, y.size):
+        if not last or not _takes(last, y, refs[y]):
             shape = () if y.size == 1 else (y.size,)
             last = _Draft(Stage((), Domain(shape)), y, (), (), ())
             result.append(last)
@@ -265,10 +283,12 @@ def _with_puts(drafts: list[_Draft], refs: dict[Node, Ref], lanes: tuple[int, ..
     return result
 
 
-def _takes(draft: _Draft, size: int) -> bool:
-    """Whether a draft is a loop over single numbers, or over so many lanes."""
+def _takes(draft: _Draft, y: Node, ref: Ref) -> bool:
+    """Whether a draft is a loop over as many numbers as a value has, which has it at hand or finds it in memory."""
     work = draft.work
-    return isinstance(work, Stage) and work.domain is not None and elements(work.domain.shape) == size
+    if not isinstance(work, Stage) or work.domain is None or elements(work.domain.shape) != y.size:
+        return False
+    return (is_whole(ref, y) and ref.root.op != "concatenate") or ref.root not in set(work.nodes)
 
 
 def _remembered(x: Node, refs: dict[Node, Ref]) -> tuple[Node, ...]:

@@ -15,9 +15,8 @@ from .code import Code, kinds_of
 from .descriptors import Contexts, Descriptor, descriptors_of
 from .library import Instance
 from .plan import Plan
-from .runs import numbers_of, placed
+from .runs import Stretches
 from .steps import Execute, Invoke, Loop, Place, Step
-from .stretch import stretches_of
 
 
 def runner(symbol: str, function: str, header: str) -> Instance:
@@ -59,7 +58,7 @@ def replayed(plan: Plan, ticks: Array | None = None) -> Function:
     alone = len(plan.steps) == 1 and isinstance(plan.steps[0], Loop)
     run = _RUN_TIMED if ticks is not None else _RUN_ALONE if alone else _RUN
     plan, parts = linked(plan, replayed)
-    codes, workspace_bytes = _stretches(plan)
+    codes = _codes(plan.stretches)
     calls = {k: step for k, step in enumerate(plan.steps) if not isinstance(step, Loop)}
     library.require([run, *(step.kernel for step in calls.values())])
     pairs = {
@@ -80,7 +79,7 @@ def replayed(plan: Plan, ticks: Array | None = None) -> Function:
 
     contexts = Contexts([d for pair in pairs.values() for d in pair], link)
     keep = (operands, constants, table, parts, ticks, codes)
-    return Function(library.address(run.symbol), contexts, workspace_bytes, keep, bool(parts))
+    return Function(library.address(run.symbol), contexts, plan.workspace_bytes, keep, bool(parts))
 
 
 def _records(plan: Plan, calls: dict[int, Invoke | Execute], codes: list[Code]) -> tuple[Array, Array]:
@@ -103,13 +102,12 @@ def _records(plan: Plan, calls: dict[int, Invoke | Execute], codes: list[Code]) 
     return records, np.array([(p.kind, p.number, p.offset) for row in places for p in row], _OPERAND)
 
 
-def _stretches(plan: Plan) -> tuple[list[Code], int]:
-    """The loops of a plan as stretches, and the bytes of the workspace with their values."""
-    values, stretches = stretches_of(plan)
-    places, end = placed(values, stretches, plan.workspace_bytes)
-    library.require(kinds_of(stretches))
-    numbers = numbers_of(values, places)
-    return [Code(runs, places, None if k else numbers) for k, runs in enumerate(stretches)], end
+def _codes(stretches: Stretches | None) -> list[Code]:
+    """The loops of a plan in memory."""
+    if stretches is None:
+        return []
+    library.require(kinds_of(stretches.runs))
+    return [Code(runs, stretches.places, None if k else stretches.numbers) for k, runs in enumerate(stretches.runs)]
 
 
 def _places(step: Invoke | Execute) -> tuple[Place, ...]:

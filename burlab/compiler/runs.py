@@ -98,6 +98,18 @@ def numbers_of(values: Values, places: Sequence[int]) -> Numbers | None:
     return Numbers(min(places[k] for k in values.known.values()), content.ljust(rounded(len(content)), b"\0"))
 
 
+class Stretches(NamedTuple):
+    """The loops of a plan that is replayed: the runs of each, the first byte of each value in the workspace.
+
+    numbers: those to begin with; end: bytes of the workspace with all values.
+    """
+
+    runs: list[list[Run]]
+    places: list[int]
+    numbers: Numbers | None
+    end: int
+
+
 def words_of(t: Term, places: Sequence[int]) -> list[int]:
     """A term in whole groups of four words: its result, what else it says, its operands."""
     words = [places[t.result]] if t.result >= 0 else []

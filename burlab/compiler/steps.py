@@ -58,6 +58,7 @@ class Loop(NamedTuple):
 
     reduced: how many of the last axes some of the nodes reduce; others then have one element per row (`domain.py`).
     puts: what is written besides, into a part of an array or into a further result; for numbers and short lanes only.
+    noted: in replay, for each dtype of floats one of its nodes, and where a number goes that is 0 if all are finite.
     """
 
     shape: Shape
@@ -65,6 +66,7 @@ class Loop(NamedTuple):
     stores: tuple[Node, ...]
     reduced: int = 0
     puts: tuple[Put, ...] = ()
+    noted: tuple[tuple[Node, Place], ...] = ()
 
 
 class Count(NamedTuple):

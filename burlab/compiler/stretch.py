@@ -13,7 +13,7 @@ from .algebra import MulAdd, Operand, multiply_adds
 from .layout import Ref, elements, is_whole
 from .library import Instance
 from .plan import Plan
-from .runs import Run, Term, Values, in_runs
+from .runs import Run, Stretches, Term, Values, in_runs, numbers_of, placed
 from .spelling import C_TYPES, NAMES, has_lanes, rule
 from .steps import Kind, Loop, Place, Put
 from .threaded import (
@@ -39,6 +39,7 @@ def stretches_of(plan: Plan) -> tuple[Values, list[list[Run]]]:
     """All values of a plan's loops, and the runs of each loop."""
     loops = [step for step in plan.steps if isinstance(step, Loop)]
     uses = Counter(plan.refs[x].root for step in loops for n in step.nodes for x in n.inputs)
+    uses.update(plan.refs[put.node].root for step in loops for put in step.puts)
     values = Values()
     numbers: dict[Node, int] = {}
     written: list[tuple[Instance | None, list[Term]]] = []
@@ -49,6 +50,13 @@ def stretches_of(plan: Plan) -> tuple[Values, list[list[Run]]]:
         written.append((thread(dtype, width) if dtype else None, writer.terms_of(step)))
     reads = Counter(x for _, terms in written for t in terms for x in t.operands)
     return values, [[Run(kind, paired(in_chains(terms), reads))] if kind else _runs(terms) for kind, terms in written]
+
+
+def laid_out(plan: Plan) -> Stretches:
+    """The stretches of a plan, with their values behind its workspace."""
+    values, stretches = stretches_of(plan)
+    places, end = placed(values, stretches, plan.workspace_bytes)
+    return Stretches(stretches, places, numbers_of(values, places), end if values.sizes else plan.workspace_bytes)
 
 
 def _runs(terms: list[Term]) -> list[Run]:
@@ -92,11 +100,22 @@ class _Writer:
         for n in step.nodes:
             if n not in absorbed and n.op != "concatenate":
                 self.members[n] = self._node(n, absorbed)
+        for n, place in step.noted:
+            self._keep(self._differences(n.dtype, step), n.dtype, Put(n, place, n.itemsize))
         for n in step.stores:
             self._keep(self.members[n], n.dtype, Put(n, self.plan.places[n], n.itemsize))
         for put in step.puts:
             self._keep(self._read(put.node), put.node.dtype, put)
         return self.terms
+
+    def _differences(self, dtype: np.dtype[Any], step: Loop) -> int:
+        """The sum of x - x over all values of a dtype: 0 if they are finite, else nan."""
+        total = -1
+        for n in step.nodes:
+            if n.dtype == dtype and n in self.members:
+                nothing = self._step(n, MulAdd(0, -1.0, 0), [self.members[n]])
+                total = nothing if total < 0 else self._step(n, MulAdd(0, 1.0, 1), [nothing, total])
+        return total
 
     def _keep(self, value: int, dtype: np.dtype[Any], put: Put) -> None:
         if not self._threads(dtype):

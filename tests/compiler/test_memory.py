@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from burlab.compiler.memory import Life, arrange
-from burlab.compiler.plan import make_plan
+from burlab.compiler.plan import is_local, make_plan
 from burlab.compiler.steps import Invoke, Kind, Loop
 from burlab.graph.simplify import simplify
 from tests.compiler.random_graphs import graphs
@@ -95,10 +95,13 @@ def test_plans_write_over_nothing_that_is_still_read(graph, fuse):
         return range(place.offset, place.offset + root.nbytes)
 
     for step in plan.steps:
-        written = step.stores if isinstance(step, Loop) else (step.node,)
+        stacks = [n for n in step.nodes if n.op == "concatenate"] if isinstance(step, Loop) else []
+        written = (*step.stores, *stacks) if isinstance(step, Loop) else (step.node,)
         if isinstance(step, Loop):
             members = set(step.nodes)
-            read = {plan.refs[x].root for n in step.nodes for x in n.inputs} - members
+            values = [*(x for n in step.nodes for x in n.inputs), *(put.node for put in step.puts)]
+            read = {plan.refs[x].root for x in values} - members
+            read = {root for root in read if not is_local(root)}  # which have names, whatever became of their bytes
         else:
             read = (
                 {plan.refs[x].root for x in step.node.inputs}

@@ -149,6 +149,25 @@ def test_results_that_are_constants_arguments_or_each_other_need_no_further_step
     assert len(kernel._programs["value"].executable.plan.steps) == 1
 
 
+def test_results_that_are_views_of_lanes_are_copied_when_these_are_in_memory():
+    def f(x):
+        y = x * x - 1.0
+        return y, y[::-1], y.reshape(2, 4), y[3]
+
+    x = np.linspace(0.0, 1.0, 8)
+    for found, expected in zip(bl.compile(f, x, gear="replay")(x), f(x), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_a_product_that_is_a_result_twice_is_not_taken_in_by_a_sum():
+    def f(x, y):
+        z = x * y
+        return z + x, z * np.ones(8), z, z
+
+    found = bl.compile(f, 1.5, 2.0, gear="replay")(1.5, 2.0)
+    np.testing.assert_array_equal(np.hstack(found), [4.5, *[3.0] * 8, 3.0, 3.0])
+
+
 def test_a_stack_may_be_read_again():
     def f(x):
         y = np.stack([x[0] * x[1], x[1] - x[0], x[0] + 1.0])
@@ -162,3 +181,76 @@ def test_a_stack_may_be_read_again():
 
 def test_every_code_is_named_once():
     assert len({kind.symbol for kind in OWN}) == len(OWN)
+
+
+def parts_of(kernel):
+    plan = kernel._programs["value"].executable.plan
+    return [step for part in plan.parts for step in part.steps]
+
+
+def bouncing(x, m):
+    """Numbers, lanes and matrices in the body and in the condition of a loop."""
+
+    def body(state):
+        k, x, y, v = state
+        y = np.where(y > 9.0, y * 0.5, 3.0 * y + 1.0)
+        v = np.tanh(m @ v) * 0.5 + y / (1.0 + y)
+        return k + 1, x + np.sin(y) * np.sum(v), y, v
+
+    return bl.while_loop(lambda s: (s[2] > 1.0) & (s[0] < 200), body, (0, x, 2.0 + 0.0 * x, np.ones(8)))
+
+
+def test_sub_graphs_are_replayed_in_stretches_beside_kernels():
+    m = np.random.default_rng(0).normal(size=(8, 8))
+    kernel = bl.compile(bouncing, 0.5, m, gear="replay")
+    for found, expected in zip(kernel(0.5, m), bouncing(0.5, m), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert sum(isinstance(step, Loop) for step in parts_of(kernel)) >= 3
+    assert any(not isinstance(step, Loop) for step in parts_of(kernel))
+
+
+def test_a_scan_of_scans_is_replayed_in_stretches():
+    def row(total, x):
+        inner, ys = bl.scan(lambda s, z: (s * 0.9 + np.sin(z), s * z), total, x)
+        return inner * 0.5, np.sum(ys) * inner
+
+    def f(x):
+        last, ys = bl.scan(row, 0.1 * x[0, 0], x)
+        return last + np.sum(ys * ys)
+
+    x = np.random.default_rng(1).normal(size=(6, 5))
+    kernel = bl.compile(f, x, gear="replay")
+    value, gradient = kernel.value_and_grad(x)
+    expected = bl.compile(f, x).value_and_grad(x)
+    np.testing.assert_allclose(value, expected[0], rtol=1e-12)
+    np.testing.assert_allclose(gradient, expected[1], rtol=1e-12)
+    step = x.astype(complex)
+    for i, j in ((0, 0), (2, 3), (5, 4)):
+        step[i, j] += 1e-6
+        high, low = f(step.real), f(2 * x - step.real)
+        np.testing.assert_allclose(gradient[i, j], (high - low) / 2e-6, rtol=1e-6)
+        step[i, j] -= 1e-6
+
+
+@pytest.mark.parametrize("shape", [(), (16,)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_stretches_are_looked_through_for_what_is_not_finite(shape, dtype):
+    def f(x, y):
+        hidden = np.log(x - y)  # nobody sees it in the result
+        return np.where(x > y, hidden, y) * 2 + (x - x), np.exp(y) + np.sum(x)
+
+    good, bad = np.full(shape, 2.0, dtype), np.full(shape, 1.0, dtype)
+    kernel = bl.compile(f, good, bad, gear="replay", check_finite=True)
+    assert any(isinstance(step, Loop) for step in _plan(kernel, good, bad).steps)
+    assert np.all(np.isfinite(kernel(good, bad)[0]))
+    one = np.array(bad)
+    one.reshape(-1)[-1] = 3.0
+    with pytest.raises(bl.errors.NonFiniteError, match="log"):
+        kernel(good, one)
+    with pytest.raises(bl.errors.NonFiniteError):
+        kernel(good, np.full(shape, 1.99, dtype) * dtype(1000))
+
+
+def _plan(kernel, *arrays):
+    kernel(*arrays)
+    return kernel._programs["value"].executable.plan
