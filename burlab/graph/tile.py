@@ -19,9 +19,12 @@ from .node import Node
 from .order import topological
 from .origin import derived_from
 from .substitute import keep, rebuild
+from .work import work
 
 _SMALL = 16  # elements: a result of this size is added up sample by sample
-_LINEAR = {"reshape", "transpose", "pad", "broadcast", "concatenate", "add", "sub", "neg"}
+_MUCH = 1000  # additions for a sample, for which it is worth to compile what follows from means
+_LINEAR = {"reshape", "transpose", "pad", "broadcast", "concatenate", "add", "sub", "neg", "where"}
+_LESSER = {"sum", "slice"}  # linear operations whose result is smaller
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,11 @@ def tiled(graph: Graph, sampled: Sequence[bool], size: int) -> Tiled:
     return Tiled(Graph(many.inputs, tuple(totals)), _finish(graph, sampled, [end.node for end in ends]))
 
 
+def inside(graph: Graph, sampled: Sequence[bool]) -> Graph:
+    """What a tile computes of one sample, up to what is summed. graph: simplified, of one sample."""
+    return Graph(graph.inputs, tuple(end.node for end in _ends(graph, of_samples(graph, sampled))))
+
+
 def of_samples(graph: Graph, sampled: Sequence[bool]) -> set[Node]:
     """The nodes that depend on the sample."""
     known = {x for x, own in zip(graph.inputs, sampled, strict=True) if own}
@@ -70,27 +78,70 @@ def of_samples(graph: Graph, sampled: Sequence[bool]) -> set[Node]:
 def _ends(graph: Graph, own: set[Node]) -> list[_End]:
     """Where the graph of a tile ends; those that are outputs first, in their order."""
     nodes = topological(graph.outputs)
-    inside: dict[Node, list[Node]] = {}  # linear operations on nothing but sums over something that samples have
-    for n in nodes:
-        if n in own and (through := _through(n, own)) and all(x in inside or _reduces(x, own) for x in through):
-            inside[n] = through
-    wanted = own.intersection(graph.outputs)
-    ends: list[_End] = []
-    for n in reversed(nodes):
-        if n in wanted:
-            wanted.update(inside.get(n, ()))
-            if n not in inside:
-                ends.append(_end(n, own))
+    early = {n: through for n in nodes if n in own and (through := _through(n, own))}
+    late = _late(nodes, own, early)
+    outputs = [y for y in dict.fromkeys(graph.outputs) if y in own]
+    ways = [(_way(y, late), _way(y, early)) for y in outputs]
+    needed = _needed([n for _, way in ways for n in way.ends], own)
+    chosen = [_cheaper(*pair, needed) for pair in ways]
     first = {n: k for k, n in reversed(list(enumerate(map(_bare, graph.outputs))))}
-    return sorted(ends, key=lambda end: first.get(end.node, len(first)))
+    ends = dict.fromkeys(n for way in chosen for n in way.ends)
+    return [_end(n, own) for n in sorted(ends, key=lambda n: first.get(n, len(first)))]
+
+
+def _late(nodes: Sequence[Node], own: set[Node], early: dict[Node, list[Node]]) -> dict[Node, list[Node]]:
+    """Linear operations on nothing but sums over something that samples have, which make numbers no fewer."""
+    inside: dict[Node, list[Node]] = {}
+    for n in nodes:
+        through = early.get(n, [])
+        large = n.size > _SMALL and n.op not in _LESSER
+        if through and large and all(x in inside or _reduces(x, own) for x in through):
+            inside[n] = through
+    return inside
+
+
+class _Way(NamedTuple):
+    """How to get an output: the linear operations that are done with means, and the ends where these come from."""
+
+    passed: list[Node]
+    ends: list[Node]
+
+
+def _way(output: Node, inside: dict[Node, list[Node]]) -> _Way:
+    way = _Way([], [])
+    seen = {output}
+    stack = [output]
+    while stack:
+        n = stack.pop()
+        (way.passed if n in inside else way.ends).append(n)
+        stack += [x for x in inside.get(n, ()) if x not in seen]
+        seen.update(inside.get(n, ()))
+    return way
+
+
+def _needed(ends: list[Node], own: set[Node]) -> set[Node]:
+    """What a tile computes in any case."""
+    return set(topological([x for n in ends for x in _end(n, own).operands]))
+
+
+def _cheaper(late: _Way, early: _Way, needed: set[Node]) -> _Way:
+    """The way that leaves less to do in a tile.
+
+    Early ends are better where a parameter is a function of others, such as a softmax: what leads there is done once.
+    Late ones are better where what is added up is small, and what it is made of is needed in the tile anyway.
+    """
+    between = set(early.passed) - set(late.passed) - needed
+    more = sum(map(work, between)) + sum(n.size for n in set(late.ends) - set(early.ends))
+    less = sum(map(work, set(early.ends) - set(late.ends)))
+    return early if more > 2 * less + _MUCH else late
 
 
 def _through(n: Node, own: set[Node]) -> list[Node]:
     """The inputs of a linear operation whose means decide its own; none where its sum over samples is to be taken."""
     ours = [x for x in n.inputs if x in own]
-    if n.size <= _SMALL or any(x.dtype != n.dtype for x in ours) or _turned(n, own):
+    if any(x.dtype != n.dtype for x in ours) or _turned(n, own):
         return []
-    if n.op in _LINEAR:
+    if n.op in _LINEAR | _LESSER:  # also `where`: the dtype of a mask is another one
         return ours
     first, second = (*n.inputs, None, None)[:2]
     if n.op in ("mul", "contract"):

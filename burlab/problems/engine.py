@@ -19,7 +19,7 @@ from .blocks import Layout, at, integers
 from .data import Data
 from .point import Array
 from .sampling import Stream
-from .summand import Block, CKernel, SumCall, Summand, sum_doors
+from .summand import PREPARED, Block, CKernel, SumCall, Summand, sum_doors
 from .tiles import Tile
 from .tiling import Tiling, Tilings
 
@@ -96,12 +96,9 @@ class SampleKernel:
         """The kernel of a single sample."""
         return build(self.graph)
 
-    def executables(self, batch: int) -> list[Executable]:
-        """What runs for the mean over a batch."""
-        if batch == 1:
-            return [self.executable]
-        tile = self.tile(batch)
-        return [tile.executable] if tile.finish is None else [tile.executable, tile.finish]
+    def kernels(self, batch: int) -> dict[str, Executable]:
+        """What runs for the mean over a batch, by the names of the fields of a `Summand`, in the order of a step."""
+        return {"kernel": self.executable} if batch == 1 else self.tile(batch).kernels
 
     @property
     def tilings(self) -> Mapping[int, Tiling]:
@@ -124,9 +121,12 @@ class SampleKernel:
         if batch == 1:
             return self._single(self.layout, self._steps)
         tile = self.tile(batch)
-        finish = CKernel.of(tile.finish) if tile.finish else CKernel()
         result = self.layout.block if tile.finish else tile.sums.block
-        return self._made(tile.executable, tile.size, tile.contexts(batch), None, tile.sums.block, result, finish)
+        made = self._made(tile.executable, tile.size, tile.contexts(batch), None, tile.sums.block, result)
+        for name, executable in tile.kernels.items():
+            setattr(made, name, CKernel.of(executable))
+        made.prepared = tile.prepared.block
+        return made
 
     @cached_property
     def together(self) -> Summand:
@@ -137,14 +137,12 @@ class SampleKernel:
         return self._single(self._row, self._row_steps)
 
     def _single(self, layout: Layout, steps: Any) -> Summand:
-        return self._made(self.executable, 0, None, at(steps), layout.block, layout.block, CKernel())
+        return self._made(self.executable, 0, None, at(steps), layout.block, layout.block)
 
-    def _made(
-        self, kernel: Executable, tile: int, contexts: Any, rows: Any, sums: Block, result: Block, finish: CKernel
-    ) -> Summand:
+    def _made(self, kernel: Executable, tile: int, contexts: Any, rows: Any, sums: Block, result: Block) -> Summand:
         return Summand(
             CKernel.of(kernel), tile, contexts, self._fixed, len(self.data.arrays), self.keyed,
-            at(self._addresses), at(self._strides), at(self._sizes), rows, sums, result, finish,
+            at(self._addresses), at(self._strides), at(self._sizes), rows, sums, result,
         )  # fmt: skip
 
     def _call(
@@ -168,7 +166,9 @@ class SampleKernel:
 
     def error(self, status: int, sample: int, batch: int = 1) -> Exception:
         """The exception for an outcome that is not 0 of the kernel for a batch, with a note on the sample."""
-        error = self.executables(batch)[0].error(status)
+        if status & PREPARED:
+            return self.kernels(batch)["prepare"].error(status ^ PREPARED)
+        error = self.kernels(batch)["kernel"].error(status)
         if self.data.arrays:
             error.add_note(f"In sample {sample} of the data.")
         return error

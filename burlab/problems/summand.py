@@ -17,6 +17,10 @@ from .sampling import Stream
 _INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
 
 
+PREPARED = 1 << 47
+"""In a status, above the number of a node: it was what is computed once for all tiles that failed."""
+
+
 class CKernel(ctypes.Structure):
     """A generated kernel behind its binary interface."""
 
@@ -63,6 +67,8 @@ class Summand(ctypes.Structure):
         ("sums", Block),
         ("result", Block),
         ("finish", CKernel),
+        ("prepare", CKernel),
+        ("prepared", Block),
     )
 
 

@@ -7,9 +7,10 @@ from typing import Any
 from burlab.compiler.executable import Executable, build, build_tile
 from burlab.compiler.layout import VIEWS
 from burlab.graph import Graph, Node
-from burlab.graph.tile import of_samples, tiled
+from burlab.graph.tile import inside, of_samples, tiled
 
 from .blocks import Layout, at
+from .prepared import prepared
 
 LARGEST = 64  # samples: lanes and rows are full long before
 _CACHE = 1 << 19  # bytes that the values of a tile may take at one time
@@ -31,6 +32,11 @@ def lengths_of(batch: int, nbytes: int) -> list[int]:
     return [batch * (k + 1) // slots - batch * k // slots for k in range(slots)]
 
 
+def calls_of(size: int, batch: int, nbytes: int) -> int:
+    """The number of tiles of a size that a batch is cut into."""
+    return sum(-(-length // size) for length in lengths_of(batch, nbytes))
+
+
 def sizes_for(graph: Graph, sampled: list[bool], batch: int) -> tuple[int, tuple[int, ...]]:
     """The size of the tiles for a batch that should be good, and others that may be better; powers of two.
 
@@ -38,7 +44,7 @@ def sizes_for(graph: Graph, sampled: list[bool], batch: int) -> tuple[int, tuple
     others beside all of it; and no tile is larger than a slot.
     """
     result = sum(y.nbytes for y in graph.outputs)
-    each = max(_most_at_once(graph, of_samples(graph, sampled)), 1)
+    each = max(_most_at_once(inside(graph, sampled), sampled), 1)
     most = min(LARGEST, batch // slots_of(batch, result))
     good = _power(min(most, max(_CACHE, result // 2) // each))
     larger = [2 * good] if 2 * good <= min(most, max(_CACHE, result) // each) else []
@@ -46,8 +52,9 @@ def sizes_for(graph: Graph, sampled: list[bool], batch: int) -> tuple[int, tuple
     return good, (*larger, *smaller)
 
 
-def _most_at_once(graph: Graph, own: set[Node]) -> int:
+def _most_at_once(graph: Graph, sampled: list[bool]) -> int:
     """Bytes of one sample's values, at the time when most of them are needed later."""
+    own = of_samples(graph, sampled)
     lasts: dict[Node, Node] = {}
     for n in graph.nodes:
         for x in n.inputs:
@@ -69,16 +76,26 @@ def _power(size: int) -> int:
 
 
 class Tile:
-    """A kernel of `size` samples, and what makes the result of the mean of its sums."""
+    """A kernel of `size` samples; what is computed before, once for all tiles of a batch; and what follows.
 
-    def __init__(self, graph: Graph, sampled: list[bool], size: int, groups: tuple[int, ...]) -> None:
-        """graph: simplified; groups: of its outputs, as in `Layout.of`."""
+    kernels: `kernel`, which adds to the sums; `prepare`, if any, whose results are inputs of the others behind those
+    that samples share anyway; `finish`, if any, makes the result of the mean of the sums. In the order of a step.
+    """
+
+    def __init__(self, graph: Graph, sampled: list[bool], size: int, groups: tuple[int, ...], prepares: bool) -> None:
+        """graph: simplified; groups: of its outputs, as in `Layout.of`; prepares: whether to compute anything once."""
         made = tiled(graph, sampled, size)
+        once, made = (prepares and prepared(made, sampled)) or (None, made)
         self.size = size
         self.executable: Executable = build_tile(made.graph)
+        self.prepare = None if once is None else build(once)
         self.finish = None if made.finish is None else build(made.finish)
+        parts = {"prepare": self.prepare, "kernel": self.executable, "finish": self.finish}
+        self.kernels = {name: executable for name, executable in parts.items() if executable is not None}
         own = groups if self.finish is None else [1] * len(made.graph.outputs)
         self.sums = Layout.of_nodes(made.graph.outputs, own)
+        values = () if once is None else once.outputs
+        self.prepared = Layout.of_nodes(values, [1] * len(values))
         self._contexts: dict[int, int] = {}
         self._table: Any = (ctypes.c_void_p * size)()
 
@@ -90,4 +107,4 @@ class Tile:
 
     def calls(self, batch: int) -> int:
         """The number of tiles that a batch is cut into."""
-        return sum(-(-length // self.size) for length in lengths_of(batch, self.sums.nbytes))
+        return calls_of(self.size, batch, self.sums.nbytes)

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from burlab.compiler.executable import Executable
 from burlab.graph import Graph
 from burlab.runtime.gate import Workspace, pointers
 
 from .data import Data
 from .point import Array
-from .tiles import Tile, sizes_for
+from .tiles import Tile, calls_of, sizes_for
 
 _CALLS = 1000  # evaluations over a batch that are expected at least
 _GAIN = 0.05  # of the time, by which another size must be faster to be taken
@@ -56,14 +57,14 @@ class Tilings:
         self._sampled = sampled
         self._groups = groups
         self._given = given
-        self._tiles: dict[int, Tile] = {}
+        self._tiles: dict[tuple[int, bool], Tile] = {}
         self.chosen: dict[int, Tiling] = {}
 
     def tile(self, batch: int) -> Tile:
         """What runs for a batch of more than one sample; chosen now, if it was not before."""
         if batch not in self.chosen:
             self._choose(batch, None)
-        return self._tile(self.chosen[batch].size)
+        return self._tile(self.chosen[batch].size, batch)
 
     def measure(self, batch: int, fixed: Sequence[Array], data: Data, keyed: bool) -> None:
         """Choose the size for a batch, if it is not chosen yet, by measuring where that should be repaid.
@@ -74,28 +75,29 @@ class Tilings:
         if batch > 1 and batch not in self.chosen:
             self._choose(batch, Stopwatch(fixed, data, keyed))
 
-    def _tile(self, size: int) -> Tile:
-        if size not in self._tiles:
-            self._tiles[size] = Tile(self._graph, self._sampled, size, self._groups)
-        return self._tiles[size]
+    def _tile(self, size: int, batch: int) -> Tile:
+        several = calls_of(size, batch, sum(y.nbytes for y in self._graph.outputs)) > 1
+        if (size, several) not in self._tiles:
+            self._tiles[size, several] = Tile(self._graph, self._sampled, size, self._groups, several)
+        return self._tiles[size, several]
 
     def _choose(self, batch: int, watch: "Stopwatch | None") -> None:
         size = self._given.get(batch) if isinstance(self._given, Mapping) else self._given
         if size is not None:
-            self.chosen[batch] = Tiling(size, self._tile(size).calls(batch), "given")
+            self.chosen[batch] = Tiling(size, self._tile(size, batch).calls(batch), "given")
             return
         good, others = sizes_for(self._graph, self._sampled, batch)
         begin = time.perf_counter_ns()
-        tile = self._tile(good)
+        tile = self._tile(good, batch)
         cost = max(time.perf_counter_ns() - begin, 3e9 * tile.executable.plan.seconds)
         found: dict[int, float] = {}
         if watch is not None and others and not tile.executable.function.loops:
             each = watch.time(tile)
             if each * good < _QUICK and each * batch * _CALLS * _GAIN > cost:
-                found = watch.compare([tile, *map(self._tile, others)])
+                found = watch.compare([tile, *(self._tile(other, batch) for other in others)])
         size = min(found, key=lambda size: found[size] * (1 - _GAIN * (size == good)), default=good)
         how = "measured" if found else "by cache size"
-        self.chosen[batch] = Tiling(size, self._tile(size).calls(batch), how, found)
+        self.chosen[batch] = Tiling(size, self._tile(size, batch).calls(batch), how, found)
 
 
 class Stopwatch:
@@ -113,11 +115,14 @@ class Stopwatch:
 
     def time(self, tile: Tile) -> float:
         """Nanoseconds per sample in the fastest of some calls; what fails, which is said elsewhere, takes for ever."""
-        executable = tile.executable
+        executable, once = tile.executable, tile.prepare
+        made = [] if once is None else _buffers(once)
+        if once is not None and once.function(self._fixed, made, Workspace(once.workspace_bytes)):
+            return math.inf
         rows = np.arange(tile.size) % self._data.samples
+        samples = [np.ascontiguousarray(array[rows]) for array in self._data.arrays]
         keys = [np.zeros((tile.size, 2), np.uint64)] * self._keyed
-        arrays = [*self._fixed, *(np.ascontiguousarray(array[rows]) for array in self._data.arrays), *keys]
-        buffers = [np.zeros(spec.shape, spec.dtype) for spec in executable.outputs]
+        arrays, buffers = [*self._fixed, *made, *samples, *keys], _buffers(executable)
         workspace = Workspace(executable.workspace_bytes)
         call = _KERNEL(executable.address)
         places: Any = executable.context, pointers(arrays), pointers(buffers), workspace.address
@@ -129,6 +134,10 @@ class Stopwatch:
             now = time.perf_counter_ns()
             best, start = min(best, now - start), now
         return best / tile.size
+
+
+def _buffers(executable: Executable) -> list[Array]:
+    return [np.zeros(spec.shape, spec.dtype) for spec in executable.outputs]
 
 
 _KERNEL = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4)

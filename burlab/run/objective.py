@@ -31,9 +31,9 @@ class Objective:
         self._kernels = {q: oracle.kernels(q, [point, point] if q == "hvp" else [point]) for q in questions}
         for q, (samples, once) in self._kernels.items():
             samples.measure(self.samples, point.leaves * (1 + (q == "hvp")))
-            samples.executables(self.samples)
+            samples.kernels(self.samples)
             if once is not None:
-                once.executables(1)
+                once.kernels(1)
         sum_doors()
 
     def value(self, x: Array, between: Callable[[], None]) -> float:

@@ -56,28 +56,29 @@ def _endless(plan: Plan) -> None:
     plan.criteria, plan.feed_rows, plan.threads = Stop().criteria, 0, 1
 
 
+_PHASES: dict[str, Phase] = {"prepare": "forward", "finish": "backward"}  # what needs no sample; sums of gradients
+
+
 class _Timed:
     """The kernels of a loop as twins, in the order in which a step calls them, with the phase of those of one phase."""
 
     def __init__(self, loop: Loop) -> None:
         setup = loop.setup
-        self.loss = [_Kernel(exe) for exe in setup.samples.executables(int(setup.stream.batch))]
+        loss = setup.samples.kernels(int(setup.stream.batch))
+        self.loss = {name: _Kernel(exe, _PHASES.get(name)) for name, exe in loss.items()}
         self.once = [_Kernel(setup.once.executable)] if setup.once else []
         self.update = _Kernel(setup.update.executable, "update")
-        self.kernels = [*self.loss, *self.once, self.update]
-        if len(self.loss) > 1:
-            self.loss[1].phase = "backward"  # what finishes a sum of gradients
+        self.kernels = [*self.loss.values(), *self.once, self.update]
 
     def put(self, plan: Plan) -> None:
         """Have C++ call the twins."""
         _endless(plan)
         samples = plan.samples
-        self.loss[0].put(samples.kernel)
+        for name, kernel in self.loss.items():
+            kernel.put(getattr(samples, name))
         if samples.tile:
-            self._contexts = self.loss[0].contexts(samples.contexts, samples.tile)
+            self._contexts = self.loss["kernel"].contexts(samples.contexts, samples.tile)
             samples.contexts = ctypes.addressof(self._contexts)
-        if len(self.loss) > 1:
-            self.loss[1].put(samples.finish)
         for kernel in self.once:
             kernel.put(plan.once.kernel)
         self.update.put(plan.update)

@@ -105,7 +105,7 @@ def bits(setup: Setup) -> str:
     kernels = [(setup.samples, batch), (setup.once, 1), *setup.asked.used]
     if validation is not None:
         kernels += [(validation.samples, int(validation.stream.batch)), (validation.once, 1)]
-    executables = [exe for kernel, size in kernels if kernel is not None for exe in kernel.executables(size)]
+    executables = [exe for kernel, size in kernels if kernel is not None for exe in kernel.kernels(size).values()]
     parts = [executable.source for executable in (*executables, setup.update.executable)]
     return hashlib.sha256("\n".join([__version__, instruction_set().name, *parts]).encode()).hexdigest()
 

@@ -160,7 +160,8 @@ class Run:
         """Bytes that the run holds, by what they are for, and their "total".
 
         parameters: x, twice. gradients: the sums over the batch, one for each open level of a thread's slots, and their
-        mean. activations: what each thread computes gradients in: the kernel's values, and the samples of its tile.
+        mean. activations: what each thread computes gradients in: the kernel's values, and the samples of its tile; and
+        what needs no sample, once.
         scratch: the memory of the update, and tables. history, events, keyframes, path: the record.
 
         >>> import numpy as np, burlab as bl
@@ -173,9 +174,10 @@ class Run:
     def profile(self) -> Profile:
         """Nanoseconds and bytes of each step of the kernels in one step of the run, in one thread.
 
-        A fork of the run is measured where the run is, which stays as it is: the fastest of some steps. Rows are the
-        sums over all tiles of the batch; what the step takes besides (samples, sums over tiles, norms, validation, the
-        record) is the residual. Raises StatusError for a run of SciPy's, which has no step of its own.
+        A fork of the run is measured where the run is, which stays as it is: the fastest of some steps. Rows are what
+        needs no sample, then the sums over all tiles of the batch; what the step takes besides (samples, sums over
+        tiles, norms, validation, the record) is the residual. Raises StatusError for a run of SciPy's, which has no
+        step of its own.
 
         >>> import numpy as np, burlab as bl
         >>> run = bl.minimize(lambda x: np.sum(np.tanh(x)), np.ones(100), bl.optim.Adam())

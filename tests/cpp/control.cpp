@@ -143,7 +143,8 @@ struct Problem {
 
   explicit Problem(std::int64_t batch) {
     const run::Block block{2, 2, offsets, parts, 128};
-    question.samples = {{spring, nullptr, 64}, 1, contexts, 1, 1, 0, data, strides, strides, rows, block, block, {}};
+    question.samples = {
+        {spring, nullptr, 64}, 1, contexts, 1, 1, 0, data, strides, strides, rows, block, block, {}, {}, {}};
     question.stream = {run::Sampling::sequential, 8, batch, nullptr, {}};
     question.points = 1;
     question.value = 0;

@@ -93,10 +93,12 @@ struct Problem {
             kept,
             block(),
             block(),
+            {},
+            {},
             {}};
   }
   Summand once() const {
-    return {{ridge, nullptr, 0}, 0, nullptr, 1, 0, 0, nullptr, nullptr, nullptr, kept, block(), block(), {}};
+    return {{ridge, nullptr, 0}, 0, nullptr, 1, 0, 0, nullptr, nullptr, nullptr, kept, block(), block(), {}, {}, {}};
   }
 };
 

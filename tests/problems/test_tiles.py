@@ -66,7 +66,7 @@ def test_the_mean_is_that_of_single_samples(name: str):
         np.testing.assert_allclose(mean, each.mean(0), rtol=1e-12, atol=1e-12 * np.abs(each).max(initial=1e-3))
 
 
-@pytest.mark.parametrize("name", ["regression", "perceptron", "positions", "unmoved"])
+@pytest.mark.parametrize("name", ["regression", "perceptron", "positions", "mixture", "softmaxed", "unmoved"])
 def test_every_question_is_summed_in_tiles(name: str):
     problem, x, _ = case(name, tile=8)
     other = tree.unflatten(tree.flatten(x)[1], [leaf + 0.1 for leaf in tree.flatten(x)[0]])

@@ -65,6 +65,28 @@ def unmoved(p, a):
     return np.sum((p["x"] - a) ** 2) + 0.1 * np.sum(p["w"] ** 2) + 0.0 * np.sum(p["unused"])
 
 
+def mixture(p, a):
+    """Most of it needs no sample: weights, and the triangles of precision matrices."""
+    weights = p["weights"] - bl.logsumexp(p["weights"])
+    low = np.tril(p["low"], -1) + np.where(np.eye(4, dtype=bool), np.exp(p["low"]), 0.0)
+    z = np.einsum("kij,kj->ki", low, a - p["means"])
+    return -bl.logsumexp(weights + np.einsum("kii->k", p["low"]) - 0.5 * np.sum(z**2, axis=-1))
+
+
+def softmaxed(p, token, target):
+    """A table that is a function of the parameters, of which a sample reads a row, and a product of weights."""
+    table = np.exp(p["table"] - np.max(p["table"], axis=-1, keepdims=True))
+    table = table / np.sum(table, axis=-1, keepdims=True)
+    rows = np.concatenate([table[token], p["scale"] * table[3]])
+    return np.sum((rows @ (p["w"] @ p["w"].T) - target) ** 2)
+
+
+def masked(p, a, b):
+    """What is chosen belongs to the sample; another mask does not. Both end in what parameters are functions of."""
+    w = np.where(a[:, None] > 0, p["w"], 0.1 * np.where(p["w"] > 0, p["w"], p["v"]))
+    return np.sum((w @ b) ** 2) + np.sum(np.max(np.exp(p["u"]) + a[:, None], axis=1) ** 2)
+
+
 _TOKENS = _rng.integers(0, 11, (_N, 6))
 CASES: dict[str, tuple[Any, Any, Any]] = {
     "scalars": (scalars, _normal(3), (_normal(_N), _normal(_N))),
@@ -83,6 +105,21 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
         positions,
         {"table": _normal(11, 8), "place": _normal(6, 8), "gain": _normal(8)},
         (_TOKENS, _rng.integers(0, 11, (_N, 6))),
+    ),
+    "mixture": (
+        mixture,
+        {"weights": _normal(5), "means": _normal(5, 4), "low": 0.3 * _normal(5, 4, 4)},
+        _normal(_N, 4),
+    ),
+    "softmaxed": (
+        softmaxed,
+        {"table": _normal(30, 9), "scale": np.array(0.7), "w": _normal(18, 18)},
+        (_rng.integers(0, 30, _N), _normal(_N, 18)),
+    ),
+    "masked": (
+        masked,
+        {"w": _normal(5, 7), "v": _normal(5, 7), "u": _normal(5, 400)},
+        (_normal(_N, 5), _normal(_N, 7)),
     ),
     "searched": (searched, _normal(5), (_normal(_N, 5), _normal(_N))),
     "noisy": (noisy, _normal(5), (_normal(_N, 5), _normal(_N))),

@@ -35,7 +35,7 @@ def test_rows_of_all_kernels_add_up_to_the_step(batch, threads):
     assert sum(row.nanoseconds for row in p.rows) == p.total
     assert all(row.nanoseconds >= 0 for row in p.rows)
     setup = run._engine.setup
-    kernels = [*setup.samples.executables(batch), setup.once.executable, setup.update.executable]
+    kernels = [*setup.samples.kernels(batch).values(), setup.once.executable, setup.update.executable]
     assert len(p.rows) == sum(len(exe.plan.steps) for exe in kernels) + 1
     for phase in ("forward", "update", "residual"):
         assert p.nanoseconds(phase) > 0, phase

@@ -54,7 +54,7 @@ class Evaluator {
       memory += Memory::rounded(bytes);
       return taken;
     };
-    in_ = reinterpret_cast<const void**>(take(8 * (summand.fixed + summand.arrays + 1)));
+    in_ = reinterpret_cast<const void**>(take(8 * (summand.shared() + summand.arrays + 1)));
     out_ = reinterpret_cast<void**>(take(8 * summand.sums.outputs));
     samples_ = reinterpret_cast<std::int64_t*>(take(8 * tile_));
     keys_ = reinterpret_cast<Key*>(take(static_cast<std::int64_t>(sizeof(Key)) * tile_));
@@ -63,10 +63,11 @@ class Evaluator {
     for (std::int64_t k = 0; k < summand.arrays && summand.tile > 0; ++k) copies_[k] = take(tile_ * summand.sizes[k]);
   }
 
-  /// key: what a stochastic loss draws from; sample p of the batch gets fold_in(key, p).
-  void begin(const void* const* fixed, std::int64_t step, Key key) {
-    std::copy(fixed, fixed + summand_.fixed, in_);
-    in_[summand_.fixed + summand_.arrays] = keys_;
+  /// shared: the inputs that all samples share. key: what a stochastic loss draws from; sample p of the batch gets
+  /// fold_in(key, p).
+  void begin(const void* const* shared, std::int64_t step, Key key) {
+    std::copy(shared, shared + summand_.shared(), in_);
+    in_[summand_.shared() + summand_.arrays] = keys_;
     step_ = step;
     key_ = key;
   }
@@ -75,7 +76,7 @@ class Evaluator {
   Outcome operator()(std::int64_t position, char* result, std::int64_t row = 0) {
     draw(position, 0);
     for (std::int64_t k = 0; k < summand_.arrays; ++k)
-      in_[summand_.fixed + k] = summand_.data[k] + samples_[0] * summand_.strides[k];
+      in_[summand_.shared() + k] = summand_.data[k] + samples_[0] * summand_.strides[k];
     for (std::int64_t k = 0; k < summand_.sums.outputs; ++k)
       out_[k] = result + summand_.sums.offsets[k] + row * summand_.rows[k];
     return {summand_.kernel.function(summand_.kernel.context, in_, out_, workspace_), samples_[0]};
@@ -95,7 +96,7 @@ class Evaluator {
   /// Of all but the workspace and the copies of samples.
   static std::int64_t tables(const Summand& summand) {
     const std::int64_t tile = std::max<std::int64_t>(summand.tile, 1);
-    return Memory::rounded(8 * (summand.fixed + summand.arrays + 1)) + Memory::rounded(8 * summand.sums.outputs) +
+    return Memory::rounded(8 * (summand.shared() + summand.arrays + 1)) + Memory::rounded(8 * summand.sums.outputs) +
            Memory::rounded(8 * tile) + Memory::rounded(static_cast<std::int64_t>(sizeof(Key)) * tile) +
            Memory::rounded(8 * summand.arrays);
   }
@@ -116,8 +117,8 @@ class Evaluator {
     for (std::int64_t i = 1; i < tile_; ++i) neighbours &= samples_[i] == samples_[0] + i;
     for (std::int64_t k = 0; k < summand_.arrays; ++k) {
       const std::int64_t size = summand_.sizes[k], stride = summand_.strides[k];
-      if (neighbours && size == stride) in_[summand_.fixed + k] = summand_.data[k] + samples_[0] * stride;
-      else in_[summand_.fixed + k] = side_by_side(k, size, stride);
+      if (neighbours && size == stride) in_[summand_.shared() + k] = summand_.data[k] + samples_[0] * stride;
+      else in_[summand_.shared() + k] = side_by_side(k, size, stride);
     }
     return summand_.kernel.function(summand_.contexts[count - 1], in_, out_, workspace_);
   }

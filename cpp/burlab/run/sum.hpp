@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "evaluate.hpp"
 #include "result.hpp"
@@ -51,8 +52,8 @@ class Share {
         slots_(slots),
         levels_(levels) {}
 
-  void begin(const void* const* fixed, std::int64_t step, Key key) {
-    evaluate_.begin(fixed, step, key);
+  void begin(const void* const* shared, std::int64_t step, Key key) {
+    evaluate_.begin(shared, step, key);
     done_ = open_ = 0;
     position_ = start(0);
   }
@@ -109,6 +110,7 @@ class Sum {
         memory_(ledger, Kind::activations, count() * Share::bytes(summand)),
         levels_(ledger, Kind::gradients, count() * Share::bytes_of_levels(summand, slots())),
         finish_(ledger, Kind::gradients, finish_bytes(summand)) {
+    if (summand.prepare.function != nullptr) prepared_.emplace(ledger, Kind::activations, prepared_bytes(summand));
     for (std::int64_t i = 0; i < count() && memory_.data() != nullptr; ++i) {
       char* const part = memory_.data() + i * Share::bytes(summand);
       char* const levels = levels_.data() + i * Share::bytes_of_levels(summand, slots());
@@ -119,17 +121,25 @@ class Sum {
   }
 
   /// Whether there was memory for it.
-  bool ready() const { return memory_.data() != nullptr && levels_.data() != nullptr && finish_.data() != nullptr; }
-  std::int64_t bytes() const { return memory_.bytes() + levels_.bytes() + finish_.bytes(); }
+  bool ready() const {
+    return memory_.data() != nullptr && levels_.data() != nullptr && finish_.data() != nullptr &&
+           (!prepared_ || prepared_->data() != nullptr);
+  }
+  std::int64_t bytes() const {
+    return memory_.bytes() + levels_.bytes() + finish_.bytes() + (prepared_ ? prepared_->bytes() : 0);
+  }
   int threads() const { return static_cast<int>(shares_); }
 
+  /// Begin a sum, with what is done once for all its tiles.
   void begin(const void* const* fixed, std::int64_t step, Key key) {
-    fixed_ = fixed;
-    for (std::size_t i = 0; i < shares_; ++i) share_[i]->begin(fixed, step, key);
+    shared_ = fixed;
+    failure_ = prepared_ ? prepare(fixed) : std::int64_t{Ok};
+    for (std::size_t i = 0; i < shares_; ++i) share_[i]->begin(shared_, step, key);
   }
 
   /// Go on with the sum. Stopped where the alarm rings first: call again, and the bits are as if it had not.
   Outcome resume(Team& team, const Alarm& alarm) {
+    if (failure_ != Ok) return {failure_ | kPrepared, 0};
     std::array<Outcome, 16> outcomes{};
     auto work = [&](int i) {
       outcomes[static_cast<std::size_t>(i)] = share_[static_cast<std::size_t>(i)]->resume(alarm);
@@ -157,18 +167,38 @@ class Sum {
 
   static std::int64_t finish_bytes(const Summand& summand) {
     if (summand.finish.function == nullptr) return 64;
-    return summand.result.bytes + Memory::rounded(8 * (summand.fixed + summand.sums.outputs)) +
+    return summand.result.bytes + Memory::rounded(8 * (summand.shared() + summand.sums.outputs)) +
            Memory::rounded(8 * summand.result.outputs) + summand.finish.workspace;
   }
 
-  /// The result, from the fixed inputs and the mean. What finishes it is linear in the mean and cannot fail.
+  static std::int64_t prepared_bytes(const Summand& summand) {
+    return summand.prepared.bytes + Memory::rounded(8 * summand.shared()) +
+           Memory::rounded(8 * summand.prepared.outputs) + summand.prepare.workspace;
+  }
+
+  /// Compute what needs no sample; from then on it is one of the inputs that all samples share.
+  std::int64_t prepare(const void* const* fixed) {
+    char* const results = prepared_->data();
+    auto** const in = reinterpret_cast<const void**>(results + summand_.prepared.bytes);
+    char* const next = reinterpret_cast<char*>(in) + Memory::rounded(8 * summand_.shared());
+    auto** const out = reinterpret_cast<void**>(next);
+    std::copy(fixed, fixed + summand_.fixed, in);
+    for (std::int64_t k = 0; k < summand_.prepared.outputs; ++k)
+      in[summand_.fixed + k] = out[k] = results + summand_.prepared.offsets[k];
+    shared_ = in;
+    return summand_.prepare.function(summand_.prepare.context, in, out,
+                                     next + Memory::rounded(8 * summand_.prepared.outputs));
+  }
+
+  /// The result, from the shared inputs and the mean. What finishes it is linear in the mean and cannot fail.
   char* finished(char* sums) {
     char* const result = finish_.data();
     auto** const in = reinterpret_cast<const void**>(result + summand_.result.bytes);
-    char* const next = reinterpret_cast<char*>(in) + Memory::rounded(8 * (summand_.fixed + summand_.sums.outputs));
+    const std::int64_t shared = summand_.shared();
+    char* const next = reinterpret_cast<char*>(in) + Memory::rounded(8 * (shared + summand_.sums.outputs));
     auto** const out = reinterpret_cast<void**>(next);
-    std::copy(fixed_, fixed_ + summand_.fixed, in);
-    for (std::int64_t k = 0; k < summand_.sums.outputs; ++k) in[summand_.fixed + k] = sums + summand_.sums.offsets[k];
+    std::copy(shared_, shared_ + shared, in);
+    for (std::int64_t k = 0; k < summand_.sums.outputs; ++k) in[shared + k] = sums + summand_.sums.offsets[k];
     for (std::int64_t k = 0; k < summand_.result.outputs; ++k) out[k] = result + summand_.result.offsets[k];
     summand_.finish.function(summand_.finish.context, in, out, next + Memory::rounded(8 * summand_.result.outputs));
     return result;
@@ -178,7 +208,9 @@ class Sum {
   std::int64_t batch_;
   std::size_t shares_;
   Memory memory_, levels_, finish_;
-  const void* const* fixed_ = nullptr;
+  std::optional<Memory> prepared_;
+  const void* const* shared_ = nullptr;  // inputs of all samples
+  std::int64_t failure_ = Ok;            // of what needs no sample
   std::array<Share*, 16> share_{};
 };
 

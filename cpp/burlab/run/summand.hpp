@@ -29,8 +29,8 @@ struct Block {
 };
 
 /// What is averaged over a batch. `kernel` computes it for one sample (tile = 0), or adds it up for a tile of samples:
-/// then it adds to what `sums` holds. Its inputs: the fixed ones (x, ...); of each data array a sample, or the tile's
-/// one after another; likewise a key if it takes one.
+/// then it adds to what `sums` holds. Its inputs: the fixed ones (x, ...); what is made of them once for all tiles; of
+/// each data array a sample, or the tile's one after another; likewise a key if it takes one.
 struct Summand {
   Kernel kernel;
   std::int64_t tile;                    // samples in one call
@@ -40,8 +40,16 @@ struct Summand {
   const std::int64_t *strides, *sizes;  // bytes from one sample to the next, and of a sample, of each data array
   const std::int64_t* rows;             // bytes from one sample's output to the next, where all are kept
   Block sums, result;                   // what is added up, and what becomes of the mean
-  Kernel finish;  // from the fixed inputs and the mean of `sums`; no function: they are the result
+  Kernel finish;   // from the fixed inputs, `prepared` and the mean of `sums`; no function: they are the result
+  Kernel prepare;  // from the fixed inputs: what of a tile needs no sample; no function: nothing
+  Block prepared;  // where that lies
+
+  /// How many inputs all samples share.
+  std::int64_t shared() const { return fixed + prepared.outputs; }
 };
+
+/// In a status, above the number of a node: it was `prepare` that failed.
+inline constexpr std::int64_t kPrepared = std::int64_t{1} << 47;
 
 /// How a call ended, and where it did not end well: a status with the node at fault above its low 8 bits, and the
 /// sample.
