@@ -1,10 +1,11 @@
 """The C++ text of a loop nest whose rows are reduced: several passes over a block of rows, whose values stay at hand.
 
-A block is a few rows, so that reductions and row values of one row need not wait for those of the row before. What a
-pass leaves for a later one lies in a buffer on the stack, b..., the row values in arrays with one element per row, r...
+A block is a few rows, so that reductions and row values of one row need not wait for those of the row before. Where
+rows that lie one behind the other are few, a block is several such strips. What a pass leaves for a later one lies in a
+buffer on the stack, b..., the row values in arrays with one element per row, r...
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from burlab.graph import Node
 
@@ -16,6 +17,7 @@ from .spelling import C_TYPES, has_lanes, is_own
 
 _BLOCK = 1024  # elements of the rows of a block, at most
 _ROWS = 16  # rows of a block, at most
+_STRIP_ROWS, _STRIPS = 32, 384  # where these lie in several strips: rows, and elements, of a block
 _SHORT = 4  # turns of a loop that are worth lanes
 
 
@@ -33,7 +35,8 @@ class RowWriter(LoopWriter):
             self.point(f"{C_TYPES[n.dtype]}*", f"y{k}", self.plan.places[n].pointer)
         self._group()
         self._find_turns()
-        self.flat = False  # whether what is written now walks over all rows of a block as if they were one
+        self.flat = False  # whether what is written now walks over all rows of a block, or strip, as if they were one
+        self.split = False  # whether what is written now goes through the strips of a block one by one
         self.spread: set[str] = set()  # row values that lie there once for each element
         return self._nest()
 
@@ -64,8 +67,14 @@ class RowWriter(LoopWriter):
         self.first_row = "0" if self.rows == rows else "b"
         self.outside = [*(f"i{k}" for k in range(self.depth - 1)), "r" if self.rows == rows else "(b + r)"]
         self.inside = [f"i{k}" for k in range(self.depth, len(self.sizes))]
-        row = zip(self.inside, dense_strides(tuple(self.sizes[self.depth :])), strict=True)
-        self.in_buffer = " + ".join([f"{self.domain.row} * r", *(i if s == 1 else f"{s} * {i}" for i, s in row)])
+        self.strips = self._strips() if self.rows == rows and self.depth > 1 else 1
+
+    def _strips(self) -> int:
+        """How many strips fit in a block, and divide those that there are; several where what waits is long."""
+        if any(a.bounds for a in self.everything()) or not any(map(is_own, self.step.nodes)):
+            return 1
+        most = min(_STRIP_ROWS // self.rows, _STRIPS // (self.rows * self.domain.row))
+        return max((k for k in range(1, most + 1) if self.sizes[self.depth - 2] % k == 0), default=1)
 
     def _is_full(self, n: Node) -> bool:
         """Whether a member has a value for each element, not for each row."""
@@ -85,52 +94,94 @@ class RowWriter(LoopWriter):
     def _nest(self) -> list[str]:
         """Loops over blocks of rows around the passes over one."""
         rows = self.sizes[self.depth - 1]
-        lines = [f"for (std::int64_t i{k} = 0; i{k} < {self.sizes[k]}; ++i{k}) {{" for k in range(self.depth - 1)]
+        steps = [f"++i{k}" for k in range(self.depth - 1)]
+        if self.strips > 1:
+            steps[-1] = f"i{self.depth - 2} += {self.strips}"
+        lines = [f"for (std::int64_t i{k} = 0; i{k} < {self.sizes[k]}; {step}) {{" for k, step in enumerate(steps)]
         if self.rows < rows:
             lines.append(f"for (std::int64_t b = 0; b < {rows}; b += {self.rows}) {{")
         blocks = len(lines)
         if self.count == "m":
             lines.append(f"const std::int64_t m = {rows} - b < {self.rows} ? {rows} - b : {self.rows};")
         for n in self.step.nodes:
-            size = self.rows * self.domain.row if n in self.buffered else 0 if self._is_full(n) else self.rows
+            size = self.domain.row if n in self.buffered else 0 if self._is_full(n) else 1
             if size:
-                lines.append(f"alignas(64) {C_TYPES[n.dtype]} {self._buffer(n)}[{size}];")
+                lines.append(f"alignas(64) {C_TYPES[n.dtype]} {self._buffer(n)}[{self.strips * self.rows * size}];")
         for turn in range(max(self.turn.values()) + 1):
             nodes = [n for n in self.step.nodes if self.turn[n] == turn]
             for n in (n for n in nodes if n.op in REDUCTIONS):
-                lines += self._reduction(n)
-            lines += self._row_values([n for n in nodes if not self._is_full(n) and n.op not in REDUCTIONS])
-            lines += self._pass([n for n in nodes if self._is_full(n)])
+                lines += self._written([n], self._reduction)
+            others = [n for n in nodes if not self._is_full(n) and n.op not in REDUCTIONS]
+            lines += self._written(others, self._row_values)
+            lines += self._written([n for n in nodes if self._is_full(n)], self._pass)
         return [*lines, *["}"] * blocks]
+
+    def _written(self, nodes: Sequence[Node], write: Callable[[Sequence[Node]], list[str]]) -> list[str]:
+        """All strips of the block at once, if they lie one behind the other in every array that is touched."""
+        if not nodes:
+            return []
+        touched = [self.arrays[x] for n in nodes for x in n.inputs if x in self.arrays]
+        touched += [self.results[n] for n in nodes if n in self.results]
+        dense = all(a.strides[self.depth - 2] == self.rows * a.strides[self.depth - 1] for a in touched)
+        self.split = self.strips > 1 and not dense
+        lines = write(nodes)
+        if self.split:
+            lines = [ONE_BY_ONE, f"for (std::int64_t q = 0; q < {self.strips}; ++q) {{", *lines, "}"]
+        self.split = False
+        return lines
 
     def _buffer(self, n: Node) -> str:
         return f"{'b' if self._is_full(n) else 'r'}{self.number[n]}"
 
     def _in_buffer(self, n: Node) -> str:
-        return f"{self._buffer(n)}[{'r' if not self._is_full(n) else 'i' if self.flat else self.in_buffer}]"
+        size = self.domain.row if self._is_full(n) else 1
+        terms = [f"{self.rows * size} * q"] if self.split else []
+        if size == 1 or self.flat:
+            terms.append("i" if self._is_full(n) else "r")
+        else:
+            row = zip(self.inside, dense_strides(tuple(self.sizes[self.depth :])), strict=True)
+            terms += [f"{size} * r", *(i if s == 1 else f"{s} * {i}" for i, s in row)]
+        return f"{self._buffer(n)}[{' + '.join(terms)}]"
+
+    def _indices(self, row: str, inside: Sequence[str]) -> list[str]:
+        outside = self.outside[:-1]
+        if self.split:
+            outside[-1] = f"({outside[-1]} + q)"
+        return [*outside, row, *inside]
 
     def _at(self, array: Array) -> str:
-        indices = [*self.outside[:-1], self.first_row, "i"] if self.flat else [*self.outside, *self.inside]
-        return array.at(indices, [(0, size) for size in self.sizes])
+        row, inside = (self.first_row, ["i"]) if self.flat else (self.outside[-1], self.inside)
+        return array.at(self._indices(row, inside), [(0, size) for size in self.sizes])
+
+    @property
+    def _count(self) -> str:
+        """How many rows a pass goes through."""
+        return self.count if self.split or self.strips == 1 else str(self._rows)
+
+    @property
+    def _rows(self) -> int:
+        return self.rows * (1 if self.split else self.strips)
 
     def _for_rows(self, pragma: str = ONE_BY_ONE) -> list[str]:
-        return [pragma, f"for (std::int64_t r = 0; r < {self.count}; ++r) {{"]
+        return [pragma, f"for (std::int64_t r = 0; r < {self._count}; ++r) {{"]
 
-    def _reduction(self, n: Node) -> list[str]:
+    def _reduction(self, nodes: Sequence[Node]) -> list[str]:
         """All rows of the block, by a function with the bits of the library's kernels."""
+        (n,) = nodes
         (x,) = n.inputs
         root = self.plan.refs[x].root
-        start, step = f"b{self.number.get(root)}", self.domain.row
+        at = f" + {self.rows} * q" if self.split else ""
+        start, step = f"b{self.number.get(root)}{at and f'{at} * {self.domain.row}'}", self.domain.row
         if root not in self.number:
             array = self.arrays[x]
-            start = "&" + array.at([*self.outside[:-1], self.first_row, *("0" for _ in self.inside)], [])
+            start = "&" + array.at(self._indices(self.first_row, ["0"] * len(self.inside)), [])
             step = array.strides[self.depth - 1]
         option = str(n.op == "reduce_max").lower() if n.op != "sum" else "" if self.plan.strict else register()
         name = "row_extremes" if n.op != "sum" else "row_sums_strict" if self.plan.strict else "row_sums"
         function = f"{name}<{option}{', ' * bool(option)}{self.domain.row}>"
-        call = f"burlab::kernels::{function}({self._buffer(n)}, {start}, {step}, {self.count});"
-        lines = [*self._noted([n], {n: f"{self._buffer(n)}[r]"})]
-        lines += [f"  {self._at(self.results[n])} = {self._buffer(n)}[r];"] if n in self.results else []
+        call = f"burlab::kernels::{function}({self._buffer(n)}{at}, {start}, {step}, {self._count});"
+        lines = [*self._noted([n], {n: self._in_buffer(n)})]
+        lines += [f"  {self._at(self.results[n])} = {self._in_buffer(n)};"] if n in self.results else []
         pragma = self._row_pragma([n], [self.results[n]] if n in self.results else [])
         return [call, *([*self._for_rows(pragma), *lines, "}"] if lines else [])]
 
@@ -167,7 +218,7 @@ class RowWriter(LoopWriter):
                 array = self.arrays[x]
                 names[x] = f"a{self.everything().index(array)}"
                 if not any(array.strides[self.depth :]) and not array.bounds:
-                    by_row[names[x]] = C_TYPES[x.dtype], array.at([*self.outside, *self.inside], [])
+                    by_row[names[x]] = C_TYPES[x.dtype], array.at(self._indices(self.outside[-1], self.inside), [])
                 else:
                     lines[f"  const {C_TYPES[x.dtype]} {names[x]} = {self._at(array)};"] = None
                     arrays.append(array)
@@ -182,8 +233,6 @@ class RowWriter(LoopWriter):
 
     def _row_values(self, nodes: Sequence[Node]) -> list[str]:
         """One loop over the rows of the block."""
-        if not nodes:
-            return []
         names = dict(self.values)
         by_row, loads, _ = self._loads(nodes, names)
         arrays = [a for a in self.everything() if f"a{self.everything().index(a)}" in names.values()]
@@ -195,14 +244,12 @@ class RowWriter(LoopWriter):
     def _row_pragma(self, nodes: Sequence[Node], arrays: Sequence[Array]) -> str:
         """Lanes for a loop over the rows of the block, if they can be had."""
         steps = {a.strides[self.depth - 1] for a in arrays if not a.is_number}
-        lanes = self.rows >= 2 * _SHORT and steps <= {0, 1} and not any(a.bounds for a in arrays)
+        lanes = self._rows >= 2 * _SHORT and steps <= {0, 1} and not any(a.bounds for a in arrays)
         lanes = lanes and all(n.op in REDUCTIONS or has_lanes(n) for n in nodes)
-        return lanes_pragma(self.rows, _widest(nodes)) if lanes else ONE_BY_ONE
+        return lanes_pragma(self._rows, _widest(nodes)) if lanes else ONE_BY_ONE
 
     def _pass(self, nodes: Sequence[Node]) -> list[str]:
         """One walk over the elements of the block."""
-        if not nodes:
-            return []
         names = dict(self.values)
         by_row, loads, arrays = self._loads(nodes, names)
         arrays += [self.results[n] for n in nodes if n in self.results]
@@ -223,7 +270,7 @@ class RowWriter(LoopWriter):
         """Whether rows that do not fill registers lie one behind the other in all that is read and written."""
         row, lanes = self.domain.row, register() // _widest(nodes)
         dense = all(a.strides[self.depth - 1] == row * a.strides[-1] == row for a in arrays if not a.is_number)
-        several = self.rows > 1 and self.rows * row >= 2 * _SHORT
+        several = self._rows > 1 and self._rows * row >= 2 * _SHORT
         return dense and several and len(self.inside) == 1 and row < 2 * lanes and row % lanes != 0
 
     def _flat_pass(self, nodes: Sequence[Node]) -> list[str]:
@@ -232,19 +279,19 @@ class RowWriter(LoopWriter):
         names = dict(self.values)
         by_row, loads, _ = self._loads(nodes, names)
         row, lines = self.domain.row, list[str]()
+        size = row * self._rows
         for name, (kind, element) in by_row.items():
             loads.append(f"  const {kind} {name} = {name}s[i];")
             if name not in self.spread:
                 head = [
-                    f"alignas(64) {kind} {name}s[{self.rows * row}];",
+                    f"alignas(64) {kind} {name}s[{size}];",
                     *self._for_rows(),
                     f"  const {kind} x = {element};",
                 ]
                 walk = f"  for (std::int64_t i = 0; i < {row}; ++i) {name}s[{row} * r + i] = x;"
                 lines += [*head, lanes_pragma(row, 4) if row >= _SHORT else ONE_BY_ONE, walk, "}"]
-                self.spread.add(name)
-        size = self.rows * row
-        count = f"{row} * m" if self.count == "m" else str(size)
+                self.spread.update([] if self.split else [name])
+        count = f"{row} * m" if self._count == "m" else str(size)
         head = [lanes_pragma(size, _widest(nodes)), f"for (std::int64_t i = 0; i < {count}; ++i) {{"]
         lines += [*head, *loads, *self._formulas(nodes, names, True), "}"]
         self.flat = False

@@ -49,7 +49,19 @@ def kinds(plan):
     return ["loop" if isinstance(s, Loop) else s.kernel.symbol.removeprefix("burlab_") for s in plan.steps]
 
 
-SHAPES = [(8, 24), (6, 8, 8), (3, 65), (17, 5), (2, 3), (40, 19), (5, 1, 9), (33, 512), (7, 16)]
+SHAPES = [
+    (8, 24),
+    (10, 4, 5),
+    (3, 4, 8, 8),
+    (6, 8, 8),
+    (3, 65),
+    (17, 5),
+    (2, 3),
+    (40, 19),
+    (5, 1, 9),
+    (33, 512),
+    (7, 16),
+]
 
 
 def arguments(function, shape, dtype):
