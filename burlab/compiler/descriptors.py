@@ -58,7 +58,7 @@ class Contexts:
                         integers[start + d.position] = d.unit * samples
             first = integers.ctypes.data
             context, keep = self._link({d: first + 8 * start for d, start in self._starts.items()})
-            self._known[samples] = context, (integers, keep)
+            self._known.setdefault(samples, (context, (integers, keep)))  # if another thread was first, its stays
         return self._known[samples][0]
 
 

@@ -2,8 +2,8 @@
 
 import ctypes
 import math
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ class SampleKernel:
 
     graph: inputs: leaves of the shared arguments, one sample of each data array, the key if it is keyed. structure: of
     the tuple that the outputs are. tile: samples in one call, for all batches or by batch, None to choose. A result's
-    memory is laid out with one group per tree.
+    memory is laid out with one group per tree. Several threads may use it at once.
     """
 
     def __init__(
@@ -56,6 +56,9 @@ class SampleKernel:
         self._strides = integers([a.strides[0] for a in data.arrays])
         self._sizes = integers([math.prod(a.shape[1:]) * a.itemsize for a in data.arrays])
         self._steps = integers(self.layout.sizes)
+        self._making = threading.RLock()  # what C++ is led to must be made once, and stay
+        self._executable: Executable | None = None
+        self._row: tuple[Layout, Any] | None = None
 
     @staticmethod
     def trace(
@@ -91,10 +94,13 @@ class SampleKernel:
         self._call("rows", self._single(layout, self._steps), fixed, stream, key, 1, block)
         return tree.unflatten(self.structure, layout.views(block))
 
-    @cached_property
+    @property
     def executable(self) -> Executable:
         """The kernel of a single sample."""
-        return build(self.graph)
+        with self._making:
+            if self._executable is None:
+                self._executable = build(self.graph)
+            return self._executable
 
     def kernels(self, batch: int) -> dict[str, Executable]:
         """What runs for the mean over a batch, by the names of the fields of a `Summand`, in the order of a step."""
@@ -110,34 +116,40 @@ class SampleKernel:
 
         fixed: the leaves of the shared arguments, C-contiguous.
         """
-        self._tilings.measure(batch, fixed, self.data, self.keyed)
+        with self._making:
+            self._tilings.measure(batch, fixed, self.data, self.keyed)
 
     def tile(self, batch: int) -> Tile:
         """The tiles that a batch of more than one sample is cut into."""
-        return self._tilings.tile(batch)
+        with self._making:
+            return self._tilings.tile(batch)
 
     def summand(self, batch: int) -> Summand:
         """What is averaged over a batch. Valid as long as this."""
         if batch == 1:
             return self._single(self.layout, self._steps)
-        tile = self.tile(batch)
-        result = self.layout.block if tile.finish else tile.sums.block
-        made = self._made(tile.executable, tile.size, tile.contexts(batch), None, tile.sums.block, result)
-        for name, executable in tile.kernels.items():
-            setattr(made, name, CKernel.of(executable))
-        made.prepared = tile.prepared.block
-        return made
+        with self._making:
+            tile = self.tile(batch)
+            result = self.layout.block if tile.finish else tile.sums.block
+            made = self._made(tile.executable, tile.size, tile.contexts(batch), None, tile.sums.block, result)
+            for name, executable in tile.kernels.items():
+                setattr(made, name, CKernel.of(executable))
+            made.prepared = tile.prepared.block
+            return made
 
-    @cached_property
+    @property
     def together(self) -> Summand:
         """For a row of numbers per sample that holds all outputs one after another."""
-        sizes = self.layout.sizes
-        self._row = self.layout.at([sum(sizes[:k]) for k in range(len(sizes))])
-        self._row_steps = integers([sum(sizes)] * len(sizes))
-        return self._single(self._row, self._row_steps)
+        with self._making:
+            if self._row is None:
+                sizes = self.layout.sizes
+                steps = integers([sum(sizes)] * len(sizes))
+                self._row = self.layout.at([sum(sizes[:k]) for k in range(len(sizes))]), steps
+            return self._single(*self._row)
 
     def _single(self, layout: Layout, steps: Any) -> Summand:
-        return self._made(self.executable, 0, None, at(steps), layout.block, layout.block)
+        with self._making:
+            return self._made(self.executable, 0, None, at(steps), layout.block, layout.block)
 
     def _made(self, kernel: Executable, tile: int, contexts: Any, rows: Any, sums: Block, result: Block) -> Summand:
         return Summand(

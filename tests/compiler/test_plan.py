@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from burlab.compiler import build, executable
+from burlab.compiler.descriptors import Contexts, Descriptor
 from burlab.compiler.emit import emit
 from burlab.compiler.layout import Axis, joined, merged, reshaped
 from burlab.compiler.plan import make_plan
@@ -234,3 +235,16 @@ def test_a_loop_with_square_roots_has_lanes_and_their_bits(dtype):
     x[:3] = 0.0, -0.0, np.nan
     for gear in ("compiled", "replay"):
         np.testing.assert_array_equal(build(plan.graph, gear=gear)(x)[0], scaled(x))
+
+
+def test_a_context_that_another_thread_made_first_stays():
+    def link(addresses):
+        if len(made) < 2:
+            made.append(None)
+            others.append(contexts(3))  # as from another thread
+        made.append(np.array([*addresses.values()]))
+        return made[-1].ctypes.data, made[-1]
+
+    made, others = [], []
+    contexts = Contexts([Descriptor((1, 2), 1, 5)], link)
+    assert contexts(3) == contexts(3) == others[0] == others[1]

@@ -1,5 +1,7 @@
 """Sums over tiles of samples: right, and the same bits whatever the tile and the number of threads."""
 
+import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -8,7 +10,8 @@ import pytest
 import burlab as bl
 from burlab.errors import ArgumentError, IndexRangeError
 from burlab.graph import tree
-from burlab.problems.tiles import slots_of
+from burlab.problems import tiling
+from burlab.problems.tiles import Tile, slots_of
 from burlab.runtime import declare
 from tests.problems.tile_cases import CASES
 
@@ -127,6 +130,30 @@ def test_memory_does_not_grow_with_the_batch():
     for run in (small, large):
         run.step(2)
     assert all(large.memory[kind] == small.memory[kind] for kind in ("gradients", "activations", "scratch"))
+
+
+def test_threads_that_come_first_together_make_one_tile(monkeypatch: pytest.MonkeyPatch):
+    made, answers, ready = [], [], threading.Barrier(4)
+
+    def slowly(*arguments: Any) -> Tile:
+        made.append(Tile(*arguments))
+        time.sleep(0.1)
+        return made[-1]
+
+    def ask() -> None:
+        ready.wait()
+        answers.append(problem.grad(x, np.arange(13)))
+
+    monkeypatch.setattr(tiling, "Tile", slowly)
+    problem, x, _ = case("perceptron", tile=4)
+    workers = [threading.Thread(target=ask) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert len(made) == 1, "C++ still works with one when another takes its place"
+    for answer in answers:
+        same(answer, case("perceptron", tile=2)[0].grad(x, np.arange(13)))
 
 
 @pytest.mark.parametrize("tile", [0, 65, 1.5, True])
