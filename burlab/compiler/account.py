@@ -1,7 +1,7 @@
 """What each step of a plan is, in the user's terms: forward or backward, operations, shape, lines, bytes moved."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import Literal, NamedTuple
 
 from burlab.graph import Graph, Node
@@ -33,10 +33,13 @@ def forward_of(graph: Graph) -> set[Node]:
     return set(topological(graph.outputs[:1]))
 
 
-def accounts(plan: Plan) -> list[Entry]:
-    """An entry for each step. A loop with nodes of both phases is forward: the value has to wait for it."""
+def accounts(plan: Plan, update: Set[Node] = frozenset()) -> list[Entry]:
+    """An entry for each step. A loop with nodes of both phases is forward: the value has to wait for it.
+
+    update: nodes of a further phase, to which the loops with any of them belong.
+    """
     forward = forward_of(plan.graph)
-    return [_entry(plan, step, forward) for step in plan.steps]
+    return [_entry(plan, step, forward, update) for step in plan.steps]
 
 
 def nodes_of(step: Step) -> tuple[Node, ...]:
@@ -44,9 +47,10 @@ def nodes_of(step: Step) -> tuple[Node, ...]:
     return (step.node,) if isinstance(step, Invoke) else step.nodes
 
 
-def _entry(plan: Plan, step: Step, forward: set[Node]) -> Entry:
+def _entry(plan: Plan, step: Step, forward: set[Node], update: Set[Node]) -> Entry:
     nodes = nodes_of(step)
-    phase = "forward" if not forward.isdisjoint(nodes) else "backward"
+    phase = "backward" if forward.isdisjoint(nodes) else "forward"
+    phase = phase if update.isdisjoint(nodes) else "update"
     shape = step.shape if isinstance(step, Loop) else nodes[0].shape
     lines = dict.fromkeys(line for n in nodes if (line := short_place(n.origin)))
     scopes = dict.fromkeys(n.scope for n in nodes if n.scope)

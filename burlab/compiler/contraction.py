@@ -22,7 +22,8 @@ _BLOCKS = {
 # By instruction set and bytes of a number: rows that meet a vector at once.
 _DOTS = {"avx512": {4: 8, 8: 4}, "avx2": {4: 4, 8: 2}, "neon": {4: 4, 8: 2}, "plain": {4: 2, 8: 1}}
 _LITTLE = 512  # multiplications that are not worth compiling a tuned kernel for
-_LONG = 64  # from which contiguous sums of vectors run in lanes
+_LONG = 64  # from which sums with a vector run in lanes or phases
+_IN_ORDER, _LANES, _PHASES = range(3)  # the enumeration `Order`
 _HEAD = 14  # integers of a descriptor before its further axes
 
 
@@ -71,20 +72,23 @@ def contract(n: Node, refs: dict[Node, Ref], strict: bool, onto: bool = False) -
     depth, around = (summed[-1], summed[:-1]) if summed else (POINT, [])
     plain = n.dtype.kind != "f" or strict
     vectors = not (plain or onto) and _of_vectors(n.params)
-    lanes = vectors and depth.a in (0, 1) and depth.b in (0, 1) and depth.size >= _LONG
+    lanes = depth.a in (0, 1) and depth.b in (0, 1)
+    order = (_LANES if lanes else _PHASES) if vectors and depth.size >= _LONG else _IN_ORDER
     descriptor = (
         *(rows.size, columns.size, depth.size),
         *(rows.a, columns.a, depth.a),
         *(rows.b, columns.b, depth.b),
-        *(rows.out, columns.out, int(onto), int(lanes), len(walked) + len(around)),
+        *(rows.out, columns.out, int(onto), order, len(walked) + len(around)),
         *(i for x in (*walked, *around) for i in (x.size, x.out, x.a, x.b)),
     )
     work = n.size * elements(x.size for x in summed)
-    made = _general(n, plain, lanes)
+    made = _general(n, plain, order)
     if work > _LITTLE and not plain and columns.a == 0 and columns.size > 1:
-        if lanes and depth.a == depth.b == 1:
+        if order == _LANES and depth.a == depth.b == 1:
             made = _dots(n)
-        elif not lanes:
+        elif order == _PHASES and columns.b == 1:
+            made = _phases(n)
+        elif order == _IN_ORDER:
             made = _gemm(n, few=rows.size <= 2)
     samples = None
     tile = n.inputs[0].shape[0] if onto else 1
@@ -104,9 +108,9 @@ def _of_vectors(spec: str) -> bool:
     return not (left - right).intersection(out) or not (right - left).intersection(out)
 
 
-def _general(n: Node, plain: bool, lanes: bool) -> Instance:
-    kind = "_strict" * (plain and n.dtype.kind == "f") or "_in_lanes" * lanes
-    arguments = {"": "false", "_strict": "true", "_in_lanes": "false, true"}[kind]
+def _general(n: Node, plain: bool, order: int) -> Instance:
+    kind = "_strict" * (plain and n.dtype.kind == "f") or "_vector" * (order != _IN_ORDER)
+    arguments = {"": "false", "_strict": "true", "_vector": "false, true"}[kind]
     return kernel(f"contract_{NAMES[n.dtype]}{kind}", f"Contract<{C_TYPES[n.dtype]}, {arguments}>", "contraction")
 
 
@@ -115,6 +119,11 @@ def _gemm(n: Node, few: bool) -> Instance:
     rows, packets = shapes[few]
     name = f"gemm_{NAMES[n.dtype]}{'_few' * few}"
     return kernel(name, f"Gemm<{C_TYPES[n.dtype]}, {size}, {rows}, {packets}>", "gemm")
+
+
+def _phases(n: Node) -> Instance:
+    size, _, (_, packets) = _BLOCKS[instruction_set().name]
+    return kernel(f"phases_{NAMES[n.dtype]}", f"Phases<{C_TYPES[n.dtype]}, {size}, {packets}>", "phases")
 
 
 def _dots(n: Node) -> Instance:

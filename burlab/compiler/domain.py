@@ -5,7 +5,7 @@ to what is computed of it, and on to every element of its row.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import NamedTuple
 
 from burlab.graph import Graph, Node
@@ -49,6 +49,7 @@ class Domain(NamedTuple):
 
 
 REDUCTIONS = ("sum", "reduce_max", "reduce_min")
+TAILS = ("sum", "squares", "matvec")
 
 
 def _squeezed(shape: Shape) -> Shape:
@@ -86,3 +87,16 @@ def _may_fuse(n: Node, ref: Ref) -> bool:
         and not ref.window
         and is_dense(x.shape[x.ndim - k :], ref.strides[x.ndim - k :])
     )
+
+
+def tails(graph: Graph, refs: dict[Node, Ref], fuses: Callable[[Node], bool], found: Container[Shape]) -> set[Node]:
+    """Sums of all that a loop computes, which can end it. found: shapes whose loops reduce rows, and hold none."""
+
+    def ends(n: Node) -> bool:
+        x = n.inputs[0]
+        if n.op == "matvec":
+            return True
+        whole = not n.shape and (n.op == "squares" or len(n.params) == x.ndim)
+        return whole and x.dtype.kind == "f" and x.size > 1 and x.shape not in found and refs[x].root is x and fuses(x)
+
+    return {n for n in graph.nodes if n.op in TAILS and ends(n)}

@@ -11,6 +11,7 @@ from burlab.graph import Node
 from burlab.graph.origin import short_place
 
 from .descriptors import Descriptor, descriptors_of
+from .domain import TAILS
 from .layout import elements
 from .library import EACH, Instance
 from .loops import LoopWriter, unfit
@@ -18,6 +19,7 @@ from .plan import Plan, is_local
 from .row_loops import RowWriter
 from .spelling import C_TYPES, ROOTS, literal, spell
 from .steps import Execute, Invoke, Loop, Place
+from .tail_loops import TailWriter, tail_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,12 @@ class Source:
     @property
     def bare(self) -> str:
         """The text without comments, equal for equal computations."""
-        return "\n".join(line.partition("  // ")[0] for line in self.text.splitlines())
+        return without_comments(self.text)
+
+
+def without_comments(text: str) -> str:
+    """Generated text that is the same wherever the user's lines are."""
+    return "\n".join(line.partition("  // ")[0] for line in text.splitlines())
 
 
 LAP = Instance(
@@ -172,9 +179,10 @@ class _Emitter:
 
     def loop(self, step: Loop) -> None:
         """A call of a function with a nest of loops; equal ones share it."""
-        if step.reduced:
-            self.calls[ROWS] = None
-        writer = (RowWriter if step.reduced else LoopWriter)(self.plan, step, self.scalar, self.spelled)
+        tails = [n for n in step.nodes if n.op in TAILS and not step.reduced]
+        self.calls.update(dict.fromkeys([ROWS] if step.reduced else map(tail_of, tails)))
+        kind = RowWriter if step.reduced else TailWriter if tails else LoopWriter
+        writer = kind(self.plan, step, self.scalar, self.spelled)
         lines = [f"  {line}" for line in writer.lines()]
         if self.plan.note:
             lines = ["  std::int64_t bad = 0;", *lines, "  return bad;"]

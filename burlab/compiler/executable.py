@@ -24,6 +24,7 @@ from .descriptors import Contexts, Descriptor, table_of
 from .emit import emit
 from .fault import fault
 from .plan import Plan, make_plan
+from .products import for_loops
 from .program import linked, replayed
 from .remat import After, Remat, rematerialized
 from .rows import in_tiles, map_rows, prepare
@@ -218,6 +219,7 @@ def _built(
     def planned(fuse: bool) -> Plan:
         def make(graph: Graph, after: After) -> Plan:
             numbers = None if fuse else laid_out
+            graph = for_loops(graph) if fuse and not (strict or check_finite) else graph
             return make_plan(
                 graph, fuse=fuse, strict=strict, watch=check_finite, onto=onto, numbers=numbers, after=after
             )

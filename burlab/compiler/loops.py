@@ -19,7 +19,8 @@ from .steps import Loop
 
 _UNROLLED = 3  # turns that are written out: cheaper to compile than a loop
 _PIECES = 6  # ends of pieces of an axis beyond which it is not cut
-_SHORT = 8  # turns of an inner loop for which SIMD code costs more to compile than it saves
+_SHORT = 8  # turns of an inner loop for which SIMD code costs more to compile than it saves; half of it ...
+_MANY = 64  # ... where there are so many in all
 _LANES = "#pragma clang loop vectorize(assume_safety) {}interleave_count(1) unroll(disable)"
 ONE_BY_ONE = "#pragma clang loop vectorize(disable) interleave(disable) unroll(disable)"
 
@@ -85,10 +86,19 @@ class LoopWriter:
         """The loop."""
         self.find_operands()
         for k, n in enumerate(self.step.stores):
-            self.results[n] = Array(f"y{k}", list(dense_strides(self.step.shape)))
             self.point(f"{C_TYPES[n.dtype]}*", f"y{k}", self.plan.places[n].pointer)
+            self.results[n] = Array(f"y{k}", self.strides_of(n))
         self._group_axes()
-        return self._nest()
+        return self.nest()
+
+    def strides_of(self, n: Node) -> list[int]:
+        """Strides of a result along the axes of the shape."""
+        return list(dense_strides(n.shape))
+
+    @property
+    def members(self) -> Sequence[Node]:
+        """What is computed for each element."""
+        return self.step.nodes
 
     def point(self, kind: str, name: str, address: str) -> None:
         """A pointer among the parameters."""
@@ -144,45 +154,54 @@ class LoopWriter:
             array.strides = [array.strides[group[-1]] for group in groups]
             array.bounds = {k: array.bounds[group[0]] for k, group in enumerate(groups) if group[0] in array.bounds}
 
-    def _nest(self) -> list[str]:
+    def nest(self) -> list[str]:
         """The loops around the body; written out where that is shorter."""
         if elements(self.sizes) <= _UNROLLED:
             spans = [(0, size) for size in self.sizes]
-            turns = (self._body([str(i) for i in index], spans, False) for index in np.ndindex(*self.sizes))
+            turns = (self.body([str(i) for i in index], spans, False) for index in np.ndindex(*self.sizes))
             return [line for turn in turns for line in ("{", *(f"  {statement}" for statement in turn), "}")]
-        return self._loops([])
+        return self.loops([])
 
-    def _loops(self, spans: list[Span]) -> list[str]:
+    def loops(self, spans: list[Span]) -> list[str]:
         """The nest inside of the loops with these spans."""
         k = len(spans)
         if k == len(self.sizes):
-            return self._body([f"i{axis}" for axis in range(k)], spans, self._has_lanes(spans))
+            return self.body([f"i{axis}" for axis in range(k)], spans, self.has_lanes(spans))
         lines: list[str] = []
-        for low, high in self._pieces(k):
-            inner = self._loops([*spans, (low, high)])
+        for low, high in self.pieces(k):
+            inner = self.loops([*spans, (low, high)])
             if k == len(self.sizes) - 1:
-                widest = max(x.itemsize for n in self.step.nodes for x in (n, *n.inputs))
-                lanes = self._has_lanes([*spans, (low, high)])
-                lines.append(lanes_pragma(high - low, widest) if lanes else ONE_BY_ONE)
-            lines.append(f"for (std::int64_t i{k} = {low}; i{k} < {high}; ++i{k}) {{")
+                lanes = self.has_lanes([*spans, (low, high)])
+                lines.append(lanes_pragma(high - low, self.widest()) if lanes else ONE_BY_ONE)
+            lines.append(self.turns(k, low, high))
             lines += [*(f"  {line}" for line in inner), "}"]
         return lines
 
-    def _pieces(self, axis: int) -> list[Span]:
+    def widest(self) -> int:
+        """Bytes of the largest number that is read or computed."""
+        return max(x.itemsize for x in (*self.members, *(x for n in self.step.nodes for x in n.inputs)))
+
+    def turns(self, axis: int, low: int, high: int) -> str:
+        """The head of a loop along an axis."""
+        return f"for (std::int64_t i{axis} = {low}; i{axis} < {high}; ++i{axis}) {{"
+
+    def pieces(self, axis: int) -> list[Span]:
         """An axis, cut where the arrays that are bounded along it begin and end, unless these are many."""
         size = self.sizes[axis]
         cuts = {cut for a in self.everything() if axis in a.bounds for cut in a.bounds[axis]} | {0, size}
         ends = sorted(cuts) if len(cuts) <= _PIECES else [0, size]
         return list(itertools.pairwise(ends))
 
-    def _has_lanes(self, spans: list[Span]) -> bool:
+    def has_lanes(self, spans: list[Span]) -> bool:
+        """Whether the innermost loop over these spans is worth lanes, and can have them."""
         contiguous = all(
             a.strides[-1] in (0, 1) and all(a.surely(axis, spans[axis]) for axis in a.bounds) for a in self.everything()
         )
         low, high = spans[-1]
-        return contiguous and high - low >= _SHORT and all(map(has_lanes, self.step.nodes))
+        many = high - low >= _SHORT or (high - low == _SHORT // 2 and elements(self.sizes) >= _MANY)
+        return contiguous and many and all(map(has_lanes, self.members))
 
-    def _body(self, indices: list[str], spans: list[Span], lanes: bool) -> list[str]:
+    def body(self, indices: list[str], spans: list[Span], lanes: bool) -> list[str]:
         """One element: loads, a variable for each node, stores; no store before a load, so that bytes may be reused."""
         lines: list[str] = []
         names = dict(self.values)
@@ -192,14 +211,17 @@ class LoopWriter:
                 loaded[array] = f"a{len(loaded)}"
                 lines.append(f"const {C_TYPES[x.dtype]} {loaded[array]} = {array.at(indices, spans)};")
             names[x] = loaded[array]
-        for k, n in enumerate(self.step.nodes):
+        for k, n in enumerate(self.members):
             text = self.spelled(n, [names[x] for x in n.inputs], lanes)
             names[n] = f"v{k}"
             lines.append(f"const {C_TYPES[n.dtype]} {names[n]} = {text};")
         if self.plan.note:
-            lines.append(f"bad |= {unfit(names[n] for n in self.step.nodes if n.dtype.kind == 'f')};")
-        lines.extend(f"{array.at(indices, spans)} = {names[n]};" for n, array in self.results.items())
-        return lines
+            lines.append(f"bad |= {unfit(names[n] for n in self.members if n.dtype.kind == 'f')};")
+        return lines + self.stores(indices, spans, names)
+
+    def stores(self, indices: list[str], spans: list[Span], names: dict[Node, str]) -> list[str]:
+        """What of an element is kept."""
+        return [f"{array.at(indices, spans)} = {names[n]};" for n, array in self.results.items() if n in names]
 
 
 def lanes_pragma(size: int, itemsize: int) -> str:

@@ -19,7 +19,15 @@ from .steps import Count, Task
 
 Refs = dict[Node, Ref]
 
-DENSE_OPERANDS = {"gather", "scatter", "uniform", "fold_in", "ask", *CONTROL}  # their kernels know no strides
+DENSE_OPERANDS = {
+    "gather",
+    "scatter",
+    "squares",
+    "uniform",
+    "fold_in",
+    "ask",
+    *CONTROL,
+}  # their kernels know no strides
 MOVES = {"pad", "concatenate", "gather", *VIEWS}  # they make no number that was not there
 _UNSIGNED = {1: "std::uint8_t", 4: "std::uint32_t", 8: "std::uint64_t"}
 
@@ -130,6 +138,13 @@ def _ask(n: Node, refs: Refs) -> list[Task]:
     return [Task(kernel("ask", "Ask", "ask"), descriptor, _dense(n, refs), may_fail=True)]
 
 
+def _squares(n: Node, refs: Refs) -> list[Task]:
+    (x,) = n.inputs
+    return [
+        Task(kernel(f"squares_{NAMES[x.dtype]}", f"Squares<{C_TYPES[x.dtype]}>", "squares"), (x.size,), _dense(n, refs))
+    ]
+
+
 def _map(n: Node, refs: Refs) -> list[Task]:
     """An elementwise operation by itself, for replay."""
     made = _map_kernel(n.op, has_lanes(n), rule(n), n.dtype, tuple([x.dtype for x in n.inputs]))
@@ -167,12 +182,13 @@ KERNELS: dict[str, Callable[[Node, Refs], list[Task]]] = {
     "uniform": _uniform,
     "fold_in": _fold_in,
     "ask": _ask,
+    "squares": _squares,
 }
 
 
 def is_elementwise(n: Node) -> bool:
     """Whether element i of the value depends on elements i of the inputs only."""
-    return n.op not in KERNELS and n.op not in SUMS and n.op not in LEAVES and n.op not in CONTROL
+    return not (n.op in KERNELS or n.op in SUMS or n.op in LEAVES or n.op in CONTROL or n.op == "matvec")
 
 
 def lower(n: Node, refs: Refs, strict: bool, onto: bool = False) -> list[Task]:

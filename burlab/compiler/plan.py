@@ -148,7 +148,9 @@ def make_plan(
     refs = locate(graph, lambda n: n.op in DENSE_OPERANDS or (is_elementwise(n) and not fuses(n)), windows)
     homes, copies = _outputs(graph, refs)
     alone = _alone(graph, refs, fuses) if numbers else None
-    stages = alone or schedule(graph, refs, fuses, lambda n: not fuse or (onto and n in homes), after)
+    stages = alone or schedule(
+        graph, refs, fuses, lambda n: not fuse or (onto and n in homes) or (strict and not n.shape), after
+    )
     routines = {
         e.nodes[0]: routine(e, refs, lambda g: make_plan(g, fuse=fuse, strict=strict, numbers=numbers))
         for e in executions(graph)
@@ -313,7 +315,9 @@ def _loop_draft(stage: Stage, domain: Domain, refs: dict[Node, Ref]) -> _Draft:
                 continue
             aligned = is_whole(refs[x], x) and x.shape == domain.shape and not domain.reduced
             reads[root] = reads.get(root, True) and aligned
-    return _Draft(stage, stage.nodes[0], stage.nodes, tuple(reads), tuple(r for r, aligned in reads.items() if aligned))
+    again = any(n.op == "squares" for n in stage.nodes)  # such a loop may read everything twice
+    replaces = tuple(r for r, aligned in reads.items() if aligned and not again)
+    return _Draft(stage, stage.nodes[0], stage.nodes, tuple(reads), replaces)
 
 
 def _storing(draft: _Draft, needed: set[Node]) -> _Draft:

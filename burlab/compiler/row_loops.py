@@ -38,7 +38,7 @@ class RowWriter(LoopWriter):
         self.flat = False  # whether what is written now walks over all rows of a block, or strip, as if they were one
         self.split = False  # whether what is written now goes through the strips of a block one by one
         self.spread: set[str] = set()  # row values that lie there once for each element
-        return self._nest()
+        return self.nest()
 
     def _over_domain(self, shape: Shape, strides: Iterable[int]) -> list[int]:
         """Strides along the axes of the domain, of an array with one element per element or per row."""
@@ -91,7 +91,7 @@ class RowWriter(LoopWriter):
             full = filter(self._is_full, members)
             self.buffered.update(root for root in full if not self._is_full(n) or self.turn[root] < self.turn[n])
 
-    def _nest(self) -> list[str]:
+    def nest(self) -> list[str]:
         """Loops over blocks of rows around the passes over one."""
         rows = self.sizes[self.depth - 1]
         steps = [f"++i{k}" for k in range(self.depth - 1)]

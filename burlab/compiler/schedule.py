@@ -15,7 +15,7 @@ from typing import NamedTuple
 from burlab.graph import Graph, Node
 from burlab.graph.control import executions
 
-from .domain import Domain, domains
+from .domain import Domain, domains, tails
 from .layout import LEAVES, Ref, Shape, is_whole, loop_shape
 
 _EARLY = {"contract", "sum", "scatter"}  # they end chains, and what they read can be forgotten after them
@@ -45,10 +45,11 @@ def schedule(
 
 
 class _Home(NamedTuple):
-    """Which groups may take a node: those over this shape; whether it reduces a value of the shape."""
+    """Which groups may take a node: those over this shape; whether it reduces a value of it, to rows or to the end."""
 
     shape: Shape
     reduces: bool = False
+    ends: bool = False
 
 
 @dataclass(slots=True)
@@ -83,7 +84,9 @@ class _Queue:
 
 
 def takes(domain: Domain, home: _Home) -> bool:
-    """Whether nodes of this home are elements, reductions or row values of a domain."""
+    """Whether nodes of this home are elements, reductions or row values of a domain, or can end it."""
+    if home.ends:
+        return home.shape == domain.shape and not domain.reduced
     return home.shape == domain.shape or (domain.has_row(home.shape) and not home.reduces)
 
 
@@ -101,6 +104,7 @@ class _Scheduler:
         self.after = after
         found, reductions = domains(graph, refs, fuses)
         self.reductions = {n for n in reductions if not apart(n)}
+        self.tails = {n for n in tails(graph, refs, fuses, found) if not apart(n)}
         self.queue = _Queue(graph.index, found)
         self.waits: dict[Node, int] = {}
         self.users: dict[Node, list[Node]] = defaultdict(list)
@@ -127,6 +131,8 @@ class _Scheduler:
         """Which groups may take a node; None for the library's."""
         if n in self.reductions:
             return _Home(n.inputs[0].shape, reduces=True)
+        if n in self.tails:
+            return _Home(n.inputs[0].shape, ends=True)
         return _Home(loop_shape(n)) if self.fuses(n) else None
 
     def stages(self) -> Iterator[Stage]:
@@ -173,7 +179,8 @@ class _Scheduler:
                         self.queue.push(user, self.home(user))
         for n in later:
             self.queue.push(n, self.home(n))
-        whole = any(n in self.reductions for n in group) or len({loop_shape(n) for n in group}) > 1
+        sums = self.reductions | self.tails
+        whole = any(n in sums for n in group) or len({loop_shape(n) for n in group}) > 1
         return Stage(tuple(group), domain if whole or not group else Domain(loop_shape(group[0])))
 
     def finish(self, n: Node) -> list[Node]:

@@ -37,6 +37,14 @@ def sum_(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims
     return _keep(sum_over(x, axes), x, axes, keepdims)
 
 
+def sum_of_squares(x: Node) -> Node:
+    """The squares of all elements added up in float64, whatever the dtype: what norms of a run are made of.
+
+    No function of NumPy's, and without a derivative.
+    """
+    return Node("squares", (x,), None, (), FLOAT64)
+
+
 def mean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False, **kwargs: Any) -> Node:
     """np.mean."""
     only_defaults("np.mean", {"out": out, **kwargs})

@@ -87,6 +87,11 @@ def _reduction(n: Node) -> None:
     _require(LINEAR["sum"].shape(axes, [x]) == n.shape, n, "its shape is not what its input gives")
 
 
+def _squares(n: Node) -> None:
+    fits = len(n.inputs) == 1 and n.inputs[0].dtype.kind == "f"
+    _require(fits and (n.shape, n.dtype) == ((), np.float64), n, "squares of floats add up to one float64")
+
+
 def _position(n: Node) -> None:
     x = n.inputs[0].shape
     axis: int = n.params
@@ -207,4 +212,5 @@ OTHERS: dict[str, Callable[[Node], None]] = {
     "input": _input, "constant": _constant, "reduce_max": _reduction, "reduce_min": _reduction, "argmax": _position,
     "argmin": _position, "stop_gradient": _same, "surrogate": _same, "uniform": _uniform, "fold_in": _fold_in,
     "call": _call, "while": _while, "cond": _cond, "scan": _scan, "ask": _ask,
+    "squares": _squares,
 }  # fmt: skip

@@ -5,8 +5,9 @@ vector each of these is a walk through memory. In stretches the second walk find
 """
 
 from burlab.graph import Graph, Node
+from burlab.graph.linear import broadcast
 from burlab.graph.scalar import scalar_ops
-from burlab.graph.substitute import copy, rebuild
+from burlab.graph.substitute import copy, keep, rebuild
 
 STRETCH = 2048  # entries: with two vectors of state, 40 KB in float32
 
@@ -20,26 +21,35 @@ def stretched(graph: Graph, dimension: int) -> Graph | None:
     >>> stretched(Graph((x,), (node("tanh", x),)), 10**5).outputs
     (Node(tanh, shape=(2048,), float64),)
     """
-    if dimension < 4 * STRETCH:
+    if dimension < 4 * STRETCH or not is_entrywise(graph, dimension):
         return None
+    short = ((STRETCH,) if x.shape == (dimension,) else x.shape for x in graph.inputs)
+    inputs = tuple(Node("input", (), x.params, s, x.dtype, x.weak) for x, s in zip(graph.inputs, short, strict=True))
+    return Graph(inputs, tuple(resized(graph, dict(zip(graph.inputs, inputs, strict=True)), (STRETCH,))))
+
+
+def is_entrywise(graph: Graph, dimension: int) -> bool:
+    """Whether every entry of vectors of that many is treated alike and alone: by numbers, and by its own entries."""
     for n in graph.nodes[len(graph.inputs) :]:
         alike = n.op in ("convert", "stop_gradient") or n.op.partition("'")[0] in scalar_ops()
         spread = n.op == "broadcast" and not n.inputs[0].shape
         if n.shape not in ((), (dimension,)) or (n.shape and not (alike or spread)):
-            return None
+            return False
         if not n.shape and any(x.shape for x in n.inputs):
-            return None
-    short = ((STRETCH,) if x.shape == (dimension,) else x.shape for x in graph.inputs)
-    inputs = tuple(Node("input", (), x.params, s, x.dtype, x.weak) for x, s in zip(graph.inputs, short, strict=True))
-    outputs = rebuild(graph.outputs, dict(zip(graph.inputs, inputs, strict=True)), _resized)
-    return Graph(inputs, tuple(outputs))
+            return False
+    return True
 
 
-def _resized(n: Node, inputs: tuple[Node, ...]) -> Node:
-    if not n.shape:
-        return n if not n.inputs else copy(n, inputs)
-    new = copy(n, inputs)
-    new.shape = (STRETCH,)
-    if n.op == "broadcast":
-        new.params = (new.shape, ())
-    return new
+def resized(graph: Graph, inputs: dict[Node, Node], shape: tuple[int, ...]) -> list[Node]:
+    """The outputs of an entrywise update of vectors for arrays of another shape, which is that of their new inputs."""
+
+    def rule(n: Node, inputs: tuple[Node, ...]) -> Node:
+        if not n.shape:
+            return keep(n, inputs)
+        if n.op == "broadcast":
+            return broadcast(inputs[0], shape, ())
+        new = copy(n, inputs)
+        new.shape = shape
+        return new
+
+    return rebuild(graph.outputs, dict(inputs), rule)

@@ -131,11 +131,19 @@ class SampleKernel:
         with self._making:
             tile = self.tile(batch)
             result = self.layout.block if tile.finish else tile.sums.block
-            made = self._made(tile.executable, tile.size, tile.contexts(batch), None, tile.sums.block, result)
+            made = self._made(
+                CKernel.of(tile.executable), tile.size, tile.contexts(batch), None, tile.sums.block, result
+            )
             for name, executable in tile.kernels.items():
                 setattr(made, name, CKernel.of(executable))
             made.prepared = tile.prepared.block
             return made
+
+    @property
+    def source(self) -> Summand:
+        """Where samples come from, for who has a kernel of its own. Valid as long as this."""
+        none = Block()
+        return self._made(CKernel(), 0, None, None, none, none)
 
     @property
     def together(self) -> Summand:
@@ -149,11 +157,11 @@ class SampleKernel:
 
     def _single(self, layout: Layout, steps: Any) -> Summand:
         with self._making:
-            return self._made(self.executable, 0, None, at(steps), layout.block, layout.block)
+            return self._made(CKernel.of(self.executable), 0, None, at(steps), layout.block, layout.block)
 
-    def _made(self, kernel: Executable, tile: int, contexts: Any, rows: Any, sums: Block, result: Block) -> Summand:
+    def _made(self, kernel: CKernel, tile: int, contexts: Any, rows: Any, sums: Block, result: Block) -> Summand:
         return Summand(
-            CKernel.of(kernel), tile, contexts, self._fixed, len(self.data.arrays), self.keyed,
+            kernel, tile, contexts, self._fixed, len(self.data.arrays), self.keyed,
             at(self._addresses), at(self._strides), at(self._sizes), rows, sums, result,
         )  # fmt: skip
 
@@ -180,7 +188,10 @@ class SampleKernel:
         """The exception for an outcome that is not 0 of the kernel for a batch, with a note on the sample."""
         if status & PREPARED:
             return self.kernels(batch)["prepare"].error(status ^ PREPARED)
-        error = self.kernels(batch)["kernel"].error(status)
+        return self.with_sample(self.kernels(batch)["kernel"].error(status), sample)
+
+    def with_sample(self, error: Exception, sample: int) -> Exception:
+        """The exception with a note on the sample, where there are any."""
         if self.data.arrays:
             error.add_note(f"In sample {sample} of the data.")
         return error

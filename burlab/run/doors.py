@@ -23,6 +23,18 @@ class CValidation(ctypes.Structure):
     _fields_ = (("samples", Summand), ("once", Summand), ("stream", Stream), ("threads", _INT), ("every", _INT))
 
 
+class Piece(ctypes.Structure):
+    """A stretch of a cell."""
+
+    _fields_ = (("cell", _INT), ("offset", _INT))
+
+
+class Fused(ctypes.Structure):
+    """A step as one kernel."""
+
+    _fields_ = (("kernel", CKernel), ("pieces", _INT), ("table", _POINTER))
+
+
 class Plan(ctypes.Structure):
     """All that a run consists of."""
 
@@ -40,6 +52,7 @@ class Plan(ctypes.Structure):
         ("measured", _INT),
         ("validation", ctypes.POINTER(CValidation)),
         ("update", CKernel),
+        ("fused", Fused),
         ("stretch", _INT),
         ("questions", _POINTER),
         ("hypers", _INT),

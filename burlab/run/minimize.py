@@ -23,7 +23,7 @@ from .run import Run
 from .scipy_engine import ScipyEngine
 from .setup import Setup, Validation
 from .stop import Stop, check_stop
-from .update import Update
+from .update import update_of
 
 _DEFAULT = Stop()
 _VALIDATED = "validation_value"
@@ -86,7 +86,7 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
         samples.measure(int(stream.batch), point.leaves)
         asked = Asked(oracle, point, rule.questions, stream)
         second = None if validation is None else _validation(validation, every, point, seed)
-        update = Update.of(rule.graph, x.size)
+        update = update_of(rule, samples, once, point, int(stream.batch))
         setup = Setup(samples, once, update, rule, asked, point, stream, threads, stop, budgets, second)
         _check_names(setup)
         run = Run(Loop.open(setup, [x, *state]), point, rule.schedules, problem, optimizer)

@@ -9,8 +9,10 @@ from burlab.compiler.executable import Executable
 from burlab.compiler.profile import Profile, Row, residual
 from burlab.compiler.timed import Laps, Twin
 from burlab.errors import StatusError
+from burlab.graph import Node
 
 from .doors import Plan
+from .fused import FusedStep
 from .loop import Loop
 from .stop import Stop
 
@@ -41,6 +43,8 @@ def profile(loop: object) -> Profile:
 def _steps(loop: Loop) -> Any:
     """Do steps, and give the nanoseconds of each."""
     end = time.monotonic() + _ENOUGH
+    while not loop.rests(1.0):  # a fork that has just been made may have to settle
+        pass
     for count in range(_MOST):
         if count >= _LEAST and time.monotonic() > end:
             return
@@ -64,24 +68,25 @@ class _Timed:
 
     def __init__(self, loop: Loop) -> None:
         setup = loop.setup
-        loss = setup.samples.kernels(int(setup.stream.batch))
+        self.fused = setup.update if isinstance(setup.update, FusedStep) else None
+        loss = {} if self.fused else setup.samples.kernels(int(setup.stream.batch))
         self.loss = {name: _Kernel(exe, _PHASES.get(name)) for name, exe in loss.items()}
-        self.once = [_Kernel(setup.once.executable)] if setup.once else []
-        self.update = _Kernel(setup.update.executable, "update")
+        self.once = [_Kernel(setup.once.executable)] if setup.once and not self.fused else []
+        self.update = _Kernel(setup.update.executable, None if self.fused else "update")
         self.kernels = [*self.loss.values(), *self.once, self.update]
 
     def put(self, plan: Plan) -> None:
         """Have C++ call the twins."""
         _endless(plan)
+        self.update.put(plan.fused.kernel if self.fused else plan.update)
+        for kernel in self.once:
+            kernel.put(plan.once.kernel)
         samples = plan.samples
         for name, kernel in self.loss.items():
             kernel.put(getattr(samples, name))
         if samples.tile:
             self._contexts = self.loss["kernel"].contexts(samples.contexts, samples.tile)
             samples.contexts = ctypes.addressof(self._contexts)
-        for kernel in self.once:
-            kernel.put(plan.once.kernel)
-        self.update.put(plan.update)
 
     def take(self) -> list[Laps]:
         return [kernel.twin.take() for kernel in self.kernels]
@@ -89,9 +94,9 @@ class _Timed:
     def rows(self, laps: list[Laps]) -> list[Row]:
         """One after another: `start` leaves no gaps, since tiles of one kernel come in turn."""
         rows: list[Row] = []
-        start = 0
+        start, updates = 0, self.fused.updates if self.fused else set[Node]()
         for kernel, times in zip(self.kernels, laps, strict=True):
-            for entry, took in zip(accounts(kernel.executable.plan), times.steps, strict=True):
+            for entry, took in zip(accounts(kernel.executable.plan, updates), times.steps, strict=True):
                 phase = kernel.phase or entry.phase
                 nbytes = entry.nbytes * times.calls
                 rows.append(Row(phase, entry.name, entry.shape, took, nbytes, entry.lines, entry.scope, start))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from burlab import __version__
+from burlab.compiler.emit import without_comments
 from burlab.errors import FileError
 from burlab.graph import tree
 from burlab.optim.rule import Rule
@@ -23,7 +24,7 @@ from .samples import checked, checksum
 from .setup import Setup, Validation
 from .stop import Stop
 from .tables import Array
-from .update import Update
+from .update import update_of
 
 _NUMBERS = ("seconds", "grad_norm", "value")
 
@@ -92,7 +93,7 @@ def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: 
     stop = _stop(document["stop"]) if given.stop is None else given.stop
     validation = document["validation"] and _validation(document["validation"], arrays, point, given.validation)
     return Setup(
-        loss, regularizer, Update.of(update, start[0].size), rule, asked, point, stream,
+        loss, regularizer, update_of(rule, loss, regularizer, point, int(stream.batch)), rule, asked, point, stream,
         whole(document["threads"], "threads", 1), stop,
         (whole(document["budgets"][0], "history_bytes", 0), whole(document["budgets"][1], "keyframe_bytes", 0)),
         validation,
@@ -101,12 +102,12 @@ def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: 
 
 def bits(setup: Setup) -> str:
     """A hash of all that decides the bits of a step: the C++ that runs, the instruction set, the version of burlab."""
-    batch, validation = int(setup.stream.batch), setup.validation
-    kernels = [(setup.samples, batch), (setup.once, 1), *setup.asked.used]
+    validation = setup.validation
+    kernels = setup.asked.used
     if validation is not None:
-        kernels += [(validation.samples, int(validation.stream.batch)), (validation.once, 1)]
-    executables = [exe for kernel, size in kernels if kernel is not None for exe in kernel.kernels(size).values()]
-    parts = [executable.source for executable in (*executables, setup.update.executable)]
+        kernels = [*kernels, (validation.samples, int(validation.stream.batch)), (validation.once, 1)]
+    others = [exe for kernel, size in kernels if kernel is not None for exe in kernel.kernels(size).values()]
+    parts = [without_comments(executable.source) for executable in (*setup.executables, *others)]
     return hashlib.sha256("\n".join([__version__, instruction_set().name, *parts]).encode()).hexdigest()
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.compiler.executable import Executable
 from burlab.optim.rule import Rule
 from burlab.problems.asked import Asked
 from burlab.problems.engine import SampleKernel
@@ -15,7 +16,8 @@ from burlab.problems.point import Array, Point
 from burlab.problems.sampling import Stream
 from burlab.problems.summand import CKernel, Summand
 
-from .doors import CValidation, Plan
+from .doors import CValidation, Fused, Plan
+from .fused import FusedStep
 from .stop import Stop
 from .update import Update
 
@@ -56,12 +58,13 @@ class Validation:
 class Setup:
     """What every loop of a family of forks opens from.
 
-    samples, once: the loss of one sample and the regularizer, with gradients. budgets: bytes for history and snapshots.
+    samples, once: the loss of one sample and the regularizer, with gradients; a fused step needs none of their kernels.
+    budgets: bytes for history and snapshots.
     """
 
     samples: SampleKernel
     once: SampleKernel | None
-    update: Update
+    update: Update | FusedStep
     rule: Rule
     asked: Asked
     start: Point
@@ -85,6 +88,14 @@ class Setup:
         return (self.samples, self.once, self.update, self.asked, *checks)
 
     @property
+    def executables(self) -> list[Executable]:
+        """What a step runs, in the order in which it does, besides what the update asks."""
+        if isinstance(self.update, FusedStep):
+            return [self.update.executable]
+        once = [] if self.once is None else [self.once.executable]
+        return [*self.samples.kernels(int(self.stream.batch)).values(), *once, self.update.executable]
+
+    @property
     def dimension(self) -> int:
         """Entries of x."""
         return sum(leaf.size for leaf in self.start.leaves)
@@ -102,17 +113,25 @@ class Setup:
         addresses = np.array([cell.ctypes.data for cell in start or []], np.uint64)
         offsets, metrics = self.samples.layout.offsets, len(self.samples.metrics)
         plan = Plan(
-            self.samples.summand(int(self.stream.batch)), self.once.summand(1) if self.once else Summand(),
-            self.stream, self.threads,
+            *self._parts[:2], self.stream, self.threads,
             self.cells[0][1] == np.float64, self.dimension, len(self.start.leaves), ends.ctypes.data,
             offsets[1], metrics, offsets[len(offsets) - max(metrics, 1)],
-            self.validation and self.validation.mirror, CKernel.of(self.update.executable), self.update.stretch,
+            self.validation and self.validation.mirror, *self._parts[2:],
             self.asked.address,
             len(hyper), len(sizes), hyper.ctypes.data, len(self.rule.schedules),
             addresses.ctypes.data if start else None, sizes.ctypes.data,
             *self.budgets, _FEED if self.stop.when else 0, self.stop.criteria,
         )  # fmt: skip
         return act(ctypes.pointer(plan))
+
+    @property
+    def _parts(self) -> tuple[Summand, Summand, CKernel, Fused, int]:
+        """What a step runs, for C++: loss and regularizer, update, all of these in one, the stretch of an update."""
+        update = self.update
+        if isinstance(update, FusedStep):
+            return self.samples.source, Summand(), CKernel(), update.mirror, 0
+        samples, once = self.samples.summand(int(self.stream.batch)), self.once.summand(1) if self.once else Summand()
+        return samples, once, CKernel.of(update.executable), Fused(), update.stretch
 
     def error(self, status: int, sample: int) -> Exception:
         """The exception for how a step ended, if not well. sample: -1 where it was not in the loss."""
@@ -121,6 +140,8 @@ class Setup:
             error = self.validation.error(status, sample)
         if error is not None:
             return error
+        if isinstance(self.update, FusedStep):
+            return self.samples.with_sample(self.update.executable.error(status), sample)
         if sample < 0:
             return self.update.executable.error(status)
         return self.samples.error(status, sample, int(self.stream.batch))

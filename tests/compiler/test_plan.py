@@ -29,9 +29,9 @@ def rosenbrock(x):
 
 def test_elementwise_work_is_one_loop_that_reads_through_slices():
     plan = plan_of(rosenbrock, np.zeros(9))
-    assert kinds(plan) == ["loop", "sum_float64"]
-    assert len(plan.steps[0].nodes) == 7
-    assert plan.memory == {"inputs": 72, "outputs": 8, "constants": 0, "workspace": 64}
+    assert kinds(plan) == ["loop"]
+    assert len(plan.steps[0].nodes) == 8
+    assert plan.memory == {"inputs": 72, "outputs": 8, "constants": 0, "workspace": 0}
 
 
 def test_a_gradient_stays_within_few_steps():
@@ -82,7 +82,7 @@ def test_a_chain_is_written_in_place():
 
     assert plan_of(chain, np.zeros(100), np.zeros(100)).workspace_bytes == 2 * 832
     # A loop that reads its operand shifted must not write over it.
-    plan = plan_of(lambda x: np.sum(np.cumsum(x)[::-1] * 2.0 + np.cumsum(x)), np.zeros(100))
+    plan = plan_of(lambda x: np.cumsum(np.cumsum(x)[::-1] * 2.0 + np.cumsum(x)), np.zeros(100))
     assert plan.workspace_bytes == 2 * 832
 
 
@@ -108,8 +108,8 @@ def test_replay_has_one_kernel_for_each_node_and_no_loop():
 def test_a_plan_prints_its_steps_and_bytes():
     text = str(plan_of(rosenbrock, np.zeros(9)))
     assert text.splitlines()[0].startswith("0: loop [8] %")
-    assert "1: sum_float64 []" in text
-    assert text.endswith("bytes: 72 inputs, 8 outputs, 0 constants, 64 workspace")
+    assert text.splitlines()[0].endswith("=sum")
+    assert text.endswith("bytes: 72 inputs, 8 outputs, 0 constants, 0 workspace")
 
 
 def test_source_names_the_users_line_and_is_equal_for_equal_work():

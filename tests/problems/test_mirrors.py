@@ -17,6 +17,8 @@ MIRRORS = {
     "SumCall": sums.SumCall,
     "Stream": Stream,
     "Plan": runs.Plan,
+    "Fused": runs.Fused,
+    "Piece": runs.Piece,
     "Validation": runs.CValidation,
     "View": runs.CView,
     "Criteria": stop.Criteria,

@@ -17,8 +17,9 @@ OPTIMIZERS = {
 
 
 def train(optimizer: Any, dimension: int, dtype: str) -> bl.Run:
-    target = np.random.default_rng(0).normal(size=dimension).astype(dtype)
-    return bl.minimize(lambda x: np.sum((x - target) ** 2 * 0.5), np.zeros(dimension, dtype), optimizer, steps=20)
+    targets = np.random.default_rng(0).normal(size=(2, dimension)).astype(dtype)
+    problem = bl.FiniteSum(lambda x, target: np.sum((x - target) ** 2 * 0.5), targets)
+    return bl.minimize(problem, np.zeros(dimension, dtype), optimizer, steps=20)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

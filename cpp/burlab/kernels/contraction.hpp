@@ -3,26 +3,30 @@
 // so every Einstein summation of two arrays is one call.
 //
 // The order in which one number of c is summed depends on the summed axes alone. Products of floats are fused with the
-// addition. Two rows that are contiguous along k (or one number) and at least 256 long meet in 16 lanes and blocks of
-// 256, their blocks added with their rounding errors; all else runs through k in order. Axes that are summed around
-// that add to what c holds, in order. `Strict`: always in order, and products rounded.
+// addition. A long sum with a vector, which has no row of its own, runs in 16 lanes and blocks of 256, the blocks added
+// with their rounding errors, if both are contiguous along k (or one number); else in four phases, number k in phase
+// k mod 4. All else runs through k in order. Axes that are summed around that add to what c holds, in order. `Strict`:
+// always in order, and products rounded.
 //
-// `Contract` is the general kernel; `gemm.hpp` and `dots.hpp` are tuned twins with the same bits.
+// `Contract` is the general kernel; `gemm.hpp`, `dots.hpp` and `phases.hpp` are tuned twins with the same bits.
 #include "carried.hpp"
 #include "lanes.hpp"
 
 BURLAB_BEGIN
 namespace burlab::kernels {
 
+enum Order : Int { in_order, in_lanes, in_phases };
+inline constexpr int kPhases = 4;
+
 /// Mirrored by `burlab/compiler/contraction.py`: sizes m, n, k; strides of a along them, strides of b along them,
-/// strides of c along m and n; whether to add to what c holds; whether sums along k run in lanes; the number of further
-/// axes, and size and strides of c, a and b for each, the summed ones last.
+/// strides of c along m and n; whether to add to what c holds; how sums along k run; the number of further axes, and
+/// size and strides of c, a and b for each, the summed ones last.
 struct Contraction {
   Int m, n, k;
   Int a_m, a_n, a_k;
   Int b_m, b_n, b_k;
   Int c_m, c_n;
-  Int onto, in_lanes;
+  Int onto, order;  // an Order
   Int rank;
 };
 
@@ -61,8 +65,8 @@ BURLAB_INLINE void walk(const Contraction& d, Int rank, const T* a, const T* b, 
   }
 }
 
-/// Lanes: whether it serves sums in lanes too, which costs time to compile.
-template <class T, bool Strict, bool Lanes = false> struct Contract {
+/// Vectors: whether it serves sums in lanes and phases too, which costs time to compile.
+template <class T, bool Strict, bool Vectors = false> struct Contract {
   static constexpr bool kPlain = Strict || std::is_integral_v<T>;
 
   static Status run(const Int* descriptor, void* out, const void* left, const void* right,
@@ -71,8 +75,9 @@ template <class T, bool Strict, bool Lanes = false> struct Contract {
     const bool rows = d.a_n == 0 && d.b_n == 1 && d.c_n == 1 && d.n > 1;
     walk(d, d.rank, static_cast<const T*>(left), static_cast<const T*>(right), static_cast<T*>(out),
          [&](const T* a, const T* b, T* c, bool adds) {
-           if constexpr (Lanes) {
-             if (d.in_lanes != 0) return in_lanes(d, a, b, c, adds);
+           if constexpr (Vectors) {
+             if (d.order == Order::in_lanes) return add_by_lanes(d, a, b, c, adds);
+             if (d.order == Order::in_phases) return add_by_phases(d, a, b, c, adds);
            }
            if (rows) in_rows(d, a, b, c, adds);
            else one_by_one(d, a, b, c, adds);
@@ -101,7 +106,7 @@ template <class T, bool Strict, bool Lanes = false> struct Contract {
   }
 
   /// An operand that is one number along k is written out.
-  static BURLAB_SMALL void in_lanes(const Contraction& d, const T* a, const T* b, T* c, bool adds) {
+  static BURLAB_SMALL void add_by_lanes(const Contraction& d, const T* a, const T* b, T* c, bool adds) {
     Packet<T, 16> sum_of_block;
     T x[kDotBlock + 16], y[kDotBlock + 16];
     BURLAB_ONE_BY_ONE
@@ -118,6 +123,20 @@ template <class T, bool Strict, bool Lanes = false> struct Contract {
         sum.add(sum_of_block[0]);
       }
       result = sum.value();
+    }
+  }
+
+  static BURLAB_SMALL void add_by_phases(const Contraction& d, const T* a, const T* b, T* c, bool adds) {
+    BURLAB_ONE_BY_ONE
+    for (Int at = 0; at < d.m * d.n; ++at) {
+      const Int i = at / d.n, j = at % d.n;
+      const T *x = a + i * d.a_m + j * d.a_n, *y = b + i * d.b_m + j * d.b_n;
+      T sums[kPhases] = {};
+      BURLAB_ONE_BY_ONE
+      for (Int k = 0; k < d.k; ++k) add_product<kPlain>(sums[k % kPhases], x[k * d.a_k], y[k * d.b_k]);
+      T& result = c[i * d.c_m + j * d.c_n];
+      const T sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+      result = adds ? result + sum : sum;
     }
   }
 

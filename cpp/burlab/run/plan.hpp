@@ -11,6 +11,20 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
+/// A stretch of a cell: a leaf of x, or of the state what goes with one; or a whole cell.
+struct Piece {
+  std::int64_t cell, offset;  // bytes
+};
+
+/// A step as one kernel. In: the leaves of x, a sample of each data array, its key if there is one, the step, the
+/// hyperparameters, the pieces of the state. Out: the value; as doubles the squares of the norms of gradient and step;
+/// metrics; what the schedules gave; all pieces.
+struct Fused {
+  Kernel kernel;        // no function: gradient and update are separate
+  std::int64_t pieces;  // the leaves of x first
+  const Piece* table;
+};
+
 /// All that a run consists of. Mirrored by `burlab/run/loop.py`, which keeps what the kernels and the summands point
 /// to; the other pointers are read once.
 struct Plan {
@@ -25,6 +39,7 @@ struct Plan {
   const Validation* validation;    // nullptr if there is none
   /// In: g, x, t, hyperparameters, state, value, key, asker. Out: x, state, what the schedules gave.
   Kernel update;
+  Fused fused;           // in place of the kernels of samples, once and update
   std::int64_t stretch;  // entries of x, and of all of the state that has as many, for one call of it; 0: all at once
   const Questions* questions;                  // that the update asks; nullptr if there are none
   std::int64_t hypers, cells;                  // cells: x and the leaves of the state

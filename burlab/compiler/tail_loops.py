@@ -1,0 +1,186 @@
+"""The C++ text of a loop that ends in sums of everything: of the terms of a loss, or the squares of a gradient.
+
+What is added up is never stored. The loop goes block by block. Terms of a sum go through a buffer, which the library
+adds, to the bits of its own sum. Squares of floats are added as floats in lanes, and the lanes of a block in double;
+where these are too large or too small for floats, the nest runs once more and adds in double from the start.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from burlab.graph import Node
+
+from .domain import TAILS
+from .layout import dense_strides, elements
+from .library import Instance
+from .loops import ONE_BY_ONE, LoopWriter, Span, lanes_pragma, unfit
+from .spelling import C_TYPES, NAMES
+
+_BLOCK = 512  # numbers that a buffer takes at a time
+_REGISTER = 64  # bytes of numbers that are squared at a time
+_FEW = 4  # lanes that are worth it
+
+
+def tail_of(n: Node) -> Instance:
+    """What of the library serves a tail: for a sum, functions that take its blocks and give its value."""
+    if n.op != "sum":
+        return Instance("burlab_tails", "", "burlab/kernels/tail.hpp")
+    name, kind = f"burlab_sum_tail_{NAMES[n.dtype]}", C_TYPES[n.dtype]
+    head = 'extern "C" BURLAB_WIDE'
+    text = (
+        f"using {name}_type = burlab::kernels::SumTail<{kind}>;\n"
+        f"{head} void {name}({name}_type* tail, std::int64_t n) noexcept {{ tail->took(n); }}\n"
+        f"{head} {kind} {name}_value({name}_type* tail) noexcept {{ return tail->value(); }}\n"
+    )
+    return Instance(name, text, "burlab/kernels/tail.hpp")
+
+
+class TailWriter(LoopWriter):
+    """Writes one loop nest and the sums that end it."""
+
+    exact = False  # whether the nest at hand adds squares in double, and does nothing else
+
+    @property
+    def members(self) -> Sequence[Node]:
+        """What is computed for each element."""
+        return [n for n in self.step.nodes if n.op not in TAILS]
+
+    @cached_property
+    def _tails(self) -> dict[Node, str]:
+        return {n: f"t{k}" for k, n in enumerate(n for n in self.step.nodes if n.op in TAILS)}
+
+    def strides_of(self, n: Node) -> list[int]:
+        """Strides of a result along the axes of the shape."""
+        return [*dense_strides(n.shape), *[0] * (len(self.step.shape) - n.ndim)]
+
+    @property
+    def _sums(self) -> dict[Node, str]:
+        return {} if self.exact else {n: t for n, t in self._tails.items() if n.op == "sum"}
+
+    @cached_property
+    def _squares(self) -> dict[Node, str]:
+        return {n: t for n, t in self._tails.items() if n.op == "squares"}
+
+    @property
+    def _rows(self) -> dict[Node, str]:
+        return {} if self.exact else {n: t for n, t in self._tails.items() if n.op == "matvec"}
+
+    def nest(self) -> list[str]:
+        """The nest, then the values; perhaps the nest again."""
+        *_, last = self.sizes
+        self.axis = max(len(self.sizes) - (1 if 2 * last > _BLOCK else 2), 0)  # which is cut into blocks
+        self.length = min(max(_BLOCK // elements(self.sizes[self.axis + 1 :]), 1), self.sizes[self.axis])
+        narrowest = min((n.inputs[0].itemsize for n in (*self._squares, *self._rows)), default=_REGISTER)
+        self.width = min(_REGISTER // narrowest, 1 << (last.bit_length() - 1))
+        lines = [f"{tail_of(n).symbol}_type {t};" for n, t in self._sums.items()]
+        lines += [f"double {t}_value = 0;" for t in self._squares.values()]
+        lines += self._walk()
+        lines += [
+            f"const {C_TYPES[n.dtype]} {t}_value = {tail_of(n).symbol}_value(&{t});" for n, t in self._sums.items()
+        ]
+        floats = [
+            f"({t}_value > 1e-20 && {t}_value < 1e30)" for n, t in self._squares.items() if n.inputs[0].itemsize == 4
+        ]
+        if floats:
+            self.exact = True
+            lines += [f"if (!({' && '.join(floats)})) {{", *self._walk(), "}"]
+        whole = {n: t for n, t in self._tails.items() if not n.shape}
+        lines += [f"*y{k} = {whole[n]}_value;" for k, n in enumerate(self.step.stores) if n in whole]
+        if self.plan.note:
+            lines.append(f"bad |= {unfit(f'{t}_value' for t in whole.values())};")
+        return lines
+
+    def _walk(self) -> list[str]:
+        """The loops, and the squares that they add up."""
+        lines = [f"alignas(64) double {t}[{self.width}] = {{}};" for t in self._squares.values()]
+        lines += self.loops([])
+        for t in self._squares.values():
+            lines += [f"{t}_value = 0;", ONE_BY_ONE]
+            lines.append(f"for (std::int64_t l = 0; l < {self.width}; ++l) {t}_value += {t}[l];")
+        return ["{", *lines, "}"]
+
+    def loops(self, spans: list[Span]) -> list[str]:
+        """The nest inside of the loops with these spans."""
+        last = len(spans) == len(self.sizes) - 1
+        inner = self._strips(spans) if last and (self._squares or self._rows) else super().loops(spans)
+        inner = inner if len(spans) != self.axis else self._blocks(inner)
+        return self._row(inner, spans) if last else inner
+
+    def _row(self, inner: list[str], spans: list[Span]) -> list[str]:
+        """The last axis, with the products of its numbers added in lanes."""
+        indices = [*(f"i{axis}" for axis in range(len(spans))), "0"]
+        begin = [f"alignas(64) {C_TYPES[n.dtype]} {t}[{self.width}] = {{}};" for n, t in self._rows.items()]
+        end = [
+            f"{self.results[n].at(indices, [*spans, (0, 1)])} = burlab::kernels::add_lanes<{self.width}>({t});"
+            for n, t in self._rows.items()
+        ]
+        return [*begin, *inner, *end]
+
+    def _blocks(self, inner: list[str]) -> list[str]:
+        """A loop over blocks, with what takes the numbers of each."""
+        size, row, step = self.sizes[self.axis], elements(self.sizes[self.axis + 1 :]), self.length
+        lanes = {} if self.exact else {n: t for n, t in self._squares.items() if n.inputs[0].itemsize == 4}
+        lines = [
+            f"for (std::int64_t b = 0; b < {size}; b += {step}) {{",
+            f"const std::int64_t e = {f'b + {step} < {size} ? b + {step} : {size}' if size % step else f'b + {step}'};",
+            *(f"{C_TYPES[n.inputs[0].dtype]}* const {t}_next = {t}.next();" for n, t in self._sums.items()),
+            *(f"alignas(64) float {t}_lanes[{self.width}] = {{}};" for t in lanes.values()),
+            *inner,
+            *(f"{tail_of(n).symbol}(&{t}, {row} * (e - b));" for n, t in self._sums.items()),
+        ]
+        for t in lanes.values():
+            lines.append(lanes_pragma(self.width, 8) if self.width >= _FEW else ONE_BY_ONE)
+            lines.append(f"for (std::int64_t l = 0; l < {self.width}; ++l) {t}[l] += {t}_lanes[l];")
+        return [*lines, "}"]
+
+    def turns(self, axis: int, low: int, high: int) -> str:
+        """The head of a loop along an axis; along the axis that is cut, the part inside of the block."""
+        first, end = self._limits(axis, low, high)
+        return f"for (std::int64_t i{axis} = {first}; i{axis} < {end}; ++i{axis}) {{"
+
+    def _limits(self, axis: int, low: int, high: int) -> tuple[str, str]:
+        if axis != self.axis:
+            return str(low), str(high)
+        end = f"(e < {high} ? e : {high})" if high < self.sizes[axis] else "e"
+        return f"(b > {low} ? b : {low})" if low else "b", end
+
+    def _strips(self, spans: list[Span]) -> list[str]:
+        """The last axis in strips as wide as the lanes that squares are added in, and the rest of it."""
+        k, width, lines = len(spans), self.width, list[str]()
+        for low, high in self.pieces(k):
+            inside = [*spans, (low, high)]
+            lanes = self.has_lanes(inside)
+            body = self.body([f"i{axis}" for axis in range(k + 1)], inside, lanes)
+            first, end = self._limits(k, low, high)
+            uneven = any(x % width for x in (low, high, self.length))  # a block may have turns that fill no strip
+            rest = (high - low) % width if k != self.axis else int(uneven)
+            lines += [f"for (std::int64_t j = {first}; j + {width} <= {end}; j += {width}) {{"]
+            lines += self._strip(str(width), width if lanes else 0, body, k)
+            lines += ["}"]
+            if rest:
+                lines += [f"{{ const std::int64_t j = {end} - ({end} - {first}) % {width};"]
+                lines += self._strip(f"{end} - j", rest if lanes and k != self.axis else 0, body, k)
+                lines += ["}"]
+        return lines
+
+    def _strip(self, count: str, lanes: int, body: list[str], axis: int) -> list[str]:
+        pragma = lanes_pragma(lanes, self.widest()) if lanes >= _FEW else ONE_BY_ONE
+        head = f"for (std::int64_t l = 0; l < {count}; ++l) {{ const std::int64_t i{axis} = j + l;"
+        return [pragma, head, *(f"  {line}" for line in body), "}"]
+
+    def stores(self, indices: list[str], spans: list[Span], names: dict[Node, str]) -> list[str]:
+        """What of an element is kept, and what is added up."""
+        inside = [f"({indices[self.axis]} - b)", *indices[self.axis + 1 :]]
+        steps = dense_strides(tuple(self.sizes[self.axis :]))
+        at = " + ".join(i if step == 1 else f"{step} * {i}" for i, step in zip(inside, steps, strict=True))
+        lines = [] if self.exact else super().stores(indices, spans, names)
+        lines += [f"{t}_next[{at}] = {names[n.inputs[0]]};" for n, t in self._sums.items()]
+        lines += [f"{t}[l] += {names[n.inputs[0]]} * {names[n.inputs[1]]};" for n, t in self._rows.items()]
+        for n, t in self._squares.items():
+            x = names[n.inputs[0]]
+            lines.append(f"{t}[l] += (double){x} * (double){x};" if self._is_wide(n) else f"{t}_lanes[l] += {x} * {x};")
+        return lines
+
+    def _is_wide(self, n: Node) -> bool:
+        """Whether squares are added in double at once."""
+        return self.exact or n.inputs[0].itemsize == 8

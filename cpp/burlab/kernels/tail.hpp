@@ -1,0 +1,49 @@
+#pragma once
+// Sums that end generated loops.
+#include <cstring>
+
+#include "reduce.hpp"
+
+BURLAB_BEGIN
+namespace burlab::kernels {
+
+/// A sum of everything, to the bit what `Sum` makes of these numbers in one row. The loop asks where the `next` numbers
+/// go, at most 512, and says how many it has put there; full blocks are added as they come.
+template <class T> struct SumTail {
+  static constexpr Int block = 512;
+  using A = Accumulator<T, false>;
+
+  Carried<T, false> total{T(0)};
+  Int held = 0;
+  alignas(64) T buffer[2 * block];
+
+  BURLAB_INLINE T* next() { return buffer + held; }
+
+  BURLAB_INLINE void took(Int n) {
+    held += n;
+    if (held < block) return;
+    total.add(sum_block<A>(buffer, block));
+    held -= block;
+    std::memcpy(buffer, buffer + block, static_cast<std::size_t>(held) * sizeof(T));
+  }
+
+  BURLAB_INLINE T value() {
+    if (held > 0) total.add(sum_block<A>(buffer, held));
+    return total.value();
+  }
+};
+
+/// The sum of N lanes, by halves; N is a power of 2.
+template <int N, class T> BURLAB_INLINE T add_lanes(const T* x) {
+  if constexpr (N == 1) {
+    return *x;
+  } else {
+    T half[N / 2];
+    BURLAB_UNROLL
+    for (int i = 0; i < N / 2; ++i) half[i] = x[i] + x[i + N / 2];
+    return add_lanes<N / 2>(half);
+  }
+}
+
+}  // namespace burlab::kernels
+BURLAB_END
