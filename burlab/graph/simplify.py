@@ -15,6 +15,7 @@ from burlab.runtime.garbage import uncollected
 from .control import CONTROL, with_graphs
 from .graph import Graph, Region
 from .linear import broadcast, contract, reshape, slice_, transpose
+from .merge import merged
 from .node import Node, constant
 from .order import topological
 from .origin import derived_from
@@ -58,7 +59,9 @@ def simplify(graph: Graph) -> Graph:
             new = keep(n, inputs)
             return intern(_inside(new, regions) if new.op in CONTROL else _reduce(new))
 
-    return Graph(graph.inputs, tuple(rebuild(outputs, known, rule)))
+    new = rebuild(outputs, known, rule)
+    fewer = merged(new)
+    return simplify(Graph(graph.inputs, tuple(fewer))) if fewer else Graph(graph.inputs, tuple(new))
 
 
 def without_calls(outputs: Sequence[Node]) -> list[Node]:

@@ -1,6 +1,7 @@
 """Reverse mode of `scan`: a scan over the same elements from the other end.
 
-It reads the trails of the carries, computes each turn again, and carries the cotangents of the carries. What the body
+It reads the trails of the carries, computes each turn again, but for what products of matrices go into, which is kept
+(`turns_kept.py`), and carries the cotangents of the carries. What the body
 reads from around it gets a share from every turn. A share that is a product of smaller factors, as that of a weight is,
 is not summed turn by turn: the factors are stacked, and one product after the loop sums over turns as well. So is a
 scatter of rows into a table. All other shares are summed in carries.
@@ -17,7 +18,9 @@ from .linear import contract, linear, scatter
 from .node import Node
 from .order import topological
 from .scan import result, turns_of
+from .substitute import keep, rebuild
 from .turns import like, moving_of, seeds_of, split
+from .turns_kept import kept
 
 Shares = list[tuple[Node, Node]]
 _AFTERWARDS = {"transpose", "reshape", "pad", "slice", "broadcast", "sum"}  # linear, so they can wait for the sum
@@ -73,6 +76,7 @@ class _Back:
         at = len(self.carries) + len(self.wanted.sequences)
         self.carried = [_added(g, self.pulled.get(count + k)) for k, g in zip(self.carries, shares, strict=False)]
         self.sequences = shares[len(self.carries) : at]
+        self.kept: list[Node] = []
         self.plain: dict[int, Node] = {}
         self.terms: dict[int, list[_Term]] = {}
         for k, share in zip(self.wanted.captured, shares[at:], strict=True):
@@ -122,9 +126,16 @@ class _Back:
         sums = [like(n) for n in self.plain.values()]
         outside = self.outside()
         factors = [x for terms in self.terms.values() for t in terms for x in t.product.inputs if x not in outside]
-        self.factors = {x: at for at, x in enumerate(dict.fromkeys(factors))}
+        factors = list(dict.fromkeys(factors))
         totals = [node("add", total, n) for total, n in zip(sums, self.plain.values(), strict=True)]
-        outputs = (*self.carried, *totals, *self.sequences, *self.factors)
+        self.kept = kept(
+            body, self.turns.carries + self.turns.sequences, [*self.carried, *totals, *self.sequences, *factors]
+        )
+        if self.kept:
+            self.region = Region((Graph(body.inputs, (*body.outputs, *self.kept)),), self.turns)
+        there = {n: like(n) for n in self.kept}
+        self.factors = {x: at for at, x in enumerate(x for x in factors if x not in there)}
+        outputs = tuple(rebuild([*self.carried, *totals, *self.sequences, *self.factors], dict(there), keep))
         needed = {n for n in topological(outputs) if n.op == "input"}
         read = split((k for k, x in enumerate(body.inputs) if x in needed), self.turns)
         self.starts = [
@@ -132,14 +143,17 @@ class _Back:
             *map(_zeros, sums),
         ]
         rows = [
-            *(result(inputs, self.region, count + k) for k in read.carries),
+            *(self.trail(k) for k in read.carries),
+            *(result(inputs, self.region, count + k) for k in range(len(there))),
             *(inputs[k] for k in read.sequences),
             *(self.cotangents[k] for k in self.stacks),
         ]
         self.around = (*self.starts, *rows, *(inputs[k] for k in read.captured))
         within = (
             *(*self.ends, *sums),
-            *(body.inputs[k] for k in (*read.carries, *read.sequences)),
+            *(body.inputs[k] for k in read.carries),
+            *there.values(),
+            *(body.inputs[k] for k in read.sequences),
             *(self.pulled[k] for k in self.stacks),
             *(body.inputs[k] for k in read.captured),
         )
@@ -150,11 +164,16 @@ class _Back:
         """A result of the reverse scan."""
         return result(self.around, self.back, item)
 
+    def trail(self, k: int) -> Node:
+        """The trail of a carry."""
+        return result(self.inputs, self.region, len(self.region.graphs[0].outputs) + k)
+
     def outside(self) -> dict[Node, Node]:
-        """What is stacked already: for the nodes of the body that are elements of a sequence or trail."""
+        """What is stacked already: for the nodes of the body that are elements of a sequence or trail, or are kept."""
         end, count = self.turns.carries + self.turns.sequences, len(self.body.outputs)
         found = {self.body.inputs[k]: self.inputs[k] for k in range(self.turns.carries, end)}
-        found |= {self.body.inputs[k]: result(self.inputs, self.region, count + k) for k in range(self.turns.carries)}
+        found |= {self.body.inputs[k]: self.trail(k) for k in range(self.turns.carries)}
+        found |= {n: result(self.inputs, self.region, count + k) for k, n in enumerate(self.kept)}
         return found | {self.pulled[k]: self.cotangents[k] for k in self.stacks}
 
     def after(self, term: _Term) -> Node:

@@ -12,10 +12,11 @@ from burlab.compiler.executable import build
 from burlab.compiler.steps import Execute
 from burlab.errors import ArgumentError, DTypeError, IndexRangeError, NonFiniteError, ShapeError, TraceError
 from burlab.graph import Graph, tree
+from burlab.graph.simplify import simplify
 from burlab.graph.trace import trace
 from burlab.graph.verify import verify
 from tests.engines import GEARS, assert_close, jax_or_skip
-from tests.transforms.scans import LENGTHS, PROGRAMS, arguments, counter, rnn, swapped
+from tests.transforms.scans import LENGTHS, PROGRAMS, arguments, counter, lstm, rnn, swapped
 
 EACH = pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 
@@ -145,9 +146,54 @@ def test_one_execution_forward_and_one_back() -> None:
 def test_shares_of_weights_are_summed_after_the_loop() -> None:
     """The reverse scan carries cotangents of the state only; the factors of the others are stacked, and multiplied."""
     args = (np.ones((9, 20)), np.ones((20, 20)), np.ones(20))
-    graph = trace(bl.grad(total(ours(rnn), np), argnums=1), args).graph
+    graph = simplify(trace(bl.grad(total(ours(rnn), np), argnums=1), args).graph)
     scans = {n.params.region: n.params.region.turns for n in graph.nodes if n.op == "scan"}
     assert [(turns.carries, turns.reverse) for turns in scans.values()] == [(1, False), (1, True)]
+
+
+def bodies(graph: Graph) -> list[Graph]:
+    regions = dict.fromkeys(n.params.region for n in graph.nodes if n.op == "scan")
+    return [region.graphs[0] for region in sorted(regions, key=lambda region: region.turns.reverse)]
+
+
+@pytest.mark.parametrize("vmapped", [False, True])
+@pytest.mark.parametrize("program", [rnn, lstm], ids=["rnn", "lstm"])
+def test_no_product_of_matrices_is_computed_again_on_the_way_back(program: Any, vmapped: bool) -> None:
+    """What products go into is stacked by the one forward scan, also where sweeps come before samples."""
+    f, args = bl.value_and_grad(total(ours(program), np), argnums=(0, 1, 2)), arguments(4)
+    if vmapped:
+        f, args = bl.vmap(f, in_axes=(0, None, 0)), (np.stack([args[0]] * 3), args[1], np.stack([args[2]] * 3))
+    forward, back = bodies(simplify(trace(f, args).graph))
+    counts = [sum(n.op == "contract" for n in body.nodes) for body in (forward, back)]
+    assert counts == [1, 1]
+
+
+def test_a_recurrence_of_numbers_keeps_trails_only() -> None:
+    def f(x: Any, a: Any) -> Any:
+        last, ys = bl.scan(lambda s, x: (np.tanh(a * s + x), np.exp(s)), 0.1, x)
+        return last + np.sum(ys)
+
+    forward, _ = bodies(simplify(trace(bl.value_and_grad(f, argnums=(0, 1)), (np.ones(5), 0.5)).graph))
+    assert len(forward.outputs) == 2
+
+
+def test_scans_that_differ_stay_apart() -> None:
+    def f(x: Any, w: Any) -> Any:
+        one = bl.scan(lambda s, x: (s * w, s + x), 0.5, x)
+        two = bl.scan(lambda s, x: (s * w, s - x), 0.5, x)
+        more = bl.scan(lambda s, x: (s * w, (s - x, s + x, s * x)), 0.5, x)
+        return one, two, more
+
+    x = np.arange(4.0)
+    graph = simplify(trace(f, (x, 0.9)).graph)
+    assert len(bodies(graph)) == 1  # the third gives all that the others give
+    for found, expected in zip(flat(bl.compile(f, x, 0.9)(x, 0.9)), flat(f(x, 0.9)), strict=True):
+        np.testing.assert_allclose(found, expected)
+
+    def g(x: Any, w: Any) -> Any:
+        return bl.scan(lambda s, x: (s * w, s + x), 0.5, x), bl.scan(lambda s, x: (s + w, (s + x, x)), 0.5, x)
+
+    assert len(bodies(simplify(trace(g, (x, 0.9)).graph))) == 2
 
 
 def test_memory_of_forward_mode_does_not_grow_with_the_length() -> None:
