@@ -19,15 +19,8 @@ from .steps import Count, Task
 
 Refs = dict[Node, Ref]
 
-DENSE_OPERANDS = {
-    "gather",
-    "scatter",
-    "squares",
-    "uniform",
-    "fold_in",
-    "ask",
-    *CONTROL,
-}  # their kernels know no strides
+# Their kernels know no strides.
+DENSE_OPERANDS = {"gather", "scatter", "uniform", "fold_in", "ask", "squares", *CONTROL}
 MOVES = {"pad", "concatenate", "gather", *VIEWS}  # they make no number that was not there
 _UNSIGNED = {1: "std::uint8_t", 4: "std::uint32_t", 8: "std::uint64_t"}
 
