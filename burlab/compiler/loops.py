@@ -225,12 +225,13 @@ class LoopWriter:
 
 
 def lanes_pragma(size: int, itemsize: int) -> str:
-    """What makes lanes of a loop; where its turns are few, as many at once as leave the fewest turns in all."""
+    """What makes lanes of a loop: whole registers, of which LLVM would choose halves on AVX-512.
+
+    Where the turns are few, as many at once as leave the fewest turns in all.
+    """
     widest = max(register() // itemsize, 2)
-    if size >= 8 * widest:
-        return _LANES.format("")
     widths = [widest >> k for k in range(widest.bit_length() - 1)]
-    width = min(widths, key=lambda w: size // w + size % w)
+    width = widest if size >= 8 * widest else min(widths, key=lambda w: size // w + size % w)
     return _LANES.format(f"vectorize_width({width}) ")
 
 
