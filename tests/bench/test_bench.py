@@ -35,7 +35,7 @@ def test_every_way_passes_and_is_timed(report: Report):
 def test_tapes_and_replay_count_the_nodes_that_they_visit(report: Report):
     counts = {line.way: line.verdict.visited for line in report.lines if line.verdict and line.verdict.visited}
     assert counts["eager, loop in C++"] == counts["eager, Python"] == (9, 9)
-    seen, all_ = counts["replay, loop in C++"]
+    seen, all_ = counts["replay, C++ calls"]
     assert seen == all_ > 9
 
 

@@ -14,8 +14,8 @@ STEP, PER_STEP = 5e-4, 5
 # The largest graphs that each way is asked for, and what happens beyond.
 MOST = {
     "eager, Python": (100_000, "this many Python objects take minutes"),
-    "replay, loop in C++": (100_000, "tracing this much Python takes minutes"),
-    "compiled, loop in C++": (2_000, "beyond 3,000 operations a graph is replayed, not compiled"),
+    "replay, C++ calls": (100_000, "tracing this much Python takes minutes"),
+    "compiled, C++ calls": (2_000, "beyond 3,000 operations a graph is replayed, not compiled"),
     "torch": (10_000, "this takes minutes"),
     "jax": (100, "XLA compiles for a minute, and for hours beyond"),
     "autograd": (10_000, "this takes minutes"),
@@ -54,7 +54,7 @@ CASE = Case(
     "growth: one gradient of a graph of so many operations (float64)",
     problem,
     {
-        "burlab": ("eager, loop in C++", "eager, Python", "replay, loop in C++", "compiled, loop in C++"),
+        "burlab": ("eager, loop in C++", "eager, Python", "replay, C++ calls", "compiled, C++ calls"),
         "torch": ("eager",),
         "jax": ("jit",),
         "autograd": ("eager",),

@@ -16,10 +16,10 @@ def open_task(problem: Problem, way: str) -> Task:
             "eager, Python": lambda: eager.Python(problem),
             "eager, loop in C++": lambda: eager.Cpp(problem),
             "replay, Python calls": lambda: kernels.Calls(problem, "replay"),
-            "replay, loop in C++": lambda: kernels.Loop(problem, "replay"),
+            "replay, C++ calls": lambda: kernels.Loop(problem, "replay"),
             "compiled, Python calls": lambda: kernels.Calls(problem, "compiled"),
-            "compiled, loop in C++": lambda: kernels.Loop(problem, "compiled"),
-            "compiled for all points at once": lambda: kernels.AllAtOnce(problem),
+            "compiled, C++ calls": lambda: kernels.Loop(problem, "compiled"),
+            "compiled, loop in C++": lambda: kernels.AllAtOnce(problem),
         }
         return make[way]()
     if isinstance(problem, Start):

@@ -1,4 +1,4 @@
-"""The replayed and the compiled gear on scalar problems: calls from Python, a loop in C++, all points at once."""
+"""The replayed and the compiled gear on scalar problems: calls from Python, calls from C++, a loop in C++."""
 
 import ctypes
 from functools import cache

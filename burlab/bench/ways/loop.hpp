@@ -30,7 +30,9 @@ inline Int call_in_turn(Int count, void* run, const void* context, void* workspa
   if (k > 16) return 1;
   Int outcome = 0;
   in_turn(count, m, [&](Int row) {
+    BURLAB_ONE_BY_ONE
     for (Int j = 0; j < k; ++j) in[j] = points + row * k + j;
+    BURLAB_ONE_BY_ONE
     for (Int j = 0; j <= k; ++j) to[j] = out + row * (k + 1) + j;
     outcome |= reinterpret_cast<Run>(run)(context, in, to, workspace);
   });
