@@ -5,7 +5,7 @@ adds, to the bits of its own sum. Squares of floats are added as floats in lanes
 where these are too large or too small for floats, the nest runs once more and adds in double from the start.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from burlab.graph import Node
@@ -39,6 +39,10 @@ class TailWriter(LoopWriter):
     """Writes one loop nest and the sums that end it."""
 
     exact = False  # whether the nest at hand adds squares in double, and does nothing else
+    rests = ("",)  # endings of the names of lanes: those of whole strips, and of what fills none
+    ending = (
+        ""  # of the lanes of the strip at hand: a number stored into lanes would delay the next that reads them all
+    )
 
     @property
     def members(self) -> Sequence[Node]:
@@ -72,6 +76,8 @@ class TailWriter(LoopWriter):
         self.length = min(max(_BLOCK // elements(self.sizes[self.axis + 1 :]), 1), self.sizes[self.axis])
         narrowest = min((n.inputs[0].itemsize for n in (*self._squares, *self._rows)), default=_REGISTER)
         self.width = min(_REGISTER // narrowest, 1 << (last.bit_length() - 1))
+        uneven = (last if self.axis == len(self.sizes) - 2 else self.length) % self.width or last % self.width
+        self.rests = ("", "_rest") if uneven or len(self.pieces(len(self.sizes) - 1)) > 1 else ("",)
         lines = [f"{tail_of(n).symbol}_type {t};" for n, t in self._sums.items()]
         lines += [f"double {t}_value = 0;" for t in self._squares.values()]
         lines += self._walk()
@@ -92,12 +98,18 @@ class TailWriter(LoopWriter):
 
     def _walk(self) -> list[str]:
         """The loops, and the squares that they add up."""
-        lines = [f"alignas(64) double {t}[{self.width}] = {{}};" for t in self._squares.values()]
+        lines = self._lanes("double", self._squares.values())
         lines += self.loops([])
         for t in self._squares.values():
             lines += [f"{t}_value = 0;", ONE_BY_ONE]
-            lines.append(f"for (std::int64_t l = 0; l < {self.width}; ++l) {t}_value += {t}[l];")
+            lines.append(f"for (std::int64_t l = 0; l < {self.width}; ++l) {t}_value += {self._added(t)};")
         return ["{", *lines, "}"]
+
+    def _lanes(self, kind: str, names: Iterable[str]) -> list[str]:
+        return [f"alignas(64) {kind} {t}{end}[{self.width}] = {{}};" for t in names for end in self.rests]
+
+    def _added(self, t: str) -> str:
+        return " + ".join(f"{t}{end}[l]" for end in self.rests)
 
     def loops(self, spans: list[Span]) -> list[str]:
         """The nest inside of the loops with these spans."""
@@ -109,11 +121,11 @@ class TailWriter(LoopWriter):
     def _row(self, inner: list[str], spans: list[Span]) -> list[str]:
         """The last axis, with the products of its numbers added in lanes."""
         indices = [*(f"i{axis}" for axis in range(len(spans))), "0"]
-        begin = [f"alignas(64) {C_TYPES[n.dtype]} {t}[{self.width}] = {{}};" for n, t in self._rows.items()]
-        end = [
-            f"{self.results[n].at(indices, [*spans, (0, 1)])} = burlab::kernels::add_lanes<{self.width}>({t});"
-            for n, t in self._rows.items()
-        ]
+        begin = [line for n, t in self._rows.items() for line in self._lanes(C_TYPES[n.dtype], [t])]
+        end: list[str] = []
+        for n, t in self._rows.items():
+            sums = (f"burlab::kernels::add_lanes<{self.width}>({t}{end})" for end in self.rests)
+            end.append(f"{self.results[n].at(indices, [*spans, (0, 1)])} = {' + '.join(sums)};")
         return [*begin, *inner, *end]
 
     def _blocks(self, inner: list[str]) -> list[str]:
@@ -124,13 +136,13 @@ class TailWriter(LoopWriter):
             f"for (std::int64_t b = 0; b < {size}; b += {step}) {{",
             f"const std::int64_t e = {f'b + {step} < {size} ? b + {step} : {size}' if size % step else f'b + {step}'};",
             *(f"{C_TYPES[n.inputs[0].dtype]}* const {t}_next = {t}.next();" for n, t in self._sums.items()),
-            *(f"alignas(64) float {t}_lanes[{self.width}] = {{}};" for t in lanes.values()),
+            *self._lanes("float", (f"{t}_lanes" for t in lanes.values())),
             *inner,
             *(f"{tail_of(n).symbol}(&{t}, {row} * (e - b));" for n, t in self._sums.items()),
         ]
         for t in lanes.values():
             lines.append(lanes_pragma(self.width, 8) if self.width >= _FEW else ONE_BY_ONE)
-            lines.append(f"for (std::int64_t l = 0; l < {self.width}; ++l) {t}[l] += {t}_lanes[l];")
+            lines.append(f"for (std::int64_t l = 0; l < {self.width}; ++l) {t}[l] += {self._added(f'{t}_lanes')};")
         return [*lines, "}"]
 
     def turns(self, axis: int, low: int, high: int) -> str:
@@ -150,23 +162,24 @@ class TailWriter(LoopWriter):
         for low, high in self.pieces(k):
             inside = [*spans, (low, high)]
             lanes = self.has_lanes(inside)
-            body = self.body([f"i{axis}" for axis in range(k + 1)], inside, lanes)
             first, end = self._limits(k, low, high)
             uneven = any(x % width for x in (low, high, self.length))  # a block may have turns that fill no strip
             rest = (high - low) % width if k != self.axis else int(uneven)
             lines += [f"for (std::int64_t j = {first}; j + {width} <= {end}; j += {width}) {{"]
-            lines += self._strip(str(width), width if lanes else 0, body, k)
-            lines += ["}"]
+            lines += [*self._strip(inside, str(width), width if lanes else 0), "}"]
             if rest:
+                self.ending = "_rest"
                 lines += [f"{{ const std::int64_t j = {end} - ({end} - {first}) % {width};"]
-                lines += self._strip(f"{end} - j", rest if lanes and k != self.axis else 0, body, k)
-                lines += ["}"]
+                lines += [*self._strip(inside, f"{end} - j", rest if lanes and k != self.axis else 0), "}"]
+                self.ending = ""
         return lines
 
-    def _strip(self, count: str, lanes: int, body: list[str], axis: int) -> list[str]:
+    def _strip(self, spans: list[Span], count: str, lanes: int) -> list[str]:
+        """One strip of `count` turns, in lanes if these are enough."""
+        indices = [f"i{axis}" for axis in range(len(spans))]
         pragma = lanes_pragma(lanes, self.widest()) if lanes >= _FEW else ONE_BY_ONE
-        head = f"for (std::int64_t l = 0; l < {count}; ++l) {{ const std::int64_t i{axis} = j + l;"
-        return [pragma, head, *(f"  {line}" for line in body), "}"]
+        head = f"for (std::int64_t l = 0; l < {count}; ++l) {{ const std::int64_t {indices[-1]} = j + l;"
+        return [pragma, head, *(f"  {line}" for line in self.body(indices, spans, lanes >= _FEW)), "}"]
 
     def stores(self, indices: list[str], spans: list[Span], names: dict[Node, str]) -> list[str]:
         """What of an element is kept, and what is added up."""
@@ -175,12 +188,12 @@ class TailWriter(LoopWriter):
         at = " + ".join(i if step == 1 else f"{step} * {i}" for i, step in zip(inside, steps, strict=True))
         lines = [] if self.exact else super().stores(indices, spans, names)
         lines += [f"{t}_next[{at}] = {names[n.inputs[0]]};" for n, t in self._sums.items()]
-        lines += [f"{t}[l] += {names[n.inputs[0]]} * {names[n.inputs[1]]};" for n, t in self._rows.items()]
+        end = self.ending
+        lines += [f"{t}{end}[l] += {names[n.inputs[0]]} * {names[n.inputs[1]]};" for n, t in self._rows.items()]
         for n, t in self._squares.items():
             x = names[n.inputs[0]]
-            lines.append(f"{t}[l] += (double){x} * (double){x};" if self._is_wide(n) else f"{t}_lanes[l] += {x} * {x};")
+            if self.exact or n.inputs[0].itemsize == 8:
+                lines.append(f"{t}{end}[l] += (double){x} * (double){x};")
+            else:
+                lines.append(f"{t}_lanes{end}[l] += {x} * {x};")
         return lines
-
-    def _is_wide(self, n: Node) -> bool:
-        """Whether squares are added in double at once."""
-        return self.exact or n.inputs[0].itemsize == 8

@@ -1,6 +1,7 @@
 #pragma once
 // Sums that end generated loops.
 #include <cstring>
+#include <utility>
 
 #include "reduce.hpp"
 
@@ -33,16 +34,21 @@ template <class T> struct SumTail {
   }
 };
 
+template <int N, class T, int... Lane>
+BURLAB_INLINE Packet<T, N> half_of(const Packet<T, 2 * N>& x, std::integer_sequence<int, Lane...>) {
+  return __builtin_shufflevector(x, x, Lane...) + __builtin_shufflevector(x, x, (Lane + N)...);
+}
+
 /// The sum of N lanes, by halves; N is a power of 2.
+template <int N, class T> BURLAB_INLINE T add_lanes(const Packet<T, N>& x) {
+  if constexpr (N == 1) return x[0];
+  else return add_lanes<N / 2, T>(half_of<N / 2, T>(x, std::make_integer_sequence<int, N / 2>()));
+}
+
 template <int N, class T> BURLAB_INLINE T add_lanes(const T* x) {
-  if constexpr (N == 1) {
-    return *x;
-  } else {
-    T half[N / 2];
-    BURLAB_UNROLL
-    for (int i = 0; i < N / 2; ++i) half[i] = x[i] + x[i + N / 2];
-    return add_lanes<N / 2>(half);
-  }
+  Packet<T, N> lanes;
+  load(lanes, x);
+  return add_lanes<N, T>(lanes);
 }
 
 }  // namespace burlab::kernels
