@@ -1,8 +1,6 @@
 """Matrix products: the tuned kernels against the general one, bit for bit, and against NumPy in longer numbers."""
 
-import ctypes
 import itertools
-import mmap
 import os
 import subprocess
 import sys
@@ -12,6 +10,7 @@ import pytest
 
 from burlab.compiler import build, contraction
 from burlab.runtime.cpu import instruction_set
+from tests.compiler.pages import at_the_end_of_a_page
 from tests.compiler.trace import traced
 
 RNG = np.random.default_rng(4)
@@ -182,24 +181,26 @@ def test_infinities_stay_where_they_are(depth, monkeypatch):
         assert np.isnan(got[:, 18]).all()
 
 
-def at_the_end_of_a_page(array):
-    """A copy with memory behind it that nobody may read or write."""
-    pages = -(-array.nbytes // mmap.PAGESIZE)
-    memory = mmap.mmap(-1, (pages + 1) * mmap.PAGESIZE)
-    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-    assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(start + pages * mmap.PAGESIZE), mmap.PAGESIZE, 0) == 0
-    copy = np.frombuffer(memory, array.dtype, array.size, pages * mmap.PAGESIZE - array.nbytes).reshape(array.shape)
-    copy[...] = array
-    return copy
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="protects pages as Linux does")
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("spec", ["ab,bc->ac", "ab,cb->ac", "ba,bc->ac", "tab,tbc->tac", "ab,b->a", "b,b->"])
+@pytest.mark.parametrize(
+    "spec", ["ab,bc->ac", "ab,cb->ac", "ba,bc->ac", "tab,tbc->tac", "tba,tbc->tac", "tab,tcb->tac", "ab,b->a", "b,b->"]
+)
 def test_nothing_behind_the_arrays_is_touched(spec, dtype, monkeypatch):
     monkeypatch.setattr(contraction, "_LITTLE", 0)
     terms = spec.partition("->")[0].split(",")
-    for rows, depth, columns in [(1, 3, 2), (3, 5, 4), (8, 70, 17), (9, 6, 33), (10, 81, 50), (17, 3, 81)]:
+    shapes = [
+        (1, 3, 2),
+        (3, 5, 4),
+        (8, 70, 17),
+        (9, 6, 33),
+        (10, 81, 50),
+        (17, 3, 81),
+        (8, 8, 4),
+        (16, 4, 8),
+        (11, 12, 4),
+    ]
+    for rows, depth, columns in shapes:
         sizes = {"a": rows, "b": depth, "c": columns, "t": 3}
         a, b = (at_the_end_of_a_page(numbers(dtype, *(sizes[x] for x in term))) for term in terms)
         exe = build(traced(lambda a, b: np.einsum(spec, a, b), a, b), gear="replay")
@@ -221,7 +222,7 @@ def test_the_same_with_narrower_registers(isa):
         "-p",
         "no:cacheprovider",
         "-k",
-        "awkward or small or lanes or touched",
+        "awkward or small or lanes or touched or share",
         __file__,
     ]
     done = subprocess.run(command, env=os.environ | {"BURLAB_ISA": isa}, capture_output=True, text=True, check=False)

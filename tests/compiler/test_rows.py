@@ -1,5 +1,7 @@
 """Loops over rows that are reduced: softmax, norms and cross-entropy are one loop each, with the bits of replay."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from burlab.graph import vjp
 from burlab.graph.linear import broadcast
 from burlab.graph.node import constant
 from burlab.graph.simplify import simplify
+from tests.compiler.pages import at_the_end_of_a_page
 from tests.compiler.trace import traced
 from tests.transforms.models import MODELS, cross_entropy, normalised
 
@@ -159,6 +162,18 @@ def test_a_row_has_the_bits_of_the_library(name, dtype):
         for strict in (True, False):
             got, want = (build(traced(REDUCED[name], x), gear=g, strict=strict)(x)[0] for g in ("compiled", "replay"))
             assert got.tobytes() == want.tobytes(), (rows, width, strict)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="protects pages as Linux does")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_nothing_behind_the_rows_is_touched(dtype):
+    for rows, width in [(3, 2), (5, 5), (8, 8), (9, 13), (7, 24), (17, 65)]:
+        x = at_the_end_of_a_page(rng.normal(size=(rows, width)).astype(dtype))
+        exe = build(traced(lambda x: x - np.max(x, axis=-1, keepdims=True) * np.sum(x, axis=-1, keepdims=True), x))
+        out = at_the_end_of_a_page(np.empty_like(x))
+        exe(x, out=(out,))
+        want = x - x.max(-1, keepdims=True) * x.sum(-1, keepdims=True)
+        np.testing.assert_allclose(out, want, rtol=0, atol=1e3 * np.finfo(dtype).eps)
 
 
 def _double(a):
