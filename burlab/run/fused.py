@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from burlab.compiler.executable import Executable, build
+from burlab.compiler.fault import split
 from burlab.graph import Graph, Node
 from burlab.graph.elementwise import node
 from burlab.graph.reduction import sum_of_squares
@@ -28,12 +29,13 @@ from .doors import Fused, Piece
 class FusedStep:
     """graph: the update of the whole vector. executable: of the step. pieces: of x and the state.
 
-    given: how many of its inputs are the loss's.
+    leaves, given: how many of its inputs are x, and the loss's, which are x and the sample.
     """
 
     graph: Graph
     executable: Executable
     pieces: "ctypes.Array[Piece]"
+    leaves: int
     given: int
 
     @staticmethod
@@ -45,7 +47,7 @@ class FusedStep:
         parts = _Parts(graph, rule, samples, once, x, dimension)
         executable = build(parts.whole())
         return (
-            FusedStep(graph, executable, parts.pieces(), len(samples.graph.inputs))
+            FusedStep(graph, executable, parts.pieces(), len(x.leaves), len(samples.graph.inputs))
             if executable.gear == "compiled"
             else None
         )
@@ -54,16 +56,29 @@ class FusedStep:
     def updates(self) -> set[Node]:
         """What the step computes for the update and the record, not for the gradient."""
         graph = self.executable.plan.graph
-        found = {*graph.inputs[self.given :], *graph.outputs[-len(self.pieces) :]} - set(graph.inputs[: self.given])
-        for n in graph.nodes:
-            if n.op == "squares" or not found.isdisjoint(n.inputs):
-                found.add(n)
-        return found
+        of_loss = set(graph.inputs[: self.given])
+        squares = {n for n in graph.nodes if n.op == "squares"}
+        return _made_of(graph, {*graph.inputs[self.given :], *graph.outputs[-len(self.pieces) :], *squares} - of_loss)
+
+    def sees_sample(self, outcome: int) -> bool:
+        """Whether the node that an outcome names depends on the sample of the step; in sub-graphs, whether it may."""
+        graph, number = self.executable.plan.graph, split(outcome)[1]
+        inside = number >= len(graph.nodes)
+        return inside or graph.nodes[number] in _made_of(graph, set(graph.inputs[self.leaves : self.given]))
 
     @property
     def mirror(self) -> Fused:
         """For C++; valid as long as this."""
         return Fused(CKernel.of(self.executable), len(self.pieces), ctypes.addressof(self.pieces))
+
+
+def _made_of(graph: Graph, seeds: set[Node]) -> set[Node]:
+    """These nodes, and what depends on any of them."""
+    found = set(seeds)
+    for n in graph.nodes:
+        if not found.isdisjoint(n.inputs):
+            found.add(n)
+    return found
 
 
 class _Parts:

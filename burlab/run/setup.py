@@ -22,6 +22,7 @@ from .stop import Stop
 from .update import Update
 
 _FEED = 1 << 16  # rows that a predicate may be behind
+_IN_REGULARIZER = -2  # in place of a sample
 _IN_VALIDATION = 15  # above the low 48 bits of a status
 
 
@@ -141,7 +142,9 @@ class Setup:
         if error is not None:
             return error
         if isinstance(self.update, FusedStep):
-            return self.samples.with_sample(self.update.executable.error(status), sample)
+            failed = self.update.executable.error(status)
+            return self.samples.with_sample(failed, sample) if self.update.sees_sample(status) else failed
         if sample < 0:
-            return self.update.executable.error(status)
+            part = self.once if self.once is not None and sample == _IN_REGULARIZER else self.update
+            return part.executable.error(status)
         return self.samples.error(status, sample, int(self.stream.batch))

@@ -163,3 +163,17 @@ def test_the_sample_at_fault_is_named():
         run.step(30)
     assert run.t == 17
     assert "In sample 17 of the data." in caught.value.__notes__
+
+
+@pytest.mark.parametrize("batch", [1, 2])
+def test_a_regularizer_at_fault_is_named_without_a_sample(batch: int):
+    table = bl.asarray(np.arange(5.0))
+    problem = bl.FiniteSum(
+        lambda x, a: np.sum((x - a) ** 2),
+        np.ones((6, 3)),
+        regularizer=lambda x: np.sum(table[(10 * x).astype(np.int64)]) * 0.0 + np.sum(x**2),
+    )
+    run = bl.minimize(problem, np.zeros(3), bl.optim.GD(0.4), batch=batch)
+    with pytest.raises(IndexRangeError, match="gather") as caught:
+        run.step(10)
+    assert not hasattr(caught.value, "__notes__")

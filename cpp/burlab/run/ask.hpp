@@ -141,8 +141,8 @@ class Asker : kernels::Asker {
   /// How an update ended: what it answered itself, or where an answer to it failed. Then `status` has the number of the
   /// question, counted from 1, above its low 48 bits, and `sample` is -1 in the regularizer.
   Outcome outcome(std::int64_t status) const {
-    if ((status & 0xFF) == Stopped) return {Stopped, -1};
-    return (status & 0xFF) == Unanswered ? failure_ : Outcome{status, -1};
+    if ((status & 0xFF) == Stopped) return {Stopped, kInUpdate};
+    return (status & 0xFF) == Unanswered ? failure_ : Outcome{status, kInUpdate};
   }
 
  private:
@@ -150,7 +150,7 @@ class Asker : kernels::Asker {
                       std::int64_t results) noexcept {
     Asker& asker = *static_cast<Asker*>(self);
     auto& answer = asker.answers_[static_cast<std::size_t>(question)];
-    asker.failure_ = {Unanswered, -1};
+    asker.failure_ = {Unanswered, kInUpdate};
     if (!answer || answer->numbers() != numbers || answer->results() != results) return Unanswered;
     const Outcome outcome = (*answer)(asker.step_, asker.key_, *asker.team_, Alarm(asker.hurry_),
                                       static_cast<const char*>(about), static_cast<char*>(out));
@@ -167,7 +167,7 @@ class Asker : kernels::Asker {
   Key key_{};
   Team* team_ = nullptr;
   const std::atomic<bool>* hurry_ = nullptr;
-  Outcome failure_{Unanswered, -1};
+  Outcome failure_{Unanswered, kInUpdate};
 };
 
 }  // namespace burlab::run

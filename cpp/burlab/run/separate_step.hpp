@@ -65,7 +65,7 @@ class SeparateStep final : public Step {
     result_ = sum_.mean();
     if (plan_.once.kernel.function == nullptr) return {Ok, 0};
     once_.begin(leaves, step, Key{});
-    if (const auto outcome = once_(0, term_.data()); !outcome.ok()) return outcome;
+    if (const auto outcome = once_(0, term_.data()); !outcome.ok()) return {outcome.status, kInRegularizer};
     add(plan_.samples.result, result_, term_.data());
     return {Ok, 0};
   }

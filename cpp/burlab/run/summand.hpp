@@ -52,7 +52,8 @@ struct Summand {
 inline constexpr std::int64_t kPrepared = std::int64_t{1} << 47;
 
 /// How a call ended, and where it did not end well: a status with the node at fault above its low 8 bits, and the
-/// sample.
+/// sample, or one of these.
+inline constexpr std::int64_t kInUpdate = -1, kInRegularizer = -2;
 struct Outcome {
   std::int64_t status, sample;
   bool ok() const { return status == Ok; }
