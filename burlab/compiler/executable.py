@@ -184,13 +184,13 @@ def _specs(nodes: tuple[Node, ...], what: str) -> tuple[ArraySpec, ...]:
     )
 
 
-def build_tile(graph: Graph) -> Executable:
+def build_tile(graph: Graph, remat: Remat | None = None) -> Executable:
     """Make the graph of a tile run (`graph/tile.py`), as `build`, but it adds to what the outputs' arrays hold.
 
     Each sum runs in the order of the samples, in the dtype of its result, from what is there: so the sum over a batch
     has the same bits in tiles of any size.
     """
-    return _built(graph, "compiled", strict=False, check_finite=False, onto=True)
+    return _built(graph, "compiled", strict=False, check_finite=False, onto=True, remat=remat)
 
 
 def build(

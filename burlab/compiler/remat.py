@@ -10,7 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from burlab.errors import ArgumentError
 from burlab.graph import Graph, Node
@@ -27,6 +27,13 @@ Remat = Literal["sqrt"] | int
 After = dict[Node, tuple[Node, ...]]
 Planner = Callable[[Graph, After], Plan]
 _ONCE = {"ask", *CONTROL}  # never computed again: what they cost is not known
+
+
+def check_remat(remat: Any) -> Remat | None:
+    """What a user gave as `remat`. Raises ArgumentError where it is neither "sqrt", nor bytes, nor None."""
+    if remat is None or remat == "sqrt" or (isinstance(remat, int) and not isinstance(remat, bool) and remat >= 0):
+        return remat
+    raise ArgumentError(f'remat must be "sqrt", a number of bytes, or None, got {remat!r}.')
 
 
 def rematerialized(graph: Graph, how: Remat, make: Planner) -> Plan:

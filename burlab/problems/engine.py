@@ -20,7 +20,7 @@ from .data import Data
 from .point import Array
 from .sampling import Stream
 from .summand import PREPARED, Block, CKernel, SumCall, Summand, sum_doors
-from .tiles import Tile
+from .tiles import UNTOLD, Tile, Told
 from .tiling import Tiling, Tilings
 
 _POINTER = ctypes.c_void_p
@@ -31,8 +31,8 @@ class SampleKernel:
     """A function of shared arguments, one sample and a key, compiled. It returns a tuple of trees of floats.
 
     graph: inputs: leaves of the shared arguments, one sample of each data array, the key if it is keyed. structure: of
-    the tuple that the outputs are. tile: samples in one call, for all batches or by batch, None to choose. A result's
-    memory is laid out with one group per tree. Several threads may use it at once.
+    the tuple that the outputs are: value and gradient where there are several. A result's memory is laid out with one
+    group per tree. Several threads may use it at once.
     """
 
     def __init__(
@@ -41,17 +41,18 @@ class SampleKernel:
         structure: tree.TreeDef,
         data: Data,
         keyed: bool,
-        tile: int | Mapping[int, int] | None = None,
+        told: Told = UNTOLD,
     ) -> None:
         self.graph = simplify(graph)
         self.structure = structure
         self.groups = tuple(child.num_leaves for child in structure.children())
         self.keyed = keyed
+        self.told = told if len(self.groups) > 1 else told._replace(remat=None)
         self.data = data
         self.layout = Layout.of_nodes(self.graph.outputs, self.groups)
         self._fixed = len(self.graph.inputs) - len(data.arrays) - keyed
         self._sampled = [k >= self._fixed for k in range(len(self.graph.inputs))]
-        self._tilings = Tilings(self.graph, self._sampled, self.groups, tile)
+        self._tilings = Tilings(self.graph, self._sampled, self.groups, self.told)
         self._addresses = (_POINTER * max(len(data.arrays), 1))(*(a.ctypes.data for a in data.arrays))
         self._strides = integers([a.strides[0] for a in data.arrays])
         self._sizes = integers([math.prod(a.shape[1:]) * a.itemsize for a in data.arrays])
@@ -62,12 +63,12 @@ class SampleKernel:
 
     @staticmethod
     def trace(
-        f: Callable[..., Any], shared: Sequence[tree.Tree], data: Data, keyed: bool, tile: int | None = None
+        f: Callable[..., Any], shared: Sequence[tree.Tree], data: Data, keyed: bool, told: Told = UNTOLD
     ) -> "SampleKernel":
         """The kernel of a Python function. shared: examples of the arguments that all samples share."""
         keyword = {"key": np.zeros(2, np.uint64)} if keyed else {}
         traced = trace(f, (*shared, *data.example), keyword)
-        return SampleKernel(traced.graph, traced.result, data, keyed, tile)
+        return SampleKernel(traced.graph, traced.result, data, keyed, told)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -99,7 +100,7 @@ class SampleKernel:
         """The kernel of a single sample."""
         with self._making:
             if self._executable is None:
-                self._executable = build(self.graph)
+                self._executable = build(self.graph, remat=self.told.remat)
             return self._executable
 
     def kernels(self, batch: int) -> dict[str, Executable]:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.compiler.remat import Remat, check_remat
 from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import tree
 
@@ -13,7 +14,7 @@ from .numbers import whole
 from .oracle import Oracle
 from .point import Array, Point, as_point, like_point
 from .sampling import Stream, as_indices, full, listed
-from .tiles import LARGEST
+from .tiles import LARGEST, Told
 from .tiling import Tiling
 
 Tree = Any
@@ -27,6 +28,8 @@ class FiniteSum:
     regularizer: x -> number, added once. threads: at most 16 work on a sum; their number changes no bit. tile: how many
     samples one call of the kernel takes, 1 to 64, which changes no bit either; by default as many as stay in cache, or
     what a measurement at the first point finds, where that is soon repaid. `tiles` shows it, and `run.profile()`.
+    remat: as that of `bl.compile`, what value and gradient compute again instead of keeping it: "sqrt", or the bytes
+    that a tile may take; then tiles are as small as need be before anything is computed again. It changes no bit.
     has_aux: the loss gives (number, {name: number, ...}); a run records the batch's means of these metrics as columns.
     x is a float array or any tree of them; results have its structure and dtypes. `indices`, shape (b,), chooses a
     batch of samples, repeats allowed, in place of all n.
@@ -45,6 +48,7 @@ class FiniteSum:
         *,
         threads: int = 1,
         tile: int | None = None,
+        remat: Remat | None = None,
         has_aux: bool = False,
     ) -> None:
         if not callable(loss):
@@ -52,7 +56,7 @@ class FiniteSum:
         if regularizer is not None and not callable(regularizer):
             raise ArgumentError(f"regularizer is a {type(regularizer).__name__}, expected a function of x, or None.")
         size = None if tile is None else whole(tile, "tile", 1, LARGEST)
-        self.oracle = Oracle(loss, Data.of(data), regularizer, has_aux, size)
+        self.oracle = Oracle(loss, Data.of(data), regularizer, has_aux, Told(size, check_remat(remat)))
         self.threads = whole(threads, "threads", 1)
 
     def __len__(self) -> int:
@@ -83,6 +87,8 @@ class FiniteSum:
 
     def grad(self, x: Tree, indices: Any = None, *, key: Any = None) -> Tree:
         """The gradient of f at x, or of the mean over the samples `indices`, in x's structure."""
+        if self.oracle.told.remat is not None:  # which is for kernels that give the value first
+            return self.value_and_grad(x, indices, key=key)[1]
         return self._mean("grad", [as_point(x, "x")], indices, key)[0]
 
     def value_and_grad(self, x: Tree, indices: Any = None, *, key: Any = None) -> tuple[Any, Tree]:

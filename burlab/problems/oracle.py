@@ -19,6 +19,7 @@ from .data import Data
 from .engine import SampleKernel
 from .point import Point
 from .sampling import Stream, full
+from .tiles import UNTOLD, Told
 from .tiling import Tiling
 
 Loss = Callable[..., Any]
@@ -128,10 +129,10 @@ class Oracle:
         data: Data,
         regularizer: Loss | None = None,
         has_aux: bool = False,
-        tile: int | None = None,
+        told: Told = UNTOLD,
     ) -> None:
-        """has_aux: the loss gives (value, metrics); "measured" then asks for both. tile: see `SampleKernel`."""
-        self.tile = tile
+        """has_aux: the loss gives (value, metrics); "measured" then asks for both. told: about the kernels."""
+        self.told = told
         self.loss = _first(loss) if has_aux else _own(loss)
         self._measured = _own(loss) if has_aux else None
         self.data = data
@@ -145,7 +146,7 @@ class Oracle:
         if key not in self._kernels:
             rule, trees = _QUESTIONS[question], [p.tree for p in shared]
             loss = self._measured if question == "measured" and self._measured is not None else self.loss
-            samples = SampleKernel.trace(rule(loss), trees, self.data, self.keyed, self.tile)
+            samples = SampleKernel.trace(rule(loss), trees, self.data, self.keyed, self.told)
             once = None
             if self.regularizer is not None:
                 other = _with_zeros(self.regularizer, samples.metrics) if question == "measured" else self.regularizer

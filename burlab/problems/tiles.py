@@ -2,10 +2,12 @@
 
 import ctypes
 from collections import defaultdict
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from burlab.compiler.executable import Executable, build, build_tile
 from burlab.compiler.layout import VIEWS
+from burlab.compiler.remat import Remat
 from burlab.graph import Graph, Node
 from burlab.graph.tile import inside, of_samples, tiled
 
@@ -37,15 +39,17 @@ def calls_of(size: int, batch: int, nbytes: int) -> int:
     return sum(-(-length // size) for length in lengths_of(batch, nbytes))
 
 
-def sizes_for(graph: Graph, sampled: list[bool], batch: int) -> tuple[int, tuple[int, ...]]:
+def sizes_for(graph: Graph, sampled: list[bool], batch: int, remat: Remat | None = None) -> tuple[int, tuple[int, ...]]:
     """The size of the tiles for a batch that should be good, and others that may be better; powers of two.
 
     All that a tile needs stays in cache, be that for the good size beside half of the result where this is large, for
-    others beside all of it; and no tile is larger than a slot.
+    others beside all of it; no tile is larger than a slot, nor needs more bytes than `remat` allows if it keeps all.
     """
     result = sum(y.nbytes for y in graph.outputs)
     each = max(_most_at_once(inside(graph, sampled), sampled), 1)
     most = min(LARGEST, batch // slots_of(batch, result))
+    if isinstance(remat, int):
+        most = min(most, remat // each)
     good = _power(min(most, max(_CACHE, result // 2) // each))
     larger = [2 * good] if 2 * good <= min(most, max(_CACHE, result) // each) else []
     smaller = [good // 2] if good > 1 else []
@@ -75,6 +79,19 @@ def _power(size: int) -> int:
     return 1 << (max(size, 1).bit_length() - 1)
 
 
+class Told(NamedTuple):
+    """What is told about kernels. tile: samples in one call, for all batches or by batch, None to choose.
+
+    remat: what kernels of value and gradient compute again instead of keeping it, see `compiler/remat.py`.
+    """
+
+    tile: int | Mapping[int, int] | None = None
+    remat: Remat | None = None
+
+
+UNTOLD = Told()
+
+
 class Tile:
     """A kernel of `size` samples; what is computed before, once for all tiles of a batch; and what follows.
 
@@ -82,12 +99,14 @@ class Tile:
     that samples share anyway; `finish`, if any, makes the result of the mean of the sums. In the order of a step.
     """
 
-    def __init__(self, graph: Graph, sampled: list[bool], size: int, groups: tuple[int, ...], prepares: bool) -> None:
+    def __init__(
+        self, graph: Graph, sampled: list[bool], size: int, groups: tuple[int, ...], prepares: bool, remat: Remat | None
+    ) -> None:
         """graph: simplified; groups: of its outputs, as in `Layout.of`; prepares: whether to compute anything once."""
         made = tiled(graph, sampled, size)
         once, made = (prepares and prepared(made, sampled)) or (None, made)
         self.size = size
-        self.executable: Executable = build_tile(made.graph)
+        self.executable: Executable = build_tile(made.graph, remat)
         self.prepare = None if once is None else build(once)
         self.finish = None if made.finish is None else build(made.finish)
         parts = {"prepare": self.prepare, "kernel": self.executable, "finish": self.finish}

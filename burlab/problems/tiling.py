@@ -15,7 +15,7 @@ from burlab.runtime.gate import Workspace, pointers
 
 from .data import Data
 from .point import Array
-from .tiles import Tile, calls_of, sizes_for
+from .tiles import Tile, Told, calls_of, sizes_for
 
 _CALLS = 1000  # evaluations over a batch that are expected at least
 _GAIN = 0.05  # of the time, by which another size must be faster to be taken
@@ -46,17 +46,14 @@ class Tiling:
 class Tilings:
     """The tiles of a kernel, for each batch; a choice stays.
 
-    graph: simplified; sampled: which of its inputs belong to samples; groups: of its outputs, as in `Layout.of`. given:
-    the size of all tiles, or of those for some batches.
+    graph: simplified; sampled: which of its inputs belong to samples; groups: of its outputs, as in `Layout.of`.
     """
 
-    def __init__(
-        self, graph: Graph, sampled: list[bool], groups: tuple[int, ...], given: int | Mapping[int, int] | None
-    ) -> None:
+    def __init__(self, graph: Graph, sampled: list[bool], groups: tuple[int, ...], told: Told) -> None:
         self._graph = graph
         self._sampled = sampled
         self._groups = groups
-        self._given = given
+        self._told = told
         self._tiles: dict[tuple[int, bool], Tile] = {}
         self.chosen: dict[int, Tiling] = {}
 
@@ -78,15 +75,16 @@ class Tilings:
     def _tile(self, size: int, batch: int) -> Tile:
         several = calls_of(size, batch, sum(y.nbytes for y in self._graph.outputs)) > 1
         if (size, several) not in self._tiles:
-            self._tiles[size, several] = Tile(self._graph, self._sampled, size, self._groups, several)
+            self._tiles[size, several] = Tile(self._graph, self._sampled, size, self._groups, several, self._told.remat)
         return self._tiles[size, several]
 
     def _choose(self, batch: int, watch: "Stopwatch | None") -> None:
-        size = self._given.get(batch) if isinstance(self._given, Mapping) else self._given
+        given = self._told.tile
+        size = given.get(batch) if isinstance(given, Mapping) else given
         if size is not None:
             self.chosen[batch] = Tiling(size, self._tile(size, batch).calls(batch), "given")
             return
-        good, others = sizes_for(self._graph, self._sampled, batch)
+        good, others = sizes_for(self._graph, self._sampled, batch, self._told.remat)
         begin = time.perf_counter_ns()
         tile = self._tile(good, batch)
         cost = max(time.perf_counter_ns() - begin, 3e9 * tile.executable.plan.seconds)

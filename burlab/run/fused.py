@@ -40,9 +40,12 @@ class FusedStep:
 
     @staticmethod
     def of(graph: Graph, rule: Rule, samples: SampleKernel, once: SampleKernel | None, x: Point) -> "FusedStep | None":
-        """The step of a simplified update; None where it mixes entries, asks questions, or is too large to compile."""
+        """The step of a simplified update; None where it mixes entries, asks questions, or is too large to compile.
+
+        Nor is it for who has asked for less memory: in one kernel more values live at one time.
+        """
         dimension = sum(leaf.size for leaf in x.leaves)
-        if rule.questions or not is_entrywise(graph, dimension):
+        if rule.questions or samples.told.remat is not None or not is_entrywise(graph, dimension):
             return None
         parts = _Parts(graph, rule, samples, once, x, dimension)
         executable = build(parts.whole())

@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 
 from burlab.compiler.executable import Executable, build
+from burlab.compiler.remat import check_remat
 from burlab.errors import FileError, GraphError
 from burlab.graph import Graph, serial, tree
 from burlab.problems.data import Data
 from burlab.problems.engine import SampleKernel
 from burlab.problems.numbers import whole
 from burlab.problems.point import Point
-from burlab.problems.tiles import LARGEST
+from burlab.problems.tiles import LARGEST, Told
 
 from .tables import Array
 
@@ -37,14 +38,14 @@ class GraphWriter:
     def kernels(self, kernels: Kernels) -> list[Any]:
         """What describes the kernels of a loss and a regularizer.
 
-        Of each: its graph, how many arrays each of its outputs has, the names in the third, whether it takes a key, and
-        the sizes of its tiles, by batch.
+        Of each: its graph, how many arrays each of its outputs has, the names in the third, whether it takes a key,
+        the sizes of its tiles, by batch, and what is computed again.
         """
         return [None if kernel is None else self._kernel(kernel) for kernel in kernels]
 
     def _kernel(self, kernel: SampleKernel) -> list[Any]:
         tiles = [[batch, tiling.size] for batch, tiling in kernel.tilings.items()]
-        return [self.add(kernel.graph), kernel.groups, kernel.metrics, kernel.keyed, tiles]
+        return [self.add(kernel.graph), kernel.groups, kernel.metrics, kernel.keyed, tiles, kernel.told.remat]
 
 
 class GraphReader:
@@ -88,7 +89,7 @@ class GraphReader:
         return self._known[question, len(shared)]
 
     def _kernel(self, described: list[Any], points: int, data: Data) -> SampleKernel:
-        name, groups, metrics, keyed, tiles = described
+        name, groups, metrics, keyed, tiles, remat = described
         leaves = [(leaf.shape, leaf.dtype) for leaf in self._point.leaves]
         inputs = leaves * points + [(array.shape[1:], array.dtype) for array in data.arrays]
         inputs += [((2,), np.dtype(np.uint64))] * bool(keyed)
@@ -103,7 +104,7 @@ class GraphReader:
         if len(found) != structure.num_leaves or (several and found != number + leaves + number * len(metrics)):
             raise FileError(f"the graph {name} gives {found}, expected value, gradient and the metrics {metrics}.")
         sizes = {whole(batch, "batch", 2): whole(size, "tile", 1, LARGEST) for batch, size in tiles}
-        return SampleKernel(graph, structure, data, bool(keyed), sizes)
+        return SampleKernel(graph, structure, data, bool(keyed), Told(sizes, check_remat(remat)))
 
 
 class Schedule:

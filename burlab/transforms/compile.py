@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from burlab.compiler.kernel import Gear, Kernel
-from burlab.compiler.remat import Remat
+from burlab.compiler.remat import Remat, check_remat
 from burlab.errors import ArgumentError
 
 from .curvature import hvp
@@ -41,8 +41,7 @@ def compile(
         raise ArgumentError(f'gear must be "compiled" or "replay", got {gear!r}.')
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
         raise ArgumentError(f"threads must be a positive int, got {threads!r}.")
-    if remat != "sqrt" and remat is not None and (isinstance(remat, bool) or not isinstance(remat, int) or remat < 0):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-        raise ArgumentError(f'remat must be "sqrt", a number of bytes, or None, got {remat!r}.')
+    check_remat(remat)
     second = argnums if isinstance(argnums, int) else argnums[0]
     transforms = {"value": f, "value_and_grad": value_and_grad(f, argnums), "hvp": hvp(f, second)}
     options = {"gear": gear, "strict": strict, "check_finite": check_finite, "remat": remat}
