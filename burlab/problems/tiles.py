@@ -25,7 +25,7 @@ def slots_of(batch: int, nbytes: int) -> int:
     (8, 2, 1)
     """
     least = 8 if nbytes < 1 << 16 else 32 if nbytes < 1 << 20 else 128
-    return min(16, 1 << (max(1, batch // least).bit_length() - 1))
+    return min(16 if nbytes < 1 << 16 else 8, 1 << (max(1, batch // least).bit_length() - 1))
 
 
 def lengths_of(batch: int, nbytes: int) -> list[int]:

@@ -7,6 +7,7 @@ import tracemalloc
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import burlab as bl
 from burlab.compiler.memory import rounded
@@ -45,6 +46,15 @@ def test_a_run_takes_what_it_says() -> None:
     assert 0.9 < grown / _FORKS / memory["total"] < 1.25, (grown / _FORKS, memory)
     assert first["activations"] == memory["activations"] > 1 << 16
     assert memory["parameters"] == 2 * rounded(4 * 46_337)
+
+
+@pytest.mark.parametrize("batch", [1, 4096])
+def test_the_arrays_of_a_gpt_take_at_most_a_megabyte_and_a_half(batch: int) -> None:
+    tokens = np.random.default_rng(0).integers(0, 65, (4096, 8))
+    problem = bl.FiniteSum(lambda m, x: bl.nn.cross_entropy(m(x), x), tokens)
+    run = bl.minimize(problem, bl.nn.GPT(key=bl.random.key(0)), bl.optim.GD(1e-3), batch=batch)
+    memory = run.memory
+    assert memory["total"] - sum(memory[kind] for kind in ("history", "events", "keyframes", "path")) < 1.5e6
 
 
 def test_python_keeps_no_copy_of_x_or_of_the_state(tmp_path: Path) -> None:

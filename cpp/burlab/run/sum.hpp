@@ -5,8 +5,8 @@
 // clearing and adding up results costs little. Inside a slot samples are added one after another, a tile of them in
 // each call, by kernels that add in the order of the samples whatever the tile; slots are added as the leaves of a
 // binary tree. S and the cuts depend on b and the size of a result alone, so the bits depend neither on tiles nor on
-// threads nor on interruptions. A thread keeps one result per open level of its part of the tree: at most five, however
-// long the batch. Consecutive positions, because a slot's result then stays in cache.
+// threads nor on interruptions. A thread keeps one result per open level of its part of the tree: at most five, or four
+// where results are large, however long the batch. Consecutive positions, because a slot's result then stays in cache.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -23,10 +23,12 @@ BURLAB_BEGIN
 namespace burlab::run {
 
 /// The number of slots that a batch is cut into; bytes: of a result. Mirrored by `burlab/problems/tiles.py`.
+/// Large results get fewer: each doubling costs the memory of one more of them.
 constexpr std::int64_t slots_of(std::int64_t batch, std::int64_t bytes) {
   const std::int64_t least = bytes < 1 << 16 ? 8 : bytes < 1 << 20 ? 32 : 128;
-  return static_cast<std::int64_t>(std::min<std::uint64_t>(
-      16, std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, batch / least)))));
+  const std::uint64_t most = bytes < 1 << 16 ? 16 : 8;
+  return static_cast<std::int64_t>(
+      std::min(most, std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, batch / least)))));
 }
 
 inline std::int64_t slots_of(const Summand& summand, std::int64_t batch) { return slots_of(batch, summand.sums.bytes); }
