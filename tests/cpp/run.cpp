@@ -175,6 +175,7 @@ struct Setting {
             0,
             nullptr,
             {momentum, nullptr, 0},
+            {},
             0,
             nullptr,
             2,
