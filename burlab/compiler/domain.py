@@ -90,13 +90,18 @@ def _may_fuse(n: Node, ref: Ref) -> bool:
 
 
 def tails(graph: Graph, refs: dict[Node, Ref], fuses: Callable[[Node], bool], found: Container[Shape]) -> set[Node]:
-    """Sums of all that a loop computes, which can end it. found: shapes whose loops reduce rows, and hold none."""
+    """Sums of all that a loop computes, or squares of what it reads, which can end it; rows times a vector.
+
+    found: shapes whose loops reduce rows, and hold none.
+    """
+    read = {x for n in graph.nodes if fuses(n) for x in n.inputs}
 
     def ends(n: Node) -> bool:
         x = n.inputs[0]
         if n.op == "matvec":
             return True
         whole = not n.shape and (n.op == "squares" or len(n.params) == x.ndim)
-        return whole and x.dtype.kind == "f" and x.size > 1 and x.shape not in found and refs[x].root is x and fuses(x)
+        seen = fuses(x) or (n.op == "squares" and x in read)
+        return whole and x.dtype.kind == "f" and x.size > 1 and x.shape not in found and refs[x].root is x and seen
 
     return {n for n in graph.nodes if n.op in TAILS and ends(n)}

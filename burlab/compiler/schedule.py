@@ -15,7 +15,7 @@ from typing import NamedTuple
 from burlab.graph import Graph, Node
 from burlab.graph.control import executions
 
-from .domain import Domain, domains, tails
+from .domain import TAILS, Domain, domains, tails
 from .layout import LEAVES, Ref, Shape, is_whole, loop_shape
 
 _EARLY = {"contract", "sum", "scatter"}  # they end chains, and what they read can be forgotten after them
@@ -90,6 +90,28 @@ def takes(domain: Domain, home: _Home) -> bool:
     return home.shape == domain.shape or (domain.has_row(home.shape) and not home.reduces)
 
 
+def _kin(graph: Graph, refs: dict[Node, Ref], shapes: set[Shape]) -> dict[Node, Node]:
+    """For values of these shapes, one that stands for all those that are computed of each other, or of equal ones.
+
+    A loop then takes no more than one leaf of x: equal leaves share a function, which is compiled once.
+    """
+    found: dict[Node, Node] = {}
+
+    def of(n: Node) -> Node:
+        while (other := found.setdefault(n, n)) is not n:
+            found[n] = n = found[other]
+        return n
+
+    for n in graph.nodes:
+        shape = n.inputs[0].shape if n.op in TAILS else n.shape
+        if shape in shapes:
+            for x in n.inputs:
+                root = refs[x].root
+                if root.shape == shape:
+                    found[of(root)] = of(n)
+    return {n: of(n) for n in list(found)}
+
+
 class _Scheduler:
     def __init__(
         self,
@@ -105,6 +127,7 @@ class _Scheduler:
         found, reductions = domains(graph, refs, fuses)
         self.reductions = {n for n in reductions if not apart(n)}
         self.tails = {n for n in tails(graph, refs, fuses, found) if not apart(n)}
+        self.kin = _kin(graph, refs, {n.inputs[0].shape for n in self.tails if n.op == "squares"})
         self.queue = _Queue(graph.index, found)
         self.waits: dict[Node, int] = {}
         self.users: dict[Node, list[Node]] = defaultdict(list)
@@ -167,6 +190,9 @@ class _Scheduler:
                 break
             n = heapq.heappop(min(waiting))[1]
             if domain.shape and self.parks(n):
+                continue
+            if group and self.kin.get(n) is not self.kin.get(group[0]):
+                later.append(n)
                 continue
             group.append(n)
             for user in self.finish(n):

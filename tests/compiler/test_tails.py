@@ -153,3 +153,12 @@ def test_products_of_other_kinds_stay_what_they_are():
     assert alone.outputs[0].op == "contract", "nobody else reads the matrix"
     turned = for_loops(Graph((matrix, vector), (contract("b,ab->a", vector, matrix), read)))
     assert turned.outputs[0].op == "matvec"
+
+
+def test_equal_leaves_share_a_loop():
+    """Each leaf has a loop of its own, and those of equal leaves are one function."""
+    leaves = inputs((40, 24), (40, 24), (40, 24), dtype="float32")
+    new = [apply("sub", x, apply("mul", x, 0.1)) for x in leaves]
+    graph = Graph(leaves, (*new, *(sum_of_squares(y) for y in new)))
+    assert [[n.op for n in loop.nodes] for loop in loops(graph)] == [["mul", "sub", "squares"]] * 3
+    assert build(graph).source.count("noexcept {\n") == 2, "a loop and the kernel"
