@@ -21,7 +21,7 @@ template <class T, int W, int R> struct Batch {
     const Blocks<R> blocks(rows, factors.a_row);
     const First<T, W> last(columns);
     const Kind kind = kind_of(factors, rows, columns);
-    Int b_columns[W];
+    Int b_columns[W] = {};
     if (b_column != 1) place_rows(b_columns, columns, b_column);
     Int done = 0;
     if constexpr (kShares) {
