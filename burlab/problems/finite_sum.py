@@ -35,9 +35,9 @@ class FiniteSum:
     batch of samples, repeats allowed, in place of all n.
 
     >>> import numpy as np, burlab as bl
-    >>> problem = bl.FiniteSum(lambda x, a, b: 0.5 * (a @ x - b) ** 2, (np.eye(2), np.array([1.0, 2.0])))
+    >>> problem = bl.FiniteSum(lambda x, a, b: 0.5 * (a @ x - b) ** 2, (np.ones((2, 2)), np.array([1.0, 2.0])))
     >>> problem.grad(np.zeros(2)), problem.grad(np.zeros(2), [1])
-    (array([-0.5, -1. ]), array([ 0., -2.]))
+    (array([-1.5, -1.5]), array([-2., -2.]))
     """
 
     def __init__(
