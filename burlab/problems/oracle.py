@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import threading
 from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any, cast
@@ -139,20 +140,25 @@ class Oracle:
         self.regularizer = None if regularizer is None else _own(regularizer)
         self.keyed = _takes_key(loss)
         self._kernels: dict[Any, Kernels] = {}
+        self._making = threading.RLock()
 
     def kernels(self, question: str, shared: Sequence[Point]) -> Kernels:
         """The kernel over samples, and the regularizer's if there is one. shared: x, and what else is needed."""
         key = (question, *((p.structure, *((leaf.shape, leaf.dtype) for leaf in p.leaves)) for p in shared))
         if key not in self._kernels:
-            rule, trees = _QUESTIONS[question], [p.tree for p in shared]
-            loss = self._measured if question == "measured" and self._measured is not None else self.loss
-            samples = SampleKernel.trace(rule(loss), trees, self.data, self.keyed, self.told)
-            once = None
-            if self.regularizer is not None:
-                other = _with_zeros(self.regularizer, samples.metrics) if question == "measured" else self.regularizer
-                once = SampleKernel.trace(rule(other), trees, Data.none(), False)
-            self._kernels[key] = samples, once
+            with self._making:  # threads that come first together wait for one kernel
+                if key not in self._kernels:
+                    self._kernels[key] = self._traced(question, shared)
         return self._kernels[key]
+
+    def _traced(self, question: str, shared: Sequence[Point]) -> Kernels:
+        rule, trees = _QUESTIONS[question], [p.tree for p in shared]
+        loss = self._measured if question == "measured" and self._measured is not None else self.loss
+        samples = SampleKernel.trace(rule(loss), trees, self.data, self.keyed, self.told)
+        if self.regularizer is None:
+            return samples, None
+        other = _with_zeros(self.regularizer, samples.metrics) if question == "measured" else self.regularizer
+        return samples, SampleKernel.trace(rule(other), trees, Data.none(), False)
 
     @property
     def tiles(self) -> dict[tuple[str, int], Tiling]:
