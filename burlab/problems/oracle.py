@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import threading
 from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any, cast
@@ -140,15 +139,12 @@ class Oracle:
         self.regularizer = None if regularizer is None else _own(regularizer)
         self.keyed = _takes_key(loss)
         self._kernels: dict[Any, Kernels] = {}
-        self._making = threading.RLock()
 
     def kernels(self, question: str, shared: Sequence[Point]) -> Kernels:
         """The kernel over samples, and the regularizer's if there is one. shared: x, and what else is needed."""
         key = (question, *((p.structure, *((leaf.shape, leaf.dtype) for leaf in p.leaves)) for p in shared))
         if key not in self._kernels:
-            with self._making:  # threads that come first together wait for one kernel
-                if key not in self._kernels:
-                    self._kernels[key] = self._traced(question, shared)
+            self._kernels.setdefault(key, self._traced(question, shared))  # threads that come together take the same
         return self._kernels[key]
 
     def _traced(self, question: str, shared: Sequence[Point]) -> Kernels:
