@@ -1,4 +1,4 @@
-"""The C++ text of a loop that ends in sums of everything: of the terms of a loss, or the squares of a gradient.
+"""The C++ text of a loop that ends in sums: of a loss's terms, of a gradient's squares, or of a matrix times a vector.
 
 What is added up is never stored. The loop goes block by block. Terms of a sum go through a buffer, which the library
 adds, to the bits of its own sum. Squares of floats are added as floats in lanes, and the lanes of a block in double;
@@ -39,10 +39,10 @@ class TailWriter(LoopWriter):
     """Writes one loop nest and the sums that end it."""
 
     exact = False  # whether the nest at hand adds squares in double, and does nothing else
-    rests = ("",)  # endings of the names of lanes: those of whole strips, and of what fills none
-    ending = (
-        ""  # of the lanes of the strip at hand: a number stored into lanes would delay the next that reads them all
-    )
+    # Endings of the names of lanes: those of whole strips, and of what fills none, which has lanes of its own, since a
+    # number stored into lanes delays the next that reads them all; and of the strip at hand.
+    rests = ("",)
+    ending = ""
 
     @property
     def members(self) -> Sequence[Node]:

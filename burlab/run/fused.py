@@ -49,11 +49,9 @@ class FusedStep:
             return None
         parts = _Parts(graph, rule, samples, once, x, dimension)
         executable = build(parts.whole())
-        return (
-            FusedStep(graph, executable, parts.pieces(), len(x.leaves), len(samples.graph.inputs))
-            if executable.gear == "compiled"
-            else None
-        )
+        if executable.gear != "compiled":
+            return None
+        return FusedStep(graph, executable, parts.pieces(), len(x.leaves), len(samples.graph.inputs))
 
     @property
     def updates(self) -> set[Node]:
@@ -85,6 +83,8 @@ def _made_of(graph: Graph, seeds: set[Node]) -> set[Node]:
 
 
 class _Parts:
+    """The graph of a step, made of those of the loss, the regularizer and the update."""
+
     def __init__(
         self, update: Graph, rule: Rule, samples: SampleKernel, once: SampleKernel | None, x: Point, dimension: int
     ) -> None:
