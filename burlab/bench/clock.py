@@ -38,7 +38,7 @@ def race(repeats: Sequence[Repeat], effort: Effort) -> list[Timing]:
     """Time several ways in turns, so that what disturbs the machine disturbs them all.
 
     repeats: each takes a number of repetitions and gives the seconds that they took. The number is doubled until a
-    stretch lasts `effort.shortest`, which also warms up; then come the rounds.
+    stretch lasts `effort.shortest`, and not for once, which also warms up; then come the rounds.
 
     >>> race([lambda count: 0.5 * count], Effort(shortest=1.0, rounds=2))
     [Timing(seconds=0.5, count=2, stretches=(0.5, 0.5))]
@@ -53,7 +53,8 @@ def race(repeats: Sequence[Repeat], effort: Effort) -> list[Timing]:
 
 
 def _enough(repeat: Repeat, shortest: float) -> int:
+    """Repetitions that last long enough, and do so again: the first time, something else may have taken the time."""
     count = 1
-    while repeat(count) < shortest and count < _MOST:
+    while count < _MOST and (repeat(count) < shortest or repeat(count) < shortest / 2):
         count *= 2
     return count
