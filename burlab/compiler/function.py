@@ -144,7 +144,7 @@ class Function(Generic[P, R]):
         elif program is self._last and not kwargs and watched is not None:
             # `out` may be an argument of the function's own
             direct = program.direct(self._find, takes_out=False, watched=watched)
-            self.__call__ = direct or self._find  # pyright: ignore[reportAttributeAccessIssue]
+            self.__call__ = direct or self._find  # pyright: ignore[reportAttributeAccessIssue] - a slot, as above
         self._last = program
         return program(leaves)
 

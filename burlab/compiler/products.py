@@ -10,7 +10,7 @@ from .domain import REDUCTIONS
 from .layout import Shape
 from .lower import is_elementwise
 
-_FEW = 4  # numbers of a row that are worth lanes
+_FEW, _LONGEST = 4, 4096  # numbers of a row that are worth lanes; and that lanes of floats add well
 
 
 def for_loops(graph: Graph) -> Graph:
@@ -45,12 +45,12 @@ def for_loops(graph: Graph) -> Graph:
 def _shared(graph: Graph) -> set[Node]:
     """Matrices of floats among the inputs that elementwise operations read, of a shape whose rows nobody reduces."""
     reduced: set[Shape] = {n.inputs[0].shape for n in graph.nodes if n.op in REDUCTIONS}
-    read = {x for n in graph.nodes if is_elementwise(n) and n.inputs for x in n.inputs}
+    read = {x for n in graph.nodes if is_elementwise(n) for x in n.inputs}
     return {
         x
         for x in graph.inputs
         if x in read and x.ndim == 2 and x.dtype.kind == "f" and x.shape not in reduced
-        and x.shape[0] > 1 and x.shape[1] >= _FEW
+        and x.shape[0] > 1 and _FEW <= x.shape[1] <= _LONGEST
     }  # fmt: skip
 
 

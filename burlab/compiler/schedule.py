@@ -15,7 +15,7 @@ from typing import NamedTuple
 from burlab.graph import Graph, Node
 from burlab.graph.control import executions
 
-from .domain import TAILS, Domain, domains, tails
+from .domain import REDUCTIONS, TAILS, Domain, domains, tails
 from .layout import LEAVES, Ref, Shape, is_whole, loop_shape
 
 _EARLY = {"contract", "sum", "scatter"}  # they end chains, and what they read can be forgotten after them
@@ -93,7 +93,8 @@ def takes(domain: Domain, home: _Home) -> bool:
 def _kin(graph: Graph, refs: dict[Node, Ref], shapes: set[Shape]) -> dict[Node, Node]:
     """For values of these shapes, one that stands for all those that are computed of each other, or of equal ones.
 
-    A loop then takes no more than one leaf of x: equal leaves share a function, which is compiled once.
+    A loop then takes no more than one leaf of x: equal leaves share a function, which is compiled once. Values that no
+    sum ends are free, as those of rows are.
     """
     found: dict[Node, Node] = {}
 
@@ -107,9 +108,10 @@ def _kin(graph: Graph, refs: dict[Node, Ref], shapes: set[Shape]) -> dict[Node, 
         if shape in shapes:
             for x in n.inputs:
                 root = refs[x].root
-                if root.shape == shape:
+                if root.shape == shape and root.op not in REDUCTIONS:
                     found[of(root)] = of(n)
-    return {n: of(n) for n in list(found)}
+    ended = {of(n) for n in list(found) if n.op in TAILS}
+    return {n: of(n) for n in list(found) if of(n) in ended}
 
 
 class _Scheduler:

@@ -68,7 +68,7 @@ def _leaves(value: Any) -> list[_Leaf]:
         return [_within(str(k), leaf) for k, part in enumerate(parts) for leaf in _leaves(part)]
     if not isinstance(value, Layer):
         return [_Leaf([""], _same)]
-    fields = [f.name for f in dataclasses.fields(value) if not f.metadata.get("static")]  # type: ignore[arg-type]
+    fields = [f.name for f in dataclasses.fields(value) if not f.metadata.get("static")]  # type: ignore[arg-type] - all layers are
     found = [_within(name, leaf) for name in fields for leaf in _leaves(getattr(value, name))]
     if isinstance(value, (Linear, Convolution)):
         found[0] = found[0]._replace(turn=_output_last)

@@ -10,7 +10,7 @@ from burlab.compiler.products import for_loops
 from burlab.compiler.steps import Loop
 from burlab.graph import Graph, Node
 from burlab.graph.elementwise import apply
-from burlab.graph.linear import contract, linear
+from burlab.graph.linear import broadcast, contract, linear
 from burlab.graph.reduction import sum_of_squares
 from burlab.graph.simplify import simplify
 from tests.compiler.trace import traced
@@ -143,12 +143,27 @@ def test_a_sum_beside_rows_of_its_length_has_a_loop_of_its_own():
     np.testing.assert_allclose(got[1], np.sum(9 * b**2), rtol=1e-13)
 
 
+def test_rows_stay_one_loop_beside_leaves_of_their_number():
+    """A row value has the shape of such a leaf, but belongs to the loop of its rows."""
+    x, y = inputs((24, 30), (24,), dtype="float32")
+    mean = apply("square", apply("mul", linear("sum", (1,), apply("mul", x, 0.1)), 1 / 3))
+    shifted = apply("sub", x, broadcast(mean, (24, 30), (0,)))
+    rows = apply("mul", shifted, 2.0)
+    norms = [sum_of_squares(apply("mul", y, 3.0)), sum_of_squares(apply("sub", y, 1.0))]
+    alone, beside = loops(Graph((x, y), (rows,))), loops(Graph((x, y), (rows, *norms)))
+    assert len(alone) == 1
+    assert [n.op for n in alone[0].nodes] in [[n.op for n in loop.nodes] for loop in beside]
+
+
 def test_products_of_other_kinds_stay_what_they_are():
     matrix, vector, other = inputs((6, 5), (5,), (6,), dtype="float64")
     read = apply("mul", matrix, 2.0)
     for spec, x, y in [("ab,a->b", matrix, other), ("ab,cb->ac", matrix, matrix)]:
         kept = for_loops(Graph((matrix, vector, other), (contract(spec, x, y), read)))
         assert kept.outputs[0].op == "contract", spec
+    square, across = inputs((6, 6), (6,), dtype="float64")
+    columns = Graph((square, across), (contract("ab,a->b", square, across), apply("mul", square, 2.0)))
+    assert for_loops(columns).outputs[0].op == "contract", "columns of a square matrix are not its rows"
     alone = for_loops(Graph((matrix, vector), (contract("ab,b->a", matrix, vector),)))
     assert alone.outputs[0].op == "contract", "nobody else reads the matrix"
     turned = for_loops(Graph((matrix, vector), (contract("b,ab->a", vector, matrix), read)))
