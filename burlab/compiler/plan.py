@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from burlab.graph import Graph, Node
 from burlab.graph.control import CONTROL, executions
+from burlab.graph.work import work
 
 from .control import Routine, routine
 from .domain import Domain
@@ -91,10 +92,7 @@ def _work(step: Step) -> int:
     if isinstance(step, Loop):
         return len(step.nodes) * elements(step.shape)
     n = step.node
-    if n.op == "contract":
-        letters = n.params.partition("->")[0].replace(",", "")
-        return elements(dict(zip(letters, n.inputs[0].shape + n.inputs[1].shape, strict=True)).values())
-    return n.size + sum(x.size for x in n.inputs)
+    return work(n) if n.op == "contract" else n.size + sum(x.size for x in n.inputs)
 
 
 def _described(step: Step, index: dict[Node, int]) -> str:

@@ -11,12 +11,12 @@ from burlab.runtime.coerce import Array
 from burlab.runtime.gate import Function, pointers
 
 from . import library
-from .code import Code, kinds_of
 from .descriptors import Contexts, Descriptor, descriptors_of
 from .library import Instance
 from .plan import Plan
 from .runs import Stretches
 from .steps import Execute, Invoke, Loop, Place, Step
+from .stretch_code import Code, kinds_of
 
 
 def runner(symbol: str, function: str, header: str) -> Instance:
