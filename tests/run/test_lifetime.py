@@ -5,36 +5,24 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import weakref
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import burlab as bl
 from burlab.run.doors import fork_doors, loop_doors
+from tests.threads import end_soon, threads
 
 
 def bowl(x):
     return np.sum(x**2)
 
 
-def threads():
-    return len(list(Path("/proc/self/task").iterdir()))
-
-
 def running():
     run = bl.minimize(bowl, np.ones(2), bl.optim.GD(1e-9))
     run.start()
     return run
-
-
-def falls_to(count, seconds=10.0):
-    end = time.monotonic() + seconds
-    while threads() > count and time.monotonic() < end:
-        time.sleep(0.01)
-    return threads() <= count
 
 
 def test_a_running_run_ends_with_its_last_reference_and_needs_no_collector():
@@ -45,9 +33,10 @@ def test_a_running_run_ends_with_its_last_reference_and_needs_no_collector():
     try:
         run = running()
         assert run.hyper["lr"] == 1e-9
-        assert threads() > before
+        own = threads() - before
+        assert own
         del run
-        assert falls_to(before)
+        assert end_soon(own)
     finally:
         gc.enable()
 
@@ -57,6 +46,7 @@ def test_a_run_whose_finalizer_was_interrupted_is_ended_with_the_next_one():
     gc.collect()
     before = threads()
     run = running()
+    own = threads() - before
     heard = []
 
     def interrupt(frame, event, _argument):
@@ -72,9 +62,10 @@ def test_a_run_whose_finalizer_was_interrupted_is_ended_with_the_next_one():
         sys.setprofile(None)
         sys.unraisablehook = hook
     assert heard == [KeyboardInterrupt]
-    assert threads() > before
+    assert own
+    assert own <= threads()
     bl.minimize(bowl, np.ones(2), bl.optim.GD(1e-9))
-    assert falls_to(before)
+    assert end_soon(own)
 
 
 @pytest.mark.parametrize("kind", ["Thread(target=work).start()", "ThreadPoolExecutor().submit(work)"])
@@ -120,7 +111,7 @@ def test_an_interrupt_as_soon_as_a_loop_is_made_leaves_none_without_an_owner(doo
 
     def interrupted(*arguments):
         real(*arguments)
-        seen.append(threads())
+        seen.append(threads() - before)
         raise KeyboardInterrupt
 
     doors()[name] = interrupted
@@ -129,20 +120,22 @@ def test_an_interrupt_as_soon_as_a_loop_is_made_leaves_none_without_an_owner(doo
             act(run)
     finally:
         doors()[name] = real
-    assert seen[0] > before
-    assert falls_to(before)
+    assert seen[0]
+    assert end_soon(seen[0])
 
 
 def test_runs_that_are_dropped_in_full_flight_do_not_pile_up():
     run = bl.minimize(bowl, np.ones(2), bl.optim.GD(1e-9), steps=10)
     run.fork()
     before = threads()
-    most = 0
+    most, own = 0, set()
     for _ in range(150):
         run.fork().start()
-        most = max(most, threads())
-    assert most < before + 40
-    assert falls_to(before)
+        now = threads() - before
+        most, own = max(most, len(now)), own | now
+    assert own
+    assert most < 40
+    assert end_soon(own)
 
 
 class Trainer:
@@ -171,14 +164,17 @@ class Trainer:
 
 @pytest.mark.parametrize("way", ["loss", "sum", "regularizer", "when", "validation", "scipy", "scipy, when"])
 def test_a_run_that_its_own_problem_leads_back_to_ends(way):
+    Trainer(way).run.step()  # whatever else makes threads has made them
+    before = threads()
     trainer = Trainer(way)
     trainer.run.step()
+    own = threads() - before
+    assert own
     gone = weakref.ref(trainer)
-    before = threads()
     del trainer
     gc.collect()
     assert gone() is None
-    assert falls_to(before - 1)
+    assert end_soon(own)
 
 
 @pytest.mark.parametrize("what", ["panel_of(run)", "Model(run)", "run.start()"])

@@ -11,7 +11,6 @@ import time
 import weakref
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +18,7 @@ import pytest
 import burlab as bl
 from burlab.errors import ArgumentError
 from burlab.optim import GD, Adam
+from tests.threads import end_soon, threads
 
 A = np.random.default_rng(0).normal(size=(300, 3))
 armed = [False]
@@ -201,14 +201,10 @@ def test_runs_side_by_side_in_threads():
     assert all(np.array_equal(x, wanted) for x in found)
 
 
-def threads_now() -> int:
-    return len(list(Path("/proc/self/task").iterdir()))
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_run_may_be_collected_while_it_runs():
-    gc.collect()
-    before = threads_now()
+    minimize().stop()  # whatever else makes threads has made them
+    before, own = threads(), set[str]()
     for k in range(10):
         run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), GD(1e-9), stop=bl.Stop(when=lambda r: r["value"] < 0))
         run.start()
@@ -216,14 +212,13 @@ def test_a_run_may_be_collected_while_it_runs():
             run.seek(min(run.length, 5))
             run.start()
             run.hyper["lr"] = 2e-9  # a parent, too
+        own |= threads() - before
         witness = weakref.ref(run)
         run = None
         gc.collect()
         assert witness() is None
-    deadline = time.monotonic() + 10
-    while threads_now() > before and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert threads_now() <= before
+    assert own
+    assert end_soon(own)
 
 
 FORK = """
