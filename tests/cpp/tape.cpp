@@ -128,6 +128,10 @@ void sweeps() {
   const Value f = shared * x + tanh(shared), g = shared + x;
   f.backward();
   const double fx = x.grad(), fs = shared.grad();
+  Tape alone;  // the same without foreign nodes
+  const Value u(alone, 3.0), v(alone, 5.0), product = u * v;
+  (product * u + tanh(product)).backward();
+  expect(fx == u.grad() && y.grad() == v.grad() && fs == product.grad(), "foreign nodes change no gradient");
   g.backward();
   const double gx = x.grad(), gs = shared.grad();
   f.backward();

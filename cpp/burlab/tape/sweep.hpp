@@ -79,14 +79,15 @@ BURLAB_NOINLINE Status Tape::backward(std::uint32_t root, bool accumulate) {
   if (root >= nodes.size) return fail(StaleValue), StaleValue;
   Sweep sweep{this, nodes.at, next_epoch(), accumulate};
   sweep.give(root, 1);
-  for (std::uint32_t i = root, passed = 0; sweep.waiting > 0; --i) {
-    Node& n = sweep.nodes[i];
-    if (n.stamp >= sweep.epoch && n.code != leaf_code) {
-      --sweep.waiting, ++passed;
-      sweep.pass_on(n);
-    } else if (BURLAB_UNLIKELY(root - i > 4096 + 8 * std::uint64_t(passed))) {
+  std::int64_t patience = 4096;  // with foreign nodes, of which seven are no burden for each that is not
+  for (Node* n = sweep.nodes + root; sweep.waiting > 0; --n) {
+    BURLAB_PREFETCH(n - nodes_ahead);
+    if (n->stamp >= sweep.epoch && n->code != leaf_code) {
+      --sweep.waiting, patience += 7;
+      sweep.pass_on(*n);
+    } else if (BURLAB_UNLIKELY(--patience < 0)) {
       const Sweep so_far = sweep;
-      sweep.waiting = sweep_list(so_far, root, i);
+      sweep.waiting = sweep_list(so_far, root, static_cast<std::uint32_t>(n - sweep.nodes));
     }
   }
   return Ok;

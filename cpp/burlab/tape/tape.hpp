@@ -59,6 +59,7 @@ class Tape {
   BURLAB_INLINE std::uint32_t put(std::uint32_t code, Outcome z, std::uint32_t x, std::uint32_t y) {
     const std::uint32_t index = nodes.size;
     Node& n = nodes.at[index];
+    BURLAB_PREFETCH(&n + nodes_ahead);
     n.value = z.value;
     n.partial[0] = z.partial[0];
     n.partial[1] = z.partial[1];
