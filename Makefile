@@ -7,6 +7,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 CPP_FILES = $(shell git ls-files -co --exclude-standard '*.hpp' '*.cpp')
 
+# Another environment that is active in the shell is not the one that runs here, and IPython would warn of it.
+unexport VIRTUAL_ENV
+
 .PHONY: lab test peers check lint types layers cpp-format unit format clean
 
 lab: $(VENV)/lab.stamp
