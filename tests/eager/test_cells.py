@@ -233,5 +233,5 @@ def test_static_objects_that_cells_share_die_once():
         "cells.run('#include <map>\\nstatic std::map<int, double> table{{1, 2.5}};')\n"
         "print(cells.run('double two() { table[7] = 1; return table.at(1) + table.size(); }')['two']())"
     )
-    done = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=False, timeout=120)
+    done = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=False, timeout=300)
     assert (done.returncode, done.stdout, done.stderr) == (0, "4.5\n", "")

@@ -178,7 +178,7 @@ def test_the_stub_tells_type_checkers_of_every_operation():
 
 
 def run(code: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=False, timeout=120)
+    return subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=False, timeout=300)
 
 
 @pytest.mark.parametrize(

@@ -26,4 +26,4 @@ assert run.t == 4
 
 
 def test_a_run_of_the_parent_does_not_step_in_the_child():
-    subprocess.run([sys.executable, "-c", PROGRAM], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", PROGRAM], check=True, timeout=300)

@@ -87,7 +87,7 @@ sys.exit(3)
 """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, env=environment, check=False
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, env=environment, check=False
     )
     assert (ended.returncode, ended.stderr) == (3, "")
     assert ended.stdout.startswith("Python is ending")
@@ -191,7 +191,7 @@ shown = {what}
 """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, env=environment, check=False
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, env=environment, check=False
     )
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout == "['MainThread', 'burlab closes runs']\n"
@@ -216,7 +216,7 @@ atexit.register(lambda: print(len(calls), [run.running for run in runs]))
 """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, env=environment, check=False
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, env=environment, check=False
     )
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout == f"10 {[False] * 5}\n"

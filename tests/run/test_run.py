@@ -205,17 +205,20 @@ def test_history_columns():
 
 
 def test_time_is_that_of_running():
+    began, rested = time.perf_counter_ns(), 0
     run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), GD(0.1))
     run.step(1000)
     for _ in range(4):
+        paused = time.perf_counter_ns()
         time.sleep(0.05)
         run.hyper["lr"] = run.hyper["lr"] / 2  # wakes the loop, which goes back to rest
         assert len(run.events) > 0
+        rested += time.perf_counter_ns() - paused
     run.step(1000)
     elapsed = run.history["time"]
     assert np.isfinite(elapsed).all()
     assert (np.diff(elapsed) >= 0).all()
-    assert 0 < elapsed[-1] < 0.1e9
+    assert 0 < elapsed[-1] <= time.perf_counter_ns() - began - rested
 
 
 def test_a_collected_run_ends_its_thread():
@@ -248,10 +251,10 @@ atexit.register(look)
 import burlab as bl
 run = bl.minimize(lambda x: np.sum(x ** 2), np.ones(2), bl.optim.GD(1e-9))
 threading.Thread(target=lambda: run.step(10**9), daemon=True).start()
-time.sleep(0.2)
-assert run.t > 0
+while run.t == 0:
+    time.sleep(0.01)
 """
-    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False, timeout=300)
     assert (done.returncode, done.stdout, done.stderr) == (0, "at rest\n", "")
 
 

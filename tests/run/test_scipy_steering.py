@@ -1,6 +1,5 @@
 """Runs of SciPy's minimizers steered like any other run, and what goes wrong in them."""
 
-import _thread
 import gc
 import os
 import subprocess
@@ -14,6 +13,7 @@ import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError, IndexRangeError, StatusError
+from tests.interrupts import interrupt
 from tests.optim.curvature_cases import himmelblau, rosenbrock
 from tests.run.test_scipy import START, direct
 
@@ -41,15 +41,28 @@ def slow(x, a):
     return np.sum(np.tanh(np.outer(a, x)) ** 2) + np.sum((x - 1) ** 2)
 
 
+def long(x, a):  # one evaluation takes half a minute
+    return np.sum(np.tanh(np.outer(np.outer(a, x), np.linspace(0, 1, 256))) ** 2)
+
+
+def at_its_first_evaluation(run):
+    """Whether not even the start is measured yet."""
+    return run._engine._session._here is None
+
+
 def test_pause_in_the_middle_of_an_evaluation():
-    problem = bl.FiniteSum(slow, SLOW)
-    run = bl.minimize(problem, np.ones(8), bl.optim.SciPy("BFGS"))
+    run = bl.minimize(bl.FiniteSum(long, SLOW), np.ones(8), bl.optim.SciPy("BFGS"))
+    for _ in range(3):
+        run.start()
+        time.sleep(0.1)
+        run.pause()
+        assert not run.running
+        assert at_its_first_evaluation(run)
+    run = bl.minimize(bl.FiniteSum(slow, SLOW), np.ones(8), bl.optim.SciPy("BFGS"))
     run.start()
     for _ in range(3):
         time.sleep(0.1)
-        pressed = time.monotonic()
         run.pause()
-        assert time.monotonic() - pressed < 0.2
         assert not run.running
         done, elapsed = run.t, run.history["time"]
         time.sleep(0.2)
@@ -60,18 +73,16 @@ def test_pause_in_the_middle_of_an_evaluation():
 
 
 def test_interrupt():
-    run = bl.minimize(bl.FiniteSum(slow, SLOW), np.ones(8), bl.optim.SciPy("BFGS"), steps=1)  # compiles
-    pressed = []
-
-    def press():
-        pressed.append(time.monotonic())
-        _thread.interrupt_main()
-
-    threading.Timer(0.3, press).start()
-    with pytest.raises(KeyboardInterrupt):
-        run.step(10**6)
-    assert time.monotonic() - pressed[0] < 0.1
-    assert run.wait(1.0)
+    run = bl.minimize(bl.FiniteSum(long, SLOW), np.ones(8), bl.optim.SciPy("BFGS"))
+    run.start()
+    assert not run._engine.rests(1e6), "who waits comes back to hear interrupts"
+    run.pause()
+    interrupt(run.step, lambda: run.running)
+    assert run.wait(60)
+    assert at_its_first_evaluation(run)
+    run = bl.minimize(bl.FiniteSum(slow, SLOW), np.ones(8), bl.optim.SciPy("BFGS"), steps=1)
+    interrupt(lambda: run.step(10**6), lambda: run.running)
+    assert run.wait(60)
     done = run.t
     time.sleep(0.3)
     assert run.t == done
@@ -146,11 +157,10 @@ def test_criteria():
             run.step(1)
             assert run.t == hit + 1
             assert run.history["step_norm"][hit] == np.linalg.norm(seen[hit + 1] - seen[hit])
-    timed = bl.minimize(bl.FiniteSum(slow, SLOW), np.ones(8), bl.optim.SciPy(), stop=bl.Stop(seconds=0.2))
-    started = time.monotonic()
+    timed = bl.minimize(bl.FiniteSum(long, SLOW), np.ones(8), bl.optim.SciPy(), stop=bl.Stop(seconds=0.2))
     timed.step(10**6)
     assert timed.stopped.reason == "seconds"
-    assert time.monotonic() - started < 2
+    assert at_its_first_evaluation(timed)
 
 
 def test_numbers_that_blow_up():
@@ -249,7 +259,7 @@ def test_a_thread_ends_with_a_run_that_failed(fails):
         assert fails == "predicate" or run.wait(), "raised once; a predicate is asked anew"
         engine = weakref.ref(run._engine)
         del run
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 60
         while (engine() is not None or mine & workers()) and time.monotonic() < deadline:
             time.sleep(0.01)
         assert engine() is None
@@ -268,7 +278,7 @@ def test_threads_end():
     history = paused.history
     del paused, running
     gc.collect()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while mine & workers() and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not mine & workers()
@@ -329,7 +339,7 @@ print("done", flush=True)
 """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, env=environment, check=False
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, env=environment, check=False
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "done\n", "")
 

@@ -120,9 +120,11 @@ def test_changes_at_random_moments_of_a_running_run_replay():
     for k, value in enumerate(values):
         time.sleep(0.001)
         run.hyper["mu" if k % 3 == 0 else "lr"] = value
+        while len(run.events) <= k or run.t <= run.events[k].step:
+            pass
     run.pause()
     end, x = run.t, state(run)
-    assert len({event.step for event in run.events}) > 20
+    assert len({event.step for event in run.events}) == 100
     log = [(event.step, event.name, event.value) for event in run.events]
     run.seek(0)
     run.step(end)
@@ -268,8 +270,17 @@ def test_few_bytes_for_snapshots_and_history_change_no_bit():
 
 def test_a_pause_from_another_thread_cuts_a_seek_short():
     run = minimize(steps=400_000, keyframe_bytes=1)
-    threading.Timer(0.02, run.pause).start()
+    run.seek(0)
+
+    def pause() -> None:
+        while run.t == 0:
+            time.sleep(0.001)
+        run.pause()
+
+    thread = threading.Thread(target=pause)
+    thread.start()
     run.seek(399_999)
-    assert run.t < 399_999
+    thread.join()
+    assert 0 < run.t < 399_999
     run.seek(run.t + 1)
     same(run, minimize(steps=run.t), record=False)

@@ -122,17 +122,16 @@ def test_steps_in_all(steps):
 
 def test_seconds_of_running():
     run = minimize(bl.Stop(seconds=0.05))
-    before = time.perf_counter()
+    before = time.perf_counter_ns()
     run.start()
     time.sleep(0.01)
     run.pause()
     time.sleep(0.2)  # does not count
     run.start()
-    assert run.wait(30)
+    assert run.wait(60)
     assert run.stopped.reason == "seconds"
     assert run.t == run.length
-    assert 0.05e9 <= run.history["time"][-1] < 0.1e9
-    assert time.perf_counter() - before < 5
+    assert 0.05e9 <= run.history["time"][-1] <= time.perf_counter_ns() - before - 0.2e9
     run.step(10)
     assert (run.t, run.stopped.reason) == (run.length, "seconds")
     run.seek(10)
@@ -286,19 +285,23 @@ import numpy as np, burlab as bl
 run = bl.minimize(lambda x: np.sum(x ** 2), np.ones(2), bl.optim.GD(1e-9),
                   stop=bl.Stop(when=lambda rows: rows["value"] < 0))
 run.start()
-time.sleep(0.2)
-assert run.t > 0
+while run.t == 0:
+    time.sleep(0.01)
+
+def watched():
+    return [t for t in threading.enumerate() if t.name == "burlab-watch"]
+
+assert watched()
 """
 
 
 @pytest.mark.parametrize("end", [
     "", "sys.exit(0)", "threading.Thread(target=sys.exit).start()",
-    "witness = weakref.ref(run); del run; gc.collect(); time.sleep(0.3); assert witness() is None\n"
-    "assert not [t for t in threading.enumerate() if t.name == 'burlab-watch']",
+    "witness = weakref.ref(run); del run; gc.collect(); assert witness() is None\nwhile watched(): time.sleep(0.01)",
 ])  # fmt: skip
 def test_the_thread_of_a_predicate_ends_with_its_run_or_the_interpreter(end):
     command = [sys.executable, "-c", PROGRAM + end]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 

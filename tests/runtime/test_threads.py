@@ -33,7 +33,7 @@ print(len(answers), len(set(answers)), errors)
 
 
 def test_threads_that_come_first_together_share_what_is_made_once():
-    done = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "6 1 []\n", "")
 
 
@@ -69,5 +69,5 @@ time.sleep(0.2)
 def test_the_interpreter_ends_while_daemon_threads_are_in_cpp(name: str):
     """A thread that wants Python's lock back at that time is unwound: no frame of ours may stop that."""
     program = LAST.replace("WORK", WORK[name]).replace("SOURCE", repr(WORK[name]))
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

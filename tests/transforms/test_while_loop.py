@@ -1,7 +1,6 @@
 """while_loop: programs against NumPy and JAX in every gear; vmap; what it refuses."""
 
 import re
-import signal
 import threading
 from typing import Any
 
@@ -16,6 +15,7 @@ from burlab.graph import Graph, tree
 from burlab.graph.trace import trace
 from burlab.graph.verify import verify
 from tests.engines import GEARS, jax_or_skip
+from tests.interrupts import alarm, interrupt
 from tests.transforms.loops import PROGRAMS, M, Program, X
 
 EACH = pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
@@ -306,14 +306,7 @@ def test_an_endless_loop_can_be_interrupted(gear: Any, calls: int) -> None:
     kernel = bl.compile(endless, 1.0, gear=gear)
     for _ in range(calls):
         kernel(-1.0)
-    before = signal.signal(signal.SIGALRM, _alarm)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.2)
-        with pytest.raises(TimeoutError, match="enough"):
-            kernel(1.0)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    alarm(lambda: kernel(1.0))
     assert kernel(-1.0)[1] == 0.0
 
 
@@ -328,38 +321,16 @@ def test_an_endless_row_of_a_map_can_be_interrupted(threads: int) -> None:
     rows = -np.ones(200)
     np.testing.assert_array_equal(kernel.map(rows), rows)
     others = {*threading.enumerate()}
-    before = signal.signal(signal.SIGALRM, _alarm)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.2)
-        with pytest.raises(TimeoutError, match="enough"):
-            kernel.map(-rows)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-    assert not [t for t in {*threading.enumerate()} - others if t.name.startswith("burlab-")]
-
-
-def _alarm(number: int, frame: Any) -> None:
-    raise TimeoutError("enough")
+    alarm(lambda: kernel.map(-rows))
+    for thread in {*threading.enumerate()} - others:
+        thread.join(60)  # its work is done, and it may still be about to end
+        assert not thread.is_alive()
 
 
 def test_other_threads_run_while_a_loop_does() -> None:
-    done = threading.Event()
+    """One of them interrupts it, after some turns of its own."""
     kernel = bl.compile(lambda n: bl.while_loop(lambda s: s < n, lambda s: s + 1.0, 0.0), 1.0)
     kernel(2.0), kernel(2.0)
-    counted: list[int] = []
-
-    def count() -> None:
-        while not done.is_set():
-            counted.append(0)
-
-    thread = threading.Thread(target=count)
-    thread.start()
-    try:
-        before = len(counted)
-        kernel(2e7)
-        assert len(counted) > before
-    finally:
-        done.set()
-        thread.join()
+    turns = iter(range(10))
+    interrupt(lambda: kernel(1e11), lambda: next(turns, None) is None)
     assert M.shape == (4, 4)
