@@ -147,6 +147,9 @@ class TailWriter(LoopWriter):
 
     def turns(self, axis: int, low: int, high: int) -> str:
         """The head of a loop along an axis; along the axis that is cut, the part inside of the block."""
+        if axis == 0 < self.axis and self._rows and not self._sums:
+            # Backwards: the product of the forward sweep left the last rows of a large matrix in cache.
+            return f"for (std::int64_t i0 = {high}; i0-- > {low};) {{"
         first, end = self._limits(axis, low, high)
         return f"for (std::int64_t i{axis} = {first}; i{axis} < {end}; ++i{axis}) {{"
 
