@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.pages import Notebook
+from tests.browser.pages import Notebook, run_all
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -54,11 +54,11 @@ def lab(tmp_path_factory):
             yield f"http://127.0.0.1:{port}/lab"
         finally:
             server.terminate()
-            server.wait(20)
+            server.wait(120)
 
 
 def _wait_for(port, server, log):
-    for _ in range(200):
+    for _ in range(600):
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 return
@@ -98,28 +98,13 @@ def notebook(lab, browser):
     """Open a notebook, run all its cells, and give the page when the last one is done."""
     pages = []
 
-    def run(name, seconds=240):
+    def run(name):
         page = browser.new_page(viewport={"width": 1280, "height": 2000})
         pages.append(page)
         page.goto(f"{lab}/tree/{name}.ipynb?token={TOKEN}&reset", wait_until="load")
-        page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
-        page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=60_000)
-        page.wait_for_timeout(3000)  # a click in the first seconds after the notebook appears can be lost
-        page.click("text=Run >> nth=0")
-        page.click("text=Run All Cells")
-        page.wait_for_timeout(2000)
-        for _ in range(seconds):
-            page.wait_for_timeout(1000)
-            if page.evaluate(_BUSY) == 0:
-                break
-        else:
-            pytest.fail(f"{name} still ran after {seconds} s")
+        assert run_all(page) == []
         return page
 
     yield run
     for page in pages:
         page.close()
-
-
-# Cells that wait or run: JupyterLab draws only cells near the view, but all of those it has drawn show their state.
-_BUSY = "[...document.querySelectorAll('.jp-InputPrompt')].filter(e => e.textContent.includes('*')).length"

@@ -16,6 +16,24 @@ _CONNECTED = f"""async () => {{
 }}"""
 
 
+def connect(page):
+    """Wait until a page shows its notebook, and what is asked of the kernel gets there."""
+    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=120_000)
+    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=120_000)
+    page.evaluate(_CONNECTED)
+
+
+def run_all(page, seconds=600):
+    """Run all cells of the notebook that a page shows, and wait for the last one; gives the errors they raised."""
+    connect(page)
+    page.evaluate(
+        f"() => {{ {_APP}.commands.execute('notebook:run-all-cells').finally(() => {{ window.allDone = true; }}); }}"
+    )
+    page.wait_for_function("window.allDone", timeout=seconds * 1000)
+    outputs = page.evaluate(f"() => {_NOTEBOOK}.widgets.flatMap(cell => cell.model.outputs?.toJSON() ?? [])")
+    return ["\n".join(output["traceback"]) for output in outputs if output["output_type"] == "error"]
+
+
 class Notebook:
     """A page that shows one notebook. Cells are numbered from 0."""
 
@@ -27,7 +45,7 @@ class Notebook:
         self.page = browser.new_page(viewport={"width": 1280, "height": 1500})
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.goto(f"{lab}/tree/{name}.ipynb?token={token}&reset", wait_until="load")
-        self._ready()
+        connect(self.page)
         self.command("application:toggle-left-area")
 
     def command(self, name, **options):
@@ -66,7 +84,7 @@ class Notebook:
         """Save, and load the page anew."""
         self.command("docmanager:save")
         self.page.reload(wait_until="load")
-        self._ready()
+        connect(self.page)
 
     def close(self):
         """Close the page and shut its kernel down."""
@@ -77,11 +95,6 @@ class Notebook:
 
     def _go_to(self, cell):
         self.page.evaluate(f"k => {{ {_NOTEBOOK}.activeCellIndex = k; }}", cell)
-
-    def _ready(self):
-        self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
-        self.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=60_000)
-        self.page.evaluate(_CONNECTED)
 
     def _put(self, name, cells):
         spec = {"name": "python3", "display_name": "Python 3", "language": "python"}

@@ -31,8 +31,8 @@ class Panel:
     def __init__(self, notebook, cell=1):
         self.notebook, self.page = notebook, notebook.page
         self.root = f".jp-Notebook .jp-Cell[data-windowed-list-index='{cell}'] .burlab-panel"
-        self.page.wait_for_selector(f"{self.root} .burlab-head[data-ready]", timeout=60_000)
-        self.page.wait_for_selector(f"{self.root} .js-plotly-plot .main-svg", timeout=60_000)
+        self.page.wait_for_selector(f"{self.root} .burlab-head[data-ready]", timeout=120_000)
+        self.page.wait_for_selector(f"{self.root} .js-plotly-plot .main-svg", timeout=120_000)
 
     def find(self, selector):
         return self.page.locator(f"{self.root} {selector}")
@@ -53,14 +53,14 @@ class Panel:
     def step(self):
         return int(self.find(".burlab-at").input_value())
 
-    def says(self, pattern, seconds=20):
+    def says(self, pattern, seconds=60):
         """Wait for the status line to match."""
         end = time.monotonic() + seconds
         while not re.search(pattern, self.status):
             assert time.monotonic() < end, f"{pattern!r} was never said, but {self.status!r}"
             self.page.wait_for_timeout(30)
 
-    def shows(self, what, expression, seconds=20):
+    def shows(self, what, expression, seconds=60):
         """Wait for something about the figure's traces and layout (JavaScript on `data`, `layout`) to be true."""
         script = f"(e) => {{ const data = e.data, layout = e.layout; return {expression}; }}"
         end = time.monotonic() + seconds
@@ -214,10 +214,12 @@ def test_a_slow_speed_can_be_watched(panel):
     panel.find("[aria-label='speed']").select_option("100")
     panel.press("play")
     panel.says(r"Running: step [1-9]\d, ")
-    start, first = time.monotonic(), panel.step
-    panel.page.wait_for_timeout(1000)
-    rate = (panel.step - first) / (time.monotonic() - start)
-    assert 30 < rate < 150
+    look = "print(time.monotonic(), run.t, end='')"  # by the kernel's own clock
+    now, step = began, first = [float(word) for word in panel.notebook.kernel(look).split()]
+    while step < first + 300 and now < began + 60:
+        panel.page.wait_for_timeout(100)
+        now, step = map(float, panel.notebook.kernel(look).split())
+    assert 30 * (now - began) < step - first < 100 * (now - began) + 101, "at most a second's worth is owed"
     panel.press("pause")
     panel.says("Paused at step")
 
@@ -313,8 +315,10 @@ def test_displays_of_one_run_are_one_panel(panel):
     assert panel.notebook.kernel("print(p.closed, end='')") == "False"
     panel.notebook.write(1, "pass")
     panel.notebook.run(1)
-    panel.page.wait_for_timeout(1000)
-    assert panel.notebook.kernel("print(p.closed, p.view.root.comm, end='')") == "True None"
+    end = time.monotonic() + 60
+    while panel.notebook.kernel("print(p.closed, p.view.root.comm, end='')") != "True None":
+        assert time.monotonic() < end, "a panel that no cell shows was not closed"
+        panel.page.wait_for_timeout(100)
     panel.notebook.write(2, "run")
     panel.notebook.kernel("life._GRACE = 10.0")
 
@@ -350,9 +354,12 @@ def test_nothing_overlaps_at_any_width_in_any_theme(panel, theme):
             panel.page.set_viewport_size({"width": width, "height": 1500})
             wide = "Math.abs(e.clientWidth - layout.width) < 2 || e._fullLayout.width <= e.clientWidth + 1"
             panel.shows("the width of the panel", wide)
-            panel.page.wait_for_timeout(300)  # until it is drawn
+            panel.page.wait_for_timeout(300)  # until it is drawn, or longer
+            end = time.monotonic() + 20
+            while (bad := panel.page.locator(panel.root).evaluate(OVERLAPS)) and time.monotonic() < end:
+                panel.page.wait_for_timeout(100)
             panel.shot(f"panel_{theme.lower()}_{width}")
-            assert panel.page.locator(panel.root).evaluate(OVERLAPS) == []
+            assert bad == []
     finally:
         panel.page.set_viewport_size({"width": 1280, "height": 1500})
         panel.notebook.command("apputils:change-theme", theme="JupyterLab Light")
@@ -368,7 +375,7 @@ def test_a_page_loaded_anew_shows_what_is(panel):
     again = Panel(panel.notebook)
     again.says("Paused at step 200$")
     again.shows("both lines", "data[0].x.length > 500 && data[1].x.length === 200")
-    assert again.find("[aria-label='mu value']").input_value() == "0.5"
+    panel.page.wait_for_function("document.querySelector(\"[aria-label='mu value']\")?.value === '0.5'")
     again.press("step")
     again.says("Paused at step 201$")
     again.shows("the new row", "data[1].x.length === 201")
@@ -380,11 +387,11 @@ def test_a_panel_without_its_kernel_says_what_to_do(panel):
     assert panel.find(".burlab-gone").is_hidden()
     assert panel.page.locator(".burlab-note").first.is_hidden()
     panel.notebook.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
-    panel.find(".burlab-gone").wait_for(state="visible", timeout=20_000)
+    panel.find(".burlab-gone").wait_for(state="visible", timeout=120_000)
     assert "Run this cell again" in panel.find(".burlab-gone").inner_text()
     panel.notebook.reload()
     note = panel.page.locator(".burlab-note").first
-    note.wait_for(state="visible", timeout=20_000)
+    note.wait_for(state="visible", timeout=120_000)
     assert "run this cell again" in note.inner_text()
     panel.notebook.run(0)
     panel.notebook.run(1)

@@ -21,8 +21,12 @@ def test_import_starts_nothing():
 
 
 def test_import_is_quick():
-    measure = "import numpy, time; start = time.perf_counter(); import burlab; print(time.perf_counter() - start)"
-    assert min(float(python(measure)) for _ in range(3)) < 0.06
+    """Beside NumPy, which a session has loaded before, it is not felt."""
+    measure = (
+        "import time; start = time.perf_counter(); import numpy; middle = time.perf_counter(); import burlab\n"
+        "print((time.perf_counter() - middle) / (middle - start))"
+    )
+    assert min(float(python(measure)) for _ in range(3)) < 0.3
 
 
 @pytest.mark.parametrize("name", burlab.__all__)

@@ -61,7 +61,9 @@ def test_the_time_of_a_larger_batch_is_in_its_kernels():
     kernels = [p.nanoseconds("forward") + p.nanoseconds("backward") for p in (small, large)]
     assert kernels[1] > 2 * kernels[0]
     assert large.nbytes("forward") > small.nbytes("forward")
-    assert 0.3 * large.alone < large.total < 3 * large.alone + 20_000
+    profiles = [large, *(made(100).profile() for _ in range(3))]
+    alone, total = (min(getattr(p, name) for p in profiles) for name in ("alone", "total"))
+    assert 0.3 * alone < total < 3 * alone + 20_000
 
 
 def test_a_run_that_has_stopped_and_a_plain_function():

@@ -51,10 +51,14 @@ def test_a_row_per_step_of_the_plan_in_its_order(kernel):
 
 
 def test_the_time_is_that_of_a_call(kernel):
-    p = kernel.profile(W, X)
-    best = min(_timed(lambda: kernel.value_and_grad(W, X)) for _ in range(200))
-    assert 0.5 * p.alone < best < 5 * p.alone + 50_000
-    assert 0.5 * p.alone < p.total < 2 * p.alone + 200 * len(p.rows)
+    """In turns, and of all the fastest: what else the machine does meets each of them."""
+    profiles, best = [], 1 << 62
+    for _ in range(4):
+        profiles.append(kernel.profile(W, X))
+        best = min(best, *(_timed(lambda: kernel.value_and_grad(W, X)) for _ in range(100)))
+    alone, total = (min(getattr(p, name) for p in profiles) for name in ("alone", "total"))
+    assert 0.5 * alone < best < 5 * alone + 50_000
+    assert 0.5 * alone < total < 2 * alone + 200 * len(profiles[0].rows)
 
 
 def _timed(call):
@@ -112,9 +116,10 @@ def test_straight_lines_stay_between_two_looks_at_the_clock():
             b = np.sin(b)
         return b * a
 
-    p = bl.compile(f, 0.5).profile(0.5)
-    (line,) = [row for row in p.rows if "sin" in row.name]
-    assert line.nanoseconds > 0.8 * p.alone > 500
+    k = bl.compile(f, 0.5)
+    profiles = [k.profile(0.5) for _ in range(4)]
+    line = min(row.nanoseconds for p in profiles for row in p.rows if "sin" in row.name)
+    assert line > 0.8 * min(p.alone for p in profiles) > 500
 
 
 def test_control_flow_and_checks_are_steps_too(kernel):

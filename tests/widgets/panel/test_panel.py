@@ -4,6 +4,7 @@ import gc
 import threading
 import time
 import weakref
+from itertools import pairwise
 
 import ipywidgets
 import numpy as np
@@ -15,10 +16,10 @@ from burlab.widgets.panel.worker import Worker, latest
 from tests.widgets.panel.fake import FakeRun
 
 
-def until(condition, seconds=5.0):
+def until(condition, what="it comes true", seconds=60.0):
     end = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < end, "it never came true"
+        assert time.monotonic() < end, f"never: {what}"
         time.sleep(0.005)
 
 
@@ -28,7 +29,7 @@ def watch(panel, view="a", visible=True):
 
 @pytest.fixture
 def opened():
-    panels = []
+    panels, others = [], {*threading.enumerate()}
 
     def of(run):
         panels.append(panel_of(run))
@@ -38,7 +39,7 @@ def opened():
     yield of
     for panel in panels:
         panel.close()
-    until(lambda: not any(t.name == "burlab panel" for t in threading.enumerate()))
+    until(lambda: not any(t.name == "burlab panel" for t in {*threading.enumerate()} - others))
 
 
 def test_displays_of_one_run_share_a_panel(opened):
@@ -73,7 +74,8 @@ def test_nothing_is_sent_while_nothing_changes_or_nobody_looks(opened):
     time.sleep(0.5)
     assert panel.view.head.state["tick"] == 1
     watch(panel, visible=False)
-    time.sleep(0.1)
+    panel.hear({"type": "enter", "name": "lr", "text": "0.5", "view": "a"})
+    until(lambda: run.hyper["lr"] == 0.5)  # in a turn that knows of it
     run.write(10)
     time.sleep(0.5)
     assert panel.view.head.state["step"] == 3
@@ -113,7 +115,7 @@ def test_a_message_that_arrives_does_not_swallow_a_drawing(opened, monkeypatch):
     run.write(5)
     until(lambda: panel.view.head.state["step"] == 5)
     page.join()
-    assert any(sent), "the drawing has reached the page"
+    until(lambda: any(sent), "the drawing reaches the page")
 
 
 def test_updates_wait_for_the_page_that_draws(opened, monkeypatch):
@@ -160,9 +162,9 @@ def test_a_panel_that_no_page_ever_shows_lets_the_run_go(monkeypatch):
     run = FakeRun()
     kept, panel = weakref.ref(run), panel_of(run)
     until(lambda: panel._worker is None)
+    monkeypatch.setattr(module, "_SILENCE", 60)
     watch(panel)
     run.write(3)
-    monkeypatch.setattr(module, "_SILENCE", 60)
     until(lambda: panel.view.head.state["step"] == 3)
     monkeypatch.setattr(module, "_SILENCE", 0.1)
     until(lambda: panel._worker is None)
@@ -218,15 +220,17 @@ def test_a_worker_rests_twice_as_long_as_it_works():
     turns = []
 
     def turn(intents):
-        turns.append(time.monotonic())
+        began = time.monotonic()
         time.sleep(0.05)
+        turns.append((began, time.monotonic()))
         return 0.0
 
     worker = Worker(turn)
-    time.sleep(0.9)
+    until(lambda: len(turns) > 3)
     worker.close()
-    worker.join(5)
-    assert 3 <= len(turns) <= 7
+    worker.join(60)
+    for (began, ended), (again, _) in pairwise(turns):
+        assert again - ended >= 2 * (ended - began)
 
 
 def test_of_a_drag_the_last_place_counts():

@@ -15,7 +15,7 @@ def quadratic(lr=0.01, **more):
     return bl.minimize(lambda x: np.sum(x**2), np.array([1.0, -2.0]), bl.optim.Momentum(lr), **more)
 
 
-def rested(model, seconds=10.0):
+def rested(model, seconds=60.0):
     end = time.monotonic() + seconds
     while model.run.running:
         assert time.monotonic() < end
@@ -48,7 +48,8 @@ def test_play_pause_seek_and_reset():
     run = quadratic(1e-4)
     model = Model(run)
     model.obey({"type": "play"})
-    time.sleep(0.1)
+    while run.t < 100:
+        time.sleep(0.005)
     model.look()
     assert state_of(model)["playing"]
     model.obey({"type": "pause"})
@@ -134,14 +135,14 @@ def test_the_panel_looks_while_a_run_plays():
     run = quadratic(1e-5)
     model = Model(run)
     model.obey({"type": "play"})
-    steps = []
-    for _ in range(20):
+    steps, end = [], time.monotonic() + 60
+    while len(set(steps)) < 10:
+        assert time.monotonic() < end
         time.sleep(0.01)
         model.look()
         steps.append(model.lines.curves["value"].rows)
     model.obey({"type": "pause"})
     assert steps == sorted(steps)
-    assert steps[-1] > steps[0]
     assert rested(model)["length"] == run.length
 
 
