@@ -40,24 +40,20 @@ def in_threads(work: Callable[[Stop], None], count: int) -> None:
     errors: list[BaseException] = []
     ended = [threading.Event() for _ in range(count)]
 
-    def guarded(k: int) -> None:
+    def guarded() -> None:
         try:
             work(stop)
         except BaseException as error:
             errors.append(error)
             stop.set()
-        finally:
-            ended[k].set()
 
     started: list[threading.Event] = []
     try:
         for k in range(count):
             started.append(ended[k])
-            try:
-                threading.Thread(target=guarded, args=(k,), name=f"burlab-{k}").start()
-            except RuntimeError:  # the system gives no more threads
-                ended[k].set()
-                raise
+            late = _begin(guarded, f"burlab-{k}", ended[k])
+            if late is not None:
+                raise late
         for event in ended:
             while not event.wait(SLICE):
                 pass
@@ -67,6 +63,31 @@ def in_threads(work: Callable[[Stop], None], count: int) -> None:
             _wait_for(event)
     if errors:
         raise errors[0]
+
+
+def _begin(work: Callable[[], None], name: str, ended: threading.Event) -> BaseException | None:
+    """Call work() on a thread of its own, and then set `ended`.
+
+    An exception while the thread is made, such as an interrupt, is raised where the work has not begun: it never will,
+    and `ended` is set. Where it has begun the exception is the answer.
+    """
+    claim = threading.Lock()
+
+    def once() -> None:
+        if claim.acquire(blocking=False):
+            try:
+                work()
+            finally:
+                ended.set()
+
+    try:
+        threading.Thread(target=once, name=name).start()
+    except BaseException as error:
+        if claim.acquire(blocking=False):
+            ended.set()
+            raise
+        return error
+    return None
 
 
 def _wait_for(event: threading.Event) -> None:
@@ -98,14 +119,11 @@ def shielded(work: Callable[[], _Answer]) -> _Answer:
             answers.append(work())
         except BaseException as error:
             errors.append(error)
-        finally:
-            done.set()
 
     try:
-        threading.Thread(target=guarded, name="burlab-shielded").start()
+        interrupt = _begin(guarded, "burlab-shielded", done)
     except RuntimeError:  # the interpreter is about to end, or the system gives no more threads
         return work()
-    interrupt: KeyboardInterrupt | None = None
     while not done.is_set():
         try:
             done.wait(SLICE)

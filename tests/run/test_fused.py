@@ -22,6 +22,8 @@ OPTIMIZERS = {
 
 
 def start(dtype: str) -> dict[str, Any]:
+    """The same whatever was tested before: from some points rounding errors grow a thousandfold in sixty steps."""
+    rng = np.random.default_rng(2)
     shapes: dict[str, tuple[int, ...]] = {
         "e": (9, 4),
         "w": (12, 20),
@@ -30,7 +32,7 @@ def start(dtype: str) -> dict[str, Any]:
         "scale": (),
         "no": (0, 3),
     }
-    return {name: (0.5 * RNG.normal(size=shape)).astype(dtype) for name, shape in shapes.items()}
+    return {name: (0.5 * rng.normal(size=shape)).astype(dtype) for name, shape in shapes.items()}
 
 
 def loss(p: Any, tokens: Any, label: Any) -> Any:

@@ -101,6 +101,35 @@ def test_shielded_work_is_done_before_an_interrupt_is_raised():
     assert done[-1] is other  # no interrupt comes there
 
 
+@pytest.mark.parametrize("begins", ["before", "after"])
+@pytest.mark.parametrize("way", ["shielded", "in threads"])
+def test_an_interrupt_while_a_thread_is_made(monkeypatch: pytest.MonkeyPatch, way: str, begins: str):
+    """Work that has begun is waited for, and other work never begins."""
+    begun, done, made = threading.Event(), [], []
+
+    def work(*_: object) -> None:
+        begun.set()
+        time.sleep(0.1)
+        done.append(1)
+
+    def start(self: threading.Thread) -> None:
+        made.append(self)
+        if begins == "before":
+            real(self)
+            begun.wait()
+        raise KeyboardInterrupt
+
+    real = threading.Thread.start
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(KeyboardInterrupt):
+        shielded(work) if way == "shielded" else in_threads(work, 2)
+    assert done == [1] * (begins == "before")
+    if begins == "after":
+        real(made[0])
+    made[0].join()
+    assert done == [1] * (begins == "before")
+
+
 @pytest.fixture
 def interrupts_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """An interrupt will come while the compiler is at the first text that holds this word."""
