@@ -21,7 +21,6 @@ from .threaded import (
     FETCH,
     GATHER,
     KEEP,
-    LONGEST,
     MULTIPLY_ADD,
     PRODUCT,
     SCATTER,
@@ -29,6 +28,7 @@ from .threaded import (
     SUM,
     in_chains,
     paired,
+    suits,
     thread,
 )
 
@@ -40,12 +40,13 @@ def stretches_of(plan: Plan) -> tuple[Values, list[list[Run]]]:
     loops = [step for step in plan.steps if isinstance(step, Loop)]
     uses = Counter(plan.refs[x].root for step in loops for n in step.nodes for x in n.inputs)
     uses.update(plan.refs[put.node].root for step in loops for put in step.puts)
+    threads = suits([n for step in loops for n in step.nodes], any(elements(step.shape) > 1 for step in loops))
     values = Values()
     numbers: dict[Node, int] = {}
     written: list[tuple[Instance | None, list[Term]]] = []
     for step in loops:
         width = elements(step.shape)
-        dtype = _threaded(step)
+        dtype = _usual(step) if threads else None
         writer = _Writer(plan, values, width, dtype, numbers, uses)
         written.append((thread(dtype, width) if dtype else None, writer.terms_of(step)))
     reads = Counter(x for _, terms in written for t in terms for x in t.operands)
@@ -65,10 +66,8 @@ def _runs(terms: list[Term]) -> list[Run]:
     return [*in_runs(made), *in_runs(kept)]
 
 
-def _threaded(step: Loop) -> np.dtype[Any] | None:
-    """The dtype of most values of a short loop."""
-    if len(step.nodes) > LONGEST:
-        return None
+def _usual(step: Loop) -> np.dtype[Any] | None:
+    """The dtype of most numbers of a loop."""
     dtypes = Counter(n.dtype for n in step.nodes if n.dtype.kind == "f")
     return dtypes.most_common(1)[0][0] if dtypes else None
 

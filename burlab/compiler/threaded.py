@@ -1,24 +1,30 @@
-"""Short stretches as threaded code, see `kernels/threaded.hpp`: its terms, their order, and the words of them."""
+"""Stretches as threaded code, see `kernels/threaded.hpp`: which, its terms, their order, and the words of them."""
 
 import ctypes
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
 from heapq import heappop, heappush
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 import numpy as np
 
+from burlab.graph import Node
 from burlab.runtime.coerce import Array
 
 from . import library
+from .algebra import multiply_adds
 from .library import Instance
 from .runs import Numbers, Term, words_of
 from .spelling import C_TYPES, NAMES
 from .steps import Kind
 
-LONGEST = 6000  # nodes of a loop; beyond, CPUs no longer learn where each jump goes, and its list is long
+# How many jumps a CPU learns, told apart by the operations before them: measured, as the size from which on random
+# graphs are faster in runs. A jump that was not learned costs less beside an operation on lanes.
+LEARNED, LEARNED_IN_LANES = 2500, 4500
+_BEFORE = 16  # operations that tell a jump from others
+_CALLED = 50  # nodes for each that is neither sum nor product, at least, where there are many
 
 # terms that the threaded code carries out itself: x y, x + y, x - y, x y + z; moves, of lanes with a stride or without
 PRODUCT, SUM, DIFFERENCE, MULTIPLY_ADD, FETCH, SPREAD, GATHER, KEEP, SCATTER = (
@@ -59,6 +65,28 @@ def thread(dtype: np.dtype[Any], width: int) -> Instance:
 def is_thread(kind: Instance) -> bool:
     """Whether a run is of threaded code."""
     return kind.header.endswith("threaded.hpp")
+
+
+def suits(nodes: Sequence[Node], lanes: bool) -> bool:
+    """Whether threaded code carries out all nodes of a plan's loops faster than runs do.
+
+    It does where a CPU learns each jump: where the nodes are few, or the same sequences of operations come again and
+    again. Most of many nodes must be sums and products: other functions are faster in runs. lanes: whether some nodes
+    have more than one number.
+    """
+    learned = LEARNED_IN_LANES if lanes else LEARNED
+    if len(nodes) <= learned:
+        return True
+    calls = sum(n.dtype.kind != "f" or multiply_adds(n.op, len(n.inputs)) is None for n in nodes)
+    if calls * _CALLED > len(nodes):
+        return False
+    names = [n.op for n in nodes]
+    seen = set[tuple[str, ...]]()
+    for sequence in zip(*(islice(names, k, None) for k in range(_BEFORE)), strict=False):
+        seen.add(sequence)
+        if len(seen) > learned:
+            return False
+    return True
 
 
 def in_chains(terms: Sequence[Term]) -> list[Term]:

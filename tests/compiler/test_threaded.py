@@ -77,6 +77,11 @@ def mixed(x, w, key):
     return z, y - w + x, y + w - x, y - w - x, y + w + x, (z + z) * w, z * z, key + 1, y > x
 
 
+def is_threaded(executable):
+    (answer,) = {is_thread(run.kind) for runs in stretches_of(executable.plan)[1] for run in runs}
+    return answer
+
+
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("shape", [(), (8,), (16,)])
@@ -85,14 +90,55 @@ def test_threads_runs_and_compiled_code_have_the_same_bits(monkeypatch, shape, d
     arrays = [rng.uniform(0.5, 1.5, shape).astype(dtype) for _ in "xw"] + [np.full(shape, 3)]
     graph = trace(mixed, tuple(arrays)).graph
     threaded = build(graph, gear="replay", strict=strict)
-    assert all(is_thread(run.kind) for runs in stretches_of(threaded.plan)[1] for run in runs)
-    monkeypatch.setattr(stretch, "LONGEST", 0)
+    assert is_threaded(threaded)
+    monkeypatch.setattr(stretch, "suits", lambda *_: False)
     in_runs = build(graph, gear="replay", strict=strict)
+    assert not is_threaded(in_runs)
     compiled = build(graph, strict=strict)
     for a, b, c in zip(threaded(*arrays), in_runs(*arrays), compiled(*arrays), strict=True):
         np.testing.assert_array_equal(a, b)
         np.testing.assert_allclose(a, c, rtol=0 if strict else 1e-6)
         assert a.dtype == b.dtype == c.dtype
+
+
+def long_graph(operations):
+    """An operation after the other: as many nodes as names."""
+
+    def f(x):
+        y = x
+        for name in operations:
+            y = {"mul": lambda y: y * x, "add": lambda y: y + x, "sub": lambda y: x - y, "sin": np.sin}[name](y)
+        return y
+
+    return f
+
+
+REGULAR = ["mul", "sub", "mul", "add"] * 1500
+RANDOM = np.random.default_rng(0).choice(["mul", "sub", "add"], 6000).tolist()
+
+
+@pytest.mark.parametrize(
+    ("operations", "expected"),
+    [
+        (REGULAR, True),
+        (RANDOM[:2000], True),
+        (RANDOM, False),
+        (RANDOM[:500] * 12, True),
+        (["mul", "sub", "sin"] * 2000, False),
+    ],
+)
+@pytest.mark.parametrize("shape", [(), (16,)])
+def test_long_loops_are_threaded_where_few_sequences_come_again_and_again(monkeypatch, shape, operations, expected):
+    x = np.linspace(0.2, 0.7, max(shape, default=1)).reshape(shape)
+    graph = trace(long_graph(operations), (x,)).graph
+    first = build(graph, gear="replay")
+    assert is_threaded(first) == expected
+    monkeypatch.setattr(stretch, "suits", lambda *_: not expected)
+    second = build(graph, gear="replay")
+    assert is_threaded(second) != expected
+    for a, b in zip(first(x), second(x), strict=True):
+        np.testing.assert_array_equal(a, b)
+        np.testing.assert_allclose(a, long_graph(operations)(x), rtol=1e-12)
 
 
 def test_lanes_with_a_stride_are_fetched_and_kept():

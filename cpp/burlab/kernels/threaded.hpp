@@ -1,8 +1,8 @@
 #pragma once
-// Short stretches, as threaded code: each term names the code that carries it out, and that code jumps to the next
-// term's. A CPU learns such jumps while they are few, so that nothing is left of them but the operations; the result
-// before stays in a register, which is where the next term finds it. Long stretches go in runs (`stretch.hpp`), whose
-// jumps nobody has to learn. Both round alike: x + y is x 1 + y, and so on, to the bit.
+// Stretches as threaded code: each term names the code that carries it out, and that code jumps to the next term's. A
+// CPU learns such jumps while they are few, or alike, so that nothing is left of them but the operations; the result
+// before stays in a register, which is where the next term finds it. Long and irregular stretches go in runs
+// (`stretch.hpp`), whose jumps nobody has to learn. Both round alike: x + y is x 1 + y, and so on, to the bit.
 #include <type_traits>
 
 #include "../numbers/packet.hpp"
