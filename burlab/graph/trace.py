@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.errors import BurlabError, DTypeError, TraceError
+from burlab.errors import ArgumentError, BurlabError, DTypeError, TraceError
 
 from . import tree
 from .graph import Graph
@@ -116,6 +116,10 @@ def trace(
 
     Raises TraceError where f does what cannot be recorded, or where its result depends on a node of another trace.
     """
+    if not callable(f):
+        raise ArgumentError(
+            f"a {type(f).__name__} is no function of arrays. Pass one; a problem answers itself: problem.grad(x)."
+        )
     kwargs = kwargs or {}
     leaves, structure = tree.flatten((args, kwargs))
     names = argument_names(like or f, args, kwargs)

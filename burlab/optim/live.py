@@ -1,7 +1,6 @@
 """Which numbers of an optimizer are live: its own `Hyper` fields and those of the parts that it is made of."""
 
 import copy
-import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, cast, get_args
@@ -9,6 +8,7 @@ from typing import Any, cast, get_args
 import numpy as np
 
 from burlab.errors import ArgumentError, DTypeError
+from burlab.graph.calling import check_takes
 
 from .optimizer import Hyper, Optimizer
 
@@ -60,15 +60,8 @@ def start_value(name: str, value: Any) -> float | Callable[[Any], Any]:
     """A number as a float, a schedule as it is. Raises DTypeError for anything else."""
     if not callable(value) or isinstance(value, type):
         return hyper_value(name, value)
-    try:
-        inspect.signature(value).bind(0)
-    except TypeError as error:
-        raise ArgumentError(
-            f"the schedule of {name} cannot be called with the step alone: {error}. A schedule takes t, such as "
-            "lambda t: 0.1 / (t + 1)."
-        ) from error
-    except ValueError:
-        pass  # a function of C that does not tell
+    advice = "A schedule takes t, such as lambda t: 0.1 / (t + 1)."
+    check_takes(value, f"the schedule of {name}", "the step alone", advice)
     return value
 
 

@@ -8,10 +8,11 @@ import numpy as np
 from burlab.compiler.remat import Remat, check_remat
 from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import tree
+from burlab.graph.calling import check_takes
 
 from .data import Data
 from .numbers import whole
-from .oracle import Oracle
+from .oracle import Oracle, takes_key
 from .point import Array, Point, as_point, like_point
 from .sampling import Stream, as_indices, full, listed
 from .tiles import LARGEST, Told
@@ -51,13 +52,13 @@ class FiniteSum:
         remat: Remat | None = None,
         has_aux: bool = False,
     ) -> None:
-        if not callable(loss):
-            raise ArgumentError(f"loss is a {type(loss).__name__}, expected a function loss(x, *sample).")
-        if regularizer is not None and not callable(regularizer):
-            raise ArgumentError(f"regularizer is a {type(regularizer).__name__}, expected a function of x, or None.")
+        samples = Data.of(data)
+        if regularizer is not None:
+            check_takes(regularizer, "regularizer", "x alone", "It is a function of x, or None.")
         size = None if tile is None else whole(tile, "tile", 1, LARGEST)
-        self.oracle = Oracle(loss, Data.of(data), regularizer, has_aux, Told(size, check_remat(remat)))
         self.threads = whole(threads, "threads", 1)
+        _check_loss(loss, len(samples.arrays))
+        self.oracle = Oracle(loss, samples, regularizer, has_aux, Told(size, check_remat(remat)))
 
     def __len__(self) -> int:
         """The number of samples n."""
@@ -148,3 +149,10 @@ class FiniteSum:
                 f"key has dtype {words.dtype} and shape {words.shape}, expected uint64 and (2,): bl.random.key(0)."
             )
         return words
+
+
+def _check_loss(loss: Any, arrays: int) -> None:
+    """Raise ArgumentError where it is no function of x and of one sample."""
+    given = f"x and a sample of {arrays} array{'s' if arrays > 1 else ''}"
+    advice = "It is loss(x, *sample), with an argument for each array of data."
+    check_takes(loss, "loss", given, advice, 1 + arrays, ["key"] if takes_key(loss) else [])

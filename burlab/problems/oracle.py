@@ -14,6 +14,7 @@ from burlab.graph import Node, tree
 from burlab.graph.elementwise import as_dtype
 from burlab.graph.node import as_node
 from burlab.transforms import grad, hvp, value_and_grad
+from burlab.transforms.call import pair_of
 
 from .data import Data
 from .engine import SampleKernel
@@ -132,13 +133,18 @@ class Oracle:
         told: Told = UNTOLD,
     ) -> None:
         """has_aux: the loss gives (value, metrics); "measured" then asks for both. told: about the kernels."""
+        self._given = loss, data, regularizer, has_aux, told
         self.told = told
         self.loss = _first(loss) if has_aux else _own(loss)
         self._measured = _own(loss) if has_aux else None
         self.data = data
         self.regularizer = None if regularizer is None else _own(regularizer)
-        self.keyed = _takes_key(loss)
+        self.keyed = takes_key(loss)
         self._kernels: dict[Any, Kernels] = {}
+
+    def __reduce__(self) -> Any:
+        """Copies and pickles are what it was made of, without what was compiled, which points into memory of C++."""
+        return Oracle, self._given
 
     def kernels(self, question: str, shared: Sequence[Point]) -> Kernels:
         """The kernel over samples, and the regularizer's if there is one. shared: x, and what else is needed."""
@@ -216,7 +222,7 @@ def _first(loss: Loss) -> Loss:
     """The value alone of a loss that gives (value, metrics)."""
 
     def value(x: tree.Tree, *sample: Any, **key: Any) -> Any:
-        return loss(x, *sample, **key)[0]
+        return pair_of(loss(x, *sample, **key), loss)[0]
 
     return value
 
@@ -230,7 +236,8 @@ def _with_zeros(regularizer: Loss, metrics: Sequence[str]) -> Loss:
     return rule
 
 
-def _takes_key(loss: Loss) -> bool:
+def takes_key(loss: Loss) -> bool:
+    """Whether a loss draws random numbers: it gets a key of its own for each sample."""
     try:
         return "key" in inspect.signature(loss).parameters
     except (TypeError, ValueError):  # a NumPy ufunc has no signature

@@ -7,6 +7,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import tree
+from burlab.graph.calling import check_takes
 from burlab.optim import Optimizer, SciPy
 from burlab.optim.rule import trace_rule
 from burlab.problems.asked import Asked
@@ -126,6 +127,8 @@ def _oracle(problem: Any, has_aux: bool, name: str = "problem") -> tuple[Oracle,
             )
         return problem.oracle, problem.threads
     if callable(problem):
+        advice = "It is a function of x; a loss of x and samples goes into a bl.FiniteSum(loss, data)."
+        check_takes(problem, name, "x alone", advice)
         return Oracle(problem, Data.none(), None, has_aux), 1
     raise ArgumentError(f"{name} is a {type(problem).__name__}, expected a bl.FiniteSum or a function of x.")
 

@@ -309,6 +309,12 @@ class Run:
         self._ended = True
         self._engine.end()
 
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise StatusError(
+            "a run is a thread and its memory, which cannot be copied or pickled. run.fork() is another run from here, "
+            "run.save(path) a file that bl.load_run reads."
+        )
+
     def _moving(self) -> "threading.Lock":
         """What is held while the run is moved."""
         if self._ended:

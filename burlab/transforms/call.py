@@ -57,15 +57,7 @@ class Call:
 
     def pair(self) -> tuple[Any, Any]:
         """The result of a function with other results. Raises ArgumentError where it is no pair."""
-        result = self.result
-        if not isinstance(result, (tuple, list)) or len(cast("Any", result)) != 2:
-            got = "one number or array" if isinstance(result, Node) else f"a {type(cast('object', result)).__name__}"
-            raise ArgumentError(
-                f"with has_aux=True a function returns (number, other results); {name_of(self.f)} returned {got}. "
-                "Return that pair, or leave has_aux out."
-            )
-        value, aux = cast("Any", result)
-        return value, aux
+        return pair_of(self.result, self.f)
 
     def scalar(self, value: Any, what: str) -> Node:
         """The result as one floating number. Raises ShapeError or DTypeError where it is not."""
@@ -91,6 +83,18 @@ def _array(leaf: Any) -> Any:
 
 def _traced_leaves(arg: Any) -> int:
     return sum(isinstance(spec_of(leaf), Spec) for leaf in tree.flatten(arg)[0])
+
+
+def pair_of(result: Any, f: Callable[..., Any]) -> tuple[Any, Any]:
+    """What f with has_aux=True returned. Raises ArgumentError where it is no pair."""
+    if not isinstance(result, (tuple, list)) or len(cast("Any", result)) != 2:
+        got = "one number or array" if isinstance(result, Node) else f"a {type(cast('object', result)).__name__}"
+        raise ArgumentError(
+            f"with has_aux=True a function returns (number, other results); {name_of(f)} returned {got}. "
+            "Return that pair, or leave has_aux out."
+        )
+    value, aux = cast("Any", result)
+    return value, aux
 
 
 def name_of(f: Callable[..., Any]) -> str:

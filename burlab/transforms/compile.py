@@ -6,6 +6,7 @@ from typing import Any
 from burlab.compiler.kernel import Gear, Kernel
 from burlab.compiler.remat import Remat, check_remat
 from burlab.errors import ArgumentError
+from burlab.graph.calling import check_takes
 
 from .curvature import hvp
 from .gradients import Argnums, value_and_grad
@@ -42,6 +43,7 @@ def compile(
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
         raise ArgumentError(f"threads must be a positive int, got {threads!r}.")
     check_remat(remat)
+    check_takes(f, "f", f"{len(examples)} examples", "Pass one for each argument: bl.compile(f, x, y).", len(examples))
     second = argnums if isinstance(argnums, int) else argnums[0]
     transforms = {"value": f, "value_and_grad": value_and_grad(f, argnums), "hvp": hvp(f, second)}
     options = {"gear": gear, "strict": strict, "check_finite": check_finite, "remat": remat}

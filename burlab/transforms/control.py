@@ -7,6 +7,7 @@ import numpy as np
 
 from burlab.errors import DTypeError, ShapeError, TraceError
 from burlab.graph import Node, tree
+from burlab.graph.calling import check_takes
 from burlab.graph.control import cond_nodes, while_nodes
 from burlab.graph.origin import births, here
 from burlab.graph.trace import Spec, is_tracing, trace
@@ -33,6 +34,9 @@ def while_loop(condition: Callable[[State], Any], body: Callable[[State], State]
     >>> float(root(2.25)), float(bl.jit(root)(2.25))
     (1.5, 1.5)
     """
+    for f, what in ((condition, "condition"), (body, "body")):
+        advice = "It takes one argument, which is a tuple where start is one."
+        check_takes(f, f"the {what} of while_loop", "the state alone", advice, where=here)
     leaves, structure = tree.flatten(start)
     if not leaves:
         raise TraceError(f"{here()}while_loop got a start without arrays or numbers. Pass at least one.")

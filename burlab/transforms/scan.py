@@ -7,6 +7,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, ShapeError, TraceError
 from burlab.graph import Node, tree
+from burlab.graph.calling import check_takes
 from burlab.graph.graph import Turns
 from burlab.graph.origin import births, here
 from burlab.graph.scan import scan_nodes
@@ -41,6 +42,7 @@ def scan(
     >>> bl.grad(lambda a: bl.scan(horner, 0.0, a)[0])(np.array([1.0, 2.0, 3.0]))
     array([0.25, 0.5 , 1.  ])
     """
+    check_takes(f, _BODY, "a carry and an element", "It takes both: def f(carry, x).", 2, where=here)
     leaves, structure = tree.flatten(xs)
     work = _Work(f, *tree.flatten(init), leaves, structure, _length(leaves, xs, length), bool(reverse))
     if any(isinstance(leaf, Node) for leaf in (*work.start, *leaves)):

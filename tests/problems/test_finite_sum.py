@@ -1,5 +1,7 @@
 """FiniteSum: every question, against a plain loop of our own derivatives and against PyTorch."""
 
+import copy
+import pickle
 import threading
 
 import numpy as np
@@ -220,6 +222,9 @@ def test_values_that_are_not_finite_come_through():
         (np.array(["a", "b"]), DTypeError, "dtype"),
         (np.zeros(3, complex), DTypeError, "complex128"),
         (np.array([object()]), DTypeError, "object"),
+        ({"a": A, "b": B}, ArgumentError, "tuple of its arrays"),
+        (((A, B),), ShapeError, r"data\[0\] is a tuple"),
+        (([[1.0, 2.0], [3.0]], B[:2]), ShapeError, r"data\[0\] is a list"),
     ],
 )
 def test_data_that_cannot_be_samples_is_refused(data, error, message):
@@ -262,6 +267,11 @@ def test_indices_that_name_no_samples_are_refused(indices, error, message):
         (lambda _: bl.FiniteSum(lambda x, a: a * x, A).value(X), ShapeError, r"\(4,\)"),
         (lambda _: bl.FiniteSum(lambda x, a: np.sum(x) * a[0], A, lambda x: x).grad(X), ShapeError, r"\(4,\)"),
         (lambda _: bl.FiniteSum(None, A), ArgumentError, "loss"),
+        (lambda _: bl.FiniteSum(logistic, A), ArgumentError, "sample of 1 array: missing a required argument: 'b'"),
+        (lambda _: bl.FiniteSum(logistic, (A, B, B)), ArgumentError, "sample of 3 arrays: too many positional"),
+        (lambda _: bl.FiniteSum(logistic, (A, B), logistic), ArgumentError, "regularizer .* x alone: missing"),
+        (lambda _: bl.FiniteSum(logistic, (A, B), has_aux=True).grad(X), ArgumentError, "logistic returned one number"),
+        (lambda p: bl.grad(p)(X), ArgumentError, "FiniteSum is no function of arrays"),
         (lambda _: bl.FiniteSum(logistic, A, 0.1), ArgumentError, "regularizer"),
         (lambda _: bl.FiniteSum(logistic, A, threads=0), ArgumentError, "threads"),
     ],
@@ -292,3 +302,30 @@ def test_a_loss_that_never_ends_can_be_interrupted(threads: int):
     problem = bl.FiniteSum(endless, data, threads=threads)
     for ask in (problem.value, problem.per_sample_grads):
         alarm(lambda ask=ask: ask(np.ones(1)))
+
+
+def outer(x, a, *, key):
+    return (np.sum((a @ x - bl.random.normal(key)) ** 2), {"twice": 2.0 * x[0]})
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda p: pickle.loads(pickle.dumps(p))])
+def test_copies_of_a_sum_that_was_asked(duplicate):
+    """What was compiled points into memory of C++, which no copy takes along."""
+    p = bl.FiniteSum(outer, A.copy(), ridge, has_aux=True, threads=2, tile=3)
+    key = bl.random.key(1)
+    expected = p.grad(X, key=key)
+    run = bl.minimize(p, X, bl.optim.GD(0.01), batch=5, steps=3)
+    other = duplicate(p)
+    assert np.array_equal(other.grad(X, key=key), expected)
+    assert (other.threads, other.tiles["grad", N], len(other)) == (2, p.tiles["grad", N], N)
+    again = bl.minimize(other, X, bl.optim.GD(0.01), batch=5, steps=3)
+    assert np.array_equal(again.x, run.x)
+    assert np.array_equal(again.history["twice"], run.history["twice"])
+
+
+def test_a_deep_copy_has_data_of_its_own():
+    p = bl.FiniteSum(lambda x, a: np.sum((a - x) ** 2), A.copy())
+    before, other = p.grad(X), copy.deepcopy(p)
+    p.oracle.data.arrays[0][:] = 0.0
+    np.testing.assert_allclose(p.grad(X), 2 * X, rtol=1e-14)
+    assert np.array_equal(other.grad(X), before)

@@ -1,12 +1,14 @@
 """Arguments of runs that cannot be used: each is refused by an error of burlab that says what is wrong."""
 
+import copy
+import pickle
 import re
 
 import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.errors import ArgumentError, DTypeError
+from burlab.errors import ArgumentError, DTypeError, StatusError
 from burlab.optim import GD
 
 ONES = np.ones(2)
@@ -133,3 +135,17 @@ def test_x0_of_half_precision_is_not_widened_in_silence():
     for x0, name in ((np.ones(2, np.float16), "x0"), ({"w": np.ones(2, np.float16)}, re.escape("x0['w']"))):
         with pytest.raises(DTypeError, match=f"{name} has dtype float16, expected float32 or float64"):
             bl.minimize(lambda x: np.sum(x["w"] if isinstance(x, dict) else x), x0, GD(0.1))
+
+
+def test_a_problem_is_a_function_of_x_alone():
+    with pytest.raises(ArgumentError, match=r"x alone: missing a required argument: 'y'.*bl.FiniteSum"):
+        bl.minimize(lambda x, y: np.sum(x * y), ONES, GD(0.1))
+    with pytest.raises(ArgumentError, match="validation cannot be called with x alone"):
+        minimize(validation=lambda: 0.0)
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps, lambda run: copy.deepcopy([run])])
+def test_a_run_cannot_be_copied_but_forked_or_saved(run, duplicate):
+    with pytest.raises(StatusError, match=r"run.fork\(\) .* run.save\(path\)"):
+        duplicate(run)
+    assert run.t == 3

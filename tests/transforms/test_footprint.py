@@ -183,3 +183,15 @@ def test_strict_gears_agree_and_faults_are_found_after_computing_again() -> None
     assert len(k.profile(P, S).rows) > 100
     with pytest.raises(NonFiniteError, match=r"test_footprint\.py"):
         k.value_and_grad(P, S * 1e200)
+
+
+@pytest.mark.parametrize("remat", ["sqrt", 10**6])
+@pytest.mark.parametrize("gear", GEARS)
+def test_products_that_sum_nothing_may_wait_for_the_backward_pass(gear: Any, remat: Any) -> None:
+    def f(w: Any, v: Any) -> Any:
+        return np.tanh(w @ v * v) @ v  # v times the cotangent is a product that sums nothing
+
+    w, v = W[0], X[0]
+    plain, again = (bl.compile(f, w, v, gear=gear, remat=r).value_and_grad(w, v) for r in (None, remat))
+    assert again[0] == plain[0]
+    np.testing.assert_array_equal(again[1], plain[1])

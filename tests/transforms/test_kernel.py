@@ -184,3 +184,10 @@ def test_a_kernel_is_traced_once_per_program() -> None:
         k(X)
         k.value_and_grad(X)
     assert count[0] == 2
+
+
+def test_examples_must_be_those_that_the_function_takes():
+    with pytest.raises(ArgumentError, match=r"f cannot be called with 1 examples: missing a required argument: 'y'"):
+        bl.compile(lambda x, y: x * y, 1.0)
+    with pytest.raises(ArgumentError, match="f is a NoneType, expected a function"):
+        bl.compile(None, 1.0)

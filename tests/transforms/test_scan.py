@@ -295,6 +295,8 @@ def test_what_it_refuses(traced: bool) -> None:
         (lambda x: bl.scan(lambda c, _: (c, c), x, x, length=2), ShapeError, "xs: 3, length: 2"),
         (lambda x: bl.scan(lambda c, _: (c, c), x, {"t": x[0]}), ShapeError, "xs['t'] of scan is a number"),
         (lambda x: bl.scan(lambda c, _: (c, c), "a", x), TraceError, "a leaf of the carry of scan is a str"),
+        (lambda x: bl.scan(lambda c: (c, c), 0.0, x), ArgumentError, "the body of scan cannot be called with a carry"),
+        (lambda x: bl.scan(None, 0.0, x), ArgumentError, "the body of scan is a NoneType, expected a function"),
     ]
     for f, kind, text in cases:
         with pytest.raises(kind, match=re.escape(text)) as caught:

@@ -10,7 +10,7 @@ import pytest
 import burlab as bl
 from burlab.compiler.executable import build
 from burlab.compiler.steps import Execute
-from burlab.errors import DTypeError, IndexRangeError, NonFiniteError, ShapeError, TraceError
+from burlab.errors import ArgumentError, DTypeError, IndexRangeError, NonFiniteError, ShapeError, TraceError
 from burlab.graph import Graph, tree
 from burlab.graph.trace import trace
 from burlab.graph.verify import verify
@@ -181,6 +181,8 @@ def test_what_a_loop_refuses(wrap: Any) -> None:
         ),
         (lambda x: bl.while_loop(lambda s: np.all(s[0] > 0), lambda s: s, (x, "a")), TraceError, "while_loop is a str"),
         (lambda x: bl.while_loop(lambda s: True, lambda s: s, ()), TraceError, "without arrays"),
+        (lambda x: bl.while_loop(lambda a, b: True, lambda s: s, (x, x)), ArgumentError, "the condition of while_loop"),
+        (lambda x: bl.while_loop(lambda s: True, lambda a, b: a, (x, x)), ArgumentError, "a tuple where start is one"),
     ]
     for f, kind, text in cases:
         with pytest.raises(kind, match=re.escape(text)) as caught:
