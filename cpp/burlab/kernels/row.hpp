@@ -26,12 +26,8 @@ BURLAB_INLINE void join_halves(P& x, const P& y, std::integer_sequence<int, Lane
 }
 
 /// to[r] = the lanes of packet r, joined by halves; of eight packets, of which `rows` count.
-template <class Join, class T, class A>
-BURLAB_NOINLINE BURLAB_WIDE void join_lanes(T* to, const A (&lanes)[8][8], Int rows) {
+template <class Join, class T, class P> BURLAB_INLINE void join_lanes(T* to, P (&x)[8], Int rows) {
   constexpr auto kLanes = std::make_integer_sequence<int, 8>();
-  Packet<A, 8> x[8];
-  BURLAB_UNROLL
-  for (int i = 0; i < 8; ++i) load(x[i], lanes[i]);
   BURLAB_UNROLL
   for (int i = 0; i < 8; i += 2) join_halves<Join, 8>(x[i], x[i + 1], kLanes);
   join_halves<Join, 4>(x[0], x[2], kLanes);
@@ -85,14 +81,10 @@ BURLAB_NOINLINE BURLAB_WIDE void row_sums(T* out, const T* x, Int step, Int rows
   using A = Accumulator<T, false>;
   BURLAB_ONE_BY_ONE
   for (; rows > 0; rows -= 8, x += 8 * step, out += 8) {
-    alignas(64) A lanes[8][8];
-    BURLAB_ONE_BY_ONE
-    for (Int i = 0; i < 8 && i < rows; ++i) {
-      Packet<A, 8> sum;
-      add_row<Bytes, N, A>(sum, x + i * step);
-      store(lanes[i], sum);
-    }
-    join_lanes<Adding>(out, lanes, rows);
+    Packet<A, 8> sums[8];
+    const T* row = x;  // in short rows the compiler writes the turns out: their packets stay in registers
+    for (int i = 0; i < 8; ++i, row += i < rows ? step : 0) add_row<Bytes, N, A>(sums[i], row);
+    join_lanes<Adding>(out, sums, rows);
   }
 }
 
@@ -127,14 +119,10 @@ BURLAB_NOINLINE BURLAB_WIDE void row_extremes(T* out, const T* x, Int step, Int 
   } else {
     BURLAB_ONE_BY_ONE
     for (; rows > 0; rows -= 8, x += 8 * step, out += 8) {
-      alignas(64) T lanes[8][8];
-      BURLAB_ONE_BY_ONE
-      for (Int i = 0; i < 8 && i < rows; ++i) {
-        Packet<T, 8> best;
-        best_of_row<Largest, N>(best, x + i * step);
-        store(lanes[i], best);
-      }
-      join_lanes<Improving<Largest>>(out, lanes, rows);
+      Packet<T, 8> best[8];
+      const T* row = x;
+      for (int i = 0; i < 8; ++i, row += i < rows ? step : 0) best_of_row<Largest, N>(best[i], row);
+      join_lanes<Improving<Largest>>(out, best, rows);
     }
   }
 }
