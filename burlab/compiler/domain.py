@@ -5,7 +5,7 @@ to what is computed of it, and on to every element of its row.
 """
 
 from collections import Counter
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from typing import NamedTuple
 
 from burlab.graph import Graph, Node
@@ -54,6 +54,16 @@ TAILS = ("sum", "squares", "matvec")
 
 def _squeezed(shape: Shape) -> Shape:
     return tuple(size for size in shape if size != 1)
+
+
+def passes(nodes: Sequence[Node], domain: Domain, refs: dict[Node, Ref]) -> dict[Node, int]:
+    """In which walk over a row each node is computed; what reduces values of one walk is there before the next."""
+    found: dict[Node, int] = {}
+    for n in nodes:
+        members = [root for x in n.inputs if (root := refs[x].root) in found]
+        reduces = n.op in REDUCTIONS
+        found[n] = max((found[root] + (reduces and root.shape == domain.shape) for root in members), default=0)
+    return found
 
 
 def domains(

@@ -14,7 +14,7 @@ from burlab.graph.control import CONTROL, executions
 from burlab.graph.work import work
 
 from .control import Routine, routine
-from .domain import Domain
+from .domain import Domain, passes
 from .layout import LEAVES, Ref, dense_strides, elements, find_windows, is_whole, locate, stacked
 from .lower import DENSE_OPERANDS, JUDGE, MOVES, copy_task, is_elementwise, lower, note_kernel
 from .memory import Life, arrange, rounded
@@ -111,13 +111,17 @@ _ENDLESS = 10**9
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A step before memory is given out: what it writes and reads (roots), and what a written root may replace."""
+    """A step before memory is given out: what it writes and reads (roots), and what a written root may replace.
+
+    replaces: with the last pass over a row that reads it; passes: in which one a root is written, the first by default.
+    """
 
     work: Stage | Task | Routine
     node: Node
     writes: tuple[Node, ...]
     reads: tuple[Node, ...]
-    replaces: tuple[Node, ...]
+    replaces: Mapping[Node, int]
+    passes: Mapping[Node, int] = field(default_factory=dict[Node, int])
     result: Place | None = None  # of a copy to an output
     puts: tuple[Put, ...] = ()
 
@@ -241,7 +245,7 @@ def _outputs(graph: Graph, refs: dict[Node, Ref]) -> tuple[dict[Node, Place], li
         if ref.root.op not in LEAVES and ref.root not in homes and is_whole(ref, y):
             homes[ref.root] = place
         else:
-            copies.append(_Draft(copy_task(y, ref), y, (), (ref.root,), (), place))
+            copies.append(_Draft(copy_task(y, ref), y, (), (ref.root,), {}, result=place))
     return homes, copies
 
 
@@ -255,11 +259,11 @@ def _drafts(
         n = stage.nodes[0]
         if n.op in CONTROL:
             reads = tuple(dict.fromkeys(root for root, _ in routines[n].operands))
-            yield _Draft(routines[n], n, stage.nodes, reads, ())
+            yield _Draft(routines[n], n, stage.nodes, reads, {})
             continue
         for task in lower(n, refs, strict, n in onto):
             reads = tuple(dict.fromkeys(root for root, _ in task.operands))
-            same = tuple(r for r, at in task.operands if at == 0 and r.nbytes == n.nbytes) if task.in_place else ()
+            same = {r: 0 for r, at in task.operands if at == 0 and r.nbytes == n.nbytes and task.in_place}
             yield _Draft(task, n, (n,), reads, same)
 
 
@@ -276,7 +280,7 @@ def _with_puts(drafts: list[_Draft], refs: dict[Node, Ref], lanes: tuple[int, ..
         last = result[-1] if result else None
         if not last or not _takes(last, y, refs[y]):
             shape = () if y.size == 1 else (y.size,)
-            last = _Draft(Stage((), Domain(shape)), y, (), (), ())
+            last = _Draft(Stage((), Domain(shape)), y, (), (), {})
             result.append(last)
         reads = tuple(dict.fromkeys((*last.reads, *_remembered(y, refs))))
         result[-1] = replace(last, reads=reads, puts=(*last.puts, put))
@@ -303,19 +307,20 @@ def is_local(n: Node) -> bool:
 
 
 def _loop_draft(stage: Stage, domain: Domain, refs: dict[Node, Ref]) -> _Draft:
-    """A loop may write over an array that it reads only at the element it is about to write, in a single pass."""
-    members = set(stage.nodes)
-    reads: dict[Node, bool] = {}  # root -> whether every read of it is of the loop's own element
+    """A loop may write over an array that it reads only at the element it is about to write, or in earlier passes."""
+    turns = passes(stage.nodes, domain, refs)
+    reads: dict[Node, int] = {}
     for n in stage.nodes:
         for x in n.inputs:
             root = refs[x].root
-            if root in members or is_local(root) or (root.op == "constant" and root.size == 1):
+            if root in turns or is_local(root) or (root.op == "constant" and root.size == 1):
                 continue
-            aligned = is_whole(refs[x], x) and x.shape == domain.shape and not domain.reduced
-            reads[root] = reads.get(root, True) and aligned
+            aligned = is_whole(refs[x], x) and x.shape == domain.shape
+            reads[root] = max(reads.get(root, 0), turns[n] if aligned else _ENDLESS)
     again = any(n.op == "squares" for n in stage.nodes)  # such a loop may read everything twice
-    replaces = tuple(r for r, aligned in reads.items() if aligned and not again)
-    return _Draft(stage, stage.nodes[0], stage.nodes, tuple(reads), replaces)
+    replaces = {r: last for r, last in reads.items() if last < _ENDLESS and not again}
+    written = {n: turns[n] if n.shape == domain.shape else -1 for n in stage.nodes} if domain.reduced else {}
+    return _Draft(stage, stage.nodes[0], stage.nodes, tuple(reads), replaces, written)
 
 
 def _storing(draft: _Draft, needed: set[Node]) -> _Draft:
@@ -340,7 +345,7 @@ def _workspace(drafts: list[_Draft], places: dict[Node, Place], keep: bool) -> t
                 dies[n] = k
     number = {n: k for k, n in enumerate(born)}
     lives = [
-        Life(n.nbytes, at, dies[n], tuple(number[r] for r in drafts[at].replaces if r in number and _fits(n, r)))
+        Life(n.nbytes, at, dies[n], tuple(number[r] for r in _replaced(n, drafts[at]) if r in number))
         for n, at in born.items()
     ]
     scratch = {k: draft.work.scratch for k, draft in enumerate(drafts) if isinstance(draft.work, Routine)}
@@ -349,8 +354,11 @@ def _workspace(drafts: list[_Draft], places: dict[Node, Place], keep: bool) -> t
     return arena.nbytes, dict(zip(scratch, arena.offsets[len(lives) :], strict=True))
 
 
-def _fits(n: Node, old: Node) -> bool:
-    return n.nbytes == old.nbytes and n.itemsize == old.itemsize
+def _replaced(n: Node, draft: _Draft) -> Iterator[Node]:
+    """The arrays that are no longer read when the first element of a result is written, or only there."""
+    for old, last in draft.replaces.items():
+        if last <= draft.passes.get(n, 0) and n.nbytes == old.nbytes and n.itemsize == old.itemsize:
+            yield old
 
 
 def _step(draft: _Draft, places: dict[Node, Place], scratch: int) -> Step:

@@ -2,14 +2,15 @@
 
 A block is a few rows, so that reductions and row values of one row need not wait for those of the row before. Where
 rows that lie one behind the other are few, a block is several such strips. What a pass leaves for a later one lies in a
-buffer on the stack, b..., the row values in arrays with one element per row, r...
+buffer on the stack, b..., unless it goes to memory anyway: there it is read again. Row values lie in arrays with one
+element per row, r...
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from burlab.graph import Node
 
-from .domain import REDUCTIONS, Domain
+from .domain import REDUCTIONS, Domain, passes
 from .layout import Ref, Shape, dense_strides, grouped
 from .library import register
 from .loops import ONE_BY_ONE, Array, LoopWriter, lanes_pragma, unfit
@@ -81,15 +82,14 @@ class RowWriter(LoopWriter):
         return n.shape == self.domain.shape
 
     def _find_turns(self) -> None:
-        """In which pass each node is computed, and which values a later pass or a reduction needs from a buffer."""
-        self.turn: dict[Node, int] = {}
+        """In which pass each node is computed, and which values stay in a buffer for a later pass or a reduction."""
+        self.turn = passes(self.step.nodes, self.domain, self.plan.refs)
         self.buffered: set[Node] = set()
         for n in self.step.nodes:
             members = [root for x in n.inputs if (root := self.plan.refs[x].root) in self.number]
-            turns = (self.turn[root] + (n.op in REDUCTIONS and self._is_full(root)) for root in members)
-            self.turn[n] = max(turns, default=0)
             full = filter(self._is_full, members)
             self.buffered.update(root for root in full if not self._is_full(n) or self.turn[root] < self.turn[n])
+        self.buffered.difference_update(self.results)
 
     def nest(self) -> list[str]:
         """Loops over blocks of rows around the passes over one."""
@@ -134,6 +134,9 @@ class RowWriter(LoopWriter):
         return f"{'b' if self._is_full(n) else 'r'}{self.number[n]}"
 
     def _in_buffer(self, n: Node) -> str:
+        """Where a later pass finds a member."""
+        if self._is_full(n) and n in self.results:
+            return self._at(self.results[n])
         size = self.domain.row if self._is_full(n) else 1
         terms = [f"{self.rows * size} * q"] if self.split else []
         if size == 1 or self.flat:
@@ -172,8 +175,8 @@ class RowWriter(LoopWriter):
         root = self.plan.refs[x].root
         at = f" + {self.rows} * q" if self.split else ""
         start, step = f"b{self.number.get(root)}{at and f'{at} * {self.domain.row}'}", self.domain.row
-        if root not in self.number:
-            array = self.arrays[x]
+        if root not in self.buffered:
+            array = self.results[root] if root in self.number else self.arrays[x]
             start = "&" + array.at(self._indices(self.first_row, ["0"] * len(self.inside)), [])
             step = array.strides[self.depth - 1]
         option = str(n.op == "reduce_max").lower() if n.op != "sum" else "" if self.plan.strict else register()
@@ -192,7 +195,7 @@ class RowWriter(LoopWriter):
         return [f"  bad |= {unfit(names[n] for n in nodes if n.dtype.kind == 'f')};"] if self.plan.note else []
 
     def _stored(self, nodes: Sequence[Node], names: dict[Node, str]) -> list[str]:
-        """Members go to their buffers, and to memory."""
+        """Members go to their buffers, or to memory; row values to both."""
         kept = [n for n in nodes if n in self.buffered or not self._is_full(n)]
         lines = [f"  {self._in_buffer(n)} = {names[n]};" for n in kept]
         return [*lines, *(f"  {self._at(self.results[n])} = {names[n]};" for n in nodes if n in self.results)]

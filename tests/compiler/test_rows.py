@@ -250,3 +250,27 @@ def test_short_rows_leave_few_turns_over(monkeypatch, size, width):
 
     monkeypatch.setattr(library, "_REGISTERS", dict.fromkeys(["avx512", "avx2", "neon", "plain"], 64))
     assert f"vectorize_width({width}) " in loops.lanes_pragma(size, 4)
+
+
+def early(h):
+    e = np.exp(h)
+    return e, e / np.sum(e, axis=-1, keepdims=True)
+
+
+def late(h):
+    twice = h * 2.0
+    return twice, h + np.sum(twice, axis=-1, keepdims=True)
+
+
+@pytest.mark.parametrize(("function", "heir"), [(early, "exp"), (late, "add")])
+def test_a_result_takes_the_place_of_what_is_read_no_more(function, heir):
+    def products(a, b):
+        return tuple(y @ b for y in function(a @ b))
+
+    a, b = rng.normal(size=(8, 24)), rng.normal(size=(24, 24))
+    plan = plan_of(products, a, b)
+    (loop,) = (s for s in plan.steps if isinstance(s, Loop))
+    place = next(plan.places[n] for n in plan.graph.nodes if n.op == "contract")
+    assert [n.op for n in loop.stores if plan.places[n] == place] == [heir]
+    for got, want in zip(build(plan.graph)(a, b), products(a, b), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-11)
