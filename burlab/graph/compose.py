@@ -38,7 +38,8 @@ def softmax(x: Any, axis: Any = -1) -> Node:
     """exp x / sum exp x over axes, shifted by the largest entry."""
     a = _floating(x)
     e = apply("exp", apply("sub", a, _peak(a, axis)))
-    return apply("div", e, sum_(e, axis, keepdims=True))
+    share = apply("div", 1.0, sum_(e, axis, keepdims=True))  # one division for each sum, not for each entry
+    return apply("mul", e, share)
 
 
 def log_softmax(x: Any, axis: Any = -1) -> Node:

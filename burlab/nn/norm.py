@@ -37,7 +37,8 @@ class LayerNorm(Layer):
         check(self, x, self.weight, self.weight.shape[0])
         centred = x - np.mean(x, axis=-1, keepdims=True)
         variance = np.mean(centred * centred, axis=-1, keepdims=True)
-        y = centred / np.sqrt(variance + self.eps) * self.weight
+        # One division for the row: products are several times as fast, also in the derivative.
+        y = centred * (1 / np.sqrt(variance + self.eps)) * self.weight
         return y if self.bias is None else y + self.bias
 
 
@@ -64,4 +65,4 @@ class RMSNorm(Layer):
     def __call__(self, x: Array) -> Array:
         """x with mean square 1, then scaled."""
         check(self, x, self.weight, self.weight.shape[0])
-        return x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + self.eps) * self.weight
+        return x * (1 / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + self.eps)) * self.weight
