@@ -219,12 +219,13 @@ def _built(
     def planned(fuse: bool) -> Plan:
         def make(graph: Graph, after: After) -> Plan:
             numbers = None if fuse else laid_out
-            graph = for_loops(graph) if fuse and not (strict or check_finite) else graph
             return make_plan(
                 graph, fuse=fuse, strict=strict, watch=check_finite, onto=onto, numbers=numbers, after=after
             )
 
-        return make(graph, {}) if remat is None else rematerialized(graph, remat, make)
+        # Once: the nodes that one plan shows have to be those of the next.
+        whole = for_loops(graph) if fuse and not (strict or check_finite) else graph
+        return make(whole, {}) if remat is None else rematerialized(whole, remat, make)
 
     if gear == "compiled":
         plan = planned(fuse=True)
