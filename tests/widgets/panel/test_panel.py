@@ -76,6 +76,7 @@ def test_nothing_is_sent_while_nothing_changes_or_nobody_looks(opened):
     watch(panel, visible=False)
     panel.hear({"type": "enter", "name": "lr", "text": "0.5", "view": "a"})
     until(lambda: run.hyper["lr"] == 0.5)  # in a turn that knows of it
+    panel.hear({"type": "drawn", "tick": 99, "view": "a"})  # nothing else keeps it from sending
     run.write(10)
     time.sleep(0.5)
     assert panel.view.head.state["step"] == 3
