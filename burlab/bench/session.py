@@ -39,6 +39,7 @@ def run(
         ...
     burlab.errors.ArgumentError: there is no peer 'nobody'. Choose among: torch, jax, autograd, micrograd.
     """
+    peers = list(dict.fromkeys(peers))
     for peer in peers:
         if peer not in PEERS:
             raise ArgumentError(f"there is no peer {peer!r}. Choose among: {', '.join(PEERS)}.")

@@ -148,6 +148,8 @@ _HEADER = """\
 // Written by burlab {version}; include it in one file of a program. It needs C++20 and nothing else:
 //   g++ -std=c++20 -O2 main.cpp
 // On what CPU it runs fast is for -march to say.
+#include <cmath>
+#include <cstdint>
 {kernels}
 {library}
 {units}

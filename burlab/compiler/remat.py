@@ -8,7 +8,7 @@ copies from being computed at once.
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -47,7 +47,8 @@ def rematerialized(graph: Graph, how: Remat, make: Planner) -> Plan:
     lazy = make(graph, _deferred(plan))
     values = stored(lazy)
     if how == "sqrt":
-        return _segmented(lazy, math.ceil(math.sqrt(len(values))), make) if values else plan
+        less = _segmented(lazy, math.ceil(math.sqrt(len(values))), make) if values else plan
+        return min(plan, less, key=lambda p: p.workspace_bytes)
     least = plan
     for attempt in _attempts(plan, lazy, len(values), make):
         least = min(least, attempt, key=lambda p: p.workspace_bytes)
@@ -76,9 +77,9 @@ def _deferred(plan: Plan) -> After:
 
     Else a partial derivative would be computed in the forward pass, and be kept beside the value that it is made of.
     """
-    at, users, tokens = _positions(plan), _users(plan), _tokens(plan)
+    at, users = _positions(plan), _users(plan)
     forward = forward_of(plan.graph)
-    after: After = {}
+    firsts: dict[Node, int] = {}
     for n in reversed(plan.graph.nodes):
         if n in forward or n not in at or n.size == 1 or not is_elementwise(n):
             continue
@@ -89,9 +90,9 @@ def _deferred(plan: Plan) -> After:
             if not _is_free(root := plan.refs[x].root) and max(at[user] for user in users[root]) < first
         }
         if first - 1 > at[n] and len(ending) <= 1:  # it takes no more to wait than to be there
-            at[n] = first
-            after[n] = tokens[first - 1]
-    return after
+            at[n] = firsts[n] = first
+    tokens = _tokens(plan, set(firsts))
+    return {n: tokens[first - 1] for n, first in firsts.items()}
 
 
 def _is_free(root: Node) -> bool:
@@ -118,11 +119,11 @@ def _users(plan: Plan) -> dict[Node, list[Node]]:
     return users
 
 
-def _tokens(plan: Plan) -> list[tuple[Node, ...]]:
-    """For each step a node that stands for it, or for the last one before that has one."""
+def _tokens(plan: Plan, moved: Container[Node] = ()) -> list[tuple[Node, ...]]:
+    """For each step a node that stands for it, or for the last one before that has one; not one that is to move."""
     tokens: list[tuple[Node, ...]] = []
     for step in plan.steps:
-        own = [n for n in nodes_of(step) if n.op not in LEAVES and plan.refs[n].root is n]
+        own = [n for n in nodes_of(step) if n.op not in LEAVES and plan.refs[n].root is n and n not in moved]
         tokens.append(tuple(own[:1]) or (tokens[-1] if tokens else ()))
     return tokens
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from burlab import bench, cli
+from burlab.bench import session
 from burlab.bench.crew import Crew
 from burlab.bench.machine import describe
 from burlab.bench.page import write
@@ -106,3 +107,10 @@ def test_a_worker_passes_on_what_is_unavailable():
 
 def test_the_machine_is_described():
     assert set(describe(quick=False)) >= {"machine", "burlab", "flags", "versions", "method", "time"}
+
+
+def test_a_peer_that_is_named_twice_takes_part_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[list[str]] = []
+    monkeypatch.setattr(session, "row", lambda _case, _size, peers, _effort: seen.append(list(peers)) or [])
+    bench.run("tiny", peers=["torch", "jax", "torch"], quick=True)
+    assert seen == [["torch", "jax"]]

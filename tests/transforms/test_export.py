@@ -36,6 +36,10 @@ def scalar(a: Any, b: Any) -> Any:
     return np.exp(-a) * np.sin(a * b) ** 3 / (1.0 + b**2) + np.maximum(a, b)
 
 
+def waves(x: Any) -> Any:
+    return np.cos(x) - np.sinh(x)
+
+
 def loop(x: Any) -> Any:
     y = bl.while_loop(lambda y: np.sum(y) < 100.0, lambda y: y * 1.5 + x, x)
     return bl.cond(np.sum(y) > 1.0, np.cumsum, np.negative, y)
@@ -57,6 +61,7 @@ CASES = {
     "mlp": (mlp, P, RNG.normal(size=6), 2),
     "single": (mlp, SINGLE, RNG.normal(size=6).astype(np.float32), np.int64(3)),
     "scalar": (scalar, 0.7, -1.3),
+    "waves": (waves, RNG.normal(size=3)),
     "loop": (loop, np.array([0.5, 1.0, 2.0])),
     "sequence": (sequence, bl.nn.LSTMCell(3, 5, key=bl.random.key(1)), RNG.normal(size=(4, 3)).astype(np.float32)),
     "tables": (tables, RNG.normal(size=(9, 5)), np.array([1, 0, 8, 1])),

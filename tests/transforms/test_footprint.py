@@ -195,3 +195,34 @@ def test_products_that_sum_nothing_may_wait_for_the_backward_pass(gear: Any, rem
     plain, again = (bl.compile(f, w, v, gear=gear, remat=r).value_and_grad(w, v) for r in (None, remat))
     assert again[0] == plain[0]
     np.testing.assert_array_equal(again[1], plain[1])
+
+
+@pytest.mark.parametrize("gear", GEARS)
+def test_what_waits_does_not_wait_for_what_waits_longer(gear: Any) -> None:
+    def f(p: Any, x: Any) -> Any:
+        """A layer norm, attention, a residual and the cross-entropy of a head."""
+        mean = np.mean(x, -1, keepdims=True)
+        h = (x - mean) / np.sqrt(np.mean((x - mean) ** 2, -1, keepdims=True) + 1e-5) * p["g"] + p["b"]
+        q, k, v = (np.transpose(np.reshape(h @ p[name], (len(x), 4, 8)), (1, 0, 2)) for name in "qkv")
+        h = np.transpose(bl.softmax(q @ np.transpose(k, (0, 2, 1))) @ v, (1, 0, 2))
+        logits = (x + np.reshape(h, x.shape) @ p["out"]) @ p["head"]
+        return np.mean(bl.logsumexp(logits, -1) - logits[:, 0])
+
+    p = {"g": W[0][0], "b": W[0][1], **dict(zip(["q", "k", "v", "out", "head"], W, strict=False))}
+    kernels = (bl.compile(f, p, X[:7], argnums=(0, 1), gear=gear, remat=r) for r in (None, "sqrt"))
+    plain, again = (k.value_and_grad(p, X[:7]) for k in kernels)
+    for one, other in zip(tree.flatten(plain)[0], tree.flatten(again)[0], strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_the_root_is_not_taken_where_that_needs_more() -> None:
+    def f(w: Any, v: Any, x: Any) -> Any:
+        h = x
+        for _ in range(4):
+            h = np.tanh(w @ h + x @ v)
+        return np.sum(h**2) + np.log1p(np.sum(np.exp(w[0])))
+
+    w, v, x = RNG.normal(size=(64, 64)) / 5, RNG.normal(size=(64, 64)) / 5, RNG.normal(size=64)
+    plain, k = (bl.compile(f, w, v, x, remat=r) for r in (None, "sqrt"))
+    assert room(k) <= room(plain)
+    assert k.value_and_grad(w, v, x)[0] == plain.value_and_grad(w, v, x)[0]
