@@ -154,7 +154,7 @@ def _windows(
 
 
 def _several(name: str, size: Sizes, rank: int, least: int) -> tuple[int, ...]:
-    found = (size,) * rank if isinstance(size, int) else tuple(size)
+    found = tuple(size) if isinstance(size, (tuple, list)) else (size,) * rank
     if len(found) != rank or any(isinstance(k, bool) or not isinstance(k, int) or k < least for k in found):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
         raise ArgumentError(f"{name}={size!r} must be an integer of at least {least}, or {rank} of them.")
     return found

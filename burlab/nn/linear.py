@@ -109,6 +109,8 @@ class MLP(Layer):
         bias: bool = True,
         dtype: Any = np.float32,
     ) -> None:
+        if np.ndim(widths) != 1:
+            raise ArgumentError(f"widths={widths!r} must be a list of widths, at least two: [inputs, outputs].")
         if len(widths) < 2:
             raise ArgumentError(f"widths={list(widths)} names no layer. Pass at least two: [inputs, outputs].")
         pairs = zip(keys(key, len(widths) - 1), widths, widths[1:], strict=False)

@@ -14,7 +14,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from burlab.errors import ArgumentError, FileError
+from burlab.errors import ArgumentError, DTypeError, FileError
 from burlab.graph import tree
 from burlab.runtime.files import as_path, write_whole
 
@@ -28,8 +28,8 @@ _CHECKSUM = "burlab_sha256"
 def save_parameters(path: str | os.PathLike[str], parameters: Tree) -> None:
     """Write a model, or any tree of arrays, to a safetensors file; what was there is replaced at once or not at all.
 
-    Names are dotted paths such as `blocks.0.norm1.weight`. Raises ArgumentError where two leaves have the same, and
-    FileError where the system refuses.
+    Names are dotted paths such as `blocks.0.norm1.weight`. Raises ArgumentError where two leaves have the same,
+    DTypeError where one is of a dtype that the format does not have, and FileError where the system refuses.
 
     >>> import tempfile, burlab as bl
     >>> layer = bl.nn.Linear(2, 3, key=bl.random.key(0))
@@ -41,7 +41,11 @@ def save_parameters(path: str | os.PathLike[str], parameters: Tree) -> None:
     """
     target = as_path(path).resolve()
     arrays = _named(parameters)
-    write_whole(target, [save(arrays, metadata={_CHECKSUM: _checksum(arrays)})])
+    try:
+        content = save(arrays, metadata={_CHECKSUM: _checksum(arrays)})
+    except SafetensorError as error:
+        raise DTypeError(f"the parameters cannot be written: {error}. Convert them with .astype.") from error
+    write_whole(target, [content])
 
 
 def load_parameters(path: str | os.PathLike[str], like: Tree) -> Tree:

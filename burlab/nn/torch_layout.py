@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
+from burlab.errors import ArgumentError
 from burlab.graph import tree
 
 from .attention import Block, SelfAttention
@@ -43,6 +44,10 @@ def from_torch(model: _Model, state_dict: Mapping[str, Any]) -> _Model:
     array([[0., 2., 4.],
            [1., 3., 5.]], dtype=float32)
     """
+    if not isinstance(state_dict, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass the module
+        raise ArgumentError(
+            f"state_dict is a {type(state_dict).__name__}, expected arrays by name. Pass module.state_dict()."
+        )
     leaves, structure = tree.flatten(model)
     misfits = Misfits()
     found: list[Array] = []

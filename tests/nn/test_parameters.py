@@ -9,7 +9,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import burlab as bl
-from burlab.errors import ArgumentError, FileError, ParameterError
+from burlab.errors import ArgumentError, DTypeError, FileError, ParameterError
 from burlab.graph import tree
 
 nn = bl.nn
@@ -160,3 +160,24 @@ def test_from_torch_widens_and_takes_bfloat16() -> None:
     np.testing.assert_array_equal(layer.weight, module.weight.detach().numpy().T)
     half = nn.from_torch(nn.Linear(3, 2, key=KEY), module.bfloat16().state_dict())
     np.testing.assert_array_equal(half.bias, module.bias.detach().float().numpy())
+
+
+@pytest.mark.parametrize("leaf", ["x", np.ones(2) * 1j, np.array([object()])], ids=["str", "complex", "object"])
+def test_what_the_format_does_not_have_is_refused(leaf: Any, tmp_path: Path):
+    with pytest.raises(DTypeError, match="the parameters cannot be written"):
+        bl.save_parameters(tmp_path / "p", {"a": leaf})
+    assert not (tmp_path / "p").exists()
+
+
+def test_a_module_is_not_its_state_dict():
+    with pytest.raises(ArgumentError, match=r"expected arrays by name. Pass module.state_dict\(\)"):
+        nn.from_torch(nn.Linear(2, 3, key=KEY), nn.Linear(2, 3, key=KEY))
+
+
+def test_sizes_of_other_types_are_refused():
+    with pytest.raises(ArgumentError, match=r"window=3\.0 must be an integer of at least 1, or 2 of them"):
+        nn.Conv2d(1, 1, 3.0, key=KEY)
+    with pytest.raises(ArgumentError, match="window=None must be an integer"):
+        nn.max_pool(np.ones((1, 4)), None)
+    with pytest.raises(ArgumentError, match="widths=3 must be a list"):
+        nn.MLP(3, key=KEY)
