@@ -3,15 +3,14 @@
 Pictures go to build/screenshots; `cp build/screenshots/panel.png docs/images/` makes the one of the README again.
 """
 
-import os
 import re
 import time
-from pathlib import Path
 
 import pytest
 
+from tests.browser.panels import Panel
+
 pytestmark = pytest.mark.browser
-SHOTS = Path(os.environ.get("BURLAB_SCREENSHOTS", "build/screenshots"))
 SETUP = """
 import asyncio, time
 import numpy as np
@@ -23,60 +22,6 @@ run = bl.minimize(bl.problems.rosenbrock(), np.array([-1.2, 1.0]), bl.optim.Mome
 run
 """
 FIXED, SCHEDULED = "3e-4", "bl.optim.linear(1e-3, steps=1000)"
-
-
-class Panel:
-    """The panel that a cell shows."""
-
-    def __init__(self, notebook, cell=1):
-        self.notebook, self.page = notebook, notebook.page
-        self.root = f".jp-Notebook .jp-Cell[data-windowed-list-index='{cell}'] .burlab-panel"
-        self.page.wait_for_selector(f"{self.root} .burlab-head[data-ready]", timeout=120_000)
-        self.page.wait_for_selector(f"{self.root} .js-plotly-plot .main-svg", timeout=120_000)
-
-    def find(self, selector):
-        return self.page.locator(f"{self.root} {selector}")
-
-    def press(self, intent):
-        self.find(f"[data-intent={intent}]").click()
-
-    def fill(self, label, text):
-        field = self.find(f"[aria-label='{label}']:not([type=range])")
-        field.fill(text)
-        field.press("Enter")
-
-    @property
-    def status(self):
-        return self.find(".burlab-status span").inner_text()
-
-    @property
-    def step(self):
-        return int(self.find(".burlab-at").input_value())
-
-    def says(self, pattern, seconds=60):
-        """Wait for the status line to match."""
-        end = time.monotonic() + seconds
-        while not re.search(pattern, self.status):
-            assert time.monotonic() < end, f"{pattern!r} was never said, but {self.status!r}"
-            self.page.wait_for_timeout(30)
-
-    def shows(self, what, expression, seconds=60):
-        """Wait for something about the figure's traces and layout (JavaScript on `data`, `layout`) to be true."""
-        script = f"(e) => {{ const data = e.data, layout = e.layout; return {expression}; }}"
-        end = time.monotonic() + seconds
-        while not self.find(".js-plotly-plot").evaluate(script):
-            assert time.monotonic() < end, f"the figure never had {what}"
-            self.page.wait_for_timeout(30)
-
-    def traces(self, width):
-        """Positions of the traces with lines of this width, in the order of the plots."""
-        return self.find(".js-plotly-plot").evaluate(
-            f"e => e.data.map((t, k) => [t.line?.width, k]).filter(([w]) => w === {width}).map(([, k]) => k)"
-        )
-
-    def shot(self, name):
-        SHOTS.mkdir(parents=True, exist_ok=True)
-        self.page.locator(self.root).screenshot(path=SHOTS / f"{name}.png")
 
 
 @pytest.fixture(scope="module")
@@ -323,24 +268,6 @@ def test_displays_of_one_run_are_one_panel(panel):
     panel.notebook.kernel("life._GRACE = 10.0")
 
 
-OVERLAPS = """root => {
-  const parts = [...root.querySelectorAll('button, input, select, .burlab-status span, .burlab-readouts div, label, ' +
-    '.burlab-low, .burlab-high, .burlab-length, .burlab-total, .burlab-key span, .js-plotly-plot, .annotation')]
-    .filter(e => e.getClientRects().length).map(e => [e, e.getBoundingClientRect()]);
-  const frame = root.getBoundingClientRect(), bad = [];
-  const name = e => e.getAttribute('aria-label') || e.textContent.slice(0, 20) || e.className;
-  for (const [e, a] of parts) {
-    if (a.left < frame.left - 1 || a.right > frame.right + 1) bad.push(`${name(e)} sticks out`);
-    for (const [f, b] of parts) {
-      if (e === f || e.contains(f) || f.contains(e)) continue;
-      const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
-      if (across > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1) bad.push(`${name(e)} / ${name(f)}`);
-    }
-  }
-  return bad;
-}"""
-
-
 @pytest.mark.parametrize("panel", [SCHEDULED], indirect=True)
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
 def test_nothing_overlaps_at_any_width_in_any_theme(panel, theme):
@@ -356,7 +283,7 @@ def test_nothing_overlaps_at_any_width_in_any_theme(panel, theme):
             panel.shows("the width of the panel", wide)
             panel.page.wait_for_timeout(300)  # until it is drawn, or longer
             end = time.monotonic() + 20
-            while (bad := panel.page.locator(panel.root).evaluate(OVERLAPS)) and time.monotonic() < end:
+            while (bad := panel.overlaps()) and time.monotonic() < end:
                 panel.page.wait_for_timeout(100)
             panel.shot(f"panel_{theme.lower()}_{width}")
             assert bad == []
