@@ -133,7 +133,7 @@ class RowWriter(LoopWriter):
     def _buffer(self, n: Node) -> str:
         return f"{'b' if self._is_full(n) else 'r'}{self.number[n]}"
 
-    def _in_buffer(self, n: Node) -> str:
+    def _kept_at(self, n: Node) -> str:
         """Where a later pass finds a member."""
         if self._is_full(n) and n in self.results:
             return self._at(self.results[n])
@@ -183,8 +183,8 @@ class RowWriter(LoopWriter):
         name = "row_extremes" if n.op != "sum" else "row_sums_strict" if self.plan.strict else "row_sums"
         function = f"{name}<{option}{', ' * bool(option)}{self.domain.row}>"
         call = f"burlab::kernels::{function}({self._buffer(n)}{at}, {start}, {step}, {self._count});"
-        lines = [*self._noted([n], {n: self._in_buffer(n)})]
-        lines += [f"  {self._at(self.results[n])} = {self._in_buffer(n)};"] if n in self.results else []
+        lines = [*self._noted([n], {n: self._kept_at(n)})]
+        lines += [f"  {self._at(self.results[n])} = {self._kept_at(n)};"] if n in self.results else []
         pragma = self._row_pragma([n], [self.results[n]] if n in self.results else [])
         return [call, *([*self._for_rows(pragma), *lines, "}"] if lines else [])]
 
@@ -197,7 +197,7 @@ class RowWriter(LoopWriter):
     def _stored(self, nodes: Sequence[Node], names: dict[Node, str]) -> list[str]:
         """Members go to their buffers, or to memory; row values to both."""
         kept = [n for n in nodes if n in self.buffered or not self._is_full(n)]
-        lines = [f"  {self._in_buffer(n)} = {names[n]};" for n in kept]
+        lines = [f"  {self._kept_at(n)} = {names[n]};" for n in kept]
         return [*lines, *(f"  {self._at(self.results[n])} = {names[n]};" for n in nodes if n in self.results)]
 
     def _loads(
@@ -214,9 +214,9 @@ class RowWriter(LoopWriter):
             elif root in self.number:
                 names[x] = f"c{self.number[root]}"
                 if self._is_full(root):
-                    lines[f"  const {C_TYPES[x.dtype]} {names[x]} = {self._in_buffer(root)};"] = None
+                    lines[f"  const {C_TYPES[x.dtype]} {names[x]} = {self._kept_at(root)};"] = None
                 else:
-                    by_row[names[x]] = C_TYPES[x.dtype], self._in_buffer(root)
+                    by_row[names[x]] = C_TYPES[x.dtype], self._kept_at(root)
             elif x in self.arrays:
                 array = self.arrays[x]
                 names[x] = f"a{self.everything().index(array)}"

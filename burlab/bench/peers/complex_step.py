@@ -35,6 +35,11 @@ class Judge(Gradient):
         gradients = {name: np.asarray(self._by(x, k)) for k, name in enumerate(self._problem.names)}
         return Answer(float(self._problem.function(PLAIN, *x)), gradients)
 
+    def repeat(self, count: int) -> float:
+        """It has no time."""
+        del count
+        raise Unavailable("a complex step by each parameter only judges: it is not timed")
+
     def _by(self, x: list[float], k: int) -> float:
         moved = [complex(number, _STEP * (k == j)) for j, number in enumerate(x)]
         return float(np.imag(self._problem.function(PLAIN, *moved)) / _STEP)

@@ -1,6 +1,7 @@
 """What most tasks share."""
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import perf_counter
@@ -28,7 +29,7 @@ def timed(call: Callable[[], object]) -> float:
     return perf_counter() - start
 
 
-class Gradient:
+class Gradient(ABC):
     """A task that takes gradients and has no state that moves; a subclass computes.
 
     jit: seconds from the function to the first gradient, in a process where the engine runs already.
@@ -37,13 +38,13 @@ class Gradient:
     jit: float | None = None
     arrays: float | None = None
 
+    @abstractmethod
     def answer(self, point: int, dtype: str) -> Answer:
         """See Task."""
-        raise NotImplementedError
 
+    @abstractmethod
     def repeat(self, count: int) -> float:
         """See Task."""
-        raise NotImplementedError
 
     def moved(self) -> Mapping[str, Array] | None:
         """Nothing moves."""

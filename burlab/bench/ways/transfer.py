@@ -2,6 +2,7 @@
 
 import ctypes
 import tempfile
+from abc import abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
@@ -27,13 +28,13 @@ class Files(Gradient):
         self._folder = tempfile.TemporaryDirectory(prefix="burlab-bench-", dir=where)
         self._path: str = str(Path(self._folder.name) / "numbers.npy")
 
+    @abstractmethod
     def save(self, numbers: Any) -> None:
         """Make the file."""
-        raise NotImplementedError
 
+    @abstractmethod
     def load(self) -> Any:
         """What the file holds."""
-        raise NotImplementedError
 
     def prepared(self, numbers: Array) -> Any:
         """The numbers as this engine keeps them."""
