@@ -42,7 +42,7 @@ class Share {
   }
   /// Bytes of its open levels.
   static std::int64_t bytes_of_levels(const Summand& summand, std::int64_t slots) {
-    return summand.sums.bytes * std::bit_width(static_cast<std::uint64_t>(slots));
+    return summand.sums.bytes * static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(slots)));
   }
 
   Share(const Summand& summand, const Stream& stream, std::int64_t first, std::int64_t slots, char* memory,

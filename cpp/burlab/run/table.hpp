@@ -115,7 +115,7 @@ class Table {
 
   static std::int64_t chunk_of(std::int64_t slot) {
     if (slot >= kDoubled) return kDoublings + (slot - kDoubled) / kLargest;
-    return std::bit_width(static_cast<std::uint64_t>(slot / kFirst + 1)) - 1;
+    return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(slot / kFirst + 1))) - 1;
   }
   static std::int64_t start(std::int64_t k) {
     return k < kDoublings ? (kFirst << k) - kFirst : kDoubled + (k - kDoublings) * kLargest;
