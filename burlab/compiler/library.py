@@ -21,7 +21,6 @@ class Instance(NamedTuple):
     header: str
 
 
-_REGISTERS = {"avx512": 64, "avx2": 32}  # 16 bytes elsewhere
 _lock = threading.RLock()
 _made: set[str] = set()
 _addresses: dict[str, int] = {}
@@ -35,7 +34,7 @@ def kernel(name: str, template: str, header: str) -> Instance:
 
 def register() -> int:
     """Bytes of the widest registers of the instruction set."""
-    return _REGISTERS.get(instruction_set().name, 16)
+    return instruction_set().register
 
 
 EACH = Instance(

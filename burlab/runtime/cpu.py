@@ -11,11 +11,16 @@ from burlab.errors import ConfigurationError
 
 @dataclass(frozen=True, slots=True)
 class InstructionSet:
-    """A name (avx512, avx2, neon or plain), the CPU flags it needs, and the `target` attribute that asks for it."""
+    """A name (avx512, avx2, neon or plain), the CPU flags it needs, and the `target` attribute that asks for it.
+
+    macros: the names by which headers ask for it, and `register`, the bytes of its widest one: `numbers/isa.hpp`.
+    """
 
     name: str
     flags: tuple[str, ...]
     target: str
+    macros: tuple[str, ...]
+    register: int
 
     @property
     def pragmas(self) -> tuple[str, str]:
@@ -25,13 +30,18 @@ class InstructionSet:
         attribute = f'__attribute__((target("{self.target}")))'
         return f"#pragma clang attribute push({attribute}, apply_to=function)\n", "#pragma clang attribute pop\n"
 
+    @property
+    def definitions(self) -> str:
+        """What the compiler is told once, before any header, since a region of code defines no macro."""
+        return "".join(f"#define {name} 1\n" for name in self.macros)
+
 
 _AVX512 = ("avx512f", "avx512vl", "avx512bw", "avx512dq", "avx2", "fma")
 _KNOWN = (
-    InstructionSet("avx512", _AVX512, ",".join(_AVX512)),
-    InstructionSet("avx2", ("avx2", "fma"), "avx2,fma"),
-    InstructionSet("neon", ("asimd",), ""),  # the baseline of every 64-bit ARM: nothing to ask for
-    InstructionSet("plain", (), ""),
+    InstructionSet("avx512", _AVX512, ",".join(_AVX512), ("BURLAB_AVX512", "BURLAB_AVX2"), 64),
+    InstructionSet("avx2", ("avx2", "fma"), "avx2,fma", ("BURLAB_AVX2",), 32),
+    InstructionSet("neon", ("asimd",), "", ("BURLAB_NEON",), 16),  # every 64-bit ARM has it: nothing to ask for
+    InstructionSet("plain", (), "", ("BURLAB_PLAIN",), 16),
 )
 
 

@@ -20,6 +20,8 @@ from typing import Any
 
 from burlab.errors import ConfigurationError
 
+from .cpu import instruction_set
+
 # Everything that our headers include from the standard library: parsed before a target pragma opens, and in one go.
 _STANDARD = (
     "array atomic chrono climits cmath condition_variable cstddef cstdint cstdio cstdlib cstring limits mutex thread "
@@ -65,8 +67,10 @@ def started() -> bool:
 @cache
 def interpreter() -> Interpreter:
     """The interpreter, started by the first call (0.1 s). Raises ConfigurationError where it runs with unfit flags."""
+    chosen = instruction_set()
     with _signals_kept():
         cling = _start()
+    cling.declare(chosen.definitions)
     for folder in (header_folder(), sysconfig.get_paths()["include"]):
         cling.declare(f'#pragma cling add_include_path("{folder}")')
     cling.declare("".join(f"#include <{name}>\n" for name in _STANDARD))

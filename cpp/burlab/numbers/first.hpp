@@ -30,7 +30,7 @@ template <class T, int W> class First {
   std::int64_t count_;
 };
 
-#ifdef BURLAB_MASKED  // instruction sets with masked moves; used only inside of a region that has the set
+#if defined(BURLAB_AVX512)  // masked moves of whole registers
 template <> class First<float, 16> {
  public:
   BURLAB_INLINE explicit First(std::int64_t count) : mask_(static_cast<unsigned short>((1u << count) - 1u)) {}
@@ -58,7 +58,9 @@ template <> class First<double, 8> {
  private:
   unsigned char mask_;
 };
+#endif
 
+#if defined(BURLAB_AVX2)
 template <> class First<float, 8> {
  public:
   BURLAB_INLINE explicit First(std::int64_t count) {
@@ -92,7 +94,6 @@ template <> class First<double, 4> {
  private:
   Packet<long long, 4> mask_ = {};
 };
-
 #endif
 
 }  // namespace burlab

@@ -1,5 +1,6 @@
 #pragma once
 // Every compiler-specific word of the project lives here: what clang (Cling) and g++ spell differently.
+#include "isa.hpp"
 
 #if defined(__clang__)
 #define BURLAB_PRAGMA(text) _Pragma(#text)
@@ -11,15 +12,16 @@
 // Before a loop whose turns do not depend on each other: SIMD lanes without a run-time check for overlap.
 #define BURLAB_LANES _Pragma("clang loop vectorize(assume_safety) interleave_count(1) unroll(disable)")
 #define BURLAB_ONE_BY_ONE _Pragma("clang loop vectorize(disable) interleave(disable) unroll(disable)")
-#define BURLAB_FUSED \
-  BURLAB_PRAGMA(clang fp contract(fast))                   // first in a block: a * b + c rounds once, where the CPU can
-#define BURLAB_OPTNONE __attribute__((optnone, noinline))  // cold code: costs the just-in-time compiler least
-#define BURLAB_SMALL __attribute__((minsize, noinline))    // compiled fast, for what is called rarely
+#if !defined(BURLAB_PLAIN)
+#define BURLAB_FUSED BURLAB_PRAGMA(clang fp contract(fast))  // first in a block: a * b + c rounds once
+#endif
+#define BURLAB_OPTNONE __attribute__((optnone, noinline))   // cold code: costs the just-in-time compiler least
+#define BURLAB_SMALL __attribute__((minsize, noinline))     // compiled fast, for what is called rarely
 #define BURLAB_WIDE __attribute__((min_vector_width(512)))  // a function whose packets take whole AVX-512 registers
-#if defined(__x86_64__)
-#define BURLAB_MASKED  // masked moves of AVX2 and AVX-512 exist, whatever a region of code is compiled for
 // A packet of one register, to be put together here: else its parts are shuffled apart, and then put together.
-#define BURLAB_OPAQUE(packet) __asm__("" : "+v"(packet))
+#if defined(BURLAB_AVX2)
+#define BURLAB_OPAQUE(packet) \
+  if constexpr (sizeof(packet) <= BURLAB_REGISTER) __asm__("" : "+v"(packet))
 #endif
 #else
 #define BURLAB_BEGIN
@@ -27,12 +29,14 @@
 #define BURLAB_UNROLL _Pragma("GCC unroll 16")
 #define BURLAB_LANES _Pragma("GCC ivdep")
 #define BURLAB_ONE_BY_ONE
-#define BURLAB_FUSED
 #define BURLAB_OPTNONE __attribute__((noinline))
 #define BURLAB_SMALL __attribute__((noinline))
 #define BURLAB_WIDE
 #endif
 
+#if !defined(BURLAB_FUSED)
+#define BURLAB_FUSED
+#endif
 #if !defined(BURLAB_OPAQUE)
 #define BURLAB_OPAQUE(packet)
 #endif
