@@ -4,6 +4,7 @@ The files in `1/` were written before graphs were checked field by field; they a
 """
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -16,7 +17,6 @@ from burlab.run import file
 from tests.run.saved_cases import CASES
 from tests.written.graphs import LAYERS, PROGRAMS, arrays_of, graph_of
 
-ROOT = str(Path(__file__).parents[2])
 STEPS, MORE = 30, 5
 
 
@@ -27,7 +27,7 @@ def write(folder: Path) -> None:
     graphs: dict[str, str] = {}
     for name in PROGRAMS:
         graph = graph_of(name)
-        graphs[name] = graph.to_json().replace(ROOT, ".")
+        graphs[name] = _without_folders(graph.to_json())
         outputs = build(graph, gear="replay")(*arrays_of(name))
         answers |= {f"graph {name} {k}": np.asarray(y) for k, y in enumerate(outputs)}
     (folder / "graphs.json").write_text(json.dumps(graphs))
@@ -39,20 +39,24 @@ def write(folder: Path) -> None:
         run.step(STEPS // 2)
         place = folder / f"{name.replace(' ', '_')}.burlab"
         run.save(place)
-        _without_places(place)
+        _without_folders_in(place)
         run.step(MORE)
         answers |= {f"run {name} {k}": np.asarray(leaf) for k, leaf in enumerate(tree.flatten(run.x)[0])}
     bl.save_parameters(folder / "layers.safetensors", LAYERS)
     np.savez_compressed(folder / "answers.npz", **answers)
 
 
-def _without_places(place: Path) -> None:
-    """The same file with relative paths in its graphs."""
+def _without_folders_in(place: Path) -> None:
+    """The same file, whose graphs name no folder of the machine that wrote it."""
     document, arrays = file.read(place, "run")
     for name, array in arrays.items():
         if name.startswith("graph/"):
-            arrays[name] = np.frombuffer(array.tobytes().replace(ROOT.encode(), b"."), np.uint8)
+            arrays[name] = np.frombuffer(_without_folders(array.tobytes().decode()).encode(), np.uint8)
     file.write(place, "run", document, arrays)
+
+
+def _without_folders(text: str) -> str:
+    return re.sub(r'"origin": \["[^"]*/', '"origin": ["', text)
 
 
 if __name__ == "__main__":
