@@ -74,6 +74,11 @@ class Notebook:
         """Replace the text of a cell."""
         self.page.evaluate(f"([k, text]) => {_NOTEBOOK}.widgets[k].model.sharedModel.setSource(text)", [cell, source])
 
+    @property
+    def cells(self):
+        """The texts of all cells."""
+        return self.page.evaluate(f"() => {_NOTEBOOK}.widgets.map(cell => cell.model.sharedModel.getSource())")
+
     def kernel(self, source):
         """Run code in the last cell; gives what it printed."""
         last = self.page.evaluate(f"() => {_NOTEBOOK}.widgets.length") - 1

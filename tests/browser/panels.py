@@ -39,10 +39,22 @@ class Panel:
     def press(self, intent):
         self.find(f"[data-intent={intent}]").click()
 
-    def fill(self, label, text):
+    def type(self, label, text):
+        """Replace the text of a field key by key, as a user does."""
         field = self.find(f"[aria-label='{label}']:not([type=range])")
-        field.fill(text)
-        field.press("Enter")
+        field.click()
+        self.page.keyboard.press("Control+A")
+        self.page.keyboard.type(text)
+        assert field.input_value() == text
+
+    def enter(self, label, text):
+        self.type(label, text)
+        self.page.keyboard.press("Enter")
+
+    @property
+    def focused(self):
+        """What has the focus of the page: the name of a control, or the text of a button."""
+        return self.page.evaluate("() => document.activeElement.ariaLabel ?? document.activeElement.innerText.trim()")
 
     @property
     def status(self):

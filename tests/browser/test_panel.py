@@ -65,18 +65,18 @@ def test_step_does_one(panel):
 
 
 def test_step_n_does_as_many_as_the_field_says(panel):
-    panel.find("[aria-label='number of steps']").fill("250")
+    panel.type("number of steps", "250")
     panel.press("steps")
     panel.says("Paused at step 250$")
-    panel.fill("number of steps", "50")
+    panel.enter("number of steps", "50")
     panel.says("Paused at step 300$")
-    panel.fill("number of steps", "some")
+    panel.enter("number of steps", "some")
     panel.says("the number of steps is 'some', expected a whole number")
     panel.shows("the value", "data[1].x.length === 300")
 
 
 def test_reset_goes_back_to_the_start(panel):
-    panel.fill("number of steps", "100")
+    panel.enter("number of steps", "100")
     panel.says("Paused at step 100$")
     panel.press("reset")
     panel.says("At step 0 of 100, in the past")
@@ -88,7 +88,7 @@ def test_reset_goes_back_to_the_start(panel):
 
 
 def test_the_slider_goes_through_the_record(panel):
-    panel.fill("number of steps", "1000")
+    panel.enter("number of steps", "1000")
     panel.says("Paused at step 1,000$")
     slider = panel.find(".burlab-seek [type=range]")
     box = slider.bounding_box()
@@ -108,11 +108,11 @@ def test_the_slider_goes_through_the_record(panel):
 
 
 def test_the_field_beside_it_goes_to_a_step(panel):
-    panel.fill("number of steps", "1000")
+    panel.enter("number of steps", "1000")
     panel.says("Paused at step 1,000$")
-    panel.fill("go to step", "123")
+    panel.enter("go to step", "123")
     panel.says("At step 123 of 1,000")
-    panel.fill("go to step", "9999")
+    panel.enter("go to step", "9999")
     panel.says("Paused at step 1,000$")
 
 
@@ -130,23 +130,79 @@ def test_a_knob_turns_a_hyperparameter(panel):
 
 
 def test_a_number_can_be_entered(panel):
-    panel.fill("mu value", "0.995")
-    panel.fill("lr value", "5e-4")
+    panel.enter("mu value", "0.995")
+    panel.enter("lr value", "5e-4")
     panel.page.wait_for_function("document.querySelector(\"[aria-label='lr'][type=range]\").value > 0.5")
     assert panel.notebook.kernel("print(run.hyper['mu'], run.hyper['lr'], end='')") == "0.995 0.0005"
-    panel.fill("lr value", "fast")
+    panel.enter("lr value", "fast")
     panel.says("lr is 'fast', expected a number")
+
+
+def test_a_field_is_edited_with_the_keys_of_a_text_field(panel):
+    cells = panel.notebook.cells
+    panel.type("number of steps", "1209")
+    for key in ("ArrowLeft", "Backspace", "Home", "Delete", "End", "ArrowLeft"):
+        panel.page.keyboard.press(key)
+    panel.page.keyboard.type("5")
+    assert panel.find("[aria-label='number of steps']").input_value() == "259"
+    panel.page.keyboard.press("Enter")
+    panel.says("Paused at step 259$")
+    for label in ("number of steps", "go to step", "lr value"):
+        panel.type(label, "abddxyz")  # JupyterLab's command mode would add cells and take some away
+    assert panel.notebook.cells == cells
+
+
+def test_the_tab_key_goes_through_the_controls_and_out_again(panel):
+    panel.enter("number of steps", "9")
+    panel.says("Paused at step 9$")
+    field = panel.find("[aria-label='number of steps']")
+    field.click()
+    seen = [panel.focused]
+    for _ in range(4):
+        panel.page.keyboard.press("Tab")
+        seen.append(panel.focused)
+    expected = ["number of steps", "Step n", "Reset", "speed", "step"]
+    assert seen == expected
+    panel.page.keyboard.press("Tab")
+    assert panel.focused == "go to step"
+    panel.page.keyboard.type("4")  # what Tab comes to is selected
+    panel.page.keyboard.press("Tab")
+    assert panel.focused not in ("go to step", "step")
+    panel.says("At step 4 of 9")
+    panel.find("[aria-label='lr'][type=range]").focus()
+    order = ["lr", "lr value", "mu", "mu value"]
+    for name in order[1:]:
+        panel.page.keyboard.press("Tab")
+        assert panel.focused == name
+    panel.page.keyboard.press("Tab")
+    assert panel.focused not in order
+    panel.page.keyboard.press("Shift+Tab")
+    assert panel.focused == "mu value"
+
+
+def test_buttons_and_the_speed_answer_to_keys(panel):
+    panel.find("[data-intent=step]").focus()
+    panel.page.keyboard.press("Enter")
+    panel.says("Paused at step 1$")
+    panel.page.keyboard.press("Space")
+    panel.says("Paused at step 2$")
+    speed = panel.find("[aria-label='speed']")
+    speed.focus()
+    panel.page.keyboard.type("100 s")
+    assert speed.input_value() == "100"
+    panel.page.keyboard.press("ArrowUp")
+    assert speed.input_value() == "1000"
 
 
 @pytest.mark.parametrize("panel", [SCHEDULED], indirect=True)
 def test_a_schedule_is_taken_over_and_given_back(panel):
     button = panel.find("[aria-label='lr schedule']")
     assert button.inner_text() == "schedule"
-    panel.fill("number of steps", "500")
+    panel.enter("number of steps", "500")
     panel.says("Paused at step 500$")
     button.click()
     panel.page.wait_for_function("document.querySelector(\"[aria-label='lr schedule']\").textContent === 'by hand'")
-    panel.fill("number of steps", "100")
+    panel.enter("number of steps", "100")
     panel.says("Paused at step 600$")
     assert panel.notebook.kernel("print(run.hyper['lr'], end='')") == "0.0005"
     button.click()
@@ -170,14 +226,14 @@ def test_a_slow_speed_can_be_watched(panel):
 
 
 def test_a_knob_turned_in_the_past_branches_off(panel):
-    panel.fill("number of steps", "800")
+    panel.enter("number of steps", "800")
     panel.says("Paused at step 800$")
-    panel.fill("go to step", "200")
+    panel.enter("go to step", "200")
     panel.says("At step 200 of 800, in the past")
-    panel.fill("lr value", "1e-3")
+    panel.enter("lr value", "1e-3")
     panel.says("Paused at step 200$")
     panel.shows("the old line", "data[0].x.length > 700")
-    panel.fill("number of steps", "700")
+    panel.enter("number of steps", "700")
     panel.says("Paused at step 900$")
     panel.shows("the new line", "data[1].x.at(-1) === 899")
     assert panel.notebook.kernel("print(run.parent.length, run.hyper['lr'], end='')") == "800 0.001"
@@ -187,7 +243,7 @@ def test_a_knob_turned_in_the_past_branches_off(panel):
 
 
 def test_zooming_in_shows_every_step(panel):
-    panel.fill("number of steps", "100000")
+    panel.enter("number of steps", "100000")
     panel.says("Paused at step 100,000$")
     panel.shows("the value", "data[1].x.at(-1) === 99999")
     plot = panel.find(".nsewdrag").first
@@ -211,7 +267,7 @@ def test_zooming_in_shows_every_step(panel):
 def test_two_parameters_are_seen_on_their_way(panel):
     panel.shows("the landscape", "data.some(t => t.type === 'contour' && t.z?.length === 121)")
     panel.shows("the minimum", "data.some(t => t.name === 'minimum' && t.x[0] === 1 && t.y[0] === 1)")
-    panel.fill("number of steps", "300")
+    panel.enter("number of steps", "300")
     panel.says("Paused at step 300$")
     x = panel.notebook.kernel("print(run.x[0], end='')")
     panel.shows("the point", f"data.some(t => t.name === 'point' && t.x[0] === {x})")
@@ -249,7 +305,7 @@ def test_pausing_ends_the_wait_of_a_cell(panel):
 def test_displays_of_one_run_are_one_panel(panel):
     panel.notebook.run(2)
     second = Panel(panel.notebook, cell=2)
-    second.fill("number of steps", "40")
+    second.enter("number of steps", "40")
     panel.says("Paused at step 40$")
     second.shows("the value", "data[1].x.length === 40")
     panel.shows("the value", "data[1].x.length === 40")
@@ -272,9 +328,9 @@ def test_displays_of_one_run_are_one_panel(panel):
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
 def test_nothing_overlaps_at_any_width_in_any_theme(panel, theme):
     panel.notebook.command("apputils:change-theme", theme=f"JupyterLab {theme}")
-    panel.fill("number of steps", "900")
+    panel.enter("number of steps", "900")
     panel.says("Paused at step 900$")
-    panel.fill("go to step", "400")
+    panel.enter("go to step", "400")
     panel.says("At step 400 of 900")
     try:
         for width in (900, 1150, 1400):
@@ -293,10 +349,10 @@ def test_nothing_overlaps_at_any_width_in_any_theme(panel, theme):
 
 
 def test_a_page_loaded_anew_shows_what_is(panel):
-    panel.fill("number of steps", "600")
+    panel.enter("number of steps", "600")
     panel.says("Paused at step 600$")
-    panel.fill("go to step", "200")
-    panel.fill("mu value", "0.5")
+    panel.enter("go to step", "200")
+    panel.enter("mu value", "0.5")
     panel.says("Paused at step 200$")
     panel.notebook.reload()
     again = Panel(panel.notebook)
@@ -309,7 +365,7 @@ def test_a_page_loaded_anew_shows_what_is(panel):
 
 
 def test_a_panel_without_its_kernel_says_what_to_do(panel):
-    panel.fill("number of steps", "10")
+    panel.enter("number of steps", "10")
     panel.says("Paused at step 10$")
     assert panel.find(".burlab-gone").is_hidden()
     assert panel.page.locator(".burlab-note").first.is_hidden()

@@ -51,18 +51,21 @@ function knobRow(parent, name, send) {
     last = performance.now();
     send({ type: "slide", name, place: Number(slider.value) });
   };
-  slider.oninput = () => {
+  // Listeners, never `onkeydown = ...`: a handler set like that cancels the key where it returns false.
+  slider.addEventListener("input", () => {
     dragged = true;
     slide();
-  };
-  slider.onchange = () => {
+  });
+  slider.addEventListener("change", () => {
     dragged = false;
     last = 0; // at once: an answer to an earlier place would move the slider back before this one is sent
     slide();
-  };
-  field.onchange = () => send({ type: "enter", name, text: field.value });
-  field.onkeydown = (event) => event.key === "Enter" && field.blur();
-  schedule.onclick = () => send({ type: schedule.dataset.next, name });
+  });
+  field.addEventListener("change", () => send({ type: "enter", name, text: field.value }));
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") field.blur();
+  });
+  schedule.addEventListener("click", () => send({ type: schedule.dataset.next, name }));
 
   return (knob) => {
     low.textContent = knob.low;

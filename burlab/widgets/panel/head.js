@@ -50,6 +50,13 @@ function throttled(send, pause = 60) {
   };
 }
 
+// A listener, never `onkeydown = ...`: a handler set like that cancels the key where it returns false.
+function onEnter(field, act) {
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") act();
+  });
+}
+
 function render({ model, el }) {
   const view = Math.random().toString(36).slice(2);
   const find = (selector) => el.querySelector(selector);
@@ -74,21 +81,21 @@ function render({ model, el }) {
   };
   for (const one of el.querySelectorAll("button")) {
     const type = one.dataset.intent;
-    one.onclick = intents[type] ?? (() => send({ type }));
+    one.addEventListener("click", intents[type] ?? (() => send({ type })));
   }
-  count.onkeydown = (event) => event.key === "Enter" && intents.steps();
-  speed.onchange = () => send({ type: "speed", value: Number(speed.value) });
-  slider.oninput = () => {
+  onEnter(count, intents.steps);
+  speed.addEventListener("change", () => send({ type: "speed", value: Number(speed.value) }));
+  slider.addEventListener("input", () => {
     dragged = true;
     at.value = slider.value;
     seek(Number(slider.value));
-  };
-  slider.onchange = () => {
+  });
+  slider.addEventListener("change", () => {
     dragged = false;
     seek(Number(slider.value));
-  };
-  at.onchange = () => send({ type: "seek", step: at.value });
-  at.onkeydown = (event) => event.key === "Enter" && at.blur();
+  });
+  at.addEventListener("change", () => send({ type: "seek", step: at.value }));
+  onEnter(at, () => at.blur());
 
   function draw() {
     const state = model.get("state");

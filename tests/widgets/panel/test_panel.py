@@ -1,10 +1,12 @@
 """The life of a panel: one per run, awake while a page looks, and nothing kept alive when none does."""
 
 import gc
+import re
 import threading
 import time
 import weakref
 from itertools import pairwise
+from pathlib import Path
 
 import ipywidgets
 import numpy as np
@@ -240,3 +242,12 @@ def test_of_a_drag_the_last_place_counts():
     play = [{"type": "play"}, {"type": "pause"}, {"type": "play"}, {"type": "play"}]
     assert list(latest(play)) == play
     assert Panel.__doc__
+
+
+def test_no_view_sets_a_handler_whose_false_would_cancel_a_key():
+    """`field.onkeydown = e => e.key === "Enter" && ...` took every other key away; listeners cannot."""
+    folder = Path(module.__file__).parents[1]
+    handlers = re.compile(r"\.on[a-z]+ = |\bon[a-z]+=[\"'`]")
+    views = sorted(folder.rglob("*.js"))
+    assert len(views) >= 3
+    assert {view.name: found for view in views if (found := handlers.findall(view.read_text()))} == {}
