@@ -212,12 +212,16 @@ class LoopWriter:
                 lines.append(f"const {C_TYPES[x.dtype]} {loaded[array]} = {array.at(indices, spans)};")
             names[x] = loaded[array]
         for k, n in enumerate(self.members):
-            text = self.spelled(n, [names[x] for x in n.inputs], lanes)
+            text = self.spelled(n, [self.named(x, names) for x in n.inputs], lanes)
             names[n] = f"v{k}"
             lines.append(f"const {C_TYPES[n.dtype]} {names[n]} = {text};")
         if self.plan.note:
             lines.append(f"bad |= {unfit(names[n] for n in self.members if n.dtype.kind == 'f')};")
         return lines + self.stores(indices, spans, names)
+
+    def named(self, x: Node, names: dict[Node, str]) -> str:
+        """The variable of an operand: of what was read, or of the member whose own element it shows."""
+        return names[x] if x in names else names[self.plan.refs[x].root]
 
     def stores(self, indices: list[str], spans: list[Span], names: dict[Node, str]) -> list[str]:
         """What of an element is kept."""

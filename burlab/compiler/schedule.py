@@ -264,6 +264,4 @@ class _Scheduler:
         views = [x for x in user.inputs if self.refs[x].root is n]
         if user.op == "concatenate":
             return all(is_whole(self.refs[x], x) for x in views)
-        if not domain.reduced:
-            return all(x is n for x in views)
         return all(domain.sees(x, self.refs[x]) for x in views)

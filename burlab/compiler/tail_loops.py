@@ -190,11 +190,13 @@ class TailWriter(LoopWriter):
         steps = dense_strides(tuple(self.sizes[self.axis :]))
         at = " + ".join(i if step == 1 else f"{step} * {i}" for i, step in zip(inside, steps, strict=True))
         lines = [] if self.exact else super().stores(indices, spans, names)
-        lines += [f"{t}_next[{at}] = {names[n.inputs[0]]};" for n, t in self._sums.items()]
+        lines += [f"{t}_next[{at}] = {self.named(n.inputs[0], names)};" for n, t in self._sums.items()]
         end = self.ending
-        lines += [f"{t}{end}[l] += {names[n.inputs[0]]} * {names[n.inputs[1]]};" for n, t in self._rows.items()]
+        for n, t in self._rows.items():
+            a, b = (self.named(x, names) for x in n.inputs)
+            lines.append(f"{t}{end}[l] += {a} * {b};")
         for n, t in self._squares.items():
-            x = names[n.inputs[0]]
+            x = self.named(n.inputs[0], names)
             if self.exact or n.inputs[0].itemsize == 8:
                 lines.append(f"{t}{end}[l] += (double){x} * (double){x};")
             else:

@@ -192,6 +192,34 @@ def test_a_row_has_the_same_bits_among_any_others(function, width):
         np.testing.assert_array_equal(few, many[:k])
 
 
+def over_mean(x):
+    return np.sum(x / np.mean(x, axis=-1, keepdims=True))
+
+
+def over_norm(x):
+    return np.sum(np.tanh(x / np.sqrt(np.sum(x * x, axis=-1, keepdims=True) + 0.1)))
+
+
+def less_its_softmax(x):
+    e = np.exp(x)
+    return np.sum((x - e / np.sum(e, axis=-1, keepdims=True)) ** 3)
+
+
+@pytest.mark.parametrize("function", [over_mean, over_norm, less_its_softmax])
+@pytest.mark.parametrize("shape", [(2, 4, 1), (2, 4, 1, 1), (2, 1, 4, 1), (3, 1, 1), (2, 4, 0), (0, 4, 1), (2, 40, 1)])
+def test_axes_of_one_and_none(function, shape):
+    """A value computed in a loop is also read through a view of itself: that of a sum over an axis of size 1."""
+    X = rng.normal(size=shape) + 3.0
+    several = bl.vmap(bl.value_and_grad(function))
+    values, gradients = bl.compile(several, X)(X)
+    one = bl.compile(bl.value_and_grad(function), X[0], gear="replay") if len(X) else None
+    assert gradients.shape == X.shape
+    for k, x in enumerate(X):
+        value, gradient = one(x)
+        np.testing.assert_allclose(values[k], value, rtol=1e-13)
+        np.testing.assert_allclose(gradients[k], gradient, rtol=1e-12, atol=1e-14)
+
+
 def test_nan_and_zeros_in_rows():
     x = rng.normal(size=(6, 24))
     x[0, 3], x[1], x[2, 23], x[3, 0] = np.nan, -0.0, np.inf, -np.inf

@@ -1,6 +1,7 @@
 """Random programs over all operations and many shapes: a strategy for hypothesis. Each runs on NumPy's words alone."""
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 SHAPES = ((), (3,), (1,), (2, 3), (3, 2), (3, 1), (1, 3), (2, 1, 3), (2, 2, 2))
+SHAPES += ((4, 1), (1, 1), (1, 4, 1), (3, 1, 1), (0,), (2, 0), (0, 3))
 
 UNARY: dict[str, Callable[..., Any]] = {
     "-a": lambda np, a: -a,
@@ -45,6 +47,8 @@ UNARY: dict[str, Callable[..., Any]] = {
     "softmax": lambda np, a: (e := np.exp(a - np.max(a))) / np.sum(e),
     "argmax": lambda np, a: a * np.argmax(a),
     "[None]": lambda np, a: a[None] if a.ndim < 3 else a,
+    "[..., None]": lambda np, a: a[..., None] if a.ndim < 3 else a,
+    "squeeze": lambda np, a: np.squeeze(a),
 }
 ALONG: dict[str, Callable[..., Any]] = {
     "sum": lambda np, a, k: np.sum(a, axis=k),
@@ -70,6 +74,16 @@ ALONG: dict[str, Callable[..., Any]] = {
     "pad": lambda np, a, k: np.pad(a, [(0, int(j == k)) for j in range(a.ndim)]) if a.shape[k] < 4 else a,
     "split": lambda np, a, k: sum(np.sum(p) * (i + 1) for i, p in enumerate(np.array_split(a, 2, axis=k))) + a,
     "diff": lambda np, a, k: np.diff(a, axis=k) if a.shape[k] > 1 else a,
+    "sum keepdims": lambda np, a, k: np.sum(a, axis=k, keepdims=True),
+    "a / mean": lambda np, a, k: a / (np.mean(np.abs(a), axis=k, keepdims=True) + 0.5),
+    "a / norm": lambda np, a, k: a / np.sqrt(np.sum(a * a, axis=k, keepdims=True) + 0.25),
+    "layer norm": lambda np, a, k: (
+        (a - np.mean(a, axis=k, keepdims=True)) / np.sqrt(np.var(a, axis=k, keepdims=True) + 0.5)
+    ),
+    "logsumexp": lambda np, a, k: (
+        np.log(np.sum(np.exp(a - (m := np.max(a, axis=k, keepdims=True))), axis=k, keepdims=True)) + m
+    ),
+    "- max": lambda np, a, k: a - np.max(a, axis=k, keepdims=True),
 }
 BINARY: dict[str, Callable[..., Any]] = {
     "a + b": lambda np, a, b: a + b,
@@ -131,14 +145,14 @@ class Program:
 
 @st.composite
 def programs(draw: Any, most: int = 12) -> Program:
-    """Programs whose values stay small: what grows goes through tanh first."""
+    """Programs whose values stay small: what grows, or has no value on an empty axis, is a tanh instead."""
     shapes = tuple(draw(st.lists(st.sampled_from(SHAPES), min_size=2, max_size=2)))
     values = Program(shapes, ()).arguments()
     steps: list[Step] = []
     for _ in range(draw(st.integers(1, most))):
         step = draw(st.sampled_from(_choices(values)).flatmap(lambda row: _step(row, values)))
-        value = step(np, values)
-        if value.size > 64 or np.max(np.abs(value), initial=0.0) > 20:
+        value = _small(step, values)
+        if value is None:
             step = Step("unary", "tanh", step.operands[:1])
             value = step(np, values)
         steps.append(step)
@@ -146,11 +160,22 @@ def programs(draw: Any, most: int = 12) -> Program:
     return Program(shapes, tuple(steps))
 
 
+def _small(step: Step, values: list[Any]) -> Any:
+    """The value of a step, or None where it is large, not finite, or not defined."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            value = step(np, values)
+    except (ValueError, IndexError, RuntimeWarning):
+        return None
+    return value if value.size <= 64 and np.max(np.abs(value), initial=0.0) <= 20 else None
+
+
 def _choices(values: list[Any]) -> list[tuple[str, tuple[int, ...]]]:
     """Which tables apply to which values; the last one is used most."""
     last = len(values) - 1
     rows: list[tuple[str, tuple[int, ...]]] = [("unary", (last,)), ("unary", (0,))]
-    rows += [("along", (k,)) for k, v in enumerate(values) if v.ndim and v.size]
+    rows += [("along", (k,)) for k, v in enumerate(values) if v.ndim]
     for k, v in enumerate(values):
         a, b = values[last], v
         try:

@@ -3,16 +3,22 @@
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 import burlab as bl
+from burlab.compiler.emit import emit
+from burlab.compiler.plan import make_plan
+from burlab.compiler.products import for_loops
 from burlab.graph import Graph
+from burlab.graph.simplify import simplify
 from burlab.graph.trace import trace
 from burlab.graph.verify import verify
 from tests.engines import GEARS, assert_close, jax_or_skip, on
-from tests.graph.programs import Program, programs
+from tests.graph.programs import Program, Step, programs
 
 BOTH = (0, 1)
+# A value that a loop computes and reads again through a view of itself.
+OWN_VIEW = Program(((3, 1, 1), (0, 3)), (Step("along", "a / mean", (0,), (2,)), Step("binary", "outer", (2, 2))))
 
 
 def moves(program: Program) -> list[Any]:
@@ -84,3 +90,28 @@ def test_programs_batch(program: Program) -> None:
     got = many(*(np.stack(c) for c in zip(*rows, strict=True)))
     for k, row in enumerate(rows):
         assert_close([g[k] for g in got], list(one(*row)), 1e-12)
+
+
+@settings(max_examples=150)
+@given(programs())
+@example(OWN_VIEW)
+def test_programs_have_a_text(program: Program) -> None:
+    """Value and gradient of many points at once are planned and written in the compiled gear; compiled below."""
+    rows = [program.arguments(seed) for seed in range(2)]
+    many = tuple(np.stack(column) for column in zip(*rows, strict=True))
+    graph = trace(bl.vmap(bl.value_and_grad(on(np, program), BOTH)), many).graph
+    assert emit(make_plan(for_loops(simplify(graph)), fuse=True, strict=False)).text
+
+
+@settings(max_examples=8)
+@given(programs())
+@example(OWN_VIEW)
+def test_programs_in_a_finite_sum_equal_jaxs(program: Program) -> None:
+    """The second argument is a sample: value and gradient of the mean, and each sample's gradient, in tiles."""
+    jax = jax_or_skip()
+    rows = [program.arguments(seed) for seed in range(5)]
+    x, data = rows[0][0], np.stack([row[1] for row in rows])
+    theirs = jax.jit(jax.vmap(jax.value_and_grad(on(jax.numpy, program)), (None, 0)))(x, data)
+    problem = bl.FiniteSum(on(np, program), data, tile=2)
+    assert_close(problem.value_and_grad(x), tuple(np.mean(y, axis=0) for y in theirs), 1e-9)
+    assert_close(problem.per_sample_grads(x, np.arange(5)), theirs[1], 1e-9)

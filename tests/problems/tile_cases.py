@@ -87,6 +87,15 @@ def masked(p, a, b):
     return np.sum((w @ b) ** 2) + np.sum(np.max(np.exp(p["u"]) + a[:, None], axis=1) ** 2)
 
 
+def one_feature(p, a, b):
+    """A norm over a last axis of size 1, which is all gain and bias, and softmax over another."""
+    h = a[:, None] * p["w"]
+    m = h - np.mean(h, axis=-1, keepdims=True)
+    h = h + m / np.sqrt(np.mean(m**2, axis=-1, keepdims=True) + 1e-5) * p["gain"] + p["bias"]
+    z = np.exp(h - np.max(h, axis=-1, keepdims=True))
+    return np.sum((h / np.mean(h**2 + 1.0, axis=-1, keepdims=True) + z / np.sum(z, axis=-1, keepdims=True) - b) ** 2)
+
+
 _TOKENS = _rng.integers(0, 11, (_N, 6))
 CASES: dict[str, tuple[Any, Any, Any]] = {
     "scalars": (scalars, _normal(3), (_normal(_N), _normal(_N))),
@@ -120,6 +129,11 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
         masked,
         {"w": _normal(5, 7), "v": _normal(5, 7), "u": _normal(5, 400)},
         (_normal(_N, 5), _normal(_N, 7)),
+    ),
+    "one feature": (
+        one_feature,
+        {"w": np.array([[0.7]]), "gain": np.array([1.3]), "bias": np.array([0.2])},
+        (_rng.normal(size=(_N, 4)), _rng.normal(size=_N)),
     ),
     "searched": (searched, _normal(5), (_normal(_N, 5), _normal(_N))),
     "noisy": (noisy, _normal(5), (_normal(_N, 5), _normal(_N))),
