@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from burlab.graph import Node
 from burlab.graph.origin import short_place
+from burlab.runtime.quoting import comment, without_comments
 
 from .descriptors import Descriptor, descriptors_of
 from .domain import TAILS
@@ -34,11 +35,6 @@ class Source:
     def bare(self) -> str:
         """The text without comments, equal for equal computations."""
         return without_comments(self.text)
-
-
-def without_comments(text: str) -> str:
-    """Generated text that is the same wherever the user's lines are."""
-    return "\n".join(line.partition("  // ")[0] for line in text.splitlines())
 
 
 LAP = Instance(
@@ -111,14 +107,14 @@ class _Emitter:
         index = self.plan.graph.index[step.node]
         if step.may_fail:
             call = f"if (const std::int64_t s = {call}) return s | {index << 8}"
-        self.lines.append(f"{call};  // {_comment(self.plan, [step.node])}")
+        self.lines.append(f"{call};{_comment(self.plan, [step.node])}")
 
     def execute(self, step: Execute) -> None:
         """A call of a function that runs sub-graphs, with the addresses of what it reads and writes."""
         self.calls[step.kernel] = None
         place = f"{self.shape(Descriptor(step.descriptor))}, r, a, {step.scratch.plus(step.table).pointer}"
         self.lines += (
-            f"{{  // {_comment(self.plan, step.nodes)}",
+            f"{{{_comment(self.plan, step.nodes)}",
             f"  void* const r[] = {{{', '.join(p.pointer for p in step.results)}}};",
             f"  const void* const a[] = {{{', '.join(p.pointer for p in step.operands)}}};",
             f"  if (const std::int64_t s = {step.kernel.symbol}({place})) return s;",
@@ -135,7 +131,7 @@ class _Emitter:
             arguments = [self.scalar(x) for x in n.inputs]
             name = self.names[n] = f"v{self.plan.graph.index[n]}"
             kind = C_TYPES[n.dtype] if self.timed else f"const {C_TYPES[n.dtype]}"
-            self.lines.append(f"{kind} {name} = {self.spelled(n, arguments)};  // {_line(n)}")
+            self.lines.append(f"{kind} {name} = {self.spelled(n, arguments)};{comment(_line(n))}")
         if self.timed:  # what is computed between two looks at the clock has to stay there
             self.lines.extend(f'__asm__ volatile("" : "+m"({self.names[n]}));' for n in nodes)
         if self.plan.note:
@@ -192,7 +188,7 @@ class _Emitter:
         call = f"{name}({', '.join(argument for *_, argument in writer.parameters)})"
         if self.plan.note:
             call = f"{self.noted} |= {call}"
-        self.lines.append(f"{call};  // {list(step.shape)} {_comment(self.plan, step.nodes)}")
+        self.lines.append(f"{call};{_comment(self.plan, step.nodes, step.shape)}")
 
 
 _ARITHMETIC = "#pragma float_control(precise, on, push)\n#pragma clang fp contract(off)\n"
@@ -201,7 +197,7 @@ _ARITHMETIC = "#pragma float_control(precise, on, push)\n#pragma clang fp contra
 def _head(plan: Plan) -> str:
     memory = ", ".join(f"{count} bytes of {name}" for name, count in plan.memory.items())
     return (
-        f"  // {len(plan.graph.nodes)} nodes, {memory}\n"
+        f"{comment(f'{len(plan.graph.nodes)} nodes, {memory}')}\n"
         'extern "C" std::int64_t @unit_run(const void* context, const void* const* in, void* const* out,'
         " void* workspace) noexcept {\n"
         "  const auto shapes = ((const std::int64_t* const* const*)context)[0];\n"
@@ -210,11 +206,12 @@ def _head(plan: Plan) -> str:
     )
 
 
-def _comment(plan: Plan, nodes: Iterable[Node]) -> str:
-    """What is computed, and the user's lines."""
+def _comment(plan: Plan, nodes: Iterable[Node], shape: tuple[int, ...] | None = None) -> str:
+    """What is computed, over which shape, and the user's lines."""
     nodes = list(nodes)
     lines = dict.fromkeys(line for n in nodes if (line := _line(n)))
-    return ", ".join([" ".join(f"%{plan.graph.index[n]} {n.op}" for n in nodes), *lines])
+    over = "" if shape is None else f"{list(shape)} "
+    return comment(", ".join([over + " ".join(f"%{plan.graph.index[n]} {n.op}" for n in nodes), *lines]))
 
 
 def _line(n: Node) -> str:

@@ -2,9 +2,7 @@
 
 import inspect
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,11 +12,13 @@ from burlab.graph import Graph, Node, tree
 from burlab.graph.simplify import simplify
 from burlab.graph.trace import Spec, Static, argument_names, specs_of, trace
 from burlab.runtime.coerce import Array, ArraySpec, coerce_input
+from burlab.runtime.files import as_path, make_folder, write_whole
 
 from .executable import build
 from .export import header, main
 from .footprint import footprint
 from .function import Program, as_input
+from .identifier import identifier
 from .plan import Plan, make_plan
 from .profile import Profile, profile
 
@@ -165,7 +165,7 @@ class Kernel:
 
     def to_cpp(self) -> str:
         """One C++20 header with what `value_and_grad` computes (or the value), which needs no burlab: see `export`."""
-        return header(self._exported(), *self._faces(), self._identifier())
+        return header(self._exported(), *self._faces(), identifier(self.__name__))
 
     def export(self, folder: "str | os.PathLike[str]", *args: Any) -> None:
         """Write standalone C++ into a folder: `<name>.hpp`, see `to_cpp`, and `main.cpp`.
@@ -176,11 +176,11 @@ class Kernel:
         """
         arrays = self._arrays(args or self._examples)
         results = [np.asarray(y) for y in self._main.executable(*arrays)]
-        name, place = self._identifier(), Path(folder)
+        name, place = identifier(self.__name__), as_path(folder)
         text = self.to_cpp()
-        place.mkdir(parents=True, exist_ok=True)
-        (place / f"{name}.hpp").write_text(text, encoding="utf-8")
-        (place / "main.cpp").write_text(main(name, arrays, results), encoding="utf-8")
+        make_folder(place)
+        write_whole(place / f"{name}.hpp", [text.encode()])
+        write_whole(place / "main.cpp", [main(name, arrays, results).encode()])
 
     def _exported(self) -> Plan:
         plan = self._main.executable.plan
@@ -189,9 +189,6 @@ class Kernel:
     def _faces(self) -> tuple[tuple[ArraySpec, ...], tuple[ArraySpec, ...]]:
         executable = self._main.executable
         return executable.inputs, executable.outputs
-
-    def _identifier(self) -> str:
-        return self.__name__ if re.fullmatch(r"[A-Za-z]\w*", self.__name__, re.ASCII) else "kernel"
 
     @property
     def _main(self) -> Program:

@@ -140,7 +140,8 @@ def _squares(n: Node, refs: Refs) -> list[Task]:
 
 def _map(n: Node, refs: Refs) -> list[Task]:
     """An elementwise operation by itself, for replay."""
-    made = _map_kernel(n.op, has_lanes(n), rule(n), n.dtype, tuple([x.dtype for x in n.inputs]))
+    struct = "" if n.op == "convert" else rule(n)
+    made = _map_kernel(n.op, has_lanes(n), struct, n.dtype, tuple([x.dtype for x in n.inputs]))
     return [Task(made, (n.size,), _dense(n, refs), in_place=True)]
 
 

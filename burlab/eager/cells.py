@@ -11,6 +11,7 @@ from typing import Any
 
 from burlab.errors import ArgumentError, CompileError
 from burlab.runtime import compile_text, reflect
+from burlab.runtime.quoting import line_directive
 from burlab.runtime.wait import shielded
 
 from .cell_function import CellFunction
@@ -35,6 +36,8 @@ class Cells:
         >>> Cells().run("Value twice(Value x) { return 2 * x; }")["twice"](Value(3.0)).data
         6.0
         """
+        if "\0" in text or text.encode("utf-8", "ignore").decode() != text:
+            raise CompileError(f"{name}: the text holds a null or half a character, which no C++ has. Leave it out.")
         compile_text(self._includes(text, name), ("burlab/python/cell.hpp",))
         scope = [*self._scope, f"cell_{len(self._scope)}"]
         opening = " ".join(f"namespace {part} {{" for part in scope)
@@ -42,7 +45,8 @@ class Cells:
         # The check stands on the line after the last: a brace that was left open is found there, not at our own text.
         check = "namespace every_brace_above_is_closed {}"
         body = _INCLUDE.sub("", _without_static(text)).rstrip()
-        shielded(lambda: self._compile(f'{opening}\n#line 1 "{name}"\n{body}\n{check}\n{"}" * len(scope)}\n', scope))
+        whole = f"{opening}\n{line_directive(1, name)}{body}\n{check}\n{'}' * len(scope)}\n"
+        shielded(lambda: self._compile(whole, scope))
         return _definitions(scope, text)
 
     def _compile(self, text: str, scope: list[str]) -> None:
@@ -52,8 +56,8 @@ class Cells:
 
     def _includes(self, text: str, name: str) -> str:
         """The cell's `#include` lines by themselves, for they must not stand inside a namespace."""
-        lines = [f'#line {text[: m.start()].count(chr(10)) + 1} "{name}"\n{m[0]}\n' for m in _INCLUDE.finditer(text)]
-        return "".join(lines)
+        found = ((text[: m.start()].count("\n") + 1, m[0]) for m in _INCLUDE.finditer(text))
+        return "".join(f"{line_directive(number, name)}{line}\n" for number, line in found)
 
 
 def _without_static(text: str) -> str:

@@ -6,12 +6,14 @@ result of tanh and gives 1 - y^2; `tanh'0'1` is the derivative of that by y. In 
 """
 
 import ctypes
+import re
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from burlab import runtime
+from burlab.errors import GraphError
 
 _COMPUTED, _CONSTANT, _ARGUMENT = range(3)  # burlab::Form::Kind
 
@@ -58,7 +60,17 @@ class _CForms(ctypes.Structure):
     _fields_ = (("partial", _CForm * 8),)
 
 
+class Parsed(NamedTuple):
+    """A name taken apart: `tanh'0'1` is the operation tanh and the arguments 0, 1 that it is differentiated by."""
+
+    row: ScalarOp
+    by: tuple[int, ...]
+
+
+_NAME = re.compile(r"([a-z][a-z0-9_]*)((?:'[0-7])*)")
+_MOST = 8  # arguments of what is differentiated: `Forms` has room for as many partials
 _ops: dict[str, ScalarOp] = {}
+_parsed: dict[str, Parsed] = {}
 _partials: dict[str, tuple[Partial, ...]] = {}
 _lock = threading.RLock()
 
@@ -78,14 +90,38 @@ def scalar_ops() -> dict[str, ScalarOp]:
     return _ops
 
 
+def parsed(name: str) -> Parsed:
+    """The operation and the arguments that a name says. Raises GraphError where the table gives it no meaning.
+
+    >>> parsed("tanh'0'1").by
+    (0, 1)
+    """
+    if name not in _parsed:
+        words = _NAME.fullmatch(name)
+        row = scalar_ops().get(words[1]) if words else None
+        if words is None or row is None:
+            raise GraphError(f"{name!r} is no operation that this burlab has.")
+        by = tuple(map(int, words[2].split("'")[1:]))
+        if by and not (row.differentiable and _counted(row, by)):
+            raise GraphError(f"{name!r} is no derivative: {row.name} has none of that order or by that argument.")
+        _parsed[name] = Parsed(row, by)
+    return _parsed[name]
+
+
+def _counted(row: ScalarOp, by: tuple[int, ...]) -> bool:
+    """Whether every order has the argument that it is taken by; a mask is none to differentiate by."""
+    there = all(k < row.arity + order for order, k in enumerate(by))
+    return there and row.arity + len(by) <= _MOST + 1 and not (row.name == "where" and 0 in by)
+
+
 def arity(name: str) -> int:
     """Number of arguments of an operation or of a partial, whose last argument is the result of what it derives from.
 
     >>> arity("tanh'0'1")
     3
     """
-    base, *indices = name.split("'")
-    return scalar_ops()[base].arity + len(indices)
+    row, by = parsed(name)
+    return row.arity + len(by)
 
 
 def partials(name: str) -> tuple[Partial, ...]:
@@ -121,15 +157,15 @@ def is_mask(name: str) -> bool:
 
 
 def cpp_type(name: str) -> str:
-    """The C++ struct of an operation, as a member of namespace burlab::ops.
+    """The C++ struct of an operation, as a member of namespace burlab::ops. Raises GraphError for other names.
 
     >>> cpp_type("tanh'0'1")
     'D<burlab::ops::D<burlab::ops::Tanh, 0>, 1>'
     """
-    base, *indices = name.split("'")
-    text = "".join(word.capitalize() for word in base.split("_"))
+    row, by = parsed(name)
+    text = "".join(word.capitalize() for word in row.name.split("_"))
     text = {"Isfinite": "IsFinite", "Isnan": "IsNan"}.get(text, text)
-    for index in indices:
+    for index in by:
         text = f"D<burlab::ops::{text}, {index}>"
     return text
 

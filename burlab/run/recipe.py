@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from burlab import __version__
-from burlab.compiler.emit import without_comments
 from burlab.errors import FileError
 from burlab.graph import tree
 from burlab.optim.rule import Rule
@@ -17,6 +16,7 @@ from burlab.problems.numbers import whole
 from burlab.problems.point import Point
 from burlab.problems.sampling import Sampling, Stream, drawn
 from burlab.runtime.cpu import instruction_set
+from burlab.runtime.quoting import without_comments
 
 from . import structure
 from .graphs import GraphReader, GraphWriter, Schedule, Specs

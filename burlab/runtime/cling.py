@@ -15,6 +15,7 @@ from burlab.errors import CompileError
 
 from .cpu import instruction_set
 from .interpreter import interpreter
+from .quoting import escaped, include, line_directive
 from .wait import shielded
 
 _lock = threading.RLock()
@@ -22,42 +23,42 @@ _declared: dict[str, str] = {}  # unit text -> namespace
 _included: set[str] = set()
 
 
-def declare(body: str, include: Sequence[str] = (), *, name: str = "input") -> str:
+def declare(body: str, headers: Sequence[str] = (), *, name: str = "input") -> str:
     """Compile C++ once and give the namespace it lives in; a text seen before costs a dictionary look-up.
 
     body: C++ source; `@unit` in it stands for the namespace, so `extern "C" int @unit_run()` gets a name of its own.
-    include: headers of burlab, such as `"burlab/ops/table.hpp"`. name: what compiler messages call the text.
+    headers: of burlab, such as `"burlab/ops/table.hpp"`. name: what compiler messages call the text.
     Raises CompileError with the compiler's message; everything declared before stays usable.
     """
-    text = "\n".join((*include, name, body))
+    text = "\n".join((*headers, escaped(name), body))
     if text not in _declared:
-        shielded(lambda: _declare(text, body, include, name))
+        shielded(lambda: _declare(text, body, headers, name))
     return _declared[text]
 
 
-def _declare(text: str, body: str, include: Sequence[str], name: str) -> None:
+def _declare(text: str, body: str, headers: Sequence[str], name: str) -> None:
     with _lock:
         if text not in _declared:
             unit = "burlab_" + hashlib.sha256(text.encode()).hexdigest()[:16]
-            _compile_all(f'namespace {unit} {{\n#line 1 "{name}"\n{body.replace("@unit", unit)}\n}}\n', include)
+            _compile_all(f"namespace {unit} {{\n{line_directive(1, name)}{body.replace('@unit', unit)}\n}}\n", headers)
             _declared[text] = unit
 
 
-def compile_text(text: str, include: Sequence[str] = ()) -> None:
+def compile_text(text: str, headers: Sequence[str] = ()) -> None:
     """Hand text to the compiler as it is, for this CPU's instruction set. Use `declare` unless it must not be wrapped.
 
     Headers are compiled by themselves first: a header that came in with a text that fails would be lost with it, and
     `#pragma once` would keep it from ever coming back.
     """
-    shielded(lambda: _compile_all(text, include))
+    shielded(lambda: _compile_all(text, headers))
 
 
-def _compile_all(text: str, include: Sequence[str]) -> None:
+def _compile_all(text: str, headers: Sequence[str]) -> None:
     with _lock:
-        for header in include:
+        for header in headers:
             if header not in _included:
                 _included.add(header)
-                _compile(f'#include "{header}"\n')
+                _compile(include(header))
         _compile(text)
 
 

@@ -22,6 +22,14 @@ def as_path(path: Any) -> Path:
     return Path(name)
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and those around it, unless it is there. Raises FileError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"the folder {folder} cannot be made: {error.strerror}. Give another one.") from error
+
+
 def pieces(raw: memoryview) -> Iterator[memoryview]:
     """A few milliseconds of work at a time, so that an interrupt is heard."""
     return (raw[k : k + _PIECE] for k in range(0, len(raw), _PIECE))

@@ -21,6 +21,7 @@ from typing import Any
 from burlab.errors import ConfigurationError
 
 from .cpu import instruction_set
+from .quoting import literal
 
 # Everything that our headers include from the standard library: parsed before a target pragma opens, and in one go.
 _STANDARD = (
@@ -72,7 +73,7 @@ def interpreter() -> Interpreter:
         cling = _start()
     cling.declare(chosen.definitions)
     for folder in (header_folder(), sysconfig.get_paths()["include"]):
-        cling.declare(f'#pragma cling add_include_path("{folder}")')
+        cling.declare(f"#pragma cling add_include_path({literal(str(folder))})")
     cling.declare("".join(f"#include <{name}>\n" for name in _STANDARD))
     cling.declare('#pragma clang diagnostic ignored "-Wpragma-clang-attribute"')  # a region may be empty
     if not cling.declare("static_assert(__cplusplus >= 202002L);")[0]:

@@ -11,7 +11,7 @@ import pytest
 
 import burlab as bl
 from burlab import demo
-from burlab.errors import ShapeError
+from burlab.errors import ArgumentError, FileError, ShapeError
 
 RNG = np.random.default_rng(0)
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
@@ -115,3 +115,25 @@ def test_it_knows_no_folder_of_ours_and_checks_its_arguments(tmp_path: Path) -> 
     with pytest.raises(ShapeError):
         k.export(tmp_path, np.ones(3), 1.0)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["double", "main", "std", "near", "gamma", "a b", "x\n#error", "café", "_x", ""])
+def test_a_name_that_cpp_has_no_use_for_becomes_kernel(name: str, tmp_path: Path) -> None:
+    def f(x: Any) -> Any:
+        return x * 2
+
+    f.__name__ = name
+    k = bl.compile(f, 1.0)
+    k.export(tmp_path, 3.0)
+    assert (tmp_path / "kernel.hpp").exists()
+    assert compile_and_run(tmp_path).returncode == 0
+
+
+def test_arguments_of_any_name_and_folders_that_cannot_be(tmp_path: Path) -> None:
+    k = bl.compile(lambda p: p['a\n"\\ #error'] * 2, {'a\n"\\ #error': 1.0})
+    assert "#error" not in k.to_cpp()
+    (tmp_path / "file").touch()
+    with pytest.raises(FileError, match="cannot be made"):
+        k.export(tmp_path / "file" / "x")
+    with pytest.raises(ArgumentError, match="null character"):
+        k.export("a\0b")

@@ -33,6 +33,7 @@ def test_a_graph_computes_what_it_did(folder: Path, name: str) -> None:
         near(y, answers, f"graph {name} {k}")
 
 
+@pytest.mark.filterwarnings("ignore:.*comes from another version of burlab or another kind of CPU")
 @pytest.mark.parametrize("folder", VERSIONS, ids=lambda f: f.name)
 @pytest.mark.parametrize("name", CASES)
 def test_a_run_goes_on_where_it_stood(folder: Path, name: str) -> None:
