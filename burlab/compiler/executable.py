@@ -15,7 +15,7 @@ from burlab.graph.batch import batch
 from burlab.graph.simplify import simplify
 from burlab.runtime.coerce import Array, ArraySpec
 from burlab.runtime.garbage import uncollected
-from burlab.runtime.gate import Function, Slow, gate_is_open, make_callable, pointers
+from burlab.runtime.gate import Face, Function, Slow, gate_is_open, make_callable, pointers
 from burlab.runtime.status import Status, split
 
 from . import library
@@ -104,9 +104,10 @@ class Executable:
         self.__call__ = self.gate()
         return self(*arrays, out=out)
 
-    def gate(self, **options: Any) -> Callable[..., Any]:
+    def gate(self, fallback: Callable[..., Any] | None = None, **options: Any) -> Callable[..., Any]:
         """A builtin function of the arrays; options: those of `runtime.gate.make_callable`."""
-        return make_callable(self.slow, releases=self.plan.work > _LONG, **options)
+        face, releases = Face(self.inputs, self.outputs), self.plan.work > _LONG
+        return make_callable(self.function, face, fallback or self.slow, releases=releases, **options)
 
     def error(self, outcome: int) -> BurlabError:
         """The exception for an outcome of the C++ function that is not 0."""

@@ -12,14 +12,16 @@ from burlab.compiler.executable import Executable, build
 from burlab.graph import Graph, tree
 from burlab.graph.simplify import simplify
 from burlab.graph.trace import trace
+from burlab.runtime.coerce import ArraySpec
+from burlab.runtime.gate import Face, Function, make_callable
 from burlab.runtime.status import Status
 from burlab.runtime.wait import SLICE
 
 from .blocks import Layout, at, integers
 from .data import Data
 from .point import Array
-from .sampling import Stream
-from .summand import PREPARED, Block, CKernel, SumCall, Summand, sum_doors
+from .sampling import Sampling, Stream
+from .summand import PREPARED, Block, CKernel, MeanKernel, SumCall, Summand, mean_address, sum_doors
 from .tiles import UNTOLD, Tile, Told
 from .tiling import Tiling, Tilings
 
@@ -87,6 +89,22 @@ class SampleKernel:
         block = np.empty(self.layout.nbytes, np.uint8)
         self._call("sum", self.summand(int(stream.batch)), fixed, stream, key, threads, block, between)
         return tree.unflatten(self.structure, self.layout.views(block))
+
+    def gate(self, stream: Stream, threads: int, fallback: Callable[..., Any]) -> Callable[..., Any]:
+        """`mean` for batches of one size as a builtin function of arrays, which gives a tuple of them.
+
+        Its arguments: the leaves that samples share, indices where the stream is listed, the key of a stochastic loss.
+        """
+        summand = self.summand(int(stream.batch))
+        kernel = MeanKernel(summand, stream, threads)
+        function = Function(mean_address(), lambda _: ctypes.addressof(kernel), 0, (self, kernel), loops=True)
+        inputs = [ArraySpec(n.shape, n.dtype, "x") for n in self.graph.inputs[: self._fixed]]
+        if stream.sampling == Sampling.listed:
+            inputs.append(ArraySpec((int(stream.batch),), np.dtype(np.int64), "indices"))
+        if self.keyed:
+            inputs.append(ArraySpec((2,), np.dtype(np.uint64), "key"))
+        outputs = [ArraySpec(n.shape, n.dtype, "result") for n in self.graph.outputs]
+        return make_callable(function, Face(inputs, outputs), fallback, releases=True, takes_out=False)
 
     def rows(self, fixed: Sequence[Array], stream: Stream, key: Any) -> tree.Tree:
         """The outputs for every sample of a batch, stacked along a new first axis."""
@@ -196,3 +214,7 @@ class SampleKernel:
         if self.data.arrays:
             error.add_note(f"In sample {sample} of the data.")
         return error
+
+
+Kernels = tuple[SampleKernel, SampleKernel | None]
+"""Over samples, and the regularizer's if there is one."""

@@ -11,6 +11,7 @@ from burlab.graph import tree
 from burlab.graph.calling import check_takes
 
 from .data import Data
+from .direct import Direct
 from .numbers import whole
 from .oracle import Oracle, takes_key
 from .point import Array, Point, as_point, like_point
@@ -84,17 +85,17 @@ class FiniteSum:
 
     def value(self, x: Tree, indices: Any = None, *, key: Any = None) -> Any:
         """f(x), or the mean over the samples `indices` plus the regularizer."""
-        return self._mean("value", [as_point(x, "x")], indices, key)[0][()]
+        return self._mean("value", (x,), indices, key)[0][()]
 
     def grad(self, x: Tree, indices: Any = None, *, key: Any = None) -> Tree:
         """The gradient of f at x, or of the mean over the samples `indices`, in x's structure."""
         if self.oracle.told.remat is not None:  # which is for kernels that give the value first
             return self.value_and_grad(x, indices, key=key)[1]
-        return self._mean("grad", [as_point(x, "x")], indices, key)[0]
+        return self._mean("grad", (x,), indices, key)[0]
 
     def value_and_grad(self, x: Tree, indices: Any = None, *, key: Any = None) -> tuple[Any, Tree]:
         """Value and gradient together, for the price of the gradient."""
-        value, gradient = self._mean("value_and_grad", [as_point(x, "x")], indices, key)
+        value, gradient = self._mean("value_and_grad", (x,), indices, key)
         return value[()], gradient
 
     def per_sample_grads(self, x: Tree, indices: Any = None, *, key: Any = None) -> Tree:
@@ -109,23 +110,34 @@ class FiniteSum:
 
     def grad_difference(self, x: Tree, y: Tree, indices: Any = None, *, key: Any = None) -> Tree:
         """grad(x) - grad(y) over the same samples: the correction of variance-reduced methods."""
-        point = as_point(x, "x")
-        return self._mean("grad_difference", [point, like_point(y, point, "y")], indices, key)[0]
+        return self._mean("grad_difference", (x, y), indices, key, "y")[0]
 
     def partial_grad(self, x: Tree, coordinates: Any, indices: Any = None, *, key: Any = None) -> Array:
         """Some entries of the gradient, shape (k,): those at `coordinates` of the vector of all leaves in order."""
         point = as_point(x, "x")
         chosen = as_indices(coordinates, sum(leaf.size for leaf in point.leaves), "coordinates", "entries of x")
-        return self._mean("partial_grad", [point, Point([chosen], tree.flatten(chosen)[1])], indices, key)[0]
+        shared = [point, Point([chosen], tree.flatten(chosen)[1])]
+        stream, _list = self._stream(indices)
+        return self.oracle.mean("partial_grad", shared, stream, self._key(key), self.threads)[0]
 
     def hvp(self, x: Tree, v: Tree, indices: Any = None, *, key: Any = None) -> Tree:
         """The Hessian of f at x times v, which has x's structure and shapes; no matrix is formed."""
-        point = as_point(x, "x")
-        return self._mean("hvp", [point, like_point(v, point, "v")], indices, key)[0]
+        return self._mean("hvp", (x, v), indices, key, "v")[0]
 
-    def _mean(self, question: str, shared: list[Point], indices: Any, key: Any) -> tuple[Any, ...]:
+    def _mean(self, question: str, shared: tuple[Tree, ...], indices: Any, key: Any, second: str = "") -> Any:
+        """The answer about x, and about what is shaped like x, named `second`; at once where this was asked before."""
+        array = None if indices is None else np.asarray(indices)
+        place = question, None if array is None else array.size, self.threads
+        answer = self.oracle.directs.answer(place, shared, array, key)
+        if answer is not None:
+            return answer
+        point = as_point(shared[0], "x")
+        points = [point, *(like_point(other, point, second) for other in shared[1:])]
         stream, _list = self._stream(indices)
-        return self.oracle.mean(question, shared, stream, self._key(key), self.threads)
+        answer = self.oracle.mean(question, points, stream, self._key(key), self.threads)
+        kernels = self.oracle.kernels(question, points)
+        self.oracle.directs.remember(place, kernels, lambda: Direct(kernels, points, stream, self.threads))
+        return answer
 
     def _stream(self, indices: Any) -> tuple[Stream, Any]:
         """The batch, and the array that must live as long as it."""

@@ -17,15 +17,14 @@ from burlab.transforms import grad, hvp, value_and_grad
 from burlab.transforms.call import pair_of
 
 from .data import Data
-from .engine import SampleKernel
+from .direct import Directs
+from .engine import Kernels, SampleKernel
 from .point import Point
 from .sampling import Stream, full
 from .tiles import UNTOLD, Told
 from .tiling import Tiling
 
 Loss = Callable[..., Any]
-Kernels = tuple[SampleKernel, SampleKernel | None]
-"""Over samples, and the regularizer's if there is one."""
 
 
 def _value(loss: Loss) -> Loss:
@@ -141,6 +140,7 @@ class Oracle:
         self.regularizer = None if regularizer is None else _own(regularizer)
         self.keyed = takes_key(loss)
         self._kernels: dict[Any, Kernels] = {}
+        self.directs = Directs()
 
     def __reduce__(self) -> Any:
         """Copies and pickles are what it was made of, without what was compiled, which points into memory of C++."""

@@ -9,6 +9,7 @@ from functools import cache, partial
 from typing import Any
 
 from burlab.compiler.executable import Executable
+from burlab.runtime.cling import address, declare
 from burlab.runtime.doors import doors
 from burlab.runtime.hearing import hearing
 
@@ -72,6 +73,16 @@ class Summand(ctypes.Structure):
     )
 
 
+class MeanKernel(ctypes.Structure):
+    """The context of the mean over a batch as a kernel."""
+
+    _fields_ = (
+        ("summand", Summand),
+        ("stream", Stream),
+        ("threads", _INT),
+    )
+
+
 class SumCall(ctypes.Structure):
     """One evaluation over one batch."""
 
@@ -87,6 +98,18 @@ class SumCall(ctypes.Structure):
         ("job", _POINTER),
         ("sample", _INT),
     )
+
+
+@cache
+def mean_address() -> int:
+    """The address of the C++ function whose context is a `MeanKernel`."""
+    unit = declare(
+        'extern "C" std::int64_t @unit_mean(const void* context, const void* const* in, void* const* out, void* work)'
+        " noexcept { return burlab::run::mean(context, in, out, work); }",
+        ["burlab/run/sum_abi.hpp"],
+        name="mean",
+    )
+    return address(f"{unit}_mean")
 
 
 @cache

@@ -50,6 +50,13 @@ class Function:
         return int(_RUN(self.address)(self.context, *places))
 
 
+class Face(NamedTuple):
+    """The arrays that a compiled function takes and gives."""
+
+    inputs: Sequence[ArraySpec]
+    outputs: Sequence[ArraySpec]
+
+
 class Guard(NamedTuple):
     """Something read from outside of a kernel's arguments, which must be unchanged for the gate to answer.
 
@@ -170,10 +177,11 @@ def pointers(arrays: Sequence[Array]) -> Any:
 
 
 def make_callable(
-    slow: Slow,
+    function: Function,
+    face: Face,
+    fallback: Callable[..., Any],
     *,
     releases: bool,
-    fallback: Callable[..., Any] | None = None,
     tree: bytes = b"",
     weak: Collection[int] | None = None,
     takes_out: bool = True,
@@ -181,39 +189,40 @@ def make_callable(
 ) -> Callable[..., Any]:
     """A builtin function of the arrays that goes through the gate; it keeps everything that it needs alive.
 
-    releases: let other Python threads run during the call, which costs 50 ns. fallback: called with the same arguments
-    where the gate or the kernel says no; `slow` if None. tree: how the outputs are nested, see `flat`, which it is if
+    fallback: called with the same arguments where the gate or the kernel says no. releases: let other Python threads
+    run during the call, which costs 50 ns. tree: how the outputs are nested, see `flat`, which it is if
     empty. weak: inputs that are Python floats and nothing else, while the others are buffers and nothing else; None:
     either. takes_out: whether the keyword `out` means buffers for the results. guards: what must be unchanged.
     """
-    count = len(slow.inputs) + len(slow.outputs)
+    inputs, outputs = face
+    count = len(inputs) + len(outputs)
     ports = (_Port * max(count, 1))()
-    kept = [_fill(ports[k], spec) for k, spec in enumerate((*slow.inputs, *slow.outputs))]
-    for k, spec in enumerate(slow.inputs):
+    kept = [_fill(ports[k], spec) for k, spec in enumerate((*inputs, *outputs))]
+    for k, spec in enumerate(inputs):
         number = not spec.shape and spec.dtype.kind == "f"
         ports[k].takes = (3 if number else 2) if weak is None else 1 if k in weak else 2
-    workspace = Workspace(slow.function.workspace_bytes)
+    workspace = Workspace(function.workspace_bytes)
     watched = (_Guard * max(len(guards), 1))(*map(_watch, guards))
     gate = _Gate(
-        run=slow.function.address,
-        context=slow.function.context,
-        workspace=slow.function.workspace_bytes,
-        inputs=len(slow.inputs),
-        outputs=len(slow.outputs),
+        run=function.address,
+        context=function.context,
+        workspace=function.workspace_bytes,
+        inputs=len(inputs),
+        outputs=len(outputs),
         releases=releases,
-        loops=slow.function.loops,
+        loops=function.loops,
         takes_out=takes_out,
         ports=ctypes.addressof(ports),
         guards=ctypes.addressof(watched),
         guarded=len(guards),
-        tree=tree or flat(len(slow.outputs)),
+        tree=tree or flat(len(outputs)),
         empty=np.empty,
         number=float,
-        fallback=fallback or slow,
+        fallback=fallback,
         spare=workspace.address,
     )
     method = _method()  # kept by every callable: threads that come first together each make one, and one is remembered
-    owner = (ctypes.addressof(gate), gate, ports, kept, workspace, slow, method, watched, tuple(guards))
+    owner = (ctypes.addressof(gate), gate, ports, kept, workspace, function, fallback, method, watched, tuple(guards))
     new_function = ctypes.pythonapi.PyCFunction_NewEx
     new_function.restype, new_function.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     return new_function(ctypes.addressof(method), owner, None)

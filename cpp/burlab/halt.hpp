@@ -36,6 +36,13 @@ class HaltScope {
   const Halt before_;
 };
 
+/// Whether this thread is to give up its work, asked now.
+inline bool halted() {
+  Halt& halt = halt_of_thread();
+  if (halt.flag != nullptr && halt.flag->load(std::memory_order_relaxed)) return true;
+  return halt.rung = halt.rung || (halt.poll != nullptr && halt.poll());
+}
+
 /// Asks on behalf of one loop: the flag at every turn, the poll about every 10 ms.
 class Halting {
  public:

@@ -14,6 +14,7 @@ MIRRORS = {
     "Kernel": sums.CKernel,
     "Stretch": sums.Stretch,
     "Summand": sums.Summand,
+    "MeanKernel": sums.MeanKernel,
     "SumCall": sums.SumCall,
     "Stream": Stream,
     "Plan": runs.Plan,

@@ -14,6 +14,13 @@ namespace burlab::run {
 
 class SumJob;
 
+/// What is averaged, and over which batch. Mirrored by `burlab/problems/summand.py`.
+struct MeanKernel {
+  Summand summand;
+  Stream stream;         // its list is an input of the kernel where the batch is listed
+  std::int64_t threads;  // at most; 16 are ever used
+};
+
 /// One evaluation over one batch. Mirrored by `burlab/problems/summand.py`.
 struct SumCall {
   Summand summand;
@@ -31,19 +38,13 @@ struct SumCall {
 /// A sum that is not done yet.
 class SumJob {
  public:
-  explicit SumJob(const SumCall& call)
-      : summand_(call.summand),
-        sum_(ledger_, summand_, call.stream, static_cast<int>(call.threads)),
-        team_(sum_.threads()) {
-    if (sum_.ready()) sum_.begin(call.fixed, 0, call.key);
+  SumJob(const Summand& summand, const Stream& stream, std::int64_t threads, const void* const* fixed, Key key)
+      : summand_(summand), sum_(ledger_, summand_, stream, static_cast<int>(threads)), team_(sum_.threads()) {
+    if (sum_.ready()) sum_.begin(fixed, 0, key);
   }
   bool ready() const { return sum_.ready(); }
-
-  Outcome resume(Alarm alarm, char* result) {
-    const auto outcome = sum_.resume(team_, alarm);
-    if (outcome.ok()) std::memcpy(result, sum_.mean(), static_cast<std::size_t>(summand_.result.bytes));
-    return outcome;
-  }
+  Outcome resume(Alarm alarm) { return sum_.resume(team_, alarm); }
+  const char* mean() { return sum_.mean(); }  // after an Ok
 
  private:
   Ledger ledger_;
@@ -59,12 +60,54 @@ inline std::int64_t sum(SumCall* call) noexcept {
   try {
     std::unique_ptr<SumJob> job(call->job);
     call->job = nullptr;
-    if (!job) job = std::make_unique<SumJob>(*call);
+    if (!job) job = std::make_unique<SumJob>(call->summand, call->stream, call->threads, call->fixed, call->key);
     if (!job->ready()) return OutOfMemory;
-    const Outcome outcome = job->resume(alarm_after(call->slice), call->result);
+    const Outcome outcome = job->resume(alarm_after(call->slice));
+    if (outcome.ok()) std::memcpy(call->result, job->mean(), static_cast<std::size_t>(call->summand.result.bytes));
     if (outcome.status == Stopped) call->job = job.release();
     call->sample = outcome.sample;
     return outcome.status;
+  } catch (...) {
+    return OutOfMemory;
+  }
+}
+
+/// Whether every position of a listed batch names a sample.
+inline bool names_samples(const Stream& stream) {
+  std::int64_t outside = 0;
+  for (std::int64_t i = 0; i < stream.batch; ++i)
+    outside |= stream.list[i] | (stream.samples - 1 - stream.list[i]);  // negative where one of them is
+  return outside >= 0;
+}
+
+/// The mean over a batch as a kernel for the gate. context: a MeanKernel. Inputs: those that every sample shares, then
+/// the samples' numbers where the batch is listed, then the key of a stochastic loss. Its status names no sample.
+inline std::int64_t mean(const void* context, const void* const* in, void* const* out, void*) noexcept {
+  constexpr std::int64_t slice = 10'000'000;  // nanoseconds between two looks at signals
+  try {
+    const MeanKernel& given = *static_cast<const MeanKernel*>(context);
+    const Summand& summand = given.summand;
+    const void* const* more = in + summand.fixed;
+    Stream stream = given.stream;
+    Key key{};
+    if (stream.sampling == Sampling::listed) {
+      stream.list = static_cast<const std::int64_t*>(*more++);
+      if (!names_samples(stream)) return IndexOutOfRange;
+    }
+    if (summand.keyed) std::memcpy(&key, *more, sizeof(key));
+    SumJob job(summand, stream, given.threads, in, key);
+    if (!job.ready()) return OutOfMemory;
+    for (;;) {
+      const Outcome outcome = job.resume(alarm_after(slice));
+      if (outcome.status == Stopped && !halted()) continue;
+      if (!outcome.ok()) return outcome.status;
+      const char* const result = job.mean();
+      for (std::int64_t k = 0; k < summand.result.outputs; ++k) {
+        const Stretch& part = summand.result.parts[k];  // one for each output
+        std::memcpy(out[k], result + part.offset, static_cast<std::size_t>(part.count * (part.wide ? 8 : 4)));
+      }
+      return Ok;
+    }
   } catch (...) {
     return OutOfMemory;
   }

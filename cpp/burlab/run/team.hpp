@@ -44,7 +44,7 @@ class Team {
     shares_ = shares;
     next_ = 0;
     halted_ = false;
-    const Halt& halt = halt_of_thread();
+    Halt& halt = halt_of_thread();
     halt_ = Halt{halt.flag != nullptr ? halt.flag : &halted_};
     busy_ = helpers_;
     wake();
@@ -60,12 +60,12 @@ class Team {
   }
 
   /// Wait for the helpers, and halt them where the poll says so: it hears nothing on their threads.
-  void watch(const Halt& halt) {
+  void watch(Halt& halt) {
     constexpr std::chrono::microseconds longest(10'000);
     halted_ = halt.rung;
     for (std::chrono::microseconds pause(1); busy_ != 0; pause = std::min(2 * pause, longest)) {
       std::this_thread::sleep_for(pause);
-      if (pause == longest && halt.poll()) halted_ = true;
+      if (pause == longest && halt.poll()) halted_ = halt.rung = true;
     }
   }
 
