@@ -1,0 +1,67 @@
+"""A session as it would be on 64-bit ARM: every text that is handed to Cling is written to the file of argument 1.
+
+The interpreter is that of this machine, told to compile for NEON: burlab's side of it, the widths of registers, the
+blocks of products and what headers choose by `numbers/isa.hpp`, is what it would be there.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from burlab.runtime import cpu
+from burlab.runtime.interpreter import Interpreter
+
+texts: list[str] = []
+
+
+def recorded(cling: Interpreter, text: str) -> tuple[bool, str]:
+    """Declare a text, and keep it."""
+    texts.append("\n".join(line for line in text.splitlines() if not line.startswith("#pragma cling")))
+    return declare(cling, text)
+
+
+cpu.cpu_flags = lambda: frozenset({"asimd"})
+declare, Interpreter.declare = Interpreter.declare, recorded
+
+import burlab as bl  # noqa: E402 - it has to find another CPU
+from tests.arm import cases  # noqa: E402
+from tests.engines import inputs, run  # noqa: E402
+from tests.op_cases import LINEAR_CASES, OTHER_CASES  # noqa: E402
+
+
+def every_kernel() -> None:
+    """Each operation on tensors, for both floats."""
+    for case in LINEAR_CASES:
+        for dtype in (np.float64, np.float32):
+            arrays: list[Any] = [np.ones(shape, dtype) for shape in case.shapes]
+            arrays += [] if case.index is None else [np.array(case.index)]
+            xs = inputs(*arrays)
+            run([case.make(*xs)], xs, arrays, "replay")
+    for other in OTHER_CASES:
+        for example in other.arrays:
+            arrays = list(example) if isinstance(example, tuple) else [example]
+            xs = inputs(*arrays)
+            run([other.make(*xs)], xs, arrays, "replay")
+
+
+def every_program() -> None:
+    """What users do: kernels in both gears, lanes, profiles, steps, values."""
+    for f, *args in cases.CASES.values():
+        k = bl.compile(f, *args)
+        k.profile(*args)
+        bl.compile(f, *args, gear="replay")(*args)
+    bl.compile(lambda x: np.sin(x) * x**1.5, 0.5, gear="replay").map(np.linspace(0.1, 2.0, 40))
+    a = bl.Value(2.0)
+    (a * a + a.tanh()).backward()
+    problem = bl.FiniteSum(cases.mlp, (np.ones((20, 4), np.float32), np.zeros(20, np.int64)))
+    model = bl.nn.MLP([4, 8, 3], key=bl.random.key(0))
+    bl.minimize(problem, model, bl.optim.Adam(1e-2), batch=4, steps=5)
+    bl.minimize(lambda x: np.sum(x**2), np.ones(3), bl.optim.LBFGS(), steps=3)
+
+
+every_kernel()
+every_program()
+assert cpu.instruction_set().name == "neon"
+Path(sys.argv[1]).write_text("\n".join(texts))

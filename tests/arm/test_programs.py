@@ -1,0 +1,39 @@
+"""Programs of C++ on 64-bit ARM: those of tests/cpp, and how exact our own functions are there."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.arm.cross import COMPILERS, ROOT, compile_for_arm, emulate
+from tests.compiler.test_lanes import STATED
+
+CPP = ROOT / "tests" / "cpp"
+FLAGS = ["-Wall", "-Wextra", "-Wconversion", "-Werror", "-static", "-pthread", "-I", ROOT / "cpp", "-I", CPP]
+SWEEP = """\
+#include <cstdio>
+#include "sweep.hpp"
+template <class Op> void tell() {
+  float where;
+  const double error = sweep::worst<Op>(0, 1ull << 32, 4999, &where);
+  std::printf("%s %.3f %a\\n", Op::name, error, static_cast<double>(where));
+}
+int main() {
+"""
+
+
+@pytest.mark.parametrize("source", sorted(CPP.glob("*.cpp")), ids=lambda path: path.stem)
+def test_program_runs(source: Path, tmp_path: Path) -> None:
+    assert compile_for_arm("clang++", ["-O1", *FLAGS, source, "-o", tmp_path / "run"]) == ""
+    done = emulate(tmp_path / "run")
+    assert done.returncode == 0, done.stdout.decode()
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_functions_of_our_own_are_as_exact_as_stated(compiler: str, tmp_path: Path) -> None:
+    calls = "".join(f"  tell<burlab::ops::{op.capitalize()}>();\n" for op in STATED)
+    (tmp_path / "sweep.cpp").write_text(SWEEP + calls + "}\n")
+    assert compile_for_arm(compiler, ["-O2", *FLAGS, tmp_path / "sweep.cpp", "-o", tmp_path / "run"]) == ""
+    lines = [line.split() for line in emulate(tmp_path / "run").stdout.decode().splitlines()]
+    assert [name for name, _, _ in lines] == [*STATED]
+    for name, error, where in lines:
+        assert 0.4 < float(error) <= STATED[name][0], (name, where)
