@@ -173,3 +173,25 @@ def test_bytes_are_those_that_malloc_gave():
         measured = sum(tape.nbytes.values()) - tape.nbytes["values"]
         assert measured > 300_000 * 64
         assert used() - before == pytest.approx(measured, rel=0.02)
+
+
+def test_calls_with_keywords_or_of_the_wrong_kind_leave_nothing_behind(tape: Tape):
+    text = "a label that only this test knows"
+
+    def use() -> None:
+        Value(1.0, label=text), Value(data=1.0, label=text), Value(1.0, text)
+        for wrong in ((), ("one",), (1.0, text, text)):
+            with pytest.raises(TypeError):
+                Value(*wrong)
+        with pytest.raises(TypeError):
+            Value(1.0, colour=text)  # pyright: ignore[reportCallIssue]
+
+    for _ in range(300):  # more than the dead Values that a tape keeps
+        use()
+    gc.collect()
+    labels, blocks = sys.getrefcount(text), sys.getallocatedblocks()
+    for _ in range(200):
+        use()
+    gc.collect()
+    assert sys.getrefcount(text) == labels
+    assert sys.getallocatedblocks() - blocks < 100

@@ -1,5 +1,7 @@
-"""The part of CPython's stable ABI that the gate declares for itself is what Python.h says."""
+"""What C++ uses of CPython is public, in the Python that runs this, and declared as its Python.h says."""
 
+import ctypes
+import re
 import subprocess
 import sysconfig
 from pathlib import Path
@@ -72,3 +74,23 @@ def test_every_declared_function_is_checked():
 )
 def test_a_wrong_declaration_is_noticed(right, wrong):
     assert "static assertion failed" in compiler_says(CHECK.replace(right, wrong))
+
+
+def test_the_running_python_exports_every_declared_function():
+    symbols = re.findall(r'__asm__\("(\w+)"\)', (CPP / "burlab/python/stable.hpp").read_text())
+    assert len(symbols) > 20
+    assert [symbol for symbol in symbols if not hasattr(ctypes.pythonapi, symbol)] == []
+
+
+def private_names(text: str) -> set[str]:
+    """The names of CPython that begin with an underscore: any version may take them away, as 3.13 did."""
+    return set(re.findall(r"\b_Py\w*", text))
+
+
+@pytest.mark.parametrize("header", sorted((CPP / "burlab/python").glob("*.hpp")), ids=lambda path: path.name)
+def test_no_private_name_of_cpython_is_used(header: Path):
+    assert private_names(header.read_text()) == set()
+
+
+def test_a_private_name_is_noticed():
+    assert private_names("return _PyObject_MakeTpCall(PyThreadState_Get(), x);") == {"_PyObject_MakeTpCall"}

@@ -22,7 +22,7 @@ BURLAB_INLINE PyObject* retain(PyObject* object) {
 /// One reference less. Takes null.
 BURLAB_INLINE void release(PyObject* object) {
 #if PY_VERSION_HEX < 0x030C0000
-  if (object && --object->ob_refcnt == 0) _Py_Dealloc(object);
+  if (object && --object->ob_refcnt == 0) object->ob_type->tp_dealloc(object);
 #else
   Py_XDECREF(object);
 #endif

@@ -13,7 +13,7 @@ BURLAB_NOINLINE TapeObject* current_tape() {
     release(entered);  // the context holds it
     if (entered != Py_None) return static_cast<TapeObject*>(entered);
   }
-  const std::uint64_t thread = PyThreadState_Get()->id;
+  const std::uint64_t thread = PyThreadState_GetID(PyThreadState_Get());
   if (BURLAB_UNLIKELY(thread != environment.thread)) {
     PyObject* tape = PyObject_CallNoArgs(environment.default_tape);
     if (!tape) return nullptr;
@@ -59,6 +59,20 @@ BURLAB_COLD PyObject* value_new(PyTypeObject* type, PyObject* args, PyObject* ke
   return self;
 }
 
+/// type(*args, **names) with the tuple and the dictionary that `value_new` takes.
+BURLAB_COLD PyObject* call_with_tuple(PyObject* type, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  PyObject* tuple = PyTuple_New(count);
+  PyObject* keywords = names ? PyDict_New() : nullptr;
+  bool fits = tuple && (keywords || !names);
+  for (Py_ssize_t k = 0; fits && k < count; ++k) PyTuple_SetItem(tuple, k, retain(args[k]));
+  for (Py_ssize_t k = 0; fits && names && k < PyTuple_Size(names); ++k)
+    fits = PyDict_SetItem(keywords, PyTuple_GetItem(names, k), args[count + k]) == 0;
+  PyObject* result = fits ? PyType_Type.tp_call(type, tuple, keywords) : nullptr;
+  release(tuple);
+  release(keywords);
+  return result;
+}
+
 /// Value(x): the call without a tuple of arguments.
 inline PyObject* value_call(PyObject* type, PyObject* const* args, std::size_t flags, PyObject* names) {
   const Py_ssize_t count = static_cast<Py_ssize_t>(flags & ~PY_VECTORCALL_ARGUMENTS_OFFSET);
@@ -68,7 +82,7 @@ inline PyObject* value_call(PyObject* type, PyObject* const* args, std::size_t f
     if (BURLAB_LIKELY(known > 0)) return make_leaf(x);
     if (known < 0) return nullptr;
   }
-  return _PyObject_MakeTpCall(PyThreadState_Get(), type, args, count, names);
+  return call_with_tuple(type, args, count, names);
 }
 
 /// Value.data and Value.grad: `which` is null for the data.
