@@ -22,7 +22,7 @@ from .substitute import keep, rebuild
 from .work import work
 
 _SMALL = 16  # elements: a result of this size is added up sample by sample
-_MUCH = 1000  # additions for a sample, for which it is worth to compile what follows from means
+_MUCH = 20_000  # additions in a batch, for which it is worth to compile what follows from means
 _LINEAR = {"reshape", "transpose", "pad", "broadcast", "concatenate", "add", "sub", "neg", "where"}
 _LESSER = {"sum", "slice"}  # linear operations whose result is smaller
 
@@ -48,9 +48,12 @@ class _End(NamedTuple):
     total: Callable[[list[Node]], Node]
 
 
-def tiled(graph: Graph, sampled: Sequence[bool], size: int) -> Tiled:
-    """The graph for `size` samples. graph: simplified; sampled: which inputs belong to samples."""
-    ends = _ends(graph, of_samples(graph, sampled))
+def tiled(graph: Graph, sampled: Sequence[bool], size: int, total: int) -> Tiled:
+    """The graph for `size` samples of a batch. graph: simplified; sampled: which inputs belong to samples.
+
+    total: how many samples the batch has at least. Where the graph ends depends on it, and not on the size.
+    """
+    ends = _ends(graph, of_samples(graph, sampled), total)
     needed = list(dict.fromkeys(x for end in ends for x in end.operands))
     many = batch(Graph(graph.inputs, tuple(needed)), sampled, size)
     found = dict(zip(needed, many.outputs, strict=True))
@@ -61,9 +64,9 @@ def tiled(graph: Graph, sampled: Sequence[bool], size: int) -> Tiled:
     return Tiled(Graph(many.inputs, tuple(totals)), _finish(graph, sampled, [end.node for end in ends]))
 
 
-def inside(graph: Graph, sampled: Sequence[bool]) -> Graph:
-    """What a tile computes of one sample, up to what is summed. graph: simplified, of one sample."""
-    return Graph(graph.inputs, tuple(end.node for end in _ends(graph, of_samples(graph, sampled))))
+def inside(graph: Graph, sampled: Sequence[bool], total: int) -> Graph:
+    """What a tile computes of one sample, up to what is summed. graph: simplified, of one sample; total: as above."""
+    return Graph(graph.inputs, tuple(end.node for end in _ends(graph, of_samples(graph, sampled), total)))
 
 
 def of_samples(graph: Graph, sampled: Sequence[bool]) -> set[Node]:
@@ -75,7 +78,7 @@ def of_samples(graph: Graph, sampled: Sequence[bool]) -> set[Node]:
     return known
 
 
-def _ends(graph: Graph, own: set[Node]) -> list[_End]:
+def _ends(graph: Graph, own: set[Node], total: int) -> list[_End]:
     """Where the graph of a tile ends; those that are outputs first, in their order."""
     nodes = topological(graph.outputs)
     early = {n: through for n in nodes if n in own and (through := _through(n, own))}
@@ -83,7 +86,7 @@ def _ends(graph: Graph, own: set[Node]) -> list[_End]:
     outputs = [y for y in dict.fromkeys(graph.outputs) if y in own]
     ways = [(_way(y, late), _way(y, early)) for y in outputs]
     needed = _needed([n for _, way in ways for n in way.ends], own)
-    chosen = [_cheaper(*pair, needed) for pair in ways]
+    chosen = [_cheaper(*pair, needed, total) for pair in ways]
     first = {n: k for k, n in reversed(list(enumerate(map(_bare, graph.outputs))))}
     ends = dict.fromkeys(n for way in chosen for n in way.ends)
     return [_end(n, own) for n in sorted(ends, key=lambda n: first.get(n, len(first)))]
@@ -124,8 +127,8 @@ def _needed(ends: list[Node], own: set[Node]) -> set[Node]:
     return set(topological([x for n in ends for x in _end(n, own).operands]))
 
 
-def _cheaper(late: _Way, early: _Way, needed: set[Node]) -> _Way:
-    """The way that leaves less to do in a tile.
+def _cheaper(late: _Way, early: _Way, needed: set[Node], total: int) -> _Way:
+    """The way that leaves less to do in the tiles of a batch.
 
     Early ends are better where a parameter is a function of others, such as a softmax: what leads there is done once.
     Late ones are better where what is added up is small, and what it is made of is needed in the tile anyway.
@@ -133,7 +136,7 @@ def _cheaper(late: _Way, early: _Way, needed: set[Node]) -> _Way:
     between = set(early.passed) - set(late.passed) - needed
     more = sum(map(work, between)) + sum(n.size for n in set(late.ends) - set(early.ends))
     less = sum(map(work, set(early.ends) - set(late.ends)))
-    return early if more > 2 * less + _MUCH else late
+    return early if more > less + _MUCH // total else late
 
 
 def _through(n: Node, own: set[Node]) -> list[Node]:

@@ -46,11 +46,11 @@ def sizes_for(graph: Graph, sampled: list[bool], batch: int, remat: Remat | None
     others beside all of it; no tile is larger than a slot, nor needs more bytes than `remat` allows if it keeps all.
     """
     result = sum(y.nbytes for y in graph.outputs)
-    each = max(_most_at_once(inside(graph, sampled), sampled), 1)
+    each = max(_most_at_once(inside(graph, sampled, power(batch)), sampled), 1)
     most = min(LARGEST, batch // slots_of(batch, result))
     if isinstance(remat, int):
         most = min(most, remat // each)
-    good = _power(min(most, max(_CACHE, result // 2) // each))
+    good = power(min(most, max(_CACHE, result // 2) // each))
     larger = [2 * good] if 2 * good <= min(most, max(_CACHE, result) // each) else []
     smaller = [good // 2] if good > 1 else []
     return good, (*larger, *smaller)
@@ -75,7 +75,8 @@ def _most_at_once(graph: Graph, sampled: list[bool]) -> int:
     return most
 
 
-def _power(size: int) -> int:
+def power(size: int) -> int:
+    """The largest power of two that is no larger, at least 1."""
     return 1 << (max(size, 1).bit_length() - 1)
 
 
@@ -100,10 +101,20 @@ class Tile:
     """
 
     def __init__(
-        self, graph: Graph, sampled: list[bool], size: int, groups: tuple[int, ...], prepares: bool, remat: Remat | None
+        self,
+        graph: Graph,
+        sampled: list[bool],
+        size: int,
+        batch: int,
+        groups: tuple[int, ...],
+        prepares: bool,
+        remat: Remat | None,
     ) -> None:
-        """graph: simplified; groups: of its outputs, as in `Layout.of`; prepares: whether to compute anything once."""
-        made = tiled(graph, sampled, size)
+        """Make it for a batch of at least so many samples. graph: simplified; groups: those of its outputs.
+
+        prepares: whether to compute anything once.
+        """
+        made = tiled(graph, sampled, size, batch)
         once, made = (prepares and prepared(made, sampled)) or (None, made)
         self.size = size
         self.executable: Executable = build_tile(made.graph, remat)

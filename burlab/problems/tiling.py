@@ -15,7 +15,7 @@ from burlab.runtime.gate import Workspace, pointers
 
 from .data import Data
 from .point import Array
-from .tiles import Tile, Told, calls_of, sizes_for
+from .tiles import Tile, Told, calls_of, power, sizes_for
 
 _CALLS = 1000  # evaluations over a batch that are expected at least
 _GAIN = 0.05  # of the time, by which another size must be faster to be taken
@@ -54,7 +54,7 @@ class Tilings:
         self._sampled = sampled
         self._groups = groups
         self._told = told
-        self._tiles: dict[tuple[int, bool], Tile] = {}
+        self._tiles: dict[tuple[int, int, bool], Tile] = {}
         self.chosen: dict[int, Tiling] = {}
 
     def tile(self, batch: int) -> Tile:
@@ -74,9 +74,10 @@ class Tilings:
 
     def _tile(self, size: int, batch: int) -> Tile:
         several = calls_of(size, batch, sum(y.nbytes for y in self._graph.outputs)) > 1
-        if (size, several) not in self._tiles:
-            self._tiles[size, several] = Tile(self._graph, self._sampled, size, self._groups, several, self._told.remat)
-        return self._tiles[size, several]
+        kind = size, power(batch), several
+        if kind not in self._tiles:
+            self._tiles[kind] = Tile(self._graph, self._sampled, *kind[:2], self._groups, several, self._told.remat)
+        return self._tiles[kind]
 
     def _choose(self, batch: int, watch: "Stopwatch | None") -> None:
         given = self._told.tile

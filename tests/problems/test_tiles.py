@@ -11,6 +11,7 @@ import burlab as bl
 from burlab.errors import ArgumentError, IndexRangeError
 from burlab.graph import tree
 from burlab.problems import tiling
+from burlab.problems.point import as_point
 from burlab.problems.tiles import Tile, slots_of
 from burlab.runtime import declare
 from tests.problems.tile_cases import CASES
@@ -169,3 +170,27 @@ def test_slots_are_those_of_cpp():
         for nbytes in (8, 65_535, 65_536, 200_000, 1 << 20, 1 << 22)
     ]
     declare("\n".join(lines), ["burlab/run/sum_abi.hpp"])
+
+
+def test_matrices_of_a_mixture_are_made_of_sums_in_large_batches():
+    """Each precision matrix gets a product of sums, and what its diagonal adds is done once, with their mean."""
+
+    def loss(m, x):
+        z = np.einsum("kij,kj->ki", m["L"], x - m["mu"])
+        logdet = np.log(np.abs(np.einsum("kii->ki", m["L"]))).sum(-1)
+        return -bl.logsumexp(bl.log_softmax(m["w"]) + logdet - 0.5 * np.sum(z**2, -1))
+
+    k, d, rng = 5, 4, np.random.default_rng(0)
+    m = {"w": np.zeros(k), "mu": rng.normal(size=(k, d)), "L": np.tile(np.eye(d), (k, 1, 1))}
+    data = rng.normal(size=(1000, d))
+    problem = bl.FiniteSum(loss, data)
+    value, gradient = problem.value_and_grad(m)
+    whole = bl.value_and_grad(lambda m, data: np.mean(bl.vmap(lambda x: loss(m, x))(data)))(m, data)
+    np.testing.assert_allclose(value, whole[0], rtol=1e-12)
+    for name, leaf in gradient.items():
+        np.testing.assert_allclose(leaf, whole[1][name], rtol=1e-9, atol=1e-12)
+    samples = problem.oracle.kernels("value_and_grad", [as_point(m, "x")])[0]
+    for batch, made in ((1000, False), (8, True)):
+        tile = samples.tile(batch)
+        matrices = [n for n in tile.executable.graph.nodes if n.shape == (tile.size, k, d, d)]
+        assert bool(matrices) == made, "for a few samples another kernel is not worth its compilation"
