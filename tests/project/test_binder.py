@@ -1,5 +1,6 @@
 """The image that repo2docker would build holds a compiler, Python headers and this checkout, and names no CPU."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -40,3 +41,14 @@ def test_instruction_set_is_chosen_at_run_time(dockerfile: str, root: Path):
     rebuild = next(i for i, line in enumerate(script) if "CLING_REBUILD_PCH=1" in line)
     assert script[rebuild].startswith("EXTRA_CLING_ARGS=-O2 "), "cppyy's own default is -O2 -march=native"
     assert rebuild < script.index("burlab doctor")
+
+
+def test_every_tutorial_has_a_badge_that_opens_it(root: Path):
+    page = (root / "README.md").read_text()
+    names = sorted(path.stem for path in (root / "notebooks").glob("*.ipynb"))
+    rows = re.findall(r"^\| \[(\w+)\]\(.*\[!\[.+?\]\[binder\]\]\[(\d\d)\] \|$", page, re.MULTILINE)
+    assert [name for name, _ in rows] == names
+    places = dict(re.findall(r"^\[(\d\d)\]: (\S+)$", page, re.MULTILINE))
+    for name, number in rows:
+        assert places[number] == f"https://mybinder.org/v2/gh/burlab/burlab/HEAD?labpath=notebooks/{name}.ipynb"
+    assert "[binder]: https://mybinder.org/badge_logo.svg" in page
