@@ -1,15 +1,20 @@
 """Products of arrays as what a loop can take in, which then stores them nowhere, or reads a matrix once, not twice."""
 
+import numpy as np
+
 from burlab.graph import Graph, Node
-from burlab.graph.elementwise import node
+from burlab.graph.elementwise import FLOAT64, node
 from burlab.graph.linear import broadcast, transpose
+from burlab.graph.node import constant
 from burlab.graph.origin import derived_from
+from burlab.graph.reduction import sum_of_squares
 from burlab.graph.substitute import keep, rebuild
 
 from .domain import REDUCTIONS
 from .layout import Shape
 from .lower import is_elementwise
 
+_LARGEST = float(np.finfo(np.float32).max) ** 2
 _FEW, _LONGEST = 4, 4096  # numbers of a row that are worth lanes; and that lanes of floats add well
 
 
@@ -17,7 +22,8 @@ def for_loops(graph: Graph) -> Graph:
     """The graph with products that sum nothing, as of two vectors, as products of repeated arrays.
 
     A matrix times a vector becomes `matvec`, if the matrix is an input that elementwise operations read too: as an
-    update does, whose loop then is the last to read it. Its lanes are added by halves.
+    update does, whose loop then is the last to read it. Its lanes are added by halves. The squares of a product of
+    floats that sums nothing are those of its factors, multiplied.
 
     >>> import numpy as np
     >>> from burlab.graph.linear import contract
@@ -26,11 +32,17 @@ def for_loops(graph: Graph) -> Graph:
     (Node(mul, shape=(2, 3), float64),)
     """
     shared = _shared(graph)
+    known = {x: x for x in graph.inputs}
+    squares: dict[Node, Node] = {}
 
     def rule(n: Node, inputs: tuple[Node, ...]) -> Node:
-        if n.op != "contract":
+        if n.op not in ("contract", "squares"):
             return keep(n, inputs)
         with derived_from(n):
+            if n.op == "squares":
+                (x,) = n.inputs
+                factors = [known[y] for y in x.inputs] if _is_outer(x) else inputs
+                return _squares_of_product(*(squares.setdefault(y, sum_of_squares(y)) for y in factors))
             if _sums_nothing(n.params):
                 return _product(n, inputs)
             for matrix, vector in (inputs, inputs[::-1]):
@@ -39,7 +51,23 @@ def for_loops(graph: Graph) -> Graph:
                     return Node("matvec", (matrix, repeated), None, n.shape, n.dtype)
         return keep(n, inputs)
 
-    return Graph(graph.inputs, tuple(rebuild(graph.outputs, {x: x for x in graph.inputs}, rule)))
+    return Graph(graph.inputs, tuple(rebuild(graph.outputs, known, rule)))
+
+
+def _is_outer(n: Node) -> bool:
+    """Whether a node multiplies each number with each, in float32, whose squares float64 holds without exception."""
+    if n.op != "contract" or n.dtype != np.float32:
+        return False
+    left, right = n.params.partition("->")[0].split(",")
+    return _sums_nothing(n.params) and set(left).isdisjoint(right)
+
+
+def _squares_of_product(first: Node, *second: Node) -> Node:
+    """From the squares of its factors; infinite where a number of the product, in float32, may be."""
+    if not second:
+        return first
+    product, infinity = node("mul", first, *second), constant(np.inf, FLOAT64)
+    return node("where", node("greater", product, constant(_LARGEST, FLOAT64)), infinity, product)
 
 
 def _shared(graph: Graph) -> set[Node]:

@@ -107,6 +107,12 @@ def formula(n: Node) -> str | None:
     return FORMULAS.get(n.op)
 
 
+def is_arithmetic(n: Node) -> bool:
+    """Whether + - * / of the arguments are all that a node is: what packets of numbers can do."""
+    text = formula(n)
+    return text is not None and n.op != "convert" and set("?<>=!&|:_").isdisjoint(text)
+
+
 def has_lanes(n: Node) -> bool:
     """Whether the operation works on SIMD lanes: Cling makes no packets of libm's functions."""
     text = formula(n)

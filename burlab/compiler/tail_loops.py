@@ -12,19 +12,19 @@ from burlab.graph import Node
 
 from .domain import TAILS
 from .layout import dense_strides, elements
-from .library import Instance
+from .library import Instance, register
 from .loops import ONE_BY_ONE, LoopWriter, Span, lanes_pragma, unfit
 from .spelling import C_TYPES, NAMES
+from .strip_loops import StripNest
 
 _BLOCK = 512  # numbers that a buffer takes at a time
-_REGISTER = 64  # bytes of numbers that are squared at a time
 _FEW = 4  # lanes that are worth it
 
 
 def tail_of(n: Node) -> Instance:
     """What of the library serves a tail: for a sum, functions that take its blocks and give its value."""
     if n.op != "sum":
-        return Instance("burlab_tails", "", "burlab/kernels/tail.hpp")
+        return Instance("burlab_strips", "", "burlab/kernels/strips.hpp")
     name, kind = f"burlab_sum_tail_{NAMES[n.dtype]}", C_TYPES[n.dtype]
     head = 'extern "C" BURLAB_WIDE'
     text = (
@@ -71,11 +71,14 @@ class TailWriter(LoopWriter):
 
     def nest(self) -> list[str]:
         """The nest, then the values; perhaps the nest again."""
+        strips = StripNest(self, self._rows, self._squares)
+        if not self._sums and strips.fits:
+            return strips.lines()
         *_, last = self.sizes
         self.axis = max(len(self.sizes) - (1 if 2 * last > _BLOCK else 2), 0)  # which is cut into blocks
         self.length = min(max(_BLOCK // elements(self.sizes[self.axis + 1 :]), 1), self.sizes[self.axis])
-        narrowest = min((n.inputs[0].itemsize for n in (*self._squares, *self._rows)), default=_REGISTER)
-        self.width = min(_REGISTER // narrowest, 1 << (last.bit_length() - 1))
+        narrowest = min((n.inputs[0].itemsize for n in (*self._squares, *self._rows)), default=register())
+        self.width = min(register() // narrowest, 1 << (last.bit_length() - 1))
         uneven = (last if self.axis == len(self.sizes) - 2 else self.length) % self.width or last % self.width
         self.rests = ("", "_rest") if uneven or len(self.pieces(len(self.sizes) - 1)) > 1 else ("",)
         lines = [f"{tail_of(n).symbol}_type {t};" for n, t in self._sums.items()]

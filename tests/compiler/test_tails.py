@@ -177,3 +177,42 @@ def test_equal_leaves_share_a_loop():
     graph = Graph(leaves, (*new, *(sum_of_squares(y) for y in new)))
     assert [[n.op for n in loop.nodes] for loop in loops(graph)] == [["mul", "sub", "squares"]] * 3
     assert build(graph).source.count("noexcept {\n") == 2, "a loop and the kernel"
+
+
+@pytest.mark.parametrize("letters", ["a,b->ab", "a,b->ba", "ab,a->ab", "ab,b->ba"])
+@pytest.mark.parametrize("scale", [0.0, 1e-30, 1.0, 1e25])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_squares_of_a_product_are_those_of_its_factors_multiplied(dtype, scale, letters):
+    ins = letters.partition("->")[0]
+    sizes = {"a": 40, "b": 27}
+    nodes = inputs(*(tuple(sizes[c] for c in term) for term in ins.split(",")), dtype=dtype)
+    graph = Graph(nodes, (sum_of_squares(contract(letters, *nodes)),))
+    disjoint = not set.intersection(*map(set, ins.split(",")))
+    assert any(n.op == "mul" and n.shape == () for n in for_loops(graph).nodes) == (disjoint and dtype == "float32")
+    x, y = (RNG.normal(size=n.shape).astype(dtype) for n in nodes)
+    y *= scale
+    exact = np.einsum(letters, x.astype(float), y.astype(float))
+    np.testing.assert_allclose(build(graph)(x, y)[0], np.sum(exact**2), rtol=3e-6 if dtype == "float32" else 1e-13)
+
+
+@pytest.mark.parametrize(("bad", "wanted"), [(np.inf, np.inf), (np.nan, np.nan), (3e38, np.inf)])
+def test_squares_of_a_product_beyond_its_type_are_infinite(bad, wanted):
+    nodes = inputs((40,), (27,), dtype="float32")
+    x, y = (np.full(n.shape, 2, np.float32) for n in nodes)
+    x[17] = bad
+    assert str(build(Graph(nodes, (sum_of_squares(contract("a,b->ab", *nodes)),)))(x, y)[0]) == str(wanted)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1.0])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [*SHAPES, (5, 1031), (6, 4100), (2, 9, 20)])
+def test_what_lies_behind_a_row_is_not_squared(shape, dtype, scale):
+    x, row = inputs(shape, shape[:1], dtype=dtype)
+    shifted = apply("add", x, broadcast(row, shape, (0,)))
+    exe = build(Graph((x, row), (sum_of_squares(shifted), sum_of_squares(apply("div", scale, shifted)), shifted)))
+    a, b = (RNG.uniform(1, 2, n.shape).astype(dtype) * np.dtype(dtype).type(scale) for n in (x, row))
+    total, inverse, y = exe(a, b)
+    rtol = 3e-6 if dtype == "float32" else 1e-14
+    np.testing.assert_array_equal(y, a + b.reshape(-1, *[1] * (len(shape) - 1)))
+    np.testing.assert_allclose(total, np.sum(y.astype(float) ** 2), rtol=rtol)
+    np.testing.assert_allclose(inverse, np.sum((scale / y.astype(float)) ** 2), rtol=rtol)

@@ -28,7 +28,7 @@ template <int G, class P, int... Lane> BURLAB_INLINE void halve(P& x, const P& y
 
 /// Lane i of x[0] becomes the sum of x[i], i < N, added as `sum_lanes` does.
 template <int N, int G = 16, class P> BURLAB_INLINE void sum_packets(P* x) {
-  constexpr auto kLanes = std::make_integer_sequence<int, 16>();
+  constexpr auto kLanes = std::make_integer_sequence<int, static_cast<int>(sizeof(P) / sizeof((*x)[0]))>();
   BURLAB_UNROLL
   for (int i = 0; i < (N + 1) / 2; ++i) {
     P sum = x[2 * i];
