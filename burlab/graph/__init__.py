@@ -1,11 +1,13 @@
 """Computation graphs: tracing NumPy code, differentiating and simplifying what was traced."""
 
 from . import (
+    calls as calls,
     contraction as contraction,
     indexing as indexing,
     joining as joining,
     layout as layout,
     linear_table as linear_table,
+    random as random,
     reduction as reduction,
     ufuncs as ufuncs,
 )

@@ -14,6 +14,7 @@ from .node import Node, constant
 from .order import topological
 from .origin import derived_from
 from .scalar import scalar_ops
+from .signatures import made
 from .substitute import keep
 
 _TOGETHER = {"stop_gradient", "surrogate", "fold_in", "call"}  # all inputs batched
@@ -64,16 +65,18 @@ def _batched(n: Node, xs: list[Node], flags: list[bool], size: int) -> Node:
     shape = (size, *n.shape)
     if n.op.partition("'")[0] in scalar_ops() or n.op in _TOGETHER:
         inputs = tuple(x if f else spread(x, size) for x, f in zip(xs, flags, strict=True))
-        return Node(n.op, inputs, _many(n.params, size) if n.op == "call" else n.params, shape, n.dtype)
+        if n.op == "call":
+            return made("call", _many(n.params, size), *inputs)
+        return Node(n.op, inputs, n.params, shape, n.dtype)
     if n.op == "ask":
         return ask.batched(n, xs, flags, size)
     if n.op in control.CONTROL:
         return control.batched(n, xs, flags, size)
     if n.op in _SHIFTED:
         params = n.params + 1 if isinstance(n.params, int) else tuple(a + 1 for a in n.params)
-        return Node(n.op, tuple(xs), params, shape, n.dtype)
+        return made(n.op, params, *xs)
     if n.op == "uniform":
-        return Node(n.op, tuple(xs), n.params, shape, n.dtype)
+        return made(n.op, n.params, *xs)
     raise AssertionError(f"the operation {n.op} has no batching rule")  # a row without a rule is a defect of ours
 
 

@@ -9,6 +9,7 @@ from .control import chosen_inputs
 from .graph import Graph, Region, Result
 from .linear import sum_over
 from .node import Node
+from .signatures import made
 
 
 def flows(n: Node, reached: set[Node]) -> bool:
@@ -41,7 +42,7 @@ def forward(n: Node, tangents: dict[Node, Node]) -> Node:
     """The tangent of a result of `cond`."""
     moving = tuple(k for k, x in enumerate(chosen_inputs(n)) if x in tangents)
     inputs = (*n.inputs, *(tangents[chosen_inputs(n)[k]] for k in moving))
-    return Node("cond", inputs, n.params._replace(region=_pushed(n.params.region, moving)), n.shape, n.dtype)
+    return made("cond", n.params._replace(region=_pushed(n.params.region, moving)), *inputs)
 
 
 @lru_cache(maxsize=256)
@@ -66,9 +67,8 @@ def backward(n: Node, g: Node, active: set[Node]) -> list[tuple[Node, Node]]:
     shares: list[tuple[Node, Node]] = []
     for j, k in enumerate(wanted):
         x = outside[k]
-        shape = (*batch, *region.graphs[0].inputs[k].shape)
-        share = Node("cond", (*n.inputs, g), Result(pulled, j, batch), shape, x.dtype)
-        shares.append((x, share if shape == x.shape else sum_over(share, range(len(batch)))))  # all rows share x
+        share = made("cond", Result(pulled, j, batch), *n.inputs, g)
+        shares.append((x, share if share.shape == x.shape else sum_over(share, range(len(batch)))))  # all rows share x
     return shares
 
 

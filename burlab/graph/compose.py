@@ -1,17 +1,28 @@
 """Functions that NumPy lacks, composed of traced NumPy: activations, softmax, and what stops a derivative."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from . import parameters
 from .elementwise import apply, as_dtype
 from .linear import broadcast, reshape
 from .node import Node, as_node, constant
 from .reduction import extreme, sum_
+from .signatures import SIGNATURES, Form, Signature, form_of, made, require
 
 
 def stop_gradient(x: Any) -> Node:
     """The value, with derivative zero."""
     node = as_node(x)
-    return Node("stop_gradient", (node,), None, node.shape, node.dtype, node.weak)
+    return made("stop_gradient", None, node, weak=node.weak)
+
+
+def _of_itself(_: None, inputs: Sequence[Node]) -> Form:
+    require(len(inputs) == 1, "it needs one input")
+    return form_of(inputs[0])
+
+
+SIGNATURES["stop_gradient"] = Signature(parameters.nothing, _of_itself)
 
 
 def _peak(x: Node, axis: Any) -> Node:

@@ -17,9 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from . import parameters
 from .graph import Graph, Region, Result
 from .linear import broadcast, spread
 from .node import Node
+from .signatures import SIGNATURES, Form, Signature, forms_of, made, require
 from .substitute import keep, rebuild
 
 CONTROL = {
@@ -43,7 +45,54 @@ def cond_nodes(choice: Node, true: Graph, false: Graph, operands: Sequence[Node]
 
 
 def _results(op: str, inputs: tuple[Node, ...], region: Region, like: Sequence[Node]) -> list[Node]:
-    return [Node(op, inputs, Result(region, k), y.shape, y.dtype, y.weak) for k, y in enumerate(like)]
+    return [made(op, Result(region, k), *inputs, weak=y.weak) for k, y in enumerate(like)]
+
+
+def _while_form(result: Result, inputs: Sequence[Node]) -> Form:
+    """What a result of a loop is."""
+    require(len(result.region.graphs) == 2, "it has no condition and body")
+    condition, body = result.region.graphs
+    _executes(result, inputs)
+    require(forms_of(condition.outputs) == [((), BOOL)], "its condition is not one bool")
+    count = len(body.outputs)
+    require(forms_of(body.inputs[:count]) == forms_of(body.outputs), "its body changes the form of the state")
+    return _form(result, body)
+
+
+def _cond_form(result: Result, inputs: Sequence[Node]) -> Form:
+    """What a result of a choice is."""
+    require(len(result.region.graphs) == 2, "it has no two sides")
+    true, false = result.region.graphs
+    fits = len(inputs) > 0 and inputs[0].dtype == BOOL and inputs[0].shape in ((), result.batch)
+    require(fits, "it is not chosen by a bool")
+    _executes(result, inputs[1:])
+    require(forms_of(true.outputs) == forms_of(false.outputs), "its sub-graphs give different results")
+    return _form(result, true)
+
+
+def _executes(result: Result, outside: Sequence[Node]) -> None:
+    """Sub-graphs take the same inputs: those from outside, or one row of each that has the batch's axes."""
+    first, second = (forms_of(graph.inputs) for graph in result.region.graphs)
+    fits = len(first) == len(outside) and all(
+        y.shape in (form.shape, (*result.batch, *form.shape)) and y.dtype == form.dtype
+        for form, y in zip(first, outside, strict=True)
+    )
+    require(first == second and fits, "what it executes has other inputs")
+    require(result.region.turns is None, "it says how often it repeats")
+
+
+def _form(result: Result, graph: Graph) -> Form:
+    require(result.item < len(graph.outputs), "it has no such result")
+    y = graph.outputs[result.item]
+    return Form((*result.batch, *y.shape), y.dtype)
+
+
+def is_result(params: Any) -> bool:
+    """Whether parameters are those of control flow."""
+    return type(params) is Result and parameters.size(params.item) and parameters.axes(params.batch)
+
+
+SIGNATURES.update({"while": Signature(is_result, _while_form), "cond": Signature(is_result, _cond_form)})
 
 
 def chosen_inputs(n: Node) -> tuple[Node, ...]:
@@ -102,7 +151,7 @@ def batched(n: Node, xs: Sequence[Node], flags: Sequence[bool], size: int) -> No
     """The node executed for `size` samples, each by itself: no sample waits for the longest loop."""
     rows: Result = n.params
     inputs = tuple(_with_rows(x, f, r, rows.batch, size) for x, f, r in zip(xs, flags, inner_ranks(n), strict=True))
-    return Node(n.op, inputs, rows._replace(batch=(size, *rows.batch)), (size, *n.shape), n.dtype)
+    return made(n.op, rows._replace(batch=(size, *rows.batch)), *inputs)
 
 
 def _with_rows(x: Node, flag: bool, rank: int, batch: tuple[int, ...], size: int) -> Node:

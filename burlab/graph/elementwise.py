@@ -1,16 +1,19 @@
 """Scalar operations on nodes: NumPy's promotion and broadcasting, then one node of the C++ table per operation."""
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from burlab.errors import ShapeError
 
+from . import parameters
 from .linear import broadcast, convert
 from .node import Node, as_node, constant
 from .origin import Origin, fault, here, user_line
-from .scalar import is_mask
+from .scalar import arity, is_mask, parsed
+from .signatures import ALL, FLOATS, NUMBERS, Form, Signature, require
 
 BOOL, INT64, FLOAT64 = np.dtype(bool), np.dtype(np.int64), np.dtype(np.float64)
 
@@ -21,8 +24,41 @@ class PrecisionWarning(UserWarning):
 
 def node(op: str, *inputs: Node) -> Node:
     """A scalar operation on inputs of one shape and dtype: what sweeps and rewrites use, which need no promotion."""
+    return Node(op, inputs, None, *_form(op, inputs), all(x.weak for x in inputs))
+
+
+def _form(op: str, inputs: Sequence[Node]) -> Form:
     last = inputs[-1] if op.startswith("where") else inputs[0]
-    return Node(op, inputs, None, last.shape, BOOL if is_mask(op) else last.dtype, all(x.weak for x in inputs))
+    return Form(last.shape, BOOL if is_mask(op) else last.dtype)
+
+
+def signature(op: str) -> Signature:
+    """What `verify` goes by for a scalar operation. Raises GraphError for a name that is none."""
+    dtypes, count, chooses = dtypes_of(op), arity(op), parsed(op).row.name == "where"
+
+    def form(_: None, inputs: Sequence[Node]) -> Form:
+        require(len(inputs) == count, f"it needs {count} inputs")
+        require(len({x.shape for x in inputs}) == 1, "its inputs differ in shape")
+        require(not chooses or inputs[0].dtype == BOOL, "its condition is not a mask")
+        values = inputs[chooses:]
+        require(len({x.dtype for x in values}) == 1, "its inputs differ in dtype")
+        require(values[0].dtype in dtypes, f"it is not defined for {values[0].dtype}")
+        return _form(op, inputs)
+
+    return Signature(parameters.nothing, form)
+
+
+def dtypes_of(op: str) -> "frozenset[np.dtype[Any]]":
+    """The dtypes that a scalar operation is defined for; of `where`, of what it chooses from.
+
+    Arithmetic on masks is logic, and comparisons of masks go through int64: see `apply`.
+    """
+    row, by = parsed(op)
+    if by or row.name in _FLOAT_ONLY:
+        return FLOATS
+    if row.name.startswith("logical_"):
+        return frozenset({BOOL})
+    return ALL if row.name == "where" else NUMBERS
 
 
 def apply(op: str, *values: Any) -> Node:
@@ -67,7 +103,8 @@ def common_dtype(xs: list[Node]) -> "np.dtype[Any]":
 
 _PYTHON = {"f": 1.0, "i": 1, "u": 1, "b": True}
 _FLOAT_ONLY = frozenset(
-    "exp expm1 log log1p sqrt sin cos tan arctan arctan2 sinh cosh tanh div erf erfc sigmoid softplus gelu silu".split()
+    "exp expm1 log log1p sqrt sin cos tan arctan arctan2 sinh cosh tanh div erf erfc sigmoid softplus gelu silu "
+    "isfinite isnan".split()
 )
 _warned: set[Origin | None] = set()
 

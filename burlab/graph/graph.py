@@ -59,7 +59,7 @@ class Graph:
     @staticmethod
     def from_json(text: str) -> "Graph":
         """A graph from its JSON. Raises GraphError where the text is none, or of a newer version."""
-        from .serial import from_json
+        from .reading import from_json
 
         return from_json(text)
 

@@ -10,8 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .node import Node
+from .parameters import Check, nothing
+from .signatures import ALL, DTYPES, NUMBERS, Form, Signature, require
 
 Shape = tuple[int, ...]
+TOTALS = NUMBERS - {DTYPES["int32"]}  # dtypes of sums: those of integers are int64, as in NumPy
 
 
 class LinearOp(ABC):
@@ -19,12 +22,34 @@ class LinearOp(ABC):
 
     kernel: what computes it: a `view` reads its input through other strides, a `place` writes into a part of zeros, the
     others are the C++ kernels of that name in `cpp/burlab/kernels`. linear_inputs: how many of the first inputs it is
-    linear in, None for all; what follows them is an integer index.
+    linear in, None for all; indexed: whether an integer index follows them. parameters: what its parameters are made
+    of. dtypes: what the inputs that it is linear in may be, all of one.
     """
 
     name: ClassVar[str]
     kernel: ClassVar[str]
     linear_inputs: ClassVar[int | None] = 1
+    indexed: ClassVar[bool] = False
+    parameters: ClassVar[Check] = nothing
+    dtypes: ClassVar[frozenset["np.dtype[Any]"]] = ALL
+
+    def form(self, params: Any, inputs: Sequence[Node]) -> Form:
+        """Shape and dtype of the value."""
+        return Form(self.shape(params, [x.shape for x in inputs]), inputs[0].dtype)
+
+    @property
+    def signature(self) -> Signature:
+        """What `verify` goes by."""
+        return Signature(type(self).parameters, self._checked)
+
+    def _checked(self, params: Any, inputs: Sequence[Node]) -> Form:
+        count = len(inputs) - self.indexed
+        values, index = inputs[:count], inputs[count:]
+        require(0 < count == (self.linear_inputs or count), "it has too many inputs or too few")
+        require(all(x.dtype.kind == "i" for x in index), "its index is not of integers")
+        require(len({x.dtype for x in values}) == 1, "its inputs differ in dtype")
+        require(values[0].dtype in self.dtypes, f"it is not defined for {values[0].dtype}")
+        return self.form(params, inputs)
 
     @abstractmethod
     def shape(self, params: Any, shapes: Sequence[Shape], /) -> Shape:
@@ -42,18 +67,17 @@ class LinearOp(ABC):
 LINEAR: dict[str, LinearOp] = {}
 
 
-def linear(name: str, params: Any, *inputs: Node, dtype: "np.dtype[Any] | None" = None) -> Node:
+def linear(name: str, params: Any, *inputs: Node) -> Node:
     """A node of the table."""
-    first = inputs[0]
-    shape = LINEAR[name].shape(params, [x.shape for x in inputs])
-    return Node(name, inputs, params, shape, dtype or first.dtype, first.weak and not shape)
+    shape, dtype = LINEAR[name].form(params, inputs)
+    return Node(name, inputs, params, shape, dtype, inputs[0].weak and not shape)
 
 
 def sum_over(x: Node, axes: Sequence[int]) -> Node:
     """Sum over axes, which are removed. Integers sum in int64."""
     if not axes:
         return x
-    if x.dtype.kind in "ib":
+    if x.dtype not in TOTALS:
         x = convert(x, np.dtype(np.int64))
     return linear("sum", tuple(axes), x)
 
@@ -116,7 +140,7 @@ def convert(x: Node, dtype: "np.dtype[Any]") -> Node:
     """The same values in another dtype."""
     if x.dtype == dtype:
         return x
-    return linear("convert", dtype.name, x, dtype=dtype)
+    return linear("convert", dtype.name, x)
 
 
 def contract(spec: str, a: Node, b: Node) -> Node:

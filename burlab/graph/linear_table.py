@@ -11,6 +11,7 @@ from burlab.errors import GraphError
 
 from .linear import (
     LINEAR,
+    TOTALS,
     LinearOp,
     Shape,
     broadcast,
@@ -28,11 +29,14 @@ from .linear import (
     transpose,
 )
 from .node import Node
+from .parameters import Check, axes, flag, integers, matching, one_of, record, shape, size, some
+from .signatures import DTYPES, NUMBERS, Form
 
 Flags = Sequence[bool]
 Nodes = Sequence[Node]
 Shapes = Sequence[Shape]
 Region = tuple[Shape, Shape, Shape]  # start, step, shape
+_REGION: Check = record(integers, integers, shape)
 
 
 class Sum(LinearOp):
@@ -40,6 +44,8 @@ class Sum(LinearOp):
 
     name = "sum"
     kernel = "sum"
+    parameters = some
+    dtypes = TOTALS
 
     def shape(self, axes: Shape, shapes: Shapes) -> Shape:
         (x,) = shapes
@@ -59,6 +65,7 @@ class Broadcast(LinearOp):
 
     name = "broadcast"
     kernel = "view"
+    parameters = record(shape, axes)
 
     def shape(self, params: tuple[Shape, Shape], shapes: Shapes) -> Shape:
         shape, axes = params
@@ -79,6 +86,7 @@ class Reshape(LinearOp):
 
     name = "reshape"
     kernel = "view"
+    parameters = shape
 
     def shape(self, shape: Shape, shapes: Shapes) -> Shape:
         (x,) = shapes
@@ -97,6 +105,7 @@ class Transpose(LinearOp):
 
     name = "transpose"
     kernel = "view"
+    parameters = axes
 
     def shape(self, permutation: Shape, shapes: Shapes) -> Shape:
         (x,) = shapes
@@ -115,6 +124,7 @@ class Slice(LinearOp):
 
     name = "slice"
     kernel = "view"
+    parameters = _REGION
 
     def shape(self, region: Region, shapes: Shapes) -> Shape:
         (x,) = shapes
@@ -136,6 +146,7 @@ class Pad(LinearOp):
 
     name = "pad"
     kernel = "place"
+    parameters = _REGION
 
     def shape(self, region: Region, shapes: Shapes) -> Shape:
         (x,) = shapes
@@ -157,12 +168,13 @@ class Concatenate(LinearOp):
 
     name = "concatenate"
     kernel = "place"
+    parameters = size
     linear_inputs = None
 
     def shape(self, axis: int, shapes: Shapes) -> Shape:
         first = shapes[0]
-        fits = all(s[:axis] == first[:axis] and s[axis + 1 :] == first[axis + 1 :] for s in shapes)
-        _require(fits and 0 <= axis < len(first), f"an axis of shapes {shapes}", axis)
+        around = {(len(s), s[:axis], s[axis + 1 :]) for s in shapes}
+        _require(len(around) == 1 and 0 <= axis < len(first), f"an axis of shapes {shapes}", axis)
         return (*first[:axis], sum(s[axis] for s in shapes), *first[axis + 1 :])
 
     def transpose(self, g: Node, node: Node, k: int) -> Node:
@@ -180,6 +192,8 @@ class Gather(LinearOp):
 
     name = "gather"
     kernel = "gather"
+    indexed = True
+    parameters = size
 
     def shape(self, batch: int, shapes: Shapes) -> Shape:
         x, index = shapes
@@ -202,6 +216,9 @@ class Scatter(LinearOp):
 
     name = "scatter"
     kernel = "scatter"
+    indexed = True
+    parameters = record(size, size)
+    dtypes = NUMBERS
 
     def shape(self, params: tuple[int, int], shapes: Shapes) -> Shape:
         batch, size = params
@@ -223,6 +240,8 @@ class Cumsum(LinearOp):
 
     name = "cumsum"
     kernel = "cumsum"
+    parameters = record(size, flag)
+    dtypes = TOTALS
 
     def shape(self, params: tuple[int, bool], shapes: Shapes) -> Shape:
         (x,) = shapes
@@ -243,10 +262,14 @@ class Convert(LinearOp):
 
     name = "convert"
     kernel = "convert"
+    parameters = one_of(DTYPES)
 
     def shape(self, _dtype: str, shapes: Shapes) -> Shape:
         (x,) = shapes
         return x
+
+    def form(self, params: str, inputs: Nodes) -> Form:
+        return Form(inputs[0].shape, DTYPES[params])
 
     def transpose(self, g: Node, node: Node, _k: int) -> Node:
         return convert(g, node.inputs[0].dtype)
@@ -261,13 +284,17 @@ class Contract(LinearOp):
     name = "contract"
     kernel = "contract"
     linear_inputs = 2
+    parameters = matching("[A-Za-z]*,[A-Za-z]*->[A-Za-z]*")
+    dtypes = NUMBERS
 
     def shape(self, spec: str, shapes: Shapes) -> Shape:
         ins, out = spec.split("->")
         left, right = ins.split(",")
         x, y = shapes
+        once = all(len(set(term)) == len(term) for term in (left, right, out))
+        _require(once and (len(left), len(right)) == (len(x), len(y)), f"letters of {x} and {y}", spec)
         sizes = dict(zip(left + right, (*x, *y), strict=True))
-        fits = all(sizes[c] == d for c, d in (*zip(left, x, strict=True), *zip(right, y, strict=True)))
+        fits = all(sizes[c] == d for c, d in zip(left, x, strict=True)) and sizes.keys() >= set(out)
         _require(fits and all(c in out or (c in left and c in right) for c in sizes), f"letters of {x} and {y}", spec)
         return tuple(sizes[c] for c in out)
 
@@ -295,7 +322,7 @@ def _increasing(axes: Shape, ndim: int) -> bool:
 
 def _inside(start: Shape, step: Shape, part: Shape, whole: Shape) -> bool:
     """Whether start + step * i, i < part, stays inside of every axis."""
-    return all(
+    return len(start) == len(step) == len(part) == len(whole) and all(
         d == 0 or (s != 0 and 0 <= a < n and 0 <= a + s * (d - 1) < n)
         for a, s, d, n in zip(start, step, part, whole, strict=True)
     )

@@ -4,15 +4,18 @@ Conventions: norm'(0) = 0; entries that tie for a maximum share its derivative e
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from . import parameters
 from .arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults
 from .elementwise import BOOL, FLOAT64, INT64, apply, as_dtype, as_mask
-from .linear import broadcast, concatenate, cumsum, reshape, slice_, sum_over, transpose
+from .linear import LINEAR, TOTALS, broadcast, concatenate, cumsum, reshape, slice_, sum_over, transpose
 from .node import FUNCTIONS, METHODS, REDUCTIONS, Node, Rule, as_node, constant
 from .origin import fault
+from .signatures import FLOATS, SIGNATURES, Form, Signature, form_of, made, require
 
 
 def _keep(y: Node, x: Node, axes: tuple[int, ...], keepdims: Any) -> Node:
@@ -42,7 +45,7 @@ def sum_of_squares(x: Node) -> Node:
 
     No function of NumPy's, and without a derivative.
     """
-    return Node("squares", (x,), None, (), FLOAT64)
+    return made("squares", None, x)
 
 
 def mean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False, **kwargs: Any) -> Node:
@@ -82,13 +85,12 @@ def extreme(op: str, a: Any, axis: Any = None, keepdims: Any = False) -> Node:
         raise ValueError(f"the {op[7:]} over an axis of size 0 (shape {x.shape}, axis {axis}) does not exist.")
     if not axes:
         return x
-    shape = tuple(d for i, d in enumerate(x.shape) if i not in axes)
-    value = Node(op, (x,), axes, shape, x.dtype)
+    value = made(op, axes, x)
     if x.dtype.kind == "f":
         tied = apply("equal", x, broadcast(value, x.shape, tuple(i for i in range(x.ndim) if i not in axes)))
         share = sum_over(apply("where", tied, x, constant(0.0, x.dtype)), axes)
         count = sum_over(as_dtype(tied, x.dtype), axes)
-        value = Node("surrogate", (value, apply("div", share, count)), None, shape, x.dtype)
+        value = made("surrogate", None, value, apply("div", share, count))
     return _keep(value, x, axes, keepdims)
 
 
@@ -192,7 +194,7 @@ def arg_extreme(op: str, a: Any, axis: Any = None, out: None = None, keepdims: A
     k = 0 if flat else normal_axis(axis, x.ndim)
     if y.shape[k] == 0:
         raise ValueError(f"{op} over an axis of size 0 (shape {x.shape}) does not exist.")
-    found = Node(op, (y,), k, tuple(d for i, d in enumerate(y.shape) if i != k), INT64)
+    found = made(op, k, y)
     return _keep(found, x, tuple(range(x.ndim)) if flat else (k,), keepdims)
 
 
@@ -200,7 +202,7 @@ def _cumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> No
     """np.cumsum."""
     only_defaults("np.cumsum", {"out": out})
     x = _dtyped(as_node(a), dtype)
-    x = as_dtype(x, INT64) if x.dtype.kind in "ib" else x
+    x = x if x.dtype in TOTALS else as_dtype(x, INT64)
     if axis is None:
         return cumsum(reshape(x, (x.size,)), 0)
     return cumsum(x, normal_axis(axis, x.ndim))
@@ -248,6 +250,34 @@ def _reduce(function: Rule) -> Rule:
 
     return rule
 
+
+def _of_extreme(params: tuple[int, ...], inputs: Sequence[Node]) -> Form:
+    require(len(inputs) == 1, "it reduces one array")
+    (x,) = inputs
+    shape = LINEAR["sum"].shape(params, [x.shape])
+    require(all(x.shape[a] > 0 for a in params), "an axis of size 0 has no extreme value")
+    return Form(shape, x.dtype)
+
+
+def _of_position(axis: int, inputs: Sequence[Node]) -> Form:
+    return Form(_of_extreme((axis,), inputs).shape, INT64)
+
+
+def _of_squares(_: None, inputs: Sequence[Node]) -> Form:
+    require(len(inputs) == 1 and inputs[0].dtype in FLOATS, "squares of floats add up to one float64")
+    return Form((), FLOAT64)
+
+
+def _of_surrogate(_: None, inputs: Sequence[Node]) -> Form:
+    same = len(inputs) == 2 and form_of(inputs[0]) == form_of(inputs[1])
+    require(same and inputs[0].dtype in FLOATS, "a value and what has its derivative are floats of one form")
+    return form_of(inputs[0])
+
+
+SIGNATURES.update(dict.fromkeys(("reduce_max", "reduce_min"), Signature(parameters.some, _of_extreme)))
+SIGNATURES.update(dict.fromkeys(("argmax", "argmin"), Signature(parameters.size, _of_position)))
+SIGNATURES["squares"] = Signature(parameters.nothing, _of_squares)
+SIGNATURES["surrogate"] = Signature(parameters.nothing, _of_surrogate)
 
 _BY_NAME: dict[str, Rule] = {
     "sum": sum_, "mean": mean, "var": var, "std": std, "max": _max, "min": _min, "all": _all, "any": _any, "prod": prod,

@@ -9,17 +9,14 @@ that nobody asks for is not stored, so trails, which reverse mode reads, cost no
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from .control import closed
+from .control import closed, is_result
 from .graph import Graph, Region, Result, Turns
 from .linear import spread, transpose
 from .node import Node
+from .signatures import SIGNATURES, Form, Signature, forms_of, made, require
 
 Rows = Callable[[Graph, Sequence[bool], int], tuple[tuple[Node, ...], list[Node], list[bool]]]
-Form = tuple[tuple[int, ...], "np.dtype[Any]"]
 
 
 def scan_nodes(
@@ -33,17 +30,27 @@ def scan_nodes(
 
 def result(inputs: tuple[Node, ...], region: Region, item: int) -> Node:
     """One result of an execution."""
-    shape, dtype = form_of_result(region, item)
     weak = item < turns_of(region).carries and region.graphs[0].outputs[item].weak
-    return Node("scan", inputs, Result(region, item), shape, dtype, weak)
+    return made("scan", Result(region, item), *inputs, weak=weak)
 
 
-def form_of_result(region: Region, item: int) -> Form:
-    """Shape and dtype of a result."""
-    body, turns = region.graphs[0], turns_of(region)
-    count = len(body.outputs)
+def _form(result: Result, inputs: Sequence[Node]) -> Form:
+    region, item, batch = result
+    require(len(region.graphs) == 1 and region.turns is not None and not batch, "it does not say what it repeats")
+    (body,), turns = region.graphs, turns_of(region)
+    carries, first_captured, count = turns.carries, turns.carries + turns.sequences, len(body.outputs)
+    fits = carries <= count and first_captured <= len(body.inputs) == len(inputs)
+    require(fits and item < count + carries, "it has no such result, or its body has other inputs or outputs")
+    same = forms_of(body.inputs[:carries]) == forms_of(body.outputs[:carries])
+    require(same, "its body changes the form of a carry")
+    rows = [(turns.length, *x.shape) if carries <= k < first_captured else x.shape for k, x in enumerate(body.inputs)]
+    given = [Form(shape, x.dtype) for shape, x in zip(rows, body.inputs, strict=True)]
+    require(given == forms_of(inputs), "its body has other inputs")
     y = body.outputs[item] if item < count else body.inputs[item - count]
-    return (y.shape if item < turns.carries else (turns.length, *y.shape)), y.dtype
+    return Form(y.shape if item < carries else (turns.length, *y.shape), y.dtype)
+
+
+SIGNATURES["scan"] = Signature(is_result, _form)
 
 
 def turns_of(region: Region) -> Turns:

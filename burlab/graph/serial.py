@@ -1,4 +1,4 @@
-"""A graph as versioned JSON and back, and the hash of what it computes.
+"""A graph as versioned JSON, and the hash of what it computes. `reading.py` goes the other way.
 
 Version 1: {"burlab_graph": 1, "nodes": [{"op", "inputs", "params", "shape", "dtype", "weak", "origin", "scope"}, ...],
 "inputs": [...], "outputs": [...]}. Nodes refer to each other by position. Arrays are base64 of little-endian bytes;
@@ -13,12 +13,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.errors import GraphError
-
-from .graph import Call, Graph, Region, Result, Turns
+from .graph import Call, Graph, Region, Result
 from .node import Node
-from .origin import Origin
-from .verify import verify
 
 VERSION = 1
 
@@ -74,81 +70,3 @@ def _result(k: int, result: Result, places: bool, regions: dict[Region, int]) ->
     graphs = [_graph(g, places) for g in region.graphs] if first == k else first
     row = {"region": graphs, "item": item, "batch": batch}
     return row if region.turns is None else row | {"turns": region.turns}
-
-
-def from_json(text: str) -> Graph:
-    """A graph from JSON text. Raises GraphError where the text is not one, or of another version."""
-    try:
-        data: Any = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise GraphError(f"a graph's JSON was expected, got a text that is none ({error}).") from None
-    if not isinstance(data, dict) or "burlab_graph" not in data:
-        raise GraphError('a graph\'s JSON was expected, an object with the key "burlab_graph"; this text has none.')
-    if data["burlab_graph"] != VERSION:
-        raise GraphError(
-            f"this burlab reads graphs of version {VERSION}, got version {data['burlab_graph']}. "
-            "Save the graph again with this burlab, or use the one that wrote it."
-        )
-    try:
-        graph = _read(cast("dict[str, Any]", data))
-        verify(graph)
-    except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
-        raise GraphError(f"the graph's JSON is damaged: {type(error).__name__} {error}.") from None
-    return graph
-
-
-def _read(data: dict[str, Any]) -> Graph:
-    nodes: list[Node] = []
-    for row in cast("list[dict[str, Any]]", data["nodes"]):
-        nodes.append(_read_node(row, nodes))
-    inputs, outputs = (tuple(nodes[k] for k in _positions(data[key], nodes)) for key in ("inputs", "outputs"))
-    return Graph(inputs, outputs)
-
-
-def _read_node(row: dict[str, Any], nodes: list[Node]) -> Node:
-    n = Node.__new__(Node)
-    n.op, n.inputs = str(row["op"]), tuple(nodes[k] for k in _positions(row["inputs"], nodes))
-    n.params = _read_params(row["params"], nodes)
-    n.shape, n.dtype, n.weak = tuple(row["shape"]), np.dtype(row["dtype"]), bool(row["weak"])
-    n.origin, n.scope = None if row["origin"] is None else _origin(*row["origin"]), str(row["scope"])
-    return n
-
-
-def _positions(indices: Any, nodes: list[Node]) -> list[int]:
-    for k in indices:
-        if type(k) is not int or not 0 <= k < len(nodes):
-            raise ValueError(f"node {len(nodes)} uses {k!r}, which is not a node before it")
-    return indices
-
-
-def _origin(file: Any, line: Any) -> Origin:
-    return str(file), int(line)
-
-
-def _read_params(params: Any, nodes: list[Node]) -> Any:
-    if isinstance(params, list):
-        return tuple(_read_params(p, nodes) for p in cast("list[Any]", params))
-    if not isinstance(params, dict):
-        if isinstance(params, float):
-            raise TypeError(f"a parameter is {params}, not an integer")
-        return params
-    row = cast("dict[str, Any]", params)
-    if "array" in row:
-        dtype = np.dtype(row["dtype"])
-        array = np.frombuffer(base64.b64decode(row["array"]), dtype.newbyteorder("<")).astype(dtype)
-        array = array.reshape(row["shape"])
-        array.flags.writeable = False
-        return array
-    if "region" in row:
-        return Result(_read_region(row["region"], row.get("turns"), nodes), row["item"], tuple(row["batch"]))
-    return Call(row["call"], _read(row["graph"]), None if row["backward"] is None else _read(row["backward"]))
-
-
-def _read_region(graphs: Any, turns: Any, nodes: list[Node]) -> Region:
-    if isinstance(graphs, list):
-        return Region(tuple(_read(g) for g in cast("list[Any]", graphs)), None if turns is None else Turns(*turns))
-    (first,) = _positions([graphs], nodes)
-    region = nodes[first].params.region
-    if not isinstance(region, Region):
-        raise TypeError(f"node {graphs} executes no sub-graphs")
-    return region

@@ -11,6 +11,7 @@ from .elementwise import BOOL, FLOAT64, apply, as_dtype, as_mask, common_dtype, 
 from .linear import broadcast
 from .node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
 from .origin import fault
+from .signatures import made
 
 
 def power(x: Any, y: Any) -> Node:
@@ -67,7 +68,7 @@ def _hypot(x: Any, y: Any) -> Node:
     larger = apply("maximum", _absolute(x), _absolute(y))
     usable = apply("logical_and", apply("greater", larger, 0.0), UFUNCS["isfinite"](larger))
     scale = apply("where", usable, larger, 1.0)
-    scale = Node("stop_gradient", (scale,), None, scale.shape, scale.dtype, scale.weak)
+    scale = made("stop_gradient", None, scale, weak=scale.weak)
     total = apply("add", *(apply("square", apply("div", z, scale)) for z in (x, y)))
     zero = apply("equal", total, 0.0)
     return apply("where", zero, 0.0, apply("mul", scale, apply("sqrt", apply("where", zero, 1.0, total))))

@@ -8,7 +8,7 @@ import numpy as np
 from burlab.compiler.executable import Executable, build
 from burlab.compiler.remat import check_remat
 from burlab.errors import FileError, GraphError
-from burlab.graph import Graph, serial, tree
+from burlab.graph import Graph, reading, serial, tree
 from burlab.problems.data import Data
 from burlab.problems.engine import SampleKernel
 from burlab.problems.numbers import whole
@@ -61,10 +61,15 @@ class GraphReader:
         self.keyed = False
         self._known: dict[tuple[str, int], Kernels] = {}
 
-    def graph(self, name: str, inputs: Specs, outputs: Specs | None = None) -> Graph:
-        """A graph, which must have these inputs, and at least these outputs."""
+    def graph(self, name: str, inputs: Specs, outputs: Specs | None = None, answered: bool = False) -> Graph:
+        """A graph, which must have these inputs, and at least these outputs.
+
+        answered: whether its last input is the address of who answers its questions.
+        """
+        if name not in self._arrays or self._arrays[name].dtype != np.uint8:
+            raise FileError(f"the file holds no graph {name!r}. Use another copy.")
         try:
-            graph = serial.from_json(self._arrays[name].tobytes().decode())
+            graph = reading.from_json(self._arrays[name].tobytes().decode(), answered)
         except (GraphError, UnicodeDecodeError) as error:
             raise FileError(f"the graph {name} cannot be read: {error}") from error
         found = [(node.shape, node.dtype) for node in graph.inputs]

@@ -78,7 +78,8 @@ def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: 
         raise FileError(f"the recipe is for {stream.samples} samples, and {len(point.leaves)} arrays in x.")
     reader = GraphReader(arrays, point, samples)
     hyper = dict(zip(document["hypers"], arrays["hypers"].tolist(), strict=True))
-    update = reader.graph(document["update"], *_faces(start, len(hyper), len(document["schedules"])))
+    faces = _faces(start, len(hyper), len(document["schedules"]))
+    update = reader.graph(document["update"], *faces, answered=True)
     places = [list(hyper).index(name) for name in document["schedules"]]
     schedules = {name: Schedule(update, len(start) + k, 3 + places[k]) for k, name in enumerate(document["schedules"])}
     for question, points, described in document["asked"]:

@@ -9,6 +9,7 @@ from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, GradientError, ShapeError
 from burlab.graph import Call as SubGraph, Node, compose, tree
 from burlab.graph.node import as_node
+from burlab.graph.signatures import made
 from burlab.graph.trace import Spec, spec_of, trace
 
 from .call import name_of
@@ -50,8 +51,7 @@ def custom_vjp(
         leaves = tree.flatten(args)[0]
         inputs = tuple(as_node(leaf) for leaf in leaves if isinstance(spec_of(leaf), Spec))
         call = _sub_graph(f, backward, args)
-        y = call.graph.outputs[0]
-        return Node("call", inputs, call, y.shape, y.dtype)
+        return made("call", call, *inputs)
 
     function: Callable[..., Any] = Function(rule, f, reads=(f, backward))
     _sub_graph(f, backward, examples)

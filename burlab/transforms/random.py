@@ -14,6 +14,7 @@ from burlab.graph import Node
 from burlab.graph.elementwise import apply
 from burlab.graph.linear import reshape, slice_
 from burlab.graph.node import as_node
+from burlab.graph.signatures import made
 
 _UINT64 = np.dtype(np.uint64)
 
@@ -41,13 +42,11 @@ def _shape(shape: int | tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _fold_in(k: Any, data: Any) -> Node:
-    node = _key_node(k)
-    return Node("fold_in", (node, apply("add", as_node(data), np.int64(0))), None, node.shape, _UINT64)
+    return made("fold_in", None, _key_node(k), apply("add", as_node(data), np.int64(0)))
 
 
 def _uniform(k: Any, shape: tuple[int, ...], dtype: str) -> Node:
-    node = _key_node(k)
-    return Node("uniform", (node,), (shape, dtype), node.shape[:-1] + shape, np.dtype(dtype))
+    return made("uniform", (shape, dtype), _key_node(k))
 
 
 def _normal(k: Any, shape: tuple[int, ...], dtype: str) -> Node:

@@ -12,6 +12,7 @@ import burlab as bl
 from burlab.errors import GraphError
 from burlab.graph import Graph, Node
 from burlab.graph.ask import ask
+from burlab.graph.reading import from_json
 from burlab.graph.trace import trace
 
 
@@ -70,12 +71,22 @@ DAMAGES: dict[str, Damage] = {
 @pytest.mark.parametrize("name", DAMAGES)
 def test_damage_is_found_before_a_kernel_runs(name: str) -> None:
     with pytest.raises(GraphError, match=r"damaged|malformed|none"):
-        Graph.from_json(altered(DAMAGES[name]))
+        from_json(altered(DAMAGES[name]), answered=True)
 
 
 def test_undamaged_is_read() -> None:
     """So the cases above fail for what they damage."""
-    assert Graph.from_json(altered(lambda *_: None)).key == Graph.from_json(TEXT).key
+    assert from_json(altered(lambda *_: None), answered=True).key == from_json(TEXT, answered=True).key
+
+
+def test_a_graph_asks_only_whom_it_was_given() -> None:
+    """Kernels call what lies at such an address: one from a file, or an integer of the caller's, would be a crash."""
+    with pytest.raises(GraphError, match="asks what is not there to answer"):
+        Graph.from_json(TEXT)
+    elsewhere = json.loads(TEXT)
+    elsewhere["inputs"].reverse()
+    with pytest.raises(GraphError, match="asks what is not there to answer"):
+        from_json(json.dumps(elsewhere), answered=True)
 
 
 def test_nothing_in_a_file_gets_past_the_check() -> None:
@@ -85,7 +96,7 @@ def test_nothing_in_a_file_gets_past_the_check() -> None:
         graph = json.loads(TEXT)
         alter(graph, rng)
         try:
-            Graph.from_json(json.dumps(graph))
+            from_json(json.dumps(graph), answered=True)
         except GraphError:
             continue
 

@@ -84,7 +84,7 @@ def test_what_is_no_graph_is_refused(text: str) -> None:
 @pytest.mark.parametrize("version", [0, 2, "1", None])
 def test_another_version_is_refused(version: Any) -> None:
     data = json.loads(EVERYTHING.to_json()) | {"burlab_graph": version}
-    with pytest.raises(GraphError, match=f"version 1, got version {version}"):
+    with pytest.raises(GraphError, match=f"version 1, got version {version!r}"):
         Graph.from_json(json.dumps(data))
 
 
