@@ -1,5 +1,7 @@
 # Two commands: `make lab` opens the tutorials in JupyterLab, `make test` runs every check.
 # Both set up .venv first, and need Python 3.11 or later with its headers, g++ and make.
+# `make quick` is for every save: what needs no browser, notebook, sanitizer or wheel. `make matrix` runs the flagship
+# programs for other CPUs and Pythons.
 
 PYTHON ?= $(shell for p in python3.11 python3 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -10,13 +12,23 @@ CPP_FILES = $(shell git ls-files -co --exclude-standard '*.hpp' '*.cpp')
 # Another environment that is active in the shell is not the one that runs here, and IPython would warn of it.
 unexport VIRTUAL_ENV
 
-.PHONY: lab test peers check lint types layers cpp-format unit format clean
+# Beside each other, one process for each core; the tests of a file share a process, and so the kernels they compile.
+JOBS ?= auto
+PYTEST = $(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=loadfile
+
+.PHONY: lab test quick matrix peers check lint types layers cpp-format unit format clean
 
 lab: $(VENV)/lab.stamp
 	$(BIN)/burlab lab
 
 test: $(VENV)/test.stamp
 	$(MAKE) --no-print-directory --keep-going check
+
+quick: $(VENV)/test.stamp
+	$(PYTEST) -m "not slow and not browser and not matrix" burlab tests
+
+matrix: $(VENV)/test.stamp
+	$(PYTEST) -m matrix tests
 
 # The second engines that gradients are compared with: tests that need an absent one are skipped by name.
 peers: $(VENV)/peers.stamp
@@ -38,7 +50,7 @@ cpp-format:
 
 # Unit tests, the examples in docstrings, the notebooks, the C++ headers under g++, the sanitizers and the built wheel.
 unit:
-	$(BIN)/python -m pytest --doctest-modules --nbval-lax burlab tests $(wildcard notebooks)
+	$(PYTEST) -m "not matrix" --doctest-modules --nbval-lax $(wildcard notebooks) burlab tests
 
 format: $(VENV)/test.stamp
 	$(BIN)/ruff check --fix .

@@ -1,6 +1,7 @@
 """What every test may use: the repository's root, and one hypothesis profile."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,11 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("burlab")
+
+
+def pytest_configure() -> None:
+    """A shell's background jobs, and what they start, ignore Ctrl-C; the tests that press it do not."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
