@@ -9,6 +9,7 @@ burlab.errors.ShapeError: x0 has shape (3,), the problem needs (2,). Pass a 2-ve
 """
 
 __all__ = [
+    "AllocationError",
     "ArgumentError",
     "BurlabError",
     "CompileError",
@@ -30,6 +31,10 @@ __all__ = [
 
 class BurlabError(Exception):
     """Anything that burlab raises on purpose."""
+
+
+class AllocationError(BurlabError, MemoryError):
+    """An array is larger than the memory of this machine, or there is no memory left for it."""
 
 
 class ArgumentError(BurlabError, ValueError):

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-
 from burlab import runtime
 from burlab.errors import BurlabError
 from burlab.graph import Graph, Node
@@ -27,7 +25,7 @@ from .plan import Plan, make_plan
 from .products import for_loops
 from .program import linked, replayed
 from .remat import After, Remat, rematerialized
-from .rows import in_tiles, map_rows, prepare
+from .rows import in_tiles, map_rows, prepare, stacked
 from .steps import Loop
 from .stretch import laid_out
 
@@ -144,7 +142,7 @@ class Executable:
         threads changes no bit. Other Python threads run meanwhile, and an interrupt stops the work within 0.1 s.
         """
         ready = prepare(arrays, self.inputs, batched, n, threads)
-        buffers = [np.empty((n, *spec.shape), spec.dtype) for spec in self.outputs]
+        buffers = [spec.empty() for spec in stacked(self.outputs, [True] * len(self.outputs), n)]
 
         def explain(outcome: int, row: int) -> None:
             self.explain(outcome, [x[row] if many else x for x, many in zip(ready, batched, strict=True)])

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from burlab.runtime.coerce import Array
 
 from .account import Entry, Phase, accounts
@@ -135,7 +133,7 @@ def residual(total: int, rows: Sequence[Row]) -> Row:
 def profile(executable: Executable, arrays: Sequence[Array], name: str) -> Profile:
     """Measure calls with these arrays. Raises what a call raises."""
     executable(*arrays)
-    buffers: list[Array] = [np.empty(spec.shape, spec.dtype) for spec in executable.outputs]
+    buffers: list[Array] = [spec.empty() for spec in executable.outputs]
     laps, alone = (fastest(Twin(executable, looks), arrays, buffers) for looks in (True, False))
     rows = rows_of(accounts(executable.plan), laps)
     return Profile(name, executable.gear, (*rows, residual(laps.total, rows)), alone.total)

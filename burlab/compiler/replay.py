@@ -33,7 +33,7 @@ class Replay:
         """The value of each node of `graph.nodes`, in their order, for these inputs."""
         check_count(arrays, self._inputs, "arguments")
         ready = [coerce_input(x, spec) for x, spec in zip(arrays, self._inputs, strict=True)]
-        buffers = [np.empty(spec.shape, spec.dtype) for spec in self._outputs]
+        buffers = [spec.empty() for spec in self._outputs]
         workspace = Workspace(self.function.workspace_bytes)
         outcome = self.function(ready, buffers, workspace)
         if outcome:

@@ -1,6 +1,7 @@
 """How NumPy's functions spell their arguments: axes, defaults, one thing or several."""
 
 import operator
+from itertools import zip_longest
 from typing import Any, cast
 
 import numpy as np
@@ -33,6 +34,21 @@ def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     if len(set(axes)) != len(axes):
         raise ValueError(f"axis {axis} names an axis twice.")
     return tuple(sorted(axes))
+
+
+def broadcast_shape(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The shape that all of these broadcast to, however large, or None.
+
+    >>> broadcast_shape((2, 1), (3,)), broadcast_shape((2,), (3,))
+    ((2, 3), None)
+    """
+    result: list[int] = []
+    for sizes in zip_longest(*(shape[::-1] for shape in shapes), fillvalue=1):
+        known = {size for size in sizes if size != 1}
+        if len(known) > 1:
+            return None
+        result.append(known.pop() if known else 1)
+    return tuple(result[::-1])
 
 
 def several(value: Any) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 from burlab.errors import ShapeError
 
 from . import parameters
+from .arguments import broadcast_shape
 from .linear import broadcast, convert
 from .node import Node, as_node, constant
 from .origin import Origin, fault, here, user_line
@@ -79,13 +80,13 @@ def common_shape(op: str, xs: list[Node]) -> tuple[int, ...]:
     first = xs[0].shape
     if all(x.shape == first for x in xs):
         return first
-    try:
-        return np.broadcast_shapes(*(x.shape for x in xs))
-    except ValueError:
+    shape = broadcast_shape(*(x.shape for x in xs))
+    if shape is None:
         shapes = " and ".join(str(x.shape) for x in xs)
         raise ShapeError(
             f"{here()}{op} needs shapes that broadcast, got {shapes}. Reshape one, or add an axis with [:, None]."
-        ) from None
+        )
+    return shape
 
 
 def common_dtype(xs: list[Node]) -> "np.dtype[Any]":

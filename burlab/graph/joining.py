@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import ShapeError
+from burlab.runtime.memory import check_fits, volume
 
 from .arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults, several
 from .elementwise import apply, common_shape, promote
@@ -12,7 +13,7 @@ from .indexing import getitem, take_at
 from .layout import expand_dims
 from .linear import broadcast, concatenate, reshape, slice_
 from .node import FUNCTIONS, METHODS, Node, as_node
-from .origin import fault
+from .origin import fault, here
 
 
 def concatenate_(arrays: Any, axis: Any = 0, out: None = None, **kwargs: Any) -> Node:
@@ -121,6 +122,8 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Node:
     if axis is None:
         x, axis = reshape(x, (x.size,)), 0
     k = normal_axis(axis, x.ndim)
+    size = int(np.sum(np.broadcast_to(repeats, x.shape[k]), dtype=np.float64))  # in integers it could go round
+    check_fits(8 * size, f"{here()}np.repeat to an axis of size {size}")
     return take_at(x, {k: np.repeat(np.arange(x.shape[k]), repeats)})
 
 
@@ -142,6 +145,8 @@ def pad_(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> N
         raise fault(f"np.pad(mode={mode!r}) of a traced array", "np.pad with one constant, or np.concatenate")
     x = as_node(array)
     widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2)).tolist()
+    wide = tuple(size + before + after for size, (before, after) in zip(x.shape, widths, strict=True))
+    check_fits(volume(wide) * x.itemsize, f"{here()}np.pad to {x.dtype}{list(wide)}")
     for k, (before, after) in enumerate(widths):
         ends = [(*x.shape[:k], w, *x.shape[k + 1 :]) for w in (before, after)]
         x = concatenate_([np.full(ends[0], value, x.dtype), x, np.full(ends[1], value, x.dtype)], k)

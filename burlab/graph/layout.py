@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import ShapeError
+from burlab.runtime.memory import check_fits, volume
 
-from .arguments import normal_axes, normal_axis, only_defaults, several
+from .arguments import broadcast_shape, normal_axes, normal_axis, only_defaults, several
 from .elementwise import apply, as_dtype, as_mask
 from .linear import broadcast, reshape, transpose
 from .node import FUNCTIONS, METHODS, Node, Rule, as_node, constant
-from .origin import fault, unsupported
+from .origin import fault, here, unsupported
 
 
 def reshape_(a: Any, /, shape: Any = None, order: str = "C", **kwargs: Any) -> Node:
@@ -99,7 +100,7 @@ def broadcast_to(array: Any, shape: Any, **_subok: Any) -> Node:
     """np.broadcast_to."""
     x = as_node(array)
     target = several(shape)
-    if np.broadcast_shapes(x.shape, target) != target:
+    if min(target, default=0) < 0 or broadcast_shape(x.shape, target) != target:
         raise ShapeError(f"an array of shape {x.shape} does not broadcast to {target}.")
     return broadcast(x, target)
 
@@ -114,12 +115,19 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Node:
 
 def tril(m: Any, k: int = 0) -> Node:
     """np.tril."""
-    return _kept(m, np.tril(np.ones(as_node(m).shape[-2:], bool), k))
+    return _kept(m, np.tril(_square(m), k))
 
 
 def triu(m: Any, k: int = 0) -> Node:
     """np.triu."""
-    return _kept(m, np.triu(np.ones(as_node(m).shape[-2:], bool), k))
+    return _kept(m, np.triu(_square(m), k))
+
+
+def _square(m: Any) -> "np.ndarray[Any, Any]":
+    """True for each entry of a matrix."""
+    shape = as_node(m).shape[-2:]
+    check_fits(volume(shape), f"{here()}a mask of shape {shape}")
+    return np.ones(shape, bool)
 
 
 def _kept(m: Any, mask: "np.ndarray[Any, Any]") -> Node:
@@ -134,6 +142,7 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, *_layout: Any, shape: 
     kind = x.dtype if dtype is None else np.dtype(dtype)
     if isinstance(fill_value, Node):
         return broadcast_to(as_dtype(fill_value, kind), size)
+    check_fits(volume(size) * kind.itemsize, f"{here()}a constant {kind}{list(size)}")
     return np.full(size, fill_value, kind)
 
 

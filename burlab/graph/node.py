@@ -12,7 +12,9 @@ from typing import Any, NoReturn, cast
 
 import numpy as np
 
-from .origin import current, fault, unsupported, witness
+from burlab.runtime.memory import ADDRESSABLE, too_large, volume
+
+from .origin import current, fault, place, unsupported, witness
 
 Rule = Callable[..., Any]
 UFUNCS: dict[str, Rule] = {}  # name of a NumPy ufunc -> what it means on nodes
@@ -49,6 +51,8 @@ class Node:
         self.weak = weak
         self.origin, self.scope = current()
         witness(self)
+        if shape and volume(shape) * dtype.itemsize > ADDRESSABLE:
+            raise too_large(described(self), volume(shape) * dtype.itemsize)
 
     @property
     def ndim(self) -> int:
@@ -236,6 +240,12 @@ def native_dtype(dtype: "np.dtype[Any]") -> "np.dtype[Any]":
     """The dtype that such values have in a graph: native byte order, small integers as int64, float16 as float32."""
     native = dtype.newbyteorder("=")
     return _WIDER.get(native, native)
+
+
+def described(n: Node) -> str:
+    """A value in a message about its size: where it comes from, its dtype and shape."""
+    line = f"{place(n.origin)}: " if n.origin else ""
+    return f"{line}{'an argument' if n.op == 'input' else f'the result of {n.op}'}, {n.dtype}{list(n.shape)},"
 
 
 def as_node(value: Any) -> Node:

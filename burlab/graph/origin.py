@@ -15,7 +15,9 @@ from burlab.errors import TraceError
 
 Origin = tuple[str, int]  # the user's file and line
 
-_LIBRARIES = (str(Path(__file__).resolve().parents[1]), str(Path(np.__file__).resolve().parent))
+# As files are named: an environment may lie behind a link.
+_LIBRARIES = tuple({str(home) for file, up in ((__file__, 1), (np.__file__, 0)) for home in
+                    (Path(file).parents[up], Path(file).resolve().parents[up])})  # fmt: skip
 
 
 class _Here(threading.local):
@@ -110,6 +112,12 @@ def behind(error: BaseException) -> TraceError | None:
     found, _here.fault = _here.fault, None
     frames = [f'File "{f.filename}", line {f.lineno}: ' for f in traceback.extract_tb(error.__traceback__)]
     return found if found is not None and any(str(found).startswith(place) for place in frames) else None
+
+
+def blamed(error: BaseException) -> str:
+    """The innermost line of the user's among those that an error came through, as the beginning of a message."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(_LIBRARIES)]
+    return f"{place((frames[-1].filename, frames[-1].lineno or 0))}: " if frames else ""
 
 
 @contextmanager

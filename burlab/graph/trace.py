@@ -9,13 +9,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.errors import ArgumentError, BurlabError, DTypeError, TraceError
+from burlab.errors import AllocationError, ArgumentError, BurlabError, DTypeError, TraceError
 
 from . import tree
 from .graph import Graph
 from .node import Node, as_node, native_dtype
 from .order import topological
-from .origin import behind, forget_fault, user_line
+from .origin import behind, blamed, forget_fault, user_line
 
 
 class _Active(threading.local):
@@ -140,6 +140,12 @@ def trace(
         if not isinstance(error, BurlabError) and (cause := behind(error)):
             raise cause from None
         raise
+    except MemoryError as error:
+        if isinstance(error, BurlabError):
+            raise
+        raise AllocationError(
+            f"{blamed(error)}NumPy found no memory for a constant of {_name(f)}: {error}. Use smaller sizes."
+        ) from None
     finally:
         _active.inputs = before
     return Traced(Graph(inputs, outputs), shape, captures)

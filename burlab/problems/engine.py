@@ -14,6 +14,7 @@ from burlab.graph.simplify import simplify
 from burlab.graph.trace import trace
 from burlab.runtime.coerce import ArraySpec
 from burlab.runtime.gate import Face, Function, make_callable
+from burlab.runtime.memory import empty
 from burlab.runtime.status import Status
 from burlab.runtime.wait import SLICE
 
@@ -86,7 +87,7 @@ class SampleKernel:
         between: called between two slices of a long sum; it may wait, or raise to leave.
         """
         self.measure(int(stream.batch), fixed)
-        block = np.empty(self.layout.nbytes, np.uint8)
+        block = empty((self.layout.nbytes,), np.dtype(np.uint8), "a sum over samples")
         self._call("sum", self.summand(int(stream.batch)), fixed, stream, key, threads, block, between)
         return tree.unflatten(self.structure, self.layout.views(block))
 
@@ -109,7 +110,7 @@ class SampleKernel:
     def rows(self, fixed: Sequence[Array], stream: Stream, key: Any) -> tree.Tree:
         """The outputs for every sample of a batch, stacked along a new first axis."""
         layout = self.layout.table(stream.batch)
-        block = np.empty(layout.nbytes, np.uint8)
+        block = empty((layout.nbytes,), np.dtype(np.uint8), f"what {stream.batch} samples give")
         self._call("rows", self._single(layout, self._steps), fixed, stream, key, 1, block)
         return tree.unflatten(self.structure, layout.views(block))
 

@@ -13,6 +13,8 @@ import numpy as np
 
 from burlab.errors import ArgumentError, DTypeError, LayoutError, ShapeError
 
+from .memory import empty, too_large
+
 Array = np.ndarray[Any, Any]
 
 
@@ -28,6 +30,10 @@ class ArraySpec:
     def nbytes(self) -> int:
         """Bytes of the array."""
         return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+    def empty(self) -> Array:
+        """Memory for it. Raises AllocationError where there is not enough."""
+        return empty(self.shape, self.dtype, f"{self.name}, {self},")
 
     def __str__(self) -> str:
         return f"{self.dtype.name}{list(self.shape)}"
@@ -56,7 +62,10 @@ def coerce_input(value: Any, spec: ArraySpec) -> Array:
             f"{spec.name} must be {spec.dtype.name}, got {array.dtype.name}. "
             f"Convert it with .astype(np.{spec.dtype.name}), or compile for {array.dtype.name}."
         )
-    return np.require(array, spec.dtype, ["C", "A"])
+    try:
+        return np.require(array, spec.dtype, ["C", "A"])
+    except MemoryError:
+        raise too_large(f"a contiguous copy of {spec.name}, {spec},", spec.nbytes) from None
 
 
 def _number(value: Any, spec: ArraySpec) -> Array | None:

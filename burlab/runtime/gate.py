@@ -15,6 +15,7 @@ import numpy as np
 from .cling import address, declare
 from .coerce import Array, ArraySpec, check_apart, check_count, coerce_input, coerce_output
 from .hearing import hearing
+from .memory import empty
 
 _FASTCALL, _KEYWORDS = 0x80, 0x02  # METH_FASTCALL, METH_KEYWORDS
 _CODES = {"float64": b"d\0", "float32": b"f\0", "int64": b"lq", "int32": b"ii", "uint64": b"LQ", "bool": b"?\0"}
@@ -150,7 +151,7 @@ class Slow:
         check_count(arguments, self.inputs, "arguments")
         arrays = [coerce_input(x, spec) for x, spec in zip(arguments, self.inputs, strict=True)]
         if out is None:
-            buffers = [np.empty(spec.shape, spec.dtype) for spec in self.outputs]
+            buffers = [spec.empty() for spec in self.outputs]
         else:
             check_count(out, self.outputs, "out")
             buffers = [coerce_output(x, spec) for x, spec in zip(out, self.outputs, strict=True)]
@@ -165,7 +166,7 @@ class Workspace:
     """Memory for one call at a time, aligned to 64 bytes; freed with this object. bytes: as an array."""
 
     def __init__(self, nbytes: int) -> None:
-        memory: Array = np.empty(nbytes + 64, np.uint8)
+        memory = empty((nbytes + 64,), np.dtype(np.uint8), "the workspace of a call")
         skip = -memory.ctypes.data % 64
         self.bytes: Array = memory[skip : skip + nbytes]
         self.address: int = memory.ctypes.data + skip

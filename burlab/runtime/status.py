@@ -2,7 +2,7 @@
 
 import enum
 
-from burlab.errors import BurlabError, IndexRangeError, NonFiniteError, StatusError, TapeError
+from burlab.errors import AllocationError, BurlabError, IndexRangeError, NonFiniteError, StatusError, TapeError
 
 
 class Status(enum.IntEnum):
@@ -16,10 +16,6 @@ class Status(enum.IntEnum):
     STALE_VALUE = 5
     TWO_TAPES = 6
     UNANSWERED = 7
-
-
-class AllocationError(BurlabError, MemoryError):
-    """C++ found no memory for a workspace."""
 
 
 _ERRORS: dict[Status, tuple[type[BurlabError], str]] = {

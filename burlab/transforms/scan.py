@@ -12,6 +12,7 @@ from burlab.graph.graph import Turns
 from burlab.graph.origin import births, here
 from burlab.graph.scan import scan_nodes
 from burlab.graph.trace import Spec, Traced, is_tracing, trace
+from burlab.runtime.memory import check_fits
 
 from .forms import bit, example, form_of, in_form, in_forms, node_of, settled
 
@@ -68,8 +69,8 @@ def _length(leaves: list[Any], xs: Tree, length: Any) -> int:
     sizes: list[tuple[int, ...]] = [np.shape(leaf)[:1] for leaf in leaves]
     names = [f"xs{name}" for name in tree.leaf_names(xs)]
     if length is not None:
-        if type(length) is not int or length < 0:
-            raise ArgumentError(f"{here()}length={length!r} must be an integer, at least 0.")
+        if type(length) is not int or not 0 <= length < 1 << 63:
+            raise ArgumentError(f"{here()}length={length!r} must be an integer from 0 to 2**63 - 1.")
         sizes.append((length,))
         names.append("length")
     if not sizes:
@@ -151,6 +152,9 @@ def _plain(work: _Work) -> tuple[Tree, Tree]:
         pairs = zip(forms, (form_of(leaf, _CARRY) for leaf in state), strict=True)
         forms = settled(pairs, carry, "carry", _BODY)
         row, stacked = tree.flatten(y)
+        if not rows:
+            nbytes = work.length * sum(np.asarray(leaf).nbytes for leaf in row)
+            check_fits(nbytes, f"{here()}what a scan of {work.length} turns stacks")
         rows.append(row)
     if not rows:
         return _nothing(work)
