@@ -35,12 +35,6 @@ def from_json(written: str, answered: bool = False) -> Graph:
         raise GraphError(f"a graph's JSON was expected, got a text that is none ({error}).") from None
     if not isinstance(data, dict) or "burlab_graph" not in data:
         raise GraphError('a graph\'s JSON was expected, an object with the key "burlab_graph"; this text has none.')
-    version = cast("dict[str, Any]", data)["burlab_graph"]
-    if version != VERSION or type(version) is not int:
-        raise GraphError(
-            f"this burlab reads graphs of version {VERSION}, got version {_short(version)}. "
-            "Save the graph again with this burlab, or use the one that wrote it."
-        )
     graph = _graph(data, "the graph", 0)
     verify(graph, graph.inputs[-1] if answered and graph.inputs else None)
     return graph
@@ -49,6 +43,12 @@ def from_json(written: str, answered: bool = False) -> Graph:
 def _graph(data: Any, where: str, depth: int) -> Graph:
     if depth > DEEPEST:
         _damaged(where, f"graphs that lie in one another at most {DEEPEST} deep", "deeper ones")
+    version = cast("dict[str, Any]", data).get("burlab_graph") if isinstance(data, dict) else None
+    if version != VERSION or type(version) is not int:
+        raise GraphError(
+            f"this burlab reads graphs of version {VERSION}, got version {_short(version)} for {where}. "
+            "Save the graph again with this burlab, or use the one that wrote it."
+        )
     row = _fields(data, where, _GRAPH)
     nodes: list[Node] = []
     for k, written in enumerate(_list(row["nodes"], f"the nodes of {where}")):

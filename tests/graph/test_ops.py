@@ -16,7 +16,7 @@ from burlab.graph.control import CONTROL
 from burlab.graph.elementwise import node
 from burlab.graph.linear import LINEAR
 from burlab.graph.scalar import is_differentiable, partials, scalar_ops
-from burlab.graph.verify import OTHERS
+from burlab.graph.signatures import SIGNATURES
 from tests.engines import GEARS, inputs, jax_or_skip, ones, run
 from tests.op_cases import LINEAR_CASES, OTHER_CASES, SCALAR, OpCase
 
@@ -27,8 +27,8 @@ SMOOTH = [case for case in SCALAR if case.order]
 def test_every_operation_has_a_row() -> None:
     assert {case.name for case in SCALAR} == set(scalar_ops())
     assert {case.name for case in LINEAR_CASES} == set(LINEAR)
-    elsewhere = {"input", "constant", "call", "ask", "squares", *CONTROL}  # with tests of their own
-    assert {case.name for case in OTHER_CASES} == set(OTHERS) - elsewhere
+    elsewhere = {"call", "squares", *CONTROL}  # with tests of their own
+    assert {case.name for case in OTHER_CASES} == set(SIGNATURES) - elsewhere
 
 
 def test_every_operation_is_documented() -> None:
