@@ -17,7 +17,8 @@ TEXTS = [
 WORDS = [
     "", "tanh", "tanh'0", "where'0", "less'0", "exp'0'0'0'0'0'0'0'0'0", "sum", "scan", "while", "input", "constant",
     "float32", "int32", "bool", "uint64", "object", "V8", "<f8", "float128", "aa,a->a", "a,b->aab", ",->", "ab->b",
-    "leaf", "none", "os:_exit", "builtins:dict", "value", "grad", "uniform", "sequential", "listed", "nan", "0x1p-3", "inf",
+    "leaf", "none", "os:_exit", "builtins:dict", "value", "grad", "uniform", "sequential", "listed", "nan",
+    "0x1p-3", "inf",
 ]  # fmt: skip
 NUMBERS = [
     0, 1, 2, 3, 7, 31, -1, -2, 64, 2**31 - 1, 2**31, 2**40 + 1, 2**53 + 1, 2**63 - 1, 2**63, 2**64, -(2**63), 10**30,
@@ -84,7 +85,9 @@ def _value(what: str, old: Any, document: Any, rng: random.Random) -> Any:
         return rng.choice([old + 1, old - 1, -old, old * 2, old * 10**9, float(old), str(old), [old], bool(old)])
     if what == "near" and isinstance(old, str) and old:
         k = rng.randrange(len(old))
-        return rng.choice([old[:k] + old[k + 1 :], old[:k] + rng.choice("'\n\"\\,az09 \u2028") + old[k:], old * 2, [old]])
+        return rng.choice(
+            [old[:k] + old[k + 1 :], old[:k] + rng.choice("'\n\"\\,az09 \u2028") + old[k:], old * 2, [old]]
+        )
     if what in ("near", "other"):  # what stands elsewhere, or there in another order
         if isinstance(old, list) and len(old) > 1 and rng.random() < 0.5:
             return rng.sample(old, len(old))
