@@ -8,7 +8,6 @@ import importlib.metadata
 import importlib.util
 import os
 import platform
-import shutil
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator
@@ -72,10 +71,10 @@ def _versions() -> Finding:
 
 
 def _compiler() -> Finding:
-    # The interpreter asks `c++` where the standard library's headers are.
-    command = shutil.which("c++")
-    remedy = "" if command else "install a C++ compiler: apt-get install g++, or your system's counterpart."
-    return Finding("C++ compiler", command or "there is no c++ on the PATH", remedy)
+    # The interpreter asks it where the standard library's headers are.
+    compiler = runtime.host_compiler()
+    remedy = "" if compiler else "install a C++ compiler: apt-get install g++, or your system's counterpart."
+    return Finding("C++ compiler", str(compiler) if compiler else "there is no c++ on the PATH", remedy)
 
 
 def _python_headers() -> Finding:

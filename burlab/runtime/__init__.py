@@ -2,6 +2,7 @@
 
 from .cling import address, compile_text, declare
 from .cpu import InstructionSet, cpu_flags, instruction_set
+from .host import host_compiler
 from .interpreter import header_folder, interpreter, started
 from .reflection import reflect
 
@@ -12,6 +13,7 @@ __all__ = [
     "cpu_flags",
     "declare",
     "header_folder",
+    "host_compiler",
     "instruction_set",
     "interpreter",
     "reflect",

@@ -21,6 +21,7 @@ from typing import Any
 from burlab.errors import ConfigurationError
 
 from .cpu import instruction_set
+from .host import asked, host_compiler
 from .quoting import literal
 
 # Everything that our headers include from the standard library: parsed before a target pragma opens, and in one go.
@@ -86,13 +87,18 @@ def interpreter() -> Interpreter:
 
 def _start() -> Interpreter:
     """Load cppyy's backend, with the precompiled header that cppyy itself would choose."""
+    if "t" in getattr(sys, "abiflags", ""):
+        raise ConfigurationError(
+            "This Python is built without its lock (free threading), which burlab and cppyy do not support. "
+            "Use an ordinary build of Python 3.11 to 3.14."
+        )
     if "CLING_STANDARD_PCH" not in os.environ:
         package = find_spec("cppyy")
         version = import_module("cppyy_backend").__version__
         header = Path(package.origin if package and package.origin else "").parent / f"allDict.cxx.pch.{version}"
         if header.is_file():
             os.environ["CLING_STANDARD_PCH"] = str(header)
-    backend: Any = import_module("cppyy_backend.loader").load_cpp_backend()
+    backend = _backend()
     doors = (ctypes.c_void_p * 2)()
     backend.cppyy_compile.argtypes = (ctypes.c_char_p,)
     with _captured_stderr() as messages:
@@ -100,13 +106,40 @@ def _start() -> Interpreter:
     declare, find = doors
     if not declare or not find:
         raise ConfigurationError(
-            f"cppyy's interpreter does not start: {messages() or 'it gave no message'}. "
+            f"cppyy's interpreter does not start: {_gist(messages())}. "
             "Install it again: pip install --force-reinstall --no-cache-dir cppyy cppyy-backend cppyy-cling."
         )
     return Interpreter(
         ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_char_p)(declare),
         ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p)(find),
     )
+
+
+def _backend() -> Any:
+    """cppyy's library, loaded: this starts the interpreter, so all that it cannot start without is looked at before."""
+    loader: Any = import_module("cppyy_backend.loader")
+    if "cppyy" in sys.modules:  # it runs already
+        return loader.load_cpp_backend()
+    compiler = host_compiler()
+    with asked(compiler), _captured_stderr() as messages:
+        loader.set_cling_compile_options()  # the name of the precompiled header depends on them
+        loader.ensure_precompiled_header()
+        header = os.environ["CLING_STANDARD_PCH"]
+        backend = loader.load_cpp_backend() if Path(header).is_file() else None
+    if backend is None:
+        raise ConfigurationError(
+            f"cppyy's precompiled header, CLING_STANDARD_PCH={header}, is not there and could not be made by "
+            f"{compiler or 'a machine without a C++ compiler'}: {_gist(messages())}. It needs a compiler with its "
+            "headers, apt-get install g++, and a folder that can be written to: "
+            'export CLING_STANDARD_PCH="$HOME/cling.pch".'
+        )
+    return backend
+
+
+def _gist(messages: str) -> str:
+    """What matters of the compiler's pages: the first two errors, or else the last line."""
+    lines = messages.strip().splitlines() or ["it gave no message"]
+    return "; ".join([line for line in lines if "error:" in line][:2] or lines[-1:])
 
 
 @contextmanager
