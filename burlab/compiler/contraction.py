@@ -21,6 +21,8 @@ _BLOCKS = {
 }
 # By instruction set and bytes of a number: rows that meet a vector at once.
 _DOTS = {"avx512": {4: 8, 8: 4}, "avx2": {4: 4, 8: 2}, "neon": {4: 4, 8: 2}, "plain": {4: 2, 8: 1}}
+# By instruction set: packets of columns whose sums of each phase fit in registers.
+_COLUMNS = {"avx512": 4, "avx2": 2, "neon": 4, "plain": 2}
 _LITTLE = 512  # multiplications that are not worth compiling a tuned kernel for
 _LONG = 64  # from which sums with a vector run in lanes or phases
 _IN_ORDER, _LANES, _PHASES = range(3)  # the enumeration `Order`
@@ -122,8 +124,9 @@ def _gemm(n: Node, few: bool) -> Instance:
 
 
 def _phases(n: Node) -> Instance:
-    size, _, (_, packets) = _BLOCKS[instruction_set().name]
-    return kernel(f"phases_{NAMES[n.dtype]}", f"Phases<{C_TYPES[n.dtype]}, {size}, {packets}>", "phases")
+    isa = instruction_set()
+    template = f"Phases<{C_TYPES[n.dtype]}, {isa.register}, {_COLUMNS[isa.name]}>"
+    return kernel(f"phases_{NAMES[n.dtype]}", template, "phases")
 
 
 def _dots(n: Node) -> Instance:

@@ -11,7 +11,6 @@ namespace burlab::kernels {
 template <class T, int Bytes, int Packets> struct Phases {
   static constexpr int W = Bytes / static_cast<int>(sizeof(T));
   static constexpr Int kColumns = 1024;  // whose sums are kept while b streams by
-  static constexpr Int kStream = 32;     // rows of b that are read side by side
 
   static BURLAB_WIDE Status run(const Int* descriptor, void* out, const void* left, const void* right,
                                 const void* const*) noexcept {
@@ -28,48 +27,55 @@ template <class T, int Bytes, int Packets> struct Phases {
 
  private:
   static BURLAB_INLINE void columns(const Contraction& d, const T* a, const T* b, T* c, Int n, bool adds, T* sums) {
-    const Int deep = n > Packets * W ? kStream : d.k;
+    const Int deep = rows_at_once(d), whole = n / kPanel * kPanel;
     Int k = 0;
     do {
-      const Int depth = d.k - k < deep ? d.k - k : deep;
-      const bool first = k == 0, last = k + depth == d.k;
-      BURLAB_ONE_BY_ONE
-      for (Int j = 0; j < n;) {
-        const Strip strip{a + k * d.a_k, d.a_k, b + k * d.b_k + j, d.b_k, sums + kPhases * j, depth, first};
-        const bool wide = n - j >= Packets * W;
-        const Int width = wide ? Packets * W : n - j < W ? n - j : W;
-        if (wide) add_strip<Packets>(strip, First<T, W>(W));
-        else add_strip<1>(strip, First<T, W>(width));
-        BURLAB_ONE_BY_ONE
-        for (Int i = 0; last && i < width; i += W) {
-          const First<T, W> some(width - i < W ? width - i : W);
-          finish(strip.sums + i, width_of(wide), some, c + j + i, adds);
-        }
-        j += width;
-      }
-      k += depth;
+      const Strips some{a + k * d.a_k, d.a_k, b + k * d.b_k, d.b_k, d.k - k < deep ? d.k - k : deep, k == 0};
+      if (whole > 0) add_strips<Packets>(some, sums, 0, whole);
+      if (whole < n) add_strips<1>(some, sums, whole, n);
+      k += deep;
     } while (k < d.k);
+    BURLAB_ONE_BY_ONE
+    for (Int j = 0; j < n; j += W) {
+      const Int first = j < whole ? j % kPanel : 0, step = j < whole ? kPanel : W;  // of its strip
+      finish(sums + kPhases * (j - first) + first, step, First<T, W>(n - j < W ? n - j : W), c + j, adds);
+    }
   }
 
-  static constexpr Int width_of(bool wide) { return (wide ? Packets : 1) * W; }
+  /// How many rows of b are read side by side: all while it stays in cache, whose columns then need no sums in memory.
+  /// Few where it comes from far, so that whole rows stream by.
+  static BURLAB_INLINE Int rows_at_once(const Contraction& d) {
+    const Int bytes = d.k * d.n * static_cast<Int>(sizeof(T));
+    return d.n <= kPanel || bytes <= Int(1) << 19 ? (d.k > 0 ? d.k : 1) : bytes <= Int(1) << 20 ? 32 : 8;
+  }
 
-  struct Strip {
+  static constexpr Int kPanel = Packets * W;
+
+  struct Strips {
     const T* a;
     Int a_depth;
     const T* b;
-    Int b_depth;
-    T* sums;  // of each phase, all columns
-    Int depth;
+    Int b_depth, depth;
     bool first;
   };
 
-  template <int P> static BURLAB_NOINLINE BURLAB_WIDE void add_strip(const Strip& s, const First<T, W>& some) {
+  /// Columns from j to end, P packets at a time. sums: of each strip, the columns of each phase.
+  template <int P> static BURLAB_NOINLINE BURLAB_WIDE void add_strips(const Strips& s, T* to, Int j, Int end) {
+    BURLAB_ONE_BY_ONE
+    for (; j < end; j += P * W) {
+      T* const sums = to + kPhases * j;
+      if constexpr (P > 1) add_strip<P>(s, sums, s.b + j, First<T, W>(W));
+      else add_strip<1>(s, sums, s.b + j, First<T, W>(end - j < W ? end - j : W));
+    }
+  }
+
+  template <int P> static BURLAB_INLINE void add_strip(const Strips& s, T* to, const T* b, const First<T, W>& some) {
     Packet<T, W> sums[kPhases][P] = {}, x;
     if (!s.first) {
       BURLAB_UNROLL
-      for (int i = 0; i < kPhases * P; ++i) load(sums[i / P][i % P], s.sums + i * W);
+      for (int i = 0; i < kPhases * P; ++i) load(sums[i / P][i % P], to + i * W);
     }
-    const T *a = s.a, *b = s.b;
+    const T* a = s.a;
     const auto add = [&](int phase) {
       BURLAB_UNROLL
       for (int j = 0; j < P; ++j) {
@@ -90,7 +96,7 @@ template <class T, int Bytes, int Packets> struct Phases {
     if (k > 1) add(1);
     if (k > 2) add(2);
     BURLAB_UNROLL
-    for (int i = 0; i < kPhases * P; ++i) store(s.sums + i * W, sums[i / P][i % P]);
+    for (int i = 0; i < kPhases * P; ++i) store(to + i * W, sums[i / P][i % P]);
   }
 
   static BURLAB_INLINE void finish(const T* sums, Int step, const First<T, W>& some, T* c, bool adds) {
