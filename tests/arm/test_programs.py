@@ -7,6 +7,7 @@ import pytest
 from tests.arm.cross import COMPILERS, ROOT, compile_for_arm, emulate
 from tests.compiler.test_lanes import STATED
 
+pytestmark = pytest.mark.slow
 CPP = ROOT / "tests" / "cpp"
 FLAGS = ["-Wall", "-Wextra", "-Wconversion", "-Werror", "-static", "-pthread", "-I", ROOT / "cpp", "-I", CPP]
 SWEEP = """\
