@@ -36,6 +36,11 @@ def _rows(reduced: Sequence[Axis], kept: Sequence[Axis]) -> tuple[int, ...]:
     return (results.size, results.a, rows.size, rows.a, row.size, row.a)
 
 
+def _down(reduced: Sequence[Axis], kept: Sequence[Axis]) -> bool:
+    """Whether what stays is contiguous, and long enough: then rows are taken one after another, down all columns."""
+    return bool(kept and reduced) and kept[-1].a == 1 and kept[-1].size >= _NARROW and reduced[-1].a != 1
+
+
 def sum_(n: Node, refs: Refs, strict: bool) -> list[Task]:
     """Down columns where what stays is contiguous, else along rows; beyond two walks of reduced axes, add to zeros."""
     x = n.inputs[0]
@@ -45,7 +50,7 @@ def sum_(n: Node, refs: Refs, strict: bool) -> list[Task]:
     strict = strict and n.dtype.kind == "f"
     name, arguments = f"{dtype}{'_strict' * strict}", f"{C_TYPES[n.dtype]}, {str(strict).lower()}"
     operands = ((ref.root, ref.offset),)
-    if kept and kept[-1].a == 1 and kept[-1].size >= _NARROW and len(reduced) in (1, 2) and reduced[-1].a != 1:
+    if _down(reduced, kept) and len(reduced) in (1, 2):
         rows, row = [POINT, *reduced][-2:]
         descriptor = (kept[-1].size, rows.size, rows.a, row.size, row.a)
         made = kernel(f"sum_columns_{name}", f"SumColumns<{arguments}>", "reduce")
@@ -81,10 +86,14 @@ def extreme(n: Node, refs: Refs) -> list[Task]:
     x = n.inputs[0]
     ref = refs[x]
     reduced, kept = _split(n, x, ref, n.params)
-    largest = str(n.op == "reduce_max").lower()
-    made = kernel(f"{n.op}_{NAMES[x.dtype]}", f"Extreme<{C_TYPES[x.dtype]}, {largest}>", "extreme")
+    arguments = f"{C_TYPES[x.dtype]}, {str(n.op == 'reduce_max').lower()}"
     operands, size = ((ref.root, ref.offset),), x.itemsize
     far, near = reduced[:-2], _rows(reduced[-2:], kept)
+    if _down(reduced, kept):
+        made = kernel(f"{n.op}_columns_{NAMES[x.dtype]}", f"ExtremeColumns<{arguments}>", "extreme")
+        near = (near[0], *near[2:])
+    else:
+        made = kernel(f"{n.op}_{NAMES[x.dtype]}", f"Extreme<{arguments}>", "extreme")
     first = Task(made, (*near, 0), operands, box(kept[:-1], size, size))
     return [first, Task(made, (*near, 1), operands, box([*kept[:-1], *far], size, size))] if far else [first]
 
@@ -94,11 +103,15 @@ def argument(n: Node, refs: Refs) -> list[Task]:
     x = n.inputs[0]
     ref = refs[x]
     axis: int = n.params
-    _, kept = _split(n, x, ref, (axis,))
+    reduced, kept = _split(n, x, ref, (axis,))
     rows = [POINT, *kept][-1]
-    largest = str(n.op == "argmax").lower()
-    made = kernel(f"{n.op}_{NAMES[x.dtype]}", f"Where<{C_TYPES[x.dtype]}, {largest}>", "extreme")
+    arguments = f"{C_TYPES[x.dtype]}, {str(n.op == 'argmax').lower()}"
     descriptor = (rows.size, rows.a, x.shape[axis], ref.strides[axis])
+    if _down(reduced, kept):
+        made = kernel(f"{n.op}_columns_{NAMES[x.dtype]}", f"WhereColumns<{arguments}>", "where")
+        descriptor = (rows.size, *descriptor[2:])
+    else:
+        made = kernel(f"{n.op}_{NAMES[x.dtype]}", f"Where<{arguments}>", "where")
     return [Task(made, descriptor, ((ref.root, ref.offset),), box(kept[:-1], n.itemsize, x.itemsize))]
 
 

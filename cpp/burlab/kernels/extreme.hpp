@@ -1,5 +1,5 @@
 #pragma once
-// Largest and smallest values over axes, and where they are. nan wins, as in NumPy; masks count as 0 and 1.
+// Largest and smallest values over axes. nan wins, as in NumPy; masks count as 0 and 1.
 #include <cstring>
 #include <type_traits>
 
@@ -58,9 +58,44 @@ template <bool Largest, int W, class T> BURLAB_INLINE T extreme_in_lanes(const T
   return extreme_of_lanes<Largest, T, W>(best);
 }
 
+/// The extreme value of n >= 64 numbers: parts of them side by side, in registers that do not wait for each other, and
+/// beside them whether there was a nan. Of equal values it is the first of a lane, as in `extreme_in_lanes`.
+template <bool Largest, class T> BURLAB_INLINE T extreme_of_many(const T* x, Int n) {
+  constexpr int kParts = 16 / sizeof(T);
+  using P = Packet<T, 16>;
+  const Int part = n / (16 * kParts) * 16;
+  P best[kParts], next;
+  auto nans = P{} != P{};
+  BURLAB_UNROLL
+  for (int p = 0; p < kParts; ++p) load(best[p], x + p * part);
+  BURLAB_ONE_BY_ONE
+  for (Int k = 0; k < part; k += 16) {
+    BURLAB_UNROLL
+    for (int p = 0; p < kParts; ++p) {
+      load(next, x + p * part + k);
+      nans |= next != next;
+      best[p] = (Largest ? next > best[p] : next < best[p]) ? next : best[p];
+    }
+  }
+  BURLAB_UNROLL
+  for (int p = 1; p < kParts; ++p) improve<Largest>(best[0], best[p]);
+  Int k = kParts * part;
+  BURLAB_ONE_BY_ONE
+  for (; k < n; k += 16) {
+    load(next, x + (k + 16 <= n ? k : n - 16));  // at the end some a second time
+    improve<Largest>(best[0], next);
+  }
+  if (lanes_where<16>(nans) == 0) return extreme_of_lanes<Largest, T, 16>(best[0]);
+  k = 0;
+  BURLAB_ONE_BY_ONE
+  while (x[k] == x[k]) ++k;
+  return x[k];
+}
+
 /// The extreme value of n > 0 numbers that follow each other.
 template <bool Largest, class T> BURLAB_INLINE T extreme_of(const T* x, Int n) {
   if constexpr (std::is_floating_point_v<T>) {
+    if (n > 512) return extreme_of_many<Largest>(x, n);  // longer than the rows of a loop that computes them
     if (n >= 16) return extreme_in_lanes<Largest, 16>(x, n);
     if (n >= 8) return extreme_in_lanes<Largest, 8>(x, n);
     if (n >= 4) return extreme_in_lanes<Largest, 4>(x, n);
@@ -75,7 +110,7 @@ template <bool Largest, class T> BURLAB_INLINE T extreme_of(const T* x, Int n) {
 /// Descriptor: m and its stride, l and its stride, n and its stride, whether out holds values that take part; dense
 /// results.
 template <class T, bool Largest> struct Extreme {
-  static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
+  static BURLAB_WIDE Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     T* y = static_cast<T*>(out);
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < d[0]; ++i) {
@@ -100,20 +135,39 @@ template <class T, bool Largest> struct Extreme {
   }
 };
 
-/// The position of the first extreme value of each of m rows of n numbers.
-/// Descriptor: m and its stride, n and its stride; results are dense.
-template <class T, bool Largest> struct Where {
-  static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
-    Int* y = static_cast<Int*>(out);
+/// Down columns: out[j] = the extreme of l * n rows, j < width. Descriptor: width (stride 1); l and its stride, n and
+/// its stride; whether out holds values that take part.
+template <class T, bool Largest> struct ExtremeColumns {
+  static BURLAB_WIDE Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
+    constexpr Int kTile = 1024;  // results, which stay in cache
+    const Int rows = d[1] * d[3];
     BURLAB_ONE_BY_ONE
-    for (Int i = 0; i < d[0]; ++i) {
-      const T* x = static_cast<const T*>(a) + i * d[1];
-      Int best = 0;
+    for (Int begin = 0; begin < d[0]; begin += kTile) {
+      const Int width = d[0] - begin < kTile ? d[0] - begin : kTile;
+      const T* x = static_cast<const T*>(a) + begin;
+      T* y = static_cast<T*>(out) + begin;
+      if (d[5] == 0) std::memcpy(y, x, static_cast<std::size_t>(width) * sizeof(T));
       BURLAB_ONE_BY_ONE
-      for (Int j = 1; j < d[2]; ++j) best = beats<Largest>(x[j * d[3]], x[best * d[3]]) ? j : best;
-      y[i] = best;
+      for (Int row = d[5] == 0; row < rows; ++row) improve_row(y, x + row / d[3] * d[2] + row % d[3] * d[4], width);
     }
     return Ok;
+  }
+
+ private:
+  static BURLAB_INLINE void improve_row(T* y, const T* x, Int n) {
+    Int j = 0;
+    if constexpr (std::is_floating_point_v<T>) {
+      constexpr Int W = BURLAB_REGISTER / static_cast<Int>(sizeof(T));
+      Packet<T, W> best, next;
+      BURLAB_ONE_BY_ONE
+      for (; j + W <= n; j += W) {
+        load(best, y + j);
+        load(next, x + j);
+        improve<Largest>(best, next);
+        store(y + j, best);
+      }
+    }
+    for (; j < n; ++j) y[j] = beats<Largest>(x[j], y[j]) ? x[j] : y[j];
   }
 };
 

@@ -1,6 +1,8 @@
 #pragma once
 // Several numbers in one register, as the compiler's own vector type: + - * work on all lanes at once.
+#include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "simd.hpp"
 
@@ -23,6 +25,19 @@ template <class T> BURLAB_INLINE T sum_lanes(const Packet<T, 16>& x) {
                          __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
   const Packet<T, 4> z = __builtin_shufflevector(y, y, 0, 1, 2, 3) + __builtin_shufflevector(y, y, 4, 5, 6, 7);
   return (z[0] + z[2]) + (z[1] + z[3]);
+}
+
+/// The lanes in which a comparison of packets of N = 8 or 16 numbers holds, one bit each.
+template <int N, class Mask> BURLAB_INLINE std::uint64_t lanes_where(const Mask& mask) {
+  static_assert(N == 8 || N == 16);
+#ifdef BURLAB_BITS
+  using Bits = std::conditional_t<N == 8, std::uint8_t, std::uint16_t>;
+  return BURLAB_BITS(mask, N, Bits);
+#else
+  std::uint64_t bits = 0;
+  for (int k = 0; k < N; ++k) bits |= std::uint64_t{mask[k] != 0} << k;
+  return bits;
+#endif
 }
 
 }  // namespace burlab

@@ -15,8 +15,11 @@
 #if !defined(BURLAB_PLAIN)
 #define BURLAB_FUSED BURLAB_PRAGMA(clang fp contract(fast))  // first in a block: a * b + c rounds once
 #endif
-#define BURLAB_OPTNONE __attribute__((optnone, noinline))   // cold code: costs the just-in-time compiler least
-#define BURLAB_SMALL __attribute__((minsize, noinline))     // compiled fast, for what is called rarely
+#define BURLAB_OPTNONE __attribute__((optnone, noinline))  // cold code: costs the just-in-time compiler least
+#define BURLAB_SMALL __attribute__((minsize, noinline))    // compiled fast, for what is called rarely
+// The lanes of a mask as the bits of an integer.
+#define BURLAB_BITS(mask, N, Integer) \
+  __builtin_bit_cast(Integer, __builtin_convertvector(mask, bool __attribute__((ext_vector_type(N)))))
 #define BURLAB_WIDE __attribute__((min_vector_width(512)))  // a function whose packets take whole AVX-512 registers
 // A packet of one register, to be put together here: else its parts are shuffled apart, and then put together.
 #if defined(BURLAB_AVX2)
