@@ -7,7 +7,8 @@ question is about; its parameter is the question's name. The answer is a functio
 from collections.abc import Sequence
 from math import prod
 
-from . import parameters
+from burlab.runtime.checks import one_of
+
 from .linear import spread
 from .node import Node
 from .signatures import DTYPES, FLOATS, form_of, require
@@ -23,7 +24,7 @@ def ask(question: str, asker: Node, about: Node, shape: tuple[int, ...]) -> Node
 
 def check(n: Node) -> None:
     """Raise GraphError, unless a node can be an answer. Whether its size is right is for who answers to check."""
-    require(parameters.one_of(QUESTIONS)(n.params) and len(n.inputs) == 2, "it asks nothing that is known")
+    require(one_of(QUESTIONS)(n.params) and len(n.inputs) == 2, "it asks nothing that is known")
     asker, about = n.inputs
     require(form_of(asker) == ((), DTYPES["int64"]), "it asks nobody")
     require(about.ndim > 0 and about.dtype in FLOATS, "it asks about no vector of floats")

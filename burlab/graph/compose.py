@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from . import parameters
+from burlab.runtime.checks import nothing
+
 from .elementwise import apply, as_dtype
 from .linear import broadcast, reshape
 from .node import Node, as_node, constant
@@ -22,7 +23,7 @@ def _of_itself(_: None, inputs: Sequence[Node]) -> Form:
     return form_of(inputs[0])
 
 
-SIGNATURES["stop_gradient"] = Signature(parameters.nothing, _of_itself)
+SIGNATURES["stop_gradient"] = Signature(nothing, _of_itself)
 
 
 def _peak(x: Node, axis: Any) -> Node:

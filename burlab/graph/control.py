@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from burlab.runtime.checks import size
+
 from . import parameters
 from .graph import Graph, Region, Result
 from .linear import broadcast, spread
@@ -89,7 +91,7 @@ def _form(result: Result, graph: Graph) -> Form:
 
 def is_result(params: Any) -> bool:
     """Whether parameters are those of control flow."""
-    return type(params) is Result and parameters.size(params.item) and parameters.axes(params.batch)
+    return type(params) is Result and size(params.item) and parameters.axes(params.batch)
 
 
 SIGNATURES.update({"while": Signature(is_result, _while_form), "cond": Signature(is_result, _cond_form)})

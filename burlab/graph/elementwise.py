@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import ShapeError
+from burlab.runtime.checks import nothing
 
-from . import parameters
 from .arguments import broadcast_shape
 from .linear import broadcast, convert
 from .node import Node, as_node, constant
@@ -46,7 +46,7 @@ def signature(op: str) -> Signature:
         require(values[0].dtype in dtypes, f"it is not defined for {values[0].dtype}")
         return _form(op, inputs)
 
-    return Signature(parameters.nothing, form)
+    return Signature(nothing, form)
 
 
 def dtypes_of(op: str) -> "frozenset[np.dtype[Any]]":

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from burlab.runtime.checks import Check, nothing
+
 from .node import Node
-from .parameters import Check, nothing
 from .signatures import ALL, DTYPES, NUMBERS, Form, Signature, require
 
 Shape = tuple[int, ...]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from burlab.errors import GraphError
+from burlab.runtime.checks import Check, flag, matching, one_of, record, size
 
 from .linear import (
     LINEAR,
@@ -29,7 +30,7 @@ from .linear import (
     transpose,
 )
 from .node import Node
-from .parameters import Check, axes, flag, integers, matching, one_of, record, shape, size, some
+from .parameters import axes, integers, shape, some_axes
 from .signatures import DTYPES, NUMBERS, Form
 
 Flags = Sequence[bool]
@@ -44,7 +45,7 @@ class Sum(LinearOp):
 
     name = "sum"
     kernel = "sum"
-    parameters = some
+    parameters = some_axes
     dtypes = TOTALS
 
     def shape(self, axes: Shape, shapes: Shapes) -> Shape:

@@ -5,6 +5,8 @@ A key is two uint64 words, the last axis of an array; the axes before it are a b
 
 from collections.abc import Sequence
 
+from burlab.runtime.checks import nothing, one_of, record
+
 from . import parameters
 from .node import Node
 from .signatures import DTYPES, SIGNATURES, Form, Signature, form_of, require
@@ -29,7 +31,5 @@ def _keys(key: Node) -> tuple[int, ...]:
     return key.shape[:-1]
 
 
-SIGNATURES["fold_in"] = Signature(parameters.nothing, _of_key)
-SIGNATURES["uniform"] = Signature(
-    parameters.record(parameters.shape, parameters.one_of(("float32", "float64"))), _of_numbers
-)
+SIGNATURES["fold_in"] = Signature(nothing, _of_key)
+SIGNATURES["uniform"] = Signature(record(parameters.shape, one_of(("float32", "float64"))), _of_numbers)

@@ -9,17 +9,17 @@ from typing import Any, NoReturn, cast
 import numpy as np
 
 from burlab.errors import GraphError
+from burlab.runtime.checks import Check, flag, one_of, optional, record, size, text, whole
 
 from . import parameters
 from .graph import Call, Graph, Region, Result, Turns
 from .node import Node
-from .parameters import Check, optional, text
 from .serial import VERSION
 from .signatures import DTYPES
 from .verify import DEEPEST, verify
 
 _NESTED = 8  # lists inside of one another
-_LAST_LINE = 1 << 31
+_ORIGIN = record(text, whole(0, 1 << 31))  # a file, which may be called anything, and a line
 _GRAPH = ("burlab_graph", "nodes", "inputs", "outputs")
 _NODE = ("op", "inputs", "params", "shape", "dtype", "weak", "origin", "scope")
 
@@ -67,9 +67,9 @@ def _node(data: Any, where: str, nodes: Sequence[Node], depth: int) -> Node:
     n.inputs = _nodes(row["inputs"], f"the inputs of {where}", nodes)
     n.params = _params(row["params"], where, nodes, depth)
     n.shape = _field(_tuples(row["shape"], where), where, parameters.shape, "a shape, sizes that memory can hold")
-    n.dtype = DTYPES[_field(row["dtype"], where, parameters.one_of(DTYPES), f"one of the dtypes {', '.join(DTYPES)}")]
-    n.weak = _field(row["weak"], where, parameters.flag, "true or false for weak")
-    n.origin = _field(_tuples(row["origin"], where), where, optional(_is_origin), "a file and a line, or null")
+    n.dtype = DTYPES[_field(row["dtype"], where, one_of(DTYPES), f"one of the dtypes {', '.join(DTYPES)}")]
+    n.weak = _field(row["weak"], where, flag, "true or false for weak")
+    n.origin = _field(_tuples(row["origin"], where), where, optional(_ORIGIN), "a file and a line, or null")
     n.scope = _field(row["scope"], where, text, "the name of a scope")
     return n
 
@@ -93,7 +93,7 @@ def _params(data: Any, where: str, nodes: Sequence[Node], depth: int) -> Any:
 def _array(row: dict[str, Any], where: str) -> "np.ndarray[Any, Any]":
     """The numbers of a constant: of masks every byte is 0 or 1, as C++ takes for granted."""
     shape = _field(_tuples(row["shape"], where), where, parameters.shape, "the shape of an array")
-    dtype = DTYPES[_field(row["dtype"], where, parameters.one_of(DTYPES), "the dtype of an array")]
+    dtype = DTYPES[_field(row["dtype"], where, one_of(DTYPES), "the dtype of an array")]
     written = _field(row["array"], where, text, "an array in base64")
     nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
     try:
@@ -111,7 +111,7 @@ def _region(data: Any, turns: Any, where: str, nodes: Sequence[Node], depth: int
     if isinstance(data, list):
         titles = (f"sub-graph {k} of {where}" for k in range(len(cast("list[Any]", data))))
         graphs = tuple(_graph(g, title, depth + 1) for g, title in zip(cast("list[Any]", data), titles, strict=True))
-        kinds = parameters.record(parameters.size, parameters.size, parameters.size, parameters.flag)
+        kinds = record(size, size, size, flag)
         repeats = _field(_tuples(turns, where), where, optional(kinds), "carries, sequences, length, reverse")
         return Region(graphs, None if repeats is None else Turns(*repeats))
     (first,) = _nodes([data], f"the region of {where}", nodes)
@@ -140,11 +140,6 @@ def _tuples(data: Any, where: str, depth: int = 0) -> Any:
         _damaged(where, f"lists that lie in one another at most {_NESTED} deep", "deeper ones")
     items: list[Any] = [_tuples(item, where, depth + 1) for item in cast("list[Any]", data)]
     return tuple(items)
-
-
-def _is_origin(value: Any) -> bool:
-    """A file, which may be called anything, and a line."""
-    return parameters.record(text, lambda line: parameters.size(line) and line < _LAST_LINE)(value)
 
 
 def _fields(data: Any, where: str, names: Sequence[str]) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from burlab.runtime.checks import nothing, size
+
 from . import parameters
 from .arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults
 from .elementwise import BOOL, FLOAT64, INT64, apply, as_dtype, as_mask
@@ -274,10 +276,10 @@ def _of_surrogate(_: None, inputs: Sequence[Node]) -> Form:
     return form_of(inputs[0])
 
 
-SIGNATURES.update(dict.fromkeys(("reduce_max", "reduce_min"), Signature(parameters.some, _of_extreme)))
-SIGNATURES.update(dict.fromkeys(("argmax", "argmin"), Signature(parameters.size, _of_position)))
-SIGNATURES["squares"] = Signature(parameters.nothing, _of_squares)
-SIGNATURES["surrogate"] = Signature(parameters.nothing, _of_surrogate)
+SIGNATURES.update(dict.fromkeys(("reduce_max", "reduce_min"), Signature(parameters.some_axes, _of_extreme)))
+SIGNATURES.update(dict.fromkeys(("argmax", "argmin"), Signature(size, _of_position)))
+SIGNATURES["squares"] = Signature(nothing, _of_squares)
+SIGNATURES["surrogate"] = Signature(nothing, _of_surrogate)
 
 _BY_NAME: dict[str, Rule] = {
     "sum": sum_, "mean": mean, "var": var, "std": std, "max": _max, "min": _min, "all": _all, "any": _any, "prod": prod,

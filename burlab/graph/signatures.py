@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from burlab.errors import GraphError
+from burlab.runtime.checks import Check
 
 from .node import Node
-from .parameters import Check
 
 DTYPES = {name: np.dtype(name) for name in ("float32", "float64", "int32", "int64", "uint64", "bool")}
 ALL = frozenset(DTYPES.values())

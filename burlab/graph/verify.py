@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from burlab.errors import GraphError
+from burlab.runtime.checks import optional, text
 
 from . import ask, parameters
 from .calls import graphs_of
@@ -77,7 +78,7 @@ def check(n: Node) -> None:
     require(parameters.shape(n.shape), "its shape is not of sizes, or larger than any memory")
     require(n.dtype in ALL, f"its dtype is none of {', '.join(DTYPES)}")
     if n.op == "input":
-        require(not n.inputs and parameters.optional(parameters.text)(n.params), "an input has a name and no inputs")
+        require(not n.inputs and optional(text)(n.params), "an input has a name and no inputs")
     elif n.op == "constant":
         require(not n.inputs and _is_array(n.params, form_of(n)), "its array does not fit")
     elif n.op == "ask":

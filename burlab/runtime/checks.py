@@ -1,0 +1,91 @@
+"""Checks of types and ranges, for what comes from a file: each answers for a value of any type, and never raises.
+
+Lists, tuples and objects are checked whole: with every element, and nothing besides.
+"""
+
+import math
+import re
+from collections.abc import Callable, Collection
+from typing import Any, cast
+
+Check = Callable[[Any], bool]
+LARGEST = 1 << 40
+"""Elements of an array, or of an axis, or steps along one: more fit into no machine."""
+
+
+def nothing(value: Any) -> bool:
+    """Null."""
+    return value is None
+
+
+def whole(least: int, most: int) -> Check:
+    """An integer within bounds; True and False are none."""
+    return lambda value: type(value) is int and least <= value <= most
+
+
+size = whole(0, LARGEST)
+integer = whole(-LARGEST, LARGEST)
+
+
+def flag(value: Any) -> bool:
+    """True or False, and no other number."""
+    return type(value) is bool
+
+
+def text(value: Any) -> bool:
+    """A name, of any characters."""
+    return type(value) is str
+
+
+def optional(check: Check) -> Check:
+    """Null, or what a check says."""
+    return lambda value: value is None or check(value)
+
+
+def either(*checks: Check) -> Check:
+    """What one of the checks says."""
+    return lambda value: any(check(value) for check in checks)
+
+
+def one_of(words: Collection[str]) -> Check:
+    """One of some words."""
+    return lambda value: type(value) is str and value in words
+
+
+def matching(pattern: str) -> Check:
+    """A text that a regular expression describes whole."""
+    compiled = re.compile(pattern)
+    return lambda value: type(value) is str and compiled.fullmatch(value) is not None
+
+
+def several(check: Check, most: float = math.inf) -> Check:
+    """A list or tuple of such values."""
+    return lambda value: _is_row(value) and len(_items(value)) <= most and all(map(check, _items(value)))
+
+
+def record(*checks: Check) -> Check:
+    """A list or tuple with one value for each check."""
+
+    def fits(value: Any) -> bool:
+        same = _is_row(value) and len(_items(value)) == len(checks)
+        return same and all(check(item) for check, item in zip(checks, _items(value), strict=True))
+
+    return fits
+
+
+def fields(**checks: Check) -> Check:
+    """An object with one value for each check, by name."""
+
+    def fits(value: Any) -> bool:
+        same = type(value) is dict and cast("dict[Any, Any]", value).keys() == checks.keys()
+        return same and all(check(value[name]) for name, check in checks.items())
+
+    return fits
+
+
+def _is_row(value: Any) -> bool:
+    return type(value) in (list, tuple)
+
+
+def _items(value: Any) -> list[Any]:
+    return cast("list[Any]", value)
