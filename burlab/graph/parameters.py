@@ -1,9 +1,9 @@
 """What parameters of operations are made of, beside plain sizes, flags and words: axes and shapes."""
 
-from math import prod
 from typing import Any
 
-from burlab.runtime.checks import LARGEST, integer, several, size
+from burlab.runtime.checks import integer, several, size
+from burlab.runtime.memory import ADDRESSABLE, volume
 
 MOST_AXES = 32
 
@@ -17,5 +17,5 @@ def some_axes(value: Any) -> bool:
 
 
 def shape(value: Any) -> bool:
-    """Sizes of axes whose elements can be counted, those of size 0 taken as 1."""
-    return axes(value) and prod(max(n, 1) for n in value) <= LARGEST
+    """Sizes of axes, no more elements than a process can name bytes."""
+    return axes(value) and volume(tuple(value)) <= ADDRESSABLE

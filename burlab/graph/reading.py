@@ -9,7 +9,7 @@ from typing import Any, NoReturn, cast
 import numpy as np
 
 from burlab.errors import GraphError
-from burlab.runtime.checks import Check, flag, one_of, optional, record, size, text, whole
+from burlab.runtime.checks import LONGEST, Check, flag, one_of, optional, record, size, text, whole
 
 from . import parameters
 from .graph import Call, Graph, Region, Result, Turns
@@ -111,7 +111,7 @@ def _region(data: Any, turns: Any, where: str, nodes: Sequence[Node], depth: int
     if isinstance(data, list):
         titles = (f"sub-graph {k} of {where}" for k in range(len(cast("list[Any]", data))))
         graphs = tuple(_graph(g, title, depth + 1) for g, title in zip(cast("list[Any]", data), titles, strict=True))
-        kinds = record(size, size, size, flag)
+        kinds = record(size, size, whole(0, LONGEST), flag)
         repeats = _field(_tuples(turns, where), where, optional(kinds), "carries, sequences, length, reverse")
         return Region(graphs, None if repeats is None else Turns(*repeats))
     (first,) = _nodes([data], f"the region of {where}", nodes)

@@ -11,6 +11,7 @@ import numpy as np
 
 from burlab.errors import GraphError
 from burlab.runtime.checks import optional, text
+from burlab.runtime.memory import ADDRESSABLE, volume
 
 from . import ask, parameters
 from .calls import graphs_of
@@ -75,8 +76,9 @@ class _Checker:
 
 def check(n: Node) -> None:
     """Raise GraphError, unless a node is what its operation makes of its inputs. Sub-graphs are not looked into."""
-    require(parameters.shape(n.shape), "its shape is not of sizes, or larger than any memory")
     require(n.dtype in ALL, f"its dtype is none of {', '.join(DTYPES)}")
+    fits = parameters.shape(n.shape) and volume(n.shape) * n.itemsize <= ADDRESSABLE
+    require(fits, "its shape is not of sizes, or larger than any memory")
     if n.op == "input":
         require(not n.inputs and optional(text)(n.params), "an input has a name and no inputs")
     elif n.op == "constant":

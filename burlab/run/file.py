@@ -20,6 +20,7 @@ import numpy as np
 
 from burlab import __version__
 from burlab.errors import FileError
+from burlab.runtime.checks import several, size
 from burlab.runtime.files import as_path, pieces, write_whole
 
 from .tables import Array
@@ -28,6 +29,7 @@ VERSION = 1
 MAGIC = b"\x89burlab\r\n\x1a\n\0"  # a text-mode transfer or a cut at 7 bits shows
 _FIRST = struct.Struct("<12sIQQ")
 _START = _FIRST.size + hashlib.sha256().digest_size  # where the header begins
+_SHAPE = several(size, 32)
 _DTYPES = {np.dtype(t).name for t in (np.float32, np.float64, np.int32, np.int64, np.uint64, np.uint8, np.bool_)}
 
 
@@ -61,7 +63,7 @@ def read(path: str | os.PathLike[str], kind: str) -> tuple[Any, dict[str, Array]
         raise
     except OSError as error:
         raise FileError(f"{place} cannot be read: {error.strerror}. Check the path and its permissions.") from error
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, RecursionError, TypeError, ValueError) as error:
         raise FileError(f"{place} is malformed: {type(error).__name__}: {error}. Use another copy.") from error
 
 
@@ -130,12 +132,16 @@ def _content(stream: BufferedReader, place: Path, header: Any, end: int, kind: s
 
 def _array(stream: BufferedReader, place: Path, row: Any, end: int) -> Array:
     name, dtype, shape = row["name"], row["dtype"], tuple(row["shape"])
+    if dtype not in _DTYPES or not _SHAPE(shape):
+        raise ValueError(f"the array {name!r} has dtype {dtype!r} and shape {shape}")
     nbytes = math.prod(shape) * np.dtype(dtype).itemsize
-    if dtype not in _DTYPES or not all(type(n) is int for n in shape) or not 0 <= nbytes <= end - stream.tell():
-        raise ValueError(f"the array {name} has dtype {dtype} and shape {shape}")
+    if nbytes > end - stream.tell():
+        raise ValueError(f"the array {name!r} of shape {shape} is longer than the file")
     raw = np.empty(nbytes, np.uint8)
     if sum(stream.readinto(piece) for piece in pieces(raw.data)) != nbytes or sha256(raw) != row["sha256"]:
         raise FileError(f"{place} is damaged: the array {name} does not match its checksum. Use another copy.")
+    if dtype == "bool" and raw.max(initial=0) > 1:
+        raise ValueError(f"the array {name!r} of masks holds {raw.max()}, which is neither true nor false")
     return raw.view(np.dtype(dtype).newbyteorder("<")).astype(dtype, copy=False).reshape(shape)
 
 

@@ -6,14 +6,12 @@ from typing import Any
 import numpy as np
 
 from burlab.compiler.executable import Executable, build
-from burlab.compiler.remat import check_remat
 from burlab.errors import FileError, GraphError
 from burlab.graph import Graph, reading, serial, tree
 from burlab.problems.data import Data
 from burlab.problems.engine import SampleKernel
-from burlab.problems.numbers import whole
 from burlab.problems.point import Point
-from burlab.problems.tiles import LARGEST, Told
+from burlab.problems.tiles import Told
 
 from .tables import Array
 
@@ -59,7 +57,7 @@ class GraphReader:
         self._point = point
         self.data = data
         self.keyed = False
-        self._known: dict[tuple[str, int], Kernels] = {}
+        self._known: dict[str, Kernels] = {}
 
     def graph(self, name: str, inputs: Specs, outputs: Specs | None = None, answered: bool = False) -> Graph:
         """A graph, which must have these inputs, and at least these outputs.
@@ -78,38 +76,61 @@ class GraphReader:
             raise FileError(f"the graph {name} takes {found} and gives {given}, expected {inputs} and {outputs}.")
         return graph
 
-    def make(self, described: list[Any], points: int) -> Kernels:
-        """The kernels that `GraphWriter.kernels` described; points: how many points they are about."""
+    def make(self, question: str, described: list[Any]) -> Kernels:
+        """The kernels that `GraphWriter.kernels` described for a question: of samples, and of what is added once."""
         samples, once = described
-        kernel = self._kernel(samples, points, self.data)
+        kernel = self._kernel(question, samples, self.data)
         self.keyed = self.keyed or kernel.keyed
-        return kernel, None if once is None else self._kernel(once, points, Data.none())
+        if once is None:
+            return kernel, None
+        if (once[1], once[2], once[3]) != (samples[1], samples[2], False):
+            raise FileError(f"what {once[0]} gives cannot be added to what {samples[0]} gives. Use another copy.")
+        return kernel, self._kernel(question, once, Data.none())
 
     def know(self, question: str, points: int, described: list[Any]) -> None:
         """Have an answer."""
-        self._known[question, points] = self.make(described, points)
+        if question not in ("value_like", "grad", "training", "hvp") or points != _points(question):
+            raise FileError(f"it answers a question {question!r} about {points} points, which no update asks.")
+        self._known[question] = self.make(question, described)
 
     def kernels(self, question: str, shared: Sequence[Point]) -> Kernels:
         """The kernels for a question about points."""
-        return self._known[question, len(shared)]
+        if question not in self._known or len(shared) != _points(question):
+            raise FileError(f"its update asks for {question}, to which the file has no answer. Use another copy.")
+        return self._known[question]
 
-    def _kernel(self, described: list[Any], points: int, data: Data) -> SampleKernel:
+    def _kernel(self, question: str, described: list[Any], data: Data) -> SampleKernel:
         name, groups, metrics, keyed, tiles, remat = described
         leaves = [(leaf.shape, leaf.dtype) for leaf in self._point.leaves]
-        inputs = leaves * points + [(array.shape[1:], array.dtype) for array in data.arrays]
-        inputs += [((2,), np.dtype(np.uint64))] * bool(keyed)
-        trees: list[Any] = [(0,) * int(count) for count in groups]
-        if metrics:
-            trees[2] = dict.fromkeys(metrics, 0)
-        structure = tree.flatten(tuple(trees))[1]
+        inputs = leaves * _points(question) + [(array.shape[1:], array.dtype) for array in data.arrays]
+        inputs += [((2,), np.dtype(np.uint64))] * keyed
         graph = self.graph(name, inputs)
-        number = [((), leaves[0][1])]
         found = [(node.shape, node.dtype) for node in graph.outputs]
-        several = len(groups) > 1  # value, gradient, metrics
-        if len(found) != structure.num_leaves or (several and found != number + leaves + number * len(metrics)):
-            raise FileError(f"the graph {name} gives {found}, expected value, gradient and the metrics {metrics}.")
-        sizes = {whole(batch, "batch", 2): whole(size, "tile", 1, LARGEST) for batch, size in tiles}
-        return SampleKernel(graph, structure, data, bool(keyed), Told(sizes, check_remat(remat)))
+        wanted = _groups(question, leaves, found[:1], len(metrics))
+        expected = [form for group in wanted for form in group]
+        sizes = [len(group) for group in wanted]
+        if (found, groups, len(set(metrics))) != (expected, sizes, sum(sizes[2:])) or len(metrics) != sum(sizes[2:]):
+            raise FileError(f"the graph {name} gives {found}, in groups {groups}, expected {expected} for {question}.")
+        trees: list[Any] = [(0,) * size for size in sizes[:2]] + [dict.fromkeys(metrics, 0) for _ in sizes[2:]]
+        structure = tree.flatten(tuple(trees))[1]
+        return SampleKernel(graph, structure, data, keyed, Told(dict(tiles), remat))
+
+
+def _points(question: str) -> int:
+    """How many points a question is about."""
+    return 2 if question == "hvp" else 1
+
+
+def _groups(question: str, leaves: Specs, first: Specs, metrics: int) -> list[Specs]:
+    """What the kernel for a question gives: x's leaves are the form of a gradient, and numbers have x's dtype.
+
+    first: the form of its first output. The value of a validation is of any floating dtype.
+    """
+    number: Specs = [((), leaves[0][1])]
+    if question == "value":
+        return [[((), dtype) for _, dtype in first if dtype.kind == "f"]]
+    groups = {"value_like": [number], "training": [number, leaves], "measured": [number, leaves, number * metrics]}
+    return groups.get(question, [leaves])
 
 
 class Schedule:

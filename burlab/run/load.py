@@ -10,6 +10,7 @@ from burlab.errors import BurlabError, FileError
 from burlab.graph import tree
 
 from . import file
+from .form import check_document
 from .loop import Loop
 from .recipe import Given, bits, rebuild
 from .run import Run
@@ -51,31 +52,42 @@ def load_run(
         check_stop(stop)
     document, arrays = file.read(path, KIND)
     try:
+        check_document(document)
         saved = _saved(document, arrays)
         start = [frame[0].copy() for frame in saved.frames]  # a view would keep all keyframes
         setup = rebuild(document["recipe"], arrays, start, Given(data, validation, like, stop))
         _verify(saved, setup)
     except FileError as error:
         raise FileError(f"{path}: {error}") from error
-    except (BurlabError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise FileError(f"{path} is malformed: {type(error).__name__}: {error}. Use another copy.") from error
+    except BurlabError as error:
+        raise FileError(f"{path} is malformed: {error} Use another copy.") from error
     _warn(path, document["recipe"], setup, stop)
     return Run(Loop.restored(setup, saved), setup.start, setup.rule.schedules, None, None)
 
 
 def _saved(document: Any, arrays: dict[str, Array]) -> Saved:
-    elapsed, value, norm = arrays["standing"].tolist()
-    standing = Standing(*(int(document["standing"][name]) for name in STANDING), elapsed, value, norm)
-    tables = {
-        name: None if extent is None else Kept(int(extent[0]), int(extent[1]), _numbered(arrays, name))
-        for name, extent in document["tables"].items()
-    }
-    record, stamps = tables["record"], tables["stamps"]
-    if record is None or stamps is None:
-        raise ValueError("the file has no record")
-    events = arrays["events/0"], arrays["events/1"], arrays["events/2"]
-    frames = _numbered(arrays, "frames")
-    return Saved(standing, record, stamps, tables["path"], events, arrays["frames"], frames, _numbered(arrays, "cells"))
+    measured = _named(arrays, "standing", np.float64)
+    if measured.shape != (3,) or not measured[0] >= 0:
+        raise FileError("it does not say where the run stands. Use another copy.")
+    standing = Standing(*(document["standing"][name] for name in STANDING), *measured.tolist())
+
+    def kept(name: str) -> Kept:
+        rows, span = document["tables"][name]
+        return Kept(rows, span, _numbered(arrays, name))
+
+    path = None if document["tables"]["path"] is None else kept("path")
+    whole, real = np.int64, np.float64
+    events = _named(arrays, "events/0", whole), _named(arrays, "events/1", whole), _named(arrays, "events/2", real)
+    steps, frames, cells = _named(arrays, "frames", whole), _numbered(arrays, "frames"), _numbered(arrays, "cells")
+    if steps.ndim != 1 or not steps.size or any(frame.ndim == 0 or not len(frame) for frame in frames):
+        raise FileError("it has no keyframe at which a run could begin. Use another copy.")
+    return Saved(standing, kept("record"), kept("stamps"), path, events, steps, frames, cells)
+
+
+def _named(arrays: dict[str, Array], name: str, dtype: Any) -> Array:
+    if name not in arrays or arrays[name].dtype != dtype:
+        raise FileError(f"it has no array {name} of {np.dtype(dtype)}. Use another copy.")
+    return arrays[name]
 
 
 def _numbered(arrays: dict[str, Array], name: str) -> list[Array]:
@@ -98,16 +110,17 @@ def _verify(saved: Saved, setup: Setup) -> None:
         "time stamps": _thin(saved.stamps, 2) and bool((np.diff(saved.stamps.columns[0]) > 0).all()),
         "path": (saved.path is None) == (setup.dimension > 2),
         "path's columns": saved.path is None or (_thin(saved.path, setup.dimension) and saved.path.rows == rows),
-        "events": len(steps) == len(hypers) == len(values) and _rising(steps, 0, at.done),
-        "event's hyperparameters": all(0 <= k < len(setup.rule.hyper) for k in hypers),
-        "keyframes": _rising(frames, 0, at.done) and frames[0] == 0 and len(set(frames.tolist())) == len(frames),
+        "events": steps.shape == hypers.shape == values.shape and _rising(steps, 0, at.done),
+        "event's hyperparameters": bool(((hypers >= 0) & (hypers < len(setup.rule.hyper))).all()),
+        "columns": len(set(setup.columns)) == len(setup.columns),
+        "keyframes": _rising(frames, 0, at.done) and frames[0] == 0 and bool((np.diff(frames) > 0).all()),
         "keyframes' cells": [(c.shape, c.dtype) for c in saved.frames]
         == [((len(frames), *shape), dtype) for shape, dtype in setup.cells],
         "cells": [(cell.shape, cell.dtype) for cell in saved.cells] == setup.cells,
-        "x": first.dtype in (np.float32, np.float64),
+        "x": first.dtype.kind == "f",
     }
     if broken := [name for name, holds in rules.items() if not holds]:
-        raise ValueError(f"its {broken[0]} do not fit the rest")
+        raise FileError(f"it is malformed: its {broken[0]} do not fit the rest. Use another copy.")
 
 
 def _fits(kept: Kept, columns: int, slots: int) -> bool:
@@ -123,7 +136,7 @@ def _doubling(number: int, least: int) -> bool:
 
 
 def _rising(steps: Array, least: int, most: int) -> bool:
-    inside = steps.dtype == np.int64 and steps.ndim == 1 and bool(((steps >= least) & (steps <= most)).all())
+    inside = steps.ndim == 1 and bool(((steps >= least) & (steps <= most)).all())
     return inside and bool((np.diff(steps) >= 0).all())
 
 

@@ -12,7 +12,6 @@ from burlab.errors import FileError
 from burlab.graph import tree
 from burlab.optim.rule import Rule
 from burlab.problems.asked import Asked
-from burlab.problems.numbers import whole
 from burlab.problems.point import Point
 from burlab.problems.sampling import Sampling, Stream, drawn
 from burlab.runtime.cpu import instruction_set
@@ -77,9 +76,11 @@ def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: 
     if samples.samples != stream.samples or form.num_leaves != len(point.leaves):
         raise FileError(f"the recipe is for {stream.samples} samples, and {len(point.leaves)} arrays in x.")
     reader = GraphReader(arrays, point, samples)
-    hyper = dict(zip(document["hypers"], arrays["hypers"].tolist(), strict=True))
+    hyper = _hypers(document["hypers"], arrays.get("hypers"))
     faces = _faces(start, len(hyper), len(document["schedules"]))
     update = reader.graph(document["update"], *faces, answered=True)
+    if not hyper.keys() >= set(document["schedules"]):
+        raise FileError(f"its schedules are of {document['schedules']}, its hyperparameters {list(hyper)}.")
     places = [list(hyper).index(name) for name in document["schedules"]]
     schedules = {name: Schedule(update, len(start) + k, 3 + places[k]) for k, name in enumerate(document["schedules"])}
     for question, points, described in document["asked"]:
@@ -87,17 +88,14 @@ def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: 
     state = _state(document["state"], len(start) - 1)
     forms = tuple((leaf.shape, leaf.dtype) for leaf in start[1:])
     rule = Rule(update, hyper, schedules, forms, state, tuple(document["questions"]))
-    loss, regularizer = reader.make(document["loss"], 1)
-    if len(loss.groups) < 2:
-        raise FileError("the loss of this run has no gradient.")
+    loss, regularizer = reader.make("measured" if len(document["loss"][0][1]) > 2 else "training", document["loss"])
     asked = Asked(reader, point, rule.questions, stream)
     stop = _stop(document["stop"]) if given.stop is None else given.stop
-    validation = document["validation"] and _validation(document["validation"], arrays, point, given.validation)
+    second = document["validation"]
+    validation = None if second is None else _validation(second, arrays, point, given.validation)
     return Setup(
         loss, regularizer, update_of(rule, loss, regularizer, point, int(stream.batch)), rule, asked, point, stream,
-        whole(document["threads"], "threads", 1), stop,
-        (whole(document["budgets"][0], "history_bytes", 0), whole(document["budgets"][1], "keyframe_bytes", 0)),
-        validation,
+        document["threads"], stop, tuple(document["budgets"]), validation,
     )  # fmt: skip
 
 
@@ -131,8 +129,7 @@ def _validation(described: Any, arrays: dict[str, Array], point: Point, data: An
     stream = drawn(*described["stream"])
     if reader.data.samples != stream.samples:
         raise FileError(f"the validation is of {stream.samples} samples, not of {reader.data.samples}.")
-    threads, every = whole(described["threads"], "threads", 1), whole(described["every"], "every", 1)
-    return Validation(*reader.make(described["loss"], 1), stream, threads, every)
+    return Validation(*reader.make("value", described["loss"]), stream, described["threads"], described["every"])
 
 
 def _faces(start: list[Array], hypers: int, schedules: int) -> tuple[Specs, Specs]:
@@ -143,9 +140,16 @@ def _faces(start: list[Array], hypers: int, schedules: int) -> tuple[Specs, Spec
     return inputs, [x, *state, *[((), wide)] * schedules]
 
 
+def _hypers(names: list[str], values: Array | None) -> dict[str, float]:
+    found = None if values is None else (values.shape, values.dtype)
+    if values is None or found != ((len(names),), np.float64) or len(set(names)) < len(names):
+        raise FileError(f"it has not one number for each of the hyperparameters {', '.join(names)}. Use another copy.")
+    return dict(zip(names, values.tolist(), strict=True))
+
+
 def _leaves(flat: Array, shapes: list[list[int]]) -> list[Array]:
     sizes = [math.prod(shape) for shape in shapes]
-    if sum(sizes) != flat.size:
+    if not shapes or flat.ndim != 1 or sum(sizes) != flat.size:
         raise FileError(f"x has {flat.size} entries, but its shapes {shapes} have {sum(sizes)}.")
     return [part.reshape(shape) for part, shape in zip(np.split(flat, np.cumsum(sizes)[:-1]), shapes, strict=True)]
 
@@ -153,9 +157,12 @@ def _leaves(flat: Array, shapes: list[list[int]]) -> list[Array]:
 def _state(text: Any, leaves: int) -> tree.TreeDef:
     """The structure of the state; a tuple of its leaves where its class is not there."""
     try:
-        return structure.from_json(text)
+        form = structure.from_json(text)
     except FileError:
-        return tree.flatten((0,) * leaves)[1]
+        form = tree.flatten((0,) * leaves)[1]
+    if form.num_leaves != leaves:
+        raise FileError(f"its state has {leaves} arrays, and a structure of {form.num_leaves}. Use another copy.")
+    return form
 
 
 def _described_stop(stop: Stop) -> dict[str, Any]:

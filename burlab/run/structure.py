@@ -99,12 +99,15 @@ def _object(name: str, parts: list[list[Any]]) -> Any:
         raise FileError(f"x holds a {name}, which is not imported. Import it first, or: {_HINT}")
     values = {str(key): _part(part, name) for key, part in parts}
     if dataclasses.is_dataclass(kind):
+        if values.keys() != {field.name for field in dataclasses.fields(kind)}:
+            raise FileError(f"x holds a {name}, which cannot be made from its parts: it has other fields here. {_HINT}")
         value = object.__new__(cast("Any", kind))  # as pytree() does: no __init__
         for key, part in values.items():
             object.__setattr__(value, key, part)
         return value
-    if getattr(kind, "_fields", None) == tuple(values):
-        return kind(**values)
+    plain: Any = tuple  # whose own maker calls nothing of the class
+    if issubclass(kind, plain) and getattr(kind, "_fields", None) == tuple(values):
+        return plain.__new__(kind, values.values())
     raise FileError(f"x holds a {name}, which cannot be made from its parts. {_HINT}")
 
 
@@ -121,7 +124,8 @@ def _loaded(name: str) -> Any:
     module, _, qualname = name.partition(":")
     kind: Any = sys.modules.get(module)
     for step in qualname.split("."):
-        kind = getattr(kind, step, None)
+        known: dict[str, Any] = getattr(kind, "__dict__", {})  # asking a module itself may have it import another
+        kind = known.get(step)
     return kind if isinstance(kind, type) else None
 
 

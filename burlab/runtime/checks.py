@@ -8,9 +8,10 @@ import re
 from collections.abc import Callable, Collection
 from typing import Any, cast
 
+from .memory import ADDRESSABLE
+
 Check = Callable[[Any], bool]
-LARGEST = 1 << 40
-"""Elements of an array, or of an axis, or steps along one: more fit into no machine."""
+LONGEST = (1 << 63) - 1  # turns or steps, as C++ counts them
 
 
 def nothing(value: Any) -> bool:
@@ -23,8 +24,8 @@ def whole(least: int, most: int) -> Check:
     return lambda value: type(value) is int and least <= value <= most
 
 
-size = whole(0, LARGEST)
-integer = whole(-LARGEST, LARGEST)
+size = whole(0, ADDRESSABLE)
+integer = whole(-ADDRESSABLE, ADDRESSABLE)
 
 
 def flag(value: Any) -> bool:
