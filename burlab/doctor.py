@@ -10,7 +10,7 @@ import os
 import platform
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,7 +50,8 @@ def examine() -> Iterator[Finding]:
     True
     """
     checks: list[Callable[[], Finding]] = [
-        _versions, _compiler, _python_headers, _precompiled_header, _headers, _instruction_set, _interpreter, _kernel
+        _versions, _compiler, _python_headers, _precompiled_header, _headers, _instruction_set, _interpreter, _kernel,
+        _row_sums, _product, _training_step, _value,
     ]  # fmt: skip
     for check in checks:
         try:
@@ -121,6 +122,13 @@ def _interpreter() -> Finding:
     return Finding("C++ interpreter", f"C++20, flags {flags}" + (", started by other code" if before else ""))
 
 
+def _compared(topic: str, what: str, got: Sequence[Any], wanted: Sequence[Any], tolerance: float) -> Finding:
+    """Numbers of burlab beside NumPy's; a nan is as wrong as can be."""
+    error = np.max([np.max(np.abs(np.subtract(x, y))) for x, y in zip(got, wanted, strict=True)])
+    wrong = "the compiler made wrong code: please report this page as an issue of burlab."
+    return Finding(topic, f"{what}; differs from NumPy by at most {error:.1e}", "" if error < tolerance else wrong)
+
+
 def _function(x: Any) -> Any:
     return np.sum(np.tanh(x) * np.exp(-(x**2)))
 
@@ -134,6 +142,62 @@ def check_kernel(compiler: Callable[..., Any]) -> Finding:
     x, step = np.linspace(-1.5, 2.0, 8), 1e-6
     value, gradient = compiler(_function, x).value_and_grad(x)
     differences = [(_function(x + step * e) - _function(x - step * e)) / (2 * step) for e in np.eye(x.size)]
-    error = max(abs(value - _function(x)), np.max(np.abs(gradient - differences)))
-    remedy = "" if error < 1e-8 else "the compiler made wrong code: please report this page as an issue of burlab."
-    return Finding("kernel", f"compiled and run; differs from NumPy by at most {error:.1e}", remedy)
+    return _compared("kernel", "compiled and run", [value, gradient], [_function(x), differences], 1e-8)
+
+
+def _sums(x: Any) -> Any:
+    """Rows of 37 numbers fill no register; a sum of everything ends a loop."""
+    return np.sum(np.cos(x) + x, axis=-1), np.mean(x * x)
+
+
+def _row_sums() -> Finding:
+    return check_sums(burlab.jit)
+
+
+def check_sums(compiler: Callable[..., Any]) -> Finding:
+    """Sums of single precision."""
+    x = np.linspace(-1.0, 3.0, 9 * 37, dtype=np.float32).reshape(9, 37)
+    return _compared("row sums", "of 37 numbers", compiler(_sums)(x), _sums(x.astype(np.float64)), 1e-4)
+
+
+def _products(a: Any, b: Any) -> Any:
+    """In register blocks, and in lanes and phases."""
+    return a @ b, a @ b[:, 0], a[0] @ b
+
+
+def _product() -> Finding:
+    return check_product(burlab.jit)
+
+
+def check_product(compiler: Callable[..., Any]) -> Finding:
+    """Products of matrices, and of a matrix and a vector, of single precision."""
+    a, b = np.sin(np.arange(1190, dtype=np.float32)).reshape(17, 70), np.ones((70, 33), np.float32) / 3
+    return _compared("product", "17 x 70 by 70 x 33", compiler(_products)(a, b), _products(a, b), 1e-4)
+
+
+def _residual(x: Any, a: Any, b: Any) -> Any:
+    return 0.5 * (a @ x - b) ** 2
+
+
+def _training_step() -> Finding:
+    return check_step(burlab.minimize)
+
+
+def check_step(minimizer: Callable[..., Any]) -> Finding:
+    """A step of gradient descent on the squares of eight residuals."""
+    a, b, x = np.cos(np.arange(24.0)).reshape(8, 3), np.arange(8.0), np.array([0.5, -1.0, 2.0])
+    run = minimizer(burlab.FiniteSum(_residual, (a, b)), x, burlab.optim.GD(0.1), steps=1, progress=False)
+    return _compared("training step", "of gradient descent", [run.x], [x - 0.1 * a.T @ (a @ x - b) / 8], 1e-12)
+
+
+def _value() -> Finding:
+    return check_value(burlab.Value)
+
+
+def check_value(kind: Callable[..., Any]) -> Finding:
+    """Gradients of numbers on a tape."""
+    x, y = kind(0.7), kind(-1.3)
+    z = x * y + x.tanh()
+    z.backward()
+    wanted = [0.7 * -1.3 + np.tanh(0.7), -1.3 + 1 - np.tanh(0.7) ** 2, 0.7]
+    return _compared("Value", "on a tape", [z.data, x.grad, y.grad], wanted, 1e-12)

@@ -28,7 +28,18 @@ def test_this_machine_is_fit():
     assert code == 0, page
     assert burlab.__version__ in page
     assert "remedy" not in page
-    topics = ("versions", "Python headers", "burlab headers", "instruction set", "flags -O2", "kernel")
+    topics = (
+        "versions",
+        "Python headers",
+        "burlab headers",
+        "instruction set",
+        "flags -O2",
+        "kernel",
+        "row sums",
+        "product",
+        "step",
+        "Value",
+    )
     assert all(topic in page for topic in topics)
 
 
@@ -71,3 +82,33 @@ def test_a_wrong_gradient_is_noticed():
 
     assert doctor.check_kernel(burlab.compile).remedy == ""
     assert "wrong code" in doctor.check_kernel(compiler).remedy
+
+
+def jit_but_for(wrong):
+    """A compiler whose last result is too large, or nan."""
+    return lambda function: lambda *x: [*burlab.jit(function)(*x)[:-1], burlab.jit(function)(*x)[-1] + wrong]
+
+
+class Stuck:
+    """A run whose second entry stays where it was."""
+
+    def __init__(self, *args, **options):
+        self.x = burlab.minimize(*args, **options).x
+        self.x = np.array([self.x[0], args[1][1], self.x[2]])
+
+
+@pytest.mark.parametrize("wrong", [1e-3, np.nan])
+@pytest.mark.parametrize("check", [doctor.check_sums, doctor.check_product])
+def test_wrong_sums_and_products_are_noticed(check, wrong):
+    assert check(burlab.jit).remedy == ""
+    assert "wrong code" in check(jit_but_for(wrong)).remedy
+
+
+def test_a_wrong_step_is_noticed():
+    assert doctor.check_step(burlab.minimize).remedy == ""
+    assert "wrong code" in doctor.check_step(Stuck).remedy
+
+
+def test_a_wrong_value_is_noticed():
+    assert doctor.check_value(burlab.Value).remedy == ""
+    assert "wrong code" in doctor.check_value(lambda x: burlab.Value(float(np.float32(x)))).remedy
