@@ -10,36 +10,35 @@
 BURLAB_BEGIN
 namespace burlab::bench {
 
+/// Packs go by reference only: by value, their binary interface would depend on the instruction set.
 template <class T>
 struct Lanes {
   typedef T Pack __attribute__((vector_size(64)));
+  typedef T Loose __attribute__((vector_size(64), aligned(sizeof(T)), may_alias));  // as it lies in memory
   using Int = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
   typedef Int IntPack __attribute__((vector_size(64)));
   static constexpr int W = 64 / sizeof(T);
 
-  BURLAB_INLINE static Pack load(const T* p) {
-    Pack v;
-    std::memcpy(&v, p, 64);
-    return v;
-  }
-  BURLAB_INLINE static void store(T* p, Pack v) { std::memcpy(p, &v, 64); }
+  BURLAB_INLINE BURLAB_WIDE static const Loose& load(const T* p) { return *reinterpret_cast<const Loose*>(p); }
+  BURLAB_INLINE BURLAB_WIDE static void store(T* p, const Loose& v) { std::memcpy(p, &v, 64); }
   /// Sums of neighbours, first of a and then of b.
   template <std::size_t... I>
-  BURLAB_INLINE static Pack pairs(Pack a, Pack b, std::index_sequence<I...>) {
-    return __builtin_shufflevector(a, b, (2 * I)...) + __builtin_shufflevector(a, b, (2 * I + 1)...);
+  BURLAB_INLINE static void pairs(Pack& to, const Pack& a, const Pack& b, std::index_sequence<I...>) {
+    to = __builtin_shufflevector(a, b, (2 * I)...) + __builtin_shufflevector(a, b, (2 * I + 1)...);
   }
-  /// The sums of as many packs as a pack has lanes, as one pack.
-  BURLAB_INLINE static Pack sums(Pack (&v)[W]) {
+  /// Stores the sums of as many packs as a pack has lanes, as one pack.
+  BURLAB_INLINE static void store_sums(T* p, Pack (&v)[W]) {
     BURLAB_UNROLL
     for (int n = W / 2; n > 0; n /= 2) {
       BURLAB_UNROLL
-      for (int i = 0; i < n; ++i) v[i] = pairs(v[2 * i], v[2 * i + 1], std::make_index_sequence<W>{});
+      for (int i = 0; i < n; ++i) pairs(v[i], v[2 * i], v[2 * i + 1], std::make_index_sequence<W>{});
     }
-    return v[0];
+    const Pack all = v[0];  // else the packs stay in memory
+    store(p, all);
   }
 
-  /// exp(x) = 2^n exp(r), |r| <= ln(2) / 2, by Taylor's series to rounding.
-  BURLAB_INLINE static Pack exp(Pack v) {
+  /// v becomes exp(v) = 2^n exp(r), |r| <= ln(2) / 2, by Taylor's series to rounding.
+  BURLAB_INLINE static void exp(Pack& v) {
     BURLAB_FUSED
     constexpr int terms = sizeof(T) == 4 ? 8 : 14, mantissa = sizeof(T) == 4 ? 23 : 52,
                   bias = sizeof(T) == 4 ? 127 : 1023;
@@ -56,7 +55,7 @@ struct Lanes {
     const auto power = (n + bias) << mantissa;
     Pack two;
     std::memcpy(&two, &power, 64);
-    return y * two;
+    v = y * two;
   }
 };
 

@@ -27,7 +27,7 @@ struct Mlp {
 template <class T>
 struct MlpStep : Mlp<T>, Lanes<T> {
   using typename Lanes<T>::Pack;
-  using Lanes<T>::W, Lanes<T>::load, Lanes<T>::store, Lanes<T>::sums, Lanes<T>::exp;
+  using Lanes<T>::W, Lanes<T>::load, Lanes<T>::store, Lanes<T>::store_sums, Lanes<T>::exp;
   static constexpr std::int64_t depth = 256;
   std::int64_t padded() const { return (tokens + 15) / 16 * 16; }
   using Mlp<T>::batch, Mlp<T>::context, Mlp<T>::embedding_width, Mlp<T>::width, Mlp<T>::tokens;
@@ -128,7 +128,9 @@ struct MlpStep : Mlp<T>, Lanes<T> {
     for (std::int64_t row = 0; row < batch; ++row)
       for (std::int64_t i = 0; i < width; i += W) {
         T* p = h + row * this->stride() + i;
-        store(p, T(1) - T(2) / (exp(T(2) * load(p)) + T(1)));
+        Pack y = T(2) * load(p);
+        exp(y);
+        store(p, T(1) - T(2) / (y + T(1)));
       }
   }
 
@@ -147,7 +149,7 @@ struct MlpStep : Mlp<T>, Lanes<T> {
       }
     }
     BURLAB_UNROLL
-    for (int k = 0; k < 16 / W; ++k) store(&out[0][0] + k * W, sums(c[k]));
+    for (int k = 0; k < 16 / W; ++k) store_sums(&out[0][0] + k * W, c[k]);
   }
 
   /// The mean cross-entropy; `scores` become its derivatives.
@@ -158,7 +160,11 @@ struct MlpStep : Mlp<T>, Lanes<T> {
       T top = z[0], all = 0;
       for (std::int64_t t = 1; t < tokens; ++t) top = z[t] > top ? z[t] : top;
       const T wanted = z[target[row]];
-      for (std::int64_t t = 0; t < padded(); t += W) store(z + t, exp(load(z + t) - top));
+      for (std::int64_t t = 0; t < padded(); t += W) {
+        Pack y = load(z + t) - top;
+        exp(y);
+        store(z + t, y);
+      }
       for (std::int64_t t = 0; t < tokens; ++t) all += z[t];
       total += std::log(all) + top - wanted;
       for (std::int64_t t = 0; t < tokens; ++t) z[t] /= all * T(batch);
@@ -307,7 +313,7 @@ struct MlpStep : Mlp<T>, Lanes<T> {
       }
       T out[C][K];
       BURLAB_UNROLL
-      for (int q = 0; q < 16 / W; ++q) store(&out[0][0] + q * W, sums(c[q]));
+      for (int q = 0; q < 16 / W; ++q) store_sums(&out[0][0] + q * W, c[q]);
       for (int s = 0; s < K; ++s) dx[k + s] = C == 1 ? out[0][s] : out[0][s] + out[C - 1][s];
     }
   }
