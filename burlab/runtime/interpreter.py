@@ -26,8 +26,8 @@ from .quoting import literal
 
 # Everything that our headers include from the standard library: parsed before a target pragma opens, and in one go.
 _STANDARD = (
-    "array atomic chrono climits cmath condition_variable cstddef cstdint cstdio cstdlib cstring limits mutex thread "
-    "tuple type_traits utility"
+    "algorithm array atomic bit chrono climits cmath condition_variable cstddef cstdint cstdio cstdlib cstring ctime "
+    "initializer_list limits memory mutex optional thread tuple type_traits utility vector"
 ).split()
 
 # Two functions that take C strings, and a constant whose initialisation tells where they are.

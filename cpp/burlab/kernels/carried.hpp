@@ -14,9 +14,9 @@ template <class T, bool Plain> using Accumulator = std::conditional_t<std::is_sa
 template <class T, bool Plain> class Carried {
  public:
   using A = Accumulator<T, Plain>;
-  BURLAB_INLINE explicit Carried(T start) : sum_(static_cast<A>(start)) {}
+  BURLAB_ANYWHERE explicit Carried(T start) : sum_(static_cast<A>(start)) {}
 
-  BURLAB_INLINE void add(A part) {
+  BURLAB_ANYWHERE void add(A part) {
     const A next = sum_ + part;
     if constexpr (!Plain) {
       const bool larger = (sum_ < 0 ? -sum_ : sum_) >= (part < 0 ? -part : part);
@@ -25,7 +25,7 @@ template <class T, bool Plain> class Carried {
     sum_ = next;
   }
 
-  BURLAB_INLINE T value() const {
+  BURLAB_ANYWHERE T value() const {
     if constexpr (Plain) return sum_;
     const A total = sum_ + carry_;
     return static_cast<T>(total - total == 0 ? total : sum_);  // infinite sums have a carry of nan

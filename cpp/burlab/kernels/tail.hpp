@@ -35,14 +35,19 @@ template <class T> struct SumTail {
 };
 
 template <int N, class T, int... Lane>
-BURLAB_INLINE Packet<T, N> half_of(const Packet<T, 2 * N>& x, std::integer_sequence<int, Lane...>) {
-  return __builtin_shufflevector(x, x, Lane...) + __builtin_shufflevector(x, x, (Lane + N)...);
+BURLAB_INLINE void halve_lanes(Packet<T, N>& half, const Packet<T, 2 * N>& x, std::integer_sequence<int, Lane...>) {
+  half = __builtin_shufflevector(x, x, Lane...) + __builtin_shufflevector(x, x, (Lane + N)...);
 }
 
 /// The sum of N lanes, by halves; N is a power of 2.
 template <int N, class T> BURLAB_INLINE T add_lanes(const Packet<T, N>& x) {
-  if constexpr (N == 1) return x[0];
-  else return add_lanes<N / 2, T>(half_of<N / 2, T>(x, std::make_integer_sequence<int, N / 2>()));
+  if constexpr (N == 1) {
+    return x[0];
+  } else {
+    Packet<T, N / 2> half;
+    halve_lanes<N / 2, T>(half, x, std::make_integer_sequence<int, N / 2>());
+    return add_lanes<N / 2, T>(half);
+  }
 }
 
 template <int N, class T> BURLAB_INLINE T add_lanes(const T* x) {

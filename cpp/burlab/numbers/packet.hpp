@@ -16,11 +16,13 @@ template <class T, int N> struct PacketType {
 /// N numbers of type T. Passed by reference only: by value, its binary interface would depend on the instruction set.
 template <class T, int N> using Packet = typename PacketType<T, N>::type;
 
-template <class P, class T> BURLAB_INLINE void load(P& packet, const T* from) { std::memcpy(&packet, from, sizeof(P)); }
-template <class P, class T> BURLAB_INLINE void store(T* to, const P& packet) { std::memcpy(to, &packet, sizeof(P)); }
+template <class P, class T> BURLAB_ANYWHERE void load(P& packet, const T* from) {
+  std::memcpy(&packet, from, sizeof(P));
+}
+template <class P, class T> BURLAB_ANYWHERE void store(T* to, const P& packet) { std::memcpy(to, &packet, sizeof(P)); }
 
 /// The sum of 16 lanes, by halves.
-template <class T> BURLAB_INLINE T sum_lanes(const Packet<T, 16>& x) {
+template <class T> BURLAB_ANYWHERE T sum_lanes(const Packet<T, 16>& x) {
   const Packet<T, 8> y = __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7) +
                          __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
   const Packet<T, 4> z = __builtin_shufflevector(y, y, 0, 1, 2, 3) + __builtin_shufflevector(y, y, 4, 5, 6, 7);

@@ -43,9 +43,21 @@
 #if !defined(BURLAB_OPAQUE)
 #define BURLAB_OPAQUE(packet)
 #endif
-#define BURLAB_INLINE inline __attribute__((always_inline))
-#define BURLAB_CONSTEXPR __attribute__((always_inline)) constexpr
-#define BURLAB_RULE BURLAB_CONSTEXPR static  // the value or a partial of an operation
+
+// A region of code for an instruction set (`burlab/runtime/cpu.py`) reaches neither the constructors, destructors and
+// assignments that the compiler writes by itself, nor the standard library's templates. They have only what the
+// compiler's flags say, and cannot inline a function that has more. So what numbers and tapes are made of, and whatever
+// such a member calls, is inlined anywhere: it asks for no more than each x86-64 has, its own target goes before the
+// region's, and what it becomes part of decides. Kernels, which call what only their instruction set has, cannot.
+#if defined(__clang__) && defined(BURLAB_AVX2)
+#define BURLAB_ALWAYS __attribute__((always_inline, target("sse2")))
+#else
+#define BURLAB_ALWAYS __attribute__((always_inline))
+#endif
+#define BURLAB_ANYWHERE inline BURLAB_ALWAYS
+#define BURLAB_CONSTEXPR BURLAB_ALWAYS constexpr
+#define BURLAB_INLINE inline __attribute__((always_inline))  // into what is compiled for this instruction set
+#define BURLAB_RULE BURLAB_CONSTEXPR static                  // the value or a partial of an operation
 #define BURLAB_NOINLINE inline __attribute__((noinline))
 #define BURLAB_COLD inline BURLAB_OPTNONE
 #define BURLAB_PREFETCH(address) __builtin_prefetch(address)  // never faults

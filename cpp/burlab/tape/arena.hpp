@@ -13,7 +13,7 @@ namespace burlab {
 
 class Tape;
 
-BURLAB_INLINE std::size_t block_bytes(std::uint32_t count, std::size_t each) { return (count * each + 63) / 64 * 64; }
+BURLAB_ANYWHERE std::size_t block_bytes(std::uint32_t count, std::size_t each) { return (count * each + 63) / 64 * 64; }
 
 /// Other memory for a block with the same `used` records; the old one is freed. Null, and nothing changed, where there
 /// is none. (One function for all types: each costs the just-in-time compiler.)
@@ -24,7 +24,7 @@ BURLAB_COLD void* move_block(void* old, std::uint32_t used, std::uint32_t wanted
   std::free(old);
   return fresh;
 }
-BURLAB_INLINE std::uint32_t grown(std::uint32_t capacity, std::uint32_t needed) {
+BURLAB_ANYWHERE std::uint32_t grown(std::uint32_t capacity, std::uint32_t needed) {
   const std::uint32_t doubled = capacity > UINT32_MAX / 2 ? UINT32_MAX : 2 * capacity;
   return needed > doubled ? needed : doubled;
 }
@@ -41,11 +41,11 @@ struct Block {
   Block& operator=(const Block&) = delete;
   ~Block() { std::free(at); }
 
-  BURLAB_INLINE T& operator[](std::uint32_t i) const { return at[i]; }
+  BURLAB_ANYWHERE T& operator[](std::uint32_t i) const { return at[i]; }
   std::size_t bytes() const { return block_bytes(capacity, sizeof(T)); }
 
   /// Move to room for `wanted` records, at least `size`; false, and nothing changed, where the memory is not to be had.
-  BURLAB_INLINE bool resize(std::uint32_t wanted) {
+  BURLAB_ANYWHERE bool resize(std::uint32_t wanted) {
     void* fresh = move_block(at, size, wanted, sizeof(T));
     if (wanted && !fresh) return false;
     at = static_cast<T*>(fresh);
@@ -54,7 +54,7 @@ struct Block {
   }
 
   /// Make room for `more` records, doubling; false where the memory or the 32-bit numbers are used up.
-  BURLAB_INLINE bool reserve(std::uint32_t more) {
+  BURLAB_ANYWHERE bool reserve(std::uint32_t more) {
     return more <= capacity - size || (more <= UINT32_MAX - size && resize(grown(capacity, size + more)));
   }
 };
@@ -80,9 +80,9 @@ struct alignas(64) Node {
   std::uint32_t code;   // which operation, see rules.hpp
   Handle* holder;
 
-  BURLAB_INLINE bool interior() const { return code != leaf_code; }
-  BURLAB_INLINE bool wide() const { return code >= first_wide_code; }
-  BURLAB_INLINE std::uint32_t edges() const { return parent[1]; }  // of a wide operation
+  BURLAB_ANYWHERE bool interior() const { return code != leaf_code; }
+  BURLAB_ANYWHERE bool wide() const { return code >= first_wide_code; }
+  BURLAB_ANYWHERE std::uint32_t edges() const { return parent[1]; }  // of a wide operation
 };
 static_assert(sizeof(Node) == 64);
 

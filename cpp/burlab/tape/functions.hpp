@@ -9,9 +9,9 @@ BURLAB_BEGIN
 namespace burlab {
 
 #define BURLAB_VALUE_FUNCTION(name, Op) \
-  BURLAB_INLINE Value name(Value x) { return record(code_of<ops::Op>, x, 0.0); }
+  BURLAB_ANYWHERE Value name(Value x) { return record(code_of<ops::Op>, x, 0.0); }
 #define BURLAB_VALUE_FUNCTION_OF_TWO(name, Op) \
-  BURLAB_INLINE Value name(Value x, Value y) { return record(code_of<ops::Op>, x, y); }
+  BURLAB_ANYWHERE Value name(Value x, Value y) { return record(code_of<ops::Op>, x, y); }
 BURLAB_VALUE_FUNCTION(sqrt, Sqrt)
 BURLAB_VALUE_FUNCTION(exp, Exp)
 BURLAB_VALUE_FUNCTION(expm1, Expm1)
@@ -41,7 +41,7 @@ BURLAB_VALUE_FUNCTION_OF_TWO(minimum, Minimum)
 #undef BURLAB_VALUE_FUNCTION_OF_TWO
 
 /// x^y; the constant exponents 2 and 3 have operations of their own.
-BURLAB_INLINE Value pow(Value x, Value y) {
+BURLAB_ANYWHERE Value pow(Value x, Value y) {
   const double exponent = y.is_constant() ? y.data() : 0;
   return exponent == 2 ? square(x) : exponent == 3 ? cube(x) : record(code_of<ops::Power>, x, y);
 }

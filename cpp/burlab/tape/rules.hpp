@@ -32,7 +32,7 @@ constexpr std::uint32_t code_of = 1 + row_named(Op::name);
 /// One operation at x (and y): value and partials. A partial that is not asked for, that of a constant, is the
 /// constant.
 template <Recordable Op>
-BURLAB_INLINE Outcome evaluate(double x, double y, bool by_x = true, bool by_y = true) {
+BURLAB_ANYWHERE Outcome evaluate(double x, double y, bool by_x = true, bool by_y = true) {
   if constexpr (Op::arity == 1) {
     const double z = Op::primal(x);
     return {z, {Op::template partial<0>(x, z), 0}};
@@ -51,13 +51,13 @@ struct Evaluation {
   Outcome result{};
 
   template <class... Ops>
-  BURLAB_INLINE bool among(ops::List<Ops...>) {
+  BURLAB_ANYWHERE bool among(ops::List<Ops...>) {
     return (is<Ops>() || ...);
   }
 
  private:
   template <class Op>
-  BURLAB_INLINE bool is() {
+  BURLAB_ANYWHERE bool is() {
     if constexpr (!Recordable<Op>) return false;
     else return code == code_of<Op> && (result = evaluate<Op>(x, y, by_x, by_y), true);
   }

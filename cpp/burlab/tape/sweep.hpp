@@ -17,7 +17,7 @@ struct Sweep {
 
   /// Give a contribution to a node. The first one of a sweep replaces what an earlier sweep has left, or, where
   /// gradients accumulate, puts it aside: an interior node passes on only what belongs to this sweep.
-  BURLAB_INLINE void give(std::uint32_t index, double contribution) {
+  BURLAB_ANYWHERE void give(std::uint32_t index, double contribution) {
     Node& n = nodes[index];
     if (n.stamp >= epoch) {
       n.gradient += contribution;
@@ -33,7 +33,7 @@ struct Sweep {
   }
 
   /// The chain rule: what a node has received goes to its operands.
-  BURLAB_INLINE void pass_on(Node& n) {
+  BURLAB_ANYWHERE void pass_on(Node& n) {
     const double g = n.gradient;
     if (BURLAB_UNLIKELY(accumulate)) n.gradient += n.earlier;
     if (BURLAB_LIKELY(n.code < first_wide_code)) {

@@ -52,11 +52,11 @@ class Tape {
   }
 
   /// Record a leaf: a number that gradients are taken by.
-  BURLAB_INLINE std::uint32_t leaf(double value) { return append(leaf_code, Outcome{value, {0, 0}}, 0, 0); }
+  BURLAB_ANYWHERE std::uint32_t leaf(double value) { return append(leaf_code, Outcome{value, {0, 0}}, 0, 0); }
   /// Record the operation with this code (record.hpp).
   std::uint32_t record(std::uint32_t code, Operand x, Operand y);
   /// Record an operation that was evaluated already, on a tape that is not full.
-  BURLAB_INLINE std::uint32_t put(std::uint32_t code, Outcome z, std::uint32_t x, std::uint32_t y) {
+  BURLAB_ANYWHERE std::uint32_t put(std::uint32_t code, Outcome z, std::uint32_t x, std::uint32_t y) {
     const std::uint32_t index = nodes.size;
     Node& n = nodes.at[index];
     BURLAB_PREFETCH(&n + nodes_ahead);
@@ -85,10 +85,10 @@ class Tape {
   }
 
   /// The first of the `n.edges()` edges of a wide node.
-  BURLAB_INLINE Edge* first_edge(const Node& n) const { return edges.at + n.parent[0]; }
+  BURLAB_ANYWHERE Edge* first_edge(const Node& n) const { return edges.at + n.parent[0]; }
   /// Call f(parent, partial) for each operand of a node; for a constant, f(0, the constant).
   template <class F>
-  BURLAB_INLINE void for_each_operand(const Node& n, F f) const {
+  BURLAB_ANYWHERE void for_each_operand(const Node& n, F f) const {
     if (BURLAB_LIKELY(!n.wide())) {
       f(n.parent[0], n.partial[0]);
       f(n.parent[1], n.partial[1]);
@@ -110,7 +110,7 @@ class Tape {
   void compact();
   void pop_unheld();
 
-  BURLAB_INLINE bool full() const { return BURLAB_UNLIKELY(nodes.size >= nodes.capacity); }
+  BURLAB_ANYWHERE bool full() const { return BURLAB_UNLIKELY(nodes.size >= nodes.capacity); }
   /// Make room for one node by growing; no node moves to another number.
   BURLAB_OPTNONE bool grow() {
     if (!nodes.reserve(nodes.capacity ? 1 : 256)) return fail(OutOfMemory), false;
@@ -121,14 +121,14 @@ class Tape {
  private:
   Status status_ = Ok;
 
-  BURLAB_INLINE std::uint32_t append(std::uint32_t code, Outcome z, std::uint32_t x, std::uint32_t y) {
+  BURLAB_ANYWHERE std::uint32_t append(std::uint32_t code, Outcome z, std::uint32_t x, std::uint32_t y) {
     return full() && !grow() ? no_node : put(code, z, x, y);
   }
   BURLAB_OPTNONE void drop_labels(std::uint32_t first) {  // of the nodes from `first` on
     while (labels.size && labels[labels.size - 1].node >= first) release(labels[--labels.size].text);
   }
   /// A number for a new sweep; the next one is free for the walk over a list.
-  BURLAB_INLINE std::uint32_t next_epoch() {
+  BURLAB_ANYWHERE std::uint32_t next_epoch() {
     if (BURLAB_UNLIKELY((epoch += 2) == 0)) forget_epochs();
     return epoch;
   }

@@ -13,27 +13,27 @@ namespace burlab {
 /// has no value either, and is an error on the status of the tape.
 class Value {
  public:
-  BURLAB_INLINE Value() = default;
+  BURLAB_ANYWHERE Value() = default;
   /// A constant: no gradient is taken by it, and it needs no tape.
-  BURLAB_INLINE Value(double constant) : name_(std::bit_cast<std::uint64_t>(constant)) {}
+  BURLAB_ANYWHERE Value(double constant) : name_(std::bit_cast<std::uint64_t>(constant)) {}
   /// A new leaf on a tape.
-  BURLAB_INLINE Value(Tape& tape, double data) : Value(&tape, tape.leaf(data)) {}
+  BURLAB_ANYWHERE Value(Tape& tape, double data) : Value(&tape, tape.leaf(data)) {}
   /// The node with this number on a tape; `no_node` gives a value that is not held.
-  BURLAB_INLINE static Value at(Tape& tape, std::uint32_t index) { return Value(&tape, index); }
+  BURLAB_ANYWHERE static Value at(Tape& tape, std::uint32_t index) { return Value(&tape, index); }
 
-  BURLAB_INLINE Tape* tape() const { return tape_; }
+  BURLAB_ANYWHERE Tape* tape() const { return tape_; }
   /// Whether the tape holds the node. (The number of renumberings is part of the name, hence one comparison.)
-  BURLAB_INLINE bool held() const { return tape_ && name_ - tape_->numbering < tape_->nodes.size; }
-  BURLAB_INLINE bool is_constant() const { return !tape_ && name_ != nothing; }
+  BURLAB_ANYWHERE bool held() const { return tape_ && name_ - tape_->numbering < tape_->nodes.size; }
+  BURLAB_ANYWHERE bool is_constant() const { return !tape_ && name_ != nothing; }
   /// The number of the node; 0, which stands in for constants, where there is none.
-  BURLAB_INLINE std::uint32_t index() const { return tape_ ? static_cast<std::uint32_t>(name_) : 0; }
-  BURLAB_INLINE Node& node() const { return tape_->nodes[static_cast<std::uint32_t>(name_)]; }
+  BURLAB_ANYWHERE std::uint32_t index() const { return tape_ ? static_cast<std::uint32_t>(name_) : 0; }
+  BURLAB_ANYWHERE Node& node() const { return tape_->nodes[static_cast<std::uint32_t>(name_)]; }
 
-  BURLAB_INLINE double data() const {
+  BURLAB_ANYWHERE double data() const {
     return held() ? node().value : is_constant() ? std::bit_cast<double>(name_) : __builtin_nan("");
   }
-  BURLAB_INLINE double grad() const { return held() ? node().gradient : is_constant() ? 0 : __builtin_nan(""); }
-  BURLAB_INLINE void set_data(double x) const {
+  BURLAB_ANYWHERE double grad() const { return held() ? node().gradient : is_constant() ? 0 : __builtin_nan(""); }
+  BURLAB_ANYWHERE void set_data(double x) const {
     if (held()) node().value = x;
   }
   /// Gradients of this value by everything that it depends on.
@@ -44,7 +44,7 @@ class Value {
 
  private:
   static constexpr std::uint64_t nothing = ~std::uint64_t(0);
-  BURLAB_INLINE Value(Tape* tape, std::uint32_t index) : tape_(tape), name_(tape->numbering | index) {}
+  BURLAB_ANYWHERE Value(Tape* tape, std::uint32_t index) : tape_(tape), name_(tape->numbering | index) {}
 
   Tape* tape_ = nullptr;
   std::uint64_t name_ = nothing;  // the index and above it the tape's numbering, or the bits of the constant
@@ -63,47 +63,47 @@ BURLAB_NOINLINE Value record(std::uint32_t code, Value x, Value y) {
 /// Record a scalar operation of one or two values, or of a value and a constant: the ways that are worth their own
 /// code.
 template <Recordable Op>
-BURLAB_INLINE Value apply(Value x) {
+BURLAB_ANYWHERE Value apply(Value x) {
   if (BURLAB_UNLIKELY(!x.held() || x.tape()->full())) return record(code_of<Op>, x, 0.0);
   return Value::at(*x.tape(), x.tape()->put(code_of<Op>, evaluate<Op>(x.node().value, 0), x.index(), 0));
 }
 template <Recordable Op>
-BURLAB_INLINE Value apply(Value x, Value y) {
+BURLAB_ANYWHERE Value apply(Value x, Value y) {
   if (BURLAB_UNLIKELY(x.tape() != y.tape() || !x.held() || !y.held() || x.tape()->full()))
     return record(code_of<Op>, x, y);
   const Outcome z = evaluate<Op>(x.node().value, y.node().value);
   return Value::at(*x.tape(), x.tape()->put(code_of<Op>, z, x.index(), y.index()));
 }
 template <Recordable Op>
-BURLAB_INLINE Value apply(Value x, double y) {
+BURLAB_ANYWHERE Value apply(Value x, double y) {
   if (BURLAB_UNLIKELY(!x.held() || x.tape()->full())) return record(code_of<Op>, x, y);
   return Value::at(*x.tape(), x.tape()->put(code_of<Op>, evaluate<Op>(x.node().value, y, true, false), x.index(), 0));
 }
 template <Recordable Op>
-BURLAB_INLINE Value apply(double x, Value y) {
+BURLAB_ANYWHERE Value apply(double x, Value y) {
   if (BURLAB_UNLIKELY(!y.held() || y.tape()->full())) return record(code_of<Op>, x, y);
   return Value::at(*y.tape(), y.tape()->put(code_of<Op>, evaluate<Op>(x, y.node().value, false, true), 0, y.index()));
 }
 
-#define BURLAB_VALUE_OPERATOR(op, Op)                                                 \
-  BURLAB_INLINE Value operator op(Value x, Value y) { return apply<ops::Op>(x, y); }  \
-  BURLAB_INLINE Value operator op(Value x, double y) { return apply<ops::Op>(x, y); } \
-  BURLAB_INLINE Value operator op(double x, Value y) { return apply<ops::Op>(x, y); } \
-  BURLAB_INLINE Value& operator op## = (Value & x, Value y) { return x = x op y; }
+#define BURLAB_VALUE_OPERATOR(op, Op)                                                   \
+  BURLAB_ANYWHERE Value operator op(Value x, Value y) { return apply<ops::Op>(x, y); }  \
+  BURLAB_ANYWHERE Value operator op(Value x, double y) { return apply<ops::Op>(x, y); } \
+  BURLAB_ANYWHERE Value operator op(double x, Value y) { return apply<ops::Op>(x, y); } \
+  BURLAB_ANYWHERE Value& operator op## = (Value & x, Value y) { return x = x op y; }
 BURLAB_VALUE_OPERATOR(+, Add)
 BURLAB_VALUE_OPERATOR(-, Sub)
 BURLAB_VALUE_OPERATOR(*, Mul)
 BURLAB_VALUE_OPERATOR(/, Div)
 #undef BURLAB_VALUE_OPERATOR
-BURLAB_INLINE Value operator+(Value x) { return x; }
-BURLAB_INLINE Value operator-(Value x) { return apply<ops::Neg>(x); }
-BURLAB_INLINE Value square(Value x) { return apply<ops::Square>(x); }
-BURLAB_INLINE Value cube(Value x) { return apply<ops::Cube>(x); }
+BURLAB_ANYWHERE Value operator+(Value x) { return x; }
+BURLAB_ANYWHERE Value operator-(Value x) { return apply<ops::Neg>(x); }
+BURLAB_ANYWHERE Value square(Value x) { return apply<ops::Square>(x); }
+BURLAB_ANYWHERE Value cube(Value x) { return apply<ops::Cube>(x); }
 /// Order is by data.
-BURLAB_INLINE bool operator<(Value x, Value y) { return x.data() < y.data(); }
-BURLAB_INLINE bool operator>(Value x, Value y) { return x.data() > y.data(); }
-BURLAB_INLINE bool operator<=(Value x, Value y) { return x.data() <= y.data(); }
-BURLAB_INLINE bool operator>=(Value x, Value y) { return x.data() >= y.data(); }
+BURLAB_ANYWHERE bool operator<(Value x, Value y) { return x.data() < y.data(); }
+BURLAB_ANYWHERE bool operator>(Value x, Value y) { return x.data() > y.data(); }
+BURLAB_ANYWHERE bool operator<=(Value x, Value y) { return x.data() <= y.data(); }
+BURLAB_ANYWHERE bool operator>=(Value x, Value y) { return x.data() >= y.data(); }
 
 }  // namespace burlab
 BURLAB_END

@@ -35,10 +35,10 @@ struct WideRule {
   Edge* edges;
   std::uint32_t count;
 
-  BURLAB_INLINE double operand(std::uint32_t i) const {
+  BURLAB_ANYWHERE double operand(std::uint32_t i) const {
     return edges[i].parent ? nodes[edges[i].parent].value : edges[i].partial;
   }
-  BURLAB_INLINE void set_partial(std::uint32_t i, double partial) const {
+  BURLAB_ANYWHERE void set_partial(std::uint32_t i, double partial) const {
     if (edges[i].parent) edges[i].partial = partial;  // of a constant operand the constant stays
   }
 
