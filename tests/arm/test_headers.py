@@ -46,7 +46,9 @@ def test_all_that_cling_would_be_handed_compiles(tmp_path: Path) -> None:
     texts = tmp_path / "session.cpp"
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     environment.pop("BURLAB_ISA", None)
-    subprocess.run([sys.executable, ROOT / "tests" / "arm" / "session.py", texts], check=True, env=environment)
+    subprocess.run(
+        [sys.executable, ROOT / "tests" / "matrix" / "session.py", "neon", texts], check=True, env=environment
+    )
     text = texts.read_text()
     assert text.startswith("#define BURLAB_NEON 1\n")
     assert "Gemm<float, 16, 8, 3>" in text

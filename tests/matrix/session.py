@@ -1,9 +1,12 @@
-"""A session as it would be on 64-bit ARM: every text that is handed to Cling is written to the file of argument 1.
+"""A session of an instruction set, which this CPU need not have: what is handed to Cling is written to a file.
 
-The interpreter is that of this machine, told to compile for NEON: burlab's side of it, the widths of registers, the
-blocks of products and what headers choose by `numbers/isa.hpp`, is what it would be there.
+    python session.py avx512 texts.cpp
+
+burlab's side is what it would be there: the widths of registers, the blocks of products, what headers choose by
+`numbers/isa.hpp`. Where this CPU lacks the set, Cling gets the same texts for one that it has.
 """
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,16 +16,23 @@ import numpy as np
 from burlab.runtime import cpu
 from burlab.runtime.interpreter import Interpreter
 
+WANTED = next(known for known in cpu._KNOWN if known.name == sys.argv[1])
+ABLE = next(known for known in cpu._KNOWN if cpu.cpu_flags().issuperset(known.flags))
+LACKING = bool(WANTED.target) and not cpu.cpu_flags().issuperset(WANTED.flags)
 texts: list[str] = []
 
 
 def recorded(cling: Interpreter, text: str) -> tuple[bool, str]:
-    """Declare a text, and keep it."""
+    """Keep a text, and declare it: compiled for what this CPU has."""
     texts.append("\n".join(line for line in text.splitlines() if not line.startswith("#pragma cling")))
+    if LACKING:
+        for theirs, ours in zip((*WANTED.pragmas, WANTED.definitions), (*ABLE.pragmas, ABLE.definitions), strict=True):
+            text = text.replace(theirs, ours)
     return declare(cling, text)
 
 
-cpu.cpu_flags = lambda: frozenset({"asimd"})
+os.environ.pop("BURLAB_ISA", None)
+cpu.cpu_flags = lambda: frozenset(WANTED.flags)
 declare, Interpreter.declare = Interpreter.declare, recorded
 
 import burlab as bl  # noqa: E402 - it has to find another CPU
@@ -63,5 +73,5 @@ def every_program() -> None:
 
 every_kernel()
 every_program()
-assert cpu.instruction_set().name == "neon"
-Path(sys.argv[1]).write_text("\n".join(texts))
+assert cpu.instruction_set() is WANTED
+Path(sys.argv[2]).write_text("\n".join([*texts, ""]))
