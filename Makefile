@@ -65,7 +65,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/lab.stamp: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/pip install --quiet --editable '.[data,frames]'
+	$(BIN)/pip install --quiet --editable '.[lab,data,frames]'
 	touch $@
 
 $(VENV)/test.stamp: pyproject.toml | $(VENV)/bin/python

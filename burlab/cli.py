@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from burlab import __version__
+from burlab.errors import ConfigurationError
+from burlab.runtime.extras import require
 
 _PACKAGE = Path(__file__).parent
 _FIRST = "01_gradients.ipynb"
@@ -23,7 +25,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(argv)
     command = {"lab": _lab, "demo": _demo, "bench": _bench, "doctor": _doctor}[options.command]
-    return command(options)
+    try:
+        return command(options)
+    except ConfigurationError as error:
+        print(f"burlab: {error}", file=sys.stderr)
+        return 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -53,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _lab(options: argparse.Namespace) -> int:
+    require("jupyterlab", "lab")
     folder = tutorials(options.folder)
     if not folder.is_dir():
         print(f"burlab: there are no tutorials in {folder}.", file=sys.stderr)

@@ -14,6 +14,7 @@ import numpy as np
 
 import burlab as bl
 from burlab.data import CharacterData, last_names
+from burlab.runtime.extras import require
 
 CONTEXT, EMBEDDING, HIDDEN = 3, 8, 32
 STEPS = 7000
@@ -75,6 +76,7 @@ def main(steps: int | None = None, seed: int = 0, out: Path = Path("report.html"
             file=sys.stderr,
         )
         return 1
+    require("plotly.graph_objects", "lab")  # the report comes last, and a minute later
     data, rng = last_names(CONTEXT), np.random.default_rng(seed)
     problem = bl.FiniteSum(loss, (data.contexts, data.targets), threads=min(4, os.cpu_count() or 1))
     model = start(len(data.vocabulary), rng)

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import plotly.graph_objects as go  # pyright: ignore[reportMissingTypeStubs] - plotly ships none
-
 from burlab.plots.style import colour, layout
+from burlab.runtime.extras import late
 
 from .measure import Line
 from .problem import Case, label
 from .table import limit
+
+go: Any = late("plotly.graph_objects", "plots")
 
 # What a figure can show: the title of its axis, and the number that a line has for it.
 QUANTITIES: dict[str, tuple[str, Callable[[Line], float | None]]] = {

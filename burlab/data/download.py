@@ -1,11 +1,10 @@
 """Texts from the network, by pooch: kept in a cache, and refused where their hash is another."""
 
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
-from burlab.errors import ConfigurationError, FileError
+from burlab.errors import FileError
+from burlab.runtime.extras import require
 
 from .names import CharacterData, character_data
 from .text import TextData, text
@@ -51,12 +50,7 @@ def makemore_names(context: int = 3) -> CharacterData:
 
 def fetched(source: Source, folder: Path | None = None) -> Path:
     """Where the file lies, after a download if it is not there yet. folder: the cache, pooch's by default."""
-    try:
-        pooch: Any = import_module("pooch")
-    except ImportError as error:
-        raise ConfigurationError(
-            f"{source.name} is downloaded by pooch, which is not installed: pip install 'burlab[data]'"
-        ) from error
+    pooch = require("pooch", "data")
     pooch.get_logger().setLevel("WARNING")
     place = folder or pooch.os_cache("burlab")
     by_hand = f"Or download it elsewhere and pass its path to bl.data.text; its SHA-256 is {source.sha256}."

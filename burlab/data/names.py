@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import ArgumentError
+from burlab.runtime.extras import require
 
 Integers = np.ndarray[Any, np.dtype[np.int32]]
 
@@ -39,13 +40,15 @@ def last_names(context: int = 3) -> CharacterData:
     context: how many characters a prediction sees, at least 1. Each name of length m gives m + 1 samples, the last one
     predicts its end; 695,422 in all.
 
+    Raises ConfigurationError without the package `names`, of the extra `burlab[data]`.
+
     >>> data = last_names(context=3)
     >>> data.names[0], data.contexts.shape
     ('smith', (695422, 3))
     >>> [(data.decode(c), data.vocabulary[t]) for c, t in zip(data.contexts[:3], data.targets[:3])]
     [('...', 's'), ('..s', 'm'), ('.sm', 'i')]
     """
-    table = (resources.files("names") / "dist.all.last").read_text()
+    table = (resources.files(require("names", "data")) / "dist.all.last").read_text()
     return character_data([line.split()[0].lower() for line in table.splitlines() if line.strip()], context)
 
 

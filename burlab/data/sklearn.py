@@ -1,11 +1,9 @@
 """The data sets that scikit-learn carries inside; nothing is downloaded."""
 
-from importlib import import_module
-from typing import Any
-
 import numpy as np
 
-from burlab.errors import ArgumentError, ConfigurationError
+from burlab.errors import ArgumentError
+from burlab.runtime.extras import require
 
 from .dataset import Array, Dataset
 
@@ -31,13 +29,7 @@ def sklearn_set(name: str, *, standardize: bool = True) -> Dataset:
     """
     if name not in _SOURCES:
         raise ArgumentError(f"there is no data set {name!r}. Use one of {', '.join(map(repr, _SOURCES))}.")
-    try:
-        loaders: Any = import_module("sklearn.datasets")
-    except ImportError as error:
-        raise ConfigurationError(
-            f"the data set {name!r} comes with scikit-learn, which is not installed: pip install 'burlab[data]'"
-        ) from error
-    raw = getattr(loaders, f"load_{name}")()
+    raw = getattr(require("sklearn.datasets", "data"), f"load_{name}")()
     classes = tuple(str(word) for word in raw.target_names) if name != "diabetes" else ()
     features = np.asarray(raw.data, np.float64)
     targets = np.asarray(raw.target, np.int64 if classes else np.float64)

@@ -15,7 +15,10 @@ from typing import Any, Literal
 import numpy as np
 
 from burlab.errors import ArgumentError, ShapeError
+from burlab.runtime.extras import late
 from burlab.transforms import random
+
+special: Any = late("scipy.special", "scipy")
 
 Array = Any
 Shape = tuple[int, ...]
@@ -47,8 +50,6 @@ def trunc_normal(
     key: Any, shape: Shape, dtype: Any = np.float32, *, mean: float = 0.0, std: float = 1.0, a: float = -2, b: float = 2
 ) -> Array:
     """Normal numbers on the condition that they lie in [a, b]: by the inverse of the distribution function."""
-    from scipy import special  # type: ignore[reportMissingTypeStubs] - it is slow to import, and rarely needed
-
     low, high = (special.ndtr((end - mean) / std) for end in (a, b))
     x = special.ndtri(low + (high - low) * random.uniform(key, shape)) * std + mean
     return np.clip(x, a, b).astype(dtype)

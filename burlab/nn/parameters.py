@@ -11,15 +11,17 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import load, save
 
 from burlab.errors import ArgumentError, DTypeError, FileError
 from burlab.graph import tree
+from burlab.runtime.extras import late
 from burlab.runtime.files import as_path, write_whole
 
 from .fit import Misfits
 from .layer import Array
+
+safetensors: Any = late("safetensors", "files")
+codec: Any = late("safetensors.numpy", "files")
 
 Tree = Any
 _CHECKSUM = "burlab_sha256"
@@ -42,8 +44,8 @@ def save_parameters(path: str | os.PathLike[str], parameters: Tree) -> None:
     target = as_path(path).resolve()
     arrays = _named(parameters)
     try:
-        content = save(arrays, metadata={_CHECKSUM: _checksum(arrays)})
-    except SafetensorError as error:
+        content = codec.save(arrays, metadata={_CHECKSUM: _checksum(arrays)})
+    except safetensors.SafetensorError as error:
         raise DTypeError(f"the parameters cannot be written: {error}. Convert them with .astype.") from error
     write_whole(target, [content])
 
@@ -84,9 +86,9 @@ def _named(parameters: Tree) -> dict[str, Array]:
 
 def _read(text: bytes, place: str) -> dict[str, Array]:
     try:
-        arrays = load(text)
+        arrays = codec.load(text)
         metadata = json.loads(text[8 : 8 + int.from_bytes(text[:8], "little")]).get("__metadata__", {})
-    except (SafetensorError, ValueError, KeyError, TypeError) as error:
+    except (safetensors.SafetensorError, ValueError, KeyError, TypeError) as error:
         what = str(error) or type(error).__name__
         raise FileError(
             f"{place} is no whole safetensors file: it has {len(text)} bytes, and {what}. Use another copy."

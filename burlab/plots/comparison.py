@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go  # pyright: ignore[reportMissingTypeStubs] - plotly ships none
 
 from burlab.errors import ArgumentError
+from burlab.runtime.extras import late
 
 from .style import colour, layout
 from .thinning import thinned
+
+go: Any = late("plotly.graph_objects", "plots")
 
 _AXES = {"step": ("step", 1.0), "time": ("milliseconds", 1e-6), "samples": ("sample gradients", 1.0)}
 

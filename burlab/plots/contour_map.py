@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-import plotly.graph_objects as go  # pyright: ignore[reportMissingTypeStubs] - plotly ships none
+from burlab.runtime.extras import late
 
 from .paths import path_traces
 from .style import colour, layout
 from .terrain import RESOLUTION, Problem, bounds_of, landscape, landscape_traces
+
+go: Any = late("plotly.graph_objects", "plots")
 
 
 def contour(

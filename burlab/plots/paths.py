@@ -3,9 +3,11 @@
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go  # pyright: ignore[reportMissingTypeStubs] - plotly ships none
 
 from burlab.errors import ShapeError
+from burlab.runtime.extras import late
+
+go: Any = late("plotly.graph_objects", "plots")
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 _FEW = 80  # points of a path that are drawn as dots, too

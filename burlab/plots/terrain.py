@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go  # pyright: ignore[reportMissingTypeStubs] - plotly ships none
 
 from burlab.errors import ArgumentError, ShapeError
 from burlab.problems import FiniteSum, TestFunction
+from burlab.runtime.extras import late
 from burlab.transforms import vmap
 
 from .style import HEIGHTS, LEVEL_LINES
+
+go: Any = late("plotly.graph_objects", "plots")
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Problem = FiniteSum | Callable[[Any], Any]

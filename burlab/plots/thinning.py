@@ -3,7 +3,10 @@
 from typing import Any
 
 import numpy as np
-from tsdownsample import MinMaxLTTBDownsampler
+
+from burlab.runtime.extras import late
+
+tsdownsample: Any = late("tsdownsample", "plots")
 
 Series = np.ndarray[Any, np.dtype[Any]]
 POINTS = 2000  # more than a screen has columns; a browser redraws this many at once
@@ -19,5 +22,5 @@ def thinned(value: Series) -> Series:
     if len(value) <= POINTS:
         return np.arange(len(value))
     finite = np.where(np.isfinite(value), value, 0.0)  # the downsampler compares, and nothing compares with NaN
-    downsampler: Any = MinMaxLTTBDownsampler()
+    downsampler: Any = tsdownsample.MinMaxLTTBDownsampler()
     return np.asarray(downsampler.downsample(finite, n_out=POINTS))

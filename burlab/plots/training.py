@@ -3,9 +3,12 @@
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go  # pyright: ignore[reportMissingTypeStubs] - plotly ships none
+
+from burlab.runtime.extras import late
 
 from .thinning import Series, thinned
+
+go: Any = late("plotly.graph_objects", "plots")
 
 
 def training_curve(x: Series, value: Series, *, levels: dict[str, float] | None = None, x_title: str = "step") -> Any:

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from burlab.errors import ConfigurationError
+from burlab.runtime.extras import require
 
 from .implicit import live, steps, times
 from .recorder import FIRST, IMPLICIT, SAMPLES, Recorder
@@ -92,13 +91,7 @@ class History(Mapping[str, Column]):
         1     1  0.500  0.25
         2     2  0.125  0.25
         """
-        try:
-            pd = import_module("pandas")
-        except ImportError:
-            raise ConfigurationError(
-                "history.frame() needs pandas, which is not installed: pip install 'burlab[frames]'"
-            ) from None
-        return pd.DataFrame(dict(self), copy=False)
+        return require("pandas", "frames").DataFrame(dict(self), copy=False)
 
     def _implicit(self, name: str) -> Column:
         if name == FIRST:

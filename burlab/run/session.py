@@ -3,13 +3,13 @@
 import os
 import threading
 import time
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from burlab.optim.scipy_minimizer import SciPy
 from burlab.problems.point import Array
+from burlab.runtime.extras import require
 from burlab.runtime.wait import SLICE
 
 from .answers import Answers
@@ -41,7 +41,7 @@ class Session:
         self.stopped: Stopped | None = None
         self.failure: BaseException | None = None
         self.finished = False
-        self._scipy: Any = import_module("scipy.optimize").minimize
+        self._scipy: Any = require("scipy.optimize", "scipy").minimize
         self._x = x
         self._here: Measured | None = None  # the newest point, once it was measured
         self._ending = False

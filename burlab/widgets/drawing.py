@@ -9,7 +9,9 @@ from html import escape
 from itertools import pairwise
 from typing import Any, Literal
 
-import fast_sugiyama
+from burlab.runtime.extras import late
+
+fast_sugiyama: Any = late("fast_sugiyama", "lab")
 
 Kind = Literal["input", "operation", "output"]
 _LINE, _LETTER, _MARGIN = 15.0, 6.6, 10.0  # pixels: line height, letter width, around the drawing

@@ -4,15 +4,17 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go  # pyright: ignore[reportMissingTypeStubs] - plotly ships none
 
 from burlab.plots import path_traces
 from burlab.plots.style import HEIGHTS, LEVEL_LINES
+from burlab.runtime.extras import late
 
 from .ground import marks
 from .look import GREY, ORANGE
 from .model import Model
 from .pyramid import NOTHING, Series
+
+go: Any = late("plotly.graph_objects", "lab")
 
 _HOVER = "x₀ %{x:.4g}<br>x₁ %{y:.4g}<br>f %{customdata:.6g}<extra></extra>"
 _LEVELS = 18

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go  # pyright: ignore[reportMissingTypeStubs] - plotly ships none
+
+from burlab.runtime.extras import late
 
 from . import contour
 from .arrangement import Place, arranged
@@ -14,6 +15,8 @@ from .lines import PACE
 from .look import BLUE, GREEN, GREY, ORANGE, axis_of, cursor, layout, ticks
 from .model import Model, Plot
 from .pyramid import NOTHING
+
+go: Any = late("plotly.graph_objects", "lab")
 
 _OFTEN = {"x", "y", "mode"}
 

@@ -4,7 +4,10 @@ import math
 from typing import Any
 
 import numpy as np
-from tsdownsample import MinMaxLTTBDownsampler
+
+from burlab.runtime.extras import late
+
+tsdownsample: Any = late("tsdownsample", "lab")
 
 Series = np.ndarray[Any, np.dtype[np.float64]]
 NOTHING: Series = np.empty(0)
@@ -95,7 +98,7 @@ class Pyramid:
         if math.isfinite(self._last[1]) and (self._last[1] > 0 or not log) and not (x.size and x[-1] >= self._last[0]):
             x, y = np.append(x, self._last[0]), np.append(y, self._last[1])
         if y.size > count:
-            downsampler: Any = MinMaxLTTBDownsampler()
+            downsampler: Any = tsdownsample.MinMaxLTTBDownsampler()
             thin = downsampler.downsample(x, np.log(y) if log else y, n_out=count)
             x, y = x[thin], y[thin]
         return x, y

@@ -5,14 +5,17 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, cast
 
-import anywidget
-import ipywidgets  # pyright: ignore[reportMissingTypeStubs] - it ships none
 import traitlets
+
+from burlab.runtime.extras import late
 
 from .figure import Figure
 from .model import Model
 from .plots import Plots
 from .state import state_of
+
+anywidget: Any = late("anywidget", "lab")
+ipywidgets: Any = late("ipywidgets", "lab")
 
 _HERE = Path(__file__).parent
 _HEAD = ("title", "step", "length", "playing", "speed", "tone", "status", "readouts")
