@@ -116,6 +116,8 @@ def _reduce(n: Node) -> Node:
         return n.inputs[0]
     if n.op in _RULES and (reduced := _RULES[n.op](n)) is not None:
         return reduced
+    if "'" in n.op and (reduced := _partial(n)) is not None:
+        return _reduce(reduced)
     if n.op in _FOLDED and n.size <= _LARGEST_FOLD:
         values = [known_value(x) for x in n.inputs]
         if all(v is not None for v in values):
@@ -234,6 +236,25 @@ def _constant(n: Node) -> Node | None:
     if n.size < 2 or (bits != bits[0]).any():
         return None
     return broadcast(constant(n.params.reshape(-1)[0], n.dtype), n.shape)
+
+
+_NEXT = {"sin": ("cos", 1), "cos": ("sin", -1), "sinh": ("cosh", 1), "cosh": ("sinh", 1)}
+
+
+def _partial(n: Node) -> Node | None:
+    """Partials that are operations themselves, as their structs in C++ have it.
+
+    Where a function has the sine and the cosine of an angle, its gradient then computes no further ones.
+    """
+    op, *numbers = n.op.split("'")
+    if op not in _NEXT or any(number != "0" for number in numbers):
+        return None
+    sign = 1
+    for _ in numbers:
+        op, turn = _NEXT[op]
+        sign *= turn
+    node = Node(op, n.inputs[:1], None, n.shape, n.dtype)
+    return node if sign > 0 else Node("neg", (node,), None, n.shape, n.dtype)
 
 
 _RULES: dict[str, Callable[[Node], Node | None]] = {

@@ -208,3 +208,22 @@ def test_large_known_arrays_are_not_written_out() -> None:
     """ones((1000, 1000)) * 2 is a number repeated."""
     graph = simplify(trace(lambda x: x + np.zeros_like(x) * 2 + 1, (np.ones((1000, 1000)),)).graph)
     assert sum(n.nbytes for n in graph.nodes if n.op == "constant") < 100
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 5])
+@pytest.mark.parametrize("pair", [(np.sin, np.cos), (np.sinh, np.cosh)], ids=["circular", "hyperbolic"])
+def test_sines_and_cosines_of_an_angle_are_computed_once(pair, order):
+    """And derivatives have the bits of the partials that C++ states."""
+
+    def both(x):
+        return pair[0](x) * 2.0 + pair[1](x) * 3.0
+
+    def slope(f):
+        return bl.grad(lambda x: np.sum(f(x)))
+
+    functions = [both]
+    for _ in range(order):
+        functions.append(slope(functions[-1]))
+    x = np.array([0.3, -2.0, 1e-9, 40.0, -0.0])
+    small = check(lambda x: tuple(f(x) for f in functions), x)
+    assert sorted(n.op for n in small.nodes if n.op.startswith(("sin", "cos"))) == sorted(p.__name__ for p in pair)
