@@ -4,11 +4,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from burlab.compiler.function import Function
 from burlab.graph import Node, compose
 from burlab.graph.elementwise import apply
+from burlab.runtime.plain import as_array, check_items
 
 __all__ = ["erf", "gelu", "log_softmax", "logsumexp", "relu", "sigmoid", "silu", "softmax", "softplus"]
 
@@ -33,6 +32,7 @@ def _choose(name: str, rule: Callable[..., Node]) -> Callable[..., Any]:
 
     def chosen(x: Any, **options: Any) -> Any:
         first = _first(x)
+        check_items(x, f"x of {name}")
         if isinstance(first, Node):
             return rule(x, **options)
         if _on_tape(first):
@@ -41,7 +41,7 @@ def _choose(name: str, rule: Callable[..., Node]) -> Callable[..., Any]:
             return getattr(functions, name)(x, **options)
         if isinstance(x, float):
             return kernel(x, **options)
-        array: np.ndarray[Any, np.dtype[Any]] = np.asarray(x)
+        array = as_array(x, f"x of {name}")
         return kernel(array if array.dtype.kind == "f" else array.astype(float), **options)
 
     return chosen

@@ -4,16 +4,16 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
-import numpy as np
-
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.graph.node import Node, native_dtype
 from burlab.graph.surroundings import guards, surroundings
 from burlab.graph.trace import Spec, Static, argument_names, specs_of, trace
 from burlab.runtime.gate import Guard
+from burlab.runtime.plain import as_array, is_numeric
 
 from .executable import Executable, build
+from .resident import Resident
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -74,9 +74,9 @@ class Program:
 
 def as_input(leaf: Any, spec: Spec) -> Any:
     """What the kernel takes for a traced leaf: arrays of other libraries and of small dtypes are converted."""
-    if isinstance(leaf, float):
+    if isinstance(leaf, float) or not is_numeric(leaf):  # the kernel refuses what is no array, by the name it had
         return leaf
-    array: np.ndarray[Any, np.dtype[Any]] = np.asarray(leaf)
+    array = as_array(leaf, "an argument")
     return array.astype(spec.dtype, copy=False) if native_dtype(array.dtype) == spec.dtype else array
 
 
@@ -91,7 +91,7 @@ def _postfix(result: tree.TreeDef) -> list[int] | None:
     return [*(code for part in parts for code in part or ()), len(children) + 1]
 
 
-class Function(Generic[P, R]):
+class Function(Resident, Generic[P, R]):
     """A function of pytrees of arrays, run by compiled kernels; called with traced values it adds to their graph.
 
     rule: what is traced. The second call with the same shapes compiles nothing. What the function reads from around it

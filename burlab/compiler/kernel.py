@@ -13,6 +13,7 @@ from burlab.graph.simplify import simplify
 from burlab.graph.trace import Spec, Static, argument_names, specs_of, trace
 from burlab.runtime.coerce import Array, ArraySpec, coerce_input
 from burlab.runtime.files import as_path, make_folder, write_whole
+from burlab.runtime.plain import as_array
 
 from .executable import build
 from .export import header, main
@@ -21,11 +22,12 @@ from .function import Program, as_input
 from .identifier import identifier
 from .plan import Plan, make_plan
 from .profile import Profile, profile
+from .resident import Resident
 
 Gear = Literal["compiled", "replay"]
 
 
-class Kernel:
+class Kernel(Resident):
     """What `burlab.compile` gives: `k(*args)`, `k.value_and_grad(*args)`, `k.hvp(*args, v)`, `k.map(*args)`.
 
     A kernel is for the shapes, dtypes and static arguments of its examples and refuses others with ShapeError,
@@ -88,7 +90,7 @@ class Kernel:
         arrays: list[Any] = []
         for leaf, spec in zip(leaves, self._specs, strict=True):
             if isinstance(spec, Spec):
-                array = np.asarray(as_input(leaf, spec))
+                array = as_array(as_input(leaf, spec), self.__name__)
                 many = array.shape[1:] == spec.shape and array.ndim == len(spec.shape) + 1
                 batched.append(many)
                 arrays.append(array)

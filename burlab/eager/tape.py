@@ -70,6 +70,9 @@ class Tape(_Recorder):
     def __exit__(self, *_: object) -> None:
         entered_tape.reset(self._tokens.pop())
 
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise TapeError("a tape is memory of this process, which cannot be copied or pickled. Record it again there.")
+
     def __repr__(self) -> str:
         return f"<burlab.Tape: {len(self)} nodes, {sum(self.nbytes.values())} bytes>"
 

@@ -5,6 +5,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.runtime.plain import check_plain
+
 from .native import types
 
 # NumPy's loops over objects compare and return one of the two, a bare float where the constant wins: ours instead.
@@ -17,6 +19,8 @@ def answer(ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
 
     The Value is put into an array of no dimensions, so that NumPy broadcasts it and loops over objects.
     """
+    for x in inputs:
+        check_plain(x, "an array that met a Value")
     if method == "__call__" and ufunc in _CHOICES:
         return np.frompyfunc(_choice(ufunc), 2, 1)(*map(_boxed, inputs))
     if method == "__call__" and ufunc in _MASKS:

@@ -6,7 +6,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from .origin import fault
+from burlab.errors import ShapeError
+
+from .origin import fault, here
 
 NOT_GIVEN: Any = vars(np)["_NoValue"]  # what NumPy's functions pass on for "not given"
 
@@ -18,11 +20,16 @@ def only_defaults(name: str, kwargs: dict[str, Any]) -> None:
             raise fault(f"{name}({key}=...) of a traced array", "the function without it")
 
 
-def normal_axis(axis: Any, ndim: int) -> int:
-    """An axis between 0 and ndim. Raises numpy.exceptions.AxisError like NumPy."""
+class AxisError(ShapeError, np.exceptions.AxisError):
+    """An axis that an array does not have: of our errors, and NumPy's for who catches that."""
+
+
+def normal_axis(axis: Any, ndim: int, name: str = "axis") -> int:
+    """An axis between 0 and ndim. Raises AxisError, and TypeError for what is no integer, as NumPy does."""
     k = operator.index(axis)
     if not -ndim <= k < ndim:
-        raise np.exceptions.AxisError(k, ndim)
+        few = f"{ndim} axes" if ndim > 1 else "1 axis" if ndim else "no axis"
+        raise AxisError(f"{here()}{name} {k} is out of bounds: the array has {few}. Pass one of them.")
     return k % ndim
 
 

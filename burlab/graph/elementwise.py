@@ -1,7 +1,7 @@
 """Scalar operations on nodes: NumPy's promotion and broadcasting, then one node of the C++ table per operation."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -72,7 +72,12 @@ def apply(op: str, *values: Any) -> Node:
         xs = promote(xs, float_only=op in _FLOAT_ONLY)
         if xs[0].dtype == BOOL:
             xs, op = _on_masks(op, xs)
-    return node(op, *(broadcast(x, shape) for x in xs))
+    xs = [broadcast(x, shape) for x in xs]
+    special = POWERS[op](*xs) if op in POWERS else None
+    return node(op, *xs) if special is None else special
+
+
+POWERS: dict[str, Callable[..., Node | None]] = {}  # products that are more than the operation: see `roots.py`
 
 
 def common_shape(op: str, xs: list[Node]) -> tuple[int, ...]:

@@ -5,6 +5,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.runtime.plain import as_array, as_plain
+
 from .arguments import normal_axis, several
 from .elementwise import BOOL, INT64, apply, as_dtype
 from .linear import broadcast, gather, reshape, slice_, transpose
@@ -166,6 +168,7 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Node:
     return transpose(y, tuple(int(a) for a in np.argsort(last)))
 
 
+@as_plain
 class IndexedArray(np.ndarray[Any, Any]):
     """A NumPy array that a traced integer may index: what `asarray` gives."""
 
@@ -183,7 +186,7 @@ def asarray(a: Any) -> Any:
     >>> float(bl.jit(lambda i: table[i])(np.array(2)))
     30.0
     """
-    return a if isinstance(a, Node) else np.asarray(a).view(IndexedArray)
+    return a if isinstance(a, Node) else as_array(a, "a").view(IndexedArray)
 
 
 METHODS.update({"__getitem__": getitem, "take": take})

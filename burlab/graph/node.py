@@ -13,8 +13,9 @@ from typing import Any, NoReturn, cast
 import numpy as np
 
 from burlab.runtime.memory import ADDRESSABLE, too_large, volume
+from burlab.runtime.plain import as_array, check_items
 
-from .origin import current, fault, place, unsupported, witness
+from .origin import current, fault, here, in_masked_code, place, unsupported, witness
 
 Rule = Callable[..., Any]
 UFUNCS: dict[str, Rule] = {}  # name of a NumPy ufunc -> what it means on nodes
@@ -147,6 +148,8 @@ class Node:
         )
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> "np.ndarray[Any, Any]":
+        if in_masked_code():
+            raise fault("a masked array met a traced one, and its mask would be lost", "x.filled(0.0) or np.where")
         if self.dtype.kind in "iu":
             self.__index__()
         if self.shape or dtype not in (None, np.dtype(object)):
@@ -180,14 +183,26 @@ _KEYWORD_REMEDY = {
 
 def _dunder(name: str, ufunc: str, reflected: bool) -> None:
     def forward(a: Node, b: Any) -> Any:
-        return UFUNCS[ufunc](a, b) if _operand(b) else NotImplemented
+        if _operand(b):
+            return UFUNCS[ufunc](a, b)
+        if reflected and isinstance(b, _NEVER):  # a comparison with None is False, as anywhere
+            raise _met(cast("object", b))
+        return NotImplemented
 
     def backward(a: Node, b: Any) -> Any:
-        return UFUNCS[ufunc](b, a) if _operand(b) else NotImplemented
+        if _operand(b):
+            return UFUNCS[ufunc](b, a)
+        if isinstance(b, _NEVER):
+            raise _met(cast("object", b))
+        return NotImplemented
 
     setattr(Node, f"__{name}__", forward)
     if reflected:
         setattr(Node, f"__r{name}__", backward)
+
+
+def _met(value: object) -> Exception:
+    return fault(f"a {type(value).__name__} met a traced array", "a number or an array")
 
 
 def _unary_dunder(name: str, ufunc: str) -> None:
@@ -197,8 +212,12 @@ def _unary_dunder(name: str, ufunc: str) -> None:
     setattr(Node, f"__{name}__", forward)
 
 
+_NEVER = (type(None), str, bytes, dict, set, frozenset)  # what no arithmetic of another library can mean
+_OPERANDS = (Node, int, float, complex, np.ndarray, np.generic, list, tuple, range)
+
+
 def _operand(x: object) -> bool:
-    return isinstance(x, (Node, int, float, complex, np.ndarray, np.generic, list, tuple))
+    return isinstance(x, _OPERANDS) or hasattr(x, "__array__")
 
 
 for _name, _ufunc in {
@@ -222,12 +241,26 @@ def _public_name(func: Callable[..., Any]) -> str:
 def constant(value: Any, dtype: Any = None) -> Node:
     """A node for a known array or number. Python scalars are weak: they take on the dtype of what they meet."""
     weak = dtype is None and type(value) in (int, float)
+    if type(value) not in _NUMBERS:
+        value = _known(value)
     array = np.array(value, dtype=dtype, order="C")
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
         raise fault(f"a value of dtype {array.dtype} ({type(value).__name__}) met a traced array", "float, int or bool")
     array = array.astype(native_dtype(array.dtype), copy=False)
     array.flags.writeable = False
     return Node("constant", (), array, array.shape, array.dtype, weak)
+
+
+_NUMBERS = {float, int, np.ndarray}
+
+
+def _known(value: Any) -> Any:
+    """A list as it is, an array of another library as NumPy's. Raises DTypeError for arrays that mean more."""
+    name = f"{here()}a value that met a traced array"
+    if isinstance(value, np.ndarray) or hasattr(value, "__array__"):
+        return as_array(value, name)
+    check_items(value, name)
+    return value
 
 
 _WIDER: "dict[np.dtype[Any], np.dtype[Any]]" = {

@@ -55,6 +55,14 @@ def user_line() -> Origin | None:
     return None
 
 
+def in_masked_code() -> bool:
+    """Whether it was NumPy's module of masked arrays that called burlab."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("burlab"):
+        frame = frame.f_back
+    return frame is not None and frame.f_globals.get("__name__", "").startswith("numpy.ma")
+
+
 def here() -> str:
     """The user's line as the beginning of a message: `File "model.py", line 7: ` or `In[3], line 7: `."""
     line = user_line()

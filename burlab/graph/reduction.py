@@ -1,6 +1,6 @@
 """Reductions over axes and what is composed of them: no derivative rule of their own but that of `sum`.
 
-Conventions: norm'(0) = 0; entries that tie for a maximum share its derivative equally.
+Conventions: norm'(0) = 0 (`roots.py`); entries that tie for a maximum share its derivative equally.
 """
 
 import math
@@ -17,6 +17,7 @@ from .elementwise import BOOL, FLOAT64, INT64, apply, as_dtype, as_mask
 from .linear import LINEAR, TOTALS, broadcast, concatenate, cumsum, reshape, slice_, sum_over, transpose
 from .node import FUNCTIONS, METHODS, REDUCTIONS, Node, Rule, as_node, constant
 from .origin import fault
+from .roots import root
 from .signatures import FLOATS, SIGNATURES, Form, Signature, form_of, made, require
 
 
@@ -160,7 +161,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> No
     if ord == "fro" or (ord is None) or (ord == 2 and len(axes) == 1):
         if ord == "fro" and len(axes) != 2:
             raise ValueError(f"the Frobenius norm needs two axes, got {len(axes)}. Leave ord out for the 2-norm.")
-        return _root(sum_(apply("square", a), axes, keepdims=keepdims))
+        return root(sum_(apply("square", a), axes, keepdims=keepdims))
     if len(axes) != 1:
         raise fault(f"np.linalg.norm(ord={ord!r}) of a traced matrix", "the default ord, or axis= for norms of vectors")
     size = apply("abs", a)
@@ -170,14 +171,10 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> No
         return sum_(as_dtype(apply("not_equal", a, 0.0), a.dtype), axes, keepdims=keepdims)
     if ord == 1:
         return sum_(size, axes, keepdims=keepdims)
-    total = sum_(_safe_power(size, float(ord)), axes, keepdims=keepdims)
-    return _safe_power(total, 1.0 / ord)
-
-
-def _root(total: Node) -> Node:
-    """sqrt with derivative 0 at 0: the infinite one is never computed there."""
-    zero = apply("equal", total, 0.0)
-    return apply("where", zero, 0.0, apply("sqrt", apply("where", zero, 1.0, total)))
+    power = float(ord)
+    if power > 1:
+        return root(sum_(apply("power", size, power), axes, keepdims=keepdims), power)
+    return _safe_power(sum_(_safe_power(size, power), axes, keepdims=keepdims), 1.0 / power)
 
 
 def _safe_power(x: Node, exponent: float) -> Node:

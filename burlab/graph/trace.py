@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from burlab.errors import AllocationError, ArgumentError, BurlabError, DTypeError, TraceError
+from burlab.runtime.plain import as_array
 
 from . import tree
 from .graph import Graph
@@ -73,9 +74,9 @@ def spec_of(leaf: Any, name: str = "an argument") -> Spec | Static:
         return Spec((), np.dtype(np.float64), weak=True)
     if isinstance(leaf, Node):
         return Spec(leaf.shape, leaf.dtype, leaf.weak)
-    if not isinstance(leaf, (np.ndarray, np.generic)) and hasattr(leaf, "__array__"):
-        leaf = np.asarray(leaf)
-    if isinstance(leaf, (np.ndarray, np.generic)):
+    if type(leaf) is not np.ndarray and (isinstance(leaf, np.ndarray) or hasattr(leaf, "__array__")):
+        leaf = as_array(leaf, name)
+    if isinstance(leaf, np.ndarray):
         array: np.ndarray[Any, np.dtype[Any]] = cast("Any", leaf)
         dtype = native_dtype(array.dtype)
         if dtype not in _SUPPORTED:
@@ -85,11 +86,14 @@ def spec_of(leaf: Any, name: str = "an argument") -> Spec | Static:
             )
         return Spec(array.shape, dtype)
     try:
+        if type(leaf) is memoryview:
+            raise TypeError
         hash(leaf)
     except TypeError:
         raise TraceError(
             f"{name} is a {type(leaf).__name__}: neither an array nor hashable, so it can be neither traced nor be "
-            "part of the program. Pass arrays, numbers, strings, or tuples, lists and dicts of them."
+            "part of the program. Pass arrays (np.asarray of a memory), numbers, strings, or tuples, lists and dicts "
+            "of them."
         ) from None
     return Static(cast("Any", type(leaf)), leaf)
 
@@ -136,9 +140,13 @@ def trace(
         result = _watched(f, node_args, node_kwargs)
         outputs, shape = _outputs(f, result)
         captures = _captures(f, outputs, inputs)
-    except (TypeError, ValueError) as error:
-        if not isinstance(error, BurlabError) and (cause := behind(error)):
+    except (TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, BurlabError):
+            raise
+        if cause := behind(error):
             raise cause from None
+        if (static := _no_array(args, specs, names)) and not isinstance(error, ValueError):
+            raise TraceError(f"{_name(f)} was called with {static}; it raised {error!r}.") from error
         raise
     except MemoryError as error:
         if isinstance(error, BurlabError):
@@ -149,6 +157,17 @@ def trace(
     finally:
         _active.inputs = before
     return Traced(Graph(inputs, outputs), shape, captures)
+
+
+def _no_array(args: tuple[Any, ...], specs: Sequence[Spec | Static], names: Sequence[str]) -> str:
+    """The first argument that is neither array nor number, in words: what a function of arrays may not know."""
+    if any(arg is None for arg in args):
+        return "None for an argument; pass numbers or arrays"
+    for spec, name in zip(specs, names, strict=True):
+        if isinstance(spec, Static) and spec.kind not in (int, bool):
+            advice = "np.asarray of it" if spec.kind is range else "numbers or arrays"
+            return f"{name} = {spec.value!r:.40}, a {spec.kind.__name__} that is part of the program; pass {advice}"
+    return ""
 
 
 def argument_names(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:

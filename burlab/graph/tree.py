@@ -6,6 +6,8 @@ from typing import Any, TypeVar, cast
 
 import optree
 
+from burlab.errors import ArgumentError
+
 NAMESPACE = "burlab"
 Tree = Any
 TreeDef = optree.PyTreeSpec
@@ -14,7 +16,13 @@ _Class = TypeVar("_Class")
 
 def flatten(tree: Tree) -> tuple[list[Any], TreeDef]:
     """The leaves in order, and the structure. None is structure, not a leaf."""
-    leaves, treedef = optree.tree_flatten(tree, namespace=NAMESPACE)
+    try:
+        leaves, treedef = optree.tree_flatten(tree, namespace=NAMESPACE)
+    except RecursionError:
+        raise ArgumentError(
+            f"a {type(tree).__name__} is nested too deep for a tree of arrays, or holds itself. "
+            "Pass arrays in tuples, lists and dicts, none of them inside of itself."
+        ) from None
     return list(leaves), treedef
 
 

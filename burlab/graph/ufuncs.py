@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from .arguments import only_defaults
-from .elementwise import BOOL, FLOAT64, apply, as_dtype, as_mask, common_dtype, promote
+from .elementwise import BOOL, FLOAT64, POWERS, apply, as_dtype, as_mask, common_dtype, promote
 from .linear import broadcast
 from .node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
 from .origin import fault
+from .roots import root
 from .signatures import made
 
 
@@ -20,7 +21,9 @@ def power(x: Any, y: Any) -> Node:
     exponent = xs[1]
     if exponent.op == "constant" and exponent.shape == () and exponent.dtype != BOOL:
         known = float(exponent.params)
-        base = promote(xs)[0]
+        base, promoted = promote(xs)
+        if (special := POWERS["power"](base, promoted)) is not None:  # of a norm
+            return special
         if known == 2:
             return apply("square", base)
         if known == 3:
@@ -70,8 +73,7 @@ def _hypot(x: Any, y: Any) -> Node:
     scale = apply("where", usable, larger, 1.0)
     scale = made("stop_gradient", None, scale, weak=scale.weak)
     total = apply("add", *(apply("square", apply("div", z, scale)) for z in (x, y)))
-    zero = apply("equal", total, 0.0)
-    return apply("where", zero, 0.0, apply("mul", scale, apply("sqrt", apply("where", zero, 1.0, total))))
+    return apply("mul", scale, root(total))
 
 
 def _isinf(x: Any) -> Node:

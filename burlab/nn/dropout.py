@@ -6,6 +6,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError
 from burlab.graph.tree import pytree
+from burlab.runtime.plain import check_plain
 from burlab.transforms import random
 
 from .layer import STATIC, Array, Key, Layer
@@ -36,6 +37,7 @@ class Dropout(Layer):
         """x, or with a key what is left of it."""
         if key is None or self.rate == 0:
             return x
+        check_plain(x, "x of Dropout")
         x = x if hasattr(x, "dtype") else np.asarray(x, float)
         kept = random.uniform(key, x.shape, x.dtype) >= self.rate
         return np.where(kept, x * (1 / (1 - self.rate)), 0.0)

@@ -7,6 +7,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import tree
+from burlab.runtime.plain import check_plain
 from burlab.transforms import random
 
 Array = Any  # a NumPy array, or a traced one
@@ -43,6 +44,7 @@ class Layer:
     def _fill(self, **fields: Any) -> None:
         """Set the fields of a layer that is being made."""
         for name, value in fields.items():
+            check_plain(value, f"{name} of {type(self).__name__}")
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
@@ -75,8 +77,9 @@ def floating(dtype: Any) -> "np.dtype[Any]":
 
 def check(layer: Layer, x: Any, like: Any, *tail: int) -> None:
     """Raise ShapeError where the last axes of x are not `tail`, DTypeError where its dtype is not that of `like`."""
-    shape: tuple[int, ...] = np.shape(x)
     name = type(layer).__name__
+    check_plain(x, f"x of {name}")
+    shape: tuple[int, ...] = np.shape(x)
     if shape[max(len(shape) - len(tail), 0) :] != tail:
         wanted = ", ".join(map(str, ("...", *tail)))
         raise ShapeError(

@@ -8,7 +8,9 @@ import numpy as np
 
 from burlab.errors import ArgumentError, DTypeError
 from burlab.graph.indexing import asarray
+from burlab.graph.node import Node
 from burlab.graph.tree import pytree
+from burlab.runtime.plain import as_array
 
 from . import init
 from .activations import Activation, function, known
@@ -76,7 +78,7 @@ class Embedding(Layer):
 
     def __call__(self, index: Array) -> Array:
         """The rows at `index`, one or many."""
-        index = index if hasattr(index, "dtype") else np.asarray(index)
+        index = index if isinstance(index, Node) else as_array(index, "index")
         if index.dtype.kind not in "iu":
             raise DTypeError(f"Embedding expects integers as index, got {index.dtype}. Use index.astype(np.int32).")
         return asarray(self.weight)[index]

@@ -16,6 +16,7 @@ from burlab.errors import ArgumentError, DTypeError, FileError
 from burlab.graph import tree
 from burlab.runtime.extras import late
 from burlab.runtime.files import as_path, write_whole
+from burlab.runtime.plain import as_array
 
 from .fit import Misfits
 from .layer import Array
@@ -81,7 +82,7 @@ def _named(parameters: Tree) -> dict[str, Array]:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ArgumentError(f"two leaves are called {', '.join(twice)}. Use keys without dots.")
-    return {name: np.array(leaf, order="C") for name, leaf in zip(names, leaves, strict=True)}
+    return {name: np.array(as_array(leaf, name), order="C") for name, leaf in zip(names, leaves, strict=True)}
 
 
 def _read(text: bytes, place: str) -> dict[str, Array]:

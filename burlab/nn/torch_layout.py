@@ -8,6 +8,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError
 from burlab.graph import tree
+from burlab.runtime.plain import as_array
 
 from .attention import Block, SelfAttention
 from .convolution import Convolution
@@ -137,4 +138,4 @@ def _array(value: Any) -> Array:
     if hasattr(value, "detach"):
         value = value.detach().cpu()
         value = (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()
-    return np.asarray(value)
+    return as_array(value, "an array of the state")

@@ -11,6 +11,7 @@ from burlab.graph import Graph, Node, tree
 from burlab.graph.elementwise import as_dtype
 from burlab.graph.node import as_node
 from burlab.graph.trace import trace
+from burlab.runtime.plain import as_array
 
 from .live import Live, acting, live_fields
 from .optimizer import Optimizer, Vector, advance
@@ -92,7 +93,7 @@ _SUPPORTED = {np.dtype(t) for t in (np.float32, np.float64, np.int32, np.int64, 
 
 
 def _state_leaf(leaf: Any, where: str) -> np.ndarray[Any, Any]:
-    array: np.ndarray[Any, Any] = np.array(leaf, order="C")
+    array: np.ndarray[Any, Any] = np.array(as_array(leaf, f"a leaf of the state of {where}"), order="C")
     if array.dtype not in _SUPPORTED:
         raise DTypeError(f"{where} gave a state of dtype {array.dtype}; use float32, float64, integers or bool.")
     return array

@@ -7,6 +7,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph.node import native_dtype
+from burlab.runtime.plain import as_array
 
 Array = np.ndarray[Any, Any]
 
@@ -62,15 +63,15 @@ def _lists_arrays(part: Any) -> bool:
 def _array(part: Any, name: str) -> Array:
     if _lists_arrays(part):
         raise ArgumentError(f"{name} is a list of arrays. Pass a tuple for several arrays, or np.stack(list) for one.")
+    if isinstance(part, dict):
+        raise ArgumentError(f"{name} is a dict. Pass a tuple of its arrays: the loss gets them in that order.")
     try:
-        array: Array = np.asarray(part)
+        array: Array = as_array(part, name)
     except ValueError:  # rows of different lengths
         raise ShapeError(
             f"{name} is a {type(part).__name__} whose parts have different shapes: no array. Pass a tuple of arrays, "
             "each with one row per sample, and not one inside of another."
         ) from None
-    if isinstance(part, dict):
-        raise ArgumentError(f"{name} is a dict. Pass a tuple of its arrays: the loss gets them in that order.")
     if array.ndim == 0:
         raise ShapeError(f"{name} has shape (): it needs a leading sample axis. Pass an array with one row per sample.")
     dtype = native_dtype(array.dtype)

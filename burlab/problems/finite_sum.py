@@ -9,6 +9,7 @@ from burlab.compiler.remat import Remat, check_remat
 from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import tree
 from burlab.graph.calling import check_takes
+from burlab.runtime.plain import as_array
 
 from .data import Data
 from .direct import Direct
@@ -155,7 +156,7 @@ class FiniteSum:
             return 0, 0
         if key is None:
             raise ArgumentError("the loss takes key=, so this call needs one: key=bl.random.key(0).")
-        words = np.asarray(key)
+        words = as_array(key, "key")
         if words.dtype != np.uint64 or words.shape != (2,):
             raise DTypeError(
                 f"key has dtype {words.dtype} and shape {words.shape}, expected uint64 and (2,): bl.random.key(0)."

@@ -7,6 +7,7 @@ import numpy as np
 from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import tree
 from burlab.graph.node import native_dtype
+from burlab.runtime.plain import as_array
 
 Array = np.ndarray[Any, Any]
 
@@ -50,7 +51,7 @@ _SUPPORTED = {np.dtype(np.float32), np.dtype(np.float64)}
 
 
 def _floats(leaf: Any, name: str, value: tree.Tree, k: int) -> Array:
-    array: Array = np.asarray(leaf)
+    array: Array = as_array(leaf, name)
     dtype = native_dtype(array.dtype)
     if dtype not in _SUPPORTED or array.dtype.itemsize < dtype.itemsize:  # float16 would silently be float32
         where = name + tree.leaf_names(value)[k]

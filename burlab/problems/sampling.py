@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError
+from burlab.runtime.plain import as_array
 
 from .numbers import whole
 
@@ -70,7 +71,7 @@ def _key(seed: int) -> Any:
 
 def as_indices(indices: Any, limit: int, name: str = "indices", of: str = "samples") -> Indices:
     """Integers in [0, limit), shape (b,), as int64. Raises where they are something else."""
-    array = np.asarray(indices)
+    array = as_array(indices, name)
     if array.size == 0:
         raise ArgumentError(f"{name} is empty: the mean over no {of} is not defined. Pass at least one.")
     if array.dtype == np.bool_:

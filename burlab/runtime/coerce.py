@@ -14,6 +14,7 @@ import numpy as np
 from burlab.errors import ArgumentError, DTypeError, LayoutError, ShapeError
 
 from .memory import empty, too_large
+from .plain import as_array, check_plain, is_numeric
 
 Array = np.ndarray[Any, Any]
 
@@ -83,11 +84,11 @@ def _number(value: Any, spec: ArraySpec) -> Array | None:
 
 def _as_array(value: Any, spec: ArraySpec) -> Array:
     kind = type(value).__name__
-    if value is None or kind in ("list", "tuple", "dict", "set", "str", "bytes"):
+    if not is_numeric(value):
         raise DTypeError(
             f"{spec.name} must be an array {spec}, got {kind}. Pass np.asarray(value, np.{spec.dtype.name})."
         )
-    array = np.asarray(value)
+    array = as_array(value, spec.name)
     if array.dtype.hasobject or array.dtype.kind not in "fiub":
         raise DTypeError(f"{spec.name} must be {spec.dtype.name}, got {kind} of dtype {array.dtype}. Pass numbers.")
     return array
@@ -100,6 +101,7 @@ def coerce_output(buffer: Any, spec: ArraySpec) -> Array:
             f"out for {spec.name} must be a NumPy array {spec}, got {type(buffer).__name__}. Use np.empty."
         )
     array = cast("Array", buffer)
+    check_plain(array, f"out for {spec.name}")
     if array.shape != spec.shape:
         raise ShapeError(
             f"out for {spec.name} must have shape {spec.shape}, got {array.shape}. Use np.empty{spec.shape}."

@@ -11,15 +11,26 @@ from burlab.graph.elementwise import as_dtype
 from burlab.graph.node import as_node, constant
 from burlab.graph.substitute import inline
 from burlab.graph.trace import Spec, spec_of, trace
+from burlab.runtime.plain import as_array
 
 
 class Call:
     """f traced at some arguments, on inputs of its own: a derivative by them sees no other path to the same values.
 
-    result: what f returned, a tree of nodes. inputs: the nodes of the traced leaves.
+    result: what f returned, a tree of nodes. inputs: the nodes of the traced leaves. by: the arguments that a
+    derivative is by, what: whose.
     """
 
-    def __init__(self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        by: Sequence[int] = (),
+        what: str = "",
+    ) -> None:
+        for k in by:  # what cannot be differentiated by is said before f meets it
+            check_floating(f, args, k, what)
         self.f = f
         self.args = args
         traced = trace(f, args, kwargs)
@@ -35,19 +46,10 @@ class Call:
 
     def by(self, argnum: int, what: str) -> tuple[list[Node], tree.TreeDef]:
         """The inputs that the leaves of one positional argument became. All must be floating."""
-        if not -len(self.args) <= argnum < len(self.args):
-            raise ArgumentError(f"argnums={argnum} needs that many arguments; {name_of(self.f)} got {len(self.args)}.")
+        check_floating(self.f, self.args, argnum, what)
         argnum %= len(self.args)
         before = sum(_traced_leaves(arg) for arg in self.args[:argnum])
         leaves, structure = tree.flatten(self.args[argnum])
-        for leaf, path in zip(leaves, tree.leaf_names(self.args[argnum]), strict=True):
-            spec = spec_of(leaf)
-            if not isinstance(spec, Spec) or spec.dtype.kind != "f":
-                kind = spec.dtype.name if isinstance(spec, Spec) else type(leaf).__name__
-                raise DTypeError(
-                    f"{what} by argument {argnum}{path} needs floats, got {kind}. "
-                    "Pass a float (3.0) or x.astype(float), or choose other argnums."
-                )
         return list(self.inputs[before : before + len(leaves)]), structure
 
     def floating(self) -> list[int]:
@@ -76,9 +78,26 @@ class Call:
         return value
 
 
+def check_floating(f: Callable[..., Any], args: tuple[Any, ...], argnum: int, what: str) -> None:
+    """Raise where a function with these arguments has no derivative by one of them."""
+    if not -len(args) <= argnum < len(args):
+        raise ArgumentError(f"argnums={argnum} needs that many arguments; {name_of(f)} got {len(args)}.")
+    arg = args[argnum]
+    if arg is None:
+        raise DTypeError(f"{what} by argument {argnum % len(args)} needs floats, got None. Pass a float, such as 3.0.")
+    for leaf, path in zip(tree.flatten(arg)[0], tree.leaf_names(arg), strict=True):
+        spec = spec_of(leaf)
+        if not isinstance(spec, Spec) or spec.dtype.kind != "f":
+            kind = spec.dtype.name if isinstance(spec, Spec) else type(leaf).__name__
+            raise DTypeError(
+                f"{what} by argument {argnum % len(args)}{path} needs floats, got {kind}. "
+                "Pass a float (3.0) or x.astype(float), or choose other argnums."
+            )
+
+
 def _array(leaf: Any) -> Any:
     known = isinstance(leaf, (Node, float, np.ndarray, np.generic))
-    return cast("Any", leaf) if known else np.asarray(leaf)
+    return cast("Any", leaf) if known else as_array(leaf, "an argument")
 
 
 def _traced_leaves(arg: Any) -> int:

@@ -9,7 +9,8 @@ from burlab.errors import ArgumentError
 from burlab.graph.calling import check_takes
 
 from .curvature import hvp
-from .gradients import Argnums, value_and_grad
+from .gradients import value_and_grad
+from .places import Argnums, known_argnums
 
 
 def compile(
@@ -44,6 +45,7 @@ def compile(
         raise ArgumentError(f"threads must be a positive int, got {threads!r}.")
     check_remat(remat)
     check_takes(f, "f", f"{len(examples)} examples", "Pass one for each argument: bl.compile(f, x, y).", len(examples))
+    argnums = known_argnums(argnums)
     second = argnums if isinstance(argnums, int) else argnums[0]
     transforms = {"value": f, "value_and_grad": value_and_grad(f, argnums), "hvp": hvp(f, second)}
     options = {"gear": gear, "strict": strict, "check_finite": check_finite, "remat": remat}

@@ -12,8 +12,9 @@ from burlab.graph.linear import reshape
 from burlab.graph.substitute import inline
 
 from .call import Call, match, name_of
-from .gradients import Argnums, grad
+from .gradients import grad
 from .memo import remembered
+from .places import Argnums, known_argnum, known_argnums
 
 
 def hvp(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
@@ -25,10 +26,11 @@ def hvp(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     >>> bl.hvp(lambda x: np.sum(x**3))(np.array([1.0, 2.0]), np.array([1.0, 1.0]))
     array([ 6., 12.])
     """
+    argnums = known_argnum(argnums)
 
     def rule(*args_and_v: Any, **kwargs: Any) -> Any:
         *args, v = args_and_v
-        call = Call(grad(f, argnums), tuple(args), kwargs)
+        call = Call(grad(f, argnums), tuple(args), kwargs, (argnums,), "hvp")
         inputs, structure = call.by(argnums, "hvp")
         outputs, result = tree.flatten(call.result)
         pushed = sweep.jvp(outputs, inputs, match(v, inputs, structure, "the vector of hvp"))
@@ -48,10 +50,11 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     array([[3., 2.],
            [1., 0.]])
     """
+    argnums = known_argnums(argnums)
 
     def rule(*args: Any, **kwargs: Any) -> Any:
-        call = Call(f, args, kwargs)
-        numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+        numbers = (argnums,) if isinstance(argnums, int) else argnums
+        call = Call(f, args, kwargs, numbers, "jacobian")
         parts = [call.by(k, "jacobian") for k in numbers]
         inputs = [x for nodes, _ in parts for x in nodes]
         outputs, structure = tree.flatten(call.result)

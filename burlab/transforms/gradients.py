@@ -8,9 +8,9 @@ from burlab.graph import sweep, tree
 
 from .call import Call, match, name_of, one
 from .memo import remembered
+from .places import Argnums, known_argnums
 
 F = TypeVar("F", bound=Callable[..., Any])
-Argnums = int | tuple[int, ...]
 
 
 def jit(f: F) -> F:
@@ -36,6 +36,7 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> 
     >>> bl.grad(lambda x: np.sum(x**3))(np.array([1.0, 2.0]))
     array([ 3., 12.])
     """
+    argnums = known_argnums(argnums)
 
     def rule(*args: Any, **kwargs: Any) -> Any:
         (_, aux), gradient = value_and_grad_rule(f, argnums, has_aux, args, kwargs)
@@ -54,6 +55,7 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = 
     >>> float(value), [float(g) for g in gradient]
     (6.0, [3.0, 2.0])
     """
+    argnums = known_argnums(argnums)
 
     def rule(*args: Any, **kwargs: Any) -> Any:
         (value, aux), gradient = value_and_grad_rule(f, argnums, has_aux, args, kwargs)
@@ -66,9 +68,9 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = 
 
 def value_and_grad_rule(f: Any, argnums: Argnums, has_aux: bool, args: Any, kwargs: Any) -> Any:
     """((value, aux), gradient) of a call under trace."""
-    call = Call(f, args, kwargs)
+    numbers = (argnums,) if isinstance(argnums, int) else argnums
+    call = Call(f, args, kwargs, numbers, "grad")
     value, aux = call.pair() if has_aux else (call.result, None)
-    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
     parts = [call.by(k, "grad") for k in numbers]
     y = call.scalar(value, "grad")
     leaves = [x for nodes, _ in parts for x in nodes]

@@ -13,6 +13,7 @@ from burlab.graph.origin import births, here
 from burlab.graph.scan import scan_nodes
 from burlab.graph.trace import Spec, Traced, is_tracing, trace
 from burlab.runtime.memory import check_fits
+from burlab.runtime.plain import as_array
 
 from .forms import bit, example, form_of, in_form, in_forms, node_of, settled
 
@@ -142,7 +143,7 @@ def _plain(work: _Work) -> tuple[Tree, Tree]:
     """The Python loop."""
     state = [bit(leaf) for leaf in work.start]
     forms = [form_of(leaf, _CARRY) for leaf in state]
-    xs = [np.asarray(leaf) for leaf in work.xs]
+    xs = [as_array(leaf, _ELEMENT) for leaf in work.xs]
     rows: list[list[Any]] = []
     stacked: Any = None
     for t in reversed(range(work.length)) if work.reverse else range(work.length):

@@ -14,8 +14,7 @@ from burlab.graph.trace import Spec, spec_of, trace
 
 from .call import name_of
 from .memo import remembered
-
-Axes = int | None | tuple[int | None, ...]
+from .places import Axes, known_axes, known_axis
 
 
 def vmap(f: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0) -> Callable[..., Any]:
@@ -28,6 +27,7 @@ def vmap(f: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0) -> Callabl
     >>> bl.vmap(np.dot, in_axes=(0, None))(np.eye(2), np.array([3.0, 4.0]))
     array([3., 4.])
     """
+    in_axes, out_axes = known_axes(in_axes), known_axis(out_axes, "out_axes")
 
     def rule(*args: Any) -> Any:
         axes = _axes_of(f, in_axes, args)
@@ -37,14 +37,16 @@ def vmap(f: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0) -> Callabl
         mapped = [axis is not None for leaf, axis in zip(leaves, axes, strict=True) if isinstance(spec_of(leaf), Spec)]
         many = batch(traced.graph, mapped, size)
         outputs = inline(Graph(many.inputs, many.outputs), nodes)
-        return tree.unflatten(traced.result, [from_front(y, normal_axis(out_axes, y.ndim)) for y in outputs])
+        return tree.unflatten(
+            traced.result, [from_front(y, normal_axis(out_axes, y.ndim, "out_axes")) for y in outputs]
+        )
 
     return remembered(f, ("vmap", in_axes, out_axes), lambda: Function(rule, f, f"vmap({name_of(f)})"))
 
 
 def _axes_of(f: Callable[..., Any], in_axes: Axes, args: tuple[Any, ...]) -> list[int | None]:
     """The axis of every leaf."""
-    per_argument = in_axes if isinstance(in_axes, (tuple, list)) else (in_axes,) * len(args)
+    per_argument = in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args)
     if len(per_argument) != len(args):
         raise ArgumentError(
             f"vmap got in_axes for {len(per_argument)} arguments, {name_of(f)} was called with {len(args)}."
@@ -68,7 +70,7 @@ def _samples(f: Callable[..., Any], leaves: list[Any], axes: list[int | None]) -
                 raise ShapeError(
                     f"vmap of {name_of(f)}: argument leaf {k} is a scalar and has no axis to map. Use None."
                 )
-            node = to_front(node, normal_axis(axis, node.ndim))
+            node = to_front(node, normal_axis(axis, node.ndim, f"in_axes of argument leaf {k}:"))
             sizes.setdefault(node.shape[0], f"leaf {k} of shape {spec.shape}")
             examples.append(Node("input", (), "sample", node.shape[1:], node.dtype))
         else:

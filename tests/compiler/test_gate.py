@@ -63,14 +63,13 @@ def test_first_calls_and_later_ones_agree():
 
 FITTING = {
     "read-only": lambda: np.frombuffer(X.tobytes()).reshape(2, 3),
-    "memoryview": lambda: memoryview(X),
     "strided": lambda: np.repeat(X, 2, axis=1)[:, ::2],
     "reversed": lambda: X[::-1, ::-1].copy()[::-1, ::-1],
     "Fortran": lambda: np.asfortranarray(X),
     "transposed": lambda: X.T.copy().T,
     "big-endian": lambda: X.astype(">f8"),
     "unaligned": lambda: np.frombuffer(b"x" + X.tobytes(), np.uint8)[1:].view("f8").reshape(2, 3),
-    "subclass": lambda: X.view(np.matrix),
+    "memory map": lambda: X.view(np.memmap),
 }
 
 
@@ -100,7 +99,11 @@ WRONG = {
     "None": (None, DTypeError, "NoneType"),
     "text": ("x", DTypeError, "str"),
     "function": (len, DTypeError, "builtin_function_or_method"),
-    "array.array": (array.array("f", [1.0] * 6), ShapeError, "got \\(6,\\)"),
+    "array.array": (array.array("f", [1.0] * 6), DTypeError, r"got array.*np.asarray"),
+    "memoryview": (memoryview(X), DTypeError, r"got memoryview.*np.asarray"),
+    "matrix": (X.view(np.matrix), DTypeError, r"x0 is a np.matrix.*np.asarray\(x\), and write @"),
+    "masked": (np.ma.array(X, mask=X > 3), DTypeError, r"x0 is a masked array, whose mask would be lost.*filled"),
+    "subclass": (X.view(type("Metres", (np.ndarray,), {})), DTypeError, r"Metres.*np.asarray\(x\)"),
 }
 
 
@@ -192,6 +195,7 @@ BAD_OUT = {
     "shape": (np.empty((3, 2)), ShapeError, r"\(2, 3\), got \(3, 2\)"),
     "list": ([[0.0] * 3] * 2, LayoutError, "list"),
     "too many": ((np.empty((2, 3)), np.empty((2, 3))), ArgumentError, "1 arrays were expected"),
+    "masked": (np.ma.array(np.empty((2, 3)), mask=X > 3), DTypeError, "out for result 0 is a masked array"),
     "none in a tuple": ((None,), LayoutError, "NoneType"),
     "no buffers": ((), ArgumentError, "got 0"),
 }

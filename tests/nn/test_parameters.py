@@ -164,7 +164,7 @@ def test_from_torch_widens_and_takes_bfloat16() -> None:
 
 @pytest.mark.parametrize("leaf", ["x", np.ones(2) * 1j, np.array([object()])], ids=["str", "complex", "object"])
 def test_what_the_format_does_not_have_is_refused(leaf: Any, tmp_path: Path):
-    with pytest.raises(DTypeError, match="the parameters cannot be written"):
+    with pytest.raises(DTypeError, match=r"cannot be written|expected numbers"):
         bl.save_parameters(tmp_path / "p", {"a": leaf})
     assert not (tmp_path / "p").exists()
 

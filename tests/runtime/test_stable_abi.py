@@ -29,6 +29,7 @@ static_assert(METH_FASTCALL == 0x80 && METH_KEYWORDS == 0x02);
 
 template <class T> struct Translate { using type = T; };
 template <> struct Translate<PyObject*> { using type = ours::Object*; };
+template <> struct Translate<PyTypeObject*> { using type = ours::Object*; };
 template <> struct Translate<PyObject* const*> { using type = ours::Object* const*; };
 template <> struct Translate<Py_buffer*> { using type = ours::Buffer*; };
 template <> struct Translate<PyThreadState*> { using type = ours::Thread*; };
@@ -42,7 +43,8 @@ template <class R, class... Xs> struct Ours<R(Xs...)> {
   static_assert(std::is_same_v<decltype(ours::mine), typename Ours<decltype(theirs)>::type>)
 FUNCTION(get_buffer, PyObject_GetBuffer); FUNCTION(release, PyBuffer_Release); FUNCTION(decrease, Py_DecRef);
 FUNCTION(increase, Py_IncRef); FUNCTION(type_of, PyObject_Type); FUNCTION(as_double, PyFloat_AsDouble);
-FUNCTION(as_pointer, PyLong_AsVoidPtr); FUNCTION(new_tuple, PyTuple_New); FUNCTION(tuple_size, PyTuple_Size);
+FUNCTION(is_subtype, PyType_IsSubtype); FUNCTION(as_pointer, PyLong_AsVoidPtr);
+FUNCTION(new_tuple, PyTuple_New); FUNCTION(tuple_size, PyTuple_Size);
 FUNCTION(tuple_item, PyTuple_GetItem); FUNCTION(set_tuple_item, PyTuple_SetItem);
 FUNCTION(sequence_item, PySequence_GetItem); FUNCTION(compare, PyUnicode_CompareWithASCIIString);
 FUNCTION(dict_item, PyDict_GetItem); FUNCTION(cell_contents, PyCell_Get);

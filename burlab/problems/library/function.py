@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from burlab.errors import ShapeError
+from burlab.graph.node import Node
+from burlab.runtime.plain import as_array
 
 Points = np.ndarray[Any, np.dtype[np.float64]]
 Formula = Callable[[Any], Any]
@@ -54,7 +56,7 @@ class TestFunction:
 
     def __call__(self, x: Any) -> Any:
         """f(x), a number. x: shape (dim,). Raises ShapeError for another shape."""
-        point = x if hasattr(x, "shape") else np.asarray(x, np.float64)
+        point = x if isinstance(x, Node) else np.asarray(as_array(x, "x"), np.float64)
         if point.shape != (self.dim,):
             raise ShapeError(
                 f"x has shape {point.shape}, but this {self.name} needs ({self.dim},). "

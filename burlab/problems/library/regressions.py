@@ -8,6 +8,7 @@ import numpy as np
 from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.functions import logsumexp, softplus
 from burlab.problems.finite_sum import FiniteSum
+from burlab.runtime.plain import as_array
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -76,7 +77,7 @@ def least_squares(features: Any, targets: Any, *, l2: float = 0.0) -> Regression
     def loss(x: Any, a: Any, b: Any) -> Any:
         return 0.5 * (a @ x - b) ** 2
 
-    a, b = _matrix(features), np.asarray(targets)
+    a, b = _matrix(features), as_array(targets, "targets")
     _check_targets(a, b)
     if b.dtype.kind not in "fiu":
         raise DTypeError(f"targets have dtype {b.dtype}, expected real numbers. Convert them with .astype(float).")
@@ -99,7 +100,7 @@ def logistic_regression(features: Any, labels: Any, *, l2: float = 0.0) -> Regre
     def loss(x: Any, a: Any, y: Any) -> Any:
         return softplus(-y * (a @ x))
 
-    a, y = _matrix(features), np.asarray(labels)
+    a, y = _matrix(features), as_array(labels, "labels")
     _check_targets(a, y)
     if not any(np.array_equal(np.unique(y), pair) for pair in ([0, 1], [-1, 1])):
         raise ArgumentError(
@@ -127,7 +128,7 @@ def softmax_regression(features: Any, labels: Any, *, l2: float = 0.0) -> Regres
         scores = a @ x
         return logsumexp(scores) - scores[label]
 
-    a, y = _matrix(features), np.asarray(labels)
+    a, y = _matrix(features), as_array(labels, "labels")
     _check_targets(a, y)
     if y.dtype.kind not in "iu" or y.min() < 0:
         raise ArgumentError(f"labels are {_few(np.unique(y))}, expected integers from 0 to k - 1. Number the classes.")
@@ -136,7 +137,7 @@ def softmax_regression(features: Any, labels: Any, *, l2: float = 0.0) -> Regres
 
 
 def _matrix(features: Any) -> Array:
-    a = np.asarray(features)
+    a = as_array(features, "features")
     if a.ndim != 2 or a.size == 0:
         raise ShapeError(f"features have shape {a.shape}, expected (n, d): a row per sample.")
     if a.dtype.kind not in "fiub":

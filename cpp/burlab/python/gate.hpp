@@ -44,6 +44,7 @@ struct Gate {
   const Guard* guards;
   Size guarded;
   const unsigned char* tree;  // the result: 0 for an output, n + 1 for a tuple of the n before it, 255 at the end
+  Object *array, *scalar;             // numpy.ndarray, numpy.generic
   Object *empty, *number, *fallback;  // numpy.empty, float, what takes over
   void* spare;                        // a workspace, nullptr while a call uses it
 };
@@ -56,9 +57,16 @@ union Number {
   std::int64_t whole;
 };
 
+/// Whether x is an array or a number of NumPy's: to a subclass its numbers may mean something else, as under a mask.
+BURLAB_INLINE bool is_plain(const Gate& gate, Object* x) {
+  Object* type = type_of(x);
+  decrease(type);  // x keeps it alive
+  return type == gate.array || is_subtype(type, gate.scalar) != 0;
+}
+
 /// Takes hold of x's memory if it is what the port says.
-BURLAB_NOINLINE bool hold(const Port& port, Object* x, int flags, Buffer& buffer) {
-  if (get_buffer(x, &buffer, flags) != 0) return false;
+BURLAB_NOINLINE bool hold(const Gate& gate, const Port& port, Object* x, int flags, Buffer& buffer) {
+  if (!is_plain(gate, x) || get_buffer(x, &buffer, flags) != 0) return false;
   const char* format = buffer.format != nullptr ? buffer.format : "";
   constexpr char kNative = std::endian::native == std::endian::little ? '<' : '>';
   if (*format == '@' || *format == '=' || *format == kNative) ++format;
@@ -147,7 +155,7 @@ inline Object* pass(Object* self, Object* const* args, Size count, Object* names
         continue;
       }
     }
-    fits = (port.takes & 2) != 0 && hold(port, args[k], Format | Contiguous, buffers[held]);
+    fits = (port.takes & 2) != 0 && hold(gate, port, args[k], Format | Contiguous, buffers[held]);
     if (fits) at[k] = buffers[held++].data;
   }
   BURLAB_ONE_BY_ONE
@@ -163,7 +171,7 @@ inline Object* pass(Object* self, Object* const* args, Size count, Object* names
       fits = results[made] != nullptr && get_buffer(results[made], &buffers[held], Writable) == 0;
     } else {
       increase(results[made] = given < 0 ? out : tuple_item(out, made));
-      fits = hold(port, results[made], Writable | Format | Contiguous, buffers[held]);
+      fits = hold(gate, port, results[made], Writable | Format | Contiguous, buffers[held]);
     }
     ++made;
     if (fits) at[k] = buffers[held++].data;

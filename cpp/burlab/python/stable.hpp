@@ -32,6 +32,7 @@ void release(Buffer* buffer) __asm__("PyBuffer_Release");
 void decrease(Object* x) __asm__("Py_DecRef");  // nullptr is fine
 void increase(Object* x) __asm__("Py_IncRef");
 Object* type_of(Object* x) __asm__("PyObject_Type");  // a new reference
+int is_subtype(Object* type, Object* of) __asm__("PyType_IsSubtype");
 double as_double(Object* x) __asm__("PyFloat_AsDouble");
 void* as_pointer(Object* x) __asm__("PyLong_AsVoidPtr");
 Object* new_tuple(Size count) __asm__("PyTuple_New");

@@ -1,0 +1,95 @@
+"""What counts as an array: the one place that says no to what NumPy would turn into another meaning without a word.
+
+A subclass of ndarray changes what its numbers mean (a mask, a unit, `*` as a matrix product), and NumPy's own way to
+its numbers forgets that. So an array is an ndarray, or one of the few kinds that only lie elsewhere in memory.
+"""
+
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from burlab.errors import DTypeError
+
+_PLAIN: set[type] = {np.ndarray, np.memmap}
+_Class = TypeVar("_Class", bound=type)
+
+
+def as_plain(kind: _Class) -> _Class:
+    """Declare a subclass of ndarray whose numbers mean what those of an ndarray mean."""
+    _PLAIN.add(kind)
+    return kind
+
+
+def check_plain(value: Any, name: str) -> None:
+    """Raise DTypeError where a value is an array of a kind whose meaning plain numbers do not carry."""
+    if isinstance(value, np.ndarray) and type(cast("Any", value)) not in _PLAIN:
+        raise _refused(value, name)
+
+
+def as_array(value: Any, name: str) -> "np.ndarray[Any, Any]":
+    """A number, an array, or a list of them as an array. Raises DTypeError where it is none, name: what to call it.
+
+    Arrays of other libraries are taken by their `__array__`. A string, a range or a memory of bytes is no array: whose
+    numbers are meant must be said.
+
+    >>> as_array(range(3), "x")
+    Traceback (most recent call last):
+        ...
+    burlab.errors.DTypeError: x is a range, expected numbers or an array of them. Pass np.asarray(x).
+    """
+    if type(value) is np.ndarray:
+        return value
+    check_plain(value, name)
+    is_list = isinstance(value, (list, tuple))
+    if not is_list and not is_numeric(value):
+        raise _no_array(value, name)
+    try:
+        if is_list:
+            check_items(value, name)
+        return np.asarray(cast("Any", value))
+    except DTypeError:
+        raise
+    except (TypeError, ValueError, RuntimeError) as error:
+        if is_list and isinstance(error, ValueError):  # of different lengths: the caller knows what it asked for
+            raise
+        raise _unread(value, name, error) from None
+
+
+def check_items(value: Any, name: str) -> None:
+    """`check_plain` of an item of a list, and of the items of that: an array is made of them all."""
+    if isinstance(value, (list, tuple)):
+        for item in cast("list[Any]", value):
+            check_items(item, name)
+    else:
+        check_plain(value, f"an item of {name}")
+
+
+def is_numeric(value: Any) -> bool:
+    """Whether a value is a number or says itself that it is an array."""
+    return isinstance(value, (int, float, complex, np.generic)) or hasattr(value, "__array__")
+
+
+def _refused(value: Any, name: str) -> DTypeError:
+    if isinstance(value, np.ma.MaskedArray):
+        what, advice = "a masked array, whose mask would be lost", "x.filled(0.0), x.compressed() or np.asarray(x)"
+    elif isinstance(value, np.matrix):
+        what, advice = "a np.matrix, whose * is a matrix product here but not there", "np.asarray(x), and write @"
+    else:
+        kind = cast("type[Any]", type(value))
+        what = f"a {kind.__module__.partition('.')[0]}.{kind.__qualname__}, of which only the numbers would be left"
+        advice = "np.asarray(x) if these are all that counts"
+    return DTypeError(f"{name} is {what}. Pass a plain array: {advice}.")
+
+
+def _no_array(value: Any, name: str) -> DTypeError:
+    kind = type(value).__name__
+    advice = "np.asarray(x)" if isinstance(value, (range, memoryview)) else "np.asarray(..., float) of its numbers"
+    return DTypeError(f"{name} is a {kind}, expected numbers or an array of them. Pass {advice}.")
+
+
+def _unread(value: Any, name: str, error: Exception) -> DTypeError:
+    kind = cast("type[Any]", type(value))
+    return DTypeError(
+        f"{name} is a {kind.__module__.partition('.')[0]}.{kind.__qualname__} that NumPy cannot read ({error}). "
+        "Pass a NumPy array; of a tensor x.detach().cpu().to_dense().float().numpy()."
+    )

@@ -1,0 +1,97 @@
+"""Norms where they have a kink, and their powers, which have none: against what calculus says, and against JAX."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import burlab as bl
+
+ZERO, POINT = np.zeros(2), np.array([0.3, -0.7])
+V = np.array([1.0, 0.5])
+
+
+class Case(NamedTuple):
+    """A function of norms. at_zero: what times the identity is its Hessian at 0, nan where it has none."""
+
+    name: str
+    f: Callable[[Any, Any], Any]
+    at_zero: float
+
+
+CASES = [
+    Case("norm", lambda x, np: np.linalg.norm(x), np.nan),
+    Case("hypot", lambda x, np: np.hypot(x[0], x[1]), np.nan),
+    Case("3-norm", lambda x, np: np.linalg.norm(x, 3), np.nan),
+    Case("norm of a row", lambda x, np: np.linalg.norm(x[None], axis=1)[0], np.nan),
+    Case("norm plus a square", lambda x, np: np.linalg.norm(x) + np.sum(x**2), np.nan),
+    Case("norm**2", lambda x, np: np.linalg.norm(x) ** 2, 2.0),
+    Case("np.square", lambda x, np: np.square(np.linalg.norm(x)), 2.0),
+    Case("np.power", lambda x, np: np.power(np.linalg.norm(x), 2.0), 2.0),
+    Case("norm * norm", lambda x, np: np.linalg.norm(x) * np.linalg.norm(x), 2.0),
+    Case("half of norm * norm", lambda x, np: 0.5 * np.linalg.norm(x) * np.linalg.norm(x), 1.0),
+    Case("(3 norm)**2", lambda x, np: (3 * np.linalg.norm(x)) ** 2, 18.0),
+    Case("(-norm / 2)**2", lambda x, np: (-np.linalg.norm(x) / 2) ** 2, 0.5),
+    Case("norm times numbers, squared", lambda x, np: np.sum((np.linalg.norm(x) * np.array([1.0, 2.0])) ** 2), 10.0),
+    Case("norms of rows, squared", lambda x, np: np.sum(np.linalg.norm(x[None], axis=1) ** 2), 2.0),
+    Case("with its axes", lambda x, np: np.sum(np.linalg.norm(x, keepdims=True) ** 2), 2.0),
+    Case("one of many", lambda x, np: np.linalg.norm(x[None], axis=1)[0] ** 2, 2.0),
+    Case("norm of norms, squared", lambda x, np: np.linalg.norm(np.linalg.norm(x[None], axis=1)) ** 2, 2.0),
+    Case("distance squared", lambda x, np: np.linalg.norm(x - 0 * x[::-1]) ** 2, 2.0),
+    Case("Frobenius squared", lambda x, np: np.linalg.norm(x[None], "fro") ** 2, 2.0),
+    Case("hypot squared", lambda x, np: np.hypot(x[0], x[1]) ** 2, 2.0),
+    Case("inside of a function", lambda x, np: np.sqrt(1 + np.linalg.norm(x) ** 2), 1.0),
+    Case("norm**3", lambda x, np: np.linalg.norm(x) ** 3, 0.0),
+    Case("norm**4", lambda x, np: np.linalg.norm(x) ** 4, 0.0),
+    Case("norm**2.5", lambda x, np: np.linalg.norm(x) ** 2.5, 0.0),
+    Case("3-norm**3", lambda x, np: np.linalg.norm(x, 3) ** 3, 0.0),
+    Case("4-norm**4", lambda x, np: np.linalg.norm(x, 4) ** 4, 0.0),
+    Case("sum of sizes", lambda x, np: np.sum(np.abs(x)), 0.0),
+]  # fmt: skip
+
+
+def of(case: Case) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    """In burlab's words, and in JAX's."""
+    return lambda x: case.f(x, np), lambda x: case.f(x, jnp)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[c.name for c in CASES])
+def test_first_and_second_derivatives_at_zero(case: Case) -> None:
+    f, _ = of(case)
+    expected = case.at_zero * np.eye(2) if np.isfinite(case.at_zero) else np.full((2, 2), np.nan)
+    np.testing.assert_array_equal(bl.grad(f)(ZERO), ZERO)
+    np.testing.assert_allclose(bl.hessian(f)(ZERO), expected, atol=1e-300)
+    np.testing.assert_allclose(bl.vmap(bl.hessian(f))(np.stack([ZERO, POINT]))[0], expected, atol=1e-300)
+    for product in (
+        bl.hvp(f)(ZERO, V),
+        bl.compile(f, ZERO, gear="replay").hvp(ZERO, V),
+        bl.jvp(bl.grad(f), (ZERO,), (V,))[1],
+        bl.grad(lambda x: bl.grad(f)(x) @ V)(ZERO),
+    ):
+        np.testing.assert_allclose(product, expected @ V, atol=1e-300)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[c.name for c in CASES])
+def test_derivatives_elsewhere_are_those_of_jax(case: Case) -> None:
+    f, theirs = of(case)
+    with jax.enable_x64(True):
+        x = jnp.asarray(POINT)
+        wanted = theirs(x), jax.grad(theirs)(x), jax.hessian(theirs)(x), jax.jacobian(jax.hessian(theirs))(x)
+        wanted = [np.asarray(y) for y in wanted]
+    got = bl.jit(f)(POINT), bl.grad(f)(POINT), bl.hessian(f)(POINT), bl.jacobian(bl.hessian(f))(POINT)
+    for a, b in zip(got, wanted, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+
+
+def test_newton_leaves_zero_of_a_squared_distance() -> None:
+    target = np.array([1.0, -2.0])
+    run = bl.minimize(lambda x: np.linalg.norm(x) ** 2 - 2 * (target @ x), ZERO, bl.optim.Newton(), steps=1)
+    np.testing.assert_allclose(run.x, target, rtol=1e-12)
+
+
+def test_the_fourth_derivative_of_a_fourth_power_at_zero() -> None:
+    slope = bl.grad(bl.grad(bl.grad(bl.grad(lambda t: np.linalg.norm(np.stack([t, 0.0 * t])) ** 4))))
+    assert slope(0.0) == 24.0

@@ -1,0 +1,19 @@
+"""Misuse is told in words: the table of `misuse_cases.py`, case by case."""
+
+import re
+
+import pytest
+
+from burlab.errors import BurlabError
+from tests.misuse_cases import CASES, Misuse
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.what for case in CASES])
+def test_misuse_is_told_in_words(case: Misuse):
+    with pytest.raises(BurlabError) as caught:
+        case.do()
+    message = str(caught.value)
+    assert isinstance(caught.value, case.error)
+    assert re.search(case.says, message)
+    assert message.endswith((".", ")", "]")), message
+    assert not re.search(r"/ops/|error: |0x[0-9a-f]{6}|PyTreeSpec.*PyTreeSpec.*PyTreeSpec", message), message
