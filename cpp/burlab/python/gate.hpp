@@ -44,7 +44,7 @@ struct Gate {
   const Guard* guards;
   Size guarded;
   const unsigned char* tree;  // the result: 0 for an output, n + 1 for a tuple of the n before it, 255 at the end
-  Object *array, *scalar;             // numpy.ndarray, numpy.generic
+  Object *array, *scalar;     // numpy.ndarray, numpy.generic
   Object *empty, *number, *fallback;  // numpy.empty, float, what takes over
   void* spare;                        // a workspace, nullptr while a call uses it
 };
