@@ -1,14 +1,16 @@
-"""The terminal commands: `burlab lab`, `burlab demo`, `burlab bench` and `burlab doctor`."""
+"""The terminal commands: `burlab lab`, `burlab demo`, `burlab bench`, `burlab doctor` and `burlab warm`."""
 
 import argparse
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from burlab import __version__
 from burlab.errors import ConfigurationError
+from burlab.runtime import warming
 from burlab.runtime.extras import require
 
 _PACKAGE = Path(__file__).parent
@@ -24,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     SystemExit: 0
     """
     options = _parser().parse_args(argv)
-    command = {"lab": _lab, "demo": _demo, "bench": _bench, "doctor": _doctor}[options.command]
+    command = {"lab": _lab, "demo": _demo, "bench": _bench, "doctor": _doctor, "warm": _warm}[options.command]
     try:
         return command(options)
     except ConfigurationError as error:
@@ -55,6 +57,9 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_argument("--quick", action="store_true", help="small sizes and short stretches: a first look")
 
     commands.add_parser("doctor", help="check that burlab can compile and compute here")
+
+    warm = commands.add_parser("warm", help="keep compiled code on disk, so that sessions start faster (20 s, once)")
+    warm.add_argument("--clear", action="store_true", help="delete what is kept instead")
     return parser
 
 
@@ -69,6 +74,7 @@ def _lab(options: argparse.Namespace) -> int:
         arguments.append("--no-browser")
     if os.name == "posix" and os.geteuid() == 0:
         arguments.append("--allow-root")  # in a container: JupyterLab refuses root unless told
+    warming.start()  # done before a first cell is written
     command = [sys.executable, "-m", "jupyter", "lab", *arguments]
     return os.execv(sys.executable, command)  # this process becomes JupyterLab, so Ctrl-C reaches it alone
 
@@ -122,3 +128,10 @@ def _doctor(_: argparse.Namespace) -> int:
     from burlab import doctor
 
     return doctor.main()
+
+
+def _warm(options: argparse.Namespace) -> int:
+    if options.clear:
+        print(warming.clear())
+        return 0
+    return subprocess.run([sys.executable, *warming.COMMAND], env=warming.environment(), check=False).returncode

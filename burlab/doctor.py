@@ -20,6 +20,7 @@ import numpy as np
 import burlab
 from burlab import runtime
 from burlab.errors import BurlabError
+from burlab.runtime.shelf import read_index, shelf_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ def examine() -> Iterator[Finding]:
     """
     checks: list[Callable[[], Finding]] = [
         _versions, _compiler, _python_headers, _precompiled_header, _headers, _instruction_set, _interpreter, _kernel,
-        _row_sums, _product, _training_step, _value,
+        _row_sums, _product, _training_step, _value, _kept_code,
     ]  # fmt: skip
     for check in checks:
         try:
@@ -127,6 +128,18 @@ def _compared(topic: str, what: str, got: Sequence[Any], wanted: Sequence[Any], 
     error = np.max([np.max(np.abs(np.subtract(x, y))) for x, y in zip(got, wanted, strict=True)])
     wrong = "the compiler made wrong code: please report this page as an issue of burlab."
     return Finding(topic, f"{what}; differs from NumPy by at most {error:.1e}", "" if error < tolerance else wrong)
+
+
+def _kept_code() -> Finding:
+    file = shelf_file()
+    if file is None:
+        return Finding("kept code", "none: BURLAB_CACHE says so, or the system is not Linux on x86-64")
+    if read_index(file):
+        return Finding("kept code", f"{file}, {file.stat().st_size / 2**20:.1f} MB")
+    note = file.with_suffix(".failed")
+    if note.exists():
+        return Finding("kept code", f"none, and sessions start slower: {note.read_text().strip()}")
+    return Finding("kept code", f"none yet in {file.parent}: the end of a session makes it, or `burlab warm`")
 
 
 def _function(x: Any) -> Any:

@@ -17,6 +17,9 @@ settings.register_profile(
 )
 settings.load_profile("burlab")
 
+# What tests run is compiled by this process, and the user's folder is left alone.
+os.environ["BURLAB_CACHE"] = "off"
+
 
 def pytest_configure() -> None:
     """A shell's background jobs, and what they start, ignore Ctrl-C; the tests that press it do not."""

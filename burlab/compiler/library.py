@@ -4,8 +4,9 @@ Both gears call them by the same symbols. All instances that a graph needs are d
 declaration cost 1.5 ms each, one at a time 4.5 ms.
 """
 
+import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from burlab import runtime
@@ -22,7 +23,8 @@ class Instance(NamedTuple):
 
 
 _lock = threading.RLock()
-_made: set[str] = set()
+_made: dict[str, str] = {}  # symbol -> text
+_named: set[str] = set()  # those that the compiler knows by name
 _addresses: dict[str, int] = {}
 
 
@@ -46,19 +48,37 @@ EACH = Instance(
 )
 
 
-def require(instances: Iterable[Instance]) -> None:
-    """Compile those instances that do not exist yet."""
+def require(instances: Iterable[Instance], *, by_name: bool = True) -> None:
+    """Have the instances, compiled where they are not on the shelf of earlier sessions.
+
+    by_name: whether text will be compiled that calls them, and not only by their addresses.
+    """
     with _lock:
-        missing = {i.symbol: i for i in instances if i.symbol not in _made}
+        missing = {i.symbol: i for i in instances if i.symbol not in (_named if by_name else _made)}
         if missing:
-            shielded(lambda: _make(missing))
+            shielded(lambda: _make(missing, by_name))
 
 
-def _make(missing: dict[str, Instance]) -> None:
+def _make(missing: Mapping[str, Instance], by_name: bool) -> None:
     """Compile and remember: an interrupt must not come in between, since nothing can be declared twice."""
-    headers = dict.fromkeys(i.header for i in missing.values())
-    runtime.compile_text("".join(i.text for i in missing.values()), tuple(headers))
-    _made.update(missing)
+    kept = {i.symbol for i in missing.values() if runtime.taken(i.symbol, i.text)}
+    wanted = [i for i in missing.values() if by_name or i.symbol not in kept]
+    texts = {i: _prototype(i.text) if i.symbol in kept else i.text for i in wanted}
+    if texts:
+        runtime.compile_text("".join(texts.values()), tuple(dict.fromkeys(i.header for i in texts)))
+    _made.update({i.symbol: i.text for i in missing.values()})
+    _named.update(i.symbol for i in texts)
+
+
+def _prototype(text: str) -> str:
+    """What callers must know of functions that are compiled elsewhere."""
+    text = re.sub(r"^BURLAB_KERNEL\((\w+),.*$", r"BURLAB_KERNEL_DECLARED(\1)", text, flags=re.MULTILINE)
+    return re.sub(r'^(extern "C".*?) \{.*\}$', r"\1;", text, flags=re.MULTILINE)
+
+
+def made() -> Mapping[str, str]:
+    """The instances so far that can be kept for later sessions, and their texts; inline functions cannot."""
+    return {symbol: text for symbol, text in _made.items() if text and not text.startswith("BURLAB_INLINE")}
 
 
 def address(symbol: str) -> int:

@@ -60,7 +60,7 @@ def replayed(plan: Plan, ticks: Array | None = None) -> Function:
     plan, parts = linked(plan, replayed)
     codes = _codes(plan.stretches)
     calls = {k: step for k, step in enumerate(plan.steps) if not isinstance(step, Loop)}
-    library.require([run, *(step.kernel for step in calls.values())])
+    library.require([run, *(step.kernel for step in calls.values())], by_name=False)
     pairs = {
         k: descriptors_of(step) if isinstance(step, Invoke) else (Descriptor(step.descriptor), _NO_BOX)
         for k, step in calls.items()
@@ -106,7 +106,7 @@ def _codes(stretches: Stretches | None) -> list[Code]:
     """The loops of a plan in memory."""
     if stretches is None:
         return []
-    library.require(kinds_of(stretches.runs))
+    library.require(kinds_of(stretches.runs), by_name=False)
     return [Code(runs, stretches.places, None if k else stretches.numbers) for k, runs in enumerate(stretches.runs)]
 
 

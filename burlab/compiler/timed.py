@@ -60,7 +60,7 @@ class Twin:
             inner = compiled(plan, self._ticks)[0]
         else:
             inner = replayed(plan, self._ticks)
-        library.require([_RUN])
+        library.require([_RUN], by_name=False)
         known: dict[int | None, _Timed] = {}
 
         def contexts(samples: int | None) -> int:
@@ -83,7 +83,7 @@ class Twin:
 @cache
 def clock_cost() -> int:
     """Nanoseconds from one look at the clock to the next with nothing between them."""
-    library.require([_COST])
+    library.require([_COST], by_name=False)
     return int(ctypes.CFUNCTYPE(ctypes.c_int64)(library.address(_COST.symbol))())
 
 

@@ -139,10 +139,33 @@ def load_partials(names: Iterable[str]) -> None:
     """Read what the partials of several operations are in one go: one call of the compiler instead of many."""
     with _lock:
         missing = sorted({name for name in names if name not in _partials and is_differentiable(name)})
+        if missing and not _partials and runtime.kept(*_unit(_forms(common := _common()))):
+            _load(common)
+            missing = [name for name in missing if name not in _partials]
         if missing:
-            types = ", ".join(map(cpp_type, missing))
-            for name, row in zip(missing, _read(f"forms(List<{types}>{{}})", _CForms), strict=True):
-                _partials[name] = tuple(map(_partial, row.partial[: arity(name)]))
+            _load(missing)
+
+
+def load_common() -> None:
+    """Read what the partials of all operations, and their partials, are: for code that is kept between sessions."""
+    with _lock:
+        _load(_common())
+
+
+def _common() -> list[str]:
+    """Operations with derivatives, and their first partials."""
+    rows = [row for row in scalar_ops().values() if row.differentiable]
+    firsts = [f"{row.name}'{k}" for row in rows for k in range(row.arity) if _counted(row, (k,))]
+    return [row.name for row in rows] + firsts
+
+
+def _load(names: list[str]) -> None:
+    for name, row in zip(names, _read(_forms(names), _CForms), strict=True):
+        _partials[name] = tuple(map(_partial, row.partial[: arity(name)]))
+
+
+def _forms(names: list[str]) -> str:
+    return f"forms(List<{', '.join(map(cpp_type, names))}>{{}})"
 
 
 def is_differentiable(name: str) -> bool:
@@ -170,17 +193,21 @@ def cpp_type(name: str) -> str:
     return text
 
 
-def _read(expression: str, row: Any) -> list[Any]:
-    """The rows of a std::array that a constant expression of C++ gives."""
+def _unit(expression: str) -> tuple[str, tuple[str, ...], str]:
+    """What is compiled for the rows of a std::array that a constant expression of C++ gives."""
     # The compiler refuses constant expressions of more than a million steps, which partials of high order are.
     when = "const" if "D<burlab::ops::" * 4 in expression else "constexpr"
-    unit = runtime.declare(
+    body = (
         f"using namespace burlab::ops; {when} auto rows = {expression};"
         ' extern "C" const void* @unit_rows() { return rows.data(); }'
-        ' extern "C" int @unit_count() { return int(rows.size()); }',
-        ["burlab/ops/table.hpp"],
-        name="table of operations",
+        ' extern "C" int @unit_count() { return int(rows.size()); }'
     )
+    return body, ("burlab/ops/table.hpp",), "table of operations"
+
+
+def _read(expression: str, row: Any) -> list[Any]:
+    """The rows of a std::array that a constant expression of C++ gives."""
+    unit = runtime.declare(*_unit(expression))
     count = ctypes.CFUNCTYPE(ctypes.c_int)(runtime.address(f"{unit}_count"))()
     first = ctypes.CFUNCTYPE(ctypes.c_void_p)(runtime.address(f"{unit}_rows"))()
     return list((row * count).from_address(first))

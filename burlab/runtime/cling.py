@@ -5,42 +5,74 @@ namespace named by the hash of its content; `#include` lines stand outside of it
 what it prints; functions are reached by their symbol, because a wrapper made by cppyy costs milliseconds to compile.
 """
 
-import hashlib
 import re
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from burlab.errors import CompileError
 
 from .cpu import instruction_set
 from .interpreter import interpreter
 from .quoting import escaped, include, line_directive
+from .shelf import shelf, text_hash
 from .wait import shielded
+from .warming import missed
 
 _lock = threading.RLock()
 _declared: dict[str, str] = {}  # unit text -> namespace
+_taken: set[str] = set()  # units and library functions that are on the shelf
 _included: set[str] = set()
+_LENGTH = len("burlab_") + 16  # characters of the name of a unit, with which the names of its functions begin
 
 
-def declare(body: str, headers: Sequence[str] = (), *, name: str = "input") -> str:
+def declare(body: str, headers: Sequence[str] = (), name: str = "input") -> str:
     """Compile C++ once and give the namespace it lives in; a text seen before costs a dictionary look-up.
 
     body: C++ source; `@unit` in it stands for the namespace, so `extern "C" int @unit_run()` gets a name of its own.
     headers: of burlab, such as `"burlab/ops/table.hpp"`. name: what compiler messages call the text.
     Raises CompileError with the compiler's message; everything declared before stays usable.
     """
-    text = "\n".join((*headers, escaped(name), body))
+    text = _whole(body, headers, name)
     if text not in _declared:
         shielded(lambda: _declare(text, body, headers, name))
     return _declared[text]
 
 
+def kept(body: str, headers: Sequence[str] = (), name: str = "input") -> bool:
+    """Whether `declare` of the same need not compile anything, thanks to an earlier session."""
+    text = _whole(body, headers, name)
+    return shelf().holds(_unit(text), text)
+
+
+def taken(name: str, text: str) -> bool:
+    """Whether a unit, or a library function, is on the shelf, and need not be compiled; from now on it is used."""
+    if not shelf().holds(name, text):
+        return False
+    _taken.add(name)
+    return True
+
+
+def declared() -> Mapping[str, str]:
+    """The namespace of each unit so far, and its text."""
+    return {unit: text for text, unit in _declared.items()}
+
+
+def _whole(body: str, headers: Sequence[str], name: str) -> str:
+    return "\n".join((*headers, escaped(name), body))
+
+
+def _unit(text: str) -> str:
+    return f"burlab_{text_hash(text)}"
+
+
 def _declare(text: str, body: str, headers: Sequence[str], name: str) -> None:
     with _lock:
         if text not in _declared:
-            unit = "burlab_" + hashlib.sha256(text.encode()).hexdigest()[:16]
-            _compile_all(f"namespace {unit} {{\n{line_directive(1, name)}{body.replace('@unit', unit)}\n}}\n", headers)
+            unit = _unit(text)
+            if not taken(unit, text):
+                head = line_directive(1, name)
+                _compile_all(f"namespace {unit} {{\n{head}{body.replace('@unit', unit)}\n}}\n", headers)
             _declared[text] = unit
 
 
@@ -63,6 +95,7 @@ def _compile_all(text: str, headers: Sequence[str]) -> None:
 
 
 def _compile(text: str) -> None:
+    missed()
     cling = interpreter()
     before, after = instruction_set().pragmas
     done, messages = cling.declare(f"{before}{text}\n{after}")
@@ -84,6 +117,8 @@ def address(symbol: str) -> int:
 
 def _find(symbol: str) -> tuple[int, str]:
     with _lock:
+        if symbol in _taken or symbol[:_LENGTH] in _taken:
+            return shelf().find(symbol), ""
         return interpreter().find(symbol)
 
 

@@ -49,11 +49,23 @@ def cpu_flags() -> frozenset[str]:
     """The feature flags that the operating system reports for this CPU, by Linux's names."""
     if platform.machine() in ("arm64", "aarch64"):
         return frozenset({"asimd"})
+    return frozenset(_described().get("flags", "").split())
+
+
+def cpu_identity() -> tuple[str, ...]:
+    """What a compiler for exactly this CPU looks at: maker, family, model and flags."""
+    found = _described()
+    return tuple(found.get(name, "") for name in ("vendor_id", "cpu family", "model", "flags"))
+
+
+@cache
+def _described() -> dict[str, str]:
+    """What Linux says of the first CPU."""
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        first = Path("/proc/cpuinfo").read_text().partition("\n\n")[0]
     except OSError:
-        return frozenset()
-    return frozenset(next((line.partition(":")[2] for line in lines if line.startswith("flags")), "").split())
+        return {}
+    return {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in first.splitlines())}
 
 
 @cache

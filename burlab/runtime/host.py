@@ -9,7 +9,7 @@ import re
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,10 +39,7 @@ def host_compiler() -> HostCompiler | None:
     Raises ConfigurationError where all that there are have other headers.
     """
     unfit: list[HostCompiler] = []
-    for words in (os.environ.get("CXX", ""), "c++", *(f"g++-{release}" for release in FIT)):
-        command = tuple(shlex.split(words))
-        if not command or which(command[0]) is None:
-            continue
+    for command in commands():
         compiler = _introduce(command)
         if compiler.release is None or compiler.release in FIT:
             return compiler
@@ -55,6 +52,14 @@ def host_compiler() -> HostCompiler | None:
         f"g++-{FIT[0]}, or your system's counterpart. Or name one that is elsewhere: export CXX=/path/to/g++, or "
         f'CXX="clang++ --gcc-toolchain=/path".'
     )
+
+
+def commands() -> Iterator[tuple[str, ...]]:
+    """The C++ compilers that are there, in the order in which they are asked."""
+    for words in (os.environ.get("CXX", ""), "c++", *(f"g++-{release}" for release in FIT)):
+        command = tuple(shlex.split(words))
+        if command and which(command[0]):
+            yield command
 
 
 def _introduce(command: tuple[str, ...]) -> HostCompiler:

@@ -85,6 +85,21 @@ def interpreter() -> Interpreter:
     return cling
 
 
+def precompiled_header() -> str | None:
+    """The file of parsed standard headers that cppyy itself would choose, where that is known without starting it."""
+    if "CLING_STANDARD_PCH" in os.environ:
+        return os.environ["CLING_STANDARD_PCH"]
+    package = find_spec("cppyy")
+    version = import_module("cppyy_backend").__version__
+    header = Path(package.origin if package and package.origin else "").parent / f"allDict.cxx.pch.{version}"
+    return str(header) if header.is_file() else None
+
+
+def clang_flags() -> str:
+    """The flags that the interpreter has, or will have when it starts."""
+    return os.environ.get("EXTRA_CLING_ARGS", "-O2 -march=native").strip()
+
+
 def _start() -> Interpreter:
     """Load cppyy's backend, with the precompiled header that cppyy itself would choose."""
     if "t" in getattr(sys, "abiflags", ""):
@@ -92,12 +107,9 @@ def _start() -> Interpreter:
             "This Python is built without its lock (free threading), which burlab and cppyy do not support. "
             "Use an ordinary build of Python 3.11 to 3.14."
         )
-    if "CLING_STANDARD_PCH" not in os.environ:
-        package = find_spec("cppyy")
-        version = import_module("cppyy_backend").__version__
-        header = Path(package.origin if package and package.origin else "").parent / f"allDict.cxx.pch.{version}"
-        if header.is_file():
-            os.environ["CLING_STANDARD_PCH"] = str(header)
+    header = precompiled_header()
+    if header:
+        os.environ["CLING_STANDARD_PCH"] = header
     backend = _backend()
     doors = (ctypes.c_void_p * 2)()
     backend.cppyy_compile.argtypes = (ctypes.c_char_p,)

@@ -18,11 +18,14 @@ struct Halt {
   bool rung = false;
 };
 
-/// The Halt of this thread, which is its HaltScope's.
-BURLAB_NOINLINE Halt& halt_of_thread() {
+BURLAB_NOINLINE Halt& own_halt_of_thread() {
   thread_local Halt halt;
   return halt;
 }
+
+/// The Halt of this thread, which is its HaltScope's. Through a variable, since of a variable there is one in a process,
+/// while code that was compiled in another session brings copies of functions, and of what is static in them.
+inline Halt& (*halt_of_thread)() = &own_halt_of_thread;
 
 /// Sets the Halt of this thread for as long as the scope lasts.
 class HaltScope {

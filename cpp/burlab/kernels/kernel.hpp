@@ -24,6 +24,10 @@ using Kernel = Status (*)(const Int* d, void* out, const void* a, const void* b,
                                    const void* const* more = nullptr) noexcept {                             \
     return burlab::kernels::__VA_ARGS__(d, out, a, b, more);                                                 \
   }
+/// The same function for callers, where it is compiled elsewhere.
+#define BURLAB_KERNEL_DECLARED(symbol)                                                                       \
+  extern "C" burlab::Status symbol(const std::int64_t* d, void* out, const void* a, const void* b = nullptr, \
+                                   const void* const* more = nullptr) noexcept;
 
 /// Calls a kernel once for every index of a box, in row-major order. box: rank, sizes, then one row of strides for out,
 /// a and b each, counted in bytes.

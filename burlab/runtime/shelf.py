@@ -1,0 +1,140 @@
+"""Compiled code kept between sessions: a library of machine code in the user's cache folder.
+
+Most of what a session compiles is the same in every session: the loop of runs, the gate, the table of operations,
+kernels. `harvest.py` links what Cling made of them into one shared library, and what a session finds there it need not
+compile, nor start Cling for. The file is named by everything that the code depends on and is believed only if its own
+hash says that it is whole. Nothing needs it: without it everything is compiled, to the same bits.
+"""
+
+import ctypes
+import hashlib
+import json
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from burlab import __version__
+
+from .cpu import cpu_identity, instruction_set
+from .host import commands
+from .interpreter import clang_flags, header_folder, precompiled_header
+
+# What else in the environment changes what the compiler reads or makes.
+_VARIABLES = "STDCXX CPATH CPLUS_INCLUDE_PATH ROOT_INCLUDE_PATH CLING_ENABLE_CUDA CPPYY_BACKEND_LIBRARY".split()
+_OFF = {"off", "none", "no", "0"}
+_MARK = b"burlab shelf 1\n\n"  # 16 bytes
+_TAIL = 8 + 32 + len(_MARK)  # after the index: its length, the hash of all before, the mark
+
+Index = Mapping[str, str]  # the name of a unit or a library function -> the hash of its text
+
+
+class Shelf:
+    """What one file holds. `names` is empty where there is none."""
+
+    def __init__(self, names: Index, library: ctypes.CDLL | None = None) -> None:
+        self.names = names
+        self._library = library
+
+    def holds(self, name: str, text: str) -> bool:
+        """Whether the code that this very text compiles to is here."""
+        return self.names.get(name) == text_hash(text)
+
+    def find(self, symbol: str) -> int:
+        """The address of a function; 0 where it is not here."""
+        try:
+            return ctypes.addressof(ctypes.c_char.in_dll(self._library, symbol)) if self._library else 0
+        except ValueError:
+            return 0
+
+
+@cache
+def shelf() -> Shelf:
+    """The code that this process may take instead of compiling it; loaded by the first call (3 ms)."""
+    file = shelf_file()
+    names = read_index(file) if file else None
+    if file and names:
+        with suppress(OSError):  # a folder whose files may not be run
+            return Shelf(names, ctypes.CDLL(str(file), mode=ctypes.RTLD_GLOBAL))
+    return Shelf({})
+
+
+def cache_folder() -> Path | None:
+    """Where burlab keeps files between sessions; None where the environment variable BURLAB_CACHE says `off`."""
+    chosen = os.environ.get("BURLAB_CACHE", "")
+    if chosen.lower() in _OFF:
+        return None
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    with suppress(RuntimeError):  # a user without a home
+        return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "burlab"
+    return None
+
+
+def shelf_file() -> Path | None:
+    """The file for this machine, compiler and version of burlab, present or not; None where none is kept."""
+    folder = cache_folder()
+    if folder is None or sys.platform != "linux" or platform.machine() != "x86_64":
+        return None
+    digest = hashlib.sha256()
+    for part in _ingredients():
+        digest.update(len(part).to_bytes(8, "little") + part)
+    return folder / f"{instruction_set().name}-{digest.hexdigest()[:24]}.so"
+
+
+def text_hash(text: str) -> str:
+    """Sixteen digits that name a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _ingredients() -> Iterator[bytes]:
+    """All that decides what the compiler makes of our texts."""
+    chosen = instruction_set()
+    yield repr((__version__, sys.hexversion, sys.abiflags, chosen, cpu_identity(), clang_flags())).encode()
+    yield repr([os.environ.get(name) for name in _VARIABLES]).encode()
+    for command in commands():
+        yield repr((command, _stamp(shutil.which(command[0])))).encode()
+    yield repr(_stamp(precompiled_header())).encode()
+    root = header_folder() / "burlab"
+    for text in sorted(root.glob("**/*.hpp")):
+        yield str(text.relative_to(root)).encode()
+        yield text.read_bytes()
+
+
+def _stamp(name: str | None) -> tuple[str, int, int] | None:
+    with suppress(OSError):
+        file = Path(name or "").resolve()
+        found = file.stat()
+        return str(file), found.st_size, found.st_mtime_ns
+    return None
+
+
+def sealed(library: bytes, names: Index) -> list[bytes]:
+    """The parts of a file: a shared library, and behind it, where loaders do not look, what it holds and its hash."""
+    index = json.dumps(names).encode()
+    parts = [library, index, len(index).to_bytes(8, "little")]
+    return [*parts, hashlib.sha256(b"".join(parts)).digest(), _MARK]
+
+
+def read_index(file: Path) -> Index | None:
+    """What a file holds; None where it is not there, not whole, or others than this user may have written it."""
+    try:
+        with file.open("rb") as stream:
+            for place in (os.fstat(stream.fileno()), file.parent.stat()):
+                if place.st_uid not in (os.getuid(), 0) or place.st_mode & 0o022:
+                    return None
+            content = stream.read()
+    except OSError:
+        return None
+    end = len(content) - _TAIL
+    if end < 0 or not content.endswith(_MARK):
+        return None
+    length, digest = content[end : end + 8], content[end + 8 : end + 40]
+    if hashlib.sha256(memoryview(content)[: end + 8]).digest() != digest:
+        return None
+    return json.loads(content[end - int.from_bytes(length, "little") : end])

@@ -1,0 +1,68 @@
+"""Who fills the shelf: a process of its own, once per machine, compiler and version of burlab.
+
+`burlab warm` runs it at once. A session that had to compile what could have been on the shelf starts it when it ends,
+on what the processors have left over: not before, so that nothing that is timed in the session is disturbed, and not
+when burlab is imported, since who imports may never compute.
+"""
+
+import atexit
+import os
+import sys
+from functools import cache
+from pathlib import Path
+
+from .shelf import cache_folder, shelf, shelf_file
+
+COMMAND = ("-m", "burlab.warm")
+
+
+@cache
+def missed() -> None:
+    """Something is about to be compiled: if the shelf is empty, have it filled when this process ends."""
+    if not shelf().names and shelf_file():
+        atexit.register(_at_end, os.getpid())
+
+
+def start() -> None:
+    """Have the shelf filled by another process, where it is empty and the last attempt did not fail."""
+    file = shelf_file()
+    known = Path(sys.executable or "").name.startswith("python")  # a program that embeds Python is no Python
+    if file is None or file.exists() or file.with_suffix(".failed").exists() or not known:
+        return
+    import subprocess
+
+    try:
+        process = subprocess.Popen(
+            [sys.executable, *COMMAND, "--idle"],
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError:
+        return
+    process.returncode = 0  # nobody waits for it
+
+
+def clear() -> str:
+    """Delete what is kept; what was done, for people."""
+    folder = cache_folder()
+    if folder is None:
+        return "Nothing is kept: BURLAB_CACHE says so."
+    files = [file for kind in ("*.so", "*.failed", ".*.part", "lock") for file in folder.glob(kind)]
+    freed = sum(file.stat().st_size for file in files)
+    for file in files:
+        file.unlink(missing_ok=True)
+    return f"{folder}: {len(files)} files deleted, {freed / 2**20:.1f} MB."
+
+
+def environment() -> dict[str, str]:
+    """That of a process which imports this very burlab."""
+    root = str(Path(__file__).resolve().parents[2])
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))}
+
+
+def _at_end(owner: int) -> None:
+    if os.getpid() == owner:  # and not a fork of the session
+        start()

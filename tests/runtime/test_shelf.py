@@ -1,0 +1,273 @@
+"""Code kept between sessions is believed where it is whole and its own, gives the same bits, and is never needed."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from burlab.runtime import shelf, warming
+from burlab.runtime.shelf import read_index, sealed, shelf_file
+
+NAMES = {"burlab_each": "0123456789abcdef"}
+
+# Values of runs, gradients, products, replays and Values, as one hash; whether the first of them started Cling; how
+# often it compiled what every session needs.
+PROGRAM = """
+import hashlib, numpy as np, burlab as bl
+from burlab import runtime
+from burlab.runtime import cling
+
+compiled, compile_text = [], cling._compile
+cling._compile = lambda text: (compiled.append(text), compile_text(text))
+digest = hashlib.sha256()
+def note(*arrays):
+    for x in arrays:
+        digest.update(np.asarray(x).tobytes())
+
+a = bl.Value(-4.0)
+c = (a * np.tanh(a) + np.exp(a)) ** 2
+c.backward()
+note(c.data, a.grad)
+alone = runtime.started()
+for dtype in (np.float64, np.float32):
+    x = np.linspace(-1.25, 1.5, 24).astype(dtype).reshape(4, 6)
+    f = lambda x: np.sum(np.log1p(np.exp(x @ x.T)) * np.max(x)) + np.sum(np.tanh(x).sum(0) * x.mean(0))
+    note(*bl.value_and_grad(f)(x), *bl.compile(bl.value_and_grad(f), x, gear="replay")(x))
+    rows = np.random.default_rng(0).normal(size=(40, 6)).astype(dtype)
+    problem = bl.FiniteSum(lambda w, r: np.log(1 + np.exp(-r @ w)), rows)
+    for batch in (None, 1, 4):
+        run = bl.minimize(problem, np.zeros(6, dtype), bl.optim.Adam(1e-2), batch=batch)
+        run.step(30)
+        run.seek(17)
+        note(run.x, run.history["value"], run.history["gradient_norm"], problem.hvp(run.x, run.x))
+    model = bl.nn.GPT(16, 8, 12, 3, 1, key=bl.random.key(1), dtype=dtype)
+    loss = lambda m, t: bl.nn.cross_entropy(m(t), t)
+    run = bl.minimize(bl.FiniteSum(loss, np.arange(64).reshape(8, 8) % 16), model, bl.optim.Adam(1e-2), batch=2)
+    run.step(5)
+    note(run.history["value"])
+    note(bl.jit(lambda x: bl.while_loop(lambda y: np.sum(y) < 90, lambda y: y * 1.5 + 1, x))(x))
+print(digest.hexdigest(), alone, sum("doors" in text or "table of operations" in text for text in compiled))
+"""
+# A shelf with little on it, made fast.
+FILL = """
+import numpy as np, burlab as bl
+from burlab.warm import fill
+fill.programs = lambda: [lambda: bl.grad(lambda x: np.sum(np.tanh(x)))(np.ones(4)), *MORE]
+print(fill.fill())
+"""
+SMALL = FILL.replace("*MORE", "")
+
+
+def start(code: str, folder: Path | str, **environment: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", code]
+    variables = os.environ | {"BURLAB_CACHE": str(folder)} | environment
+    return subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=variables)
+
+
+def ask(code: str, folder: Path | str, **environment: str) -> str:
+    process = start(code, folder, **environment)
+    out, err = process.communicate()
+    assert process.returncode == 0, err
+    return out.strip()
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file that `burlab warm` makes."""
+    folder = tmp_path_factory.mktemp("cache")
+    return Path(ask("import sys, burlab.cli; sys.exit(burlab.cli.main(['warm']))", folder))
+
+
+def test_the_same_bits_with_and_without(filled: Path):
+    compiled, _, times = ask(PROGRAM, "off").split()
+    assert int(times) > 0
+    assert ask(PROGRAM, filled.parent).split() == [compiled, "False", "0"]
+
+
+def test_a_file_that_is_not_whole_is_not_believed(tmp_path: Path):
+    tmp_path.chmod(0o700)
+    file = tmp_path / "a.so"
+    content = b"".join(sealed(b"library" * 100, NAMES))
+
+    def index(content: bytes) -> Any:
+        file.write_bytes(content)
+        file.chmod(0o600)
+        return read_index(file)
+
+    assert index(content) == NAMES
+    for k in range(0, len(content), 3):
+        broken = bytearray(content)
+        broken[k] ^= 1
+        assert index(bytes(broken)) is None, k
+        assert index(content[:k]) is None, k
+    assert index(content + b"\0") is None
+    assert read_index(tmp_path / "absent.so") is None
+
+
+def test_a_file_that_others_may_write_is_not_believed(tmp_path: Path):
+    tmp_path.chmod(0o700)
+    file = tmp_path / "a.so"
+    file.write_bytes(b"".join(sealed(b"", NAMES)))
+    for mode, folder_mode in ((0o620, 0o700), (0o602, 0o700), (0o600, 0o720), (0o600, 0o702)):
+        file.chmod(mode)
+        tmp_path.chmod(folder_mode)
+        assert read_index(file) is None, (mode, folder_mode)
+    file.chmod(0o644)
+    tmp_path.chmod(0o755)
+    assert read_index(file) == NAMES
+
+
+def test_a_whole_file_that_does_not_load_is_as_good_as_none(tmp_path: Path):
+    tmp_path.chmod(0o700)
+    file = Path(ask("from burlab.runtime.shelf import shelf_file; print(shelf_file())", tmp_path))
+    file.write_bytes(b"".join(sealed(b"no ELF", NAMES)))
+    file.chmod(0o600)
+    assert ask("import numpy as np, burlab as bl; print(bl.grad(np.tanh)(0.0))", tmp_path) == "1.0"
+
+
+def test_everything_that_code_depends_on_is_in_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("BURLAB_CACHE", str(tmp_path))
+    root = tmp_path / "headers"
+    (root / "burlab").mkdir(parents=True)
+    header = root / "burlab" / "abi.hpp"
+    header.write_text("int a;")
+    monkeypatch.setattr(shelf, "header_folder", lambda: root)
+    compiler = tmp_path / "c++"
+    compiler.write_text("")
+    monkeypatch.setattr(shelf, "commands", lambda: [("c++",)])
+    monkeypatch.setattr(shelf.shutil, "which", lambda _: str(compiler))
+    names = [shelf_file()]
+    assert shelf_file() == names[0]
+    header.write_text("int b;")
+    names.append(shelf_file())
+    header.rename(root / "burlab" / "other.hpp")
+    names.append(shelf_file())
+    compiler.write_text("another")
+    names.append(shelf_file())
+    for variable in ("EXTRA_CLING_ARGS", "CLING_STANDARD_PCH", "CPATH", "CPLUS_INCLUDE_PATH", "STDCXX"):
+        monkeypatch.setenv(variable, "/somewhere")
+        names.append(shelf_file())
+    for name in ("__version__", "instruction_set", "cpu_identity"):
+        monkeypatch.setattr(shelf, name, lambda: SimpleNamespace(name="another"))
+        names.append(shelf_file())
+    assert None not in names
+    assert len(set(names)) == len(names)
+
+
+def test_where_files_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("BURLAB_CACHE")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert shelf.cache_folder() == tmp_path / ".cache" / "burlab"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert shelf.cache_folder() == tmp_path / "xdg" / "burlab"
+    monkeypatch.setenv("BURLAB_CACHE", str(tmp_path / "own"))
+    assert shelf.cache_folder() == tmp_path / "own"
+    for word in ("off", "OFF", "0"):
+        monkeypatch.setenv("BURLAB_CACHE", word)
+        assert shelf.cache_folder() is None
+
+
+def test_nothing_is_written_where_it_is_off_or_nothing_is_computed(tmp_path: Path):
+    computing = "import numpy as np, burlab as bl; bl.grad(np.tanh)(0.0); bl.Value(1.0)"
+    ask(computing, "off", HOME=str(tmp_path), XDG_CACHE_HOME=str(tmp_path))
+    ask("import burlab, sys; assert 'subprocess' not in sys.modules", tmp_path / "cache", HOME=str(tmp_path))
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_two_fill_it_at_once(tmp_path: Path):
+    both = [start(SMALL, tmp_path / "cache") for _ in range(2)]
+    said = [process.communicate() for process in both]
+    assert [process.returncode for process in both] == [0, 0], said
+    assert said[0][0] == said[1][0]
+    assert read_index(Path(said[0][0].strip()))
+    assert sorted(f.suffix for f in (tmp_path / "cache").iterdir()) == ["", ".so"]  # and the lock
+
+
+def test_one_that_is_killed_leaves_nothing_that_counts(tmp_path: Path):
+    process = start(
+        FILL.replace("*MORE", "lambda: print('here', flush=True) or __import__('time').sleep(60)"), tmp_path
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "here\n"
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.communicate()
+    (tmp_path / ".half.so.0000.part").write_text("half")
+    assert not [*tmp_path.glob("*.so")]
+    assert read_index(Path(ask(SMALL, tmp_path)))
+    assert not [*tmp_path.glob(".*.part")]
+
+
+def test_a_folder_that_takes_no_file(tmp_path: Path):
+    """A file where the folder should be, as root may write anywhere, and a disk with too little room."""
+    (tmp_path / "file").write_text("")
+    process = start(SMALL, tmp_path / "file" / "cache")
+    assert "Set BURLAB_CACHE to a folder" in process.communicate()[1]
+    ask("import numpy as np, burlab as bl; bl.grad(np.tanh)(0.0)", tmp_path / "file" / "cache")
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+    process = start(limit + SMALL, tmp_path / "full")
+    assert "ConfigurationError" in process.communicate()[1]
+    assert not [*(tmp_path / "full").glob("*.so")]
+    assert read_index(Path(ask(SMALL, tmp_path / "full")))
+
+
+def test_the_end_of_a_session_fills_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    started: list[list[str]] = []
+
+    def popen(command: list[str], **options: Any) -> Any:
+        assert options["start_new_session"]
+        started.append(command)
+        return SimpleNamespace()
+
+    monkeypatch.setattr(subprocess, "Popen", popen)
+    monkeypatch.setenv("BURLAB_CACHE", str(tmp_path))
+    file = shelf_file()
+    assert file is not None
+    warming.start()
+    assert started == [[sys.executable, "-m", "burlab.warm", "--idle"]]
+    for reason in (file, file.with_suffix(".failed")):
+        reason.write_text("")
+        warming.start()
+        assert len(started) == 1
+        assert "files deleted" in warming.clear()
+        assert not reason.exists()
+    monkeypatch.setenv("BURLAB_CACHE", "off")
+    warming.start()
+    assert len(started) == 1
+
+
+def test_a_session_that_compiles_fills_it_at_its_end(tmp_path: Path):
+    """The process that does it waits for the lock that this test holds, and ends with the test."""
+    session = (
+        "import subprocess, numpy as np, burlab as bl\n"
+        "popen = subprocess.Popen\n"
+        "subprocess.Popen = lambda command, **options: print(*command[1:]) or popen(['true'])\n"
+        "bl.grad(np.tanh)(0.0)"
+    )
+    assert ask(session, tmp_path) == "-m burlab.warm --idle"
+    assert ask(session.replace("bl.grad(np.tanh)(0.0)", "bl.grad"), tmp_path) == ""
+
+
+def test_state_of_headers_is_one_in_a_process(root: Path):
+    """A function that comes from the shelf and from Cling is there twice, and what is static in it too."""
+    state = re.compile(r"\s+(static|thread_local)\s+(?!const\b|constexpr\b)[^(]*(=|;|\{)")
+    found = {
+        (file.name, line.strip())
+        for file in (root / "cpp" / "burlab").rglob("*.hpp")
+        for line in file.read_text().splitlines()
+        if state.match(re.sub(r"\[.*?\]", "", line))
+    }
+    assert found == {
+        ("halt.hpp", "thread_local Halt halt;"),  # reached through a variable
+        ("tools.hpp", "static PyMethodDef methods[std::size(tools)];"),  # and these of functions that are called once
+        ("value_type.hpp", 'static PyGetSetDef attributes[] = {{"data", get_number, set_number, nullptr, nullptr},'),
+        ("value_type.hpp", "static PyMethodDef methods[] = {"),
+        ("value_type.hpp", "static PyMemberDef members[] = {"),
+    }
