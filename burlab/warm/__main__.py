@@ -8,13 +8,14 @@ from burlab.errors import BurlabError
 
 def main() -> int:
     """Fill it and say where it is, or why it cannot be; the exit code."""
-    if "--idle" in sys.argv[1:]:
+    idle = "--idle" in sys.argv[1:]
+    if idle:
         os.nice(19)
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     from .fill import fill
 
     try:
-        sys.stdout.write(f"{fill()}\n")
+        sys.stdout.write(f"{fill(wait=not idle)}\n")
     except BurlabError as error:
         sys.stderr.write(f"burlab: {error}\n")
         return 1

@@ -21,11 +21,11 @@ from .programs import programs
 _KEPT = 8  # files: of other versions of burlab, machines, compilers
 
 
-def fill() -> Path:
+def fill(wait: bool = True) -> Path:
     """Make the file of this machine, compiler and burlab, where it is not there yet, and give its place.
 
-    For a process of its own: it compiles everything anew. Raises ConfigurationError where none is kept or can be made,
-    FileError where it cannot be written.
+    For a process of its own: it compiles everything anew. wait: for another that does it already. Raises
+    ConfigurationError where none is kept, can be made or be written.
     """
     file = shelf_file()
     if file is None:
@@ -33,7 +33,7 @@ def fill() -> Path:
     os.umask(0o077)  # others must not write what this user runs
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(file.parent):
+        with _alone(file.parent, wait):
             if not read_index(file):
                 _make(file)
     except OSError as error:
@@ -46,12 +46,12 @@ def fill() -> Path:
 
 
 @contextmanager
-def _alone(folder: Path) -> Generator[None]:
-    """While no other process fills this folder; the lock is gone when its process is."""
+def _alone(folder: Path, wait: bool) -> Generator[None]:
+    """While no other process fills this folder, or an OSError; the lock is gone when its process is."""
     import fcntl  # not on every system, as little as the shelf
 
     with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
 
 
