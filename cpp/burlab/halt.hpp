@@ -23,8 +23,8 @@ BURLAB_NOINLINE Halt& own_halt_of_thread() {
   return halt;
 }
 
-/// The Halt of this thread, which is its HaltScope's. Through a variable, since of a variable there is one in a process,
-/// while code that was compiled in another session brings copies of functions, and of what is static in them.
+/// The Halt of this thread, which is its HaltScope's. Through a variable, since of a variable there is one in a
+/// process, while code that was compiled in another session brings copies of functions, and of what is static in them.
 inline Halt& (*halt_of_thread)() = &own_halt_of_thread;
 
 /// Sets the Halt of this thread for as long as the scope lasts.
