@@ -60,7 +60,7 @@ class GraphReader:
         self._known: dict[str, Kernels] = {}
 
     def graph(self, name: str, inputs: Specs, outputs: Specs | None = None, answered: bool = False) -> Graph:
-        """A graph, which must have these inputs, and at least these outputs.
+        """A graph, which must have these inputs and, where they are given, these outputs: C++ has room for no others.
 
         answered: whether its last input is the address of who answers its questions.
         """
@@ -71,8 +71,8 @@ class GraphReader:
         except (GraphError, UnicodeDecodeError) as error:
             raise FileError(f"the graph {name} cannot be read: {error}") from error
         found = [(node.shape, node.dtype) for node in graph.inputs]
-        given = [(node.shape, node.dtype) for node in graph.outputs][: len(outputs or [])]
-        if found != inputs or given != (outputs or []):
+        given = [(node.shape, node.dtype) for node in graph.outputs]
+        if found != inputs or given != (given if outputs is None else outputs):
             raise FileError(f"the graph {name} takes {found} and gives {given}, expected {inputs} and {outputs}.")
         return graph
 

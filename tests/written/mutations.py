@@ -20,10 +20,14 @@ WORDS = [
     "leaf", "none", "os:_exit", "builtins:dict", "value", "grad", "uniform", "sequential", "listed", "nan",
     "0x1p-3", "inf",
 ]  # fmt: skip
+DTYPES = ["float64", "float32", "int64", "int32", "uint64", "bool"]
 NUMBERS = [
     0, 1, 2, 3, 7, 31, -1, -2, 64, 2**31 - 1, 2**31, 2**40 + 1, 2**53 + 1, 2**63 - 1, 2**63, 2**64, -(2**63), 10**30,
     0.5, -0.0, 1e308, float("nan"), float("inf"), float("-inf"), True, False, None,
 ]  # fmt: skip
+
+
+CHANGES = "payload payload word number number shape other near missing more everywhere everywhere labels".split()
 
 
 def _deep(depth: int) -> Any:
@@ -62,15 +66,61 @@ def mutated(document: Any, rng: random.Random) -> tuple[Any, str]:
     holder = changed
     for step in above:
         holder = holder[step]
-    what = rng.choice(["payload", "payload", "word", "number", "number", "shape", "other", "near", "missing", "more"])
+    kinds_of_changes = (
+        "payload payload word number number shape other near missing more everywhere everywhere labels".split()
+    )
+    what = rng.choice(kinds_of_changes)
     if what == "missing":
         del holder[key]
+    elif what == "everywhere":
+        return _everywhere(document, rng)
+    elif what == "labels":
+        payload = rng.choice(TEXTS)
+        return _labelled(document, payload), f"every label becomes {payload!r}"
     elif what == "more":
         _add(holder, key, rng)
     else:
         holder[key] = _value(what, holder[key], document, rng)
     now = "gone" if what == "missing" else repr(holder[key])[:200]
     return changed, f"{what} at {(*above, key)}: {now}"
+
+
+def _everywhere(document: Any, rng: random.Random) -> tuple[Any, str]:
+    """Every value that is equal to one of them replaced: a dtype, a size or an operation that may fit again."""
+    values: list[Any] = []
+    for path in places(document):
+        value = document
+        for step in path:
+            value = value[step]
+        if path[-1] in ("op", "dtype") or (type(value) in (int, str) and rng.random() < 0.05):
+            values.append(value)
+    old = rng.choice(values)
+    alike = DTYPES if old in DTYPES else [value for value in values if type(value) is type(old)]
+    new = rng.choice([*alike, *alike, rng.choice(WORDS if type(old) is str else NUMBERS)])
+
+    def replaced(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: replaced(inner) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [replaced(inner) for inner in value]
+        return new if type(value) is type(old) and value == old else value
+
+    return replaced(document), f"everywhere {old!r} becomes {new!r}"
+
+
+def _labelled(value: Any, payload: str) -> Any:
+    """Every text that means nothing to a computation replaced: files, scopes, names of arguments and functions."""
+    if isinstance(value, list):
+        return [_labelled(inner, payload) for inner in value]
+    if not isinstance(value, dict):
+        return value
+    new = {key: _labelled(inner, payload) for key, inner in value.items()}
+    new |= {key: payload for key in ("scope", "call") if key in value}
+    if value.get("origin"):
+        new["origin"] = [payload, 7]
+    if value.get("op") == "input":
+        new["params"] = payload
+    return new
 
 
 def _add(holder: Any, key: Any, rng: random.Random) -> None:
