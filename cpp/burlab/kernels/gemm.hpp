@@ -13,6 +13,7 @@ template <class T, int Bytes, int Rows, int Packets> struct Gemm {
   static constexpr Int kDepth = 128;  // rows of a panel, so that it stays in the nearest cache
   static constexpr Int kStream = 32;  // rows of b that are read side by side
   static constexpr Int kWide = 256;   // numbers apart, from which rows lie in different pages
+  static constexpr Int kShallow = Bytes == 64 ? 2 * Rows : 64;  // rows at once of a product that is not deep
 
   static BURLAB_WIDE Status run(const Int* descriptor, void* out, const void* left, const void* right,
                                 const void* const*) noexcept {
@@ -47,13 +48,21 @@ template <class T, int Bytes, int Rows, int Packets> struct Gemm {
  private:
   static BURLAB_INLINE void all_panels(const Contraction& d, const T* a, const T* b, T* c, bool adds, T* panel) {
     const Int some = rows_at_once(d);
+    alignas(64) T near[kDepth * kShallow];
+    Contraction part = d;
+    const bool gathers = is_shallow(d) && d.a_m == 1 && d.a_k > kWide;
+    if (gathers) part.a_k = some;
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < d.m; i += some, a += some * d.a_m, c += some * d.c_m) {
       const Int rows = d.m - i < some ? d.m - i : some;
       BURLAB_ONE_BY_ONE
+      for (Int k = 0; gathers && k < d.k; ++k)
+        std::memcpy(near + k * some, a + k * d.a_k, static_cast<std::size_t>(rows) * sizeof(T));
+      const T* const left = gathers ? near : a;
+      BURLAB_ONE_BY_ONE
       for (Int j = 0; j < d.n;) {
         const Int width = panel_width(d.n - j);
-        column_panel(d, a, b + j * d.b_n, c + j, rows, width, adds, panel);
+        column_panel(part, left, b + j * d.b_n, c + j, rows, width, adds, panel);
         j += width;
       }
     }
@@ -83,10 +92,13 @@ template <class T, int Bytes, int Rows, int Packets> struct Gemm {
     }
   }
 
+  /// Whether writing wide rows of c takes longest.
+  static BURLAB_INLINE bool is_shallow(const Contraction& d) { return d.b_n == 1 && d.k <= kDepth && d.n > kWide; }
+
   /// Rows for which all columns are computed before the next: so many that their part of a stays in the second cache.
-  /// Where depth is small, writing wide rows of c takes longest, and is done row by row.
+  /// Of a shallow product few; where registers are narrow, so many that copying their a, and b, pays.
   static BURLAB_INLINE Int rows_at_once(const Contraction& d) {
-    if (d.b_n == 1 && d.k <= kDepth && d.n > kWide) return 2 * Rows;
+    if (is_shallow(d)) return kShallow;
     const Int cached = (Int(1) << 20) / (d.k * static_cast<Int>(sizeof(T)) + 1) / Rows * Rows;
     return cached > 8 * Rows ? cached : 8 * Rows;
   }
