@@ -92,7 +92,7 @@ def _everywhere(document: Any, rng: random.Random) -> tuple[Any, str]:
         value = document
         for step in path:
             value = value[step]
-        if path[-1] in ("op", "dtype") or (type(value) in (int, str) and rng.random() < 0.05):
+        if path[-1] in ("op", "dtype") or (type(value) in (int, str) and (rng.random() < 0.05 or not values)):
             values.append(value)
     old = rng.choice(values)
     alike = DTYPES if old in DTYPES else [value for value in values if type(value) is type(old)]
