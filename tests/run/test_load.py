@@ -1,5 +1,7 @@
 """What is not exactly the file and the data of a run is refused before anything of it runs, with what to do."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -148,8 +150,46 @@ def drop(name):
     return apply
 
 
+def graph(part, change):
+    """What a change makes of the graph of a part of the recipe."""
+
+    def apply(document, arrays):
+        name = part(document["recipe"])
+        data = json.loads(arrays[name].tobytes())
+        change(data)
+        arrays[name] = np.frombuffer(json.dumps(data).encode(), np.uint8)
+
+    return apply
+
+
+def of_update(recipe):
+    return recipe["update"]
+
+
+def of_loss(recipe):
+    return recipe["loss"][0][0]
+
+
 WIDE = np.float64
 CHANGES = {
+    "a result of the update too many": graph(of_update, lambda g: g["outputs"].append(g["outputs"][0])),
+    "a result of the update too few": graph(of_update, lambda g: g["outputs"].pop()),
+    "a result of the loss too many": graph(of_loss, lambda g: g["outputs"].append(g["outputs"][0])),
+    "a gradient that is a value": graph(of_loss, lambda g: g["outputs"].pop()),
+    "a loss that is a validation": change("recipe", "loss", 0, 1, to=[1]),
+    "a graph of numbers": array("graph/0", np.zeros(3)),
+    "rows that are text": change("tables", "record", to=["2", 2]),
+    "a step that is a float": change("standing", "step", to=1.0),
+    "more steps than can be counted": change("standing", "done", to=2**64),
+    "memory beyond all bounds": change("recipe", "budgets", to=[2**64, 1]),
+    "a field too many": change("recipe", "more", to=1),
+    "a limit that is no number": change("recipe", "stop", "seconds", to="1e400; x"),
+    "hyperparameters of the same name": change("recipe", "hypers", to=["lr", "lr"]),
+    "a question that nobody asks": change("recipe", "questions", to=["anything"]),
+    "a question without an answer": change("recipe", "questions", to=["full_grad"]),
+    "an answer to nothing": change("recipe", "asked", to=[["os", 1, []]]),
+    "time that runs backwards": array("standing", [-1.0, 0.0, 0.0]),
+    "a cursor of three": array("standing", [0.0, 0.0]),
     "no recipe": change("recipe", to=None),
     "no document": change("tables", to={}),
     "a cursor outside": change("standing", "step", to=3),
