@@ -66,7 +66,7 @@ if TYPE_CHECKING:
         while_loop as while_loop,
     )
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 # Public name -> the module that defines it. One line per module, in the order of the layers.
 _HOME = {

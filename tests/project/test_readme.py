@@ -70,7 +70,7 @@ def test_number_of_test_functions(shown: dict[str, Any]):
 
 def test_every_tutorial_is_listed():
     notebooks = {f"notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb")}
-    assert set(re.findall(r"\]\((notebooks/[^)]+)\)", README)) == notebooks
+    assert set(re.findall(r"/blob/main/(notebooks/[^)]+)\)", README)) == notebooks
 
 
 def test_readme_keeps_its_promise_of_brevity():

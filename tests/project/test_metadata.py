@@ -1,0 +1,103 @@
+"""What PyPI shows of the wheel stands alone: links, pictures, versions, licences."""
+
+import importlib.metadata
+import re
+import tomllib
+from email.parser import Parser
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from packaging.requirements import Requirement
+
+import burlab
+
+HOME = "https://github.com/burlab/burlab"
+FOUND_IN = {
+    f"{HOME}/blob/main/": ".",
+    f"{HOME}/tree/main/": ".",
+    "https://raw.githubusercontent.com/burlab/burlab/main/": ".",
+    "https://mybinder.org/v2/gh/burlab/burlab/HEAD?labpath=": ".",
+}
+
+
+def project(root: Path) -> dict:
+    return tomllib.loads((root / "pyproject.toml").read_text())["project"]
+
+
+@pytest.fixture(scope="module")
+def shown(root: Path, tmp_path_factory: pytest.TempPathFactory):
+    """The metadata of the wheel that is built here."""
+    from hatchling.builders.wheel import WheelBuilder
+
+    (wheel,) = WheelBuilder(str(root)).build(directory=str(tmp_path_factory.mktemp("wheel")), versions=["standard"])
+    with ZipFile(wheel) as files:
+        (name,) = [name for name in files.namelist() if name.endswith(".dist-info/METADATA")]
+        return Parser().parsestr(files.read(name).decode())
+
+
+def targets(page: str) -> list[str]:
+    """Where the links and pictures of a Markdown page lead: inline ones and references."""
+    prose = re.sub(r"^```.*?^```", "", page, flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"\]\(([^)\s]+)\)", prose) + re.findall(r"^\[[^\]]+\]: (\S+)$", prose, re.MULTILINE)
+
+
+def test_every_link_of_the_page_is_absolute_and_leads_to_a_file_of_the_repository(shown, root: Path):
+    links = targets(shown.get_payload())
+    assert len(links) > 20
+    assert [link for link in links if not link.startswith("https://")] == []
+    for link in links:
+        for start, folder in FOUND_IN.items():
+            if link.startswith(start):
+                assert (root / folder / link.removeprefix(start)).exists(), link
+
+
+def test_every_reference_of_the_page_is_defined(shown):
+    page = shown.get_payload()
+    used = set(re.findall(r"\]\[([\w-]+)\]", page))
+    assert used == set(re.findall(r"^\[([\w-]+)\]: ", page, re.MULTILINE))
+
+
+def test_metadata_names_pythons_urls_and_what_the_core_needs(shown):
+    assert shown["Name"] == "burlab"
+    assert shown["License-Expression"] == "Apache-2.0"
+    assert shown.get_all("License-File") == ["LICENSE"]
+    assert shown["Description-Content-Type"] == "text/markdown"
+    urls = dict(line.split(", ") for line in shown.get_all("Project-URL"))
+    assert {"Homepage", "Documentation", "Source", "Issues", "Changelog"} == set(urls)
+    assert all(url.startswith(HOME) for url in urls.values())
+    plain = [line for line in shown.get_all("Requires-Dist") if "extra" not in line]
+    assert sorted(Requirement(line).name for line in plain) == ["cppyy", "numpy", "optree"]
+    assert {"lab", "plots", "files", "scipy", "data", "frames"} <= set(shown.get_all("Provides-Extra"))
+
+
+def test_the_version_is_one_and_its_changes_are_dated(shown, root: Path):
+    assert shown["Version"] == burlab.__version__
+    sections = re.findall(r"^## (.*)$", (root / "CHANGELOG.md").read_text(), re.MULTILINE)
+    dated = [section for section in sections if section != "Unreleased"]
+    assert dated
+    assert all(re.fullmatch(r"\d+\.\d+\.\d+, \d{4}-\d\d-\d\d", section) for section in dated)
+    if re.fullmatch(r"\d+\.\d+\.\d+", burlab.__version__):
+        assert dated[0].startswith(f"{burlab.__version__}, ")
+
+
+def test_licences_of_all_that_is_installed_are_named_and_true(root: Path):
+    page = (root / "docs" / "licences.md").read_text()
+    rows = {name.strip().lower(): row for *names, row in _rows(page) for name in names}
+    wanted = [*project(root)["dependencies"]]
+    for extra in ("lab", "plots", "files", "scipy", "data", "frames"):
+        wanted += project(root)["optional-dependencies"][extra]
+    names = {Requirement(line).name.lower() for line in wanted} - {"burlab"}
+    assert names <= set(rows), "docs/licences.md has a row for each"
+    assert set(rows) - names == {"cppyy-backend", "cpycppyy", "cppyy-cling", "typing_extensions"}
+    for name, licence in rows.items():
+        facts = importlib.metadata.metadata(name)
+        said = " ".join([facts["License-Expression"] or "", facts["License"] or "", *facts.get_all("Classifier", [])])
+        for word in re.findall(r"BSD|MIT|Apache|PSF|LGPL|NCSA", licence):
+            assert word in said, (name, word)
+
+
+def _rows(page: str) -> list[list[str]]:
+    """The names in a row of the table, and its licence."""
+    cells = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| ")][1:]
+    return [[*first.split(","), last] for first, _, last in cells]
