@@ -181,6 +181,7 @@ NUMBERS = [
         }.items()
         for n in ("a", 1.5, None, (), (0, "a"), True, {0}, np.array(0.5), {"x": 0})
     ),
+    Misuse("a returned tree that holds itself", lambda: bl.jit(lambda _: LOOP)(1.0), ArgumentError, "holds itself"),
     Misuse("argnums beyond the arguments", lambda: bl.grad(squares, 1)(X), ArgumentError, "needs that many"),
     Misuse("an axis that is not there", lambda: bl.grad(lambda x: np.sum(x, axis=4))(X), ShapeError, "line.*1 axis"),
     Misuse("a traced array times None", lambda: bl.grad(lambda x: x * None)(1.0), TraceError, "NoneType met a traced"),

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.graph.node import Node, native_dtype
-from burlab.graph.surroundings import guards, surroundings
+from burlab.graph.reach import readings
+from burlab.graph.surroundings import content_of, guards
 from burlab.graph.trace import Spec, Static, argument_names, specs_of, trace
 from burlab.runtime.gate import Guard
 from burlab.runtime.plain import as_array, is_numeric
@@ -95,9 +96,10 @@ class Function(Resident, Generic[P, R]):
     """A function of pytrees of arrays, run by compiled kernels; called with traced values it adds to their graph.
 
     rule: what is traced. The second call with the same shapes compiles nothing. What the function reads from around it
-    (globals, closures, helper functions) belongs to the program: where that has changed, another kernel is compiled. A
-    change inside of a large array or of an object that it captured is not seen: pass such things as arguments. reads:
-    the functions whose surroundings count.
+    (globals, closures, helper functions, arrays of any size, attributes of objects, classes and modules) belongs to the
+    program: where that has changed, another kernel is compiled. Large arrays are looked through at each call, at the
+    speed of memory; one that is read-only (x.flags.writeable = False) is not. reads: the functions whose surroundings
+    count.
     """
 
     # What a call looks up: first `_find`, then, as soon as two calls in a row are alike, the gate of their kernel.
@@ -131,9 +133,8 @@ class Function(Resident, Generic[P, R]):
         if any(type(leaf) is Node for leaf in leaves):
             return self._rule(*args, **kwargs)
         specs = specs_of(leaves, lambda: argument_names(self, args, kwargs))
-        watched = guards(self.__burlab_reads__) if self._last else None  # before what they guard is read
-        around = surroundings(self.__burlab_reads__)
-        key = (structure, *specs, *around)
+        around = readings(self.__burlab_reads__)
+        key = (structure, *specs, *content_of(around))
         program = self._programs.get(key)
         if program is None:
             traced = trace(self._rule, args, kwargs, like=self)
@@ -141,7 +142,7 @@ class Function(Resident, Generic[P, R]):
                 return self._rule(*args, **kwargs)
             positional = structure.children()[0]
             program = self._programs[key] = Program(build(traced.graph), specs, traced.result, positional)
-        elif program is self._last and not kwargs and watched is not None:
+        elif program is self._last and not kwargs and (watched := guards(around)) is not None:
             # `out` may be an argument of the function's own
             direct = program.direct(self._find, takes_out=False, watched=watched)
             self.__call__ = direct or self._find  # pyright: ignore[reportAttributeAccessIssue] - a slot, as above

@@ -1,23 +1,27 @@
-"""What a function reads from around itself: globals, closure cells, and what the functions that it calls read.
+"""What a function reads from around itself: globals, closure cells, attributes, and what the functions it calls read.
 
 A trace freezes these values into its graph, so a changed one needs another trace. In a notebook that is every day: a
-constant is changed in one cell, a helper function is defined again in another.
+constant is changed in one cell, a helper function is defined again in another, an array is filled anew, a layer's scale
+is set.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import is_dataclass
-from functools import lru_cache, partial
-from types import CodeType, FunctionType, MethodType, ModuleType
-from typing import Any, NamedTuple, cast
+import ctypes
+import math
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from types import ModuleType
+from typing import Any, cast
 
 import numpy as np
 
-from burlab.runtime.gate import Guard
+from burlab.runtime.doors import doors
+from burlab.runtime.gate import Guard, Where
 
-_LIBRARIES = ("numpy", "burlab", "scipy", "builtins", "math")
+from .reach import ITEMS, Reading, is_called, is_object, readings
+
 _NUMBERS = (int, float, bool, str, bytes, complex, type(None))
-_SMALL = 1024  # elements: smaller arrays are compared by content, larger ones by identity
-_MANY = 64  # items: smaller tuples, lists and dicts are looked into
+_SMALL = 1024  # elements: of smaller arrays all bytes are kept, of larger ones a fingerprint
+_MOST = 1000  # guards: with more, the gate does not answer alone
 
 
 class Same:
@@ -35,136 +39,133 @@ class Same:
         return id(self.value)
 
 
-class Reading(NamedTuple):
-    """A value that a function reads, and where from: a dictionary and key, a closure cell, or None if it is fixed."""
-
-    container: Any
-    key: str | None
-    value: Any
-
-
 def surroundings(functions: Iterable[Callable[..., Any]]) -> tuple[Any, ...]:
     """The values that functions read from around themselves now: hashable, empty where they read libraries only.
 
-    Numbers, strings, arrays of up to 1,024 elements, and short tuples, lists and dicts of them count by content, all
-    else by identity: a change inside of a large array or of an object is not seen.
+    Numbers, strings, arrays of any size, the items of tuples, lists, dicts and sets, the attributes of objects, classes
+    and modules of the user's count by content. Arrays that nobody can write to, and what burlab cannot look into, count
+    by identity.
 
     >>> scale = 2.0
     >>> surroundings([lambda x: scale * x])
-    ((<class 'float'>, 2.0),)
+    ((<class 'float'>, 2.0, 1.0),)
     """
-    found: list[Any] = []
-    for reading in _readings(functions):
-        _note(reading.value, found)
-    return tuple(found)
+    return content_of(readings(functions))
 
 
-def guards(functions: Iterable[Callable[..., Any]]) -> list[Guard] | None:
-    """What must be unchanged for `surroundings` to be equal, as the gate can check it; None where it cannot.
+def content_of(found: Sequence[Reading]) -> tuple[Any, ...]:
+    """The content of what was read, hashable."""
+    return tuple(content for reading in found if (content := _content(reading)) is not None)
 
-    It asks for the same objects where `surroundings` asks for equal ones, and cannot look into lists and dictionaries.
+
+def guards(found: Sequence[Reading]) -> list[Guard] | None:
+    """What must be unchanged for the content to be equal, as the gate can check it; None where it cannot.
+
+    It asks for the same objects where `content_of` asks for equal ones.
     """
-    result: list[Guard] = []
-    for reading in _readings(functions):
-        if not _guard(reading, result):
-            return None
-    return result
+    result = [_guard(r) for r in found if isinstance(r.value, ITEMS) or _content(r) is not None]
+    return None if None in result or len(result) > _MOST else cast("list[Guard]", result)
 
 
-def _guard(reading: Reading, result: list[Guard]) -> bool:
-    found: list[Any] = []
-    _note(reading.value, found)
-    if not found:
-        return True
-    value, kind = reading.value, cast("type[Any]", type(reading.value))
-    content = None
-    if issubclass(kind, np.ndarray) and not isinstance(found[0], Same):
-        if not value.flags.c_contiguous:
-            return False
-        content = value.tobytes()
-    elif kind in (list, dict) or (
-        kind is tuple and not all(_guard(Reading(None, None, item), result) for item in value)
-    ):
-        return False
-    result.append(Guard(*reading, content))
-    return True
+def _content(reading: Reading) -> Any:
+    """What of a reading counts; None for what belongs to a library, and for what is looked into item by item."""
+    value = reading.value
+    kind = cast("type[Any]", type(value))
+    if reading.size >= 0:
+        return _extent(reading.container)
+    if is_called(value):
+        return Same(value)
+    if kind is float:
+        return kind, value, math.copysign(1.0, value)  # -0.0 == 0.0
+    if kind in _NUMBERS:
+        return kind, value
+    if isinstance(value, np.generic):
+        return kind, value.tobytes()
+    array = _as_array(value)
+    if array is not None:
+        return _array(array)
+    if isinstance(value, (type, ModuleType)):
+        return Same(value)
+    return Same(value) if kind not in ITEMS and is_object(value) else None
 
 
-def _readings(functions: Iterable[Callable[..., Any]]) -> Iterator[Reading]:
-    """Everything that functions, and the functions that they call, read from around themselves."""
-    seen: set[int] = set()
-    waiting = list(functions)
-    while waiting:
-        f = waiting.pop()
-        reads = getattr(f, "__burlab_reads__", None)
-        if reads is not None:  # a transform of other functions
-            waiting.extend(reads)
-        elif id(f) not in seen:
-            seen.add(id(f))
-            for reading in _read_by(f):
-                yield reading
-                waiting.extend(_called(reading.value))
+def _extent(container: Any) -> Any:
+    """A container but for its items: of a dictionary the keys; a set whole, for its items have no place."""
+    if isinstance(container, dict):
+        return dict, tuple(cast("dict[Any, Any]", container))
+    if isinstance(container, (set, frozenset)):
+        return type(cast("Any", container)), frozenset(cast("set[Any]", container))
+    return type(container), len(container)
 
 
-def _read_by(f: Any) -> list[Reading]:
-    """What one function can reach by name."""
-    if isinstance(f, MethodType):
-        return [Reading(None, None, f.__func__), Reading(None, None, f.__self__)]
-    if isinstance(f, partial):
-        whole = cast("partial[Any]", f)
-        return [Reading(None, None, part) for part in (whole.func, whole.args, whole.keywords)]
-    if not isinstance(f, FunctionType):  # an object with __call__
-        call, own = type(f).__call__, cast("dict[str, Any]", getattr(f, "__dict__", {}))
-        if not isinstance(call, FunctionType):
-            return []
-        # The dictionary too, which no guard can look into: an attribute may be added that hides one of the class.
-        return [Reading(None, None, part) for part in (call, own, *own.values())]
-    found = [Reading(f.__globals__, name, f.__globals__[name]) for name in _names(f.__code__) if name in f.__globals__]
-    for cell in f.__closure__ or ():
+def _as_array(value: Any) -> "np.ndarray[Any, Any] | None":
+    """The numbers of an array, of another library's too, where it lends them without a copy."""
+    if not isinstance(value, np.ndarray):
         try:
-            found.append(Reading(cell, None, cell.cell_contents))
-        except ValueError:  # not filled yet
-            continue
-    return found
+            value = np.asarray(value) if hasattr(value, "__array__") and not isinstance(value, type) else None
+        except Exception:
+            return None
+    if value is None or cast("Any", value).dtype.hasobject:
+        return None
+    return cast("np.ndarray[Any, Any]", value)
 
 
-@lru_cache(maxsize=4096)
-def _names(code: CodeType) -> tuple[str, ...]:
-    """All names that a function and those defined inside of it look up."""
-    inner = [name for part in code.co_consts if isinstance(part, CodeType) for name in _names(part)]
-    return tuple(dict.fromkeys((*code.co_names, *inner)))
+def _array(array: "np.ndarray[Any, Any]") -> Any:
+    if array.size <= _SMALL:
+        return array.shape, array.dtype, array.tobytes()
+    return array.shape, array.dtype, Same(array) if _is_constant(array) else fingerprint(array)
 
 
-def _called(value: Any) -> list[Any]:
-    """The functions in a value whose own surroundings count."""
-    kind = cast("type[Any]", type(value))
-    if kind in (tuple, list, dict) and len(value) <= _MANY:
-        return [f for item in (value.values() if kind is dict else value) for f in _called(item)]
-    if issubclass(kind, (ModuleType, type, np.ufunc)):
-        return []
-    is_ours = _is_ours(value) and issubclass(kind, (FunctionType, MethodType, partial))
-    return [value] if is_ours or hasattr(value, "__burlab_reads__") else []
+def _is_constant(array: "np.ndarray[Any, Any]") -> bool:
+    """Whether no array can write into this memory."""
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        if cast("np.ndarray[Any, Any]", base).flags.writeable:
+            return False
+        base = cast("Any", base).base
+    return base is None or isinstance(base, bytes)
 
 
-def _is_ours(value: Any) -> bool:
-    return not str(getattr(value, "__module__", "")).startswith(_LIBRARIES)
+def fingerprint(array: "np.ndarray[Any, Any]") -> int:
+    """64 bits of the numbers in an array, which change with them."""
+    whole = np.ascontiguousarray(array)
+    return int(_fingerprint()(whole.ctypes.data, whole.nbytes))
 
 
-def _note(value: Any, found: list[Any]) -> None:
-    """Add what of a value counts: something hashable, nothing for what belongs to a library."""
-    kind = cast("type[Any]", type(value))
-    if issubclass(kind, (ModuleType, type, np.ufunc)):
-        return
-    if _called(value) and kind not in (tuple, list, dict):
-        found.append(Same(value))
-    elif kind in _NUMBERS or issubclass(kind, np.generic):
-        found.append((kind, value))
-    elif issubclass(kind, np.ndarray):
-        small = value.size <= _SMALL and value.dtype != object
-        found.append((value.shape, value.dtype, value.tobytes()) if small else Same(value))
-    elif kind in (tuple, list, dict) and len(value) <= _MANY:
-        found.append((kind, tuple(value) if kind is dict else len(value)))
-        for item in value.values() if kind is dict else value:
-            _note(item, found)
-    elif _is_ours(value) or is_dataclass(value):  # a layer, an optimizer: of the library, but filled by the user
-        found.append(Same(value))
+@cache
+def _fingerprint() -> Callable[[int, int], int]:
+    signature = ctypes.c_uint64, ctypes.c_void_p, ctypes.c_int64
+    return doors("burlab/numbers/fingerprint.hpp", "burlab", {"fingerprint": signature})["fingerprint"]
+
+
+def _guard(reading: Reading) -> Guard | None:
+    container, key, value, size = reading
+    if size >= 0:
+        looked_up = not isinstance(container, (set, frozenset))
+        return Guard(Where.LENGTH, container, None, None, size=size) if looked_up else None
+    where = _where(reading)
+    if not isinstance(value, np.ndarray):
+        foreign = _as_array(value) is not None and not isinstance(value, np.generic)
+        return None if where is None or foreign else Guard(where, container, key, value)
+    array = cast("np.ndarray[Any, Any]", value)
+    if where is None or not array.flags.c_contiguous:
+        return None
+    if array.dtype.hasobject or (array.size > _SMALL and _is_constant(array)):
+        return Guard(where, container, key, array)
+    if array.size <= _SMALL:
+        return Guard(where, container, key, array, content=array.tobytes(), size=array.nbytes)
+    return Guard(where, container, key, array, digest=fingerprint(array), size=array.nbytes)
+
+
+def _where(reading: Reading) -> Where | None:
+    """How the gate looks the value up again, if it can."""
+    container, key, value = reading[:3]
+    if container is None:
+        return Where.FIXED
+    if isinstance(container, dict):
+        return Where.ENTRY
+    if isinstance(container, (list, tuple)) and isinstance(key, int):
+        return Where.ITEM
+    if key is None:
+        return Where.CELL
+    return Where.ATTRIBUTE if getattr(cast("Any", container), key, None) is value else None

@@ -7,6 +7,7 @@ function: about 100 ns. What does not pass comes here, is converted or explained
 import ctypes
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import cache
 from typing import Any, NamedTuple, cast
 
@@ -58,17 +59,31 @@ class Face(NamedTuple):
     outputs: Sequence[ArraySpec]
 
 
+class Where(IntEnum):
+    """How a guarded value is looked up. Mirrored by `gate.hpp`."""
+
+    FIXED = 0  # it cannot change
+    ENTRY = 1  # of a dictionary, by its key
+    CELL = 2  # of a closure
+    ITEM = 3  # of a list or tuple, by its place
+    ATTRIBUTE = 4  # of an object or class
+    LENGTH = 5  # no value: the container must have as many items as `size`
+
+
 class Guard(NamedTuple):
     """Something read from outside of a kernel's arguments, which must be unchanged for the gate to answer.
 
-    container: the dictionary (then `key` is its key) or the closure cell that held `value`, None for what cannot
-    change. content: the bytes of an array that must also hold the same numbers.
+    where: how `value` is found in `container`. Of an array that must also hold the same numbers: content, its bytes, or
+    digest, a fingerprint of them; size: their number.
     """
 
+    where: Where
     container: Any
-    key: str | None
+    key: Any
     value: Any
     content: bytes | None = None
+    digest: int = 0
+    size: int = 0
 
 
 class _Port(ctypes.Structure):
@@ -114,7 +129,9 @@ class _Guard(ctypes.Structure):
         ("key", ctypes.c_void_p),
         ("value", ctypes.c_void_p),
         ("content", ctypes.c_void_p),
-        ("nbytes", ctypes.c_ssize_t),
+        ("digest", ctypes.c_uint64),
+        ("size", ctypes.c_ssize_t),
+        ("where", ctypes.c_ssize_t),
     )
 
 
@@ -234,10 +251,9 @@ def make_callable(
 
 
 def _watch(guard: Guard) -> _Guard:
-    key = None if guard.key is None else id(guard.key)
     content = None if guard.content is None else ctypes.cast(ctypes.c_char_p(guard.content), ctypes.c_void_p).value
-    container = None if guard.container is None else id(guard.container)
-    return _Guard(container, key, id(guard.value), content, len(guard.content or b""))
+    container, key = (None if x is None else id(x) for x in (guard.container, guard.key))
+    return _Guard(container, key, id(guard.value), content, guard.digest, guard.size, int(guard.where))
 
 
 def flat(count: int) -> bytes:

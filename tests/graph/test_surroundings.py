@@ -1,10 +1,16 @@
 """What a function reads from around itself is part of its program: change it, and the derivative changes."""
 
+import collections
+import types
+from typing import Any, NamedTuple
+
 import numpy as np
+import pandas as pd
 import pytest
+import torch
 
 import burlab as bl
-from burlab.graph.surroundings import surroundings
+from burlab.graph.surroundings import fingerprint, surroundings
 
 RATE = 1.0
 WEIGHTS = np.array([1.0, 2.0])
@@ -44,6 +50,133 @@ def test_a_changed_global_array_table_or_helper_counts(monkeypatch, of):
     np.testing.assert_array_equal(np.ravel(gradient(x)), 3 * here["WEIGHTS"])
     monkeypatch.setitem(here, "helper", lambda x: 10.0 * x)
     np.testing.assert_array_equal(np.ravel(gradient(x)), 15 * here["WEIGHTS"])
+
+
+class Settings:
+    """A class that is never instantiated."""
+
+    rate = 1.0
+
+
+class Slotted:
+    """Attributes without a dictionary."""
+
+    __slots__ = ("rate",)
+
+
+class Held:
+    """An object in an object, a property, and a method that reads a global."""
+
+    def __init__(self) -> None:
+        self.inner = Slotted()
+        self.inner.rate = 1.0
+
+    @property
+    def rate(self):
+        return self.inner.rate
+
+    def scaled(self, x):
+        return x * (RATES["held"] if self.inner else 0.0)
+
+
+class Named(NamedTuple):
+    """A tuple with names."""
+
+    weights: Any
+
+
+RATES = {"held": 1.0}
+MODULE = types.ModuleType("settings")
+MODULE.rate = 1.0  # type: ignore[attr-defined]
+LARGE, TWO = np.ones(3000), np.ones((60, 60))
+NAMESPACE = types.SimpleNamespace(rate=1.0, other=types.SimpleNamespace(rate=1.0))
+SLOTTED, HELD = Slotted(), Held()
+SLOTTED.rate = 1.0
+LONG, SET, FOUND = [1.0] * 500, {1.0}, collections.defaultdict(float, a=1.0)
+LAYER = bl.nn.Linear(60, 60, key=bl.random.key(0), dtype=np.float64)
+LAYER.weight[0, 0] = 1.0
+TUPLE = Named(np.ones(2000))
+TENSOR, FRAME = torch.ones(2000), pd.DataFrame({"a": np.ones(2000)})
+ZERO = [0.0]
+
+
+def default(x, weights=LARGE):
+    return x * weights[7]
+
+
+# What is read, and how it is changed.
+CHANGES = {
+    "a large array": (lambda x: x * LARGE[7], lambda v: LARGE.__setitem__(7, v)),
+    "a sum of a large array": (lambda x: x * (np.sum(TWO) - 3599.0), lambda v: TWO.__setitem__((59, 59), v)),
+    "an attribute": (lambda x: x * NAMESPACE.rate, lambda v: setattr(NAMESPACE, "rate", v)),
+    "an attribute of an attribute": (lambda x: x * NAMESPACE.other.rate, lambda v: setattr(NAMESPACE.other, "rate", v)),
+    "an attribute by its name": (lambda x: x * NAMESPACE.rate, lambda v: setattr(NAMESPACE, "rate", v)),
+    "an attribute of a class": (lambda x: x * Settings.rate, lambda v: setattr(Settings, "rate", v)),
+    "an attribute of a module": (lambda x: x * MODULE.rate, lambda v: setattr(MODULE, "rate", v)),
+    "a slot": (lambda x: x * SLOTTED.rate, lambda v: setattr(SLOTTED, "rate", v)),
+    "a property": (lambda x: x * HELD.rate, lambda v: setattr(HELD.inner, "rate", v)),
+    "what a method reads": (lambda x: 1.0 * HELD.scaled(x), lambda v: RATES.__setitem__("held", v)),
+    "a long list": (lambda x: x * LONG[400], lambda v: LONG.__setitem__(400, v)),
+    "a set": (lambda x: x * max(SET), lambda v: (SET.clear(), SET.add(v))),
+    "a dictionary with a default": (lambda x: x * FOUND["a"], lambda v: FOUND.__setitem__("a", v)),
+    "a weight of a layer": (lambda x: x * LAYER.weight[0, 0], lambda v: LAYER.weight.__setitem__((0, 0), v)),
+    "an array in a named tuple": (lambda x: x * TUPLE.weights[3], lambda v: TUPLE.weights.__setitem__(3, v)),
+    "a default of an argument": (default, lambda v: LARGE.__setitem__(7, v)),
+    "a tensor": (lambda x: x * TENSOR[9].item(), lambda v: TENSOR.__setitem__(9, v)),
+    "a frame": (lambda x: x * FRAME["a"].iloc[4], lambda v: FRAME.__setitem__("a", np.full(2000, v))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("of", [bl.grad, lambda f: bl.grad(lambda x: f(x["x"]))], ids=["number", "tree"])
+def test_a_change_is_seen_whatever_holds_it(name, of):
+    f, change = CHANGES[name]
+    gradient = of(f)
+    x = 1.0 if of is bl.grad else {"x": 1.0}
+    for value in (1.0, 5.0, 1.0):
+        change(value)
+        for _ in range(4):  # the first calls are Python's, the later ones the gate's
+            result = gradient(x)
+            assert float(result if of is bl.grad else result["x"]) == value
+
+
+def test_the_sign_of_zero_counts():
+    inverse = bl.jit(lambda x: x / np.float64(ZERO[0]))
+    with np.errstate(divide="ignore"):
+        assert inverse(1.0) == np.inf
+        ZERO[0] = -0.0
+        assert inverse(1.0) == -np.inf
+
+
+def test_an_array_that_nobody_can_write_to_is_not_looked_through():
+    frozen = np.arange(5000.0)
+    frozen.flags.writeable = False
+    (reading,) = surroundings([lambda x: x * frozen[3]])
+    assert any(getattr(part, "value", None) is frozen for part in reading)
+    view = np.arange(5000.0)[:]
+    view.flags.writeable = False  # but not what it is a view of
+    (reading,) = surroundings([lambda x: x * view[3]])
+    assert not any(hasattr(part, "value") for part in reading)
+
+
+def test_what_holds_itself_has_surroundings():
+    loop: list[Any] = [1.0]
+    loop.append(loop)
+    assert float(bl.grad(lambda x: x * loop[0])(1.0)) == 1.0
+
+
+@pytest.mark.parametrize("size", [1, 7, 8, 63, 64, 65, 1000, 4097])
+def test_a_fingerprint_differs_where_one_byte_does(size):
+    array = np.random.default_rng(size).integers(0, 256, size, np.uint8)
+    before = fingerprint(array)
+    for place in {0, size // 2, size - 1}:
+        for bit in (1, 128):
+            array[place] ^= bit
+            assert fingerprint(array) != before
+            array[place] ^= bit
+    assert fingerprint(array) == before
+    assert fingerprint(array[::-1]) != before or size == 1
+    assert fingerprint(np.append(array, np.uint8(0))) != before
 
 
 def test_a_small_array_changed_in_place_counts():

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "../abi.hpp"
+#include "../numbers/fingerprint.hpp"
 #include "signals.hpp"
 
 BURLAB_BEGIN
@@ -23,13 +24,17 @@ struct Port {
   void* cell;            // where that element lies
 };
 
+/// How a guarded value is looked up; Length: not at all, but the container must have `size` items.
+enum Where : Size { Fixed, Entry, Cell, Item, Attribute, Length };
+
 /// Something that the traced function read from around itself, and that must still be the same object.
 /// Mirrored by `burlab/runtime/gate.py`.
 struct Guard {
-  Object *container, *key,
-      *value;           // a dictionary and its key; a closure cell (key nullptr); nullptr: the value is fixed
-  const void* content;  // of an array that must also hold the same bytes, else nullptr
-  Size nbytes;
+  Object *container, *key, *value;
+  const void* content;   // of an array that must also hold the same bytes, else nullptr
+  std::uint64_t digest;  // or the same fingerprint, else 0
+  Size size;             // of these bytes, or of a container
+  Size where;
 };
 
 /// A kernel and its ports. One for each callable.
@@ -93,16 +98,24 @@ BURLAB_NOINLINE bool is_alone(const Gate& gate, void* const* at, Size k) {
 
 /// Whether a guard's value is where it was, and as it was.
 BURLAB_NOINLINE bool is_unchanged(const Guard& guard) {
-  if (guard.container != nullptr) {
-    Object* now = guard.key != nullptr ? dict_item(guard.container, guard.key) : cell_contents(guard.container);
-    if (guard.key == nullptr) decrease(now);  // the cell still has it
-    if (now != guard.value) return false;
+  if (guard.where == Length) return object_size(guard.container) == guard.size;
+  Object* now = guard.value;
+  if (guard.where == Entry) {
+    now = dict_item(guard.container, guard.key);
+  } else if (guard.where != Fixed) {
+    now = guard.where == Cell   ? cell_contents(guard.container)
+          : guard.where == Item ? get_item(guard.container, guard.key)
+                                : get_attribute(guard.container, guard.key);
+    decrease(now);  // if it is the value, the guard keeps it
   }
-  if (guard.content == nullptr) return true;
+  if (now != guard.value) return false;
+  if (guard.content == nullptr && guard.digest == 0) return true;
   Buffer buffer;
   if (get_buffer(guard.value, &buffer, Contiguous) != 0) return false;
-  const bool same = buffer.nbytes == guard.nbytes &&
-                    std::memcmp(buffer.data, guard.content, static_cast<std::size_t>(guard.nbytes)) == 0;
+  const bool same =
+      buffer.nbytes == guard.size &&
+      (guard.digest != 0 ? fingerprint(buffer.data, buffer.nbytes) == guard.digest
+                         : std::memcmp(buffer.data, guard.content, static_cast<std::size_t>(guard.size)) == 0);
   release(&buffer);
   return same;
 }

@@ -42,8 +42,11 @@ int set_tuple_item(Object* tuple, Size k, Object* item) __asm__("PyTuple_SetItem
 Object* sequence_item(Object* sequence, Size k) __asm__("PySequence_GetItem");       // a new reference
 int compare(Object* text, const char* ascii) __asm__("PyUnicode_CompareWithASCIIString");
 Object* call(Object* callable, Object* const* args, std::size_t count, Object* names) __asm__("PyObject_Vectorcall");
-Object* dict_item(Object* dict, Object* key) __asm__("PyDict_GetItem");  // borrowed, nullptr where there is none
-Object* cell_contents(Object* cell) __asm__("PyCell_Get");               // a new reference, nullptr where it is empty
+Object* dict_item(Object* dict, Object* key) __asm__("PyDict_GetItem");        // borrowed, nullptr where there is none
+Object* get_item(Object* container, Object* key) __asm__("PyObject_GetItem");  // new references, nullptr and
+Object* get_attribute(Object* object, Object* name) __asm__("PyObject_GetAttr");  // an error where there is none
+Size object_size(Object* container) __asm__("PyObject_Size");                     // -1 and an error where it has none
+Object* cell_contents(Object* cell) __asm__("PyCell_Get");  // a new reference, nullptr where it is empty
 void clear_error() __asm__("PyErr_Clear");
 Object* error() __asm__("PyErr_Occurred");          // borrowed, nullptr where none is set
 int check_signals() __asm__("PyErr_CheckSignals");  // -1 where a handler raised
