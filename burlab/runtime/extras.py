@@ -1,17 +1,26 @@
 """Packages that only some uses need: imported when first used; the error names the install where one is absent."""
 
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 from burlab.errors import ConfigurationError
 
+# What a package imports at once, and needs for little: plotly asks nbformat for its version when a figure is shown
+# without a widget, and nbformat's import of JSON schemas reads a grammar of web addresses for seconds.
+_RARE = {"plotly": "nbformat"}
+
 
 def require(module: str, extra: str) -> Any:
     """Import a module of the extra `burlab[extra]`; ConfigurationError, with the command, where it is not installed."""
+    package = module.partition(".")[0]
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        package = module.partition(".")[0]
         if (error.name or "").partition(".")[0] != package:
             raise  # it is there, and broken
         raise ConfigurationError(
@@ -39,4 +48,33 @@ class _Late:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # what inspect and doctest ask of everything
             raise AttributeError(name)
-        return getattr(require(self._module, self._extra), name)
+        with postponed(_RARE.get(self._module.partition(".")[0])):  # modules import their parts when asked for them
+            return getattr(require(self._module, self._extra), name)
+
+
+@contextmanager
+def postponed(module: str | None) -> Generator[None]:
+    """Who imports a module meanwhile gets one that is imported when something of it is asked for.
+
+    >>> with postponed("antigravity"):
+    ...     import antigravity  # nothing happens
+    """
+    spec = find_spec(module) if module and module not in sys.modules else None
+    if spec is None:
+        yield
+        return
+    stand_in = _Postponed(spec.name)
+    stand_in.__spec__, stand_in.__path__ = spec, spec.submodule_search_locations or []
+    sys.modules[spec.name] = stand_in
+    try:
+        yield
+    finally:
+        if sys.modules.get(spec.name) is stand_in:  # all others import the module itself
+            del sys.modules[spec.name]
+
+
+class _Postponed(ModuleType):
+    def __getattr__(self, name: str) -> Any:
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(import_module(self.__name__), name)

@@ -77,7 +77,7 @@ def _run_a_function(dtype: Any) -> None:
         run = bl.minimize(rosenbrock, np.array([-1.2, 1.0], dtype), rule, steps=20, progress=False)
         run.seek(7)
         run.fork(lr=1e-4).step(3)
-        repr((run.history["value"], run.memory, run.profile()))
+        repr((run.history["value"], run.path, run.memory, run.profile()))
 
 
 def _run_a_sum(dtype: Any) -> None:

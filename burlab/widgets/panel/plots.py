@@ -4,9 +4,14 @@ import gzip
 import threading
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import plotly.graph_objects as go  # pyright: ignore[reportMissingTypeStubs] - plotly ships none
+from burlab.runtime.extras import late
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go  # pyright: ignore[reportMissingTypeStubs] - plotly ships none
+else:
+    go = late("plotly.graph_objects", "lab")
 
 _CURRENT = ("_widget_data", "_widget_layout")
 
