@@ -50,7 +50,7 @@ def on_arm(compiler: str, exe: Executable, arrays: Sequence[Any], folder: Path) 
 
 def assert_near(got: Array, wanted: Any, compiler: str, ulp: float = 8) -> None:
     """The same bits from clang; g++ contracts where it likes. ulp: of the largest number."""
-    if compiler == "clang++" and FUSED:
+    if compiler.startswith("clang++") and FUSED:
         assert got.tobytes() == np.asarray(wanted).tobytes()
     else:
         unit = np.spacing(np.max(np.abs(wanted))) if got.dtype.kind == "f" else 0
