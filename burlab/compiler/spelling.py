@@ -46,13 +46,8 @@ FORMULAS = {
     "cos'0": "-std::sin({0})",
     "tan": "std::tan({0})",
     "tan'0": "1 + {1} * {1}",
-    "arctan": "std::atan({0})",
     "arctan'0": "1 / (1 + {0} * {0})",
     "arctan2": "std::atan2({0}, {1})",
-    "sinh": "std::sinh({0})",
-    "sinh'0": "std::cosh({0})",
-    "cosh": "std::cosh({0})",
-    "cosh'0": "std::sinh({0})",
     "tanh'0": "1 - {1} * {1}",
     "relu": "{0} < 0 ? {T}(0) : {0}",
     "relu'0": "{1} > 0 ? {T}(1) : {T}(0)",
@@ -88,12 +83,19 @@ _FLOAT_ONLY = {  # integers have another rule, and are never nan
 
 
 # Operations that compute with polynomials of our own (`numbers/lane.hpp`), which become SIMD lanes as arithmetic does.
-OWN = {"exp", "expm1", "log", "log1p", "tanh", "erf", "erfc", "power", "sigmoid", "softplus", "gelu", "silu"}
+OWN = {
+    "exp", "expm1", "log", "log1p", "sinh", "cosh", "tanh", "arctan", "erf", "erfc", "power", "sigmoid", "softplus",
+    "gelu", "silu",
+}  # fmt: skip
+
+
+_OWN_IN_SINGLE = {"sin", "cos", "tan"}  # of float32 alone
 
 
 def is_own(n: Node) -> bool:
     """Whether our own functions compute a node: an operation of `OWN`, or a partial of one, on floats."""
-    return n.dtype.kind == "f" and n.op.partition("'")[0] in OWN
+    op = n.op.partition("'")[0]
+    return n.dtype.kind == "f" and (op in OWN or (op in _OWN_IN_SINGLE and n.itemsize == 4))
 
 
 def formula(n: Node) -> str | None:
@@ -104,7 +106,8 @@ def formula(n: Node) -> str | None:
         return f"burlab_sqrt{'f' if n.dtype.itemsize == 4 else ''}({{0}})"
     if n.dtype.kind == "f" and n.op in _FLOAT_ONLY:
         return _FLOAT_ONLY[n.op]
-    return FORMULAS.get(n.op)
+    text = FORMULAS.get(n.op)
+    return None if text is not None and "std::" in text and is_own(n) else text
 
 
 def is_arithmetic(n: Node) -> bool:

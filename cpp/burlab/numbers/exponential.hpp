@@ -20,14 +20,14 @@ BURLAB_CONSTEXPR double exp_rest(double r) {
                         q * ((2.755759149799172e-07 + 2.5113205627278545e-08 * r) + q * 2.0825824773814088e-09))));
 }
 
-/// e^(high + low), where low is small and high within what `exp` lets pass. 2^n comes in two factors, so that results
-/// that overflow or are denormal round once.
-template <class T> BURLAB_CONSTEXPR T exp_of_sum(T high, T low) {
+/// e^(high + low) / 2^halvings, where low is small and high within what `exp` lets pass. 2^n comes in two factors, so
+/// that results that overflow or are denormal round once.
+template <class T> BURLAB_CONSTEXPR T exp_of_sum(T high, T low, Bits<T> halvings = 0) {
   using R = Real<T>;
   const T shifted = high * R::kLog2E + R::kShift, n = shifted - R::kShift;
   const T r = (high - n * R::kLn2High) - (n * R::kLn2Low - low);
   const T p = T(1) + (r + r * r * exp_rest(r));
-  const Bits<T> k = __builtin_bit_cast(Bits<T>, shifted) - __builtin_bit_cast(Bits<T>, R::kShift);
+  const Bits<T> k = __builtin_bit_cast(Bits<T>, shifted) - __builtin_bit_cast(Bits<T>, R::kShift) - halvings;
   const Bits<T> half = ((k + 4096) >> 1) - 2048;
   const T first = __builtin_bit_cast(T, (half + R::kBias) << R::kMantissa);
   return p * first * __builtin_bit_cast(T, (k - half + R::kBias) << R::kMantissa);

@@ -3,10 +3,13 @@
 // SIMD code. A single number is served better by libm's tables: the eager gear uses doubles as they are.
 #include <cmath>
 
+#include "arc.hpp"
 #include "error_function.hpp"
+#include "hyperbolic.hpp"
 #include "logarithm.hpp"
 #include "mask.hpp"
 #include "power.hpp"
+#include "trigonometric.hpp"
 
 BURLAB_BEGIN
 namespace burlab {
@@ -39,7 +42,13 @@ BURLAB_LANE_UNARY(exp)
 BURLAB_LANE_UNARY(expm1)
 BURLAB_LANE_UNARY(log)
 BURLAB_LANE_UNARY(log1p)
+BURLAB_LANE_UNARY(sin)
+BURLAB_LANE_UNARY(cos)
+BURLAB_LANE_UNARY(tan)
+BURLAB_LANE_UNARY(sinh)
+BURLAB_LANE_UNARY(cosh)
 BURLAB_LANE_UNARY(tanh)
+BURLAB_LANE_UNARY(atan)
 BURLAB_LANE_UNARY(sigmoid)
 BURLAB_LANE_UNARY(erf)
 BURLAB_LANE_UNARY(erfc)
