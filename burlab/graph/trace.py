@@ -1,6 +1,7 @@
 """Tracing: a function of arrays is called once with nodes in their place, and what comes out is its graph."""
 
 import inspect
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Sequence
@@ -210,12 +211,17 @@ def _name(f: Callable[..., Any]) -> str:
     return getattr(f, "__name__", type(f).__name__)
 
 
+_FRESH = 623  # where NumPy's global generator stands before the first draw
+
+
 def _watched(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """Call f; warn where it drew random numbers, which the trace would freeze."""
-    generators = _generators(f)
+    absent = "numpy.random" not in sys.modules  # it takes 15 ms to import, and then nobody has a generator
+    generators = [] if absent else _generators(f)
     before, said = [_state(g) for g in generators], _active.frozen
     result = f(*args, **kwargs)
     drew = any(_state(g) != b for g, b in zip(generators, before, strict=True)) or _makes_generator(f)
+    drew |= absent and "numpy.random" in sys.modules and _state(np.random)[0] != _FRESH
     if drew and said == _active.frozen:
         _active.frozen += 1
         code = getattr(f, "__code__", None)

@@ -36,7 +36,7 @@ def check_grads(
     _check(f, primals, order, rtol or default, atol or default, rng, 2e-2 if single else 1e-3)
 
 
-def _check(f: Any, args: Any, order: int, rtol: float, atol: float, rng: np.random.Generator, step: float) -> None:
+def _check(f: Any, args: Any, order: int, rtol: float, atol: float, rng: "np.random.Generator", step: float) -> None:
     leaves, structure = tree.flatten(args)
     direction = tree.unflatten(structure, [_like(leaf, rng) for leaf in leaves])
     _, pushed = jvp(f, args, direction)
@@ -60,7 +60,7 @@ def _check(f: Any, args: Any, order: int, rtol: float, atol: float, rng: np.rand
         _check(reverse, args, order - 1, rtol, atol, rng, step)
 
 
-def _like(leaf: Any, rng: np.random.Generator) -> Any:
+def _like(leaf: Any, rng: "np.random.Generator") -> Any:
     array = np.asarray(leaf)
     sample = rng.normal(size=array.shape).astype(array.dtype)
     return float(sample) if type(leaf) is float else sample

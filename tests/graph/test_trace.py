@@ -1,5 +1,7 @@
 """Tracing: what is traced and what is static, trees of arguments, origins and scopes, leaks, frozen random numbers."""
 
+import subprocess
+import sys
 import threading
 from collections import namedtuple
 from dataclasses import dataclass, field
@@ -297,6 +299,24 @@ def test_frozen_random_numbers_are_warned_of() -> None:
             trace(f, (X,))
     trace(lambda x: x + (GENERATOR is local), (X,))  # reaches one, draws nothing
     bl.jit(lambda x, k: x + bl.random.normal(k, 3))(X, bl.random.key(0))
+
+
+def test_the_first_draw_of_a_process_is_warned_of() -> None:
+    """NumPy's generators cost 15 ms to import: burlab leaves that to who draws."""
+    code = """
+import sys, warnings, numpy as np, burlab as bl
+warnings.simplefilter("error")
+bl.grad(lambda x: x * x)(1.0)
+assert "numpy.random" not in sys.modules
+def first(x): return x * np.random.{call}
+try: bl.grad(first)(1.0)
+except UserWarning as warning: print(warning)
+"""
+    for call, said in (("rand()", "first draws from np.random"), ("__name__.count('r')", "")):
+        command = [sys.executable, "-c", code.format(call=call)]
+        done = subprocess.run(command, text=True, capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith(said) if said else not done.stdout, call
 
 
 def test_frozen_random_numbers_are_warned_of_once_where_they_are_drawn() -> None:

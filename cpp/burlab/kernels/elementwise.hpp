@@ -2,7 +2,11 @@
 // Scalar operations over dense arrays, element by element. The compiled gear writes its own fused loops; these are the
 // replay gear's, one per operation and dtype, and for operations that are too long to be spelled into a loop.
 #include "../numbers/lane.hpp"
-#include "../ops/table.hpp"
+#include "../ops/activation.hpp"
+#include "../ops/arithmetic.hpp"
+#include "../ops/choice.hpp"
+#include "../ops/derivative.hpp"
+#include "../ops/transcendental.hpp"
 #include "kernel.hpp"
 
 BURLAB_BEGIN
