@@ -159,7 +159,7 @@ def test_bits_do_not_depend_on_what_stands_around(spec, depth, dtype):
     sizes = {"a": 19, "b": depth, "c": 70}
     a, b = (numbers(dtype, *(sizes[x] for x in term)) for term in (left, right))
     whole = results(lambda a, b: np.einsum(spec, a, b), a, b)[0]
-    for count in (1, 2, 8):
+    for count in (1, 2, 8, 24):
         part_a = a[:, :count] if left == "ba" else a[:count]
         part_b = b[:, :count] if right == "bc" else b[:count]
         for x, y in ((part_a, b), (a, part_b), (part_a, part_b)):
@@ -193,6 +193,7 @@ def test_nothing_behind_the_arrays_is_touched(spec, dtype, monkeypatch):
         (1, 3, 2),
         (3, 5, 4),
         (8, 70, 17),
+        (9, 7, 24),
         (9, 6, 33),
         (10, 81, 50),
         (17, 3, 81),

@@ -3,6 +3,7 @@
 // b[k, j], with c contiguous along j.
 #include "batch.hpp"
 #include "contraction.hpp"
+#include "halves.hpp"
 
 BURLAB_BEGIN
 namespace burlab::kernels {
@@ -10,9 +11,10 @@ namespace burlab::kernels {
 /// Bytes: of a register; Rows, Packets: of a whole block.
 template <class T, int Bytes, int Rows, int Packets> struct Gemm {
   static constexpr int W = Bytes / static_cast<int>(sizeof(T));
-  static constexpr Int kDepth = 128;  // rows of a panel, so that it stays in the nearest cache
-  static constexpr Int kStream = 32;  // rows of b that are read side by side
-  static constexpr Int kWide = 256;   // numbers apart, from which rows lie in different pages
+  static constexpr bool kHalves = W == 16 && Rows == 8;  // whether it pays that rows share a packet
+  static constexpr Int kDepth = 128;                     // rows of a panel, so that it stays in the nearest cache
+  static constexpr Int kStream = 32;                     // rows of b that are read side by side
+  static constexpr Int kWide = 256;                      // numbers apart, from which rows lie in different pages
   static constexpr Int kShallow = Bytes == 64 ? 2 * Rows : 64;  // rows at once of a product that is not deep
 
   static BURLAB_WIDE Status run(const Int* descriptor, void* out, const void* left, const void* right,
@@ -123,10 +125,18 @@ template <class T, int Bytes, int Rows, int Packets> struct Gemm {
         f.b_depth = packed_width;
       }
       if (width == Packets * W) multiply_panel<T, W, Rows, Packets, true>(f, rows, W);
-      else if (width > W) multiply_panel<T, W, Rows, 2, false>(f, rows, width - W);
+      else if (width > W) two_packets(f, rows, width);
       else Batch<T, W, Rows>{1, 0, 0, 0, 1, panel}.multiply(f, rows, width);
       k += block;
     } while (k < d.k);
+  }
+
+  /// Columns that fill one packet and a part of a second.
+  static BURLAB_INLINE void two_packets(const Factors<T>& f, Int rows, Int width) {
+    if constexpr (kHalves) {
+      if (width == W + W / 2) return Halves<T, W, Rows>::multiply(f, rows);
+    }
+    multiply_panel<T, W, Rows, 2, false>(f, rows, width - W);
   }
 };
 

@@ -55,7 +55,7 @@ BURLAB_NOINLINE BURLAB_WIDE void turn(T* to, Int width, const T* b, const Int (&
   }
 }
 
-/// Fills `depth` rows of a panel of `width` columns, a multiple of W; those behind the last of b are copies of it.
+/// Fills `depth` rows of a panel of `width` columns, a multiple of W; what is behind the last of b does not matter.
 template <class T, int W>
 BURLAB_NOINLINE BURLAB_WIDE void pack(T* panel, Int width, const T* b, Int b_n, Int b_depth, Int columns, Int depth) {
   if (b_n == 1) {
@@ -72,6 +72,14 @@ BURLAB_NOINLINE BURLAB_WIDE void pack(T* panel, Int width, const T* b, Int b_n, 
   }
   BURLAB_ONE_BY_ONE
   for (Int first = 0; first < width; first += W) {
+    if constexpr (W == 16) {
+      if (columns - first <= W / 2) {  // what lies behind is not read
+        Int places[W / 2];
+        place_rows(places, columns - first, b_n);
+        turn<T, W / 2>(panel + first, width, b + first * b_n, places, b_depth, depth);
+        continue;
+      }
+    }
     Int places[W];
     place_rows(places, columns - first, b_n);
     turn<T, W>(panel + first, width, b + first * b_n, places, b_depth, depth);

@@ -57,30 +57,58 @@ template <class T, bool Strict> struct Sum {
 /// Sums down columns: out[j] = the sum of l * n rows, in their order, j < width; partial sums of 64 rows unless
 /// `Strict`. Descriptor: width (stride 1); l and its stride, n and its stride.
 template <class T, bool Strict> struct SumColumns {
-  static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
-    constexpr Int kTile = 64;
-    constexpr bool kPlain = Strict || std::is_integral_v<T>;
-    using A = Accumulator<T, kPlain>;
+  static constexpr bool kPlain = Strict || std::is_integral_v<T>;
+  static constexpr int W = BURLAB_REGISTER / static_cast<int>(sizeof(T));
+  using A = Accumulator<T, kPlain>;
+
+  static BURLAB_WIDE Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     T* y = static_cast<T*>(out);
-    const Int rows = d[1] * d[3], block = kPlain ? rows : 64;
+    const T* x = static_cast<const T*>(a);
     BURLAB_ONE_BY_ONE
-    for (Int begin = 0; begin < d[0]; begin += kTile) {
-      const T* x = static_cast<const T*>(a) + begin;
-      const Int width = d[0] - begin < kTile ? d[0] - begin : kTile;
-      A total[kTile] = {}, part[kTile] = {};
-      BURLAB_ONE_BY_ONE
-      for (Int row = 0; row < rows; ++row) {
-        const T* first = x + row / d[3] * d[2] + row % d[3] * d[4];
-        BURLAB_LANES
-        for (Int j = 0; j < width; ++j) part[j] += static_cast<A>(first[j]);
-        if ((row + 1) % block != 0 && row + 1 != rows) continue;
-        BURLAB_LANES
-        for (Int j = 0; j < width; ++j) total[j] += part[j], part[j] = 0;
-      }
-      BURLAB_ONE_BY_ONE
-      for (Int j = 0; j < width; ++j) y[begin + j] = static_cast<T>(total[j]);
+    for (Int j = 0; j < d[0];) {
+      const Int left = d[0] - j;
+      if (left > W) packets<2>(d, y + j, x + j, left);
+      else packets<1>(d, y + j, x + j, left);
+      j += left > W ? 2 * W : W;
     }
     return Ok;
+  }
+
+ private:
+  /// P packets of columns, of which only `left` may be there, and of them one more than P - 1 packets.
+  template <int P> static BURLAB_INLINE void packets(const Int* d, T* y, const T* x, Int left) {
+    const First<T, W> last(left < P * W ? left - (P - 1) * W : W);
+    const Int block = kPlain ? d[1] * d[3] : 64;
+    Packet<A, W> totals[P] = {}, parts[P] = {};
+    Packet<T, W> next;
+    const auto join = [&] {
+      BURLAB_UNROLL
+      for (int k = 0; k < P; ++k) totals[k] += parts[k], parts[k] = Packet<A, W>{};
+    };
+    Int until = block;
+    BURLAB_ONE_BY_ONE
+    for (Int l = 0; l < d[1]; ++l, x += d[2]) {
+      const T* row = x;
+      BURLAB_ONE_BY_ONE
+      for (Int i = 0; i < d[3]; ++i, row += d[4]) {
+        BURLAB_UNROLL
+        for (int k = 0; k < P; ++k) {
+          if (k + 1 < P) load(next, row + k * W);
+          else last.load(next, row + k * W);
+          parts[k] += __builtin_convertvector(next, Packet<A, W>);
+        }
+        if (--until > 0) continue;
+        join();
+        until = block;
+      }
+    }
+    if (until < block) join();
+    BURLAB_UNROLL
+    for (int k = 0; k < P; ++k) {
+      next = __builtin_convertvector(totals[k], Packet<T, W>);
+      if (k + 1 < P) store(y + k * W, next);
+      else last.store(y + k * W, next);
+    }
   }
 };
 
