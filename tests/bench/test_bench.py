@@ -14,6 +14,8 @@ from burlab.bench.page import write
 from burlab.bench.problem import Unavailable
 from burlab.bench.report import Report
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def report() -> Report:

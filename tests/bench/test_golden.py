@@ -15,6 +15,8 @@ from burlab.bench.ways.training import Minimize
 from burlab.bench.words import PLAIN
 from tests.project.test_headers import STRICT
 
+pytestmark = pytest.mark.slow
+
 HEADERS = sorted(Path(__file__).parents[2].glob("burlab/bench/**/*.hpp"))
 
 

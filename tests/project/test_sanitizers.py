@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted((ROOT / "tests" / "cpp").glob("*.cpp"))
 FLAGS = ["-std=c++20", "-O1", "-g", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
