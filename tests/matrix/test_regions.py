@@ -20,7 +20,7 @@ from burlab.runtime.interpreter import _STANDARD as STANDARD
 ROOT = Path(__file__).parents[2]
 HEADERS = sorted(path.relative_to(ROOT / "cpp").as_posix() for path in (ROOT / "cpp").rglob("*.hpp"))
 CLANG = shutil.which("clang++-16") or shutil.which("clang++")
-BASES = ("x86-64", "x86-64-v3", "x86-64-v4")
+BASES = {"x86-64": "plain", "x86-64-v3": "avx2", "x86-64-v4": "avx512"}  # and the set that has all of it
 SETS = {known.name: known for known in cpu._KNOWN if known.name != "neon"}
 STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-Wno-pragma-clang-attribute"]
 GENERATED = ["-Wno-unused-variable"]  # generated code names what it may need
@@ -67,13 +67,40 @@ def session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return request.param, texts.read_text()
 
 
-@pytest.mark.parametrize("base", [BASES[0], *(pytest.param(base, marks=pytest.mark.matrix) for base in BASES[1:])])
+@pytest.mark.parametrize("base", ["x86-64", *(pytest.param(base, marks=pytest.mark.matrix) for base in [*BASES][1:])])
 def test_all_that_a_session_hands_to_cling_compiles(session: tuple[str, str], base: str, tmp_path: Path) -> None:
     """All headers, instances of the library's templates, generated kernels, steps, values, and nothing is warned of."""
     name, text = session
     headers = region(name, "".join(f"#include <{header}>\n" for header in HEADERS))
+    assert text.startswith(SETS[name].definitions)
     assert f"Gemm<float, {SETS[name].register}," in text
     assert complaints(text + headers, base, tmp_path, *GENERATED) == ""
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_kernels_written_by_hand_compile(name: str, tmp_path: Path) -> None:
+    folder = ROOT / "burlab" / "bench"
+    text = "".join(f'#include "{header}"\n' for header in sorted(folder.glob("*/*.hpp")))
+    made = "template struct burlab::bench::MlpStep<float>;\ntemplate struct burlab::bench::MlpStep<double>;\n"
+    assert complaints(region(name, text + made), "x86-64", tmp_path) == ""
+
+
+def choice(name: str) -> str:
+    """What compiles where headers choose the code of an instruction set."""
+    size = 2 if name == "avx512" else 8  # a mask, or a number
+    asked = f"BURLAB_REGISTER == {SETS[name].register} && sizeof(burlab::First<float, 16>) == {size}"
+    return f"#include <burlab/numbers/first.hpp>\nstatic_assert({asked});\n"
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_headers_choose_what_python_says(name: str, tmp_path: Path) -> None:
+    assert complaints(region(name, choice(name)), "x86-64", tmp_path) == ""
+
+
+@pytest.mark.parametrize(("base", "name"), BASES.items())
+def test_headers_of_a_program_without_python_choose_what_its_flags_say(base: str, name: str, tmp_path: Path) -> None:
+    assert complaints(choice(name), base, tmp_path) == ""
+    assert "static assertion failed" in complaints(choice("avx2" if name == "plain" else "plain"), base, tmp_path)
 
 
 BROKEN = {
