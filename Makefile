@@ -1,10 +1,10 @@
 # Two commands: `make lab` opens the tutorials in JupyterLab, `make test` runs every check.
-# Both set up .venv first, and need Python 3.11 or later with its headers, g++ and make.
+# Both set up .venv first, and need Python 3.11 to 3.14 with its headers, g++ and make.
 # `make quick` is for every save: what needs no browser, notebook, sanitizer or wheel. `make matrix` runs the flagship
-# programs for other CPUs and Pythons.
+# programs for other CPUs and Pythons. `make smoke PYTHON=python3.13` is what another Python needs to pass.
 
-PYTHON ?= $(shell for p in python3.11 python3 python; do \
-	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+PYTHON ?= $(shell for p in python3.11 python3 python3.14 python3.13 python3.12; do \
+	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' 2>/dev/null && echo $$p && break; done)
 VENV ?= .venv
 BIN := $(VENV)/bin
 CPP_FILES = $(shell git ls-files -co --exclude-standard '*.hpp' '*.cpp')
@@ -16,7 +16,7 @@ unexport VIRTUAL_ENV
 JOBS ?= auto
 PYTEST = $(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=loadfile
 
-.PHONY: lab test quick matrix peers check lint types layers cpp-format unit format clean
+.PHONY: lab test quick matrix smoke peers check lint types layers cpp-format unit format clean
 
 lab: $(VENV)/lab.stamp
 	$(BIN)/burlab lab
@@ -29,6 +29,15 @@ quick: $(VENV)/test.stamp
 
 matrix: $(VENV)/test.stamp
 	$(PYTEST) -m matrix tests
+
+# In a fresh environment: burlab without extras, the doctor, and the tests that meet CPython itself.
+smoke:
+	@set -e; folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; $(PYTHON) -m venv "$$folder"; \
+	"$$folder/bin/pip" install --quiet --editable . hypothesis mpmath pytest; \
+	"$$folder/bin/burlab" doctor; \
+	"$$folder/bin/python" -m pytest -q -p no:cacheprovider tests/runtime/test_stable_abi.py tests/runtime/test_host.py \
+		tests/runtime/test_interpreter.py tests/eager/test_value.py tests/eager/test_tape.py tests/eager/test_memory.py \
+		tests/compiler/test_gate.py tests/graph/test_trace.py tests/run/test_run.py
 
 # The second engines that gradients are compared with: tests that need an absent one are skipped by name.
 peers: $(VENV)/peers.stamp
@@ -61,7 +70,7 @@ clean:
 	rm -rf $(VENV) dist build
 
 $(VENV)/bin/python:
-	@test -n "$(PYTHON)" || { echo "burlab needs Python 3.11 or later: install it, or run make PYTHON=/path/to/python"; exit 1; }
+	@test -n "$(PYTHON)" || { echo "burlab needs Python 3.11 to 3.14: install it, or run make PYTHON=/path/to/python"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/lab.stamp: pyproject.toml | $(VENV)/bin/python

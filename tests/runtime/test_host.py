@@ -1,6 +1,7 @@
 """The compiler whose headers Cling reads is chosen before Cling starts; where none fits, an error names the remedy."""
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -26,7 +27,9 @@ class Machine:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.log = folder / "log"
-        self.real = shutil.which("g++")
+        fit = host_compiler()
+        assert fit
+        self.real = shlex.join([str(shutil.which(fit.command[0])), *fit.command[1:]])
         for tool in ("sh", "sed", "cat"):
             (folder / tool).symlink_to(str(shutil.which(tool)))
 
