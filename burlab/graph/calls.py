@@ -25,7 +25,7 @@ def _form(call: Call, inputs: Sequence[Node]) -> Form:
 
 
 def _is_call(params: Any) -> bool:
-    return type(params) is Call
+    return isinstance(params, Call)
 
 
 SIGNATURES["call"] = Signature(_is_call, _form)

@@ -76,8 +76,8 @@ def _executes(result: Result, outside: Sequence[Node]) -> None:
     """Sub-graphs take the same inputs: those from outside, or one row of each that has the batch's axes."""
     first, second = (forms_of(graph.inputs) for graph in result.region.graphs)
     fits = len(first) == len(outside) and all(
-        y.shape in (form.shape, (*result.batch, *form.shape)) and y.dtype == form.dtype
-        for form, y in zip(first, outside, strict=True)
+        y.shape in (shape, (*result.batch, *shape)) and y.dtype == dtype
+        for (shape, dtype), y in zip(first, outside, strict=True)
     )
     require(first == second and fits, "what it executes has other inputs")
     require(result.region.turns is None, "it says how often it repeats")
@@ -86,7 +86,7 @@ def _executes(result: Result, outside: Sequence[Node]) -> None:
 def _form(result: Result, graph: Graph) -> Form:
     require(result.item < len(graph.outputs), "it has no such result")
     y = graph.outputs[result.item]
-    return Form((*result.batch, *y.shape), y.dtype)
+    return (*result.batch, *y.shape), y.dtype
 
 
 def is_result(params: Any) -> bool:

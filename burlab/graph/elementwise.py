@@ -25,12 +25,13 @@ class PrecisionWarning(UserWarning):
 
 def node(op: str, *inputs: Node) -> Node:
     """A scalar operation on inputs of one shape and dtype: what sweeps and rewrites use, which need no promotion."""
-    return Node(op, inputs, None, *_form(op, inputs), all(x.weak for x in inputs))
+    shape, dtype = _form(op, inputs)
+    return Node(op, inputs, None, shape, dtype, inputs[0].weak and all(x.weak for x in inputs))
 
 
 def _form(op: str, inputs: Sequence[Node]) -> Form:
     last = inputs[-1] if op.startswith("where") else inputs[0]
-    return Form(last.shape, BOOL if is_mask(op) else last.dtype)
+    return last.shape, BOOL if is_mask(op) else last.dtype
 
 
 def signature(op: str) -> Signature:

@@ -36,7 +36,7 @@ class LinearOp(ABC):
 
     def form(self, params: Any, inputs: Sequence[Node]) -> Form:
         """Shape and dtype of the value."""
-        return Form(self.shape(params, [x.shape for x in inputs]), inputs[0].dtype)
+        return self.shape(params, [x.shape for x in inputs]), inputs[0].dtype
 
     @property
     def signature(self) -> Signature:

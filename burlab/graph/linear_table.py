@@ -270,7 +270,7 @@ class Convert(LinearOp):
         return x
 
     def form(self, params: str, inputs: Nodes) -> Form:
-        return Form(inputs[0].shape, DTYPES[params])
+        return inputs[0].shape, DTYPES[params]
 
     def transpose(self, g: Node, node: Node, _k: int) -> Node:
         return convert(g, node.inputs[0].dtype)

@@ -22,7 +22,7 @@ def _of_key(_: None, inputs: Sequence[Node]) -> Form:
 def _of_numbers(params: tuple[tuple[int, ...], str], inputs: Sequence[Node]) -> Form:
     require(len(inputs) == 1, "it needs one input, a key")
     shape, dtype = params
-    return Form((*_keys(inputs[0]), *shape), DTYPES[dtype])
+    return (*_keys(inputs[0]), *shape), DTYPES[dtype]
 
 
 def _keys(key: Node) -> tuple[int, ...]:

@@ -43,7 +43,7 @@ def from_json(written: str, answered: bool = False) -> Graph:
 def _graph(data: Any, where: str, depth: int) -> Graph:
     if depth > DEEPEST:
         _damaged(where, f"graphs that lie in one another at most {DEEPEST} deep", "deeper ones")
-    version = cast("dict[str, Any]", data).get("burlab_graph") if isinstance(data, dict) else None
+    version = cast("dict[str, Any]", data).get("burlab_graph", VERSION) if isinstance(data, dict) else VERSION
     if version != VERSION or type(version) is not int:
         raise GraphError(
             f"this burlab reads graphs of version {VERSION}, got version {_short(version)} for {where}. "

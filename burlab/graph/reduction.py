@@ -255,16 +255,16 @@ def _of_extreme(params: tuple[int, ...], inputs: Sequence[Node]) -> Form:
     (x,) = inputs
     shape = LINEAR["sum"].shape(params, [x.shape])
     require(all(x.shape[a] > 0 for a in params), "an axis of size 0 has no extreme value")
-    return Form(shape, x.dtype)
+    return shape, x.dtype
 
 
 def _of_position(axis: int, inputs: Sequence[Node]) -> Form:
-    return Form(_of_extreme((axis,), inputs).shape, INT64)
+    return _of_extreme((axis,), inputs)[0], INT64
 
 
 def _of_squares(_: None, inputs: Sequence[Node]) -> Form:
     require(len(inputs) == 1 and inputs[0].dtype in FLOATS, "squares of floats add up to one float64")
-    return Form((), FLOAT64)
+    return (), FLOAT64
 
 
 def _of_surrogate(_: None, inputs: Sequence[Node]) -> Form:

@@ -44,10 +44,10 @@ def _form(result: Result, inputs: Sequence[Node]) -> Form:
     same = forms_of(body.inputs[:carries]) == forms_of(body.outputs[:carries])
     require(same, "its body changes the form of a carry")
     rows = [(turns.length, *x.shape) if carries <= k < first_captured else x.shape for k, x in enumerate(body.inputs)]
-    given = [Form(shape, x.dtype) for shape, x in zip(rows, body.inputs, strict=True)]
+    given = [(shape, x.dtype) for shape, x in zip(rows, body.inputs, strict=True)]
     require(given == forms_of(inputs), "its body has other inputs")
     y = body.outputs[item] if item < count else body.inputs[item - count]
-    return Form(y.shape if item < carries else (turns.length, *y.shape), y.dtype)
+    return y.shape if item < carries else (turns.length, *y.shape), y.dtype
 
 
 SIGNATURES["scan"] = Signature(is_result, _form)

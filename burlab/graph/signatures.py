@@ -15,16 +15,11 @@ from burlab.runtime.checks import Check
 
 from .node import Node
 
+Form = tuple[tuple[int, ...], "np.dtype[Any]"]
+"""Shape and dtype of a value."""
 DTYPES = {name: np.dtype(name) for name in ("float32", "float64", "int32", "int64", "uint64", "bool")}
 ALL = frozenset(DTYPES.values())
 FLOATS, NUMBERS = (frozenset(dtype for dtype in ALL if dtype.kind in kinds) for kinds in ("f", "fiu"))
-
-
-class Form(NamedTuple):
-    """Shape and dtype of a value."""
-
-    shape: tuple[int, ...]
-    dtype: "np.dtype[Any]"
 
 
 class Signature(NamedTuple):
@@ -54,9 +49,9 @@ def require(fits: bool, what: str) -> None:
 
 def form_of(n: Node) -> Form:
     """The form of a node."""
-    return Form(n.shape, n.dtype)
+    return n.shape, n.dtype
 
 
 def forms_of(nodes: Sequence[Node]) -> list[Form]:
     """The forms of nodes."""
-    return [Form(n.shape, n.dtype) for n in nodes]
+    return [(n.shape, n.dtype) for n in nodes]
