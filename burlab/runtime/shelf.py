@@ -95,7 +95,8 @@ def text_hash(text: str) -> str:
 def _ingredients() -> Iterator[bytes]:
     """All that decides what the compiler makes of our texts."""
     chosen = instruction_set()
-    yield repr((__version__, sys.hexversion, sys.abiflags, chosen, cpu_identity(), clang_flags())).encode()
+    machine = cpu_identity() if "native" in clang_flags() else ()  # other flags make the same code on any machine
+    yield repr((__version__, sys.hexversion, sys.abiflags, chosen, machine, clang_flags())).encode()
     yield repr([os.environ.get(name) for name in _VARIABLES]).encode()
     for command in commands():
         yield repr((command, _stamp(shutil.which(command[0])))).encode()
@@ -110,7 +111,7 @@ def _stamp(name: str | None) -> tuple[str, int, int] | None:
     with suppress(OSError):
         file = Path(name or "").resolve()
         found = file.stat()
-        return str(file), found.st_size, found.st_mtime_ns
+        return str(file), found.st_size, int(found.st_mtime)  # layers of images keep seconds
     return None
 
 

@@ -32,15 +32,18 @@ def test_image_installs_this_checkout(dockerfile: str, root: Path):
     assert (root / "binder" / "requirements.txt").read_text().split() == ["-e", ".[lab,data,frames]"]
 
 
+def commands(file: Path) -> list[str]:
+    return [line for line in file.read_text().splitlines() if line and not line.startswith("#")]
+
+
 def test_instruction_set_is_chosen_at_run_time(dockerfile: str, root: Path):
-    script = [
-        line for line in (root / "binder" / "postBuild").read_text().splitlines() if line and not line.startswith("#")
-    ]
-    assert "-march" not in dockerfile + "\n".join(script)
+    start, script = commands(root / "binder" / "start"), commands(root / "binder" / "postBuild")
+    assert "-march" not in dockerfile + "\n".join(start + script)
     assert "BURLAB_ISA" not in dockerfile
-    rebuild = next(i for i, line in enumerate(script) if "CLING_REBUILD_PCH=1" in line)
-    assert script[rebuild].startswith("EXTRA_CLING_ARGS=-O2 "), "cppyy's own default is -O2 -march=native"
-    assert rebuild < script.index("burlab doctor")
+    assert start[-2:] == ["export EXTRA_CLING_ARGS=-O2", 'exec "$@"'], "cppyy's own default is -O2 -march=native"
+    assert "start" in next(line for line in dockerfile.splitlines() if line.startswith("ENV R2D_ENTRYPOINT"))
+    rebuild = script.index('CLING_REBUILD_PCH=1 binder/start python -c "import cppyy"')
+    assert rebuild < script.index("binder/start burlab doctor")
 
 
 def test_every_tutorial_has_a_badge_that_opens_it(root: Path):

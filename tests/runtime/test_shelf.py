@@ -153,11 +153,29 @@ def test_everything_that_code_depends_on_is_in_the_name(tmp_path: Path, monkeypa
     for variable in ("EXTRA_CLING_ARGS", "CLING_STANDARD_PCH", "CPATH", "CPLUS_INCLUDE_PATH", "STDCXX"):
         monkeypatch.setenv(variable, "/somewhere")
         names.append(shelf_file())
+    monkeypatch.setenv("EXTRA_CLING_ARGS", "-O2 -march=native")
+    names.append(shelf_file())
     for name in ("__version__", "instruction_set", "cpu_identity"):
         monkeypatch.setattr(shelf, name, lambda: SimpleNamespace(name="another"))
         names.append(shelf_file())
     assert None not in names
     assert len(set(names)) == len(names)
+
+
+def test_flags_that_name_no_cpu_make_code_for_images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Another machine runs it, and the layers of an image keep whole seconds of the times of files."""
+    header = tmp_path / "header.pch"
+    header.write_text("")
+    monkeypatch.setenv("BURLAB_CACHE", str(tmp_path))
+    monkeypatch.setenv("CLING_STANDARD_PCH", str(header))
+    monkeypatch.setenv("EXTRA_CLING_ARGS", "-O2")
+    os.utime(header, (5.25, 5.25))
+    name = shelf_file()
+    os.utime(header, (5, 5))
+    monkeypatch.setattr(shelf, "cpu_identity", lambda: ("another",))
+    assert shelf_file() == name
+    os.utime(header, (6, 6))
+    assert shelf_file() != name
 
 
 def test_where_files_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
