@@ -16,6 +16,9 @@ unexport VIRTUAL_ENV
 JOBS ?= auto
 PYTEST = $(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=loadfile
 
+# As pip does for what it copies, and not for an editable install.
+BYTECODE = $(BIN)/python -m compileall -q burlab
+
 .PHONY: lab test quick matrix smoke peers check lint types layers cpp-format unit format clean
 
 lab: $(VENV)/lab.stamp
@@ -75,10 +78,12 @@ $(VENV)/bin/python:
 
 $(VENV)/lab.stamp: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/pip install --quiet --editable '.[lab,data,frames]'
+	$(BYTECODE)
 	touch $@
 
 $(VENV)/test.stamp: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/pip install --quiet --editable '.[test]'
+	$(BYTECODE)
 	touch $@ $(VENV)/lab.stamp
 
 # torch first and alone, so that an index that serves the CPU build of exactly this version is asked for nothing else.

@@ -8,7 +8,6 @@ import os
 import re
 import shlex
 import subprocess
-import tempfile
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -82,6 +81,8 @@ def asked(compiler: HostCompiler | None) -> Generator[None]:
     if compiler is None or compiler.command == ("c++",):
         yield
         return
+    import tempfile  # and all that comes with it, for few
+
     path = os.environ.get("PATH", os.defpath)
     program = which(compiler.command[0]) or compiler.command[0]
     with tempfile.TemporaryDirectory(prefix="burlab-") as folder:

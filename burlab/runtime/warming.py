@@ -11,7 +11,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from .shelf import cache_folder, shelf, shelf_file
+from .shelf import cache_folder, read_index, shelf, shelf_file
 
 COMMAND = ("-m", "burlab.warm")
 
@@ -27,7 +27,7 @@ def start() -> None:
     """Have the shelf filled by another process, where it is empty and the last attempt did not fail."""
     file = shelf_file()
     known = Path(sys.executable or "").name.startswith("python")  # a program that embeds Python is no Python
-    if file is None or file.exists() or file.with_suffix(".failed").exists() or not known:
+    if file is None or read_index(file) or file.with_suffix(".failed").exists() or not known:
         return
     import subprocess
 

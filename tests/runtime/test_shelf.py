@@ -246,12 +246,15 @@ def test_the_end_of_a_session_fills_it_once(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(subprocess, "Popen", popen)
     monkeypatch.setenv("BURLAB_CACHE", str(tmp_path))
+    tmp_path.chmod(0o700)
     file = shelf_file()
     assert file is not None
+    file.write_bytes(b"half of one")
     warming.start()
     assert started == [[sys.executable, "-m", "burlab.warm", "--idle"]]
-    for reason in (file, file.with_suffix(".failed")):
-        reason.write_text("")
+    for reason, content in ((file, b"".join(sealed(b"", NAMES))), (file.with_suffix(".failed"), b"why")):
+        reason.write_bytes(content)
+        reason.chmod(0o600)
         warming.start()
         assert len(started) == 1
         assert "files deleted" in warming.clear()
