@@ -26,7 +26,7 @@ def main_waits_in(name: str) -> bool:
     return stack[:2] == [threading.Condition.wait.__code__, threading.Event.wait.__code__] and stack[2].co_name == name
 
 
-def interrupt(act: Callable[[], object], at_work: Callable[[], object]) -> None:
+def interrupt(act: Callable[[], object], at_work: Callable[[], object], wait: float = 0.05) -> None:
     """Do something that has to end by KeyboardInterrupt, which comes soon after it is at work.
 
     at_work: asked in another thread after `act` was called, again and again. What ends by itself is not interrupted.
@@ -36,8 +36,8 @@ def interrupt(act: Callable[[], object], at_work: Callable[[], object]) -> None:
     def press() -> None:
         called.wait()
         while not at_work() and not over.is_set():
-            time.sleep(0.001)
-        time.sleep(0.05)  # well into it
+            time.sleep(0.0005)
+        time.sleep(wait)  # well into it
         with lock:
             if not over.is_set():
                 _thread.interrupt_main()

@@ -8,6 +8,7 @@ from burlab.graph import Graph, Node
 from burlab.graph.order import topological
 from burlab.graph.origin import short_place
 
+from .heard import is_question
 from .layout import Ref, elements
 from .lower import note_kernel
 from .plan import Plan, is_local
@@ -18,7 +19,10 @@ Phase = Literal["forward", "backward", "update", "residual"]
 
 
 class Entry(NamedTuple):
-    """A step. nbytes: what it reads and writes, each element of an array once; lines: the user's, as model.py:7."""
+    """A step. nbytes: what it reads and writes, each element of an array once; lines: the user's, as model.py:7.
+
+    name: empty where all that is done is to ask for a halt, which is no row of a profile.
+    """
 
     phase: Phase
     name: str
@@ -58,6 +62,8 @@ def _entry(plan: Plan, step: Step, forward: set[Node], update: Set[Node]) -> Ent
 
 
 def _name(step: Step) -> str:
+    if is_question(step):
+        return ""
     if isinstance(step, Invoke):
         return _call_name(step)
     counts = Counter(n.op for n in nodes_of(step)) or Counter(["copy"])

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from burlab.graph import Node
 from burlab.graph.origin import short_place
 from burlab.runtime.quoting import comment, without_comments
+from burlab.runtime.status import Status
 
 from .descriptors import Descriptor, descriptors_of
 from .domain import TAILS
+from .heard import HALT, asks
 from .layout import elements
 from .library import EACH, Instance
 from .loops import LoopWriter, unfit
@@ -106,7 +108,7 @@ class _Emitter:
         call = f"{EACH.symbol if step.box else step.kernel.symbol}({', '.join(arguments)})"
         index = self.plan.graph.index[step.node]
         if step.may_fail:
-            call = f"if (const std::int64_t s = {call}) return s | {index << 8}"
+            call = f"if (const std::int64_t s = {call}) return s == {Status.STOPPED:d} ? s : s | {index << 8}"
         self.lines.append(f"{call};{_comment(self.plan, [step.node])}")
 
     def execute(self, step: Execute) -> None:
@@ -175,6 +177,7 @@ class _Emitter:
 
     def loop(self, step: Loop) -> None:
         """A call of a function with a nest of loops; equal ones share it."""
+        self.calls.update(dict.fromkeys([HALT] if asks(step) else []))
         tails = [n for n in step.nodes if n.op in TAILS and not step.reduced]
         self.calls.update(dict.fromkeys([ROWS] if step.reduced else map(tail_of, tails)))
         kind = RowWriter if step.reduced else TailWriter if tails else LoopWriter

@@ -21,6 +21,7 @@ from .culprit import culprit
 from .descriptors import Contexts, Descriptor, table_of
 from .emit import emit
 from .fault import fault
+from .heard import hears
 from .plan import Plan, make_plan
 from .products import for_loops
 from .program import linked, replayed
@@ -270,5 +271,5 @@ def compiled(plan: Plan, ticks: Array | None = None) -> tuple[Function, str]:
 
     contexts = Contexts(source.descriptors, link)
     keep = (table, constants, parts, ticks)
-    function = Function(runtime.address(f"{unit}_run"), contexts, plan.workspace_bytes, keep, bool(parts))
+    function = Function(runtime.address(f"{unit}_run"), contexts, plan.workspace_bytes, keep, hears(plan.steps))
     return function, "\n".join([*texts, source.text.replace("@unit", unit)])

@@ -11,6 +11,7 @@ import numpy as np
 
 from burlab.graph import Node
 
+from .heard import CALL, LOOP, asks
 from .layout import Ref, Shape, dense_strides, elements, grouped
 from .library import register
 from .plan import Plan
@@ -170,12 +171,53 @@ class LoopWriter:
         lines: list[str] = []
         for low, high in self.pieces(k):
             inner = self.loops([*spans, (low, high)])
+            pragma: list[str] = []
             if k == len(self.sizes) - 1:
                 lanes = self.has_lanes([*spans, (low, high)])
-                lines.append(lanes_pragma(high - low, self.widest()) if lanes else ONE_BY_ONE)
-            lines.append(self.turns(k, low, high))
-            lines += [*(f"  {line}" for line in inner), "}"]
+                pragma = [lanes_pragma(high - low, self.widest()) if lanes else ONE_BY_ONE]
+            lines += self.in_stretches(k, low, high, pragma, [*(f"  {line}" for line in inner), "}"])
         return lines
+
+    def in_stretches(self, axis: int, low: int, high: int, pragma: list[str], inner: list[str]) -> list[str]:
+        """A loop along an axis, of which the rest is given; a long one asks between stretches whether to give up."""
+        size = self.stretch(axis)
+        if size == 0:
+            return [*pragma, self.turns(axis, low, high), *inner]
+        return [
+            f"for (std::int64_t c = {low}; c < {high}; c += {size}) {{",
+            self.question,
+            f"const std::int64_t d = {high} - c < {size} ? {high} : c + {size};",
+            *pragma,
+            f"for (std::int64_t i{axis} = c; i{axis} < d; ++i{axis}) {{",
+            *inner,
+            "}",
+        ]
+
+    @property
+    def question(self) -> str:
+        """Ask whether to give up, and do so."""
+        return f"if ({CALL}) return{' bad' if self.plan.note else ''};"
+
+    @property
+    def counter(self) -> list[str]:
+        """What a nest that asks by the block begins with."""
+        return [f"std::int64_t left = {self.patience};"] if self.patience else []
+
+    def counted(self, size: int) -> list[str]:
+        """What a block of so many elements begins with."""
+        return [f"if ((left -= {size}) < 0) {{ {self.question} left = {self.patience}; }}"] if self.patience else []
+
+    @property
+    def patience(self) -> int:
+        """Elements of the shape between two questions, 0 where there are none."""
+        return max(LOOP // len(self.step.nodes), 1) if asks(self.step) else 0
+
+    def stretch(self, axis: int) -> int:
+        """Turns along an axis between two questions; 0 on all axes but the outermost whose turns are short."""
+        if not self.patience:
+            return 0
+        inside = [elements(self.sizes[k + 1 :]) <= self.patience for k in range(len(self.sizes))]
+        return max(self.patience // elements(self.sizes[axis + 1 :]), 1) if axis == inside.index(True) else 0
 
     def widest(self) -> int:
         """Bytes of the largest number that is read or computed."""

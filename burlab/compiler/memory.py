@@ -5,8 +5,11 @@ step reads that operand only at the element it is about to write.
 """
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
+
+from burlab.graph.node import Node, described
+from burlab.runtime.memory import physical, too_large
 
 ALIGNMENT = 64
 
@@ -34,6 +37,13 @@ def rounded(nbytes: int) -> int:
     (64, 64, 128)
     """
     return -(-nbytes // ALIGNMENT) * ALIGNMENT
+
+
+def check_fits(stored: Iterable[Node], nbytes: int) -> None:
+    """Refuse what no memory of this machine can hold, by the name of the largest value that would be stored."""
+    if nbytes > physical():
+        largest = max(stored, key=lambda n: n.nbytes)
+        raise too_large(f"{described(largest)} has to be stored, and with what lives beside it", nbytes)
 
 
 def arrange(lives: Sequence[Life], reuse: bool = True) -> Arena:

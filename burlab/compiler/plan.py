@@ -11,15 +11,14 @@ from types import MappingProxyType
 
 from burlab.graph import Graph, Node
 from burlab.graph.control import CONTROL, executions
-from burlab.graph.node import described
 from burlab.graph.work import work
-from burlab.runtime.memory import physical, too_large
 
 from .control import Routine, routine
 from .domain import Domain, passes
+from .heard import heard
 from .layout import LEAVES, Ref, dense_strides, elements, find_windows, is_whole, locate, stacked
 from .lower import DENSE_OPERANDS, JUDGE, MOVES, copy_task, is_elementwise, lower, note_kernel
-from .memory import Life, arrange, rounded
+from .memory import Life, arrange, check_fits, rounded
 from .reductions import ZERO
 from .runs import Stretches
 from .schedule import Stage, schedule
@@ -171,23 +170,16 @@ def make_plan(
         **homes,
     }
     workspace, scratch = _workspace(drafts, places, keep)
-    _check_memory(graph, drafts, workspace)
+    stored = (n for draft in drafts for n in (draft.node, *draft.writes))
+    check_fits(stored, workspace + sum(y.nbytes for y in graph.outputs))
     steps = tuple(_step(draft, places, scratch.get(k, 0)) for k, draft in enumerate(drafts))
     plan = Plan(graph, refs, places, steps, constants, workspace, strict, after=after)
     plan = watched(plan, numbers is not None) if watch and steps else plan
+    plan = replace(plan, steps=tuple(heard(plan.steps, _work)))
     if numbers is None:
         return plan
     stretches = numbers(plan)
     return replace(plan, stretches=stretches, workspace_bytes=stretches.end)
-
-
-def _check_memory(graph: Graph, drafts: list[_Draft], workspace: int) -> None:
-    """Refuse what no memory of this machine can hold, by the name of the largest value that would be stored."""
-    stored = [n for draft in drafts for n in (*draft.writes, *([draft.node] if draft.result else []))]
-    total = workspace + sum(y.nbytes for y in graph.outputs)
-    if total > physical():
-        largest = max(stored, key=lambda n: n.nbytes)
-        raise too_large(f"{described(largest)} has to be stored, and with what lives beside it", total)
 
 
 def _never(_: Node) -> bool:

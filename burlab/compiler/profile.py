@@ -9,8 +9,9 @@ from typing import Any
 
 from burlab.runtime.coerce import Array
 
-from .account import Entry, Phase, accounts
+from .account import Phase, accounts
 from .executable import Executable
+from .plan import Plan
 from .timed import Laps, Twin, fastest
 
 
@@ -116,11 +117,12 @@ def _size(nbytes: int) -> str:
     return f"{nbytes / 1e3:.1f} kB" if nbytes < 10_000_000 else f"{nbytes / 1e6:.1f} MB"
 
 
-def rows_of(entries: Sequence[Entry], laps: Laps) -> list[Row]:
+def rows_of(plan: Plan, laps: Laps) -> list[Row]:
     """Steps with their times."""
     return [
         Row(e.phase, e.name, e.shape, took, e.nbytes, e.lines, e.scope, start)
-        for e, took, start in zip(entries, laps.steps, laps.starts, strict=True)
+        for e, took, start in zip(accounts(plan), laps.steps, laps.starts, strict=True)
+        if e.name
     ]
 
 
@@ -135,5 +137,5 @@ def profile(executable: Executable, arrays: Sequence[Array], name: str) -> Profi
     executable(*arrays)
     buffers: list[Array] = [spec.empty() for spec in executable.outputs]
     laps, alone = (fastest(Twin(executable, looks), arrays, buffers) for looks in (True, False))
-    rows = rows_of(accounts(executable.plan), laps)
+    rows = rows_of(executable.plan, laps)
     return Profile(name, executable.gear, (*rows, residual(laps.total, rows)), alone.total)

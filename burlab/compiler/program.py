@@ -12,6 +12,7 @@ from burlab.runtime.gate import Function, pointers
 
 from . import library
 from .descriptors import Contexts, Descriptor, descriptors_of
+from .heard import hears
 from .library import Instance
 from .plan import Plan
 from .runs import Stretches
@@ -79,7 +80,7 @@ def replayed(plan: Plan, ticks: Array | None = None) -> Function:
 
     contexts = Contexts([d for pair in pairs.values() for d in pair], link)
     keep = (operands, constants, table, parts, ticks, codes)
-    return Function(library.address(run.symbol), contexts, plan.workspace_bytes, keep, bool(parts))
+    return Function(library.address(run.symbol), contexts, plan.workspace_bytes, keep, hears(plan.steps))
 
 
 def _records(plan: Plan, calls: dict[int, Invoke | Execute], codes: list[Code]) -> tuple[Array, Array]:

@@ -101,6 +101,7 @@ class RowWriter(LoopWriter):
         if self.rows < rows:
             lines.append(f"for (std::int64_t b = 0; b < {rows}; b += {self.rows}) {{")
         blocks = len(lines)
+        lines = [*self.counter, *lines, *self.counted(self.strips * self.rows * self.domain.row)]
         if self.count == "m":
             lines.append(f"const std::int64_t m = {rows} - b < {self.rows} ? {rows} - b : {self.rows};")
         for n in self.step.nodes:

@@ -58,7 +58,7 @@ class StripNest:
 
     def lines(self) -> list[str]:
         """The nest, then the values; perhaps the nest again."""
-        lines = [f"using P = burlab::Packet<{C_TYPES[self.dtype]}, {self.width}>;"]
+        lines = [*self.loop.counter, f"using P = burlab::Packet<{C_TYPES[self.dtype]}, {self.width}>;"]
         lines += [f"using D = burlab::Packet<double, {self.width}>;"] if self.squares else []
         lines += [f"double {t}_value = 0;" for t in self.squares.values()]
         lines += self._walk()
@@ -127,9 +127,11 @@ class StripNest:
         if self._is_long(rows):
             piece = self._piece(rows)
             lines += [ONE_BY_ONE, f"for (std::int64_t c = 0; c < {last}; c += {piece}) {{"]
+            lines += self.loop.counted(piece * rows)
             lines.append(f"const std::int64_t d = c + {piece} < {last} ? c + {piece} : {last};")
             lines += [*self._summed(self._columns("c", "d", rows), rows), "}"]
         else:
+            lines += self.loop.counted(last * rows)
             lines += self._columns("0", str(last), rows)
         indices = [f"i{k}" for k in range(len(self.sizes) - 1)]
         for n, t in self.products.items():

@@ -81,7 +81,7 @@ class TailWriter(LoopWriter):
         self.width = min(register() // narrowest, 1 << (last.bit_length() - 1))
         uneven = (last if self.axis == len(self.sizes) - 2 else self.length) % self.width or last % self.width
         self.rests = ("", "_rest") if uneven or len(self.pieces(len(self.sizes) - 1)) > 1 else ("",)
-        lines = [f"{tail_of(n).symbol}_type {t};" for n, t in self._sums.items()]
+        lines = [*self.counter, *(f"{tail_of(n).symbol}_type {t};" for n, t in self._sums.items())]
         lines += [f"double {t}_value = 0;" for t in self._squares.values()]
         lines += self._walk()
         lines += [
@@ -137,6 +137,7 @@ class TailWriter(LoopWriter):
         lanes = {} if self.exact else {n: t for n, t in self._squares.items() if n.inputs[0].itemsize == 4}
         lines = [
             f"for (std::int64_t b = 0; b < {size}; b += {step}) {{",
+            *self.counted(row * step),
             f"const std::int64_t e = {f'b + {step} < {size} ? b + {step} : {size}' if size % step else f'b + {step}'};",
             *(f"{C_TYPES[n.inputs[0].dtype]}* const {t}_next = {t}.next();" for n, t in self._sums.items()),
             *self._lanes("float", (f"{t}_lanes" for t in lanes.values())),
@@ -147,6 +148,10 @@ class TailWriter(LoopWriter):
             lines.append(lanes_pragma(self.width, 8) if self.width >= _FEW else ONE_BY_ONE)
             lines.append(f"for (std::int64_t l = 0; l < {self.width}; ++l) {t}[l] += {self._added(f'{t}_lanes')};")
         return [*lines, "}"]
+
+    def stretch(self, axis: int) -> int:  # noqa: ARG002
+        """0, since blocks are counted."""
+        return 0
 
     def turns(self, axis: int, low: int, high: int) -> str:
         """The head of a loop along an axis; along the axis that is cut, the part inside of the block."""

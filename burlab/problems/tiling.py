@@ -90,7 +90,7 @@ class Tilings:
         tile = self._tile(good, batch)
         cost = max(time.perf_counter_ns() - begin, 3e9 * tile.executable.plan.seconds)
         found: dict[int, float] = {}
-        if watch is not None and others and not tile.executable.function.loops:
+        if watch is not None and others and not tile.executable.plan.parts:
             each = watch.time(tile)
             if each * good < _QUICK and each * batch * _CALLS * _GAIN > cost:
                 found = watch.compare([tile, *(self._tile(other, batch) for other in others)])

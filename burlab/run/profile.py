@@ -97,6 +97,8 @@ class _Timed:
         start, updates = 0, self.fused.updates if self.fused else set[Node]()
         for kernel, times in zip(self.kernels, laps, strict=True):
             for entry, took in zip(accounts(kernel.executable.plan, updates), times.steps, strict=True):
+                if not entry.name:
+                    continue
                 phase = kernel.phase or entry.phase
                 nbytes = entry.nbytes * times.calls
                 rows.append(Row(phase, entry.name, entry.shape, took, nbytes, entry.lines, entry.scope, start))

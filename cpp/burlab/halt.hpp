@@ -16,6 +16,7 @@ struct Halt {
   const std::atomic<bool>* flag = nullptr;
   bool (*poll)() noexcept = nullptr;
   bool rung = false;
+  std::int64_t asked = 0;  // when the poll was asked last, for those who have no loop of their own to remember it
 };
 
 BURLAB_NOINLINE Halt& own_halt_of_thread() {
@@ -46,6 +47,44 @@ inline bool halted() {
   return halt.rung = halt.rung || (halt.poll != nullptr && halt.poll());
 }
 
+/// A moment, in nanoseconds. Of the system itself: std::chrono costs the just-in-time compiler 10 ms.
+inline std::int64_t nanoseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
+}
+
+/// Whether this thread is to give up its work: the flag is asked now, the poll if that was not done for 10 ms.
+BURLAB_NOINLINE bool gives_up() noexcept {
+  Halt& halt = halt_of_thread();
+  if (halt.rung || (halt.flag != nullptr && halt.flag->load(std::memory_order_relaxed))) return true;
+  if (halt.poll == nullptr) return false;
+  const std::int64_t now = nanoseconds();
+  if (now - halt.asked < 10'000'000) return false;
+  halt.asked = now;
+  return halt.rung = halt.poll();
+}
+
+/// Asks on behalf of one call that computes arrays, once in a million elements: others pay a subtraction, and never
+/// give up. What a kernel says that it does is never more than four times what `burlab/compiler/heard.py` expects.
+class Patience {
+ public:
+  /// More is done, or about to be: whether to give up.
+  BURLAB_INLINE bool ends(std::int64_t elements) { return BURLAB_UNLIKELY((left_ -= elements) < 0) && asks(); }
+  /// Whether it gave up.
+  bool ended() const { return ended_; }
+
+ private:
+  BURLAB_NOINLINE bool asks() {
+    left_ = kLot;
+    return ended_ = ended_ || gives_up();
+  }
+
+  static constexpr std::int64_t kLot = 1 << 20;
+  std::int64_t left_ = kLot;
+  bool ended_ = false;
+};
+
 /// Asks on behalf of one loop: the flag at every turn, the poll about every 10 ms.
 class Halting {
  public:
@@ -65,13 +104,6 @@ class Halting {
     if (now - asked_ < 10'000'000) return false;
     asked_ = now;
     return halt_of_thread().rung = halt_.poll();
-  }
-
-  /// Of the system itself: std::chrono costs the just-in-time compiler 10 ms.
-  static std::int64_t nanoseconds() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1'000'000'000 + now.tv_nsec;
   }
 
   const Halt halt_ = halt_of_thread();

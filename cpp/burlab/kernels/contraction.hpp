@@ -37,16 +37,19 @@ struct Around {
 
 BURLAB_INLINE const Around* axes_around(const Contraction& d) { return reinterpret_cast<const Around*>(&d + 1); }
 
-/// Calls product(a, b, c, adds) for every index of the first `rank` further axes, in row-major order.
+/// Calls product(a, b, c, adds, patience) for every index of the first `rank` further axes, in row-major order, until
+/// patience ends: then Stopped.
 template <class T, class F>
-BURLAB_INLINE void walk(const Contraction& d, Int rank, const T* a, const T* b, T* c, const F& product) {
+BURLAB_INLINE Status walk(const Contraction& d, Int rank, const T* a, const T* b, T* c, const F& product) {
   const Around* const axes = axes_around(d);
   Int index[kMaxRank];
   BURLAB_ONE_BY_ONE
   for (Int axis = 0; axis < rank; ++axis) index[axis] = 0;
   bool adds = d.onto != 0;
+  Patience patience;
   for (;;) {
-    product(a, b, c, adds);
+    product(a, b, c, adds, patience);
+    if (BURLAB_UNLIKELY(patience.ended())) return Stopped;
     adds = d.onto != 0;
     Int axis = rank - 1;
     BURLAB_ONE_BY_ONE
@@ -60,7 +63,7 @@ BURLAB_INLINE void walk(const Contraction& d, Int rank, const T* a, const T* b, 
       if (!wraps) break;
       index[axis] = 0;
     }
-    if (axis < 0) return;
+    if (axis < 0) return Ok;
     adds |= axes[axis].c == 0;  // the next index of a summed axis
   }
 }
@@ -73,21 +76,20 @@ template <class T, bool Strict, bool Vectors = false> struct Contract {
                     const void* const*) noexcept {
     const auto& d = *reinterpret_cast<const Contraction*>(descriptor);
     const bool rows = d.a_n == 0 && d.b_n == 1 && d.c_n == 1 && d.n > 1;
-    walk(d, d.rank, static_cast<const T*>(left), static_cast<const T*>(right), static_cast<T*>(out),
-         [&](const T* a, const T* b, T* c, bool adds) {
-           if constexpr (Vectors) {
-             if (d.order == Order::in_lanes) return add_by_lanes(d, a, b, c, adds);
-             if (d.order == Order::in_phases) return add_by_phases(d, a, b, c, adds);
-           }
-           if (rows) in_rows(d, a, b, c, adds);
-           else one_by_one(d, a, b, c, adds);
-         });
-    return Ok;
+    return walk(d, d.rank, static_cast<const T*>(left), static_cast<const T*>(right), static_cast<T*>(out),
+                [&](const T* a, const T* b, T* c, bool adds, Patience& patience) {
+                  if constexpr (Vectors) {
+                    if (d.order == Order::in_lanes) return add_by_lanes(d, a, b, c, adds, patience);
+                    if (d.order == Order::in_phases) return add_by_phases(d, a, b, c, adds, patience);
+                  }
+                  if (rows) in_rows(d, a, b, c, adds, patience);
+                  else one_by_one(d, a, b, c, adds, patience);
+                });
   }
 
  private:
   /// Row by row of c, along which b is contiguous, in pieces that stay in the cache.
-  static BURLAB_SMALL void in_rows(const Contraction& d, const T* a, const T* b, T* c, bool adds) {
+  static BURLAB_SMALL void in_rows(const Contraction& d, const T* a, const T* b, T* c, bool adds, Patience& patience) {
     BURLAB_ONE_BY_ONE
     for (Int begin = 0; begin < d.n; begin += 512) {
       const Int n = d.n - begin < 512 ? d.n - begin : 512;
@@ -97,6 +99,7 @@ template <class T, bool Strict, bool Vectors = false> struct Contract {
         if (!adds) std::memset(y, 0, static_cast<std::size_t>(n) * sizeof(T));
         BURLAB_ONE_BY_ONE
         for (Int k = 0; k < d.k; ++k) {
+          if (patience.ends(n)) return;
           const T x = a[i * d.a_m + k * d.a_k], *z = b + i * d.b_m + begin + k * d.b_k;
           BURLAB_LANES
           for (Int j = 0; j < n; ++j) add_product<kPlain>(y[j], x, z[j]);
@@ -106,7 +109,8 @@ template <class T, bool Strict, bool Vectors = false> struct Contract {
   }
 
   /// An operand that is one number along k is written out.
-  static BURLAB_SMALL void add_by_lanes(const Contraction& d, const T* a, const T* b, T* c, bool adds) {
+  static BURLAB_SMALL void add_by_lanes(const Contraction& d, const T* a, const T* b, T* c, bool adds,
+                                        Patience& patience) {
     Packet<T, 16> sum_of_block;
     T x[kDotBlock + 16], y[kDotBlock + 16];
     BURLAB_ONE_BY_ONE
@@ -119,21 +123,29 @@ template <class T, bool Strict, bool Vectors = false> struct Contract {
       Carried<T, kPlain> sum(adds ? result : T(0));
       BURLAB_ONE_BY_ONE
       for (Int k = 0; k < d.k; k += kDotBlock) {
-        add_in_lanes<T, 1>(sum_of_block, u + k * d.a_k, v + k * d.b_k, {0}, d.k - k < kDotBlock ? d.k - k : kDotBlock);
+        const Int size = d.k - k < kDotBlock ? d.k - k : kDotBlock;
+        if (patience.ends(size)) return;
+        add_in_lanes<T, 1>(sum_of_block, u + k * d.a_k, v + k * d.b_k, {0}, size);
         sum.add(sum_of_block[0]);
       }
       result = sum.value();
     }
   }
 
-  static BURLAB_SMALL void add_by_phases(const Contraction& d, const T* a, const T* b, T* c, bool adds) {
+  static BURLAB_SMALL void add_by_phases(const Contraction& d, const T* a, const T* b, T* c, bool adds,
+                                         Patience& patience) {
     BURLAB_ONE_BY_ONE
     for (Int at = 0; at < d.m * d.n; ++at) {
       const Int i = at / d.n, j = at % d.n;
       const T *x = a + i * d.a_m + j * d.a_n, *y = b + i * d.b_m + j * d.b_n;
       T sums[kPhases] = {};
       BURLAB_ONE_BY_ONE
-      for (Int k = 0; k < d.k; ++k) add_product<kPlain>(sums[k % kPhases], x[k * d.a_k], y[k * d.b_k]);
+      for (Int k = 0, end = 0; k < d.k;) {
+        end = end_of_stretch(k, d.k);
+        if (patience.ends(end - k)) return;
+        BURLAB_ONE_BY_ONE
+        for (; k < end; ++k) add_product<kPlain>(sums[k % kPhases], x[k * d.a_k], y[k * d.b_k]);
+      }
       T& result = c[i * d.c_m + j * d.c_n];
       const T sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
       result = adds ? result + sum : sum;
@@ -146,7 +158,8 @@ template <class T, bool Strict, bool Vectors = false> struct Contract {
     return copies + 16;  // the last packet may begin before the block
   }
 
-  static BURLAB_SMALL void one_by_one(const Contraction& d, const T* a, const T* b, T* c, bool adds) {
+  static BURLAB_SMALL void one_by_one(const Contraction& d, const T* a, const T* b, T* c, bool adds,
+                                      Patience& patience) {
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < d.m; ++i) {
       BURLAB_ONE_BY_ONE
@@ -155,7 +168,12 @@ template <class T, bool Strict, bool Vectors = false> struct Contract {
         T& result = c[i * d.c_m + j * d.c_n];
         T sum = adds ? result : T(0);
         BURLAB_ONE_BY_ONE
-        for (Int k = 0; k < d.k; ++k) add_product<kPlain>(sum, x[k * d.a_k], y[k * d.b_k]);
+        for (Int k = 0, end = 0; k < d.k;) {
+          end = end_of_stretch(k, d.k);
+          if (patience.ends(end - k)) return;
+          BURLAB_ONE_BY_ONE
+          for (; k < end; ++k) add_product<kPlain>(sum, x[k * d.a_k], y[k * d.b_k]);
+        }
         result = sum;
       }
     }

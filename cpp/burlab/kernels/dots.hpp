@@ -37,12 +37,14 @@ template <class T, int Rows> struct Dots {
   static BURLAB_WIDE Status run(const Int* descriptor, void* out, const void* left, const void* right,
                                 const void* const*) noexcept {
     const auto& d = *reinterpret_cast<const Contraction*>(descriptor);
-    walk(d, d.rank, static_cast<const T*>(left), static_cast<const T*>(right), static_cast<T*>(out),
-         [&](const T* a, const T* b, T* c, bool adds) {
-           BURLAB_ONE_BY_ONE
-           for (Int j = 0; j < d.n; j += Rows) block(d, a, b + j * d.b_n, c + j * d.c_n, d.n - j, adds);
-         });
-    return Ok;
+    return walk(d, d.rank, static_cast<const T*>(left), static_cast<const T*>(right), static_cast<T*>(out),
+                [&](const T* a, const T* b, T* c, bool adds, Patience& patience) {
+                  BURLAB_ONE_BY_ONE
+                  for (Int j = 0; j < d.n; j += Rows) {
+                    if (patience.ends((d.n - j < Rows ? d.n - j : Rows) * d.k)) return;
+                    block(d, a, b + j * d.b_n, c + j * d.c_n, d.n - j, adds);
+                  }
+                });
   }
 
  private:

@@ -18,20 +18,21 @@ template <bool Lanes, class Op, class R, class X, class... Xs> struct Map {
   static Status run(const Int* d, void* out, const void* a, const void* b, const void* const* more) noexcept {
     const void* operands[2 + sizeof...(Xs)] = {a, b};
     for (std::size_t k = 1; k < sizeof...(Xs); ++k) operands[k + 1] = more[k - 1];
-    each(d[0], static_cast<R*>(out), operands, std::make_index_sequence<sizeof...(Xs)>());
-    return Ok;
+    return in_stretches(d[0], [&](Int begin, Int n) {
+      each(begin, n, static_cast<R*>(out) + begin, operands, std::make_index_sequence<sizeof...(Xs)>());
+    });
   }
 
  private:
   template <std::size_t... K>
-  static void each(Int n, R* r, const void* const* operands, std::index_sequence<K...>) {
-    const X* x = static_cast<const X*>(operands[0]);
+  static void each(Int begin, Int n, R* r, const void* const* operands, std::index_sequence<K...>) {
+    const X* x = static_cast<const X*>(operands[0]) + begin;
     if constexpr (Lanes) {
       BURLAB_LANES
-      for (Int i = 0; i < n; ++i) r[i] = Op::primal(x[i], static_cast<const Xs*>(operands[K + 1])[i]...);
+      for (Int i = 0; i < n; ++i) r[i] = Op::primal(x[i], static_cast<const Xs*>(operands[K + 1])[begin + i]...);
     } else {
       BURLAB_ONE_BY_ONE
-      for (Int i = 0; i < n; ++i) r[i] = Op::primal(x[i], static_cast<const Xs*>(operands[K + 1])[i]...);
+      for (Int i = 0; i < n; ++i) r[i] = Op::primal(x[i], static_cast<const Xs*>(operands[K + 1])[begin + i]...);
     }
   }
 };
@@ -39,12 +40,12 @@ template <bool Lanes, class Op, class R, class X, class... Xs> struct Map {
 /// out[i] = R(a[i]), as NumPy's astype. Descriptor: number of elements.
 template <class R, class X> struct Convert {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
-    R* r = static_cast<R*>(out);
-    const X* x = static_cast<const X*>(a);
-    const Int n = d[0];
-    BURLAB_ONE_BY_ONE
-    for (Int i = 0; i < n; ++i) r[i] = static_cast<R>(x[i]);
-    return Ok;
+    return in_stretches(d[0], [&](Int begin, Int n) {
+      R* r = static_cast<R*>(out) + begin;
+      const X* x = static_cast<const X*>(a) + begin;
+      BURLAB_ONE_BY_ONE
+      for (Int i = 0; i < n; ++i) r[i] = static_cast<R>(x[i]);
+    });
   }
 };
 

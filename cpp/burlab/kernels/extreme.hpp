@@ -112,6 +112,7 @@ template <bool Largest, class T> BURLAB_INLINE T extreme_of(const T* x, Int n) {
 template <class T, bool Largest> struct Extreme {
   static BURLAB_WIDE Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     T* y = static_cast<T*>(out);
+    Patience patience;
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < d[0]; ++i) {
       const T* x = static_cast<const T*>(a) + i * d[1];
@@ -119,14 +120,24 @@ template <class T, bool Largest> struct Extreme {
       BURLAB_ONE_BY_ONE
       for (Int row = 0; row < d[2]; ++row) {
         if (d[5] == 1) {
-          const T next = extreme_of<Largest>(x + row * d[3], d[4]);
-          best = beats<Largest>(next, best) ? next : best;
+          BURLAB_ONE_BY_ONE
+          for (Int j = 0; j < d[4]; j += kStretch) {
+            const Int n = end_of_stretch(j, d[4]) - j;
+            if (patience.ends(n)) return Stopped;
+            const T next = extreme_of<Largest>(x + row * d[3] + j, n);
+            best = beats<Largest>(next, best) ? next : best;
+          }
           continue;
         }
         BURLAB_ONE_BY_ONE
-        for (Int j = 0; j < d[4]; ++j) {
-          const T next = x[row * d[3] + j * d[5]];
-          best = beats<Largest>(next, best) ? next : best;
+        for (Int j = 0, end = 0; j < d[4];) {
+          end = end_of_stretch(j, d[4]);
+          if (patience.ends(end - j)) return Stopped;
+          BURLAB_ONE_BY_ONE
+          for (; j < end; ++j) {
+            const T next = x[row * d[3] + j * d[5]];
+            best = beats<Largest>(next, best) ? next : best;
+          }
         }
       }
       y[i] = best;
@@ -141,6 +152,7 @@ template <class T, bool Largest> struct ExtremeColumns {
   static BURLAB_WIDE Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     constexpr Int kTile = 1024;  // results, which stay in cache
     const Int rows = d[1] * d[3];
+    Patience patience;
     BURLAB_ONE_BY_ONE
     for (Int begin = 0; begin < d[0]; begin += kTile) {
       const Int width = d[0] - begin < kTile ? d[0] - begin : kTile;
@@ -148,7 +160,10 @@ template <class T, bool Largest> struct ExtremeColumns {
       T* y = static_cast<T*>(out) + begin;
       if (d[5] == 0) std::memcpy(y, x, static_cast<std::size_t>(width) * sizeof(T));
       BURLAB_ONE_BY_ONE
-      for (Int row = d[5] == 0; row < rows; ++row) improve_row(y, x + row / d[3] * d[2] + row % d[3] * d[4], width);
+      for (Int row = d[5] == 0; row < rows; ++row) {
+        if (patience.ends(width)) return Stopped;
+        improve_row(y, x + row / d[3] * d[2] + row % d[3] * d[4], width);
+      }
     }
     return Ok;
   }

@@ -9,13 +9,13 @@ namespace burlab::kernels {
 /// out, one integer, becomes 1 if an element of a is inf or nan. Descriptor: number of elements.
 template <class T> struct Note {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
-    const T* x = static_cast<const T*>(a);
-    const Int n = d[0];
-    Int bad = 0;
-    BURLAB_LANES
-    for (Int i = 0; i < n; ++i) bad |= x[i] - x[i] == 0 ? 0 : 1;
-    *static_cast<Int*>(out) |= bad;
-    return Ok;
+    return in_stretches(d[0], [&](Int begin, Int n) {
+      const T* x = static_cast<const T*>(a) + begin;
+      Int bad = 0;
+      BURLAB_LANES
+      for (Int i = 0; i < n; ++i) bad |= x[i] - x[i] == 0 ? 0 : 1;
+      *static_cast<Int*>(out) |= bad;
+    });
   }
 };
 

@@ -3,7 +3,7 @@
 // Descriptor of both: number of batches, rows of the table in each, indices in each, elements of a row.
 #include <cstring>
 
-#include "kernel.hpp"
+#include "layout.hpp"
 
 BURLAB_BEGIN
 namespace burlab::kernels {
@@ -15,12 +15,14 @@ template <class T, class I> struct Gather {
     T* y = static_cast<T*>(out);
     const T* table = static_cast<const T*>(a);
     const I* index = static_cast<const I*>(b);
+    Patience patience;
     BURLAB_ONE_BY_ONE
     for (Int batch = 0; batch < batches; ++batch, table += rows * width) {
       BURLAB_ONE_BY_ONE
       for (Int i = 0; i < count; ++i, y += width) {
         const Int row = static_cast<Int>(*index++);
         if (row < 0 || row >= rows) return IndexOutOfRange;
+        if (patience.ends(width)) return Stopped;
         std::memcpy(y, table + row * width, static_cast<std::size_t>(width) * sizeof(T));
       }
     }
@@ -35,14 +37,16 @@ template <class T, class I, bool Onto = false> struct Scatter {
     T* table = static_cast<T*>(out);
     const T* x = static_cast<const T*>(a);
     const I* index = static_cast<const I*>(b);
+    Patience patience;
     const Int size = batches * rows * width;
-    if (!Onto && size > 0) std::memset(out, 0, static_cast<std::size_t>(size) * sizeof(T));
+    if (!Onto && clear(static_cast<char*>(out), size * static_cast<Int>(sizeof(T))) != Ok) return Stopped;
     BURLAB_ONE_BY_ONE
     for (Int batch = 0; batch < batches; ++batch, table += rows * width) {
       BURLAB_ONE_BY_ONE
       for (Int i = 0; i < count; ++i, x += width) {
         const Int row = static_cast<Int>(*index++);
         if (row < 0 || row >= rows) return IndexOutOfRange;
+        if (patience.ends(width)) return Stopped;
         BURLAB_LANES
         for (Int j = 0; j < width; ++j) table[row * width + j] += x[j];
       }

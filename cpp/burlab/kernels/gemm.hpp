@@ -24,31 +24,33 @@ template <class T, int Bytes, int Rows, int Packets> struct Gemm {
     const Around inner = d.rank > 0 ? axes_around(d)[d.rank - 1] : Around{};
     const bool narrow = inner.c != 0 && d.n <= W && (d.b_n == 1 || d.k <= kDepth);
     const Batch<T, W, Rows> batch{inner.size, inner.a, inner.b, inner.c, d.b_n, panel};
-    walk(d, d.rank - narrow, static_cast<const T*>(left), static_cast<const T*>(right), static_cast<T*>(out),
-         [&](const T* a, const T* b, T* c, bool adds) {
-           if (narrow) {
-             batch.multiply({a, d.a_m, d.a_k, b, d.b_k, c, d.c_m, d.k, adds}, d.m, d.n);
-             return;
-           }
-           if (d.k == 1 && d.b_n == 1 && d.n > W) {
-             outer_product(d, a, b, c, adds);
-             return;
-           }
-           // A single block of rows reads b once: row by row where b comes from memory, which is what takes time then.
-           const bool large = d.k * d.n * static_cast<Int>(sizeof(T)) > Int(1) << 21;
-           const Int deep = large && d.m <= Rows && d.b_n == 1 ? kStream : d.k;
-           Contraction part = d;
-           BURLAB_ONE_BY_ONE
-           for (Int k = 0; k < d.k; k += deep, a += deep * d.a_k, b += deep * d.b_k) {
-             part.k = d.k - k < deep ? d.k - k : deep;
-             all_panels(part, a, b, c, adds || k > 0, panel);
-           }
-         });
-    return Ok;
+    return walk(d, d.rank - narrow, static_cast<const T*>(left), static_cast<const T*>(right), static_cast<T*>(out),
+                [&](const T* a, const T* b, T* c, bool adds, Patience& patience) {
+                  if (narrow) {
+                    if (patience.ends(inner.size * d.m * d.n * d.k)) return;
+                    batch.multiply({a, d.a_m, d.a_k, b, d.b_k, c, d.c_m, d.k, adds}, d.m, d.n);
+                    return;
+                  }
+                  if (d.k == 1 && d.b_n == 1 && d.n > W) {
+                    outer_product(d, a, b, c, adds, patience);
+                    return;
+                  }
+                  // A single block of rows reads b once: row by row where b comes from memory, which is what takes time
+                  // then.
+                  const bool large = d.k * d.n * static_cast<Int>(sizeof(T)) > Int(1) << 21;
+                  const Int deep = large && d.m <= Rows && d.b_n == 1 ? kStream : d.k;
+                  Contraction part = d;
+                  BURLAB_ONE_BY_ONE
+                  for (Int k = 0; k < d.k; k += deep, a += deep * d.a_k, b += deep * d.b_k) {
+                    part.k = d.k - k < deep ? d.k - k : deep;
+                    all_panels(part, a, b, c, adds || k > 0, panel, patience);
+                  }
+                });
   }
 
  private:
-  static BURLAB_INLINE void all_panels(const Contraction& d, const T* a, const T* b, T* c, bool adds, T* panel) {
+  static BURLAB_INLINE void all_panels(const Contraction& d, const T* a, const T* b, T* c, bool adds, T* panel,
+                                       Patience& patience) {
     const Int some = rows_at_once(d);
     alignas(64) T near[kDepth * kShallow];
     Contraction part = d;
@@ -64,6 +66,7 @@ template <class T, int Bytes, int Rows, int Packets> struct Gemm {
       BURLAB_ONE_BY_ONE
       for (Int j = 0; j < d.n;) {
         const Int width = panel_width(d.n - j);
+        if (patience.ends(rows * width * d.k)) return;
         column_panel(part, left, b + j * d.b_n, c + j, rows, width, adds, panel);
         j += width;
       }
@@ -71,11 +74,13 @@ template <class T, int Bytes, int Rows, int Packets> struct Gemm {
   }
 
   /// One product for each number of c: whole rows are written one after the other.
-  static BURLAB_NOINLINE BURLAB_WIDE void outer_product(const Contraction& d, const T* a, const T* b, T* c, bool adds) {
+  static BURLAB_NOINLINE BURLAB_WIDE void outer_product(const Contraction& d, const T* a, const T* b, T* c, bool adds,
+                                                        Patience& patience) {
     const Int whole = d.n / W * W;
     const First<T, W> last(d.n - whole);
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < d.m; ++i, a += d.a_m, c += d.c_m) {
+      if (patience.ends(d.n)) return;
       BURLAB_ONE_BY_ONE
       for (Int j = 0; j < d.n; j += W) {
         Packet<T, W> sum = {}, x;

@@ -7,7 +7,7 @@
 // walks all further axes around it.
 #include <cstdint>
 
-#include "../abi.hpp"
+#include "../halt.hpp"
 
 BURLAB_BEGIN
 namespace burlab::kernels {
@@ -29,6 +29,30 @@ using Kernel = Status (*)(const Int* d, void* out, const void* a, const void* b,
   extern "C" burlab::Status symbol(const std::int64_t* d, void* out, const void* a, const void* b = nullptr, \
                                    const void* const* more = nullptr) noexcept;
 
+/// Long work asks now and then whether to give up; `burlab/compiler/heard.py` puts this between steps.
+struct AskHalt {
+  static Status run(const Int*, void*, const void*, const void*, const void* const*) noexcept {
+    return gives_up() ? Stopped : Ok;
+  }
+};
+
+inline constexpr Int kStretch = 1 << 18;  // elements between two looks for a halt, where a loop has nothing shorter
+
+/// Where the stretch of 0 to n ends that begins at k.
+BURLAB_INLINE Int end_of_stretch(Int k, Int n) { return n - k < kStretch ? n : k + kStretch; }
+
+/// Calls work(begin, size) for one stretch of 0 to n after the other. Stopped where it was given up.
+template <class Work> BURLAB_INLINE Status in_stretches(Int n, const Work& work) {
+  Patience patience;
+  BURLAB_ONE_BY_ONE
+  for (Int begin = 0; begin < n; begin += kStretch) {
+    const Int size = end_of_stretch(begin, n) - begin;
+    if (patience.ends(size)) return Stopped;
+    work(begin, size);
+  }
+  return Ok;
+}
+
 /// Calls a kernel once for every index of a box, in row-major order. box: rank, sizes, then one row of strides for out,
 /// a and b each, counted in bytes.
 inline Status each(Kernel kernel, const Int* box, const Int* d, void* out, const void* a, const void* b) noexcept {
@@ -41,7 +65,9 @@ inline Status each(Kernel kernel, const Int* box, const Int* d, void* out, const
   }
   char* to = static_cast<char*>(out);
   const char *x = static_cast<const char*>(a), *y = static_cast<const char*>(b);
+  Patience patience;
   for (;;) {
+    if (patience.ends(1 << 16)) return Stopped;
     const Status status = kernel(d, to, x, y, nullptr);
     if (status != Ok) return status;
     Int axis = rank - 1;

@@ -14,24 +14,37 @@ template <class T> struct Copy {
     const Int n = d[3], to_step = d[4], from_step = d[5];
     T* to = static_cast<T*>(out);
     const T* from = static_cast<const T*>(a);
+    Patience patience;
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < d[0]; ++i, to += d[1], from += d[2]) {
-      if (to_step == 1 && from_step == 1) {
-        std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(T));
-      } else {
-        BURLAB_ONE_BY_ONE
-        for (Int j = 0; j < n; ++j) to[j * to_step] = from[j * from_step];
+      BURLAB_ONE_BY_ONE
+      for (Int j = 0, end = 0; j < n; j = end) {
+        end = end_of_stretch(j, n);
+        if (patience.ends(end - j)) return Stopped;
+        if (to_step == 1 && from_step == 1) {
+          std::memcpy(to + j, from + j, static_cast<std::size_t>(end - j) * sizeof(T));
+        } else {
+          BURLAB_ONE_BY_ONE
+          for (Int k = j; k < end; ++k) to[k * to_step] = from[k * from_step];
+        }
       }
     }
     return Ok;
   }
 };
 
+/// Zeros.
+inline Status clear(char* out, Int bytes) {
+  return in_stretches((bytes + 7) / 8, [&](Int begin, Int n) {
+    const Int left = bytes - 8 * begin;
+    std::memset(out + 8 * begin, 0, static_cast<std::size_t>(left < 8 * n ? left : 8 * n));
+  });
+}
+
 /// out = 0. Descriptor: number of bytes.
 struct Zero {
   static Status run(const Int* d, void* out, const void*, const void*, const void* const*) noexcept {
-    std::memset(out, 0, static_cast<std::size_t>(d[0]));
-    return Ok;
+    return clear(static_cast<char*>(out), d[0]);
   }
 };
 

@@ -114,18 +114,26 @@ template <bool Largest, class T> BURLAB_INLINE Int where_in_row(const T* x, Int 
 template <class T, bool Largest> struct Where {
   static BURLAB_WIDE Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     Int* y = static_cast<Int*>(out);
+    Patience patience;
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < d[0]; ++i) {
       const T* x = static_cast<const T*>(a) + i * d[1];
-      if constexpr (std::is_floating_point_v<T>) {
-        if (d[3] == 1) {
-          y[i] = where_in_row<Largest>(x, d[2]);
-          continue;
-        }
-      }
       Int best = 0;
       BURLAB_ONE_BY_ONE
-      for (Int j = 1; j < d[2]; ++j) best = beats<Largest>(x[j * d[3]], x[best * d[3]]) ? j : best;
+      for (Int j = 0, end = 0; j < d[2];) {
+        end = end_of_stretch(j, d[2]);
+        if (patience.ends(end - j)) return Stopped;
+        if constexpr (std::is_floating_point_v<T>) {
+          if (d[3] == 1) {
+            const Int at = j + where_in_row<Largest>(x + j, end - j);
+            best = j == 0 || beats<Largest>(x[at], x[best]) ? at : best;
+            j = end;
+            continue;
+          }
+        }
+        BURLAB_ONE_BY_ONE
+        for (; j < end; ++j) best = beats<Largest>(x[j * d[3]], x[best * d[3]]) ? j : best;
+      }
       y[i] = best;
     }
     return Ok;
@@ -139,6 +147,7 @@ template <class T, bool Largest> struct WhereColumns {
     constexpr Int kTile = 512;
     T best[kTile];
     Position<T> places[kTile];
+    Patience patience;
     BURLAB_ONE_BY_ONE
     for (Int begin = 0; begin < d[0]; begin += kTile) {
       const Int width = d[0] - begin < kTile ? d[0] - begin : kTile;
@@ -147,7 +156,10 @@ template <class T, bool Largest> struct WhereColumns {
       std::memcpy(best, x, static_cast<std::size_t>(width) * sizeof(T));
       std::memset(places, 0, sizeof(places));
       BURLAB_ONE_BY_ONE
-      for (Int row = 1; row < d[1]; ++row) follow(best, places, x + row * d[2], static_cast<Position<T>>(row), width);
+      for (Int row = 1; row < d[1]; ++row) {
+        if (patience.ends(width)) return Stopped;
+        follow(best, places, x + row * d[2], static_cast<Position<T>>(row), width);
+      }
       BURLAB_LANES
       for (Int j = 0; j < width; ++j) y[j] = places[j];
     }
