@@ -23,7 +23,7 @@ _lock = threading.RLock()
 _declared: dict[str, str] = {}  # unit text -> namespace
 _taken: set[str] = set()  # units and library functions that are on the shelf
 _included: set[str] = set()
-_LENGTH = len("burlab_") + 16  # characters of the name of a unit, with which the names of its functions begin
+_UNIT = re.compile("(burlab_[0-9a-f]{16})_")  # how the names of a unit's functions begin
 
 
 def declare(body: str, headers: Sequence[str] = (), name: str = "input") -> str:
@@ -117,7 +117,8 @@ def address(symbol: str) -> int:
 
 def _find(symbol: str) -> tuple[int, str]:
     with _lock:
-        if symbol in _taken or symbol[:_LENGTH] in _taken:
+        unit = _UNIT.match(symbol)
+        if (unit[1] if unit else symbol) in _taken:
             return shelf().find(symbol), ""
         return interpreter().find(symbol)
 

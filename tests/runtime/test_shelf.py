@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -88,6 +89,18 @@ def test_the_same_bits_with_and_without(filled: Path):
     compiled, _, times = ask(PROGRAM, "off").split()
     assert int(times) > 0
     assert ask(PROGRAM, filled.parent).split() == [compiled, "False", "0"]
+
+
+def test_a_function_is_not_looked_for_under_a_name_that_it_begins_with(filled: Path):
+    """As long as the name of a unit is `burlab_contract_float64`, which is on the shelf; what it begins here is not."""
+    program = """
+    import numpy as np
+    from burlab.compiler import build
+    from burlab.graph.trace import trace
+    for x in (np.ones((3, 3)), np.ones(64)):
+        print(np.sum(build(trace(lambda x: x @ x, (x,)).graph, gear="replay")(x)[0]))
+    """
+    assert ask(textwrap.dedent(program), filled.parent).split() == ["27.0", "64.0"]
 
 
 def test_a_file_that_is_not_whole_is_not_believed(tmp_path: Path):
