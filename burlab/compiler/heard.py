@@ -13,7 +13,7 @@ from .steps import Execute, Invoke, Kind, Loop, Place, Step
 HALT = kernel("ask_halt", "AskHalt", "kernel")
 LONG = 1 << 24  # elements of work, some 10 ms, between two steps that ask
 _PATIENT = 1 << 18  # elements of work below which no kernel asks: a fourth of its patience
-_CALLS = 8  # calls of a kernel by `each`, below which that does not ask: half of its patience
+_CALLS = 32  # calls of a kernel by `each`, below which that does not ask: half of its patience
 LOOP = 1 << 19  # elements that a loop computes between two looks
 CALL = f"{HALT.symbol}(nullptr, nullptr, nullptr)"
 

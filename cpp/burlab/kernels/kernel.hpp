@@ -67,7 +67,7 @@ inline Status each(Kernel kernel, const Int* box, const Int* d, void* out, const
   const char *x = static_cast<const char*>(a), *y = static_cast<const char*>(b);
   Patience patience;
   for (;;) {
-    if (patience.ends(1 << 16)) return Stopped;
+    if (patience.ends(1 << 14)) return Stopped;
     const Status status = kernel(d, to, x, y, nullptr);
     if (status != Ok) return status;
     Int axis = rank - 1;

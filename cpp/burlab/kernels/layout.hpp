@@ -14,22 +14,30 @@ template <class T> struct Copy {
     const Int n = d[3], to_step = d[4], from_step = d[5];
     T* to = static_cast<T*>(out);
     const T* from = static_cast<const T*>(a);
+    const Int first = n < kStretch ? n : kStretch;
     Patience patience;
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < d[0]; ++i, to += d[1], from += d[2]) {
+      if (patience.ends(first)) return Stopped;
+      copy(to, from, first, to_step, from_step);
       BURLAB_ONE_BY_ONE
-      for (Int j = 0, end = 0; j < n; j = end) {
-        end = end_of_stretch(j, n);
-        if (patience.ends(end - j)) return Stopped;
-        if (to_step == 1 && from_step == 1) {
-          std::memcpy(to + j, from + j, static_cast<std::size_t>(end - j) * sizeof(T));
-        } else {
-          BURLAB_ONE_BY_ONE
-          for (Int k = j; k < end; ++k) to[k * to_step] = from[k * from_step];
-        }
+      for (Int j = first; j < n; j += kStretch) {
+        const Int count = end_of_stretch(j, n) - j;
+        if (patience.ends(count)) return Stopped;
+        copy(to + j * to_step, from + j * from_step, count, to_step, from_step);
       }
     }
     return Ok;
+  }
+
+ private:
+  static BURLAB_INLINE void copy(T* to, const T* from, Int n, Int to_step, Int from_step) {
+    if (to_step == 1 && from_step == 1) {
+      std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(T));
+    } else {
+      BURLAB_ONE_BY_ONE
+      for (Int j = 0; j < n; ++j) to[j * to_step] = from[j * from_step];
+    }
   }
 };
 

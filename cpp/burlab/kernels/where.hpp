@@ -118,25 +118,29 @@ template <class T, bool Largest> struct Where {
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < d[0]; ++i) {
       const T* x = static_cast<const T*>(a) + i * d[1];
-      Int best = 0;
+      if (patience.ends(d[2] < kStretch ? d[2] : kStretch)) return Stopped;
+      Int best = in_stretch(x, d[2] < kStretch ? d[2] : kStretch, d[3]);
       BURLAB_ONE_BY_ONE
-      for (Int j = 0, end = 0; j < d[2];) {
-        end = end_of_stretch(j, d[2]);
-        if (patience.ends(end - j)) return Stopped;
-        if constexpr (std::is_floating_point_v<T>) {
-          if (d[3] == 1) {
-            const Int at = j + where_in_row<Largest>(x + j, end - j);
-            best = j == 0 || beats<Largest>(x[at], x[best]) ? at : best;
-            j = end;
-            continue;
-          }
-        }
-        BURLAB_ONE_BY_ONE
-        for (; j < end; ++j) best = beats<Largest>(x[j * d[3]], x[best * d[3]]) ? j : best;
+      for (Int j = kStretch; j < d[2]; j += kStretch) {
+        const Int n = end_of_stretch(j, d[2]) - j;
+        if (patience.ends(n)) return Stopped;
+        const Int at = j + in_stretch(x + j * d[3], n, d[3]);
+        best = beats<Largest>(x[at * d[3]], x[best * d[3]]) ? at : best;
       }
       y[i] = best;
     }
     return Ok;
+  }
+
+ private:
+  static BURLAB_INLINE Int in_stretch(const T* x, Int n, Int step) {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (step == 1) return where_in_row<Largest>(x, n);
+    }
+    Int best = 0;
+    BURLAB_ONE_BY_ONE
+    for (Int j = 1; j < n; ++j) best = beats<Largest>(x[j * step], x[best * step]) ? j : best;
+    return best;
   }
 };
 
