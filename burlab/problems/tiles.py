@@ -9,6 +9,7 @@ from burlab.compiler.executable import Executable, build, build_tile
 from burlab.compiler.layout import VIEWS
 from burlab.compiler.remat import Remat
 from burlab.graph import Graph, Node
+from burlab.graph.control import executions
 from burlab.graph.tile import inside, of_samples, tiled
 
 from .blocks import Layout, at
@@ -16,6 +17,7 @@ from .prepared import prepared
 
 LARGEST = 64  # samples: lanes and rows are full long before
 _CACHE = 1 << 19  # bytes that the values of a tile may take at one time
+_FAR = 1 << 25  # and where each turn of a scan reads more than it computes
 
 
 def slots_of(batch: int, nbytes: int) -> int:
@@ -44,16 +46,29 @@ def sizes_for(graph: Graph, sampled: list[bool], batch: int, remat: Remat | None
 
     All that a tile needs stays in cache, be that for the good size beside half of the result where this is large, for
     others beside all of it; no tile is larger than a slot, nor needs more bytes than `remat` allows if it keeps all.
+    A scan keeps the values of all turns, and reads the weights in each: a tile may be as large as what it reads.
     """
     result = sum(y.nbytes for y in graph.outputs)
     each = max(_most_at_once(inside(graph, sampled, power(batch)), sampled), 1)
+    again = min(_read_in_turns(graph, sampled), _FAR)
     most = min(LARGEST, batch // slots_of(batch, result))
     if isinstance(remat, int):
         most = min(most, remat // each)
-    good = power(min(most, max(_CACHE, result // 2) // each))
-    larger = [2 * good] if 2 * good <= min(most, max(_CACHE, result) // each) else []
+    good = power(min(most, max(_CACHE, result // 2, again // 2) // each))
+    larger = [2 * good] if 2 * good <= min(most, max(_CACHE, result, again) // each) else []
     smaller = [good // 2] if good > 1 else []
     return good, (*larger, *smaller)
+
+
+def _read_in_turns(graph: Graph, sampled: list[bool]) -> int:
+    """Bytes of what samples share that the scans of a tile read, in all their turns."""
+    own, total = of_samples(graph, sampled), 0
+    for execution in executions(graph):
+        turns = execution.region.turns
+        if turns is not None:
+            captured = execution.nodes[0].inputs[turns.carries + turns.sequences :]
+            total += turns.length * sum(x.nbytes for x in captured if x not in own)
+    return total
 
 
 def _most_at_once(graph: Graph, sampled: list[bool]) -> int:

@@ -133,6 +133,29 @@ def test_no_size_takes_more_than_half_a_megabyte_or_than_the_result():
             assert size * each <= max(1 << 19, 4 * width * width * depth)
 
 
+def scanned(units: int, turns: int) -> tuple[int, tuple[int, ...]]:
+    """The sizes for a recurrent layer on sequences."""
+
+    def loss(w: Any, a: Any) -> Any:
+        def turn(h: Any, row: Any) -> Any:
+            h = np.tanh(h @ w + row)
+            return h, h
+
+        return np.sum(bl.scan(turn, np.zeros(units, np.float32), a)[0] ** 2)
+
+    problem = bl.FiniteSum(loss, np.zeros((1000, turns, units), np.float32))
+    kernel, _ = problem.oracle.kernels("training", [as_point(np.zeros((units, units), np.float32), "x")])
+    return sizes_for(kernel.graph, [False, True], 1000)
+
+
+def test_a_scan_takes_as_many_samples_as_repay_reading_its_weights_in_each_turn():
+    """What is kept of a sample, for the backward pass, grows with units and turns; what is read, with units squared."""
+    narrow, wide, long = scanned(8, 4000), scanned(256, 125), scanned(256, 12_000)
+    assert wide[0] >= 8 * narrow[0]
+    for (good, others), kept in ((narrow, 4 * 8 * 4000), (wide, 4 * 256 * 125), (long, 4 * 256 * 12_000)):
+        assert all(size * kept <= 1 << 25 for size in (good, *others))
+
+
 def _through(p: Any, a: Any) -> Any:
     for w in p:
         a = np.tanh(a @ w)
