@@ -277,16 +277,18 @@ def test_the_end_of_a_session_fills_it_once(tmp_path: Path, monkeypatch: pytest.
     assert len(started) == 1
 
 
-def test_a_session_that_compiles_fills_it_at_its_end(tmp_path: Path):
-    """The process that does it waits for the lock that this test holds, and ends with the test."""
+def test_a_session_that_compiles_has_it_filled_at_its_end(tmp_path: Path, filled: Path):
     session = (
-        "import subprocess, numpy as np, burlab as bl\n"
-        "popen = subprocess.Popen\n"
-        "subprocess.Popen = lambda command, **options: print(*command[1:]) or popen(['true'])\n"
-        "bl.grad(np.tanh)(0.0)"
+        "import numpy as np, burlab as bl\n"
+        "from burlab.runtime import warming\n"
+        "warming.start = lambda: print('filled')\n"
+        "bl.{}\n"
+        "print('end')"
     )
-    assert ask(session, tmp_path) == "-m burlab.warm --idle"
-    assert ask(session.replace("bl.grad(np.tanh)(0.0)", "bl.grad"), tmp_path) == ""
+    computing, idle = session.format("grad(lambda x: np.sin(x) * x)(0.0)"), session.format("grad")
+    assert ask(computing, tmp_path).split() == ["end", "filled"]
+    assert ask(computing, filled.parent).split() == ["end"]
+    assert ask(idle, tmp_path).split() == ["end"]
 
 
 def test_state_of_headers_is_one_in_a_process(root: Path):
