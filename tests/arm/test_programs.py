@@ -33,7 +33,8 @@ def test_program_runs(source: Path, tmp_path: Path) -> None:
 def test_functions_of_our_own_are_as_exact_as_stated(compiler: str, tmp_path: Path) -> None:
     calls = "".join(f"  tell<burlab::ops::{op.capitalize()}>();\n" for op in STATED)
     (tmp_path / "sweep.cpp").write_text(SWEEP + calls + "}\n")
-    assert compile_for_arm(compiler, ["-O2", *FLAGS, tmp_path / "sweep.cpp", "-o", tmp_path / "run"]) == ""
+    flags = ["-O2", *FLAGS, "-Wno-pass-failed"]  # references in double may call libm, of which no lanes are made
+    assert compile_for_arm(compiler, [*flags, tmp_path / "sweep.cpp", "-o", tmp_path / "run"]) == ""
     lines = [line.split() for line in emulate(tmp_path / "run").stdout.decode().splitlines()]
     assert [name for name, _, _ in lines] == [*STATED]
     for name, error, where in lines:
