@@ -204,4 +204,132 @@ PICKLES = [
     Misuse("pickle a run", _dumped(lambda: bl.minimize(squares, X, bl.optim.GD(0.1))), StatusError, "run.fork"),
 ]
 
-CASES = [*ARRAYS, *FOREIGN, *STRANGE, *NUMBERS, *PICKLES]
+OPTIM = bl.optim
+KEY = bl.random.key(0)
+GD = OPTIM.GD(0.1)
+
+
+def _live(value: Any, optimizer: Any = GD, name: str = "lr") -> Callable[[], Any]:
+    def change() -> None:
+        bl.minimize(squares, X, optimizer).hyper[name] = value
+
+    return change
+
+
+_FIELDS = {
+    OPTIM.Adam: {"lr": (-1, np.nan, np.inf), "b1": (1.0, -0.1, np.nan), "b2": (1.5,), "eps": (-1e-8, np.nan)},
+    OPTIM.AMSGrad: {"lr": (-1.0,)},
+    OPTIM.AdamW: {"weight_decay": (-0.1, np.inf)},
+    OPTIM.NAdam: {"momentum_decay": (-1.0,)},
+    OPTIM.GD: {"lr": (np.float32(-1), np.nan, -np.inf)},
+    OPTIM.Momentum: {"mu": (-2.0, 1.5, np.nan), "dampening": (2.0,)},
+    OPTIM.RMSProp: {"alpha": (1.5,)},
+    OPTIM.Adagrad: {"lr_decay": (-1.0,), "initial_accumulator_value": (-1.0, np.nan)},
+    OPTIM.Adadelta: {"rho": (1.5,)},
+    OPTIM.Rprop: {"eta_minus": (1.5,), "eta_plus": (0.5,), "step_max": (0.0,)},
+    OPTIM.LBFGS: {"c1": (0.0, 1.5), "c2": (np.nan,), "memory": (0, 1.5)},
+    OPTIM.Newton: {"damping": (-1.0, np.nan)},
+    OPTIM.TrustRegion: {"eta": (0.5,), "radius": (-1.0, np.nan)},
+    OPTIM.BarzilaiBorwein: {"first": (0.0, np.nan)},
+    OPTIM.ball: {"radius": (-1.0, np.nan)},
+    OPTIM.simplex: {"total": (0.0, np.nan)},
+}
+_WITH = {
+    "cosine(nan)": lambda: OPTIM.cosine(np.nan, steps=10),
+    "cosine(steps=0)": lambda: OPTIM.cosine(0.1, steps=0),
+    "cosine(steps='a')": lambda: OPTIM.cosine(0.1, steps="a"),  # type: ignore[arg-type]
+    "constant(nan)": lambda: OPTIM.constant(np.nan),
+    "step(every=-1)": lambda: OPTIM.step(0.1, every=-1),
+    "exponential(factor=inf)": lambda: OPTIM.exponential(0.1, factor=np.inf),
+    "polynomial(power=0)": lambda: OPTIM.polynomial(0.1, steps=3, power=0),
+    "warmup(steps=nan)": lambda: OPTIM.warmup(np.nan, then=0.1),
+    "clip_by_norm(-1)": lambda: OPTIM.clip_by_norm(GD, -1.0),
+    "clip_by_value(nan)": lambda: OPTIM.clip_by_value(GD, np.nan),
+    "weight_decay(-1)": lambda: OPTIM.weight_decay(GD, -1.0),
+    "l1(-1)": lambda: OPTIM.l1(-1.0),
+    "l2(nan)": lambda: OPTIM.l2(np.nan),
+    "gradient_noise(eta=-1)": lambda: OPTIM.gradient_noise(GD, eta=-1.0),
+    "lr = nan, live": _live(np.nan),
+    "lr = -1, live": _live(-1.0),
+    "lr = inf, live": _live(np.inf),
+    "b1 = 1, live": _live(1.0, OPTIM.Adam(), "b1"),
+    "lr = -1, live, inside": _live(-1.0, OPTIM.clip_by_norm(GD, 1.0)),
+    "LayerNorm(eps=-1)": lambda: bl.nn.LayerNorm(3, eps=-1),
+    "LayerNorm(eps=nan)": lambda: bl.nn.LayerNorm(3, eps=np.nan),
+    "LayerNorm(eps='a')": lambda: bl.nn.LayerNorm(3, eps="a"),  # type: ignore[arg-type]
+    "RMSNorm(eps=-1)": lambda: bl.nn.RMSNorm(3, eps=-1),
+    "Dropout('a')": lambda: bl.nn.Dropout("a"),  # type: ignore[arg-type]
+    "Dropout(nan)": lambda: bl.nn.Dropout(np.nan),
+    "Dropout(1)": lambda: bl.nn.Dropout(1),
+    "Linear(bound=-1)": lambda: bl.nn.Linear(2, 2, key=KEY, bound=-1.0),
+    "Linear(dtype='foo')": lambda: bl.nn.Linear(2, 2, key=KEY, dtype="foo"),
+    "Linear(dtype=int)": lambda: bl.nn.Linear(2, 2, key=KEY, dtype=int),
+    "Embedding()(-1)": lambda: bl.nn.Embedding(5, 3, key=KEY)(-1),
+    "Embedding()(5)": lambda: bl.nn.Embedding(5, 3, key=KEY)(np.array([0, 5])),
+    "Embedding()(-1), compiled": lambda: bl.jit(bl.nn.Embedding(5, 3, key=KEY))(np.array(-1)),
+    "save_parameters(None)": lambda: bl.save_parameters("unwritten.safetensors", None),
+    "save_parameters({})": lambda: bl.save_parameters("unwritten.safetensors", {}),
+    "init.uniform((-1,))": lambda: bl.nn.init.uniform(KEY, (-1,)),
+    "init.uniform('a')": lambda: bl.nn.init.uniform(KEY, "a"),  # type: ignore[arg-type]
+    "init.uniform(dtype='foo')": lambda: bl.nn.init.uniform(KEY, (2,), "foo"),
+    "init.uniform(low=nan)": lambda: bl.nn.init.uniform(KEY, (2,), low=np.nan),
+    "init.normal(std=-1)": lambda: bl.nn.init.normal(KEY, (2,), std=-1.0),
+    "init.trunc_normal(std=0)": lambda: bl.nn.init.trunc_normal(KEY, (2,), std=0.0),
+    "init.zeros((-1,))": lambda: bl.nn.init.zeros(KEY, (-1,)),
+    "init.ones(dtype='foo')": lambda: bl.nn.init.ones(KEY, (2,), "foo"),
+    "init.xavier_uniform((0, 2))": lambda: bl.nn.init.xavier_uniform(KEY, (0, 2)),
+    "init.orthogonal((3,))": lambda: bl.nn.init.orthogonal(KEY, (3,)),
+    "random.key('a')": lambda: bl.random.key("a"),  # type: ignore[arg-type]
+    "random.key(1.5)": lambda: bl.random.key(1.5),  # type: ignore[arg-type]
+    "random.key(None)": lambda: bl.random.key(None),  # type: ignore[arg-type]
+    "random.normal((2.5,))": lambda: bl.random.normal(KEY, (2.5,)),  # type: ignore[arg-type]
+    "random.normal(dtype='foo')": lambda: bl.random.normal(KEY, (2,), "foo"),
+    "random.uniform('a')": lambda: bl.random.uniform("a", (2,)),
+    "sampler, an array": lambda: bl.minimize(bl.FiniteSum(lambda x, a: x * a, X), 1.0, GD, sampler=np.arange(3)),  # type: ignore[arg-type]
+    "sampler, a list": lambda: bl.minimize(bl.FiniteSum(lambda x, a: x * a, X), 1.0, GD, sampler=[0, 1]),  # type: ignore[arg-type]
+}
+RANGES = [
+    *(
+        Misuse(f"{kind.__name__}({name}={value!r})", lambda k=kind, n=name, v=value: k(**{n: v}), ArgumentError, name)
+        for kind, fields in _FIELDS.items()
+        for name, values in fields.items()
+        for value in values
+    ),
+    *(Misuse(what, do, Exception, r"\w") for what, do in _WITH.items()),
+]
+
+
+def _times(f: Callable[..., Any], n: int) -> Callable[..., Any]:
+    for _ in range(n):
+        f = bl.grad(f)
+    return f
+
+
+WORDS: dict[str, Callable[[Any], Any]] = {
+    "einsum of a number": lambda x: np.einsum(3, x),  # type: ignore[call-overload]
+    "einsum of other axes": lambda x: np.einsum(x, ["a"]),
+    "einsum of a sign": lambda x: np.einsum("$->", x),
+    "einsum with two arrows": lambda x: np.einsum("i->i->", x),
+    "split into none": lambda x: np.split(x, 0),
+    "split into halves": lambda x: np.split(x, 2),
+    "split into less than none": lambda x: np.split(x, -1),
+    "array_split into none": lambda x: np.array_split(x, 0),
+    "split by a text": lambda x: np.split(x, "a"),  # type: ignore[arg-type]
+    "an int32 plus a large number": lambda x: x.astype(np.int32) + 2**40,
+    "an int32 less than a large number": lambda x: x.astype(np.int32) < 2**40,
+    "where with a large number": lambda x: np.where(x > 0, x.astype(np.int32), 2**40),
+    "a number beyond all dtypes": lambda x: x + 10**400,
+    "isfinite of objects": lambda x: np.isfinite(np.array([x[0], x[1]])),
+    "sin of objects and numbers": lambda x: np.sin(np.array([x[0], 1.0])),
+    "det of objects": lambda x: np.linalg.det(np.array([[x[0], 0.0], [0.0, x[1]]])),
+    "sign of objects": lambda x: np.sign(np.array([x[0], x[1]])),
+    "maximum of objects": lambda x: np.maximum(np.array([x[0], x[1]]), 0.0),
+    "sort of objects": lambda x: np.sort(np.array([x[0], x[1]])),
+}
+TRACED = [
+    *(Misuse(what, lambda f=f: bl.jit(f)(X), Exception, "line") for what, f in WORDS.items()),
+    Misuse("a ninth derivative of sin", lambda: _times(np.sin, 9)(0.3), TraceError, "order 9.*sin|sin.*order"),
+    Misuse("a ninth derivative of x**10", lambda: _times(lambda x: x**10, 9)(0.3), TraceError, "power.*order"),
+]
+
+CASES = [*ARRAYS, *FOREIGN, *STRANGE, *NUMBERS, *PICKLES, *RANGES, *TRACED]

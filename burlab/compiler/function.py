@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.graph.node import Node, native_dtype
-from burlab.graph.reach import readings
-from burlab.graph.surroundings import content_of, guards
+from burlab.graph.reach import Reading, readings
+from burlab.graph.surroundings import changed, content_of, guards
 from burlab.graph.trace import Spec, Static, argument_names, specs_of, trace
 from burlab.runtime.gate import Guard
 from burlab.runtime.plain import as_array, is_numeric
@@ -120,11 +120,12 @@ class Function(Resident, Generic[P, R]):
     ) -> None:
         functools.update_wrapper(self, like or rule, updated=())
         self.__burlab_reads__ = (like or rule,) if reads is None else reads
-        if name is not None:
-            self.__name__ = self.__qualname__ = name
+        if name is not None or not hasattr(self, "__name__"):  # an object with __call__ has none
+            self.__name__ = self.__qualname__ = name or type(like or rule).__name__
         self._rule = rule
         self._programs: dict[Any, Program] = {}
         self._last: Program | None = None
+        self._own: set[tuple[int, Any]] = set()  # what the function itself changes: containers, and places in them
         self.__call__ = self._find  # pyright: ignore[reportAttributeAccessIssue] - a slot, not the method it looks like
 
     def _find(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -133,7 +134,7 @@ class Function(Resident, Generic[P, R]):
         if any(type(leaf) is Node for leaf in leaves):
             return self._rule(*args, **kwargs)
         specs = specs_of(leaves, lambda: argument_names(self, args, kwargs))
-        around = readings(self.__burlab_reads__)
+        around = self._around()
         key = (structure, *specs, *content_of(around))
         program = self._programs.get(key)
         if program is None:
@@ -142,6 +143,9 @@ class Function(Resident, Generic[P, R]):
                 return self._rule(*args, **kwargs)
             positional = structure.children()[0]
             program = self._programs[key] = Program(build(traced.graph), specs, traced.result, positional)
+            # What the function changed itself, a counter or something that it keeps, asks for no other trace.
+            self._own |= changed(around, readings(self.__burlab_reads__))
+            self._programs[(structure, *specs, *content_of(self._around()))] = program
         elif program is self._last and not kwargs and (watched := guards(around)) is not None:
             # `out` may be an argument of the function's own
             direct = program.direct(self._find, takes_out=False, watched=watched)
@@ -149,5 +153,8 @@ class Function(Resident, Generic[P, R]):
         self._last = program
         return program(leaves)
 
+    def _around(self) -> list[Reading]:
+        return [r for r in readings(self.__burlab_reads__) if (id(r.container), r.key) not in self._own]
+
     def __repr__(self) -> str:
-        return f"<burlab function {self.__name__}, {len(self._programs)} kernels>"
+        return f"<burlab function {self.__name__}, {len(set(self._programs.values()))} kernels>"

@@ -49,7 +49,8 @@ def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Node:
 def softmax(x: Any, axis: Any = -1) -> Node:
     """exp x / sum exp x over axes, shifted by the largest entry."""
     a = _floating(x)
-    e = apply("exp", apply("sub", a, _peak(a, axis)))
+    peak = stop_gradient(extreme("reduce_max", a, axis, keepdims=True))
+    e = apply("exp", apply("sub", a, peak))  # an infinite entry makes all of them nan, as SciPy's and JAX's
     share = apply("div", 1.0, sum_(e, axis, keepdims=True))  # one division for each sum, not for each entry
     return apply("mul", e, share)
 

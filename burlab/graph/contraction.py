@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.errors import ShapeError
+from burlab.errors import ArgumentError, ShapeError
 
 from .arguments import normal_axes, normal_axis, only_defaults, several
 from .elementwise import apply, promote
@@ -107,10 +107,12 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Node:
     return contract(f"{left},{''.join(right)}->{out}", x, y)
 
 
-def einsum(spec: str, *operands: Any, **kwargs: Any) -> Node:
-    """np.einsum in its string form, with ellipsis, repeated letters and any number of operands, from left to right."""
+def einsum(spec: Any, *operands: Any, **kwargs: Any) -> Node:
+    """np.einsum of any number of operands, from left to right: in its string form, or in that of lists of axes."""
     kwargs.pop("optimize", None)
     only_defaults("np.einsum", kwargs)
+    if not isinstance(spec, str):
+        spec, operands = _from_lists(spec, operands)
     xs: list[Node] = promote([as_node(x) for x in operands])
     terms, out = _parse(spec, xs)
     sizes = _sizes(spec, xs, terms)
@@ -126,6 +128,29 @@ def einsum(spec: str, *operands: Any, **kwargs: Any) -> Node:
     gone = tuple(i for i, c in enumerate(terms[0]) if c not in out)
     letters = "".join(c for c in terms[0] if c in out)
     return transpose(sum_over(xs[0], gone), tuple(letters.index(c) for c in out))
+
+
+def _from_lists(first: Any, rest: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """The string form of einsum(a, [0, 1], b, [1, 2], [0, 2])."""
+    given = (first, *rest)
+    pairs = len(given) // 2
+    lists = *given[1 : 2 * pairs : 2], *given[2 * pairs :]
+    if not pairs or not all(isinstance(axes, (list, tuple)) for axes in lists):
+        raise ArgumentError(
+            f"{here()}einsum takes a string such as 'ij,jk->ik' first, or each operand followed by a list of its axes: "
+            "einsum(a, [0, 1], b, [1, 2], [0, 2])."
+        )
+    terms = [_term(axes) for axes in given[1 : 2 * pairs : 2]]
+    arrow = f"->{_term(given[-1])}" if len(given) % 2 else ""
+    return ",".join(terms) + arrow, given[: 2 * pairs : 2]
+
+
+def _term(axes: Any) -> str:
+    letters: list[str] = sorted(_LETTERS)
+    places: list[Any] = [*axes]
+    if not all(a is ... or (isinstance(a, (int, np.integer)) and a in range(len(letters))) for a in places):
+        raise ArgumentError(f"{here()}einsum got the axes {places!s:.80}, expected ints from 0 to 51, or Ellipsis.")
+    return "".join("..." if a is ... else letters[a] for a in places)  # pyright: ignore[reportUnknownArgumentType] - Any
 
 
 def _parse(spec: str, xs: list[Node]) -> tuple[list[str], str]:
@@ -154,6 +179,8 @@ def _parse(spec: str, xs: list[Node]) -> tuple[list[str], str]:
     else:
         joined = "".join(terms)
         out = "".join(dots) + "".join(sorted(c for c in set(joined) if joined.count(c) == 1 and c not in dots))
+    if any(c not in _LETTERS for c in "".join(terms) + out) or len(set(out)) != len(out):
+        raise ShapeError(f"{here()}einsum {spec!r}: terms are of letters, those of the output differ from each other.")
     for c in out:
         if not any(c in term for term in terms):
             raise ShapeError(f"einsum {spec!r}: the output letter {c!r} is in no operand.")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.errors import ShapeError
+from burlab.errors import DTypeError, ShapeError
 from burlab.runtime.checks import nothing
 
 from .arguments import broadcast_shape
@@ -129,7 +129,13 @@ def as_dtype(x: Node, dtype: "np.dtype[Any]") -> Node:
     if x.dtype == dtype:
         return x
     if x.op == "constant":
-        y = constant(x.params.item() if x.weak else x.params, dtype)  # a Python integer must fit, as in NumPy
+        try:
+            y = constant(x.params.item() if x.weak else x.params, dtype)  # a Python integer must fit, as in NumPy
+        except OverflowError:
+            raise DTypeError(
+                f"{here()}the number {x.params.item()} met an array of {dtype}, which cannot hold it. "
+                "Convert the array with .astype(np.int64) or .astype(float)."
+            ) from None
         y.weak = x.weak
         return y
     return convert(x, dtype)

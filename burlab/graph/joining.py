@@ -1,10 +1,10 @@
 """NumPy's functions that put arrays together, take them apart, and move their elements."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from burlab.errors import ShapeError
+from burlab.errors import ArgumentError, ShapeError
 from burlab.runtime.memory import check_fits, volume
 
 from .arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults, several
@@ -84,15 +84,23 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Node]:
     """np.split into equal parts, or at indices."""
     x = as_node(ary)
     size = x.shape[normal_axis(axis, x.ndim)]
-    if np.ndim(indices_or_sections) == 0 and size % int(indices_or_sections):
-        raise ValueError(f"an axis of size {size} does not split into {indices_or_sections} equal parts.")
+    if np.ndim(indices_or_sections) == 0 and size % _parts(indices_or_sections):
+        raise ShapeError(f"{here()}an axis of size {size} does not split into {indices_or_sections} equal parts.")
     return array_split(x, indices_or_sections, axis)
+
+
+def _parts(count: Any) -> int:
+    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
+        raise ArgumentError(f"{here()}an array splits into a whole number of parts, at least 1, got {count!r:.80}.")
+    return int(cast("int", count))
 
 
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Node]:
     """np.array_split: parts that differ by one at most, or at indices."""
     x = as_node(ary)
     k = normal_axis(axis, x.ndim)
+    if np.ndim(indices_or_sections) == 0:
+        _parts(indices_or_sections)
     parts = np.array_split(np.arange(x.shape[k]), indices_or_sections)
     spans = [slice(int(part[0]), int(part[-1]) + 1) if part.size else slice(0, 0) for part in parts]
     return [getitem(x, (slice(None),) * k + (span,)) for span in spans]

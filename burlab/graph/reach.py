@@ -39,11 +39,17 @@ def readings(functions: Iterable[Callable[..., Any]]) -> list[Reading]:
     return _Walk(functions).found
 
 
+def functions_of(functions: Iterable[Callable[..., Any]]) -> list[FunctionType]:
+    """The functions of Python code that are reached."""
+    return _Walk(functions).functions
+
+
 class _Walk:
     """One walk: the names that code mentions meet the modules, classes and objects that have attributes."""
 
     def __init__(self, functions: Iterable[Callable[..., Any]]) -> None:
         self.found: list[Reading] = []
+        self.functions: list[FunctionType] = []
         self._seen: set[int] = set()
         self._kept: list[Any] = []  # what is made on the way, lest another object take its address
         self._names: dict[str, None] = {}
@@ -151,6 +157,7 @@ class _Walk:
             self._read(None, None, f)
 
     def _code(self, f: FunctionType) -> None:
+        self.functions.append(f)
         for name in names_of(f.__code__):
             if name in f.__globals__:
                 self._read(f.__globals__, name, f.__globals__[name])

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from burlab import runtime
-from burlab.errors import GraphError
+from burlab.errors import GraphError, TraceError
 
 _COMPUTED, _CONSTANT, _ARGUMENT = range(3)  # burlab::Form::Kind
 
@@ -137,6 +137,14 @@ def partials(name: str) -> tuple[Partial, ...]:
 
 def load_partials(names: Iterable[str]) -> None:
     """Read what the partials of several operations are in one go: one call of the compiler instead of many."""
+    names = list(names)
+    for name in names:
+        if is_differentiable(name) and arity(name) > _MOST:
+            base = name.partition("'")[0]
+            raise TraceError(
+                f"a derivative of {base} of order {name.count(chr(39)) + 1} is beyond the last that burlab computes. "
+                "Derive fewer times; of polynomials written with * and + there are derivatives of any order."
+            )
     with _lock:
         missing = sorted({name for name in names if name not in _partials and is_differentiable(name)})
         if missing and not _partials and runtime.kept(*_unit(_forms(common := _common()))):

@@ -58,6 +58,13 @@ def content_of(found: Sequence[Reading]) -> tuple[Any, ...]:
     return tuple(content for reading in found if (content := _content(reading)) is not None)
 
 
+def changed(before: Sequence[Reading], after: Sequence[Reading]) -> set[tuple[int, Any]]:
+    """Where the content differs: the identity of the container, and the place in it."""
+    now = {(id(r.container), r.key): _content(r) for r in after}
+    was = {(id(r.container), r.key): _content(r) for r in before}
+    return {place for place, content in was.items() if place[1] is not None and now.get(place, content) != content}
+
+
 def guards(found: Sequence[Reading]) -> list[Guard] | None:
     """What must be unchanged for the content to be equal, as the gate can check it; None where it cannot.
 

@@ -1,9 +1,7 @@
 """Tracing: a function of arrays is called once with nodes in their place, and what comes out is its graph."""
 
 import inspect
-import sys
 import threading
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -14,17 +12,17 @@ from burlab.errors import AllocationError, ArgumentError, BurlabError, DTypeErro
 from burlab.runtime.plain import as_array
 
 from . import tree
+from .chance import watched
 from .graph import Graph
 from .node import Node, as_node, native_dtype
 from .order import topological
-from .origin import behind, blamed, forget_fault, user_line
+from .origin import behind, blamed, forget_fault
 
 
 class _Active(threading.local):
     """The inputs of the traces under way, outermost first: a node over any other input has leaked out of its trace."""
 
     inputs: tuple[tuple[Node, ...], ...] = ()
-    frozen: int = 0  # warnings of random numbers so far: a trace around another does not repeat what that one said
 
 
 _active = _Active()
@@ -138,7 +136,7 @@ def trace(
     forget_fault()
     before, _active.inputs = _active.inputs, (*_active.inputs, inputs)
     try:
-        result = _watched(f, node_args, node_kwargs)
+        result = watched(f, node_args, node_kwargs)
         outputs, shape = _outputs(f, result)
         captures = _captures(f, outputs, inputs)
     except (TypeError, ValueError, AttributeError) as error:
@@ -146,6 +144,11 @@ def trace(
             raise
         if cause := behind(error):
             raise cause from None
+        if isinstance(error, TypeError) and ("ufunc" in str(error) or "dtype('O')" in str(error)):
+            raise TraceError(
+                f"{blamed(error)}{error}. np.array of traced numbers is an array of objects, with which few functions "
+                "of NumPy work: use np.stack, or np.where for what depends on a comparison."
+            ) from None
         if (static := _no_array(args, specs, names)) and not isinstance(error, ValueError):
             raise TraceError(f"{_name(f)} was called with {static}; it raised {error!r}.") from error
         raise
@@ -209,58 +212,3 @@ def _captures(f: Callable[..., Any], outputs: Sequence[Node], inputs: Sequence[N
 
 def _name(f: Callable[..., Any]) -> str:
     return getattr(f, "__name__", type(f).__name__)
-
-
-_FRESH = 623  # where NumPy's global generator stands before the first draw
-
-
-def _watched(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """Call f; warn where it drew random numbers, which the trace would freeze."""
-    absent = "numpy.random" not in sys.modules  # it takes 15 ms to import, and then nobody has a generator
-    generators = [] if absent else _generators(f)
-    before, said = [_state(g) for g in generators], _active.frozen
-    result = f(*args, **kwargs)
-    drew = any(_state(g) != b for g, b in zip(generators, before, strict=True)) or _makes_generator(f)
-    drew |= absent and "numpy.random" in sys.modules and _state(np.random)[0] != _FRESH
-    if drew and said == _active.frozen:
-        _active.frozen += 1
-        code = getattr(f, "__code__", None)
-        file, line = (code.co_filename, code.co_firstlineno) if code is not None else user_line() or ("", 0)
-        warnings.warn_explicit(
-            f"{_name(f)} draws from np.random while it is traced: the numbers drawn now are frozen into the kernel. "
-            "Pass random numbers in, or a key: bl.random.normal(key, shape).",
-            UserWarning,
-            file,
-            line,
-        )
-    return result
-
-
-def _generators(f: Callable[..., Any]) -> list[Any]:
-    """The random generators that a function can reach by name: NumPy's global one, those in its globals and cells."""
-    code = getattr(f, "__code__", None)
-    found: list[Any] = [np.random]
-    if code is not None:
-        scope = cast("dict[str, Any]", getattr(f, "__globals__", {}))
-        cells = [c.cell_contents for c in getattr(f, "__closure__", None) or () if _filled(c)]
-        found += [v for v in (*(scope.get(n) for n in code.co_names), *cells) if isinstance(v, np.random.Generator)]
-    return found
-
-
-def _filled(cell: Any) -> bool:
-    try:
-        return cell.cell_contents is not None
-    except ValueError:
-        return False
-
-
-def _state(generator: Any) -> Any:
-    if isinstance(generator, np.random.Generator):
-        return repr(generator.bit_generator.state)
-    state = generator.get_state(legacy=False)["state"]  # of np.random itself
-    return state["pos"], state["key"].tobytes()
-
-
-def _makes_generator(f: Callable[..., Any]) -> bool:
-    code = getattr(f, "__code__", None)
-    return code is not None and "default_rng" in code.co_names

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .arguments import only_defaults
+from .arguments import NOT_GIVEN, only_defaults
 from .elementwise import BOOL, FLOAT64, POWERS, apply, as_dtype, as_mask, common_dtype, promote
 from .linear import broadcast
 from .node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
@@ -39,15 +39,14 @@ def power(x: Any, y: Any) -> Node:
     return apply("power", x, y)
 
 
-def clip(x: Any, minimum: Any = None, maximum: Any = None, **kwargs: Any) -> Node:
-    """min(max(x, minimum), maximum), each bound optional, as np.clip."""
-    low = kwargs.pop("min", minimum)
-    high = kwargs.pop("max", maximum)
+def clip(a: Any, a_min: Any = None, a_max: Any = None, **kwargs: Any) -> Node:
+    """min(max(a, a_min), a_max), each bound optional, as np.clip, which also calls them min and max."""
+    low, high = kwargs.pop("min", a_min), kwargs.pop("max", a_max)
     only_defaults("np.clip", kwargs)
-    result = as_node(x)
-    if low is not None:
+    result = as_node(a)
+    if low is not None and low is not NOT_GIVEN:
         result = apply("maximum", result, low)
-    if high is not None:
+    if high is not None and high is not NOT_GIVEN:
         result = apply("minimum", result, high)
     return result
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from burlab.errors import ArgumentError
 from burlab.graph.tree import pytree
 from burlab.runtime.plain import check_plain
+from burlab.runtime.ranges import DECAY, number_in
 from burlab.transforms import random
 
 from .layer import STATIC, Array, Key, Layer
@@ -29,9 +29,7 @@ class Dropout(Layer):
     rate: float = field(metadata=STATIC)
 
     def __init__(self, rate: float) -> None:
-        if not 0 <= rate < 1:
-            raise ArgumentError(f"rate={rate!r} must be at least 0 and below 1: the part of the entries that become 0.")
-        self._fill(rate=float(rate))
+        self._fill(rate=number_in(DECAY, rate, "rate of Dropout, the part of the entries that become 0,"))
 
     def __call__(self, x: Array, *, key: Key | None = None) -> Array:
         """x, or with a key what is left of it."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, ShapeError
 from burlab.runtime.extras import late
+from burlab.runtime.ranges import FINITE, NOT_NEGATIVE, POSITIVE, Range, number_in
 from burlab.transforms import random
 
 special: Any = late("scipy.special", "scipy")
@@ -28,21 +29,25 @@ _GAINS = {"linear": 1.0, "sigmoid": 1.0, "tanh": 5 / 3, "relu": math.sqrt(2), "s
 
 def zeros(_key: Any, shape: Shape, dtype: Any = np.float32) -> Array:
     """Zeros."""
-    return np.zeros(shape, dtype)
+    return np.zeros(random.known_shape(shape), random.known_dtype(dtype))
 
 
 def ones(_key: Any, shape: Shape, dtype: Any = np.float32) -> Array:
     """Ones."""
-    return np.ones(shape, dtype)
+    return np.ones(random.known_shape(shape), random.known_dtype(dtype))
 
 
 def uniform(key: Any, shape: Shape, dtype: Any = np.float32, *, low: float = 0.0, high: float = 1.0) -> Array:
     """Uniform numbers in [low, high)."""
+    number_in(FINITE, low, "low")
+    number_in(Range(low, math.inf), high, "high")
     return random.uniform(key, shape, dtype) * (high - low) + low
 
 
 def normal(key: Any, shape: Shape, dtype: Any = np.float32, *, mean: float = 0.0, std: float = 1.0) -> Array:
     """Normal numbers."""
+    number_in(FINITE, mean, "mean")
+    number_in(NOT_NEGATIVE, std, "std")
     return random.normal(key, shape, dtype) * std + mean
 
 
@@ -50,6 +55,9 @@ def trunc_normal(
     key: Any, shape: Shape, dtype: Any = np.float32, *, mean: float = 0.0, std: float = 1.0, a: float = -2, b: float = 2
 ) -> Array:
     """Normal numbers on the condition that they lie in [a, b]: by the inverse of the distribution function."""
+    number_in(FINITE, mean, "mean")
+    number_in(POSITIVE, std, "std")
+    number_in(Range(a, math.inf, open_low=True), b, "b")
     low, high = (special.ndtr((end - mean) / std) for end in (a, b))
     x = special.ndtri(low + (high - low) * random.uniform(key, shape)) * std + mean
     return np.clip(x, a, b).astype(dtype)
@@ -60,6 +68,7 @@ def orthogonal(key: Any, shape: Shape, dtype: Any = np.float32, *, gain: float =
 
     Of a kernel with more axes: all but the last are the rows.
     """
+    shape = random.known_shape(shape)
     if len(shape) < 2:
         raise ShapeError(f"orthogonal needs at least two axes, got shape {shape}.")
     rows, columns = math.prod(shape[:-1]), shape[-1]
@@ -130,6 +139,7 @@ def _kaiming(shape: Shape, a: float, mode: Fan, nonlinearity: str) -> float:
 
 
 def _fans(shape: Shape) -> tuple[int, int]:
-    if len(shape) < 2:
-        raise ShapeError(f"a weight has at least the two axes [in, out], got shape {shape}.")
+    shape = random.known_shape(shape)
+    if len(shape) < 2 or 0 in shape:
+        raise ShapeError(f"a weight has at least the two axes [in, out], none of them empty, got shape {shape}.")
     return math.prod(shape[:-1]), math.prod(shape[:-2]) * shape[-1]

@@ -69,9 +69,12 @@ def sizes(**named: Any) -> None:
 
 def floating(dtype: Any) -> "np.dtype[Any]":
     """A dtype that parameters can have. Raises DTypeError for any other."""
-    found = np.dtype(dtype)
-    if found not in (np.dtype(np.float32), np.dtype(np.float64)):
-        raise DTypeError(f"parameters have dtype float32 or float64, got {found}. Pass dtype=np.float32.")
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        found = None
+    if found is None or found not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise DTypeError(f"parameters have dtype float32 or float64, got {found or dtype!r}. Pass dtype=np.float32.")
     return found
 
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from burlab.errors import ArgumentError, DTypeError
+from burlab.errors import ArgumentError, DTypeError, IndexRangeError
 from burlab.graph.indexing import asarray
 from burlab.graph.node import Node
 from burlab.graph.tree import pytree
 from burlab.runtime.plain import as_array
+from burlab.runtime.ranges import NOT_NEGATIVE, number_in
 
 from . import init
 from .activations import Activation, function, known
@@ -45,7 +46,7 @@ class Linear(Layer):
         dtype: Any = np.float32,
     ) -> None:
         sizes(inputs=inputs, outputs=outputs)
-        reach: float = inputs**-0.5 if bound is None else bound
+        reach = inputs**-0.5 if bound is None else number_in(NOT_NEGATIVE, bound, "bound of Linear")
         w, b = keys(key, 2)
         form: Any = {"dtype": floating(dtype), "low": -reach, "high": reach}
         weight = init.uniform(w, (inputs, outputs), **form)
@@ -81,6 +82,13 @@ class Embedding(Layer):
         index = index if isinstance(index, Node) else as_array(index, "index")
         if index.dtype.kind not in "iu":
             raise DTypeError(f"Embedding expects integers as index, got {index.dtype}. Use index.astype(np.int32).")
+        count = self.weight.shape[0]
+        if isinstance(index, Node):  # -1 would be the last row; what is known only later is asked by the kernel
+            known: Any = index
+            return asarray(self.weight)[np.where(known < 0, count, known)]
+        outside = index[(index < 0) | (index >= count)]
+        if outside.size:
+            raise IndexRangeError(f"Embedding has the rows 0 to {count - 1}, got index {outside.flat[0]}.")
         return asarray(self.weight)[index]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from burlab.graph.tree import pytree
+from burlab.runtime.ranges import NOT_NEGATIVE, number_in
 
 from .layer import STATIC, Array, Layer, check, floating, sizes
 
@@ -30,7 +31,11 @@ class LayerNorm(Layer):
     def __init__(self, width: int, *, bias: bool = True, eps: float = 1e-5, dtype: Any = np.float32) -> None:
         sizes(width=width)
         kind = floating(dtype)
-        self._fill(weight=np.ones(width, kind), bias=np.zeros(width, kind) if bias else None, eps=float(eps))
+        self._fill(
+            weight=np.ones(width, kind),
+            bias=np.zeros(width, kind) if bias else None,
+            eps=number_in(NOT_NEGATIVE, eps, "eps of LayerNorm"),
+        )
 
     def __call__(self, x: Array) -> Array:
         """x with mean 0 and variance 1, then scaled and shifted."""
@@ -60,7 +65,8 @@ class RMSNorm(Layer):
     def __init__(self, width: int, *, eps: float | None = None, dtype: Any = np.float32) -> None:
         sizes(width=width)
         kind = floating(dtype)
-        self._fill(weight=np.ones(width, kind), eps=float(np.finfo(kind).eps if eps is None else eps))
+        small = np.finfo(kind).eps if eps is None else eps
+        self._fill(weight=np.ones(width, kind), eps=number_in(NOT_NEGATIVE, small, "eps of RMSNorm"))
 
     def __call__(self, x: Array) -> Array:
         """x with mean square 1, then scaled."""

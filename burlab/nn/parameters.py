@@ -44,6 +44,9 @@ def save_parameters(path: str | os.PathLike[str], parameters: Tree) -> None:
     """
     target = as_path(path).resolve()
     arrays = _named(parameters)
+    if not arrays:
+        kind = type(parameters).__name__
+        raise ArgumentError(f"a {kind} without an array has no parameters to save. Pass a model, or a tree of arrays.")
     try:
         content = codec.save(arrays, metadata={_CHECKSUM: _checksum(arrays)})
     except safetensors.SafetensorError as error:

@@ -41,6 +41,7 @@ class BarzilaiBorwein(Optimizer):
     trials: int = 60
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.form not in FORMS:
             raise ArgumentError(f"form is {self.form!r}, expected one of {', '.join(FORMS)}.")
         whole(self.window, "window", 0)

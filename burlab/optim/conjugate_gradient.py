@@ -42,6 +42,7 @@ class NonlinearCG(Optimizer):
     trials: int = 20
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.form not in FORMS:
             raise ArgumentError(f"form is {self.form!r}, expected one of {', '.join(FORMS)}.")
         whole(self.trials, "trials", 1)

@@ -35,6 +35,7 @@ class ArmijoGD(Optimizer):
     warm: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         whole(self.trials, "trials", 1)
 
     def init(self, x: Vector) -> State:
@@ -71,6 +72,7 @@ class WolfeGD(Optimizer):
     trials: int = 20
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         whole(self.trials, "trials", 1)
 
     def init(self, x: Vector) -> State:

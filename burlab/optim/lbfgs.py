@@ -35,6 +35,7 @@ class LBFGS(Optimizer):
     trials: int = 20
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         whole(self.memory, "memory", 1)
         whole(self.trials, "trials", 1)
 

@@ -1,6 +1,7 @@
 """Which numbers of an optimizer are live: its own `Hyper` fields and those of the parts that it is made of."""
 
 import copy
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, cast, get_args
@@ -11,17 +12,22 @@ from burlab.errors import ArgumentError, DTypeError
 from burlab.graph.calling import check_takes
 
 from .optimizer import Hyper, Optimizer
+from .ranges import Range, range_of
 
 Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """A live field. name: what a run calls it; path: the fields that lead to it; start: a number or a schedule."""
+    """A live field. name: what a run calls it; path: the fields that lead to it; start: a number or a schedule.
+
+    allowed: what the number may be, where that is declared.
+    """
 
     name: str
     path: Path
     start: float | Callable[[Any], Any]
+    allowed: Range | None = None
 
     @property
     def number(self) -> float:
@@ -40,8 +46,14 @@ def live_fields(optimizer: Optimizer) -> list[Live]:
         whole = name
         while whole in found:
             whole = f"{type(owner).__name__}_{whole}"
-        found[whole] = Live(whole, (*path, name), start_value(whole, getattr(owner, name)))
+        start = start_value(whole, getattr(owner, name))
+        found[whole] = Live(whole, (*path, name), start, range_of(cast("type[Any]", type(owner)), name))
     return list(found.values())
+
+
+def ranges_of(optimizer: object) -> dict[str, Range | None]:
+    """The ranges of the live fields by name; none for a run that knows no optimizer."""
+    return {f.name: f.allowed for f in live_fields(optimizer)} if isinstance(optimizer, Optimizer) else {}
 
 
 def acting(part: Any, values: Mapping[Path, Any], path: Path = ()) -> Any:
@@ -66,14 +78,17 @@ def start_value(name: str, value: Any) -> float | Callable[[Any], Any]:
 
 
 def hyper_value(name: str, value: Any) -> float:
-    """A hyperparameter as a float. Raises DTypeError where it is not a real number."""
+    """A hyperparameter as a float. Raises DTypeError where it is not a real number, ArgumentError where it is NaN."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise DTypeError(
             f"the hyperparameter {name} is {value!r}, expected a real number such as 0.01, or, where the optimizer is "
             "made, a schedule such as bl.optim.cosine(0.01, steps=1000)."
         )
     try:
-        return float(cast("Any", value))
+        number = float(cast("Any", value))
+        if not math.isnan(number):
+            return number
+        raise ArgumentError(f"the hyperparameter {name} is NaN, expected a real number such as 0.01.")
     except OverflowError as error:
         raise ArgumentError(
             f"the hyperparameter {name} is a whole number of {len(bin(cast('int', value))) - 2} bits, expected one "

@@ -36,6 +36,7 @@ class NewtonCG(Optimizer):
     trials: int = 20
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         whole(self.trials, "trials", 1)
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002

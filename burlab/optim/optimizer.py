@@ -6,6 +6,8 @@ from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
 
+from .ranges import check_numbers
+
 Vector = np.ndarray[Any, np.dtype[Any]]
 State = Any  # a tree of arrays
 
@@ -39,6 +41,9 @@ class Optimizer(ABC):
 
     What the rule asks of f is about flat vectors all the same.
     """
+
+    def __post_init__(self) -> None:
+        check_numbers(self)
 
     def init(self, x: Vector) -> State:  # noqa: ARG002 - what most rules start from
         """The state at step 0: any tree of arrays. x: the start, shape (d,)."""

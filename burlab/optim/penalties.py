@@ -9,6 +9,7 @@ import numpy as np
 from burlab.errors import ArgumentError
 
 from .optimizer import Hyper, State, Vector
+from .ranges import check_numbers
 from .wrappers import Wrapper, step_size
 
 
@@ -25,6 +26,9 @@ class Penalty(ABC):
     >>> l0(0.5).prox(np.array([0.5, 2.0]), 1.0)
     array([0., 2.])
     """
+
+    def __post_init__(self) -> None:
+        check_numbers(self)
 
     @abstractmethod
     def prox(self, x: Vector, step: Any) -> Vector:

@@ -13,15 +13,18 @@ import numpy as np
 
 from burlab.errors import ArgumentError
 
+from .ranges import check_numbers
 
-def _positive(kind: object, **numbers: float) -> None:
-    for name, number in numbers.items():
-        if not 0 < number < math.inf:
-            raise ArgumentError(f"{name} of {type(kind).__name__} is {number!r}, expected a number above 0.")
+
+class Schedule:
+    """What schedules share: their numbers are checked when one is made."""
+
+    def __post_init__(self) -> None:
+        check_numbers(self, every=True)
 
 
 @dataclass(frozen=True)
-class constant:
+class constant(Schedule):
     """The same value at every step; torch's ConstantLR with factor 1.
 
     >>> import burlab as bl
@@ -37,7 +40,7 @@ class constant:
 
 
 @dataclass(frozen=True)
-class step:
+class step(Schedule):
     """start factor^k, with k growing by one every so many steps: torch's StepLR, optax's exponential_decay in stairs.
 
     >>> import numpy as np, burlab as bl
@@ -49,16 +52,13 @@ class step:
     every: int
     factor: float = 0.1
 
-    def __post_init__(self) -> None:
-        _positive(self, every=self.every)
-
     def __call__(self, t: Any) -> Any:
         """The value at step t."""
         return self.start * self.factor ** np.divide(t, self.every).astype(np.int64)
 
 
 @dataclass(frozen=True)
-class exponential:
+class exponential(Schedule):
     """start factor^(t / every): torch's ExponentialLR, optax's exponential_decay.
 
     >>> import numpy as np, burlab as bl
@@ -70,16 +70,13 @@ class exponential:
     factor: float
     every: float = 1.0
 
-    def __post_init__(self) -> None:
-        _positive(self, every=self.every)
-
     def __call__(self, t: Any) -> Any:
         """The value at step t."""
         return self.start * self.factor ** (t / self.every)
 
 
 @dataclass(frozen=True)
-class polynomial:
+class polynomial(Schedule):
     """end + (start - end) (1 - t / steps)^power, then end: torch's PolynomialLR, optax's polynomial_schedule.
 
     >>> import numpy as np, burlab as bl
@@ -92,16 +89,13 @@ class polynomial:
     power: float
     end: float = 0.0
 
-    def __post_init__(self) -> None:
-        _positive(self, steps=self.steps, power=self.power)
-
     def __call__(self, t: Any) -> Any:
         """The value at step t."""
         return self.end + (self.start - self.end) * (1 - np.minimum(t / self.steps, 1.0)) ** self.power
 
 
 @dataclass(frozen=True)
-class linear:
+class linear(Schedule):
     """On a straight line from start to end, which it keeps: torch's LinearLR, optax's linear_schedule.
 
     >>> import numpy as np, burlab as bl
@@ -113,16 +107,13 @@ class linear:
     steps: float
     end: float = 0.0
 
-    def __post_init__(self) -> None:
-        _positive(self, steps=self.steps)
-
     def __call__(self, t: Any) -> Any:
         """The value at step t."""
         return self.end + (self.start - self.end) * (1 - np.minimum(t / self.steps, 1.0))
 
 
 @dataclass(frozen=True)
-class cosine:
+class cosine(Schedule):
     """Half a wave from start to end, which it keeps: Loshchilov and Hutter 2017, equation 5, arXiv:1608.03983.
 
     torch's CosineAnnealingLR is the same up to `steps` and then rises again; optax's is cosine_decay_schedule.
@@ -136,9 +127,6 @@ class cosine:
     steps: float
     end: float = 0.0
 
-    def __post_init__(self) -> None:
-        _positive(self, steps=self.steps)
-
     def __call__(self, t: Any) -> Any:
         """The value at step t."""
         wave = 1 + np.cos(math.pi * np.minimum(t / self.steps, 1.0))
@@ -146,7 +134,7 @@ class cosine:
 
 
 @dataclass(frozen=True)
-class inverse_sqrt:
+class inverse_sqrt(Schedule):
     """start / sqrt(1 + t / steps). Vaswani et al. 2017, section 5.3, is `warmup(w, then=inverse_sqrt(peak, steps=w))`.
 
     steps: how many it takes to fall to start / sqrt(2).
@@ -159,16 +147,13 @@ class inverse_sqrt:
     start: float
     steps: float = 1.0
 
-    def __post_init__(self) -> None:
-        _positive(self, steps=self.steps)
-
     def __call__(self, t: Any) -> Any:
         """The value at step t."""
         return self.start / np.sqrt(1 + t / self.steps)
 
 
 @dataclass(frozen=True)
-class warmup:
+class warmup(Schedule):
     """A straight line to the first value of another schedule, in so many steps, and then that schedule from its start.
 
     then: a schedule, or a number to stay at. start: where the line begins. optax: join_schedules of a linear_schedule
@@ -183,9 +168,6 @@ class warmup:
     then: Any
     start: float = 0.0
 
-    def __post_init__(self) -> None:
-        _positive(self, steps=self.steps)
-
     def __call__(self, t: Any) -> Any:
         """The value at step t."""
         done = np.minimum(t / self.steps, 1.0)
@@ -194,7 +176,7 @@ class warmup:
 
 
 @dataclass(frozen=True)
-class one_cycle:
+class one_cycle(Schedule):
     """Up to the peak and down to almost nothing: Smith and Topin 2018, arXiv:1708.07120, in torch's form, half waves.
 
     As torch's OneCycleLR: from peak / start_factor, in the first part `rise` of the steps, and down to
@@ -213,7 +195,7 @@ class one_cycle:
     end_factor: float = 1e4
 
     def __post_init__(self) -> None:
-        _positive(self, steps=self.steps, start_factor=self.start_factor, end_factor=self.end_factor)
+        super().__post_init__()
         if not 1 < self.rise * self.steps < self.steps:
             raise ArgumentError(
                 f"one_cycle rises in {self.rise} of {self.steps} steps, expected more than one step and less than all. "

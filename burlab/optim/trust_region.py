@@ -35,6 +35,7 @@ class TrustRegion(Optimizer):
     radius: float = 1.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         not_below(self, 0.0, "radius", "max_radius", strict=True)
 
     def init(self, x: Vector) -> State:

@@ -32,6 +32,7 @@ class Wrapper(Optimizer):
     inner: Optimizer
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         inner: Any = self.inner
         if not isinstance(inner, Optimizer):
             hint = "Call it" if isinstance(inner, type) else "Pass one"

@@ -28,6 +28,8 @@ class FiniteSum:
 
     loss: (x, *sample) -> number, in NumPy; where it takes `key=` it gets a random key of its own per sample.
     data: an array or a tuple of arrays with a leading sample axis, float32, float64, integers or bool.
+    It is read where it lies, so a change of its numbers shows in later answers and in runs under way; what is not
+    C-contiguous or of another dtype is copied now, and so is what must not change: pass data.copy().
     regularizer: x -> number, added once. threads: at most 16 work on a sum; their number changes no bit. tile: how many
     samples one call of the kernel takes, 1 to 64, which changes no bit either; by default as many as stay in cache, or
     what a measurement at the first point finds, where that is soon repaid. `tiles` shows it, and `run.profile()`.

@@ -48,8 +48,8 @@ def listed(samples: int, indices: Indices) -> Stream:
 
 def drawn(samples: int, batch: int | None, sampler: str, seed: int) -> Stream:
     """The batches of a run. batch: samples per step, None for all. Raises ArgumentError for what cannot be drawn."""
-    if sampler not in _SAMPLERS:
-        raise ArgumentError(f"sampler={sampler!r} is unknown. Use one of {', '.join(_SAMPLERS)}.")
+    if not isinstance(sampler, str) or sampler not in _SAMPLERS:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"sampler={sampler!r:.80} is unknown. Use one of {', '.join(_SAMPLERS)}.")
     key = _key(whole(seed, "seed", 0, 2**64 - 1))
     if batch is None:
         return Stream(Sampling.sequential, samples, samples, None, key)

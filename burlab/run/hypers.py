@@ -6,6 +6,7 @@ from typing import Any
 
 from burlab.errors import ArgumentError
 from burlab.optim.live import hyper_value
+from burlab.runtime.ranges import Range, number_in
 
 from .engine import Engine
 
@@ -22,10 +23,12 @@ class Hypers:
         engine: Engine,
         change: Callable[[int, float], None],
         schedules: Mapping[str, Callable[[Any], Any]],
+        allowed: Callable[[], Mapping[str, Range | None]],
     ) -> None:
         self._engine = engine
         self._change = change
         self._schedules = schedules
+        self._allowed = allowed
 
     def __getitem__(self, name: str) -> float:
         value = self._engine.hyper(self._index(name))
@@ -41,7 +44,9 @@ class Hypers:
         """The value as it can be set. Raises where there is no such hyperparameter, or it cannot have such a value."""
         self._index(name)
         if value is not None:
-            return hyper_value(name, value)
+            number = hyper_value(name, value)
+            allowed = self._allowed().get(name)
+            return number if allowed is None else number_in(allowed, number, f"the hyperparameter {name}")
         if name not in self._schedules:
             raise ArgumentError(
                 f"{name} has no schedule to follow. Give it one where the optimizer is made, or a number."

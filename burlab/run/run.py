@@ -5,6 +5,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from burlab.compiler.profile import Profile
 from burlab.errors import StatusError
 from burlab.graph import tree
 from burlab.graph.origin import user_line
+from burlab.optim.live import ranges_of
 from burlab.problems.numbers import real, whole
 from burlab.problems.point import Point
 
@@ -58,7 +60,8 @@ class Run:
     @property
     def hyper(self) -> Hypers:
         """The live hyperparameters, by name: read them, and change them between two steps."""
-        return Hypers(self._engine, self._change, self._schedules)  # not kept: a run must end with its last reference
+        # Not kept: a run must end with its last reference.
+        return Hypers(self._engine, self._change, self._schedules, partial(ranges_of, self.optimizer))
 
     @property
     def t(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from burlab.compiler.function import Function
-from burlab.errors import ArgumentError
+from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import Node
 from burlab.graph.elementwise import apply
 from burlab.graph.linear import reshape, slice_
@@ -25,6 +25,9 @@ def key(seed: int) -> "np.ndarray[Any, np.dtype[np.uint64]]":
     >>> key(7)
     array([7, 0], dtype=uint64)
     """
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"seed={seed!r:.80} makes no key. Pass an int.")
+    seed = int(seed)
     return np.array([seed & 0xFFFFFFFFFFFFFFFF, (seed >> 64) & 0xFFFFFFFFFFFFFFFF], np.uint64)
 
 
@@ -37,8 +40,23 @@ def _key_node(k: Any) -> Node:
     return node
 
 
-def _shape(shape: int | tuple[int, ...]) -> tuple[int, ...]:
-    return (shape,) if isinstance(shape, int) else tuple(shape)
+def known_shape(shape: int | tuple[int, ...]) -> tuple[int, ...]:
+    """A shape as a tuple. Raises ShapeError."""
+    sizes: Any = shape if isinstance(shape, (tuple, list)) else (shape,)
+    if any(isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 0 for size in sizes):
+        raise ShapeError(f"shape={shape!r:.80} is none: pass an int, or a tuple of ints that are not negative.")
+    return tuple(int(size) for size in sizes)
+
+
+def known_dtype(dtype: Any) -> str:
+    """The name of a dtype that random numbers have. Raises DTypeError."""
+    try:
+        name = np.dtype(dtype).name
+    except TypeError:
+        name = ""
+    if name not in ("float32", "float64"):
+        raise DTypeError(f"random numbers are float32 or float64, got dtype={dtype!r:.80}.")
+    return name
 
 
 def _fold_in(k: Any, data: Any) -> Node:
@@ -77,7 +95,7 @@ def uniform(k: Any, shape: int | tuple[int, ...] = (), dtype: Any = "float64") -
     >>> bool(0 <= uniform(key(1)) < 1)
     True
     """
-    return _uniform_function(k, _shape(shape), np.dtype(dtype).name)
+    return _uniform_function(k, known_shape(shape), known_dtype(dtype))
 
 
 def normal(k: Any, shape: int | tuple[int, ...] = (), dtype: Any = "float64") -> Any:
@@ -86,7 +104,7 @@ def normal(k: Any, shape: int | tuple[int, ...] = (), dtype: Any = "float64") ->
     >>> normal(key(1), (2, 3)).shape
     (2, 3)
     """
-    return _normal_function(k, _shape(shape), np.dtype(dtype).name)
+    return _normal_function(k, known_shape(shape), known_dtype(dtype))
 
 
 def bernoulli(k: Any, p: float, shape: int | tuple[int, ...] = ()) -> Any:

@@ -1,0 +1,61 @@
+"""What the numbers of burlab's own optimizers, schedules, sets and penalties may be: by the names of their fields."""
+
+import numpy as np
+
+from burlab.runtime.ranges import (
+    ABOVE_ONE,
+    BETWEEN,
+    DECAY,
+    FINITE,
+    NOT_NEGATIVE,
+    POSITIVE,
+    SHARE,
+    Range,
+    number_in,
+)
+
+__all__ = ["check_numbers", "range_of"]
+
+_RANGES: dict[str, Range] = {
+    **dict.fromkeys(("b1", "b2", "rho"), DECAY),
+    **dict.fromkeys(("mu", "dampening"), SHARE),
+    **dict.fromkeys(("c1", "c2", "shrink", "eta_minus"), BETWEEN),
+    **dict.fromkeys(("lr", "eps", "weight_decay", "lr_decay", "initial_accumulator_value", "momentum_decay", "lambd",
+                     "t0", "damping", "restart", "step_min", "gamma", "slack", "decay", "l1", "l2"), NOT_NEGATIVE),
+    **dict.fromkeys(("first", "max_radius", "radius", "step_max", "total", "steps", "every", "power", "start_factor",
+                     "end_factor", "max_norm", "max_value"), POSITIVE),
+    **dict.fromkeys(("start", "end", "value", "factor", "peak", "rise"), FINITE),
+    "eta_plus": ABOVE_ONE,
+}  # fmt: skip
+_OF_ONE: dict[tuple[str, str], Range] = {
+    ("RMSProp", "alpha"): SHARE,
+    ("ASGD", "alpha"): NOT_NEGATIVE,
+    ("TrustRegion", "eta"): Range(0.0, 0.25, open_high=True),
+    ("gradient_noise", "eta"): NOT_NEGATIVE,
+}
+
+
+def range_of(kind: type, name: str) -> Range | None:
+    """The range of a field; None where none is declared, as for classes of users."""
+    for one in kind.__mro__:
+        if one.__module__.startswith("burlab.") and name in vars(one).get("__annotations__", {}):
+            return _OF_ONE.get((one.__name__, name), _RANGES.get(name))
+    return None
+
+
+def check_numbers(part: object, *, every: bool = False) -> None:
+    """Raise ArgumentError for a number among the fields that is not in its range.
+
+    every: also for what is no number; else a schedule, and what a run refuses, is left to the run.
+    """
+    for name, value in vars(part).items():
+        allowed = range_of(type(part), name)
+        if allowed is not None and not callable(value) and (every or _is_real(value)):
+            number_in(allowed, value, f"{name} of {type(part).__name__}")
+
+
+def _is_real(value: object) -> bool:
+    """Whether a value is a number that a float holds; a run has more to say about others."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        return False
+    return not isinstance(value, int) or value.bit_length() <= 1024
