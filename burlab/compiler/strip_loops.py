@@ -14,6 +14,7 @@ from .loops import ONE_BY_ONE, LoopWriter, Span
 from .spelling import C_TYPES, is_arithmetic
 
 _ABREAST = 4  # rows, or strips
+_FEW = 2  # turns that are written out
 _TERMS = 32  # squares that are added in a lane of floats
 _LEAST = 32  # bytes of a packet: four doubles
 _KERNELS = "burlab::kernels::"
@@ -151,7 +152,8 @@ class StripNest:
             left = last if count == strips else last % (strips * width)
             if left >= count * width:
                 head = f"for (; j + {count * width} <= {end}; j += {count * width}) {{"
-                lines += [ONE_BY_ONE, head, *self._strip(rows, count, width), "}"]
+                few = left // (count * width) <= _FEW
+                lines += ['_Pragma("unroll")' if few else ONE_BY_ONE, head, *self._strip(rows, count, width), "}"]
         if last % width:
             lines += [f"if (j < {end}) {{", *self._strip(rows, 1, last % width), "}"]
         return ["{", *lines, "}"]
