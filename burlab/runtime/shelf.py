@@ -81,10 +81,15 @@ def shelf_file() -> Path | None:
     folder = cache_folder()
     if folder is None or sys.platform != "linux" or platform.machine() != "x86_64":
         return None
+    return folder / shelf_name()
+
+
+def shelf_name() -> str:
+    """The name of that file, which says all that its content depends on."""
     digest = hashlib.sha256()
     for part in _ingredients():
         digest.update(len(part).to_bytes(8, "little") + part)
-    return folder / f"{instruction_set().name}-{digest.hexdigest()[:24]}.so"
+    return f"{instruction_set().name}-{digest.hexdigest()[:24]}.so"
 
 
 def text_hash(text: str) -> str:

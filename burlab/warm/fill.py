@@ -14,7 +14,7 @@ from burlab.compiler import library
 from burlab.errors import BurlabError, ConfigurationError
 from burlab.runtime import harvest
 from burlab.runtime.files import write_whole
-from burlab.runtime.shelf import read_index, sealed, shelf_file, text_hash
+from burlab.runtime.shelf import read_index, sealed, shelf_file, shelf_name, text_hash
 
 from .programs import programs
 
@@ -64,9 +64,12 @@ def _make(file: Path) -> None:
         with tempfile.TemporaryDirectory() as folder:
             made = harvest.link(objects, Path(folder)).read_bytes()
     except BurlabError as error:
-        with suppress(OSError):
-            note.write_text(f"{error}\n")
+        if shelf_name() == file.name:
+            with suppress(OSError):
+                note.write_text(f"{error}\n")
         raise
+    if shelf_name() != file.name:
+        raise ConfigurationError("The headers or the compiler changed meanwhile: nothing is kept of this. Try again.")
     write_whole(file, sealed(made, names))
     _forget_others(file.parent)
 

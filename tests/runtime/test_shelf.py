@@ -236,6 +236,13 @@ def test_one_that_is_killed_leaves_nothing_that_counts(tmp_path: Path):
     assert not [*tmp_path.glob(".*.part")]
 
 
+def test_nothing_is_kept_of_headers_that_change_meanwhile(tmp_path: Path):
+    change = "lambda: __import__('os').environ.__setitem__('CPATH', '/elsewhere')"
+    process = start(FILL.replace("*MORE", change), tmp_path)
+    assert "changed meanwhile" in process.communicate()[1]
+    assert not [*tmp_path.glob("*.so"), *tmp_path.glob("*.failed")]
+
+
 def test_a_folder_that_takes_no_file(tmp_path: Path):
     """A file where the folder should be, as root may write anywhere, and a disk with too little room."""
     (tmp_path / "file").write_text("")
