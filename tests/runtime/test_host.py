@@ -119,7 +119,7 @@ def test_cling_asks_the_compiler_that_fits(machine: Machine):
     machine.add("c++", GCC.format(16), works=False)
     machine.add("g++-15", GCC.format(15))
     done = machine.run()
-    assert done.stdout == "[ 3. 12.]\n", done.stderr
+    assert done.stdout.endswith("[ 3. 12.]\n"), done.stderr  # a precompiled header may be made before
     asked = machine.log.read_text().splitlines()
     assert asked[:2] == ["c++ -v", "g++-15 -v"]
     assert len(asked) > 2
