@@ -28,7 +28,7 @@ test: $(VENV)/test.stamp
 	$(MAKE) --no-print-directory --keep-going check
 
 quick: $(VENV)/test.stamp
-	$(PYTEST) -m "not slow and not browser and not matrix" burlab tests
+	$(PYTEST) -m "not slow and not browser and not matrix" tests
 
 matrix: $(VENV)/test.stamp
 	$(PYTEST) -m matrix tests
