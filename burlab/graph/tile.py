@@ -23,6 +23,9 @@ from .work import work
 
 _SMALL = 16  # elements: a result of this size is added up sample by sample
 _MUCH = 20_000  # additions in a batch, for which it is worth to compile what follows from means
+_LITTLE = (
+    1000  # of the work of a sample: what saves less than one of so many parts is not worth another result in memory
+)
 _LINEAR = {"reshape", "transpose", "pad", "broadcast", "concatenate", "add", "sub", "neg", "where"}
 _LESSER = {"sum", "slice"}  # linear operations whose result is smaller
 
@@ -136,7 +139,7 @@ def _cheaper(late: _Way, early: _Way, needed: set[Node], total: int) -> _Way:
     between = set(early.passed) - set(late.passed) - needed
     more = sum(map(work, between)) + sum(n.size for n in set(late.ends) - set(early.ends))
     less = sum(map(work, set(early.ends) - set(late.ends)))
-    return early if more > less + _MUCH // total else late
+    return early if more > less + max(_MUCH // total, sum(map(work, needed)) // _LITTLE) else late
 
 
 def _through(n: Node, own: set[Node]) -> list[Node]:

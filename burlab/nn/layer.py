@@ -74,7 +74,8 @@ def floating(dtype: Any) -> "np.dtype[Any]":
     except TypeError:
         found = None
     if found is None or found not in (np.dtype(np.float32), np.dtype(np.float64)):
-        raise DTypeError(f"parameters have dtype float32 or float64, got {found or dtype!r}. Pass dtype=np.float32.")
+        got = repr(dtype) if found is None else str(found)
+        raise DTypeError(f"parameters have dtype float32 or float64, got {got}. Pass dtype=np.float32.")
     return found
 
 

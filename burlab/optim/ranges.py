@@ -5,6 +5,7 @@ import numpy as np
 from burlab.runtime.ranges import (
     ABOVE_ONE,
     BETWEEN,
+    BOUND,
     DECAY,
     FINITE,
     NOT_NEGATIVE,
@@ -22,8 +23,8 @@ _RANGES: dict[str, Range] = {
     **dict.fromkeys(("c1", "c2", "shrink", "eta_minus"), BETWEEN),
     **dict.fromkeys(("lr", "eps", "weight_decay", "lr_decay", "initial_accumulator_value", "momentum_decay", "lambd",
                      "t0", "damping", "restart", "step_min", "gamma", "slack", "decay", "l1", "l2"), NOT_NEGATIVE),
-    **dict.fromkeys(("first", "max_radius", "radius", "step_max", "total", "steps", "every", "power", "start_factor",
-                     "end_factor", "max_norm", "max_value"), POSITIVE),
+    **dict.fromkeys(("first", "radius", "total", "steps", "every", "power", "start_factor", "end_factor"), POSITIVE),
+    **dict.fromkeys(("max_radius", "step_max", "max_norm", "max_value"), BOUND),
     **dict.fromkeys(("start", "end", "value", "factor", "peak", "rise"), FINITE),
     "eta_plus": ABOVE_ONE,
 }  # fmt: skip

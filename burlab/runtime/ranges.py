@@ -9,18 +9,19 @@ from burlab.errors import ArgumentError
 
 
 class Range(NamedTuple):
-    """From low to high, both finite numbers of the range unless it is open there; infinities are in no range."""
+    """From low to high, both of the range unless it is open there. infinite: whether infinity may be, for no bound."""
 
     low: float
     high: float
     open_low: bool = False
     open_high: bool = False
+    infinite: bool = False
 
     def __contains__(self, number: object) -> bool:
         x = cast("float", number)
         above = x > self.low if self.open_low else x >= self.low
         below = x < self.high if self.open_high else x <= self.high
-        return above and below and math.isfinite(x)
+        return above and below and (self.infinite or math.isfinite(x))
 
     def __str__(self) -> str:
         low, high = ("above" if self.open_low else "at least"), ("below" if self.open_high else "at most")
@@ -31,6 +32,7 @@ class Range(NamedTuple):
 FINITE = Range(-math.inf, math.inf)
 POSITIVE = Range(0.0, math.inf, open_low=True)
 NOT_NEGATIVE = Range(0.0, math.inf)
+BOUND = Range(0.0, math.inf, open_low=True, infinite=True)
 DECAY = Range(0.0, 1.0, open_high=True)
 SHARE = Range(0.0, 1.0)
 BETWEEN = Range(0.0, 1.0, open_low=True, open_high=True)

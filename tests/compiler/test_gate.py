@@ -263,7 +263,8 @@ def test_arguments_and_results_are_not_leaked(double):
             double(x, out=bad)
     gc.collect()
     after = [sys.getrefcount(v) for v in (x, buffer, bad, X.dtype, float)]
-    assert all(abs(a - b) <= 2 for a, b in zip(after, before, strict=True)), (before, after)
+    most = (2, 2, 2, 100, 100)  # of dtypes and types others hold some, too; a leak would be 200 or more
+    assert all(abs(a - b) <= m for a, b, m in zip(after, before, most, strict=True)), (before, after)
     assert sys.getallocatedblocks() - blocks < 100
 
 

@@ -148,6 +148,6 @@ def test_small_dtypes_are_widened_and_foreign_ones_refused() -> None:
 
 
 def test_python_integers_that_do_not_fit_are_refused_as_in_numpy() -> None:
-    with pytest.raises(OverflowError):
+    with pytest.raises(DTypeError, match="met an array of int32, which cannot hold it"):
         trace(lambda x: x + 2**40, (np.ones(2, np.int32),))
     assert bl.jit(lambda x: x + 2**40)(np.array([1])).tolist() == [2**40 + 1]

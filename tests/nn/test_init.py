@@ -57,7 +57,7 @@ def test_gains_are_torchs(name: str) -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    with pytest.raises(ShapeError, match=r"at least the two axes \[in, out\], got shape \(3,\)"):
+    with pytest.raises(ShapeError, match=r"at least the two axes \[in, out\], none of them empty, got shape \(3,\)"):
         init.xavier_normal(KEY, (3,))
     with pytest.raises(ShapeError, match="at least two axes"):
         init.orthogonal(KEY, (3,))
