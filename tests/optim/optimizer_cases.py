@@ -57,9 +57,9 @@ CASES = [
         RMSProp(7e-4, alpha=0.8, eps=0.1, mu=0.6),
         torch=by_torch("RMSprop", lr=7e-4, alpha=0.8, eps=0.1, momentum=0.6),
     ),
-    Case(  # with eps=1e-8 the paths in float32, torch's and ours, are both 8e-6 away from that in float64
-        RMSProp(8e-4, alpha=0.95, eps=1e-2, centered=True),
-        torch=by_torch("RMSprop", lr=8e-4, alpha=0.95, eps=1e-2, centered=True),
+    Case(  # a smaller eps lets float32 stray: both libraries by 8e-6 from the path in float64
+        RMSProp(8e-4, alpha=0.95, eps=0.05, centered=True),
+        torch=by_torch("RMSprop", lr=8e-4, alpha=0.95, eps=0.05, centered=True),
     ),
     Case(
         RMSProp(6e-4, alpha=0.97, eps=0.3, mu=0.5, centered=True),
