@@ -1,6 +1,7 @@
 """Both gears on random graphs: against NumPy node by node, and against each other bit for bit."""
 
 import numpy as np
+import pytest
 from hypothesis import Phase, given, settings, strategies as st
 
 from burlab.compiler import build
@@ -8,6 +9,8 @@ from burlab.compiler.replay import Replay
 from burlab.graph.simplify import simplify
 from tests.compiler import reference
 from tests.compiler.random_graphs import graphs, inputs_for, short_graphs
+
+pytestmark = pytest.mark.slow
 
 PHASES = (
     Phase.explicit,

@@ -15,6 +15,8 @@ from burlab.graph.reduction import sum_of_squares
 from burlab.graph.simplify import simplify
 from tests.compiler.trace import traced
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(0)
 SHAPES = [
     (2,),

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import example, given, settings
 
 import burlab as bl
@@ -15,6 +16,8 @@ from burlab.graph.trace import trace
 from burlab.graph.verify import verify
 from tests.engines import GEARS, assert_close, jax_or_skip, on
 from tests.graph.programs import Program, Step, programs
+
+pytestmark = pytest.mark.slow
 
 BOTH = (0, 1)
 # A value that a loop computes and reads again through a view of itself.

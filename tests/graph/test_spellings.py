@@ -10,6 +10,8 @@ import burlab as bl
 from tests.engines import GEARS, assert_close, jax_or_skip
 from tests.graph.spellings import SPELLINGS, Spelling
 
+pytestmark = pytest.mark.slow
+
 
 def by(spelling: Spelling) -> tuple[int, ...]:
     return tuple(k for k, a in enumerate(spelling.args) if np.asarray(a).dtype.kind == "f")

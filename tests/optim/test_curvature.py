@@ -10,6 +10,8 @@ import burlab as bl
 from tests.optim.curvature_cases import INPUTS, LABELS, OPTIMIZERS, PROBLEMS, himmelblau, logistic, rosenbrock
 from tests.optim.plain import path, solve
 
+pytestmark = pytest.mark.slow
+
 # Steps within which |gradient| <= 1e-10, a quarter above what they are; None where pure Newton goes elsewhere.
 LIMITS = {  # rosenbrock 2, rosenbrock 10, quadratic (condition 1e4), logistic, beale, himmelblau
     "ArmijoGD": (32_000, 44_000, 86_000, 820, 1850, 42),

@@ -13,6 +13,8 @@ from burlab.optim import GD, Hyper, Optimizer
 from tests.optim.optimizer_cases import CASES, ELSEWHERE, by_torch
 from tests.optim.paths import PROBLEMS, STEPS, assert_same_path, burlab_path, optax_path, torch_path
 
+pytestmark = pytest.mark.slow
+
 
 def public_optimizers():
     """The classes of bl.optim that are optimizers themselves, not wrappers around another one."""

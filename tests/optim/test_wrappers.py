@@ -37,6 +37,8 @@ from burlab.optim import (
 from tests.optim.optimizer_cases import by_torch
 from tests.optim.paths import PROBLEMS, assert_same_path, burlab_path, data, optax_path, torch_path
 
+pytestmark = pytest.mark.slow
+
 DTYPES = [np.float64, np.float32]
 INNER = {
     "SGD": (GD(2e-3), {"lr": 2e-3}),

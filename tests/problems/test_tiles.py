@@ -16,6 +16,8 @@ from burlab.problems.tiles import Tile, slots_of
 from burlab.runtime import declare
 from tests.problems.tile_cases import CASES
 
+pytestmark = pytest.mark.slow
+
 TILES = [1, 2, 3, 8, 32, 64]
 BATCHES = [2, 3, 13, 64, 101]
 

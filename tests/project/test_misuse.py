@@ -7,6 +7,8 @@ import pytest
 from burlab.errors import BurlabError
 from tests.misuse_cases import CASES, Misuse
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("case", CASES, ids=[case.what for case in CASES])
 def test_misuse_is_told_in_words(case: Misuse):

@@ -8,6 +8,8 @@ from burlab.compiler import build, heard
 from burlab.graph.trace import trace
 from tests.interrupts import interrupt
 
+pytestmark = pytest.mark.slow
+
 X = np.array([0.5, 1.0, 2.0])
 LONG = 10**12  # elements that nothing stores: hours of work
 
