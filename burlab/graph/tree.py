@@ -1,6 +1,9 @@
 """Pytrees: arguments and results as nested tuples, lists, dicts and registered dataclasses of leaves (by optree)."""
 
+import atexit
 import dataclasses
+import os
+import threading
 from collections.abc import Iterable
 from typing import Any, TypeVar, cast
 
@@ -13,11 +16,27 @@ Tree = Any
 TreeDef = optree.PyTreeSpec
 _Class = TypeVar("_Class")
 
+_lock = threading.RLock()
+"""Held in every call of optree, and by the main thread from the interpreter's end on.
+
+optree lets go of Python's lock in destructors. A daemon thread that takes it back while the interpreter ends is unwound
+by Python, which C++ forbids there: the process would abort. So such threads wait here, until they are gone.
+"""
+
+
+def _close() -> None:
+    _lock.acquire(timeout=1.0)  # a thread that is inside comes out first
+
+
+atexit.register(_close)
+os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
+
 
 def flatten(tree: Tree) -> tuple[list[Any], TreeDef]:
     """The leaves in order, and the structure. None is structure, not a leaf."""
     try:
-        leaves, treedef = optree.tree_flatten(tree, namespace=NAMESPACE)
+        with _lock:
+            leaves, treedef = optree.tree_flatten(tree, namespace=NAMESPACE)
     except RecursionError:
         raise ArgumentError(
             f"a {type(tree).__name__} is nested too deep for a tree of arrays, or holds itself. "
@@ -28,17 +47,23 @@ def flatten(tree: Tree) -> tuple[list[Any], TreeDef]:
 
 def unflatten(treedef: TreeDef, leaves: Iterable[Any]) -> Tree:
     """The tree of a structure with these leaves."""
-    return optree.tree_unflatten(treedef, leaves)
+    with _lock:
+        return optree.tree_unflatten(treedef, leaves)
 
 
 def leaf_names(tree: Tree) -> list[str]:
     """Where each leaf is, such as `[0]['w']`."""
-    return ["".join(f"[{part!r}]" for part in path) for path in optree.tree_paths(tree, namespace=NAMESPACE)]
+    return ["".join(f"[{part!r}]" for part in path) for path in _paths(tree)]
 
 
 def dotted_names(tree: Tree) -> list[str]:
     """Where each leaf is, such as `blocks.0.norm1.weight`; the tree itself, if it is a leaf, is called `value`."""
-    return [".".join(map(str, path)) or "value" for path in optree.tree_paths(tree, namespace=NAMESPACE)]
+    return [".".join(map(str, path)) or "value" for path in _paths(tree)]
+
+
+def _paths(tree: Tree) -> list[tuple[Any, ...]]:
+    with _lock:
+        return optree.tree_paths(tree, namespace=NAMESPACE)
 
 
 def pytree(cls: type[_Class]) -> type[_Class]:
