@@ -52,7 +52,7 @@ STORED = {
     "a loop over rows": (lambda x: bl.softmax(np.sin(x), axis=-1), lambda: [normal(MANY // 40, 20)]),
     "a product of matrices": (lambda x: x @ x, lambda: [normal(1500, 1500)]),
     "a product that is transposed": (lambda x: np.einsum("ij,kj->ki", x, x), lambda: [normal(1500, 1500)]),
-    "an outer product": (np.outer, lambda: [normal(4000), normal(6000)]),
+    "an outer product": (np.outer, lambda: [normal(8000), normal(9000)]),
     "running sums": (np.cumsum, lambda: [normal(2 * MANY)]),
     "a copy": (lambda x: np.reshape(x.T, -1), lambda: [normal(4000, 6000)]),
     "rows that are picked": (np.take, lambda: [normal(10**6), indices(10**6).repeat(20)]),
