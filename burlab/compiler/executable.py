@@ -258,8 +258,7 @@ def compiled(plan: Plan, ticks: Array | None = None) -> tuple[Function, str]:
 
     plan, parts = linked(plan, part)
     source = emit(plan, timed=ticks is not None)
-    library.require(source.calls)
-    unit = runtime.declare(source.bare, name="kernel")
+    unit = library.unit(source.bare, source.calls)
     constants = [c.params for c in plan.constants]
     table = pointers(constants)
 

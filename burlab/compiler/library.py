@@ -6,12 +6,14 @@ declaration cost 1.5 ms each, one at a time 4.5 ms.
 
 import re
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from burlab import runtime
 from burlab.runtime.cpu import instruction_set
+from burlab.runtime.recipes import Recipe
 from burlab.runtime.wait import shielded
+from burlab.runtime.warming import remember
 
 
 class Instance(NamedTuple):
@@ -74,6 +76,15 @@ def _prototype(text: str) -> str:
     """What callers must know of functions that are compiled elsewhere."""
     text = re.sub(r"^BURLAB_KERNEL\((\w+),.*$", r"BURLAB_KERNEL_DECLARED(\1)", text, flags=re.MULTILINE)
     return re.sub(r'^(extern "C".*?) \{.*\}$', r"\1;", text, flags=re.MULTILINE)
+
+
+def unit(text: str, calls: Sequence[Instance]) -> str:
+    """The namespace of a kernel's text, compiled, with the instances that it calls, where no session has done it."""
+    needs = [call.text for call in calls]
+    if not runtime.kept(text, name="kernel", needs=needs):
+        require(calls)
+        remember(Recipe(text, calls))
+    return runtime.declare(text, name="kernel", needs=needs)
 
 
 def made() -> Mapping[str, str]:

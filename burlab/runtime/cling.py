@@ -26,23 +26,24 @@ _included: set[str] = set()
 _UNIT = re.compile("(burlab_[0-9a-f]{16})_")  # how the names of a unit's functions begin
 
 
-def declare(body: str, headers: Sequence[str] = (), name: str = "input") -> str:
+def declare(body: str, headers: Sequence[str] = (), name: str = "input", needs: Sequence[str] = ()) -> str:
     """Compile C++ once and give the namespace it lives in; a text seen before costs a dictionary look-up.
 
     body: C++ source; `@unit` in it stands for the namespace, so `extern "C" int @unit_run()` gets a name of its own.
     headers: of burlab, such as `"burlab/ops/table.hpp"`. name: what compiler messages call the text.
+    needs: texts compiled before, whose functions the body calls: with others it is another unit.
     Raises CompileError with the compiler's message; everything declared before stays usable.
     """
-    text = _whole(body, headers, name)
+    text = _whole(body, headers, name, needs)
     if text not in _declared:
         shielded(lambda: _declare(text, body, headers, name))
     return _declared[text]
 
 
-def kept(body: str, headers: Sequence[str] = (), name: str = "input") -> bool:
-    """Whether `declare` of the same need not compile anything, thanks to an earlier session."""
-    text = _whole(body, headers, name)
-    return shelf().holds(_unit(text), text)
+def kept(body: str, headers: Sequence[str] = (), name: str = "input", needs: Sequence[str] = ()) -> bool:
+    """Whether `declare` of the same need not compile anything: thanks to an earlier call, or an earlier session."""
+    text = _whole(body, headers, name, needs)
+    return text in _declared or shelf().holds(_unit(text), text)
 
 
 def taken(name: str, text: str) -> bool:
@@ -58,8 +59,8 @@ def declared() -> Mapping[str, str]:
     return {unit: text for text, unit in _declared.items()}
 
 
-def _whole(body: str, headers: Sequence[str], name: str) -> str:
-    return "\n".join((*headers, escaped(name), body))
+def _whole(body: str, headers: Sequence[str], name: str, needs: Sequence[str]) -> str:
+    return "\n".join((*headers, *needs, escaped(name), body))
 
 
 def _unit(text: str) -> str:

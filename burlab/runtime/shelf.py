@@ -13,7 +13,7 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -34,33 +34,50 @@ Index = Mapping[str, str]  # the name of a unit or a library function -> the has
 
 
 class Shelf:
-    """What one file holds. `names` is empty where there is none."""
+    """What the files hold. names: of what every session needs; own: of kernels that earlier sessions compiled."""
 
-    def __init__(self, names: Index, library: ctypes.CDLL | None = None) -> None:
+    def __init__(self, names: Index, own: Index, libraries: Sequence[ctypes.CDLL]) -> None:
         self.names = names
-        self._library = library
+        self.own = own
+        self._libraries = libraries
 
     def holds(self, name: str, text: str) -> bool:
         """Whether the code that this very text compiles to is here."""
-        return self.names.get(name) == text_hash(text)
+        return text_hash(text) in (self.names.get(name), self.own.get(name))
 
     def find(self, symbol: str) -> int:
         """The address of a function; 0 where it is not here."""
-        try:
-            return ctypes.addressof(ctypes.c_char.in_dll(self._library, symbol)) if self._library else 0
-        except ValueError:
-            return 0
+        for library in self._libraries:
+            with suppress(ValueError):
+                return ctypes.addressof(ctypes.c_char.in_dll(library, symbol))
+        return 0
 
 
 @cache
 def shelf() -> Shelf:
     """The code that this process may take instead of compiling it; loaded by the first call (3 ms)."""
     file = shelf_file()
-    names = read_index(file) if file else None
-    if file and names:
+    if file is None:
+        return Shelf({}, {}, ())
+    names, library = _loaded(file, ctypes.RTLD_GLOBAL)
+    if library is None:
+        return Shelf({}, {}, ())
+    own, kernels = _loaded(own_file(file), ctypes.RTLD_LOCAL)  # they call the others, and nothing calls them by name
+    return Shelf(names, own, (library, kernels) if kernels else (library,))
+
+
+def _loaded(file: Path, mode: int) -> tuple[Index, ctypes.CDLL | None]:
+    """What a file holds, and its library; nothing and None where it is not to be had."""
+    names = read_index(file)
+    if names:
         with suppress(OSError):  # a folder whose files may not be run
-            return Shelf(names, ctypes.CDLL(str(file), mode=ctypes.RTLD_GLOBAL))
-    return Shelf({})
+            return names, ctypes.CDLL(str(file), mode=mode)
+    return {}, None
+
+
+def own_file(file: Path) -> Path:
+    """The library of kernels that sessions compiled, beside that of what every session needs."""
+    return file.with_suffix(".own")
 
 
 def cache_folder() -> Path | None:
@@ -120,7 +137,7 @@ def _stamp(name: str | None) -> tuple[str, int, int] | None:
     return None
 
 
-def sealed(library: bytes, names: Index) -> list[bytes]:
+def sealed(library: bytes, names: Mapping[str, object]) -> list[bytes]:
     """The parts of a file: a shared library, and behind it, where loaders do not look, what it holds and its hash."""
     index = json.dumps(names).encode()
     parts = [library, index, len(index).to_bytes(8, "little")]

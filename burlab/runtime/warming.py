@@ -11,23 +11,37 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from .recipes import Recipe, leave, note, wanted
 from .shelf import cache_folder, read_index, shelf, shelf_file
 
 COMMAND = ("-m", "burlab.warm")
+_KINDS = ("*.so", "*.own", "*.recipes", "*.wanted", "*.failed", ".*.part", "lock")  # what the folder may hold
 
 
 @cache
 def missed() -> None:
     """Something is about to be compiled: if the shelf is empty, have it filled when this process ends."""
-    if not shelf().names and shelf_file():
+    if not shelf().names:
+        _fill_later()
+
+
+def remember(recipe: Recipe) -> None:
+    """A kernel is compiled that is on no shelf: have it kept when this process ends."""
+    note(recipe)
+    _fill_later()
+
+
+@cache
+def _fill_later() -> None:
+    if shelf_file():
         atexit.register(_at_end, os.getpid())
 
 
 def start() -> None:
-    """Have the shelf filled by another process, where it is empty and the last attempt did not fail."""
+    """Have the shelf filled by another process, where something is missing and the last attempt did not fail."""
     file = shelf_file()
     known = Path(sys.executable or "").name.startswith("python")  # a program that embeds Python is no Python
-    if file is None or read_index(file) or file.with_suffix(".failed").exists() or not known:
+    if file is None or file.with_suffix(".failed").exists() or not known or (read_index(file) and not wanted(file)):
         return
     import subprocess
 
@@ -50,7 +64,7 @@ def clear() -> str:
     folder = cache_folder()
     if folder is None:
         return "Nothing is kept: BURLAB_CACHE says so."
-    files = [file for kind in ("*.so", "*.failed", ".*.part", "lock") for file in folder.glob(kind)]
+    files = [file for kind in _KINDS for file in folder.glob(kind)]
     freed = sum(file.stat().st_size for file in files)
     for file in files:
         file.unlink(missing_ok=True)
@@ -65,4 +79,5 @@ def environment() -> dict[str, str]:
 
 def _at_end(owner: int) -> None:
     if os.getpid() == owner:  # and not a fork of the session
+        leave()
         start()

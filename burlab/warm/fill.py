@@ -33,7 +33,7 @@ def fill(wait: bool = True) -> Path:
     os.umask(0o077)  # others must not write what this user runs
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(file.parent, wait):
+        with alone(file.parent, wait):
             if not read_index(file):
                 _make(file)
     except OSError as error:
@@ -46,7 +46,7 @@ def fill(wait: bool = True) -> Path:
 
 
 @contextmanager
-def _alone(folder: Path, wait: bool) -> Generator[None]:
+def alone(folder: Path, wait: bool) -> Generator[None]:
     """While no other process fills this folder, or an OSError; the lock is gone when its process is."""
     import fcntl  # not on every system, as little as the shelf
 
@@ -88,5 +88,6 @@ def _compile_all() -> tuple[list[bytes], dict[str, str]]:
 def _forget_others(folder: Path) -> None:
     """The oldest files, and what a process left that was ended halfway: this one works here alone."""
     old = sorted(folder.glob("*.so"), key=lambda file: file.stat().st_mtime)[:-_KEPT]
-    for file in (*old, *folder.glob(".*.part")):
+    gone = [file.with_suffix(kind) for file in old for kind in (".so", ".own", ".recipes")]
+    for file in (*gone, *folder.glob(".*.part")):
         file.unlink(missing_ok=True)

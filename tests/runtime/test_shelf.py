@@ -294,9 +294,10 @@ def test_a_session_that_compiles_has_it_filled_at_its_end(tmp_path: Path, filled
         "bl.{}\n"
         "print('end')"
     )
-    computing, idle = session.format("grad(lambda x: np.sin(x) * x)(0.0)"), session.format("grad")
+    computing, idle = session.format("compile(np.sin, 0.0, gear='replay')(0.0)"), session.format("grad")
     assert ask(computing, tmp_path).split() == ["end", "filled"]
     assert ask(computing, filled.parent).split() == ["end"]
+    assert ask(session.format("grad(lambda x: np.sin(x) * x)(0.0)"), filled.parent).split() == ["end", "filled"]
     assert ask(idle, tmp_path).split() == ["end"]
 
 

@@ -1,0 +1,69 @@
+"""The process that keeps the kernels of sessions: `python -m burlab.warm.kernels`, after the shelf itself is filled.
+
+It compiles their texts anew, those that were kept before and those that sessions left since, into one library.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from burlab import runtime
+from burlab.compiler import library
+from burlab.errors import BurlabError
+from burlab.runtime import harvest
+from burlab.runtime.files import write_whole
+from burlab.runtime.recipes import Recipe, fewer, read_recipes, wanted, write_recipes
+from burlab.runtime.shelf import own_file, sealed, shelf, shelf_file, shelf_name, text_hash
+
+from .fill import alone
+
+
+def keep() -> None:
+    """Compile what sessions left, and forget it, whether that went well or not: no session shall wait for it again."""
+    file = shelf_file()
+    if file is None or not shelf().names:  # what kernels call is on the shelf
+        return
+    with suppress(OSError), alone(file.parent, wait=True):
+        left = wanted(file)
+        try:
+            _make(file, [recipe for place in left for recipe in read_recipes(place)])
+        finally:
+            for place in left:
+                place.unlink(missing_ok=True)
+
+
+def _make(file: Path, new: list[Recipe]) -> None:
+    recipes = file.with_suffix(".recipes")
+    chosen = fewer([*new, *read_recipes(recipes)])
+    if not any(recipe in chosen for recipe in new):
+        return
+    objects, names = _compiled(chosen)
+    with tempfile.TemporaryDirectory() as folder:
+        made = harvest.link(objects, Path(folder)).read_bytes()
+    if shelf_name() == file.name:  # the headers and the compiler are the same
+        write_recipes(recipes, chosen)
+        write_whole(own_file(file), sealed(made, names))
+
+
+def _compiled(recipes: Iterable[Recipe]) -> tuple[list[bytes], dict[str, str]]:
+    """The object files, and the units in them, with the hashes of their texts."""
+    shelf().own = {}
+    os.environ.update(CLING_DEBUG="1", BURLAB_CACHE="off")  # nor does this process leave anything
+    runtime.interpreter()
+    before = len(harvest.object_files())  # with which Cling starts
+    units: set[str] = set()
+    for recipe in recipes:
+        with suppress(BurlabError):
+            unit = library.unit(recipe.text, [library.Instance(*call) for call in recipe.calls])
+            runtime.address(f"{unit}_run")  # the compiler makes what is asked for
+            units.add(unit)
+    names = {unit: text_hash(text) for unit, text in runtime.declared().items() if unit in units}
+    return harvest.object_files()[before:], names
+
+
+if __name__ == "__main__":
+    os.umask(0o077)  # others must not write what this user runs
+    with suppress(BurlabError):
+        keep()

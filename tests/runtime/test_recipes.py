@@ -1,0 +1,137 @@
+"""Kernels that one session compiled are there for the next: the same bits, believed where whole, and never needed."""
+
+from pathlib import Path
+
+import pytest
+
+from burlab import runtime
+from burlab.runtime import recipes
+from burlab.runtime.recipes import Recipe, fewer, read_recipes, write_recipes
+from burlab.runtime.shelf import read_index
+from tests.runtime.test_shelf import FILL, ask, start
+
+pytestmark = pytest.mark.slow
+
+# A session with two kernels, which leaves its kernels and has nobody compile them: bits, and whether Cling was started.
+SESSION = """
+import hashlib, numpy as np, burlab as bl
+from burlab import runtime
+from burlab.runtime import warming
+warming.start = lambda: None
+x = np.linspace(-1.0, 1.5, 12)
+def f(x): return np.sum(bl.softmax(x) * np.log1p(np.exp(x))) + np.sum(np.outer(x, x[:5]) @ np.tanh(x[:5]))
+def g(x): return np.sum(np.cumsum(x)[::-1] * np.where(x > 0.25, x, np.max(x)))
+digest = hashlib.sha256()
+for h in (f, g):
+    gradient = bl.value_and_grad(h)
+    for _ in range(3):
+        value, slope = gradient(x)
+        digest.update(value.tobytes() + slope.tobytes())
+print(digest.hexdigest(), runtime.started())
+"""
+# What every session needs: the partials of operations, and the gate.
+SHELF = FILL.replace("*MORE", "load_common, lambda f=bl.jit(np.tanh): [f(np.ones(3)) for _ in range(3)]").replace(
+    "import fill", "import fill; from burlab.graph.scalar import load_common"
+)
+KEEP = "import runpy; runpy.run_module('burlab.warm.kernels', run_name='__main__')"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A small shelf."""
+    assert read_index(Path(ask(SHELF, tmp_path / "cache")))
+    return tmp_path / "cache"
+
+
+def only(folder: Path, kind: str) -> Path:
+    (file,) = folder.glob(f"*.{kind}")
+    return file
+
+
+def test_the_next_session_compiles_nothing(folder: Path):
+    bits, _ = ask(SESSION, "off").split()
+    assert ask(SESSION, folder).split() == [bits, "True"]
+    assert len(read_recipes(only(folder, "wanted"))) == 2
+    ask(KEEP, folder)
+    assert sorted(file.suffix for file in folder.iterdir()) == ["", ".own", ".recipes", ".so"]
+    assert ask(SESSION, folder).split() == [bits, "False"]
+    assert not [*folder.glob("*.wanted")]
+    # What another session adds leaves these where they are.
+    other = SESSION.replace("(f, g)", "(lambda x: np.sum(np.sin(x) ** 3),)")
+    other_bits, _ = ask(other, "off").split()
+    assert ask(other, folder).split() == [other_bits, "True"]
+    ask(KEEP, folder)
+    assert ask(other, folder).split() == [other_bits, "False"]
+    assert ask(SESSION, folder).split() == [bits, "False"]
+
+
+def test_files_that_are_not_whole_or_of_others_are_not_believed(folder: Path):
+    bits, _ = ask(SESSION, folder).split()
+    left = only(folder, "wanted")
+    left.chmod(0o622)
+    ask(KEEP, folder)
+    assert sorted(file.suffix for file in folder.iterdir()) == ["", ".so"]
+    ask(SESSION, folder)
+    ask(KEEP, folder)
+    own = only(folder, "own")
+    content = own.read_bytes()
+    own.write_bytes(content[:-100] + b"?" + content[-99:])
+    assert ask(SESSION, folder).split() == [bits, "True"]
+    own.write_bytes(content)
+    own.chmod(0o622)
+    assert ask(SESSION, folder).split() == [bits, "True"]
+    own.chmod(0o600)
+    assert ask(SESSION, folder).split() == [bits, "False"]
+    only(folder, "so").unlink()  # without what it calls
+    assert ask(SESSION, folder).split() == [bits, "True"]
+
+
+def test_a_text_that_does_not_compile_takes_no_other_with_it(folder: Path):
+    bits, _ = ask(SESSION, folder).split()
+    left = only(folder, "wanted")
+    write_recipes(left, [Recipe("this is not C++", []), *read_recipes(left)])
+    ask(KEEP, folder)
+    assert ask(SESSION, folder).split() == [bits, "False"]
+
+
+def test_a_folder_that_cannot_be_written_is_left_alone(tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    process = start(SESSION, tmp_path / "file" / "cache")
+    out, err = process.communicate()
+    assert (process.returncode, err) == (0, ""), err
+    assert out.split()[1] == "True"
+
+
+def test_warming_keeps_them_too(folder: Path):
+    bits, _ = ask(SESSION, folder).split()
+    ask("import sys, burlab.cli; sys.exit(burlab.cli.main(['warm']))", folder)
+    assert ask(SESSION, folder).split() == [bits, "False"]
+    ask("import sys, burlab.cli; sys.exit(burlab.cli.main(['warm', '--clear']))", folder)
+    assert [*folder.iterdir()] == []
+
+
+def test_a_kernel_is_named_by_what_it_calls_too():
+    body = 'extern "C" int @unit_run() { return 1; }'
+    first, second = (runtime.declare(body, needs=[text]) for text in ("int a();", "int b();"))
+    assert first != second
+    assert runtime.kept(body, needs=["int a();"])
+    assert not runtime.kept(body, needs=["int c();"])
+    assert not runtime.kept(body)
+
+
+def test_the_newest_are_kept(monkeypatch: pytest.MonkeyPatch):
+    rows = [Recipe(f"kernel {k}", [["symbol", "text", "header"]]) for k in range(300)]
+    assert fewer([*rows[:5], *rows]) == rows[:100]
+    monkeypatch.setattr(recipes, "_LONGEST", 4 * rows[0].length)
+    assert fewer(rows) == rows[:4]
+    assert fewer([Recipe("x" * 1000, []), rows[0]]) == rows[:1]
+
+
+def test_recipes_are_read_as_they_were_written(tmp_path: Path):
+    tmp_path.chmod(0o700)
+    file = tmp_path / "a.wanted"
+    rows = [Recipe('a "text"\n\u2028', (("s", "t", "h"),)), Recipe("", ())]
+    write_recipes(file, rows)
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert [(r.text, [tuple(c) for c in r.calls]) for r in read_recipes(file)] == [(r.text, [*r.calls]) for r in rows]
+    assert read_recipes(tmp_path / "absent") == []
