@@ -36,6 +36,7 @@ def programs() -> Iterator[Program]:
         x = _X.astype(dtype)
         yield from (partial(_differentiate, f, x[0, 0]) for f in _UNARY)
         yield from (partial(_differentiate, f, x) for f in (*_UNARY, *_ARRAYS))
+        yield from (partial(_differentiate, _beside(f), x) for f in _UNARY)
         yield partial(_multiply, dtype)
         yield partial(_run_a_function, dtype)
         yield partial(_run_a_sum, dtype)
@@ -56,6 +57,11 @@ def _differentiate(f: Callable[[Any], Any], x: Any) -> None:
     bl.compile(bl.value_and_grad(loss), x, gear="replay")(x)
 
 
+def _beside(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """In a loop with a function that has no lanes in float64, so that f is a call there, too."""
+    return lambda x: f(x) * np.tan(x)
+
+
 def _multiply(dtype: Any) -> None:
     """Matrices and vectors of sizes that get kernels of their own."""
 
@@ -66,6 +72,8 @@ def _multiply(dtype: Any) -> None:
         a, b = np.ones((n, n), dtype), np.ones((n, m), dtype)
         for left, right in ((a, b), (a, b[:, 0]), (b[:, 0], a)):
             bl.grad(loss, (0, 1))(left, right)
+    for n in (3, 10, 64, 1000):
+        bl.grad(loss, (0, 1))(np.ones(n, dtype), np.ones(n, dtype))
     bl.compile(loss, a, b, gear="replay")
 
 
