@@ -15,14 +15,14 @@ from .heard import CALL, LOOP, asks
 from .layout import Ref, Shape, dense_strides, elements, grouped
 from .library import register
 from .plan import Plan
-from .spelling import C_TYPES, has_lanes
+from .spelling import C_TYPES, has_lanes, waits
 from .steps import Loop
 
 _UNROLLED = 3  # turns that are written out: cheaper to compile than a loop
 _PIECES = 6  # ends of pieces of an axis beyond which it is not cut
 _SHORT = 8  # turns of an inner loop for which SIMD code costs more to compile than it saves; half of it ...
 _MANY = 64  # ... where there are so many in all
-_LANES = "#pragma clang loop vectorize(assume_safety) {}interleave_count(1) unroll(disable)"
+_LANES = "#pragma clang loop vectorize(assume_safety) {}interleave_count({}) unroll(disable)"
 ONE_BY_ONE = "#pragma clang loop vectorize(disable) interleave(disable) unroll(disable)"
 
 
@@ -174,7 +174,7 @@ class LoopWriter:
             pragma: list[str] = []
             if k == len(self.sizes) - 1:
                 lanes = self.has_lanes([*spans, (low, high)])
-                pragma = [lanes_pragma(high - low, self.widest()) if lanes else ONE_BY_ONE]
+                pragma = [lanes_pragma(high - low, self.widest(), self.members) if lanes else ONE_BY_ONE]
             lines += self.in_stretches(k, low, high, pragma, [*(f"  {line}" for line in inner), "}"])
         return lines
 
@@ -270,15 +270,17 @@ class LoopWriter:
         return [f"{array.at(indices, spans)} = {names[n]};" for n, array in self.results.items() if n in names]
 
 
-def lanes_pragma(size: int, itemsize: int) -> str:
+def lanes_pragma(size: int, itemsize: int, nodes: Iterable[Node] = ()) -> str:
     """What makes lanes of a loop: whole registers, of which LLVM would choose halves on AVX-512.
 
-    Where the turns are few, as many at once as leave the fewest turns in all.
+    Where the turns are few, as many at once as leave the fewest turns in all; where they are many and a node waits for
+    itself most of the time, two registers abreast.
     """
     widest = max(register() // itemsize, 2)
     widths = [widest >> k for k in range(widest.bit_length() - 1)]
     width = widest if size >= 8 * widest else min(widths, key=lambda w: size // w + size % w)
-    return _LANES.format(f"vectorize_width({width}) ")
+    abreast = 2 if size >= 8 * widest and any(map(waits, nodes)) else 1
+    return _LANES.format(f"vectorize_width({width}) ", abreast)
 
 
 def unfit(names: Iterable[str]) -> str:

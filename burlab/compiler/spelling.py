@@ -40,11 +40,6 @@ FORMULAS = {
     "expm1'0": "{1} + 1",
     "log'0": "1 / {0}",
     "log1p'0": "1 / (1 + {0})",
-    "sin": "std::sin({0})",
-    "sin'0": "std::cos({0})",
-    "cos": "std::cos({0})",
-    "cos'0": "-std::sin({0})",
-    "tan": "std::tan({0})",
     "tan'0": "1 + {1} * {1}",
     "arctan'0": "1 / (1 + {0} * {0})",
     "arctan2": "std::atan2({0}, {1})",
@@ -84,18 +79,14 @@ _FLOAT_ONLY = {  # integers have another rule, and are never nan
 
 # Operations that compute with polynomials of our own (`numbers/lane.hpp`), which become SIMD lanes as arithmetic does.
 OWN = {
-    "exp", "expm1", "log", "log1p", "sinh", "cosh", "tanh", "arctan", "erf", "erfc", "power", "sigmoid", "softplus",
-    "gelu", "silu",
+    "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arctan", "erf", "erfc", "power",
+    "sigmoid", "softplus", "gelu", "silu",
 }  # fmt: skip
-
-
-_OWN_IN_SINGLE = {"sin", "cos", "tan"}  # of float32 alone
 
 
 def is_own(n: Node) -> bool:
     """Whether our own functions compute a node: an operation of `OWN`, or a partial of one, on floats."""
-    op = n.op.partition("'")[0]
-    return n.dtype.kind == "f" and (op in OWN or (op in _OWN_IN_SINGLE and n.itemsize == 4))
+    return n.dtype.kind == "f" and n.op.partition("'")[0] in OWN
 
 
 def formula(n: Node) -> str | None:
@@ -120,6 +111,11 @@ def has_lanes(n: Node) -> bool:
     """Whether the operation works on SIMD lanes: Cling makes no packets of libm's functions."""
     text = formula(n)
     return is_own(n) if text is None else n.op in ("convert", "abs") or "std::" not in text
+
+
+def waits(n: Node) -> bool:
+    """Whether an element is one chain of 30 operations, each on the last: the turns of a double's angle."""
+    return n.itemsize == 8 and n.dtype.kind == "f" and n.op.partition("'")[0] in {"sin", "cos", "tan"}
 
 
 def rule(n: Node) -> str:

@@ -41,9 +41,36 @@ template <class T> BURLAB_CONSTEXPR T magnitude(T x) {
 template <class T> BURLAB_CONSTEXPR T with_sign_of(T y, T x) {
   return __builtin_bit_cast(T, __builtin_bit_cast(Bits<T>, y) | (__builtin_bit_cast(Bits<T>, x) & Real<T>::kSign));
 }
+/// mask ? yes : no, both computed: of the conditional operator g++ makes branches, and then no lanes.
+BURLAB_CONSTEXPR double blend(bool mask, double yes, double no) {
+  const std::uint64_t bits = 0 - std::uint64_t(mask);
+  return __builtin_bit_cast(
+      double, (__builtin_bit_cast(std::uint64_t, yes) & bits) | (__builtin_bit_cast(std::uint64_t, no) & ~bits));
+}
 /// x without the lower half of its bits: the product of two such numbers is exact.
 BURLAB_CONSTEXPR double upper_half(double x) {
   return __builtin_bit_cast(double, __builtin_bit_cast(std::uint64_t, x) & (~std::uint64_t(0) << 27));
+}
+/// x * y + z, rounded once where the instruction set has it.
+BURLAB_ANYWHERE double fused(double x, double y, double z) {
+#if defined(BURLAB_PLAIN)
+  return x * y + z;
+#else
+  return __builtin_fma(x, y, z);
+#endif
+}
+/// x rounded to 26 bits, so that what is left has 26 bits and a sign: all products of such are exact.
+BURLAB_CONSTEXPR double rounded_half(double x) {
+  return upper_half(__builtin_bit_cast(double, __builtin_bit_cast(std::uint64_t, x) + (std::uint64_t(1) << 26)));
+}
+/// x * y - xy for the rounded product xy, without error (Dekker 1971), for numbers far from overflow.
+BURLAB_ANYWHERE double rest(double x, double y, double xy) {
+#if defined(BURLAB_PLAIN)
+  const double x1 = rounded_half(x), y1 = rounded_half(y), x2 = x - x1, y2 = y - y1;
+  return ((x1 * y1 - xy) + x1 * y2 + x2 * y1) + x2 * y2;
+#else
+  return __builtin_fma(x, y, -xy);
+#endif
 }
 
 }  // namespace burlab::math

@@ -1,6 +1,6 @@
 #pragma once
-// sin, cos and tan of floats, in double: x = (n + f) pi / 2, |f| <= 1/2, for every float, also 1e38. Doubles would need
-// a table of 2 / pi ten times as long; theirs are libm's.
+// sin, cos and tan: x = (n + f) pi / 2, |f| <= 1/2, for every number, also 1e38 and 1e308 (Payne and Hanek 1983).
+// Floats in double; of doubles f is a sum of two.
 #include "polynomial.hpp"
 
 BURLAB_BEGIN
@@ -99,9 +99,100 @@ BURLAB_CONSTEXPR float tan(float x) {
   return x - x == 0 ? static_cast<float>(over / under) : kNan<float>;
 }
 
-BURLAB_INLINE double sin(double x) { return __builtin_sin(x); }
-BURLAB_INLINE double cos(double x) { return __builtin_cos(x); }
-BURLAB_INLINE double tan(double x) { return __builtin_tan(x); }
+/// 2^(32 k) * 2 / pi, less a multiple of 4, for k = 0 ... 30: each as a sum of four doubles.
+inline constexpr double kTwoOverPiInFour[] = {
+    0.6366197723675814,   -3.935735335036497e-17,  -2.1442872565786008e-33, 1.6107127853188224e-49,
+    -1.694273640870821,   1.0852635185510961e-16,  -5.665244373482231e-33,  -4.495785048513143e-51,
+    1.9849753272621515,   -3.1178565966641257e-17, 6.863064799465887e-34,   -3.385108475271734e-51,
+    1.9578379245607584,   7.769584704001829e-17,   3.34906530821634e-33,    -1.9473147087135764e-49,
+    0.8569730280980947,   3.577510976413712e-18,   -4.409950693639701e-35,  8.125176617421835e-52,
+    1.2354059373013278,   5.0950457647316266e-17,  8.532979878662327e-34,   1.6800657131910823e-50,
+    1.9934294027905102,   7.468610146763042e-17,   2.6623537174486554e-33,  2.624290316405018e-50,
+    -0.12994734157915236, 3.158226718119009e-18,   -1.5729866384287356e-34, -5.033166681025912e-51,
+    1.7153996364816557,   3.989997103266016e-17,   -2.778971522716871e-33,  1.314003515760171e-49,
+    -1.7410000041070035,  -1.5068331020551784e-17, -4.0090031461978995e-34, 2.27415815770192e-50,
+    0.02455418790652278,  1.5716943815562158e-18,  -6.677128753021848e-35,  -3.390363894770571e-51,
+    -1.9616459540574243,  -6.783354033487134e-17,  4.257792839986927e-34,   2.568817226516546e-50,
+    0.9926440186547213,   -1.0467525454342137e-17, 6.293270923234803e-34,   -3.1076181173778906e-50,
+    0.6920418289742053,   -2.8341991027430526e-17, -6.859988001438987e-34,  -1.7186745576996058e-50,
+    -1.0917631412896922,  6.271635464139531e-17,   6.0653663707502085e-33,  -3.3322666471961407e-49,
+    1.1825449776166452,   2.098179600458306e-18,   -3.1428272666860984e-35, 1.3820409653673834e-51,
+    0.9125433058255776,   -2.421972770216662e-17,  6.213798655161652e-34,   -5.416972084971054e-51,
+    -1.2954178896674697,  8.638451221074821e-17,   8.4225269935799e-34,     8.545114584385982e-50,
+    1.2248815431988307,   -8.388410436886892e-17,  -1.3178845532633915e-33, 8.024134531623681e-50,
+    1.5129886839099682,   -6.302354304316678e-18,  1.1435170039797679e-34,  -2.1813463004889347e-51,
+    0.6113948551337428,   3.2051665461021856e-18,  -7.81940772565019e-35,   -5.236674178479329e-51,
+    -0.257916913571561,   -7.195152808990792e-21,  -3.4279848075403856e-37, -1.570929526316849e-53,
+    -0.8751130104373971,  8.638007821401913e-19,   -1.4201656791519197e-35, -5.52949567595393e-52,
+    -0.13272714243868552, -6.3235158433261986e-18, -2.897853492980069e-34,  -1.9393449229477956e-51,
+    -0.06568804118975029, 1.7036400926609164e-18,  7.309546151776133e-36,   -3.349855763064181e-52,
+    -0.648278407886016,   -1.6525656610109604e-17, 1.2032554679689714e-33,  -2.8985615296438144e-50,
+    -0.5733872169732485,  2.3815024694267182e-17,  -1.6417372469441525e-35, -2.7204478015414685e-52,
+    -0.8445581366984021,  -8.314819587895112e-18,  -5.207463049859117e-35,  2.7482121952990456e-51,
+    -0.6903343557802376,  3.021983908099415e-17,   1.144635385947028e-33,   2.758975873299845e-50,
+    -1.381348956968254,   -7.242896184037602e-17,  1.391760450615745e-33,   -5.350359402069822e-50,
+    1.457637475785212,    2.0558554398611556e-17,  4.9571308478526475e-34,  -1.196861860890493e-51,
+};
+
+/// sine + sine_rest and cosine + cosine_rest of what is left of an angle, and the quarter turns that were taken off.
+struct TurnedPair {
+  double sine, sine_rest, cosine, cosine_rest;
+  std::uint64_t quarters;
+};
+/// x = 2^(32 k) m with |m| < 2^84, whose product with the table is summed from the large to the small in pairs, each
+/// without error (Dekker 1971; the larger is a multiple of the smaller's last bit). Where much cancels, as beside a
+/// multiple of pi / 2, nothing was lost before: every double is reduced to 2^-60 of what is left, also
+/// 6381956970095103 * 2^797, which is within 2^-61 of one.
+BURLAB_ANYWHERE TurnedPair turned(double x) {
+  const std::uint64_t bits = __builtin_bit_cast(std::uint64_t, x), field = (bits >> 52) & 2047;
+  const std::uint64_t k = ((field - 1075) >> 5) & (0 - std::uint64_t(field >= 1075));
+  const double m = __builtin_bit_cast(double, bits - (k << 57)), *const t = kTwoOverPiInFour + 4 * k;
+  const double t0 = t[0], t1 = t[1], t2 = t[2], t3 = t[3],
+               whole = 1.5 * 0x1p87;  // adding it rounds to multiples of 2^35
+  const double h0 = m * t0, h1 = m * t1, h2 = m * t2;
+  const double l0 = rest(m, t0, h0), l1 = rest(m, t1, h1), l2 = fused(m, t3, rest(m, t2, h2));
+  const double h = h0 - ((h0 + whole) - whole);
+  const double shifted = (h + (l0 + h1)) + Real<double>::kShift, a = h - (shifted - Real<double>::kShift);
+  const double s1 = a + l0, e1 = l0 - (s1 - a), s2 = s1 + h1, e2 = h1 - (s2 - s1);
+  const double p = l1 + h2, e3 = h2 - (p - l1), s3 = s2 + p, e4 = p - (s3 - s2);
+  const double low = ((e1 + e2) + (e3 + l2)) + (e4 + (x - x));
+  constexpr double quarter = 1.5707963267948966, quarter_low = 6.123233995736766e-17;
+  const double r = s3 * quarter, r_low = rest(s3, quarter, r) + fused(s3, quarter_low, low * quarter);
+  const double z = r * r, q = z * z, w = fused(-0.5, z, 1);
+  const double sine = fused(q,
+                            fused(q, fused(1.5896795709069063e-10, z, -2.5050758115610947e-08),
+                                  fused(2.7557313691914895e-06, z, -0.00019841269829807775)),
+                            fused(0.008333333333322413, z, -0.16666666666666632));
+  const double cosine = fused(q,
+                              fused(q, fused(-1.1359648041096236e-11, z, 2.0875723278108346e-09),
+                                    fused(-2.755731435237199e-07, z, 2.480158728948234e-05)),
+                              fused(-0.0013888888888874125, z, 0.0416666666666666));
+  return {r, fused(r_low, w, (r * z) * sine), w, fused(q, cosine, fused(-0.5, z, 1 - w) - r * r_low),
+          __builtin_bit_cast(std::uint64_t, shifted)};
+}
+
+/// sin(x + quarters pi / 2).
+BURLAB_ANYWHERE double sin_after(double x, std::uint64_t quarters) {
+  const TurnedPair t = turned(x);
+  const std::uint64_t k = t.quarters + quarters;
+  const double size = blend((k & 1) != 0, t.cosine + t.cosine_rest, t.sine + t.sine_rest);
+  return __builtin_bit_cast(double, __builtin_bit_cast(std::uint64_t, size) ^ ((k & 2) << 62));
+}
+/// Near 0 it is x, where products would be denormal.
+BURLAB_ANYWHERE double sin(double x) { return blend(magnitude(x) < 1e-8, x, sin_after(x, 0)); }
+BURLAB_ANYWHERE double cos(double x) { return sin_after(x, 1); }
+/// The quotient, and what the rests add to it.
+BURLAB_ANYWHERE double tan(double x) {
+  const TurnedPair t = turned(x);
+  const bool odd = (t.quarters & 1) != 0;
+  const double sine = t.sine + t.sine_rest, sine_rest = t.sine_rest - (sine - t.sine);
+  const double cosine = t.cosine + t.cosine_rest, cosine_rest = t.cosine_rest - (cosine - t.cosine);
+  const double over = blend(odd, -cosine, sine), over_rest = blend(odd, -cosine_rest, sine_rest);
+  const double under = blend(odd, sine, cosine), under_rest = blend(odd, sine_rest, cosine_rest);
+  const double reciprocal = 1 / under, y = over * reciprocal, yu = y * under;
+  const double left = ((over - yu) - rest(y, under, yu)) + (over_rest - y * under_rest);
+  return blend(magnitude(x) < 1e-8, x, y + left * reciprocal);
+}
 
 }  // namespace burlab::math
 BURLAB_END
