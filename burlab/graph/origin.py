@@ -15,9 +15,12 @@ from burlab.errors import TraceError
 
 Origin = tuple[str, int]  # the user's file and line
 
-# As files are named: an environment may lie behind a link.
-_LIBRARIES = tuple({str(home) for file, up in ((__file__, 1), (np.__file__, 0)) for home in
-                    (Path(file).parents[up], Path(file).resolve().parents[up])})  # fmt: skip
+# As files are named: an environment may lie behind a link. contextlib calls what a context manager decorates.
+_LIBRARIES = (
+    *{str(home) for file, up in ((__file__, 1), (np.__file__, 0)) for home in
+      (Path(file).parents[up], Path(file).resolve().parents[up])},
+    contextmanager.__code__.co_filename,
+)  # fmt: skip
 
 
 class _Here(threading.local):

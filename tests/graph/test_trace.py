@@ -227,6 +227,19 @@ def test_every_node_names_the_users_line_in_the_backward_pass_too() -> None:
     assert "head/norm" in listing
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        bl.grad(lambda x: 2.0),
+        lambda x: bl.vjp(lambda a, b: np.sum(a), x, x)[1](1.0),
+    ],
+    ids=["grad", "vjp"],
+)
+def test_zeros_that_a_sweep_makes_up_name_no_line_of_a_library(f: Any) -> None:
+    files = {n.origin[0] for n in bl.compile(f, X, gear="replay").graph.nodes if n.origin}
+    assert files <= {__file__}
+
+
 def test_a_listing_has_a_line_per_node() -> None:
     graph = trace(lambda x, i: np.sum(np.exp(x)[i] * 2.5), (X, np.array([0, 1]))).graph
     lines = str(graph).splitlines()
