@@ -152,6 +152,21 @@ def test_a_field_is_edited_with_the_keys_of_a_text_field(panel):
     assert panel.notebook.cells == cells
 
 
+def test_escape_leaves_a_field_with_what_it_was(panel):
+    panel.enter("number of steps", "300")
+    panel.says("Paused at step 300$")
+    before = panel.notebook.kernel("print(run.hyper, end='')")
+    fields = {"number of steps": "300", "go to step": "300", "lr value": "3e-4", "mu value": "0.9"}
+    for label, was in fields.items():
+        panel.type(label, "12")
+        panel.page.keyboard.press("Escape")
+        assert panel.find(f"[aria-label='{label}']:not([type=range])").input_value() == was
+        assert panel.focused != label
+    panel.page.wait_for_timeout(500)  # for what was sent, if anything was
+    assert panel.notebook.kernel("print(run.hyper, end='')") == before
+    panel.says("Paused at step 300$")
+
+
 def test_the_tab_key_goes_through_the_controls_and_out_again(panel):
     panel.enter("number of steps", "9")
     panel.says("Paused at step 9$")

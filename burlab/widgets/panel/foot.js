@@ -44,6 +44,7 @@ function knobRow(parent, name, send) {
   let dragged = false;
   let last = 0;
   let timer = 0;
+  let text = ""; // of the knob
   const slide = () => {
     clearTimeout(timer);
     const wait = last + 60 - performance.now();
@@ -63,7 +64,8 @@ function knobRow(parent, name, send) {
   });
   field.addEventListener("change", () => send({ type: "enter", name, text: field.value }));
   field.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") field.blur();
+    if (event.key === "Escape") field.value = text;
+    if (event.key === "Enter" || event.key === "Escape") field.blur();
   });
   schedule.addEventListener("click", () => send({ type: schedule.dataset.next, name }));
 
@@ -74,7 +76,8 @@ function knobRow(parent, name, send) {
     slider.style.setProperty("--part", slider.value);
     slider.style.setProperty("--decades", knob.decades);
     row.toggleAttribute("data-decades", knob.decades > 0);
-    if (document.activeElement !== field) field.value = knob.text;
+    text = knob.text;
+    if (document.activeElement !== field) field.value = text;
     row.dataset.schedule = knob.schedule;
     schedule.hidden = !knob.schedule;
     schedule.dataset.next = knob.schedule === "follows" ? "hold" : "follow";

@@ -50,10 +50,14 @@ function throttled(send, pause = 60) {
   };
 }
 
+// Enter acts; Escape leaves the field with what it `was`, before anybody wrote in it.
 // A listener, never `onkeydown = ...`: a handler set like that cancels the key where it returns false.
-function onEnter(field, act) {
+function onKeys(field, act, was) {
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter") act();
+    if (event.key !== "Escape") return;
+    field.value = was();
+    field.blur();
   });
 }
 
@@ -83,7 +87,9 @@ function render({ model, el }) {
     const type = one.dataset.intent;
     one.addEventListener("click", intents[type] ?? (() => send({ type })));
   }
-  onEnter(count, intents.steps);
+  let counted = count.value;
+  count.addEventListener("change", () => (counted = count.value));
+  onKeys(count, intents.steps, () => counted);
   speed.addEventListener("change", () => send({ type: "speed", value: Number(speed.value) }));
   slider.addEventListener("input", () => {
     dragged = true;
@@ -95,7 +101,7 @@ function render({ model, el }) {
     seek(Number(slider.value));
   });
   at.addEventListener("change", () => send({ type: "seek", step: at.value }));
-  onEnter(at, () => at.blur());
+  onKeys(at, () => at.blur(), () => model.get("state").step);
 
   function draw() {
     const state = model.get("state");
