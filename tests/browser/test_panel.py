@@ -136,6 +136,7 @@ def test_a_number_can_be_entered(panel):
     assert panel.notebook.kernel("print(run.hyper['mu'], run.hyper['lr'], end='')") == "0.995 0.0005"
     panel.enter("lr value", "fast")
     panel.says("lr is 'fast', expected a number")
+    panel.page.wait_for_function("document.querySelector(\"[aria-label='lr value']\").value === '5e-4'")
 
 
 def test_a_field_is_edited_with_the_keys_of_a_text_field(panel):
@@ -165,6 +166,19 @@ def test_escape_leaves_a_field_with_what_it_was(panel):
     panel.page.wait_for_timeout(500)  # for what was sent, if anything was
     assert panel.notebook.kernel("print(run.hyper, end='')") == before
     panel.says("Paused at step 300$")
+
+
+def test_who_sees_only_the_foot_of_the_panel_sees_it_live(panel):
+    panel.page.set_viewport_size({"width": 1280, "height": 500})
+    try:
+        panel.find(".burlab-memory").scroll_into_view_if_needed()
+        panel.page.wait_for_timeout(500)  # for the page to say what is in sight
+        head = panel.find(".burlab-head").bounding_box()
+        assert head["y"] + head["height"] < 0
+        panel.enter("mu value", "fast")
+        panel.says("mu is 'fast', expected a number")
+    finally:
+        panel.page.set_viewport_size({"width": 1280, "height": 1500})
 
 
 def test_the_tab_key_goes_through_the_controls_and_out_again(panel):

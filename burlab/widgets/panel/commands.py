@@ -1,6 +1,7 @@
 """What the panel's controls do to a run: an intent is a dict with a `type`, as a browser sends it."""
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -108,7 +109,9 @@ class Commands:
 
 def _whole(value: Any, what: str, least: int) -> int:
     """A whole number from a field of the panel."""
-    text = str(value).strip().replace(",", "").replace("_", "")
+    text = str(value).strip()
+    if re.fullmatch(r"\d{1,3}(,\d{3})+", text):  # as the panel writes thousands
+        text = text.replace(",", "")
     try:
         number = float(text)
     except ValueError:

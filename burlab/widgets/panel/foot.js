@@ -1,6 +1,8 @@
 // The foot of a run's panel: a knob per hyperparameter, and what the run's memory is used for.
 // A knob's slider has places from 0 to 1; Python knows what they mean.
 
+const REFUSED = 1000; // milliseconds after which a field shows again what is, and not a text that was refused
+
 const KNOB = `
 <label></label><span class="burlab-low"></span><input type="range" min="0" max="1" step="0.005">
 <span class="burlab-high"></span><input class="burlab-field"><button type="button" class="burlab-schedule"></button>`;
@@ -62,7 +64,13 @@ function knobRow(parent, name, send) {
     last = 0; // at once: an answer to an earlier place would move the slider back before this one is sent
     slide();
   });
-  field.addEventListener("change", () => send({ type: "enter", name, text: field.value }));
+  const show = () => {
+    if (document.activeElement !== field) field.value = text;
+  };
+  field.addEventListener("change", () => {
+    send({ type: "enter", name, text: field.value });
+    setTimeout(show, REFUSED);
+  });
   field.addEventListener("keydown", (event) => {
     if (event.key === "Escape") field.value = text;
     if (event.key === "Enter" || event.key === "Escape") field.blur();
@@ -77,7 +85,7 @@ function knobRow(parent, name, send) {
     slider.style.setProperty("--decades", knob.decades);
     row.toggleAttribute("data-decades", knob.decades > 0);
     text = knob.text;
-    if (document.activeElement !== field) field.value = text;
+    show();
     row.dataset.schedule = knob.schedule;
     schedule.hidden = !knob.schedule;
     schedule.dataset.next = knob.schedule === "follows" ? "hold" : "follow";

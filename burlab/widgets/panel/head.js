@@ -1,6 +1,7 @@
 // The head of a run's panel: what plays the run, what it is doing, and the way back through its record.
 // Python owns the state and the words; this draws them and sends intents.
 
+const REFUSED = 1000; // milliseconds after which a field shows again what is, and not a text that was refused
 const PAGE = String(performance.timeOrigin); // one per load of the page
 const ICON = {
   play: "M3 1.5v11l9-5.5z",
@@ -100,8 +101,15 @@ function render({ model, el }) {
     dragged = false;
     seek(Number(slider.value));
   });
-  at.addEventListener("change", () => send({ type: "seek", step: at.value }));
+  at.addEventListener("change", () => {
+    send({ type: "seek", step: at.value });
+    setTimeout(showStep, REFUSED);
+  });
   onKeys(at, () => at.blur(), () => model.get("state").step);
+
+  const showStep = () => {
+    if (document.activeElement !== at && !dragged) at.value = model.get("state").step;
+  };
 
   function draw() {
     const state = model.get("state");
@@ -117,7 +125,7 @@ function render({ model, el }) {
     slider.disabled = at.disabled = length === 0;
     if (!dragged) slider.value = step;
     slider.style.setProperty("--part", length ? slider.value / length : 0);
-    if (document.activeElement !== at && !dragged) at.value = step;
+    showStep();
     if (document.activeElement !== speed) speed.value = state.speed;
     find(".burlab-length").textContent = `of ${length.toLocaleString("en")}`;
     drawReadouts(find(".burlab-readouts"), state.readouts);
@@ -132,7 +140,15 @@ function render({ model, el }) {
     seen = entries[entries.length - 1].isIntersecting;
     tell();
   });
-  observer.observe(el);
+  // All of the panel: it is taller than many windows, and who turns a knob at its foot does not see its head.
+  let watched = null;
+  const watch = () => {
+    const panel = el.closest(".burlab-panel") ?? el; // the page puts its parts together after this
+    if (panel === watched) return;
+    observer.disconnect();
+    observer.observe((watched = panel));
+  };
+  watch();
   document.addEventListener("visibilitychange", tell);
   const pulse = setInterval(tell, 15000);
 
@@ -140,6 +156,7 @@ function render({ model, el }) {
   let width = 0;
   let fitting = 0;
   const fit = new ResizeObserver(() => {
+    watch();
     if (el.clientWidth === width || el.clientWidth === 0) return;
     width = el.clientWidth;
     clearTimeout(fitting);

@@ -41,7 +41,7 @@ def test_step_does_as_many_as_it_is_told(count, steps):
     assert run.said == [("start", steps)]
 
 
-@pytest.mark.parametrize("count", ["", "0", "-3", "1.5", "many", "nan", "inf"])
+@pytest.mark.parametrize("count", ["", "0", "-3", "1.5", "many", "nan", "inf", "0,5", "1,00"])
 def test_a_count_that_is_none_is_explained(count):
     run = FakeRun()
     model = Model(run)
