@@ -16,7 +16,7 @@ POINTS = (0, 1, 0)
 # Who is asked first for a second opinion; nobody judges itself.
 REFEREES = ("jax", "torch", "autograd", "micrograd", "complex step", "golden", "burlab")
 _UNSEEN = "the timed steps cannot be looked at"
-_ALONE = "no second engine here to compare with. Install one: pip install burlab[bench]"
+_ALONE = "no second engine here to compare with. Install one: pip install 'burlab[bench]'"
 
 
 @dataclass(frozen=True, slots=True)

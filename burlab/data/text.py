@@ -47,7 +47,7 @@ class TextData:
 
 
 def text(path: str | os.PathLike[str] | None = None, block: int = 8) -> TextData:
-    """The characters of a text file, UTF-8; without a path: Python's own language reference, about 465,000 characters.
+    """The characters of a text file, UTF-8; without a path: Python's own language reference, half a million characters.
 
     block: characters in a window, at least 1. The default ships with every CPython as `pydoc_data.topics`; its topics
     are joined in the order of their names. Raises FileError where the file cannot be read as text.

@@ -88,7 +88,7 @@ def test_an_absent_peer_is_a_gap_with_its_name(monkeypatch: pytest.MonkeyPatch):
 
     for peer in ("torch", "jax", "autograd", "micrograd"):
         way = "jit" if peer == "jax" else "eager"
-        with pytest.raises(Unavailable, match=r"is not installed: pip install burlab\[bench\]"):
+        with pytest.raises(Unavailable, match=r"is not installed: pip install 'burlab\[bench\]"):
             open_task(peer, "tiny", {}, way)
 
 

@@ -13,8 +13,8 @@ def load(name: str, package: str = "") -> Any:
     >>> load("micrograd_of_the_future")
     Traceback (most recent call last):
         ...
-    burlab.bench.problem.Unavailable: micrograd_of_the_future is not installed: pip install burlab[bench]
+    burlab.bench.problem.Unavailable: micrograd_of_the_future is not installed: pip install 'burlab[bench]'
     """
     if find_spec(name.partition(".")[0]) is None:
-        raise Unavailable(f"{package or name} is not installed: pip install burlab[bench]")
+        raise Unavailable(f"{package or name} is not installed: pip install 'burlab[bench]'")
     return import_module(name)
