@@ -182,7 +182,7 @@ NUMBERS = [
         for n in ("a", 1.5, None, (), (0, "a"), True, {0}, np.array(0.5), {"x": 0})
     ),
     Misuse("a returned tree that holds itself", lambda: bl.jit(lambda _: LOOP)(1.0), ArgumentError, "holds itself"),
-    Misuse("argnums beyond the arguments", lambda: bl.grad(squares, 1)(X), ArgumentError, "needs that many"),
+    Misuse("argnums beyond the arguments", lambda: bl.grad(squares, 1)(X), ArgumentError, "argnums=1, but.*got 1"),
     Misuse("an axis that is not there", lambda: bl.grad(lambda x: np.sum(x, axis=4))(X), ShapeError, "line.*1 axis"),
     Misuse("a traced array times None", lambda: bl.grad(lambda x: x * None)(1.0), TraceError, "NoneType met a traced"),
     Misuse("a text plus a traced array", lambda: bl.grad(lambda x: "a" + x)(1.0), TraceError, "str met a traced"),
@@ -332,4 +332,32 @@ TRACED = [
     Misuse("a ninth derivative of x**10", lambda: _times(lambda x: x**10, 9)(0.3), TraceError, "power.*order"),
 ]
 
-CASES = [*ARRAYS, *FOREIGN, *STRANGE, *NUMBERS, *PICKLES, *RANGES, *TRACED]
+LAB: Any = bl  # who begins knows no types
+KERNEL: Any = bl.compile(squares, X)
+ROSENBROCK = bl.problems.rosenbrock()
+BEGINNERS = [
+    Misuse("grad of an array", lambda: LAB.grad(X)(X), ArgumentError, "ndarray is no function"),
+    Misuse("grad without an argument", bl.grad(squares), ArgumentError, "argnums=0, but squares got 0"),
+    Misuse("hvp without a vector", lambda: bl.hvp(squares)(X), ArgumentError, r"got 1 .*bl\.hvp\(f\)\(x, v\)"),
+    Misuse("jvp of an array", lambda: LAB.jvp(squares, X, X), ArgumentError, r"primals.*ndarray.*\(x,\), \(v,\)"),
+    Misuse("jvp along an array", lambda: LAB.jvp(squares, (X,), X), ArgumentError, r"tangents.*ndarray.*\(x,\)"),
+    Misuse("cond of two numbers", lambda: LAB.cond(True, 1.0, squares), ArgumentError, r"true side.*float.*np\.where"),
+    *(
+        Misuse(f"a list for {what}", do, TraceError, r"a list of 3 numbers as argument 0.*np\.array")
+        for what, do in {
+            "grad": lambda: bl.grad(squares)([1.0, 2.0, 3.0]),
+            "hvp": lambda: bl.hvp(squares)([1.0, 2.0, 3.0], [1.0, 2.0, 3.0]),
+            "a method": lambda: bl.grad(lambda x: x.sum())([1.0, 2.0, 3.0]),
+            "minimize": lambda: LAB.minimize(bl.problems.rosenbrock(3), [1.0, 2.0, 3.0], bl.optim.GD(0.1)),
+        }.items()
+    ),
+    Misuse("a list for a kernel", lambda: KERNEL([1.0, 2.0, 3.0]), ArgumentError,
+           r"an array or number.*\[\*, \*, \*\]"),
+    Misuse("a kernel without arguments", KERNEL, ArgumentError, "for 1 arguments, got 0"),
+    Misuse("steps that are no int", lambda: LAB.minimize(ROSENBROCK, X[:2], bl.optim.GD(0.1), steps=1e3), ArgumentError,
+           r"steps=1000\.0"),
+    Misuse("a problem that was not made", lambda: LAB.minimize(bl.problems.rosenbrock, X, GD), ArgumentError,
+           r"called first: f = bl\.problems\.rosenbrock\(\)"),
+]  # fmt: skip
+
+CASES = [*ARRAYS, *FOREIGN, *STRANGE, *NUMBERS, *PICKLES, *RANGES, *TRACED, *BEGINNERS]

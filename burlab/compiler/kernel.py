@@ -250,11 +250,19 @@ class Kernel(Resident):
         return simplify(trace(self._transforms[name], examples).graph)
 
     def _check_structure(self, got: tree.TreeDef, expected: tree.TreeDef) -> None:
-        if got != expected:
+        if got == expected:
+            return
+        advice = "Compile another kernel, or use bl.jit(f), which compiles one per structure and shape."
+        if got.num_children != expected.num_children:
             raise ArgumentError(
-                f"{self.__name__} was compiled for arguments of the structure {expected}, got {got}. "
-                "Compile another kernel, or use bl.jit(f), which compiles one per structure and shape."
+                f"{self.__name__} was compiled for {expected.num_children} arguments, got {got.num_children}. {advice}"
             )
+        pairs = zip(got.children(), expected.children(), strict=True)
+        k, (g, e) = next((k, pair) for k, pair in enumerate(pairs) if pair[0] != pair[1])
+        raise ArgumentError(
+            f"{self.__name__} was compiled for {tree.words(e)} as argument {k}, got {tree.words(g)}. "
+            f"Pass np.array of a list of numbers. {advice}"
+        )
 
     def _check_specs(self, leaves: Sequence[Any], args: tuple[Any, ...]) -> None:
         names = argument_names(self._transforms["value"], args, {})

@@ -7,6 +7,20 @@ from typing import Any
 from burlab.errors import ArgumentError
 
 
+def check_function(f: Any) -> None:
+    """Raise ArgumentError where f cannot be called at all.
+
+    >>> check_function(3.0)
+    Traceback (most recent call last):
+        ...
+    burlab.errors.ArgumentError: a float is no function of arrays. Pass one; a problem answers itself: problem.grad(x).
+    """
+    if not callable(f):
+        raise ArgumentError(
+            f"a {type(f).__name__} is no function of arrays. Pass one; a problem answers itself: problem.grad(x)."
+        )
+
+
 def check_takes(
     f: Any,
     what: str,

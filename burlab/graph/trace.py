@@ -8,10 +8,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.errors import AllocationError, ArgumentError, BurlabError, DTypeError, TraceError
+from burlab.errors import AllocationError, BurlabError, DTypeError, TraceError
 from burlab.runtime.plain import as_array
 
 from . import tree
+from .calling import check_function
 from .chance import watched
 from .graph import Graph
 from .node import Node, as_node, native_dtype
@@ -119,10 +120,7 @@ def trace(
 
     Raises TraceError where f does what cannot be recorded, or where its result depends on a node of another trace.
     """
-    if not callable(f):
-        raise ArgumentError(
-            f"a {type(f).__name__} is no function of arrays. Pass one; a problem answers itself: problem.grad(x)."
-        )
+    check_function(f)
     kwargs = kwargs or {}
     leaves, structure = tree.flatten((args, kwargs))
     names = argument_names(like or f, args, kwargs)
@@ -144,6 +142,8 @@ def trace(
             raise
         if cause := behind(error):
             raise cause from None
+        if listed := _list_of_numbers(args, error):
+            raise TraceError(f"{_name(f)} was called with {listed}; it raised {error!r}.") from error
         if isinstance(error, TypeError) and ("ufunc" in str(error) or "dtype('O')" in str(error)):
             raise TraceError(
                 f"{blamed(error)}{error}. np.array of traced numbers is an array of objects, with which few functions "
@@ -171,6 +171,17 @@ def _no_array(args: tuple[Any, ...], specs: Sequence[Spec | Static], names: Sequ
         if isinstance(spec, Static) and spec.kind not in (int, bool):
             advice = "np.asarray of it" if spec.kind is range else "numbers or arrays"
             return f"{name} = {spec.value!r:.40}, a {spec.kind.__name__} that is part of the program; pass {advice}"
+    return ""
+
+
+def _list_of_numbers(args: tuple[Any, ...], error: Exception) -> str:
+    """The first argument that was meant as an array and is a list, in words: the function got a list of nodes."""
+    if isinstance(error, ValueError) and "sequence" not in str(error):  # NumPy's own; others are the function's
+        return ""
+    for k, arg in enumerate(args):
+        if isinstance(arg, list) and arg and all(isinstance(x, (int, float, Node)) for x in cast("list[Any]", arg)):
+            length = len(cast("list[Any]", arg))
+            return f"a list of {length} numbers as argument {k}, a tree and no array; pass np.array of it"
     return ""
 
 

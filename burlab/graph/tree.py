@@ -51,6 +51,18 @@ def unflatten(treedef: TreeDef, leaves: Iterable[Any]) -> Tree:
         return optree.tree_unflatten(treedef, leaves)
 
 
+def words(treedef: TreeDef) -> str:
+    """A structure as a message names it.
+
+    >>> words(flatten(1.0)[1]), words(flatten([1.0, 2.0])[1])
+    ('an array or number', 'the tree [*, *]')
+    """
+    if treedef.is_leaf():
+        return "an array or number"
+    text = str(treedef).removeprefix("PyTreeSpec(").removesuffix(")")
+    return f"the tree {text.removesuffix(f', namespace={NAMESPACE!r}')}"
+
+
 def leaf_names(tree: Tree) -> list[str]:
     """Where each leaf is, such as `[0]['w']`."""
     return ["".join(f"[{part!r}]" for part in path) for path in _paths(tree)]

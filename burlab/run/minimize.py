@@ -68,6 +68,7 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     """
     _check_optimizer(optimizer)
     check_stop(stop)
+    steps = None if steps is None else whole(steps, "steps", 0)
     budgets = whole(history_bytes, "history_bytes", 1, _MOST), whole(keyframe_bytes, "keyframe_bytes", 0, _MOST)
     every = whole(validate_every, "validate_every", 1, _MOST)
     oracle, threads = _oracle(problem, has_aux)

@@ -81,7 +81,10 @@ class Call:
 def check_floating(f: Callable[..., Any], args: tuple[Any, ...], argnum: int, what: str) -> None:
     """Raise where a function with these arguments has no derivative by one of them."""
     if not -len(args) <= argnum < len(args):
-        raise ArgumentError(f"argnums={argnum} needs that many arguments; {name_of(f)} got {len(args)}.")
+        raise ArgumentError(
+            f"{what} is by argnums={argnum}, but {name_of(f)} got {len(args)} arguments. "
+            "Pass it, or choose other argnums; they count from 0."
+        )
     arg = args[argnum]
     if arg is None:
         raise DTypeError(f"{what} by argument {argnum % len(args)} needs floats, got None. Pass a float, such as 3.0.")

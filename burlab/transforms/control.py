@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from burlab.errors import DTypeError, ShapeError, TraceError
+from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
 from burlab.graph import Node, tree
 from burlab.graph.calling import check_takes
 from burlab.graph.control import cond_nodes, while_nodes
@@ -62,6 +62,12 @@ def cond(choice: Any, true: Callable[..., Any], false: Callable[..., Any], *oper
     >>> grow(np.array([-1.0, 0.0])).round(2), grow(np.array([1.0, 0.0]))
     (array([0.37, 1.  ]), array([2., 1.]))
     """
+    for f, what in ((true, "true"), (false, "false")):
+        if not callable(f):
+            raise ArgumentError(
+                f"{here()}the {what} side of cond is a {type(f).__name__}, expected a function. Pass two functions of "
+                "the operands, or use np.where for two values."
+            )
     if not isinstance(choice, Node):
         return (true if _decided(choice, "choice of cond") else false)(*operands)
     _check_bool([choice], "choice of cond")

@@ -29,6 +29,11 @@ def hvp(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     argnums = known_argnum(argnums)
 
     def rule(*args_and_v: Any, **kwargs: Any) -> Any:
+        if len(args_and_v) < 2:
+            raise ArgumentError(
+                f"hvp of {name_of(f)} got {len(args_and_v)} arguments, expected those of the function and then a "
+                "vector. Pass bl.hvp(f)(x, v)."
+            )
         *args, v = args_and_v
         call = Call(grad(f, argnums), tuple(args), kwargs, (argnums,), "hvp")
         inputs, structure = call.by(argnums, "hvp")

@@ -1,9 +1,10 @@
 """First derivatives: `grad`, `value_and_grad`, `jvp`, `vjp`; and `jit`, which only compiles."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from burlab.compiler.function import Function
+from burlab.errors import ArgumentError
 from burlab.graph import sweep, tree
 
 from .call import Call, match, name_of, one
@@ -100,6 +101,12 @@ def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ..
         pushed = sweep.jvp(outputs, inputs, moves)
         return call.place((call.result, tree.unflatten(structure, pushed)))
 
+    for given, what in ((primals, "primals"), (tangents, "tangents")):
+        if not isinstance(cast("Any", given), (tuple, list)):
+            raise ArgumentError(
+                f"the {what} of jvp are a {type(given).__name__}, expected a tuple with one for each argument of "
+                f"{name_of(f)}. Pass bl.jvp(f, (x,), (v,))."
+            )
     primals, tangents = tuple(primals), tuple(tangents)
     return remembered(f, "jvp", lambda: Function(rule, name=f"jvp({name_of(f)})", reads=(f,)))(primals, tangents)
 

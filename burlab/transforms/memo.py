@@ -6,6 +6,7 @@ from types import FunctionType
 from typing import Any, cast
 
 from burlab.compiler.function import Function
+from burlab.graph.calling import check_function
 
 _NAME = "__burlab_made__"
 _MOST = 32  # functions that have no place for it, of which it is known
@@ -29,8 +30,10 @@ _others: dict[Any, dict[Any, Any]] = {}  # the one last asked for at the end
 def remembered(f: Callable[..., Any], key: Any, make: Callable[[], Any]) -> Any:
     """What `make` gives for f and key: made once while f lives, or each time for what cannot be looked up.
 
-    Of what is no plain function, such as a bound method, the last 32 are known, which live as long.
+    Of what is no plain function, such as a bound method, the last 32 are known, which live as long. Raises
+    ArgumentError where f cannot be called.
     """
+    check_function(f)
     table = _table(f)
     if table is None:
         return make()
@@ -48,10 +51,9 @@ def _table(f: Any) -> dict[Any, Any] | None:
             made.owner = weakref.ref(f)
         return made
     try:
-        table = _others.pop(f, {})
+        table = _others[f] = _others.pop(f, {})
     except TypeError:  # it has no hash
         return None
-    _others[f] = table
     for oldest in list(_others)[:-_MOST]:
         _others.pop(oldest, None)
     return table
