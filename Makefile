@@ -27,8 +27,9 @@ lab: $(VENV)/lab.stamp
 test: $(VENV)/test.stamp
 	$(MAKE) --no-print-directory --keep-going check
 
+# Without the plugin that runs notebooks: every process would spend seconds to import it.
 quick: $(VENV)/test.stamp
-	$(PYTEST) -m "not slow and not browser and not matrix" tests
+	$(PYTEST) -p no:nbval -m "not slow and not browser and not matrix" tests
 
 matrix: $(VENV)/test.stamp
 	$(PYTEST) -m matrix tests

@@ -1,5 +1,6 @@
 """What every test may use: the repository's root, and one hypothesis profile."""
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -24,6 +25,12 @@ os.environ["BURLAB_CACHE"] = "off"
 def pytest_configure() -> None:
     """A shell's background jobs, and what they start, ignore Ctrl-C; the tests that press it do not."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay until the end: `gc.collect()` in a test looks at what tests made, not at them too."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

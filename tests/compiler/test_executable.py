@@ -6,6 +6,7 @@ import inspect
 import time
 import timeit
 import weakref
+from functools import cache
 
 import numpy as np
 import pytest
@@ -282,9 +283,14 @@ def chain(x, n):
     return x
 
 
+@cache
+def traced_chain(n):
+    return traced(lambda x: chain(x, n), 0.5)
+
+
 def test_a_graph_too_large_to_compile_is_replayed(gear):
     n = 30_000
-    small, large = (traced(lambda x, k=k: chain(x, k), 0.5) for k in (n // 10, n))
+    small, large = traced_chain(n // 10), traced_chain(n)
     shortest = min(timeit.repeat(lambda: build(small, gear="replay"), number=1, repeat=3))
     began = time.perf_counter()
     exe = build(large, gear=gear)
@@ -296,7 +302,7 @@ def test_a_graph_too_large_to_compile_is_replayed(gear):
 
 
 def test_two_thousand_lines_are_compiled(gear):
-    exe = build(traced(lambda x: chain(x, 700), 0.5), gear=gear)
+    exe = build(traced_chain(700), gear=gear)
     assert exe.gear == gear
     assert exe(0.5)[0] == chain(0.5, 700)
 

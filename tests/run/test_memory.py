@@ -39,6 +39,7 @@ print(json.dumps([grown, run.memory, others[-1].memory]))
 """
 
 
+@pytest.mark.slow
 def test_a_run_takes_what_it_says() -> None:
     ran = subprocess.run([sys.executable, "-W", "error", "-c", _PROGRAM], capture_output=True, text=True, check=True)
     grown, first, memory = json.loads(ran.stdout)

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 import weakref
+from typing import Any
 
 import numpy as np
 import pytest
@@ -93,25 +94,25 @@ import numpy as np, burlab as bl
 data = np.random.default_rng(1).normal(size=(500, 3)).astype(np.float32)
 def loss(x, a, *, key):
     return (a @ x - 1.0) ** 2 * (1 + bl.random.uniform(key, (), "float32"))
-problem = bl.FiniteSum(loss, data, threads={threads})
-run = bl.minimize(problem, np.ones(3, np.float32), bl.optim.Adam(0.01), batch=40, sampler="{sampler}", seed={seed})
-for chunk in {chunks}:
-    run.step(chunk)
-print(run.x.tobytes().hex(), run.history["value"].tobytes().hex())
+def bits(threads=1, sampler="reshuffle", seed=5, chunks=(50,)):
+    problem = bl.FiniteSum(loss, data, threads=threads)
+    run = bl.minimize(problem, np.ones(3, np.float32), bl.optim.Adam(0.01), batch=40, sampler=sampler, seed=seed)
+    for chunk in chunks:
+        run.step(chunk)
+    return run.x.tobytes().hex() + " " + run.history["value"].tobytes().hex()
 """
 
 
-def bits(**setting) -> str:
-    text = PROGRAM.format(**{"threads": 1, "sampler": "reshuffle", "seed": 5, "chunks": [50]} | setting)
-    return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True).stdout
-
-
 def test_the_same_seed_gives_the_same_bits_in_another_process():
-    first = bits()
-    assert bits() == first
-    assert bits(threads=2, chunks=[1, 17, 32]) == first
-    assert bits(seed=6) != first
-    assert bits(sampler="nice") != first
+    command = [sys.executable, "-c", PROGRAM + "print(bits())"]
+    other = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    here: dict[str, Any] = {}
+    exec(PROGRAM, here)
+    bits = here["bits"]
+    assert bits() == other
+    assert bits(threads=2, chunks=[1, 17, 32]) == other
+    assert bits(seed=6) != other
+    assert bits(sampler="nice") != other
 
 
 def test_a_stochastic_loss_gets_a_key_per_step_and_place():

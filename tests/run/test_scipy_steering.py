@@ -307,7 +307,9 @@ def test_two_runs_at_once(method):
     np.testing.assert_array_equal(one.x, direct(method)[0].x)
 
 
-@pytest.mark.parametrize("state", ["paused", "running", "dropped", "forked"])
+@pytest.mark.parametrize(
+    "state", ["running", *(pytest.param(state, marks=pytest.mark.slow) for state in ("paused", "dropped", "forked"))]
+)
 def test_the_interpreter_ends_quickly(state):
     program = f"""
 import os, time, numpy as np, burlab as bl

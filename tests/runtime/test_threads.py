@@ -65,7 +65,9 @@ time.sleep(0.2)
 """
 
 
-@pytest.mark.parametrize("name", WORK)
+@pytest.mark.parametrize(
+    "name", ["a run", *(pytest.param(name, marks=pytest.mark.slow) for name in WORK if name != "a run")]
+)
 def test_the_interpreter_ends_while_daemon_threads_are_in_cpp(name: str):
     """A thread that wants Python's lock back at that time is unwound: no frame of ours may stop that."""
     program = LAST.replace("WORK", WORK[name]).replace("SOURCE", repr(WORK[name]))
