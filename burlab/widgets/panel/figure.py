@@ -120,7 +120,8 @@ class Figure:
             axis = axis_of(plot, self._zoom(place.y) if by_hand else None)
             yield place.y, axis, {f"{_long(place.y)}.{key}": value for key, value in axis.items()}
         t, length = int(model.run.t), int(model.run.length)
-        whole = length < 5  # no fractions of steps
+        drawn = [length, *(int(line.run.length) for line in model.old)]
+        whole = max(drawn) < 5  # no fractions of steps
         yield "x", whole, {f"xaxis.{key}": value for key, value in ticks(1 if whole else None).items()}
         ahead = (t, length) if t < length else None
         yield "shapes", ahead, {"shapes": [shape for x in self._arrangement.columns for shape in cursor(x, t, length)]}

@@ -195,6 +195,19 @@ def test_the_title_names_what_minimizes_what():
         assert state_of(Model(bl.minimize(problem, start, optimizer)))["title"] == title
 
 
+def test_steps_of_a_branch_at_the_start_are_labelled_for_the_record_beside_it():
+    run = quadratic(0.05, steps=2)
+    figure = Figure(model := Model(run))
+    assert figure.widget.layout.xaxis.dtick == 1
+    run.step(3000)
+    run.seek(0)
+    run.hyper["lr"] = 0.02
+    rested(model)
+    figure.draw(model)
+    assert run.length == 0
+    assert figure.widget.layout.xaxis.dtick is None
+
+
 def test_ticks_stay_apart_where_someone_zooms_in():
     figure = Figure(model := Model(quadratic(0.05, steps=3000)))
     axis = figure.widget.layout.yaxis
