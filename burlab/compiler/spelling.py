@@ -84,6 +84,9 @@ OWN = {
 }  # fmt: skip
 
 
+_READ_ALONE = OWN - {"power"}  # what stands in `ops/own.hpp`; partials and all else take more
+
+
 def is_own(n: Node) -> bool:
     """Whether our own functions compute a node: an operation of `OWN`, or a partial of one, on floats."""
     return n.dtype.kind == "f" and n.op.partition("'")[0] in OWN
@@ -133,7 +136,7 @@ def function(n: Node, lanes: bool) -> Instance:
     arguments = ", ".join(f"x{k}" for k in range(len(types)))
     kind = "BURLAB_INLINE" if lanes else 'extern "C" __attribute__((noinline))'
     text = f"{kind} {result} {symbol}({parameters}) noexcept {{ return {rule(n)}::primal({arguments}); }}\n"
-    return Instance(symbol, text, "burlab/kernels/elementwise.hpp")
+    return Instance(symbol, text, f"burlab/{'ops/own' if n.op in _READ_ALONE else 'kernels/elementwise'}.hpp")
 
 
 def _argument_dtype(n: Node) -> str:

@@ -1,7 +1,6 @@
 """The border to the file system: files that are written whole or not at all."""
 
 import os
-import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -39,7 +38,7 @@ def write_whole(target: Path, parts: Iterable[bytes | memoryview]) -> None:
     """Write to a new file beside the target, and only then give it the target's name. Raises FileError."""
     if target.is_dir():
         raise FileError(f"{target} is a folder. Give the path of a file, such as {target / 'run.burlab'}.")
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    beside = target.with_name(f".{target.name}.{os.urandom(4).hex()}.part")
     try:
         with beside.open("xb") as stream:
             for part in parts:

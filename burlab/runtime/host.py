@@ -7,7 +7,6 @@ the compiler is chosen before Cling starts, by what it says of itself, in a mill
 import os
 import re
 import shlex
-import subprocess
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -63,6 +62,8 @@ def commands() -> Iterator[tuple[str, ...]]:
 
 def _introduce(command: tuple[str, ...]) -> HostCompiler:
     """What a compiler says of itself: g++ its own release, clang that of the g++ whose library it has selected."""
+    import subprocess  # and all that comes with it, for sessions that compile
+
     try:
         said = subprocess.run([*command, "-v"], text=True, capture_output=True, check=False, errors="replace").stderr
     except OSError:

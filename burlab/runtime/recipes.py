@@ -5,7 +5,6 @@ compiles them there, as a session would, into a second library, which later sess
 """
 
 import os
-import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -48,7 +47,7 @@ def leave() -> None:
         return
     with suppress(OSError, FileError):  # a folder that cannot be written: the next session compiles again
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_recipes(file.with_suffix(f".{secrets.token_hex(8)}.wanted"), _noted.values())
+        write_recipes(file.with_suffix(f".{os.urandom(8).hex()}.wanted"), _noted.values())
 
 
 def wanted(file: Path) -> list[Path]:
