@@ -6,6 +6,7 @@ names; everything in the tuples, lists and dictionaries on the way, and in objec
 
 import sys
 import sysconfig
+from collections import ChainMap, UserDict, UserList, deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass
 from functools import lru_cache, partial
@@ -18,14 +19,16 @@ _LIBRARIES = ("numpy", "burlab", "scipy", "builtins", "math")
 _PATHS = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 _SILENT = frozenset({"__init__", "__new__", "__repr__", "__str__", "__eq__", "__hash__", "__reduce__"})
 _FUNCTIONS = (FunctionType, MethodType, partial)
-ITEMS = (tuple, list, dict, set, frozenset)
+_HELD = {UserDict: ("data",), UserList: ("data",), ChainMap: ("maps",)}  # what only methods of a library name
+ITEMS = (tuple, list, dict, set, frozenset, deque)
 
 
 class Reading(NamedTuple):
     """A value that a function reads, and where from.
 
-    container: a dictionary, a list or a tuple (then `key` is the place in it), a class (its attribute `key`), a closure
-    cell, or None if it is fixed. size: of a container that is read as a whole, else -1.
+    container: a dictionary, a list, a tuple, a deque or an array of objects (then `key` is the place in it), a class
+    (its attribute `key`), a closure cell, or None if it is fixed. size: of a container that is read as a whole, else
+    -1.
     """
 
     container: Any
@@ -84,19 +87,20 @@ class _Walk:
             self._classes(cast("type[Any]", value))
         elif is_called(value):
             self._call(value)
-        elif (isinstance(value, ITEMS) or is_object(value)) and self._is_new(value):
-            if isinstance(value, ITEMS):
+        elif (_has_items(value) or is_object(value)) and self._is_new(value):
+            if _has_items(value):
                 self._items(value)
             if kind not in ITEMS and is_object(value):
                 self._object(value, kind)
 
     def _items(self, value: Any) -> None:
-        self.found.append(Reading(value, None, None, len(value)))
+        items = cast("Any", value.reshape(-1).tolist() if isinstance(value, np.ndarray) else value)
+        self.found.append(Reading(value, None, None, len(items)))
         pairs: Iterable[tuple[Any, Any]] = ()  # the items of a set have no place
         if isinstance(value, dict):
             pairs = cast("dict[Any, Any]", value).items()
-        elif isinstance(value, (list, tuple)):
-            pairs = enumerate(cast("list[Any]", value))
+        elif not isinstance(value, (set, frozenset)):
+            pairs = enumerate(cast("list[Any]", items))
         for key, item in pairs:
             self._read(value, key, item)
 
@@ -112,6 +116,8 @@ class _Walk:
                     self._read(value, slot, getattr(value, slot))
             self._classes(kind)
         elif isinstance(own, dict):
+            for name in _HELD.get(kind, ()):
+                self._read(own, name, own[name])
             self._hold(own, own)
 
     def _classes(self, kind: type[Any]) -> None:
@@ -181,6 +187,11 @@ def is_called(value: Any) -> bool:
     if isinstance(value, _FUNCTIONS) and is_own(str(getattr(cast("Any", value), "__module__", ""))):
         return True
     return not isinstance(value, type) and hasattr(cast("Any", value), "__burlab_reads__")
+
+
+def _has_items(value: Any) -> bool:
+    """Whether a value holds others, of any kind, by place or key."""
+    return isinstance(value, ITEMS) or (isinstance(value, np.ndarray) and cast("Any", value).dtype.hasobject)
 
 
 def is_object(value: Any) -> bool:

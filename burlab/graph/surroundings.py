@@ -7,6 +7,7 @@ is set.
 
 import ctypes
 import math
+from array import array as packed
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from types import ModuleType
@@ -20,6 +21,7 @@ from burlab.runtime.gate import Guard, Where
 from .reach import ITEMS, Reading, is_called, is_object, readings
 
 _NUMBERS = (int, float, bool, str, bytes, complex, type(None))
+_MEMORIES = (bytearray, memoryview, packed)
 _SMALL = 1024  # elements: of smaller arrays all bytes are kept, of larger ones a fingerprint
 _MOST = 1000  # guards: with more, the gate does not answer alone
 
@@ -102,6 +104,8 @@ def _extent(container: Any) -> Any:
         return dict, tuple(cast("dict[Any, Any]", container))
     if isinstance(container, (set, frozenset)):
         return type(cast("Any", container)), frozenset(cast("set[Any]", container))
+    if isinstance(container, np.ndarray):  # of objects
+        return type(cast("Any", container)), cast("Any", container).shape
     return type(container), len(container)
 
 
@@ -109,7 +113,8 @@ def _as_array(value: Any) -> "np.ndarray[Any, Any] | None":
     """The numbers of an array, of another library's too, where it lends them without a copy."""
     if not isinstance(value, np.ndarray):
         try:
-            value = np.asarray(value) if hasattr(value, "__array__") and not isinstance(value, type) else None
+            lends = isinstance(value, _MEMORIES) or (hasattr(value, "__array__") and not isinstance(value, type))
+            value = np.asarray(value) if lends else None
         except Exception:
             return None
     if value is None or cast("Any", value).dtype.hasobject:
@@ -119,8 +124,13 @@ def _as_array(value: Any) -> "np.ndarray[Any, Any] | None":
 
 def _array(array: "np.ndarray[Any, Any]") -> Any:
     if array.size <= _SMALL:
-        return array.shape, array.dtype, array.tobytes()
+        return array.shape, array.dtype, _bytes(array)
     return array.shape, array.dtype, Same(array) if _is_constant(array) else fingerprint(array)
+
+
+def _bytes(array: "np.ndarray[Any, Any]") -> bytes:
+    """The numbers of an array, as ndarray has them: a subclass may say otherwise, or refuse."""
+    return np.ndarray.tobytes(array)
 
 
 def _is_constant(array: "np.ndarray[Any, Any]") -> bool:
@@ -148,7 +158,7 @@ def _fingerprint() -> Callable[[int, int], int]:
 def _guard(reading: Reading) -> Guard | None:
     container, key, value, size = reading
     if size >= 0:
-        looked_up = not isinstance(container, (set, frozenset))
+        looked_up = isinstance(container, (dict, list, tuple))
         return Guard(Where.LENGTH, container, None, None, size=size) if looked_up else None
     where = _where(reading)
     if not isinstance(value, np.ndarray):
@@ -160,7 +170,7 @@ def _guard(reading: Reading) -> Guard | None:
     if array.dtype.hasobject or (array.size > _SMALL and _is_constant(array)):
         return Guard(where, container, key, array)
     if array.size <= _SMALL:
-        return Guard(where, container, key, array, content=array.tobytes(), size=array.nbytes)
+        return Guard(where, container, key, array, content=_bytes(array), size=array.nbytes)
     return Guard(where, container, key, array, digest=fingerprint(array), size=array.nbytes)
 
 
@@ -175,4 +185,6 @@ def _where(reading: Reading) -> Where | None:
         return Where.ITEM
     if key is None:
         return Where.CELL
+    if not isinstance(key, str):
+        return None
     return Where.ATTRIBUTE if getattr(cast("Any", container), key, None) is value else None

@@ -1,5 +1,6 @@
 """What a function reads from around itself is part of its program: change it, and the derivative changes."""
 
+import array
 import collections
 import types
 from typing import Any, NamedTuple
@@ -98,6 +99,10 @@ LAYER.weight[0, 0] = 1.0
 TUPLE = Named(np.ones(2000))
 TENSOR, FRAME = torch.ones(2000), pd.DataFrame({"a": np.ones(2000)})
 ZERO = [0.0]
+LAST, OBJECTS = collections.deque([1.0], 9), np.array([np.ones(3), None], object)
+OWN_DICT, OWN_LIST, CHAIN = collections.UserDict(a=1.0), collections.UserList([1.0]), collections.ChainMap({"a": 1.0})
+BYTES, PACKED = bytearray(2), array.array("d", [1.0] * 2000)
+MEMORY = memoryview(PACKED)
 
 
 def default(x, weights=LARGE):
@@ -124,6 +129,16 @@ CHANGES = {
     "a default of an argument": (default, lambda v: LARGE.__setitem__(7, v)),
     "a tensor": (lambda x: x * TENSOR[9].item(), lambda v: TENSOR.__setitem__(9, v)),
     "a frame": (lambda x: x * FRAME["a"].iloc[4], lambda v: FRAME.__setitem__("a", np.full(2000, v))),
+    "a deque": (lambda x: x * LAST[0], lambda v: LAST.__setitem__(0, v)),
+    "the length of a deque": (lambda x: x * len(LAST), lambda v: (LAST.clear(), LAST.extend([v] * int(v)))),
+    "an array in an array of objects": (lambda x: x * OBJECTS[0][2], lambda v: OBJECTS[0].__setitem__(2, v)),
+    "a number in an array of objects": (lambda x: x * OBJECTS[1], lambda v: OBJECTS.__setitem__(1, v)),
+    "a dictionary in an object": (lambda x: x * OWN_DICT["a"], lambda v: OWN_DICT.__setitem__("a", v)),
+    "a list in an object": (lambda x: x * OWN_LIST[0], lambda v: OWN_LIST.__setitem__(0, v)),
+    "a chain of dictionaries": (lambda x: x * CHAIN["a"], lambda v: CHAIN.__setitem__("a", v)),
+    "bytes": (lambda x: x * float(BYTES[1]), lambda v: BYTES.__setitem__(1, int(v))),
+    "an array of Python": (lambda x: x * PACKED[7], lambda v: PACKED.__setitem__(7, v)),
+    "a memory": (lambda x: x * MEMORY[8], lambda v: PACKED.__setitem__(8, v)),
 }  # fmt: skip
 
 
