@@ -13,6 +13,7 @@ import torch
 
 import burlab as bl
 from burlab.errors import ArgumentError, DTypeError, ShapeError, StatusError, TapeError, TraceError
+from tests.misuse_places import PLACES
 
 X = np.array([1.0, 2.0, 3.0])
 MASKED = np.ma.array(X, mask=[False, True, False])
@@ -91,6 +92,10 @@ def doors(kind: str, value: Any, says: str) -> list[Misuse]:
     return [Misuse(f"{kind} for {door}", do, (DTypeError, TraceError), says) for door, do in rows.items()]  # type: ignore[arg-type]
 
 
+def _times_mask(mask: Any) -> Callable[[], Any]:
+    return lambda: bl.grad(lambda x: x * mask)(1.0)
+
+
 ARRAYS = [
     *doors("a masked array", MASKED, "mask would be lost"),
     *doors("a matrix", MATRIX, "np.asarray"),
@@ -105,6 +110,7 @@ ARRAYS = [
         "features is",
     ),
     Misuse("nothing but a mask", lambda: bl.grad(lambda x: x * np.ma.masked)(1.0), DTypeError, "mask would be lost"),
+    Misuse("nothing but a mask, captured", _times_mask(np.ma.masked), DTypeError, "mask would be lost"),
 ]
 
 _T = torch.ones(3, dtype=torch.float64)
@@ -193,6 +199,27 @@ def _dumped(make: Callable[[], Any]) -> Callable[[], Any]:
     import pickle
 
     return lambda: pickle.dumps(make())
+
+
+_SUM = bl.FiniteSum(lambda x, a: x * a, X)
+INDICES = [
+    Misuse(f"{what} as positions{', warm' * again}", lambda i=i, n=again: _positions(i, n), error, says)
+    for again in (False, True)
+    for what, i, error, says in [
+        ("a masked array", np.ma.array([0, 1], mask=[False, True]), DTypeError, "mask would be lost"),
+        ("a matrix", np.array([[0, 1]]).view(np.matrix), DTypeError, "np.matrix"),
+        ("a tensor that requires grad", torch.ones(2, requires_grad=True), DTypeError, r"detach\(\)"),
+        ("a bfloat16 tensor", torch.ones(2).bfloat16(), DTypeError, "NumPy cannot read"),
+        ("lists of different lengths", [[0], 1], ShapeError, "different shapes"),
+        ("numbers beyond all dtypes", [10**400, 0.5], DTypeError, "expected integers"),
+    ]
+]
+
+
+def _positions(indices: Any, again: bool) -> Any:
+    if again:
+        warm(lambda x: _SUM.grad(x, [0, 1]), 1.0)
+    return _SUM.grad(1.0, indices)
 
 
 PICKLES = [
@@ -327,7 +354,7 @@ WORDS: dict[str, Callable[[Any], Any]] = {
     "sort of objects": lambda x: np.sort(np.array([x[0], x[1]])),
 }
 TRACED = [
-    *(Misuse(what, lambda f=f: bl.jit(f)(X), Exception, "line") for what, f in WORDS.items()),
+    *(Misuse(what, lambda f=f: bl.jit(f)(X), Exception, "line") for what, f in {**WORDS, **PLACES}.items()),
     Misuse("a ninth derivative of sin", lambda: _times(np.sin, 9)(0.3), TraceError, "order 9.*sin|sin.*order"),
     Misuse("a ninth derivative of x**10", lambda: _times(lambda x: x**10, 9)(0.3), TraceError, "power.*order"),
 ]
@@ -360,4 +387,4 @@ BEGINNERS = [
            r"called first: f = bl\.problems\.rosenbrock\(\)"),
 ]  # fmt: skip
 
-CASES = [*ARRAYS, *FOREIGN, *STRANGE, *NUMBERS, *PICKLES, *RANGES, *TRACED, *BEGINNERS]
+CASES = [*ARRAYS, *FOREIGN, *STRANGE, *NUMBERS, *INDICES, *PICKLES, *RANGES, *TRACED, *BEGINNERS]

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.errors import ShapeError
+from burlab.errors import BurlabError, DTypeError, ShapeError
 
 from .origin import fault, here
 
@@ -25,12 +25,22 @@ class AxisError(ShapeError, np.exceptions.AxisError):
 
 
 def normal_axis(axis: Any, ndim: int, name: str = "axis") -> int:
-    """An axis between 0 and ndim. Raises AxisError, and TypeError for what is no integer, as NumPy does."""
-    k = operator.index(axis)
+    """An axis between 0 and ndim. Raises AxisError, and DTypeError, a TypeError as NumPy's, for what is no integer."""
+    k = whole(axis, name)
     if not -ndim <= k < ndim:
         few = f"{ndim} axes" if ndim > 1 else "1 axis" if ndim else "no axis"
         raise AxisError(f"{here()}{name} {k} is out of bounds: the array has {few}. Pass one of them.")
     return k % ndim
+
+
+def whole(value: Any, name: str) -> int:
+    """An integer. Raises DTypeError, a TypeError as NumPy's, where it is none."""
+    try:
+        return operator.index(value)
+    except BurlabError:  # of a traced one
+        raise
+    except TypeError:
+        raise DTypeError(f"{here()}{name} is {value!r:.80}, expected integers.") from None
 
 
 def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
@@ -39,7 +49,7 @@ def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
         return tuple(range(ndim))
     axes = [normal_axis(a, ndim) for a in several(axis)]
     if len(set(axes)) != len(axes):
-        raise ValueError(f"axis {axis} names an axis twice.")
+        raise ShapeError(f"{here()}axis {axis} names an axis twice.")
     return tuple(sorted(axes))
 
 

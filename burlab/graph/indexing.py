@@ -5,7 +5,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.runtime.plain import as_array, as_plain
+from burlab.errors import BurlabError, IndexRangeError, ShapeError
+from burlab.runtime.plain import as_array, as_plain, is_numeric
 
 from .arguments import normal_axis, several
 from .elementwise import BOOL, INT64, apply, as_dtype
@@ -39,37 +40,74 @@ def getitem(x: Node, key: Any) -> Node:
 
 def _expand(x: Node, keys: list[Any]) -> list[Any]:
     """One entry per axis, or None for a new one: the Ellipsis is written out, masks become integer arrays."""
-    plain: list[Any] = []
-    for item in keys:
-        if isinstance(item, (list, np.ndarray, Node, bool, np.bool_)):
-            plain.extend(_index_arrays(item))
-        elif item is None or item is Ellipsis or isinstance(item, _BASIC):
-            plain.append(item)
-        else:
-            raise IndexError(f"an index is an int, slice, None, Ellipsis or integer array, got {type(item).__name__}.")
-    used = sum(item is not None and item is not Ellipsis for item in plain)
+    items = [_index(item) for item in keys]
+    used = sum(_axes(item) for item in items)
     if used > x.ndim:
-        raise IndexError(f"too many indices: {used} for an array of shape {x.shape}.")
-    dots = [k for k, item in enumerate(plain) if item is Ellipsis]
-    if len(dots) > 1:
-        raise IndexError("an index can hold one Ellipsis ('...') only.")
-    at = dots[0] if dots else len(plain)
-    return plain[:at] + [_ALL] * (x.ndim - used) + plain[at + 1 :]
+        raise _bad_index(f"too many indices: {used} for an array of shape {x.shape}.")
+    dots = sum(item is Ellipsis for item in items)
+    if dots > 1:
+        raise _bad_index("an index can hold one Ellipsis ('...') only.")
+    plain: list[Any] = []
+    for item in items if dots else [*items, Ellipsis]:
+        if item is Ellipsis:
+            plain.extend([_ALL] * (x.ndim - used))
+        elif _is_mask(item):
+            plain.extend(_true_places(item, x, sum(before is not None for before in plain)))
+        else:
+            plain.append(item)
+    return plain
 
 
-def _index_arrays(item: Any) -> list[Any]:
-    """A mask that is known becomes the integer arrays of its true places; what is traced stays."""
+def _index(item: Any) -> Any:
+    """An index as it is, or as an array. Raises where it is none, and for arrays that mean more than their numbers."""
     if isinstance(item, Node):
         if item.dtype == BOOL:
             what = "a traced mask as an index: the shape of the result would depend on its values"
             raise fault(what, "np.where(mask, x, 0)")
-        return [item]
+        return item
     if isinstance(item, list) and holds_node(cast("list[Any]", item)):
-        return _index_arrays(as_node(item))
-    array: np.ndarray[Any, Any] = np.asarray(cast("Any", item))
-    if array.dtype == BOOL:
-        return list(np.nonzero(array))
-    return [array.astype(np.int64) if array.size == 0 and isinstance(item, list) else array]
+        return _index(as_node(item))
+    if isinstance(item, slice):
+        return _whole_slice(cast("Any", item))
+    if item is None or item is Ellipsis or (isinstance(item, _INTEGERS) and not isinstance(item, bool)):
+        return cast("Any", item)
+    if not isinstance(item, list) and (not is_numeric(item) or isinstance(item, (float, complex))):
+        raise _bad_index(f"an index is an int, slice, None, Ellipsis or integer array, got {type(item).__name__}.")
+    array = as_array(item, f"{here()}an index")
+    if _is_mask(array) and array.ndim == 0:
+        raise _bad_index("a mask as an index has the axes that it chooses from, got True or False. Use x[None] or if.")
+    return array.astype(np.int64) if array.size == 0 and isinstance(item, list) else array
+
+
+def _whole_slice(item: slice) -> slice:
+    try:
+        item.indices(1)
+    except BurlabError:  # of a traced bound
+        raise
+    except (TypeError, ValueError) as error:
+        raise _bad_index(f"{item} is no slice of ints ({error}). Pass ints or None, and a step other than 0.") from None
+    return item
+
+
+def _is_mask(item: Any) -> bool:
+    return isinstance(item, np.ndarray) and cast("Any", item).dtype == BOOL
+
+
+def _axes(item: Any) -> int:
+    """How many axes of the array an index takes."""
+    return item.ndim if _is_mask(item) else int(item is not None and item is not Ellipsis)
+
+
+def _true_places(mask: Any, x: Node, first: int) -> list[Any]:
+    """The integer arrays that choose what a known mask of some axes chooses."""
+    sizes = x.shape[first : first + mask.ndim]
+    if mask.shape != sizes:
+        raise _bad_index(f"a mask of shape {mask.shape} met axes of shape {sizes}. Pass one entry for each of theirs.")
+    return list(np.nonzero(mask))
+
+
+def _bad_index(what: str) -> IndexRangeError:
+    return IndexRangeError(f"{here()}{what}")
 
 
 def _slice(x: Node, keys: list[Any]) -> Node:
@@ -86,7 +124,7 @@ def _slice(x: Node, keys: list[Any]) -> Node:
         else:
             k = operator.index(item)
             if not -size <= k < size:
-                raise IndexError(f"index {k} is out of bounds for axis {axis} of size {size}, shape {x.shape}.")
+                raise _bad_index(f"index {k} is out of bounds for axis {axis} of size {size}, shape {x.shape}.")
             start.append(k % size)
             step.append(1)
             shape.append(1)
@@ -130,12 +168,12 @@ def normal_index(index: Any, size: int, axis: int) -> Node:
     """An integer index, negative ones counted from the end. Known ones are checked now, traced ones by the kernel."""
     i = as_node(index)
     if i.dtype.kind not in "iu":
-        raise IndexError(f"an array used as an index must be of integers, got {i.dtype}. Use x.astype(np.int64).")
+        raise _bad_index(f"an array used as an index must be of integers, got {i.dtype}. Use x.astype(np.int64).")
     if i.op == "constant":
         array = i.params.astype(np.int64)
         if array.size and not (-size <= array.min() and array.max() < size):
             bad = array.min() if array.min() < -size else array.max()
-            raise IndexError(f"{here()}index {bad} is out of bounds for axis {axis} of size {size}.")
+            raise _bad_index(f"index {bad} is out of bounds for axis {axis} of size {size}.")
         return constant(np.where(array < 0, array + size, array), INT64)
     i = as_dtype(i, INT64) if i.dtype.kind == "u" else i
     return apply("where", apply("less", i, 0), apply("add", i, size), i)
@@ -157,7 +195,7 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Node:
     if axis is None:
         x, axis = reshape(x, (x.size,)), 0
     if i.ndim != x.ndim:
-        raise ValueError(f"take_along_axis needs indices with {x.ndim} axes, as the array has, got {i.ndim}.")
+        raise ShapeError(f"{here()}take_along_axis needs indices with {x.ndim} axes, as the array has, got {i.ndim}.")
     k = normal_axis(axis, x.ndim)
     i = normal_index(i, x.shape[k], k)
     last = (*(a for a in range(x.ndim) if a != k), k)

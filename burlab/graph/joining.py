@@ -4,13 +4,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.errors import ArgumentError, ShapeError
+from burlab.errors import ArgumentError, BurlabError, ShapeError
 from burlab.runtime.memory import check_fits, volume
+from burlab.runtime.plain import as_array
 
-from .arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults, several
+from .arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults, several, whole
 from .elementwise import apply, common_shape, promote
 from .indexing import getitem, take_at
-from .layout import expand_dims
+from .layout import expand_dims, full_like
 from .linear import broadcast, concatenate, reshape, slice_
 from .node import FUNCTIONS, METHODS, Node, as_node
 from .origin import fault, here
@@ -130,15 +131,21 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Node:
     if axis is None:
         x, axis = reshape(x, (x.size,)), 0
     k = normal_axis(axis, x.ndim)
-    size = int(np.sum(np.broadcast_to(repeats, x.shape[k]), dtype=np.float64))  # in integers it could go round
+    counts = as_array(repeats, f"{here()}repeats")
+    if counts.dtype.kind not in "iu" or counts.shape not in ((), (1,), (x.shape[k],)) or (counts < 0).any():
+        what = f"np.repeat of an axis of size {x.shape[k]} got repeats={repeats!r:.80}"
+        raise ArgumentError(f"{here()}{what}, expected integers of at least 0, one, or one for each element.")
+    size = int(np.sum(np.broadcast_to(counts, x.shape[k]), dtype=np.float64))  # in integers it could go round
     check_fits(8 * size, f"{here()}np.repeat to an axis of size {size}")
-    return take_at(x, {k: np.repeat(np.arange(x.shape[k]), repeats)})
+    return take_at(x, {k: np.repeat(np.arange(x.shape[k]), counts)})
 
 
 def tile(A: Any, reps: Any) -> Node:
     """np.tile."""
     x = as_node(A)
-    counts = several(reps)
+    counts = tuple(whole(count, "reps of np.tile") for count in several(reps))
+    if min(counts, default=0) < 0:
+        raise ArgumentError(f"{here()}np.tile got reps={reps!r:.80}, expected integers of at least 0.")
     ndim = max(x.ndim, len(counts))
     x, counts = _at_least(ndim, x), (1,) * (ndim - len(counts)) + counts
     both = tuple(d for pair in zip(counts, x.shape, strict=True) for d in pair)
@@ -152,13 +159,25 @@ def pad_(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> N
     if mode != "constant" or kwargs or not np.isscalar(value):
         raise fault(f"np.pad(mode={mode!r}) of a traced array", "np.pad with one constant, or np.concatenate")
     x = as_node(array)
-    widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2)).tolist()
+    widths = _widths(pad_width, x.ndim)
     wide = tuple(size + before + after for size, (before, after) in zip(x.shape, widths, strict=True))
     check_fits(volume(wide) * x.itemsize, f"{here()}np.pad to {x.dtype}{list(wide)}")
     for k, (before, after) in enumerate(widths):
         ends = [(*x.shape[:k], w, *x.shape[k + 1 :]) for w in (before, after)]
-        x = concatenate_([np.full(ends[0], value, x.dtype), x, np.full(ends[1], value, x.dtype)], k)
+        x = concatenate_([full_like(x, value, shape=ends[0]), x, full_like(x, value, shape=ends[1])], k)
     return x
+
+
+def _widths(pad_width: Any, ndim: int) -> list[list[int]]:
+    """How far each axis grows before and after. Raises ArgumentError where the widths say nothing of the kind."""
+    try:
+        widths: list[list[Any]] = np.broadcast_to(as_array(pad_width, "pad_width"), (ndim, 2)).tolist()
+    except (BurlabError, ValueError):
+        widths = [[None]]
+    if not all(type(width) is int and width >= 0 for pair in widths for width in pair):
+        what = f"np.pad(pad_width={pad_width!r:.80}) of {ndim} axes"
+        raise ArgumentError(f"{here()}{what}: expected integers of at least 0, one, or a pair for each axis.")
+    return widths
 
 
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = NOT_GIVEN, append: Any = NOT_GIVEN) -> Node:
@@ -167,6 +186,8 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = NOT_GIVEN, append: A
         raise fault("np.diff(prepend=..., append=...)", "np.concatenate before it")
     x = as_node(a)
     k = normal_axis(axis, x.ndim)
+    if whole(n, "the order of np.diff") < 0:
+        raise ArgumentError(f"{here()}np.diff takes differences {n} times, expected 0 or more.")
     for _ in range(n):
         size = max(x.shape[k] - 1, 0)
         unit = (1,) * x.ndim

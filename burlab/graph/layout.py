@@ -1,7 +1,6 @@
 """NumPy's functions that give an array another form: shape, order of axes, dtype, and arrays filled like another."""
 
 import math
-import operator
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy as np
 from burlab.errors import ShapeError
 from burlab.runtime.memory import check_fits, volume
 
-from .arguments import broadcast_shape, normal_axes, normal_axis, only_defaults, several
+from .arguments import broadcast_shape, normal_axes, normal_axis, only_defaults, several, whole
 from .elementwise import apply, as_dtype, as_mask
 from .linear import broadcast, reshape, transpose
 from .node import FUNCTIONS, METHODS, Node, Rule, as_node, constant
@@ -22,9 +21,9 @@ def reshape_(a: Any, /, shape: Any = None, order: str = "C", **kwargs: Any) -> N
     only_defaults("np.reshape", kwargs)
     if order != "C":
         raise fault(f"np.reshape(order={order!r})", "row-major order, or a transpose before it")
-    sizes = [operator.index(d) for d in several(kwargs.pop("newshape", shape))]
+    sizes = [whole(d, "the shape of reshape") for d in several(kwargs.pop("newshape", shape))]
     if sizes.count(-1) > 1:
-        raise ValueError("reshape can infer one size only, got several -1.")
+        raise ShapeError(f"{here()}reshape can infer one size only, got several -1.")
     if -1 in sizes:
         known = -math.prod(sizes)
         if known == 0 or x.size % known:
@@ -51,7 +50,7 @@ def transpose_(a: Any, axes: Any = None) -> Node:
         return transpose(x, tuple(range(x.ndim))[::-1])
     permutation = tuple(normal_axis(k, x.ndim) for k in axes)
     if sorted(permutation) != list(range(x.ndim)):
-        raise ValueError(f"axes {tuple(axes)} are not a permutation of the {x.ndim} axes of shape {x.shape}.")
+        raise ShapeError(f"{here()}axes {tuple(axes)} are not a permutation of the {x.ndim} axes of shape {x.shape}.")
     return transpose(x, permutation)
 
 
@@ -92,14 +91,14 @@ def squeeze(a: Any, axis: Any = None) -> Node:
     x = as_node(a)
     axes = tuple(k for k, d in enumerate(x.shape) if d == 1) if axis is None else normal_axes(axis, x.ndim)
     if any(x.shape[k] != 1 for k in axes):
-        raise ValueError(f"squeeze can drop axes of size 1 only; axis {axis} of shape {x.shape} is longer.")
+        raise ShapeError(f"{here()}squeeze can drop axes of size 1 only; axis {axis} of shape {x.shape} is longer.")
     return reshape(x, tuple(d for k, d in enumerate(x.shape) if k not in axes))
 
 
 def broadcast_to(array: Any, shape: Any, **_subok: Any) -> Node:
     """np.broadcast_to."""
     x = as_node(array)
-    target = several(shape)
+    target = tuple(whole(d, "the shape of broadcast_to") for d in several(shape))
     if min(target, default=0) < 0 or broadcast_shape(x.shape, target) != target:
         raise ShapeError(f"an array of shape {x.shape} does not broadcast to {target}.")
     return broadcast(x, target)
@@ -140,10 +139,11 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, *_layout: Any, shape: 
     x = as_node(a)
     size = x.shape if shape is None else several(shape)
     kind = x.dtype if dtype is None else np.dtype(dtype)
-    if isinstance(fill_value, Node):
-        return broadcast_to(as_dtype(fill_value, kind), size)
+    fill = as_dtype(as_node(fill_value), kind)
+    if fill.op != "constant":
+        return broadcast_to(fill, size)
     check_fits(volume(size) * kind.itemsize, f"{here()}a constant {kind}{list(size)}")
-    return np.full(size, fill_value, kind)
+    return np.full(size, fill.params, kind)
 
 
 def _like(number: int) -> Rule:

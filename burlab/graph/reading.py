@@ -19,6 +19,7 @@ from .signatures import DTYPES
 from .verify import DEEPEST, verify
 
 _NESTED = 8  # lists inside of one another
+_LONGEST_PLACE = 120  # characters of a message
 _ORIGIN = record(text, whole(0, 1 << 31))  # a file, which may be called anything, and a line
 _GRAPH = ("burlab_graph", "nodes", "inputs", "outputs")
 _NODE = ("op", "inputs", "params", "shape", "dtype", "weak", "origin", "scope")
@@ -31,7 +32,7 @@ def from_json(written: str, answered: bool = False) -> Graph:
     """
     try:
         data: Any = json.loads(written)
-    except (ValueError, RecursionError) as error:  # numbers of more than 4300 digits are no JSONDecodeError
+    except (TypeError, ValueError, RecursionError) as error:  # numbers of more than 4300 digits are no JSONDecodeError
         raise GraphError(f"a graph's JSON was expected, got a text that is none ({error}).") from None
     if not isinstance(data, dict) or "burlab_graph" not in data:
         raise GraphError('a graph\'s JSON was expected, an object with the key "burlab_graph"; this text has none.')
@@ -168,4 +169,5 @@ def _short(value: Any) -> str:
 
 
 def _damaged(where: str, expected: str, came: str) -> NoReturn:
+    where = where if len(where) <= _LONGEST_PLACE else f"{where[:_LONGEST_PLACE]}..."  # of graphs in one another
     raise GraphError(f"{where} is damaged: expected {expected}, got {came}. Use another copy of the file.")

@@ -129,7 +129,7 @@ class FiniteSum:
 
     def _mean(self, question: str, shared: tuple[Tree, ...], indices: Any, key: Any, second: str = "") -> Any:
         """The answer about x, and about what is shaped like x, named `second`; at once where this was asked before."""
-        array = None if indices is None else np.asarray(indices)
+        array = None if indices is None else as_array(indices, "indices")
         place = question, None if array is None else array.size, self.threads
         answer = self.oracle.directs.answer(place, shared, array, key)
         if answer is not None:

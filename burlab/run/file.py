@@ -117,7 +117,7 @@ def _header(stream: BufferedReader, place: Path) -> tuple[Any, int]:
 
 def _content(stream: BufferedReader, place: Path, header: Any, end: int, kind: str) -> tuple[Any, dict[str, Array]]:
     if header["kind"] != kind:
-        raise FileError(f"{place} holds a {header['kind']}, expected a {kind}.")
+        raise FileError(f"{place} holds a {header['kind']!a:.40}, expected a {kind}.")
     arrays: dict[str, Array] = {}
     start = _gap(stream, place)
     for row in header["arrays"]:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from burlab.errors import DTypeError
+from burlab.errors import DTypeError, ShapeError
 
 _PLAIN: set[type] = {np.ndarray, np.memmap}
 _Class = TypeVar("_Class", bound=type)
@@ -27,10 +27,11 @@ def check_plain(value: Any, name: str) -> None:
 
 
 def as_array(value: Any, name: str) -> "np.ndarray[Any, Any]":
-    """A number, an array, or a list of them as an array. Raises DTypeError where it is none, name: what to call it.
+    """A number, an array, or a list of them as an array, called `name` in errors.
 
-    Arrays of other libraries are taken by their `__array__`. A string, a range or a memory of bytes is no array: whose
-    numbers are meant must be said.
+    Raises DTypeError where it is none, and ShapeError for a list whose parts have different shapes. Arrays of other
+    libraries are taken by their `__array__`. A string, a range or a memory of bytes is no array: whose numbers are
+    meant must be said.
 
     >>> as_array(range(3), "x")
     Traceback (most recent call last):
@@ -50,8 +51,10 @@ def as_array(value: Any, name: str) -> "np.ndarray[Any, Any]":
     except DTypeError:
         raise
     except (TypeError, ValueError, RuntimeError) as error:
-        if is_list and isinstance(error, ValueError):  # of different lengths: the caller knows what it asked for
-            raise
+        if is_list and isinstance(error, ValueError):
+            raise ShapeError(
+                f"{name} is a list whose parts have different shapes: no array. Pad or split it."
+            ) from None
         raise _unread(value, name, error) from None
 
 

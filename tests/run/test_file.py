@@ -96,7 +96,7 @@ def test_a_newer_format_names_both_versions(saved, monkeypatch):
 
 
 def test_a_file_of_another_kind_is_refused(saved):
-    with pytest.raises(FileError, match="holds a test, expected a run"):
+    with pytest.raises(FileError, match="holds a 'test', expected a run"):
         file.read(saved, "run")
 
 
