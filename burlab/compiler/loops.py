@@ -235,13 +235,18 @@ class LoopWriter:
         return list(itertools.pairwise(ends))
 
     def has_lanes(self, spans: list[Span]) -> bool:
-        """Whether the innermost loop over these spans is worth lanes, and can have them."""
-        contiguous = all(
-            a.strides[-1] in (0, 1) and all(a.surely(axis, spans[axis]) for axis in a.bounds) for a in self.everything()
+        """Whether the innermost loop over these spans is worth lanes, and can have them.
+
+        Numbers that do not lie together are put together one by one, which only a long chain repays.
+        """
+        repaid = any(map(waits, self.members))
+        together = all(
+            (repaid or a.strides[-1] in (0, 1)) and all(a.surely(axis, spans[axis]) for axis in a.bounds)
+            for a in self.everything()
         )
         low, high = spans[-1]
         many = high - low >= _SHORT or (high - low == _SHORT // 2 and elements(self.sizes) >= _MANY)
-        return contiguous and many and all(map(has_lanes, self.members))
+        return together and many and all(map(has_lanes, self.members))
 
     def body(self, indices: list[str], spans: list[Span], lanes: bool) -> list[str]:
         """One element: loads, a variable for each node, stores; no store before a load, so that bytes may be reused."""

@@ -100,3 +100,10 @@ def test_every_instruction_set(compiler: str, isa: str, tmp_path: Path) -> None:
 
         assert_right(op, many(arguments()))
         assert_edges(op, many)
+
+
+def test_columns_of_a_matrix_have_the_bits_of_vectors() -> None:
+    x = np.random.default_rng(3).normal(size=(203, 7)) * 9
+    a, b = x[:, 3].copy(), x[:, 1].copy()
+    apart, together = bl.compile(lambda x: np.sin(x[:, 3]) * x[:, 1], x), bl.compile(lambda a, b: np.sin(a) * b, a, b)
+    assert apart(x).tobytes() == together(a, b).tobytes()
