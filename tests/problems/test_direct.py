@@ -180,3 +180,11 @@ def test_a_long_sum_can_be_left(threads):
 def test_every_question_has_a_case():
     asking = {name for name in dir(bl.FiniteSum) if not name.startswith("_")} - {"tiles"}
     assert asking - {"per_sample_grads", "partial_grad"} == set(QUESTIONS), "the two answer rows and entries, not means"
+
+
+def test_the_answer_has_the_structure_of_the_point_that_was_passed():
+    problem = bl.FiniteSum(lambda p, a: sum(q * a for q in (p.values() if isinstance(p, dict) else p)), np.ones(3))
+    for _ in range(4):
+        assert isinstance(problem.grad((1.0, 2.0), [0]), tuple)
+    assert isinstance(problem.grad([1.0, 2.0], [0]), list)
+    assert set(problem.grad({"a": 1.0, "b": 2.0}, [0])) == {"a", "b"}
