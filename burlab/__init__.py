@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         softplus as softplus,
     )
     from burlab.graph import Graph as Graph, scope as scope
-    from burlab.graph.indexing import asarray as asarray
+    from burlab.graph.numpy_api.indexing import asarray as asarray
     from burlab.graph.tree import pytree as pytree
     from burlab.nn import load_parameters as load_parameters, save_parameters as save_parameters
     from burlab.problems import FiniteSum as FiniteSum
@@ -74,7 +74,7 @@ _HOME = {
     for module, names in {
         "burlab.errors": "BurlabError",
         "burlab.graph": "Graph scope",
-        "burlab.graph.indexing": "asarray",
+        "burlab.graph.numpy_api.indexing": "asarray",
         "burlab.graph.tree": "pytree",
         "burlab.transforms": "check_grads compile cond custom_vjp grad hessian hvp jacobian jit jvp random"
         " scan stop_gradient value_and_grad vjp vmap while_loop",

@@ -5,9 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 from burlab.compiler.function import Function
-from burlab.graph import Node, compose
-from burlab.graph.elementwise import apply
+from burlab.graph.numpy_api import composites
+from burlab.graph.numpy_api.promotion import apply
 from burlab.runtime.plain import as_array, check_items
+
+from .graph import Node
 
 __all__ = ["erf", "gelu", "log_softmax", "logsumexp", "relu", "sigmoid", "silu", "softmax", "softplus"]
 
@@ -55,9 +57,9 @@ def _scalar(name: str) -> Callable[..., Any]:
 
 
 _relu, _sigmoid, _softplus, _erf, _gelu, _silu = map(_scalar, ("relu", "sigmoid", "softplus", "erf", "gelu", "silu"))
-_logsumexp = _choose("logsumexp", compose.logsumexp)
-_softmax = _choose("softmax", compose.softmax)
-_log_softmax = _choose("log_softmax", compose.log_softmax)
+_logsumexp = _choose("logsumexp", composites.logsumexp)
+_softmax = _choose("softmax", composites.softmax)
+_log_softmax = _choose("log_softmax", composites.log_softmax)
 
 
 def relu(x: Any) -> Any:

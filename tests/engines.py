@@ -8,9 +8,9 @@ import pytest
 
 from burlab.compiler.executable import build
 from burlab.graph import Graph, Node
+from burlab.graph.file.verify import verify
 from burlab.graph.linear import broadcast
 from burlab.graph.node import constant
-from burlab.graph.verify import verify
 
 GEARS = ("replay", "compiled")
 

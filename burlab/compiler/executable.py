@@ -7,28 +7,28 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from burlab import runtime
+from burlab.compiler.codegen.emit import emit
+from burlab.compiler.faults.culprit import culprit
+from burlab.compiler.faults.fault import fault
+from burlab.compiler.ir.descriptors import Contexts, Descriptor, table_of
+from burlab.compiler.ir.steps import Loop
+from burlab.compiler.planning.interruptible import hears
+from burlab.compiler.planning.outer_products import for_loops
+from burlab.compiler.planning.plan import Plan, make_plan
+from burlab.compiler.planning.remat import After, Remat, rematerialized
+from burlab.compiler.replay.program import linked, replayed
+from burlab.compiler.replay.segments import laid_out
 from burlab.errors import BurlabError
 from burlab.graph import Graph, Node
-from burlab.graph.batch import batch
-from burlab.graph.simplify import simplify
+from burlab.graph.rewrite.batch import batch
+from burlab.graph.rewrite.simplify import simplify
 from burlab.runtime.coerce import Array, ArraySpec
 from burlab.runtime.garbage import uncollected
 from burlab.runtime.gate import Face, Function, Slow, gate_is_open, make_callable, pointers
 from burlab.runtime.status import Status, split
 
-from . import library
-from .culprit import culprit
-from .descriptors import Contexts, Descriptor, table_of
-from .emit import emit
-from .fault import fault
-from .heard import hears
-from .plan import Plan, make_plan
-from .products import for_loops
-from .program import linked, replayed
-from .remat import After, Remat, rematerialized
-from .rows import in_tiles, map_rows, prepare, stacked
-from .steps import Loop
-from .stretch import laid_out
+from .ir import library
+from .map import in_tiles, map_rows, prepare, stacked
 
 Gear = Literal["compiled", "replay"]
 MOST_STATEMENTS = 3000  # beyond, compiling takes longer than replaying some 100,000 times
@@ -185,7 +185,7 @@ def _specs(nodes: tuple[Node, ...], what: str) -> tuple[ArraySpec, ...]:
 
 
 def build_tile(graph: Graph, remat: Remat | None = None) -> Executable:
-    """Make the graph of a tile run (`graph/tile.py`), as `build`, but it adds to what the outputs' arrays hold.
+    """Make the graph of a tile run (`graph/rewrite/batch_sum.py`), as `build`, but adding to what outputs' arrays hold.
 
     Each sum runs in the order of the samples, in the dtype of its result, from what is there: so the sum over a batch
     has the same bits in tiles of any size.

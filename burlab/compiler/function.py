@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.graph.node import Node, native_dtype
-from burlab.graph.reach import Reading, readings
-from burlab.graph.surroundings import changed, content_of, guards
-from burlab.graph.trace import Spec, Static, argument_names, specs_of, trace
+from burlab.graph.tracing.closure import changed, content_of, guards
+from burlab.graph.tracing.reach import Reading, readings
+from burlab.graph.tracing.trace import Spec, Static, argument_names, specs_of, trace
 from burlab.runtime.gate import Guard
 from burlab.runtime.plain import as_array, is_numeric
 

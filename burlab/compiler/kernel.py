@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from burlab.compiler.codegen.export import header, main
+from burlab.compiler.codegen.identifier import identifier
+from burlab.compiler.inspection.footprint import footprint
+from burlab.compiler.inspection.profile import Profile, profile
+from burlab.compiler.planning.plan import Plan, make_plan
 from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
 from burlab.graph import Graph, Node, tree
-from burlab.graph.simplify import simplify
-from burlab.graph.trace import Spec, Static, argument_names, specs_of, trace
+from burlab.graph.rewrite.simplify import simplify
+from burlab.graph.tracing.trace import Spec, Static, argument_names, specs_of, trace
 from burlab.runtime.coerce import Array, ArraySpec, coerce_input
 from burlab.runtime.files import as_path, make_folder, write_whole
 from burlab.runtime.plain import as_array
 
 from .executable import build
-from .export import header, main
-from .footprint import footprint
 from .function import Program, as_input
-from .identifier import identifier
-from .plan import Plan, make_plan
-from .profile import Profile, profile
 from .resident import Resident
 
 Gear = Literal["compiled", "replay"]

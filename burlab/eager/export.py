@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from burlab.graph import Graph, Node, compose
-from burlab.graph.elementwise import node as scalar
+from burlab.graph import Graph, Node
 from burlab.graph.node import constant
+from burlab.graph.numpy_api import composites
+from burlab.graph.numpy_api.promotion import node as scalar
 
 from .native import tools
 
@@ -38,7 +39,7 @@ _WIDE: dict[str, Callable[[Sequence[Node]], Any]] = {
     "prod": lambda xs: _np.prod(_stack(xs)),
     "dot": _dot,
     "variance": _variance,
-    "logsumexp": lambda xs: compose.logsumexp(_stack(xs)),
+    "logsumexp": lambda xs: composites.logsumexp(_stack(xs)),
 }
 
 

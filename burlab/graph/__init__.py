@@ -1,20 +1,19 @@
 """Computation graphs: tracing NumPy code, differentiating and simplifying what was traced."""
 
-from . import (
-    calls as calls,
-    contraction as contraction,
-    indexing as indexing,
-    joining as joining,
-    layout as layout,
-    linear_table as linear_table,
-    random as random,
-    reduction as reduction,
-    ufuncs as ufuncs,
-)
+from burlab.graph.autodiff.sweep import jvp, vjp
+
+from . import calls as calls, linear_table as linear_table, random as random
 from .graph import Call, Graph
 from .node import Node
+from .numpy_api import (
+    indexing as indexing,
+    joining as joining,
+    products as products,
+    reduction as reduction,
+    shapes as shapes,
+    ufuncs as ufuncs,
+)
 from .order import topological
 from .origin import scope
-from .sweep import jvp, vjp
 
 __all__ = ["Call", "Graph", "Node", "jvp", "scope", "topological", "vjp"]

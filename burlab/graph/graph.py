@@ -32,7 +32,7 @@ class Graph:
     @cached_property
     def key(self) -> str:
         """A hash of what the graph computes; names and lines of the user's code do not enter."""
-        from .serial import digest
+        from burlab.graph.file.serial import digest
 
         return digest(self)
 
@@ -52,14 +52,14 @@ class Graph:
 
     def to_json(self) -> str:
         """The graph as versioned JSON; `Graph.from_json` reads it back."""
-        from .serial import to_json
+        from burlab.graph.file.serial import to_json
 
         return to_json(self)
 
     @staticmethod
     def from_json(text: str) -> "Graph":
         """A graph from its JSON. Raises GraphError where the text is none, or of a newer version."""
-        from .reading import from_json
+        from burlab.graph.file.reading import from_json
 
         return from_json(text)
 

@@ -18,17 +18,7 @@ from .optimizer import Hyper, Optimizer
 from .penalties import Penalty, elastic_net, l1, l2, proximal
 from .radam import RAdam
 from .rmsprop import RMSProp
-from .schedules import (
-    constant,
-    cosine,
-    exponential,
-    inverse_sqrt,
-    linear,
-    one_cycle,
-    polynomial,
-    step,
-    warmup,
-)
+from .schedules import constant, cosine, exponential, inverse_sqrt, linear, one_cycle, polynomial, step, warmup
 from .scipy_minimizer import SciPy
 from .sets import Set, ball, box, nonnegative, projected, simplex
 from .sign import Lion, Rprop, SignSGD

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.problems.numbers import whole
+from burlab.checks.numbers import whole
 
 from .arithmetic import ratio, where
 from .line import Line, first_step

@@ -8,8 +8,8 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
+from burlab.checks.callable import check_takes
 from burlab.errors import ArgumentError, DTypeError
-from burlab.graph.calling import check_takes
 
 from .optimizer import Hyper, Optimizer
 from .ranges import Range, range_of

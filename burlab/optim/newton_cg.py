@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.problems.numbers import whole
+from burlab.checks.numbers import whole
 from burlab.transforms import while_loop
 
 from .arithmetic import number, ratio, where

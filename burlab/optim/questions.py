@@ -5,11 +5,11 @@ from typing import Any, NoReturn
 
 from burlab.errors import DTypeError, ShapeError, TraceError
 from burlab.graph import Node
-from burlab.graph.ask import QUESTIONS, ask
-from burlab.graph.elementwise import as_dtype
 from burlab.graph.linear import concatenate
 from burlab.graph.node import as_node
+from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.origin import here
+from burlab.graph.query import QUESTIONS, ask
 
 Vector = Any  # shape (d,), x's dtype
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import Graph, Node, tree
-from burlab.graph.elementwise import as_dtype
 from burlab.graph.node import as_node
-from burlab.graph.trace import trace
+from burlab.graph.numpy_api.promotion import as_dtype
+from burlab.graph.tracing.trace import trace
 from burlab.runtime.plain import as_array
 
 from .live import Live, acting, live_fields

@@ -16,7 +16,7 @@ def stretched(graph: Graph, dimension: int) -> Graph | None:
     """The same update for `STRETCH` entries of vectors of that many; None where it is short or entries mix.
 
     >>> import numpy as np
-    >>> from burlab.graph.elementwise import node
+    >>> from burlab.graph.numpy_api.promotion import node
     >>> x = Node("input", (), "x", (10**5,), np.dtype(np.float64))
     >>> stretched(Graph((x,), (node("tanh", x),)), 10**5).outputs
     (Node(tanh, shape=(2048,), float64),)

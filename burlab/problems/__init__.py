@@ -1,14 +1,15 @@
 """What an optimizer minimizes: finite sums of one-sample losses, plain functions, and known test problems."""
 
+from burlab.problems.kernels.oracle import Oracle
+from burlab.problems.library.function import TestFunction
+from burlab.problems.library.plane import beale, booth, branin, goldstein_price, himmelblau
+from burlab.problems.library.quadratics import quadratic
+from burlab.problems.library.regressions import Regression, least_squares, logistic_regression, softmax_regression
+from burlab.problems.library.rugged import ackley, rastrigin, styblinski_tang
+from burlab.problems.library.saddles import monkey_saddle, saddle
+from burlab.problems.library.valleys import chebyshev_rosenbrock, powell_singular, rosenbrock
+
 from .finite_sum import FiniteSum
-from .library.function import TestFunction
-from .library.plane import beale, booth, branin, goldstein_price, himmelblau
-from .library.quadratics import quadratic
-from .library.regressions import Regression, least_squares, logistic_regression, softmax_regression
-from .library.rugged import ackley, rastrigin, styblinski_tang
-from .library.saddles import monkey_saddle, saddle
-from .library.valleys import chebyshev_rosenbrock, powell_singular, rosenbrock
-from .oracle import Oracle
 
 __all__ = [
     "FiniteSum",

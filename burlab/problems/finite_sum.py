@@ -5,20 +5,20 @@ from typing import Any
 
 import numpy as np
 
-from burlab.compiler.remat import Remat, check_remat
+from burlab.checks.callable import check_takes
+from burlab.checks.numbers import whole
+from burlab.compiler.planning.remat import Remat, check_remat
 from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import tree
-from burlab.graph.calling import check_takes
+from burlab.problems.kernels.direct import Direct
+from burlab.problems.kernels.oracle import Oracle, takes_key
+from burlab.problems.kernels.tiles import LARGEST, Told
+from burlab.problems.kernels.tiling import Tiling
 from burlab.runtime.plain import as_array
 
 from .data import Data
-from .direct import Direct
-from .numbers import whole
-from .oracle import Oracle, takes_key
 from .point import Array, Point, as_point, like_point
 from .sampling import Stream, as_indices, full, listed
-from .tiles import LARGEST, Told
-from .tiling import Tiling
 
 Tree = Any
 

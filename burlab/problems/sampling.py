@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import whole
 from burlab.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError
 from burlab.runtime.plain import as_array
-
-from .numbers import whole
 
 Indices = np.ndarray[tuple[int], np.dtype[np.int64]]
 

@@ -6,9 +6,8 @@ from typing import Any
 
 from burlab.errors import ArgumentError
 from burlab.optim.live import hyper_value
+from burlab.run.record.engine import Engine
 from burlab.runtime.ranges import Range, number_in
-
-from .engine import Engine
 
 
 class Hypers:

@@ -8,17 +8,17 @@ import numpy as np
 
 from burlab.errors import BurlabError, FileError
 from burlab.graph import tree
+from burlab.run.file.form import check_document
+from burlab.run.file.recipe import Given, bits, rebuild
+from burlab.run.file.save import KIND, STANDING
+from burlab.run.loop.loop import Loop
+from burlab.run.loop.setup import Setup
+from burlab.run.loop.snapshot import Kept, Saved, Standing
+from burlab.run.record.stop import Stop, check_stop
+from burlab.run.record.tables import Array
 
-from . import file
-from .form import check_document
-from .loop import Loop
-from .recipe import Given, bits, rebuild
+from .file import container
 from .run import Run
-from .save import KIND, STANDING
-from .saved import Kept, Saved, Standing
-from .setup import Setup
-from .stop import Stop, check_stop
-from .tables import Array
 
 
 def load_run(
@@ -50,7 +50,7 @@ def load_run(
     """
     if stop is not None:
         check_stop(stop)
-    document, arrays = file.read(path, KIND)
+    document, arrays = container.read(path, KIND)
     try:
         check_document(document)
         saved = _saved(document, arrays)

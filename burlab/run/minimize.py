@@ -5,26 +5,26 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.callable import check_takes
+from burlab.checks.numbers import whole
 from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import tree
-from burlab.graph.calling import check_takes
 from burlab.optim import Optimizer, SciPy
 from burlab.optim.rule import trace_rule
-from burlab.problems.asked import Asked
 from burlab.problems.data import Data
 from burlab.problems.finite_sum import FiniteSum
-from burlab.problems.numbers import whole
-from burlab.problems.oracle import Oracle
+from burlab.problems.kernels.oracle import Oracle
+from burlab.problems.kernels.queries import Asked
 from burlab.problems.point import Array, Point, as_point
 from burlab.problems.sampling import drawn
+from burlab.run.loop.loop import Loop
+from burlab.run.loop.setup import Setup, Validation
+from burlab.run.loop.update import update_of
+from burlab.run.record.engine import COLUMNS
+from burlab.run.record.stop import Stop, check_stop
+from burlab.run.scipy.engine import ScipyEngine
 
-from .engine import COLUMNS
-from .loop import Loop
 from .run import Run
-from .scipy_engine import ScipyEngine
-from .setup import Setup, Validation
-from .stop import Stop, check_stop
-from .update import update_of
 
 _DEFAULT = Stop()
 _VALIDATED = "validation_value"

@@ -4,17 +4,16 @@ import ctypes
 import time
 from typing import Any
 
-from burlab.compiler.account import Phase, accounts
 from burlab.compiler.executable import Executable
-from burlab.compiler.profile import Profile, Row, residual
-from burlab.compiler.timed import Laps, Twin
+from burlab.compiler.inspection.account import Phase, accounts
+from burlab.compiler.inspection.profile import Profile, Row, residual
+from burlab.compiler.inspection.timed import Laps, Twin
 from burlab.errors import StatusError
 from burlab.graph import Node
-
-from .doors import Plan
-from .fused import FusedStep
-from .loop import Loop
-from .stop import Stop
+from burlab.run.loop.abi import Plan
+from burlab.run.loop.fused import FusedStep
+from burlab.run.loop.loop import Loop
+from burlab.run.record.stop import Stop
 
 _LEAST, _MOST = 10, 1000  # steps that are measured
 _ENOUGH = 0.5  # seconds of measuring

@@ -10,22 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from burlab.compiler.profile import Profile
+from burlab.checks.numbers import real, whole
+from burlab.compiler.inspection.profile import Profile
 from burlab.errors import StatusError
 from burlab.graph import tree
 from burlab.graph.origin import user_line
 from burlab.optim.live import ranges_of
-from burlab.problems.numbers import real, whole
 from burlab.problems.point import Point
+from burlab.run.file.save import save
+from burlab.run.record.engine import Array, Engine
+from burlab.run.record.history import Event, History, events
+from burlab.run.record.live import Cursor, at, path, tail
+from burlab.run.record.stop import ENDLESS, Stopped
 
-from .engine import Array, Engine
-from .history import Event, History, events
 from .hypers import Hypers
 from .profile import profile
 from .progress import Bar, open_bar
-from .save import save
-from .stop import ENDLESS, Stopped
-from .tail import Cursor, at, path, tail
 from .watch import Watch
 
 _REDRAW = 0.1  # seconds between two looks at the progress bar
@@ -151,7 +151,7 @@ class Run:
         most: int | None = None,
         keeps: bool = False,
     ) -> tuple[dict[str, Array], Cursor, bool]:
-        """What was written since `cursor`, for live views: see `burlab.run.tail.tail`."""
+        """What was written since `cursor`, for live views: see `burlab.run.record.live.tail`."""
         return tail(self._engine, cursor, columns, most=most, keeps=keeps)
 
     def at(self, step: int) -> dict[str, float] | None:

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import ArgumentError
-
-from .engine import Engine
-from .feed import Fresh
-from .implicit import live
-from .lifetime import at_end
-from .recorder import FIRST, SAMPLES, Recorder
-from .stop import Predicate
-from .tables import Column
+from burlab.run.loop.lifetime import at_end
+from burlab.run.record.derived import live
+from burlab.run.record.engine import Engine
+from burlab.run.record.feed import Fresh
+from burlab.run.record.recorder import FIRST, SAMPLES, Recorder
+from burlab.run.record.stop import Predicate
+from burlab.run.record.tables import Column
 
 _SOON = 2.0  # seconds that a predicate may still take when Python ends
 

@@ -7,10 +7,10 @@ import numpy as np
 
 from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import Graph, Node, tree
-from burlab.graph.elementwise import as_dtype
 from burlab.graph.node import as_node, constant
+from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.substitute import inline
-from burlab.graph.trace import Spec, spec_of, trace
+from burlab.graph.tracing.trace import Spec, spec_of, trace
 from burlab.runtime.plain import as_array
 
 

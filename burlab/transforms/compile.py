@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+from burlab.checks.callable import check_takes
 from burlab.compiler.kernel import Gear, Kernel
-from burlab.compiler.remat import Remat, check_remat
+from burlab.compiler.planning.remat import Remat, check_remat
 from burlab.errors import ArgumentError
-from burlab.graph.calling import check_takes
 
 from .curvature import hvp
 from .gradients import value_and_grad

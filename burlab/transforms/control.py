@@ -5,12 +5,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from burlab.checks.callable import check_takes
 from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
 from burlab.graph import Node, tree
-from burlab.graph.calling import check_takes
 from burlab.graph.control import cond_nodes, while_nodes
 from burlab.graph.origin import births, here
-from burlab.graph.trace import Spec, is_tracing, trace
+from burlab.graph.tracing.trace import Spec, is_tracing, trace
 
 from .forms import bit, common, example, form_of, in_form, in_forms, node_of, settled
 

@@ -6,9 +6,10 @@ from typing import Any
 
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError
-from burlab.graph import Graph, Node, sweep, tree
-from burlab.graph.batch import basis, batch, from_front
+from burlab.graph import Graph, Node, tree
+from burlab.graph.autodiff import sweep
 from burlab.graph.linear import reshape
+from burlab.graph.rewrite.batch import basis, batch, from_front
 from burlab.graph.substitute import inline
 
 from .call import Call, match, name_of

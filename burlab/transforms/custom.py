@@ -7,10 +7,11 @@ import numpy as np
 
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, GradientError, ShapeError
-from burlab.graph import Call as SubGraph, Node, compose, tree
+from burlab.graph import Call as SubGraph, Node, tree
 from burlab.graph.node import as_node
+from burlab.graph.numpy_api import composites
 from burlab.graph.signatures import made
-from burlab.graph.trace import Spec, spec_of, trace
+from burlab.graph.tracing.trace import Spec, spec_of, trace
 
 from .call import name_of
 from .gradients import jit, vjp
@@ -25,7 +26,7 @@ def stop_gradient(x: Any) -> Any:
     """
     leaves, structure = tree.flatten(x)
     return tree.unflatten(
-        structure, [compose.stop_gradient(leaf) if isinstance(leaf, Node) else leaf for leaf in leaves]
+        structure, [composites.stop_gradient(leaf) if isinstance(leaf, Node) else leaf for leaf in leaves]
     )
 
 
@@ -89,7 +90,7 @@ def _shares(f: Callable[..., Any], shares: Sequence[Any], args: tuple[Any, ...])
             spec = spec_of(like)
             if not isinstance(spec, Spec) or spec.dtype.kind != "f":
                 continue
-            node = compose.zeros(spec.shape, spec.dtype) if part is None else as_node(part)
+            node = composites.zeros(spec.shape, spec.dtype) if part is None else as_node(part)
             if node.shape != spec.shape:
                 raise ShapeError(
                     f"the rule of {name_of(f)}: cotangent {k} must have shape {spec.shape}, got {node.shape}."

@@ -8,10 +8,10 @@ import numpy as np
 
 from burlab.errors import DTypeError, ShapeError, TraceError
 from burlab.graph import Graph, Node, tree
-from burlab.graph.elementwise import as_dtype
 from burlab.graph.node import as_node
+from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.origin import here
-from burlab.graph.trace import Spec, spec_of
+from burlab.graph.tracing.trace import Spec, spec_of
 
 _ORDER = "biuf"  # kinds of dtypes: a Python number takes on one to the right of its own
 

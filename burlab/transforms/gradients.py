@@ -5,7 +5,8 @@ from typing import Any, TypeVar, cast
 
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError
-from burlab.graph import sweep, tree
+from burlab.graph import tree
+from burlab.graph.autodiff import sweep
 
 from .call import Call, match, name_of, one
 from .memo import remembered

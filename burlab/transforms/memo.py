@@ -5,8 +5,8 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, cast
 
+from burlab.checks.callable import check_function
 from burlab.compiler.function import Function
-from burlab.graph.calling import check_function
 
 _NAME = "__burlab_made__"
 _MOST = 32  # functions that have no place for it, of which it is known

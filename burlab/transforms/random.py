@@ -11,9 +11,9 @@ import numpy as np
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import Node
-from burlab.graph.elementwise import apply
 from burlab.graph.linear import reshape, slice_
 from burlab.graph.node import as_node
+from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.signatures import made
 
 _UINT64 = np.dtype(np.uint64)

@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from burlab.checks.callable import check_takes
 from burlab.errors import ArgumentError, ShapeError, TraceError
 from burlab.graph import Node, tree
-from burlab.graph.calling import check_takes
 from burlab.graph.graph import Turns
 from burlab.graph.origin import births, here
 from burlab.graph.scan import scan_nodes
-from burlab.graph.trace import Spec, Traced, is_tracing, trace
+from burlab.graph.tracing.trace import Spec, Traced, is_tracing, trace
 from burlab.runtime.memory import check_fits
 from burlab.runtime.plain import as_array
 

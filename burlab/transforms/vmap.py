@@ -6,11 +6,11 @@ from typing import Any
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import Graph, Node, tree
-from burlab.graph.arguments import normal_axis
-from burlab.graph.batch import batch, from_front, to_front
 from burlab.graph.node import as_node
+from burlab.graph.numpy_api.arguments import normal_axis
+from burlab.graph.rewrite.batch import batch, from_front, to_front
 from burlab.graph.substitute import inline
-from burlab.graph.trace import Spec, spec_of, trace
+from burlab.graph.tracing.trace import Spec, spec_of, trace
 
 from .call import name_of
 from .memo import remembered

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from burlab import runtime
-from burlab.compiler import library
+from burlab.compiler.ir import library
 from burlab.errors import BurlabError, ConfigurationError
 from burlab.runtime import harvest
 from burlab.runtime.files import write_whole

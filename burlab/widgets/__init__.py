@@ -1,9 +1,9 @@
 """What a notebook shows. Importing this registers it; lower layers know no screen."""
 
 from burlab.run.progress import register_screen
+from burlab.widgets.panel.display import register as register_panel
 
 from .graph_view import register
-from .panel.display import register as register_panel
 from .parameter_table import register as register_parameters
 from .progress import notebook_bar
 

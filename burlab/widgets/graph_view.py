@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 from burlab.graph import Graph, Node
 from burlab.graph.control import CONTROL
 from burlab.graph.origin import short_place
+from burlab.graph.rewrite.simplify import known_value
 from burlab.graph.show import label, sub_graphs
-from burlab.graph.simplify import known_value
 
 from .drawing import Box, draw
 from .profile_view import profile_html
@@ -114,5 +114,5 @@ def register() -> None:
         html = shell.display_formatter.formatters["text/html"]
         html.for_type_by_name("burlab.graph.graph", "Graph", graph_html)
         html.for_type_by_name("burlab.compiler.kernel", "Kernel", kernel_html)
-        html.for_type_by_name("burlab.compiler.profile", "Profile", profile_html)
+        html.for_type_by_name("burlab.compiler.inspection.profile", "Profile", profile_html)
         html.for_type_by_name("burlab.eager.value", "Value", value_html)

@@ -4,7 +4,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from burlab.compiler.profile import Profile, Row
+    from burlab.compiler.inspection.profile import Profile, Row
 
 _COLORS = {"forward": "#4c78a8", "backward": "#f58518", "update": "#54a24b", "residual": "#9d9d9d"}
 _STYLE = "text-align:left;padding:1px 8px;white-space:nowrap"

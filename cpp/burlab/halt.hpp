@@ -66,7 +66,8 @@ BURLAB_NOINLINE bool gives_up() noexcept {
 }
 
 /// Asks on behalf of one call that computes arrays, once in a million elements: others pay a subtraction, and never
-/// give up. What a kernel says that it does is never more than four times what `burlab/compiler/heard.py` expects.
+/// give up. What a kernel says that it does is never more than four times what
+/// `burlab/compiler/planning/interruptible.py` expects.
 class Patience {
  public:
   /// More is done, or about to be: whether to give up.

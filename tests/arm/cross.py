@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from burlab.compiler.spelling import C_TYPES
+from burlab.compiler.ir.spelling import C_TYPES
 from burlab.runtime.coerce import Array, ArraySpec
 
 ROOT = Path(__file__).parents[2]

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import burlab as bl
+from burlab.compiler.codegen.export import header
 from burlab.compiler.executable import Executable, build
-from burlab.compiler.export import header
-from burlab.compiler.plan import make_plan
+from burlab.compiler.planning.plan import make_plan
 from burlab.graph import Graph
-from burlab.graph.elementwise import node
+from burlab.graph.numpy_api.promotion import node
 from burlab.runtime import cpu
 from burlab.runtime.coerce import Array
 from tests.arm import cases

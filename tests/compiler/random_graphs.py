@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from burlab.graph import Graph, Node, linear, vjp
-from burlab.graph.elementwise import node
 from burlab.graph.node import constant
+from burlab.graph.numpy_api.promotion import node
 from burlab.graph.scalar import scalar_ops
 
 FLOATS = [np.dtype(np.float64), np.dtype(np.float32)]

@@ -8,7 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from burlab.compiler import build, contraction
+from burlab.compiler import build
+from burlab.compiler.lowering import contraction
 from burlab.runtime.cpu import instruction_set
 from tests.compiler.pages import at_the_end_of_a_page
 from tests.compiler.trace import traced

@@ -13,10 +13,10 @@ import pytest
 
 from burlab import errors, runtime
 from burlab.compiler import build
-from burlab.compiler.replay import Replay
-from burlab.compiler.rows import _run_rows
+from burlab.compiler.faults.values import Replay
+from burlab.compiler.map import _run_rows
 from burlab.graph import Graph, Node
-from burlab.graph.simplify import simplify
+from burlab.graph.rewrite.simplify import simplify
 from burlab.runtime.status import Status
 from tests.compiler.trace import traced
 from tests.interrupts import interrupt
@@ -173,7 +173,7 @@ def ends(monkeypatch) -> list[int]:
         ends.append(row)
         return row
 
-    monkeypatch.setattr("burlab.compiler.rows._run_rows", lambda: counted)
+    monkeypatch.setattr("burlab.compiler.map._run_rows", lambda: counted)
     return ends
 
 
@@ -200,7 +200,7 @@ def test_other_threads_run_during_a_map(gear, ends):
 
 
 def test_the_row_loop_looks_at_the_clock_also_in_long_rows(gear, ends, monkeypatch):
-    monkeypatch.setattr("burlab.compiler.rows.SLICE", 0)
+    monkeypatch.setattr("burlab.compiler.map.SLICE", 0)
     exe = build(traced(heavy, 1.0), gear=gear)
     exe.map([np.zeros(5)], (True,), 5)
     assert ends == [1, 2, 3, 4, 5]

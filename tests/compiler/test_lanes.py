@@ -95,7 +95,7 @@ def test_float64(op):
 
 
 def erfc(x):
-    from burlab.graph.elementwise import node
+    from burlab.graph.numpy_api.promotion import node
 
     return node("erfc", x)
 

@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from burlab.compiler.memory import Life, arrange
-from burlab.compiler.plan import is_local, make_plan
-from burlab.compiler.steps import Invoke, Kind, Loop
-from burlab.graph.simplify import simplify
+from burlab.compiler.ir.arena import Life, arrange
+from burlab.compiler.ir.steps import Invoke, Kind, Loop
+from burlab.compiler.planning.plan import is_local, make_plan
+from burlab.graph.rewrite.simplify import simplify
 from tests.compiler.random_graphs import graphs
 
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from burlab.compiler import build, executable
-from burlab.compiler.descriptors import Contexts, Descriptor
-from burlab.compiler.emit import emit
-from burlab.compiler.layout import Axis, joined, merged, reshaped
-from burlab.compiler.plan import make_plan
-from burlab.compiler.steps import Kind, Loop
+from burlab.compiler.codegen.emit import emit
+from burlab.compiler.ir.descriptors import Contexts, Descriptor
+from burlab.compiler.ir.steps import Kind, Loop
+from burlab.compiler.ir.strides import Axis, joined, merged, reshaped
+from burlab.compiler.planning.plan import make_plan
 from burlab.graph import linear, vjp
 from burlab.graph.node import constant
-from burlab.graph.simplify import simplify
+from burlab.graph.rewrite.simplify import simplify
 from tests.compiler.trace import traced
 
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import Phase, given, settings, strategies as st
 
 from burlab.compiler import build
-from burlab.compiler.replay import Replay
-from burlab.graph.simplify import simplify
+from burlab.compiler.faults.values import Replay
+from burlab.graph.rewrite.simplify import simplify
 from tests.compiler import reference
 from tests.compiler.random_graphs import graphs, inputs_for, short_graphs
 

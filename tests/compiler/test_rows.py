@@ -7,13 +7,13 @@ import pytest
 
 import burlab as bl
 from burlab.compiler import build
-from burlab.compiler.plan import make_plan
-from burlab.compiler.steps import Loop
+from burlab.compiler.ir.steps import Loop
+from burlab.compiler.planning.plan import make_plan
 from burlab.errors import NonFiniteError
 from burlab.graph import vjp
 from burlab.graph.linear import broadcast
 from burlab.graph.node import constant
-from burlab.graph.simplify import simplify
+from burlab.graph.rewrite.simplify import simplify
 from tests.compiler.pages import at_the_end_of_a_page
 from tests.compiler.trace import traced
 from tests.transforms.models import MODELS, cross_entropy, normalised
@@ -274,7 +274,7 @@ def test_nothing_waits_that_keeps_more_in_memory():
 
 @pytest.mark.parametrize(("size", "width"), [(65, 16), (24, 8), (8, 8), (12, 4), (27, 8), (17, 16), (5, 4), (96, 16)])
 def test_short_rows_leave_few_turns_over(monkeypatch, size, width):
-    from burlab.compiler import loops
+    from burlab.compiler.codegen import loops
 
     monkeypatch.setattr(loops, "register", lambda: 64)
     assert f"vectorize_width({width}) " in loops.lanes_pragma(size, 4)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from burlab.compiler import build
-from burlab.compiler.plan import make_plan
-from burlab.compiler.spelling import _FLOAT_ONLY, FORMULAS, literal, spell
+from burlab.compiler.ir.spelling import _FLOAT_ONLY, FORMULAS, literal, spell
+from burlab.compiler.planning.plan import make_plan
 from burlab.graph import Graph, Node
-from burlab.graph.elementwise import node
+from burlab.graph.numpy_api.promotion import node
 from burlab.graph.scalar import arity, scalar_ops
 
 FLOATS = ["float64", "float32"]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.compiler.algebra import multiply_adds
-from burlab.compiler.library import Instance
-from burlab.compiler.runs import Run, Term, Values, in_runs, placed
-from burlab.compiler.spelling import FORMULAS
+from burlab.compiler.ir.library import Instance
+from burlab.compiler.ir.spelling import FORMULAS
+from burlab.compiler.replay.multiply_add import multiply_adds
+from burlab.compiler.replay.terms import Run, Term, Values, in_runs, placed
 from burlab.graph.scalar import arity
 
 KINDS = [Instance(name, "", "") for name in "abc"]

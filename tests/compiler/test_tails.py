@@ -5,14 +5,14 @@ import pytest
 
 import burlab as bl
 from burlab.compiler import build
-from burlab.compiler.plan import make_plan
-from burlab.compiler.products import for_loops
-from burlab.compiler.steps import Loop
+from burlab.compiler.ir.steps import Loop
+from burlab.compiler.planning.outer_products import for_loops
+from burlab.compiler.planning.plan import make_plan
 from burlab.graph import Graph, Node
-from burlab.graph.elementwise import apply
 from burlab.graph.linear import broadcast, contract, linear
-from burlab.graph.reduction import sum_of_squares
-from burlab.graph.simplify import simplify
+from burlab.graph.numpy_api.promotion import apply
+from burlab.graph.numpy_api.reduction import sum_of_squares
+from burlab.graph.rewrite.simplify import simplify
 from tests.compiler.trace import traced
 
 pytestmark = pytest.mark.slow

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.compiler import stretch
 from burlab.compiler.executable import build
-from burlab.compiler.library import Instance
-from burlab.compiler.runs import Term, Values
-from burlab.compiler.steps import Kind, Loop
-from burlab.compiler.stretch import stretches_of
-from burlab.compiler.threaded import DIFFERENCE, KEEP, OWN, PRODUCT, SUM, in_chains, is_thread, paired
-from burlab.graph.trace import trace
+from burlab.compiler.ir.library import Instance
+from burlab.compiler.ir.steps import Kind, Loop
+from burlab.compiler.replay import segments
+from burlab.compiler.replay.segments import stretches_of
+from burlab.compiler.replay.terms import Term, Values
+from burlab.compiler.replay.threaded import DIFFERENCE, KEEP, OWN, PRODUCT, SUM, in_chains, is_thread, paired
+from burlab.graph.tracing.trace import trace
 
 OTHER = Instance("other", "", "")
 
@@ -91,7 +91,7 @@ def test_threads_runs_and_compiled_code_have_the_same_bits(monkeypatch, shape, d
     graph = trace(mixed, tuple(arrays)).graph
     threaded = build(graph, gear="replay", strict=strict)
     assert is_threaded(threaded)
-    monkeypatch.setattr(stretch, "suits", lambda *_: False)
+    monkeypatch.setattr(segments, "suits", lambda *_: False)
     in_runs = build(graph, gear="replay", strict=strict)
     assert not is_threaded(in_runs)
     compiled = build(graph, strict=strict)
@@ -133,7 +133,7 @@ def test_long_loops_are_threaded_where_few_sequences_come_again_and_again(monkey
     graph = trace(long_graph(operations), (x,)).graph
     first = build(graph, gear="replay")
     assert is_threaded(first) == expected
-    monkeypatch.setattr(stretch, "suits", lambda *_: not expected)
+    monkeypatch.setattr(segments, "suits", lambda *_: not expected)
     second = build(graph, gear="replay")
     assert is_threaded(second) != expected
     for a, b in zip(first(x), second(x), strict=True):

@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "burlab/kernels/control.hpp"
-#include "burlab/run/ask.hpp"
+#include "burlab/kernels/control/control.hpp"
+#include "burlab/run/step/ask.hpp"
 #include "expect.hpp"
 
 using namespace burlab;

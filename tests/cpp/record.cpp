@@ -5,9 +5,9 @@
 #include <thread>
 #include <vector>
 
-#include "burlab/run/buffer.hpp"
-#include "burlab/run/keyframes.hpp"
-#include "burlab/run/record.hpp"
+#include "burlab/run/memory/buffer.hpp"
+#include "burlab/run/record/keyframes.hpp"
+#include "burlab/run/record/record.hpp"
 #include "expect.hpp"
 
 using namespace burlab::run;

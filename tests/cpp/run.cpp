@@ -6,9 +6,9 @@
 #include <thread>
 #include <vector>
 
-#include "burlab/run/loop_abi.hpp"
-#include "burlab/run/record_abi.hpp"
-#include "burlab/run/sum_abi.hpp"
+#include "burlab/run/abi/loop.hpp"
+#include "burlab/run/abi/record.hpp"
+#include "burlab/run/abi/sum.hpp"
 #include "expect.hpp"
 
 using namespace burlab;

@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "burlab/run/fork_abi.hpp"
-#include "burlab/run/record_abi.hpp"
+#include "burlab/run/abi/fork.hpp"
+#include "burlab/run/abi/record.hpp"
 #include "expect.hpp"
 
 using namespace burlab;

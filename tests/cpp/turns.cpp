@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "burlab/kernels/turns.hpp"
+#include "burlab/kernels/control/turns.hpp"
 #include "expect.hpp"
 
 using namespace burlab;

@@ -11,9 +11,9 @@ import pytest
 import burlab as bl
 from burlab.errors import GraphError
 from burlab.graph import Graph, Node
-from burlab.graph.ask import ask
-from burlab.graph.reading import from_json
-from burlab.graph.trace import trace
+from burlab.graph.file.reading import from_json
+from burlab.graph.query import ask
+from burlab.graph.tracing.trace import trace
 
 
 def program(x: Any, asker: Any) -> Any:

@@ -11,8 +11,8 @@ import pytest
 
 import burlab as bl
 from burlab.errors import DTypeError
-from burlab.graph.elementwise import PrecisionWarning
-from burlab.graph.trace import trace
+from burlab.graph.numpy_api.promotion import PrecisionWarning
+from burlab.graph.tracing.trace import trace
 from tests.engines import GEARS
 
 DTYPES = ("float32", "float64", "int32", "int64", "bool")

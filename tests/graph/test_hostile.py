@@ -12,7 +12,7 @@ from burlab.compiler.executable import build
 from burlab.errors import GraphError
 from burlab.graph import Graph, Node
 from burlab.graph.scalar import cpp_type, parsed
-from burlab.graph.trace import trace
+from burlab.graph.tracing.trace import trace
 
 RUN = '{ std::fclose(std::fopen("sentinel", "w")); }'
 LINE_ENDS = ["\n", "\r", "\r\n", "\u2028", "\u2029", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\\\n", "??/\n"]

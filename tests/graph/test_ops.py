@@ -13,8 +13,8 @@ from mpmath import mp
 import burlab as bl
 from burlab.graph import Node, jvp, vjp
 from burlab.graph.control import CONTROL
-from burlab.graph.elementwise import node
 from burlab.graph.linear import LINEAR
+from burlab.graph.numpy_api.promotion import node
 from burlab.graph.scalar import is_differentiable, partials, scalar_ops
 from burlab.graph.signatures import SIGNATURES
 from tests.engines import GEARS, inputs, jax_or_skip, ones, run

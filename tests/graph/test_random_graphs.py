@@ -7,13 +7,13 @@ import pytest
 from hypothesis import example, given, settings
 
 import burlab as bl
-from burlab.compiler.emit import emit
-from burlab.compiler.plan import make_plan
-from burlab.compiler.products import for_loops
+from burlab.compiler.codegen.emit import emit
+from burlab.compiler.planning.outer_products import for_loops
+from burlab.compiler.planning.plan import make_plan
 from burlab.graph import Graph
-from burlab.graph.simplify import simplify
-from burlab.graph.trace import trace
-from burlab.graph.verify import verify
+from burlab.graph.file.verify import verify
+from burlab.graph.rewrite.simplify import simplify
+from burlab.graph.tracing.trace import trace
 from tests.engines import GEARS, assert_close, jax_or_skip, on
 from tests.graph.programs import Program, Step, programs
 

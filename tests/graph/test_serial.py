@@ -12,9 +12,9 @@ import burlab as bl
 from burlab.compiler.executable import build
 from burlab.errors import GraphError
 from burlab.graph import Graph, scope
-from burlab.graph.simplify import simplify
-from burlab.graph.trace import trace
-from burlab.graph.verify import verify
+from burlab.graph.file.verify import verify
+from burlab.graph.rewrite.simplify import simplify
+from burlab.graph.tracing.trace import trace
 from tests.graph.spellings import SPELLINGS
 
 X = np.array([0.5, -1.0, 2.0])

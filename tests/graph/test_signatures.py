@@ -10,12 +10,12 @@ import burlab as bl
 from burlab.compiler.executable import build
 from burlab.errors import BurlabError, GraphError
 from burlab.graph import Graph, Node, linear
-from burlab.graph.elementwise import dtypes_of, node
+from burlab.graph.file.verify import verify
 from burlab.graph.linear import LINEAR
+from burlab.graph.numpy_api.promotion import dtypes_of, node
 from burlab.graph.scalar import arity, scalar_ops
 from burlab.graph.signatures import DTYPES, SIGNATURES, made
-from burlab.graph.trace import trace
-from burlab.graph.verify import verify
+from burlab.graph.tracing.trace import trace
 
 
 def given(shape: tuple[int, ...], dtype: str) -> Node:

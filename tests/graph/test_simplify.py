@@ -10,13 +10,13 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 
 import burlab as bl
-from burlab.compiler.replay import Replay
+from burlab.compiler.faults.values import Replay
 from burlab.graph import Graph, Node
-from burlab.graph.compose import stop_gradient
-from burlab.graph.simplify import simplify, without_calls
+from burlab.graph.file.verify import verify
+from burlab.graph.numpy_api.composites import stop_gradient
+from burlab.graph.rewrite.simplify import simplify, without_calls
 from burlab.graph.substitute import keep, rebuild
-from burlab.graph.trace import trace
-from burlab.graph.verify import verify
+from burlab.graph.tracing.trace import trace
 from tests.engines import on
 from tests.graph.programs import Program, programs
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import burlab as bl
-from burlab.graph.surroundings import fingerprint, surroundings
+from burlab.graph.tracing.closure import fingerprint, surroundings
 
 RATE = 1.0
 WEIGHTS = np.array([1.0, 2.0])

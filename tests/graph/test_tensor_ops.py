@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from burlab.graph import Graph, Node, jvp, vjp
-from burlab.graph.batch import batch
+from burlab.graph.rewrite.batch import batch
 from tests.engines import GEARS, inputs, ones, run
 from tests.op_cases import LINEAR_CASES, OTHER_CASES, LinearCase, OtherCase
 

@@ -15,9 +15,9 @@ import pytest
 import burlab as bl
 from burlab.errors import TraceError
 from burlab.graph import Graph, Node, scope
-from burlab.graph.simplify import simplify
-from burlab.graph.trace import trace
-from burlab.graph.verify import verify
+from burlab.graph.file.verify import verify
+from burlab.graph.rewrite.simplify import simplify
+from burlab.graph.tracing.trace import trace
 
 X = np.array([0.5, -1.0, 2.0])
 GENERATOR = np.random.default_rng(0)

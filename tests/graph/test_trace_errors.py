@@ -11,7 +11,7 @@ import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
-from burlab.graph.trace import trace
+from burlab.graph.tracing.trace import trace
 
 X = np.array([0.5, -1.0, 2.0])
 M = np.ones((3, 4))

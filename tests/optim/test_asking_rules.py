@@ -8,7 +8,7 @@ import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError
-from burlab.graph.ask import QUESTIONS
+from burlab.graph.query import QUESTIONS
 from burlab.optim import Hyper, Optimizer
 from tests.optim.asking import X0, A, B, loss, probe, ridge
 from tests.run.test_sampler import batches

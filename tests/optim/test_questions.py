@@ -11,8 +11,8 @@ import pytest
 import burlab as bl
 from burlab.errors import DTypeError, IndexRangeError, ShapeError, StatusError, TraceError
 from burlab.graph import tree
-from burlab.graph.ask import QUESTIONS
-from burlab.problems.asked import CQuestion, CQuestions
+from burlab.graph.query import QUESTIONS
+from burlab.problems.kernels.queries import CQuestion, CQuestions
 from burlab.runtime import declare
 from tests.optim.asking import X0, A, B, Probe, loss, noisy, probe, ridge, rng
 from tests.problems.test_mirrors import claims
@@ -283,4 +283,4 @@ def test_an_endless_loss_can_be_paused_and_stopped(threads: int) -> None:
 
 @pytest.mark.parametrize(("name", "mirror"), [("Question", CQuestion), ("Questions", CQuestions)])
 def test_layouts_agree(name: str, mirror: Any) -> None:
-    declare(claims(name, mirror), ["burlab/run/ask.hpp"])
+    declare(claims(name, mirror), ["burlab/run/step/ask.hpp"])

@@ -8,8 +8,8 @@ import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError
-from burlab.problems.direct import Direct
-from burlab.problems.oracle import Oracle
+from burlab.problems.kernels.direct import Direct
+from burlab.problems.kernels.oracle import Oracle
 from burlab.problems.point import as_point
 from burlab.problems.sampling import full
 from tests.interrupts import alarm

@@ -5,9 +5,10 @@ import ctypes
 import pytest
 
 from burlab.errors import CompileError
-from burlab.problems import summand as sums
+from burlab.problems.kernels import abi as sums
 from burlab.problems.sampling import Sampling, Stream
-from burlab.run import doors as runs, stop
+from burlab.run.loop import abi as runs
+from burlab.run.record import stop
 from burlab.runtime import declare
 
 MIRRORS = {
@@ -39,12 +40,12 @@ def claims(name: str, mirror: type[ctypes.Structure]) -> str:
 
 @pytest.mark.parametrize("name", MIRRORS)
 def test_layouts_agree(name: str):
-    declare(claims(name, MIRRORS[name]), ["burlab/run/sum_abi.hpp", "burlab/run/loop_abi.hpp"])
+    declare(claims(name, MIRRORS[name]), ["burlab/run/abi/sum.hpp", "burlab/run/abi/loop.hpp"])
 
 
 def test_a_layout_that_differs_is_caught():
     with pytest.raises(CompileError, match="static assertion failed"):
-        declare(claims("View", sums.Stretch), ["burlab/run/loop_abi.hpp"])
+        declare(claims("View", sums.Stretch), ["burlab/run/abi/loop.hpp"])
 
 
 def test_samplers_and_columns_have_the_same_numbers():
@@ -62,4 +63,4 @@ def test_samplers_and_columns_have_the_same_numbers():
     ]
     lines += [f"static_assert(burlab::run::{name} == {k});" for k, name in enumerate(names)]
     assert stop.REASONS == ("", "steps", "seconds", "grad_norm", "value", "non_finite", "when")
-    declare("\n".join(lines), ["burlab/run/loop_abi.hpp"])
+    declare("\n".join(lines), ["burlab/run/abi/loop.hpp"])

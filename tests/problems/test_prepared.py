@@ -9,7 +9,7 @@ import pytest
 import burlab as bl
 from burlab.errors import IndexRangeError
 from burlab.graph import tree
-from burlab.problems import engine, prepared
+from burlab.problems.kernels import hoisted, sample_kernel
 from burlab.problems.point import as_point
 from tests.problems.tile_cases import CASES
 
@@ -36,7 +36,7 @@ def test_the_bits_are_those_of_tiles_that_do_all_themselves(name: str, monkeypat
     sums, x = problem(name, tile=4, threads=2)
     answers = sums.value_and_grad(x, indices), sums.hvp(x, x, indices)
     assert "prepare" in kernels(sums, x, 77, "value_and_grad")
-    monkeypatch.setattr(prepared, "_SHARE", 0)
+    monkeypatch.setattr(hoisted, "_SHARE", 0)
     sums, x = problem(name, tile=4)
     same((sums.value_and_grad(x, indices), sums.hvp(x, x, indices)), answers)
     assert "prepare" not in kernels(sums, x, 77, "value_and_grad")
@@ -57,8 +57,8 @@ def test_only_what_no_sample_needs_and_what_is_worth_it_is_prepared():
 
 def test_interruptions_change_nothing(monkeypatch: pytest.MonkeyPatch):
     answers = []
-    for slice_ in (engine._SLICE, 100_000):  # nanoseconds
-        monkeypatch.setattr(engine, "_SLICE", slice_)
+    for slice_ in (sample_kernel._SLICE, 100_000):  # nanoseconds
+        monkeypatch.setattr(sample_kernel, "_SLICE", slice_)
         sums, x = problem("mixture", tile=2)
         answers.append(sums.value_and_grad(x, np.arange(5000) % 101))
     same(*answers)
@@ -74,7 +74,7 @@ def test_runs_count_its_memory_once_and_profile_its_steps(threads: int, monkeypa
     assert len(profile.rows) == sum(len(exe.plan.steps) for exe in made.values()) + 2  # the update, the residual
     (exp,) = (row for row in profile.rows if "exp" in row.name and row.phase == "forward")
     assert 0 < exp.nbytes <= 3 * 8 * 30 * 9, "once in a step"
-    monkeypatch.setattr(prepared, "_SHARE", 0)
+    monkeypatch.setattr(hoisted, "_SHARE", 0)
     sums, x = problem("softmaxed", tile=4, threads=threads)
     other = bl.minimize(sums, x, bl.optim.GD(1e-4), batch=64)
     other.step(4)

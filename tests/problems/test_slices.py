@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.problems import engine
-from burlab.problems.summand import SumCall
+from burlab.problems.kernels import sample_kernel
+from burlab.problems.kernels.abi import SumCall
 from burlab.runtime.wait import SLICE
 from tests.interrupts import interrupt
 
@@ -26,7 +26,7 @@ def long(x, a):  # a sum over all samples takes half a minute
 def slices(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, SumCall]]:
     """What was called in C++: "sum" or "rows" for each slice, "drop" for a sum that was left; and its argument."""
     begun: list[tuple[str, SumCall]] = []
-    doors = engine.sum_doors()
+    doors = sample_kernel.sum_doors()
 
     def counted(name: str) -> Any:
         def door(call: Any) -> Any:
@@ -35,7 +35,7 @@ def slices(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, SumCall]]:
 
         return door
 
-    monkeypatch.setattr(engine, "sum_doors", lambda: {name: counted(name) for name in doors})
+    monkeypatch.setattr(sample_kernel, "sum_doors", lambda: {name: counted(name) for name in doors})
     return begun
 
 
@@ -43,7 +43,7 @@ def slices(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, SumCall]]:
 def test_slices_change_no_bit(monkeypatch: pytest.MonkeyPatch, slices: list[tuple[str, SumCall]], threads: int):
     problem = bl.FiniteSum(loss, DATA[:20_000], threads=threads)
     whole, rows = problem.grad(np.ones(8)), problem.per_sample_grads(np.ones(8))
-    monkeypatch.setattr(engine, "_SLICE", 100_000)  # 0.1 ms
+    monkeypatch.setattr(sample_kernel, "_SLICE", 100_000)  # 0.1 ms
     for answer, again in ((problem.grad, whole), (problem.per_sample_grads, rows)):
         slices.clear()
         np.testing.assert_array_equal(answer(np.ones(8)), again)

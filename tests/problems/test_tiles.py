@@ -10,9 +10,9 @@ import pytest
 import burlab as bl
 from burlab.errors import ArgumentError, IndexRangeError
 from burlab.graph import tree
-from burlab.problems import tiling
+from burlab.problems.kernels import tiling
+from burlab.problems.kernels.tiles import Tile, slots_of
 from burlab.problems.point import as_point
-from burlab.problems.tiles import Tile, slots_of
 from burlab.runtime import declare
 from tests.problems.tile_cases import CASES
 
@@ -171,7 +171,7 @@ def test_slots_are_those_of_cpp():
         for batch in (1, 2, 7, 8, 16, 31, 64, 100, 127, 128, 1000, 10**6)
         for nbytes in (8, 65_535, 65_536, 200_000, 1 << 20, 1 << 22)
     ]
-    declare("\n".join(lines), ["burlab/run/sum_abi.hpp"])
+    declare("\n".join(lines), ["burlab/run/abi/sum.hpp"])
 
 
 def test_matrices_of_a_mixture_are_made_of_sums_in_large_batches():

@@ -7,10 +7,10 @@ import pytest
 
 import burlab as bl
 from burlab.errors import IndexRangeError
-from burlab.problems import tiling
+from burlab.problems.kernels import tiling
+from burlab.problems.kernels.tiles import sizes_for
+from burlab.problems.kernels.tiling import Tiling
 from burlab.problems.point import as_point
-from burlab.problems.tiles import sizes_for
-from burlab.problems.tiling import Tiling
 from tests.problems.tile_cases import CASES
 
 ALWAYS, NEVER = 10**12, 0  # evaluations that are expected

@@ -94,7 +94,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
 
 @cache
 def _doors() -> dict[str, Any]:
-    unit = declare(BODY, ("burlab/run/record.hpp", "burlab/run/keyframes.hpp"), name="tables")
+    unit = declare(BODY, ("burlab/run/record/record.hpp", "burlab/run/record/keyframes.hpp"), name="tables")
     return {name: ctypes.CFUNCTYPE(*signature)(address(f"{unit}_{name}")) for name, signature in _SIGNATURES.items()}
 
 

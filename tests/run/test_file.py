@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from burlab.errors import FileError
-from burlab.run import file
+from burlab.run.file import container
 
 DOCUMENT = {"steps": 3, "names": ["lr", "µ"], "nested": {"none": None, "yes": True}, "pi": 3.141592653589793}
 
@@ -31,12 +31,12 @@ def arrays():
 @pytest.fixture
 def saved(tmp_path):
     path = tmp_path / "a.burlab"
-    file.write(path, "test", DOCUMENT, arrays())
+    container.write(path, "test", DOCUMENT, arrays())
     return path
 
 
 def test_what_was_written_is_read(saved):
-    document, read = file.read(saved, "test")
+    document, read = container.read(saved, "test")
     assert document == DOCUMENT
     assert list(read) == list(arrays())
     for name, array in arrays().items():
@@ -49,8 +49,8 @@ def test_what_was_written_is_read(saved):
 def test_other_layouts_and_byte_orders_are_written_as_the_same_numbers(tmp_path):
     array = np.arange(24.0).reshape(4, 6)
     layouts = {"fortran": np.asfortranarray(array), "big": array.astype(">f8"), "part": array[::2, ::-1]}
-    file.write(tmp_path / "a", "test", None, layouts)
-    read = file.read(tmp_path / "a", "test")[1]
+    container.write(tmp_path / "a", "test", None, layouts)
+    read = container.read(tmp_path / "a", "test")[1]
     for name, layout in layouts.items():
         np.testing.assert_array_equal(read[name], layout)
         assert read[name].dtype.isnative
@@ -61,10 +61,10 @@ def test_a_file_cut_anywhere_is_refused(saved):
     for size in range(len(whole)):
         saved.write_bytes(whole[:size])
         with pytest.raises(FileError, match=r"cut off after|is damaged: it has|begins with"):
-            file.read(saved, "test")
+            container.read(saved, "test")
     saved.write_bytes(whole + b"\0")
     with pytest.raises(FileError, match=f"it has {len(whole) + 1} bytes, expected {len(whole)}"):
-        file.read(saved, "test")
+        container.read(saved, "test")
 
 
 @pytest.mark.parametrize("bits", [0x01, 0xFF])
@@ -75,7 +75,7 @@ def test_a_file_with_any_byte_changed_is_refused(saved, bits):
         changed[place] ^= bits
         saved.write_bytes(changed)
         with pytest.raises(FileError):
-            file.read(saved, "test")
+            container.read(saved, "test")
 
 
 def test_bytes_in_another_order_are_refused(saved):
@@ -84,28 +84,30 @@ def test_bytes_in_another_order_are_refused(saved):
     for changed in (whole[half:] + whole[:half], whole[:half] + whole[half + 64 :] + whole[half : half + 64]):
         saved.write_bytes(changed)
         with pytest.raises(FileError):
-            file.read(saved, "test")
+            container.read(saved, "test")
 
 
 def test_a_newer_format_names_both_versions(saved, monkeypatch):
-    monkeypatch.setattr(file, "VERSION", 2)
-    file.write(saved, "test", DOCUMENT, arrays())
+    monkeypatch.setattr(container, "VERSION", 2)
+    container.write(saved, "test", DOCUMENT, arrays())
     monkeypatch.undo()
     with pytest.raises(FileError, match=r"format is version 2, and this burlab \(.+\) reads version 1"):
-        file.read(saved, "test")
+        container.read(saved, "test")
 
 
 def test_a_file_of_another_kind_is_refused(saved):
     with pytest.raises(FileError, match="holds a 'test', expected a run"):
-        file.read(saved, "run")
+        container.read(saved, "run")
 
 
 def craft(path, content):
     """A file whose checksums fit, with another header."""
     header = (content if isinstance(content, str) else json.dumps(content)).encode()
-    first = file._FIRST.pack(file.MAGIC, file.VERSION, len(header), file._rounded(file._START + len(header)) + 64)
-    whole = first + file.hashlib.sha256(first + header).digest() + header
-    path.write_bytes(whole.ljust(file._rounded(len(whole)) + 64, b"\0"))
+    first = container._FIRST.pack(
+        container.MAGIC, container.VERSION, len(header), container._rounded(container._START + len(header)) + 64
+    )
+    whole = first + container.hashlib.sha256(first + header).digest() + header
+    path.write_bytes(whole.ljust(container._rounded(len(whole)) + 64, b"\0"))
 
 
 @pytest.mark.parametrize(
@@ -125,44 +127,44 @@ def craft(path, content):
 )
 def test_a_header_that_makes_no_sense_is_refused(tmp_path, row):
     path = tmp_path / "a"
-    zeros = file.hashlib.sha256(bytes(64)).hexdigest()
+    zeros = container.hashlib.sha256(bytes(64)).hexdigest()
     good = {"name": "a", "dtype": "float64", "shape": [8], "place": 0, "sha256": zeros}
     craft(path, {"kind": "test", "document": 1, "arrays": [good]})
-    assert file.read(path, "test")[0] == 1
+    assert container.read(path, "test")[0] == 1
     craft(path, {"kind": "test", "document": 1, "arrays": [good | row]})
     with pytest.raises(FileError):
-        file.read(path, "test")
+        container.read(path, "test")
 
 
 @pytest.mark.parametrize("content", ["no JSON", "[]", "{}", '{"kind": "test"}', '{"kind": "test", "arrays": [1]}'])
 def test_a_header_that_is_none_is_refused(tmp_path, content):
     craft(tmp_path / "a", content)
     with pytest.raises(FileError, match="malformed"):
-        file.read(tmp_path / "a", "test")
+        container.read(tmp_path / "a", "test")
 
 
 def test_what_is_not_there_or_not_a_file_is_said(tmp_path):
     with pytest.raises(FileError, match="No such file"):
-        file.read(tmp_path / "none", "test")
+        container.read(tmp_path / "none", "test")
     with pytest.raises(FileError, match="Is a directory"):
-        file.read(tmp_path, "test")
+        container.read(tmp_path, "test")
     with pytest.raises(FileError, match="is a folder"):
-        file.write(tmp_path, "test", None, {})
+        container.write(tmp_path, "test", None, {})
     with pytest.raises(FileError, match=r"No such file or directory.+Check that the folder exists"):
-        file.write(tmp_path / "no" / "a", "test", None, {})
+        container.write(tmp_path / "no" / "a", "test", None, {})
     (tmp_path / "text").write_text("hello, this is some text that is no run")
     with pytest.raises(FileError, match="is no file of burlab"):
-        file.read(tmp_path / "text", "test")
+        container.read(tmp_path / "text", "test")
     (tmp_path / "empty").touch()
     with pytest.raises(FileError):
-        file.read(tmp_path / "empty", "test")
+        container.read(tmp_path / "empty", "test")
 
 
 def test_what_no_array_can_hold_is_refused(tmp_path):
     with pytest.raises(FileError, match="dtype object"):
-        file.write(tmp_path / "a", "test", None, {"a": np.array([object()])})
+        container.write(tmp_path / "a", "test", None, {"a": np.array([object()])})
     with pytest.raises(ValueError, match="JSON"):
-        file.write(tmp_path / "a", "test", float("nan"), {})
+        container.write(tmp_path / "a", "test", float("nan"), {})
     assert not list(tmp_path.iterdir())
 
 
@@ -174,14 +176,14 @@ def test_a_failed_write_leaves_the_old_file(saved, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(FileError, match=r"No space left on device.+What was there is unchanged"):
-        file.write(saved, "test", None, arrays())
+        container.write(saved, "test", None, arrays())
 
     def interrupt(descriptor):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(os, "fsync", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        file.write(saved, "test", None, arrays())
+        container.write(saved, "test", None, arrays())
     assert saved.read_bytes() == before
     assert list(saved.parent.iterdir()) == [saved]
 
@@ -189,24 +191,24 @@ def test_a_failed_write_leaves_the_old_file(saved, monkeypatch):
 def test_the_users_permissions_hold(tmp_path):
     mask = os.umask(0o027)
     try:
-        file.write(tmp_path / "a", "test", None, {})
+        container.write(tmp_path / "a", "test", None, {})
     finally:
         os.umask(mask)
     assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "a")
-    file.write(link, "test", 1, {})
+    container.write(link, "test", 1, {})
     assert link.is_symlink()
-    assert file.read(tmp_path / "a", "test")[0] == 1
+    assert container.read(tmp_path / "a", "test")[0] == 1
 
 
 PROGRAM = """
 import sys, numpy as np
-from burlab.run import file
+from burlab.run.file import container
 k = 0
 while True:
     k += 1
-    file.write(sys.argv[1], "test", k, {"a": np.full(100_000, float(k))})
+    container.write(sys.argv[1], "test", k, {"a": np.full(100_000, float(k))})
     print(k, flush=True)
 """
 
@@ -218,5 +220,5 @@ def test_a_process_killed_while_it_writes_leaves_a_whole_file(tmp_path):
             while int(process.stdout.readline()) < 2 + turn:
                 pass
             process.kill()
-        k, read = file.read(path, "test")
+        k, read = container.read(path, "test")
         assert (read["a"] == k).all()

@@ -7,8 +7,8 @@ import pytest
 
 import burlab as bl
 from burlab.errors import IndexRangeError
-from burlab.run import update
-from burlab.run.fused import FusedStep
+from burlab.run.loop import update
+from burlab.run.loop.fused import FusedStep
 
 RNG = np.random.default_rng(0)
 TOKENS, LABELS = RNG.integers(0, 9, (40, 3)), RNG.integers(0, 5, 40)

@@ -9,11 +9,11 @@ from hypothesis import given, strategies as st
 
 import burlab as bl
 from burlab.errors import ArgumentError, ConfigurationError
-from burlab.run.history import Event, History, events
-from burlab.run.rows import Rows, Trail
-from burlab.run.tables import Table
-from burlab.run.tail import at, path, tail
-from burlab.run.view import View
+from burlab.run.record.history import Event, History, events
+from burlab.run.record.live import at, path, tail
+from burlab.run.record.tables import Table
+from burlab.run.record.view import View
+from burlab.run.scipy.rows import Rows, Trail
 from tests.run.tables import Writer
 
 STORED = ("value", "gradient_norm", "step_norm", "lr")  # a scheduled learning rate is stored

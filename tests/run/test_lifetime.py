@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.run.doors import fork_doors, loop_doors
+from burlab.run.loop.abi import fork_doors, loop_doors
 from tests.threads import end_soon, threads
 
 
@@ -203,7 +203,7 @@ shown = {what}
 def test_interrupts_while_python_ends_leave_no_run_in_flight():
     program = """
 import _thread, os, signal, threading, time, numpy as np, burlab as bl
-from burlab.run import lifetime
+from burlab.run.loop import lifetime
 runs = [bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.GD(1e-9)) for _ in range(5)]
 for run in runs:
     run.start()

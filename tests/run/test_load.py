@@ -8,7 +8,7 @@ import pytest
 import burlab as bl
 from burlab.errors import FileError
 from burlab.optim import GD, Adam
-from burlab.run import file
+from burlab.run.file import container
 
 DATA = np.arange(12.0).reshape(6, 2), np.arange(6) % 3
 
@@ -118,9 +118,9 @@ def test_a_run_with_any_byte_changed_is_refused(small):
 
 
 def test_a_run_of_a_newer_burlab_is_refused(small, monkeypatch):
-    document, arrays = file.read(small, "run")
-    monkeypatch.setattr(file, "VERSION", 7)
-    file.write(small, "run", document, arrays)
+    document, arrays = container.read(small, "run")
+    monkeypatch.setattr(container, "VERSION", 7)
+    container.write(small, "run", document, arrays)
     monkeypatch.undo()
     with pytest.raises(FileError, match="format is version 7"):
         bl.load_run(small)
@@ -246,10 +246,10 @@ CHANGES = {
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_file_that_contradicts_itself_is_refused(small, name):
-    document, arrays = file.read(small, "run")
-    file.write(small, "run", document, arrays)
+    document, arrays = container.read(small, "run")
+    container.write(small, "run", document, arrays)
     bl.load_run(small)  # written again it is as good
     CHANGES[name](document, arrays)
-    file.write(small, "run", document, arrays)
+    container.write(small, "run", document, arrays)
     with pytest.raises(FileError, match=r"small\.burlab"):
         bl.load_run(small)

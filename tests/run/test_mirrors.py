@@ -4,25 +4,27 @@ import ctypes
 
 import pytest
 
-from burlab.run import saved, tables
+from burlab.run.loop import snapshot
+from burlab.run.record import tables
 from burlab.runtime import declare
 from tests.problems.test_mirrors import claims
 
 MIRRORS: dict[str, type[ctypes.Structure]] = {
     "Extent": tables.Extent,
-    "Standing": saved.Standing,
-    "SavedTable": saved.SavedTable,
-    "Saved": saved.CSaved,
+    "Standing": snapshot.Standing,
+    "SavedTable": snapshot.SavedTable,
+    "Saved": snapshot.CSaved,
 }
 
 
 @pytest.mark.parametrize("name", MIRRORS)
 def test_layouts_agree(name: str):
-    declare(claims(name, MIRRORS[name]), ["burlab/run/saved.hpp"])
+    declare(claims(name, MIRRORS[name]), ["burlab/run/abi/saved.hpp"])
 
 
 def test_kinds_of_memory_have_the_same_numbers():
     lines = [f"static_assert(int(burlab::run::Kind::{kind}) == {k});" for k, kind in enumerate(tables.KINDS)]
     declare(
-        "\n".join([*lines, f"static_assert(burlab::run::kKinds == {len(tables.KINDS)});"]), ["burlab/run/ledger.hpp"]
+        "\n".join([*lines, f"static_assert(burlab::run::kKinds == {len(tables.KINDS)});"]),
+        ["burlab/run/memory/ledger.hpp"],
     )

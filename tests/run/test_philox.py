@@ -23,7 +23,7 @@ TOP = 2**64 - 1
 
 
 def call(name: str, words: list[int], count: int) -> list[int]:
-    unit = declare(TEXT, ["burlab/run/philox.hpp"])
+    unit = declare(TEXT, ["burlab/run/sum/philox.hpp"])
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(address(f"{unit}_{name}"))
     given, out = np.array(words, np.uint64), np.zeros(count, np.uint64)
     function(given.ctypes.data, out.ctypes.data)
@@ -56,7 +56,7 @@ def test_fold_in_is_the_first_half_of_a_block():
 
 
 def test_unit_numbers_use_the_high_bits():
-    unit = declare(TEXT, ["burlab/run/philox.hpp"])
+    unit = declare(TEXT, ["burlab/run/sum/philox.hpp"])
     double = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_uint64)(address(f"{unit}_double"))
     single = ctypes.CFUNCTYPE(ctypes.c_float, ctypes.c_uint64)(address(f"{unit}_float"))
     for word in (0, 1, 2**40 - 1, 2**63, 0x123456789ABCDEF0, TOP):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from burlab.run.tables import KINDS, Extent, Table, nbytes, read
+from burlab.run.record.tables import KINDS, Extent, Table, nbytes, read
 from tests.run.tables import Writer
 
 

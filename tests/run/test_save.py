@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 import burlab as bl
 from burlab.errors import FileError, StatusError
 from burlab.optim import GD, Adam, Momentum, cosine
-from burlab.run import file
+from burlab.run.file import container
 from tests.run.saved_cases import (
     CASES,
     DATA,
@@ -305,7 +305,7 @@ def test_x_comes_back_as_the_tree_that_it_was(tmp_path, monkeypatch):
 
 def test_other_bits_are_announced(tmp_path, monkeypatch):
     run = bl.minimize(valley, np.zeros(2), GD(1e-3), steps=3)
-    monkeypatch.setattr("burlab.run.recipe.__version__", "0.0.1")
+    monkeypatch.setattr("burlab.run.file.recipe.__version__", "0.0.1")
     run.save(tmp_path / "a")
     monkeypatch.undo()
     with pytest.warns(RuntimeWarning, match="another version of burlab or another kind of CPU"):
@@ -334,12 +334,12 @@ def test_a_file_that_cannot_be_written_changes_nothing(tmp_path):
 
 
 def test_a_file_holds_few_keyframes(tmp_path, monkeypatch):
-    monkeypatch.setattr("burlab.run.save._FRAMES", 1000)
+    monkeypatch.setattr("burlab.run.file.save._FRAMES", 1000)
     run = bl.minimize(lambda x: np.sum((x - 1) ** 2), np.zeros(10), GD(1e-6))
     while run.memory["keyframes"] < 5000:
         run.step(100_000)
     run.save(tmp_path / "a")
-    steps = file.read(tmp_path / "a", "run")[1]["frames"]
+    steps = container.read(tmp_path / "a", "run")[1]["frames"]
     assert len(steps) < 12
     assert steps[0] == 0
     assert steps[-1] > run.t / 2

@@ -7,7 +7,7 @@ import pytest
 
 import burlab as bl
 from burlab.optim import stretch
-from burlab.run import update
+from burlab.run.loop import update
 
 OPTIMIZERS = {
     "sgd": bl.optim.GD(0.1),

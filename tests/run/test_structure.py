@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 import burlab as bl
 from burlab.errors import FileError
 from burlab.graph import tree
-from burlab.run.structure import from_json, to_json
+from burlab.run.file.structure import from_json, to_json
 
 
 @bl.pytree

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.compiler import build, heard
-from burlab.graph.trace import trace
+from burlab.compiler import build
+from burlab.compiler.planning import interruptible
+from burlab.graph.tracing.trace import trace
 from tests.interrupts import interrupt
 
 pytestmark = pytest.mark.slow
@@ -107,13 +108,13 @@ def test_several_rows_of_a_map_are_left_too():
 
 def test_long_steps_ask_between_them_and_short_calls_never():
     """Bits are those of the same work in pieces that do not ask."""
-    x = np.random.default_rng(2).normal(size=(heard.LONG // 64, 128))
+    x = np.random.default_rng(2).normal(size=(interruptible.LONG // 64, 128))
     function = bl.value_and_grad(lambda x: np.sum(np.tanh(x) ** 2) + np.sum(np.cumsum(x, axis=1)))
     for gear in ("compiled", "replay"):
         whole, half = (build(trace(function, (part,)).graph, gear=gear) for part in (x, x[:8]))
-        assert heard.hears(whole.plan.steps)
-        assert sum(map(heard.is_question, whole.plan.steps)) >= 2
-        assert not heard.hears(half.plan.steps)
-        assert not any(map(heard.is_question, half.plan.steps))
+        assert interruptible.hears(whole.plan.steps)
+        assert sum(map(interruptible.is_question, whole.plan.steps)) >= 2
+        assert not interruptible.hears(half.plan.steps)
+        assert not any(map(interruptible.is_question, half.plan.steps))
         assert "ask_halt" not in half.source
         np.testing.assert_array_equal(whole(x)[1][:8], half(x[:8])[1])

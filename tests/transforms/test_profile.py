@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.compiler.account import forward_of
+from burlab.compiler.inspection.account import forward_of
 from burlab.errors import ArgumentError, IndexRangeError, ShapeError
 from burlab.widgets.profile_view import profile_html
 from tests.engines import GEARS

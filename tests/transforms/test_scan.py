@@ -8,12 +8,12 @@ import pytest
 
 import burlab as bl
 from burlab.compiler.executable import build
-from burlab.compiler.steps import Execute
+from burlab.compiler.ir.steps import Execute
 from burlab.errors import ArgumentError, DTypeError, IndexRangeError, NonFiniteError, ShapeError, TraceError
 from burlab.graph import Graph, tree
-from burlab.graph.simplify import simplify
-from burlab.graph.trace import trace
-from burlab.graph.verify import verify
+from burlab.graph.file.verify import verify
+from burlab.graph.rewrite.simplify import simplify
+from burlab.graph.tracing.trace import trace
 from tests.engines import GEARS, assert_close, jax_or_skip
 from tests.transforms.scans import LENGTHS, PROGRAMS, arguments, counter, lstm, rnn, swapped
 

@@ -12,7 +12,7 @@ import pytest
 import burlab as bl
 from burlab.compiler import build
 from burlab.errors import AllocationError, ArgumentError
-from burlab.graph.trace import trace
+from burlab.graph.tracing.trace import trace
 from burlab.runtime import memory
 
 X = np.array([1.0, 2.0, 3.0])

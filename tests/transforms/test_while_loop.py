@@ -9,11 +9,11 @@ import pytest
 
 import burlab as bl
 from burlab.compiler.executable import build
-from burlab.compiler.steps import Execute
+from burlab.compiler.ir.steps import Execute
 from burlab.errors import ArgumentError, DTypeError, IndexRangeError, NonFiniteError, ShapeError, TraceError
 from burlab.graph import Graph, tree
-from burlab.graph.trace import trace
-from burlab.graph.verify import verify
+from burlab.graph.file.verify import verify
+from burlab.graph.tracing.trace import trace
 from tests.engines import GEARS, jax_or_skip
 from tests.interrupts import alarm, interrupt
 from tests.transforms.loops import PROGRAMS, M, Program, X

@@ -6,7 +6,7 @@ import numpy as np
 
 import burlab as bl
 from burlab.graph import Graph, scope, tree
-from burlab.graph.trace import trace
+from burlab.graph.tracing.trace import trace
 
 RNG = np.random.default_rng(7)
 

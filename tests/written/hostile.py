@@ -21,15 +21,15 @@ from typing import Any
 import numpy as np
 
 import burlab as bl
-from burlab.compiler.emit import emit
+from burlab.compiler.codegen.emit import emit
 from burlab.compiler.executable import build
-from burlab.compiler.plan import make_plan
-from burlab.compiler.products import for_loops
+from burlab.compiler.planning.outer_products import for_loops
+from burlab.compiler.planning.plan import make_plan
 from burlab.errors import BurlabError, CompileError
 from burlab.graph import Graph
-from burlab.graph.simplify import simplify
-from burlab.graph.verify import verify
-from burlab.run import file
+from burlab.graph.file.verify import verify
+from burlab.graph.rewrite.simplify import simplify
+from burlab.run.file import container
 from tests.run.saved_cases import CASES
 from tests.written.graphs import PROGRAMS
 from tests.written.mutations import MARK, RUN, dumped, mutated
@@ -122,7 +122,7 @@ def _works(graph: Graph, text: str) -> str | None:
 @cache
 def run_file(name: str) -> tuple[Any, dict[str, Any]]:
     """The document and the arrays of a run."""
-    return file.read(FOLDER / f"{name.replace(' ', '_')}.burlab", "run")
+    return container.read(FOLDER / f"{name.replace(' ', '_')}.burlab", "run")
 
 
 @cache
@@ -170,7 +170,7 @@ def _other_array(arrays: dict[str, Any], rng: random.Random) -> str:
 def _goes_on(name: str, document: Any, arrays: dict[str, Any]) -> str | None:
     path = Path("changed.burlab")
     try:
-        file.write(path, "run", document, arrays)
+        container.write(path, "run", document, arrays)
     except ValueError:
         return None  # nan has no place in such a header, nor have halves of characters
     data = data_of(name)

@@ -13,7 +13,7 @@ import numpy as np
 import burlab as bl
 from burlab.compiler.executable import build
 from burlab.graph import tree
-from burlab.run import file
+from burlab.run.file import container
 from tests.run.saved_cases import CASES
 from tests.written.graphs import LAYERS, PROGRAMS, arrays_of, graph_of
 
@@ -48,11 +48,11 @@ def write(folder: Path) -> None:
 
 def _without_folders_in(place: Path) -> None:
     """The same file, whose graphs name no folder of the machine that wrote it."""
-    document, arrays = file.read(place, "run")
+    document, arrays = container.read(place, "run")
     for name, array in arrays.items():
         if name.startswith("graph/"):
             arrays[name] = np.frombuffer(_without_folders(array.tobytes().decode()).encode(), np.uint8)
-    file.write(place, "run", document, arrays)
+    container.write(place, "run", document, arrays)
 
 
 def _without_folders(text: str) -> str:

@@ -11,8 +11,8 @@ import burlab as bl
 from burlab.bench.problem import Answer, Array, Scalar
 from burlab.bench.words import OWN
 from burlab.compiler.executable import Executable, build
+from burlab.compiler.faults.values import Replay
 from burlab.compiler.kernel import Gear, Kernel
-from burlab.compiler.replay import Replay
 from burlab.runtime import address, declare
 from burlab.runtime.gate import Workspace
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.numbers import whole
 from burlab.errors import ArgumentError
-from burlab.problems.numbers import whole
 
 from .function import Points, TestFunction, box
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.problems.numbers import whole
+from burlab.checks.numbers import whole
 
 from .function import TestFunction, box
 

@@ -10,7 +10,7 @@ import numpy as np
 from burlab.graph import tree
 from burlab.plots import landscape
 from burlab.problems import FiniteSum, TestFunction
-from burlab.run.lifetime import at_end
+from burlab.run.loop.lifetime import at_end
 
 from .pyramid import Series
 

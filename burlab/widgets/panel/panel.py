@@ -6,7 +6,7 @@ import weakref
 from time import monotonic
 from typing import Any
 
-from burlab.run.lifetime import at_end
+from burlab.run.loop.lifetime import at_end
 
 from .commands import Intent
 from .model import Model

@@ -1,6 +1,6 @@
 #pragma once
 // What all tensor kernels have in common. A kernel takes a descriptor of plain integers (sizes, and strides counted in
-// elements) and pointers, so one compiled instance serves every shape; `burlab/compiler/lower.py` writes the
+// elements) and pointers, so one compiled instance serves every shape; `burlab/compiler/lowering/lower.py` writes the
 // descriptors.
 //
 // A kernel covers the few axes of the common case and no more, since compiling it is paid at its first use; `each`
@@ -29,7 +29,7 @@ using Kernel = Status (*)(const Int* d, void* out, const void* a, const void* b,
   extern "C" burlab::Status symbol(const std::int64_t* d, void* out, const void* a, const void* b = nullptr, \
                                    const void* const* more = nullptr) noexcept;
 
-/// Long work asks now and then whether to give up; `burlab/compiler/heard.py` puts this between steps.
+/// Long work asks now and then whether to give up; `burlab/compiler/planning/interruptible.py` puts this between steps.
 struct AskHalt {
   static Status run(const Int*, void*, const void*, const void*, const void* const*) noexcept {
     return gives_up() ? Stopped : Ok;

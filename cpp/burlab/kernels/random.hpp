@@ -1,6 +1,6 @@
 #pragma once
 // Random numbers as a function of a key: the same key gives the same numbers in every gear, on every machine.
-#include "../run/philox.hpp"
+#include "../run/sum/philox.hpp"
 #include "kernel.hpp"
 
 BURLAB_BEGIN

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from burlab.run.stop import Stopped
+from burlab.run.record.stop import Stopped
 from burlab.widgets.panel import words
 from burlab.widgets.panel.model import Model
 from burlab.widgets.panel.state import state_of

@@ -1,0 +1,1 @@
+"""From a plan to C++: the compiled gear, and standalone programs."""

@@ -1,0 +1,221 @@
+"""The C++ text of a plan: straight lines for scalars, loops with literal bounds for arrays, calls of the library.
+
+The text is lean on purpose, because compiling it is most of a small kernel's cost: it includes nothing, instantiates
+nothing, and reaches shapes of library calls through a table.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from burlab.compiler.ir.descriptors import Descriptor, descriptors_of
+from burlab.compiler.ir.library import EACH, Instance
+from burlab.compiler.ir.spelling import C_TYPES, ROOTS, literal, spell
+from burlab.compiler.ir.steps import Execute, Invoke, Loop, Place
+from burlab.compiler.ir.strides import elements
+from burlab.compiler.planning.fusion import TAILS
+from burlab.compiler.planning.interruptible import HALT, asks
+from burlab.compiler.planning.plan import Plan, is_local
+from burlab.graph import Node
+from burlab.graph.origin import short_place
+from burlab.runtime.quoting import comment, without_comments
+from burlab.runtime.status import Status
+
+from .loops import LoopWriter, unfit
+from .reducing_loops import TailWriter, tail_of
+from .row_loops import RowWriter
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Generated C++: its text with comments, the library functions it calls, and the descriptors in their order."""
+
+    text: str
+    calls: tuple[Instance, ...]
+    descriptors: tuple[Descriptor, ...]
+
+    @property
+    def bare(self) -> str:
+        """The text without comments, equal for equal computations."""
+        return without_comments(self.text)
+
+
+LAP = Instance(
+    "burlab_lap",
+    'extern "C" void burlab_lap(void* ticks, std::int64_t k) noexcept'
+    " { burlab::kernels::lap((burlab::kernels::Ticks*)ticks, k); }\n",
+    "burlab/kernels/clock.hpp",
+)
+
+
+ROWS = Instance("burlab_rows", "", "burlab/kernels/reduce/row.hpp")  # what loops call that reduce rows
+
+
+def emit(plan: Plan, timed: bool = False) -> Source:
+    """Write a plan as one C++ function; `@unit` stands for the namespace it will live in.
+
+    timed: it tells a clock, whose address is the third of its context, when each step is done.
+    """
+    return _Emitter(plan, timed).source()
+
+
+@dataclass(slots=True)
+class _Emitter:
+    plan: Plan
+    timed: bool = False
+    lines: list[str] = field(default_factory=list[str])
+    names: dict[Node, str] = field(default_factory=dict[Node, str])  # scalars that have a C++ variable
+    calls: dict[Instance, None] = field(default_factory=dict[Instance, None])
+    descriptors: dict[Descriptor, int] = field(default_factory=dict[Descriptor, int])
+    loops: dict[str, int] = field(default_factory=dict[str, int])  # the text of each, without its name
+
+    def source(self) -> Source:
+        self.lap(0)
+        for k, step in enumerate(self.plan.steps):
+            if isinstance(step, Invoke):
+                self.invoke(step)
+            elif isinstance(step, Execute):
+                self.execute(step)
+            elif not step.shape:
+                self.scalars(step)
+            elif elements(step.shape):
+                self.loop(step)
+            self.lap(k + 1)
+        body = "\n".join(f"  {line}" for line in self.lines)
+        result = "std::int64_t" if self.plan.note else "void"
+        kind = "__attribute__((noinline, min_vector_width(512)))"  # whole AVX-512 registers, where there are any
+        loops = "".join(f"{kind} {result} loop{k}{text}\n" for text, k in self.loops.items())
+        roots = "".join(f"{line}\n" for name, line in ROOTS.items() if f"{name}(" in body or f"{name}(" in loops)
+        text = f"{roots}{_ARITHMETIC}{loops}{_head(self.plan)}{body}\n  return 0;\n}}\n#pragma float_control(pop)\n"
+        return Source(text, tuple(self.calls), tuple(self.descriptors))
+
+    def lap(self, k: int) -> None:
+        if self.timed:
+            self.calls[LAP] = None
+            self.lines.append(f"{LAP.symbol}(((void* const*)context)[2], {k});")
+
+    def invoke(self, step: Invoke) -> None:
+        """A library call; a kernel that can fail passes its status on, with the number of the node."""
+        self.calls[step.kernel] = None
+        descriptor, box = descriptors_of(step)
+        arguments = [
+            self.shape(descriptor),
+            step.result.pointer,
+            *(p.pointer for p in step.operands or [step.result]),
+        ]
+        if step.box:
+            self.calls[EACH] = None
+            arguments = [step.kernel.symbol, self.shape(box), *arguments]
+        call = f"{EACH.symbol if step.box else step.kernel.symbol}({', '.join(arguments)})"
+        index = self.plan.graph.index[step.node]
+        if step.may_fail:
+            call = f"if (const std::int64_t s = {call}) return s == {Status.STOPPED:d} ? s : s | {index << 8}"
+        self.lines.append(f"{call};{_comment(self.plan, [step.node])}")
+
+    def execute(self, step: Execute) -> None:
+        """A call of a function that runs sub-graphs, with the addresses of what it reads and writes."""
+        self.calls[step.kernel] = None
+        place = f"{self.shape(Descriptor(step.descriptor))}, r, a, {step.scratch.plus(step.table).pointer}"
+        self.lines += (
+            f"{{{_comment(self.plan, step.nodes)}",
+            f"  void* const r[] = {{{', '.join(p.pointer for p in step.results)}}};",
+            f"  const void* const a[] = {{{', '.join(p.pointer for p in step.operands)}}};",
+            f"  if (const std::int64_t s = {step.kernel.symbol}({place})) return s;",
+            "}",
+        )
+
+    def shape(self, descriptor: Descriptor) -> str:
+        return f"shapes[{self.descriptors.setdefault(descriptor, len(self.descriptors))}]"
+
+    def scalars(self, step: Loop) -> None:
+        """Numbers: one variable each, in sight of every later step."""
+        nodes = [n for n in step.nodes if n.op != "concatenate"]
+        for n in nodes:
+            arguments = [self.scalar(x) for x in n.inputs]
+            name = self.names[n] = f"v{self.plan.graph.index[n]}"
+            kind = C_TYPES[n.dtype] if self.timed else f"const {C_TYPES[n.dtype]}"
+            self.lines.append(f"{kind} {name} = {self.spelled(n, arguments)};{comment(_line(n))}")
+        if self.timed:  # what is computed between two looks at the clock has to stay there
+            self.lines.extend(f'__asm__ volatile("" : "+m"({self.names[n]}));' for n in nodes)
+        if self.plan.note:
+            self.lines.append(f"{self.noted} |= {unfit(self.names[n] for n in nodes if n.dtype.kind == 'f')};")
+        for n in step.stores:
+            self.put(n, self.plan.places[n])
+        for n, place, _ in step.puts:
+            self.put(n, place)
+
+    def put(self, n: Node, place: Place) -> None:
+        self.lines.append(f"*({C_TYPES[n.dtype]}*)({place.pointer}) = {self.scalar(n)};")
+
+    def scalar(self, x: Node) -> str:
+        """The name or literal of a value whose elements are all one number in memory."""
+        ref = self.plan.refs[x]
+        root = ref.root
+        if root.op == "constant" and root.size == 1:
+            return literal(root.params.item(), root.dtype)
+        if is_local(root):
+            return self.names[root]
+        place = self.plan.places[root].plus(ref.offset * root.itemsize)
+        kind = C_TYPES[root.dtype]
+        if root.size > 1:  # one element of an array: what it holds may change, so it gets no lasting name
+            return f"*(const {kind}*)({place.pointer})"
+        if root not in self.names:
+            self.names[root] = f"v{self.plan.graph.index[root]}"
+            self.lines.append(f"const {kind} {self.names[root]} = *(const {kind}*)({place.pointer});")
+        return self.names[root]
+
+    def spelled(self, n: Node, arguments: list[str], lanes: bool = False) -> str:
+        text, called = spell(n, arguments, lanes)
+        if called:
+            self.calls[called] = None
+        return text
+
+    @property
+    def noted(self) -> str:
+        """The integer in memory that becomes 1 where a value is inf or nan."""
+        assert self.plan.note
+        return f"*(std::int64_t*)({self.plan.note.pointer})"
+
+    def loop(self, step: Loop) -> None:
+        """A call of a function with a nest of loops; equal ones share it."""
+        self.calls.update(dict.fromkeys([HALT] if asks(step) else []))
+        tails = [n for n in step.nodes if n.op in TAILS and not step.reduced]
+        self.calls.update(dict.fromkeys([ROWS] if step.reduced else map(tail_of, tails)))
+        kind = RowWriter if step.reduced else TailWriter if tails else LoopWriter
+        writer = kind(self.plan, step, self.scalar, self.spelled)
+        lines = [f"  {line}" for line in writer.lines()]
+        if self.plan.note:
+            lines = ["  std::int64_t bad = 0;", *lines, "  return bad;"]
+        parameters = ", ".join(f"{kind} const {name}" for kind, name, _ in writer.parameters)
+        text = "\n".join([f"({parameters}) noexcept {{", *lines, "}"])
+        name = f"loop{self.loops.setdefault(text, len(self.loops))}"
+        call = f"{name}({', '.join(argument for *_, argument in writer.parameters)})"
+        if self.plan.note:
+            call = f"{self.noted} |= {call}"
+        self.lines.append(f"{call};{_comment(self.plan, step.nodes, step.shape)}")
+
+
+_ARITHMETIC = "#pragma float_control(precise, on, push)\n#pragma clang fp contract(off)\n"
+
+
+def _head(plan: Plan) -> str:
+    memory = ", ".join(f"{count} bytes of {name}" for name, count in plan.memory.items())
+    return (
+        f"{comment(f'{len(plan.graph.nodes)} nodes, {memory}')}\n"
+        'extern "C" std::int64_t @unit_run(const void* context, const void* const* in, void* const* out,'
+        " void* workspace) noexcept {\n"
+        "  const auto shapes = ((const std::int64_t* const* const*)context)[0];\n"
+        "  const auto constants = ((const void* const* const*)context)[1];\n"
+        "  char* const w = (char*)workspace;\n"
+    )
+
+
+def _comment(plan: Plan, nodes: Iterable[Node], shape: tuple[int, ...] | None = None) -> str:
+    """What is computed, over which shape, and the user's lines."""
+    nodes = list(nodes)
+    lines = dict.fromkeys(line for n in nodes if (line := _line(n)))
+    over = "" if shape is None else f"{list(shape)} "
+    return comment(", ".join([over + " ".join(f"%{plan.graph.index[n]} {n.op}" for n in nodes), *lines]))
+
+
+def _line(n: Node) -> str:
+    return short_place(n.origin)

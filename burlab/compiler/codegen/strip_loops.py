@@ -1,0 +1,200 @@
+"""The C++ text of a loop of plain arithmetic that ends in squares, or in rows of a matrix times a vector: in packets.
+
+A strip is as many numbers of a row as fill a register. Four rows go abreast, or four strips of a single one, each with
+sums of its own: what is added up then waits for nobody. Squares of floats are added as floats, and what some rows have
+in all, in double; where these are too large or too small for floats, the nest runs once more in double.
+"""
+
+from collections.abc import Sequence
+
+from burlab.compiler.ir.library import register
+from burlab.compiler.ir.spelling import C_TYPES, is_arithmetic
+from burlab.graph import Node
+
+from .loops import ONE_BY_ONE, LoopWriter, Span
+
+_ABREAST = 4  # rows, or strips
+_FEW = 2  # turns that are written out
+_TERMS = 32  # squares that are added in a lane of floats
+_LEAST = 32  # bytes of a packet: four doubles
+_KERNELS = "burlab::kernels::"
+
+
+class StripNest:
+    """Writes the nest of a loop, whose operands and results a writer has found, and the sums that end it.
+
+    products, squares: the C++ names of the sums of each row, and of those of everything.
+    """
+
+    exact = False  # whether the nest at hand adds squares in double, and does nothing else
+
+    def __init__(self, writer: LoopWriter, products: dict[Node, str], squares: dict[Node, str]) -> None:
+        self.loop, self.sizes, self.squares = writer, writer.sizes, squares
+        self._products = products
+        self.dtype = writer.step.nodes[0].inputs[0].dtype
+        last = self.sizes[-1]
+        self.width = min(max(register(), _LEAST) // self.dtype.itemsize, max(4, 1 << (last - 1).bit_length()))
+
+    @property
+    def fits(self) -> bool:
+        """Whether packets can do it: floats of one type, which in a row follow each other, or are the same for it."""
+        loop = self.loop
+        dtypes = {x.dtype for n in loop.step.nodes for x in n.inputs} | {n.dtype for n in loop.members}
+        arrays = [a for a in loop.everything() if not a.is_number]
+        vectors = (loop.arrays.get(n.inputs[1]) for n in self._products)
+        return (
+            len(dtypes) == 1
+            and self.dtype.kind == "f"
+            and not loop.plan.note
+            and all(map(is_arithmetic, loop.members))
+            and all(a.strides[-1] in (0, 1) for a in arrays)
+            and not any(a.bounds for a in loop.everything())
+            and all(v is not None and v.strides[-1] == 1 for v in vectors)
+        )
+
+    @property
+    def products(self) -> dict[Node, str]:
+        """The sums of rows that are wanted now."""
+        return {} if self.exact else self._products
+
+    def lines(self) -> list[str]:
+        """The nest, then the values; perhaps the nest again."""
+        lines = [*self.loop.counter, f"using P = burlab::Packet<{C_TYPES[self.dtype]}, {self.width}>;"]
+        lines += [f"using D = burlab::Packet<double, {self.width}>;"] if self.squares else []
+        lines += [f"double {t}_value = 0;" for t in self.squares.values()]
+        lines += self._walk()
+        if self.squares and self.dtype.itemsize == 4:
+            self.exact = True
+            fits = (f"({t}_value > 1e-20 && {t}_value < 1e30)" for t in self.squares.values())
+            lines += [f"if (!({' && '.join(fits)})) {{", *self._walk(), "}"]
+        places = {n: f"y{k}" for k, n in enumerate(self.loop.step.stores)}
+        return [*lines, *(f"*{places[n]} = {t}_value;" for n, t in self.squares.items())]
+
+    def _walk(self) -> list[str]:
+        """The loops, and the squares that they add up."""
+        outer = max(len(self.sizes) - 2, 0)
+        heads = [f"for (std::int64_t i{k} = 0; i{k} < {self.sizes[k]}; ++i{k}) {{" for k in range(outer)]
+        lines = [f"D {t} = {{}};" for t in self.squares.values()]
+        lines += [line for head in heads for line in (ONE_BY_ONE, head)]
+        lines += self._all_rows() if len(self.sizes) > 1 else self._one_row()
+        lines += ["}"] * len(heads)
+        added = f"{_KERNELS}add_lanes<{self.width}, double>"
+        return ["{", *lines, *(f"{t}_value = {added}({t});" for t in self.squares.values()), "}"]
+
+    def _one_row(self) -> list[str]:
+        row = self._group(1)
+        return row if self._is_long(1) else self._summed(row, 1)
+
+    def _all_rows(self) -> list[str]:
+        """From the last to the first: the product of the forward sweep left the last of a large matrix in cache."""
+        count, i = self.sizes[-2], f"i{len(self.sizes) - 2}"
+        whole, lines = count // _ABREAST * _ABREAST, list[str]()
+        for low, high, rows in ((whole, count, count - whole), (0, whole, _ABREAST)):
+            if low == high:
+                continue
+            group = self._group(rows)
+            if self._is_long(rows) or not self.squares:
+                lines += [ONE_BY_ONE, f"for (std::int64_t {i} = {high - rows}; {i} >= {low}; {i} -= {rows}) {{"]
+                lines += [*group, "}"]
+                continue
+            block = self._piece(rows) // self.sizes[-1] * rows
+            lines += [ONE_BY_ONE, f"for (std::int64_t b = {high}; b > {low}; b -= {block}) {{"]
+            lines.append(f"const std::int64_t e = b - {low} > {block} ? b - {block} : {low};")
+            inside = [ONE_BY_ONE, f"for (std::int64_t {i} = b - {rows}; {i} >= e; {i} -= {rows}) {{", *group, "}"]
+            lines += [*self._summed(inside, rows), "}"]
+        return lines
+
+    def _strips(self, rows: int) -> int:
+        """How many strips go abreast."""
+        return min(_ABREAST, max(self.sizes[-1] // self.width, 1)) if rows == 1 else 1
+
+    def _piece(self, rows: int) -> int:
+        """How many numbers of each row are squared and added as floats."""
+        return _TERMS * self.width * self._strips(rows)
+
+    def _is_long(self, rows: int) -> bool:
+        """Whether these are not all of a row."""
+        return bool(self.squares) and self.sizes[-1] > self._piece(rows)
+
+    def _summed(self, lines: Sequence[str], rows: int) -> list[str]:
+        """With the squares of these lines added up."""
+        abreast = max(rows, self._strips(rows))
+        begin = [f"{'D' if self.exact else 'P'} {t}_parts[{abreast}] = {{}};" for t in self.squares.values()]
+        return [*begin, *lines, *(f"{_KERNELS}add_packets({t}, {t}_parts);" for t in self.squares.values())]
+
+    def _group(self, rows: int) -> list[str]:
+        """Rows abreast, from their first number to the last."""
+        last, lines = self.sizes[-1], [f"P {t}[{rows}] = {{}};" for t in self.products.values()]
+        if self._is_long(rows):
+            piece = self._piece(rows)
+            lines += [ONE_BY_ONE, f"for (std::int64_t c = 0; c < {last}; c += {piece}) {{"]
+            lines += self.loop.counted(piece * rows)
+            lines.append(f"const std::int64_t d = c + {piece} < {last} ? c + {piece} : {last};")
+            lines += [*self._summed(self._columns("c", "d", rows), rows), "}"]
+        else:
+            lines += self.loop.counted(last * rows)
+            lines += self._columns("0", str(last), rows)
+        indices = [f"i{k}" for k in range(len(self.sizes) - 1)]
+        for n, t in self.products.items():
+            at = self.loop.results[n].at([*indices, "0"], self._spans)
+            lines.append(f"{_KERNELS}store_sums(&{at}, {t});")
+        return lines
+
+    @property
+    def _spans(self) -> list[Span]:
+        return [(0, size) for size in self.sizes]
+
+    def _columns(self, first: str, end: str, rows: int) -> list[str]:
+        """The strips of some rows, and what fills none."""
+        last, width, strips = self.sizes[-1], self.width, self._strips(rows)
+        lines = [f"std::int64_t j = {first};"]
+        for count in dict.fromkeys((strips, 1)):
+            left = last if count == strips else last % (strips * width)
+            if left >= count * width:
+                head = f"for (; j + {count * width} <= {end}; j += {count * width}) {{"
+                few = left // (count * width) <= _FEW
+                lines += ['_Pragma("unroll")' if few else ONE_BY_ONE, head, *self._strip(rows, count, width), "}"]
+        if last % width:
+            lines += [f"if (j < {end}) {{", *self._strip(rows, 1, last % width), "}"]
+        return ["{", *lines, "}"]
+
+    def _strip(self, rows: int, strips: int, numbers: int) -> list[str]:
+        """Rows or strips abreast: what all of them read, then each with its loads, values, stores and sums."""
+        abreast = max(rows, strips)
+        indices = [f"i{k}" for k in range(len(self.sizes))]
+        indices[-1] = f"(j + {self.width} * k)" if strips > 1 else "j"
+        if rows > 1:
+            indices[-2] = f"({indices[-2]} + k)"
+        before, inside, names, packets = list[str](), list[str](), dict(self.loop.values), set[str]()
+        for number, array in enumerate(dict.fromkeys(self.loop.arrays.values())):
+            name, at = f"a{number}", array.at(indices, self._spans)
+            names |= {x: name for x, other in self.loop.arrays.items() if other is array}
+            if array.strides[-1] == 0:
+                inside.append(f"const auto {name} = {at};")
+                continue
+            packets.add(name)
+            same = rows > 1 and array.strides[-2] == 0
+            (before if same else inside).append(f"P {name}; {_KERNELS}load_first<{numbers}>({name}, &{at});")
+        for number, n in enumerate(self.loop.members):
+            arguments = [names[x] for x in n.inputs]
+            text, names[n] = self.loop.spelled(n, arguments, True), f"v{number}"
+            inside.append(f"const P {names[n]} = {text if packets.intersection(arguments) else f'({text}) - P{{}}'};")
+            packets.add(names[n])
+        inside += self._kept(indices, names, numbers, "k" if rows > 1 else "0")
+        head = (
+            ['_Pragma("unroll")', f"for (int k = 0; k < {abreast}; ++k) {{"] if abreast > 1 else ["{ const int k = 0;"]
+        )
+        return ["{", *before, *head, *inside, "}", "}"]
+
+    def _kept(self, indices: list[str], names: dict[Node, str], numbers: int, row: str) -> list[str]:
+        """What of a strip is stored, and what is added up."""
+        lines: list[str] = []
+        if not self.exact:
+            stores = [(n, a.at(indices, self._spans)) for n, a in self.loop.results.items() if n in names]
+            lines += [f"{_KERNELS}store_first<{numbers}>(&{at}, {names[n]});" for n, at in stores]
+        for n, t in self.products.items():
+            matrix, vector = (names[x] for x in n.inputs)
+            lines.append(f"{_KERNELS}add_product<false>({t}[{row}], {matrix}, {vector});")
+        for n, t in self.squares.items():
+            lines.append(f"{_KERNELS}add_squares_of<{numbers}>({t}_parts[k], {names[n.inputs[0]]});")
+        return lines

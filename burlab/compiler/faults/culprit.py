@@ -1,0 +1,90 @@
+"""Where numbers went wrong: the first node that made an inf or nan, found by a replay that keeps every value."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from burlab.errors import BurlabError, NonFiniteError
+from burlab.graph import Graph, Node
+from burlab.graph.control import CONTROL
+from burlab.graph.graph import Turns
+from burlab.graph.scan import turns_of
+from burlab.runtime.coerce import Array
+
+from .fault import place
+from .values import Replay
+
+_TURNS = 10_000  # of a loop that are looked into, some 50 us each
+
+
+def culprit(graph: Graph, arrays: Sequence[Array], strict: bool) -> BurlabError | None:
+    """The error that names the first node that made a nan out of numbers, or an infinity out of finite numbers.
+
+    arrays: the inputs. None where there is no such node: infinities that the user wrote as constants, such as a mask of
+    -inf, are no fault.
+    """
+    return _first(graph, Replay(graph, strict=strict).values(arrays), strict)
+
+
+def _first(graph: Graph, values: Sequence[Array], strict: bool) -> BurlabError | None:
+    value_of = dict(zip(graph.nodes, values, strict=True))
+    for n, value in value_of.items():
+        if n.op != "constant" and n.dtype.kind == "f":
+            found = _made(value, [value_of[x] for x in n.inputs if x.dtype.kind == "f"])
+            if found:
+                inside = _inside(n, [value_of[x] for x in n.inputs], strict) if n.op in CONTROL else None
+                return inside or _not_finite(n, value, found)
+    return None
+
+
+def _inside(n: Node, arrays: list[Array], strict: bool) -> BurlabError | None:
+    """The culprit in the sub-graphs of control flow; None where it is too far away, or hidden in one of many rows."""
+    if n.params.batch:
+        return None
+    graphs: tuple[Graph, ...] = n.params.region.graphs
+    if n.op == "cond":
+        return culprit(graphs[0 if arrays[0] else 1], arrays[1:], strict)
+    if n.op == "scan":
+        return _in_turns(graphs[0], turns_of(n.params.region), arrays, strict)
+    condition, body = (Replay(graph, strict=strict) for graph in graphs)
+    for _ in range(_TURNS):
+        if not condition.values(arrays)[condition.graph.index[condition.graph.outputs[0]]]:
+            return None
+        values = body.values(arrays)
+        if error := _first(body.graph, values, strict):
+            return error
+        arrays[: len(body.graph.outputs)] = (values[body.graph.index[y]] for y in body.graph.outputs)
+    return None
+
+
+def _in_turns(graph: Graph, turns: Turns, arrays: list[Array], strict: bool) -> BurlabError | None:
+    body = Replay(graph, strict=strict)
+    carries, end = turns.carries, turns.carries + turns.sequences
+    state, others = arrays[:carries], arrays[end:]
+    for turn in range(min(turns.length, _TURNS)):
+        at = turns.length - 1 - turn if turns.reverse else turn
+        values = body.values([*state, *(np.array(x[at]) for x in arrays[carries:end]), *others])
+        if error := _first(graph, values, strict):
+            return error
+        state = [values[graph.index[y]] for y in graph.outputs[:carries]]
+    return None
+
+
+def _made(value: Array, inputs: list[Array]) -> str:
+    """`nan` or `inf` where a value has one that the inputs do not explain, else nothing."""
+    if np.isnan(value).any() and not any(np.isnan(x).any() for x in inputs):
+        return "nan"
+    if np.isinf(value).any() and all(np.isfinite(x).all() for x in inputs):
+        return "inf"
+    return ""
+
+
+def _not_finite(n: Node, value: Array, found: str) -> NonFiniteError:
+    first = np.argwhere(np.isnan(value) if found == "nan" else np.isinf(value))[0]
+    at = f"[{', '.join(map(str, first))}]" if n.shape else ""
+    if n.op == "input":
+        return NonFiniteError(f"argument {n.params}{at} is {found}. Pass finite numbers, or leave out check_finite.")
+    return NonFiniteError(
+        f"{place(n)}: element {at or '()'} of the result of shape {n.shape} is the first {found}. "
+        "Check the numbers that this line gets, or guard it with np.where on its argument."
+    )

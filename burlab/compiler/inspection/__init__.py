@@ -1,0 +1,1 @@
+"""What a kernel costs: the time and the bytes of its steps."""

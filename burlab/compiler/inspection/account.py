@@ -1,0 +1,116 @@
+"""What each step of a plan is, in the user's terms: forward or backward, operations, shape, lines, bytes moved."""
+
+from collections import Counter
+from collections.abc import Iterable, Set
+from typing import Literal, NamedTuple
+
+from burlab.compiler.ir.steps import Execute, Invoke, Loop, Step
+from burlab.compiler.ir.strides import Ref, elements
+from burlab.compiler.lowering.lower import note_kernel
+from burlab.compiler.lowering.reductions import ZERO
+from burlab.compiler.planning.interruptible import is_question
+from burlab.compiler.planning.plan import Plan, is_local
+from burlab.graph import Graph, Node
+from burlab.graph.order import topological
+from burlab.graph.origin import short_place
+
+Phase = Literal["forward", "backward", "update", "residual"]
+
+
+class Entry(NamedTuple):
+    """A step. nbytes: what it reads and writes, each element of an array once; lines: the user's, as model.py:7.
+
+    name: empty where all that is done is to ask for a halt, which is no row of a profile.
+    """
+
+    phase: Phase
+    name: str
+    shape: tuple[int, ...]
+    nbytes: int
+    lines: tuple[str, ...]
+    scope: str
+
+
+def forward_of(graph: Graph) -> set[Node]:
+    """What the first output, the value, depends on. All else is there for the gradient only."""
+    return set(topological(graph.outputs[:1]))
+
+
+def accounts(plan: Plan, update: Set[Node] = frozenset()) -> list[Entry]:
+    """An entry for each step. A loop with nodes of both phases is forward: the value has to wait for it.
+
+    update: nodes of a further phase, to which the loops with any of them belong.
+    """
+    forward = forward_of(plan.graph)
+    return [_entry(plan, step, forward, update) for step in plan.steps]
+
+
+def nodes_of(step: Step) -> tuple[Node, ...]:
+    """What a step computes, or helps to compute."""
+    return (step.node,) if isinstance(step, Invoke) else step.nodes
+
+
+def _entry(plan: Plan, step: Step, forward: set[Node], update: Set[Node]) -> Entry:
+    nodes = nodes_of(step)
+    phase = "backward" if forward.isdisjoint(nodes) else "forward"
+    phase = phase if update.isdisjoint(nodes) else "update"
+    shape = step.shape if isinstance(step, Loop) else nodes[0].shape
+    lines = dict.fromkeys(line for n in nodes if (line := short_place(n.origin)))
+    scopes = dict.fromkeys(n.scope for n in nodes if n.scope)
+    return Entry(phase, _name(step), shape, _bytes(plan, step), tuple(lines), " ".join(scopes))
+
+
+def _name(step: Step) -> str:
+    if is_question(step):
+        return ""
+    if isinstance(step, Invoke):
+        return _call_name(step)
+    counts = Counter(n.op for n in nodes_of(step)) or Counter(["copy"])
+    return " ".join(op if count == 1 else f"{op}*{count}" for op, count in counts.items())
+
+
+def _call_name(step: Invoke) -> str:
+    """The operation; with the library's word for it where that is another: a `pad` is a zero and a copy."""
+    op, symbol = step.node.op, step.kernel.symbol.removeprefix("burlab_")
+    if op == "contract":
+        return f"contract {step.node.params}"
+    return op if symbol.startswith(op.replace("'", "_")) else f"{op}: {symbol.partition('_')[0]}"
+
+
+def _bytes(plan: Plan, step: Step) -> int:
+    if isinstance(step, Loop):
+        members = set(step.nodes)
+        outside = (x for n in step.nodes for x in n.inputs if plan.refs[x].root not in members)
+        return _read(plan, outside) + sum(n.nbytes for n in step.stores) + sum(n.nbytes for n, *_ in step.puts)
+    if isinstance(step, Execute):
+        return _read(plan, step.nodes[0].inputs) + sum(n.nbytes for n in step.nodes)
+    n, symbol = step.node, step.kernel.symbol
+    if symbol == ZERO.symbol:
+        return step.descriptor[0]
+    if symbol.startswith("burlab_copy_"):  # descriptor: rows and strides, elements of a row and strides
+        box = step.box[1 : 1 + step.box[0]] if step.box else ()
+        return 2 * n.itemsize * step.descriptor[0] * step.descriptor[3] * elements(box)
+    if n.dtype.kind == "f" and symbol == note_kernel(n).symbol:
+        return n.nbytes
+    if n.op == "gather":  # only the rows that the index names
+        return 2 * n.nbytes + _read(plan, n.inputs[1:])
+    added = n.nbytes if step.samples is not None else 0  # to what is there
+    return _read(plan, n.inputs) + n.nbytes + added
+
+
+def _read(plan: Plan, values: Iterable[Node]) -> int:
+    """Bytes of these values in memory; equal views count once, and repeated elements too."""
+    found: dict[Ref, int] = {}
+    for x in values:
+        ref = plan.refs[x]
+        if not is_local(ref.root) and not (ref.root.op == "constant" and ref.root.size == 1):
+            found[ref] = _elements(x, ref) * x.itemsize
+    return sum(found.values())
+
+
+def _elements(x: Node, ref: Ref) -> int:
+    """How many elements of its root a view shows."""
+    spans = [window or (0, size) for window, size in zip(ref.window or (None,) * x.ndim, x.shape, strict=True)]
+    return elements(
+        high - low if stride else min(high - low, 1) for (low, high), stride in zip(spans, ref.strides, strict=True)
+    )

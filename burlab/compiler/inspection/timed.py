@@ -1,0 +1,101 @@
+"""The timed twin of an executable: the same plan, but after each step it looks at a clock (`kernels/clock.hpp`)."""
+
+import ctypes
+import time
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from burlab.compiler.executable import Executable, compiled
+from burlab.compiler.ir import library
+from burlab.compiler.ir.library import Instance
+from burlab.compiler.replay.program import replayed, runner
+from burlab.runtime.coerce import Array
+from burlab.runtime.gate import Function, Workspace
+
+_RUN = runner("burlab_run_timed", "run_timed", "clock")
+_COST = Instance(
+    "burlab_lap_cost",
+    'extern "C" std::int64_t burlab_lap_cost() noexcept { return burlab::kernels::lap_cost(); }\n',
+    "burlab/kernels/clock.hpp",
+)
+_HEAD = 3  # numbers in front of the laps: see `Ticks`
+_ENOUGH = 1_000_000_000  # nanoseconds of repeating, after which the fastest call so far has to do
+_CALM = 64  # calls without a faster one
+_LEAST = 20_000_000  # nanoseconds of repeating, for processors that wake up slowly
+
+
+class Laps(NamedTuple):
+    """What was measured, in nanoseconds: the whole, then a number per step; steps do not include looking at the clock.
+
+    starts: when each step began, counted from the start of the call. calls: how many these are the sums of.
+    """
+
+    total: int
+    steps: tuple[int, ...]
+    starts: tuple[int, ...]
+    calls: int = 1
+
+
+class _Timed(ctypes.Structure):
+    _fields_ = (("function", ctypes.c_void_p), ("context", ctypes.c_void_p), ("ticks", ctypes.c_void_p))
+
+
+class Twin:
+    """A function that does what an executable does, and writes down how long that and each of its steps takes.
+
+    Times add up from call to call, until they are taken. One thread at a time. laps: whether it looks at the clock
+    between steps; else only the whole is measured, of the executable's own function.
+    """
+
+    def __init__(self, executable: Executable, laps: bool = True) -> None:
+        plan = executable.plan
+        self._ticks: Array = np.zeros(_HEAD + 1 + laps * len(plan.steps), np.int64)
+        if not laps:
+            inner = executable.function
+        elif executable.gear == "compiled":
+            inner = compiled(plan, self._ticks)[0]
+        else:
+            inner = replayed(plan, self._ticks)
+        library.require([_RUN], by_name=False)
+        known: dict[int | None, _Timed] = {}
+
+        def contexts(samples: int | None) -> int:
+            if samples not in known:
+                known[samples] = _Timed(inner.address, inner.contexts(samples), self._ticks.ctypes.data)
+            return ctypes.addressof(known[samples])
+
+        address = library.address(_RUN.symbol)
+        self.function = Function(address, contexts, inner.workspace_bytes, (inner, known), inner.loops)
+
+    def take(self) -> Laps:
+        """The times since they were last taken, which begin at 0 again."""
+        _, total, calls, *laps = map(int, self._ticks)
+        self._ticks[:] = 0
+        look = calls * clock_cost()
+        starts = tuple(int(at) for at in np.cumsum(laps)[:-1])
+        return Laps(total, tuple(max(lap - look, 0) for lap in laps[1:]), starts, calls)
+
+
+@cache
+def clock_cost() -> int:
+    """Nanoseconds from one look at the clock to the next with nothing between them."""
+    library.require([_COST], by_name=False)
+    return int(ctypes.CFUNCTYPE(ctypes.c_int64)(library.address(_COST.symbol))())
+
+
+def fastest(twin: Twin, arrays: Sequence[Array], buffers: Sequence[Array]) -> Laps:
+    """The fastest of as many calls as it takes until no faster one comes. The caller knows that such calls end well."""
+    workspace = Workspace(twin.function.workspace_bytes)
+    start = time.perf_counter_ns()
+    best, calm = Laps(1 << 62, (), ()), 0
+    while True:
+        twin.function(arrays, buffers, workspace)
+        laps = twin.take()
+        calm = 0 if laps.total < best.total - best.total // 100 else calm + 1
+        best = min(best, laps)
+        spent = time.perf_counter_ns() - start
+        if (calm >= _CALM and spent > _LEAST) or spent > _ENOUGH:
+            return best

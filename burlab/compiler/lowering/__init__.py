@@ -1,0 +1,1 @@
+"""From one node to the library kernels that compute it."""

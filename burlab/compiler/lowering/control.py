@@ -1,0 +1,95 @@
+"""Lowering of control flow: sub-graphs become plans, run by a C++ function of `kernels/control/control.hpp`."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from burlab.compiler.ir.arena import rounded
+from burlab.compiler.ir.library import Instance
+from burlab.compiler.ir.strides import Ref, elements
+from burlab.graph import Graph, Node
+from burlab.graph.control import Execution, inner_ranks
+from burlab.graph.scan import turns_of
+
+if TYPE_CHECKING:
+    from burlab.compiler.planning.plan import Plan
+
+_RUN = (
+    'extern "C" std::int64_t burlab_{0}(const std::int64_t* d, void* const* out, const void* const* in, void* scratch)'
+    " noexcept {{ return burlab::kernels::run_{0}(d, out, in, static_cast<char*>(scratch)); }}\n"
+)
+_HEADERS = {"while": "control/control", "cond": "control/control", "scan": "control/turns"}
+
+
+class Call(NamedTuple):
+    """How a C++ function is called for an execution.
+
+    own: bytes that it lays out for itself. spare: bytes of each result that go to scratch memory if nobody asks for it.
+    """
+
+    descriptor: tuple[int, ...]
+    own: int
+    spare: tuple[int, ...]
+
+
+class Routine(NamedTuple):
+    """An execution before memory is given out.
+
+    operands: the root of each and the element of it where it starts. table: bytes at the start of the scratch memory
+    where the replay gear puts the addresses of results and operands. spare: for each result the byte of the scratch
+    memory where it goes if nobody asks for it.
+    """
+
+    nodes: tuple[Node, ...]
+    kernel: Instance
+    descriptor: tuple[int, ...]
+    parts: tuple["Plan", ...]
+    firsts: tuple[int, ...]
+    operands: tuple[tuple[Node, int], ...]
+    spare: tuple[int, ...]
+    table: int
+    scratch: int
+
+
+def routine(execution: Execution, refs: dict[Node, Ref], make_part: Callable[[Graph], "Plan"]) -> Routine:
+    """What runs sub-graphs. Its scratch memory: the table, what the function lays out for itself, unused results."""
+    first = execution.nodes[0]
+    parts = tuple(map(make_part, execution.region.graphs))
+    used = {n.params.item for n in execution.nodes}
+    call = _scan(first, used) if first.op == "scan" else _choice(first)
+    table = rounded(8 * (1 + len(call.spare) + len(first.inputs)))
+    spare: list[int] = []
+    end = table + call.own + rounded(max(part.workspace_bytes for part in parts))
+    for k, size in enumerate(call.spare):
+        spare.append(end)
+        end += 0 if k in used else rounded(size)
+    kernel = Instance(f"burlab_{first.op}", _RUN.format(first.op), f"burlab/kernels/{_HEADERS[first.op]}.hpp")
+    operands = tuple((refs[x].root, refs[x].offset) for x in first.inputs)
+    return Routine(
+        execution.nodes, kernel, call.descriptor, parts, execution.firsts, operands, tuple(spare), table, end
+    )
+
+
+def _choice(n: Node) -> Call:
+    """`while` and `cond`, executed for every row of a batch."""
+    rows = elements(n.params.batch)
+    sizes = [y.nbytes for y in n.params.region.graphs[1].outputs]
+    ranks = inner_ranks(n)
+    steps = [x.nbytes // max(rows, 1) if x.ndim > rank else 0 for x, rank in zip(n.inputs, ranks, strict=True)]
+    if n.op == "while":
+        own = rounded(8 * (len(steps) + 2 * len(sizes))) + 64 + sum(map(rounded, sizes))
+    else:
+        own = rounded(8 * (len(steps) - 1 + len(sizes)))
+    return Call((rows, len(sizes), len(steps), *sizes, *steps), own, tuple(size * rows for size in sizes))
+
+
+def _scan(n: Node, used: set[int]) -> Call:
+    """A result that nobody asks for needs no room but what one turn writes; a trail, which is a copy, not even that."""
+    (body,), turns = n.params.region.graphs, turns_of(n.params.region)
+    count = len(body.outputs)
+    sizes = [y.nbytes for y in body.outputs]
+    steps = [x.nbytes for x in body.inputs[turns.carries : turns.carries + turns.sequences]]
+    stacked = [sizes[k] if k in used else 0 for k in range(turns.carries, count)]
+    trails = [int(count + k in used) for k in range(turns.carries)]
+    head = (turns.length, int(turns.reverse), turns.carries, turns.sequences, len(n.inputs), count)
+    own = rounded(8 * (len(n.inputs) + count)) + sum(map(rounded, sizes[: turns.carries]))
+    return Call((*head, *sizes, *steps, *stacked, *trails), own, (*sizes, *[0] * turns.carries))

@@ -1,0 +1,237 @@
+"""Computing values again for the backward pass instead of keeping them from the forward pass.
+
+Chen et al. 2016, arXiv:1604.06174, on the order of a plan instead of a chain: the forward steps are cut into segments;
+what passes from one segment to a later one stays, all else of a segment is computed again when the backward pass comes
+to it. The same operations on the same numbers give the same bits. A copy of a node computes it again; `after` keeps
+copies from being computed at once.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from burlab.compiler.inspection.account import forward_of, nodes_of
+from burlab.compiler.ir.strides import LEAVES
+from burlab.compiler.lowering.lower import is_elementwise
+from burlab.errors import ArgumentError
+from burlab.graph import Graph, Node
+from burlab.graph.control import CONTROL
+from burlab.graph.substitute import copy, keep
+
+from .plan import Plan
+from .residuals import stored
+
+Remat = Literal["sqrt"] | int
+After = dict[Node, tuple[Node, ...]]
+Planner = Callable[[Graph, After], Plan]
+_ONCE = {"ask", *CONTROL}  # never computed again: what they cost is not known
+
+
+def check_remat(remat: Any) -> Remat | None:
+    """What a user gave as `remat`. Raises ArgumentError where it is neither "sqrt", nor bytes, nor None."""
+    if remat is None or remat == "sqrt" or (isinstance(remat, int) and not isinstance(remat, bool) and remat >= 0):
+        return remat
+    raise ArgumentError(f'remat must be "sqrt", a number of bytes, or None, got {remat!r}.')
+
+
+def rematerialized(graph: Graph, how: Remat, make: Planner) -> Plan:
+    """The plan of a graph that computes values again. make: plans a graph in which nodes come after others.
+
+    how: "sqrt", as many segments as the root of the number of kept values; or how many bytes the workspace may take:
+    then nothing is computed again that need not be, elementwise operations before all others, and segments as few as
+    suffice. Raises ArgumentError where no way fits.
+    """
+    plan = make(graph, {})
+    lazy = make(graph, _deferred(plan))
+    values = stored(lazy)
+    if how == "sqrt":
+        less = _segmented(lazy, math.ceil(math.sqrt(len(values))), make) if values else plan
+        return min(plan, less, key=lambda p: p.workspace_bytes)
+    least = plan
+    for attempt in _attempts(plan, lazy, len(values), make):
+        least = min(least, attempt, key=lambda p: p.workspace_bytes)
+        if attempt.workspace_bytes <= how:
+            return attempt
+    raise ArgumentError(
+        f"remat={how}: no way to compute values again needs less than {least.workspace_bytes} bytes of workspace. "
+        f"Give at least that many, or {plan.workspace_bytes} to keep them all."
+    )
+
+
+def _attempts(plan: Plan, lazy: Plan, count: int, make: Planner) -> Iterable[Plan]:
+    """Plans, in the order of what they compute again."""
+    yield plan
+    yield lazy
+    if count:
+        yield _without(lazy, _cheap(lazy), make)
+    segments = 2
+    while segments <= 2 * count:
+        yield _segmented(lazy, segments, make)
+        segments += max(segments // 2, 1)
+
+
+def _deferred(plan: Plan) -> After:
+    """Backward nodes whose operands are known long before their first use wait until just before it.
+
+    Else a partial derivative would be computed in the forward pass, and be kept beside the value that it is made of.
+    """
+    at, users = _positions(plan), _users(plan)
+    forward = forward_of(plan.graph)
+    firsts: dict[Node, int] = {}
+    for n in reversed(plan.graph.nodes):
+        if n in forward or n not in at or n.size == 1 or not is_elementwise(n):
+            continue
+        first = min((at[user] for user in users[n]), default=0)
+        ending = {
+            root
+            for x in n.inputs
+            if not _is_free(root := plan.refs[x].root) and max(at[user] for user in users[root]) < first
+        }
+        if first - 1 > at[n] and len(ending) <= 1:  # it takes no more to wait than to be there
+            at[n] = firsts[n] = first
+    tokens = _tokens(plan, set(firsts))
+    return {n: tokens[first - 1] for n, first in firsts.items()}
+
+
+def _is_free(root: Node) -> bool:
+    """Whether a value needs no memory of the workspace worth a thought."""
+    return root.op in LEAVES or root.size == 1
+
+
+def _positions(plan: Plan) -> dict[Node, int]:
+    """The step of each node that is computed; the first one where there are several."""
+    at: dict[Node, int] = {}
+    for k, step in enumerate(plan.steps):
+        for n in nodes_of(step):
+            at.setdefault(n, k)
+    return at
+
+
+def _users(plan: Plan) -> dict[Node, list[Node]]:
+    """What reads the array of each node, through whatever views."""
+    users: dict[Node, list[Node]] = defaultdict(list)
+    for n in plan.graph.nodes:
+        if plan.refs[n].root is n:
+            for root in {plan.refs[x].root for x in n.inputs}:
+                users[root].append(n)
+    return users
+
+
+def _tokens(plan: Plan, moved: Container[Node] = ()) -> list[tuple[Node, ...]]:
+    """For each step a node that stands for it, or for the last one before that has one; not one that is to move."""
+    tokens: list[tuple[Node, ...]] = []
+    for step in plan.steps:
+        own = [n for n in nodes_of(step) if n.op not in LEAVES and plan.refs[n].root is n and n not in moved]
+        tokens.append(tuple(own[:1]) or (tokens[-1] if tokens else ()))
+    return tokens
+
+
+def _segmented(plan: Plan, segments: int, make: Planner) -> Plan:
+    """Keep what passes between segments of about equal bytes, and all of the last one."""
+    values = stored(plan)
+    at, users, forward = _positions(plan), _users(plan), forward_of(plan.graph)
+    total = sum(n.nbytes for n in values)
+    cuts: list[int] = []
+    seen = 0
+    for n in values:
+        seen += n.nbytes
+        if seen * segments >= total * (len(cuts) + 1) and len(cuts) < segments - 1:
+            cuts.append(at[n])
+    last = cuts[-1] if cuts else -1
+
+    def stays(n: Node) -> bool:
+        """Whether a forward step reads it behind a cut."""
+        ends = [at[user] for user in users[n] if user in forward]
+        return any(at[n] <= cut < max(ends, default=-1) for cut in cuts)
+
+    return _without(plan, {n for n in values if at[n] <= last and n in forward and not stays(n)}, make, stays)
+
+
+def _cheap(plan: Plan) -> set[Node]:
+    """What elementwise operations alone make of kept values."""
+    values, forward = stored(plan), forward_of(plan.graph)
+    dropped: set[Node] = set()
+    for n in values:
+        kept = set(values) - dropped - {n}
+        if n in forward and all(map(is_elementwise, _closure(plan, n, kept))):
+            dropped.add(n)
+    return dropped
+
+
+def _closure(plan: Plan, value: Node, kept: set[Node]) -> set[Node]:
+    """The computed nodes between kept values and a value."""
+    found: set[Node] = set()
+    stack = [value]
+    while stack:
+        n = stack.pop()
+        root = plan.refs[n].root
+        if root in found or root in kept or _is_free(root):
+            continue
+        found.add(root)
+        stack += root.inputs
+    return found
+
+
+@dataclass(slots=True)
+class _Copier:
+    """Makes the copies that compute values again. dropped: values that are not kept; kept: whether another one is."""
+
+    plan: Plan
+    dropped: set[Node]
+    kept: Callable[[Node], bool]
+    copies: dict[Node, Node] = field(default_factory=dict[Node, Node])
+
+    def again(self, n: Node) -> Node:
+        """A node of the forward pass, computed again unless its value is there; without recursion."""
+        stack = [n]
+        while stack:
+            top = stack[-1]
+            missing = [] if self._there(top) else [x for x in top.inputs if x not in self.copies]
+            if missing:
+                stack += missing
+                continue
+            stack.pop()
+            if top not in self.copies:
+                self.copies[top] = top if self._there(top) else copy(top, tuple(self.copies[x] for x in top.inputs))
+        return self.copies[n]
+
+    def _there(self, n: Node) -> bool:
+        root = self.plan.refs[n].root
+        return root not in self.dropped and (_is_free(root) or root.op in _ONCE or self.kept(root))
+
+
+def _without(plan: Plan, dropped: set[Node], make: Planner, stays: Callable[[Node], bool] = lambda _: False) -> Plan:
+    """The plan in which the backward pass computes dropped values again. stays: what is kept besides other values."""
+    values, forward = set(stored(plan)), forward_of(plan.graph)
+    copier = _Copier(plan, {n for n in dropped if n.op not in _ONCE}, lambda n: n in values or stays(n))
+    at, tokens = _positions(plan), _tokens(plan)
+    early = [not forward.isdisjoint(nodes_of(step)) for step in plan.steps]
+    new: dict[Node, Node] = {}
+    for n in plan.graph.nodes:
+        if n in forward or n.op in LEAVES:
+            new[n] = n
+        elif n in at and early[at[n]]:  # in a loop of the forward pass
+            new[n] = keep(n, tuple(new[x] for x in n.inputs))
+        else:
+            again = [x in forward and plan.refs[x].root in copier.dropped for x in n.inputs]
+            inputs = zip(n.inputs, again, strict=True)
+            new[n] = keep(n, tuple(copier.again(x) if lost else new[x] for x, lost in inputs))
+    graph = Graph(plan.graph.inputs, tuple(new[y] for y in plan.graph.outputs))
+    first = _first_uses(graph, {new[n]: k for n, k in at.items() if plan.refs[n].root is n})
+    after = {new[n]: tuple(new[t] for t in before) for n, before in plan.after.items()}
+    for n, made in copier.copies.items():
+        if n is not made and plan.refs[n].root is n and first.get(made, 0) > 0:
+            after[made] = tuple(new[t] for t in tokens[first[made] - 1])
+    return make(graph, after)
+
+
+def _first_uses(graph: Graph, at: dict[Node, int]) -> dict[Node, int]:
+    """The step at which each node that has none yet is used first, given the steps of the others."""
+    first = dict(at)
+    for n in reversed(graph.nodes):
+        for x in n.inputs:
+            if x not in at and n in first:
+                first[x] = min(first.get(x, first[n]), first[n])
+    return first

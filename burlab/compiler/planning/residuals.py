@@ -1,0 +1,48 @@
+"""What the forward steps of a plan leave in the workspace for the backward steps."""
+
+from burlab.compiler.inspection.account import forward_of, nodes_of
+from burlab.compiler.ir.arena import rounded
+from burlab.compiler.ir.steps import Invoke, Kind, Loop, Step
+from burlab.graph import Node
+
+from .plan import Plan
+
+
+def stored(plan: Plan) -> list[Node]:
+    """The arrays of the workspace that forward steps write and backward steps read, in the order of writing."""
+    forward = forward_of(plan.graph)
+    first: dict[Node, None] = {}
+    second: set[Node] = set()
+    for step in plan.steps:
+        if forward.isdisjoint(nodes_of(step)):
+            second.update(_reads(plan, step))
+        else:
+            first.update(dict.fromkeys(_writes(plan, step)))
+    return [n for n in first if n in second]
+
+
+def _writes(plan: Plan, step: Step) -> list[Node]:
+    loop = isinstance(step, Loop)
+    nodes = (*step.stores, *(n for n in step.nodes if n.op == "concatenate")) if loop else nodes_of(step)
+    return [n for n in nodes if n in plan.places and plan.places[n].kind is Kind.WORKSPACE]
+
+
+def _reads(plan: Plan, step: Step) -> set[Node]:
+    values = {x for n in nodes_of(step) for x in n.inputs}
+    if isinstance(step, Invoke):
+        values.add(step.node)  # a copy to an output reads what it copies
+    return {plan.refs[x].root for x in values}
+
+
+def covered(spans: list[tuple[int, int]]) -> int:
+    """Bytes of the workspace under spans, given by start and size: overlapping ones count once.
+
+    >>> covered([(0, 100), (64, 64), (256, 8)])
+    192
+    """
+    end = total = 0
+    for start, size in sorted(spans):
+        stop = start + rounded(size)
+        total += max(stop - max(start, end), 0)
+        end = max(end, stop)
+    return total

@@ -1,0 +1,267 @@
+"""The order of work, and which nodes share one loop.
+
+A stage is either one node that a library kernel computes, or a group of nodes of one domain (`domain.py`): inside a
+group a value passes from node to node in a register, or in a row of the stack. Library kernels go first when they can,
+so that groups grow as large as they may.
+"""
+
+import heapq
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
+
+from burlab.compiler.ir.strides import LEAVES, Ref, Shape, is_whole, loop_shape
+from burlab.graph import Graph, Node
+from burlab.graph.control import executions
+
+from .fusion import REDUCTIONS, TAILS, Domain, domains, tails
+
+_EARLY = {"contract", "sum", "scatter"}  # they end chains, and what they read can be forgotten after them
+LARGEST_GROUP = 256  # nodes of one loop: beyond, registers spill and compile time grows faster than the group
+
+
+class Stage(NamedTuple):
+    """Nodes computed together in one loop nest over a domain; without one by the library: one, or one execution."""
+
+    nodes: tuple[Node, ...]
+    domain: Domain | None
+
+
+def schedule(
+    graph: Graph,
+    refs: dict[Node, Ref],
+    fuses: Callable[[Node], bool],
+    apart: Callable[[Node], bool],
+    after: Mapping[Node, tuple[Node, ...]] = MappingProxyType({}),
+) -> list[Stage]:
+    """The stages of a graph in an order in which every operand is ready before it is used.
+
+    fuses: whether a node is elementwise and may be in a loop; apart: whether a reduction must be the library's. after:
+    computed nodes that a computed node has to wait for besides.
+    """
+    return list(_Scheduler(graph, refs, fuses, apart, after).stages())
+
+
+class _Home(NamedTuple):
+    """Which groups may take a node: those over this shape; whether it reduces a value of it, to rows or to the end."""
+
+    shape: Shape
+    reduces: bool = False
+    ends: bool = False
+
+
+@dataclass(slots=True)
+class _Queue:
+    """Nodes whose operands are known, by what may compute them; what ends chains first, then the lowest number."""
+
+    number: dict[Node, int]
+    domains: dict[Shape, Domain]
+    kernels: list[tuple[int, Node]] = field(default_factory=list[tuple[int, Node]])
+    groups: dict[_Home, list[tuple[int, Node]]] = field(default_factory=lambda: defaultdict(list))
+
+    def push(self, n: Node, home: _Home | None) -> None:
+        late = home is None and n.op not in _EARLY
+        heap = self.kernels if home is None else self.groups[home]
+        heapq.heappush(heap, (self.number[n] + late * len(self.number), n))
+
+    def next_group(self) -> Domain | None:
+        """Numbers first: a loop that waits for them can be one instead of two. Then where rows are reduced."""
+        waiting = [
+            (bool(home.shape), home.shape not in self.domains, heap[0][0], home.shape)
+            for home, heap in self.groups.items()
+            if heap
+        ]
+        if not waiting:
+            return None
+        shape = min(waiting)[-1]
+        return self.domains.get(shape) or Domain(shape)
+
+    def heaps(self, domain: Domain) -> list[list[tuple[int, Node]]]:
+        """Where nodes wait that a group of this domain can take: those of its shape, and row values."""
+        return [heap for home, heap in self.groups.items() if heap and takes(domain, home)]
+
+
+def takes(domain: Domain, home: _Home) -> bool:
+    """Whether nodes of this home are elements, reductions or row values of a domain, or can end it."""
+    if home.ends:
+        return home.shape == domain.shape and not domain.reduced
+    return home.shape == domain.shape or (domain.has_row(home.shape) and not home.reduces)
+
+
+def _kin(graph: Graph, refs: dict[Node, Ref], shapes: set[Shape]) -> dict[Node, Node]:
+    """For values of these shapes, one that stands for all those that are computed of each other, or of equal ones.
+
+    A loop then takes no more than one leaf of x: equal leaves share a function, which is compiled once. Values that no
+    sum ends are free, as those of rows are.
+    """
+    found: dict[Node, Node] = {}
+
+    def of(n: Node) -> Node:
+        while (other := found.setdefault(n, n)) is not n:
+            found[n] = n = found[other]
+        return n
+
+    for n in graph.nodes:
+        shape = n.inputs[0].shape if n.op in TAILS else n.shape
+        if shape in shapes:
+            for x in n.inputs:
+                root = refs[x].root
+                if root.shape == shape and root.op not in REDUCTIONS:
+                    found[of(root)] = of(n)
+    ended = {of(n) for n in list(found) if n.op in TAILS}
+    return {n: of(n) for n in list(found) if of(n) in ended}
+
+
+class _Scheduler:
+    def __init__(
+        self,
+        graph: Graph,
+        refs: dict[Node, Ref],
+        fuses: Callable[[Node], bool],
+        apart: Callable[[Node], bool],
+        after: Mapping[Node, tuple[Node, ...]],
+    ) -> None:
+        self.refs = refs
+        self.fuses = fuses
+        self.after = after
+        found, reductions = domains(graph, refs, fuses)
+        self.reductions = {n for n in reductions if not apart(n)}
+        self.tails = {n for n in tails(graph, refs, fuses, found) if not apart(n)}
+        self.kin = _kin(graph, refs, {n.inputs[0].shape for n in self.tails if n.op == "squares"})
+        self.queue = _Queue(graph.index, found)
+        self.waits: dict[Node, int] = {}
+        self.users: dict[Node, list[Node]] = defaultdict(list)
+        self.parked: set[Node] = set()  # ready, but nobody needed them yet
+        self.asleep: set[Node] = set()  # of these, those that nobody needs still
+        self.missing: dict[Node, int] = {}  # of the operands of a node, those that are neither done nor parked
+        self.outputs = {refs[y].root for y in graph.outputs}
+        self.together = {n: execution.nodes for execution in executions(graph) for n in execution.nodes}
+        for n in graph.nodes:
+            if n.op in LEAVES or refs[n].root is not n:
+                continue
+            roots = self.needs(n)
+            self.waits[n] = self.missing[n] = sum(root.op not in LEAVES for root in roots)
+            for root in roots:
+                self.users[root].append(n)
+            if not self.waits[n]:
+                self.queue.push(n, self.home(n))
+
+    def needs(self, n: Node) -> set[Node]:
+        """The roots that a node waits for."""
+        return {self.refs[x].root for x in (*n.inputs, *self.after.get(n, ()))}
+
+    def home(self, n: Node) -> _Home | None:
+        """Which groups may take a node; None for the library's."""
+        if n in self.reductions:
+            return _Home(n.inputs[0].shape, reduces=True)
+        if n in self.tails:
+            return _Home(n.inputs[0].shape, ends=True)
+        return _Home(loop_shape(n)) if self.fuses(n) else None
+
+    def stages(self) -> Iterator[Stage]:
+        done: set[Node] = set()
+        while True:
+            if self.queue.kernels:
+                n = heapq.heappop(self.queue.kernels)[1]
+                if n in done:
+                    continue
+                nodes = self.together.get(n, (n,))  # they have the same inputs, so all are ready with the first
+                done.update(nodes)
+                yield Stage(nodes, None)
+                for user in (user for n in nodes for user in self.finish(n)):
+                    if not self.waits[user]:
+                        self.queue.push(user, self.home(user))
+                continue
+            domain = self.queue.next_group()
+            if domain is None:
+                assert not any(self.waits.values()), "`after` goes round in a circle"
+                return
+            stage = self.group(domain)
+            if stage.nodes:
+                yield stage
+
+    def group(self, domain: Domain) -> Stage:
+        """All nodes of the domain that are ready, or that become ready inside the group itself; but those that park."""
+        group, later = list[Node](), list[Node]()
+        barred: set[Node] = set()  # they need the whole array of a member
+        while len(group) < LARGEST_GROUP or not domain.shape:
+            waiting = self.queue.heaps(domain)
+            if not waiting:
+                break
+            n = heapq.heappop(min(waiting))[1]
+            if domain.shape and self.parks(n):
+                continue
+            if group and self.kin.get(n) is not self.kin.get(group[0]):
+                later.append(n)
+                continue
+            group.append(n)
+            for user in self.finish(n):
+                if not self.joins(user, n, domain):
+                    barred.add(user)
+                if not self.waits[user]:
+                    if user in barred:
+                        later.append(user)
+                    else:
+                        self.queue.push(user, self.home(user))
+        for n in later:
+            self.queue.push(n, self.home(n))
+        sums = self.reductions | self.tails
+        whole = any(n in sums for n in group) or len({loop_shape(n) for n in group}) > 1
+        return Stage(tuple(group), domain if whole or not group else Domain(loop_shape(group[0])))
+
+    def finish(self, n: Node) -> list[Node]:
+        """Take note that a node is done, and give its users."""
+        users = self.users[n]
+        for user in users:
+            self.waits[user] -= 1
+            self.missing[user] -= 1
+            self.fetch(user)
+        return users
+
+    def parks(self, n: Node) -> bool:
+        """Let an elementwise node wait while each of its users waits for something else, if that costs no memory.
+
+        So what a backward pass needs is computed there, in the loop that uses it, and not stored in between.
+        """
+        users = self.users[n]
+        far = users and n not in self.outputs and n not in self.parked and self.fuses(n)
+        if not far or any(self.missing[user] < 2 for user in users) or self.kept_for(n) > n.nbytes:
+            return False
+        self.parked.add(n)
+        self.asleep.add(n)
+        for user in users:
+            self.missing[user] -= 1
+        return True
+
+    def kept_for(self, n: Node) -> int:
+        """Bytes of the operands that nobody else waits for."""
+        roots = {self.refs[x].root for x in n.inputs}
+        return sum(
+            root.nbytes
+            for root in roots
+            if root.op not in LEAVES and not any(self.waits[user] for user in self.users[root] if user is not n)
+        )
+
+    def fetch(self, user: Node) -> None:
+        """Queue the parked operands of a node that waits for nothing else."""
+        if self.missing[user] or not self.waits[user]:
+            return
+        for n in self.needs(user) & self.asleep:
+            self.asleep.remove(n)
+            self.queue.push(n, self.home(n))
+
+    def joins(self, user: Node, n: Node, domain: Domain) -> bool:
+        """Whether a user of a member may be a member too: it is of the domain, and reads its own element or row."""
+        home = self.home(user)
+        if home is None or not takes(domain, home):
+            return False
+        if n.op == "concatenate":  # it is in memory when the loop is done
+            return False
+        if not domain.shape:
+            return True
+        views = [x for x in user.inputs if self.refs[x].root is n]
+        if user.op == "concatenate":
+            return all(is_whole(self.refs[x], x) for x in views)
+        return all(domain.sees(x, self.refs[x]) for x in views)

@@ -1,0 +1,132 @@
+"""The replay gear: a plan as a list of kernel calls that one C++ loop carries out (`kernels/replay/program.hpp`)."""
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from burlab.compiler.ir import library
+from burlab.compiler.ir.descriptors import Contexts, Descriptor, descriptors_of
+from burlab.compiler.ir.library import Instance
+from burlab.compiler.ir.steps import Execute, Invoke, Loop, Place, Step
+from burlab.compiler.planning.interruptible import hears
+from burlab.compiler.planning.plan import Plan
+from burlab.runtime.coerce import Array
+from burlab.runtime.gate import Function, pointers
+
+from .bytecode import Code, kinds_of
+from .terms import Stretches
+
+
+def runner(symbol: str, function: str, header: str) -> Instance:
+    """A C++ function of `burlab::kernels` that has the binary interface of an executable, under a symbol."""
+    return Instance(
+        symbol,
+        f'extern "C" std::int64_t {symbol}(const void* context, const void* const* in, void* const* out,'
+        f" void* workspace) noexcept {{ return burlab::kernels::{function}(context, in, out, workspace); }}\n",
+        f"burlab/kernels/{header}.hpp",
+    )
+
+
+_RUN = runner("burlab_run_program", "run_program", "replay/program")
+_RUN_ALONE = runner("burlab_run_alone", "run_alone", "replay/program")
+_RUN_TIMED = runner("burlab_run_program_timed", "run_program<true>", "replay/program")
+_RECORD = np.dtype(
+    [("kernel", "u8"), ("descriptor", "u8"), ("box", "u8")]
+    + [(name, "i8") for name in ("first", "count", "node", "results", "table")]
+)
+_NO_BOX = Descriptor(())
+_OPERAND = np.dtype([("table", "i4"), ("index", "i4"), ("offset", "i8")])
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (
+        ("records", ctypes.c_void_p),
+        ("operands", ctypes.c_void_p),
+        ("constants", ctypes.c_void_p),
+        ("length", ctypes.c_int64),
+        ("ticks", ctypes.c_void_p),
+    )
+
+
+def replayed(plan: Plan, ticks: Array | None = None) -> Function:
+    """The function that replays a plan; its loops become stretches. Only kernels that no graph has used are compiled.
+
+    ticks: where it writes how long each step takes, see `timed.py`.
+    """
+    alone = len(plan.steps) == 1 and isinstance(plan.steps[0], Loop)
+    run = _RUN_TIMED if ticks is not None else _RUN_ALONE if alone else _RUN
+    plan, parts = linked(plan, replayed)
+    codes = _codes(plan.stretches)
+    calls = {k: step for k, step in enumerate(plan.steps) if not isinstance(step, Loop)}
+    library.require([run, *(step.kernel for step in calls.values())], by_name=False)
+    pairs = {
+        k: descriptors_of(step) if isinstance(step, Invoke) else (Descriptor(step.descriptor), _NO_BOX)
+        for k, step in calls.items()
+    }
+    records, operands = _records(plan, calls, codes)
+    constants = [c.params for c in plan.constants]
+    table = pointers(constants)
+    first = 0 if ticks is None else ticks.ctypes.data
+
+    def link(addresses: dict[Descriptor, int]) -> tuple[int, Any]:
+        linked = records.copy()
+        linked["descriptor"][[*calls]] = [addresses[descriptor] for descriptor, _ in pairs.values()]
+        linked["box"][[*calls]] = [addresses[box] if box.integers else 0 for _, box in pairs.values()]
+        program = _Program(linked.ctypes.data, operands.ctypes.data, ctypes.addressof(table), len(linked), first)
+        return ctypes.addressof(program), (program, linked)
+
+    contexts = Contexts([d for pair in pairs.values() for d in pair], link)
+    keep = (operands, constants, table, parts, ticks, codes)
+    return Function(library.address(run.symbol), contexts, plan.workspace_bytes, keep, hears(plan.steps))
+
+
+def _records(plan: Plan, calls: dict[int, Invoke | Execute], codes: list[Code]) -> tuple[Array, Array]:
+    """What each step calls, without the descriptors, and the places of all operands."""
+    records: Array = np.zeros(len(plan.steps), _RECORD)
+    loops = [k for k in range(len(plan.steps)) if k not in calls]
+    records["kernel"][loops] = [code.address for code in codes]
+    records["count"][loops] = -1
+    steps = calls.values()
+    index = plan.graph.index
+    places = [_places(step) for step in steps]
+    counts = [len(row) for row in places]
+    at = [*calls]
+    records["kernel"][at] = [library.address(step.kernel.symbol) for step in steps]
+    records["first"][at] = np.cumsum([0, *counts])[:-1]
+    records["count"][at] = counts
+    records["node"][at] = [index[step.node] if isinstance(step, Invoke) else 0 for step in steps]
+    records["results"][at] = [0 if isinstance(step, Invoke) else len(step.results) for step in steps]
+    records["table"][at] = [0 if isinstance(step, Invoke) else step.table for step in steps]
+    return records, np.array([(p.kind, p.number, p.offset) for row in places for p in row], _OPERAND)
+
+
+def _codes(stretches: Stretches | None) -> list[Code]:
+    """The loops of a plan in memory."""
+    if stretches is None:
+        return []
+    library.require(kinds_of(stretches.runs), by_name=False)
+    return [Code(runs, stretches.places, None if k else stretches.numbers) for k, runs in enumerate(stretches.runs)]
+
+
+def _places(step: Invoke | Execute) -> tuple[Place, ...]:
+    if isinstance(step, Invoke):
+        return step.result, *step.operands
+    return step.scratch, *step.results, *step.operands
+
+
+def linked(plan: Plan, make: Callable[[Plan], Function]) -> tuple[Plan, list[Function]]:
+    """The plan with the functions of its sub-graphs, made by `make`, in its descriptors; they must outlive its own."""
+    steps: list[Step] = []
+    parts: list[Function] = []
+    for step in plan.steps:
+        if not isinstance(step, Execute):
+            steps.append(step)
+            continue
+        made = [make(part) for part in step.parts]
+        ends = [n for f, first in zip(made, step.firsts, strict=True) for n in (f.address, f.context, first)]
+        steps.append(step._replace(descriptor=(*step.descriptor, *ends)))
+        parts += made
+    return (replace(plan, steps=tuple(steps)) if parts else plan), parts

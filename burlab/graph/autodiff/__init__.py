@@ -1,0 +1,1 @@
+"""Derivatives: from a graph to a graph, in forward and in reverse mode."""

@@ -1,0 +1,50 @@
+"""Which values of a scan's turns are stacked for the reverse sweep, instead of being computed there again."""
+
+from collections.abc import Sequence
+
+from burlab.graph.graph import Graph
+from burlab.graph.node import Node
+from burlab.graph.order import topological
+
+_VIEWS = {"slice", "reshape", "transpose", "broadcast", "stop_gradient", "surrogate"}
+_CHEAP = {
+    "add", "sub", "mul", "neg", "square", "where", "less", "less_equal", "greater", "greater_equal", "equal",
+    "not_equal", "logical_and", "logical_or", "logical_not", "convert", "concatenate", "pad",
+}  # fmt: skip
+
+
+def kept(body: Graph, moving: int, outputs: Sequence[Node]) -> list[Node]:
+    """Values of a body to be stacked, so that its reverse sweep, which gives `outputs`, needs no product of matrices.
+
+    moving: how many of the body's first inputs differ from turn to turn. What is cheap is computed again, unless it is
+    no larger than what it is computed of; and so is everything where there is no such product, as in recurrences of a
+    few numbers, for which a trail of the carries is all that is kept.
+    """
+    forward = topological(body.outputs)
+    within = set(forward)
+    again = topological(outputs)
+    if not any(n.op == "contract" and n in within for n in again):
+        return []
+    stacks = _stacks(body, moving, forward)
+    read = [x for n in again if n not in within for x in n.inputs if x in within]
+    chosen = {n for x in (*read, *(y for y in outputs if y in within)) for n in stacks[x]}
+    return [n for n in forward if n in chosen]
+
+
+def _stacks(body: Graph, moving: int, forward: Sequence[Node]) -> dict[Node, frozenset[Node]]:
+    """For each value what has to be stacked so that it is there, or cheap to compute."""
+    nothing = frozenset[Node]()
+    differs = set(body.inputs[:moving])
+    stacks: dict[Node, frozenset[Node]] = {}
+    for n in forward:
+        stacks[n] = nothing.union(*(stacks[x] for x in n.inputs))
+        if n.inputs and not differs.isdisjoint(n.inputs):
+            differs.add(n)
+        elif n not in differs:
+            stacks[n] = nothing  # the same in every turn
+            continue
+        if not n.inputs or n.op in _VIEWS:
+            continue
+        if n.op not in _CHEAP or 0 < n.nbytes <= sum(x.nbytes for x in stacks[n]):
+            stacks[n] = frozenset([n])
+    return stacks

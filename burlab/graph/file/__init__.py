@@ -1,0 +1,1 @@
+"""Graphs as JSON, and the checks of what is read."""

@@ -1,0 +1,1 @@
+"""NumPy's functions, ufuncs and methods as nodes of a graph."""

@@ -1,0 +1,206 @@
+"""NumPy's functions that put arrays together, take them apart, and move their elements."""
+
+from typing import Any, cast
+
+import numpy as np
+
+from burlab.errors import ArgumentError, BurlabError, ShapeError
+from burlab.graph.linear import broadcast, concatenate, reshape, slice_
+from burlab.graph.node import FUNCTIONS, METHODS, Node, as_node
+from burlab.graph.origin import fault, here
+from burlab.runtime.memory import check_fits, volume
+from burlab.runtime.plain import as_array
+
+from .arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults, several, whole
+from .indexing import getitem, take_at
+from .promotion import apply, common_shape, promote
+from .shapes import expand_dims, full_like
+
+
+def concatenate_(arrays: Any, axis: Any = 0, out: None = None, **kwargs: Any) -> Node:
+    """np.concatenate."""
+    only_defaults("np.concatenate", {"out": out, **{k: v for k, v in kwargs.items() if k != "casting"}})
+    xs = promote([as_node(x) for x in arrays])
+    if axis is None:
+        xs, axis = [reshape(x, (x.size,)) for x in xs], 0
+    if not xs or not xs[0].shape:
+        raise ShapeError("concatenate needs arrays with at least one axis, got scalars. Use np.stack.")
+    k = normal_axis(axis, xs[0].ndim)
+    other = [x.shape[:k] + x.shape[k + 1 :] for x in xs]
+    if any(x.ndim != xs[0].ndim for x in xs) or any(s != other[0] for s in other):
+        raise ShapeError(f"concatenate along axis {axis} needs equal other axes, got {[x.shape for x in xs]}.")
+    return concatenate(xs, k)
+
+
+def stack(arrays: Any, axis: int = 0, out: None = None, **kwargs: Any) -> Node:
+    """np.stack."""
+    only_defaults("np.stack", {"out": out, **{k: v for k, v in kwargs.items() if k != "casting"}})
+    xs = [as_node(x) for x in arrays]
+    if any(x.shape != xs[0].shape for x in xs):
+        raise ShapeError(f"stack needs equal shapes, got {[x.shape for x in xs]}.")
+    return concatenate_([expand_dims(x, normal_axis(axis, x.ndim + 1)) for x in xs], normal_axis(axis, xs[0].ndim + 1))
+
+
+def column_stack(tup: Any) -> Node:
+    """np.column_stack."""
+    xs = [as_node(x) for x in tup]
+    return concatenate_([reshape(x, (x.size, 1)) if x.ndim < 2 else x for x in xs], 1)
+
+
+def broadcast_arrays(*args: Any, **_subok: Any) -> tuple[Node, ...]:
+    """np.broadcast_arrays."""
+    xs = [as_node(x) for x in args]
+    shape = common_shape("broadcast_arrays", xs)
+    return tuple(broadcast(x, shape) for x in xs)
+
+
+def atleast_1d(*arrays: Any) -> Any:
+    """np.atleast_1d."""
+    nodes = [_at_least(1, as_node(a)) for a in arrays]
+    return nodes[0] if len(nodes) == 1 else nodes
+
+
+def atleast_2d(*arrays: Any) -> Any:
+    """np.atleast_2d."""
+    nodes = [_at_least(2, as_node(a)) for a in arrays]
+    return nodes[0] if len(nodes) == 1 else nodes
+
+
+def _at_least(ndim: int, x: Node) -> Node:
+    return reshape(x, (1,) * (ndim - x.ndim) + x.shape) if x.ndim < ndim else x
+
+
+def vstack(tup: Any, **kwargs: Any) -> Node:
+    """np.vstack."""
+    return concatenate_([_at_least(2, as_node(x)) for x in tup], 0, **kwargs)
+
+
+def hstack(tup: Any, **kwargs: Any) -> Node:
+    """np.hstack."""
+    xs = [_at_least(1, as_node(x)) for x in tup]
+    return concatenate_(xs, 0 if xs[0].ndim == 1 else 1, **kwargs)
+
+
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Node]:
+    """np.split into equal parts, or at indices."""
+    x = as_node(ary)
+    size = x.shape[normal_axis(axis, x.ndim)]
+    if np.ndim(indices_or_sections) == 0 and size % _parts(indices_or_sections):
+        raise ShapeError(f"{here()}an axis of size {size} does not split into {indices_or_sections} equal parts.")
+    return array_split(x, indices_or_sections, axis)
+
+
+def _parts(count: Any) -> int:
+    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
+        raise ArgumentError(f"{here()}an array splits into a whole number of parts, at least 1, got {count!r:.80}.")
+    return int(cast("int", count))
+
+
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Node]:
+    """np.array_split: parts that differ by one at most, or at indices."""
+    x = as_node(ary)
+    k = normal_axis(axis, x.ndim)
+    if np.ndim(indices_or_sections) == 0:
+        _parts(indices_or_sections)
+    parts = np.array_split(np.arange(x.shape[k]), indices_or_sections)
+    spans = [slice(int(part[0]), int(part[-1]) + 1) if part.size else slice(0, 0) for part in parts]
+    return [getitem(x, (slice(None),) * k + (span,)) for span in spans]
+
+
+def flip(m: Any, axis: Any = None) -> Node:
+    """np.flip."""
+    x = as_node(m)
+    axes = normal_axes(axis, x.ndim)
+    return getitem(x, tuple(slice(None, None, -1 if k in axes else None) for k in range(x.ndim)))
+
+
+def roll(a: Any, shift: Any, axis: Any = None) -> Node:
+    """np.roll along one axis, or of the ravelled array."""
+    x = as_node(a)
+    if axis is None:
+        return reshape(roll(reshape(x, (x.size,)), shift, 0), x.shape)
+    if not isinstance(shift, (int, np.integer)) or not isinstance(axis, (int, np.integer)):
+        raise fault("np.roll along several axes", "one np.roll after the other")
+    k = normal_axis(axis, x.ndim)
+    return take_at(x, {k: (np.arange(x.shape[k]) - shift) % max(x.shape[k], 1)})
+
+
+def repeat(a: Any, repeats: Any, axis: Any = None) -> Node:
+    """np.repeat with known counts."""
+    x = as_node(a)
+    if axis is None:
+        x, axis = reshape(x, (x.size,)), 0
+    k = normal_axis(axis, x.ndim)
+    counts = as_array(repeats, f"{here()}repeats")
+    if counts.dtype.kind not in "iu" or counts.shape not in ((), (1,), (x.shape[k],)) or (counts < 0).any():
+        what = f"np.repeat of an axis of size {x.shape[k]} got repeats={repeats!r:.80}"
+        raise ArgumentError(f"{here()}{what}, expected integers of at least 0, one, or one for each element.")
+    size = int(np.sum(np.broadcast_to(counts, x.shape[k]), dtype=np.float64))  # in integers it could go round
+    check_fits(8 * size, f"{here()}np.repeat to an axis of size {size}")
+    return take_at(x, {k: np.repeat(np.arange(x.shape[k]), counts)})
+
+
+def tile(A: Any, reps: Any) -> Node:
+    """np.tile."""
+    x = as_node(A)
+    counts = tuple(whole(count, "reps of np.tile") for count in several(reps))
+    if min(counts, default=0) < 0:
+        raise ArgumentError(f"{here()}np.tile got reps={reps!r:.80}, expected integers of at least 0.")
+    ndim = max(x.ndim, len(counts))
+    x, counts = _at_least(ndim, x), (1,) * (ndim - len(counts)) + counts
+    both = tuple(d for pair in zip(counts, x.shape, strict=True) for d in pair)
+    spread = broadcast(x, both, tuple(range(1, 2 * ndim, 2)))
+    return reshape(spread, tuple(c * d for c, d in zip(counts, x.shape, strict=True)))
+
+
+def pad_(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Node:
+    """np.pad with a constant (zero unless given)."""
+    value = kwargs.pop("constant_values", 0)
+    if mode != "constant" or kwargs or not np.isscalar(value):
+        raise fault(f"np.pad(mode={mode!r}) of a traced array", "np.pad with one constant, or np.concatenate")
+    x = as_node(array)
+    widths = _widths(pad_width, x.ndim)
+    wide = tuple(size + before + after for size, (before, after) in zip(x.shape, widths, strict=True))
+    check_fits(volume(wide) * x.itemsize, f"{here()}np.pad to {x.dtype}{list(wide)}")
+    for k, (before, after) in enumerate(widths):
+        ends = [(*x.shape[:k], w, *x.shape[k + 1 :]) for w in (before, after)]
+        x = concatenate_([full_like(x, value, shape=ends[0]), x, full_like(x, value, shape=ends[1])], k)
+    return x
+
+
+def _widths(pad_width: Any, ndim: int) -> list[list[int]]:
+    """How far each axis grows before and after. Raises ArgumentError where the widths say nothing of the kind."""
+    try:
+        widths: list[list[Any]] = np.broadcast_to(as_array(pad_width, "pad_width"), (ndim, 2)).tolist()
+    except (BurlabError, ValueError):
+        widths = [[None]]
+    if not all(type(width) is int and width >= 0 for pair in widths for width in pair):
+        what = f"np.pad(pad_width={pad_width!r:.80}) of {ndim} axes"
+        raise ArgumentError(f"{here()}{what}: expected integers of at least 0, one, or a pair for each axis.")
+    return widths
+
+
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = NOT_GIVEN, append: Any = NOT_GIVEN) -> Node:
+    """np.diff, n times."""
+    if prepend is not NOT_GIVEN or append is not NOT_GIVEN:
+        raise fault("np.diff(prepend=..., append=...)", "np.concatenate before it")
+    x = as_node(a)
+    k = normal_axis(axis, x.ndim)
+    if whole(n, "the order of np.diff") < 0:
+        raise ArgumentError(f"{here()}np.diff takes differences {n} times, expected 0 or more.")
+    for _ in range(n):
+        size = max(x.shape[k] - 1, 0)
+        unit = (1,) * x.ndim
+        shape = (*x.shape[:k], size, *x.shape[k + 1 :])
+        later = slice_(x, tuple(int(i == k and size > 0) for i in range(x.ndim)), unit, shape)
+        x = apply("sub", later, slice_(x, (0,) * x.ndim, unit, shape))
+    return x
+
+
+FUNCTIONS.update({
+    np.concatenate: concatenate_, np.stack: stack, np.vstack: vstack, np.hstack: hstack, np.split: split,
+    np.array_split: array_split, np.flip: flip, np.roll: roll, np.repeat: repeat, np.tile: tile, np.pad: pad_,
+    np.diff: diff, np.atleast_1d: atleast_1d, np.atleast_2d: atleast_2d, np.column_stack: column_stack,
+    np.broadcast_arrays: broadcast_arrays,
+})  # fmt: skip
+METHODS["repeat"] = repeat

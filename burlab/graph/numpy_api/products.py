@@ -1,0 +1,248 @@
+"""Matrix products in all their NumPy spellings, each one or more two-operand contractions."""
+
+import string
+from typing import Any
+
+import numpy as np
+
+from burlab.errors import ArgumentError, ShapeError
+from burlab.graph.linear import broadcast, contract, gather, reshape, sum_over, transpose
+from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
+from burlab.graph.origin import fault, here
+
+from .arguments import normal_axes, normal_axis, only_defaults, several
+from .promotion import apply, promote
+
+_LETTERS = string.ascii_letters
+
+
+def _pair(a: Any, b: Any) -> tuple[Node, Node]:
+    x, y = promote([as_node(a), as_node(b)])
+    if x.dtype == bool:
+        raise fault("a matrix product of booleans", "mask.astype(float)")
+    return x, y
+
+
+def _mismatch(name: str, a: Node, b: Node, remedy: str) -> ShapeError:
+    return ShapeError(f"{here()}{name} of shapes {a.shape} and {b.shape}: {remedy}.")
+
+
+def matmul(a: Any, b: Any) -> Node:
+    """`a @ b`: the last axis of a with the last but one of b, leading axes broadcast."""
+    x, y = _pair(a, b)
+    if not x.shape or not y.shape:
+        raise _mismatch("matmul", x, y, "a scalar has no axis to sum over; use a * b")
+    rows, columns = x.ndim > 1, y.ndim > 1
+    if x.shape[-1] != y.shape[-2 if columns else -1]:
+        raise _mismatch("matmul", x, y, "the last axis of the first must equal the last but one of the second")
+    lead = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    if x.ndim > 2 and x.shape[:-2] != lead:
+        x = broadcast(x, (*lead, *x.shape[-2:]))
+    if y.ndim > 2 and y.shape[:-2] != lead:
+        y = broadcast(y, (*lead, *y.shape[-2:]))
+    batch = _LETTERS[3 : 3 + len(lead)]
+    left = (batch if x.ndim > 2 else "") + ("a" if rows else "") + "b"
+    right = (batch if y.ndim > 2 else "") + "b" + ("c" if columns else "")
+    return contract(f"{left},{right}->{batch}{'a' * rows}{'c' * columns}", x, y)
+
+
+def dot(a: Any, b: Any, out: None = None) -> Node:
+    """np.dot: the last axis of a with the last but one (or only) of b; no broadcasting; a product with a scalar."""
+    only_defaults("np.dot", {"out": out})
+    x, y = _pair(a, b)
+    if not x.shape or not y.shape:
+        return apply("mul", x, y)
+    axis = max(y.ndim - 2, 0)
+    if x.shape[-1] != y.shape[axis]:
+        raise _mismatch("dot", x, y, "the last axis of the first must equal the last but one of the second")
+    left = _LETTERS[: x.ndim]
+    right = _LETTERS[x.ndim : x.ndim + y.ndim]
+    right = right[:axis] + left[-1] + right[axis + 1 :]
+    return contract(f"{left},{right}->{left[:-1]}{right.replace(left[-1], '')}", x, y)
+
+
+def inner(a: Any, b: Any) -> Node:
+    """np.inner: the last axes of both."""
+    x, y = _pair(a, b)
+    if not x.shape or not y.shape:
+        return apply("mul", x, y)
+    if x.shape[-1] != y.shape[-1]:
+        raise _mismatch("inner", x, y, "the last axes must be equal")
+    left = _LETTERS[: x.ndim]
+    right = _LETTERS[x.ndim : x.ndim + y.ndim - 1]
+    return contract(f"{left},{right}{left[-1]}->{left[:-1]}{right}", x, y)
+
+
+def outer(a: Any, b: Any, out: None = None) -> Node:
+    """np.outer of two arrays, ravelled."""
+    only_defaults("np.outer", {"out": out})
+    x, y = _pair(a, b)
+    return contract("a,b->ab", reshape(x, (x.size,)), reshape(y, (y.size,)))
+
+
+def vdot(a: Any, b: Any) -> Node:
+    """np.vdot of two real arrays, ravelled."""
+    x, y = _pair(a, b)
+    if x.size != y.size:
+        raise _mismatch("vdot", x, y, "both need the same number of elements")
+    return contract("a,a->", reshape(x, (x.size,)), reshape(y, (y.size,)))
+
+
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Node:
+    """np.tensordot over the last `axes` of a and the first of b, or over the pairs of axes given."""
+    x, y = _pair(a, b)
+    if isinstance(axes, int):
+        first, second = tuple(range(x.ndim - axes, x.ndim)), tuple(range(axes))
+    else:
+        first, second = map(several, axes)
+    left, right = _LETTERS[: x.ndim], list(_LETTERS[x.ndim : x.ndim + y.ndim])
+    shared = ""
+    for m, n in zip(first, second, strict=True):
+        i, j = normal_axis(m, x.ndim), normal_axis(n, y.ndim)
+        if x.shape[i] != y.shape[j]:
+            raise _mismatch("tensordot", x, y, f"axes {i} and {j} differ")
+        right[j] = left[i]
+        shared += left[i]
+    out = "".join(c for c in (*left, *right) if c not in shared)
+    return contract(f"{left},{''.join(right)}->{out}", x, y)
+
+
+def einsum(spec: Any, *operands: Any, **kwargs: Any) -> Node:
+    """np.einsum of any number of operands, from left to right: in its string form, or in that of lists of axes."""
+    kwargs.pop("optimize", None)
+    only_defaults("np.einsum", kwargs)
+    if not isinstance(spec, str):
+        spec, operands = _from_lists(spec, operands)
+    xs: list[Node] = promote([as_node(x) for x in operands])
+    terms, out = _parse(spec, xs)
+    sizes = _sizes(spec, xs, terms)
+    for k, (x, term) in enumerate(zip(xs, terms, strict=True)):
+        diagonal, terms[k] = _diagonals(x, term)
+        xs[k] = broadcast(diagonal, tuple(sizes.get(c, 1) for c in terms[k]))  # an axis of size 1 repeats
+    while len(xs) > 1:
+        left, right = terms[0], terms[1]
+        later = out + "".join(terms[2:])
+        kept = "".join(dict.fromkeys(c for c in left + right if c in later))
+        product = contract(f"{left},{right}->{kept}", xs[0], xs[1])
+        xs, terms = [product, *xs[2:]], [kept, *terms[2:]]
+    gone = tuple(i for i, c in enumerate(terms[0]) if c not in out)
+    letters = "".join(c for c in terms[0] if c in out)
+    return transpose(sum_over(xs[0], gone), tuple(letters.index(c) for c in out))
+
+
+def _from_lists(first: Any, rest: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """The string form of einsum(a, [0, 1], b, [1, 2], [0, 2])."""
+    given = (first, *rest)
+    pairs = len(given) // 2
+    lists = *given[1 : 2 * pairs : 2], *given[2 * pairs :]
+    if not pairs or not all(isinstance(axes, (list, tuple)) for axes in lists):
+        raise ArgumentError(
+            f"{here()}einsum takes a string such as 'ij,jk->ik' first, or each operand followed by a list of its axes: "
+            "einsum(a, [0, 1], b, [1, 2], [0, 2])."
+        )
+    terms = [_term(axes) for axes in given[1 : 2 * pairs : 2]]
+    arrow = f"->{_term(given[-1])}" if len(given) % 2 else ""
+    return ",".join(terms) + arrow, given[: 2 * pairs : 2]
+
+
+def _term(axes: Any) -> str:
+    letters: list[str] = sorted(_LETTERS)
+    places: list[Any] = [*axes]
+    if not all(a is ... or (isinstance(a, (int, np.integer)) and a in range(len(letters))) for a in places):
+        raise ArgumentError(f"{here()}einsum got the axes {places!s:.80}, expected ints from 0 to 51, or Ellipsis.")
+    return "".join("..." if a is ... else letters[a] for a in places)  # pyright: ignore[reportUnknownArgumentType] - Any
+
+
+def _parse(spec: str, xs: list[Node]) -> tuple[list[str], str]:
+    """The terms and the output of an Einstein specification, ellipses written out in letters."""
+    text = spec.replace(" ", "")
+    ins, arrow, out = text.partition("->")
+    terms = ins.split(",")
+    if len(terms) != len(xs):
+        raise ShapeError(f"einsum {spec!r} names {len(terms)} operands, got {len(xs)}.")
+    free = [c for c in _LETTERS if c not in text]
+    longest = max([x.ndim - len(t.replace("...", "")) for x, t in zip(xs, terms, strict=True) if "..." in t], default=0)
+    dots = free[:longest]
+    for k, x in enumerate(xs):
+        if "..." in terms[k]:
+            count = x.ndim - len(terms[k]) + 3
+            terms[k] = terms[k].replace("...", "".join(dots[len(dots) - count :]) if count > 0 else "")
+        term = terms[k]
+        if len(term) != x.ndim:
+            raise ShapeError(
+                f"einsum {spec!r}: operand {k} has shape {x.shape}, its term {term!r} {len(term)} letters."
+            )
+    if dots and arrow and "..." not in out:
+        raise ShapeError(f"einsum {spec!r}: the axes of '...' are missing in the output. Write '...' there too.")
+    if arrow:
+        out = out.replace("...", "".join(dots))
+    else:
+        joined = "".join(terms)
+        out = "".join(dots) + "".join(sorted(c for c in set(joined) if joined.count(c) == 1 and c not in dots))
+    if any(c not in _LETTERS for c in "".join(terms) + out) or len(set(out)) != len(out):
+        raise ShapeError(f"{here()}einsum {spec!r}: terms are of letters, those of the output differ from each other.")
+    for c in out:
+        if not any(c in term for term in terms):
+            raise ShapeError(f"einsum {spec!r}: the output letter {c!r} is in no operand.")
+    return terms, out
+
+
+def _sizes(spec: str, xs: list[Node], terms: list[str]) -> dict[str, int]:
+    """The size that every letter stands for, where it is not 1."""
+    sizes: dict[str, int] = {}
+    for x, term in zip(xs, terms, strict=True):
+        for c, d in zip(term, x.shape, strict=True):
+            if d != 1 and sizes.setdefault(c, d) != d:
+                raise ShapeError(f"einsum {spec!r}: the letter {c!r} stands for sizes {sizes[c]} and {d}.")
+    return sizes
+
+
+def _diagonals(x: Node, term: str) -> tuple[Node, str]:
+    """Replace a letter that an operand repeats by its diagonal."""
+    for c in dict.fromkeys(term):
+        while term.count(c) > 1:
+            i = term.index(c)
+            j = term.index(c, i + 1)
+            x, term = diagonal_of(x, i, j), c + "".join(d for k, d in enumerate(term) if k not in (i, j))
+    return x, term
+
+
+def diagonal_of(x: Node, i: int, j: int) -> Node:
+    """The diagonal of axes i and j, as axis 0."""
+    rest = tuple(k for k in range(x.ndim) if k not in (i, j))
+    y = transpose(x, (i, j, *rest))
+    n, m = y.shape[:2]
+    flat = reshape(y, (n * m, *y.shape[2:]))
+    return gather(flat, constant(np.arange(min(n, m), dtype=np.int64) * (m + 1)))
+
+
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, **kwargs: Any) -> Node:
+    """np.trace: the sum along the main diagonal of two axes."""
+    only_defaults("np.trace", kwargs)
+    return sum_over(_main_diagonal("np.trace", a, offset, axis1, axis2), (0,))
+
+
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Node:
+    """np.diagonal: the main diagonal of two axes, as the last axis."""
+    x = _main_diagonal("np.diagonal", a, offset, axis1, axis2)
+    return transpose(x, (*range(1, x.ndim), 0))
+
+
+def _main_diagonal(name: str, a: Any, offset: int, axis1: int, axis2: int) -> Node:
+    if offset:
+        raise fault(f"{name}(offset={offset})", "a slice of the array before it")
+    x = as_node(a)
+    return diagonal_of(x, normal_axis(axis1, x.ndim), normal_axis(axis2, x.ndim))
+
+
+def vecdot(a: Any, b: Any) -> Node:
+    """np.vecdot: sum of products along the last axis."""
+    product = apply("mul", a, b)
+    return sum_over(product, normal_axes(-1, product.ndim))
+
+
+UFUNCS["matmul"] = matmul
+UFUNCS["vecdot"] = vecdot
+FUNCTIONS.update({np.dot: dot, np.inner: inner, np.outer: outer, np.vdot: vdot, np.tensordot: tensordot})
+FUNCTIONS.update({np.einsum: einsum, np.trace: trace, np.diagonal: diagonal})
+METHODS.update({"dot": dot, "trace": trace, "diagonal": diagonal})

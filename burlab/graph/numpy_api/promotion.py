@@ -1,0 +1,169 @@
+"""Scalar operations on nodes: NumPy's promotion and broadcasting, then one node of the C++ table per operation."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from burlab.errors import DTypeError, ShapeError
+from burlab.graph.linear import broadcast, convert
+from burlab.graph.node import Node, as_node, constant
+from burlab.graph.origin import Origin, fault, here, user_line
+from burlab.graph.scalar import arity, is_mask, parsed
+from burlab.graph.signatures import ALL, FLOATS, NUMBERS, Form, Signature, require
+from burlab.runtime.checks import nothing
+
+from .arguments import broadcast_shape
+
+BOOL, INT64, FLOAT64 = np.dtype(bool), np.dtype(np.int64), np.dtype(np.float64)
+
+
+class PrecisionWarning(UserWarning):
+    """float32 work became float64 work because something of dtype float64 met it."""
+
+
+def node(op: str, *inputs: Node) -> Node:
+    """A scalar operation on inputs of one shape and dtype: what sweeps and rewrites use, which need no promotion."""
+    shape, dtype = _form(op, inputs)
+    return Node(op, inputs, None, shape, dtype, inputs[0].weak and all(x.weak for x in inputs))
+
+
+def _form(op: str, inputs: Sequence[Node]) -> Form:
+    last = inputs[-1] if op.startswith("where") else inputs[0]
+    return last.shape, BOOL if is_mask(op) else last.dtype
+
+
+def signature(op: str) -> Signature:
+    """What `verify` goes by for a scalar operation. Raises GraphError for a name that is none."""
+    dtypes, count, chooses = dtypes_of(op), arity(op), parsed(op).row.name == "where"
+
+    def form(_: None, inputs: Sequence[Node]) -> Form:
+        require(len(inputs) == count, f"it needs {count} inputs")
+        require(len({x.shape for x in inputs}) == 1, "its inputs differ in shape")
+        require(not chooses or inputs[0].dtype == BOOL, "its condition is not a mask")
+        values = inputs[chooses:]
+        require(len({x.dtype for x in values}) == 1, "its inputs differ in dtype")
+        require(values[0].dtype in dtypes, f"it is not defined for {values[0].dtype}")
+        return _form(op, inputs)
+
+    return Signature(nothing, form)
+
+
+def dtypes_of(op: str) -> "frozenset[np.dtype[Any]]":
+    """The dtypes that a scalar operation is defined for; of `where`, of what it chooses from.
+
+    Arithmetic on masks is logic, and comparisons of masks go through int64: see `apply`.
+    """
+    row, by = parsed(op)
+    if by or row.name in _FLOAT_ONLY:
+        return FLOATS
+    if row.name.startswith("logical_"):
+        return frozenset({BOOL})
+    return ALL if row.name == "where" else NUMBERS
+
+
+def apply(op: str, *values: Any) -> Node:
+    """A scalar operation on anything that NumPy would take, with its promotion and broadcasting."""
+    xs = [as_node(value) for value in values]
+    shape = common_shape(op, xs)
+    if op == "where":
+        xs = [as_mask(xs[0]), *promote(xs[1:])]
+    else:
+        xs = promote(xs, float_only=op in _FLOAT_ONLY)
+        if xs[0].dtype == BOOL:
+            xs, op = _on_masks(op, xs)
+    xs = [broadcast(x, shape) for x in xs]
+    special = POWERS[op](*xs) if op in POWERS else None
+    return node(op, *xs) if special is None else special
+
+
+POWERS: dict[str, Callable[..., Node | None]] = {}  # products that are more than the operation: see `roots.py`
+
+
+def common_shape(op: str, xs: list[Node]) -> tuple[int, ...]:
+    """The shape that all broadcast to. Raises ShapeError naming both sides."""
+    first = xs[0].shape
+    if all(x.shape == first for x in xs):
+        return first
+    shape = broadcast_shape(*(x.shape for x in xs))
+    if shape is None:
+        shapes = " and ".join(str(x.shape) for x in xs)
+        raise ShapeError(
+            f"{here()}{op} needs shapes that broadcast, got {shapes}. Reshape one, or add an axis with [:, None]."
+        )
+    return shape
+
+
+def common_dtype(xs: list[Node]) -> "np.dtype[Any]":
+    """NumPy's result dtype, in which Python scalars (weak nodes) do not widen arrays."""
+    first = xs[0].dtype
+    if all(x.dtype is first and not x.weak for x in xs):
+        return first
+    strong = [x.dtype for x in xs if not x.weak]
+    scalars = [_PYTHON[x.dtype.kind] for x in xs if x.weak]
+    result = np.result_type(*strong, *scalars)
+    if result == FLOAT64 and any(x.dtype == np.float32 and x.op != "constant" for x in xs):
+        _warn_widened()
+    return result
+
+
+_PYTHON = {"f": 1.0, "i": 1, "u": 1, "b": True}
+_FLOAT_ONLY = frozenset(
+    "exp expm1 log log1p sqrt sin cos tan arctan arctan2 sinh cosh tanh div erf erfc sigmoid softplus gelu silu "
+    "isfinite isnan".split()
+)
+_warned: set[Origin | None] = set()
+
+
+def promote(xs: list[Node], float_only: bool = False) -> list[Node]:
+    """The nodes in their common dtype; in a floating one if `float_only`, as np.exp of integers is."""
+    dtype = common_dtype(xs)
+    if float_only and dtype.kind != "f":
+        dtype = FLOAT64
+    return [as_dtype(x, dtype) for x in xs]
+
+
+def as_dtype(x: Node, dtype: "np.dtype[Any]") -> Node:
+    """The node in a dtype; a known array is converted now."""
+    if x.dtype == dtype:
+        return x
+    if x.op == "constant":
+        try:
+            y = constant(x.params.item() if x.weak else x.params, dtype)  # a Python integer must fit, as in NumPy
+        except OverflowError:
+            raise DTypeError(
+                f"{here()}the number {x.params.item()} met an array of {dtype}, which cannot hold it. "
+                "Convert the array with .astype(np.int64) or .astype(float)."
+            ) from None
+        y.weak = x.weak
+        return y
+    return convert(x, dtype)
+
+
+def as_mask(x: Node) -> Node:
+    """The node as booleans: what is not zero."""
+    return x if x.dtype == BOOL else node("not_equal", x, constant(np.zeros(x.shape, x.dtype)))
+
+
+def _on_masks(op: str, xs: list[Node]) -> tuple[list[Node], str]:
+    """Operations on booleans as NumPy defines them: + is or, * is and; comparisons go through int64."""
+    logic = {"add": "logical_or", "maximum": "logical_or", "mul": "logical_and", "minimum": "logical_and"}.get(op, op)
+    if logic.startswith("logical_"):
+        return xs, logic
+    if op in ("sub", "neg"):
+        raise fault(f"{op} of booleans, which NumPy refuses too", "np.logical_xor, ~mask or mask.astype(float)")
+    return [convert(x, INT64) for x in xs], op
+
+
+def _warn_widened() -> None:
+    line = user_line()
+    if line in _warned:
+        return
+    _warned.add(line)
+    warnings.warn_explicit(
+        f"{here()}a float32 array met a float64 one, so NumPy's rules make all that follows float64 (twice the bytes). "
+        "Use a Python number, or np.float32(...), or .astype(np.float32).",
+        PrecisionWarning,
+        *(line or ("unknown", 0)),
+    )

@@ -1,0 +1,152 @@
+"""Norms: roots of sums, and what powers of them are.
+
+The derivative of a norm at 0 is 0 by convention, one of its subgradients; a second derivative does not exist there, so
+it is nan: a Newton step sees the kink. But the square of a norm is smooth, a sum of squares, and is made as one, so
+that its second derivative is right everywhere: the factors r and 1/r of a product rule do not cancel at 0.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from burlab.graph.graph import Call, Graph
+from burlab.graph.linear import broadcast
+from burlab.graph.node import Node, constant
+
+from .promotion import POWERS, apply, node
+
+
+@dataclass(frozen=True, eq=False)
+class _Root(Call):
+    """Of a total: total ** (1 / order), and where it is 0 the derivative 0, whose own derivative is not finite."""
+
+    order: float = 2.0
+
+
+def root(total: Node, order: float = 2.0) -> Node:
+    """A norm, given the sum of the powers of the sizes of its entries."""
+    t, y, g = (Node("input", (), name, total.shape, total.dtype, total.weak) for name in ("total", "norm", "g"))
+    zero = apply("equal", t, 0.0)
+    body = _power(t, order)
+    slope = _slope(apply("where", zero, 1.0, t), order)
+    slope = apply("where", zero, apply("sqrt", t), slope)  # sqrt: 0 at 0, with an infinite derivative
+    call = _Root("norm", Graph((t,), (body,)), Graph((t, y, g), (node("mul", g, slope),)), order)
+    return Node("call", (total,), call, total.shape, total.dtype, total.weak)
+
+
+def _power(t: Node, order: float) -> Node:
+    return apply("sqrt", t) if order == 2 else apply("power", t, 1 / order)
+
+
+def _slope(t: Node, order: float) -> Node:
+    if order == 2:
+        return apply("div", 0.5, apply("sqrt", t))
+    return apply("mul", 1 / order, apply("power", t, 1 / order - 1))
+
+
+def _times(x: Node, y: Node) -> Node | None:
+    """A product in which a norm stands twice: 0.5 * norm(x) * norm(x)."""
+    first, second = _factors(x), _factors(y)
+    if first is None or second is None or not _same(first.norm, second.norm):
+        return None
+    product = first.total
+    for factor in (*first.rest, *second.rest):
+        product = node("mul", product, factor)
+    return product
+
+
+def _square(x: Node) -> Node | None:
+    return _times(x, x)
+
+
+def _cube(x: Node) -> Node | None:
+    return _above(x, 3.0)
+
+
+def _power_of(x: Node, exponent: Node) -> Node | None:
+    known = _number(exponent)
+    return None if known is None else _above(x, known)
+
+
+def _above(x: Node, exponent: float) -> Node | None:
+    """A norm to its order is the total; to a power above 2 it is twice differentiable at 0, with derivatives 0."""
+    if not _is_root(x):
+        return None
+    order, total = x.params.order, x.inputs[0]
+    times = exponent / order
+    if times in _WHOLE:
+        return total if times == 1 else apply(_WHOLE[times], total)
+    if exponent <= max(order, 2.0):
+        return None
+    zero = apply("equal", total, 0.0)
+    return apply("where", zero, 0.0, apply("power", apply("where", zero, 1.0, total), times))
+
+
+def _number(x: Node) -> float | None:
+    """The one number that a node is known to be."""
+    while x.op == "broadcast":
+        (x,) = x.inputs
+    return float(x.params) if x.op == "constant" and x.shape == () else None
+
+
+_WHOLE = {1.0: "", 2.0: "square", 3.0: "cube"}
+
+
+class _Factors(NamedTuple):
+    """A product with a norm in it: the norm, the sum that it is the root of, the other factors. All of one shape."""
+
+    norm: Node
+    total: Node
+    rest: tuple[Node, ...]
+
+
+def _factors(x: Node, depth: int = 4) -> _Factors | None:
+    """What x is a product of, if a norm of order 2 is among it, up to some operations away."""
+    if _is_root(x):
+        return _Factors(x, x.inputs[0], ()) if x.params.order == 2 else None
+    if x.op not in _THROUGH or not depth:
+        return None
+    inner = _factors(x.inputs[0], depth - 1)
+    if x.op == "mul" and inner is None and (inner := _factors(x.inputs[1], depth - 1)):
+        return inner._replace(rest=(*inner.rest, x.inputs[0]))
+    if inner is None:
+        return None
+    if x.op == "mul":
+        return inner._replace(rest=(*inner.rest, x.inputs[1]))
+    if x.op == "div":
+        return inner._replace(rest=(*inner.rest, apply("div", constant(1.0, x.dtype), x.inputs[1])))
+    if x.op == "neg":
+        return inner._replace(rest=(*inner.rest, broadcast(constant(-1.0, x.dtype), x.shape)))
+    norm, total, *rest = (
+        Node(x.op, (part,), x.params, x.shape, x.dtype) for part in (inner.norm, inner.total, *inner.rest)
+    )
+    return _Factors(norm, total, tuple(rest))
+
+
+_THROUGH = {"mul", "div", "neg", "broadcast", "reshape", "transpose", "slice"}
+
+
+def _is_root(x: Node) -> bool:
+    return x.op == "call" and isinstance(x.params, _Root)
+
+
+_MANY = 200  # pairs of nodes that are compared before two expressions count as different
+
+
+def _same(x: Node, y: Node) -> bool:
+    """Whether two nodes of one trace compute the same, by what they are made of."""
+    waiting, seen = [(x, y)], set[tuple[Node, Node]]()
+    while waiting:
+        pair = a, b = waiting.pop()
+        if a is b or pair in seen:
+            continue
+        seen.add(pair)
+        alike = a.params == b.params if a.op != "call" else _is_root(a) and _is_root(b)
+        if len(seen) > _MANY or (a.op, a.shape, a.dtype) != (b.op, b.shape, b.dtype) or not alike:
+            return False
+        if a.op in ("input", "constant"):
+            return False
+        waiting += zip(a.inputs, b.inputs, strict=True)
+    return True
+
+
+POWERS.update({"mul": _times, "square": _square, "cube": _cube, "power": _power_of})

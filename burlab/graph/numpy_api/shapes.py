@@ -1,0 +1,215 @@
+"""NumPy's functions that give an array another form: shape, order of axes, dtype, and arrays filled like another."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from burlab.errors import ShapeError
+from burlab.graph.linear import broadcast, reshape, transpose
+from burlab.graph.node import FUNCTIONS, METHODS, Node, Rule, as_node, constant
+from burlab.graph.origin import fault, here, unsupported
+from burlab.runtime.memory import check_fits, volume
+
+from .arguments import broadcast_shape, normal_axes, normal_axis, only_defaults, several, whole
+from .promotion import apply, as_dtype, as_mask
+
+
+def reshape_(a: Any, /, shape: Any = None, order: str = "C", **kwargs: Any) -> Node:
+    """np.reshape in row-major order; one size may be -1."""
+    x = as_node(a)
+    only_defaults("np.reshape", kwargs)
+    if order != "C":
+        raise fault(f"np.reshape(order={order!r})", "row-major order, or a transpose before it")
+    sizes = [whole(d, "the shape of reshape") for d in several(kwargs.pop("newshape", shape))]
+    if sizes.count(-1) > 1:
+        raise ShapeError(f"{here()}reshape can infer one size only, got several -1.")
+    if -1 in sizes:
+        known = -math.prod(sizes)
+        if known == 0 or x.size % known:
+            raise ShapeError(f"cannot reshape {x.size} elements of shape {x.shape} into {tuple(sizes)}.")
+        sizes[sizes.index(-1)] = x.size // known
+    if math.prod(sizes) != x.size:
+        raise ShapeError(f"cannot reshape {x.size} elements of shape {x.shape} into {tuple(sizes)}.")
+    return reshape(x, tuple(sizes))
+
+
+def _reshape_method(x: Node, *shape: Any, order: str = "C") -> Node:
+    return reshape_(x, shape[0] if len(shape) == 1 else shape, order)
+
+
+def ravel(a: Any, order: str = "C") -> Node:
+    """np.ravel in row-major order."""
+    return reshape_(a, -1, order) if as_node(a).size else reshape(as_node(a), (0,))
+
+
+def transpose_(a: Any, axes: Any = None) -> Node:
+    """np.transpose."""
+    x = as_node(a)
+    if axes is None:
+        return transpose(x, tuple(range(x.ndim))[::-1])
+    permutation = tuple(normal_axis(k, x.ndim) for k in axes)
+    if sorted(permutation) != list(range(x.ndim)):
+        raise ShapeError(f"{here()}axes {tuple(axes)} are not a permutation of the {x.ndim} axes of shape {x.shape}.")
+    return transpose(x, permutation)
+
+
+def _transpose_method(x: Node, *axes: Any) -> Node:
+    return transpose_(x, (axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes) or None)
+
+
+def swapaxes(a: Any, axis1: int, axis2: int) -> Node:
+    """np.swapaxes."""
+    x = as_node(a)
+    order = list(range(x.ndim))
+    i, j = normal_axis(axis1, x.ndim), normal_axis(axis2, x.ndim)
+    order[i], order[j] = j, i
+    return transpose(x, tuple(order))
+
+
+def moveaxis(a: Any, source: Any, destination: Any) -> Node:
+    """np.moveaxis."""
+    x = as_node(a)
+    src, dst = ([normal_axis(k, x.ndim) for k in several(axes)] for axes in (source, destination))
+    order = [k for k in range(x.ndim) if k not in src]
+    for d, s in sorted(zip(dst, src, strict=True)):
+        order.insert(d, s)
+    return transpose(x, tuple(order))
+
+
+def expand_dims(a: Any, axis: Any) -> Node:
+    """np.expand_dims."""
+    x = as_node(a)
+    ndim = x.ndim + len(several(axis))
+    new = normal_axes(axis, ndim)
+    sizes = iter(x.shape)
+    return reshape(x, tuple(1 if k in new else next(sizes) for k in range(ndim)))
+
+
+def squeeze(a: Any, axis: Any = None) -> Node:
+    """np.squeeze."""
+    x = as_node(a)
+    axes = tuple(k for k, d in enumerate(x.shape) if d == 1) if axis is None else normal_axes(axis, x.ndim)
+    if any(x.shape[k] != 1 for k in axes):
+        raise ShapeError(f"{here()}squeeze can drop axes of size 1 only; axis {axis} of shape {x.shape} is longer.")
+    return reshape(x, tuple(d for k, d in enumerate(x.shape) if k not in axes))
+
+
+def broadcast_to(array: Any, shape: Any, **_subok: Any) -> Node:
+    """np.broadcast_to."""
+    x = as_node(array)
+    target = tuple(whole(d, "the shape of broadcast_to") for d in several(shape))
+    if min(target, default=0) < 0 or broadcast_shape(x.shape, target) != target:
+        raise ShapeError(f"an array of shape {x.shape} does not broadcast to {target}.")
+    return broadcast(x, target)
+
+
+def where(condition: Any, x: Any = None, y: Any = None) -> Node:
+    """np.where with three arguments."""
+    if x is None or y is None:
+        what = "np.where(condition) of a traced mask: the shape would depend on its values"
+        raise fault(what, "np.where(condition, x, y)")
+    return apply("where", condition, x, y)
+
+
+def tril(m: Any, k: int = 0) -> Node:
+    """np.tril."""
+    return _kept(m, np.tril(_square(m), k))
+
+
+def triu(m: Any, k: int = 0) -> Node:
+    """np.triu."""
+    return _kept(m, np.triu(_square(m), k))
+
+
+def _square(m: Any) -> "np.ndarray[Any, Any]":
+    """True for each entry of a matrix."""
+    shape = as_node(m).shape[-2:]
+    check_fits(volume(shape), f"{here()}a mask of shape {shape}")
+    return np.ones(shape, bool)
+
+
+def _kept(m: Any, mask: "np.ndarray[Any, Any]") -> Node:
+    x = as_node(m)
+    return apply("where", constant(mask), x, constant(0, x.dtype))
+
+
+def full_like(a: Any, fill_value: Any, dtype: Any = None, *_layout: Any, shape: Any = None, **_options: Any) -> Any:
+    """np.full_like: an array, or a node where the fill is traced."""
+    x = as_node(a)
+    size = x.shape if shape is None else several(shape)
+    kind = x.dtype if dtype is None else np.dtype(dtype)
+    fill = as_dtype(as_node(fill_value), kind)
+    if fill.op != "constant":
+        return broadcast_to(fill, size)
+    check_fits(volume(size) * kind.itemsize, f"{here()}a constant {kind}{list(size)}")
+    return np.full(size, fill.params, kind)
+
+
+def _like(number: int) -> Rule:
+    def rule(a: Any, dtype: Any = None, *_layout: Any, shape: Any = None, **_options: Any) -> Any:
+        return full_like(a, number, dtype, shape=shape)
+
+    return rule
+
+
+def astype(x: Any, dtype: Any, /, **kwargs: Any) -> Node:
+    """x.astype(dtype); to bool: what is not zero."""
+    kwargs.pop("copy", None)
+    only_defaults("astype", kwargs)
+    node, target = as_node(x), np.dtype(dtype)
+    if target.kind == "b":
+        return as_mask(node)
+    if target.name not in ("float32", "float64", "int32", "int64"):
+        raise unsupported(f"astype({target})", "float32, float64, int32, int64 and bool can")
+    return as_dtype(node, target)
+
+
+def _item(x: Node, *_args: Any) -> Any:
+    return float(x)  # raises: a traced value has no number
+
+
+def copy(a: Any, *_layout: Any, **_options: Any) -> Node:
+    """np.copy: the node itself, which nothing can change."""
+    return as_node(a)
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    """np.shape."""
+    return as_node(a).shape
+
+
+def ndim(a: Any) -> int:
+    """np.ndim."""
+    return as_node(a).ndim
+
+
+def size(a: Any, axis: int | None = None) -> int:
+    """np.size."""
+    x = as_node(a)
+    return x.size if axis is None else x.shape[normal_axis(axis, x.ndim)]
+
+
+def result_type(*values: Any) -> "np.dtype[Any]":
+    """np.result_type."""
+    return np.result_type(*(x.dtype if isinstance(x, Node) else x for x in values))
+
+
+def _always(answer: bool) -> Rule:
+    def rule(_x: Any) -> bool:
+        return answer
+
+    return rule
+
+
+FUNCTIONS.update({
+    np.reshape: reshape_, np.ravel: ravel, np.transpose: transpose_, np.swapaxes: swapaxes, np.moveaxis: moveaxis,
+    np.expand_dims: expand_dims, np.squeeze: squeeze, np.broadcast_to: broadcast_to, np.where: where, np.tril: tril,
+    np.triu: triu, np.zeros_like: _like(0), np.ones_like: _like(1), np.full_like: full_like, np.empty_like: _like(0),
+    np.copy: copy, np.astype: astype, np.shape: shape, np.ndim: ndim, np.size: size, np.result_type: result_type,
+    np.isrealobj: _always(True), np.iscomplexobj: _always(False), np.real: as_node,
+})  # fmt: skip
+METHODS.update({
+    "reshape": _reshape_method, "transpose": _transpose_method, "ravel": ravel, "flatten": ravel, "swapaxes": swapaxes,
+    "squeeze": squeeze, "astype": astype, "copy": copy, "item": _item, "tolist": _item,
+})  # fmt: skip

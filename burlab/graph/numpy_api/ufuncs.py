@@ -1,0 +1,184 @@
+"""NumPy's elementwise functions: most are one operation of the C++ table, the others are composed of a few."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from burlab.graph.linear import broadcast
+from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
+from burlab.graph.origin import fault
+from burlab.graph.signatures import made
+
+from .arguments import NOT_GIVEN, only_defaults
+from .promotion import BOOL, FLOAT64, POWERS, apply, as_dtype, as_mask, common_dtype, promote
+from .roots import root
+
+
+def power(x: Any, y: Any) -> Node:
+    """x ** y; small constant exponents become products and roots, as NumPy's own fast paths do."""
+    xs = [as_node(x), as_node(y)]
+    exponent = xs[1]
+    if exponent.op == "constant" and exponent.shape == () and exponent.dtype != BOOL:
+        known = float(exponent.params)
+        base, promoted = promote(xs)
+        if (special := POWERS["power"](base, promoted)) is not None:  # of a norm
+            return special
+        if known == 2:
+            return apply("square", base)
+        if known == 3:
+            return apply("cube", base)
+        if known == 4:
+            return apply("square", apply("square", base))
+        if known == 1:
+            return base
+        if base.dtype.kind == "f" and known in (0.5, -1.0):
+            return apply("sqrt", base) if known == 0.5 else apply("div", 1, base)
+        if common_dtype(xs).kind in "iu" and known < 0:
+            raise fault("an integer array to a negative power, which NumPy refuses too", "x.astype(float) ** -1")
+    return apply("power", x, y)
+
+
+def clip(a: Any, a_min: Any = None, a_max: Any = None, **kwargs: Any) -> Node:
+    """min(max(a, a_min), a_max), each bound optional, as np.clip, which also calls them min and max."""
+    low, high = kwargs.pop("min", a_min), kwargs.pop("max", a_max)
+    only_defaults("np.clip", kwargs)
+    result = as_node(a)
+    if low is not None and low is not NOT_GIVEN:
+        result = apply("maximum", result, low)
+    if high is not None and high is not NOT_GIVEN:
+        result = apply("minimum", result, high)
+    return result
+
+
+def _absolute(x: Any) -> Node:
+    node = as_node(x)
+    return node if node.dtype == BOOL else apply("abs", node)
+
+
+def _logaddexp(x: Any, y: Any) -> Node:
+    """The larger one, plus softplus of how much less the other is: smooth at ties, where maximum and abs are not."""
+    first = apply("greater_equal", x, y)
+    more, less = apply("where", first, x, y), apply("where", first, y, x)
+    without_gap = apply("logical_and", apply("equal", x, y), _isinf(x))  # inf - inf
+    gap = apply("where", without_gap, 0.0, apply("sub", less, more))
+    return apply("add", more, apply("softplus", gap))
+
+
+def _hypot(x: Any, y: Any) -> Node:
+    """The root of the sum of squares, scaled lest they overflow, whatever the scale; its derivative at 0 is 0."""
+    larger = apply("maximum", _absolute(x), _absolute(y))
+    usable = apply("logical_and", apply("greater", larger, 0.0), UFUNCS["isfinite"](larger))
+    scale = apply("where", usable, larger, 1.0)
+    scale = made("stop_gradient", None, scale, weak=scale.weak)
+    total = apply("add", *(apply("square", apply("div", z, scale)) for z in (x, y)))
+    return apply("mul", scale, root(total))
+
+
+def _isinf(x: Any) -> Node:
+    return apply("logical_not", apply("logical_or", UFUNCS["isfinite"](x), UFUNCS["isnan"](x)))
+
+
+def _whole(symbol: str, result: int) -> Callable[[Any, Any], Node]:
+    def rule(x: Any, y: Any) -> Node:
+        a, b = promote([as_node(x), as_node(y)])
+        if a.dtype.kind != "i":
+            raise fault(f"{symbol} of traced floats, which has no derivative", "/, or integers")
+        return _floor_division(a, b)[result]
+
+    return rule
+
+
+def _floor_division(a: Node, b: Node) -> tuple[Node, Node]:
+    """a // b and a % b of integers, 0 where b is 0, as NumPy's: by a quotient of floats that is then put right."""
+
+    def quotient(x: Node) -> Node:
+        return as_dtype(apply("div", as_dtype(x, FLOAT64), as_dtype(divisor, FLOAT64)), a.dtype)
+
+    is_zero = apply("equal", b, 0)
+    divisor = apply("where", is_zero, 1, b)
+    first = quotient(a)
+    rest = apply("sub", a, apply("mul", first, divisor))
+    more = quotient(rest)  # what the rounding of a large a left over
+    rest = apply("sub", rest, apply("mul", more, divisor))
+    across = apply("not_equal", apply("less", rest, 0), apply("less", divisor, 0))
+    down = apply("logical_and", apply("not_equal", rest, 0), across)
+    whole = apply("add", first, apply("sub", more, as_dtype(down, a.dtype)))
+    rest = apply("where", down, apply("add", rest, divisor), rest)
+    return apply("where", is_zero, 0, whole), apply("where", is_zero, 0, rest)
+
+
+def _finite(op: str, otherwise: bool) -> Callable[[Any], Node]:
+    def test(x: Any) -> Node:
+        node = as_node(x)
+        return apply(op, node) if node.dtype.kind == "f" else broadcast(constant(otherwise, BOOL), node.shape)
+
+    return test
+
+
+def _logical(op: str) -> Callable[..., Node]:
+    def rule(*xs: Any) -> Node:
+        return apply(op, *(as_mask(as_node(x)) for x in xs))
+
+    return rule
+
+
+def _bitwise(op: str) -> Callable[..., Node]:
+    def rule(*xs: Any) -> Node:
+        nodes = [as_node(x) for x in xs]
+        if any(x.dtype != BOOL for x in nodes):
+            raise fault("& | ~ of what is not boolean", "a comparison such as x > 0 on each side")
+        return apply(op, *nodes)
+
+    return rule
+
+
+def _plain(op: str) -> Callable[..., Node]:
+    def rule(*xs: Any) -> Node:
+        return apply(op, *xs)
+
+    return rule
+
+
+# NumPy's names of what is one operation of the C++ table.
+_SAME = (
+    "exp expm1 log log1p sqrt sin cos tan arctan arctan2 sinh cosh tanh square sign maximum minimum"
+    " less less_equal greater greater_equal equal not_equal"
+)
+_OTHER = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "negative": "neg"}
+_LOG2, _LOG10 = math.log(2.0), math.log(10.0)
+_UNARY: dict[str, Callable[[Any], Node]] = {
+    "absolute": _absolute,
+    "fabs": _absolute,
+    "positive": as_node,
+    "reciprocal": lambda x: apply("div", 1, x),
+    "log2": lambda x: apply("div", apply("log", x), _LOG2),
+    "log10": lambda x: apply("div", apply("log", x), _LOG10),
+    "exp2": lambda x: apply("exp", apply("mul", x, _LOG2)),
+    "deg2rad": lambda x: apply("mul", x, math.pi / 180),
+    "rad2deg": lambda x: apply("mul", x, 180 / math.pi),
+    "isfinite": _finite("isfinite", True),
+    "isnan": _finite("isnan", False),
+    "isinf": _isinf,
+    "logical_not": _logical("logical_not"),
+    "invert": _bitwise("logical_not"),
+}
+_BINARY: dict[str, Callable[[Any, Any], Node]] = {
+    "power": power,
+    "float_power": lambda x, y: power(as_dtype(as_node(x), FLOAT64), y),
+    "hypot": _hypot,
+    "logaddexp": _logaddexp,
+    "logical_and": _logical("logical_and"),
+    "logical_or": _logical("logical_or"),
+    "logical_xor": lambda x, y: apply("not_equal", as_mask(as_node(x)), as_mask(as_node(y))),
+    "bitwise_and": _bitwise("logical_and"),
+    "bitwise_or": _bitwise("logical_or"),
+    "floor_divide": _whole("//", 0),
+    "remainder": _whole("%", 1),
+}
+UFUNCS.update((name, _plain(op)) for name, op in (*zip(_SAME.split(), _SAME.split(), strict=True), *_OTHER.items()))
+UFUNCS.update(_UNARY)
+UFUNCS.update(_BINARY)
+FUNCTIONS[np.clip] = clip
+METHODS["clip"] = clip

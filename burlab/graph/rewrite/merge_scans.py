@@ -1,0 +1,61 @@
+"""Scans that do the same in every turn become one: the sweeps ask for more results of a scan than its user did."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from burlab.graph.graph import Graph, Region
+from burlab.graph.node import Node
+from burlab.graph.order import topological
+from burlab.graph.scan import turns_of
+from burlab.graph.substitute import copy, keep, rebuild
+
+_Ids = dict[Any, int]
+
+
+def merged(outputs: Sequence[Node]) -> list[Node] | None:
+    """The outputs, with the results of a scan taken from another of the same inputs that gives all of them and more.
+
+    None where there are no such two. Equal results may stand in the graph as several nodes then.
+    """
+    groups: dict[Any, dict[Region, None]] = {}
+    for n in topological(outputs):
+        if n.op == "scan":
+            groups.setdefault((n.inputs, turns_of(n.params.region)), {})[n.params.region] = None
+    better: dict[Region, tuple[Region, list[int]]] = {}
+    for regions in groups.values():
+        most = max(regions, key=lambda region: len(region.graphs[0].outputs))
+        for region in regions:
+            if region is not most and (items := _items(region, most)):
+                better[region] = most, items
+    if not better:
+        return None
+
+    def rule(n: Node, inputs: tuple[Node, ...]) -> Node:
+        if n.op != "scan" or n.params.region not in better:
+            return keep(n, inputs)
+        region, items = better[n.params.region]
+        new = copy(n, inputs)
+        new.params = n.params._replace(region=region, item=items[n.params.item])
+        return new
+
+    return rebuild(outputs, {}, rule)
+
+
+def _items(region: Region, other: Region) -> list[int] | None:
+    """The number that each result of one scan has in another; None where it lacks one, or carries something else."""
+    carries, ids = turns_of(region).carries, _Ids()
+    mine, others = (_numbers(r.graphs[0], ids) for r in (region, other))
+    if mine[:carries] != others[:carries] or not set(mine).issubset(others):
+        return None
+    stacked = [carries + others[carries:].index(k) if k in others[carries:] else -1 for k in mine[carries:]]
+    return None if -1 in stacked else [*range(carries), *stacked, *(len(others) + k for k in range(carries))]
+
+
+def _numbers(body: Graph, ids: _Ids) -> list[int]:
+    """A number for each output, equal for equal computations. ids: those of all computations so far."""
+    number = {x: ids.setdefault(("input", k), len(ids)) for k, x in enumerate(body.inputs)}
+    for n in topological(body.outputs, body.inputs):
+        what = n.params.tobytes() if n.op == "constant" else n.params
+        key = n.op, tuple([number[x] for x in n.inputs]), what, n.dtype, n.shape
+        number[n] = ids.setdefault(key, len(ids))
+    return [number[y] for y in body.outputs]

@@ -1,0 +1,264 @@
+"""Making a graph smaller without changing a bit of what it computes.
+
+Known arithmetic is done now where IEEE arithmetic is exact about it (no libm function is folded: that is the C++
+library's to compute), equal nodes become one, views of views one view, and what the outputs do not need is gone. A
+product with zero stays: zero times infinity is not zero.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from burlab.graph.control import CONTROL, with_graphs
+from burlab.graph.graph import Graph, Region
+from burlab.graph.linear import broadcast, contract, reshape, slice_, transpose
+from burlab.graph.node import Node, constant
+from burlab.graph.order import topological
+from burlab.graph.origin import derived_from
+from burlab.graph.substitute import inline, keep, rebuild
+from burlab.runtime.garbage import uncollected
+
+from .merge_scans import merged
+
+_FOLDED: dict[str, Callable[..., Any]] = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "neg": np.negative, "square": np.square,
+    "sqrt": np.sqrt, "abs": np.abs, "where": np.where, "less": np.less, "less_equal": np.less_equal,
+    "greater": np.greater, "greater_equal": np.greater_equal, "equal": np.equal, "not_equal": np.not_equal,
+    "logical_and": np.logical_and, "logical_or": np.logical_or, "logical_not": np.logical_not, "isfinite": np.isfinite,
+}  # fmt: skip
+_LARGEST_FOLD = 4096  # elements: larger known arrays are computed by the kernel, not carried in its text
+
+
+@uncollected()
+def simplify(graph: Graph) -> Graph:
+    """The same function with fewer nodes. Inputs keep their order, also where they are unused."""
+    unique: dict[Any, Node] = {}
+    known = {x: x for x in graph.inputs}
+    settled = set(graph.inputs)
+    regions: dict[Region, Region] = {}
+    outputs = without_calls(graph.outputs)
+    turned = _only_transposed(outputs)
+
+    def intern(n: Node) -> Node:
+        """The one node that computes this; rules make a few new inputs at once, which are looked up as well."""
+        if n in settled:
+            return n
+        inputs = tuple([x if x in settled else intern(x) for x in n.inputs])
+        identity = _identity(n, inputs)
+        one = unique.setdefault(identity, n)
+        if one is n:
+            one = unique[identity] = keep(n, inputs)
+        settled.add(one)
+        return one
+
+    def rule(n: Node, inputs: tuple[Node, ...]) -> Node:
+        if n.op == "transpose" and n.inputs[0] in turned and inputs[0].op == "contract":
+            return intern(_contract_transposed(inputs[0], n.params))
+        with derived_from(n):
+            new = keep(n, inputs)
+            return intern(_inside(new, regions) if new.op in CONTROL else _reduce(new))
+
+    new = rebuild(outputs, known, rule)
+    fewer = merged(new)
+    return simplify(Graph(graph.inputs, tuple(fewer))) if fewer else Graph(graph.inputs, tuple(new))
+
+
+def without_calls(outputs: Sequence[Node]) -> list[Node]:
+    """The outputs with every `call` replaced by what it calls."""
+
+    def rule(n: Node, inputs: tuple[Node, ...]) -> Node:
+        if n.op != "call":
+            return keep(n, inputs)
+        return without_calls(inline(n.params.graph, inputs))[0]
+
+    return rebuild(outputs, {}, rule)
+
+
+def _only_transposed(outputs: Sequence[Node]) -> set[Node]:
+    """Nodes that nothing but one `transpose` uses."""
+    users: dict[Node, int] = dict.fromkeys(outputs, 2)
+    found: list[Node] = []
+    for n in topological(outputs):
+        if n.op == "transpose":
+            found.append(n.inputs[0])
+        for x in n.inputs:
+            users[x] = users.get(x, 0) + 1
+    return {x for x in found if users[x] == 1}
+
+
+def _contract_transposed(n: Node, permutation: tuple[int, ...]) -> Node:
+    """The result with its axes where a transpose would put them: written so, it need not be copied later."""
+    ins, out = n.params.split("->")
+    with derived_from(n):
+        return contract(f"{ins}->{''.join(out[a] for a in permutation)}", *n.inputs)
+
+
+def _identity(n: Node, inputs: tuple[Node, ...]) -> Any:
+    """Equal for nodes that compute the same. A constant counts by its bytes, so that -0.0 and 0.0 differ."""
+    if n.op == "input":
+        return n
+    if n.op == "constant":
+        return n.op, n.dtype, n.shape, n.weak, n.params.tobytes()
+    return n.op, inputs, n.params, n.dtype, n.shape
+
+
+def _inside(n: Node, known: dict[Region, Region]) -> Node:
+    """A control-flow node with its sub-graphs simplified: once, so that the results of one execution stay together."""
+    region: Region = n.params.region
+    if region not in known:
+        known[region] = Region(tuple(map(simplify, region.graphs)), region.turns)
+    return with_graphs(n, known[region])
+
+
+def _reduce(n: Node) -> Node:
+    if n.op in ("stop_gradient", "surrogate"):
+        return n.inputs[0]
+    if n.op in _RULES and (reduced := _RULES[n.op](n)) is not None:
+        return reduced
+    if "'" in n.op and (reduced := _partial(n)) is not None:
+        return _reduce(reduced)
+    if n.op in _FOLDED and n.size <= _LARGEST_FOLD:
+        values = [known_value(x) for x in n.inputs]
+        if all(v is not None for v in values):
+            return _folded(n, values)
+    return n
+
+
+def known_value(n: Node) -> "np.ndarray[Any, Any] | None":
+    """The value of a constant, or of one number repeated (as a 0-d array), else None."""
+    if n.op == "constant":
+        return n.params
+    if n.op == "broadcast" and n.inputs[0].op == "constant" and n.inputs[0].shape == ():
+        return n.inputs[0].params
+    return None
+
+
+def _folded(n: Node, values: list[Any]) -> Node:
+    with np.errstate(all="ignore"):
+        value = np.asarray(_FOLDED[n.op](*values), n.dtype)
+    return broadcast(constant(value, n.dtype), n.shape)
+
+
+def _is(n: Node, number: float) -> bool:
+    value = known_value(n)
+    return value is not None and value.shape == () and bool(value == number) and not (number == 0 and np.signbit(value))
+
+
+def _multiply(n: Node) -> Node | None:
+    x, y = n.inputs
+    for one, other in ((x, y), (y, x)):
+        if _is(one, 1.0):
+            return other
+        if _is(one, -1.0):
+            return _reduce(Node("neg", (other,), None, n.shape, n.dtype))
+    return None
+
+
+def _divide(n: Node) -> Node | None:
+    return n.inputs[0] if _is(n.inputs[1], 1.0) else None
+
+
+def _negate(n: Node) -> Node | None:
+    return n.inputs[0].inputs[0] if n.inputs[0].op == "neg" else None
+
+
+def _add(n: Node) -> Node | None:
+    """x + -y is x - y, to the bit; so is a negative known number on the right."""
+    x, y = n.inputs
+    if y.op == "neg":
+        return Node("sub", (x, y.inputs[0]), None, n.shape, n.dtype)
+    if x.op == "neg":
+        return Node("sub", (y, x.inputs[0]), None, n.shape, n.dtype)
+    return None
+
+
+def _subtract(n: Node) -> Node | None:
+    x, y = n.inputs
+    return Node("add", (x, y.inputs[0]), None, n.shape, n.dtype) if y.op == "neg" else None
+
+
+def _where(n: Node) -> Node | None:
+    mask = known_value(n.inputs[0])
+    if mask is None or mask.size == 0 or mask.all() != mask.any():
+        return None
+    return n.inputs[1] if mask.all() else n.inputs[2]
+
+
+def _broadcast(n: Node) -> Node | None:
+    x = n.inputs[0]
+    if x.op != "broadcast":
+        return None
+    shape, axes = n.params
+    return broadcast(x.inputs[0], shape, tuple(axes[a] for a in x.params[1]))
+
+
+def _reshape(n: Node) -> Node | None:
+    x = n.inputs[0]
+    if x.op == "reshape":
+        return reshape(x.inputs[0], n.shape)
+    if x.op == "constant" and x.size <= _LARGEST_FOLD:
+        return constant(x.params.reshape(n.shape), n.dtype)
+    return broadcast(x.inputs[0], n.shape, ()) if x.op == "broadcast" and x.inputs[0].shape == () else None
+
+
+def _transpose(n: Node) -> Node | None:
+    x = n.inputs[0]
+    if x.op == "transpose":
+        return transpose(x.inputs[0], tuple(x.params[a] for a in n.params))
+    if x.op == "constant" and x.size <= _LARGEST_FOLD:
+        return constant(x.params.transpose(n.params), n.dtype)
+    return broadcast(x.inputs[0], n.shape, ()) if x.op == "broadcast" and x.inputs[0].shape == () else None
+
+
+def _slice(n: Node) -> Node | None:
+    x = n.inputs[0]
+    start, step, shape = n.params
+    if x.op == "slice":
+        first, stride, _ = x.params
+        at = tuple(f + s * k for f, s, k in zip(first, stride, start, strict=True))
+        return slice_(x.inputs[0], at, tuple(a * b for a, b in zip(stride, step, strict=True)), shape)
+    if x.op == "pad" and x.params[:2] == (start, step) and x.inputs[0].shape == shape:
+        return x.inputs[0]
+    return broadcast(x.inputs[0], shape, ()) if x.op == "broadcast" and x.inputs[0].shape == () else None
+
+
+def _convert(n: Node) -> Node | None:
+    value = known_value(n.inputs[0])
+    if value is None or n.size > _LARGEST_FOLD:
+        return None
+    return broadcast(constant(value.astype(n.dtype), n.dtype), n.shape)
+
+
+def _constant(n: Node) -> Node | None:
+    """One number everywhere is a number repeated."""
+    bits = n.params.reshape(-1).view(f"u{n.itemsize}")
+    if n.size < 2 or (bits != bits[0]).any():
+        return None
+    return broadcast(constant(n.params.reshape(-1)[0], n.dtype), n.shape)
+
+
+_NEXT = {"sin": ("cos", 1), "cos": ("sin", -1), "sinh": ("cosh", 1), "cosh": ("sinh", 1)}
+
+
+def _partial(n: Node) -> Node | None:
+    """Partials that are operations themselves, as their structs in C++ have it.
+
+    Where a function has the sine and the cosine of an angle, its gradient then computes no further ones.
+    """
+    op, *numbers = n.op.split("'")
+    if op not in _NEXT or any(number != "0" for number in numbers):
+        return None
+    sign = 1
+    for _ in numbers:
+        op, turn = _NEXT[op]
+        sign *= turn
+    node = Node(op, n.inputs[:1], None, n.shape, n.dtype)
+    return node if sign > 0 else Node("neg", (node,), None, n.shape, n.dtype)
+
+
+_RULES: dict[str, Callable[[Node], Node | None]] = {
+    "constant": _constant, "mul": _multiply, "div": _divide, "neg": _negate, "add": _add, "sub": _subtract,
+    "where": _where, "broadcast": _broadcast, "reshape": _reshape, "transpose": _transpose, "slice": _slice,
+    "convert": _convert,
+}  # fmt: skip

@@ -1,0 +1,1 @@
+"""From a Python function to a graph, and what around the function the graph depends on."""

@@ -1,0 +1,1 @@
+"""The compiled side of a problem: kernels over samples, tiles and batches."""

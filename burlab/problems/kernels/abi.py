@@ -1,0 +1,125 @@
+"""The C++ structs of `cpp/burlab/run/abi/{summand,sum}.hpp`, field by field, and the functions that take them.
+
+A test compares sizes and offsets with the compiler's.
+"""
+
+import ctypes
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
+
+from burlab.compiler.executable import Executable
+from burlab.problems.sampling import Stream
+from burlab.runtime.cling import address, declare
+from burlab.runtime.doors import doors
+from burlab.runtime.hearing import hearing
+
+_INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
+
+
+PREPARED = 1 << 47
+"""In a status, above the number of a node: it was what is computed once for all tiles that failed."""
+
+
+class CKernel(ctypes.Structure):
+    """A generated kernel behind its binary interface."""
+
+    _fields_ = (("function", _POINTER), ("context", _POINTER), ("workspace", _INT))
+
+    @classmethod
+    def of(cls, executable: Executable) -> "CKernel":
+        """The kernel of an executable, which must outlive it."""
+        return cls(executable.address, executable.context, executable.workspace_bytes)
+
+
+class Stretch(ctypes.Structure):
+    """A stretch of a result whose numbers have one dtype."""
+
+    _fields_ = (("offset", _INT), ("count", _INT), ("wide", _INT))
+
+
+class Block(ctypes.Structure):
+    """Where numbers lie in one block of memory."""
+
+    _fields_ = (
+        ("outputs", _INT),
+        ("stretches", _INT),
+        ("offsets", _POINTER),
+        ("parts", _POINTER),
+        ("bytes", _INT),
+    )
+
+
+class Summand(ctypes.Structure):
+    """A kernel of one sample or of a tile, and where its inputs and outputs lie."""
+
+    _fields_ = (
+        ("kernel", CKernel),
+        ("tile", _INT),
+        ("contexts", _POINTER),
+        ("fixed", _INT),
+        ("arrays", _INT),
+        ("keyed", _INT),
+        ("data", _POINTER),
+        ("strides", _POINTER),
+        ("sizes", _POINTER),
+        ("rows", _POINTER),
+        ("sums", Block),
+        ("result", Block),
+        ("finish", CKernel),
+        ("prepare", CKernel),
+        ("prepared", Block),
+    )
+
+
+class MeanKernel(ctypes.Structure):
+    """The context of the mean over a batch as a kernel."""
+
+    _fields_ = (
+        ("summand", Summand),
+        ("stream", Stream),
+        ("threads", _INT),
+    )
+
+
+class SumCall(ctypes.Structure):
+    """One evaluation over one batch."""
+
+    _fields_ = (
+        ("summand", Summand),
+        ("stream", Stream),
+        ("key", ctypes.c_uint64 * 2),
+        ("fixed", _POINTER),
+        ("result", _POINTER),
+        ("threads", _INT),
+        ("slice", _INT),
+        ("position", _INT),
+        ("job", _POINTER),
+        ("sample", _INT),
+    )
+
+
+@cache
+def mean_address() -> int:
+    """The address of the C++ function whose context is a `MeanKernel`."""
+    unit = declare(
+        'extern "C" std::int64_t @unit_mean(const void* context, const void* const* in, void* const* out, void* work)'
+        " noexcept { return burlab::run::mean(context, in, out, work); }",
+        ["burlab/run/abi/sum.hpp"],
+        name="mean",
+    )
+    return address(f"{unit}_mean")
+
+
+@cache
+def sum_doors() -> dict[str, Callable[..., Any]]:
+    """`sum` and `rows` evaluate a call and answer a status; `drop` forgets a sum that was stopped.
+
+    A loss that never ends is left where a signal's handler raises.
+    """
+    header, call = "burlab/run/abi/sum.hpp", ctypes.POINTER(SumCall)
+    found = doors(header, "burlab::run", {"drop": (None, call)})
+    for name in ("sum", "rows"):
+        door = hearing(header, "burlab::run::SumCall* call", f"burlab::run::{name}(call)", [call])
+        found[name] = partial(door, None)
+    return found

@@ -1,0 +1,87 @@
+"""Where the outputs of a kernel lie in one block of memory."""
+
+import ctypes
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from burlab.graph import Node
+from burlab.problems.point import Array
+
+from .abi import Block, Stretch
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the outputs of a kernel lie in one block of memory: each group begins at a multiple of 64 bytes."""
+
+    shapes: tuple[tuple[int, ...], ...]
+    dtypes: tuple["np.dtype[Any]", ...]
+    offsets: tuple[int, ...]
+    nbytes: int
+
+    @staticmethod
+    def of(shapes: Sequence[tuple[int, ...]], dtypes: Sequence["np.dtype[Any]"], groups: Sequence[int]) -> "Layout":
+        """groups: how many outputs each group has; inside of one they follow each other without a gap."""
+        firsts = {sum(groups[:k]) for k in range(len(groups))}
+        offsets: list[int] = []
+        end = 0
+        for k, (shape, dtype) in enumerate(zip(shapes, dtypes, strict=True)):
+            step = 64 if k in firsts else dtype.itemsize
+            offsets.append(-(-end // step) * step)
+            end = offsets[-1] + math.prod(shape) * dtype.itemsize
+        return Layout(tuple(shapes), tuple(dtypes), tuple(offsets), -(-max(end, 1) // 64) * 64)
+
+    @staticmethod
+    def of_nodes(nodes: Sequence[Node], groups: Sequence[int]) -> "Layout":
+        """The layout of values."""
+        return Layout.of([n.shape for n in nodes], [n.dtype for n in nodes], groups)
+
+    def at(self, offsets: Sequence[int]) -> "Layout":
+        """The same outputs elsewhere."""
+        return Layout(self.shapes, self.dtypes, tuple(offsets), self.nbytes)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Bytes of each output."""
+        return [math.prod(shape) * dtype.itemsize for shape, dtype in zip(self.shapes, self.dtypes, strict=True)]
+
+    @property
+    def block(self) -> Block:
+        """For C++; valid as long as this."""
+        offsets, parts = self._arrays
+        return Block(len(self.shapes), len(self.shapes), at(offsets), at(parts), self.nbytes)
+
+    @cached_property
+    def _arrays(self) -> tuple[Any, Any]:
+        """What a block points to."""
+        parts = (
+            Stretch(offset, math.prod(shape), dtype == np.float64)
+            for shape, dtype, offset in zip(self.shapes, self.dtypes, self.offsets, strict=True)
+        )
+        return integers(self.offsets), (Stretch * len(self.shapes))(*parts)
+
+    def views(self, block: Array) -> list[Array]:
+        """The outputs in a block of bytes."""
+        return [
+            np.ndarray(shape, dtype, block, offset)
+            for shape, dtype, offset in zip(self.shapes, self.dtypes, self.offsets, strict=True)
+        ]
+
+    def table(self, rows: int) -> "Layout":
+        """The layout of every output repeated along a new first axis."""
+        return Layout.of([(rows, *s) for s in self.shapes], self.dtypes, [1] * len(self.shapes))
+
+
+def integers(values: Sequence[int]) -> Any:
+    """An array for C++, which is never empty."""
+    return (ctypes.c_int64 * max(len(values), 1))(*values)
+
+
+def at(array: Any) -> int:
+    """The address of a ctypes array."""
+    return ctypes.addressof(array)

@@ -1,0 +1,75 @@
+"""What of a tile needs no sample: computed once for all tiles of a batch, where that saves enough."""
+
+from typing import NamedTuple
+
+from burlab.compiler.ir.spelling import formula
+from burlab.compiler.ir.strides import LEAVES, VIEWS
+from burlab.compiler.lowering.lower import is_elementwise
+from burlab.graph import Graph, Node
+from burlab.graph.control import CONTROL
+from burlab.graph.order import topological
+from burlab.graph.origin import derived_from
+from burlab.graph.rewrite.batch_sum import Tiled, of_samples
+from burlab.graph.substitute import keep, rebuild
+from burlab.graph.work import work
+
+_SHARE = 20  # of the work of a tile: what is less than one of so many parts is not worth a kernel of its own
+_FUNCTION = 10  # additions that take as long as exp
+_LATER = {"ask", *CONTROL}  # these may take long, and are interrupted
+
+
+class Prepared(NamedTuple):
+    """A tile's graph in two parts.
+
+    once: from the inputs that all samples share, values that need no sample. tiled: what takes these values as further
+    shared inputs, behind the others.
+    """
+
+    once: Graph
+    tiled: Tiled
+
+
+def prepared(made: Tiled, sampled: list[bool]) -> Prepared | None:
+    """The parts of a tile's graph, or None where the first is too small. sampled: which inputs belong to samples."""
+    graph = made.graph
+    own = of_samples(graph, sampled)
+    own |= _later(graph)
+    found = list(dict.fromkeys(_source(x) for n in graph.nodes if n in own for x in n.inputs if x not in own))
+    values = [x for x in found if x.op not in LEAVES]
+    if _SHARE * sum(map(_work, topological(values))) < sum(map(_work, own)):
+        return None
+    inputs: list[Node] = []
+    for x in values:
+        with derived_from(x):
+            inputs.append(Node("input", (), "", x.shape, x.dtype))
+    known = dict(zip(values, inputs, strict=True))
+    fixed = sampled.count(False)
+    first, second = graph.inputs[:fixed], graph.inputs[fixed:]
+    tile = Graph((*first, *inputs, *second), tuple(rebuild(graph.outputs, dict(known), keep)))
+    finish = made.finish
+    if finish is not None:
+        outputs = tuple(rebuild(finish.outputs, dict(known), keep))
+        finish = Graph((*first, *inputs, *finish.inputs[fixed:]), outputs)
+    return Prepared(Graph(first, tuple(values)), Tiled(tile, finish))
+
+
+def _later(graph: Graph) -> set[Node]:
+    """What stays in the tile although it needs no sample, and all that follows from it."""
+    found: set[Node] = set()
+    for n in graph.nodes:
+        if n.op in _LATER or any(x in found for x in n.inputs):
+            found.add(n)
+    return found
+
+
+def _source(x: Node) -> Node:
+    """What a view shows."""
+    while x.op in VIEWS:
+        x = x.inputs[0]
+    return x
+
+
+def _work(n: Node) -> int:
+    """Roughly the additions that a node takes."""
+    heavy = is_elementwise(n) and ((text := formula(n)) is None or "std::" in text)
+    return work(n) * (_FUNCTION if heavy else 1)

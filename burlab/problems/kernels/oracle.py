@@ -1,0 +1,244 @@
+"""What can be asked about a sum of losses: each question is a traced function of one sample, compiled at first use."""
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any, cast
+
+import numpy as np
+
+from burlab.compiler.function import Function
+from burlab.errors import ArgumentError, ShapeError
+from burlab.graph import Node, tree
+from burlab.graph.node import as_node
+from burlab.graph.numpy_api.promotion import as_dtype
+from burlab.problems.data import Data
+from burlab.problems.point import Point
+from burlab.problems.sampling import Stream, full
+from burlab.transforms import grad, hvp, value_and_grad
+from burlab.transforms.call import pair_of
+
+from .direct import Directs
+from .sample_kernel import Kernels, SampleKernel
+from .tiles import UNTOLD, Told
+from .tiling import Tiling
+
+Loss = Callable[..., Any]
+
+
+def _value(loss: Loss) -> Loss:
+    def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
+        return (value_and_grad(loss)(x, *sample, **key)[0],)  # which checks that it is one number
+
+    return rule
+
+
+def _gradient(loss: Loss) -> Loss:
+    def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
+        return (grad(loss)(x, *sample, **key),)
+
+    return rule
+
+
+def _training(loss: Loss) -> Loss:
+    """Value and gradient in one dtype, the gradient's."""
+
+    def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
+        value, gradient = value_and_grad(loss)(x, *sample, **key)
+        return value.astype(tree.flatten(x)[0][0].dtype), gradient
+
+    return rule
+
+
+def _measured(loss: Loss) -> Loss:
+    """Value, gradient, and the metrics that the loss gives beside its value, in one dtype."""
+
+    def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
+        (value, metrics), gradient = value_and_grad(loss, has_aux=True)(x, *sample, **key)
+        dtype = tree.flatten(x)[0][0].dtype
+        return value.astype(dtype), gradient, _numbers(metrics, dtype)
+
+    return rule
+
+
+def _numbers(metrics: Any, dtype: "np.dtype[Any]") -> dict[str, Node]:
+    if not isinstance(metrics, dict) or not all(isinstance(name, str) for name in cast("dict[Any, Any]", metrics)):
+        raise ArgumentError(
+            f"with has_aux=True the loss returns (value, {{name: number, ...}}), but the second is {metrics!r}."
+        )
+    nodes = {name: as_node(number) for name, number in cast("dict[str, Any]", metrics).items()}
+    for name, node in nodes.items():
+        if node.shape:
+            raise ShapeError(f"the metric {name!r} has shape {node.shape}, expected (). Sum it, or take its mean.")
+    return {name: as_dtype(node, dtype) for name, node in nodes.items()}
+
+
+def _value_like(loss: Loss) -> Loss:
+    """The value in x's dtype."""
+
+    def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
+        return (_value(loss)(x, *sample, **key)[0].astype(tree.flatten(x)[0][0].dtype),)
+
+    return rule
+
+
+def _difference(loss: Loss) -> Loss:
+    def rule(x: tree.Tree, y: tree.Tree, *sample: Any, **key: Any) -> Any:
+        at_x, structure = tree.flatten(grad(loss)(x, *sample, **key))
+        at_y = tree.flatten(grad(loss)(y, *sample, **key))[0]
+        return (tree.unflatten(structure, [a - b for a, b in zip(at_x, at_y, strict=True)]),)
+
+    return rule
+
+
+def _partial(loss: Loss) -> Loss:
+    def rule(x: tree.Tree, coordinates: Any, *sample: Any, **key: Any) -> Any:
+        leaves = tree.flatten(grad(loss)(x, *sample, **key))[0]
+        return (np.concatenate([np.reshape(leaf, -1) for leaf in leaves])[coordinates],)
+
+    return rule
+
+
+def _curvature(loss: Loss) -> Loss:
+    def rule(x: tree.Tree, v: tree.Tree, *sample: Any, **key: Any) -> Any:
+        return (hvp(loss)(x, *sample, v, **key),)
+
+    return rule
+
+
+_QUESTIONS = {
+    "value": _value,
+    "value_like": _value_like,
+    "value_and_grad": value_and_grad,
+    "grad": _gradient,
+    "training": _training,
+    "measured": _measured,
+    "grad_difference": _difference,
+    "partial_grad": _partial,
+    "hvp": _curvature,
+}
+
+
+class Oracle:
+    """A loss, the samples it is averaged over, the regularizer that is added once; without data: a plain function."""
+
+    def __init__(
+        self,
+        loss: Loss,
+        data: Data,
+        regularizer: Loss | None = None,
+        has_aux: bool = False,
+        told: Told = UNTOLD,
+    ) -> None:
+        """has_aux: the loss gives (value, metrics); "measured" then asks for both. told: about the kernels."""
+        self._given = loss, data, regularizer, has_aux, told
+        self.told = told
+        self.loss = _first(loss) if has_aux else _own(loss)
+        self._measured = _own(loss) if has_aux else None
+        self.data = data
+        self.regularizer = None if regularizer is None else _own(regularizer)
+        self.keyed = takes_key(loss)
+        self._kernels: dict[Any, Kernels] = {}
+        self.directs = Directs()
+
+    def __reduce__(self) -> Any:
+        """Copies and pickles are what it was made of, without what was compiled, which points into memory of C++."""
+        return Oracle, self._given
+
+    def kernels(self, question: str, shared: Sequence[Point]) -> Kernels:
+        """The kernel over samples, and the regularizer's if there is one. shared: x, and what else is needed."""
+        key = (question, *((p.structure, *((leaf.shape, leaf.dtype) for leaf in p.leaves)) for p in shared))
+        if key not in self._kernels:
+            self._kernels.setdefault(key, self._traced(question, shared))  # threads that come together take the same
+        return self._kernels[key]
+
+    def _traced(self, question: str, shared: Sequence[Point]) -> Kernels:
+        rule, trees = _QUESTIONS[question], [p.tree for p in shared]
+        loss = self._measured if question == "measured" and self._measured is not None else self.loss
+        samples = SampleKernel.trace(rule(loss), trees, self.data, self.keyed, self.told)
+        if self.regularizer is None:
+            return samples, None
+        other = _with_zeros(self.regularizer, samples.metrics) if question == "measured" else self.regularizer
+        return samples, SampleKernel.trace(rule(other), trees, Data.none(), False)
+
+    @property
+    def tiles(self) -> dict[tuple[str, int], Tiling]:
+        """How batches are cut into tiles so far, by question and number of samples."""
+        kernels = ((key[0], samples) for key, (samples, _) in list(self._kernels.items()))
+        return {(question, batch): tiling for question, k in kernels for batch, tiling in list(k.tilings.items())}
+
+    @property
+    def has_aux(self) -> bool:
+        """Whether the loss gives metrics beside its value."""
+        return self._measured is not None
+
+    def mean(
+        self,
+        question: str,
+        shared: Sequence[Point],
+        stream: Stream,
+        key: Any,
+        threads: int,
+        between: Callable[[], None] | None = None,
+    ) -> Any:
+        """The answer over a batch: the mean over its samples, plus the regularizer's. between: as SampleKernel.mean."""
+        return mean(self.kernels(question, shared), shared, stream, key, threads, between)
+
+
+def mean(
+    kernels: Kernels,
+    shared: Sequence[Point],
+    stream: Stream,
+    key: Any,
+    threads: int,
+    between: Callable[[], None] | None = None,
+) -> Any:
+    """What `Oracle.mean` answers, from the kernels of the question alone."""
+    samples, once = kernels
+    fixed = [leaf for point in shared for leaf in point.leaves]
+    result = samples.mean(fixed, stream, key, threads, between)
+    if once is not None:
+        term = once.mean(fixed, full(1), (0, 0), 1)
+        for total, more in zip(tree.flatten(result)[0], tree.flatten(term)[0], strict=True):
+            np.add(total, more, out=total, casting="same_kind")
+    return result
+
+
+def _own(loss: Loss) -> Loss:
+    """A function that ends with the oracle: of a method, transforms remember what they made, and with it its object."""
+    kind: type[Any] = type(loss)
+    if kind in (FunctionType, Function):
+        return loss
+
+    @functools.wraps(loss, updated=())
+    def same(*arguments: Any, **key: Any) -> Any:
+        return loss(*arguments, **key)
+
+    return same
+
+
+def _first(loss: Loss) -> Loss:
+    """The value alone of a loss that gives (value, metrics)."""
+
+    def value(x: tree.Tree, *sample: Any, **key: Any) -> Any:
+        return pair_of(loss(x, *sample, **key), loss)[0]
+
+    return value
+
+
+def _with_zeros(regularizer: Loss, metrics: Sequence[str]) -> Loss:
+    """A regularizer adds nothing to metrics."""
+
+    def rule(x: tree.Tree) -> Any:
+        return regularizer(x), dict.fromkeys(metrics, 0.0)
+
+    return rule
+
+
+def takes_key(loss: Loss) -> bool:
+    """Whether a loss draws random numbers: it gets a key of its own for each sample."""
+    try:
+        return "key" in inspect.signature(loss).parameters
+    except (TypeError, ValueError):  # a NumPy ufunc has no signature
+        return False

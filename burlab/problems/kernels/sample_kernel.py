@@ -1,0 +1,221 @@
+"""A function of one sample, compiled, and its evaluation over batches by `cpp/burlab/run/abi/sum.hpp`."""
+
+import ctypes
+import math
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from burlab.compiler.executable import Executable, build
+from burlab.graph import Graph, tree
+from burlab.graph.rewrite.simplify import simplify
+from burlab.graph.tracing.trace import trace
+from burlab.problems.data import Data
+from burlab.problems.point import Array
+from burlab.problems.sampling import Sampling, Stream
+from burlab.runtime.coerce import ArraySpec
+from burlab.runtime.gate import Face, Function, make_callable
+from burlab.runtime.memory import empty
+from burlab.runtime.status import Status
+from burlab.runtime.wait import SLICE
+
+from .abi import PREPARED, Block, CKernel, MeanKernel, SumCall, Summand, mean_address, sum_doors
+from .blocks import Layout, at, integers
+from .tiles import UNTOLD, Tile, Told
+from .tiling import Tiling, Tilings
+
+_POINTER = ctypes.c_void_p
+_SLICE = int(SLICE * 1e9)  # nanoseconds
+
+
+class SampleKernel:
+    """A function of shared arguments, one sample and a key, compiled. It returns a tuple of trees of floats.
+
+    graph: inputs: leaves of the shared arguments, one sample of each data array, the key if it is keyed. structure: of
+    the tuple that the outputs are: value and gradient where there are several. A result's memory is laid out with one
+    group per tree. Several threads may use it at once.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        structure: tree.TreeDef,
+        data: Data,
+        keyed: bool,
+        told: Told = UNTOLD,
+    ) -> None:
+        self.graph = simplify(graph)
+        self.structure = structure
+        self.groups = tuple(child.num_leaves for child in structure.children())
+        self.keyed = keyed
+        self.told = told if len(self.groups) > 1 else told._replace(remat=None)
+        self.data = data
+        self.layout = Layout.of_nodes(self.graph.outputs, self.groups)
+        self._fixed = len(self.graph.inputs) - len(data.arrays) - keyed
+        self._sampled = [k >= self._fixed for k in range(len(self.graph.inputs))]
+        self._tilings = Tilings(self.graph, self._sampled, self.groups, self.told)
+        self._addresses = (_POINTER * max(len(data.arrays), 1))(*(a.ctypes.data for a in data.arrays))
+        self._strides = integers([a.strides[0] for a in data.arrays])
+        self._sizes = integers([math.prod(a.shape[1:]) * a.itemsize for a in data.arrays])
+        self._steps = integers(self.layout.sizes)
+        self._making = threading.RLock()  # what C++ is led to must be made once, and stay
+        self._executable: Executable | None = None
+        self._row: tuple[Layout, Any] | None = None
+
+    @staticmethod
+    def trace(
+        f: Callable[..., Any], shared: Sequence[tree.Tree], data: Data, keyed: bool, told: Told = UNTOLD
+    ) -> "SampleKernel":
+        """The kernel of a Python function. shared: examples of the arguments that all samples share."""
+        keyword = {"key": np.zeros(2, np.uint64)} if keyed else {}
+        traced = trace(f, (*shared, *data.example), keyword)
+        return SampleKernel(traced.graph, traced.result, data, keyed, told)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The keys of its third output, a dict of numbers, in their order; none where it has no third output."""
+        children = self.structure.children()
+        return tuple(children[2].entries()) if len(children) > 2 else ()
+
+    def mean(
+        self, fixed: Sequence[Array], stream: Stream, key: Any, threads: int, between: Callable[[], None] | None = None
+    ) -> tree.Tree:
+        """The mean of the outputs over a batch. fixed: the leaves of the shared arguments, C-contiguous.
+
+        between: called between two slices of a long sum; it may wait, or raise to leave.
+        """
+        self.measure(int(stream.batch), fixed)
+        block = empty((self.layout.nbytes,), np.dtype(np.uint8), "a sum over samples")
+        self._call("sum", self.summand(int(stream.batch)), fixed, stream, key, threads, block, between)
+        return tree.unflatten(self.structure, self.layout.views(block))
+
+    def gate(self, stream: Stream, threads: int, fallback: Callable[..., Any]) -> Callable[..., Any]:
+        """`mean` for batches of one size as a builtin function of arrays, which gives a tuple of them.
+
+        Its arguments: the leaves that samples share, indices where the stream is listed, the key of a stochastic loss.
+        """
+        summand = self.summand(int(stream.batch))
+        kernel = MeanKernel(summand, stream, threads)
+        function = Function(mean_address(), lambda _: ctypes.addressof(kernel), 0, (self, kernel), loops=True)
+        inputs = [ArraySpec(n.shape, n.dtype, "x") for n in self.graph.inputs[: self._fixed]]
+        if stream.sampling == Sampling.listed:
+            inputs.append(ArraySpec((int(stream.batch),), np.dtype(np.int64), "indices"))
+        if self.keyed:
+            inputs.append(ArraySpec((2,), np.dtype(np.uint64), "key"))
+        outputs = [ArraySpec(n.shape, n.dtype, "result") for n in self.graph.outputs]
+        return make_callable(function, Face(inputs, outputs), fallback, releases=True, takes_out=False)
+
+    def rows(self, fixed: Sequence[Array], stream: Stream, key: Any) -> tree.Tree:
+        """The outputs for every sample of a batch, stacked along a new first axis."""
+        layout = self.layout.table(stream.batch)
+        block = empty((layout.nbytes,), np.dtype(np.uint8), f"what {stream.batch} samples give")
+        self._call("rows", self._single(layout, self._steps), fixed, stream, key, 1, block)
+        return tree.unflatten(self.structure, layout.views(block))
+
+    @property
+    def executable(self) -> Executable:
+        """The kernel of a single sample."""
+        with self._making:
+            if self._executable is None:
+                self._executable = build(self.graph, remat=self.told.remat)
+            return self._executable
+
+    def kernels(self, batch: int) -> dict[str, Executable]:
+        """What runs for the mean over a batch, by the names of the fields of a `Summand`, in the order of a step."""
+        return {"kernel": self.executable} if batch == 1 else self.tile(batch).kernels
+
+    @property
+    def tilings(self) -> Mapping[int, Tiling]:
+        """How batches are cut into tiles, so far as that is chosen."""
+        return self._tilings.chosen
+
+    def measure(self, batch: int, fixed: Sequence[Array]) -> None:
+        """Choose the tiles for a batch by a measurement at a point, where that pays; a choice made before stays.
+
+        fixed: the leaves of the shared arguments, C-contiguous.
+        """
+        with self._making:
+            self._tilings.measure(batch, fixed, self.data, self.keyed)
+
+    def tile(self, batch: int) -> Tile:
+        """The tiles that a batch of more than one sample is cut into."""
+        with self._making:
+            return self._tilings.tile(batch)
+
+    def summand(self, batch: int) -> Summand:
+        """What is averaged over a batch. Valid as long as this."""
+        if batch == 1:
+            return self._single(self.layout, self._steps)
+        with self._making:
+            tile = self.tile(batch)
+            result = self.layout.block if tile.finish else tile.sums.block
+            made = self._made(
+                CKernel.of(tile.executable), tile.size, tile.contexts(batch), None, tile.sums.block, result
+            )
+            for name, executable in tile.kernels.items():
+                setattr(made, name, CKernel.of(executable))
+            made.prepared = tile.prepared.block
+            return made
+
+    @property
+    def source(self) -> Summand:
+        """Where samples come from, for who has a kernel of its own. Valid as long as this."""
+        none = Block()
+        return self._made(CKernel(), 0, None, None, none, none)
+
+    @property
+    def together(self) -> Summand:
+        """For a row of numbers per sample that holds all outputs one after another."""
+        with self._making:
+            if self._row is None:
+                sizes = self.layout.sizes
+                steps = integers([sum(sizes)] * len(sizes))
+                self._row = self.layout.at([sum(sizes[:k]) for k in range(len(sizes))]), steps
+            return self._single(*self._row)
+
+    def _single(self, layout: Layout, steps: Any) -> Summand:
+        with self._making:
+            return self._made(CKernel.of(self.executable), 0, None, at(steps), layout.block, layout.block)
+
+    def _made(self, kernel: CKernel, tile: int, contexts: Any, rows: Any, sums: Block, result: Block) -> Summand:
+        return Summand(
+            kernel, tile, contexts, self._fixed, len(self.data.arrays), self.keyed,
+            at(self._addresses), at(self._strides), at(self._sizes), rows, sums, result,
+        )  # fmt: skip
+
+    def _call(
+        self, door: str, summand: Summand, fixed: Any, stream: Stream, key: Any, threads: int, block: Array,
+        between: Callable[[], None] | None = None,
+    ) -> None:  # fmt: skip
+        addresses = (_POINTER * len(fixed))(*(a.ctypes.data for a in fixed))
+        words = (ctypes.c_uint64 * 2)(*(int(word) for word in key))
+        call = SumCall(summand, stream, words, at(addresses), block.ctypes.data, threads, _SLICE, 0, None, -1)
+        status: int = Status.STOPPED
+        try:
+            while status == Status.STOPPED:  # Python hears an interrupt between two slices
+                status = sum_doors()[door](ctypes.byref(call))
+                if between is not None and status == Status.STOPPED:
+                    between()
+        finally:
+            if call.job:
+                sum_doors()["drop"](ctypes.byref(call))
+        if status:
+            raise self.error(status, call.sample, int(stream.batch) if door == "sum" else 1)
+
+    def error(self, status: int, sample: int, batch: int = 1) -> Exception:
+        """The exception for an outcome that is not 0 of the kernel for a batch, with a note on the sample."""
+        if status & PREPARED:
+            return self.kernels(batch)["prepare"].error(status ^ PREPARED)
+        return self.with_sample(self.kernels(batch)["kernel"].error(status), sample)
+
+    def with_sample(self, error: Exception, sample: int) -> Exception:
+        """The exception with a note on the sample, where there are any."""
+        if self.data.arrays:
+            error.add_note(f"In sample {sample} of the data.")
+        return error
+
+
+Kernels = tuple[SampleKernel, SampleKernel | None]
+"""Over samples, and the regularizer's if there is one."""

@@ -1,0 +1,155 @@
+"""Tiles: how many samples a kernel may take at once, and that kernel for C++."""
+
+import ctypes
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from burlab.compiler.executable import Executable, build, build_tile
+from burlab.compiler.ir.strides import VIEWS
+from burlab.compiler.planning.remat import Remat
+from burlab.graph import Graph, Node
+from burlab.graph.control import executions
+from burlab.graph.rewrite.batch_sum import inside, of_samples, tiled
+
+from .blocks import Layout, at
+from .hoisted import prepared
+
+LARGEST = 64  # samples: lanes and rows are full long before
+_CACHE = 1 << 19  # bytes that the values of a tile may take at one time
+_FAR = 1 << 25  # and where each turn of a scan reads more than it computes
+
+
+def slots_of(batch: int, nbytes: int) -> int:
+    """The number of slots that a batch is cut into, as in `cpp/burlab/run/sum/sum.hpp`; nbytes: of what is added up.
+
+    >>> slots_of(64, 1000), slots_of(64, 200_000), slots_of(1, 8)
+    (8, 2, 1)
+    """
+    least = 8 if nbytes < 1 << 16 else 32 if nbytes < 1 << 20 else 128
+    return min(16 if nbytes < 1 << 16 else 8, 1 << (max(1, batch // least).bit_length() - 1))
+
+
+def lengths_of(batch: int, nbytes: int) -> list[int]:
+    """The number of samples in each slot."""
+    slots = slots_of(batch, nbytes)
+    return [batch * (k + 1) // slots - batch * k // slots for k in range(slots)]
+
+
+def calls_of(size: int, batch: int, nbytes: int) -> int:
+    """The number of tiles of a size that a batch is cut into."""
+    return sum(-(-length // size) for length in lengths_of(batch, nbytes))
+
+
+def sizes_for(graph: Graph, sampled: list[bool], batch: int, remat: Remat | None = None) -> tuple[int, tuple[int, ...]]:
+    """The size of the tiles for a batch that should be good, and others that may be better; powers of two.
+
+    All that a tile needs stays in cache, be that for the good size beside half of the result where this is large, for
+    others beside all of it; no tile is larger than a slot, nor needs more bytes than `remat` allows if it keeps all.
+    A scan keeps the values of all turns, and reads the weights in each: a tile may be as large as what it reads.
+    """
+    result = sum(y.nbytes for y in graph.outputs)
+    each = max(_most_at_once(inside(graph, sampled, power(batch)), sampled), 1)
+    again = min(_read_in_turns(graph, sampled), _FAR)
+    most = min(LARGEST, batch // slots_of(batch, result))
+    if isinstance(remat, int):
+        most = min(most, remat // each)
+    good = power(min(most, max(_CACHE, result // 2, again // 2) // each))
+    larger = [2 * good] if 2 * good <= min(most, max(_CACHE, result, again) // each) else []
+    smaller = [good // 2] if good > 1 else []
+    return good, (*larger, *smaller)
+
+
+def _read_in_turns(graph: Graph, sampled: list[bool]) -> int:
+    """Bytes of what samples share that the scans of a tile read, in all their turns."""
+    own, total = of_samples(graph, sampled), 0
+    for execution in executions(graph):
+        turns = execution.region.turns
+        if turns is not None:
+            captured = execution.nodes[0].inputs[turns.carries + turns.sequences :]
+            total += turns.length * sum(x.nbytes for x in captured if x not in own)
+    return total
+
+
+def _most_at_once(graph: Graph, sampled: list[bool]) -> int:
+    """Bytes of one sample's values, at the time when most of them are needed later."""
+    own = of_samples(graph, sampled)
+    lasts: dict[Node, Node] = {}
+    for n in graph.nodes:
+        for x in n.inputs:
+            lasts[x] = n
+    ends: dict[Node, list[Node]] = defaultdict(list)
+    for x, last in lasts.items():
+        ends[last].append(x)
+    alive = most = 0
+    for n in graph.nodes:
+        if n in own and n.op not in VIEWS and n in lasts:
+            alive += n.nbytes
+            most = max(most, alive)
+        alive -= sum(x.nbytes for x in ends[n] if x in own and x.op not in VIEWS)
+    return most
+
+
+def power(size: int) -> int:
+    """The largest power of two that is no larger, at least 1."""
+    return 1 << (max(size, 1).bit_length() - 1)
+
+
+class Told(NamedTuple):
+    """What is told about kernels. tile: samples in one call, for all batches or by batch, None to choose.
+
+    remat: what kernels of value and gradient compute again instead of keeping it, see `compiler/planning/remat.py`.
+    """
+
+    tile: int | Mapping[int, int] | None = None
+    remat: Remat | None = None
+
+
+UNTOLD = Told()
+
+
+class Tile:
+    """A kernel of `size` samples; what is computed before, once for all tiles of a batch; and what follows.
+
+    kernels: `kernel`, which adds to the sums; `prepare`, if any, whose results are inputs of the others behind those
+    that samples share anyway; `finish`, if any, makes the result of the mean of the sums. In the order of a step.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        sampled: list[bool],
+        size: int,
+        batch: int,
+        groups: tuple[int, ...],
+        prepares: bool,
+        remat: Remat | None,
+    ) -> None:
+        """Make it for a batch of at least so many samples. graph: simplified; groups: those of its outputs.
+
+        prepares: whether to compute anything once.
+        """
+        made = tiled(graph, sampled, size, batch)
+        once, made = (prepares and prepared(made, sampled)) or (None, made)
+        self.size = size
+        self.executable: Executable = build_tile(made.graph, remat)
+        self.prepare = None if once is None else build(once)
+        self.finish = None if made.finish is None else build(made.finish)
+        parts = {"prepare": self.prepare, "kernel": self.executable, "finish": self.finish}
+        self.kernels = {name: executable for name, executable in parts.items() if executable is not None}
+        own = groups if self.finish is None else [1] * len(made.graph.outputs)
+        self.sums = Layout.of_nodes(made.graph.outputs, own)
+        values = () if once is None else once.outputs
+        self.prepared = Layout.of_nodes(values, [1] * len(values))
+        self._contexts: dict[int, int] = {}
+        self._table: Any = (ctypes.c_void_p * size)()
+
+    def contexts(self, batch: int) -> int:
+        """The address of the contexts for the tiles of a batch: those that are full, and the last ones of slots."""
+        for count in {self.size, *(length % self.size for length in lengths_of(batch, self.sums.nbytes)), 1} - {0}:
+            self._table[count - 1] = self.executable.context_for(count)
+        return at(self._table)
+
+    def calls(self, batch: int) -> int:
+        """The number of tiles that a batch is cut into."""
+        return calls_of(self.size, batch, self.sums.nbytes)

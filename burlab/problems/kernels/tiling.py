@@ -1,0 +1,142 @@
+"""Which tiles a kernel runs in: as told, by the size of caches, or as measured where that is soon repaid."""
+
+import ctypes
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from burlab.compiler.executable import Executable
+from burlab.graph import Graph
+from burlab.problems.data import Data
+from burlab.problems.point import Array
+from burlab.runtime.gate import Workspace, pointers
+
+from .tiles import Tile, Told, calls_of, power, sizes_for
+
+_CALLS = 1000  # evaluations over a batch that are expected at least
+_GAIN = 0.05  # of the time, by which another size must be faster to be taken
+_ENOUGH = 5_000_000  # nanoseconds of calls in one measurement
+_QUICK = 20_000_000  # nanoseconds of a call: beyond, trying sizes is no longer quick
+_ROUNDS = 2  # measurements of each size, in turn
+
+
+@dataclass(frozen=True, slots=True)
+class Tiling:
+    """How a batch is cut into tiles. Neither size nor number changes a bit of any result.
+
+    size: samples in a call of the kernel; calls: of a batch. how: "given", "by cache size", or "measured": then
+    `nanoseconds` has the time per sample for each size that was tried.
+    """
+
+    size: int
+    calls: int
+    how: str
+    nanoseconds: Mapping[int, float] = field(default_factory=dict[int, float])
+
+    def __str__(self) -> str:
+        times = ", ".join(f"{size}: {took:.4g} ns" for size, took in sorted(self.nanoseconds.items()))
+        how = f"measured per sample: {times}" if times else self.how
+        return f"{self.calls} tile{'s' * (self.calls != 1)} of {self.size} ({how})"
+
+
+class Tilings:
+    """The tiles of a kernel, for each batch; a choice stays.
+
+    graph: simplified; sampled: which of its inputs belong to samples; groups: of its outputs, as in `Layout.of`.
+    """
+
+    def __init__(self, graph: Graph, sampled: list[bool], groups: tuple[int, ...], told: Told) -> None:
+        self._graph = graph
+        self._sampled = sampled
+        self._groups = groups
+        self._told = told
+        self._tiles: dict[tuple[int, int, bool], Tile] = {}
+        self.chosen: dict[int, Tiling] = {}
+
+    def tile(self, batch: int) -> Tile:
+        """What runs for a batch of more than one sample; chosen now, if it was not before."""
+        if batch not in self.chosen:
+            self._choose(batch, None)
+        return self._tile(self.chosen[batch].size, batch)
+
+    def measure(self, batch: int, fixed: Sequence[Array], data: Data, keyed: bool) -> None:
+        """Choose the size for a batch, if it is not chosen yet, by measuring where that should be repaid.
+
+        Compiling another size takes about as long as the first one did. It is done where _CALLS evaluations would be
+        shorter by that if _GAIN of their time were saved. fixed: the inputs that all samples share.
+        """
+        if batch > 1 and batch not in self.chosen:
+            self._choose(batch, Stopwatch(fixed, data, keyed))
+
+    def _tile(self, size: int, batch: int) -> Tile:
+        several = calls_of(size, batch, sum(y.nbytes for y in self._graph.outputs)) > 1
+        kind = size, power(batch), several
+        if kind not in self._tiles:
+            self._tiles[kind] = Tile(self._graph, self._sampled, *kind[:2], self._groups, several, self._told.remat)
+        return self._tiles[kind]
+
+    def _choose(self, batch: int, watch: "Stopwatch | None") -> None:
+        given = self._told.tile
+        size = given.get(batch) if isinstance(given, Mapping) else given
+        if size is not None:
+            self.chosen[batch] = Tiling(size, self._tile(size, batch).calls(batch), "given")
+            return
+        good, others = sizes_for(self._graph, self._sampled, batch, self._told.remat)
+        begin = time.perf_counter_ns()
+        tile = self._tile(good, batch)
+        cost = max(time.perf_counter_ns() - begin, 3e9 * tile.executable.plan.seconds)
+        found: dict[int, float] = {}
+        if watch is not None and others and not tile.executable.plan.parts:
+            each = watch.time(tile)
+            if each * good < _QUICK and each * batch * _CALLS * _GAIN > cost:
+                found = watch.compare([tile, *(self._tile(other, batch) for other in others)])
+        size = min(found, key=lambda size: found[size] * (1 - _GAIN * (size == good)), default=good)
+        how = "measured" if found else "by cache size"
+        self.chosen[batch] = Tiling(size, self._tile(size, batch).calls(batch), how, found)
+
+
+class Stopwatch:
+    """Calls tiles on the first samples of the data, at a point."""
+
+    def __init__(self, fixed: Sequence[Array], data: Data, keyed: bool) -> None:
+        self._fixed = fixed
+        self._data = data
+        self._keyed = keyed
+
+    def compare(self, tiles: Sequence[Tile]) -> dict[int, float]:
+        """Nanoseconds per sample, by size; in turn, so that what else goes on in the machine favours none."""
+        rounds = [[self.time(tile) for tile in tiles] for _ in range(_ROUNDS)]
+        return {tile.size: min(times) for tile, times in zip(tiles, zip(*rounds, strict=True), strict=True)}
+
+    def time(self, tile: Tile) -> float:
+        """Nanoseconds per sample in the fastest of some calls; what fails, which is said elsewhere, takes for ever."""
+        executable, once = tile.executable, tile.prepare
+        made = [] if once is None else _buffers(once)
+        if once is not None and once.function(self._fixed, made, Workspace(once.workspace_bytes)):
+            return math.inf
+        rows = np.arange(tile.size) % self._data.samples
+        samples = [np.ascontiguousarray(array[rows]) for array in self._data.arrays]
+        keys = [np.zeros((tile.size, 2), np.uint64)] * self._keyed
+        arrays, buffers = [*self._fixed, *made, *samples, *keys], _buffers(executable)
+        workspace = Workspace(executable.workspace_bytes)
+        call = _KERNEL(executable.address)
+        places: Any = executable.context, pointers(arrays), pointers(buffers), workspace.address
+        best, start = math.inf, time.perf_counter_ns()
+        end = start + _ENOUGH
+        while start < end:
+            if call(*places):
+                return math.inf
+            now = time.perf_counter_ns()
+            best, start = min(best, now - start), now
+        return best / tile.size
+
+
+def _buffers(executable: Executable) -> list[Array]:
+    return [np.zeros(spec.shape, spec.dtype) for spec in executable.outputs]
+
+
+_KERNEL = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4)

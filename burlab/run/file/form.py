@@ -1,0 +1,91 @@
+"""What the document of a run's file is made of, field by field: types, ranges and words (`recipe.py` writes it)."""
+
+from typing import Any
+
+from burlab.errors import FileError
+from burlab.graph.query import QUESTIONS
+from burlab.problems.kernels.tiles import LARGEST as LARGEST_TILE
+from burlab.problems.sampling import Sampling
+from burlab.runtime.checks import (
+    LONGEST,
+    Check,
+    either,
+    fields,
+    flag,
+    integer,
+    matching,
+    nothing,
+    one_of,
+    optional,
+    record,
+    several,
+    size,
+    text,
+    whole,
+)
+
+_DEEPEST = 64  # trees inside of one another
+_DTYPES = one_of(("float32", "float64", "int32", "int64", "uint64", "bool"))
+_SHAPE = several(size, 32)
+_STEPS = whole(0, LONGEST)
+_COUNT = whole(1, LONGEST)
+_HEX = matching(r"-?0x[01]\.[0-9a-f]{1,13}p[+-][0-9]{1,4}|-?inf|nan")  # of a float64, as Python writes it
+
+_KERNEL = record(
+    text, several(size), several(text), flag,
+    several(record(whole(2, LONGEST), whole(1, LARGEST_TILE))), either(nothing, one_of(("sqrt",)), size),
+)  # fmt: skip
+_KERNELS = record(_KERNEL, optional(_KERNEL))
+_STREAM = record(size, size, one_of([way.name for way in Sampling if way is not Sampling.listed]), whole(0, 2**64 - 1))
+_DATA = several(record(_DTYPES, _SHAPE, matching("[0-9a-f]{64}")))
+_STOP = fields(
+    seconds=optional(_HEX), grad_norm=optional(_HEX), value=optional(_HEX), steps=optional(_STEPS),
+    non_finite=flag, when=flag,
+)  # fmt: skip
+_VALIDATION = fields(loss=_KERNELS, data=_DATA, stream=_STREAM, threads=_COUNT, every=_COUNT)
+
+
+def _tree(value: Any, depth: int = 0) -> bool:
+    """A structure, as `structure.py` writes it."""
+    if value in ("leaf", "none") or depth > _DEEPEST:
+        return depth <= _DEEPEST
+
+    def child(inner: Any) -> bool:
+        return _tree(inner, depth + 1)
+
+    key = either(text, integer, record(text))
+    part = either(child, fields(static=_static), fields(shown=text))
+    kinds = (
+        record(one_of(("list", "tuple")), several(child)),
+        record(one_of(("dict",)), several(record(key, child))),
+        record(one_of(("object",)), text, several(record(text, part))),
+    )
+    return either(*kinds)(value)
+
+
+def _static(value: Any) -> bool:
+    return type(value) in (str, int, float, bool, type(None))
+
+
+_QUESTION = one_of((*QUESTIONS, "key"))
+_RECIPE: Check = fields(
+    structure=_tree, shapes=several(_SHAPE), state=_tree, cells=several(record(_SHAPE, _DTYPES)), loss=_KERNELS,
+    asked=several(record(text, size, _KERNELS)), update=text, hypers=several(text), schedules=several(text),
+    questions=several(_QUESTION), data=_DATA, stream=_STREAM, threads=_COUNT, budgets=record(_STEPS, _STEPS),
+    stop=_STOP, validation=optional(_VALIDATION), bits=text,
+)  # fmt: skip
+_EXTENT = record(_STEPS, _STEPS)
+_PARTS: dict[str, Check] = {
+    "recipe": _RECIPE,
+    "standing": fields(step=_STEPS, done=_STEPS, reason=_STEPS),
+    "tables": fields(record=_EXTENT, stamps=_EXTENT, path=optional(_EXTENT)),
+}
+
+
+def check_document(document: Any) -> None:
+    """Raise FileError, naming the part that is not what a run's file holds."""
+    if type(document) is not dict or document.keys() != _PARTS.keys():
+        raise FileError(f"it is malformed: expected {', '.join(_PARTS)} in its document. Use another copy.")
+    for name, check in _PARTS.items():
+        if not check(document[name]):
+            raise FileError(f"it is malformed: its {name} holds what is not of the type or range. Use another copy.")

@@ -1,0 +1,147 @@
+"""The kernels of a run as graphs in a file: nothing of the user's Python is needed to run them again."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from burlab.compiler.executable import Executable, build
+from burlab.errors import FileError, GraphError
+from burlab.graph import Graph, tree
+from burlab.graph.file import reading, serial
+from burlab.problems.data import Data
+from burlab.problems.kernels.sample_kernel import SampleKernel
+from burlab.problems.kernels.tiles import Told
+from burlab.problems.point import Point
+from burlab.run.record.tables import Array
+
+Kernels = tuple[SampleKernel, SampleKernel | None]
+Specs = list[tuple[tuple[int, ...], "np.dtype[Any]"]]
+
+
+class GraphWriter:
+    """Gives each graph a name; texts: the graphs as JSON in UTF-8, by name."""
+
+    def __init__(self) -> None:
+        self._names: dict[int, str] = {}
+        self.texts: dict[str, Array] = {}
+
+    def add(self, graph: Graph) -> str:
+        """The name of a graph, the same for the same one."""
+        name = self._names.setdefault(id(graph), f"graph/{len(self._names)}")
+        if name not in self.texts:
+            self.texts[name] = np.frombuffer(serial.to_json(graph).encode(), np.uint8)
+        return name
+
+    def kernels(self, kernels: Kernels) -> list[Any]:
+        """What describes the kernels of a loss and a regularizer.
+
+        Of each: its graph, how many arrays each of its outputs has, the names in the third, whether it takes a key,
+        the sizes of its tiles, by batch, and what is computed again.
+        """
+        return [None if kernel is None else self._kernel(kernel) for kernel in kernels]
+
+    def _kernel(self, kernel: SampleKernel) -> list[Any]:
+        tiles = [[batch, tiling.size] for batch, tiling in kernel.tilings.items()]
+        return [self.add(kernel.graph), kernel.groups, kernel.metrics, kernel.keyed, tiles, kernel.told.remat]
+
+
+class GraphReader:
+    """Makes kernels of the graphs in a file. It answers like an oracle, for the questions that it has.
+
+    arrays: of the file. point: x; data: the samples.
+    """
+
+    def __init__(self, arrays: dict[str, Array], point: Point, data: Data) -> None:
+        self._arrays = arrays
+        self._point = point
+        self.data = data
+        self.keyed = False
+        self._known: dict[str, Kernels] = {}
+
+    def graph(self, name: str, inputs: Specs, outputs: Specs | None = None, answered: bool = False) -> Graph:
+        """A graph, which must have these inputs and, where they are given, these outputs: C++ has room for no others.
+
+        answered: whether its last input is the address of who answers its questions.
+        """
+        if name not in self._arrays or self._arrays[name].dtype != np.uint8:
+            raise FileError(f"the file holds no graph {name!r}. Use another copy.")
+        try:
+            graph = reading.from_json(self._arrays[name].tobytes().decode(), answered)
+        except (GraphError, UnicodeDecodeError) as error:
+            raise FileError(f"the graph {name} cannot be read: {error}") from error
+        found = [(node.shape, node.dtype) for node in graph.inputs]
+        given = [(node.shape, node.dtype) for node in graph.outputs]
+        if found != inputs or given != (given if outputs is None else outputs):
+            raise FileError(f"the graph {name} takes {found} and gives {given}, expected {inputs} and {outputs}.")
+        return graph
+
+    def make(self, question: str, described: list[Any]) -> Kernels:
+        """The kernels that `GraphWriter.kernels` described for a question: of samples, and of what is added once."""
+        samples, once = described
+        kernel = self._kernel(question, samples, self.data)
+        self.keyed = self.keyed or kernel.keyed
+        if once is None:
+            return kernel, None
+        if (once[1], once[2], once[3]) != (samples[1], samples[2], False):
+            raise FileError(f"what {once[0]} gives cannot be added to what {samples[0]} gives. Use another copy.")
+        return kernel, self._kernel(question, once, Data.none())
+
+    def know(self, question: str, points: int, described: list[Any]) -> None:
+        """Have an answer."""
+        if question not in ("value_like", "grad", "training", "hvp") or points != _points(question):
+            raise FileError(f"it answers a question {question!r} about {points} points, which no update asks.")
+        self._known[question] = self.make(question, described)
+
+    def kernels(self, question: str, shared: Sequence[Point]) -> Kernels:
+        """The kernels for a question about points."""
+        if question not in self._known or len(shared) != _points(question):
+            raise FileError(f"its update asks for {question}, to which the file has no answer. Use another copy.")
+        return self._known[question]
+
+    def _kernel(self, question: str, described: list[Any], data: Data) -> SampleKernel:
+        name, groups, metrics, keyed, tiles, remat = described
+        leaves = [(leaf.shape, leaf.dtype) for leaf in self._point.leaves]
+        inputs = leaves * _points(question) + [(array.shape[1:], array.dtype) for array in data.arrays]
+        inputs += [((2,), np.dtype(np.uint64))] * keyed
+        graph = self.graph(name, inputs)
+        found = [(node.shape, node.dtype) for node in graph.outputs]
+        wanted = _groups(question, leaves, found[:1], len(metrics))
+        expected = [form for group in wanted for form in group]
+        sizes = [len(group) for group in wanted]
+        if (found, groups, len(set(metrics))) != (expected, sizes, sum(sizes[2:])) or len(metrics) != sum(sizes[2:]):
+            raise FileError(f"the graph {name} gives {found}, in groups {groups}, expected {expected} for {question}.")
+        trees: list[Any] = [(0,) * size for size in sizes[:2]] + [dict.fromkeys(metrics, 0) for _ in sizes[2:]]
+        structure = tree.flatten(tuple(trees))[1]
+        return SampleKernel(graph, structure, data, keyed, Told(dict(tiles), remat))
+
+
+def _points(question: str) -> int:
+    """How many points a question is about."""
+    return 2 if question == "hvp" else 1
+
+
+def _groups(question: str, leaves: Specs, first: Specs, metrics: int) -> list[Specs]:
+    """What the kernel for a question gives: x's leaves are the form of a gradient, and numbers have x's dtype.
+
+    first: the form of its first output. The value of a validation is of any floating dtype.
+    """
+    number: Specs = [((), leaves[0][1])]
+    if question == "value":
+        return [[((), dtype) for _, dtype in first if dtype.kind == "f"]]
+    groups = {"value_like": [number], "training": [number, leaves], "measured": [number, leaves, number * metrics]}
+    return groups.get(question, [leaves])
+
+
+class Schedule:
+    """What a schedule gives, by the graph of the update: its output, from the step and no live value."""
+
+    def __init__(self, update: Graph, output: int, hyper: int) -> None:
+        """output, hyper: which output of the update it is, and which input the hyperparameter."""
+        self._graph = Graph((update.inputs[2], update.inputs[hyper]), (update.outputs[output],))
+        self._executable: Executable | None = None
+
+    def __call__(self, t: int) -> float:
+        """The value of step t."""
+        self._executable = self._executable or build(self._graph)
+        return float(self._executable(np.int64(t), np.float64(np.nan))[0])

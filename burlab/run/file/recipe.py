@@ -1,0 +1,181 @@
+"""What a run consists of, as JSON and arrays, and back: graphs in place of functions, checksums in place of data."""
+
+import hashlib
+import math
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from burlab import __version__
+from burlab.errors import FileError
+from burlab.graph import tree
+from burlab.optim.rule import Rule
+from burlab.problems.kernels.queries import Asked
+from burlab.problems.point import Point
+from burlab.problems.sampling import Sampling, Stream, drawn
+from burlab.run.loop.setup import Setup, Validation
+from burlab.run.loop.update import update_of
+from burlab.run.record.stop import Stop
+from burlab.run.record.tables import Array
+from burlab.runtime.cpu import instruction_set
+from burlab.runtime.quoting import without_comments
+
+from . import structure
+from .checksums import checked, checksum
+from .graphs import GraphReader, GraphWriter, Schedule, Specs
+
+_NUMBERS = ("seconds", "grad_norm", "value")
+
+
+class Given(NamedTuple):
+    """What a file does not hold: see `load_run`."""
+
+    data: Any
+    validation: Any
+    like: tree.Tree
+    stop: Stop | None
+
+
+def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
+    """A setup as JSON, and the arrays that it names."""
+    rule, graphs = setup.rule, GraphWriter()
+    document = {
+        "structure": structure.to_json(setup.start.structure),
+        "shapes": [leaf.shape for leaf in setup.start.leaves],
+        "state": structure.to_json(rule.structure),
+        "cells": [[shape, dtype.name] for shape, dtype in setup.cells],
+        "loss": graphs.kernels((setup.samples, setup.once)),
+        "asked": [[*key, graphs.kernels(kernels)] for key, kernels in setup.asked.kernels.items()],
+        "update": graphs.add(setup.update.graph),
+        "hypers": list(rule.hyper),
+        "schedules": list(rule.schedules),
+        "questions": list(rule.questions),
+        "data": [checksum(array) for array in setup.samples.data.arrays],
+        "stream": _described_stream(setup.stream),
+        "threads": setup.threads,
+        "budgets": list(setup.budgets),
+        "stop": _described_stop(setup.stop),
+        "validation": setup.validation and _described_validation(setup.validation, graphs),
+        "bits": bits(setup),
+    }
+    return document, {"hypers": np.array(list(rule.hyper.values()), np.float64)} | graphs.texts
+
+
+def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: Given) -> Setup:
+    """The setup that was described. start: x and the state at step 0.
+
+    Raises FileError where the data are others or x cannot be made. Everything is checked before anything is compiled.
+    """
+    form = structure.from_json(document["structure"], given.like)
+    if [[list(cell.shape), cell.dtype.name] for cell in start] != document["cells"]:
+        raise FileError(f"the keyframes do not fit the recipe, whose x and state are {document['cells']}.")
+    samples = checked(given.data, document["data"], "data")
+    stream = drawn(*document["stream"])
+    point = Point(_leaves(start[0], document["shapes"]), form)
+    if samples.samples != stream.samples or form.num_leaves != len(point.leaves):
+        raise FileError(f"the recipe is for {stream.samples} samples, and {len(point.leaves)} arrays in x.")
+    reader = GraphReader(arrays, point, samples)
+    hyper = _hypers(document["hypers"], arrays.get("hypers"))
+    faces = _faces(start, len(hyper), len(document["schedules"]))
+    update = reader.graph(document["update"], *faces, answered=True)
+    if not hyper.keys() >= set(document["schedules"]):
+        raise FileError(f"its schedules are of {document['schedules']}, its hyperparameters {list(hyper)}.")
+    places = [list(hyper).index(name) for name in document["schedules"]]
+    schedules = {name: Schedule(update, len(start) + k, 3 + places[k]) for k, name in enumerate(document["schedules"])}
+    for question, points, described in document["asked"]:
+        reader.know(question, points, described)
+    state = _state(document["state"], len(start) - 1)
+    forms = tuple((leaf.shape, leaf.dtype) for leaf in start[1:])
+    rule = Rule(update, hyper, schedules, forms, state, tuple(document["questions"]))
+    loss, regularizer = reader.make("measured" if len(document["loss"][0][1]) > 2 else "training", document["loss"])
+    asked = Asked(reader, point, rule.questions, stream)
+    stop = _stop(document["stop"]) if given.stop is None else given.stop
+    second = document["validation"]
+    validation = None if second is None else _validation(second, arrays, point, given.validation)
+    return Setup(
+        loss, regularizer, update_of(rule, loss, regularizer, point, int(stream.batch)), rule, asked, point, stream,
+        document["threads"], stop, tuple(document["budgets"]), validation,
+    )  # fmt: skip
+
+
+def bits(setup: Setup) -> str:
+    """A hash of all that decides the bits of a step: the C++ that runs, the instruction set, the version of burlab."""
+    validation = setup.validation
+    kernels = setup.asked.used
+    if validation is not None:
+        kernels = [*kernels, (validation.samples, int(validation.stream.batch)), (validation.once, 1)]
+    others = [exe for kernel, size in kernels if kernel is not None for exe in kernel.kernels(size).values()]
+    parts = [without_comments(executable.source) for executable in (*setup.executables, *others)]
+    return hashlib.sha256("\n".join([__version__, instruction_set().name, *parts]).encode()).hexdigest()
+
+
+def _described_stream(stream: Stream) -> list[Any]:
+    return [stream.samples, stream.batch, Sampling(stream.sampling).name, int(stream.key[0])]
+
+
+def _described_validation(validation: Validation, graphs: GraphWriter) -> dict[str, Any]:
+    return {
+        "loss": graphs.kernels((validation.samples, validation.once)),
+        "data": [checksum(array) for array in validation.samples.data.arrays],
+        "stream": _described_stream(validation.stream),
+        "threads": validation.threads,
+        "every": validation.every,
+    }
+
+
+def _validation(described: Any, arrays: dict[str, Array], point: Point, data: Any) -> Validation:
+    reader = GraphReader(arrays, point, checked(data, described["data"], "validation"))
+    stream = drawn(*described["stream"])
+    if reader.data.samples != stream.samples:
+        raise FileError(f"the validation is of {stream.samples} samples, not of {reader.data.samples}.")
+    return Validation(*reader.make("value", described["loss"]), stream, described["threads"], described["every"])
+
+
+def _faces(start: list[Array], hypers: int, schedules: int) -> tuple[Specs, Specs]:
+    """Inputs and outputs of an update: see `burlab.optim.rule.Rule`."""
+    x, *state = [(cell.shape, cell.dtype) for cell in start]
+    wide, number = np.dtype(np.float64), np.dtype(np.int64)
+    inputs = [x, x, ((), number), *[((), wide)] * hypers, *state, ((), x[1]), ((2,), np.dtype(np.uint64)), ((), number)]
+    return inputs, [x, *state, *[((), wide)] * schedules]
+
+
+def _hypers(names: list[str], values: Array | None) -> dict[str, float]:
+    found = None if values is None else (values.shape, values.dtype)
+    if values is None or found != ((len(names),), np.float64) or len(set(names)) < len(names):
+        raise FileError(f"it has not one number for each of the hyperparameters {', '.join(names)}. Use another copy.")
+    return dict(zip(names, values.tolist(), strict=True))
+
+
+def _leaves(flat: Array, shapes: list[list[int]]) -> list[Array]:
+    sizes = [math.prod(shape) for shape in shapes]
+    if not shapes or flat.ndim != 1 or sum(sizes) != flat.size:
+        raise FileError(f"x has {flat.size} entries, but its shapes {shapes} have {sum(sizes)}.")
+    return [part.reshape(shape) for part, shape in zip(np.split(flat, np.cumsum(sizes)[:-1]), shapes, strict=True)]
+
+
+def _state(text: Any, leaves: int) -> tree.TreeDef:
+    """The structure of the state; a tuple of its leaves where its class is not there."""
+    try:
+        form = structure.from_json(text)
+    except FileError:
+        form = tree.flatten((0,) * leaves)[1]
+    if form.num_leaves != leaves:
+        raise FileError(f"its state has {leaves} arrays, and a structure of {form.num_leaves}. Use another copy.")
+    return form
+
+
+def _described_stop(stop: Stop) -> dict[str, Any]:
+    numbers = {name: getattr(stop, name) for name in _NUMBERS}
+    exact = {name: None if number is None else float(number).hex() for name, number in numbers.items()}
+    return exact | {
+        "steps": stop.steps and int(stop.steps),
+        "non_finite": bool(stop.non_finite),
+        "when": bool(stop.when),
+    }
+
+
+def _stop(described: dict[str, Any]) -> Stop:
+    numbers = {name: described[name] for name in _NUMBERS}
+    exact = {name: None if number is None else float.fromhex(number) for name, number in numbers.items()}
+    return replace(Stop(steps=described["steps"], non_finite=described["non_finite"]), **exact)

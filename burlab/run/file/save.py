@@ -1,0 +1,40 @@
+"""`run.save(path)`: a run in a file."""
+
+import os
+
+import numpy as np
+
+from burlab.errors import StatusError
+from burlab.run.loop.loop import Loop
+from burlab.run.loop.snapshot import Kept
+
+from . import container
+from .recipe import describe
+
+KIND = "run"
+STANDING = ("step", "done", "reason")  # whole numbers; elapsed, value and norm are an array
+_FRAMES = 16 << 20  # bytes of keyframes in a file, besides the first and the last one
+
+
+def save(engine: object, path: str | os.PathLike[str]) -> None:
+    """Write all that an engine is, also while it runs. Raises FileError; what the file was before is then unchanged."""
+    if not isinstance(engine, Loop):
+        raise StatusError(
+            "a minimizer of SciPy cannot be saved: what it remembers is its own. Save run.x and run.history instead."
+        )
+    saved = engine.saved(_FRAMES)
+    recipe, arrays = describe(engine.setup)
+    tables: dict[str, Kept | None] = {"record": saved.record, "stamps": saved.stamps, "path": saved.path}
+    document = {
+        "recipe": recipe,
+        "standing": {name: int(getattr(saved.standing, name)) for name in STANDING},
+        "tables": {name: None if kept is None else [kept.rows, kept.span] for name, kept in tables.items()},
+    }
+    arrays["standing"] = np.array([saved.standing.elapsed, saved.standing.value, saved.standing.norm])
+    for name, kept in tables.items():
+        arrays |= {} if kept is None else {f"{name}/{k}": column for k, column in enumerate(kept.columns)}
+    arrays |= {f"events/{k}": column for k, column in enumerate(saved.events)}
+    arrays["frames"] = saved.frame_steps
+    arrays |= {f"frames/{k}": frame for k, frame in enumerate(saved.frames)}
+    arrays |= {f"cells/{k}": cell for k, cell in enumerate(saved.cells)}
+    container.write(path, KIND, document, arrays)

@@ -1,0 +1,164 @@
+"""How long the threads of runs live: until nobody holds the run, or Python ends, whatever interrupts come."""
+
+import atexit
+import ctypes
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from itertools import count
+from queue import SimpleQueue
+from time import monotonic, sleep
+from typing import Any
+
+from burlab.errors import StatusError
+
+from .abi import loop_doors
+
+
+def at_end(action: Callable[[], None]) -> None:
+    """Have something done when Python ends, before it waits for threads, which may be stepping a run.
+
+    What is registered last is done first. A thread that still runs when Python is torn down may end the process with an
+    error, wherever C++ stands between it and Python; so threads that are no loops are ended here, too.
+    """
+    import_module("concurrent.futures.thread")  # it waits for threads too
+
+    def ending() -> None:
+        with suppress(KeyboardInterrupt):  # the other actions are done all the same
+            action()
+
+    getattr(threading, "_register_atexit", atexit.register)(ending)
+
+
+class Handle:
+    """Where C++ puts the loop that it makes, at `place`; that is closed after the last reference to this.
+
+    It is there before the loop: an interrupt, which may come as soon as C++ returns, leaves no loop without an owner.
+    keep: what the loop points to, freed only after it. lost: whether its thread stayed behind in a forked parent.
+
+    A thread of its own closes loops: it hears no interrupts, and nobody waits while a step in flight is left. Only
+    where loops are dropped faster than they end, making another one waits for some of them.
+    """
+
+    def __init__(self, keep: object) -> None:
+        self.place = ctypes.c_void_p()
+        self.lost = False
+        _begin(os.getpid())
+        number = next(_numbers)
+        _open[number] = _Open(weakref.ref(self), self.place, os.getpid(), keep)
+        # At exit nothing is freed: another thread may be waiting for this loop.
+        weakref.finalize(self, _leave, number).atexit = False
+        for other, entry in list(_open.items()):
+            if entry.handle() is None:  # an interrupt may have come before its finalizer did anything
+                _leave(other)
+        end = monotonic() + _PATIENCE
+        while sum(entry.left for entry in list(_open.values())) > _CROWD and monotonic() < end:
+            sleep(1e-3)
+
+    @property
+    def back(self) -> Any:
+        """The place, for C++ to write to."""
+        return ctypes.byref(self.place)
+
+
+@dataclass
+class _Open:
+    """A C++ loop that is not closed. keep: what it points to. left: whether it is to be. busy: held by who ends it."""
+
+    handle: weakref.ref[Handle]
+    place: ctypes.c_void_p
+    process: int
+    keep: object
+    left: bool = False
+    busy: threading.Lock = field(default_factory=threading.Lock)
+
+
+_open: dict[int, _Open] = {}
+_numbers = count()
+_left: SimpleQueue[int] = SimpleQueue()  # loops that nobody holds any more
+_CROWD, _PATIENCE = 16, 1.0  # of them wait to be closed before a new one waits for them, at most so many seconds
+_ended = threading.Event()
+
+
+def check_awake() -> None:
+    """Raise StatusError where Python is ending. A daemon thread stays here: nobody waits for it, nor hears it."""
+    if _ended.is_set():
+        if threading.current_thread().daemon:
+            threading.Event().wait()
+        raise StatusError("Python is ending, so no run steps any more. Let threads that step runs end before it does.")
+
+
+def _leave(number: int) -> None:
+    entry = _open.get(number)
+    if entry is not None and not entry.left:
+        _left.put(number)
+        entry.left = True
+
+
+@cache
+def _begin(_process: int) -> None:
+    """Once in every process: the thread that closes loops, and what is done at the end."""
+    threading.Thread(target=_close_all, name="burlab closes runs", daemon=True).start()
+    at_end(_stop_all)
+
+
+def _close_all() -> None:
+    while not _ended.is_set():
+        numbers = [_left.get()]
+        while not _left.empty():
+            numbers.append(_left.get())
+        for number in numbers:
+            _quit(number)  # all at once, so that none takes time from the others
+        for number in numbers:
+            _close(number)
+
+
+def _quit(number: int) -> None:
+    entry = _open.get(number)
+    if entry is not None and entry.process == os.getpid() and entry.place and not _ended.is_set():
+        loop_doors()["loop_quit"](entry.place)
+
+
+def _close(number: int) -> None:
+    """Wait for a loop to end, and free it, and then what it pointed to."""
+    entry = _open.get(number)
+    if entry is None or entry.process != os.getpid():
+        return
+    with entry.busy:
+        if not _ended.is_set():
+            if entry.place:
+                loop_doors()["loop_close"](ctypes.byref(entry.place))
+            _open.pop(number, None)
+
+
+def _stop_all() -> None:
+    """Join the threads before anything that they use is torn down."""
+    _ended.set()
+    entries = list(_open.values())
+    while entries:
+        with suppress(KeyboardInterrupt):  # it is tried again
+            _stop(entries[-1])
+            entries.pop()
+
+
+def _stop(entry: _Open) -> None:
+    with entry.busy:
+        if os.getpid() == entry.process and entry.place:
+            loop_doors()["loop_stop"](entry.place)
+
+
+def _lose_all() -> None:
+    """A forked child has memory and no threads: nothing there may be waited for, nor freed."""
+    for entry in list(_open.values()):
+        entry.busy = threading.Lock()
+        handle = entry.handle()
+        if handle is not None:
+            handle.lost = True
+
+
+os.register_at_fork(after_in_child=_lose_all)

@@ -1,0 +1,190 @@
+"""A run as plain values, taken out of a C++ loop and put into another one: `cpp/burlab/run/abi/saved_run.hpp`.
+
+The ctypes structures mirror the C++ structs of the same names, field by field; a test compares them with the compiler.
+"""
+
+import ctypes
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from burlab.run.record.tables import Array, Column, Extent, Table, read
+from burlab.runtime.doors import doors
+
+from .abi import Plan
+
+_INT, _POINTER, _NUMBER = ctypes.c_int64, ctypes.c_void_p, ctypes.c_double
+Address = ctypes.c_void_p
+"""Of a C++ loop."""
+Cells = Sequence[tuple[tuple[int, ...], "np.dtype[Any]"]]
+"""Shapes and dtypes of x and of the leaves of the state."""
+
+
+class Standing(ctypes.Structure):
+    """Where a run stands, besides its tables.
+
+    step, done: steps done at the point where it stands, and the most there were. reason, value, norm: why it rests
+    (`stop.REASONS`), and what was measured there. elapsed: nanoseconds of running.
+    """
+
+    _fields_ = (
+        ("step", _INT),
+        ("done", _INT),
+        ("reason", _INT),
+        ("elapsed", _NUMBER),
+        ("value", _NUMBER),
+        ("norm", _NUMBER),
+    )
+
+
+class SavedTable(ctypes.Structure):
+    """What a table held."""
+
+    _fields_ = (("extent", Extent), ("columns", _POINTER))
+
+
+class CSaved(ctypes.Structure):
+    """All that a run is, besides its plan: the C++ struct `Saved`."""
+
+    _fields_ = (
+        ("standing", Standing),
+        ("record", SavedTable),
+        ("stamps", SavedTable),
+        ("path", SavedTable),
+        ("events", _INT),
+        ("frames", _INT),
+        ("event", _POINTER),
+        ("frame_steps", _POINTER),
+        ("frame", _POINTER),
+        ("cells", _POINTER),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What a table held: rows that were written, rows between slots (see `Extent.span`), and the columns."""
+
+    rows: int
+    span: int
+    columns: list[Column]
+
+
+@dataclass(frozen=True, eq=False)
+class Saved:
+    """All that a run is, besides its recipe.
+
+    events: steps, hyperparameters by number, values. frame_steps: of the keyframes, the first is 0. frames: of each
+    cell (x, then the state) one array with the keyframes along its first axis; cells: where it stands.
+    """
+
+    standing: Standing
+    record: Kept
+    stamps: Kept
+    path: Kept | None
+    events: tuple[Array, Array, Array]
+    frame_steps: Column
+    frames: list[Array]
+    cells: list[Array]
+
+
+Tables = tuple[Kept, Kept, Kept | None]
+
+
+@cache
+def _doors() -> dict[str, Callable[..., Any]]:
+    loop, back = _POINTER, ctypes.POINTER(_POINTER)
+    return doors(
+        "burlab/run/abi/saved_run.hpp",
+        "burlab::run",
+        {
+            "loop_twin": (_INT, loop, ctypes.POINTER(Plan), back, _INT),
+            "loop_standing": (None, loop, ctypes.POINTER(Standing)),
+            "loop_frames": (_INT, loop),
+            "loop_frame_bytes": (_INT, loop),
+            "loop_frame": (_INT, loop, _INT, _POINTER),
+            "loop_restore": (_INT, loop, ctypes.POINTER(CSaved), _INT),
+        },
+    )
+
+
+def twin(loop: Address, plan: Any, back: Any, milliseconds: int) -> bool:
+    """Make, at `back`, a C++ loop that is what another one is; nothing where there is no memory. False: ask again."""
+    return bool(_doors()["loop_twin"](loop, plan, back, milliseconds))
+
+
+def take(loop: Address, cells: Cells, tables: Tables, events: tuple[Array, Array, Array], most: int) -> Saved:
+    """Everything of a C++ loop at rest. most: bytes of keyframes, besides the first and the last."""
+    standing = Standing()
+    _doors()["loop_standing"](loop, ctypes.byref(standing))
+    size = int(_doors()["loop_frame_bytes"](loop))
+    chosen = _chosen(int(_doors()["loop_frames"](loop)), most // size)
+    block = np.empty((len(chosen) + 1, size), np.uint8)
+    steps = [_doors()["loop_frame"](loop, k, row.ctypes.data) for k, row in zip((*chosen, -1), block, strict=True)]
+    frames = _split(block, cells)
+    first, last = [frame[:-1] for frame in frames], [frame[-1] for frame in frames]
+    return Saved(standing, *tables, events, np.array(steps[:-1], np.int64), first, last)
+
+
+def put(loop: Address, saved: Saved, milliseconds: int) -> int:
+    """Make a loop that was just opened what was saved: 1, or 2 where there is no memory, or 0: ask again."""
+    rows = np.empty(len(saved.events[0]), [("step", "i8"), ("hyper", "i8"), ("value", "f8")])
+    rows["step"], rows["hyper"], rows["value"] = saved.events
+    block = _joined([*zip(*saved.frames, strict=True), tuple(saved.cells)])
+    steps = np.ascontiguousarray(saved.frame_steps, np.int64)
+    tables = [_c_table(kept) for kept in (saved.record, saved.stamps, saved.path)]
+    plain = CSaved(
+        saved.standing, *(table for table, _ in tables), len(rows), len(steps), rows.ctypes.data,
+        steps.ctypes.data, block.ctypes.data, block[-1].ctypes.data,
+    )  # fmt: skip
+    return int(_doors()["loop_restore"](loop, ctypes.byref(plain), milliseconds))
+
+
+def kept(table: Table, columns: int) -> Kept:
+    """What a table holds now."""
+    extent, read_columns = read(table, range(columns))
+    return Kept(int(extent.rows), int(extent.span), read_columns)
+
+
+def _chosen(count: int, most: int) -> list[int]:
+    """Numbers of keyframes: the first, the last, and about `most` between them, evenly."""
+    return sorted({round(k) for k in np.linspace(0, count - 1, min(count, max(most, 0) + 2))})
+
+
+def _c_table(held: Kept | None) -> tuple[SavedTable, Any]:
+    """A table for C++, and what must live as long."""
+    if held is None:
+        return SavedTable(), None
+    slots = len(held.columns[0])
+    columns = [np.ascontiguousarray(column, np.float64) for column in held.columns]
+    pointers = (_POINTER * len(columns))(*(column.ctypes.data for column in columns))
+    table = SavedTable(Extent(held.rows, held.span, slots, 0), ctypes.addressof(pointers))
+    return table, (columns, pointers)
+
+
+def _rounded(size: int) -> int:
+    return max(-(-size // 64) * 64, 64)
+
+
+def _split(block: Array, cells: Cells) -> list[Array]:
+    """Frames in rows of bytes, each cell at a multiple of 64, as one array per cell."""
+    arrays: list[Array] = []
+    place = 0
+    for shape, dtype in cells:
+        size = math.prod(shape) * dtype.itemsize
+        part = np.ascontiguousarray(block[:, place : place + size])
+        arrays.append(part.view(dtype).reshape(len(block), *shape))
+        place += _rounded(size)
+    return arrays
+
+
+def _joined(frames: list[tuple[Array, ...]]) -> Array:
+    """The reverse of `_split`."""
+    rows: list[bytes] = []
+    for cells in frames:
+        raw = [np.ascontiguousarray(cell).tobytes() for cell in cells]
+        rows.append(b"".join(cell.ljust(_rounded(len(cell)), b"\0") for cell in raw))
+    return np.frombuffer(b"".join(rows), np.uint8).reshape(len(frames), -1)

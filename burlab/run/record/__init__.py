@@ -1,0 +1,1 @@
+"""What a run remembers: its tables, read while C++ writes them."""

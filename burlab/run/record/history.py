@@ -1,0 +1,114 @@
+"""What a run has written down: a column per quantity, an entry per step; and the changes made while it ran."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from burlab.runtime.extras import require
+
+from .derived import live, steps, times
+from .recorder import FIRST, IMPLICIT, SAMPLES, Recorder
+from .tables import Column, read
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A change: from step `step` on, the hyperparameter `name` has the value `value`."""
+
+    step: int
+    name: str
+    value: float
+
+
+class History(Mapping[str, Column]):
+    """The record of a run up to the moment it was asked for; columns are NumPy arrays of one length.
+
+    step: which one, from 0, int64. value: of the batch at the step's start, regularizer included. gradient_norm,
+    step_norm: Euclidean norms of the batch's gradient and of x's change. samples: sample gradients used so far, int64.
+    time: nanoseconds of running until the step's end; short steps share a clock read and are interpolated. Then one
+    column per metric of the loss, and per hyperparameter with the value that the step used.
+
+    An entry per step, until that took more bytes than the run's `history_bytes`: then `span` steps have two entries,
+    minimum and maximum of every column.
+
+    >>> import numpy as np, burlab as bl
+    >>> bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.GD(0.25), steps=2).history["value"]
+    array([2. , 0.5])
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        extent, stored = read(recorder.record, range(len(recorder.columns)))
+        self._stamps = read(recorder.record.stamps, (0, 1))[1]
+        self._elapsed = recorder.view().elapsed
+        self._events = recorder.event_rows()  # last: an event is noted before the row that it counts for
+        self._rows, self._span, self._slots = int(extent.rows), int(extent.span), int(extent.slots)
+        self._columns = dict(zip(recorder.columns, stored, strict=True))
+        if SAMPLES in self._columns:
+            self._columns[SAMPLES] = self._columns[SAMPLES].astype(np.int64)
+        self._hypers = recorder.start_hypers
+        self._batch = recorder.batch
+        stored_names = [name for name in recorder.columns if name not in self._hypers]
+        implicit = [name for name in IMPLICIT if name not in stored_names]
+        self._names = (FIRST, *stored_names, *implicit, *self._hypers)
+
+    @property
+    def steps(self) -> int:
+        """The number of steps recorded."""
+        return self._rows
+
+    @property
+    def span(self) -> int:
+        """The steps that two entries stand for: 2 where each step has its own."""
+        return self._span
+
+    def __getitem__(self, name: str) -> Column:
+        if name not in self._columns:
+            if name not in self._names:
+                raise KeyError(f"{name!r} is no column; there are {', '.join(self._names)}.")
+            self._columns[name] = self._implicit(name)
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        merged = "" if self._span == 2 else f", minimum and maximum of each {self._span}"
+        return f"<History of {self._rows} steps{merged}: {', '.join(self._names)}>"
+
+    def frame(self) -> Any:
+        """All columns as a pandas DataFrame.
+
+        >>> import numpy as np, burlab as bl
+        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.GD(0.25), steps=3)
+        >>> run.history.frame()[["step", "value", "lr"]]
+           step  value    lr
+        0     0  2.000  0.25
+        1     1  0.500  0.25
+        2     2  0.125  0.25
+        """
+        return require("pandas", "frames").DataFrame(dict(self), copy=False)
+
+    def _implicit(self, name: str) -> Column:
+        if name == FIRST:
+            return steps(0, self._slots, self._rows, self._span)
+        if name == SAMPLES:
+            return (self[FIRST] + 1) * self._batch
+        if name == "time":
+            moments, known = self._stamps
+            return times((moments, known), self._elapsed, self._rows, self[FIRST])
+        at, which, values = self._events
+        mine = which == list(self._hypers).index(name)
+        return live(self._hypers[name], (at[mine], values[mine]), self[FIRST], self._span)
+
+
+def events(recorder: Recorder) -> list[Event]:
+    """The event log so far."""
+    recorder.settle()
+    names = tuple(recorder.start_hypers)
+    at, which, values = recorder.event_rows()
+    return [Event(int(s), names[int(k)], float(v)) for s, k, v in zip(at, which, values, strict=True)]

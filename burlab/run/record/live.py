@@ -1,0 +1,100 @@
+"""The newest rows of a record, for whoever draws it while it grows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from burlab.checks.numbers import whole
+from burlab.errors import ArgumentError
+
+from .derived import steps
+from .recorder import FIRST, Recorder
+from .tables import Array, Column, Extent, copy_all, read
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far a reader is: rows and offers of time stamps that it has read of, and the tables as they were then."""
+
+    rows: int
+    stamps: int
+    tables: tuple[Extent, Extent]
+
+
+def tail(
+    recorder: Recorder,
+    cursor: Cursor | None = None,
+    columns: tuple[str, ...] | None = None,
+    *,
+    most: int | None = None,
+    keeps: bool = False,
+) -> tuple[dict[str, Column], Cursor, bool]:
+    """What was written since `cursor`, None for everything: the entries, a new cursor, whether they begin anew.
+
+    Entries begin anew at first, and when the record was merged or cut: forget those before. keeps: of a reader that
+    keeps the finer entries that it has: after a merge they go on. A span that is still growing is left for later.
+    columns: those wanted, None for all stored ones. Besides them "step"; and of a length of their own "stamp_step" and
+    "stamp_time", when steps ended, in nanoseconds of running. most: entries at once, at least two.
+    """
+    if not isinstance(cursor, Cursor | None):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"cursor={cursor!r} is none that tail gave. Pass its second result, or None for all rows.")
+    most = None if most is None else whole(most, "most", 2)
+    names = recorder.columns if columns is None else columns
+    if unknown := [name for name in names if name not in recorder.columns]:
+        raise ArgumentError(f"{unknown[0]!r} is not stored; there are {', '.join(recorder.columns)}.")
+    record, stamps = recorder.record, recorder.record.stamps
+    while True:
+        extent, moments = record.extent(), stamps.extent()
+        fresh = cursor is None or not all(map(_continues if keeps else _stays, cursor.tables, (extent, moments)))
+        known, known_stamps = (0, 0) if cursor is None or fresh else (cursor.rows, cursor.stamps)
+        span = int(extent.span)
+        first = known if span == 2 else 2 * (known // span)
+        closed = int(extent.slots) if span == 2 else 2 * int(extent.rows // span)
+        closed = closed if most is None else min(closed, first + most // 2 * 2)
+        first_stamp = -(-known_stamps // int(moments.span))
+        read = copy_all(record, extent, [recorder.columns.index(name) for name in names], first, closed - first)
+        read_stamps = copy_all(stamps, moments, (0, 1), first_stamp, int(moments.slots) - first_stamp)
+        if read is not None and read_stamps is not None:
+            break
+    rows = {FIRST: np.maximum(steps(first, closed - first, int(extent.rows), span), known)}
+    rows |= dict(zip(names, read, strict=True))
+    rows |= {"stamp_step": read_stamps[0], "stamp_time": read_stamps[1]}
+    after = Cursor(closed if span == 2 else closed // 2 * span, int(moments.slots * moments.span), (extent, moments))
+    return rows, after, fresh
+
+
+def _stays(before: Extent, now: Extent) -> bool:
+    """Whether what was read is still what stands there."""
+    return before.generation == now.generation
+
+
+def _continues(before: Extent, now: Extent) -> bool:
+    """Whether what has happened to a table since were merges at most: each doubles the span, a cut does not."""
+    return now.generation - before.generation == int(now.span).bit_length() - int(before.span).bit_length()
+
+
+def at(recorder: Recorder, step: int) -> dict[str, float] | None:
+    """The stored columns at one step; None where it has no row, or one that was merged with others."""
+    if isinstance(step, bool) or not isinstance(step, (int, np.integer)):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"step={step!r} is not a whole number. Pass an int such as run.t - 1.")
+    record = recorder.record
+    while True:
+        extent = record.extent()
+        if extent.span != 2 or not 0 <= step < extent.rows:
+            return None
+        row = copy_all(record, extent, range(len(recorder.columns)), step, 1)
+        if row is not None:
+            return {name: float(column[0]) for name, column in zip(recorder.columns, row, strict=True)}
+
+
+def path(recorder: Recorder) -> tuple[Column, Array] | None:
+    """The points that a run went through, where x has one or two entries: steps, int64 (n,), and points (n, d).
+
+    All of them up to 65,536, then every second, fourth, ... The point that it stands at now is not among them.
+    """
+    trail = recorder.path
+    if trail is None:
+        return None
+    extent, points = read(trail, range(recorder.dimension))
+    steps_at = np.arange(int(extent.slots)) * int(extent.span)
+    return steps_at, np.stack(points, axis=1)

@@ -1,0 +1,114 @@
+"""When a run comes to rest by itself, and how it says so."""
+
+import ctypes
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from burlab.checks.numbers import real, whole
+from burlab.errors import ArgumentError
+
+Rows = Mapping[str, np.ndarray[tuple[int], np.dtype[Any]]]
+Predicate = Callable[[Rows], Any]
+REASONS = ("", "steps", "seconds", "grad_norm", "value", "non_finite", "when")  # by their numbers in C++
+ENDLESS = 2**63 - 1  # steps that no run does
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """When a run comes to rest by itself: whichever of these comes first.
+
+    steps: when so many are done in all. seconds: of running. grad_norm, value: at the first point where the batch's
+    gradient norm, or its value, is at most this. non_finite: where one of the two is inf or nan; False to go on.
+    when: a predicate on the record: it gets new rows as a mapping of columns, each of shape (n,), and returns n bools.
+
+    A run that stops for what it measured rests at the very point where it was measured: that row is the last of the
+    record, and its step is not done yet. Going on does it. The criteria are asked at new steps only.
+
+    >>> import numpy as np, burlab as bl
+    >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), stop=bl.Stop(grad_norm=0.3), steps=99)
+    >>> run.t, run.x, run.stopped.reason
+    (3, array([0.125]), 'grad_norm')
+    """
+
+    steps: int | None = None
+    seconds: float | None = None
+    grad_norm: float | None = None
+    value: float | None = None
+    non_finite: bool = True
+    when: Predicate | None = None
+
+    def __post_init__(self) -> None:
+        if self.steps is not None:
+            whole(self.steps, "Stop.steps", 0, ENDLESS)
+        for name in ("seconds", "grad_norm", "value"):
+            if (limit := getattr(self, name)) is not None:
+                real(limit, f"Stop.{name}", 0.0 if name == "seconds" else -math.inf)
+        if not isinstance(self.non_finite, (bool, np.bool_)):  # pyright: ignore[reportUnnecessaryIsInstance] - users
+            raise ArgumentError(
+                f"Stop.non_finite={self.non_finite!r} is neither True, to stop at inf or nan, nor False, to go on. "
+                "Pass one of the two."
+            )
+        if self.when is not None and not callable(self.when):
+            raise ArgumentError(
+                f"Stop.when is a {type(self.when).__name__}, expected a function of a mapping of columns such as "
+                'lambda rows: rows["value"] < 1e-3.'
+            )
+
+    @property
+    def criteria(self) -> "Criteria":
+        """What C++ looks at."""
+        return Criteria(
+            ENDLESS if self.steps is None else int(self.steps),
+            math.inf if self.seconds is None else self.seconds * 1e9,
+            math.nan if self.grad_norm is None else self.grad_norm,
+            math.nan if self.value is None else self.value,
+            bool(self.non_finite),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """Why a run came to rest by itself.
+
+    reason: "steps", "seconds", "grad_norm", "value", "non_finite" or "when", as in `Stop`; "error"; or "finished": a
+    minimizer of SciPy has ended. step: where it rests. message: the same in words.
+    """
+
+    reason: str
+    step: int
+    message: str
+
+
+class Criteria(ctypes.Structure):
+    """The criteria of the C++ struct of the same name."""
+
+    _fields_ = (
+        ("steps", ctypes.c_int64),
+        ("nanoseconds", ctypes.c_double),
+        ("gradient", ctypes.c_double),
+        ("value", ctypes.c_double),
+        ("non_finite", ctypes.c_int64),
+    )
+
+
+def explain(stop: Stop, reason: str, step: int, value: float, gradient_norm: float) -> Stopped:
+    """A reason in words. value, gradient_norm: of the last row."""
+    text = {
+        "steps": f"{stop.steps} steps are done, as many as Stop allows",
+        "seconds": f"the run has been running for {stop.seconds} s, as long as Stop allows",
+        "grad_norm": f"the gradient norm {gradient_norm:.6g} is at most {stop.grad_norm}",
+        "value": f"the value {value:.6g} is at most {stop.value}",
+        "non_finite": f"the value is {value:.6g} and the gradient norm {gradient_norm:.6g}; smaller steps may help",
+        "when": "the predicate of Stop holds",
+    }[reason]
+    return Stopped(reason, step, f"Stopped at step {step}: {text}.")
+
+
+def check_stop(stop: Any) -> None:
+    """Raise ArgumentError where it is no Stop."""
+    if not isinstance(stop, Stop):
+        raise ArgumentError(f"stop is {stop!r}, expected a bl.Stop such as bl.Stop(steps=1000, grad_norm=1e-6).")

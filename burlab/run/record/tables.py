@@ -1,0 +1,125 @@
+"""The tables that a run writes in C++, read from Python at any time: `cpp/burlab/run/abi/record.hpp`.
+
+The writer does not wait for readers, but now and then it rewrites what it holds. A reader says which generation
+of a table it means, and starts anew where that one is gone.
+"""
+
+import ctypes
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+
+from burlab.runtime.doors import doors
+
+Array = np.ndarray[Any, Any]
+Column = np.ndarray[tuple[int], np.dtype[Any]]
+
+KINDS = (
+    "parameters", "gradients", "activations", "optimizer_state", "scratch", "history", "events", "keyframes", "path",
+)  # fmt: skip
+"""What memory is for: the names of the C++ enumeration `Kind`, in its order."""
+
+_INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
+
+
+class Extent(ctypes.Structure):
+    """What a table holds at a moment.
+
+    rows: written so far. span: of a record, the rows that two slots stand for, where 2 means each its own; of a trail,
+    the rows between two slots. slots: to read, per column. generation: changes when slots are rewritten.
+    """
+
+    _fields_ = (("rows", _INT), ("span", _INT), ("slots", _INT), ("generation", _INT))
+
+
+@cache
+def _doors() -> dict[str, Callable[..., Any]]:
+    extent, copy = (None, _POINTER, ctypes.POINTER(Extent)), (_INT, _POINTER, _INT, _INT, _INT, _INT, _POINTER)
+    return doors(
+        "burlab/run/abi/record.hpp",
+        "burlab::run",
+        {
+            "record_extent": extent,
+            "record_copy": copy,
+            "record_stamps": (_POINTER, _POINTER),
+            "trail_extent": extent,
+            "trail_copy": copy,
+            "ledger_bytes": (_INT, _POINTER, _INT),
+        },
+    )
+
+
+class Columns(Protocol):
+    """Columns of float64 that someone else writes meanwhile."""
+
+    def extent(self) -> Extent:
+        """What there is now."""
+        ...
+
+    def copy(self, extent: Extent, column: int, first: int, count: int) -> Column | None:
+        """Slots [first, first + count) of a column, or None where they have been rewritten since `extent`."""
+        ...
+
+
+class RecordColumns(Columns, Protocol):
+    """The columns of a record."""
+
+    @property
+    def stamps(self) -> Columns:
+        """When rows ended: the columns row and nanoseconds."""
+        ...
+
+
+class Table:
+    """The columns of a C++ object. Its owner stays alive as long as this does."""
+
+    def __init__(self, kind: str, address: int, owner: object) -> None:
+        """kind: "record" or "trail"; address: of the object; owner: the Python object that frees it."""
+        self._kind = kind
+        self._address = address
+        self._owner = owner
+
+    @property
+    def stamps(self) -> "Table":
+        """Of a record: when rows ended, a trail with the columns row and nanoseconds."""
+        return Table("trail", _doors()["record_stamps"](self._address), self._owner)
+
+    def extent(self) -> Extent:
+        """What there is now."""
+        extent = Extent()
+        _doors()[f"{self._kind}_extent"](self._address, ctypes.byref(extent))
+        return extent
+
+    def copy(self, extent: Extent, column: int, first: int, count: int) -> Column | None:
+        """Slots [first, first + count) of a column, or None where they have been rewritten since `extent`."""
+        out = np.empty(count)
+        copy = _doors()[f"{self._kind}_copy"]
+        return out if copy(self._address, extent.generation, column, first, count, out.ctypes.data) else None
+
+
+def copy_all(table: Columns, extent: Extent, columns: Iterable[int], first: int, count: int) -> list[Column] | None:
+    """Slots [first, first + count) of several columns, or None where they have been rewritten since `extent`."""
+    copies: list[Column] = []
+    for column in columns:
+        copied = table.copy(extent, column, first, count)
+        if copied is None:
+            return None
+        copies.append(copied)
+    return copies
+
+
+def read(table: Columns, columns: Sequence[int]) -> tuple[Extent, list[Column]]:
+    """Columns as they are at one moment."""
+    while True:
+        extent = table.extent()
+        copies = copy_all(table, extent, columns, 0, extent.slots)
+        if copies is not None:
+            return extent, copies
+
+
+def nbytes(ledger: int) -> dict[str, int]:
+    """The bytes that a C++ ledger has given, by kind, and their total."""
+    kinds = {kind: int(_doors()["ledger_bytes"](ledger, k)) for k, kind in enumerate(KINDS)}
+    return kinds | {"total": sum(kinds.values())}

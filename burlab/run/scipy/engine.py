@@ -1,0 +1,230 @@
+"""The engine of runs of SciPy's minimizers: orders and readings, while a `Session` does the work."""
+
+import os
+import weakref
+from dataclasses import replace
+from typing import Any, NoReturn
+
+import numpy as np
+
+from burlab.errors import ArgumentError, StatusError
+from burlab.optim.scipy_minimizer import SciPy
+from burlab.problems.kernels.oracle import Oracle
+from burlab.problems.point import Array, Point
+from burlab.problems.sampling import Sampling, Stream
+from burlab.run.record.feed import RecordFeed
+from burlab.run.record.stop import Stop, Stopped, explain
+from burlab.run.record.view import View
+from burlab.runtime.wait import SLICE
+
+from .log import COLUMNS, Log
+from .objective import Objective
+from .rows import Rows, Trail
+from .session import Session
+
+
+class ScipyEngine:
+    """A minimizer of SciPy on a problem, at rest at step 0. Its thread ends with the last reference to this."""
+
+    columns: tuple[str, ...] = COLUMNS
+    hypers: tuple[str, ...] = ()
+
+    def __init__(self, minimizer: SciPy, objective: Objective, stop: Stop, log: Log, head: int) -> None:
+        """log: holds the points up to step `head`, and the rows before it."""
+        self.stop = stop
+        self.start_hypers: dict[str, float] = {}
+        self.batch = objective.samples
+        self.dimension = objective.dimension
+        self.lost = False  # in a forked child: the thread stayed behind
+        self._past: int | None = None  # the step shown, where that is not the newest
+        self._cut: Stopped | None = None  # why it is shown, where nobody asked for it
+        start = log.points.at(head)
+        assert start is not None
+        self._session = Session(minimizer, objective, _weakly(stop, self), log, start, head)
+        weakref.finalize(self, self._session.end).atexit = False
+        _alive.add(self)
+
+    @staticmethod
+    def open(
+        minimizer: SciPy, oracle: Oracle, point: Point, stream: Stream, threads: int, stop: Stop, budget: int
+    ) -> "ScipyEngine":
+        """An engine at rest at step 0. point: the start. stream: all samples. budget: bytes of points kept for seek."""
+        if stream.sampling != Sampling.sequential or stream.batch != stream.samples:
+            raise ArgumentError(
+                f"SciPy's minimizers need the same function at every step, but batch={stream.batch} draws other "
+                "samples each time. Leave batch= out: the full sum is used."
+            )
+        traits = minimizer.traits
+        questions = {"value": not traits.gradient, "value_and_grad": True, "hvp": bool(traits.curvature)}
+        objective = Objective(oracle, point, stream, threads, [name for name, asked in questions.items() if asked])
+        log = Log.empty(objective.dimension, budget)
+        log.points.append(np.concatenate([np.reshape(leaf, -1) for leaf in point.leaves]).astype(np.float64))
+        return ScipyEngine(minimizer, objective, stop, log, 0)
+
+    def view(self) -> View:
+        """What it is doing."""
+        session = self._here()
+        with session.lock:
+            step = session.head if self._past is None else self._past
+            stopped = session.stopped if self._past is None else self._cut
+            return View(step, session.log.steps, session.rests, stopped, session.elapsed)
+
+    def aim(self, target: int) -> None:
+        """Order: run until `target` steps are done. Raises StatusError in the past."""
+        session = self._here()
+        with session.lock:
+            if self._cut is not None and self._past == session.head - 1:
+                self._past = self._cut = None  # SciPy waits one step later
+            if self._past is not None:
+                raise StatusError(
+                    f"this run shows step {self._past} of {session.head}, and {session.minimizer.method} of SciPy "
+                    f"cannot go on from there: its state was not recorded. run.fork() starts it anew from this "
+                    f"point; run.seek({session.head}) goes back to the newest one, from where it can go on."
+                )
+            session.go(target)
+
+    def halt(self) -> None:
+        """Order: rest as soon as possible: at the next evaluation, or within 50 ms of a long one."""
+        session = self._here()
+        with session.lock:
+            session.target = session.head
+
+    def seek(self, step: int) -> None:
+        """Order: show a step of the record. Raises ArgumentError where its point was dropped."""
+        session = self._here()
+        with session.lock:
+            self._show(min(step, session.head))
+            self._cut = None
+
+    def cut(self, step: int) -> None:
+        """Show the point whose row is `step`, which becomes the last one, and say "when" there."""
+        session = self._here()
+        with session.lock:
+            self._show(min(step, session.head))
+            session.log.cut(step + 1)
+            self._cut = explain(self.stop, "when", step, np.nan, np.nan)
+
+    def rests(self, seconds: float) -> bool:
+        """Wait until it rests, at most 50 ms."""
+        session = self._here()
+        with session.lock:
+            return session.lock.wait_for(lambda: session.rests, min(max(seconds, 0.0), SLICE))
+
+    def check(self) -> None:
+        """Raise, once, what made the last step fail: its traceback holds who waits, which the thread must not."""
+        session = self._here()
+        with session.lock:
+            failure, session.failure = session.failure, None
+        if failure is not None:
+            try:
+                raise failure
+            finally:
+                del failure  # this frame is in its traceback
+
+    def end(self) -> None:
+        """Stop for good and wait for it."""
+        self._here().end()
+        while not self._session.join(SLICE):
+            pass  # an interrupt is raised here
+
+    def feed(self) -> RecordFeed:
+        """The rows that come from now on."""
+        return RecordFeed(self, self.rests, self.cut)
+
+    def settle(self) -> None:
+        """There are no hyperparameters to wait for."""
+
+    def read(self) -> Array:
+        """A copy of the flat x."""
+        session = self._here()
+        with session.lock:
+            x = session.log.points.at(session.head if self._past is None else self._past)
+        assert x is not None
+        return x.astype(session.objective.dtype)
+
+    def state(self) -> NoReturn:
+        """SciPy keeps it to itself."""
+        raise StatusError("SciPy's minimizers do not show what they keep between two steps.")
+
+    def hyper(self, index: int) -> NoReturn:
+        """There is none."""
+        raise ArgumentError(f"SciPy's minimizers have no live hyperparameters; number {index} was asked for.")
+
+    def set(self, index: int, value: float) -> NoReturn:  # noqa: ARG002 - as of every engine
+        """There is none."""
+        self.hyper(index)
+
+    def fork(self) -> "ScipyEngine":
+        """Another engine, which starts SciPy's method anew from the point shown."""
+        session = self._here()
+        with session.lock:
+            step = session.head if self._past is None else self._past
+            log = session.log.copy(step)
+        return ScipyEngine(session.minimizer, session.objective, self.stop, log, step)
+
+    @property
+    def record(self) -> Rows:
+        """A row per step."""
+        return self._session.log.rows
+
+    @property
+    def path(self) -> Trail | None:
+        """The points themselves, where x has one or two entries."""
+        return self._session.log.path
+
+    def event_rows(self) -> tuple[Array, Array, Array]:
+        """No changes: there is nothing to change."""
+        return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+
+    def last_value(self) -> float:
+        """The value that the last row holds; NaN where there is none."""
+        session = self._here()
+        with session.lock:
+            extent = self.record.extent()
+            column = self.record.copy(extent, 0, extent.rows - 1, 1) if extent.rows else None
+        return float("nan") if column is None else float(column[0])
+
+    def nbytes(self) -> dict[str, int]:
+        """Bytes of what is recorded, by what they are for; SciPy's own memory is not counted."""
+        return self._session.log.nbytes
+
+    def _show(self, step: int) -> None:
+        points, head = self._session.log.points, self._session.head
+        if points.at(step) is None:
+            raise ArgumentError(
+                f"the point of step {step} was not kept: keyframe_bytes holds every {points.stride}-th one and the "
+                f"newest. Seek one of those, or give bl.minimize more keyframe_bytes."
+            )
+        self._past = None if step == head else step
+
+    def _here(self) -> Session:
+        if self.lost:
+            raise StatusError(
+                "this run was made before the process forked, and its thread stayed behind in the parent. "
+                "Make the run in the process that steps it."
+            )
+        return self._session
+
+
+def _weakly(stop: Stop, engine: ScipyEngine) -> Stop:
+    """The same, with a predicate that a thread may hold: a user's own may lead to the run."""
+    if stop.when is None:
+        return stop
+    reference = weakref.ref(engine)
+
+    def when(rows: Any) -> Any:
+        there = reference()
+        return there is None or there.stop.when is None or there.stop.when(rows)
+
+    return replace(stop, when=when)
+
+
+_alive: "weakref.WeakSet[ScipyEngine]" = weakref.WeakSet()
+
+
+def _lose_all() -> None:
+    for engine in list(_alive):
+        engine.lost = True
+
+
+os.register_at_fork(after_in_child=_lose_all)

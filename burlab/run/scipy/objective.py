@@ -1,0 +1,64 @@
+"""A problem as a minimizer written in Python sees it: functions of one flat float64 vector."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from burlab.graph import tree
+from burlab.problems.kernels.abi import sum_doors
+from burlab.problems.kernels.oracle import Oracle, mean
+from burlab.problems.point import Array, Point
+from burlab.problems.sampling import Stream
+
+
+class Objective:
+    """Value, gradient and curvature of a problem over all its samples, from compiled kernels.
+
+    point: whose structure and dtypes x has. stream: all samples, and the key of their losses. questions: what will be
+    asked. `between` is called about every 50 ms of a long evaluation, and may wait or raise. It holds kernels only: a
+    minimizer's thread must not hold the problem, which may hold the run.
+    """
+
+    def __init__(self, oracle: Oracle, point: Point, stream: Stream, threads: int, questions: Sequence[str]) -> None:
+        self._point = point
+        self._stream = stream
+        self._threads = threads
+        self.dtype = point.leaves[0].dtype
+        self.dimension = sum(leaf.size for leaf in point.leaves)
+        self.samples = int(stream.batch)
+        # Here, and not in the minimizer's thread: what cannot be traced is said at once, and no pause waits for this.
+        self._kernels = {q: oracle.kernels(q, [point, point] if q == "hvp" else [point]) for q in questions}
+        for q, (samples, once) in self._kernels.items():
+            samples.measure(self.samples, point.leaves * (1 + (q == "hvp")))
+            samples.kernels(self.samples)
+            if once is not None:
+                once.kernels(1)
+        sum_doors()
+
+    def value(self, x: Array, between: Callable[[], None]) -> float:
+        """The value at x, shape (d,)."""
+        return float(self._ask("value", [x], between)[0])
+
+    def value_and_grad(self, x: Array, between: Callable[[], None]) -> tuple[float, Array]:
+        """The value and the gradient at x, both of shape (d,)."""
+        value, gradient = self._ask("value_and_grad", [x], between)
+        return float(value), self._flat(gradient)
+
+    def hvp(self, x: Array, v: Array, between: Callable[[], None]) -> Array:
+        """The Hessian at x times v, all of shape (d,)."""
+        return self._flat(self._ask("hvp", [x, v], between)[0])
+
+    def _ask(self, question: str, vectors: list[Array], between: Callable[[], None]) -> Any:
+        shared = [self._leaves(np.asarray(v).reshape(-1)) for v in vectors]
+        return mean(self._kernels[question], shared, self._stream, self._stream.key, self._threads, between)
+
+    def _leaves(self, flat: Array) -> Point:
+        leaves: list[Array] = []
+        for leaf in self._point.leaves:
+            leaves.append(flat[: leaf.size].reshape(leaf.shape).astype(leaf.dtype))
+            flat = flat[leaf.size :]
+        return Point(leaves, self._point.structure)
+
+    def _flat(self, answer: Any) -> Array:
+        return np.concatenate([np.reshape(leaf, -1) for leaf in tree.flatten(answer)[0]]).astype(np.float64)

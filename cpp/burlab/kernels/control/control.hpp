@@ -1,0 +1,105 @@
+#pragma once
+// Control flow: functions that run generated kernels, in no other memory than what they are given.
+#include <cstring>
+
+#include "../../halt.hpp"
+#include "../kernel.hpp"
+
+BURLAB_BEGIN
+namespace burlab::kernels {
+
+/// A sub-graph as a function, and the number of its first node in the outcome of the whole: three integers at the end
+/// of a descriptor, written by `burlab/compiler/replay/program.py`.
+struct Part {
+  Int (*function)(const void* context, const void* const* in, void* const* out, void* workspace) noexcept;
+  const void* context;
+  Int first;
+
+  Int run(const void* const* in, void* const* out, void* workspace) const noexcept {
+    const Int outcome = function(context, in, out, workspace);
+    if (BURLAB_LIKELY(outcome == Ok)) return outcome;
+    return (outcome & 0xFF) == Stopped ? Int{Stopped} : outcome + (first << 8);
+  }
+};
+
+constexpr Int rounded(Int bytes) { return (bytes + 63) / 64 * 64; }
+
+/// One loop: `in` are the state and what else the two parts read, and change from turn to turn; a turn writes the next
+/// state to one of two blocks for each leaf.
+struct Turns {
+  const Part &condition, &body;
+  Int states;
+  const Int* bytes;
+  const void** in;
+  void** blocks[2];
+  bool* wanted;
+  char* workspace;
+
+  Int run(Halting& halting) const noexcept {
+    void* answer = wanted;
+    for (int turn = 0;; turn = 1 - turn) {
+      if (const Int outcome = condition.run(in, &answer, workspace); BURLAB_UNLIKELY(outcome != Ok)) return outcome;
+      if (!*wanted) return Ok;
+      if (BURLAB_UNLIKELY(halting.rings())) return Stopped;
+      if (const Int outcome = body.run(in, blocks[turn], workspace); BURLAB_UNLIKELY(outcome != Ok)) return outcome;
+      BURLAB_ONE_BY_ONE
+      for (Int k = 0; k < states; ++k) in[k] = blocks[turn][k];
+    }
+  }
+};
+
+/// out = in; while condition(out, more): out = body(out, more). Descriptor: number of rows, leaves of the state,
+/// inputs; bytes of each leaf; bytes from one row to the next of each input, 0 where all share it; the parts.
+inline Int run_while(const Int* d, void* const* out, const void* const* in, char* scratch) noexcept {
+  const Int rows = d[0], states = d[1], inputs = d[2];
+  const Int *bytes = d + 3, *steps = bytes + states;
+  const Part* parts = reinterpret_cast<const Part*>(steps + inputs);
+  void** pointers = reinterpret_cast<void**>(scratch);
+  scratch += rounded(8 * (inputs + 2 * states));
+  Turns turns{parts[0], parts[1], states, bytes, const_cast<const void**>(pointers), {}, nullptr, nullptr};
+  turns.blocks[0] = pointers + inputs;
+  turns.blocks[1] = turns.blocks[0] + states;
+  turns.wanted = reinterpret_cast<bool*>(scratch);
+  scratch += 64;
+  BURLAB_ONE_BY_ONE
+  for (Int k = 0; k < states; ++k) {
+    turns.blocks[1][k] = scratch;
+    scratch += rounded(bytes[k]);
+  }
+  turns.workspace = scratch;
+  Halting halting;
+  for (Int row = 0; row < rows; ++row) {
+    BURLAB_ONE_BY_ONE
+    for (Int k = 0; k < inputs; ++k) turns.in[k] = static_cast<const char*>(in[k]) + row * steps[k];
+    BURLAB_ONE_BY_ONE
+    for (Int k = 0; k < states; ++k) turns.blocks[0][k] = static_cast<char*>(out[k]) + row * bytes[k];
+    if (const Int outcome = turns.run(halting); outcome != Ok) return outcome;
+    BURLAB_ONE_BY_ONE
+    for (Int k = 0; k < states; ++k)
+      if (turns.in[k] != turns.blocks[0][k])
+        std::memcpy(turns.blocks[0][k], turns.in[k], static_cast<std::size_t>(bytes[k]));
+  }
+  return Ok;
+}
+
+/// out = the first part where the bool in[0] is true, else the second, of in[1], in[2], ... Descriptor as of run_while.
+inline Int run_cond(const Int* d, void* const* out, const void* const* in, char* scratch) noexcept {
+  const Int rows = d[0], results = d[1], inputs = d[2] - 1;
+  const Int *bytes = d + 3, *steps = bytes + results + 1;
+  const Part* parts = reinterpret_cast<const Part*>(steps + inputs);
+  void** const to = reinterpret_cast<void**>(scratch);
+  const void** const from = const_cast<const void**>(to + results);
+  scratch += rounded(8 * (inputs + results));
+  for (Int row = 0; row < rows; ++row) {
+    const bool choice = *(static_cast<const bool*>(in[0]) + row * steps[-1]);
+    BURLAB_ONE_BY_ONE
+    for (Int k = 0; k < inputs; ++k) from[k] = static_cast<const char*>(in[k + 1]) + row * steps[k];
+    BURLAB_ONE_BY_ONE
+    for (Int k = 0; k < results; ++k) to[k] = static_cast<char*>(out[k]) + row * bytes[k];
+    if (const Int outcome = parts[choice ? 0 : 1].run(from, to, scratch); outcome != Ok) return outcome;
+  }
+  return Ok;
+}
+
+}  // namespace burlab::kernels
+BURLAB_END

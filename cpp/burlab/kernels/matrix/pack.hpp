@@ -1,0 +1,90 @@
+#pragma once
+// A panel of b as register blocks read it: row k of the panel holds b[k, j] for all its columns j, one after the other.
+#include "../reduce/lanes.hpp"
+
+BURLAB_BEGIN
+namespace burlab::kernels {
+
+/// Four packets as 4 x 4 blocks, one in every four lanes: each block is transposed.
+template <class P, int... Lane> BURLAB_INLINE void transpose(P (&x)[4], std::integer_sequence<int, Lane...>) {
+  constexpr int kWidth = sizeof...(Lane);
+  const P low0 = __builtin_shufflevector(x[0], x[1], (Lane / 4 * 4 + Lane % 4 / 2 + Lane % 2 * kWidth)...);
+  const P low1 = __builtin_shufflevector(x[2], x[3], (Lane / 4 * 4 + Lane % 4 / 2 + Lane % 2 * kWidth)...);
+  const P high0 = __builtin_shufflevector(x[0], x[1], (Lane / 4 * 4 + 2 + Lane % 4 / 2 + Lane % 2 * kWidth)...);
+  const P high1 = __builtin_shufflevector(x[2], x[3], (Lane / 4 * 4 + 2 + Lane % 4 / 2 + Lane % 2 * kWidth)...);
+  x[0] = __builtin_shufflevector(low0, low1, (Lane / 4 * 4 + Lane % 2 + Lane % 4 / 2 * kWidth)...);
+  x[1] = __builtin_shufflevector(low0, low1, (Lane / 4 * 4 + 2 + Lane % 2 + Lane % 4 / 2 * kWidth)...);
+  x[2] = __builtin_shufflevector(high0, high1, (Lane / 4 * 4 + Lane % 2 + Lane % 4 / 2 * kWidth)...);
+  x[3] = __builtin_shufflevector(high0, high1, (Lane / 4 * 4 + 2 + Lane % 2 + Lane % 4 / 2 * kWidth)...);
+}
+
+/// Four numbers each from W / 4 places, side by side; the places are `Step` apart in their list.
+template <class T, int W, int Step> BURLAB_INLINE void load_fours(Packet<T, W>& x, const T* from, const Int* places) {
+  if constexpr (W == 4) {
+    load(x, from + places[0]);
+  } else {
+    Packet<T, W / 2> low, high;
+    load_fours<T, W / 2, Step>(low, from, places);
+    load_fours<T, W / 2, Step>(high, from, places + W / 8 * Step);
+    [&]<int... Lane>(std::integer_sequence<int, Lane...>) {
+      x = __builtin_shufflevector(low, high, Lane...);
+    }(std::make_integer_sequence<int, W>());
+  }
+}
+
+/// W columns of a panel: to[k, j] = b[columns[j] + k * b_depth].
+template <class T, int W>
+BURLAB_NOINLINE BURLAB_WIDE void turn(T* to, Int width, const T* b, const Int (&columns)[W], Int b_depth, Int depth) {
+  Int k = 0;
+  if constexpr (W >= 4) {
+    const Int end = b_depth == 1 ? depth : 0;
+    BURLAB_ONE_BY_ONE
+    for (; k + 4 <= end; k += 4, b += 4, to += 4 * width) {
+      Packet<T, W> x[4];
+      BURLAB_UNROLL
+      for (int s = 0; s < 4; ++s) load_fours<T, W, 4>(x[s], b, columns + s);
+      transpose(x, std::make_integer_sequence<int, W>());
+      BURLAB_UNROLL
+      for (int s = 0; s < 4; ++s) store(to + s * width, x[s]);
+    }
+  }
+  BURLAB_ONE_BY_ONE
+  for (; k < depth; ++k, b += b_depth, to += width) {
+    BURLAB_ONE_BY_ONE
+    for (int j = 0; j < W; ++j) to[j] = b[columns[j]];
+  }
+}
+
+/// Fills `depth` rows of a panel of `width` columns, a multiple of W; what is behind the last of b does not matter.
+template <class T, int W>
+BURLAB_NOINLINE BURLAB_WIDE void pack(T* panel, Int width, const T* b, Int b_n, Int b_depth, Int columns, Int depth) {
+  if (b_n == 1) {
+    BURLAB_ONE_BY_ONE
+    for (Int k = 0; k < depth; ++k, b += b_depth, panel += width) {
+      BURLAB_ONE_BY_ONE
+      for (Int j = 0; j < width; j += W) {
+        Packet<T, W> x;
+        load(x, b + j);
+        store(panel + j, x);
+      }
+    }
+    return;
+  }
+  BURLAB_ONE_BY_ONE
+  for (Int first = 0; first < width; first += W) {
+    if constexpr (W == 16) {
+      if (columns - first <= W / 2) {  // what lies behind is not read
+        Int places[W / 2];
+        place_rows(places, columns - first, b_n);
+        turn<T, W / 2>(panel + first, width, b + first * b_n, places, b_depth, depth);
+        continue;
+      }
+    }
+    Int places[W];
+    place_rows(places, columns - first, b_n);
+    turn<T, W>(panel + first, width, b + first * b_n, places, b_depth, depth);
+  }
+}
+
+}  // namespace burlab::kernels
+BURLAB_END

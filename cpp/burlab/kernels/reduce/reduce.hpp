@@ -1,0 +1,183 @@
+#pragma once
+// Sums over axes. The order of every sum is fixed by the shape alone: plain where `Strict`, else in 16 lanes and blocks
+// of 512 numbers, the blocks added with their rounding errors. float sums in double.
+#include "../../numbers/first.hpp"
+#include "carried.hpp"
+
+BURLAB_BEGIN
+namespace burlab::kernels {
+
+/// The sum of n <= 512 numbers that follow each other: number k goes to lane k mod 16, the lanes are added by halves.
+/// Where n is a literal, nothing of the loops remains.
+template <class A, class T> BURLAB_INLINE A sum_block(const T* x, Int n) {
+  Packet<A, 16> lanes = {};
+  Packet<T, 16> next;
+  Int i = 0;
+  BURLAB_ONE_BY_ONE
+  for (; i + 16 <= n; i += 16) {
+    load(next, x + i);
+    lanes += __builtin_convertvector(next, Packet<A, 16>);
+  }
+  if (i < n) {
+    T rest[16] = {};
+    std::memcpy(rest, x + i, static_cast<std::size_t>(n - i) * sizeof(T));
+    load(next, rest);
+    lanes += __builtin_convertvector(next, Packet<A, 16>);
+  }
+  return sum_lanes<A>(lanes);
+}
+
+/// Each of m results is the sum of l rows of n numbers.
+/// Descriptor: m and its stride, l and its stride, n and its stride, whether to add to what out holds; results are
+/// dense.
+template <class T, bool Strict> struct Sum {
+  static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
+    constexpr bool kPlain = Strict || std::is_integral_v<T>;
+    using A = Accumulator<T, kPlain>;
+    const T* x = static_cast<const T*>(a);
+    T* y = static_cast<T*>(out);
+    const Int n = d[4], step = d[5], block = kPlain || step != 1 ? 1 : 512;
+    Patience patience;
+    BURLAB_ONE_BY_ONE
+    for (Int i = 0; i < d[0]; ++i) {
+      Carried<T, kPlain> sum(d[6] != 0 ? y[i] : T(0));
+      BURLAB_ONE_BY_ONE
+      for (Int row = 0; row < d[2]; ++row) {
+        const T* first = x + i * d[1] + row * d[3];
+        BURLAB_ONE_BY_ONE
+        for (Int j = 0; j < n; j += block) {
+          const Int size = n - j < block ? n - j : block;
+          if (patience.ends(size)) return Stopped;
+          sum.add(block == 1 ? static_cast<A>(first[j * step]) : sum_block<A>(first + j, size));
+        }
+      }
+      y[i] = sum.value();
+    }
+    return Ok;
+  }
+};
+
+/// Sums down columns: out[j] = the sum of l * n rows, in their order, j < width; partial sums of 64 rows unless
+/// `Strict`. Descriptor: width (stride 1); l and its stride, n and its stride.
+template <class T, bool Strict> struct SumColumns {
+  static constexpr bool kPlain = Strict || std::is_integral_v<T>;
+  static constexpr int W = BURLAB_REGISTER / static_cast<int>(sizeof(T));
+  using A = Accumulator<T, kPlain>;
+
+  static BURLAB_WIDE Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
+    T* y = static_cast<T*>(out);
+    const T* x = static_cast<const T*>(a);
+    Patience patience;
+    BURLAB_ONE_BY_ONE
+    for (Int j = 0; j < d[0];) {
+      const Int left = d[0] - j;
+      if (patience.ends(d[1] * d[3] * (left < 2 * W ? left : 2 * W))) return Stopped;
+      if (left > W) packets<2>(d, y + j, x + j, left);
+      else packets<1>(d, y + j, x + j, left);
+      j += left > W ? 2 * W : W;
+    }
+    return Ok;
+  }
+
+ private:
+  /// P packets of columns, of which only `left` may be there, and of them one more than P - 1 packets.
+  template <int P> static BURLAB_INLINE void packets(const Int* d, T* y, const T* x, Int left) {
+    const First<T, W> last(left < P * W ? left - (P - 1) * W : W);
+    const Int block = kPlain ? d[1] * d[3] : 64;
+    Packet<A, W> totals[P] = {}, parts[P] = {};
+    Packet<T, W> next;
+    const auto join = [&] {
+      BURLAB_UNROLL
+      for (int k = 0; k < P; ++k) totals[k] += parts[k], parts[k] = Packet<A, W>{};
+    };
+    Int until = block;
+    BURLAB_ONE_BY_ONE
+    for (Int l = 0; l < d[1]; ++l, x += d[2]) {
+      const T* row = x;
+      BURLAB_ONE_BY_ONE
+      for (Int i = 0; i < d[3]; ++i, row += d[4]) {
+        BURLAB_UNROLL
+        for (int k = 0; k < P; ++k) {
+          if (k + 1 < P) load(next, row + k * W);
+          else last.load(next, row + k * W);
+          parts[k] += __builtin_convertvector(next, Packet<A, W>);
+        }
+        if (--until > 0) continue;
+        join();
+        until = block;
+      }
+    }
+    if (until < block) join();
+    BURLAB_UNROLL
+    for (int k = 0; k < P; ++k) {
+      next = __builtin_convertvector(totals[k], Packet<T, W>);
+      if (k + 1 < P) store(y + k * W, next);
+      else last.store(y + k * W, next);
+    }
+  }
+};
+
+/// out[j] += a[r, i, j], row after row, in T: so a sum over samples is the same whether they come one by one or in
+/// tiles. Descriptor: width and its strides in a and out; rows r and their stride; rows i and their stride. Bytes: of a
+/// register.
+template <class T, int Bytes> struct SumOnto {
+  static constexpr Int W = Bytes / static_cast<Int>(sizeof(T));
+
+  static BURLAB_WIDE Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
+    const T* x = static_cast<const T*>(a);
+    T* y = static_cast<T*>(out);
+    const bool dense = d[1] == 1 && d[2] == 1;
+    Patience patience;
+    BURLAB_ONE_BY_ONE
+    for (Int j = 0; j < d[0];) {
+      const Int left = d[0] - j, count = !dense ? 1 : left > 3 * W ? 4 * W : left > W ? 2 * W : W;
+      if (patience.ends(d[3] * d[5] * (count < left ? count : left))) return Stopped;
+      if (!dense) one(d, y + j * d[2], x + j * d[1]);
+      else if (count == 4 * W) packets<4>(d, y + j, x + j, left);
+      else if (count == 2 * W) packets<2>(d, y + j, x + j, left);
+      else packets<1>(d, y + j, x + j, left);
+      j += count;
+    }
+    return Ok;
+  }
+
+ private:
+  static BURLAB_INLINE void one(const Int* d, T* y, const T* x) {
+    T total = *y;
+    BURLAB_ONE_BY_ONE
+    for (Int r = 0; r < d[3]; ++r) {
+      BURLAB_ONE_BY_ONE
+      for (Int i = 0; i < d[5]; ++i) total += x[r * d[4] + i * d[6]];
+    }
+    *y = total;
+  }
+
+  /// P packets of columns, of which only `left` may be there, and of them one more than P - 1 packets.
+  template <int P> static BURLAB_INLINE void packets(const Int* d, T* y, const T* x, Int left) {
+    const First<T, W> last(left < P * W ? left - (P - 1) * W : W);
+    Packet<T, W> sums[P], next;
+    BURLAB_UNROLL
+    for (int k = 0; k < P - 1; ++k) load(sums[k], y + k * W);
+    last.load(sums[P - 1], y + (P - 1) * W);
+    BURLAB_ONE_BY_ONE
+    for (Int r = 0; r < d[3]; ++r, x += d[4]) {
+      const T* row = x;
+      BURLAB_ONE_BY_ONE
+      for (Int i = 0; i < d[5]; ++i, row += d[6]) {
+        BURLAB_UNROLL
+        for (int k = 0; k < P - 1; ++k) {
+          load(next, row + k * W);
+          sums[k] += next;
+        }
+        last.load(next, row + (P - 1) * W);
+        sums[P - 1] += next;
+      }
+    }
+    BURLAB_UNROLL
+    for (int k = 0; k < P - 1; ++k) store(y + k * W, sums[k]);
+    last.store(y + (P - 1) * W, sums[P - 1]);
+  }
+};
+
+}  // namespace burlab::kernels
+BURLAB_END

@@ -1,0 +1,54 @@
+#pragma once
+// What generated loops over packets call: how the end of a row is read and written, and what strips of rows add up.
+#include "../../numbers/first.hpp"
+#include "lanes.hpp"
+#include "tail.hpp"
+
+BURLAB_BEGIN
+namespace burlab::kernels {
+
+template <class P> using Number = std::remove_cvref_t<decltype(std::declval<P&>()[0])>;
+template <class P> inline constexpr int kWidth = static_cast<int>(sizeof(P) / sizeof(Number<P>));
+
+/// The first N lanes, and zeros.
+template <int N, class P, class T> BURLAB_INLINE void load_first(P& x, const T* from) {
+  if constexpr (N == kWidth<P>) load(x, from);
+  else First<T, kWidth<P>>(N).load(x, from);
+}
+
+/// The first N lanes. Masked stores of AVX2 are slow on some CPUs: there whole parts are written.
+template <int N, class P, class T> BURLAB_INLINE void store_first(T* to, const P& x) {
+  if constexpr (N == kWidth<P>) store(to, x);
+  else if constexpr (sizeof(P) == 64 && BURLAB_REGISTER == 64) First<T, kWidth<P>>(N).store(to, x);
+  else std::memcpy(to, &x, N * sizeof(T));
+}
+
+template <int N, class P, int... Lane> BURLAB_INLINE void clear_rest(P& x, std::integer_sequence<int, Lane...>) {
+  x = __builtin_shufflevector(x, P{}, (Lane < N ? Lane : Lane + kWidth<P>)...);
+}
+
+/// The squares of the first N lanes, in the type of the sum.
+template <int N, class A, class P> BURLAB_INLINE void add_squares_of(A& sum, const P& x) {
+  A y = __builtin_convertvector(x, A);
+  if constexpr (N < kWidth<P>) clear_rest<N>(y, std::make_integer_sequence<int, kWidth<P>>());
+  add_product<false>(sum, y, y);
+}
+
+/// What R packets hold in all, lane by lane.
+template <int R, class D, class P> BURLAB_INLINE void add_packets(D& total, const P (&parts)[R]) {
+  P sum = parts[0];
+  BURLAB_UNROLL
+  for (int r = 1; r < R; ++r) sum += parts[r];
+  total += __builtin_convertvector(sum, D);
+}
+
+/// to[r] = the lanes of packet r, added by halves.
+template <int R, class P, class T> BURLAB_INLINE void store_sums(T* to, P (&x)[R]) {
+  static_assert(R <= kWidth<P>);
+  sum_packets<R, kWidth<P>>(x);
+  BURLAB_UNROLL
+  for (int r = 0; r < R; ++r) to[r] = x[0][r];
+}
+
+}  // namespace burlab::kernels
+BURLAB_END

@@ -1,0 +1,88 @@
+#pragma once
+// The replay gear: a list of kernel calls, carried out one after the other. Nothing is compiled for it but the kernels.
+#include <cstring>
+
+#include "../clock.hpp"
+#include "stretch.hpp"
+
+BURLAB_BEGIN
+namespace burlab::kernels {
+
+/// Where an operand lies: an array of one of the tables (inputs, outputs, constants, workspace), and a byte in it.
+struct Operand {
+  std::int32_t table, index;
+  Int offset;
+};
+
+/// What runs sub-graphs (`control.hpp`): descriptor, results, operands, memory; its outcome names a node itself.
+using Routine = Int (*)(const Int* d, void* const* out, const void* const* in, void* scratch) noexcept;
+
+/// One kernel call; its operands are `count` entries of the program's list from `first`, the result before the others.
+/// A routine has `results` of them (else 0), behind a first entry: its memory, which begins with `table` bytes of room
+/// for the addresses. A stretch has a count below 0, and nothing else.
+struct Record {
+  union {
+    Kernel kernel;
+    Routine routine;
+    const Stretch* stretch;
+  };
+  const Int *descriptor, *box;  // nullptr: nothing to walk around the kernel
+  Int first, count, node, results, table;
+};
+
+/// Mirrored by `burlab/compiler/replay/program.py`.
+struct Program {
+  const Record* records;
+  const Operand* operands;
+  const void* const* constants;
+  Int length;
+  Ticks* ticks;  // of a program that is timed
+};
+
+/// The binary interface of an executable: 0, or a Status and above its eight bits the number of the node at fault.
+template <bool timed = false>
+Int run_program(const void* context, const void* const* in, void* const* out, void* workspace) noexcept {
+  const auto& program = *static_cast<const Program*>(context);
+  if constexpr (timed) lap(program.ticks, 0);
+  const void* const* tables[4] = {in, const_cast<const void* const*>(out), program.constants, &workspace};
+  const void* few[16];
+  BURLAB_ONE_BY_ONE
+  for (const Record *r = program.records, *end = r + program.length; r != end; ++r) {
+    if (r->count < 0) {
+      run_stretch(*r->stretch, static_cast<char*>(workspace), tables);
+      if constexpr (timed) lap(program.ticks, r - program.records + 1);
+      continue;
+    }
+    const Operand* operand = program.operands + r->first;
+    const auto place = [&](Int k) {
+      return static_cast<const char*>(tables[operand[k].table][operand[k].index]) + operand[k].offset;
+    };
+    const void** const at = r->table ? reinterpret_cast<const void**>(const_cast<char*>(place(0))) : few;
+    BURLAB_ONE_BY_ONE
+    for (Int k = 0; k < r->count; ++k) at[k] = place(k);
+    if (r->table) {
+      char* const scratch = reinterpret_cast<char*>(at) + r->table;
+      const Int outcome = r->routine(r->descriptor, const_cast<void**>(at + 1), at + 1 + r->results, scratch);
+      if (BURLAB_UNLIKELY(outcome != Ok)) return outcome;
+      if constexpr (timed) lap(program.ticks, r - program.records + 1);
+      continue;
+    }
+    void* out = const_cast<void*>(at[0]);
+    const Status status = r->box != nullptr ? each(r->kernel, r->box, r->descriptor, out, at[1], at[2])
+                                            : r->kernel(r->descriptor, out, at[1], at[2], at + 3);
+    if (BURLAB_UNLIKELY(status != Ok)) return status == Stopped ? Int{Stopped} : status | r->node << 8;
+    if constexpr (timed) lap(program.ticks, r - program.records + 1);
+  }
+  return Ok;
+}
+
+/// As `run_program`, where all there is to do is one stretch.
+inline Int run_alone(const void* context, const void* const* in, void* const* out, void* workspace) noexcept {
+  const auto& program = *static_cast<const Program*>(context);
+  const void* const* tables[4] = {in, const_cast<const void* const*>(out), program.constants, &workspace};
+  run_stretch(*program.records->stretch, static_cast<char*>(workspace), tables);
+  return Ok;
+}
+
+}  // namespace burlab::kernels
+BURLAB_END

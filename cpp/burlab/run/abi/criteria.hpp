@@ -1,0 +1,37 @@
+#pragma once
+// When a run comes to rest by itself.
+#include <cmath>
+#include <cstdint>
+
+#include "../../numbers/simd.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+/// Why a run came to rest by itself. Mirrored by `burlab/run/record/stop.py`, like the criteria.
+enum Reason : std::int64_t {
+  no_reason,
+  enough_steps,
+  enough_seconds,
+  small_gradient,
+  small_value,
+  not_finite,
+  predicate_holds
+};
+
+struct Criteria {
+  std::int64_t steps;       // at most, in all
+  double nanoseconds;       // of running, at most
+  double gradient, value;   // a row whose norm or value is at most this; NaN, with which nothing compares, for none
+  std::int64_t non_finite;  // 1: a row whose norm or value is inf or nan
+
+  /// What a row of the record gives rise to.
+  Reason of(double row_value, double norm) const {
+    if (non_finite != 0 && !(std::isfinite(row_value) && std::isfinite(norm))) return not_finite;
+    if (row_value <= value) return small_value;
+    return norm <= gradient ? small_gradient : no_reason;
+  }
+};
+
+}  // namespace burlab::run
+BURLAB_END

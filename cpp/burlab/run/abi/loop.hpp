@@ -1,0 +1,108 @@
+#pragma once
+// What Python calls to own and steer a run. Every call returns at once, or after the milliseconds it was given; a call
+// that has to wait for the loop answers 0 when the time is up, has then changed nothing, and is to be made again.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "../loop/loop.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+/// Give `owner` a run at rest at step 0, or nothing where there is no memory or no thread for it.
+inline void loop_open(const Plan* plan, Loop** owner) noexcept {
+  try {
+    auto loop = std::make_unique<Loop>(*plan);
+    if (loop->ready()) *owner = loop.release();
+  } catch (...) {
+  }
+}
+
+/// Have the thread end; `loop_ended` waits for that.
+inline void loop_quit(Loop* loop) noexcept { loop->control.quit(); }
+inline std::int64_t loop_ended(Loop* loop, std::int64_t milliseconds) noexcept {
+  return loop->control.ended(milliseconds);
+}
+
+/// Stop the run and wait for its thread; nothing is freed, as others may still be waiting.
+inline void loop_stop(Loop* loop) noexcept { loop->stop(); }
+
+/// Stop the run, wait for its thread and free its memory; `owner` then holds nothing.
+inline void loop_close(Loop** owner) noexcept { const std::unique_ptr<Loop> loop(std::exchange(*owner, nullptr)); }
+
+/// Run until `target` steps are done.
+inline void loop_aim(Loop* loop, std::int64_t target) noexcept { loop->control.order(Order::aim, target); }
+/// Rest as soon as possible.
+inline void loop_halt(Loop* loop) noexcept { loop->control.order(Order::rest, 0); }
+/// Go to a step of the record.
+inline void loop_seek(Loop* loop, std::int64_t step) noexcept { loop->control.order(Order::seek, step); }
+/// Change a hyperparameter from the next step on: 1 if so, 0 and nothing is done where the run is in its past.
+inline std::int64_t loop_set(Loop* loop, std::int64_t hyper, double value) noexcept {
+  return loop->control.set(hyper, value);
+}
+inline double loop_hyper(Loop* loop, std::int64_t hyper) noexcept {
+  double value = 0;
+  const std::int64_t k = hyper;
+  loop->control.look([&](const Orders& orders) { value = orders.change[k] != 0 ? orders.told[k] : orders.hyper[k]; });
+  return value;
+}
+
+inline void loop_view(Loop* loop, View* view) noexcept { *view = loop->control.view(loop->line.record.length()); }
+
+/// Wait until the loop has nothing left to do, or its thread has ended.
+inline std::int64_t loop_rests(Loop* loop, std::int64_t milliseconds) noexcept {
+  return loop->control.rests(milliseconds);
+}
+/// Wait until what was told is taken over.
+inline std::int64_t loop_settles(Loop* loop, std::int64_t milliseconds) noexcept {
+  return loop->control.between(milliseconds, [](Orders&) { return false; });
+}
+/// Copy x (k = 0) or a leaf of the state between two steps.
+inline std::int64_t loop_read(Loop* loop, std::int64_t k, char* out, std::int64_t milliseconds) noexcept {
+  return loop->control.between(milliseconds, [=](Orders&) {
+    loop->stepper.cells.copy(k, out);
+    return false;
+  });
+}
+
+// For whom every row must pass:
+
+/// Wait until many rows are there, or the loop has nothing left to do.
+inline std::int64_t loop_fed(Loop* loop, std::int64_t milliseconds) noexcept {
+  return loop->control.rests_or(milliseconds, [=] { return loop->line.feed->half_full(); });
+}
+inline void loop_feed(Loop* loop, FeedView* view) noexcept {
+  loop->control.look([=](const Orders&) { *view = loop->line.feed->view(); });
+}
+inline void loop_feed_copy(const Loop* loop, std::int64_t column, std::int64_t first, std::int64_t count,
+                           double* out) noexcept {
+  loop->line.feed->copy(column, first, count, out);
+}
+/// The rows below `row` have passed. stop: the last of them is where the run is to go back to, and its last.
+inline void loop_feed_take(Loop* loop, std::int64_t generation, std::int64_t row, std::int64_t stop) noexcept {
+  loop->control.tell([=](Orders& orders) {
+    if (loop->line.feed->take(generation, row, stop != 0) && stop != 0) orders.cut = row - 1;
+  });
+}
+
+// What others read while the loop runs:
+
+inline const Record* loop_record(const Loop* loop) noexcept { return &loop->line.record; }
+inline const Trail* loop_path(const Loop* loop) noexcept { return loop->line.path ? &*loop->line.path : nullptr; }
+inline const Ledger* loop_ledger(const Loop* loop) noexcept { return &loop->ledger; }
+
+/// Copy the events from `first` on, at most `count` of them, and answer how many there are in all.
+inline std::int64_t loop_events(Loop* loop, std::int64_t first, std::int64_t count, Event* out) noexcept {
+  std::int64_t total = 0;
+  loop->control.look([&](const Orders&) {
+    const auto& events = loop->line.events();
+    total = events.size();
+    for (std::int64_t k = first; k < std::min(total, first + count); ++k) *out++ = events[k];
+  });
+  return total;
+}
+
+}  // namespace burlab::run
+BURLAB_END

@@ -1,0 +1,63 @@
+#pragma once
+// What Python hands over to open a run.
+#include <cstdint>
+
+#include "../step/ask.hpp"
+#include "../step/validation.hpp"
+#include "../sum/sampler.hpp"
+#include "criteria.hpp"
+#include "summand.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+/// A stretch of a cell: a leaf of x, or of the state what goes with one; or a whole cell.
+struct Piece {
+  std::int64_t cell, offset;  // bytes
+};
+
+/// A step as one kernel. In: the leaves of x, a sample of each data array, its key if there is one, the step, the
+/// hyperparameters, the pieces of the state. Out: the value; as doubles the squares of the norms of gradient and step;
+/// metrics; what the schedules gave; all pieces.
+struct Fused {
+  Kernel kernel;        // no function: gradient and update are separate
+  std::int64_t pieces;  // the leaves of x first
+  const Piece* table;
+};
+
+/// All that a run consists of. Mirrored by `burlab/run/loop/loop.py`, which keeps what the kernels and the summands
+/// point to; the other pointers are read once.
+struct Plan {
+  Summand samples;                 // outputs: value, gradient and metrics, each as one stretch
+  Summand once;                    // the regularizer, with the same outputs; no function if there is none
+  Stream stream;                   // the batches
+  std::int64_t threads, wide;      // wide: x is float64, else float32
+  std::int64_t dimension, leaves;  // of x; its leaves lie in it one after another
+  const std::int64_t* places;      // where each leaf begins, bytes
+  std::int64_t gradient;           // where the gradient begins in a result, bytes
+  std::int64_t metrics, measured;  // how many numbers beside them a result has, and where they begin, bytes
+  const Validation* validation;    // nullptr if there is none
+  /// In: g, x, t, hyperparameters, state, value, key, asker. Out: x, state, what the schedules gave.
+  Kernel update;
+  Fused fused;           // in place of the kernels of samples, once and update
+  std::int64_t stretch;  // entries of x, and of all of the state that has as many, for one call of it; 0: all at once
+  const Questions* questions;                  // that the update asks; nullptr if there are none
+  std::int64_t hypers, cells;                  // cells: x and the leaves of the state
+  const double* hyper;                         // start values; NaN: as scheduled
+  std::int64_t schedules;                      // how many hyperparameters may follow one
+  const char* const* start;                    // start values of the cells; nullptr: they come from another run
+  const std::int64_t* bytes;                   // of each cell
+  std::int64_t history_bytes, keyframe_bytes;  // budgets
+  std::int64_t feed_rows;                      // a power of 2; 0 where nobody must see every row
+  Criteria criteria;
+};
+
+/// The columns of a run's record before the extra ones: metrics, the value of the validation, what schedules gave.
+enum Column : std::int64_t { value_column, gradient_norm, step_norm, first_extra };
+
+inline std::int64_t columns_of(const Plan& plan) {
+  return first_extra + plan.metrics + (plan.validation != nullptr) + plan.schedules;
+}
+
+}  // namespace burlab::run
+BURLAB_END

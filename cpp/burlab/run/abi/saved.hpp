@@ -1,0 +1,35 @@
+#pragma once
+// A run as plain memory: what Python writes to a file, and what makes a run of the same plan that one again.
+#include <cstdint>
+
+#include "../record/trail.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+/// A change: from step `step` on, a hyperparameter has a value. Mirrored by `burlab/run/loop/abi.py`.
+struct Event {
+  std::int64_t step, hyper;
+  double value;
+};
+
+/// Where a run stands, besides its tables. Mirrored by `burlab/run/loop/snapshot.py`.
+struct Standing {
+  std::int64_t step, done;      // the cursor
+  std::int64_t reason;          // why it rests, see Reason
+  double elapsed, value, norm;  // nanoseconds of running; what it rests for, where that was measured
+};
+
+/// All that a run is, besides its plan. Mirrored by `burlab/run/loop/snapshot.py`.
+struct Saved {
+  Standing standing;
+  SavedTable record, stamps, path;
+  std::int64_t events, frames;      // how many there are
+  const Event* event;               // in the order of their steps
+  const std::int64_t* frame_steps;  // rising, from 0
+  const char* frame;                // one after another
+  const char* cells;                // a frame of the cursor's step
+};
+
+}  // namespace burlab::run
+BURLAB_END

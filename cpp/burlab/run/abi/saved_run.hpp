@@ -1,0 +1,64 @@
+#pragma once
+// What Python calls to take a run apart and to put it together again.
+#include <cstdint>
+#include <cstring>
+
+#include "fork.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+/// Another run that is what this one is, its past and future included, at rest; nullptr where there is no memory. What
+/// the other functions here read is such a twin, so that the run itself waits for no more than being copied.
+inline std::int64_t loop_twin(Loop* loop, const Plan* plan, Loop** twin, std::int64_t milliseconds) noexcept {
+  return loop->control.between(milliseconds, [=](Orders& orders) {
+    *twin = loop_copy(loop, plan);
+    if (*twin == nullptr) return false;
+    (*twin)->control.look([&](Orders& others) {
+      others.reason = orders.reason;
+      others.value = orders.value;
+      others.norm = orders.norm;
+    });
+    return false;
+  });
+}
+
+/// Where a run at rest stands.
+inline void loop_standing(Loop* loop, Standing* out) noexcept {
+  *out = loop->line.standing();
+  loop->control.look([=](const Orders& orders) {
+    out->reason = orders.reason;
+    out->value = orders.value;
+    out->norm = orders.norm;
+  });
+}
+
+inline std::int64_t loop_frame_bytes(const Loop* loop) noexcept { return loop->line.frames.frame_bytes(); }
+inline std::int64_t loop_frames(const Loop* loop) noexcept { return loop->line.frames.count(); }
+
+/// Copy keyframe k of a run at rest, and answer its step; k = -1: a frame of where it is.
+inline std::int64_t loop_frame(const Loop* loop, std::int64_t k, char* out) noexcept {
+  if (k < 0) return loop->stepper.cells.save(out), loop->control.cursor.step.load();
+  const Frame& frame = loop->line.frames.frame(k);
+  std::memcpy(out, frame.data, static_cast<std::size_t>(loop_frame_bytes(loop)));
+  return frame.step;
+}
+
+/// Make a run that has just been opened what was saved. 1 if so, 2 where there is no memory for it.
+inline std::int64_t loop_restore(Loop* loop, const Saved* saved, std::int64_t milliseconds) noexcept {
+  bool done = false;
+  const bool held = loop->control.between(milliseconds, [&](Orders& orders) {
+    try {
+      done = loop->line.resume(*saved);
+    } catch (...) {
+    }
+    orders.reason = static_cast<Reason>(saved->standing.reason);
+    orders.value = saved->standing.value;
+    orders.norm = saved->standing.norm;
+    return true;
+  });
+  return held ? (done ? 1 : 2) : 0;
+}
+
+}  // namespace burlab::run
+BURLAB_END

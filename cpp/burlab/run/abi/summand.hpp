@@ -1,0 +1,63 @@
+#pragma once
+// What Python hands over to sum a kernel over samples: plain structs, mirrored by `burlab/problems/kernels/abi.py`.
+#include <cstdint>
+
+#include "../../abi.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+/// A generated kernel behind its binary interface.
+struct Kernel {
+  std::int64_t (*function)(const void* context, const void* const* in, void* const* out, void* workspace) noexcept;
+  const void* context;
+  std::int64_t workspace;  // bytes
+};
+
+/// A stretch of a result whose numbers have one dtype.
+struct Stretch {
+  std::int64_t offset, count;  // bytes from the start, numbers
+  std::int64_t wide;           // 1: float64, 0: float32
+};
+
+/// Where numbers lie in one block of memory.
+struct Block {
+  std::int64_t outputs, stretches;  // how many there are of each
+  const std::int64_t* offsets;      // of each output, bytes
+  const Stretch* parts;
+  std::int64_t bytes;  // a multiple of 64
+};
+
+/// What is averaged over a batch. `kernel` computes it for one sample (tile = 0), or adds it up for a tile of samples:
+/// then it adds to what `sums` holds. Its inputs: the fixed ones (x, ...); what is made of them once for all tiles; of
+/// each data array a sample, or the tile's one after another; likewise a key if it takes one.
+struct Summand {
+  Kernel kernel;
+  std::int64_t tile;                    // samples in one call
+  const void* const* contexts;          // instead of the kernel's: for 1, 2, ..., `tile` samples that count
+  std::int64_t fixed, arrays, keyed;    // how many there are of each
+  const char* const* data;              // first byte of each data array
+  const std::int64_t *strides, *sizes;  // bytes from one sample to the next, and of a sample, of each data array
+  const std::int64_t* rows;             // bytes from one sample's output to the next, where all are kept
+  Block sums, result;                   // what is added up, and what becomes of the mean
+  Kernel finish;   // from the fixed inputs, `prepared` and the mean of `sums`; no function: they are the result
+  Kernel prepare;  // from the fixed inputs: what of a tile needs no sample; no function: nothing
+  Block prepared;  // where that lies
+
+  /// How many inputs all samples share.
+  std::int64_t shared() const { return fixed + prepared.outputs; }
+};
+
+/// In a status, above the number of a node: it was `prepare` that failed.
+inline constexpr std::int64_t kPrepared = std::int64_t{1} << 47;
+
+/// How a call ended, and where it did not end well: a status with the node at fault above its low 8 bits, and the
+/// sample, or one of these.
+inline constexpr std::int64_t kInUpdate = -1, kInRegularizer = -2;
+struct Outcome {
+  std::int64_t status, sample;
+  bool ok() const { return status == Ok; }
+};
+
+}  // namespace burlab::run
+BURLAB_END

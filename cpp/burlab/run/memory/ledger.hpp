@@ -1,0 +1,88 @@
+#pragma once
+// The one allocator of a run, which counts what it gives by what it is for: the numbers of `run.memory` are its own.
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include "../../numbers/simd.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+/// What memory is for; `burlab/run/record/tables.py` has the same names in the same order.
+enum class Kind : std::int64_t {
+  parameters,
+  gradients,
+  activations,
+  optimizer_state,
+  scratch,
+  history,
+  events,
+  keyframes,
+  path,
+};
+inline constexpr std::size_t kKinds = 9;
+
+/// Gives memory in multiples of 64 bytes, aligned to 64, and knows how much of each kind is out. Any thread may ask.
+class Ledger {
+ public:
+  Ledger() = default;
+  Ledger(const Ledger&) = delete;
+  Ledger& operator=(const Ledger&) = delete;
+
+  static constexpr std::int64_t rounded(std::int64_t bytes) { return bytes < 64 ? 64 : (bytes + 63) / 64 * 64; }
+
+  /// At least `bytes` bytes, not cleared; nullptr where there are none left.
+  void* take(Kind kind, std::int64_t bytes) {
+    void* const place = std::aligned_alloc(64, static_cast<std::size_t>(rounded(bytes)));
+    if (place != nullptr) count(kind, rounded(bytes));
+    return place;
+  }
+
+  /// Back what `take` gave for the same kind and bytes.
+  void give(Kind kind, void* place, std::int64_t bytes) {
+    if (place != nullptr) count(kind, -rounded(bytes));
+    std::free(place);
+  }
+
+  /// Note memory of a kind that someone else allocates, or gives back.
+  void count(Kind kind, std::int64_t bytes) {
+    bytes_[static_cast<std::size_t>(kind)].fetch_add(bytes, std::memory_order_relaxed);
+  }
+
+  std::int64_t bytes(Kind kind) const { return bytes_[static_cast<std::size_t>(kind)].load(std::memory_order_relaxed); }
+  std::int64_t total() const {
+    std::int64_t sum = 0;
+    for (const auto& bytes : bytes_) sum += bytes.load(std::memory_order_relaxed);
+    return sum;
+  }
+
+ private:
+  std::array<std::atomic<std::int64_t>, kKinds> bytes_{};
+};
+
+/// 64-byte aligned memory that frees itself; nullptr where there was none left. The ledger must outlive it.
+class Memory {
+ public:
+  Memory(Ledger& ledger, Kind kind, std::int64_t bytes)
+      : ledger_(ledger), kind_(kind), bytes_(rounded(bytes)), data_(static_cast<char*>(ledger.take(kind, bytes))) {}
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  ~Memory() { ledger_.give(kind_, data_, bytes_); }
+
+  static constexpr std::int64_t rounded(std::int64_t bytes) { return Ledger::rounded(bytes); }
+
+  char* data() const { return data_; }
+  std::int64_t bytes() const { return bytes_; }
+
+ private:
+  Ledger& ledger_;
+  Kind kind_;
+  std::int64_t bytes_;
+  char* data_;
+};
+
+}  // namespace burlab::run
+BURLAB_END

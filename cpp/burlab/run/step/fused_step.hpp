@@ -1,0 +1,78 @@
+#pragma once
+// A step on one sample, or of a plain function, by one kernel: gradients go from the loop that computes them right into
+// the update. It knows x, and all of the state that has as many entries, in pieces: leaf by leaf.
+#include <array>
+#include <cmath>
+
+#include "../sum/philox.hpp"
+#include "step.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+class FusedStep final : public Step {
+ public:
+  /// plan, cells: outlive it.
+  FusedStep(Ledger& ledger, const Plan& plan, Cells& cells)
+      : plan_(plan),
+        cells_(cells),
+        workspace_(ledger, Kind::activations, plan.fused.kernel.workspace),
+        in_(ledger, Kind::scratch, plan.samples.arrays + 2 + plan.hypers + plan.fused.pieces),
+        out_(ledger, Kind::scratch, 3 + plan.metrics + plan.schedules + plan.fused.pieces),
+        metrics_(ledger, Kind::scratch, plan.metrics),
+        used_(ledger, Kind::scratch, plan.schedules) {}
+
+  bool ready() const override {
+    return workspace_.data() != nullptr && in_.ready() && out_.ready() && metrics_.ready() && used_.ready();
+  }
+  int threads() const override { return 1; }
+
+  Outcome operator()(std::int64_t step, const void* const* leaves, const double* hyper, Team&,
+                     const std::atomic<bool>&) override {
+    const Summand& samples = plan_.samples;
+    const std::int64_t sample = samples.arrays || samples.keyed ? draw_(plan_.stream, step, 0) : 0;
+    step_ = step;
+    auto in = std::copy(leaves, leaves + plan_.leaves, in_.begin());
+    for (std::int64_t k = 0; k < samples.arrays; ++k) *in++ = samples.data[k] + sample * samples.strides[k];
+    if (samples.keyed) {
+      key_ = fold_in(fold_in(plan_.stream.key, static_cast<std::uint64_t>(step)), 0);
+      *in++ = &key_;
+    }
+    *in++ = &step_;
+    for (std::int64_t k = 0; k < plan_.hypers; ++k) *in++ = hyper + k;
+    const Piece *const first = plan_.fused.table, *const end = first + plan_.fused.pieces;
+    for (auto p = first + plan_.leaves; p != end; ++p) *in++ = cells_.current(p->cell) + p->offset;
+    auto out = out_.begin();
+    for (double& number : squares_) *out++ = &number;
+    for (double& number : metrics_) *out++ = &number;
+    for (double& number : used_) *out++ = &number;
+    for (auto p = first; p != end; ++p) *out++ = cells_.next(p->cell) + p->offset;
+    const Kernel& kernel = plan_.fused.kernel;
+    return {kernel.function(kernel.context, in_.data(), out_.data(), workspace_.data()), sample};
+  }
+
+  void describe(double* row) const override {
+    widen(plan_.wide, &squares_[value_column], 1, row + value_column);
+    row[gradient_norm] = std::sqrt(squares_[gradient_norm]);
+    row[step_norm] = std::sqrt(squares_[step_norm]);
+    for (std::int64_t k = 0; k < plan_.metrics; ++k) widen(plan_.wide, &metrics_[k], 1, row + first_extra + k);
+  }
+
+  const Buffer<double>& used() const override { return used_; }
+
+ private:
+  const Plan& plan_;
+  Cells& cells_;
+  Draw draw_;
+  Memory workspace_;
+  Buffer<const void*> in_;
+  Buffer<void*> out_;
+  std::array<double, 3> squares_{};  // the value, in x's type; the squares of the norms
+  Buffer<double> metrics_;           // in x's type, each in 8 bytes
+  Buffer<double> used_;
+  Key key_{};
+  std::int64_t step_ = 0;  // what the update reads as t
+};
+
+}  // namespace burlab::run
+BURLAB_END

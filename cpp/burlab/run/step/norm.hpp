@@ -1,0 +1,90 @@
+#pragma once
+// Euclidean norms for the record of a run: in 16 lanes of double, in an order that the length alone decides; squares
+// of floats in blocks of 128, as floats where these can hold them, which is right to 1e-6.
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+#include "../../numbers/packet.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+/// The squares of numbers, added up in 16 lanes.
+struct Squares {
+  Packet<double, 16> lanes = {};
+  double rest = 0;
+
+  BURLAB_INLINE void add(const auto& packet) {
+    const auto wide = __builtin_convertvector(packet, Packet<double, 16>);
+    lanes += wide * wide;
+  }
+  BURLAB_INLINE void add_one(auto x) { rest += static_cast<double>(x) * static_cast<double>(x); }
+  BURLAB_INLINE double root() const { return std::sqrt(sum_lanes<double>(lanes) + rest); }
+};
+
+/// The norms of a gradient and of a step.
+struct Norms {
+  Squares gradient, step;
+};
+
+/// 128 floats whose squares are added up as floats, which is faster. `add` says whether their sums are near enough.
+struct Block128 {
+  Packet<float, 16> gradient, step;
+
+  BURLAB_INLINE bool add(const float* g, const float* after, const float* before) {
+    Packet<float, 16> sums[4] = {}, x, y;  // two of each: an addition waits for the one before
+    for (std::int64_t i = 0; i < 128; i += 32) {
+      BURLAB_UNROLL
+      for (std::int64_t k = 0; k < 2; ++k) {
+        load(x, g + i + 16 * k);
+        sums[k] += x * x;
+        load(x, after + i + 16 * k);
+        load(y, before + i + 16 * k);
+        x -= y;
+        sums[2 + k] += x * x;
+      }
+    }
+    gradient = sums[0] + sums[1];
+    step = sums[2] + sums[3];
+    // What is lost below the range of floats is nothing beside a sum like this.
+    const auto near = [](const Packet<float, 16>& x) {
+      const float sum = sum_lanes<float>(x);
+      return sum > 1e-20f && sum < 1e30f;
+    };
+    return near(gradient) && near(step);
+  }
+};
+
+/// Go on with the norms of g and of after - before, by n numbers; all but the last n are multiples of 128.
+template <class T> BURLAB_NOINLINE void add(Norms& norms, const T* g, const T* after, const T* before, std::int64_t n) {
+  Squares gradient = norms.gradient, step = norms.step;
+  std::int64_t i = 0;
+  for (; i + 128 <= n; i += 128) {
+    if constexpr (std::is_same_v<T, float>) {
+      Block128 block;
+      if (BURLAB_LIKELY(block.add(g + i, after + i, before + i))) {
+        gradient.lanes += __builtin_convertvector(block.gradient, Packet<double, 16>);
+        step.lanes += __builtin_convertvector(block.step, Packet<double, 16>);
+        continue;
+      }
+    }
+    for (std::int64_t k = i; k < i + 128; k += 16) {
+      Packet<T, 16> x, y;
+      load(x, g + k);
+      gradient.add(x);
+      load(x, after + k);
+      load(y, before + k);
+      x -= y;
+      step.add(x);
+    }
+  }
+  for (; i < n; ++i) {
+    gradient.add_one(g[i]);
+    step.add_one(after[i] - before[i]);
+  }
+  norms = {gradient, step};
+}
+
+}  // namespace burlab::run
+BURLAB_END

@@ -1,0 +1,39 @@
+#pragma once
+// What a loop asks of a step: the next point, and the numbers that describe the way there. A step writes next to what
+// it reads, so one that is left, or done twice, changes nothing.
+#include <atomic>
+#include <cstdint>
+
+#include "../abi/plan.hpp"
+#include "../sum/team.hpp"
+#include "cells.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+/// Computes steps: `SeparateStep` by a kernel for gradients and one for updates, `FusedStep` by one for both.
+class Step {
+ public:
+  virtual ~Step() = default;
+
+  /// Whether there was memory for it.
+  virtual bool ready() const = 0;
+  /// How many threads it can use.
+  virtual int threads() const = 0;
+  /// From the current cells to the next. leaves: where those of x are. Stopped where `hurry` rises before it is done.
+  virtual Outcome operator()(std::int64_t step, const void* const* leaves, const double* hyper, Team& team,
+                             const std::atomic<bool>& hurry) = 0;
+  /// After an Ok: value, norms of gradient and step, metrics.
+  virtual void describe(double* row) const = 0;
+  /// After an Ok: the numbers that schedules gave.
+  virtual const Buffer<double>& used() const = 0;
+};
+
+/// Numbers of x's type as doubles.
+inline void widen(bool wide, const void* numbers, std::int64_t count, double* out) {
+  for (std::int64_t k = 0; k < count; ++k)
+    out[k] = wide ? static_cast<const double*>(numbers)[k] : static_cast<double>(static_cast<const float*>(numbers)[k]);
+}
+
+}  // namespace burlab::run
+BURLAB_END

@@ -1,0 +1,165 @@
+#pragma once
+// One sample, or one tile of samples, after another: draw indices, point the kernel at the samples where they lie
+// (those of a tile are copied where they are no neighbours), call.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+
+#include "../abi/summand.hpp"
+#include "../memory/ledger.hpp"
+#include "sampler.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+/// Says when to leave work unfinished: a flag that another thread raises, or a moment in time.
+class Alarm {
+ public:
+  using Clock = std::chrono::steady_clock;
+  explicit Alarm(const std::atomic<bool>* flag) : flag_(flag) {}
+  explicit Alarm(Clock::time_point deadline) : deadline_(deadline) {}
+
+  bool rings() {
+    if (flag_ != nullptr) return flag_->load(std::memory_order_relaxed);
+    if (--patience_ > 0) return false;
+    const auto now = Clock::now();  // 20 ns: look about once in a millisecond
+    period_ = now - last_ < std::chrono::milliseconds(1) ? std::min(2 * period_, 1 << 16) : std::max(period_ / 2, 1);
+    patience_ = period_;
+    last_ = now;
+    return now >= deadline_;
+  }
+
+ private:
+  const std::atomic<bool>* flag_ = nullptr;
+  Clock::time_point deadline_, last_ = Clock::now();
+  int period_ = 1, patience_ = 1;
+};
+
+/// Evaluates the kernel at one position of a batch, or one tile of positions, after another. One per thread.
+class Evaluator {
+ public:
+  static std::int64_t bytes(const Summand& summand) {
+    std::int64_t total = tables(summand) + Memory::rounded(summand.kernel.workspace);
+    for (std::int64_t k = 0; k < summand.arrays && summand.tile > 0; ++k)
+      total += Memory::rounded(summand.tile * summand.sizes[k]);
+    return total;
+  }
+
+  Evaluator(const Summand& summand, const Stream& stream, char* memory)
+      : summand_(summand), stream_(stream), tile_(std::max<std::int64_t>(summand.tile, 1)) {
+    const auto take = [&memory](std::int64_t bytes) {
+      char* const taken = memory;
+      memory += Memory::rounded(bytes);
+      return taken;
+    };
+    in_ = reinterpret_cast<const void**>(take(8 * (summand.shared() + summand.arrays + 1)));
+    out_ = reinterpret_cast<void**>(take(8 * summand.sums.outputs));
+    samples_ = reinterpret_cast<std::int64_t*>(take(8 * tile_));
+    keys_ = reinterpret_cast<Key*>(take(static_cast<std::int64_t>(sizeof(Key)) * tile_));
+    copies_ = reinterpret_cast<char**>(take(8 * summand.arrays));
+    workspace_ = take(summand.kernel.workspace);
+    for (std::int64_t k = 0; k < summand.arrays && summand.tile > 0; ++k) copies_[k] = take(tile_ * summand.sizes[k]);
+  }
+
+  /// shared: the inputs that all samples share. key: what a stochastic loss draws from; sample p of the batch gets
+  /// fold_in(key, p).
+  void begin(const void* const* shared, std::int64_t step, Key key) {
+    std::copy(shared, shared + summand_.shared(), in_);
+    in_[summand_.shared() + summand_.arrays] = keys_;
+    step_ = step;
+    key_ = key;
+  }
+
+  /// The kernel's outputs for the sample at `position`, written to `result`, in row `row` of each output's table.
+  Outcome operator()(std::int64_t position, char* result, std::int64_t row = 0) {
+    draw(position, 0);
+    for (std::int64_t k = 0; k < summand_.arrays; ++k)
+      in_[summand_.shared() + k] = summand_.data[k] + samples_[0] * summand_.strides[k];
+    for (std::int64_t k = 0; k < summand_.sums.outputs; ++k)
+      out_[k] = result + summand_.sums.offsets[k] + row * summand_.rows[k];
+    return {summand_.kernel.function(summand_.kernel.context, in_, out_, workspace_), samples_[0]};
+  }
+
+  /// Add what the `count` samples from `position` on give to `sums`. After a failure what it holds is void.
+  Outcome tile(std::int64_t position, std::int64_t count, char* sums) {
+    for (std::int64_t i = 0; i < count; ++i) draw(position + i, i);
+    for (std::int64_t i = count; i < tile_; ++i) repeat(count - 1, i);  // computed, but it does not count
+    for (std::int64_t k = 0; k < summand_.sums.outputs; ++k) out_[k] = sums + summand_.sums.offsets[k];
+    const std::int64_t status = run(count);
+    if (status == Ok || (status & 0xFF) == Stopped) return {status, 0};
+    return culprit(position, count, status);
+  }
+
+ private:
+  /// Of all but the workspace and the copies of samples.
+  static std::int64_t tables(const Summand& summand) {
+    const std::int64_t tile = std::max<std::int64_t>(summand.tile, 1);
+    return Memory::rounded(8 * (summand.shared() + summand.arrays + 1)) + Memory::rounded(8 * summand.sums.outputs) +
+           Memory::rounded(8 * tile) + Memory::rounded(static_cast<std::int64_t>(sizeof(Key)) * tile) +
+           Memory::rounded(8 * summand.arrays);
+  }
+
+  /// Which sample is at a position, and its key.
+  void draw(std::int64_t position, std::int64_t i) {
+    samples_[i] = summand_.arrays || summand_.keyed ? draw_(stream_, step_, position) : 0;
+    if (summand_.keyed) keys_[i] = fold_in(key_, static_cast<std::uint64_t>(position));
+  }
+
+  void repeat(std::int64_t from, std::int64_t i) {
+    samples_[i] = samples_[from];
+    keys_[i] = keys_[from];
+  }
+
+  std::int64_t run(std::int64_t count) {
+    bool neighbours = true;
+    for (std::int64_t i = 1; i < tile_; ++i) neighbours &= samples_[i] == samples_[0] + i;
+    for (std::int64_t k = 0; k < summand_.arrays; ++k) {
+      const std::int64_t size = summand_.sizes[k], stride = summand_.strides[k];
+      if (neighbours && size == stride) in_[summand_.shared() + k] = summand_.data[k] + samples_[0] * stride;
+      else in_[summand_.shared() + k] = side_by_side(k, size, stride);
+    }
+    return summand_.kernel.function(summand_.contexts[count - 1], in_, out_, workspace_);
+  }
+
+  const char* side_by_side(std::int64_t k, std::int64_t size, std::int64_t stride) const {
+    char* const copy = copies_[k];
+    const char* const data = summand_.data[k];
+    if (size == 4)
+      for (std::int64_t i = 0; i < tile_; ++i) std::memcpy(copy + 4 * i, data + samples_[i] * stride, 4);
+    else if (size == 8)
+      for (std::int64_t i = 0; i < tile_; ++i) std::memcpy(copy + 8 * i, data + samples_[i] * stride, 8);
+    else
+      for (std::int64_t i = 0; i < tile_; ++i)
+        std::memcpy(copy + i * size, data + samples_[i] * stride, static_cast<std::size_t>(size));
+    return copy;
+  }
+
+  /// A tile failed: which of its samples did? Each is tried in a tile of its own.
+  Outcome culprit(std::int64_t position, std::int64_t count, std::int64_t status) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      draw(position + i, 0);
+      for (std::int64_t other = 1; other < tile_; ++other) repeat(0, other);
+      const std::int64_t alone = run(1);
+      if (alone != Ok) return {alone, samples_[0]};
+    }
+    return {status, samples_[0]};
+  }
+
+  const Summand& summand_;
+  const Stream stream_;
+  const std::int64_t tile_;
+  Draw draw_;
+  const void** in_;
+  void** out_;
+  std::int64_t* samples_;  // of the tile at hand, and their keys
+  Key* keys_;
+  char** copies_;  // the samples of the tile, one after another
+  void* workspace_;
+  std::int64_t step_ = 0;
+  Key key_{};
+};
+
+}  // namespace burlab::run
+BURLAB_END

@@ -1,0 +1,220 @@
+#pragma once
+// The sum of a kernel over the samples of a batch, by fixed slots: FiniteSum's methods and the step loop both run this.
+//
+// A batch of b positions is cut into S consecutive slots, S a power of two, at most 16, and each slot long enough that
+// clearing and adding up results costs little. Inside a slot samples are added one after another, a tile of them in
+// each call, by kernels that add in the order of the samples whatever the tile; slots are added as the leaves of a
+// binary tree. S and the cuts depend on b and the size of a result alone, so the bits depend neither on tiles nor on
+// threads nor on interruptions. A thread keeps one result per open level of its part of the tree: at most five, or four
+// where results are large, however long the batch. Consecutive positions, because a slot's result then stays in cache.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "evaluate.hpp"
+#include "result.hpp"
+#include "team.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+/// The number of slots that a batch is cut into; bytes: of a result. Mirrored by `burlab/problems/kernels/tiles.py`.
+/// Large results get fewer: each doubling costs the memory of one more of them.
+constexpr std::int64_t slots_of(std::int64_t batch, std::int64_t bytes) {
+  const std::int64_t least = bytes < 1 << 16 ? 8 : bytes < 1 << 20 ? 32 : 128;
+  const std::uint64_t most = bytes < 1 << 16 ? 16 : 8;
+  return static_cast<std::int64_t>(
+      std::min(most, std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, batch / least)))));
+}
+
+inline std::int64_t slots_of(const Summand& summand, std::int64_t batch) { return slots_of(batch, summand.sums.bytes); }
+
+/// One thread's share of a sum: a run of slots that is a subtree, with one result per open level.
+class Share {
+ public:
+  /// Bytes of itself and of what its evaluator works in.
+  static std::int64_t bytes(const Summand& summand) {
+    return Memory::rounded(sizeof(Share)) + Evaluator::bytes(summand);
+  }
+  /// Bytes of its open levels.
+  static std::int64_t bytes_of_levels(const Summand& summand, std::int64_t slots) {
+    return summand.sums.bytes * static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(slots)));
+  }
+
+  Share(const Summand& summand, const Stream& stream, std::int64_t first, std::int64_t slots, char* memory,
+        char* levels)
+      : summand_(summand),
+        evaluate_(summand, stream, memory),
+        batch_(stream.batch),
+        first_(first),
+        slots_(slots),
+        levels_(levels) {}
+
+  void begin(const void* const* shared, std::int64_t step, Key key) {
+    evaluate_.begin(shared, step, key);
+    done_ = open_ = 0;
+    position_ = start(0);
+  }
+
+  /// Go on where the last call stopped; Stopped where the alarm rings first.
+  Outcome resume(Alarm alarm) {
+    for (; done_ < slots_; ++done_) {
+      while (position_ < start(done_ + 1)) {
+        if (alarm.rings()) return {Stopped, 0};
+        if (const auto outcome = go_on(start(done_), start(done_ + 1)); !outcome.ok()) {
+          position_ = start(done_);  // what the slot holds is void
+          return outcome;
+        }
+      }
+      ++open_;
+      for (auto leaves = done_ + 1; leaves % 2 == 0; leaves /= 2, --open_)
+        add(summand_.sums, level(open_ - 2), level(open_ - 1));
+    }
+    return {Ok, 0};
+  }
+
+  char* result() const { return levels_; }
+
+ private:
+  /// Add the next tile of the slot [from, to).
+  Outcome go_on(std::int64_t from, std::int64_t to) {
+    char* const sums = level(open_);
+    if (summand_.tile == 0) return evaluate_(position_++, sums);  // a batch of one
+    if (position_ == from) std::memset(sums, 0, static_cast<std::size_t>(summand_.sums.bytes));
+    const std::int64_t count = std::min(summand_.tile, to - position_);
+    const auto outcome = evaluate_.tile(position_, count, sums);
+    position_ += count;
+    return outcome;
+  }
+
+  std::int64_t start(std::int64_t slot) const { return batch_ * (first_ + slot) / slots_of(summand_, batch_); }
+  char* level(std::int64_t k) const { return levels_ + k * summand_.sums.bytes; }
+
+  const Summand& summand_;
+  Evaluator evaluate_;
+  std::int64_t batch_, first_, slots_;
+  std::int64_t done_ = 0, open_ = 0, position_ = 0;  // slots summed, results waiting for a sibling, next position
+  char* levels_;
+};
+
+/// The mean of a kernel over a batch, on up to 16 threads.
+class Sum {
+ public:
+  Sum(Ledger& ledger, const Summand& summand, const Stream& stream, int threads)
+      : summand_(summand),
+        batch_(stream.batch),
+        shares_(std::min(std::bit_floor(static_cast<std::uint64_t>(std::max(threads, 1))),
+                         static_cast<std::uint64_t>(slots_of(summand, batch_)))),
+        memory_(ledger, Kind::activations, count() * Share::bytes(summand)),
+        levels_(ledger, Kind::gradients, count() * Share::bytes_of_levels(summand, slots())),
+        finish_(ledger, Kind::gradients, finish_bytes(summand)) {
+    if (summand.prepare.function != nullptr) prepared_.emplace(ledger, Kind::activations, prepared_bytes(summand));
+    for (std::int64_t i = 0; i < count() && memory_.data() != nullptr; ++i) {
+      char* const part = memory_.data() + i * Share::bytes(summand);
+      char* const levels = levels_.data() + i * Share::bytes_of_levels(summand, slots());
+      share_[static_cast<std::size_t>(i)] =
+          std::construct_at(reinterpret_cast<Share*>(part), summand, stream, i * slots(), slots(),
+                            part + Memory::rounded(sizeof(Share)), levels);
+    }
+  }
+
+  /// Whether there was memory for it.
+  bool ready() const {
+    return memory_.data() != nullptr && levels_.data() != nullptr && finish_.data() != nullptr &&
+           (!prepared_ || prepared_->data() != nullptr);
+  }
+  std::int64_t bytes() const {
+    return memory_.bytes() + levels_.bytes() + finish_.bytes() + (prepared_ ? prepared_->bytes() : 0);
+  }
+  int threads() const { return static_cast<int>(shares_); }
+
+  /// Begin a sum, with what is done once for all its tiles.
+  void begin(const void* const* fixed, std::int64_t step, Key key) {
+    shared_ = fixed;
+    failure_ = prepared_ ? prepare(fixed) : std::int64_t{Ok};
+    for (std::size_t i = 0; i < shares_; ++i) share_[i]->begin(shared_, step, key);
+  }
+
+  /// Go on with the sum. Stopped where the alarm rings first: call again, and the bits are as if it had not.
+  Outcome resume(Team& team, const Alarm& alarm) {
+    if (failure_ != Ok) return {failure_ | kPrepared, 0};
+    std::array<Outcome, 16> outcomes{};
+    auto work = [&](int i) {
+      outcomes[static_cast<std::size_t>(i)] = share_[static_cast<std::size_t>(i)]->resume(alarm);
+    };
+    team.run(threads(), work);
+    Outcome outcome{Ok, 0};
+    for (std::size_t i = 0; i < shares_; ++i)
+      if (outcome.ok() || (outcome.status == Stopped && !outcomes[i].ok())) outcome = outcomes[i];
+    return outcome;
+  }
+
+  /// After an Ok: what becomes of the mean. It stays there until the next `begin`.
+  char* mean() {
+    for (std::size_t reach = 1; reach < shares_; reach *= 2)
+      for (std::size_t i = 0; i < shares_; i += 2 * reach)
+        add(summand_.sums, share_[i]->result(), share_[i + reach]->result());
+    char* const sums = share_[0]->result();
+    if (batch_ > 1) divide(summand_.sums, sums, batch_);
+    return summand_.finish.function == nullptr ? sums : finished(sums);
+  }
+
+ private:
+  std::int64_t count() const { return static_cast<std::int64_t>(shares_); }
+  std::int64_t slots() const { return slots_of(summand_, batch_) / static_cast<std::int64_t>(shares_); }  // of a share
+
+  static std::int64_t finish_bytes(const Summand& summand) {
+    if (summand.finish.function == nullptr) return 64;
+    return summand.result.bytes + Memory::rounded(8 * (summand.shared() + summand.sums.outputs)) +
+           Memory::rounded(8 * summand.result.outputs) + summand.finish.workspace;
+  }
+
+  static std::int64_t prepared_bytes(const Summand& summand) {
+    return summand.prepared.bytes + Memory::rounded(8 * summand.shared()) +
+           Memory::rounded(8 * summand.prepared.outputs) + summand.prepare.workspace;
+  }
+
+  /// Compute what needs no sample; from then on it is one of the inputs that all samples share.
+  std::int64_t prepare(const void* const* fixed) {
+    char* const results = prepared_->data();
+    auto** const in = reinterpret_cast<const void**>(results + summand_.prepared.bytes);
+    char* const next = reinterpret_cast<char*>(in) + Memory::rounded(8 * summand_.shared());
+    auto** const out = reinterpret_cast<void**>(next);
+    std::copy(fixed, fixed + summand_.fixed, in);
+    for (std::int64_t k = 0; k < summand_.prepared.outputs; ++k)
+      in[summand_.fixed + k] = out[k] = results + summand_.prepared.offsets[k];
+    shared_ = in;
+    return summand_.prepare.function(summand_.prepare.context, in, out,
+                                     next + Memory::rounded(8 * summand_.prepared.outputs));
+  }
+
+  /// The result, from the shared inputs and the mean. What finishes it is linear in the mean and cannot fail.
+  char* finished(char* sums) {
+    char* const result = finish_.data();
+    auto** const in = reinterpret_cast<const void**>(result + summand_.result.bytes);
+    const std::int64_t shared = summand_.shared();
+    char* const next = reinterpret_cast<char*>(in) + Memory::rounded(8 * (shared + summand_.sums.outputs));
+    auto** const out = reinterpret_cast<void**>(next);
+    std::copy(shared_, shared_ + shared, in);
+    for (std::int64_t k = 0; k < summand_.sums.outputs; ++k) in[shared + k] = sums + summand_.sums.offsets[k];
+    for (std::int64_t k = 0; k < summand_.result.outputs; ++k) out[k] = result + summand_.result.offsets[k];
+    summand_.finish.function(summand_.finish.context, in, out, next + Memory::rounded(8 * summand_.result.outputs));
+    return result;
+  }
+
+  const Summand& summand_;
+  std::int64_t batch_;
+  std::size_t shares_;
+  Memory memory_, levels_, finish_;
+  std::optional<Memory> prepared_;
+  const void* const* shared_ = nullptr;  // inputs of all samples
+  std::int64_t failure_ = Ok;            // of what needs no sample
+  std::array<Share*, 16> share_{};
+};
+
+}  // namespace burlab::run
+BURLAB_END

@@ -1,0 +1,100 @@
+#pragma once
+// A few threads that share one piece of work after another. Which of them takes a share never changes the result.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+#include "../../halt.hpp"
+#include "../loop/quiet.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+/// The caller and up to `threads - 1` helpers, which sleep between two pieces of work and are joined at the end. What
+/// halts the caller's kernels halts the helpers'.
+class Team {
+ public:
+  static constexpr int kMost = 16;  // threads that are ever used
+
+  /// Where the system refuses a thread, the team is smaller and does the same work.
+  explicit Team(int threads) {
+    try {
+      for (; helpers_ < std::min(threads, kMost) - 1; ++helpers_) threads_[helpers_] = std::thread([this] { serve(); });
+    } catch (...) {
+    }
+  }
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+  ~Team() {
+    share_ = nullptr;  // what tells a woken helper to go home
+    wake();
+    for (int i = 0; i < helpers_; ++i) threads_[i].join();
+  }
+
+  /// Call work(0), ..., work(shares - 1), each once, and wait for all of them. `work` must not throw.
+  template <class Work> void run(int shares, Work& work) {
+    if (shares == 1 || helpers_ == 0) {
+      for (int i = 0; i < shares; ++i) work(i);
+      return;
+    }
+    work_ = &work;
+    share_ = [](void* pointer, int i) { (*static_cast<Work*>(pointer))(i); };
+    shares_ = shares;
+    next_ = 0;
+    halted_ = false;
+    Halt& halt = halt_of_thread();
+    halt_ = Halt{halt.flag != nullptr ? halt.flag : &halted_};
+    busy_ = helpers_;
+    wake();
+    take();
+    if (halt.poll != nullptr) watch(halt);
+    for (int busy = busy_; busy != 0; busy = busy_) busy_.wait(busy);
+  }
+
+ private:
+  void wake() {
+    ++round_;
+    round_.notify_all();
+  }
+
+  /// Wait for the helpers, and halt them where the poll says so: it hears nothing on their threads.
+  void watch(Halt& halt) {
+    constexpr std::chrono::microseconds longest(10'000);
+    halted_ = halt.rung;
+    for (std::chrono::microseconds pause(1); busy_ != 0; pause = std::min(2 * pause, longest)) {
+      std::this_thread::sleep_for(pause);
+      if (pause == longest && halt.poll()) halted_ = halt.rung = true;
+    }
+  }
+
+  void take() {
+    for (int i = next_++; i < shares_; i = next_++) share_(work_, i);
+  }
+
+  void serve() {
+    block_signals();
+    for (std::uint32_t seen = 0;;) {
+      round_.wait(seen);
+      seen = round_;
+      if (share_ == nullptr) return;
+      const HaltScope scope(halt_);
+      take();
+      if (--busy_ == 0) busy_.notify_one();
+    }
+  }
+
+  std::thread threads_[kMost - 1];
+  int helpers_ = 0;
+  void* work_ = nullptr;
+  void (*share_)(void*, int) = nullptr;
+  int shares_ = 0;
+  Halt halt_;
+  std::atomic<bool> halted_{false};
+  std::atomic<int> next_{0}, busy_{0};
+  std::atomic<std::uint32_t> round_{0};
+};
+
+}  // namespace burlab::run
+BURLAB_END
