@@ -11,10 +11,10 @@ from burlab.compiler.codegen.emit import emit
 from burlab.compiler.faults.culprit import culprit
 from burlab.compiler.faults.fault import fault
 from burlab.compiler.ir.descriptors import Contexts, Descriptor, table_of
-from burlab.compiler.ir.steps import Loop
+from burlab.compiler.ir.plan import Loop, Plan
 from burlab.compiler.planning.interruptible import hears
 from burlab.compiler.planning.outer_products import for_loops
-from burlab.compiler.planning.plan import Plan, make_plan
+from burlab.compiler.planning.plan import make_plan
 from burlab.compiler.planning.remat import After, Remat, rematerialized
 from burlab.compiler.replay.program import linked, replayed
 from burlab.compiler.replay.segments import laid_out

@@ -11,7 +11,8 @@ from burlab.compiler.codegen.export import header, main
 from burlab.compiler.codegen.identifier import identifier
 from burlab.compiler.inspection.footprint import footprint
 from burlab.compiler.inspection.profile import Profile, profile
-from burlab.compiler.planning.plan import Plan, make_plan
+from burlab.compiler.ir.plan import Plan
+from burlab.compiler.planning.plan import make_plan
 from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
 from burlab.graph import Graph, Node, tree
 from burlab.graph.rewrite.simplify import simplify

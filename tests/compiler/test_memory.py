@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from burlab.compiler.ir.arena import Life, arrange
-from burlab.compiler.ir.steps import Invoke, Kind, Loop
+from burlab.compiler.ir.plan import Invoke, Kind, Loop
 from burlab.compiler.planning.plan import is_local, make_plan
 from burlab.graph.rewrite.simplify import simplify
 from tests.compiler.random_graphs import graphs

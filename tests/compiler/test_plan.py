@@ -6,7 +6,7 @@ import pytest
 from burlab.compiler import build, executable
 from burlab.compiler.codegen.emit import emit
 from burlab.compiler.ir.descriptors import Contexts, Descriptor
-from burlab.compiler.ir.steps import Kind, Loop
+from burlab.compiler.ir.plan import Kind, Loop
 from burlab.compiler.ir.strides import Axis, joined, merged, reshaped
 from burlab.compiler.planning.plan import make_plan
 from burlab.graph import linear, vjp

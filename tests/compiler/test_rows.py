@@ -7,7 +7,7 @@ import pytest
 
 import burlab as bl
 from burlab.compiler import build
-from burlab.compiler.ir.steps import Loop
+from burlab.compiler.ir.plan import Loop
 from burlab.compiler.planning.plan import make_plan
 from burlab.errors import NonFiniteError
 from burlab.graph import vjp

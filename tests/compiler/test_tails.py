@@ -5,7 +5,7 @@ import pytest
 
 import burlab as bl
 from burlab.compiler import build
-from burlab.compiler.ir.steps import Loop
+from burlab.compiler.ir.plan import Loop
 from burlab.compiler.planning.outer_products import for_loops
 from burlab.compiler.planning.plan import make_plan
 from burlab.graph import Graph, Node

@@ -6,7 +6,7 @@ import pytest
 import burlab as bl
 from burlab.compiler.executable import build
 from burlab.compiler.ir.library import Instance
-from burlab.compiler.ir.steps import Kind, Loop
+from burlab.compiler.ir.plan import Kind, Loop
 from burlab.compiler.replay import segments
 from burlab.compiler.replay.segments import stretches_of
 from burlab.compiler.replay.terms import Term, Values

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.compiler.ir.steps import Invoke
+from burlab.compiler.ir.plan import Invoke
 from burlab.errors import ArgumentError, NonFiniteError
 from burlab.graph import tree
 from tests.engines import GEARS

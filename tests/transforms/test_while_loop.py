@@ -9,7 +9,7 @@ import pytest
 
 import burlab as bl
 from burlab.compiler.executable import build
-from burlab.compiler.ir.steps import Execute
+from burlab.compiler.ir.plan import Execute
 from burlab.errors import ArgumentError, DTypeError, IndexRangeError, NonFiniteError, ShapeError, TraceError
 from burlab.graph import Graph, tree
 from burlab.graph.file.verify import verify

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 from burlab.compiler.ir.descriptors import Descriptor, descriptors_of
 from burlab.compiler.ir.library import EACH, Instance
+from burlab.compiler.ir.plan import Execute, Invoke, Loop, Place, Plan
 from burlab.compiler.ir.spelling import C_TYPES, ROOTS, literal, spell
-from burlab.compiler.ir.steps import Execute, Invoke, Loop, Place
 from burlab.compiler.ir.strides import elements
 from burlab.compiler.planning.fusion import TAILS
 from burlab.compiler.planning.interruptible import HALT, asks
-from burlab.compiler.planning.plan import Plan, is_local
+from burlab.compiler.planning.plan import is_local
 from burlab.graph import Node
 from burlab.graph.origin import short_place
 from burlab.runtime.quoting import comment, without_comments

@@ -10,8 +10,8 @@ import numpy as np
 from burlab import __version__
 from burlab.compiler.ir.descriptors import Descriptor
 from burlab.compiler.ir.library import Instance
+from burlab.compiler.ir.plan import Plan
 from burlab.compiler.ir.spelling import C_TYPES, literal
-from burlab.compiler.planning.plan import Plan
 from burlab.compiler.replay.program import linked
 from burlab.runtime.coerce import Array, ArraySpec
 from burlab.runtime.gate import Function

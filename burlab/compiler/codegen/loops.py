@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from burlab.compiler.ir.library import register
+from burlab.compiler.ir.plan import Loop, Plan
 from burlab.compiler.ir.spelling import C_TYPES, has_lanes, waits
-from burlab.compiler.ir.steps import Loop
 from burlab.compiler.ir.strides import Ref, Shape, dense_strides, elements, grouped
 from burlab.compiler.planning.interruptible import CALL, LOOP, asks
-from burlab.compiler.planning.plan import Plan
 from burlab.graph import Node
 
 _UNROLLED = 3  # turns that are written out: cheaper to compile than a loop

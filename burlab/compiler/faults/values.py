@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from burlab.compiler.ir.steps import Kind
-from burlab.compiler.planning.plan import Plan, make_plan
+from burlab.compiler.ir.plan import Kind, Plan
+from burlab.compiler.planning.plan import make_plan
 from burlab.compiler.replay.program import replayed
 from burlab.graph import Graph, Node
 from burlab.runtime.coerce import Array, ArraySpec, check_count, coerce_input

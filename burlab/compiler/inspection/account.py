@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Iterable, Set
 from typing import Literal, NamedTuple
 
-from burlab.compiler.ir.steps import Execute, Invoke, Loop, Step
+from burlab.compiler.ir.plan import Execute, Invoke, Loop, Plan, Step
 from burlab.compiler.ir.strides import Ref, elements
 from burlab.compiler.lowering.lower import note_kernel
 from burlab.compiler.lowering.reductions import ZERO
 from burlab.compiler.planning.interruptible import is_question
-from burlab.compiler.planning.plan import Plan, is_local
-from burlab.graph import Graph, Node
-from burlab.graph.order import topological
+from burlab.compiler.planning.phases import forward_of, nodes_of
+from burlab.compiler.planning.plan import is_local
+from burlab.graph import Node
 from burlab.graph.origin import short_place
 
 Phase = Literal["forward", "backward", "update", "residual"]
@@ -31,11 +31,6 @@ class Entry(NamedTuple):
     scope: str
 
 
-def forward_of(graph: Graph) -> set[Node]:
-    """What the first output, the value, depends on. All else is there for the gradient only."""
-    return set(topological(graph.outputs[:1]))
-
-
 def accounts(plan: Plan, update: Set[Node] = frozenset()) -> list[Entry]:
     """An entry for each step. A loop with nodes of both phases is forward: the value has to wait for it.
 
@@ -43,11 +38,6 @@ def accounts(plan: Plan, update: Set[Node] = frozenset()) -> list[Entry]:
     """
     forward = forward_of(plan.graph)
     return [_entry(plan, step, forward, update) for step in plan.steps]
-
-
-def nodes_of(step: Step) -> tuple[Node, ...]:
-    """What a step computes, or helps to compute."""
-    return (step.node,) if isinstance(step, Invoke) else step.nodes
 
 
 def _entry(plan: Plan, step: Step, forward: set[Node], update: Set[Node]) -> Entry:

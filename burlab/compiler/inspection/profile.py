@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from burlab.compiler.executable import Executable
-from burlab.compiler.planning.plan import Plan
+from burlab.compiler.ir.plan import Plan
 from burlab.runtime.coerce import Array
 
 from .account import Phase, accounts

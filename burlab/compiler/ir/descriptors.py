@@ -8,7 +8,7 @@ import numpy as np
 
 from burlab.runtime.coerce import Array
 
-from .steps import Invoke
+from .plan import Invoke
 
 
 class Descriptor(NamedTuple):

@@ -4,8 +4,8 @@ Mirrors `kernels/matrix/contraction.hpp`, where the order of sums is told. Which
 """
 
 from burlab.compiler.ir.library import Instance, kernel
+from burlab.compiler.ir.plan import Count, Task
 from burlab.compiler.ir.spelling import C_TYPES, NAMES
-from burlab.compiler.ir.steps import Count, Task
 from burlab.compiler.ir.strides import POINT, Axis, Ref, dense_strides, elements, joined
 from burlab.graph import Node
 from burlab.runtime.cpu import instruction_set

@@ -1,17 +1,15 @@
 """Lowering of control flow: sub-graphs become plans, run by a C++ function of `kernels/control/control.hpp`."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from burlab.compiler.ir.arena import rounded
 from burlab.compiler.ir.library import Instance
+from burlab.compiler.ir.plan import Plan
 from burlab.compiler.ir.strides import Ref, elements
 from burlab.graph import Graph, Node
 from burlab.graph.control import Execution, inner_ranks
 from burlab.graph.scan import turns_of
-
-if TYPE_CHECKING:
-    from burlab.compiler.planning.plan import Plan
 
 _RUN = (
     'extern "C" std::int64_t burlab_{0}(const std::int64_t* d, void* const* out, const void* const* in, void* scratch)'
@@ -42,7 +40,7 @@ class Routine(NamedTuple):
     nodes: tuple[Node, ...]
     kernel: Instance
     descriptor: tuple[int, ...]
-    parts: tuple["Plan", ...]
+    parts: tuple[Plan, ...]
     firsts: tuple[int, ...]
     operands: tuple[tuple[Node, int], ...]
     spare: tuple[int, ...]
@@ -50,7 +48,7 @@ class Routine(NamedTuple):
     scratch: int
 
 
-def routine(execution: Execution, refs: dict[Node, Ref], make_part: Callable[[Graph], "Plan"]) -> Routine:
+def routine(execution: Execution, refs: dict[Node, Ref], make_part: Callable[[Graph], Plan]) -> Routine:
     """What runs sub-graphs. Its scratch memory: the table, what the function lays out for itself, unused results."""
     first = execution.nodes[0]
     parts = tuple(map(make_part, execution.region.graphs))

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from burlab.compiler.ir.library import Instance, kernel
+from burlab.compiler.ir.plan import Count, Task
 from burlab.compiler.ir.spelling import C_TYPES, NAMES, has_lanes, rule
-from burlab.compiler.ir.steps import Count, Task
 from burlab.compiler.ir.strides import LEAVES, POINT, VIEWS, Axis, Ref, Shape, box, dense_strides, elements, joined
 from burlab.graph import Node
 from burlab.graph.control import CONTROL

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from burlab.compiler.ir.library import kernel, register
+from burlab.compiler.ir.plan import Count, Task
 from burlab.compiler.ir.spelling import C_TYPES, NAMES
-from burlab.compiler.ir.steps import Count, Task
 from burlab.compiler.ir.strides import POINT, Axis, Ref, Shape, box, dense_strides, joined
 from burlab.graph import Node
 

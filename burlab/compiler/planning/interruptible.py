@@ -7,7 +7,7 @@ heard. What takes less neither asks nor looks at what its kernels answer.
 from collections.abc import Callable, Iterable, Iterator
 
 from burlab.compiler.ir.library import kernel
-from burlab.compiler.ir.steps import Execute, Invoke, Kind, Loop, Place, Step
+from burlab.compiler.ir.plan import Execute, Invoke, Kind, Loop, Place, Step
 from burlab.compiler.ir.strides import elements
 
 HALT = kernel("ask_halt", "AskHalt", "kernel")

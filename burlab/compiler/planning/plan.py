@@ -6,19 +6,16 @@ kernel per node, on dense arrays.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from types import MappingProxyType
 
 from burlab.compiler.ir.arena import Life, arrange, check_fits, rounded
-from burlab.compiler.ir.steps import Execute, Invoke, Kind, Loop, Place, Put, Step, Task
+from burlab.compiler.ir.plan import Execute, Invoke, Kind, Loop, Place, Plan, Put, Step, Task, work_of
 from burlab.compiler.ir.strides import LEAVES, Ref, dense_strides, elements, find_windows, is_whole, locate, stacked
 from burlab.compiler.lowering.control import Routine, routine
 from burlab.compiler.lowering.lower import DENSE_OPERANDS, JUDGE, MOVES, copy_task, is_elementwise, lower, note_kernel
 from burlab.compiler.lowering.reductions import ZERO
-from burlab.compiler.replay.terms import Stretches
 from burlab.graph import Graph, Node
 from burlab.graph.control import CONTROL, executions
-from burlab.graph.work import work
 
 from .fusion import Domain, passes
 from .interruptible import heard
@@ -27,87 +24,7 @@ from .schedule import Stage, schedule
 LANES = (8, 16)  # of stretches (`stretch.py`), besides single numbers
 
 
-@dataclass(frozen=True)
-class Plan:
-    """The steps of a graph.
-
-    refs: where each node's value lies, as a view of its root; places: where the roots lie; constants: those that must
-    be in memory. Sizes are bytes. Printed, it has one line per step.
-    """
-
-    graph: Graph
-    refs: dict[Node, Ref]
-    places: dict[Node, Place]
-    steps: tuple[Step, ...]
-    constants: tuple[Node, ...]
-    workspace_bytes: int
-    strict: bool = False
-    note: Place | None = None  # of the integer that says whether an inf or nan was met, where somebody asks
-    after: Mapping[Node, tuple[Node, ...]] = field(default_factory=dict[Node, tuple[Node, ...]])  # see `make_plan`
-    stretches: Stretches | None = None  # of the loops, where they are replayed
-
-    @cached_property
-    def memory(self) -> dict[str, int]:
-        """Bytes that a call touches, by whose they are."""
-        return {
-            "inputs": sum(x.nbytes for x in self.graph.inputs),
-            "outputs": sum(y.nbytes for y in self.graph.outputs),
-            "constants": sum(c.nbytes for c in self.constants) + sum(p.memory["constants"] for p in self.parts),
-            "workspace": self.workspace_bytes,
-        }
-
-    @cached_property
-    def parts(self) -> tuple["Plan", ...]:
-        """The plans of sub-graphs."""
-        return tuple(part for step in self.steps if isinstance(step, Execute) for part in step.parts)
-
-    @cached_property
-    def statements(self) -> int:
-        """Lines of generated code that compute something: what compile time grows with."""
-        own = sum(len(step.nodes) + len(step.puts) if isinstance(step, Loop) else 1 for step in self.steps)
-        return own + sum(part.statements for part in self.parts)
-
-    @property
-    def seconds(self) -> float:
-        """About how long compiling takes; measured for straight lines, loops and calls."""
-        straight = sum(len(step.nodes) for step in self.steps if isinstance(step, Loop) and not step.shape)
-        inside = sum(len(step.nodes) for step in self.steps if isinstance(step, Loop) and step.shape)
-        loops = sum(isinstance(step, Loop) and bool(step.shape) for step in self.steps)
-        calls = sum(isinstance(step, Invoke) for step in self.steps)
-        own = 0.002 + 1e-4 * straight + 1e-3 * loops + 5e-5 * inside + 1.5e-4 * calls
-        return own + sum(part.seconds for part in self.parts)
-
-    @cached_property
-    def work(self) -> int:
-        """Roughly the number of elements that a call reads and computes; that of loops is not known."""
-        return sum(map(_work, self.steps))
-
-    def __str__(self) -> str:
-        lines = [f"{k}: {_described(step, self.graph.index)}" for k, step in enumerate(self.steps)]
-        return "\n".join([*lines, "bytes: " + ", ".join(f"{count} {name}" for name, count in self.memory.items())])
-
-
-def _work(step: Step) -> int:
-    if isinstance(step, Execute):
-        return _ENDLESS
-    if isinstance(step, Loop):
-        return len(step.nodes) * elements(step.shape)
-    n = step.node
-    return work(n) if n.op == "contract" else n.size + sum(x.size for x in n.inputs)
-
-
-def _described(step: Step, index: dict[Node, int]) -> str:
-    if isinstance(step, Loop):
-        stored = set(step.stores)
-        names = (f"%{index[n]}{'' if n in stored else '*'}={n.op}" for n in step.nodes)
-        return f"loop {list(step.shape)} {' '.join(names)}"
-    if isinstance(step, Execute):
-        inner = "".join(f"\n  {line}" for part in step.parts for line in str(part).splitlines())
-        return f"{step.nodes[0].op} {' '.join(f'%{index[n]}' for n in step.nodes)}{inner}"
-    return f"{step.kernel.symbol.removeprefix('burlab_')} {list(step.node.shape)} %{index[step.node]}"
-
-
-_ENDLESS = 10**9
+_ENDLESS = 10**9  # passes
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +52,7 @@ def make_plan(
     keep: bool = False,
     watch: bool = False,
     onto: bool = False,
-    numbers: Callable[["Plan"], Stretches] | None = None,
+    numbers: Callable[[Plan], Plan] | None = None,
     after: Mapping[Node, tuple[Node, ...]] = MappingProxyType({}),
 ) -> Plan:
     """Plan a simplified graph.
@@ -175,11 +92,8 @@ def make_plan(
     steps = tuple(_step(draft, places, scratch.get(k, 0)) for k, draft in enumerate(drafts))
     plan = Plan(graph, refs, places, steps, constants, workspace, strict, after=after)
     plan = watched(plan, numbers is not None) if watch and steps else plan
-    plan = replace(plan, steps=tuple(heard(plan.steps, _work)))
-    if numbers is None:
-        return plan
-    stretches = numbers(plan)
-    return replace(plan, stretches=stretches, workspace_bytes=stretches.end)
+    plan = replace(plan, steps=tuple(heard(plan.steps, work_of)))
+    return plan if numbers is None else numbers(plan)
 
 
 def _never(_: Node) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from burlab.compiler.inspection.account import forward_of, nodes_of
+from burlab.compiler.ir.plan import Plan
 from burlab.compiler.ir.strides import LEAVES
 from burlab.compiler.lowering.lower import is_elementwise
 from burlab.errors import ArgumentError
@@ -20,7 +20,7 @@ from burlab.graph import Graph, Node
 from burlab.graph.control import CONTROL
 from burlab.graph.substitute import copy, keep
 
-from .plan import Plan
+from .phases import forward_of, nodes_of
 from .residuals import stored
 
 Remat = Literal["sqrt"] | int

@@ -1,11 +1,10 @@
 """What the forward steps of a plan leave in the workspace for the backward steps."""
 
-from burlab.compiler.inspection.account import forward_of, nodes_of
 from burlab.compiler.ir.arena import rounded
-from burlab.compiler.ir.steps import Invoke, Kind, Loop, Step
+from burlab.compiler.ir.plan import Invoke, Kind, Loop, Plan, Step
 from burlab.graph import Node
 
-from .plan import Plan
+from .phases import forward_of, nodes_of
 
 
 def stored(plan: Plan) -> list[Node]:

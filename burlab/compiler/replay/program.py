@@ -10,14 +10,13 @@ import numpy as np
 from burlab.compiler.ir import library
 from burlab.compiler.ir.descriptors import Contexts, Descriptor, descriptors_of
 from burlab.compiler.ir.library import Instance
-from burlab.compiler.ir.steps import Execute, Invoke, Loop, Place, Step
+from burlab.compiler.ir.plan import Execute, Invoke, Loop, Place, Plan, Step
 from burlab.compiler.planning.interruptible import hears
-from burlab.compiler.planning.plan import Plan
 from burlab.runtime.coerce import Array
 from burlab.runtime.gate import Function, pointers
 
 from .bytecode import Code, kinds_of
-from .terms import Stretches
+from .terms import ReplayPlan
 
 
 def runner(symbol: str, function: str, header: str) -> Instance:
@@ -59,7 +58,7 @@ def replayed(plan: Plan, ticks: Array | None = None) -> Function:
     alone = len(plan.steps) == 1 and isinstance(plan.steps[0], Loop)
     run = _RUN_TIMED if ticks is not None else _RUN_ALONE if alone else _RUN
     plan, parts = linked(plan, replayed)
-    codes = _codes(plan.stretches)
+    codes = _codes(plan)
     calls = {k: step for k, step in enumerate(plan.steps) if not isinstance(step, Loop)}
     library.require([run, *(step.kernel for step in calls.values())], by_name=False)
     pairs = {
@@ -103,10 +102,11 @@ def _records(plan: Plan, calls: dict[int, Invoke | Execute], codes: list[Code]) 
     return records, np.array([(p.kind, p.number, p.offset) for row in places for p in row], _OPERAND)
 
 
-def _codes(stretches: Stretches | None) -> list[Code]:
+def _codes(plan: Plan) -> list[Code]:
     """The loops of a plan in memory."""
-    if stretches is None:
+    if not isinstance(plan, ReplayPlan):
         return []
+    stretches = plan.stretches
     library.require(kinds_of(stretches.runs), by_name=False)
     return [Code(runs, stretches.places, None if k else stretches.numbers) for k, runs in enumerate(stretches.runs)]
 

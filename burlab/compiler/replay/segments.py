@@ -1,21 +1,20 @@
 """Stretches of the replay gear: loops over single numbers or a few lanes, as terms of `kernels/replay/stretch.hpp`."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from burlab.compiler.ir.library import Instance
+from burlab.compiler.ir.plan import Kind, Loop, Place, Plan, Put
 from burlab.compiler.ir.spelling import C_TYPES, NAMES, has_lanes, rule
-from burlab.compiler.ir.steps import Kind, Loop, Place, Put
 from burlab.compiler.ir.strides import Ref, elements, is_whole
-from burlab.compiler.planning.plan import Plan
 from burlab.graph import Node
 
 from .multiply_add import MulAdd, Operand, multiply_adds
-from .terms import Run, Stretches, Term, Values, in_runs, numbers_of, placed
+from .terms import ReplayPlan, Run, Stretches, Term, Values, in_runs, numbers_of, placed
 from .threaded import (
     DIFFERENCE,
     FETCH,
@@ -53,11 +52,13 @@ def stretches_of(plan: Plan) -> tuple[Values, list[list[Run]]]:
     return values, [[Run(kind, paired(in_chains(terms), reads))] if kind else _runs(terms) for kind, terms in written]
 
 
-def laid_out(plan: Plan) -> Stretches:
-    """The stretches of a plan, with their values behind its workspace."""
-    values, stretches = stretches_of(plan)
-    places, end = placed(values, stretches, plan.workspace_bytes)
-    return Stretches(stretches, places, numbers_of(values, places), end if values.sizes else plan.workspace_bytes)
+def laid_out(plan: Plan) -> ReplayPlan:
+    """The plan with the stretches of its loops, whose values lie behind its workspace."""
+    values, runs = stretches_of(plan)
+    places, end = placed(values, runs, plan.workspace_bytes)
+    own = {f.name: getattr(plan, f.name) for f in fields(Plan)}
+    own["workspace_bytes"] = end if values.sizes else plan.workspace_bytes
+    return ReplayPlan(**own, stretches=Stretches(runs, places, numbers_of(values, places)))
 
 
 def _runs(terms: list[Term]) -> list[Run]:

@@ -2,11 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import NamedTuple
 
 from burlab.compiler.ir.arena import rounded
 from burlab.compiler.ir.library import Instance
+from burlab.compiler.ir.plan import Plan
 
 NUMBERS = Instance(
     "burlab_numbers", "BURLAB_TURNS(burlab_numbers, Numbers::run)\n", "burlab/kernels/replay/stretch.hpp"
@@ -101,15 +103,18 @@ def numbers_of(values: Values, places: Sequence[int]) -> Numbers | None:
 
 
 class Stretches(NamedTuple):
-    """The loops of a plan that is replayed: the runs of each, the first byte of each value in the workspace.
-
-    numbers: those to begin with; end: bytes of the workspace with all values.
-    """
+    """The loops of a plan: the runs of each, where each value lies in the workspace, the numbers to begin with."""
 
     runs: list[list[Run]]
     places: list[int]
     numbers: Numbers | None
-    end: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayPlan(Plan):
+    """A plan whose loops are stretches."""
+
+    stretches: Stretches
 
 
 def words_of(t: Term, places: Sequence[int]) -> list[int]:

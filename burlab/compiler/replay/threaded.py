@@ -12,8 +12,8 @@ import numpy as np
 
 from burlab.compiler.ir import library
 from burlab.compiler.ir.library import Instance
+from burlab.compiler.ir.plan import Kind
 from burlab.compiler.ir.spelling import C_TYPES, NAMES
-from burlab.compiler.ir.steps import Kind
 from burlab.graph import Node
 from burlab.runtime.coerce import Array
 

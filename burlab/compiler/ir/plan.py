@@ -1,0 +1,217 @@
+"""A plan and what it is made of: places in memory, loops that are generated, and calls of library kernels."""
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from burlab.graph import Graph, Node
+from burlab.graph.work import work
+
+from .library import Instance
+from .strides import Ref, Shape, elements
+
+
+class Kind(enum.IntEnum):
+    """Whose bytes an array is; numbered as the tables of `kernels/replay/program.hpp`."""
+
+    INPUT = 0
+    OUTPUT = 1
+    CONSTANT = 2
+    WORKSPACE = 3
+
+
+class Place(NamedTuple):
+    """Byte `offset` of array `number` of a kind. The workspace is one array."""
+
+    kind: Kind
+    number: int
+    offset: int = 0
+
+    def plus(self, nbytes: int) -> "Place":
+        """The place some bytes further on."""
+        return Place(self.kind, self.number, self.offset + nbytes)
+
+    @property
+    def pointer(self) -> str:
+        """The address as generated code writes it."""
+        if self.kind is Kind.WORKSPACE:
+            base = "w"
+        else:
+            name = {Kind.INPUT: "in", Kind.OUTPUT: "out", Kind.CONSTANT: "constants"}[self.kind]
+            base = f"{name}[{self.number}]"
+            if self.offset:
+                base = f"({'char*' if self.kind is Kind.OUTPUT else 'const char*'}){base}"
+        return f"{base} + {self.offset}" if self.offset else base
+
+
+class Put(NamedTuple):
+    """A number, or lanes of them, and where they go besides. step: bytes from one lane to the next."""
+
+    node: Node
+    place: Place
+    step: int = 0
+
+
+class Loop(NamedTuple):
+    """A generated loop over `shape`: it computes `nodes` element by element and stores some of them in arrays.
+
+    reduced: how many of the last axes some of the nodes reduce; others then have one element per row (`domain.py`).
+    puts: what is written besides, into a part of an array or into a further result; for numbers and short lanes only.
+    noted: in replay, for each dtype of floats one of its nodes, and where a number goes that is 0 if all are finite.
+    """
+
+    shape: Shape
+    nodes: tuple[Node, ...]
+    stores: tuple[Node, ...]
+    reduced: int = 0
+    puts: tuple[Put, ...] = ()
+    noted: tuple[tuple[Node, Place], ...] = ()
+
+
+class Count(NamedTuple):
+    """Which integer of a call says how many samples of a tile count: `unit` times their number.
+
+    in_box: whether it is one of the box, else of the descriptor.
+    """
+
+    in_box: bool
+    position: int
+    unit: int
+
+
+class Invoke(NamedTuple):
+    """A call of a library kernel for a node."""
+
+    node: Node
+    kernel: Instance
+    descriptor: tuple[int, ...]
+    box: tuple[int, ...]
+    result: Place
+    operands: tuple[Place, ...]
+    may_fail: bool = False
+    samples: Count | None = None
+
+
+class Execute(NamedTuple):
+    """Control flow: a library function that runs the plans of sub-graphs.
+
+    nodes: the results that the graph uses. results, operands: all of them, in order. scratch: memory for the function,
+    at a multiple of 64 bytes, behind `table` bytes for the replay gear. firsts: the number of the first node of each
+    part, in the outcome of the whole.
+    """
+
+    nodes: tuple[Node, ...]
+    kernel: Instance
+    descriptor: tuple[int, ...]
+    parts: tuple["Plan", ...]
+    firsts: tuple[int, ...]
+    results: tuple[Place, ...]
+    operands: tuple[Place, ...]
+    scratch: Place
+    table: int
+
+
+Step = Loop | Invoke | Execute
+
+
+class Task(NamedTuple):
+    """A kernel call before memory is given out.
+
+    descriptor: integers, see the kernel; box: what `each` walks around it, if anything. operands: the root of each and
+    the element of it where the kernel starts; result: the element of the result where it starts. in_place: whether the
+    result may take an operand's bytes. samples: of a tile, where the call adds them up.
+    """
+
+    kernel: Instance
+    descriptor: tuple[int, ...]
+    operands: tuple[tuple[Node, int], ...] = ()
+    box: tuple[int, ...] = ()
+    result: int = 0
+    may_fail: bool = False
+    in_place: bool = False
+    samples: Count | None = None
+
+
+_ENDLESS = 10**9  # elements of a loop that nobody counts
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The steps of a graph.
+
+    refs: where each node's value lies, as a view of its root; places: where the roots lie; constants: those that must
+    be in memory. Sizes are bytes. Printed, it has one line per step.
+    """
+
+    graph: Graph
+    refs: dict[Node, Ref]
+    places: dict[Node, Place]
+    steps: tuple[Step, ...]
+    constants: tuple[Node, ...]
+    workspace_bytes: int
+    strict: bool = False
+    note: Place | None = None  # of the integer that says whether an inf or nan was met, where somebody asks
+    after: Mapping[Node, tuple[Node, ...]] = field(default_factory=dict[Node, tuple[Node, ...]])  # see `make_plan`
+
+    @cached_property
+    def memory(self) -> dict[str, int]:
+        """Bytes that a call touches, by whose they are."""
+        return {
+            "inputs": sum(x.nbytes for x in self.graph.inputs),
+            "outputs": sum(y.nbytes for y in self.graph.outputs),
+            "constants": sum(c.nbytes for c in self.constants) + sum(p.memory["constants"] for p in self.parts),
+            "workspace": self.workspace_bytes,
+        }
+
+    @cached_property
+    def parts(self) -> tuple["Plan", ...]:
+        """The plans of sub-graphs."""
+        return tuple(part for step in self.steps if isinstance(step, Execute) for part in step.parts)
+
+    @cached_property
+    def statements(self) -> int:
+        """Lines of generated code that compute something: what compile time grows with."""
+        own = sum(len(step.nodes) + len(step.puts) if isinstance(step, Loop) else 1 for step in self.steps)
+        return own + sum(part.statements for part in self.parts)
+
+    @property
+    def seconds(self) -> float:
+        """About how long compiling takes; measured for straight lines, loops and calls."""
+        straight = sum(len(step.nodes) for step in self.steps if isinstance(step, Loop) and not step.shape)
+        inside = sum(len(step.nodes) for step in self.steps if isinstance(step, Loop) and step.shape)
+        loops = sum(isinstance(step, Loop) and bool(step.shape) for step in self.steps)
+        calls = sum(isinstance(step, Invoke) for step in self.steps)
+        own = 0.002 + 1e-4 * straight + 1e-3 * loops + 5e-5 * inside + 1.5e-4 * calls
+        return own + sum(part.seconds for part in self.parts)
+
+    @cached_property
+    def work(self) -> int:
+        """Roughly the number of elements that a call reads and computes; that of loops is not known."""
+        return sum(map(work_of, self.steps))
+
+    def __str__(self) -> str:
+        lines = [f"{k}: {_described(step, self.graph.index)}" for k, step in enumerate(self.steps)]
+        return "\n".join([*lines, "bytes: " + ", ".join(f"{count} {name}" for name, count in self.memory.items())])
+
+
+def work_of(step: Step) -> int:
+    """Roughly the number of elements that a step reads and computes."""
+    if isinstance(step, Execute):
+        return _ENDLESS
+    if isinstance(step, Loop):
+        return len(step.nodes) * elements(step.shape)
+    n = step.node
+    return work(n) if n.op == "contract" else n.size + sum(x.size for x in n.inputs)
+
+
+def _described(step: Step, index: dict[Node, int]) -> str:
+    if isinstance(step, Loop):
+        stored = set(step.stores)
+        names = (f"%{index[n]}{'' if n in stored else '*'}={n.op}" for n in step.nodes)
+        return f"loop {list(step.shape)} {' '.join(names)}"
+    if isinstance(step, Execute):
+        inner = "".join(f"\n  {line}" for part in step.parts for line in str(part).splitlines())
+        return f"{step.nodes[0].op} {' '.join(f'%{index[n]}' for n in step.nodes)}{inner}"
+    return f"{step.kernel.symbol.removeprefix('burlab_')} {list(step.node.shape)} %{index[step.node]}"
