@@ -6,7 +6,6 @@ from typing import Any, cast
 import numpy as np
 
 from burlab.errors import ArgumentError
-from burlab.graph import Node
 
 
 def whole(value: Any, name: str, least: int, most: int | None = None) -> int:
@@ -15,11 +14,6 @@ def whole(value: Any, name: str, least: int, most: int | None = None) -> int:
         number = int(cast("Any", value))
         if number >= least and (most is None or number <= most):
             return number
-    if isinstance(value, Node):
-        raise ArgumentError(
-            f"{name} is a traced value, expected a whole number. Pass an int; a function of the library is called "
-            "first: f = bl.problems.rosenbrock(), then bl.minimize(f, ...)."
-        )
     bound = f"at least {least}" if most is None else f"from {least} to {most}"
     raise ArgumentError(f"{name}={value!r} is not a whole number {bound}. Pass an int.")
 

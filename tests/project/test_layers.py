@@ -53,7 +53,7 @@ def test_layers_are_kept(root: Path):
 def test_an_import_upwards_is_noticed(copied: Path, file: str, line: str, contracts: list[str]):
     path = copied / "burlab" / file
     path.write_text(f"{path.read_text()}\n{line}\n")
-    assert broken(copied) == contracts
+    assert set(contracts) <= set(broken(copied))
 
 
 @pytest.mark.parametrize("folder", [".", "compiler", "problems", "run"])

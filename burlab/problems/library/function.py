@@ -6,12 +6,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from burlab.errors import ShapeError
+from burlab.checks.numbers import whole
+from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.node import Node
 from burlab.runtime.plain import as_array
 
 Points = np.ndarray[Any, np.dtype[np.float64]]
 Formula = Callable[[Any], Any]
+
+
+def dimension(dim: Any, least: int) -> int:
+    """The number of dimensions of a function, checked. A traced value is the point of somebody who left out a call."""
+    if isinstance(dim, Node):
+        raise ArgumentError(
+            "dim is a traced value, expected a whole number. Pass an int; a function of the library is called "
+            "first: f = bl.problems.rosenbrock(), then bl.minimize(f, ...)."
+        )
+    return whole(dim, "dim", least)
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True, repr=False)

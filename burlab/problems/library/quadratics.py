@@ -8,7 +8,7 @@ import numpy as np
 from burlab.checks.numbers import whole
 from burlab.errors import ArgumentError
 
-from .function import Points, TestFunction, box
+from .function import Points, TestFunction, box, dimension
 
 
 def quadratic(
@@ -54,7 +54,7 @@ def quadratic(
 
 
 def _geometric(dim: int, condition: float) -> Points:
-    dim = whole(dim, "dim", 1)
+    dim = dimension(dim, 1)
     if not 1 <= condition < np.inf:
         raise ArgumentError(f"condition={condition!r} must be at least 1: the largest eigenvalue over the smallest.")
     return np.geomspace(1.0, condition, dim)

@@ -4,9 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import whole
-
-from .function import TestFunction, box
+from .function import TestFunction, box, dimension
 
 
 def rastrigin(dim: int = 2) -> TestFunction:
@@ -18,7 +16,7 @@ def rastrigin(dim: int = 2) -> TestFunction:
     >>> float(bl.problems.rastrigin(dim=3)([0.0, 1.0, 0.0]))
     1.0
     """
-    dim = whole(dim, "dim", 1)
+    dim = dimension(dim, 1)
     return TestFunction(
         "rastrigin",
         lambda x: 10 * dim + np.sum(x**2 - 10 * np.cos(2 * np.pi * x)),
@@ -43,7 +41,7 @@ def ackley(dim: int = 2) -> TestFunction:
     >>> abs(float(f(f.minima[0]))) < 1e-15, f.smooth
     (True, False)
     """
-    dim = whole(dim, "dim", 1)
+    dim = dimension(dim, 1)
 
     def formula(x: Any) -> Any:
         length: Any = np.linalg.norm(x)
@@ -72,7 +70,7 @@ def styblinski_tang(dim: int = 2) -> TestFunction:
     >>> round(bl.problems.styblinski_tang(dim=1).minimum, 6)
     -39.166166
     """
-    dim = whole(dim, "dim", 1)
+    dim = dimension(dim, 1)
     none = np.empty((0, dim))
     lowest, second, hill = -2.903534027771177, 2.746802770990837, 0.1567312567803401  # where 4 x^3 - 32 x + 5 = 0
     return TestFunction(

@@ -4,9 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import whole
-
-from .function import TestFunction, box
+from .function import TestFunction, box, dimension
 
 
 def rosenbrock(dim: int = 2) -> TestFunction:
@@ -19,7 +17,7 @@ def rosenbrock(dim: int = 2) -> TestFunction:
     >>> bl.grad(bl.problems.rosenbrock(dim=3))(np.ones(3))
     array([0., 0., 0.])
     """
-    dim = whole(dim, "dim", 2)
+    dim = dimension(dim, 2)
     return TestFunction(
         "rosenbrock",
         lambda x: np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2),
@@ -42,7 +40,7 @@ def chebyshev_rosenbrock(dim: int = 2) -> TestFunction:
     >>> float(f(f.start)), float(f(f.minima[0]))
     (1.0, 0.0)
     """
-    dim = whole(dim, "dim", 2)
+    dim = dimension(dim, 2)
     return TestFunction(
         "chebyshev_rosenbrock",
         lambda x: 0.25 * (x[0] - 1) ** 2 + np.sum((x[1:] - 2 * x[:-1] ** 2 + 1) ** 2),
