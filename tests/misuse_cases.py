@@ -44,7 +44,7 @@ def warm(f: Callable[..., Any], x: Any) -> Callable[..., Any]:
     return f
 
 
-def doors(kind: str, value: Any, says: str) -> list[Misuse]:
+def exports(kind: str, value: Any, says: str) -> list[Misuse]:
     """Every door through which an array comes in, with an array that means more than its numbers."""
     plain = np.array(value)
     problem = bl.FiniteSum(lambda x, a: squares(x) * a, np.ones(2))
@@ -97,9 +97,9 @@ def _times_mask(mask: Any) -> Callable[[], Any]:
 
 
 ARRAYS = [
-    *doors("a masked array", MASKED, "mask would be lost"),
-    *doors("a matrix", MATRIX, "np.asarray"),
-    *doors("an array with units", METRES, "Metres.*np.asarray"),
+    *exports("a masked array", MASKED, "mask would be lost"),
+    *exports("a matrix", MATRIX, "np.asarray"),
+    *exports("an array with units", METRES, "Metres.*np.asarray"),
     Misuse(
         "masked positions", lambda: bl.FiniteSum(lambda x, a: x * a, X).grad(1.0, np.ma.array([0])), DTypeError, "mask"
     ),

@@ -23,8 +23,8 @@ from burlab.graph import Graph, Node
 from burlab.graph.rewrite.batch import batch
 from burlab.graph.rewrite.simplify import simplify
 from burlab.runtime.coerce import Array, ArraySpec
-from burlab.runtime.garbage import uncollected
-from burlab.runtime.gate import Face, Function, Slow, gate_is_open, make_callable, pointers
+from burlab.runtime.gate import Face, FallbackCall, Function, gate_is_open, make_callable, pointers
+from burlab.runtime.gc_pause import gc_paused
 from burlab.runtime.status import Status, split
 
 from .ir import library
@@ -87,7 +87,7 @@ class Executable:
         self.outputs = _specs(plan.graph.outputs, "result")
         self.explain = explain
         self._wider: dict[tuple[bool, ...], Executable] = {}
-        self.slow = Slow(function, self.inputs, self.outputs, explain)
+        self.slow = FallbackCall(function, self.inputs, self.outputs, explain)
         # A slot of this name is what a call looks up: once the gate is in it, no Python runs between caller and kernel.
         self.__call__ = self._first
 
@@ -190,7 +190,7 @@ def build_tile(graph: Graph, remat: Remat | None = None) -> Executable:
     Each sum runs in the order of the samples, in the dtype of its result, from what is there: so the sum over a batch
     has the same bits in tiles of any size.
     """
-    return _built(graph, "compiled", strict=False, check_finite=False, onto=True, remat=remat)
+    return _built(graph, "compiled", strict=False, check_finite=False, accumulate=True, remat=remat)
 
 
 def build(
@@ -212,15 +212,15 @@ def build(
     return _built(simplify(graph), gear, strict=strict, check_finite=check_finite, remat=remat)
 
 
-@uncollected()
+@gc_paused()
 def _built(
-    graph: Graph, gear: Gear, *, strict: bool, check_finite: bool, onto: bool = False, remat: Remat | None = None
+    graph: Graph, gear: Gear, *, strict: bool, check_finite: bool, accumulate: bool = False, remat: Remat | None = None
 ) -> Executable:
     def planned(fuse: bool) -> Plan:
         def make(graph: Graph, after: After) -> Plan:
             numbers = None if fuse else laid_out
             return make_plan(
-                graph, fuse=fuse, strict=strict, watch=check_finite, onto=onto, numbers=numbers, after=after
+                graph, fuse=fuse, strict=strict, watch=check_finite, accumulate=accumulate, numbers=numbers, after=after
             )
 
         # Once: the nodes that one plan shows have to be those of the next.

@@ -125,7 +125,7 @@ class Function(Resident, Generic[P, R]):
         self._rule = rule
         self._programs: dict[Any, Program] = {}
         self._last: Program | None = None
-        self._own: set[tuple[int, Any]] = set()  # what the function itself changes: containers, and places in them
+        self._own: set[tuple[int, Any]] = set()  # what the function itself changes: containers, and allocations in them
         self.__call__ = self._find  # pyright: ignore[reportAttributeAccessIssue] - a slot, not the method it looks like
 
     def _find(self, *args: P.args, **kwargs: P.kwargs) -> R:

@@ -12,7 +12,7 @@ from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import tree
 from burlab.problems.kernels.direct import Direct
 from burlab.problems.kernels.oracle import Oracle, takes_key
-from burlab.problems.kernels.tiles import LARGEST, Told
+from burlab.problems.kernels.tiles import LARGEST, KernelOptions
 from burlab.problems.kernels.tiling import Tiling
 from burlab.runtime.plain import as_array
 
@@ -62,7 +62,7 @@ class FiniteSum:
         size = None if tile is None else whole(tile, "tile", 1, LARGEST)
         self.threads = whole(threads, "threads", 1)
         _check_loss(loss, len(samples.arrays))
-        self.oracle = Oracle(loss, samples, regularizer, has_aux, Told(size, check_remat(remat)))
+        self.oracle = Oracle(loss, samples, regularizer, has_aux, KernelOptions(size, check_remat(remat)))
 
     def __len__(self) -> int:
         """The number of samples n."""

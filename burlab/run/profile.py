@@ -7,7 +7,7 @@ from typing import Any
 from burlab.compiler.executable import Executable
 from burlab.compiler.inspection.account import Phase, accounts
 from burlab.compiler.inspection.profile import Profile, Row, residual
-from burlab.compiler.inspection.timed import Laps, Twin
+from burlab.compiler.inspection.timed import StepTimes, TimedExecutable
 from burlab.errors import StatusError
 from burlab.graph import Node
 from burlab.run.loop.abi import Plan
@@ -87,10 +87,10 @@ class _Timed:
             self._contexts = self.loss["kernel"].contexts(samples.contexts, samples.tile)
             samples.contexts = ctypes.addressof(self._contexts)
 
-    def take(self) -> list[Laps]:
+    def take(self) -> list[StepTimes]:
         return [kernel.twin.take() for kernel in self.kernels]
 
-    def rows(self, laps: list[Laps]) -> list[Row]:
+    def rows(self, laps: list[StepTimes]) -> list[Row]:
         """One after another: `start` leaves no gaps, since tiles of one kernel come in turn."""
         rows: list[Row] = []
         start, updates = 0, self.fused.updates if self.fused else set[Node]()
@@ -108,7 +108,7 @@ class _Timed:
 class _Kernel:
     def __init__(self, executable: Executable, phase: Phase | None = None) -> None:
         self.executable = executable
-        self.twin = Twin(executable)
+        self.twin = TimedExecutable(executable)
         self.phase: Phase | None = phase
 
     def put(self, kernel: Any) -> None:

@@ -144,7 +144,7 @@ class _MethodDef(ctypes.Structure):
     )
 
 
-class Slow:
+class FallbackCall:
     """The way around the gate: converts arguments, calls through ctypes, raises what a status means.
 
     explain: raises the exception for an outcome that is not 0, given the arguments, or returns if there is none to

@@ -111,11 +111,11 @@ def _start() -> Interpreter:
     if header:
         os.environ["CLING_STANDARD_PCH"] = header
     backend = _backend()
-    doors = (ctypes.c_void_p * 2)()
+    exports = (ctypes.c_void_p * 2)()
     backend.cppyy_compile.argtypes = (ctypes.c_char_p,)
     with _captured_stderr() as messages:
-        backend.cppyy_compile(_DOORS.replace("ADDRESS", str(ctypes.addressof(doors))).encode())
-    declare, find = doors
+        backend.cppyy_compile(_DOORS.replace("ADDRESS", str(ctypes.addressof(exports))).encode())
+    declare, find = exports
     if not declare or not find:
         raise ConfigurationError(
             f"cppyy's interpreter does not start: {_gist(messages())}. "

@@ -56,7 +56,7 @@ def _compiled(recipes: Iterable[Recipe]) -> tuple[list[bytes], dict[str, str]]:
     units: set[str] = set()
     for recipe in recipes:
         with suppress(BurlabError):
-            unit = library.unit(recipe.text, [library.Instance(*call) for call in recipe.calls])
+            unit = library.unit(recipe.text, [library.LibraryKernel(*call) for call in recipe.calls])
             runtime.address(f"{unit}_run")  # the compiler makes what is asked for
             units.add(unit)
     names = {unit: text_hash(text) for unit, text in runtime.declared().items() if unit in units}

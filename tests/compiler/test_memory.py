@@ -99,23 +99,23 @@ def test_plans_write_over_nothing_that_is_still_read(graph, fuse):
         written = (*step.stores, *stacks) if isinstance(step, Loop) else (step.node,)
         if isinstance(step, Loop):
             members = set(step.nodes)
-            values = [*(x for n in step.nodes for x in n.inputs), *(put.node for put in step.puts)]
-            read = {plan.refs[x].root for x in values} - members
+            values = [*(x for n in step.nodes for x in n.inputs), *(put.node for put in step.extra_stores)]
+            read = {plan.views[x].base for x in values} - members
             read = {root for root in read if not is_local(root)}  # which have names, whatever became of their bytes
         else:
             read = (
-                {plan.refs[x].root for x in step.node.inputs}
+                {plan.views[x].base for x in step.node.inputs}
                 if step.operands and step.node.op != "concatenate"
                 else set()
             )
-            if step.result.kind is Kind.OUTPUT and plan.places.get(step.node) != step.result:
-                read, written = {plan.refs[step.node].root}, ()  # a copy of what is another output, or lies elsewhere
+            if step.result.kind is Kind.OUTPUT and plan.allocations.get(step.node) != step.result:
+                read, written = {plan.views[step.node].base}, ()  # a copy of what is another output, or lies elsewhere
         for root in read:
-            place = plan.places.get(root)
+            place = plan.allocations.get(root)
             if place is not None and place.kind is Kind.WORKSPACE and root.nbytes:
                 assert {owner.get(b) for b in span(root, place)} == {index[root]}, (str(plan), index[root])
         for root in written:
-            place = plan.places.get(root)
+            place = plan.allocations.get(root)
             if place is not None and place.kind is Kind.WORKSPACE:
                 owner.update(dict.fromkeys(span(root, place), index[root]))
     assert all(isinstance(step, Invoke) for step in plan.steps) or fuse

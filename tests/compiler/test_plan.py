@@ -90,7 +90,7 @@ def test_outputs_are_computed_where_the_caller_wants_them():
     plan = plan_of(lambda x: (x * 2.0, (x + 1.0).reshape(2, 3), x), np.zeros(6))
     assert kinds(plan) == ["loop", "copy_64bit"]
     assert plan.workspace_bytes == 0
-    assert [plan.places[n].kind for n in plan.steps[0].stores] == [Kind.OUTPUT] * 2
+    assert [plan.allocations[n].kind for n in plan.steps[0].stores] == [Kind.OUTPUT] * 2
 
 
 def test_one_output_twice_is_computed_once():

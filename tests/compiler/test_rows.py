@@ -298,7 +298,7 @@ def test_a_result_takes_the_place_of_what_is_read_no_more(function, heir):
     a, b = rng.normal(size=(8, 24)), rng.normal(size=(24, 24))
     plan = plan_of(products, a, b)
     (loop,) = (s for s in plan.steps if isinstance(s, Loop))
-    place = next(plan.places[n] for n in plan.graph.nodes if n.op == "contract")
-    assert [n.op for n in loop.stores if plan.places[n] == place] == [heir]
+    place = next(plan.allocations[n] for n in plan.graph.nodes if n.op == "contract")
+    assert [n.op for n in loop.stores if plan.allocations[n] == place] == [heir]
     for got, want in zip(build(plan.graph)(a, b), products(a, b), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-11)

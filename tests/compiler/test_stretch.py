@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.compiler.ir.library import Instance
+from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.spelling import FORMULAS
 from burlab.compiler.replay.multiply_add import multiply_adds
 from burlab.compiler.replay.terms import Run, Term, Values, in_runs, placed
 from burlab.graph.scalar import arity
 
-KINDS = [Instance(name, "", "") for name in "abc"]
+KINDS = [LibraryKernel(name, "", "") for name in "abc"]
 NUMBERS = [0.1, -3.7, 1e-310, -0.0, 0.0, 1e300, np.inf, -np.inf, 1 / 3]
 ALGEBRAIC = [op for op in FORMULAS if multiply_adds(op, arity(op))]
 

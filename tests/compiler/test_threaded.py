@@ -5,7 +5,7 @@ import pytest
 
 import burlab as bl
 from burlab.compiler.executable import build
-from burlab.compiler.ir.library import Instance
+from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.plan import Kind, Loop
 from burlab.compiler.replay import segments
 from burlab.compiler.replay.segments import stretches_of
@@ -13,7 +13,7 @@ from burlab.compiler.replay.terms import Term, Values
 from burlab.compiler.replay.threaded import DIFFERENCE, KEEP, OWN, PRODUCT, SUM, in_chains, is_thread, paired
 from burlab.graph.tracing.trace import trace
 
-OTHER = Instance("other", "", "")
+OTHER = LibraryKernel("other", "", "")
 
 
 def random_terms(rng, count):
@@ -181,7 +181,7 @@ def test_a_gradient_of_numbers_in_an_array_is_one_loop(gear):
     kernel.value_and_grad(np.ones(4))
     (step,) = kernel._programs["value_and_grad"].executable.plan.steps
     assert isinstance(step, Loop)
-    assert len(step.puts) == 4
+    assert len(step.extra_stores) == 4
 
 
 @pytest.mark.parametrize("gear", ["replay", "compiled"])

@@ -26,16 +26,16 @@ def long(x, a):  # a sum over all samples takes half a minute
 def slices(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, SumCall]]:
     """What was called in C++: "sum" or "rows" for each slice, "drop" for a sum that was left; and its argument."""
     begun: list[tuple[str, SumCall]] = []
-    doors = sample_kernel.sum_doors()
+    exports = sample_kernel.sum_exports()
 
     def counted(name: str) -> Any:
         def door(call: Any) -> Any:
             begun.append((name, call._obj))
-            return doors[name](call)
+            return exports[name](call)
 
         return door
 
-    monkeypatch.setattr(sample_kernel, "sum_doors", lambda: {name: counted(name) for name in doors})
+    monkeypatch.setattr(sample_kernel, "sum_exports", lambda: {name: counted(name) for name in exports})
     return begun
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.run.loop.abi import fork_doors, loop_doors
+from burlab.run.loop.abi import fork_exports, loop_exports
 from tests.threads import end_soon, threads
 
 
@@ -94,32 +94,32 @@ sys.exit(3)
 
 
 @pytest.mark.parametrize(
-    ("doors", "name", "act"),
+    ("exports", "name", "act"),
     [
-        (fork_doors, "loop_fork", lambda run: run.fork()),
-        (fork_doors, "loop_branch", lambda run: run.hyper.__setitem__("lr", 1e-8)),
-        (loop_doors, "loop_open", lambda run: bl.minimize(bowl, np.ones(2), bl.optim.GD(1e-9))),
+        (fork_exports, "loop_fork", lambda run: run.fork()),
+        (fork_exports, "loop_branch", lambda run: run.hyper.__setitem__("lr", 1e-8)),
+        (loop_exports, "loop_open", lambda run: bl.minimize(bowl, np.ones(2), bl.optim.GD(1e-9))),
     ],
 )
-def test_an_interrupt_as_soon_as_a_loop_is_made_leaves_none_without_an_owner(doors, name, act):
+def test_an_interrupt_as_soon_as_a_loop_is_made_leaves_none_without_an_owner(exports, name, act):
     """One that comes while C++ copies a run is raised when that returns, before Python has the copy."""
     run = bl.minimize(bowl, np.ones(2), bl.optim.GD(1e-9), steps=10)
     run.fork().stop()
     run.seek(5)
     gc.collect()
-    before, real, seen = threads(), doors()[name], []
+    before, real, seen = threads(), exports()[name], []
 
     def interrupted(*arguments):
         real(*arguments)
         seen.append(threads() - before)
         raise KeyboardInterrupt
 
-    doors()[name] = interrupted
+    exports()[name] = interrupted
     try:
         with pytest.raises(KeyboardInterrupt):
             act(run)
     finally:
-        doors()[name] = real
+        exports()[name] = real
     assert seen[0]
     assert end_soon(seen[0])
 

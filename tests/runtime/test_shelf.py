@@ -55,7 +55,7 @@ for dtype in (np.float64, np.float32):
     run.step(5)
     note(run.history["value"])
     note(bl.jit(lambda x: bl.while_loop(lambda y: np.sum(y) < 90, lambda y: y * 1.5 + 1, x))(x))
-print(digest.hexdigest(), alone, sum("doors" in text or "table of operations" in text for text in compiled))
+print(digest.hexdigest(), alone, sum("exports" in text or "table of operations" in text for text in compiled))
 """
 # A shelf with little on it, made fast.
 FILL = """

@@ -40,11 +40,11 @@ def count_visits(replay: Replay, point: Array) -> tuple[int, int]:
     for y in outputs:
         y.reshape(-1).view(np.uint8)[:] = _CANARY
     replay.function(inputs, outputs, workspace)
-    nodes = {r for n in replay.graph.nodes if (r := replay.plan.refs[n].root) in replay.plan.places}
+    nodes = {r for n in replay.graph.nodes if (r := replay.plan.views[n].base) in replay.plan.allocations}
     nodes = {n for n in nodes if n.op not in ("input", "constant")}
     untouched = 0
     for n in nodes:
-        place = replay.plan.places[n]
+        place = replay.plan.allocations[n]
         memory = outputs[place.number] if place.kind.name == "OUTPUT" else workspace.bytes[place.offset :]
         untouched += bool(np.all(memory.reshape(-1).view(np.uint8)[: n.nbytes] == _CANARY))
     return len(nodes) - untouched, len(nodes)

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from burlab.compiler.ir.descriptors import Descriptor, descriptors_of
-from burlab.compiler.ir.library import EACH, Instance
+from burlab.compiler.ir.library import EACH, LibraryKernel
 from burlab.compiler.ir.plan import Execute, Invoke, Loop, Place, Plan
 from burlab.compiler.ir.spelling import C_TYPES, ROOTS, literal, spell
 from burlab.compiler.ir.strides import elements
-from burlab.compiler.planning.fusion import TAILS
+from burlab.compiler.planning.fusion import EPILOGUES
 from burlab.compiler.planning.interruptible import HALT, asks
 from burlab.compiler.planning.plan import is_local
 from burlab.graph import Node
@@ -30,7 +30,7 @@ class Source:
     """Generated C++: its text with comments, the library functions it calls, and the descriptors in their order."""
 
     text: str
-    calls: tuple[Instance, ...]
+    calls: tuple[LibraryKernel, ...]
     descriptors: tuple[Descriptor, ...]
 
     @property
@@ -39,7 +39,7 @@ class Source:
         return without_comments(self.text)
 
 
-LAP = Instance(
+LAP = LibraryKernel(
     "burlab_lap",
     'extern "C" void burlab_lap(void* ticks, std::int64_t k) noexcept'
     " { burlab::kernels::lap((burlab::kernels::Ticks*)ticks, k); }\n",
@@ -47,7 +47,7 @@ LAP = Instance(
 )
 
 
-ROWS = Instance("burlab_rows", "", "burlab/kernels/reduce/row.hpp")  # what loops call that reduce rows
+ROWS = LibraryKernel("burlab_rows", "", "burlab/kernels/reduce/row.hpp")  # what loops call that reduce rows
 
 
 def emit(plan: Plan, timed: bool = False) -> Source:
@@ -64,7 +64,7 @@ class _Emitter:
     timed: bool = False
     lines: list[str] = field(default_factory=list[str])
     names: dict[Node, str] = field(default_factory=dict[Node, str])  # scalars that have a C++ variable
-    calls: dict[Instance, None] = field(default_factory=dict[Instance, None])
+    calls: dict[LibraryKernel, None] = field(default_factory=dict[LibraryKernel, None])
     descriptors: dict[Descriptor, int] = field(default_factory=dict[Descriptor, int])
     loops: dict[str, int] = field(default_factory=dict[str, int])  # the text of each, without its name
 
@@ -84,8 +84,8 @@ class _Emitter:
         result = "std::int64_t" if self.plan.note else "void"
         kind = "__attribute__((noinline, min_vector_width(512)))"  # whole AVX-512 registers, where there are any
         loops = "".join(f"{kind} {result} loop{k}{text}\n" for text, k in self.loops.items())
-        roots = "".join(f"{line}\n" for name, line in ROOTS.items() if f"{name}(" in body or f"{name}(" in loops)
-        text = f"{roots}{_ARITHMETIC}{loops}{_head(self.plan)}{body}\n  return 0;\n}}\n#pragma float_control(pop)\n"
+        bases = "".join(f"{line}\n" for name, line in ROOTS.items() if f"{name}(" in body or f"{name}(" in loops)
+        text = f"{bases}{_ARITHMETIC}{loops}{_head(self.plan)}{body}\n  return 0;\n}}\n#pragma float_control(pop)\n"
         return Source(text, tuple(self.calls), tuple(self.descriptors))
 
     def lap(self, k: int) -> None:
@@ -137,10 +137,10 @@ class _Emitter:
         if self.timed:  # what is computed between two looks at the clock has to stay there
             self.lines.extend(f'__asm__ volatile("" : "+m"({self.names[n]}));' for n in nodes)
         if self.plan.note:
-            self.lines.append(f"{self.noted} |= {unfit(self.names[n] for n in nodes if n.dtype.kind == 'f')};")
+            self.lines.append(f"{self.finite_checks} |= {unfit(self.names[n] for n in nodes if n.dtype.kind == 'f')};")
         for n in step.stores:
-            self.put(n, self.plan.places[n])
-        for n, place, _ in step.puts:
+            self.put(n, self.plan.allocations[n])
+        for n, place, _ in step.extra_stores:
             self.put(n, place)
 
     def put(self, n: Node, place: Place) -> None:
@@ -148,20 +148,20 @@ class _Emitter:
 
     def scalar(self, x: Node) -> str:
         """The name or literal of a value whose elements are all one number in memory."""
-        ref = self.plan.refs[x]
-        root = ref.root
-        if root.op == "constant" and root.size == 1:
-            return literal(root.params.item(), root.dtype)
-        if is_local(root):
-            return self.names[root]
-        place = self.plan.places[root].plus(ref.offset * root.itemsize)
-        kind = C_TYPES[root.dtype]
-        if root.size > 1:  # one element of an array: what it holds may change, so it gets no lasting name
+        ref = self.plan.views[x]
+        base = ref.base
+        if base.op == "constant" and base.size == 1:
+            return literal(base.params.item(), base.dtype)
+        if is_local(base):
+            return self.names[base]
+        place = self.plan.allocations[base].plus(ref.offset * base.itemsize)
+        kind = C_TYPES[base.dtype]
+        if base.size > 1:  # one element of an array: what it holds may change, so it gets no lasting name
             return f"*(const {kind}*)({place.pointer})"
-        if root not in self.names:
-            self.names[root] = f"v{self.plan.graph.index[root]}"
-            self.lines.append(f"const {kind} {self.names[root]} = *(const {kind}*)({place.pointer});")
-        return self.names[root]
+        if base not in self.names:
+            self.names[base] = f"v{self.plan.graph.index[base]}"
+            self.lines.append(f"const {kind} {self.names[base]} = *(const {kind}*)({place.pointer});")
+        return self.names[base]
 
     def spelled(self, n: Node, arguments: list[str], lanes: bool = False) -> str:
         text, called = spell(n, arguments, lanes)
@@ -170,7 +170,7 @@ class _Emitter:
         return text
 
     @property
-    def noted(self) -> str:
+    def finite_checks(self) -> str:
         """The integer in memory that becomes 1 where a value is inf or nan."""
         assert self.plan.note
         return f"*(std::int64_t*)({self.plan.note.pointer})"
@@ -178,7 +178,7 @@ class _Emitter:
     def loop(self, step: Loop) -> None:
         """A call of a function with a nest of loops; equal ones share it."""
         self.calls.update(dict.fromkeys([HALT] if asks(step) else []))
-        tails = [n for n in step.nodes if n.op in TAILS and not step.reduced]
+        tails = [n for n in step.nodes if n.op in EPILOGUES and not step.reduced]
         self.calls.update(dict.fromkeys([ROWS] if step.reduced else map(tail_of, tails)))
         kind = RowWriter if step.reduced else TailWriter if tails else LoopWriter
         writer = kind(self.plan, step, self.scalar, self.spelled)
@@ -190,7 +190,7 @@ class _Emitter:
         name = f"loop{self.loops.setdefault(text, len(self.loops))}"
         call = f"{name}({', '.join(argument for *_, argument in writer.parameters)})"
         if self.plan.note:
-            call = f"{self.noted} |= {call}"
+            call = f"{self.finite_checks} |= {call}"
         self.lines.append(f"{call};{_comment(self.plan, step.nodes, step.shape)}")
 
 

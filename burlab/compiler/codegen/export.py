@@ -9,7 +9,7 @@ import numpy as np
 
 from burlab import __version__
 from burlab.compiler.ir.descriptors import Descriptor
-from burlab.compiler.ir.library import Instance
+from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.plan import Plan
 from burlab.compiler.ir.spelling import C_TYPES, literal
 from burlab.compiler.replay.program import linked
@@ -60,7 +60,7 @@ class _Parts:
 
     name: str
     texts: list[str] = field(default_factory=list[str])
-    calls: dict[Instance, None] = field(default_factory=dict[Instance, None])
+    calls: dict[LibraryKernel, None] = field(default_factory=dict[LibraryKernel, None])
     addresses: dict[int, str] = field(default_factory=dict[int, str])  # stand-in for an address -> the expression
 
     def add(self, plan: Plan) -> str:
@@ -199,7 +199,7 @@ int main() {{
   if (status != 0) return 2;
   bool agree = true;
 {checks}
-  std::puts(agree ? "agrees" : "DIFFERS");
+  std::extra_stores(agree ? "agrees" : "DIFFERS");
   return agree ? 0 : 1;
 }}
 """

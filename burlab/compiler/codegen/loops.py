@@ -12,7 +12,7 @@ import numpy as np
 from burlab.compiler.ir.library import register
 from burlab.compiler.ir.plan import Loop, Plan
 from burlab.compiler.ir.spelling import C_TYPES, has_lanes, waits
-from burlab.compiler.ir.strides import Ref, Shape, dense_strides, elements, grouped
+from burlab.compiler.ir.strides import Shape, View, dense_strides, elements, grouped
 from burlab.compiler.planning.interruptible import CALL, LOOP, asks
 from burlab.graph import Node
 
@@ -85,7 +85,7 @@ class LoopWriter:
         """The loop."""
         self.find_operands()
         for k, n in enumerate(self.step.stores):
-            self.point(f"{C_TYPES[n.dtype]}*", f"y{k}", self.plan.places[n].pointer)
+            self.point(f"{C_TYPES[n.dtype]}*", f"y{k}", self.plan.allocations[n].pointer)
             self.results[n] = Array(f"y{k}", self.strides_of(n))
         self._group_axes()
         return self.nest()
@@ -106,10 +106,10 @@ class LoopWriter:
     def find_operands(self) -> None:
         """Numbers by name, arrays by a pointer; equal views share one."""
         members = set(self.step.nodes)
-        known: dict[tuple[Ref, Shape], Array] = {}
+        known: dict[tuple[View, Shape], Array] = {}
         for x in (x for n in self.step.nodes for x in n.inputs):
-            ref = self.plan.refs[x]
-            if ref.root in members or x in self.values or x in self.arrays:
+            ref = self.plan.views[x]
+            if ref.base in members or x in self.values or x in self.arrays:
                 continue
             if ref.is_number:
                 self.values[x] = self._number(x)
@@ -126,12 +126,12 @@ class LoopWriter:
         self.parameters.append((C_TYPES[x.dtype], name, text))
         return name
 
-    def array(self, x: Node, ref: Ref, name: str) -> Array:
+    def array(self, x: Node, ref: View, name: str) -> Array:
         """An operand that the loop reads by its indices."""
         bounds = {axis: span for axis, span in enumerate(ref.window) if span}
         if not any(ref.strides):
             return Array(self._number(x), list(ref.strides), bounds, is_number=True)
-        place = self.plan.places[ref.root].plus(ref.offset * x.itemsize)
+        place = self.plan.allocations[ref.base].plus(ref.offset * x.itemsize)
         self.point(f"const {C_TYPES[x.dtype]}*", name, place.pointer)
         return Array(name, list(ref.strides), bounds)
 
@@ -266,7 +266,7 @@ class LoopWriter:
 
     def named(self, x: Node, names: dict[Node, str]) -> str:
         """The variable of an operand: of what was read, or of the member whose own element it shows."""
-        return names[x] if x in names else names[self.plan.refs[x].root]
+        return names[x] if x in names else names[self.plan.views[x].base]
 
     def stores(self, indices: list[str], spans: list[Span], names: dict[Node, str]) -> list[str]:
         """What of an element is kept."""

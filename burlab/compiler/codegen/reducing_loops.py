@@ -8,10 +8,10 @@ where these are too large or too small for floats, the nest runs once more and a
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from burlab.compiler.ir.library import Instance, register
+from burlab.compiler.ir.library import LibraryKernel, register
 from burlab.compiler.ir.spelling import C_TYPES, NAMES
 from burlab.compiler.ir.strides import dense_strides, elements
-from burlab.compiler.planning.fusion import TAILS
+from burlab.compiler.planning.fusion import EPILOGUES
 from burlab.graph import Node
 
 from .loops import ONE_BY_ONE, LoopWriter, Span, lanes_pragma, unfit
@@ -21,10 +21,10 @@ _BLOCK = 512  # numbers that a buffer takes at a time
 _FEW = 4  # lanes that are worth it
 
 
-def tail_of(n: Node) -> Instance:
+def tail_of(n: Node) -> LibraryKernel:
     """What of the library serves a tail: for a sum, functions that take its blocks and give its value."""
     if n.op != "sum":
-        return Instance("burlab_strips", "", "burlab/kernels/reduce/strips.hpp")
+        return LibraryKernel("burlab_strips", "", "burlab/kernels/reduce/strips.hpp")
     name, kind = f"burlab_sum_tail_{NAMES[n.dtype]}", C_TYPES[n.dtype]
     head = 'extern "C" BURLAB_WIDE'
     text = (
@@ -32,7 +32,7 @@ def tail_of(n: Node) -> Instance:
         f"{head} void {name}({name}_type* tail, std::int64_t n) noexcept {{ tail->took(n); }}\n"
         f"{head} {kind} {name}_value({name}_type* tail) noexcept {{ return tail->value(); }}\n"
     )
-    return Instance(name, text, "burlab/kernels/reduce/tail.hpp")
+    return LibraryKernel(name, text, "burlab/kernels/reduce/tail.hpp")
 
 
 class TailWriter(LoopWriter):
@@ -47,11 +47,11 @@ class TailWriter(LoopWriter):
     @property
     def members(self) -> Sequence[Node]:
         """What is computed for each element."""
-        return [n for n in self.step.nodes if n.op not in TAILS]
+        return [n for n in self.step.nodes if n.op not in EPILOGUES]
 
     @cached_property
     def _tails(self) -> dict[Node, str]:
-        return {n: f"t{k}" for k, n in enumerate(n for n in self.step.nodes if n.op in TAILS)}
+        return {n: f"t{k}" for k, n in enumerate(n for n in self.step.nodes if n.op in EPILOGUES)}
 
     def strides_of(self, n: Node) -> list[int]:
         """Strides of a result along the axes of the shape."""

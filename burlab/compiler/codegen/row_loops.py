@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from burlab.compiler.ir.library import register
 from burlab.compiler.ir.spelling import C_TYPES, has_lanes, is_own
-from burlab.compiler.ir.strides import Ref, Shape, dense_strides, grouped
-from burlab.compiler.planning.fusion import REDUCTIONS, Domain, passes
+from burlab.compiler.ir.strides import Shape, View, dense_strides, grouped
+from burlab.compiler.planning.fusion import REDUCTIONS, IterationSpace, passes
 from burlab.graph import Node
 
 from .loops import ONE_BY_ONE, Array, LoopWriter, lanes_pragma, unfit
@@ -28,12 +28,12 @@ class RowWriter(LoopWriter):
     def lines(self) -> list[str]:
         """The nest."""
         step = self.step
-        self.domain = Domain(step.shape, step.reduced)
+        self.domain = IterationSpace(step.shape, step.reduced)
         self.number = {n: k for k, n in enumerate(step.nodes)}
         self.find_operands()
         for k, n in enumerate(step.stores):
             self.results[n] = Array(f"y{k}", self._over_domain(n.shape, dense_strides(n.shape)))
-            self.point(f"{C_TYPES[n.dtype]}*", f"y{k}", self.plan.places[n].pointer)
+            self.point(f"{C_TYPES[n.dtype]}*", f"y{k}", self.plan.allocations[n].pointer)
         self._group()
         self._find_turns()
         self.flat = False  # whether what is written now walks over all rows of a block, or strip, as if they were one
@@ -48,7 +48,7 @@ class RowWriter(LoopWriter):
         steps = iter([s for s, size in zip(strides, shape, strict=True) if size != 1])
         return [0 if size == 1 else next(steps) for size in self.domain.kept] + [0] * self.domain.reduced
 
-    def array(self, x: Node, ref: Ref, name: str) -> Array:
+    def array(self, x: Node, ref: View, name: str) -> Array:
         """An operand from outside, of elements or of rows."""
         array = super().array(x, ref, name)
         array.strides = self._over_domain(x.shape, ref.strides)
@@ -83,12 +83,12 @@ class RowWriter(LoopWriter):
 
     def _find_turns(self) -> None:
         """In which pass each node is computed, and which values stay in a buffer for a later pass or a reduction."""
-        self.turn = passes(self.step.nodes, self.domain, self.plan.refs)
+        self.turn = passes(self.step.nodes, self.domain, self.plan.views)
         self.buffered: set[Node] = set()
         for n in self.step.nodes:
-            members = [root for x in n.inputs if (root := self.plan.refs[x].root) in self.number]
+            members = [base for x in n.inputs if (base := self.plan.views[x].base) in self.number]
             full = filter(self._is_full, members)
-            self.buffered.update(root for root in full if not self._is_full(n) or self.turn[root] < self.turn[n])
+            self.buffered.update(base for base in full if not self._is_full(n) or self.turn[base] < self.turn[n])
         self.buffered.difference_update(self.results)
 
     def nest(self) -> list[str]:
@@ -173,11 +173,11 @@ class RowWriter(LoopWriter):
         """All rows of the block, by a function with the bits of the library's kernels."""
         (n,) = nodes
         (x,) = n.inputs
-        root = self.plan.refs[x].root
+        base = self.plan.views[x].base
         at = f" + {self.rows} * q" if self.split else ""
-        start, step = f"b{self.number.get(root)}{at and f'{at} * {self.domain.row}'}", self.domain.row
-        if root not in self.buffered:
-            array = self.results[root] if root in self.number else self.arrays[x]
+        start, step = f"b{self.number.get(base)}{at and f'{at} * {self.domain.row}'}", self.domain.row
+        if base not in self.buffered:
+            array = self.results[base] if base in self.number else self.arrays[x]
             start = "&" + array.at(self._indices(self.first_row, ["0"] * len(self.inside)), [])
             step = array.strides[self.depth - 1]
         option = str(n.op == "reduce_max").lower() if n.op != "sum" else "" if self.plan.strict else register()
@@ -209,15 +209,15 @@ class RowWriter(LoopWriter):
         arrays: list[Array] = []
         members = set(nodes)
         for x in dict.fromkeys(x for n in nodes for x in n.inputs):
-            root = self.plan.refs[x].root
-            if root in members:
-                names[x] = f"v{self.number[root]}"
-            elif root in self.number:
-                names[x] = f"c{self.number[root]}"
-                if self._is_full(root):
-                    lines[f"  const {C_TYPES[x.dtype]} {names[x]} = {self._kept_at(root)};"] = None
+            base = self.plan.views[x].base
+            if base in members:
+                names[x] = f"v{self.number[base]}"
+            elif base in self.number:
+                names[x] = f"c{self.number[base]}"
+                if self._is_full(base):
+                    lines[f"  const {C_TYPES[x.dtype]} {names[x]} = {self._kept_at(base)};"] = None
                 else:
-                    by_row[names[x]] = C_TYPES[x.dtype], self._kept_at(root)
+                    by_row[names[x]] = C_TYPES[x.dtype], self._kept_at(base)
             elif x in self.arrays:
                 array = self.arrays[x]
                 names[x] = f"a{self.everything().index(array)}"

@@ -67,8 +67,8 @@ class StripNest:
             self.exact = True
             fits = (f"({t}_value > 1e-20 && {t}_value < 1e30)" for t in self.squares.values())
             lines += [f"if (!({' && '.join(fits)})) {{", *self._walk(), "}"]
-        places = {n: f"y{k}" for k, n in enumerate(self.loop.step.stores)}
-        return [*lines, *(f"*{places[n]} = {t}_value;" for n, t in self.squares.items())]
+        allocations = {n: f"y{k}" for k, n in enumerate(self.loop.step.stores)}
+        return [*lines, *(f"*{allocations[n]} = {t}_value;" for n, t in self.squares.items())]
 
     def _walk(self) -> list[str]:
         """The loops, and the squares that they add up."""

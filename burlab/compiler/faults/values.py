@@ -41,18 +41,18 @@ class Replay:
         return [self._value(n, ready, buffers, workspace.bytes) for n in self.graph.nodes]
 
     def _value(self, n: Node, inputs: list[Array], outputs: list[Array], memory: Array) -> Array:
-        ref = self.plan.refs[n]
-        root = ref.root
-        if root.op == "constant":
-            array = root.params
+        ref = self.plan.views[n]
+        base = ref.base
+        if base.op == "constant":
+            array = base.params
         else:
-            place = self.plan.places[root]
+            place = self.plan.allocations[base]
             if place.kind is Kind.INPUT:
                 array = inputs[place.number]
             elif place.kind is Kind.OUTPUT:
                 array = outputs[place.number]
             else:
-                array = memory[place.offset : place.offset + root.nbytes].view(root.dtype)
+                array = memory[place.offset : place.offset + base.nbytes].view(base.dtype)
         if n.size == 0:
             return np.empty(n.shape, n.dtype)
         first = np.ravel(array)[ref.offset :]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Set
 from typing import Literal, NamedTuple
 
 from burlab.compiler.ir.plan import Execute, Invoke, Loop, Plan, Step
-from burlab.compiler.ir.strides import Ref, elements
+from burlab.compiler.ir.strides import View, elements
 from burlab.compiler.lowering.lower import note_kernel
 from burlab.compiler.lowering.reductions import ZERO
 from burlab.compiler.planning.interruptible import is_question
@@ -70,8 +70,8 @@ def _call_name(step: Invoke) -> str:
 def _bytes(plan: Plan, step: Step) -> int:
     if isinstance(step, Loop):
         members = set(step.nodes)
-        outside = (x for n in step.nodes for x in n.inputs if plan.refs[x].root not in members)
-        return _read(plan, outside) + sum(n.nbytes for n in step.stores) + sum(n.nbytes for n, *_ in step.puts)
+        outside = (x for n in step.nodes for x in n.inputs if plan.views[x].base not in members)
+        return _read(plan, outside) + sum(n.nbytes for n in step.stores) + sum(n.nbytes for n, *_ in step.extra_stores)
     if isinstance(step, Execute):
         return _read(plan, step.nodes[0].inputs) + sum(n.nbytes for n in step.nodes)
     n, symbol = step.node, step.kernel.symbol
@@ -90,16 +90,16 @@ def _bytes(plan: Plan, step: Step) -> int:
 
 def _read(plan: Plan, values: Iterable[Node]) -> int:
     """Bytes of these values in memory; equal views count once, and repeated elements too."""
-    found: dict[Ref, int] = {}
+    found: dict[View, int] = {}
     for x in values:
-        ref = plan.refs[x]
-        if not is_local(ref.root) and not (ref.root.op == "constant" and ref.root.size == 1):
+        ref = plan.views[x]
+        if not is_local(ref.base) and not (ref.base.op == "constant" and ref.base.size == 1):
             found[ref] = _elements(x, ref) * x.itemsize
     return sum(found.values())
 
 
-def _elements(x: Node, ref: Ref) -> int:
-    """How many elements of its root a view shows."""
+def _elements(x: Node, ref: View) -> int:
+    """How many elements of its base a view shows."""
     spans = [window or (0, size) for window, size in zip(ref.window or (None,) * x.ndim, x.shape, strict=True)]
     return elements(
         high - low if stride else min(high - low, 1) for (low, high), stride in zip(spans, ref.strides, strict=True)

@@ -17,7 +17,7 @@ def footprint(executable: Executable, differentiated: Collection[int]) -> dict[s
     sizes = [x.nbytes for x in plan.graph.inputs]
     chosen = sum(size for k, size in enumerate(sizes) if k in differentiated)
     value, *others = (y.nbytes for y in plan.graph.outputs) if plan.graph.outputs else (0,)
-    kept = covered([(plan.places[n].offset, n.nbytes) for n in stored(plan)])
+    kept = covered([(plan.allocations[n].offset, n.nbytes) for n in stored(plan)])
     return {
         "parameters": chosen,
         "inputs": sum(sizes) - chosen,

@@ -12,7 +12,7 @@ from burlab.compiler.ir.plan import Plan
 from burlab.runtime.coerce import Array
 
 from .account import Phase, accounts
-from .timed import Laps, Twin, fastest
+from .timed import StepTimes, TimedExecutable, fastest
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def _size(nbytes: int) -> str:
     return f"{nbytes / 1e3:.1f} kB" if nbytes < 10_000_000 else f"{nbytes / 1e6:.1f} MB"
 
 
-def rows_of(plan: Plan, laps: Laps) -> list[Row]:
+def rows_of(plan: Plan, laps: StepTimes) -> list[Row]:
     """Steps with their times."""
     return [
         Row(e.phase, e.name, e.shape, took, e.nbytes, e.lines, e.scope, start)
@@ -136,6 +136,6 @@ def profile(executable: Executable, arrays: Sequence[Array], name: str) -> Profi
     """Measure calls with these arrays. Raises what a call raises."""
     executable(*arrays)
     buffers: list[Array] = [spec.empty() for spec in executable.outputs]
-    laps, alone = (fastest(Twin(executable, looks), arrays, buffers) for looks in (True, False))
+    laps, alone = (fastest(TimedExecutable(executable, looks), arrays, buffers) for looks in (True, False))
     rows = rows_of(executable.plan, laps)
     return Profile(name, executable.gear, (*rows, residual(laps.total, rows)), alone.total)

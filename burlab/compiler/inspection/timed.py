@@ -10,13 +10,13 @@ import numpy as np
 
 from burlab.compiler.executable import Executable, compiled
 from burlab.compiler.ir import library
-from burlab.compiler.ir.library import Instance
+from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.replay.program import replayed, runner
 from burlab.runtime.coerce import Array
 from burlab.runtime.gate import Function, Workspace
 
 _RUN = runner("burlab_run_timed", "run_timed", "clock")
-_COST = Instance(
+_COST = LibraryKernel(
     "burlab_lap_cost",
     'extern "C" std::int64_t burlab_lap_cost() noexcept { return burlab::kernels::lap_cost(); }\n',
     "burlab/kernels/clock.hpp",
@@ -27,7 +27,7 @@ _CALM = 64  # calls without a faster one
 _LEAST = 20_000_000  # nanoseconds of repeating, for processors that wake up slowly
 
 
-class Laps(NamedTuple):
+class StepTimes(NamedTuple):
     """What was measured, in nanoseconds: the whole, then a number per step; steps do not include looking at the clock.
 
     starts: when each step began, counted from the start of the call. calls: how many these are the sums of.
@@ -43,7 +43,7 @@ class _Timed(ctypes.Structure):
     _fields_ = (("function", ctypes.c_void_p), ("context", ctypes.c_void_p), ("ticks", ctypes.c_void_p))
 
 
-class Twin:
+class TimedExecutable:
     """A function that does what an executable does, and writes down how long that and each of its steps takes.
 
     Times add up from call to call, until they are taken. One thread at a time. laps: whether it looks at the clock
@@ -70,13 +70,13 @@ class Twin:
         address = library.address(_RUN.symbol)
         self.function = Function(address, contexts, inner.workspace_bytes, (inner, known), inner.loops)
 
-    def take(self) -> Laps:
+    def take(self) -> StepTimes:
         """The times since they were last taken, which begin at 0 again."""
         _, total, calls, *laps = map(int, self._ticks)
         self._ticks[:] = 0
         look = calls * clock_cost()
         starts = tuple(int(at) for at in np.cumsum(laps)[:-1])
-        return Laps(total, tuple(max(lap - look, 0) for lap in laps[1:]), starts, calls)
+        return StepTimes(total, tuple(max(lap - look, 0) for lap in laps[1:]), starts, calls)
 
 
 @cache
@@ -86,11 +86,11 @@ def clock_cost() -> int:
     return int(ctypes.CFUNCTYPE(ctypes.c_int64)(library.address(_COST.symbol))())
 
 
-def fastest(twin: Twin, arrays: Sequence[Array], buffers: Sequence[Array]) -> Laps:
+def fastest(twin: TimedExecutable, arrays: Sequence[Array], buffers: Sequence[Array]) -> StepTimes:
     """The fastest of as many calls as it takes until no faster one comes. The caller knows that such calls end well."""
     workspace = Workspace(twin.function.workspace_bytes)
     start = time.perf_counter_ns()
-    best, calm = Laps(1 << 62, (), ()), 0
+    best, calm = StepTimes(1 << 62, (), ()), 0
     while True:
         twin.function(arrays, buffers, workspace)
         laps = twin.take()

@@ -16,7 +16,7 @@ from burlab.runtime.wait import shielded
 from burlab.runtime.warming import remember
 
 
-class Instance(NamedTuple):
+class LibraryKernel(NamedTuple):
     """One function of the library: its symbol, its C++ text, and the header that the text needs."""
 
     symbol: str
@@ -30,10 +30,10 @@ _named: set[str] = set()  # those that the compiler knows by name
 _addresses: dict[str, int] = {}
 
 
-def kernel(name: str, template: str, header: str) -> Instance:
+def kernel(name: str, template: str, header: str) -> LibraryKernel:
     """A kernel of the common signature (`kernels/kernel.hpp`): `template` names a struct with a static `run`."""
     symbol = f"burlab_{name}"
-    return Instance(symbol, f"BURLAB_KERNEL({symbol}, {template}::run)\n", f"burlab/kernels/{header}.hpp")
+    return LibraryKernel(symbol, f"BURLAB_KERNEL({symbol}, {template}::run)\n", f"burlab/kernels/{header}.hpp")
 
 
 def register() -> int:
@@ -41,7 +41,7 @@ def register() -> int:
     return instruction_set().register
 
 
-EACH = Instance(
+EACH = LibraryKernel(
     "burlab_each",
     'extern "C" burlab::Status burlab_each(burlab::kernels::Kernel kernel, const std::int64_t* box,'
     " const std::int64_t* d, void* out, const void* a, const void* b = nullptr) noexcept {"
@@ -50,7 +50,7 @@ EACH = Instance(
 )
 
 
-def require(instances: Iterable[Instance], *, by_name: bool = True) -> None:
+def require(instances: Iterable[LibraryKernel], *, by_name: bool = True) -> None:
     """Have the instances, compiled where they are not on the shelf of earlier sessions.
 
     by_name: whether text will be compiled that calls them, and not only by their addresses.
@@ -61,7 +61,7 @@ def require(instances: Iterable[Instance], *, by_name: bool = True) -> None:
             shielded(lambda: _make(missing, by_name))
 
 
-def _make(missing: Mapping[str, Instance], by_name: bool) -> None:
+def _make(missing: Mapping[str, LibraryKernel], by_name: bool) -> None:
     """Compile and remember: an interrupt must not come in between, since nothing can be declared twice."""
     kept = {i.symbol for i in missing.values() if runtime.taken(i.symbol, i.text)}
     wanted = [i for i in missing.values() if by_name or i.symbol not in kept]
@@ -78,7 +78,7 @@ def _prototype(text: str) -> str:
     return re.sub(r'^(extern "C".*?) \{.*\}$', r"\1;", text, flags=re.MULTILINE)
 
 
-def unit(text: str, calls: Sequence[Instance]) -> str:
+def unit(text: str, calls: Sequence[LibraryKernel]) -> str:
     """The namespace of a kernel's text, compiled, with the instances that it calls, where no session has done it."""
     needs = [call.text for call in calls]
     if not runtime.kept(text, name="kernel", needs=needs):

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from burlab.graph import Graph, Node
 from burlab.graph.work import work
 
-from .library import Instance
-from .strides import Ref, Shape, elements
+from .library import LibraryKernel
+from .strides import Shape, View, elements
 
 
 class Kind(enum.IntEnum):
@@ -46,7 +46,7 @@ class Place(NamedTuple):
         return f"{base} + {self.offset}" if self.offset else base
 
 
-class Put(NamedTuple):
+class ExtraStore(NamedTuple):
     """A number, or lanes of them, and where they go besides. step: bytes from one lane to the next."""
 
     node: Node
@@ -57,17 +57,18 @@ class Put(NamedTuple):
 class Loop(NamedTuple):
     """A generated loop over `shape`: it computes `nodes` element by element and stores some of them in arrays.
 
-    reduced: how many of the last axes some of the nodes reduce; others then have one element per row (`domain.py`).
-    puts: what is written besides, into a part of an array or into a further result; for numbers and short lanes only.
-    noted: in replay, for each dtype of floats one of its nodes, and where a number goes that is 0 if all are finite.
+    reduced: how many of the last axes some of the nodes reduce; others then have one element per row (`fusion.py`).
+    extra_stores: what is written besides, into a part of an array or into a further result; for numbers and short lanes
+    only. finite_checks: in replay, for each dtype of floats one of its nodes, and where a number goes that is 0 if all
+    are finite.
     """
 
     shape: Shape
     nodes: tuple[Node, ...]
     stores: tuple[Node, ...]
     reduced: int = 0
-    puts: tuple[Put, ...] = ()
-    noted: tuple[tuple[Node, Place], ...] = ()
+    extra_stores: tuple[ExtraStore, ...] = ()
+    finite_checks: tuple[tuple[Node, Place], ...] = ()
 
 
 class Count(NamedTuple):
@@ -85,7 +86,7 @@ class Invoke(NamedTuple):
     """A call of a library kernel for a node."""
 
     node: Node
-    kernel: Instance
+    kernel: LibraryKernel
     descriptor: tuple[int, ...]
     box: tuple[int, ...]
     result: Place
@@ -103,7 +104,7 @@ class Execute(NamedTuple):
     """
 
     nodes: tuple[Node, ...]
-    kernel: Instance
+    kernel: LibraryKernel
     descriptor: tuple[int, ...]
     parts: tuple["Plan", ...]
     firsts: tuple[int, ...]
@@ -119,12 +120,12 @@ Step = Loop | Invoke | Execute
 class Task(NamedTuple):
     """A kernel call before memory is given out.
 
-    descriptor: integers, see the kernel; box: what `each` walks around it, if anything. operands: the root of each and
+    descriptor: integers, see the kernel; box: what `each` walks around it, if anything. operands: the base of each and
     the element of it where the kernel starts; result: the element of the result where it starts. in_place: whether the
     result may take an operand's bytes. samples: of a tile, where the call adds them up.
     """
 
-    kernel: Instance
+    kernel: LibraryKernel
     descriptor: tuple[int, ...]
     operands: tuple[tuple[Node, int], ...] = ()
     box: tuple[int, ...] = ()
@@ -141,13 +142,13 @@ _ENDLESS = 10**9  # elements of a loop that nobody counts
 class Plan:
     """The steps of a graph.
 
-    refs: where each node's value lies, as a view of its root; places: where the roots lie; constants: those that must
-    be in memory. Sizes are bytes. Printed, it has one line per step.
+    views: where each node's value lies, as a view of its base; allocations: where the bases lie; constants: those that
+    must be in memory. Sizes are bytes. Printed, it has one line per step.
     """
 
     graph: Graph
-    refs: dict[Node, Ref]
-    places: dict[Node, Place]
+    views: dict[Node, View]
+    allocations: dict[Node, Place]
     steps: tuple[Step, ...]
     constants: tuple[Node, ...]
     workspace_bytes: int
@@ -173,7 +174,7 @@ class Plan:
     @cached_property
     def statements(self) -> int:
         """Lines of generated code that compute something: what compile time grows with."""
-        own = sum(len(step.nodes) + len(step.puts) if isinstance(step, Loop) else 1 for step in self.steps)
+        own = sum(len(step.nodes) + len(step.extra_stores) if isinstance(step, Loop) else 1 for step in self.steps)
         return own + sum(part.statements for part in self.parts)
 
     @property

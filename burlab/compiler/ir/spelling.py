@@ -13,7 +13,7 @@ import numpy as np
 from burlab.graph import Node
 from burlab.graph.scalar import cpp_type
 
-from .library import Instance
+from .library import LibraryKernel
 
 NAMES: dict[np.dtype[Any], str] = {  # dtype -> its name, which dtype.name computes anew each time
     np.dtype(name): name for name in ("float64", "float32", "int64", "int32", "uint64", "bool")
@@ -127,7 +127,7 @@ def rule(n: Node) -> str:
     return f"burlab::Own<{op}>" if is_own(n) else op
 
 
-def function(n: Node, lanes: bool) -> Instance:
+def function(n: Node, lanes: bool) -> LibraryKernel:
     """The library function that computes one element of a node; lanes: for a loop that becomes SIMD code."""
     result = C_TYPES[n.dtype]
     types = [C_TYPES[x.dtype] for x in n.inputs]
@@ -136,14 +136,14 @@ def function(n: Node, lanes: bool) -> Instance:
     arguments = ", ".join(f"x{k}" for k in range(len(types)))
     kind = "BURLAB_INLINE" if lanes else 'extern "C" __attribute__((noinline))'
     text = f"{kind} {result} {symbol}({parameters}) noexcept {{ return {rule(n)}::primal({arguments}); }}\n"
-    return Instance(symbol, text, f"burlab/{'ops/own' if n.op in _READ_ALONE else 'kernels/elementwise'}.hpp")
+    return LibraryKernel(symbol, text, f"burlab/{'ops/own' if n.op in _READ_ALONE else 'kernels/elementwise'}.hpp")
 
 
 def _argument_dtype(n: Node) -> str:
     return NAMES[n.inputs[-1].dtype]
 
 
-def spell(n: Node, arguments: list[str], lanes: bool = False) -> tuple[str, Instance | None]:
+def spell(n: Node, arguments: list[str], lanes: bool = False) -> tuple[str, LibraryKernel | None]:
     """The C++ expression of an elementwise node, and the library function that it calls, if any.
 
     lanes: whether the expression stands in a loop that becomes SIMD code.

@@ -11,14 +11,14 @@ Shape = tuple[int, ...]
 LEAVES = ("input", "constant")
 
 
-class Ref(NamedTuple):
-    """Element i of a value is element `offset + sum(strides * i)` of the dense array of `root`; counted in elements.
+class View(NamedTuple):
+    """Element i of a value is element `offset + sum(strides * i)` of the dense array of `base`; counted in elements.
 
     An axis of size 1 has stride 0. window: for each axis None, or the first index and the one behind the last at which
     this holds; elsewhere the value is 0. An empty window has no such axis.
     """
 
-    root: Node
+    base: Node
     offset: int
     strides: Shape
     window: tuple[tuple[int, int] | None, ...] = ()
@@ -85,39 +85,39 @@ def reshaped(shape: Shape, strides: Shape, new: Shape) -> Shape | None:
     return tuple(reversed(result))
 
 
-def _broadcast(n: Node, source: Ref) -> Ref:
+def _broadcast(n: Node, source: View) -> View:
     shape, axes = n.params
     result = [0] * len(shape)
     for axis, stride in zip(axes, source.strides, strict=True):
         result[axis] = stride
-    return Ref(source.root, source.offset, tuple(result))
+    return View(source.base, source.offset, tuple(result))
 
 
-def _transpose(n: Node, source: Ref) -> Ref:
+def _transpose(n: Node, source: View) -> View:
     permutation: Shape = n.params
-    return Ref(source.root, source.offset, tuple(source.strides[a] for a in permutation))
+    return View(source.base, source.offset, tuple(source.strides[a] for a in permutation))
 
 
-def _slice(n: Node, source: Ref) -> Ref:
+def _slice(n: Node, source: View) -> View:
     if n.size == 0:
         return source  # where nothing is read, the start may lie outside
     start: Shape = n.params[0]
     step: Shape = n.params[1]
     offset = source.offset + sum(a * s for a, s in zip(start, source.strides, strict=True))
-    return Ref(source.root, offset, tuple(a * s for a, s in zip(step, source.strides, strict=True)))
+    return View(source.base, offset, tuple(a * s for a, s in zip(step, source.strides, strict=True)))
 
 
-def _reshape(n: Node, source: Ref) -> Ref | None:
+def _reshape(n: Node, source: View) -> View | None:
     strides = reshaped(n.inputs[0].shape, source.strides, n.shape)
-    return None if strides is None else Ref(source.root, source.offset, strides)
+    return None if strides is None else View(source.base, source.offset, strides)
 
 
-def _itself(_: Node, source: Ref) -> Ref:
+def _itself(_: Node, source: View) -> View:
     return source
 
 
-# What a view of a value that lies at a Ref is: None where no strides can say it.
-VIEWS: dict[str, Callable[[Node, Ref], Ref | None]] = {
+# What a view of a value that lies at a View is: None where no strides can say it.
+VIEWS: dict[str, Callable[[Node, View], View | None]] = {
     "broadcast": _broadcast,
     "transpose": _transpose,
     "slice": _slice,
@@ -127,7 +127,7 @@ VIEWS: dict[str, Callable[[Node, Ref], Ref | None]] = {
 }
 
 
-def _window(n: Node, source: Ref) -> Ref:
+def _window(n: Node, source: View) -> View:
     """A `pad` of step 1 or -1: its operand inside a window, zeros around it."""
     start: Shape = n.params[0]
     step: Shape = n.params[1]
@@ -138,30 +138,30 @@ def _window(n: Node, source: Ref) -> Ref:
         None if size == full else (a, a + size) if t == 1 else (a - size + 1, a + 1)
         for a, t, size, full in zip(start, step, inner, n.shape, strict=True)
     )
-    return Ref(source.root, offset, strides, window)
+    return View(source.base, offset, strides, window)
 
 
-def locate(graph: Graph, wants_dense: Callable[[Node], bool], windows: Container[Node] = ()) -> dict[Node, Ref]:
+def locate(graph: Graph, wants_dense: Callable[[Node], bool], windows: Container[Node] = ()) -> dict[Node, View]:
     """Where each node's value lies.
 
     A view that a consumer `wants_dense` is copied unless it is dense anyway. windows: `pad` nodes that need no array.
     """
-    refs: dict[Node, Ref] = {}
+    views: dict[Node, View] = {}
     dense = {x for n in graph.nodes if wants_dense(n) for x in n.inputs}
     for n in graph.nodes:
         seen = None
         if n.op in VIEWS:
-            seen = VIEWS[n.op](n, refs[n.inputs[0]])
+            seen = VIEWS[n.op](n, views[n.inputs[0]])
         elif n in windows:
-            seen = _window(n, refs[n.inputs[0]])
+            seen = _window(n, views[n.inputs[0]])
         if seen is None and not n.shape:
-            refs[n] = Ref(n, 0, ())
+            views[n] = View(n, 0, ())
             continue
         if seen is None or (n in dense and not is_dense(n.shape, seen.strides)):
-            seen = Ref(n, 0, dense_strides(n.shape))
+            seen = View(n, 0, dense_strides(n.shape))
         strides = tuple(0 if size == 1 else stride for size, stride in zip(n.shape, seen.strides, strict=True))
-        refs[n] = seen._replace(strides=strides)
-    return refs
+        views[n] = seen._replace(strides=strides)
+    return views
 
 
 def find_windows(graph: Graph, fuses: Callable[[Node], bool]) -> set[Node]:
@@ -224,9 +224,9 @@ def loop_shape(n: Node) -> Shape:
     return () if n.size == 1 else n.shape
 
 
-def is_whole(ref: Ref, n: Node) -> bool:
-    """Whether the value is all of its root's array, in order."""
-    return not ref.window and ref.offset == 0 and n.size == ref.root.size and is_dense(n.shape, ref.strides)
+def is_whole(ref: View, n: Node) -> bool:
+    """Whether the value is all of its base's array, in order."""
+    return not ref.window and ref.offset == 0 and n.size == ref.base.size and is_dense(n.shape, ref.strides)
 
 
 def elements(shape: Iterable[int]) -> int:

@@ -3,10 +3,10 @@
 Mirrors `kernels/matrix/contraction.hpp`, where the order of sums is told. Which kernel serves changes no bit.
 """
 
-from burlab.compiler.ir.library import Instance, kernel
+from burlab.compiler.ir.library import LibraryKernel, kernel
 from burlab.compiler.ir.plan import Count, Task
 from burlab.compiler.ir.spelling import C_TYPES, NAMES
-from burlab.compiler.ir.strides import POINT, Axis, Ref, dense_strides, elements, joined
+from burlab.compiler.ir.strides import POINT, Axis, View, dense_strides, elements, joined
 from burlab.graph import Node
 from burlab.runtime.cpu import instruction_set
 
@@ -29,7 +29,7 @@ _IN_ORDER, _LANES, _PHASES = range(3)  # the enumeration `Order`
 _HEAD = 14  # integers of a descriptor before its further axes
 
 
-def _axes(n: Node, refs: dict[Node, Ref]) -> tuple[list[Axis], list[Axis]]:
+def _axes(n: Node, views: dict[Node, View]) -> tuple[list[Axis], list[Axis]]:
     """The letters of the result in its order, and the summed letters in the order of the first operand."""
     ins, out = n.params.split("->")
     left, right = ins.split(",")
@@ -37,7 +37,7 @@ def _axes(n: Node, refs: dict[Node, Ref]) -> tuple[list[Axis], list[Axis]]:
     sizes = dict(zip(left + right, a.shape + b.shape, strict=True))
     strides = [
         dict(zip(letters, steps, strict=True))
-        for letters, steps in ((out, dense_strides(n.shape)), (left, refs[a].strides), (right, refs[b].strides))
+        for letters, steps in ((out, dense_strides(n.shape)), (left, views[a].strides), (right, views[b].strides))
     ]
 
     def axis(letter: str) -> Axis:
@@ -58,29 +58,29 @@ def _columns_and_rows(kept: list[Axis]) -> tuple[Axis, Axis, list[Axis]]:
     return columns, rows, [x for x in others if x is not rows]
 
 
-def contract(n: Node, refs: dict[Node, Ref], strict: bool, onto: bool = False) -> list[Task]:
+def contract(n: Node, views: dict[Node, View], strict: bool, accumulate: bool = False) -> list[Task]:
     """Rows of the result along its last letter, if only one operand has it: that one becomes the second.
 
-    onto: add to what the result holds, in plain order; the first summed letter counts samples of a tile.
+    accumulate: add to what the result holds, in plain order; the first summed letter counts samples of a tile.
     """
-    kept, summed = _axes(n, refs)
+    kept, summed = _axes(n, views)
     if n.size == 0 or any(x.size == 0 for x in summed):
-        return [] if onto else [zero(n)]
-    operands = [(refs[x].root, refs[x].offset) for x in n.inputs]
+        return [] if accumulate else [zero(n)]
+    operands = [(views[x].base, views[x].offset) for x in n.inputs]
     if kept and kept[-1].b == 0:
         kept, summed = _swapped(kept), _swapped(summed)
         operands.reverse()
     columns, rows, walked = _columns_and_rows(kept)
     depth, around = (summed[-1], summed[:-1]) if summed else (POINT, [])
     plain = n.dtype.kind != "f" or strict
-    vectors = not (plain or onto) and _of_vectors(n.params)
+    vectors = not (plain or accumulate) and _of_vectors(n.params)
     lanes = depth.a in (0, 1) and depth.b in (0, 1)
     order = (_LANES if lanes else _PHASES) if vectors and depth.size >= _LONG else _IN_ORDER
     descriptor = (
         *(rows.size, columns.size, depth.size),
         *(rows.a, columns.a, depth.a),
         *(rows.b, columns.b, depth.b),
-        *(rows.out, columns.out, int(onto), order, len(walked) + len(around)),
+        *(rows.out, columns.out, int(accumulate), order, len(walked) + len(around)),
         *(i for x in (*walked, *around) for i in (x.size, x.out, x.a, x.b)),
     )
     work = n.size * elements(x.size for x in summed)
@@ -93,7 +93,7 @@ def contract(n: Node, refs: dict[Node, Ref], strict: bool, onto: bool = False) -
         elif order == _IN_ORDER:
             made = _gemm(n, few=rows.size <= 2)
     samples = None
-    tile = n.inputs[0].shape[0] if onto else 1
+    tile = n.inputs[0].shape[0] if accumulate else 1
     if tile > 1:
         index, size = (_HEAD + 4 * len(walked), around[0].size) if around else (2, depth.size)
         samples = Count(False, index, size // tile)
@@ -103,33 +103,33 @@ def contract(n: Node, refs: dict[Node, Ref], strict: bool, onto: bool = False) -
 def _of_vectors(spec: str) -> bool:
     """Whether one operand has no letter of its own: a product of vectors, or of a vector and a matrix.
 
-    Told by letters, not sizes, so that a product of matrices has the same bits when it happens to have one row.
+    Decided by letters, not sizes, so that a product of matrices has the same bits when it happens to have one row.
     """
     ins, out = spec.split("->")
     left, right = map(set, ins.split(","))
     return not (left - right).intersection(out) or not (right - left).intersection(out)
 
 
-def _general(n: Node, plain: bool, order: int) -> Instance:
+def _general(n: Node, plain: bool, order: int) -> LibraryKernel:
     kind = "_strict" * (plain and n.dtype.kind == "f") or "_vector" * (order != _IN_ORDER)
     arguments = {"": "false", "_strict": "true", "_vector": "false, true"}[kind]
     template = f"Contract<{C_TYPES[n.dtype]}, {arguments}>"
     return kernel(f"contract_{NAMES[n.dtype]}{kind}", template, "matrix/contraction")
 
 
-def _gemm(n: Node, few: bool) -> Instance:
+def _gemm(n: Node, few: bool) -> LibraryKernel:
     size, *shapes = _BLOCKS[instruction_set().name]
     rows, packets = shapes[few]
     name = f"gemm_{NAMES[n.dtype]}{'_few' * few}"
     return kernel(name, f"Gemm<{C_TYPES[n.dtype]}, {size}, {rows}, {packets}>", "matrix/gemm")
 
 
-def _phases(n: Node) -> Instance:
+def _phases(n: Node) -> LibraryKernel:
     isa = instruction_set()
     template = f"Phases<{C_TYPES[n.dtype]}, {isa.register}, {_COLUMNS[isa.name]}>"
     return kernel(f"phases_{NAMES[n.dtype]}", template, "matrix/phases")
 
 
-def _dots(n: Node) -> Instance:
+def _dots(n: Node) -> LibraryKernel:
     rows = _DOTS[instruction_set().name][n.itemsize]
     return kernel(f"dots_{NAMES[n.dtype]}", f"Dots<{C_TYPES[n.dtype]}, {rows}>", "matrix/dots")

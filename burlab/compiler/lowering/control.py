@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from burlab.compiler.ir.arena import rounded
-from burlab.compiler.ir.library import Instance
+from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.plan import Plan
-from burlab.compiler.ir.strides import Ref, elements
+from burlab.compiler.ir.strides import View, elements
 from burlab.graph import Graph, Node
 from burlab.graph.control import Execution, inner_ranks
 from burlab.graph.scan import turns_of
@@ -32,13 +32,13 @@ class Call(NamedTuple):
 class Routine(NamedTuple):
     """An execution before memory is given out.
 
-    operands: the root of each and the element of it where it starts. table: bytes at the start of the scratch memory
+    operands: the base of each and the element of it where it starts. table: bytes at the start of the scratch memory
     where the replay gear puts the addresses of results and operands. spare: for each result the byte of the scratch
     memory where it goes if nobody asks for it.
     """
 
     nodes: tuple[Node, ...]
-    kernel: Instance
+    kernel: LibraryKernel
     descriptor: tuple[int, ...]
     parts: tuple[Plan, ...]
     firsts: tuple[int, ...]
@@ -48,7 +48,7 @@ class Routine(NamedTuple):
     scratch: int
 
 
-def routine(execution: Execution, refs: dict[Node, Ref], make_part: Callable[[Graph], Plan]) -> Routine:
+def routine(execution: Execution, views: dict[Node, View], make_part: Callable[[Graph], Plan]) -> Routine:
     """What runs sub-graphs. Its scratch memory: the table, what the function lays out for itself, unused results."""
     first = execution.nodes[0]
     parts = tuple(map(make_part, execution.region.graphs))
@@ -60,8 +60,8 @@ def routine(execution: Execution, refs: dict[Node, Ref], make_part: Callable[[Gr
     for k, size in enumerate(call.spare):
         spare.append(end)
         end += 0 if k in used else rounded(size)
-    kernel = Instance(f"burlab_{first.op}", _RUN.format(first.op), f"burlab/kernels/{_HEADERS[first.op]}.hpp")
-    operands = tuple((refs[x].root, refs[x].offset) for x in first.inputs)
+    kernel = LibraryKernel(f"burlab_{first.op}", _RUN.format(first.op), f"burlab/kernels/{_HEADERS[first.op]}.hpp")
+    operands = tuple((views[x].base, views[x].offset) for x in first.inputs)
     return Routine(
         execution.nodes, kernel, call.descriptor, parts, execution.firsts, operands, tuple(spare), table, end
     )

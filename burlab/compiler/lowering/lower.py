@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from burlab.compiler.ir.library import Instance, kernel
+from burlab.compiler.ir.library import LibraryKernel, kernel
 from burlab.compiler.ir.plan import Count, Task
 from burlab.compiler.ir.spelling import C_TYPES, NAMES, has_lanes, rule
-from burlab.compiler.ir.strides import LEAVES, POINT, VIEWS, Axis, Ref, Shape, box, dense_strides, elements, joined
+from burlab.compiler.ir.strides import LEAVES, POINT, VIEWS, Axis, Shape, View, box, dense_strides, elements, joined
 from burlab.graph import Node
 from burlab.graph.control import CONTROL
 from burlab.graph.query import QUESTIONS, rows
@@ -17,7 +17,7 @@ from burlab.graph.query import QUESTIONS, rows
 from .contraction import contract
 from .reductions import argument, cumsum, extreme, sum_, sum_onto, zero
 
-Refs = dict[Node, Ref]
+Refs = dict[Node, View]
 
 # Their kernels know no strides.
 DENSE_OPERANDS = {"gather", "scatter", "uniform", "fold_in", "ask", "squares", *CONTROL}
@@ -25,60 +25,60 @@ MOVES = {"pad", "concatenate", "gather", *VIEWS}  # they make no number that was
 _UNSIGNED = {1: "std::uint8_t", 4: "std::uint32_t", 8: "std::uint64_t"}
 
 
-JUDGE = kernel("judge", "Judge", "finite")
+VERDICT = kernel("judge", "Judge", "finite")
 
 
-def note_kernel(n: Node) -> Instance:
+def note_kernel(n: Node) -> LibraryKernel:
     """The kernel that looks for inf and nan in a value."""
     return kernel(f"note_{NAMES[n.dtype]}", f"Note<{C_TYPES[n.dtype]}>", "finite")
 
 
-def copy_task(x: Node, ref: Ref, strides: Shape | None = None, result: int = 0) -> Task:
+def copy_task(x: Node, ref: View, strides: Shape | None = None, result: int = 0) -> Task:
     """Copy a value to where its elements have these strides (dense ones), from element `result` of the result."""
     size = x.dtype.itemsize
     axes = joined(map(Axis, x.shape, strides or dense_strides(x.shape), ref.strides))
     rows, row = [POINT, POINT, *axes][-2:]
     descriptor = (rows.size, rows.out, rows.a, row.size, row.out, row.a)
     made = kernel(f"copy_{8 * size}bit", f"Copy<{_UNSIGNED[size]}>", "move/layout")
-    return Task(made, descriptor, ((ref.root, ref.offset),), box(axes[:-2], size, size), result)
+    return Task(made, descriptor, ((ref.base, ref.offset),), box(axes[:-2], size, size), result)
 
 
-def _copied_view(n: Node, refs: Refs) -> list[Task]:
+def _copied_view(n: Node, views: Refs) -> list[Task]:
     """A view that cannot stay one: its elements in its own order."""
     x = n.inputs[0]
-    seen = VIEWS[n.op](n, refs[x])
+    seen = VIEWS[n.op](n, views[x])
     if seen is None:  # a reshape: copy in the order of the operand's axes
-        return [copy_task(x, refs[x])]
+        return [copy_task(x, views[x])]
     return [copy_task(n, seen)]
 
 
-def _pad(n: Node, refs: Refs) -> list[Task]:
+def _pad(n: Node, views: Refs) -> list[Task]:
     x = n.inputs[0]
     start, step, _ = n.params
-    return [zero(n), _placed(n, x, refs[x], start, step)]
+    return [zero(n), _placed(n, x, views[x], start, step)]
 
 
-def _concatenate(n: Node, refs: Refs) -> list[Task]:
+def _concatenate(n: Node, views: Refs) -> list[Task]:
     tasks: list[Task] = []
     start = [0] * n.ndim
     for x in n.inputs:
-        tasks.append(_placed(n, x, refs[x], tuple(start), (1,) * n.ndim))
+        tasks.append(_placed(n, x, views[x], tuple(start), (1,) * n.ndim))
         start[n.params] += x.shape[n.params]
     return tasks
 
 
-def _placed(n: Node, x: Node, ref: Ref, start: Shape, step: Shape) -> Task:
+def _placed(n: Node, x: Node, ref: View, start: Shape, step: Shape) -> Task:
     """Copy x to the elements start + step * i of n."""
     strides = dense_strides(n.shape)
     first = sum(a * s for a, s in zip(start, strides, strict=True)) if x.size else 0
     return copy_task(x, ref, tuple(a * s for a, s in zip(step, strides, strict=True)), first)
 
 
-def _dense(n: Node, refs: Refs) -> tuple[tuple[Node, int], ...]:
-    return tuple((refs[x].root, refs[x].offset) for x in n.inputs)
+def _dense(n: Node, views: Refs) -> tuple[tuple[Node, int], ...]:
+    return tuple((views[x].base, views[x].offset) for x in n.inputs)
 
 
-def _gather(n: Node, refs: Refs) -> list[Task]:
+def _gather(n: Node, views: Refs) -> list[Task]:
     x, index = n.inputs
     batch: int = n.params
     descriptor = (
@@ -89,10 +89,10 @@ def _gather(n: Node, refs: Refs) -> list[Task]:
     )
     size, dtype = n.dtype.itemsize, NAMES[index.dtype]
     made = kernel(f"gather_{8 * size}bit_{dtype}", f"Gather<{_UNSIGNED[size]}, {C_TYPES[index.dtype]}>", "move/gather")
-    return [Task(made, descriptor, _dense(n, refs), may_fail=True)]
+    return [Task(made, descriptor, _dense(n, views), may_fail=True)]
 
 
-def _scatter(n: Node, refs: Refs) -> list[Task]:
+def _scatter(n: Node, views: Refs) -> list[Task]:
     y, index = n.inputs
     batch: int = n.params[0]
     rows: int = n.params[1]
@@ -100,12 +100,12 @@ def _scatter(n: Node, refs: Refs) -> list[Task]:
     names = NAMES[n.dtype], NAMES[index.dtype]
     template = f"Scatter<{C_TYPES[n.dtype]}, {C_TYPES[index.dtype]}>"
     made = kernel(f"scatter_{names[0]}_{names[1]}", template, "move/gather")
-    return [Task(made, descriptor, _dense(n, refs), may_fail=True)]
+    return [Task(made, descriptor, _dense(n, views), may_fail=True)]
 
 
-def _scatter_onto(n: Node, refs: Refs) -> list[Task]:
+def _scatter_onto(n: Node, views: Refs) -> list[Task]:
     """Add to what the result holds; the first axis of the index counts samples of a tile."""
-    (task,) = _scatter(n, refs)
+    (task,) = _scatter(n, views)
     tile = n.inputs[1].shape[0]
     names = NAMES[n.dtype], NAMES[n.inputs[1].dtype]
     types = ", ".join(C_TYPES[x] for x in (n.dtype, n.inputs[1].dtype))
@@ -113,42 +113,42 @@ def _scatter_onto(n: Node, refs: Refs) -> list[Task]:
     return [task._replace(kernel=made, samples=Count(False, 2, task.descriptor[2] // tile))]
 
 
-def _uniform(n: Node, refs: Refs) -> list[Task]:
+def _uniform(n: Node, views: Refs) -> list[Task]:
     (key,) = n.inputs
     keys = key.size // 2
     made = kernel(f"uniform_{NAMES[n.dtype]}", f"Uniform<{C_TYPES[n.dtype]}>", "random")
-    return [Task(made, (keys, n.size // keys if keys else 0), _dense(n, refs))]
+    return [Task(made, (keys, n.size // keys if keys else 0), _dense(n, views))]
 
 
-def _fold_in(n: Node, refs: Refs) -> list[Task]:
+def _fold_in(n: Node, views: Refs) -> list[Task]:
     data = n.inputs[1]
-    return [Task(kernel("fold_in", "FoldIn", "random"), (n.size // 2, int(data.size > 1)), _dense(n, refs))]
+    return [Task(kernel("fold_in", "FoldIn", "random"), (n.size // 2, int(data.size > 1)), _dense(n, views))]
 
 
-def _ask(n: Node, refs: Refs) -> list[Task]:
+def _ask(n: Node, views: Refs) -> list[Task]:
     count, about = rows(n), n.inputs[1]
     numbers, results = (x.size // count if count else 0 for x in (about, n))
     descriptor = (QUESTIONS.index(n.params), count, numbers, results, n.itemsize)
-    return [Task(kernel("ask", "Ask", "ask"), descriptor, _dense(n, refs), may_fail=True)]
+    return [Task(kernel("ask", "Ask", "ask"), descriptor, _dense(n, views), may_fail=True)]
 
 
-def _squares(n: Node, refs: Refs) -> list[Task]:
+def _squares(n: Node, views: Refs) -> list[Task]:
     (x,) = n.inputs
     made = kernel(f"squares_{NAMES[x.dtype]}", f"Squares<{C_TYPES[x.dtype]}>", "reduce/squares")
-    return [Task(made, (x.size,), _dense(n, refs))]
+    return [Task(made, (x.size,), _dense(n, views))]
 
 
-def _map(n: Node, refs: Refs) -> list[Task]:
+def _map(n: Node, views: Refs) -> list[Task]:
     """An elementwise operation by itself, for replay."""
     struct = "" if n.op == "convert" else rule(n)
     made = _map_kernel(n.op, has_lanes(n), struct, n.dtype, tuple([x.dtype for x in n.inputs]))
-    return [Task(made, (n.size,), _dense(n, refs), in_place=True)]
+    return [Task(made, (n.size,), _dense(n, views), in_place=True)]
 
 
 @cache
 def _map_kernel(
     op: str, lanes: bool, struct: str, result: np.dtype[Any], operands: tuple[np.dtype[Any], ...]
-) -> Instance:
+) -> LibraryKernel:
     types = ", ".join(C_TYPES[dtype] for dtype in (result, *operands))
     if op == "convert":
         return kernel(f"convert_{NAMES[operands[0]]}_{NAMES[result]}", f"Convert<{types}>", "elementwise")
@@ -159,7 +159,7 @@ def _map_kernel(
 SUMS: dict[str, Callable[[Node, Refs, bool], list[Task]]] = {"sum": sum_, "contract": contract}
 ONTO: dict[str, Callable[[Node, Refs], list[Task]]] = {  # what adds to an array: see `build(tile=...)`
     "sum": sum_onto,
-    "contract": lambda n, refs: contract(n, refs, strict=False, onto=True),
+    "contract": lambda n, views: contract(n, views, strict=False, accumulate=True),
     "scatter": _scatter_onto,
 }
 KERNELS: dict[str, Callable[[Node, Refs], list[Task]]] = {
@@ -185,10 +185,13 @@ def is_elementwise(n: Node) -> bool:
     return not (n.op in KERNELS or n.op in SUMS or n.op in LEAVES or n.op in CONTROL or n.op == "matvec")
 
 
-def lower(n: Node, refs: Refs, strict: bool, onto: bool = False) -> list[Task]:
-    """The kernel calls of a node. strict: sums in plain order, products rounded before they are added. onto: add."""
-    if onto:
-        return ONTO[n.op](n, refs)
+def lower(n: Node, views: Refs, strict: bool, accumulate: bool = False) -> list[Task]:
+    """The kernel calls of a node.
+
+    strict: sums in plain order, products rounded before they are added. accumulate: add to what the results hold.
+    """
+    if accumulate:
+        return ONTO[n.op](n, views)
     if n.op in SUMS:
-        return SUMS[n.op](n, refs, strict)
-    return KERNELS.get(n.op, _map)(n, refs)
+        return SUMS[n.op](n, views, strict)
+    return KERNELS.get(n.op, _map)(n, views)

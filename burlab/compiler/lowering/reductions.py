@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from burlab.compiler.ir.library import kernel, register
 from burlab.compiler.ir.plan import Count, Task
 from burlab.compiler.ir.spelling import C_TYPES, NAMES
-from burlab.compiler.ir.strides import POINT, Axis, Ref, Shape, box, dense_strides, joined
+from burlab.compiler.ir.strides import POINT, Axis, Shape, View, box, dense_strides, joined
 from burlab.graph import Node
 
-Refs = dict[Node, Ref]
+Refs = dict[Node, View]
 ZERO = kernel("zero", "Zero", "move/layout")
 _NARROW = 4  # results in a row below which sums along rows are cheaper than sums down columns
 
@@ -18,7 +18,7 @@ def zero(n: Node) -> Task:
     return Task(ZERO, (n.nbytes,))
 
 
-def _split(n: Node, x: Node, ref: Ref, axes: Shape) -> tuple[list[Axis], list[Axis]]:
+def _split(n: Node, x: Node, ref: View, axes: Shape) -> tuple[list[Axis], list[Axis]]:
     """The axes that are reduced, and those that stay."""
     kept = [a for a in range(x.ndim) if a not in axes]
     out = dict(zip(kept, dense_strides(n.shape), strict=True))
@@ -40,15 +40,15 @@ def _down(reduced: Sequence[Axis], kept: Sequence[Axis]) -> bool:
     return bool(kept and reduced) and kept[-1].a == 1 and kept[-1].size >= _NARROW and reduced[-1].a != 1
 
 
-def sum_(n: Node, refs: Refs, strict: bool) -> list[Task]:
+def sum_(n: Node, views: Refs, strict: bool) -> list[Task]:
     """Down columns where what stays is contiguous, else along rows; beyond two walks of reduced axes, add to zeros."""
     x = n.inputs[0]
-    ref = refs[x]
+    ref = views[x]
     reduced, kept = _split(n, x, ref, n.params)
     dtype, size = NAMES[n.dtype], n.itemsize
     strict = strict and n.dtype.kind == "f"
     name, arguments = f"{dtype}{'_strict' * strict}", f"{C_TYPES[n.dtype]}, {str(strict).lower()}"
-    operands = ((ref.root, ref.offset),)
+    operands = ((ref.base, ref.offset),)
     if _down(reduced, kept) and len(reduced) in (1, 2):
         rows, row = [POINT, *reduced][-2:]
         descriptor = (kept[-1].size, rows.size, rows.a, row.size, row.a)
@@ -61,10 +61,10 @@ def sum_(n: Node, refs: Refs, strict: bool) -> list[Task]:
     return [zero(n), task] if far else [task]
 
 
-def sum_onto(n: Node, refs: Refs) -> list[Task]:
+def sum_onto(n: Node, views: Refs) -> list[Task]:
     """Add to what the result holds, in plain order; the first reduced axis counts samples of a tile."""
     x = n.inputs[0]
-    ref = refs[x]
+    ref = views[x]
     reduced, kept = _split(n, x, ref, n.params)
     tile = x.shape[0]
     walked = [*kept[:-1], *reduced[:-2]]
@@ -77,16 +77,16 @@ def sum_onto(n: Node, refs: Refs) -> list[Task]:
         position = 1 + len(kept[:-1]) if in_box else 3 if len(reduced) == 2 else 5
         samples = Count(in_box, position, reduced[0].size // tile)
     made = kernel(f"sum_onto_{NAMES[n.dtype]}", f"SumOnto<{C_TYPES[n.dtype]}, {register()}>", "reduce/reduce")
-    return [Task(made, descriptor, ((ref.root, ref.offset),), box(walked, n.itemsize, n.itemsize), samples=samples)]
+    return [Task(made, descriptor, ((ref.base, ref.offset),), box(walked, n.itemsize, n.itemsize), samples=samples)]
 
 
-def extreme(n: Node, refs: Refs) -> list[Task]:
+def extreme(n: Node, views: Refs) -> list[Task]:
     """Largest or smallest value over axes; more than two walks of them start from the first and go on from there."""
     x = n.inputs[0]
-    ref = refs[x]
+    ref = views[x]
     reduced, kept = _split(n, x, ref, n.params)
     arguments = f"{C_TYPES[x.dtype]}, {str(n.op == 'reduce_max').lower()}"
-    operands, size = ((ref.root, ref.offset),), x.itemsize
+    operands, size = ((ref.base, ref.offset),), x.itemsize
     far, near = reduced[:-2], _rows(reduced[-2:], kept)
     if _down(reduced, kept):
         made = kernel(f"{n.op}_columns_{NAMES[x.dtype]}", f"ExtremeColumns<{arguments}>", "reduce/extreme")
@@ -97,10 +97,10 @@ def extreme(n: Node, refs: Refs) -> list[Task]:
     return [first, Task(made, (*near, 1), operands, box([*kept[:-1], *far], size, size))] if far else [first]
 
 
-def argument(n: Node, refs: Refs) -> list[Task]:
+def argument(n: Node, views: Refs) -> list[Task]:
     """Position of the largest or smallest value along an axis."""
     x = n.inputs[0]
-    ref = refs[x]
+    ref = views[x]
     axis: int = n.params
     reduced, kept = _split(n, x, ref, (axis,))
     rows = [POINT, *kept][-1]
@@ -111,13 +111,13 @@ def argument(n: Node, refs: Refs) -> list[Task]:
         descriptor = (rows.size, *descriptor[2:])
     else:
         made = kernel(f"{n.op}_{NAMES[x.dtype]}", f"Where<{arguments}>", "reduce/where")
-    return [Task(made, descriptor, ((ref.root, ref.offset),), box(kept[:-1], n.itemsize, x.itemsize))]
+    return [Task(made, descriptor, ((ref.base, ref.offset),), box(kept[:-1], n.itemsize, x.itemsize))]
 
 
-def cumsum(n: Node, refs: Refs) -> list[Task]:
+def cumsum(n: Node, views: Refs) -> list[Task]:
     """Running sums along an axis, from its end if reversed."""
     x = n.inputs[0]
-    ref = refs[x]
+    ref = views[x]
     axis: int = n.params[0]
     reverse: bool = n.params[1]
     out = dense_strides(n.shape)
@@ -126,6 +126,6 @@ def cumsum(n: Node, refs: Refs) -> list[Task]:
     length = x.shape[axis]
     sign, last = (-1, max(length - 1, 0)) if reverse else (1, 0)
     descriptor = (rows.size, rows.out, rows.a, length, sign * out[axis], sign * ref.strides[axis])
-    operands = ((ref.root, ref.offset + last * ref.strides[axis]),)
+    operands = ((ref.base, ref.offset + last * ref.strides[axis]),)
     made = kernel(f"cumsum_{NAMES[n.dtype]}", f"Cumsum<{C_TYPES[n.dtype]}>", "reduce/scan")
     return [Task(made, descriptor, operands, box(others[:-1], n.itemsize, n.itemsize), last * out[axis])]

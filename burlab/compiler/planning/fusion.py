@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Container, Sequence
 from typing import NamedTuple
 
-from burlab.compiler.ir.strides import Ref, Shape, dense_strides, elements, is_dense, is_whole, loop_shape
+from burlab.compiler.ir.strides import Shape, View, dense_strides, elements, is_dense, is_whole, loop_shape
 from burlab.graph import Graph, Node
 
 _LONGEST = 512  # elements of a row: one block of a sum, and little enough for the stack
 
 
-class Domain(NamedTuple):
+class IterationSpace(NamedTuple):
     """A shape, and how many of its last axes are reduced."""
 
     shape: Shape
@@ -38,42 +38,44 @@ class Domain(NamedTuple):
         """Whether a value of this shape has one element per row, in their order."""
         return bool(self.reduced) and shape != () and _squeezed(shape) == _squeezed(self.kept)
 
-    def sees(self, x: Node, ref: Ref) -> bool:
-        """Whether a value, where its root is computed in this domain, is at hand in the same turn of the loops."""
-        if self.has_row(ref.root.shape) and x.shape == self.shape:
+    def sees(self, x: Node, ref: View) -> bool:
+        """Whether a value, where its base is computed in this domain, is at hand in the same turn of the loops."""
+        if self.has_row(ref.base.shape) and x.shape == self.shape:
             wanted = dense_strides(self.kept) + (0,) * self.reduced
             strides = tuple(s if size > 1 else 0 for s, size in zip(wanted, self.shape, strict=True))
             return not ref.window and ref.offset == 0 and ref.strides == strides
-        return is_whole(ref, x) and x.shape == (self.shape if ref.root.shape == self.shape else x.shape)
+        return is_whole(ref, x) and x.shape == (self.shape if ref.base.shape == self.shape else x.shape)
 
 
 REDUCTIONS = ("sum", "reduce_max", "reduce_min")
-TAILS = ("sum", "squares", "matvec")
+EPILOGUES = ("sum", "squares", "matvec")
 
 
 def _squeezed(shape: Shape) -> Shape:
     return tuple(size for size in shape if size != 1)
 
 
-def passes(nodes: Sequence[Node], domain: Domain, refs: dict[Node, Ref]) -> dict[Node, int]:
+def passes(nodes: Sequence[Node], domain: IterationSpace, views: dict[Node, View]) -> dict[Node, int]:
     """In which walk over a row each node is computed; what reduces values of one walk is there before the next."""
     found: dict[Node, int] = {}
     for n in nodes:
-        members = [root for x in n.inputs if (root := refs[x].root) in found]
+        members = [base for x in n.inputs if (base := views[x].base) in found]
         reduces = n.op in REDUCTIONS
-        found[n] = max((found[root] + (reduces and root.shape == domain.shape) for root in members), default=0)
+        found[n] = max((found[base] + (reduces and base.shape == domain.shape) for base in members), default=0)
     return found
 
 
 def domains(
-    graph: Graph, refs: dict[Node, Ref], fuses: Callable[[Node], bool]
-) -> tuple[dict[Shape, Domain], set[Node]]:
+    graph: Graph, views: dict[Node, View], fuses: Callable[[Node], bool]
+) -> tuple[dict[Shape, IterationSpace], set[Node]]:
     """The domain of each shape that elementwise nodes have, and the reductions that belong into one."""
     found: dict[Shape, Counter[int]] = {}
-    candidates = [n for n in graph.nodes if n.op in REDUCTIONS and _may_fuse(n, refs[n.inputs[0]])]
+    candidates = [n for n in graph.nodes if n.op in REDUCTIONS and _may_fuse(n, views[n.inputs[0]])]
     for n in candidates:
         found.setdefault(n.inputs[0].shape, Counter())[len(n.params)] += 1
-    chosen = {shape: Domain(shape, max(counts, key=lambda k: (counts[k], -k))) for shape, counts in found.items()}
+    chosen = {
+        shape: IterationSpace(shape, max(counts, key=lambda k: (counts[k], -k))) for shape, counts in found.items()
+    }
     beside = {loop_shape(n) for n in graph.nodes if fuses(n)}  # a reduction alone is better served by the library
     return (
         {shape: d for shape, d in chosen.items() if shape in beside},
@@ -81,7 +83,7 @@ def domains(
     )
 
 
-def _may_fuse(n: Node, ref: Ref) -> bool:
+def _may_fuse(n: Node, ref: View) -> bool:
     """Floats along the last axes, in rows of a moderate length that lie contiguous in memory, and several of them."""
     x = n.inputs[0]
     axes: Shape = n.params
@@ -98,7 +100,7 @@ def _may_fuse(n: Node, ref: Ref) -> bool:
     )
 
 
-def tails(graph: Graph, refs: dict[Node, Ref], fuses: Callable[[Node], bool], found: Container[Shape]) -> set[Node]:
+def tails(graph: Graph, views: dict[Node, View], fuses: Callable[[Node], bool], found: Container[Shape]) -> set[Node]:
     """Sums of all that a loop computes, or squares of what it reads, which can end it; rows times a vector.
 
     found: shapes whose loops reduce rows, and hold none.
@@ -111,6 +113,6 @@ def tails(graph: Graph, refs: dict[Node, Ref], fuses: Callable[[Node], bool], fo
             return True
         whole = not n.shape and (n.op == "squares" or len(n.params) == x.ndim)
         seen = fuses(x) or (n.op == "squares" and x in read)
-        return whole and x.dtype.kind == "f" and x.size > 1 and x.shape not in found and refs[x].root is x and seen
+        return whole and x.dtype.kind == "f" and x.size > 1 and x.shape not in found and views[x].base is x and seen
 
-    return {n for n in graph.nodes if n.op in TAILS and ends(n)}
+    return {n for n in graph.nodes if n.op in EPILOGUES and ends(n)}

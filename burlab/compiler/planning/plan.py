@@ -9,19 +9,19 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from burlab.compiler.ir.arena import Life, arrange, check_fits, rounded
-from burlab.compiler.ir.plan import Execute, Invoke, Kind, Loop, Place, Plan, Put, Step, Task, work_of
-from burlab.compiler.ir.strides import LEAVES, Ref, dense_strides, elements, find_windows, is_whole, locate, stacked
+from burlab.compiler.ir.plan import Execute, ExtraStore, Invoke, Kind, Loop, Place, Plan, Step, Task, work_of
+from burlab.compiler.ir.strides import LEAVES, View, dense_strides, elements, find_windows, is_whole, locate, stacked
 from burlab.compiler.lowering.control import Routine, routine
-from burlab.compiler.lowering.lower import DENSE_OPERANDS, JUDGE, MOVES, copy_task, is_elementwise, lower, note_kernel
+from burlab.compiler.lowering.lower import DENSE_OPERANDS, MOVES, VERDICT, copy_task, is_elementwise, lower, note_kernel
 from burlab.compiler.lowering.reductions import ZERO
 from burlab.graph import Graph, Node
 from burlab.graph.control import CONTROL, executions
 
-from .fusion import Domain, passes
+from .fusion import IterationSpace, passes
 from .interruptible import heard
 from .schedule import Stage, schedule
 
-LANES = (8, 16)  # of stretches (`stretch.py`), besides single numbers
+LANES = (8, 16)  # of stretches (`replay/segments.py`), besides single numbers
 
 
 _ENDLESS = 10**9  # passes
@@ -29,9 +29,9 @@ _ENDLESS = 10**9  # passes
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A step before memory is given out: what it writes and reads (roots), and what a written root may replace.
+    """A step before memory is given out: what it writes and reads (bases), and what a written base may replace.
 
-    replaces: with the last pass over a row that reads it; passes: in which one a root is written, the first by default.
+    replaces: with the last pass over a row that reads it; passes: in which one a base is written, the first by default.
     """
 
     work: Stage | Task | Routine
@@ -41,7 +41,7 @@ class _Draft:
     replaces: Mapping[Node, int]
     passes: Mapping[Node, int] = field(default_factory=dict[Node, int])
     result: Place | None = None  # of a copy to an output
-    puts: tuple[Put, ...] = ()
+    extra_stores: tuple[ExtraStore, ...] = ()
 
 
 def make_plan(
@@ -51,46 +51,46 @@ def make_plan(
     strict: bool,
     keep: bool = False,
     watch: bool = False,
-    onto: bool = False,
+    accumulate: bool = False,
     numbers: Callable[[Plan], Plan] | None = None,
     after: Mapping[Node, tuple[Node, ...]] = MappingProxyType({}),
 ) -> Plan:
     """Plan a simplified graph.
 
     fuse: elementwise nodes share loops (compiled gear), else each is a kernel call (replay). numbers: those of single
-    numbers and short lanes share loops even so, which it lays out (`stretch.py`). strict: sums in plain order. keep:
-    every value stays in the workspace to the end, so that all of them can be looked at. watch: the call ends with
-    NonFinite if any value was inf or nan. onto: the outputs are added to what their arrays hold. after: nodes that wait
-    for others besides their operands.
+    numbers and short lanes share loops even so, which it lays out. strict: sums in plain order. keep: every
+    value stays in the workspace to the end, so that all of them can be looked at. watch: the call ends with
+    NonFinite if any value was inf or nan. accumulate: the outputs are added to what their arrays hold. after: nodes
+    that wait for others besides their operands.
     """
     fuses = is_simple if fuse else is_short if numbers else _never
     windows = find_windows(graph, is_elementwise) if fuse else ()
-    refs = locate(graph, lambda n: n.op in DENSE_OPERANDS or (is_elementwise(n) and not fuses(n)), windows)
-    homes, copies = _outputs(graph, refs)
-    alone = _alone(graph, refs, fuses) if numbers else None
+    views = locate(graph, lambda n: n.op in DENSE_OPERANDS or (is_elementwise(n) and not fuses(n)), windows)
+    homes, copies = _outputs(graph, views)
+    alone = _alone(graph, views, fuses) if numbers else None
     stages = alone or schedule(
-        graph, refs, fuses, lambda n: not fuse or (onto and n in homes) or (strict and not n.shape), after
+        graph, views, fuses, lambda n: not fuse or (accumulate and n in homes) or (strict and not n.shape), after
     )
     routines = {
-        e.nodes[0]: routine(e, refs, lambda g: make_plan(g, fuse=fuse, strict=strict, numbers=numbers))
+        e.nodes[0]: routine(e, views, lambda g: make_plan(g, fuse=fuse, strict=strict, numbers=numbers))
         for e in executions(graph)
     }
-    drafts = [*_drafts(stages, refs, strict, routines, set(homes) if onto else set()), *copies]
-    if (fuse or numbers) and not onto:
-        drafts = _with_puts(drafts, refs, () if fuse else LANES)
-    needed = {root for draft in drafts for root in draft.reads}.union(homes)
+    drafts = [*_drafts(stages, views, strict, routines, set(homes) if accumulate else set()), *copies]
+    if (fuse or numbers) and not accumulate:
+        drafts = _with_puts(drafts, views, () if fuse else LANES)
+    needed = {base for draft in drafts for base in draft.reads}.union(homes)
     drafts = [_storing(draft, needed) for draft in drafts]
     constants = tuple(n for n in graph.nodes if n.op == "constant" and n in needed)
-    places: dict[Node, Place] = {
+    allocations: dict[Node, Place] = {
         **{x: Place(Kind.INPUT, k) for k, x in enumerate(graph.inputs)},
         **{c: Place(Kind.CONSTANT, k) for k, c in enumerate(constants)},
         **homes,
     }
-    workspace, scratch = _workspace(drafts, places, keep)
+    workspace, scratch = _workspace(drafts, allocations, keep)
     stored = (n for draft in drafts for n in (draft.node, *draft.writes))
     check_fits(stored, workspace + sum(y.nbytes for y in graph.outputs))
-    steps = tuple(_step(draft, places, scratch.get(k, 0)) for k, draft in enumerate(drafts))
-    plan = Plan(graph, refs, places, steps, constants, workspace, strict, after=after)
+    steps = tuple(_step(draft, allocations, scratch.get(k, 0)) for k, draft in enumerate(drafts))
+    plan = Plan(graph, views, allocations, steps, constants, workspace, strict, after=after)
     plan = watched(plan, numbers is not None) if watch and steps else plan
     plan = replace(plan, steps=tuple(heard(plan.steps, work_of)))
     return plan if numbers is None else numbers(plan)
@@ -100,13 +100,13 @@ def _never(_: Node) -> bool:
     return False
 
 
-def _alone(graph: Graph, refs: dict[Node, Ref], fuses: Callable[[Node], bool]) -> list[Stage] | None:
+def _alone(graph: Graph, views: dict[Node, View], fuses: Callable[[Node], bool]) -> list[Stage] | None:
     """One stage of all nodes where these are single numbers: the graph's order serves, and runs get their own."""
-    work = tuple(n for n in graph.nodes if n.op not in LEAVES and refs[n].root is n)
+    work = tuple(n for n in graph.nodes if n.op not in LEAVES and views[n].base is n)
     if not work or not all(fuses(n) and (not n.shape or stacked(n) == 1) for n in work):
         return None
-    read = {refs[x].root for n in work for x in n.inputs}
-    return None if any(n.shape and n in read for n in work) else [Stage(work, Domain(()))]
+    read = {views[x].base for n in work for x in n.inputs}
+    return None if any(n.shape and n in read for n in work) else [Stage(work, IterationSpace(()))]
 
 
 def is_simple(n: Node) -> bool:
@@ -133,10 +133,12 @@ def watched(plan: Plan, replayed: bool) -> Plan:
         if replayed and isinstance(step, Loop):
             size = elements(step.shape)
             one = {n.dtype: n for n in step.nodes if n.dtype.kind == "f" and n.op not in MOVES}
-            noted = tuple((n, Place(Kind.WORKSPACE, 0, end + 64 * size * k)) for k, n in enumerate(one.values()))
-            end += 64 * size * len(noted)
-            steps.append(step._replace(noted=noted))
-            steps += (Invoke(n, note_kernel(n), (size,), (), note, (place,)) for n, place in noted)
+            finite_checks = tuple(
+                (n, Place(Kind.WORKSPACE, 0, end + 64 * size * k)) for k, n in enumerate(one.values())
+            )
+            end += 64 * size * len(finite_checks)
+            steps.append(step._replace(finite_checks=finite_checks))
+            steps += (Invoke(n, note_kernel(n), (size,), (), note, (place,)) for n, place in finite_checks)
             continue
         steps.append(step)
         if isinstance(step, Invoke) and step.node.dtype.kind == "f" and step.node.op not in MOVES:
@@ -149,74 +151,74 @@ def watched(plan: Plan, replayed: bool) -> Plan:
             )
     node = plan.graph.nodes[-1]
     clear = Invoke(node, ZERO, (8,), (), note, ())
-    judge = Invoke(node, JUDGE, (), (), note, (note,), may_fail=True)
+    judge = Invoke(node, VERDICT, (), (), note, (note,), may_fail=True)
     return replace(plan, steps=(clear, *steps, judge), workspace_bytes=end, note=note)
 
 
-def _outputs(graph: Graph, refs: dict[Node, Ref]) -> tuple[dict[Node, Place], list[_Draft]]:
-    """Which roots are computed right in the caller's array, and the copies for all other outputs."""
+def _outputs(graph: Graph, views: dict[Node, View]) -> tuple[dict[Node, Place], list[_Draft]]:
+    """Which bases are computed right in the caller's array, and the copies for all other outputs."""
     homes: dict[Node, Place] = {}
     copies: list[_Draft] = []
     for k, y in enumerate(graph.outputs):
-        ref = refs[y]
+        ref = views[y]
         place = Place(Kind.OUTPUT, k)
-        if ref.root.op not in LEAVES and ref.root not in homes and is_whole(ref, y):
-            homes[ref.root] = place
+        if ref.base.op not in LEAVES and ref.base not in homes and is_whole(ref, y):
+            homes[ref.base] = place
         else:
-            copies.append(_Draft(copy_task(y, ref), y, (), (ref.root,), {}, result=place))
+            copies.append(_Draft(copy_task(y, ref), y, (), (ref.base,), {}, result=place))
     return homes, copies
 
 
 def _drafts(
-    stages: list[Stage], refs: dict[Node, Ref], strict: bool, routines: dict[Node, Routine], onto: set[Node]
+    stages: list[Stage], views: dict[Node, View], strict: bool, routines: dict[Node, Routine], accumulate: set[Node]
 ) -> Iterator[_Draft]:
     for stage in stages:
         if stage.domain is not None:
-            yield _loop_draft(stage, stage.domain, refs)
+            yield _loop_draft(stage, stage.domain, views)
             continue
         n = stage.nodes[0]
         if n.op in CONTROL:
-            reads = tuple(dict.fromkeys(root for root, _ in routines[n].operands))
+            reads = tuple(dict.fromkeys(base for base, _ in routines[n].operands))
             yield _Draft(routines[n], n, stage.nodes, reads, {})
             continue
-        for task in lower(n, refs, strict, n in onto):
-            reads = tuple(dict.fromkeys(root for root, _ in task.operands))
+        for task in lower(n, views, strict, n in accumulate):
+            reads = tuple(dict.fromkeys(base for base, _ in task.operands))
             same = {r: 0 for r, at in task.operands if at == 0 and r.nbytes == n.nbytes and task.in_place}
             yield _Draft(task, n, (n,), reads, same)
 
 
-def _with_puts(drafts: list[_Draft], refs: dict[Node, Ref], lanes: tuple[int, ...]) -> list[_Draft]:
+def _with_puts(drafts: list[_Draft], views: dict[Node, View], lanes: tuple[int, ...]) -> list[_Draft]:
     """Copies of single numbers, or of so many, are done by the loop before them, or by one of their own."""
     result: list[_Draft] = []
     for draft in drafts:
         y = draft.node
         short = y.size == 1 or (y.size in lanes and y.size in y.shape)
-        if draft.result is None or not short or refs[y].window:
+        if draft.result is None or not short or views[y].window:
             result.append(draft)
             continue
-        put = Put(y, draft.result, y.itemsize)
+        put = ExtraStore(y, draft.result, y.itemsize)
         last = result[-1] if result else None
-        if not last or not _takes(last, y, refs[y]):
+        if not last or not _takes(last, y, views[y]):
             shape = () if y.size == 1 else (y.size,)
-            last = _Draft(Stage((), Domain(shape)), y, (), (), {})
+            last = _Draft(Stage((), IterationSpace(shape)), y, (), (), {})
             result.append(last)
-        reads = tuple(dict.fromkeys((*last.reads, *_remembered(y, refs))))
-        result[-1] = replace(last, reads=reads, puts=(*last.puts, put))
+        reads = tuple(dict.fromkeys((*last.reads, *_remembered(y, views))))
+        result[-1] = replace(last, reads=reads, extra_stores=(*last.extra_stores, put))
     return result
 
 
-def _takes(draft: _Draft, y: Node, ref: Ref) -> bool:
+def _takes(draft: _Draft, y: Node, ref: View) -> bool:
     """Whether a draft is a loop over as many numbers as a value has, which has it at hand or finds it in memory."""
     work = draft.work
     if not isinstance(work, Stage) or work.domain is None or elements(work.domain.shape) != y.size:
         return False
-    return (is_whole(ref, y) and ref.root.op != "concatenate") or ref.root not in set(work.nodes)
+    return (is_whole(ref, y) and ref.base.op != "concatenate") or ref.base not in set(work.nodes)
 
 
-def _remembered(x: Node, refs: dict[Node, Ref]) -> tuple[Node, ...]:
-    """The root of a value, where it has to be in memory for being read."""
-    root = refs[x].root
-    return () if is_local(root) or (root.op == "constant" and root.size == 1) else (root,)
+def _remembered(x: Node, views: dict[Node, View]) -> tuple[Node, ...]:
+    """The base of a value, where it has to be in memory for being read."""
+    base = views[x].base
+    return () if is_local(base) or (base.op == "constant" and base.size == 1) else (base,)
 
 
 def is_local(n: Node) -> bool:
@@ -224,17 +226,17 @@ def is_local(n: Node) -> bool:
     return n.size == 1 and is_elementwise(n)
 
 
-def _loop_draft(stage: Stage, domain: Domain, refs: dict[Node, Ref]) -> _Draft:
+def _loop_draft(stage: Stage, domain: IterationSpace, views: dict[Node, View]) -> _Draft:
     """A loop may write over an array that it reads only at the element it is about to write, or in earlier passes."""
-    turns = passes(stage.nodes, domain, refs)
+    turns = passes(stage.nodes, domain, views)
     reads: dict[Node, int] = {}
     for n in stage.nodes:
         for x in n.inputs:
-            root = refs[x].root
-            if root in turns or is_local(root) or (root.op == "constant" and root.size == 1):
+            base = views[x].base
+            if base in turns or is_local(base) or (base.op == "constant" and base.size == 1):
                 continue
-            aligned = is_whole(refs[x], x) and x.shape == domain.shape
-            reads[root] = max(reads.get(root, 0), turns[n] if aligned else _ENDLESS)
+            aligned = is_whole(views[x], x) and x.shape == domain.shape
+            reads[base] = max(reads.get(base, 0), turns[n] if aligned else _ENDLESS)
     again = any(n.op == "squares" for n in stage.nodes)  # such a loop may read everything twice
     replaces = {r: last for r, last in reads.items() if last < _ENDLESS and not again}
     written = {n: turns[n] if n.shape == domain.shape else -1 for n in stage.nodes} if domain.reduced else {}
@@ -249,13 +251,13 @@ def _storing(draft: _Draft, needed: set[Node]) -> _Draft:
     return replace(draft, writes=writes)
 
 
-def _workspace(drafts: list[_Draft], places: dict[Node, Place], keep: bool) -> tuple[int, dict[int, int]]:
-    """Give every root that is written and has no place its bytes in the workspace; its size, and where scratch lies."""
+def _workspace(drafts: list[_Draft], allocations: dict[Node, Place], keep: bool) -> tuple[int, dict[int, int]]:
+    """Give every base that is written and has no place its bytes in the workspace; its size, and where scratch lies."""
     born: dict[Node, int] = {}
     dies: dict[Node, int] = {}
     for k, draft in enumerate(drafts):
         for n in draft.writes:
-            if n not in places:
+            if n not in allocations:
                 born.setdefault(n, k)
                 dies[n] = k
         for n in draft.reads:
@@ -268,7 +270,7 @@ def _workspace(drafts: list[_Draft], places: dict[Node, Place], keep: bool) -> t
     ]
     scratch = {k: draft.work.scratch for k, draft in enumerate(drafts) if isinstance(draft.work, Routine)}
     arena = arrange([*lives, *(Life(nbytes, k, k) for k, nbytes in scratch.items())], reuse=not keep)
-    places.update((n, Place(Kind.WORKSPACE, 0, offset)) for n, offset in zip(born, arena.offsets, strict=False))
+    allocations.update((n, Place(Kind.WORKSPACE, 0, offset)) for n, offset in zip(born, arena.offsets, strict=False))
     return arena.nbytes, dict(zip(scratch, arena.offsets[len(lives) :], strict=True))
 
 
@@ -279,34 +281,36 @@ def _replaced(n: Node, draft: _Draft) -> Iterator[Node]:
             yield old
 
 
-def _step(draft: _Draft, places: dict[Node, Place], scratch: int) -> Step:
+def _step(draft: _Draft, allocations: dict[Node, Place], scratch: int) -> Step:
     task = draft.work
     if isinstance(task, Routine):
-        return _execute(task, places, Place(Kind.WORKSPACE, 0, scratch))
+        return _execute(task, allocations, Place(Kind.WORKSPACE, 0, scratch))
     if isinstance(task, Stage):
         assert task.domain
         stacks = {n for n in task.nodes if n.op == "concatenate"}
-        puts = tuple(put for n in task.nodes if n in stacks and n in places for put in _puts(n, places[n]))
+        extra_stores = tuple(
+            put for n in task.nodes if n in stacks and n in allocations for put in _puts(n, allocations[n])
+        )
         stores = tuple(n for n in draft.writes if n not in stacks)
-        return Loop(task.domain.shape, task.nodes, stores, task.domain.reduced, (*puts, *draft.puts))
-    result = draft.result or places[draft.node].plus(task.result * draft.node.itemsize)
-    operands = tuple(places[root].plus(at * root.itemsize) for root, at in task.operands)
+        return Loop(task.domain.shape, task.nodes, stores, task.domain.reduced, (*extra_stores, *draft.extra_stores))
+    result = draft.result or allocations[draft.node].plus(task.result * draft.node.itemsize)
+    operands = tuple(allocations[base].plus(at * base.itemsize) for base, at in task.operands)
     return Invoke(draft.node, task.kernel, task.descriptor, task.box, result, operands, task.may_fail, task.samples)
 
 
-def _puts(n: Node, place: Place) -> Iterator[Put]:
+def _puts(n: Node, place: Place) -> Iterator[ExtraStore]:
     """Where the operands of a stack go."""
     axis: int = n.params
     strides = dense_strides(n.shape)
     step = next((s for s, size in zip(strides, n.inputs[0].shape, strict=True) if size > 1), 1)
     for k, x in enumerate(n.inputs):
-        yield Put(x, place.plus(k * x.shape[axis] * strides[axis] * n.itemsize), step * n.itemsize)
+        yield ExtraStore(x, place.plus(k * x.shape[axis] * strides[axis] * n.itemsize), step * n.itemsize)
 
 
-def _execute(task: Routine, places: dict[Node, Place], scratch: Place) -> Execute:
-    used = {n.params.item: places[n] for n in task.nodes}
+def _execute(task: Routine, allocations: dict[Node, Place], scratch: Place) -> Execute:
+    used = {n.params.item: allocations[n] for n in task.nodes}
     results = tuple(used.get(k) or scratch.plus(at) for k, at in enumerate(task.spare))
-    operands = tuple(places[root].plus(at * root.itemsize) for root, at in task.operands)
+    operands = tuple(allocations[base].plus(at * base.itemsize) for base, at in task.operands)
     return Execute(
         task.nodes, task.kernel, task.descriptor, task.parts, task.firsts, results, operands, scratch, task.table
     )

@@ -39,7 +39,7 @@ def check_remat(remat: Any) -> Remat | None:
 def rematerialized(graph: Graph, how: Remat, make: Planner) -> Plan:
     """The plan of a graph that computes values again. make: plans a graph in which nodes come after others.
 
-    how: "sqrt", as many segments as the root of the number of kept values; or how many bytes the workspace may take:
+    how: "sqrt", as many segments as the base of the number of kept values; or how many bytes the workspace may take:
     then nothing is computed again that need not be, elementwise operations before all others, and segments as few as
     suffice. Raises ArgumentError where no way fits.
     """
@@ -85,9 +85,9 @@ def _deferred(plan: Plan) -> After:
             continue
         first = min((at[user] for user in users[n]), default=0)
         ending = {
-            root
+            base
             for x in n.inputs
-            if not _is_free(root := plan.refs[x].root) and max(at[user] for user in users[root]) < first
+            if not _is_free(base := plan.views[x].base) and max(at[user] for user in users[base]) < first
         }
         if first - 1 > at[n] and len(ending) <= 1:  # it takes no more to wait than to be there
             at[n] = firsts[n] = first
@@ -95,9 +95,9 @@ def _deferred(plan: Plan) -> After:
     return {n: tokens[first - 1] for n, first in firsts.items()}
 
 
-def _is_free(root: Node) -> bool:
+def _is_free(base: Node) -> bool:
     """Whether a value needs no memory of the workspace worth a thought."""
-    return root.op in LEAVES or root.size == 1
+    return base.op in LEAVES or base.size == 1
 
 
 def _positions(plan: Plan) -> dict[Node, int]:
@@ -113,9 +113,9 @@ def _users(plan: Plan) -> dict[Node, list[Node]]:
     """What reads the array of each node, through whatever views."""
     users: dict[Node, list[Node]] = defaultdict(list)
     for n in plan.graph.nodes:
-        if plan.refs[n].root is n:
-            for root in {plan.refs[x].root for x in n.inputs}:
-                users[root].append(n)
+        if plan.views[n].base is n:
+            for base in {plan.views[x].base for x in n.inputs}:
+                users[base].append(n)
     return users
 
 
@@ -123,7 +123,7 @@ def _tokens(plan: Plan, moved: Container[Node] = ()) -> list[tuple[Node, ...]]:
     """For each step a node that stands for it, or for the last one before that has one; not one that is to move."""
     tokens: list[tuple[Node, ...]] = []
     for step in plan.steps:
-        own = [n for n in nodes_of(step) if n.op not in LEAVES and plan.refs[n].root is n and n not in moved]
+        own = [n for n in nodes_of(step) if n.op not in LEAVES and plan.views[n].base is n and n not in moved]
         tokens.append(tuple(own[:1]) or (tokens[-1] if tokens else ()))
     return tokens
 
@@ -166,11 +166,11 @@ def _closure(plan: Plan, value: Node, kept: set[Node]) -> set[Node]:
     stack = [value]
     while stack:
         n = stack.pop()
-        root = plan.refs[n].root
-        if root in found or root in kept or _is_free(root):
+        base = plan.views[n].base
+        if base in found or base in kept or _is_free(base):
             continue
-        found.add(root)
-        stack += root.inputs
+        found.add(base)
+        stack += base.inputs
     return found
 
 
@@ -198,8 +198,8 @@ class _Copier:
         return self.copies[n]
 
     def _there(self, n: Node) -> bool:
-        root = self.plan.refs[n].root
-        return root not in self.dropped and (_is_free(root) or root.op in _ONCE or self.kept(root))
+        base = self.plan.views[n].base
+        return base not in self.dropped and (_is_free(base) or base.op in _ONCE or self.kept(base))
 
 
 def _without(plan: Plan, dropped: set[Node], make: Planner, stays: Callable[[Node], bool] = lambda _: False) -> Plan:
@@ -215,14 +215,14 @@ def _without(plan: Plan, dropped: set[Node], make: Planner, stays: Callable[[Nod
         elif n in at and early[at[n]]:  # in a loop of the forward pass
             new[n] = keep(n, tuple(new[x] for x in n.inputs))
         else:
-            again = [x in forward and plan.refs[x].root in copier.dropped for x in n.inputs]
+            again = [x in forward and plan.views[x].base in copier.dropped for x in n.inputs]
             inputs = zip(n.inputs, again, strict=True)
             new[n] = keep(n, tuple(copier.again(x) if lost else new[x] for x, lost in inputs))
     graph = Graph(plan.graph.inputs, tuple(new[y] for y in plan.graph.outputs))
-    first = _first_uses(graph, {new[n]: k for n, k in at.items() if plan.refs[n].root is n})
+    first = _first_uses(graph, {new[n]: k for n, k in at.items() if plan.views[n].base is n})
     after = {new[n]: tuple(new[t] for t in before) for n, before in plan.after.items()}
     for n, made in copier.copies.items():
-        if n is not made and plan.refs[n].root is n and first.get(made, 0) > 0:
+        if n is not made and plan.views[n].base is n and first.get(made, 0) > 0:
             after[made] = tuple(new[t] for t in tokens[first[made] - 1])
     return make(graph, after)
 

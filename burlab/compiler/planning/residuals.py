@@ -23,14 +23,14 @@ def stored(plan: Plan) -> list[Node]:
 def _writes(plan: Plan, step: Step) -> list[Node]:
     loop = isinstance(step, Loop)
     nodes = (*step.stores, *(n for n in step.nodes if n.op == "concatenate")) if loop else nodes_of(step)
-    return [n for n in nodes if n in plan.places and plan.places[n].kind is Kind.WORKSPACE]
+    return [n for n in nodes if n in plan.allocations and plan.allocations[n].kind is Kind.WORKSPACE]
 
 
 def _reads(plan: Plan, step: Step) -> set[Node]:
     values = {x for n in nodes_of(step) for x in n.inputs}
     if isinstance(step, Invoke):
         values.add(step.node)  # a copy to an output reads what it copies
-    return {plan.refs[x].root for x in values}
+    return {plan.views[x].base for x in values}
 
 
 def covered(spans: list[tuple[int, int]]) -> int:

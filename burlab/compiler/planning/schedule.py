@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
-from burlab.compiler.ir.strides import LEAVES, Ref, Shape, is_whole, loop_shape
+from burlab.compiler.ir.strides import LEAVES, Shape, View, is_whole, loop_shape
 from burlab.graph import Graph, Node
 from burlab.graph.control import executions
 
-from .fusion import REDUCTIONS, TAILS, Domain, domains, tails
+from .fusion import EPILOGUES, REDUCTIONS, IterationSpace, domains, tails
 
 _EARLY = {"contract", "sum", "scatter"}  # they end chains, and what they read can be forgotten after them
 LARGEST_GROUP = 256  # nodes of one loop: beyond, registers spill and compile time grows faster than the group
@@ -26,12 +26,12 @@ class Stage(NamedTuple):
     """Nodes computed together in one loop nest over a domain; without one by the library: one, or one execution."""
 
     nodes: tuple[Node, ...]
-    domain: Domain | None
+    domain: IterationSpace | None
 
 
 def schedule(
     graph: Graph,
-    refs: dict[Node, Ref],
+    views: dict[Node, View],
     fuses: Callable[[Node], bool],
     apart: Callable[[Node], bool],
     after: Mapping[Node, tuple[Node, ...]] = MappingProxyType({}),
@@ -41,7 +41,7 @@ def schedule(
     fuses: whether a node is elementwise and may be in a loop; apart: whether a reduction must be the library's. after:
     computed nodes that a computed node has to wait for besides.
     """
-    return list(_Scheduler(graph, refs, fuses, apart, after).stages())
+    return list(_Scheduler(graph, views, fuses, apart, after).stages())
 
 
 class _Home(NamedTuple):
@@ -57,7 +57,7 @@ class _Queue:
     """Nodes whose operands are known, by what may compute them; what ends chains first, then the lowest number."""
 
     number: dict[Node, int]
-    domains: dict[Shape, Domain]
+    domains: dict[Shape, IterationSpace]
     kernels: list[tuple[int, Node]] = field(default_factory=list[tuple[int, Node]])
     groups: dict[_Home, list[tuple[int, Node]]] = field(default_factory=lambda: defaultdict(list))
 
@@ -66,7 +66,7 @@ class _Queue:
         heap = self.kernels if home is None else self.groups[home]
         heapq.heappush(heap, (self.number[n] + late * len(self.number), n))
 
-    def next_group(self) -> Domain | None:
+    def next_group(self) -> IterationSpace | None:
         """Numbers first: a loop that waits for them can be one instead of two. Then where rows are reduced."""
         waiting = [
             (bool(home.shape), home.shape not in self.domains, heap[0][0], home.shape)
@@ -76,21 +76,21 @@ class _Queue:
         if not waiting:
             return None
         shape = min(waiting)[-1]
-        return self.domains.get(shape) or Domain(shape)
+        return self.domains.get(shape) or IterationSpace(shape)
 
-    def heaps(self, domain: Domain) -> list[list[tuple[int, Node]]]:
+    def heaps(self, domain: IterationSpace) -> list[list[tuple[int, Node]]]:
         """Where nodes wait that a group of this domain can take: those of its shape, and row values."""
         return [heap for home, heap in self.groups.items() if heap and takes(domain, home)]
 
 
-def takes(domain: Domain, home: _Home) -> bool:
+def takes(domain: IterationSpace, home: _Home) -> bool:
     """Whether nodes of this home are elements, reductions or row values of a domain, or can end it."""
     if home.ends:
         return home.shape == domain.shape and not domain.reduced
     return home.shape == domain.shape or (domain.has_row(home.shape) and not home.reduces)
 
 
-def _kin(graph: Graph, refs: dict[Node, Ref], shapes: set[Shape]) -> dict[Node, Node]:
+def _kin(graph: Graph, views: dict[Node, View], shapes: set[Shape]) -> dict[Node, Node]:
     """For values of these shapes, one that stands for all those that are computed of each other, or of equal ones.
 
     A loop then takes no more than one leaf of x: equal leaves share a function, which is compiled once. Values that no
@@ -104,13 +104,13 @@ def _kin(graph: Graph, refs: dict[Node, Ref], shapes: set[Shape]) -> dict[Node, 
         return n
 
     for n in graph.nodes:
-        shape = n.inputs[0].shape if n.op in TAILS else n.shape
+        shape = n.inputs[0].shape if n.op in EPILOGUES else n.shape
         if shape in shapes:
             for x in n.inputs:
-                root = refs[x].root
-                if root.shape == shape and root.op not in REDUCTIONS:
-                    found[of(root)] = of(n)
-    ended = {of(n) for n in list(found) if n.op in TAILS}
+                base = views[x].base
+                if base.shape == shape and base.op not in REDUCTIONS:
+                    found[of(base)] = of(n)
+    ended = {of(n) for n in list(found) if n.op in EPILOGUES}
     return {n: of(n) for n in list(found) if of(n) in ended}
 
 
@@ -118,39 +118,39 @@ class _Scheduler:
     def __init__(
         self,
         graph: Graph,
-        refs: dict[Node, Ref],
+        views: dict[Node, View],
         fuses: Callable[[Node], bool],
         apart: Callable[[Node], bool],
         after: Mapping[Node, tuple[Node, ...]],
     ) -> None:
-        self.refs = refs
+        self.views = views
         self.fuses = fuses
         self.after = after
-        found, reductions = domains(graph, refs, fuses)
+        found, reductions = domains(graph, views, fuses)
         self.reductions = {n for n in reductions if not apart(n)}
-        self.tails = {n for n in tails(graph, refs, fuses, found) if not apart(n)}
-        self.kin = _kin(graph, refs, {n.inputs[0].shape for n in self.tails if n.op == "squares"})
+        self.tails = {n for n in tails(graph, views, fuses, found) if not apart(n)}
+        self.kin = _kin(graph, views, {n.inputs[0].shape for n in self.tails if n.op == "squares"})
         self.queue = _Queue(graph.index, found)
         self.waits: dict[Node, int] = {}
         self.users: dict[Node, list[Node]] = defaultdict(list)
         self.parked: set[Node] = set()  # ready, but nobody needed them yet
         self.asleep: set[Node] = set()  # of these, those that nobody needs still
         self.missing: dict[Node, int] = {}  # of the operands of a node, those that are neither done nor parked
-        self.outputs = {refs[y].root for y in graph.outputs}
+        self.outputs = {views[y].base for y in graph.outputs}
         self.together = {n: execution.nodes for execution in executions(graph) for n in execution.nodes}
         for n in graph.nodes:
-            if n.op in LEAVES or refs[n].root is not n:
+            if n.op in LEAVES or views[n].base is not n:
                 continue
-            roots = self.needs(n)
-            self.waits[n] = self.missing[n] = sum(root.op not in LEAVES for root in roots)
-            for root in roots:
-                self.users[root].append(n)
+            bases = self.needs(n)
+            self.waits[n] = self.missing[n] = sum(base.op not in LEAVES for base in bases)
+            for base in bases:
+                self.users[base].append(n)
             if not self.waits[n]:
                 self.queue.push(n, self.home(n))
 
     def needs(self, n: Node) -> set[Node]:
-        """The roots that a node waits for."""
-        return {self.refs[x].root for x in (*n.inputs, *self.after.get(n, ()))}
+        """The bases that a node waits for."""
+        return {self.views[x].base for x in (*n.inputs, *self.after.get(n, ()))}
 
     def home(self, n: Node) -> _Home | None:
         """Which groups may take a node; None for the library's."""
@@ -182,7 +182,7 @@ class _Scheduler:
             if stage.nodes:
                 yield stage
 
-    def group(self, domain: Domain) -> Stage:
+    def group(self, domain: IterationSpace) -> Stage:
         """All nodes of the domain that are ready, or that become ready inside the group itself; but those that park."""
         group, later = list[Node](), list[Node]()
         barred: set[Node] = set()  # they need the whole array of a member
@@ -209,7 +209,7 @@ class _Scheduler:
             self.queue.push(n, self.home(n))
         sums = self.reductions | self.tails
         whole = any(n in sums for n in group) or len({loop_shape(n) for n in group}) > 1
-        return Stage(tuple(group), domain if whole or not group else Domain(loop_shape(group[0])))
+        return Stage(tuple(group), domain if whole or not group else IterationSpace(loop_shape(group[0])))
 
     def finish(self, n: Node) -> list[Node]:
         """Take note that a node is done, and give its users."""
@@ -237,11 +237,11 @@ class _Scheduler:
 
     def kept_for(self, n: Node) -> int:
         """Bytes of the operands that nobody else waits for."""
-        roots = {self.refs[x].root for x in n.inputs}
+        bases = {self.views[x].base for x in n.inputs}
         return sum(
-            root.nbytes
-            for root in roots
-            if root.op not in LEAVES and not any(self.waits[user] for user in self.users[root] if user is not n)
+            base.nbytes
+            for base in bases
+            if base.op not in LEAVES and not any(self.waits[user] for user in self.users[base] if user is not n)
         )
 
     def fetch(self, user: Node) -> None:
@@ -252,7 +252,7 @@ class _Scheduler:
             self.asleep.remove(n)
             self.queue.push(n, self.home(n))
 
-    def joins(self, user: Node, n: Node, domain: Domain) -> bool:
+    def joins(self, user: Node, n: Node, domain: IterationSpace) -> bool:
         """Whether a user of a member may be a member too: it is of the domain, and reads its own element or row."""
         home = self.home(user)
         if home is None or not takes(domain, home):
@@ -261,7 +261,7 @@ class _Scheduler:
             return False
         if not domain.shape:
             return True
-        views = [x for x in user.inputs if self.refs[x].root is n]
+        views = [x for x in user.inputs if self.views[x].base is n]
         if user.op == "concatenate":
-            return all(is_whole(self.refs[x], x) for x in views)
-        return all(domain.sees(x, self.refs[x]) for x in views)
+            return all(is_whole(self.views[x], x) for x in views)
+        return all(domain.sees(x, self.views[x]) for x in views)

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from burlab.compiler.ir import library
-from burlab.compiler.ir.library import Instance
+from burlab.compiler.ir.library import LibraryKernel
 from burlab.runtime.coerce import Array
 
 from .terms import Numbers, Run, words_of
 from .threaded import OWN, is_thread, turns_of
 
-NUMBERS = Instance(
+NUMBERS = LibraryKernel(
     "burlab_numbers", "BURLAB_TURNS(burlab_numbers, Numbers::run)\n", "burlab/kernels/replay/stretch.hpp"
 )
 
@@ -24,7 +24,7 @@ class _Stretch(ctypes.Structure):
 _RUN = np.dtype([("turns", "u8"), ("end", "u8")])
 
 
-def kinds_of(stretches: Iterable[Sequence[Run]]) -> list[Instance]:
+def kinds_of(stretches: Iterable[Sequence[Run]]) -> list[LibraryKernel]:
     """The kinds of terms that stretches call."""
     runs = [run for stretch in stretches for run in stretch]
     inside = {t.kind: None for run in runs if is_thread(run.kind) for t in run.terms if t.kind not in OWN}
@@ -37,10 +37,10 @@ class Code:
     numbers: those to begin with.
     """
 
-    def __init__(self, runs: Sequence[Run], places: Sequence[int], numbers: Numbers | None) -> None:
+    def __init__(self, runs: Sequence[Run], allocations: Sequence[int], numbers: Numbers | None) -> None:
         words: list[int] = []
         ends: list[int] = []
-        kinds: list[Instance] = []
+        kinds: list[LibraryKernel] = []
         self._held: list[Array] = []
         if numbers and not is_thread(runs[0].kind):
             words += (numbers.start, *np.frombuffer(numbers.content, np.uint32).tolist())
@@ -48,11 +48,11 @@ class Code:
             ends.append(len(words))
         for kind, terms in runs:
             if is_thread(kind):
-                turns, self._held = turns_of(kind, terms, places, numbers)
+                turns, self._held = turns_of(kind, terms, allocations, numbers)
                 words += turns.view(np.uint32).tolist()
             else:
                 for t in terms:
-                    words += words_of(t, places)
+                    words += words_of(t, allocations)
             kinds.append(kind)
             ends.append(len(words))
         self._words: Array = np.array(words, np.uint32)

@@ -9,7 +9,7 @@ import numpy as np
 
 from burlab.compiler.ir import library
 from burlab.compiler.ir.descriptors import Contexts, Descriptor, descriptors_of
-from burlab.compiler.ir.library import Instance
+from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.plan import Execute, Invoke, Loop, Place, Plan, Step
 from burlab.compiler.planning.interruptible import hears
 from burlab.runtime.coerce import Array
@@ -19,9 +19,9 @@ from .bytecode import Code, kinds_of
 from .terms import ReplayPlan
 
 
-def runner(symbol: str, function: str, header: str) -> Instance:
+def runner(symbol: str, function: str, header: str) -> LibraryKernel:
     """A C++ function of `burlab::kernels` that has the binary interface of an executable, under a symbol."""
-    return Instance(
+    return LibraryKernel(
         symbol,
         f'extern "C" std::int64_t {symbol}(const void* context, const void* const* in, void* const* out,'
         f" void* workspace) noexcept {{ return burlab::kernels::{function}(context, in, out, workspace); }}\n",
@@ -90,8 +90,8 @@ def _records(plan: Plan, calls: dict[int, Invoke | Execute], codes: list[Code]) 
     records["count"][loops] = -1
     steps = calls.values()
     index = plan.graph.index
-    places = [_places(step) for step in steps]
-    counts = [len(row) for row in places]
+    allocations = [_places(step) for step in steps]
+    counts = [len(row) for row in allocations]
     at = [*calls]
     records["kernel"][at] = [library.address(step.kernel.symbol) for step in steps]
     records["first"][at] = np.cumsum([0, *counts])[:-1]
@@ -99,7 +99,7 @@ def _records(plan: Plan, calls: dict[int, Invoke | Execute], codes: list[Code]) 
     records["node"][at] = [index[step.node] if isinstance(step, Invoke) else 0 for step in steps]
     records["results"][at] = [0 if isinstance(step, Invoke) else len(step.results) for step in steps]
     records["table"][at] = [0 if isinstance(step, Invoke) else step.table for step in steps]
-    return records, np.array([(p.kind, p.number, p.offset) for row in places for p in row], _OPERAND)
+    return records, np.array([(p.kind, p.number, p.offset) for row in allocations for p in row], _OPERAND)
 
 
 def _codes(plan: Plan) -> list[Code]:
@@ -108,7 +108,9 @@ def _codes(plan: Plan) -> list[Code]:
         return []
     stretches = plan.stretches
     library.require(kinds_of(stretches.runs), by_name=False)
-    return [Code(runs, stretches.places, None if k else stretches.numbers) for k, runs in enumerate(stretches.runs)]
+    return [
+        Code(runs, stretches.allocations, None if k else stretches.numbers) for k, runs in enumerate(stretches.runs)
+    ]
 
 
 def _places(step: Invoke | Execute) -> tuple[Place, ...]:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from burlab.compiler.ir.library import Instance
-from burlab.compiler.ir.plan import Kind, Loop, Place, Plan, Put
+from burlab.compiler.ir.library import LibraryKernel
+from burlab.compiler.ir.plan import ExtraStore, Kind, Loop, Place, Plan
 from burlab.compiler.ir.spelling import C_TYPES, NAMES, has_lanes, rule
-from burlab.compiler.ir.strides import Ref, elements, is_whole
+from burlab.compiler.ir.strides import View, elements, is_whole
 from burlab.graph import Node
 
 from .multiply_add import MulAdd, Operand, multiply_adds
@@ -37,12 +37,12 @@ _BITS = {1: "std::uint8_t", 4: "std::uint32_t", 8: "std::uint64_t"}
 def stretches_of(plan: Plan) -> tuple[Values, list[list[Run]]]:
     """All values of a plan's loops, and the runs of each loop."""
     loops = [step for step in plan.steps if isinstance(step, Loop)]
-    uses = Counter(plan.refs[x].root for step in loops for n in step.nodes for x in n.inputs)
-    uses.update(plan.refs[put.node].root for step in loops for put in step.puts)
+    uses = Counter(plan.views[x].base for step in loops for n in step.nodes for x in n.inputs)
+    uses.update(plan.views[put.node].base for step in loops for put in step.extra_stores)
     threads = suits([n for step in loops for n in step.nodes], any(elements(step.shape) > 1 for step in loops))
     values = Values()
     numbers: dict[Node, int] = {}
-    written: list[tuple[Instance | None, list[Term]]] = []
+    written: list[tuple[LibraryKernel | None, list[Term]]] = []
     for step in loops:
         width = elements(step.shape)
         dtype = _usual(step) if threads else None
@@ -55,10 +55,10 @@ def stretches_of(plan: Plan) -> tuple[Values, list[list[Run]]]:
 def laid_out(plan: Plan) -> ReplayPlan:
     """The plan with the stretches of its loops, whose values lie behind its workspace."""
     values, runs = stretches_of(plan)
-    places, end = placed(values, runs, plan.workspace_bytes)
+    allocations, end = placed(values, runs, plan.workspace_bytes)
     own = {f.name: getattr(plan, f.name) for f in fields(Plan)}
     own["workspace_bytes"] = end if values.sizes else plan.workspace_bytes
-    return ReplayPlan(**own, stretches=Stretches(runs, places, numbers_of(values, places)))
+    return ReplayPlan(**own, stretches=Stretches(runs, allocations, numbers_of(values, allocations)))
 
 
 def _runs(terms: list[Term]) -> list[Run]:
@@ -100,11 +100,11 @@ class _Writer:
         for n in step.nodes:
             if n not in absorbed and n.op != "concatenate":
                 self.members[n] = self._node(n, absorbed)
-        for n, place in step.noted:
-            self._keep(self._differences(n.dtype, step), n.dtype, Put(n, place, n.itemsize))
+        for n, place in step.finite_checks:
+            self._keep(self._differences(n.dtype, step), n.dtype, ExtraStore(n, place, n.itemsize))
         for n in step.stores:
-            self._keep(self.members[n], n.dtype, Put(n, self.plan.places[n], n.itemsize))
-        for put in step.puts:
+            self._keep(self.members[n], n.dtype, ExtraStore(n, self.plan.allocations[n], n.itemsize))
+        for put in step.extra_stores:
             self._keep(self._read(put.node), put.node.dtype, put)
         return self.terms
 
@@ -117,7 +117,7 @@ class _Writer:
                 total = nothing if total < 0 else self._step(n, MulAdd(0, 1.0, 1), [nothing, total])
         return total
 
-    def _keep(self, value: int, dtype: np.dtype[Any], put: Put) -> None:
+    def _keep(self, value: int, dtype: np.dtype[Any], put: ExtraStore) -> None:
         if not self._threads(dtype):
             kind = _mover("Keep", dtype.itemsize, self.width)
         else:
@@ -171,36 +171,36 @@ class _Writer:
         kind = MULTIPLY_ADD if self._threads(n.dtype) else _multiply_adder(n.dtype, self.width)
         return self._term(kind, n.itemsize, xyz)
 
-    def _fetcher(self, dtype: np.dtype[Any], step: int) -> Instance:
+    def _fetcher(self, dtype: np.dtype[Any], step: int) -> LibraryKernel:
         if not self._threads(dtype):
             return _mover("Fetch", dtype.itemsize, self.width)
         return FETCH if step == 1 or self.width == 1 else GATHER if step else SPREAD
 
-    def _term(self, kind: Instance, size: int, operands: tuple[int, ...], said: tuple[int, ...] = ()) -> int:
+    def _term(self, kind: LibraryKernel, size: int, operands: tuple[int, ...], said: tuple[int, ...] = ()) -> int:
         result = self.values.new(size * self.width)
         self.terms.append(Term(kind, result, operands, said))
         return result
 
     def _read(self, x: Node) -> int:
         """The value of an operand: one that is there, a known number, or fetched from where it lies."""
-        ref = self.plan.refs[x]
-        root = ref.root
+        ref = self.plan.views[x]
+        base = ref.base
         if self.width == 1:
-            if root in self.numbers:
-                return self.numbers[root]
-        elif root in self.members and is_whole(ref, x):
-            return self.members[root]
-        if root.op == "constant" and root.size == 1:
-            return self._number(root.params, root.dtype)
+            if base in self.numbers:
+                return self.numbers[base]
+        elif base in self.members and is_whole(ref, x):
+            return self.members[base]
+        if base.op == "constant" and base.size == 1:
+            return self._number(base.params, base.dtype)
         step = _step(ref, x)
-        key = root, ref.offset, step
+        key = base, ref.offset, step
         if key not in self.fetched:
-            size = root.itemsize
-            if root in self.numbers:
-                self.fetched[key] = self._spread(self.numbers[root], root.dtype)
+            size = base.itemsize
+            if base in self.numbers:
+                self.fetched[key] = self._spread(self.numbers[base], base.dtype)
             else:
-                said = _where(self.plan.places[root].plus(ref.offset * size), step * size)
-                self.fetched[key] = self._term(self._fetcher(root.dtype, step), size, (), said)
+                said = _where(self.plan.allocations[base].plus(ref.offset * size), step * size)
+                self.fetched[key] = self._term(self._fetcher(base.dtype, step), size, (), said)
         return self.fetched[key]
 
     def _spread(self, number: int, dtype: np.dtype[Any]) -> int:
@@ -219,7 +219,7 @@ class _Writer:
         return self.fetched[one]
 
 
-def _simple(step: MulAdd) -> tuple[Instance, Operand, Operand] | None:
+def _simple(step: MulAdd) -> tuple[LibraryKernel, Operand, Operand] | None:
     """What of x y + z is only a product, a sum or a difference."""
     x, y, z = step
     if isinstance(z, float) and repr(z) == "-0.0":
@@ -229,7 +229,7 @@ def _simple(step: MulAdd) -> tuple[Instance, Operand, Operand] | None:
     return (DIFFERENCE, z, x) if isinstance(y, float) and y == -1.0 else None
 
 
-def _step(ref: Ref, x: Node) -> int:
+def _step(ref: View, x: Node) -> int:
     """Elements between two lanes: at most one axis of x is longer than 1."""
     return next((s for s, size in zip(ref.strides, x.shape, strict=True) if size > 1), 0)
 
@@ -240,25 +240,25 @@ def _where(place: Place, step: int) -> tuple[int, int, int]:
 
 
 @cache
-def _multiply_adder(dtype: np.dtype[Any], width: int) -> Instance:
+def _multiply_adder(dtype: np.dtype[Any], width: int) -> LibraryKernel:
     return _kind(f"muladd_{NAMES[dtype]}_{width}", f"MulAdd<{C_TYPES[dtype]}, {width}>")
 
 
 @cache
-def _mover(name: str, size: int, width: int) -> Instance:
+def _mover(name: str, size: int, width: int) -> LibraryKernel:
     return _kind(f"{name.lower()}_{8 * size}bit_{width}", f"{name}<{_BITS[size]}, {width}>")
 
 
 @cache
 def _applier(
     op: str, struct: str, lanes: bool, width: int, result: np.dtype[Any], operands: tuple[np.dtype[Any], ...]
-) -> Instance:
+) -> LibraryKernel:
     types = ", ".join(C_TYPES[dtype] for dtype in (result, *operands))
     struct = struct or f"burlab::kernels::As<{C_TYPES[result]}>"
     name = f"{op.replace(chr(39), '_')}_{NAMES[operands[-1]]}_{NAMES[result]}_{width}"
     return _kind(f"apply_{name}", f"Apply<{str(lanes).lower()}, {struct}, {width}, {types}>", "apply")
 
 
-def _kind(name: str, template: str, header: str = "stretch") -> Instance:
+def _kind(name: str, template: str, header: str = "stretch") -> LibraryKernel:
     symbol = f"burlab_{name}"
-    return Instance(symbol, f"BURLAB_TURNS({symbol}, {template}::run)\n", f"burlab/kernels/replay/{header}.hpp")
+    return LibraryKernel(symbol, f"BURLAB_TURNS({symbol}, {template}::run)\n", f"burlab/kernels/replay/{header}.hpp")

@@ -1,4 +1,4 @@
-"""Terms of a stretch in runs of one kind, places of their values, and the words that `replay/stretch.hpp` reads."""
+"""Terms of a stretch in runs of one kind, the places of their values, and the words that `replay/stretch.hpp` reads."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -7,10 +7,10 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from burlab.compiler.ir.arena import rounded
-from burlab.compiler.ir.library import Instance
+from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.plan import Plan
 
-NUMBERS = Instance(
+NUMBERS = LibraryKernel(
     "burlab_numbers", "BURLAB_TURNS(burlab_numbers, Numbers::run)\n", "burlab/kernels/replay/stretch.hpp"
 )
 
@@ -18,7 +18,7 @@ NUMBERS = Instance(
 class Term(NamedTuple):
     """An operation: the number of its result (-1: none), of its operands, and what else its words say, before these."""
 
-    kind: Instance
+    kind: LibraryKernel
     result: int
     operands: tuple[int, ...]
     said: tuple[int, ...] = ()
@@ -27,7 +27,7 @@ class Term(NamedTuple):
 class Run(NamedTuple):
     """Terms of one kind."""
 
-    kind: Instance
+    kind: LibraryKernel
     terms: list[Term]
 
 
@@ -63,7 +63,7 @@ def in_runs(terms: Sequence[Term]) -> list[Run]:
     maker = {t.result: k for k, t in enumerate(terms)}
     users: dict[int, list[int]] = defaultdict(list)
     waits = [0] * len(terms)
-    ready: dict[Instance, list[int]] = defaultdict(list)
+    ready: dict[LibraryKernel, list[int]] = defaultdict(list)
     for k, t in enumerate(terms):
         for made in {maker[x] for x in t.operands if x in maker}:
             users[made].append(k)
@@ -94,19 +94,19 @@ class Numbers(NamedTuple):
     content: bytes
 
 
-def numbers_of(values: Values, places: Sequence[int]) -> Numbers | None:
+def numbers_of(values: Values, allocations: Sequence[int]) -> Numbers | None:
     """The known numbers of a plan's stretches, if any."""
     if not values.known:
         return None
     content = b"".join(c.ljust(8, b"\0") for c, _ in values.ordered)
-    return Numbers(min(places[k] for k in values.known.values()), content.ljust(rounded(len(content)), b"\0"))
+    return Numbers(min(allocations[k] for k in values.known.values()), content.ljust(rounded(len(content)), b"\0"))
 
 
 class Stretches(NamedTuple):
     """The loops of a plan: the runs of each, where each value lies in the workspace, the numbers to begin with."""
 
     runs: list[list[Run]]
-    places: list[int]
+    allocations: list[int]
     numbers: Numbers | None
 
 
@@ -117,11 +117,11 @@ class ReplayPlan(Plan):
     stretches: Stretches
 
 
-def words_of(t: Term, places: Sequence[int]) -> list[int]:
+def words_of(t: Term, allocations: Sequence[int]) -> list[int]:
     """A term in whole groups of four words: its result, what else it says, its operands."""
-    words = [places[t.result]] if t.result >= 0 else []
+    words = [allocations[t.result]] if t.result >= 0 else []
     words += t.said
-    words += [places[x] for x in t.operands]
+    words += [allocations[x] for x in t.operands]
     return words + [0] * (-len(words) % 4)
 
 
@@ -131,10 +131,10 @@ def placed(values: Values, stretches: Iterable[Sequence[Run]], start: int) -> tu
     A place is taken again after its last use, also by the term that uses it: but only by a value of the same size, so
     that a lane is written where it was read.
     """
-    places = [-1] * len(values.sizes)
+    allocations = [-1] * len(values.sizes)
     end = rounded(start)
     for _, number in values.ordered:
-        places[number] = end
+        allocations[number] = end
         end += values.sizes[number]
     end = rounded(end)
     order = [t for runs in stretches for run in runs for t in run.terms]
@@ -144,13 +144,13 @@ def placed(values: Values, stretches: Iterable[Sequence[Run]], start: int) -> tu
     for k, t in enumerate(order):
         for x in set(t.operands):
             if last[x] == k:
-                free[values.sizes[x]].append(places[x])
+                free[values.sizes[x]].append(allocations[x])
         if t.result < 0:
             continue
         size = values.sizes[t.result]
         if free[size]:
-            places[t.result] = free[size].pop()
+            allocations[t.result] = free[size].pop()
         else:
-            places[t.result] = end if size == 8 else rounded(end)
-            end = places[t.result] + size
-    return places, rounded(end)
+            allocations[t.result] = end if size == 8 else rounded(end)
+            end = allocations[t.result] + size
+    return allocations, rounded(end)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from burlab.compiler.ir import library
-from burlab.compiler.ir.library import Instance
+from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.plan import Kind
 from burlab.compiler.ir.spelling import C_TYPES, NAMES
 from burlab.graph import Node
@@ -28,11 +28,11 @@ _CALLED = 50  # nodes for each that is neither sum nor product, at least, where 
 
 # terms that the threaded code carries out itself: x y, x + y, x - y, x y + z; moves, of lanes with a stride or without
 PRODUCT, SUM, DIFFERENCE, MULTIPLY_ADD, FETCH, SPREAD, GATHER, KEEP, SCATTER = (
-    Instance(name, "", "") for name in "mul add sub mul_add fetch spread gather keep scatter".split()
+    LibraryKernel(name, "", "") for name in "mul add sub mul_add fetch spread gather keep scatter".split()
 )
 # two of them, where nothing else reads the first: by the second, and by which of its operands the first is
 _PAIRS = {
-    (first, second, k): Instance(f"{first.symbol}_{name}", "", "")
+    (first, second, k): LibraryKernel(f"{first.symbol}_{name}", "", "")
     for first, second, k, name in [
         *((first, SUM, k, "add") for first in (PRODUCT, SUM, DIFFERENCE) for k in (0, 1)),
         *((first, PRODUCT, k, "mul") for first in (PRODUCT, SUM, DIFFERENCE) for k in (0, 1)),
@@ -55,14 +55,14 @@ _CALL = np.dtype([("turns", "u8"), ("words", "u8"), ("end", "u8")])
 
 
 @cache
-def thread(dtype: np.dtype[Any], width: int) -> Instance:
+def thread(dtype: np.dtype[Any], width: int) -> LibraryKernel:
     """The threaded code for numbers of a dtype, or so many lanes of them."""
     symbol = f"burlab_threaded_{NAMES[dtype]}_{width}"
     text = f"BURLAB_TURNS({symbol}, Threaded<{C_TYPES[dtype]}, {width}>::run)\n"
-    return Instance(symbol, text, "burlab/kernels/replay/threaded.hpp")
+    return LibraryKernel(symbol, text, "burlab/kernels/replay/threaded.hpp")
 
 
-def is_thread(kind: Instance) -> bool:
+def is_thread(kind: LibraryKernel) -> bool:
     """Whether a run is of threaded code."""
     return kind.header.endswith("threaded.hpp")
 
@@ -138,7 +138,7 @@ def paired(terms: Sequence[Term], uses: Mapping[int, int]) -> list[Term]:
 
 
 def turns_of(
-    kind: Instance, terms: Sequence[Term], places: Sequence[int], numbers: Numbers | None
+    kind: LibraryKernel, terms: Sequence[Term], allocations: Sequence[int], numbers: Numbers | None
 ) -> tuple[Array, list[Array]]:
     """The turns of a stretch, and the arrays that they lead to."""
     codes = _codes(kind.symbol)
@@ -150,7 +150,7 @@ def turns_of(
     last = -1
     for called, group in groupby(terms, lambda t: None if t.kind in OWN else t.kind):
         if called is not None:
-            words: Array = np.array([w for t in group for w in words_of(t, places)], np.uint32)
+            words: Array = np.array([w for t in group for w in words_of(t, allocations)], np.uint32)
             first = words.ctypes.data
             call = np.array([(library.address(called.symbol), first, first + words.nbytes)], _CALL)
             held += (words, call)
@@ -161,11 +161,11 @@ def turns_of(
             name, operands = _spelled(t, last)
             if t.result < 0:
                 x, y, z = t.said
-                turns.append((codes[name], places[t.operands[0]], x, y, z))
+                turns.append((codes[name], allocations[t.operands[0]], x, y, z))
                 continue
-            said = (*t.said, *(places[x] for x in operands))
+            said = (*t.said, *(allocations[x] for x in operands))
             x, y, z, *_ = (*said, 0, 0)
-            turns.append((codes[name], places[t.result], x, y, z))
+            turns.append((codes[name], allocations[t.result], x, y, z))
             last = t.result
     turns.append((codes["end"], 0, 0, 0, 0))
     return np.array(turns, _TURN), held
@@ -180,8 +180,8 @@ def _spelled(t: Term, last: int) -> tuple[str, tuple[int, ...]]:
     if y == last != x and not name.startswith("sub"):
         operands = (y, x, *z)
     where = "".join("l" if x == last else "m" for x in operands)
-    places = (where, where[:2] + "m" * len(z), where[0] + "m" * (1 + len(z)), "m" * (2 + len(z)))
-    return next(code for w in places if (code := f"{name}_{w}") in _CODES), operands
+    allocations = (where, where[:2] + "m" * len(z), where[0] + "m" * (1 + len(z)), "m" * (2 + len(z)))
+    return next(code for w in allocations if (code := f"{name}_{w}") in _CODES), operands
 
 
 def _halves(address: int) -> tuple[int, int]:

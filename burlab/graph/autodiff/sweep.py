@@ -17,7 +17,7 @@ from burlab.graph.order import topological
 from burlab.graph.origin import derived_from, no_derivative
 from burlab.graph.scalar import is_differentiable, load_partials, partials
 from burlab.graph.substitute import inline
-from burlab.runtime.garbage import uncollected
+from burlab.runtime.gc_pause import gc_paused
 
 from . import cond, scan_forward, scan_reverse
 from .cotangents import total
@@ -40,7 +40,7 @@ def jvp(outputs: Sequence[Node], inputs: Sequence[Node], tangents: Sequence[Node
     return [known[y] if y in known else zeros(y.shape, y.dtype) for y in outputs]
 
 
-@uncollected()
+@gc_paused()
 def vjp(outputs: Sequence[Node], inputs: Sequence[Node], cotangents: Sequence[Node]) -> list[Node]:
     """The cotangents of the inputs: the sum over outputs of J' g."""
     order = between(inputs, outputs)

@@ -17,7 +17,7 @@ from burlab.graph.node import Node, constant
 from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
 from burlab.graph.substitute import inline, keep, rebuild
-from burlab.runtime.garbage import uncollected
+from burlab.runtime.gc_pause import gc_paused
 
 from .merge_scans import merged
 
@@ -30,7 +30,7 @@ _FOLDED: dict[str, Callable[..., Any]] = {
 _LARGEST_FOLD = 4096  # elements: larger known arrays are computed by the kernel, not carried in its text
 
 
-@uncollected()
+@gc_paused()
 def simplify(graph: Graph) -> Graph:
     """The same function with fewer nodes. Inputs keep their order, also where they are unused."""
     unique: dict[Any, Node] = {}

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.runtime.doors import doors
+from burlab.runtime.exports import exports
 from burlab.runtime.gate import Guard, Where
 
 from .reach import ITEMS, Reading, is_called, is_object, readings
@@ -152,7 +152,7 @@ def fingerprint(array: "np.ndarray[Any, Any]") -> int:
 @cache
 def _fingerprint() -> Callable[[int, int], int]:
     signature = ctypes.c_uint64, ctypes.c_void_p, ctypes.c_int64
-    return doors("burlab/numbers/fingerprint.hpp", "burlab", {"fingerprint": signature})["fingerprint"]
+    return exports("burlab/numbers/fingerprint.hpp", "burlab", {"fingerprint": signature})["fingerprint"]
 
 
 def _guard(reading: Reading) -> Guard | None:

@@ -11,7 +11,7 @@ from typing import Any
 from burlab.compiler.executable import Executable
 from burlab.problems.sampling import Stream
 from burlab.runtime.cling import address, declare
-from burlab.runtime.doors import doors
+from burlab.runtime.exports import exports
 from burlab.runtime.hearing import hearing
 
 _INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
@@ -112,13 +112,13 @@ def mean_address() -> int:
 
 
 @cache
-def sum_doors() -> dict[str, Callable[..., Any]]:
+def sum_exports() -> dict[str, Callable[..., Any]]:
     """`sum` and `rows` evaluate a call and answer a status; `drop` forgets a sum that was stopped.
 
     A loss that never ends is left where a signal's handler raises.
     """
     header, call = "burlab/run/abi/sum.hpp", ctypes.POINTER(SumCall)
-    found = doors(header, "burlab::run", {"drop": (None, call)})
+    found = exports(header, "burlab::run", {"drop": (None, call)})
     for name in ("sum", "rows"):
         door = hearing(header, "burlab::run::SumCall* call", f"burlab::run::{name}(call)", [call])
         found[name] = partial(door, None)

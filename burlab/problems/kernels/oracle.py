@@ -21,7 +21,7 @@ from burlab.transforms.call import pair_of
 
 from .direct import Directs
 from .sample_kernel import Kernels, SampleKernel
-from .tiles import UNTOLD, Told
+from .tiles import DEFAULT_OPTIONS, KernelOptions
 from .tiling import Tiling
 
 Loss = Callable[..., Any]
@@ -129,7 +129,7 @@ class Oracle:
         data: Data,
         regularizer: Loss | None = None,
         has_aux: bool = False,
-        told: Told = UNTOLD,
+        told: KernelOptions = DEFAULT_OPTIONS,
     ) -> None:
         """has_aux: the loss gives (value, metrics); "measured" then asks for both. told: about the kernels."""
         self._given = loss, data, regularizer, has_aux, told

@@ -21,9 +21,9 @@ from burlab.runtime.memory import empty
 from burlab.runtime.status import Status
 from burlab.runtime.wait import SLICE
 
-from .abi import PREPARED, Block, CKernel, MeanKernel, SumCall, Summand, mean_address, sum_doors
+from .abi import PREPARED, Block, CKernel, MeanKernel, SumCall, Summand, mean_address, sum_exports
 from .blocks import Layout, at, integers
-from .tiles import UNTOLD, Tile, Told
+from .tiles import DEFAULT_OPTIONS, KernelOptions, Tile
 from .tiling import Tiling, Tilings
 
 _POINTER = ctypes.c_void_p
@@ -44,7 +44,7 @@ class SampleKernel:
         structure: tree.TreeDef,
         data: Data,
         keyed: bool,
-        told: Told = UNTOLD,
+        told: KernelOptions = DEFAULT_OPTIONS,
     ) -> None:
         self.graph = simplify(graph)
         self.structure = structure
@@ -66,7 +66,11 @@ class SampleKernel:
 
     @staticmethod
     def trace(
-        f: Callable[..., Any], shared: Sequence[tree.Tree], data: Data, keyed: bool, told: Told = UNTOLD
+        f: Callable[..., Any],
+        shared: Sequence[tree.Tree],
+        data: Data,
+        keyed: bool,
+        told: KernelOptions = DEFAULT_OPTIONS,
     ) -> "SampleKernel":
         """The kernel of a Python function. shared: examples of the arguments that all samples share."""
         keyword = {"key": np.zeros(2, np.uint64)} if keyed else {}
@@ -195,12 +199,12 @@ class SampleKernel:
         status: int = Status.STOPPED
         try:
             while status == Status.STOPPED:  # Python hears an interrupt between two slices
-                status = sum_doors()[door](ctypes.byref(call))
+                status = sum_exports()[door](ctypes.byref(call))
                 if between is not None and status == Status.STOPPED:
                     between()
         finally:
             if call.job:
-                sum_doors()["drop"](ctypes.byref(call))
+                sum_exports()["drop"](ctypes.byref(call))
         if status:
             raise self.error(status, call.sample, int(stream.batch) if door == "sum" else 1)
 

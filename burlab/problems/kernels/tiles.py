@@ -95,7 +95,7 @@ def power(size: int) -> int:
     return 1 << (max(size, 1).bit_length() - 1)
 
 
-class Told(NamedTuple):
+class KernelOptions(NamedTuple):
     """What is told about kernels. tile: samples in one call, for all batches or by batch, None to choose.
 
     remat: what kernels of value and gradient compute again instead of keeping it, see `compiler/planning/remat.py`.
@@ -105,7 +105,7 @@ class Told(NamedTuple):
     remat: Remat | None = None
 
 
-UNTOLD = Told()
+DEFAULT_OPTIONS = KernelOptions()
 
 
 class Tile:

@@ -15,7 +15,7 @@ from burlab.problems.data import Data
 from burlab.problems.point import Array
 from burlab.runtime.gate import Workspace, pointers
 
-from .tiles import Tile, Told, calls_of, power, sizes_for
+from .tiles import KernelOptions, Tile, calls_of, power, sizes_for
 
 _CALLS = 1000  # evaluations over a batch that are expected at least
 _GAIN = 0.05  # of the time, by which another size must be faster to be taken
@@ -49,7 +49,7 @@ class Tilings:
     graph: simplified; sampled: which of its inputs belong to samples; groups: of its outputs, as in `Layout.of`.
     """
 
-    def __init__(self, graph: Graph, sampled: list[bool], groups: tuple[int, ...], told: Told) -> None:
+    def __init__(self, graph: Graph, sampled: list[bool], groups: tuple[int, ...], told: KernelOptions) -> None:
         self._graph = graph
         self._sampled = sampled
         self._groups = groups

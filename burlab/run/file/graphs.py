@@ -11,7 +11,7 @@ from burlab.graph import Graph, tree
 from burlab.graph.file import reading, serial
 from burlab.problems.data import Data
 from burlab.problems.kernels.sample_kernel import SampleKernel
-from burlab.problems.kernels.tiles import Told
+from burlab.problems.kernels.tiles import KernelOptions
 from burlab.problems.point import Point
 from burlab.run.record.tables import Array
 
@@ -113,7 +113,7 @@ class GraphReader:
             raise FileError(f"the graph {name} gives {found}, in groups {groups}, expected {expected} for {question}.")
         trees: list[Any] = [(0,) * size for size in sizes[:2]] + [dict.fromkeys(metrics, 0) for _ in sizes[2:]]
         structure = tree.flatten(tuple(trees))[1]
-        return SampleKernel(graph, structure, data, keyed, Told(dict(tiles), remat))
+        return SampleKernel(graph, structure, data, keyed, KernelOptions(dict(tiles), remat))
 
 
 def _points(question: str) -> int:

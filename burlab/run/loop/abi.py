@@ -11,7 +11,7 @@ from typing import Any
 from burlab.problems.kernels.abi import CKernel, Summand
 from burlab.problems.sampling import Stream
 from burlab.run.record.stop import Criteria
-from burlab.runtime.doors import doors
+from burlab.runtime.exports import exports
 
 _INT, _POINTER, _NUMBER = ctypes.c_int64, ctypes.c_void_p, ctypes.c_double
 
@@ -96,10 +96,10 @@ class Event(ctypes.Structure):
 
 
 @cache
-def loop_doors() -> dict[str, Callable[..., Any]]:
+def loop_exports() -> dict[str, Callable[..., Any]]:
     """The functions of `abi/loop.hpp`, by name."""
     loop, plan = _POINTER, ctypes.POINTER(Plan)
-    return doors(
+    return exports(
         "burlab/run/abi/loop.hpp",
         "burlab::run",
         {
@@ -130,10 +130,10 @@ def loop_doors() -> dict[str, Callable[..., Any]]:
 
 
 @cache
-def fork_doors() -> dict[str, Callable[..., Any]]:
+def fork_exports() -> dict[str, Callable[..., Any]]:
     """The functions of `abi/fork.hpp`, by name."""
     loop, plan, back = _POINTER, ctypes.POINTER(Plan), ctypes.POINTER(_POINTER)
-    return doors(
+    return exports(
         "burlab/run/abi/fork.hpp",
         "burlab::run",
         {

@@ -17,7 +17,7 @@ from typing import Any
 
 from burlab.errors import StatusError
 
-from .abi import loop_doors
+from .abi import loop_exports
 
 
 def at_end(action: Callable[[], None]) -> None:
@@ -121,7 +121,7 @@ def _close_all() -> None:
 def _quit(number: int) -> None:
     entry = _open.get(number)
     if entry is not None and entry.process == os.getpid() and entry.place and not _ended.is_set():
-        loop_doors()["loop_quit"](entry.place)
+        loop_exports()["loop_quit"](entry.place)
 
 
 def _close(number: int) -> None:
@@ -132,7 +132,7 @@ def _close(number: int) -> None:
     with entry.busy:
         if not _ended.is_set():
             if entry.place:
-                loop_doors()["loop_close"](ctypes.byref(entry.place))
+                loop_exports()["loop_close"](ctypes.byref(entry.place))
             _open.pop(number, None)
 
 
@@ -149,7 +149,7 @@ def _stop_all() -> None:
 def _stop(entry: _Open) -> None:
     with entry.busy:
         if os.getpid() == entry.process and entry.place:
-            loop_doors()["loop_stop"](entry.place)
+            loop_exports()["loop_stop"](entry.place)
 
 
 def _lose_all() -> None:

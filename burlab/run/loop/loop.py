@@ -14,7 +14,7 @@ from burlab.run.record.tables import Table, nbytes
 from burlab.run.record.view import View
 from burlab.runtime.wait import SLICE
 
-from .abi import CView, Event, Plan, fork_doors, loop_doors
+from .abi import CView, Event, Plan, fork_exports, loop_exports
 from .feed import LoopFeed
 from .lifetime import Handle, check_awake
 from .setup import Setup
@@ -142,7 +142,7 @@ class Loop:
         old = Handle(self._setup.used)
 
         def branch(plan: Any) -> int:
-            return self.call("loop_branch", plan, index, value, old.back, _PATIENCE, doors=fork_doors)
+            return self.call("loop_branch", plan, index, value, old.back, _PATIENCE, exports=fork_exports)
 
         while not (done := self._setup.open(None, branch)):
             pass
@@ -158,7 +158,7 @@ class Loop:
         def copy(plan: Any) -> int:
             if change is not None:
                 change(plan.contents)
-            return self.call("loop_fork", plan, other.back, _PATIENCE, doors=fork_doors)
+            return self.call("loop_fork", plan, other.back, _PATIENCE, exports=fork_exports)
 
         while not self._setup.open(None, copy):
             pass
@@ -201,14 +201,14 @@ class Loop:
         """Bytes by what they are for, and their total."""
         return nbytes(self.call("loop_ledger"))
 
-    def call(self, door: str, *args: Any, doors: Callable[[], dict[str, Callable[..., Any]]] = loop_doors) -> Any:
+    def call(self, door: str, *args: Any, exports: Callable[[], dict[str, Callable[..., Any]]] = loop_exports) -> Any:
         """One call of the C++ interface, by name."""
         if self._handle.lost:
             raise StatusError(
                 "this run was made before the process forked, and its thread stayed behind in the parent. "
                 "Make the run in the process that steps it."
             )
-        return doors()[door](self._handle.place, *args)
+        return exports()[door](self._handle.place, *args)
 
     def _view(self) -> CView:
         view = CView()
@@ -218,5 +218,5 @@ class Loop:
 
 def _opened(setup: Setup, cells: list[Array] | None) -> Handle:
     handle = Handle(setup.used)
-    setup.open(cells, lambda plan: loop_doors()["loop_open"](plan, handle.back))
+    setup.open(cells, lambda plan: loop_exports()["loop_open"](plan, handle.back))
     return handle

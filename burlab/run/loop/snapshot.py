@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from burlab.run.record.tables import Array, Column, Extent, Table, read
-from burlab.runtime.doors import doors
+from burlab.runtime.exports import exports
 
 from .abi import Plan
 
@@ -97,7 +97,7 @@ Tables = tuple[Kept, Kept, Kept | None]
 @cache
 def _doors() -> dict[str, Callable[..., Any]]:
     loop, back = _POINTER, ctypes.POINTER(_POINTER)
-    return doors(
+    return exports(
         "burlab/run/abi/saved_run.hpp",
         "burlab::run",
         {

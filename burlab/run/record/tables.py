@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from burlab.runtime.doors import doors
+from burlab.runtime.exports import exports
 
 Array = np.ndarray[Any, Any]
 Column = np.ndarray[tuple[int], np.dtype[Any]]
@@ -37,7 +37,7 @@ class Extent(ctypes.Structure):
 @cache
 def _doors() -> dict[str, Callable[..., Any]]:
     extent, copy = (None, _POINTER, ctypes.POINTER(Extent)), (_INT, _POINTER, _INT, _INT, _INT, _INT, _POINTER)
-    return doors(
+    return exports(
         "burlab/run/abi/record.hpp",
         "burlab::run",
         {

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from burlab.graph import tree
-from burlab.problems.kernels.abi import sum_doors
+from burlab.problems.kernels.abi import sum_exports
 from burlab.problems.kernels.oracle import Oracle, mean
 from burlab.problems.point import Array, Point
 from burlab.problems.sampling import Stream
@@ -34,7 +34,7 @@ class Objective:
             samples.kernels(self.samples)
             if once is not None:
                 once.kernels(1)
-        sum_doors()
+        sum_exports()
 
     def value(self, x: Array, between: Callable[[], None]) -> float:
         """The value at x, shape (d,)."""

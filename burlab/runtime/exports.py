@@ -12,7 +12,7 @@ from .cling import address, declare
 Signature = tuple[Any, ...]  # ctypes types: the result (None for void), then the arguments
 
 
-def doors(header: str, namespace: str, signatures: Mapping[str, Signature]) -> dict[str, Callable[..., Any]]:
+def exports(header: str, namespace: str, signatures: Mapping[str, Signature]) -> dict[str, Callable[..., Any]]:
     """The functions of a header by name, compiled now.
 
     namespace: where they live in C++. Their C++ signatures must be those of `signatures`: nothing checks it.
@@ -20,10 +20,10 @@ def doors(header: str, namespace: str, signatures: Mapping[str, Signature]) -> d
     entries = ", ".join(f"reinterpret_cast<const void*>(&{namespace}::{name})" for name in signatures)
     body = (
         'extern "C" const void* @unit_door(std::int64_t index) noexcept {\n'
-        f"  static const void* const doors[] = {{{entries}}};\n"
-        "  return doors[index];\n}"
+        f"  static const void* const exports[] = {{{entries}}};\n"
+        "  return exports[index];\n}"
     )
-    unit = declare(body, (header,), name="doors")
+    unit = declare(body, (header,), name="exports")
     door = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int64)(address(f"{unit}_door"))
     return {name: _function(door(k), signature) for k, (name, signature) in enumerate(signatures.items())}
 

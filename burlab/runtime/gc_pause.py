@@ -6,13 +6,13 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def uncollected() -> Generator[None]:
+def gc_paused() -> Generator[None]:
     """No collection inside; also a decorator.
 
     Sweeps and rewrites make many objects and no cycles, and the collector would look through all of them again and
     again: a third of the time of a graph of a million nodes.
 
-    >>> with uncollected():
+    >>> with gc_paused():
     ...     gc.isenabled()
     False
     """
