@@ -17,6 +17,7 @@ import burlab as bl
 
 STATE, GENERATOR, OWN = np.random.RandomState(0), np.random.default_rng(0), random.Random(0)
 RANDN, NORMAL, DRAW = STATE.randn, GENERATOR.normal, OWN.random
+T = perf_counter
 HELD = {"generator": np.random.default_rng(1)}
 
 
@@ -80,6 +81,7 @@ def test_seeds_of_keys_and_unused_generators_are_no_chance():
         warnings.simplefilter("error")
         bl.grad(lambda x: x * bl.random.normal(key))(1.0)
         bl.grad(lambda x: x * (1.0 if GENERATOR is not None else 2.0))(1.0)
+        bl.grad(lambda x: np.sum(x.T))(np.ones((2, 3)))  # an attribute, though a clock has that name too
 
 
 @pytest.mark.parametrize("row", [[np.inf, 1.0], [np.inf, np.inf], [-np.inf, -np.inf], [-np.inf, 1.0], [np.nan, 1.0]])

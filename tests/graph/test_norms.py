@@ -49,6 +49,11 @@ CASES = [
     Case("norm**2.5", lambda x, np: np.linalg.norm(x) ** 2.5, 0.0),
     Case("3-norm**3", lambda x, np: np.linalg.norm(x, 3) ** 3, 0.0),
     Case("4-norm**4", lambda x, np: np.linalg.norm(x, 4) ** 4, 0.0),
+    Case("sizes squared", lambda x, np: np.sum(np.abs(x) ** 2), 2.0),
+    Case("np.power of sizes", lambda x, np: np.sum(np.power(np.abs(x), 2)), 2.0),
+    Case("size * size", lambda x, np: np.sum(3 * np.abs(x) * np.abs(x)), 6.0),
+    Case("sizes**4", lambda x, np: np.sum(np.abs(x) ** 4), 0.0),
+    Case("sizes**3", lambda x, np: np.sum(np.abs(x) ** 3), 0.0),
     Case("sum of sizes", lambda x, np: np.sum(np.abs(x)), 0.0),
 ]  # fmt: skip
 
@@ -101,3 +106,9 @@ def test_newton_leaves_zero_of_a_squared_distance() -> None:
 def test_the_fourth_derivative_of_a_fourth_power_at_zero() -> None:
     slope = bl.grad(bl.grad(bl.grad(bl.grad(lambda t: np.linalg.norm(np.stack([t, 0.0 * t])) ** 4))))
     assert slope(0.0) == 24.0
+    assert bl.grad(bl.grad(bl.grad(bl.grad(lambda t: np.abs(t) ** 4))))(0.0) == 24.0
+
+
+def test_sizes_of_integers_have_squares_too() -> None:
+    x = np.array([-3, 0, 2])
+    np.testing.assert_array_equal(bl.jit(lambda x: np.abs(x) ** 2 + np.abs(x) * np.abs(x))(x), 2 * x**2)

@@ -1,4 +1,4 @@
-"""Norms: roots of sums, and what powers of them are.
+"""Norms: roots of sums, sizes of numbers, and what powers of them are.
 
 The derivative of a norm at 0 is 0 by convention, one of its subgradients; a second derivative does not exist there, so
 it is nan: a Newton step sees the kink. But the square of a norm is smooth, a sum of squares, and is made as one, so
@@ -69,6 +69,8 @@ def _power_of(x: Node, exponent: Node) -> Node | None:
 
 def _above(x: Node, exponent: float) -> Node | None:
     """A norm to its order is the total; to a power above 2 it is twice differentiable at 0, with derivatives 0."""
+    if x.op == "abs":
+        return apply("power", x.inputs[0], exponent) if exponent % 2 == 0 else None
     if not _is_root(x):
         return None
     order, total = x.params.order, x.inputs[0]
@@ -103,6 +105,8 @@ def _factors(x: Node, depth: int = 4) -> _Factors | None:
     """What x is a product of, if a norm of order 2 is among it, up to some operations away."""
     if _is_root(x):
         return _Factors(x, x.inputs[0], ()) if x.params.order == 2 else None
+    if x.op == "abs":
+        return _Factors(x, apply("square", x.inputs[0]), ())
     if x.op not in _THROUGH or not depth:
         return None
     inner = _factors(x.inputs[0], depth - 1)

@@ -1,10 +1,12 @@
 """What a trace would freeze without a word: random numbers that a function draws, and clocks that it reads."""
 
+import dis
 import sys
 import threading
 import warnings
 from collections.abc import Callable
-from types import FunctionType, ModuleType
+from functools import lru_cache
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -94,14 +96,22 @@ def _each_time(f: Callable[..., Any]) -> str:
         names = names_of(reached.__code__)
         if not _MAKERS.isdisjoint(names):
             return "draws from np.random"
-        if any(_differs(value, names) for value in _around(reached, names)):
+        if any(_differs(value, names) for value in _around(reached)):
             return "reads a clock or the system's random numbers"
     return ""
 
 
-def _around(f: FunctionType, names: tuple[str, ...]) -> list[Any]:
+def _around(f: FunctionType) -> list[Any]:
     cells = [cell.cell_contents for cell in f.__closure__ or () if _filled(cell)]
-    return [f.__globals__[name] for name in names if name in f.__globals__] + cells
+    return [f.__globals__[name] for name in _globals_of(f.__code__) if name in f.__globals__] + cells
+
+
+@lru_cache(maxsize=4096)
+def _globals_of(code: CodeType) -> tuple[str, ...]:
+    """The global names that a function and those inside of it look up: not attributes, as the T of x.T."""
+    own = [i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")]
+    inner = (name for part in code.co_consts if isinstance(part, CodeType) for name in _globals_of(part))
+    return tuple(dict.fromkeys((*own, *inner)))
 
 
 def _differs(value: Any, names: tuple[str, ...]) -> bool:
