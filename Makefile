@@ -41,7 +41,7 @@ smoke:
 	"$$folder/bin/burlab" doctor; \
 	"$$folder/bin/python" -m pytest -q -p no:cacheprovider tests/runtime/test_stable_abi.py tests/runtime/test_host.py \
 		tests/runtime/test_interpreter.py tests/eager/test_value.py tests/eager/test_tape.py tests/eager/test_memory.py \
-		tests/compiler/test_gate.py tests/graph/test_trace.py tests/run/test_run.py
+		tests/compiler/test_gate.py tests/graph/tracing/test_trace.py tests/run/test_run.py
 
 # The second engines that gradients are compared with: tests that need an absent one are skipped by name.
 peers: $(VENV)/peers.stamp

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.arm.cross import COMPILERS, ROOT, compile_for_arm, emulate
-from tests.compiler.test_lanes import STATED
+from tests.numbers.test_accuracy import STATED
 
 pytestmark = pytest.mark.slow
 CPP = ROOT / "tests" / "cpp"

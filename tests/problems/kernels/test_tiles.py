@@ -14,7 +14,7 @@ from burlab.problems.kernels import tiling
 from burlab.problems.kernels.tiles import Tile, slots_of
 from burlab.problems.point import as_point
 from burlab.runtime import declare
-from tests.problems.tile_cases import CASES
+from tests.problems.kernels.tile_cases import CASES
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from burlab.errors import IndexRangeError
 from burlab.graph import tree
 from burlab.problems.kernels import hoisted, sample_kernel
 from burlab.problems.point import as_point
-from tests.problems.tile_cases import CASES
+from tests.problems.kernels.tile_cases import CASES
 
 CHOSEN = ["mixture", "softmaxed"]
 

@@ -11,7 +11,7 @@ from burlab.problems.kernels import tiling
 from burlab.problems.kernels.tiles import sizes_for
 from burlab.problems.kernels.tiling import Tiling
 from burlab.problems.point import as_point
-from tests.problems.tile_cases import CASES
+from tests.problems.kernels.tile_cases import CASES
 
 ALWAYS, NEVER = 10**12, 0  # evaluations that are expected
 

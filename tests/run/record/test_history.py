@@ -14,7 +14,7 @@ from burlab.run.record.live import at, path, tail
 from burlab.run.record.tables import Table
 from burlab.run.record.view import View
 from burlab.run.scipy.rows import Rows, Trail
-from tests.run.tables import Writer
+from tests.run.record.tables import Writer
 
 STORED = ("value", "gradient_norm", "step_norm", "lr")  # a scheduled learning rate is stored
 

@@ -13,7 +13,7 @@ from mpmath import mp
 
 import burlab as bl
 from burlab.runtime import cpu
-from tests.compiler.test_lanes import error_in_ulp
+from tests.numbers.test_accuracy import error_in_ulp
 
 EXACT = {"sin": mpmath.sin, "cos": mpmath.cos, "tan": mpmath.tan}
 STATED = {"sin": 0.9, "cos": 0.9, "tan": 1.0}  # units in the last place

@@ -15,7 +15,7 @@ import burlab as bl
 from burlab.errors import ArgumentError, IndexRangeError, StatusError
 from tests.interrupts import interrupt
 from tests.optim.curvature_cases import himmelblau, rosenbrock
-from tests.run.test_scipy import START, direct
+from tests.run.scipy.test_scipy import START, direct
 
 
 def test_steps_and_pauses_change_nothing():

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from burlab.run.record.tables import KINDS, Extent, Table, nbytes, read
-from tests.run.tables import Writer
+from tests.run.record.tables import Writer
 
 
 def capacity_of(columns: int, budget: int) -> int:
