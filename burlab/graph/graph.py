@@ -1,11 +1,15 @@
 """A computation graph: inputs, outputs, and everything between."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .node import Node
 from .order import topological
+
+FORMATS: dict[str, Callable[..., Any]] = {}
+"""What a graph is written as and read from, by name: `show` and `file` fill it, which are about graphs themselves."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +36,7 @@ class Graph:
     @cached_property
     def key(self) -> str:
         """A hash of what the graph computes; names and lines of the user's code do not enter."""
-        from burlab.graph.file.serial import digest
-
-        return digest(self)
+        return FORMATS["digest"](self)
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -46,28 +48,20 @@ class Graph:
         return self is other
 
     def __str__(self) -> str:
-        from .show import listing
-
-        return listing(self)
+        return FORMATS["listing"](self)
 
     def to_json(self) -> str:
         """The graph as versioned JSON; `Graph.from_json` reads it back."""
-        from burlab.graph.file.serial import to_json
-
-        return to_json(self)
+        return FORMATS["json"](self)
 
     @staticmethod
     def from_json(text: str) -> "Graph":
         """A graph from its JSON. Raises GraphError where the text is none, or of a newer version."""
-        from burlab.graph.file.reading import from_json
-
-        return from_json(text)
+        return FORMATS["from json"](text)
 
     def to_dot(self) -> str:
         """The graph in Graphviz's DOT language."""
-        from .show import dot
-
-        return dot(self)
+        return FORMATS["dot"](self)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from .control import CONTROL, executions
-from .graph import Graph
+from .graph import FORMATS, Graph
 from .node import Node
 from .origin import short_place
 
@@ -80,3 +80,6 @@ def _dot(graph: Graph, prefix: str) -> list[str]:
 def _quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
+
+
+FORMATS.update(listing=listing, dot=dot)
