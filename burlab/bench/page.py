@@ -1,14 +1,9 @@
 """A report as one HTML file that loads nothing: tables, pictures, where it was measured, and the raw data."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from pathlib import Path
 from typing import Any
-
-from . import table
-from .figures import figures
-from .report import Report
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 1100px; margin: 2rem auto; padding: 0 1rem; color: #222; }
@@ -24,19 +19,19 @@ from the function to the first gradient in a running process, compilation includ
 "process" the most that the operating system has given to the whole process."""
 
 
-def write(report: Report, path: Path) -> None:
-    """Write the page; its raw data is the JSON in the element with the id "data"."""
-    machine = "".join(f"<dt>{escape(name)}</dt><dd>{escape(words)}</dd>" for name, words in report.machine.items())
+def page(machine: Mapping[str, str], sections: Iterable[tuple[str, Sequence[Any]]], data: Any) -> str:
+    """The page: where it was measured, a table and figures for each case, and the raw data as JSON.
+
+    sections: for each case the HTML of its table, and Plotly figures. The data is in the element with the id "data".
+    """
+    facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(words)}</dd>" for name, words in machine.items())
     parts, scripts = list[str](), True
-    figure: Any
-    for case in report.cases:
-        lines = report.of(case)
-        parts.append(table.html(case, lines))
-        for figure in figures(case, lines):
+    for table, figures in sections:
+        parts.append(table)
+        for figure in figures:
             parts.append(figure.to_html(full_html=False, include_plotlyjs=scripts))
             scripts = False
-    data = json.dumps(report.data()).replace("</", "<\\/")
-    path.write_text(_page("burlab bench", machine, parts, data), encoding="utf-8")
+    return _page("burlab bench", facts, parts, json.dumps(data).replace("</", "<\\/"))
 
 
 def _page(title: str, machine: str, parts: Sequence[Any], data: str) -> str:

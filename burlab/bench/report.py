@@ -41,9 +41,11 @@ class Report:
 
     def write(self, path: str | Path) -> None:
         """Write tables, figures and raw data as one HTML file that loads nothing from a network."""
-        from .page import write
+        from .figures import figures
+        from .page import page
 
-        write(self, Path(path))
+        sections = ((table.html(case, self.of(case)), figures(case, self.of(case))) for case in self.cases)
+        Path(path).write_text(page(self.machine, sections, self.data()), encoding="utf-8")
 
     def data(self) -> dict[str, Any]:
         """Everything that was measured, as JSON takes it."""

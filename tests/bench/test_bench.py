@@ -10,7 +10,6 @@ from burlab import bench, cli
 from burlab.bench import session
 from burlab.bench.crew import Crew
 from burlab.bench.machine import describe
-from burlab.bench.page import write
 from burlab.bench.problem import Unavailable
 from burlab.bench.report import Report
 
@@ -49,7 +48,7 @@ def test_nobody_judges_itself(report: Report):
 def test_the_table_names_every_way_and_the_page_is_complete_offline(report: Report, tmp_path: Path):
     shown = str(report)
     page = tmp_path / "report.html"
-    write(report, page)
+    report.write(page)
     text = page.read_text()
     for line in report.lines:
         assert line.way in shown
