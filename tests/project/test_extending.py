@@ -1,4 +1,4 @@
-"""The steps of ARCHITECTURE.md that add something are taken in a copy of the repository, and lead there."""
+"""The steps of docs/extending are taken in a copy of the repository, and lead there."""
 
 import os
 import re
@@ -14,43 +14,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "ARCHITECTURE.md").read_text()
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """What a section adds. tests: the tables that agree then. right, wrong: a part of the rule, and a mistake in it."""
-
-    title: str
-    steps: int
-    tests: tuple[str, ...]
-    right: str
-    wrong: str
-
-
-OPERATIONS = ("tests/graph/test_ops.py", "tests/graph/test_tensor_ops.py")
-RECIPES = {
-    "scalar": Recipe("a scalar operation", 5, (*OPERATIONS, "-k", "cbrt or has_a_row"), "T(1) / (T(3)", "T(1) / (T(2)"),
-    "linear": Recipe(
-        "a linear operation", 5, (*OPERATIONS, "-k", "hadamard or has_a_row"), "return hadamard(g)", "return g"
-    ),
-    "optimizer": Recipe(
-        "an optimizer", 4, ("tests/optim/test_optimizers.py", "-k", "AdaBelief or has_its_row"), "(g - m) ** 2", "g**2"
-    ),
-    "schedule": Recipe(
-        "a schedule", 4, ("tests/optim/test_schedules.py", "-k", "stairs or has_its_row"), "t >= mile", "t > mile"
-    ),
-    "function": Recipe(
-        "a test function",
-        4,
-        ("tests/problems/test_library.py", "-k", "camel or has_a_row"),
-        "zeros((1, 2)",
-        "ones((1, 2)",
-    ),
-    "control": Recipe(
-        "a control to the panel", 4, ("tests/widgets/panel/test_model.py", "-k", "back"), "run.t) - 1", "run.t) - 2"
-    ),
-}
+FOLDER = ROOT / "docs" / "extending"
 
 
 @dataclass(frozen=True)
@@ -67,20 +31,52 @@ class Edit:
             path.write_text(self.text)
             return
         old = path.read_text()
-        assert self.anchor in old, f"ARCHITECTURE.md speaks of {self.anchor!r}, which {self.file} does not hold"
+        assert self.anchor in old, f"a page speaks of {self.anchor!r}, which {self.file} does not hold"
         path.write_text(old.replace(self.anchor, self.text, 1))
 
 
-def section(kind: str) -> str:
-    return PAGE.split(f"## Add {RECIPES[kind].title}\n")[1].split("\n## ")[0]
+@dataclass(frozen=True)
+class Recipe:
+    """What a page adds. tests: the tables that agree then.
+
+    right, wrong: a part of what the steps write, and a mistake in it; or mistake: one elsewhere.
+    """
+
+    tests: tuple[str, ...]
+    right: str = ""
+    wrong: str = ""
+    mistake: Edit | None = None
+
+
+OPERATIONS = ("tests/graph/test_ops.py", "tests/graph/test_tensor_ops.py", "-k")
+REVERSED = Edit(
+    "cpp/burlab/kernels/matrix/tile.hpp",
+    "const T *a = f.a, *b = f.b;\n  const Int a_depth = f.a_depth, b_depth = f.b_depth,",
+    "const Int a_depth = -f.a_depth, b_depth = -f.b_depth;\n"
+    "  const T *a = f.a - (f.depth - 1) * a_depth, *b = f.b - (f.depth - 1) * b_depth;\n  const Int",
+)
+RECIPES = {
+    "scalar_operation": Recipe((*OPERATIONS, "cbrt or has_a_row"), "T(1) / (T(3)", "T(1) / (T(2)"),
+    "linear_operation": Recipe((*OPERATIONS, "hadamard or has_a_row"), "return hadamard(g)", "return g"),
+    "optimizer": Recipe(("tests/optim/test_optimizers.py", "-k", "AdaBelief or has_its_row"), "(g - m) ** 2", "g**2"),
+    "schedule": Recipe(("tests/optim/test_schedules.py", "-k", "stairs or has_its_row"), "t >= mile", "t > mile"),
+    "test_function": Recipe(
+        ("tests/problems/test_library.py", "-k", "camel or has_a_row"), "zeros((1, 2)", "ones((1, 2)"
+    ),
+    "finite_sum": Recipe(("tests/problems/test_regressions.py", "-k", "squared_hinge"), "(0.0, 1.0, ", "(0.0, 0.5, "),
+    "layer": Recipe(("tests/nn/test_layers.py", "-k", "prelu"), "x > 0, x, self", "x > 1, x, self"),
+    "kernel_tuning": Recipe(("tests/compiler/test_contraction.py", "-k", "around and 63"), mistake=REVERSED),
+    "panel_control": Recipe(("tests/widgets/panel/test_model.py", "-k", "back"), "run.t) - 1", "run.t) - 2"),
+}
+SHOWS_GRADIENT = ("scalar_operation", "linear_operation")  # whose check compares gradients
 
 
 def steps(kind: str) -> list[str]:
-    return re.split(r"^\d\. ", section(kind), flags=re.MULTILINE)[1:]
+    return re.split(r"^\d\. ", (FOLDER / f"{kind}.md").read_text(), flags=re.MULTILINE)[1:]
 
 
 WORDS = re.compile(
-    r"(?:In|A new file)\s+`(?P<file>[^`]+)`"
+    r"(?:[Ii]n|A new file)\s+`(?P<file>[^`]+/[^`]+)`"
     r"|replace\s+`(?P<old>[^`]+)`\s+by\s+`(?P<new>[^`]+)`"
     r"|before\s+`(?P<anchor>[^`]+)`"
     r"|^   ```\w+\n(?P<code>.*?)^   ```",
@@ -104,19 +100,17 @@ def read(step: str) -> Iterator[Edit]:
 
 
 def edits(kind: str) -> list[Edit]:
-    """All changes of a section."""
-    return [edit for step in steps(kind)[:-1] for edit in read(step)]
+    """All changes of a page."""
+    return [edit for step in steps(kind) for edit in read(step) if edit.file]
 
 
-def check(kind: str) -> str:
-    """The code of the last step."""
-    (edit,) = read(steps(kind)[-1])
-    assert not edit.file
-    return edit.text
+def checks(kind: str) -> str:
+    """The code of a page that belongs to no file."""
+    return "\n".join(edit.text for step in steps(kind) for edit in read(step) if not edit.file)
 
 
 def copy(folder: Path) -> Path:
-    """A copy of what an operation touches."""
+    """A copy of what an addition touches."""
     for part in ("burlab", "cpp", "tests"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copyfile(ROOT / "pyproject.toml", folder / "pyproject.toml")
@@ -130,29 +124,37 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, env=environment, text=True, capture_output=True, check=False)
 
 
+def tables(folder: Path, kind: str) -> subprocess.CompletedProcess[str]:
+    """The rows that the steps have added, and whether any is missing."""
+    return run(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", *RECIPES[kind].tests)
+
+
 @pytest.fixture(scope="module", params=RECIPES)
 def followed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A copy in which every step but the check has been taken, and the kind of operation."""
+    """A copy in which every step but the checks has been taken, and the page."""
     folder = copy(tmp_path_factory.mktemp(request.param))
     for edit in edits(request.param):
         edit.apply(folder)
     return folder, request.param
 
 
-def test_every_section_that_adds_something_is_taken():
-    assert re.findall(r"^## Add (.*)", PAGE, re.MULTILINE) == [recipe.title for recipe in RECIPES.values()]
+def test_every_page_is_taken():
+    assert {path.stem for path in FOLDER.glob("*.md")} == set(RECIPES)
 
 
 @pytest.mark.parametrize("kind", RECIPES)
-def test_each_step_names_what_to_do(kind: str):
-    assert len(steps(kind)) == RECIPES[kind].steps
+def test_a_page_is_short_and_each_step_names_what_to_do(kind: str):
+    text = (FOLDER / f"{kind}.md").read_text()
+    assert len([line for line in text.splitlines() if line]) < 80
+    assert len(steps(kind)) >= 3
     assert all(list(read(step)) for step in steps(kind))
+    assert checks(kind)
 
 
 def test_the_steps_lead_there(followed: tuple[Path, str]):
     folder, kind = followed
     here = f"import burlab\nassert burlab.__file__.startswith({str(folder)!r}), burlab.__file__\n"
-    done = run(folder, "-c", here + check(kind))
+    done = run(folder, "-c", here + checks(kind))
     assert done.returncode == 0, done.stderr
 
 
@@ -160,11 +162,6 @@ def test_the_tables_of_tests_agree(followed: tuple[Path, str]):
     folder, kind = followed
     done = tables(folder, kind)
     assert done.returncode == 0, done.stdout
-
-
-def tables(folder: Path, kind: str) -> subprocess.CompletedProcess[str]:
-    """The rows that the steps have added, and whether any is missing."""
-    return run(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", *RECIPES[kind].tests)
 
 
 def test_the_result_is_in_the_house_style(followed: tuple[Path, str]):
@@ -175,6 +172,9 @@ def test_the_result_is_in_the_house_style(followed: tuple[Path, str]):
     run(folder, "-m", "ruff", "format", *python)
     done = run(folder, "-m", "ruff", "check", *python)
     assert done.returncode == 0, done.stdout
+    examples = [str(path) for path in files if path.suffix == ".py" and path.is_relative_to(folder / "burlab")]
+    done = run(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--doctest-modules", *examples)
+    assert done.returncode in (0, 5), done.stdout  # 5: without an example
     for header in (path for path in files if path.suffix == ".hpp"):
         strict = ["-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax-only"]
         text = f"#include <{header.relative_to(folder / 'cpp')}>\n"
@@ -182,13 +182,15 @@ def test_the_result_is_in_the_house_style(followed: tuple[Path, str]):
 
 
 @pytest.mark.parametrize("kind", RECIPES)
-def test_a_wrong_rule_is_noticed(tmp_path: Path, kind: str):
+def test_a_mistake_is_noticed(tmp_path: Path, kind: str):
     folder, recipe = copy(tmp_path), RECIPES[kind]
     assert any(recipe.right in edit.text for edit in edits(kind))
     for edit in edits(kind):
-        replace(edit, text=edit.text.replace(recipe.right, recipe.wrong)).apply(folder)
-    checked = run(folder, "-c", check(kind))
-    if kind in ("scalar", "linear"):
+        replace(edit, text=edit.text.replace(recipe.right, recipe.wrong) if recipe.right else edit.text).apply(folder)
+    if recipe.mistake is not None:
+        recipe.mistake.apply(folder)
+    checked = run(folder, "-c", checks(kind))
+    if kind in SHOWS_GRADIENT:
         assert "GradientError" in checked.stderr
     else:
         assert " failed" in tables(folder, kind).stdout
