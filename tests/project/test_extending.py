@@ -65,7 +65,7 @@ RECIPES = {
     ),
     "finite_sum": Recipe(("tests/problems/test_regressions.py", "-k", "squared_hinge"), "(0.0, 1.0, ", "(0.0, 0.5, "),
     "layer": Recipe(("tests/nn/test_layers.py", "-k", "prelu"), "x > 0, x, self", "x > 1, x, self"),
-    "kernel_tuning": Recipe(("tests/compiler/test_contraction.py", "-k", "around and 63"), mistake=REVERSED),
+    "kernel_tuning": Recipe(("tests/compiler/lowering/test_contraction.py", "-k", "around and 63"), mistake=REVERSED),
     "panel_control": Recipe(("tests/widgets/panel/test_model.py", "-k", "back"), "run.t) - 1", "run.t) - 2"),
 }
 SHOWS_GRADIENT = ("scalar_operation", "linear_operation")  # whose check compares gradients
