@@ -268,7 +268,7 @@ def graphs(draw, steps=25):
     return Graph(tuple(m.inputs), tuple(outputs))
 
 
-SHORT = [(), (), (), (1,), (16,), (1, 16), (8,)]  # what the replay gear makes stretches of
+SHORT = [(), (), (), (1,), (16,), (1, 16), (8,)]  # what the replay gear makes segments of
 
 
 def spread(m):

@@ -53,7 +53,7 @@ def test_gears_agree_bit_for_bit(graph, seed):
 
 @settings(max_examples=300, phases=PHASES)
 @given(short_graphs(), seeds)
-def test_stretches_of_numbers_have_the_bits_of_kernels_one_by_one(graph, seed):
+def test_segments_of_numbers_have_the_bits_of_kernels_one_by_one(graph, seed):
     arrays = inputs_for(graph, seed)
     values = dict(zip(graph.nodes, Replay(graph, strict=True).values(arrays), strict=True))
     assert same_bits(build(graph, gear="replay", strict=True)(*arrays), [values[y] for y in graph.outputs])
@@ -61,6 +61,6 @@ def test_stretches_of_numbers_have_the_bits_of_kernels_one_by_one(graph, seed):
 
 @settings(max_examples=60, phases=PHASES)
 @given(short_graphs(), seeds)
-def test_stretches_of_numbers_have_the_bits_of_compiled_code(graph, seed):
+def test_segments_of_numbers_have_the_bits_of_compiled_code(graph, seed):
     arrays = inputs_for(graph, seed)
     assert same_bits(build(graph)(*arrays), build(graph, gear="replay")(*arrays))

@@ -21,7 +21,7 @@ from .fusion import IterationSpace, passes
 from .interruptible import heard
 from .schedule import Stage, schedule
 
-LANES = (8, 16)  # of stretches (`replay/segments.py`), besides single numbers
+LANES = (8, 16)  # of segments (`replay/segments.py`), besides single numbers
 
 
 _ENDLESS = 10**9  # passes

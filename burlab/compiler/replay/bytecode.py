@@ -1,4 +1,4 @@
-"""Stretches in memory: the structs that `kernels/replay/stretch.hpp` reads."""
+"""Segments in memory: the structs that `kernels/replay/segment.hpp` reads."""
 
 import ctypes
 from collections.abc import Iterable, Sequence
@@ -9,55 +9,61 @@ from burlab.compiler.ir import library
 from burlab.compiler.ir.library import LibraryKernel
 from burlab.runtime.coerce import Array
 
-from .terms import Numbers, Run, words_of
-from .threaded import OWN, is_thread, turns_of
+from .instructions import Literals, Segment, Thread, encoded
+from .threaded import threaded
 
-NUMBERS = LibraryKernel(
-    "burlab_numbers", "BURLAB_TURNS(burlab_numbers, Numbers::run)\n", "burlab/kernels/replay/stretch.hpp"
+LITERALS = LibraryKernel(
+    "burlab_literals", "BURLAB_INTERPRETER(burlab_literals, LoadLiterals::run)\n", "burlab/kernels/replay/segment.hpp"
 )
 
 
-class _Stretch(ctypes.Structure):
-    _fields_ = (("runs", ctypes.c_void_p), ("words", ctypes.c_void_p), ("length", ctypes.c_int64))
+class _Segment(ctypes.Structure):
+    _fields_ = (("groups", ctypes.c_void_p), ("code", ctypes.c_void_p), ("length", ctypes.c_int64))
 
 
-_RUN = np.dtype([("turns", "u8"), ("end", "u8")])
+_GROUP = np.dtype([("interpreter", "u8"), ("end", "u8")])
 
 
-def kinds_of(stretches: Iterable[Sequence[Run]]) -> list[LibraryKernel]:
-    """The kinds of terms that stretches call."""
-    runs = [run for stretch in stretches for run in stretch]
-    inside = {t.kind: None for run in runs if is_thread(run.kind) for t in run.terms if t.kind not in OWN}
-    return [NUMBERS, *dict.fromkeys(run.kind for run in runs), *inside] if runs else []
+def kernels_of(segments: Iterable[Segment]) -> list[LibraryKernel]:
+    """The kernels that segments call."""
+    kernels: dict[LibraryKernel, None] = {}
+    for segment in segments:
+        if isinstance(segment, Thread):
+            kernels[segment.kernel] = None
+            kernels.update({i.operation: None for i in segment.instructions if isinstance(i.operation, LibraryKernel)})
+        else:
+            kernels.update({group.kernel: None for group in segment})
+    return [LITERALS, *kernels] if kernels else []
 
 
-class Code:
-    """A stretch in memory: its struct is at `address`, for as long as this object lives.
+class SegmentCode:
+    """A segment in memory: its struct is at `address`, for as long as this object lives.
 
-    numbers: those to begin with.
+    literals: those to begin with.
     """
 
-    def __init__(self, runs: Sequence[Run], allocations: Sequence[int], numbers: Numbers | None) -> None:
+    def __init__(self, segment: Segment, allocations: Sequence[int], literals: Literals | None) -> None:
         words: list[int] = []
         ends: list[int] = []
-        kinds: list[LibraryKernel] = []
+        kernels: list[LibraryKernel] = []
         self._held: list[Array] = []
-        if numbers and not is_thread(runs[0].kind):
-            words += (numbers.start, *np.frombuffer(numbers.content, np.uint32).tolist())
-            kinds.append(NUMBERS)
+
+        def add(kernel: LibraryKernel, encoding: Iterable[int]) -> None:
+            words.extend(encoding)
+            kernels.append(kernel)
             ends.append(len(words))
-        for kind, terms in runs:
-            if is_thread(kind):
-                turns, self._held = turns_of(kind, terms, allocations, numbers)
-                words += turns.view(np.uint32).tolist()
-            else:
-                for t in terms:
-                    words += words_of(t, allocations)
-            kinds.append(kind)
-            ends.append(len(words))
-        self._words: Array = np.array(words, np.uint32)
-        self._runs: Array = np.empty(len(kinds), _RUN)
-        self._runs["turns"] = [library.address(kind.symbol) for kind in kinds]
-        self._runs["end"] = np.array(ends, np.uint64) * 4 + self._words.ctypes.data
-        self._struct = _Stretch(self._runs.ctypes.data, self._words.ctypes.data, len(kinds))
+
+        if isinstance(segment, Thread):
+            code, self._held = threaded(segment, allocations, literals)
+            add(segment.kernel, code.view(np.uint32).tolist())
+        else:
+            if literals:
+                add(LITERALS, (literals.start, *np.frombuffer(literals.content, np.uint32).tolist()))
+            for group in segment:
+                add(group.kernel, [word for i in group.instructions for word in encoded(i, allocations)])
+        self._code: Array = np.array(words, np.uint32)
+        self._groups: Array = np.empty(len(kernels), _GROUP)
+        self._groups["interpreter"] = [library.address(kernel.symbol) for kernel in kernels]
+        self._groups["end"] = np.array(ends, np.uint64) * 4 + self._code.ctypes.data
+        self._struct = _Segment(groups=self._groups.ctypes.data, code=self._code.ctypes.data, length=len(kernels))
         self.address = ctypes.addressof(self._struct)

@@ -15,8 +15,8 @@ from burlab.compiler.planning.interruptible import hears
 from burlab.runtime.coerce import Array
 from burlab.runtime.gate import Function, pointers
 
-from .bytecode import Code, kinds_of
-from .terms import ReplayPlan
+from .bytecode import SegmentCode, kernels_of
+from .instructions import ReplayPlan
 
 
 def runner(symbol: str, function: str, header: str) -> LibraryKernel:
@@ -51,7 +51,7 @@ class _Program(ctypes.Structure):
 
 
 def replayed(plan: Plan, ticks: Array | None = None) -> Function:
-    """The function that replays a plan; its loops become stretches. Only kernels that no graph has used are compiled.
+    """The function that replays a plan; its loops become segments. Only kernels that no graph has used are compiled.
 
     ticks: where it writes how long each step takes, see `timed.py`.
     """
@@ -68,13 +68,18 @@ def replayed(plan: Plan, ticks: Array | None = None) -> Function:
     records, operands = _records(plan, calls, codes)
     constants = [c.params for c in plan.constants]
     table = pointers(constants)
-    first = 0 if ticks is None else ticks.ctypes.data
 
     def link(addresses: dict[Descriptor, int]) -> tuple[int, Any]:
         linked = records.copy()
         linked["descriptor"][[*calls]] = [addresses[descriptor] for descriptor, _ in pairs.values()]
         linked["box"][[*calls]] = [addresses[box] if box.integers else 0 for _, box in pairs.values()]
-        program = _Program(linked.ctypes.data, operands.ctypes.data, ctypes.addressof(table), len(linked), first)
+        program = _Program(
+            records=linked.ctypes.data,
+            operands=operands.ctypes.data,
+            constants=ctypes.addressof(table),
+            length=len(linked),
+            ticks=None if ticks is None else ticks.ctypes.data,
+        )
         return ctypes.addressof(program), (program, linked)
 
     contexts = Contexts([d for pair in pairs.values() for d in pair], link)
@@ -82,7 +87,7 @@ def replayed(plan: Plan, ticks: Array | None = None) -> Function:
     return Function(library.address(run.symbol), contexts, plan.workspace_bytes, keep, hears(plan.steps))
 
 
-def _records(plan: Plan, calls: dict[int, Invoke | Execute], codes: list[Code]) -> tuple[Array, Array]:
+def _records(plan: Plan, calls: dict[int, Invoke | Execute], codes: list[SegmentCode]) -> tuple[Array, Array]:
     """What each step calls, without the descriptors, and the places of all operands."""
     records: Array = np.zeros(len(plan.steps), _RECORD)
     loops = [k for k in range(len(plan.steps)) if k not in calls]
@@ -102,15 +107,13 @@ def _records(plan: Plan, calls: dict[int, Invoke | Execute], codes: list[Code]) 
     return records, np.array([(p.kind, p.number, p.offset) for row in allocations for p in row], _OPERAND)
 
 
-def _codes(plan: Plan) -> list[Code]:
-    """The loops of a plan in memory."""
+def _codes(plan: Plan) -> list[SegmentCode]:
+    """The segments of a plan in memory."""
     if not isinstance(plan, ReplayPlan):
         return []
-    stretches = plan.stretches
-    library.require(kinds_of(stretches.runs), by_name=False)
-    return [
-        Code(runs, stretches.allocations, None if k else stretches.numbers) for k, runs in enumerate(stretches.runs)
-    ]
+    segments, allocations, literals = plan.replay
+    library.require(kernels_of(segments), by_name=False)
+    return [SegmentCode(segment, allocations, None if k else literals) for k, segment in enumerate(segments)]
 
 
 def _places(step: Invoke | Execute) -> tuple[Place, ...]:

@@ -1,4 +1,4 @@
-"""Stretches of the replay gear: loops over single numbers or a few lanes, as terms of `kernels/replay/stretch.hpp`."""
+"""Segments of the replay gear: loops over single numbers or a few lanes, as lists of instructions."""
 
 from collections import Counter
 from dataclasses import dataclass, field, fields
@@ -13,58 +13,48 @@ from burlab.compiler.ir.spelling import C_TYPES, NAMES, has_lanes, rule
 from burlab.compiler.ir.strides import View, elements, is_whole
 from burlab.graph import Node
 
+from .instructions import Instruction, ReplayPlan, Segment, Segments, Thread, Values, in_groups, literals_of, placed
 from .multiply_add import MulAdd, Operand, multiply_adds
-from .terms import ReplayPlan, Run, Stretches, Term, Values, in_runs, numbers_of, placed
-from .threaded import (
-    DIFFERENCE,
-    FETCH,
-    GATHER,
-    KEEP,
-    MULTIPLY_ADD,
-    PRODUCT,
-    SCATTER,
-    SPREAD,
-    SUM,
-    in_chains,
-    paired,
-    suits,
-    thread,
-)
+from .opcodes import Opcode
+from .threaded import in_chains, paired, suits, thread_kernel
 
 _BITS = {1: "std::uint8_t", 4: "std::uint32_t", 8: "std::uint64_t"}
 
 
-def stretches_of(plan: Plan) -> tuple[Values, list[list[Run]]]:
-    """All values of a plan's loops, and the runs of each loop."""
+def segments_of(plan: Plan) -> tuple[Values, list[Segment]]:
+    """All values of a plan's loops, and each loop as a segment."""
     loops = [step for step in plan.steps if isinstance(step, Loop)]
     uses = Counter(plan.views[x].base for step in loops for n in step.nodes for x in n.inputs)
-    uses.update(plan.views[put.node].base for step in loops for put in step.extra_stores)
+    uses.update(plan.views[extra.node].base for step in loops for extra in step.extra_stores)
     threads = suits([n for step in loops for n in step.nodes], any(elements(step.shape) > 1 for step in loops))
     values = Values()
     numbers: dict[Node, int] = {}
-    written: list[tuple[LibraryKernel | None, list[Term]]] = []
+    written: list[tuple[LibraryKernel | None, list[Instruction]]] = []
     for step in loops:
         width = elements(step.shape)
         dtype = _usual(step) if threads else None
         writer = _Writer(plan, values, width, dtype, numbers, uses)
-        written.append((thread(dtype, width) if dtype else None, writer.terms_of(step)))
-    reads = Counter(x for _, terms in written for t in terms for x in t.operands)
-    return values, [[Run(kind, paired(in_chains(terms), reads))] if kind else _runs(terms) for kind, terms in written]
+        written.append((thread_kernel(dtype, width) if dtype else None, writer.instructions_of(step)))
+    reads = Counter(x for _, instructions in written for i in instructions for x in i.operands)
+    return values, [
+        Thread(kernel, paired(in_chains(instructions), reads)) if kernel else _grouped(instructions)
+        for kernel, instructions in written
+    ]
 
 
 def laid_out(plan: Plan) -> ReplayPlan:
-    """The plan with the stretches of its loops, whose values lie behind its workspace."""
-    values, runs = stretches_of(plan)
-    allocations, end = placed(values, runs, plan.workspace_bytes)
+    """The plan with the segments of its loops, whose values lie behind its workspace."""
+    values, segments = segments_of(plan)
+    allocations, end = placed(values, segments, plan.workspace_bytes)
     own = {f.name: getattr(plan, f.name) for f in fields(Plan)}
     own["workspace_bytes"] = end if values.sizes else plan.workspace_bytes
-    return ReplayPlan(**own, stretches=Stretches(runs, allocations, numbers_of(values, allocations)))
+    return ReplayPlan(**own, replay=Segments(segments, allocations, literals_of(values, allocations)))
 
 
-def _runs(terms: list[Term]) -> list[Run]:
-    """Runs of the terms. What is kept may replace what is fetched, so it is kept at the end."""
-    made, kept = ([t for t in terms if (t.result < 0) == ends] for ends in (False, True))
-    return [*in_runs(made), *in_runs(kept)]
+def _grouped(instructions: list[Instruction]) -> Segment:
+    """Stores may replace what is loaded, so they come at the end."""
+    computed, stores = ([i for i in instructions if (i.result < 0) == last] for last in (False, True))
+    return *in_groups(computed), *in_groups(stores)
 
 
 def _usual(step: Loop) -> np.dtype[Any] | None:
@@ -75,11 +65,11 @@ def _usual(step: Loop) -> np.dtype[Any] | None:
 
 @dataclass(slots=True)
 class _Writer:
-    """Turns the nodes of one loop into terms.
+    """Writes the nodes of one loop as instructions.
 
-    width: lanes. threaded: the dtype of whose sums, products and moves the threaded code takes care; None: all goes in
-    runs. numbers: the values of single numbers, which last beyond their loop; uses: how often a node is read.
-    members: the values of the loop's nodes; fetched: those of what it reads from elsewhere.
+    width: lanes. threaded: the dtype for which threaded code has opcodes; None: all instructions call kernels.
+    numbers: the values of single numbers, which last beyond their loop; uses: how often a node is read.
+    members: the values of the loop's nodes; loaded: those of what it reads from elsewhere.
     """
 
     plan: Plan
@@ -88,12 +78,12 @@ class _Writer:
     threaded: np.dtype[Any] | None
     numbers: dict[Node, int]
     uses: Counter[Node]
-    terms: list[Term] = field(default_factory=list[Term])
+    instructions: list[Instruction] = field(default_factory=list[Instruction])
     members: dict[Node, int] = field(default_factory=dict[Node, int])
-    fetched: dict[Any, int] = field(default_factory=dict[Any, int])
+    loaded: dict[Any, int] = field(default_factory=dict[Any, int])
 
-    def terms_of(self, step: Loop) -> list[Term]:
-        """Every operand before its use, what is kept at the end."""
+    def instructions_of(self, step: Loop) -> list[Instruction]:
+        """Every operand before its use, stores at the end."""
         if self.width == 1:
             self.members = self.numbers
         absorbed = self._absorbed(step)
@@ -101,12 +91,12 @@ class _Writer:
             if n not in absorbed and n.op != "concatenate":
                 self.members[n] = self._node(n, absorbed)
         for n, place in step.finite_checks:
-            self._keep(self._differences(n.dtype, step), n.dtype, ExtraStore(n, place, n.itemsize))
+            self._store(self._differences(n.dtype, step), n.dtype, ExtraStore(n, place, n.itemsize))
         for n in step.stores:
-            self._keep(self.members[n], n.dtype, ExtraStore(n, self.plan.allocations[n], n.itemsize))
-        for put in step.extra_stores:
-            self._keep(self._read(put.node), put.node.dtype, put)
-        return self.terms
+            self._store(self.members[n], n.dtype, ExtraStore(n, self.plan.allocations[n], n.itemsize))
+        for extra in step.extra_stores:
+            self._store(self._read(extra.node), extra.node.dtype, extra)
+        return self.instructions
 
     def _differences(self, dtype: np.dtype[Any], step: Loop) -> int:
         """The sum of x - x over all values of a dtype: 0 if they are finite, else nan."""
@@ -117,15 +107,15 @@ class _Writer:
                 total = nothing if total < 0 else self._step(n, MulAdd(0, 1.0, 1), [nothing, total])
         return total
 
-    def _keep(self, value: int, dtype: np.dtype[Any], put: ExtraStore) -> None:
+    def _store(self, value: int, dtype: np.dtype[Any], extra: ExtraStore) -> None:
         if not self._threads(dtype):
-            kind = _mover("Keep", dtype.itemsize, self.width)
+            operation = _mover("Store", dtype.itemsize, self.width)
         else:
-            kind = KEEP if self.width == 1 or put.step == dtype.itemsize else SCATTER
-        self.terms.append(Term(kind, -1, (value,), _where(put.place, put.step)))
+            operation = Opcode.STORE if self.width == 1 or extra.step == dtype.itemsize else Opcode.SCATTER
+        self.instructions.append(Instruction(operation, -1, (value,), _address(extra.place, extra.step)))
 
     def _threads(self, dtype: np.dtype[Any]) -> bool:
-        """Whether the threaded code takes care of numbers of a dtype."""
+        """Whether threaded code has opcodes for numbers of a dtype."""
         return self.threaded is not None and dtype == self.threaded  # any dtype equals None where it is float64
 
     def _absorbed(self, step: Loop) -> set[Node]:
@@ -150,103 +140,110 @@ class _Writer:
                 known.append(self._step(n, step, known))
             return known[-1]
         types = tuple([x.dtype for x in inputs])
-        kind = _applier(n.op, rule(n) if n.op != "convert" else "", has_lanes(n), self.width, n.dtype, types)
-        return self._term(kind, n.itemsize, tuple([self._read(x) for x in inputs]))
+        kernel = _applier(n.op, rule(n) if n.op != "convert" else "", has_lanes(n), self.width, n.dtype, types)
+        return self._add(kernel, n.itemsize, tuple([self._read(x) for x in inputs]))
 
     def _step(self, n: Node, step: MulAdd, known: list[int]) -> int:
         """A sum or product of what is known."""
 
         def value(v: int | float) -> int:
-            return self._number(v, n.dtype) if isinstance(v, float) else known[v]
+            return self._literal(v, n.dtype) if isinstance(v, float) else known[v]
 
         if self._threads(n.dtype) and (simple := _simple(step)):
-            kind, *operands = simple
-            return self._term(kind, n.itemsize, tuple(map(value, operands)))
+            opcode, *operands = simple
+            return self._add(opcode, n.itemsize, tuple(map(value, operands)))
         x, y, z = map(value, step)
         if step.is_sum and x > z:  # what comes later should have to wait for one operation only
             x, z = z, x
         return self._multiply_add(n, x, y, z)
 
     def _multiply_add(self, n: Node, *xyz: int) -> int:
-        kind = MULTIPLY_ADD if self._threads(n.dtype) else _multiply_adder(n.dtype, self.width)
-        return self._term(kind, n.itemsize, xyz)
+        operation = Opcode.MUL_ADD if self._threads(n.dtype) else _multiply_adder(n.dtype, self.width)
+        return self._add(operation, n.itemsize, xyz)
 
-    def _fetcher(self, dtype: np.dtype[Any], step: int) -> LibraryKernel:
+    def _loader(self, dtype: np.dtype[Any], step: int) -> LibraryKernel | Opcode:
         if not self._threads(dtype):
-            return _mover("Fetch", dtype.itemsize, self.width)
-        return FETCH if step == 1 or self.width == 1 else GATHER if step else SPREAD
+            return _mover("Load", dtype.itemsize, self.width)
+        return Opcode.LOAD if step == 1 or self.width == 1 else Opcode.GATHER if step else Opcode.BROADCAST
 
-    def _term(self, kind: LibraryKernel, size: int, operands: tuple[int, ...], said: tuple[int, ...] = ()) -> int:
+    def _add(
+        self,
+        operation: LibraryKernel | Opcode,
+        size: int,
+        operands: tuple[int, ...],
+        immediates: tuple[int, ...] = (),
+    ) -> int:
+        """The value of a further instruction, whose numbers have so many bytes."""
         result = self.values.new(size * self.width)
-        self.terms.append(Term(kind, result, operands, said))
+        self.instructions.append(Instruction(operation, result, operands, immediates))
         return result
 
     def _read(self, x: Node) -> int:
-        """The value of an operand: one that is there, a known number, or fetched from where it lies."""
-        ref = self.plan.views[x]
-        base = ref.base
+        """The value of an operand: one that is there, a literal, or loaded from where it lies."""
+        view = self.plan.views[x]
+        base = view.base
         if self.width == 1:
             if base in self.numbers:
                 return self.numbers[base]
-        elif base in self.members and is_whole(ref, x):
+        elif base in self.members and is_whole(view, x):
             return self.members[base]
         if base.op == "constant" and base.size == 1:
-            return self._number(base.params, base.dtype)
-        step = _step(ref, x)
-        key = base, ref.offset, step
-        if key not in self.fetched:
+            return self._literal(base.params, base.dtype)
+        step = _step(view, x)
+        key = base, view.offset, step
+        if key not in self.loaded:
             size = base.itemsize
             if base in self.numbers:
-                self.fetched[key] = self._spread(self.numbers[base], base.dtype)
+                self.loaded[key] = self._broadcast(self.numbers[base], base.dtype)
             else:
-                said = _where(self.plan.allocations[base].plus(ref.offset * size), step * size)
-                self.fetched[key] = self._term(self._fetcher(base.dtype, step), size, (), said)
-        return self.fetched[key]
+                address = _address(self.plan.allocations[base].plus(view.offset * size), step * size)
+                self.loaded[key] = self._add(self._loader(base.dtype, step), size, (), address)
+        return self.loaded[key]
 
-    def _spread(self, number: int, dtype: np.dtype[Any]) -> int:
+    def _broadcast(self, number: int, dtype: np.dtype[Any]) -> int:
         """A number in all lanes."""
-        return self._term(self._fetcher(dtype, 0), dtype.itemsize, (number,), (Kind.WORKSPACE.value,))
+        return self._add(self._loader(dtype, 0), dtype.itemsize, (number,), (Kind.WORKSPACE.value,))
 
-    def _number(self, value: Any, dtype: np.dtype[Any]) -> int:
+    def _literal(self, value: Any, dtype: np.dtype[Any]) -> int:
         content = np.asarray(value, dtype).tobytes()
         if self._threads(dtype):
-            return self.values.number(content * self.width)
-        one = self.values.number(content)
+            return self.values.literal(content * self.width)
+        one = self.values.literal(content)
         if self.width == 1:
             return one
-        if one not in self.fetched:
-            self.fetched[one] = self._spread(one, dtype)
-        return self.fetched[one]
+        if one not in self.loaded:
+            self.loaded[one] = self._broadcast(one, dtype)
+        return self.loaded[one]
 
 
-def _simple(step: MulAdd) -> tuple[LibraryKernel, Operand, Operand] | None:
+def _simple(step: MulAdd) -> tuple[Opcode, Operand, Operand] | None:
     """What of x y + z is only a product, a sum or a difference."""
     x, y, z = step
     if isinstance(z, float) and repr(z) == "-0.0":
-        return PRODUCT, x, y
+        return Opcode.MUL, x, y
     if step.is_sum:
-        return SUM, x, z
-    return (DIFFERENCE, z, x) if isinstance(y, float) and y == -1.0 else None
+        return Opcode.ADD, x, z
+    return (Opcode.SUB, z, x) if isinstance(y, float) and y == -1.0 else None
 
 
-def _step(ref: View, x: Node) -> int:
+def _step(view: View, x: Node) -> int:
     """Elements between two lanes: at most one axis of x is longer than 1."""
-    return next((s for s, size in zip(ref.strides, x.shape, strict=True) if size > 1), 0)
+    return next((s for s, size in zip(view.strides, x.shape, strict=True) if size > 1), 0)
 
 
-def _where(place: Place, step: int) -> tuple[int, int, int]:
-    """A place and the bytes between two lanes, as words say it."""
+def _address(place: Place, step: int) -> tuple[int, int, int]:
+    """A place and the bytes between two lanes, as immediate operands."""
     return place.kind | place.number << 2, place.offset, step % 2**32
 
 
 @cache
 def _multiply_adder(dtype: np.dtype[Any], width: int) -> LibraryKernel:
-    return _kind(f"muladd_{NAMES[dtype]}_{width}", f"MulAdd<{C_TYPES[dtype]}, {width}>")
+    return _interpreter(f"muladd_{NAMES[dtype]}_{width}", f"MulAdd<{C_TYPES[dtype]}, {width}>")
 
 
 @cache
 def _mover(name: str, size: int, width: int) -> LibraryKernel:
-    return _kind(f"{name.lower()}_{8 * size}bit_{width}", f"{name}<{_BITS[size]}, {width}>")
+    return _interpreter(f"{name.lower()}_{8 * size}bit_{width}", f"{name}<{_BITS[size]}, {width}>")
 
 
 @cache
@@ -256,9 +253,11 @@ def _applier(
     types = ", ".join(C_TYPES[dtype] for dtype in (result, *operands))
     struct = struct or f"burlab::kernels::As<{C_TYPES[result]}>"
     name = f"{op.replace(chr(39), '_')}_{NAMES[operands[-1]]}_{NAMES[result]}_{width}"
-    return _kind(f"apply_{name}", f"Apply<{str(lanes).lower()}, {struct}, {width}, {types}>", "apply")
+    return _interpreter(f"apply_{name}", f"Apply<{str(lanes).lower()}, {struct}, {width}, {types}>", "apply")
 
 
-def _kind(name: str, template: str, header: str = "stretch") -> LibraryKernel:
+def _interpreter(name: str, template: str, header: str = "segment") -> LibraryKernel:
     symbol = f"burlab_{name}"
-    return LibraryKernel(symbol, f"BURLAB_TURNS({symbol}, {template}::run)\n", f"burlab/kernels/replay/{header}.hpp")
+    return LibraryKernel(
+        symbol, f"BURLAB_INTERPRETER({symbol}, {template}::run)\n", f"burlab/kernels/replay/{header}.hpp"
+    )

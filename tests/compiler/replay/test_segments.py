@@ -1,4 +1,4 @@
-"""Stretches of numbers: formulas as multiply-adds, runs in order, places that do not overlap, and long chains."""
+"""Segments of replay: formulas as multiply-adds, groups in order, places that do not overlap, and long chains."""
 
 from itertools import pairwise
 
@@ -8,11 +8,11 @@ import pytest
 import burlab as bl
 from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.spelling import FORMULAS
+from burlab.compiler.replay.instructions import Group, Instruction, Values, in_groups, placed
 from burlab.compiler.replay.multiply_add import multiply_adds
-from burlab.compiler.replay.terms import Run, Term, Values, in_runs, placed
 from burlab.graph.scalar import arity
 
-KINDS = [LibraryKernel(name, "", "") for name in "abc"]
+KERNELS = [LibraryKernel(name, "", "") for name in "abc"]
 NUMBERS = [0.1, -3.7, 1e-310, -0.0, 0.0, 1e300, np.inf, -np.inf, 1 / 3]
 ALGEBRAIC = [op for op in FORMULAS if multiply_adds(op, arity(op))]
 
@@ -38,42 +38,44 @@ def test_multiply_adds_give_the_bits_of_the_formula(op):
         assert np.isnan(expected) or np.signbit(values[-1]) == np.signbit(expected)
 
 
-def random_terms(rng, values, count):
-    terms = []
+def random_instructions(rng, values, count):
+    instructions = []
     for k in range(count):
         result = values.new(int(rng.choice([4, 8, 16, 64])))
-        terms.append(Term(KINDS[rng.integers(3)], result, tuple(rng.integers(k, size=2)) if k else ()))
-    return terms
+        instructions.append(Instruction(KERNELS[rng.integers(3)], result, tuple(rng.integers(k, size=2)) if k else ()))
+    return instructions
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_runs_hold_every_term_after_its_operands(seed):
-    terms = random_terms(np.random.default_rng(seed), Values(), 60)
-    runs = in_runs(terms)
-    order = [t for run in runs for t in run.terms]
-    assert sorted(t.result for t in order) == list(range(60))
+def test_groups_hold_every_instruction_after_its_operands(seed):
+    instructions = random_instructions(np.random.default_rng(seed), Values(), 60)
+    groups = in_groups(instructions)
+    order = [i for group in groups for i in group.instructions]
+    assert sorted(i.result for i in order) == list(range(60))
     made = set()
-    for run in runs:
-        for t in run.terms:
-            assert t.kind is run.kind
-            assert made.issuperset(t.operands)
-            made.add(t.result)
-    assert all(a.kind is not b.kind for a, b in pairwise(runs))
+    for group in groups:
+        for i in group.instructions:
+            assert i.operation is group.kernel
+            assert made.issuperset(i.operands)
+            made.add(i.result)
+    assert all(a.kernel is not b.kernel for a, b in pairwise(groups))
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_value_keeps_its_bytes_until_its_last_use(seed):
     values = Values()
-    terms = random_terms(np.random.default_rng(seed), values, 80)
-    places, end = placed(values, [[Run(KINDS[0], terms[:40])], [Run(KINDS[0], terms[40:])]], 100)
+    instructions = random_instructions(np.random.default_rng(seed), values, 80)
+    places, end = placed(
+        values, [(Group(KERNELS[0], instructions[:40]),), (Group(KERNELS[0], instructions[40:]),)], 100
+    )
     held = {}  # byte -> the value that it belongs to
-    for t in terms:
-        for x in t.operands:
+    for i in instructions:
+        for x in i.operands:
             assert all(held[byte] == x for byte in range(places[x], places[x] + values.sizes[x]))
-        size = values.sizes[t.result]
-        assert 100 < places[t.result] <= end - size
-        assert places[t.result] % min(size, 64) == 0 or size == 16
-        held.update(dict.fromkeys(range(places[t.result], places[t.result] + size), t.result))
+        size = values.sizes[i.result]
+        assert 100 < places[i.result] <= end - size
+        assert places[i.result] % min(size, 64) == 0 or size == 16
+        held.update(dict.fromkeys(range(places[i.result], places[i.result] + size), i.result))
 
 
 def test_a_long_chain_is_replayed_with_a_right_gradient_in_little_memory():

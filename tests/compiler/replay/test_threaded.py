@@ -1,4 +1,4 @@
-"""Threaded code: the order of its terms, its bits, and what is put side by side instead of added to zeros."""
+"""Threaded code: the order of its instructions, its bits, and what is put side by side instead of added to zeros."""
 
 import numpy as np
 import pytest
@@ -8,64 +8,68 @@ from burlab.compiler.executable import build
 from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.plan import Kind, Loop
 from burlab.compiler.replay import segments
-from burlab.compiler.replay.segments import stretches_of
-from burlab.compiler.replay.terms import Term, Values
-from burlab.compiler.replay.threaded import DIFFERENCE, KEEP, OWN, PRODUCT, SUM, in_chains, is_thread, paired
+from burlab.compiler.replay.instructions import Instruction, Thread, Values
+from burlab.compiler.replay.opcodes import Opcode
+from burlab.compiler.replay.segments import segments_of
+from burlab.compiler.replay.threaded import in_chains, paired
 from burlab.graph.tracing.trace import trace
 
 OTHER = LibraryKernel("other", "", "")
 
 
-def random_terms(rng, count):
-    values, terms = Values(), []
+def random_instructions(rng, count):
+    values, instructions = Values(), []
     for k in range(count):
-        kind = [PRODUCT, SUM, DIFFERENCE, OTHER][rng.integers(4)]
-        terms.append(
-            Term(kind, values.new(8), tuple(int(x) for x in rng.integers(max(0, k - 4), k, size=2)) if k else ())
-        )
+        operation = [Opcode.MUL, Opcode.ADD, Opcode.SUB, OTHER][rng.integers(4)]
+        operands = tuple(int(x) for x in rng.integers(max(0, k - 4), k, size=2)) if k else ()
+        instructions.append(Instruction(operation, values.new(8), operands))
     for k, table in enumerate([Kind.WORKSPACE, Kind.OUTPUT] * 4):
-        terms.append(Term(KEEP, -1, (int(rng.integers(count)),), (table | k << 2, 0, 8)))
-    return terms
+        instructions.append(Instruction(Opcode.STORE, -1, (int(rng.integers(count)),), (table | k << 2, 0, 8)))
+    return instructions
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_chains_hold_every_term_after_its_operands_and_fill_the_workspace_last(seed):
-    terms = random_terms(np.random.default_rng(seed), 60)
-    order = in_chains(terms)
-    assert sorted(map(str, order)) == sorted(map(str, terms))
+def test_chains_hold_every_instruction_after_its_operands_and_fill_the_workspace_last(seed):
+    instructions = random_instructions(np.random.default_rng(seed), 60)
+    order = in_chains(instructions)
+    assert sorted(map(str, order)) == sorted(map(str, instructions))
     made = set()
-    for t in order:
-        assert made.issuperset(t.operands)
-        made.add(t.result)
-    late = [t.result < 0 and t.said[0] & 3 == Kind.WORKSPACE for t in order]
+    for i in order:
+        assert made.issuperset(i.operands)
+        made.add(i.result)
+    late = [i.result < 0 and i.immediates[0] & 3 == Kind.WORKSPACE for i in order]
     assert late == sorted(late)
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_pairs_compute_what_their_terms_did(seed):
-    terms = [t for t in random_terms(np.random.default_rng(seed), 60) if t.kind is not OTHER and len(t.operands) == 2]
+def test_pairs_compute_what_their_instructions_did(seed):
+    instructions = [
+        i
+        for i in random_instructions(np.random.default_rng(seed), 60)
+        if i.operation is not OTHER and len(i.operands) == 2
+    ]
     uses = {}
-    for x in (x for t in terms for x in t.operands):
+    for x in (x for i in instructions for x in i.operands):
         uses[x] = uses.get(x, 0) + 1
     start = np.random.default_rng(seed).uniform(0.5, 1.5, 100)
     plain = {"mul": lambda x, y: x * y, "add": lambda x, y: x + y, "sub": lambda x, y: x - y}
 
-    def values(terms):
+    def values(instructions):
         v = list(start)
-        for t in terms:
-            first, _, second = t.kind.symbol.partition("_")
-            x, y, *z = (v[k] for k in t.operands)
+        for i in instructions:
+            first, _, second = i.operation.partition("_")
+            x, y, *z = (v[k] for k in i.operands)
             result = plain[first](x, y)
             if z:
                 result = z[0] - result if second == "from" else plain[second](result, z[0])
-            v[t.result] = result
+            v[i.result] = result
         return v
 
-    together = paired(terms, uses)
-    assert len(together) < len(terms)
-    expected, found = values(terms), values(together)
-    for t in together:
-        assert found[t.result] == expected[t.result]
+    together = paired(instructions, uses)
+    assert len(together) < len(instructions)
+    expected, found = values(instructions), values(together)
+    for i in together:
+        assert found[i.result] == expected[i.result]
 
 
 def mixed(x, w, key):
@@ -78,24 +82,24 @@ def mixed(x, w, key):
 
 
 def is_threaded(executable):
-    (answer,) = {is_thread(run.kind) for runs in stretches_of(executable.plan)[1] for run in runs}
+    (answer,) = {isinstance(segment, Thread) for segment in segments_of(executable.plan)[1]}
     return answer
 
 
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("shape", [(), (8,), (16,)])
-def test_threads_runs_and_compiled_code_have_the_same_bits(monkeypatch, shape, dtype, strict):
+def test_threads_groups_and_compiled_code_have_the_same_bits(monkeypatch, shape, dtype, strict):
     rng = np.random.default_rng(3)
     arrays = [rng.uniform(0.5, 1.5, shape).astype(dtype) for _ in "xw"] + [np.full(shape, 3)]
     graph = trace(mixed, tuple(arrays)).graph
     threaded = build(graph, gear="replay", strict=strict)
     assert is_threaded(threaded)
     monkeypatch.setattr(segments, "suits", lambda *_: False)
-    in_runs = build(graph, gear="replay", strict=strict)
-    assert not is_threaded(in_runs)
+    in_groups = build(graph, gear="replay", strict=strict)
+    assert not is_threaded(in_groups)
     compiled = build(graph, strict=strict)
-    for a, b, c in zip(threaded(*arrays), in_runs(*arrays), compiled(*arrays), strict=True):
+    for a, b, c in zip(threaded(*arrays), in_groups(*arrays), compiled(*arrays), strict=True):
         np.testing.assert_array_equal(a, b)
         np.testing.assert_allclose(a, c, rtol=0 if strict else 1e-6)
         assert a.dtype == b.dtype == c.dtype
@@ -141,7 +145,7 @@ def test_long_loops_are_threaded_where_few_sequences_come_again_and_again(monkey
         np.testing.assert_allclose(a, long_graph(operations)(x), rtol=1e-12)
 
 
-def test_lanes_with_a_stride_are_fetched_and_kept():
+def test_lanes_with_a_stride_are_loaded_and_stored():
     def f(x):
         return x[3] * x[0] * x[3] + x[1]
 
@@ -225,10 +229,6 @@ def test_a_stack_may_be_read_again():
         np.testing.assert_allclose(kernel(x), (1.0 + 2.25 + 2.25, 2.25))
 
 
-def test_every_code_is_named_once():
-    assert len({kind.symbol for kind in OWN}) == len(OWN)
-
-
 def parts_of(kernel):
     plan = kernel._programs["value"].executable.plan
     return [step for part in plan.parts for step in part.steps]
@@ -246,7 +246,7 @@ def bouncing(x, m):
     return bl.while_loop(lambda s: (s[2] > 1.0) & (s[0] < 200), body, (0, x, 2.0 + 0.0 * x, np.ones(8)))
 
 
-def test_sub_graphs_are_replayed_in_stretches_beside_kernels():
+def test_sub_graphs_are_replayed_in_segments_beside_kernels():
     m = np.random.default_rng(0).normal(size=(8, 8))
     kernel = bl.compile(bouncing, 0.5, m, gear="replay")
     for found, expected in zip(kernel(0.5, m), bouncing(0.5, m), strict=True):
@@ -255,7 +255,7 @@ def test_sub_graphs_are_replayed_in_stretches_beside_kernels():
     assert any(not isinstance(step, Loop) for step in parts_of(kernel))
 
 
-def test_a_scan_of_scans_is_replayed_in_stretches():
+def test_a_scan_of_scans_is_replayed_in_segments():
     def row(total, x):
         inner, ys = bl.scan(lambda s, z: (s * 0.9 + np.sin(z), s * z), total, x)
         return inner * 0.5, np.sum(ys) * inner
@@ -280,7 +280,7 @@ def test_a_scan_of_scans_is_replayed_in_stretches():
 
 @pytest.mark.parametrize("shape", [(), (16,)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_stretches_are_looked_through_for_what_is_not_finite(shape, dtype):
+def test_segments_are_looked_through_for_what_is_not_finite(shape, dtype):
     def f(x, y):
         hidden = np.log(x - y)  # nobody sees it in the result
         return np.where(x > y, hidden, y) * 2 + (x - x), np.exp(y) + np.sum(x)

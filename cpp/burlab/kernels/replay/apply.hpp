@@ -1,27 +1,27 @@
 #pragma once
-// The operation structs as kinds of terms: one per operation and dtypes, made where a graph first needs it.
+// The operation structs as instructions: one interpreter per operation and dtypes, made where a graph first needs it.
 #include <utility>
 
 #include "../../numbers/lane.hpp"
 #include "../../ops/table.hpp"
-#include "stretch.hpp"
+#include "segment.hpp"
 
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// Words of a term with so many places: whole groups of four.
+/// Words of an instruction with so many places: a multiple of four.
 constexpr Int words_of(Int places) { return (places + 3) / 4 * 4; }
 
-/// Op(x, ...). A term: result, x, ... Lanes: whether Op is fit for SIMD, see `Map`.
+/// Op(x, ...). An instruction: result, x, ... Lanes: whether Op is fit for SIMD, see `Map`.
 template <bool Lanes, class Op, int W, class R, class... Xs> struct Apply {
   BURLAB_INLINE static void run(const Word* t, const Word* end, char* memory, Tables) noexcept {
     BURLAB_ONE_BY_ONE
-    for (; t != end; t += words_of(1 + sizeof...(Xs))) term(t, memory, std::index_sequence_for<Xs...>());
+    for (; t != end; t += words_of(1 + sizeof...(Xs))) apply(t, memory, std::index_sequence_for<Xs...>());
   }
 
  private:
   template <std::size_t... K>
-  BURLAB_INLINE static void term(const Word* t, char* memory, std::index_sequence<K...>) {
+  BURLAB_INLINE static void apply(const Word* t, char* memory, std::index_sequence<K...>) {
     R* const r = at<R>(memory, t[0]);
     if constexpr (W == 1) {
       *r = Op::primal(*at<const Xs>(memory, t[K + 1])...);

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "../clock.hpp"
-#include "stretch.hpp"
+#include "segment.hpp"
 
 BURLAB_BEGIN
 namespace burlab::kernels {
@@ -19,18 +19,18 @@ using Routine = Int (*)(const Int* d, void* const* out, const void* const* in, v
 
 /// One kernel call; its operands are `count` entries of the program's list from `first`, the result before the others.
 /// A routine has `results` of them (else 0), behind a first entry: its memory, which begins with `table` bytes of room
-/// for the addresses. A stretch has a count below 0, and nothing else.
+/// for the addresses. A segment has a count below 0, and nothing else.
 struct Record {
   union {
     Kernel kernel;
     Routine routine;
-    const Stretch* stretch;
+    const Segment* segment;
   };
   const Int *descriptor, *box;  // nullptr: nothing to walk around the kernel
   Int first, count, node, results, table;
 };
 
-/// Mirrored by `burlab/compiler/replay/program.py`.
+/// Operand, Record and Program are mirrored by `burlab/compiler/replay/program.py`.
 struct Program {
   const Record* records;
   const Operand* operands;
@@ -49,7 +49,7 @@ Int run_program(const void* context, const void* const* in, void* const* out, vo
   BURLAB_ONE_BY_ONE
   for (const Record *r = program.records, *end = r + program.length; r != end; ++r) {
     if (r->count < 0) {
-      run_stretch(*r->stretch, static_cast<char*>(workspace), tables);
+      run_segment(*r->segment, static_cast<char*>(workspace), tables);
       if constexpr (timed) lap(program.ticks, r - program.records + 1);
       continue;
     }
@@ -76,11 +76,11 @@ Int run_program(const void* context, const void* const* in, void* const* out, vo
   return Ok;
 }
 
-/// As `run_program`, where all there is to do is one stretch.
+/// As `run_program`, where the whole program is one segment.
 inline Int run_alone(const void* context, const void* const* in, void* const* out, void* workspace) noexcept {
   const auto& program = *static_cast<const Program*>(context);
   const void* const* tables[4] = {in, const_cast<const void* const*>(out), program.constants, &workspace};
-  run_stretch(*program.records->stretch, static_cast<char*>(workspace), tables);
+  run_segment(*program.records->segment, static_cast<char*>(workspace), tables);
   return Ok;
 }
 

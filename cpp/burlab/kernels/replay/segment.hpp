@@ -1,10 +1,10 @@
 #pragma once
-// Stretches of the replay gear: operations on single numbers, or on a few lanes each, one after the other.
+// Segments of the replay gear: operations on single numbers, or on a few lanes each, one after the other.
 //
-// An operation is a term: the places of its result and its operands, a few words of a list. Terms of one kind stand
-// together in a run, and a kind is a loop over its terms, so nothing is dispatched inside of a run. Addition,
-// subtraction, negation and multiplication are one kind, x y + z with both roundings: x + y is x 1 + y, x - y is
-// y (-1) + x, and x y is x y + (-0), each to the bit. All other kinds are in `apply.hpp`.
+// An instruction is a few 32-bit words: the places of its result and its operands. Instructions of one operation stand
+// together in a group, and an interpreter is a loop over a group, so that nothing is dispatched inside of it. Addition,
+// subtraction, negation and multiplication are one operation, x y + z with both roundings: x + y is x 1 + y, x - y is
+// y (-1) + x, and x y is x y + (-0), each to the bit. All other operations are in `apply.hpp`.
 #include <cstring>
 
 #include "../kernel.hpp"
@@ -12,45 +12,46 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// A place in memory, in bytes from its start, or what else a term has to say.
+/// A part of an instruction: a place in memory, in bytes from its start, or an immediate operand.
 using Word = std::uint32_t;
 /// Inputs, outputs, constants and the workspace, each a table of arrays; `memory` is the workspace.
 using Tables = const void* const* const*;
-/// A kind: carries out the terms from `t` to `end`.
-using TermLoop = void (*)(const Word* t, const Word* end, char* memory, Tables tables) noexcept;
+/// Carries out the instructions from `t` to `end`.
+using Interpreter = void(const Word* t, const Word* end, char* memory, Tables tables) noexcept;
 
-/// Makes a kind a function that Python finds by its name.
-#define BURLAB_TURNS(symbol, ...)                                                                                    \
+/// Makes an interpreter a function that Python finds by its name.
+#define BURLAB_INTERPRETER(symbol, ...)                                                                              \
   extern "C" BURLAB_WIDE void symbol(const burlab::kernels::Word* t, const burlab::kernels::Word* end, char* memory, \
                                      burlab::kernels::Tables tables) noexcept {                                      \
     burlab::kernels::__VA_ARGS__(t, end, memory, tables);                                                            \
   }
 
-/// Terms of one kind, up to the word at `end`.
-struct Run {
-  TermLoop turns;
+/// Instructions for one interpreter, up to the word at `end`.
+struct Group {
+  Interpreter* interpreter;
   const Word* end;
 };
 
-/// Runs, whose words lie one behind the other. Mirrored by `burlab/compiler/replay/segments.py`.
-struct Stretch {
-  const Run* runs;
-  const Word* words;
-  Int length;
+/// Groups, whose instructions lie one behind the other from `code` on. Mirrored by
+/// `burlab/compiler/replay/bytecode.py`.
+struct Segment {
+  const Group* groups;
+  const Word* code;
+  Int length;  // groups
 };
 
-BURLAB_INLINE void run_stretch(const Stretch& stretch, char* memory, Tables tables) noexcept {
-  const Word* t = stretch.words;
+BURLAB_INLINE void run_segment(const Segment& segment, char* memory, Tables tables) noexcept {
+  const Word* t = segment.code;
   BURLAB_ONE_BY_ONE
-  for (const Run *run = stretch.runs, *end = run + stretch.length; run != end; ++run) {
-    run->turns(t, run->end, memory, tables);
-    t = run->end;
+  for (const Group *group = segment.groups, *end = group + segment.length; group != end; ++group) {
+    group->interpreter(t, group->end, memory, tables);
+    t = group->end;
   }
 }
 
 template <class T> BURLAB_INLINE T* at(char* memory, Word place) { return reinterpret_cast<T*>(memory + place); }
 
-/// x y + z, rounded twice. A term: result, x, y, z. W: lanes.
+/// x y + z, rounded twice. An instruction: result, x, y, z. W: lanes.
 template <class T, int W> struct MulAdd {
   BURLAB_INLINE static void run(const Word* t, const Word* end, char* memory, Tables) noexcept {
     BURLAB_ONE_BY_ONE
@@ -67,8 +68,8 @@ template <class T, int W> struct MulAdd {
   }
 };
 
-/// Numbers that are written in the list. One term: where they go, then they, in blocks of 64 bytes.
-struct Numbers {
+/// Copies literals to memory. One instruction: where they go, and the literals, in blocks of 64 bytes.
+struct LoadLiterals {
   BURLAB_INLINE static void run(const Word* t, const Word* end, char* memory, Tables) noexcept {
     char* to = memory + t[0];
     BURLAB_ONE_BY_ONE
@@ -76,7 +77,7 @@ struct Numbers {
   }
 };
 
-/// The array that a place in a table means: the kind of table in the low two bits, the number of the array above.
+/// An array of a table: the number of the table in the low two bits of `which`, that of the array above.
 BURLAB_INLINE char* array(Tables tables, Word which) {
   return static_cast<char*>(const_cast<void*>(tables[which & 3][which >> 2]));
 }
@@ -97,8 +98,8 @@ template <class T, int W> BURLAB_INLINE void move(char* to, Int to_step, const c
   }
 }
 
-/// Fetch from an array of a table. A term: result, array, first byte, bytes from one lane to the next.
-template <class T, int W> struct Fetch {
+/// Load from an array of a table. An instruction: result, array, first byte, bytes from one lane to the next.
+template <class T, int W> struct Load {
   BURLAB_INLINE static void run(const Word* t, const Word* end, char* memory, Tables tables) noexcept {
     BURLAB_ONE_BY_ONE
     for (; t != end; t += 4) {
@@ -109,8 +110,8 @@ template <class T, int W> struct Fetch {
   }
 };
 
-/// Keep in an array of a table. A term: array, first byte, bytes from one lane to the next, operand.
-template <class T, int W> struct Keep {
+/// Store in an array of a table. An instruction: array, first byte, bytes from one lane to the next, operand.
+template <class T, int W> struct Store {
   BURLAB_INLINE static void run(const Word* t, const Word* end, char* memory, Tables tables) noexcept {
     BURLAB_ONE_BY_ONE
     for (; t != end; t += 4) {
