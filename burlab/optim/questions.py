@@ -9,7 +9,7 @@ from burlab.graph.linear import concatenate
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.origin import here
-from burlab.graph.query import QUESTIONS, ask
+from burlab.graph.query import QUERIES, ask
 
 Vector = Any  # shape (d,), x's dtype
 
@@ -78,7 +78,7 @@ class Questions:
     @property
     def asked(self) -> tuple[str, ...]:
         """What was asked so far, in a fixed order."""
-        return tuple(name for name in (*QUESTIONS, "key") if name in self._asked)
+        return tuple(name for name in (*QUERIES, "key") if name in self._asked)
 
     def _ask(self, name: str, shape: tuple[int, ...], *about: Vector) -> Node:
         self._asked.add(name)
@@ -132,4 +132,4 @@ class LeafQuestions:
 
 def _known() -> list[str]:
     forms = {"hvp": "(y, v)"}
-    return [*(f"f.{name}{forms.get(name, '(y)')}" for name in QUESTIONS), "f.key"]
+    return [*(f"f.{name}{forms.get(name, '(y)')}" for name in QUERIES), "f.key"]

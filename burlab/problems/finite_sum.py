@@ -107,7 +107,7 @@ class FiniteSum:
         Without the regularizer, which belongs to no sample: their mean is `grad` minus the regularizer's gradient.
         """
         point = as_point(x, "x")
-        samples, _ = self.oracle.kernels("grad", [point])
+        samples = self.oracle.kernels("grad", [point]).samples
         stream, _list = self._stream(indices)
         return samples.rows(point.leaves, stream, self._key(key))[0]
 
@@ -138,8 +138,8 @@ class FiniteSum:
         points = [point, *(like_point(other, point, second) for other in shared[1:])]
         stream, _list = self._stream(indices)
         answer = self.oracle.mean(question, points, stream, self._key(key), self.threads)
-        kernels = self.oracle.kernels(question, points)
-        self.oracle.directs.remember(place, kernels, lambda: Direct(kernels, points, stream, self.threads))
+        loss = self.oracle.kernels(question, points)
+        self.oracle.directs.remember(place, loss, lambda: Direct(loss, points, stream, self.threads))
         return answer
 
     def _stream(self, indices: Any) -> tuple[Stream, Any]:

@@ -37,12 +37,12 @@ class Stream(ctypes.Structure):
 
 def full(samples: int) -> Stream:
     """Every sample, in order."""
-    return Stream(Sampling.sequential, samples, samples, None, _key(0))
+    return Stream(sampling=Sampling.sequential, samples=samples, batch=samples, key=_key(0))
 
 
 def listed(samples: int, indices: Indices) -> Stream:
     """The samples that an index array names. The array must outlive the stream."""
-    return Stream(Sampling.listed, samples, len(indices), indices.ctypes.data, _key(0))
+    return Stream(sampling=Sampling.listed, samples=samples, batch=len(indices), list=indices.ctypes.data, key=_key(0))
 
 
 def drawn(samples: int, batch: int | None, sampler: str, seed: int) -> Stream:
@@ -51,14 +51,14 @@ def drawn(samples: int, batch: int | None, sampler: str, seed: int) -> Stream:
         raise ArgumentError(f"sampler={sampler!r:.80} is unknown. Use one of {', '.join(_SAMPLERS)}.")
     key = _key(whole(seed, "seed", 0, 2**64 - 1))
     if batch is None:
-        return Stream(Sampling.sequential, samples, samples, None, key)
+        return Stream(sampling=Sampling.sequential, samples=samples, batch=samples, key=key)
     batch = whole(batch, "batch", 1)
     if batch > samples and sampler != "uniform":
         raise ArgumentError(
             f"batch={batch} is more than the {samples} samples. Pass batch=None for the full gradient, or "
             'sampler="uniform", which draws with replacement.'
         )
-    return Stream(Sampling[sampler], samples, batch, None, key)
+    return Stream(sampling=Sampling[sampler], samples=samples, batch=batch, key=key)
 
 
 _SAMPLERS = ("reshuffle", "uniform", "nice", "sequential")

@@ -69,7 +69,9 @@ def _saved(document: Any, arrays: dict[str, Array]) -> Saved:
     measured = _named(arrays, "standing", np.float64)
     if measured.shape != (3,) or not measured[0] >= 0:
         raise FileError("it does not say where the run stands. Use another copy.")
-    standing = Standing(*(document["standing"][name] for name in STANDING), *measured.tolist())
+    elapsed, value, norm = measured.tolist()
+    counts = {name: document["standing"][name] for name in STANDING}
+    standing = Standing(**counts, elapsed=elapsed, value=value, norm=norm)
 
     def kept(name: str) -> Kept:
         rows, span = document["tables"][name]

@@ -14,12 +14,10 @@ from burlab.optim.rule import trace_rule
 from burlab.problems.data import Data
 from burlab.problems.finite_sum import FiniteSum
 from burlab.problems.kernels.oracle import Oracle
-from burlab.problems.kernels.queries import Asked
 from burlab.problems.point import Array, Point, as_point
 from burlab.problems.sampling import drawn
 from burlab.run.loop.loop import Loop
 from burlab.run.loop.setup import Setup, Validation
-from burlab.run.loop.update import update_of
 from burlab.run.record.engine import COLUMNS
 from burlab.run.record.stop import Stop, check_stop
 from burlab.run.scipy.engine import ScipyEngine
@@ -84,12 +82,12 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
         run = Run(engine, point, {}, problem, optimizer)
     else:
         rule, state = trace_rule(optimizer, x, int(stream.batch), point.tree)
-        samples, once = oracle.kernels("measured" if oracle.has_aux else "training", [point])
-        samples.measure(int(stream.batch), point.leaves)
-        asked = Asked(oracle, point, rule.questions, stream)
+        loss = oracle.kernels("measured" if oracle.has_aux else "training", [point])
+        loss.measure(int(stream.batch), point.leaves)
         second = None if validation is None else _validation(validation, every, point, seed)
-        update = update_of(rule, samples, once, point, int(stream.batch))
-        setup = Setup(samples, once, update, rule, asked, point, stream, threads, stop, budgets, second)
+        setup = Setup.of(
+            loss, rule, oracle, point, stream, threads=threads, stop=stop, budgets=budgets, validation=second
+        )
         _check_names(setup)
         run = Run(Loop.open(setup, [x, *state]), point, rule.schedules, problem, optimizer)
     if steps is not None:
@@ -99,16 +97,16 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
 
 def _validation(problem: Any, every: int, point: Point, seed: int) -> Validation:
     oracle, threads = _oracle(problem, False, "validation")
-    samples, once = oracle.kernels("value", [point])
+    loss = oracle.kernels("value", [point])
     stream = drawn(oracle.data.samples, None, "sequential", seed)
-    samples.measure(int(stream.batch), point.leaves)
-    return Validation(samples, once, stream, threads, every)
+    loss.measure(int(stream.batch), point.leaves)
+    return Validation(loss, stream, threads, every)
 
 
 def _check_names(setup: Setup) -> None:
     """Every column of the history has a name of its own."""
     own = {*COLUMNS, _VALIDATED}
-    for what, names in (("field", tuple(setup.rule.hyper)), ("metric", setup.samples.metrics)):
+    for what, names in (("field", tuple(setup.rule.hyper)), ("metric", setup.loss.samples.metrics)):
         if taken := own.intersection(names):
             raise ArgumentError(f"the {what} {taken.pop()!r} is a column of every history. Give it another name.")
         own.update(names)

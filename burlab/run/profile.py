@@ -34,7 +34,7 @@ def profile(loop: object) -> Profile:
     plain = loop.fork(_endless)
     alone = min(_steps(plain))
     plain.end()
-    tiling = loop.setup.samples.tilings.get(loop.batch)
+    tiling = loop.setup.loss.samples.tilings.get(loop.batch)
     name = f"a step on {loop.batch} samples, {tiling}" if tiling else "a step"
     return Profile(name, loop.setup.update.executable.gear, (*rows, residual(best, rows)), alone)
 
@@ -68,23 +68,24 @@ class _Timed:
     def __init__(self, loop: Loop) -> None:
         setup = loop.setup
         self.fused = setup.update if isinstance(setup.update, FusedStep) else None
-        loss = {} if self.fused else setup.samples.kernels(int(setup.stream.batch))
-        self.loss = {name: _Kernel(exe, _PHASES.get(name)) for name, exe in loss.items()}
-        self.once = [_Kernel(setup.once.executable)] if setup.once and not self.fused else []
+        loss = None if self.fused else setup.loss
+        samples = loss.samples.kernels(int(setup.stream.batch)) if loss else {}
+        self.samples = {name: _Kernel(exe, _PHASES.get(name)) for name, exe in samples.items()}
+        self.regularizer = [_Kernel(loss.regularizer.executable)] if loss and loss.regularizer else []
         self.update = _Kernel(setup.update.executable, None if self.fused else "update")
-        self.kernels = [*self.loss.values(), *self.once, self.update]
+        self.kernels = [*self.samples.values(), *self.regularizer, self.update]
 
     def put(self, plan: Plan) -> None:
         """Have C++ call the twins."""
         _endless(plan)
         self.update.put(plan.fused.kernel if self.fused else plan.update)
-        for kernel in self.once:
-            kernel.put(plan.once.kernel)
-        samples = plan.samples
-        for name, kernel in self.loss.items():
+        for kernel in self.regularizer:
+            kernel.put(plan.loss.regularizer.kernel)
+        samples = plan.loss.samples
+        for name, kernel in self.samples.items():
             kernel.put(getattr(samples, name))
         if samples.tile:
-            self._contexts = self.loss["kernel"].contexts(samples.contexts, samples.tile)
+            self._contexts = self.samples["kernel"].contexts(samples.contexts, samples.tile)
             samples.contexts = ctypes.addressof(self._contexts)
 
     def take(self) -> list[StepTimes]:

@@ -29,13 +29,18 @@ _ERRORS: dict[Status, tuple[type[BurlabError], str]] = {
 }
 
 
-def split(outcome: int) -> tuple[int, int]:
-    """The status in the low 8 bits of an outcome, and the number above them: the node at fault.
+def split(answer: int) -> tuple[int, int]:
+    """The status in the low 8 bits of a kernel's answer, and the number above them: the node at fault.
 
-    >>> split(2 | 7 << 8)
+    >>> split(joined(Status.INDEX_OUT_OF_RANGE, 7))
     (2, 7)
     """
-    return outcome & 0xFF, outcome >> 8
+    return answer & 0xFF, answer >> 8
+
+
+def joined(status: int, node: int) -> int:
+    """The answer of a kernel whose node number `node` failed: the reverse of `split`."""
+    return status | node << 8
 
 
 def error(status: int, where: str = "") -> BurlabError:

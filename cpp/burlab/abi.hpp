@@ -20,5 +20,12 @@ enum Status : std::int32_t {
   Unanswered = 7,       // a kernel asked, and who it asked could not answer
 };
 
+/// What a kernel answers: a Status in the low 8 bits, and above them the number of the node at fault. Python takes it
+/// apart in `burlab/runtime/status.py`.
+constexpr Status status_of(std::int64_t answer) { return static_cast<Status>(answer & 0xFF); }
+constexpr std::int64_t node_of(std::int64_t answer) { return answer >> 8; }
+/// The same answer where the kernel's nodes are numbered from `first` on.
+constexpr std::int64_t renumbered(std::int64_t answer, std::int64_t first) { return answer + (first << 8); }
+
 }  // namespace burlab
 BURLAB_END

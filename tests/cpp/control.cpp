@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "burlab/kernels/control/control.hpp"
-#include "burlab/run/step/ask.hpp"
+#include "burlab/run/step/query.hpp"
 #include "expect.hpp"
 
 using namespace burlab;
@@ -136,20 +136,20 @@ struct Problem {
   std::vector<float> a{1, 2, 3, 4, 5, 6, 7, 8};
   const char* data[1]{reinterpret_cast<const char*>(a.data())};
   std::int64_t strides[1]{4}, offsets[2]{0, 64}, rows[2]{4, 8}, places[1]{0};
-  run::Stretch parts[2]{{0, 1, 0}, {64, 2, 0}};
+  run::Span parts[2]{{0, 1, 0}, {64, 2, 0}};
   const void* contexts[1]{nullptr};
-  run::Question question{};
-  run::Questions all{};
+  run::Query query{};
+  run::Queries all{};
 
   explicit Problem(std::int64_t batch) {
     const run::Block block{2, 2, offsets, parts, 128};
-    question.samples = {
+    query.loss.samples = {
         {spring, nullptr, 64}, 1, contexts, 1, 1, 0, data, strides, strides, rows, block, block, {}, {}, {}};
-    question.stream = {run::Sampling::sequential, 8, batch, nullptr, {}};
-    question.points = 1;
-    question.value = 0;
-    question.vector = 64;
-    all.list[2] = &question;
+    query.stream = {run::Sampling::sequential, 8, batch, nullptr, {}};
+    query.points = 1;
+    query.value = 0;
+    query.vector = 64;
+    all.list[2] = &query;
     all.dimension = 2, all.bytes = 4, all.leaves = 1, all.places = places;
   }
 };
@@ -158,31 +158,32 @@ void test_answers() {
   Problem problem(2);
   run::Ledger ledger;
   {
-    run::Asker asker(ledger, &problem.all, 2);
+    run::QueryOracle oracle(ledger, &problem.all, 2);
     run::Team team(2);
     const std::atomic<bool> calm{false}, hurry{true};
     const float y[] = {0, 1, 10, 10};  // two points
     float answers[6];
-    const auto ask = [&](Int question, Int numbers, Int rows = 2) {
-      const Int descriptor[] = {question, rows, numbers, 3, 4};
-      return kernels::Ask::run(descriptor, answers, asker.address(), y, nullptr);
+    const auto ask = [&](Int query, Int numbers, Int rows = 2) {
+      const Int descriptor[] = {query, rows, numbers, 3, 4};
+      return kernels::Ask::run(descriptor, answers, oracle.address(), y, nullptr);
     };
-    asker.begin(1, {}, team, calm);  // samples 2 and 3: a is 3 and 4
-    expect(asker.ready() && ask(2, 2) == Ok, "an answer comes");
+    oracle.begin(1, {}, team, calm);  // samples 2 and 3: a is 3 and 4
+    expect(oracle.ready() && ask(2, 2) == Ok, "an answer comes");
     expect(answers[0] == (9 + 4 + 16 + 9) / 4.0f && answers[1] == -3.5f && answers[2] == -2.5f, "of this batch");
     expect(answers[3] == 42.5f && answers[4] == 6.5f && answers[5] == 6.5f, "and of a second point");
     expect(ask(0, 2) == Unanswered && ask(2, 3) == Unanswered, "what nobody prepared is not answered");
-    expect(asker.outcome(Unanswered).status == Unanswered, "and says no more");
-    asker.begin(1, {}, team, hurry);
-    expect(ask(2, 2) == Stopped && asker.outcome(Stopped | 5 << 8).status == Stopped, "a hurry leaves an answer");
+    expect(oracle.outcome(Unanswered).status == Unanswered, "and says no more");
+    oracle.begin(1, {}, team, hurry);
+    expect(ask(2, 2) == Stopped && oracle.outcome(Stopped | 5 << 8).status == Stopped, "a hurry leaves an answer");
     problem.a[2] = 200;
-    asker.begin(1, {}, team, calm);
+    oracle.begin(1, {}, team, calm);
     expect(ask(2, 2, 1) == Unanswered, "a kernel fails");
-    const auto outcome = asker.outcome(Unanswered | 9 << 8);
-    expect(outcome.status == (Int{3} << 48 | 4 << 8 | IndexOutOfRange) && outcome.sample == 2, "and is remembered");
+    const auto outcome = oracle.outcome(Unanswered | 9 << 8);
+    expect(outcome.status == IndexOutOfRange && outcome.node == 4 && outcome.sample == 2, "and is remembered");
+    expect(outcome.owner == 2 && outcome.part == run::Part::samples, "with the number of the query");
   }
   expect(ledger.total() == 0, "all memory is given back");
-  const kernels::Asker* nobody = nullptr;
+  const kernels::Oracle* nobody = nullptr;
   const Int descriptor[] = {0, 1, 2, 1, 4};
   float none = 0;
   expect(kernels::Ask::run(descriptor, &none, &nobody, &none, nullptr) == Unanswered, "nobody answers");

@@ -67,7 +67,7 @@ struct Problem {
   const char* data[2];
   std::int64_t strides[2] = {12, 4}, offsets[2] = {0, 64}, kept[2] = {4, 12};
   const void* contexts[4] = {counts, counts + 1, counts + 2, counts + 3};
-  Stretch parts[2] = {{0, 1, 0}, {64, 3, 0}};
+  Span parts[2] = {{0, 1, 0}, {64, 3, 0}};
 
   Problem() {
     for (std::uint64_t i = 0; i < n; ++i) {
@@ -97,7 +97,7 @@ struct Problem {
             {},
             {}};
   }
-  Summand once() const {
+  Summand regularizer() const {
     return {{ridge, nullptr, 0}, 0, nullptr, 1, 0, 0, nullptr, nullptr, nullptr, kept, block(), block(), {}, {}, {}};
   }
 };
@@ -109,7 +109,7 @@ void test_sum() {
   for (const std::int64_t batch : {1, 7, 16, 33, 1000}) {
     const Stream stream{Sampling::reshuffle, Problem::n, batch, nullptr, {5, 0}};
     alignas(64) char first[128], other[128];
-    SumCall call{problem.summand(batch > 1), stream, {}, fixed, first, 1, 1'000'000'000, 0, nullptr, 0};
+    SumCall call{problem.summand(batch > 1), stream, {}, fixed, first, 1, 1'000'000'000, 0, nullptr, {}};
     expect(sum(&call) == Ok, "a sum in one slice");
     for (const std::int64_t threads : {2, 3, 4, 16, 99})
       for (const std::int64_t slice : {0, 2000, 1'000'000'000}) {
@@ -136,7 +136,7 @@ void test_sum() {
     auto summand = problem.summand(0);
     const std::int64_t places[2] = {0, 4 * batch};
     summand.sums.offsets = places;
-    SumCall each{summand, stream, {}, fixed, table.data(), 1, 0, 0, nullptr, 0};
+    SumCall each{summand, stream, {}, fixed, table.data(), 1, 0, 0, nullptr, {}};
     while (rows(&each) == Stopped) each.slice += 500;
     for (std::size_t p = 0; p < static_cast<std::size_t>(batch); ++p)
       row_mean += reinterpret_cast<float*>(table.data())[static_cast<std::size_t>(batch) + 3 * p + 1] /
@@ -162,8 +162,7 @@ struct Setting {
 
   Plan plan(std::int64_t threads) const {
     const Stream stream{Sampling::reshuffle, Problem::n, 48, nullptr, {3, 0}};
-    return {problem.summand(stream.batch > 1 ? 4 : 0),
-            problem.once(),
+    return {{problem.summand(stream.batch > 1 ? 4 : 0), problem.regularizer()},
             stream,
             threads,
             0,
@@ -205,12 +204,12 @@ Trained train(const Setting& setting, std::int64_t threads, bool disturbed) {
       loop_halt(loop);
       while (!loop_rests(loop, 1)) continue;
       loop_view(loop, &view);
-      expect(view.status == Ok, "a halt is not a failure");
+      expect(view.outcome.ok(), "a halt is not a failure");
       loop_aim(loop, target);
     }
     while (!loop_rests(loop, 50)) continue;
     loop_view(loop, &view);
-    expect(view.step == target && view.status == Ok, "the target is reached");
+    expect(view.step == target && view.outcome.ok(), "the target is reached");
     loop_set(loop, 0, 0.01);
   }
   while (!loop_read(loop, 0, reinterpret_cast<char*>(trained.x), 50)) continue;
@@ -255,7 +254,8 @@ void test_end() {
   while (!loop_rests(loop, 50)) continue;
   View view{};
   loop_view(loop, &view);
-  expect(view.step == 0 && view.status == (IndexOutOfRange | 7 << 8), "a failed step is not counted, and is told");
+  expect(view.step == 0 && view.outcome.status == IndexOutOfRange && view.outcome.node == 7,
+         "a failed step is not counted, and is told");
   loop_close(&loop);
 }
 

@@ -39,7 +39,7 @@ constexpr double kRate = 0.01;
 
 struct Setting {
   std::int64_t offsets[2] = {0, 64}, sizes[2] = {8, 8}, places[1] = {0}, bytes[1] = {8};
-  Stretch parts[2] = {{0, 1, 1}, {64, 1, 1}};
+  Span parts[2] = {{0, 1, 1}, {64, 1, 1}};
   double x0 = 1.0, rate = kRate;
   const char* start[1] = {reinterpret_cast<const char*>(&x0)};
   std::int64_t history_bytes = 1 << 24, feed = 0;
@@ -50,7 +50,7 @@ struct Setting {
         {square, nullptr, 0}, 0, nullptr, 1, 0, 0, nullptr, nullptr, nullptr, sizes, block, block, {}, {}, {}};
     const Criteria criteria{std::numeric_limits<std::int64_t>::max(), kInfinity, kNone, kNone, 0};
     Plan plan{};
-    plan.samples = samples;
+    plan.loss.samples = samples;
     plan.stream = {Sampling::sequential, 1, 1, nullptr, {0, 0}};
     plan.threads = plan.wide = plan.dimension = plan.leaves = plan.hypers = plan.cells = 1;
     plan.places = places;

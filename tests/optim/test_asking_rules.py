@@ -8,7 +8,7 @@ import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError
-from burlab.graph.query import QUESTIONS
+from burlab.graph.query import QUERIES
 from burlab.optim import Hyper, Optimizer
 from tests.optim.asking import X0, A, B, loss, probe, ridge
 from tests.run.test_sampler import batches
@@ -181,7 +181,7 @@ def test_rules_on_leaves_ask_about_leaves() -> None:
         np.testing.assert_allclose(run.x[k], x[k], rtol=1e-12)
         np.testing.assert_allclose(run.state["rows"][k], rows[k], rtol=1e-12)
     assert run.state["value"] == pytest.approx(value, rel=1e-13)
-    assert run._engine._setup.asked._all.list[QUESTIONS.index("grad")] is None
+    assert run._engine._setup.queries._all.list[QUERIES.index("grad")] is None
 
 
 def test_rules_on_leaves_that_ask_about_something_else() -> None:

@@ -11,8 +11,8 @@ import pytest
 import burlab as bl
 from burlab.errors import DTypeError, IndexRangeError, ShapeError, StatusError, TraceError
 from burlab.graph import tree
-from burlab.graph.query import QUESTIONS
-from burlab.problems.kernels.queries import CQuestion, CQuestions
+from burlab.graph.query import QUERIES
+from burlab.problems.kernels.queries import CQueries, CQuery
 from burlab.runtime import declare
 from tests.optim.asking import X0, A, B, Probe, loss, noisy, probe, ridge, rng
 from tests.problems.test_mirrors import claims
@@ -34,10 +34,10 @@ ASKED: dict[str, tuple[Callable[[Any, Any], Any], Callable[..., Any], Any]] = {
 
 
 def test_every_question_has_a_case() -> None:
-    assert tuple(ASKED) == QUESTIONS
+    assert tuple(ASKED) == QUERIES
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("name", QUERIES)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("sampler", ["reshuffle", "uniform"])
 def test_answers_are_those_of_the_finite_sum(name: str, dtype: Any, sampler: str) -> None:
@@ -141,7 +141,7 @@ def test_values_have_the_dtype_of_x_where_the_loss_has_another() -> None:
 def test_only_what_is_asked_is_compiled() -> None:
     problem = bl.FiniteSum(loss, (A, B))
     bl.minimize(problem, X0, Probe(lambda f, x: f.hvp(x, x), X0))
-    assert sorted({key[0] for key in problem.oracle._kernels}) == ["hvp", "training"]
+    assert sorted({key[0] for key in problem.oracle._losses}) == ["hvp", "training"]
 
 
 @pytest.mark.parametrize("threads", [2, 3, 16])
@@ -281,6 +281,6 @@ def test_an_endless_loss_can_be_paused_and_stopped(threads: int) -> None:
     assert run.t == 0
 
 
-@pytest.mark.parametrize(("name", "mirror"), [("Question", CQuestion), ("Questions", CQuestions)])
+@pytest.mark.parametrize(("name", "mirror"), [("Query", CQuery), ("Queries", CQueries)])
 def test_layouts_agree(name: str, mirror: Any) -> None:
-    declare(claims(name, mirror), ["burlab/run/step/ask.hpp"])
+    declare(claims(name, mirror), ["burlab/run/step/query.hpp"])

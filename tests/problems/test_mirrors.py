@@ -13,7 +13,7 @@ from burlab.runtime import declare
 
 MIRRORS = {
     "Kernel": sums.CKernel,
-    "Stretch": sums.Stretch,
+    "Span": sums.Span,
     "Summand": sums.Summand,
     "MeanKernel": sums.MeanKernel,
     "SumCall": sums.SumCall,
@@ -45,7 +45,7 @@ def test_layouts_agree(name: str):
 
 def test_a_layout_that_differs_is_caught():
     with pytest.raises(CompileError, match="static assertion failed"):
-        declare(claims("View", sums.Stretch), ["burlab/run/abi/loop.hpp"])
+        declare(claims("View", sums.Span), ["burlab/run/abi/loop.hpp"])
 
 
 def test_samplers_and_columns_have_the_same_numbers():

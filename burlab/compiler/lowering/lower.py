@@ -12,7 +12,7 @@ from burlab.compiler.ir.spelling import C_TYPES, NAMES, has_lanes, rule
 from burlab.compiler.ir.strides import LEAVES, POINT, VIEWS, Axis, Shape, View, box, dense_strides, elements, joined
 from burlab.graph import Node
 from burlab.graph.control import CONTROL
-from burlab.graph.query import QUESTIONS, rows
+from burlab.graph.query import QUERIES, rows
 
 from .contraction import contract
 from .reductions import argument, cumsum, extreme, sum_, sum_onto, zero
@@ -128,7 +128,7 @@ def _fold_in(n: Node, views: Refs) -> list[Task]:
 def _ask(n: Node, views: Refs) -> list[Task]:
     count, about = rows(n), n.inputs[1]
     numbers, results = (x.size // count if count else 0 for x in (about, n))
-    descriptor = (QUESTIONS.index(n.params), count, numbers, results, n.itemsize)
+    descriptor = (QUERIES.index(n.params), count, numbers, results, n.itemsize)
     return [Task(kernel("ask", "Ask", "ask"), descriptor, _dense(n, views), may_fail=True)]
 
 

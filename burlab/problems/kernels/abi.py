@@ -1,9 +1,10 @@
-"""The C++ structs of `cpp/burlab/run/abi/{summand,sum}.hpp`, field by field, and the functions that take them.
+"""The C++ structs of `cpp/burlab/run/abi/{outcome,summand,sum}.hpp`, field by field, and the functions that take them.
 
 A test compares sizes and offsets with the compiler's.
 """
 
 import ctypes
+import enum
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
@@ -13,12 +14,43 @@ from burlab.problems.sampling import Stream
 from burlab.runtime.cling import address, declare
 from burlab.runtime.exports import exports
 from burlab.runtime.hearing import hearing
+from burlab.runtime.status import joined
 
 _INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
 
 
-PREPARED = 1 << 47
-"""In a status, above the number of a node: it was what is computed once for all tiles that failed."""
+class Part(enum.IntEnum):
+    """Which kernel of a loss or of a step failed."""
+
+    SAMPLES = 0
+    PREPARE = 1
+    REGULARIZER = 2
+    UPDATE = 3
+
+
+VALIDATION = -2
+"""The owner of a loss that is the validation's; a query's is its number."""
+
+
+class Outcome(ctypes.Structure):
+    """How a step or a sum ended: the status, and where it was not OK.
+
+    part: a `Part`. owner: whose loss it was: a query's number, or VALIDATION, or -1 for the run's own. node: at fault,
+    in the kernel's graph. sample: at fault, or -1.
+    """
+
+    _fields_ = (
+        ("status", ctypes.c_int32),
+        ("part", ctypes.c_int32),
+        ("owner", ctypes.c_int32),
+        ("node", ctypes.c_int32),
+        ("sample", _INT),
+    )
+
+    @property
+    def answer(self) -> int:
+        """What the kernel answered, as `Executable.error` takes it."""
+        return joined(self.status, self.node)
 
 
 class CKernel(ctypes.Structure):
@@ -32,8 +64,8 @@ class CKernel(ctypes.Structure):
         return cls(executable.address, executable.context, executable.workspace_bytes)
 
 
-class Stretch(ctypes.Structure):
-    """A stretch of a result whose numbers have one dtype."""
+class Span(ctypes.Structure):
+    """A span of a result whose numbers have one dtype."""
 
     _fields_ = (("offset", _INT), ("count", _INT), ("wide", _INT))
 
@@ -43,7 +75,7 @@ class Block(ctypes.Structure):
 
     _fields_ = (
         ("outputs", _INT),
-        ("stretches", _INT),
+        ("spans", _INT),
         ("offsets", _POINTER),
         ("parts", _POINTER),
         ("bytes", _INT),
@@ -72,6 +104,12 @@ class Summand(ctypes.Structure):
     )
 
 
+class CLoss(ctypes.Structure):
+    """The mean of a summand over samples, and a regularizer that is added once."""
+
+    _fields_ = (("samples", Summand), ("regularizer", Summand))
+
+
 class MeanKernel(ctypes.Structure):
     """The context of the mean over a batch as a kernel."""
 
@@ -95,7 +133,7 @@ class SumCall(ctypes.Structure):
         ("slice", _INT),
         ("position", _INT),
         ("job", _POINTER),
-        ("sample", _INT),
+        ("outcome", Outcome),
     )
 
 

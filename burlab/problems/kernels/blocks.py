@@ -12,7 +12,7 @@ import numpy as np
 from burlab.graph import Node
 from burlab.problems.point import Array
 
-from .abi import Block, Stretch
+from .abi import Block, Span
 
 
 @dataclass(frozen=True)
@@ -54,16 +54,22 @@ class Layout:
     def block(self) -> Block:
         """For C++; valid as long as this."""
         offsets, parts = self._arrays
-        return Block(len(self.shapes), len(self.shapes), at(offsets), at(parts), self.nbytes)
+        return Block(
+            outputs=len(self.shapes),
+            spans=len(self.shapes),
+            offsets=at(offsets),
+            parts=at(parts),
+            bytes=self.nbytes,
+        )
 
     @cached_property
     def _arrays(self) -> tuple[Any, Any]:
         """What a block points to."""
         parts = (
-            Stretch(offset, math.prod(shape), dtype == np.float64)
+            Span(offset=offset, count=math.prod(shape), wide=dtype == np.float64)
             for shape, dtype, offset in zip(self.shapes, self.dtypes, self.offsets, strict=True)
         )
-        return integers(self.offsets), (Stretch * len(self.shapes))(*parts)
+        return integers(self.offsets), (Span * len(self.shapes))(*parts)
 
     def views(self, block: Array) -> list[Array]:
         """The outputs in a block of bytes."""

@@ -8,40 +8,41 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.compiler.function import Function
+from burlab.compiler.function import Function as CompiledFunction
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import Node, tree
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.problems.data import Data
 from burlab.problems.point import Point
-from burlab.problems.sampling import Stream, full
+from burlab.problems.sampling import Stream
 from burlab.transforms import grad, hvp, value_and_grad
 from burlab.transforms.call import pair_of
 
 from .direct import Directs
-from .sample_kernel import Kernels, SampleKernel
+from .loss import Loss
+from .sample_kernel import SampleKernel
 from .tiles import DEFAULT_OPTIONS, KernelOptions
 from .tiling import Tiling
 
-Loss = Callable[..., Any]
+Function = Callable[..., Any]
 
 
-def _value(loss: Loss) -> Loss:
+def _value(loss: Function) -> Function:
     def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
         return (value_and_grad(loss)(x, *sample, **key)[0],)  # which checks that it is one number
 
     return rule
 
 
-def _gradient(loss: Loss) -> Loss:
+def _gradient(loss: Function) -> Function:
     def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
         return (grad(loss)(x, *sample, **key),)
 
     return rule
 
 
-def _training(loss: Loss) -> Loss:
+def _training(loss: Function) -> Function:
     """Value and gradient in one dtype, the gradient's."""
 
     def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
@@ -51,7 +52,7 @@ def _training(loss: Loss) -> Loss:
     return rule
 
 
-def _measured(loss: Loss) -> Loss:
+def _measured(loss: Function) -> Function:
     """Value, gradient, and the metrics that the loss gives beside its value, in one dtype."""
 
     def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
@@ -74,7 +75,7 @@ def _numbers(metrics: Any, dtype: "np.dtype[Any]") -> dict[str, Node]:
     return {name: as_dtype(node, dtype) for name, node in nodes.items()}
 
 
-def _value_like(loss: Loss) -> Loss:
+def _value_like(loss: Function) -> Function:
     """The value in x's dtype."""
 
     def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
@@ -83,7 +84,7 @@ def _value_like(loss: Loss) -> Loss:
     return rule
 
 
-def _difference(loss: Loss) -> Loss:
+def _difference(loss: Function) -> Function:
     def rule(x: tree.Tree, y: tree.Tree, *sample: Any, **key: Any) -> Any:
         at_x, structure = tree.flatten(grad(loss)(x, *sample, **key))
         at_y = tree.flatten(grad(loss)(y, *sample, **key))[0]
@@ -92,7 +93,7 @@ def _difference(loss: Loss) -> Loss:
     return rule
 
 
-def _partial(loss: Loss) -> Loss:
+def _partial(loss: Function) -> Function:
     def rule(x: tree.Tree, coordinates: Any, *sample: Any, **key: Any) -> Any:
         leaves = tree.flatten(grad(loss)(x, *sample, **key))[0]
         return (np.concatenate([np.reshape(leaf, -1) for leaf in leaves])[coordinates],)
@@ -100,7 +101,7 @@ def _partial(loss: Loss) -> Loss:
     return rule
 
 
-def _curvature(loss: Loss) -> Loss:
+def _curvature(loss: Function) -> Function:
     def rule(x: tree.Tree, v: tree.Tree, *sample: Any, **key: Any) -> Any:
         return (hvp(loss)(x, *sample, v, **key),)
 
@@ -125,9 +126,9 @@ class Oracle:
 
     def __init__(
         self,
-        loss: Loss,
+        loss: Function,
         data: Data,
-        regularizer: Loss | None = None,
+        regularizer: Function | None = None,
         has_aux: bool = False,
         told: KernelOptions = DEFAULT_OPTIONS,
     ) -> None:
@@ -139,34 +140,34 @@ class Oracle:
         self.data = data
         self.regularizer = None if regularizer is None else _own(regularizer)
         self.keyed = takes_key(loss)
-        self._kernels: dict[Any, Kernels] = {}
+        self._losses: dict[Any, Loss] = {}
         self.directs = Directs()
 
     def __reduce__(self) -> Any:
         """Copies and pickles are what it was made of, without what was compiled, which points into memory of C++."""
         return Oracle, self._given
 
-    def kernels(self, question: str, shared: Sequence[Point]) -> Kernels:
-        """The kernel over samples, and the regularizer's if there is one. shared: x, and what else is needed."""
+    def kernels(self, question: str, shared: Sequence[Point]) -> Loss:
+        """The kernels that answer a query. shared: x, and what else is needed."""
         key = (question, *((p.structure, *((leaf.shape, leaf.dtype) for leaf in p.leaves)) for p in shared))
-        if key not in self._kernels:
-            self._kernels.setdefault(key, self._traced(question, shared))  # threads that come together take the same
-        return self._kernels[key]
+        if key not in self._losses:
+            self._losses.setdefault(key, self._traced(question, shared))  # threads that come together take the same
+        return self._losses[key]
 
-    def _traced(self, question: str, shared: Sequence[Point]) -> Kernels:
+    def _traced(self, question: str, shared: Sequence[Point]) -> Loss:
         rule, trees = _QUESTIONS[question], [p.tree for p in shared]
         loss = self._measured if question == "measured" and self._measured is not None else self.loss
         samples = SampleKernel.trace(rule(loss), trees, self.data, self.keyed, self.told)
         if self.regularizer is None:
-            return samples, None
+            return Loss(samples, None)
         other = _with_zeros(self.regularizer, samples.metrics) if question == "measured" else self.regularizer
-        return samples, SampleKernel.trace(rule(other), trees, Data.none(), False)
+        return Loss(samples, SampleKernel.trace(rule(other), trees, Data.none(), False))
 
     @property
     def tiles(self) -> dict[tuple[str, int], Tiling]:
         """How batches are cut into tiles so far, by question and number of samples."""
-        kernels = ((key[0], samples) for key, (samples, _) in list(self._kernels.items()))
-        return {(question, batch): tiling for question, k in kernels for batch, tiling in list(k.tilings.items())}
+        kernels = ((key[0], loss.samples) for key, loss in list(self._losses.items()))
+        return {(query, batch): tiling for query, k in kernels for batch, tiling in list(k.tilings.items())}
 
     @property
     def has_aux(self) -> bool:
@@ -183,32 +184,13 @@ class Oracle:
         between: Callable[[], None] | None = None,
     ) -> Any:
         """The answer over a batch: the mean over its samples, plus the regularizer's. between: as SampleKernel.mean."""
-        return mean(self.kernels(question, shared), shared, stream, key, threads, between)
+        return self.kernels(question, shared).mean(shared, stream, key, threads, between)
 
 
-def mean(
-    kernels: Kernels,
-    shared: Sequence[Point],
-    stream: Stream,
-    key: Any,
-    threads: int,
-    between: Callable[[], None] | None = None,
-) -> Any:
-    """What `Oracle.mean` answers, from the kernels of the question alone."""
-    samples, once = kernels
-    fixed = [leaf for point in shared for leaf in point.leaves]
-    result = samples.mean(fixed, stream, key, threads, between)
-    if once is not None:
-        term = once.mean(fixed, full(1), (0, 0), 1)
-        for total, more in zip(tree.flatten(result)[0], tree.flatten(term)[0], strict=True):
-            np.add(total, more, out=total, casting="same_kind")
-    return result
-
-
-def _own(loss: Loss) -> Loss:
+def _own(loss: Function) -> Function:
     """A function that ends with the oracle: of a method, transforms remember what they made, and with it its object."""
     kind: type[Any] = type(loss)
-    if kind in (FunctionType, Function):
+    if kind in (FunctionType, CompiledFunction):
         return loss
 
     @functools.wraps(loss, updated=())
@@ -218,7 +200,7 @@ def _own(loss: Loss) -> Loss:
     return same
 
 
-def _first(loss: Loss) -> Loss:
+def _first(loss: Function) -> Function:
     """The value alone of a loss that gives (value, metrics)."""
 
     def value(x: tree.Tree, *sample: Any, **key: Any) -> Any:
@@ -227,7 +209,7 @@ def _first(loss: Loss) -> Loss:
     return value
 
 
-def _with_zeros(regularizer: Loss, metrics: Sequence[str]) -> Loss:
+def _with_zeros(regularizer: Function, metrics: Sequence[str]) -> Function:
     """A regularizer adds nothing to metrics."""
 
     def rule(x: tree.Tree) -> Any:
@@ -236,7 +218,7 @@ def _with_zeros(regularizer: Loss, metrics: Sequence[str]) -> Loss:
     return rule
 
 
-def takes_key(loss: Loss) -> bool:
+def takes_key(loss: Function) -> bool:
     """Whether a loss draws random numbers: it gets a key of its own for each sample."""
     try:
         return "key" in inspect.signature(loss).parameters

@@ -1,25 +1,25 @@
-"""What an update asks about a problem, as kernels: the ctypes mirror of `cpp/burlab/run/step/ask.hpp`."""
+"""The queries of an update about its problem, as kernels: the ctypes mirror of `cpp/burlab/run/step/query.hpp`."""
 
 import ctypes
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from burlab.graph.query import QUESTIONS
+from burlab.graph.query import QUERIES
 from burlab.problems.data import Data
 from burlab.problems.point import Point
 from burlab.problems.sampling import Stream, full
 
-from .abi import Summand
+from .abi import CLoss, Outcome, Summand
+from .loss import Loss
 from .sample_kernel import SampleKernel
 
 _INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
-_NODE_BITS = 48  # of an outcome's status; above them is the number of the question, from 1
 
 
 class _Form(NamedTuple):
-    """How a question is answered. kernel: of the oracle; points: how many it is about; full: over all samples."""
+    """How a query is answered. kernel: of the oracle; points: how many it is about; full: over all samples."""
 
     kernel: str
     has_value: bool
@@ -40,12 +40,11 @@ _FORMS = {
 }
 
 
-class CQuestion(ctypes.Structure):
-    """One question."""
+class CQuery(ctypes.Structure):
+    """One query."""
 
     _fields_ = (
-        ("samples", Summand),
-        ("once", Summand),
+        ("loss", CLoss),
         ("stream", Stream),
         ("points", _INT),
         ("value", _INT),
@@ -54,11 +53,11 @@ class CQuestion(ctypes.Structure):
     )
 
 
-class CQuestions(ctypes.Structure):
-    """What the update of a run asks, and the form of x."""
+class CQueries(ctypes.Structure):
+    """The queries that the update of a run makes, and the form of x."""
 
     _fields_ = (
-        ("list", _POINTER * len(QUESTIONS)),
+        ("list", _POINTER * len(QUERIES)),
         ("keyed", _INT),
         ("dimension", _INT),
         ("bytes", _INT),
@@ -67,8 +66,8 @@ class CQuestions(ctypes.Structure):
     )
 
 
-class Answers(Protocol):
-    """Who has the kernels: an oracle, or a file.
+class Oracle(Protocol):
+    """Who has the kernels: the oracle of a problem, or a file.
 
     keyed: whether samples take a random key. data: the samples.
     """
@@ -76,71 +75,65 @@ class Answers(Protocol):
     keyed: bool
     data: Data
 
-    def kernels(self, question: str, shared: Sequence[Point]) -> tuple[SampleKernel, SampleKernel | None]:
-        """The kernel over samples, and the regularizer's if there is one."""
+    def kernels(self, question: str, shared: Sequence[Point]) -> Loss:
+        """The kernels that answer a query."""
         ...
 
 
-class Asked:
-    """The kernels behind the questions of an update, for C++.
+class Queries:
+    """The kernels behind the queries of an update, for C++.
 
-    names: the questions, and "key" where the update uses the key of the step. stream: the batches of the run.
-    address: of the C++ struct, which lives as long as this; 0 if nothing is asked. kernels: by what was asked of the
-    oracle, and about how many points.
+    names: the queries, and "key" where the update uses the key of the step. stream: the batches of the run. address: of
+    the C++ struct, which lives as long as this; 0 if there are none. losses: by the oracle's name of the query, and by
+    how many points it is about.
     """
 
-    def __init__(self, oracle: Answers, point: Point, names: Sequence[str], stream: Stream) -> None:
-        self.kernels: dict[tuple[str, int], tuple[SampleKernel, SampleKernel | None]] = {}
+    def __init__(self, oracle: Oracle, point: Point, names: Sequence[str], stream: Stream) -> None:
+        self.losses: dict[tuple[str, int], Loss] = {}
         ends = np.cumsum([0, *(leaf.nbytes for leaf in point.leaves)])
         self._places = ends.astype(np.int64)
         size = point.leaves[0].itemsize
         dimension = int(ends[-1]) // size
-        self._kernels: dict[int, tuple[SampleKernel, SampleKernel | None]] = {}
-        self._batches: dict[int, int] = {}
-        self._questions: list[CQuestion] = []
-        self._all = CQuestions(keyed="key" in names, dimension=dimension, bytes=size, leaves=len(point.leaves))
+        self._made: dict[int, tuple[Loss, int]] = {}  # by the number of a query, with its batch
+        self._mirrors: list[CQuery] = []
+        self._all = CQueries(keyed="key" in names, dimension=dimension, bytes=size, leaves=len(point.leaves))
         self._all.places = self._places.ctypes.data
         for name in names:
             if name in _FORMS:
                 self._add(name, oracle, point, stream)
         self.address = ctypes.addressof(self._all) if names else 0
 
-    def _add(self, name: str, oracle: Answers, point: Point, stream: Stream) -> None:
-        form, number = _FORMS[name], QUESTIONS.index(name)
-        samples, once = self._kernels[number] = oracle.kernels(form.kernel, [point] * form.points)
-        self.kernels[form.kernel, form.points] = samples, once
-        offsets = samples.layout.offsets
+    def _add(self, name: str, oracle: Oracle, point: Point, stream: Stream) -> None:
+        form, number = _FORMS[name], QUERIES.index(name)
+        loss = self.losses[form.kernel, form.points] = oracle.kernels(form.kernel, [point] * form.points)
         batches = full(oracle.data.samples) if form.full else stream
-        self._batches[number] = 1 if form.rows else int(batches.batch)
-        samples.measure(self._batches[number], point.leaves * form.points)
-        question = CQuestion(
-            samples.together if form.rows else samples.summand(int(batches.batch)),
-            once.summand(1) if once and not form.rows else Summand(),
-            batches,
-            form.points,
-            offsets[0] if form.has_value else -1,
-            offsets[int(form.has_value)] if form.has_vector else -1,
-            form.rows,
+        batch = 1 if form.rows else int(batches.batch)
+        self._made[number] = loss, batch
+        loss.measure(batch, point.leaves * form.points)
+        offsets = loss.samples.layout.offsets
+        rows = CLoss(samples=loss.samples.together, regularizer=Summand()) if form.rows else None
+        query = CQuery(
+            loss=rows or loss.mirror(int(batches.batch)),
+            stream=batches,
+            points=form.points,
+            value=offsets[0] if form.has_value else -1,
+            vector=offsets[int(form.has_value)] if form.has_vector else -1,
+            rows=form.rows,
         )
-        self._questions.append(question)
-        self._all.list[number] = ctypes.addressof(question)
+        self._mirrors.append(query)
+        self._all.list[number] = ctypes.addressof(query)
         self._all.keyed |= int(oracle.keyed)
 
     @property
     def used(self) -> list[tuple[SampleKernel | None, int]]:
         """The kernels, and the batches that they are for."""
-        pairs = [(self._kernels[number], batch) for number, batch in self._batches.items()]
-        return [use for (samples, once), batch in pairs for use in ((samples, batch), (once, 1))]
+        return [use for loss, batch in self._made.values() for use in ((loss.samples, batch), (loss.regularizer, 1))]
 
-    def error(self, status: int, sample: int) -> Exception | None:
-        """The exception for an outcome of a step, if it was an answer that failed."""
-        number = (status >> _NODE_BITS) - 1
-        if number not in self._kernels:
+    def error(self, outcome: Outcome) -> Exception | None:
+        """The exception for how a step ended, if it was in a query that it failed."""
+        if outcome.owner not in self._made:
             return None
-        samples, once = self._kernels[number]
-        of_samples = sample >= 0 or once is None
-        batch = self._batches[number] if of_samples else 1
-        cause: Any = samples if of_samples else once
-        error = cause.error(status & ((1 << _NODE_BITS) - 1), sample, batch)
-        error.add_note(f"The update asked for f.{QUESTIONS[number]}.")
+        loss, batch = self._made[outcome.owner]
+        error = loss.error(outcome, batch)
+        error.add_note(f"The update asked for f.{QUERIES[outcome.owner]}.")
         return error

@@ -21,7 +21,7 @@ from burlab.runtime.memory import empty
 from burlab.runtime.status import Status
 from burlab.runtime.wait import SLICE
 
-from .abi import PREPARED, Block, CKernel, MeanKernel, SumCall, Summand, mean_address, sum_exports
+from .abi import Block, CKernel, MeanKernel, Outcome, Part, SumCall, Summand, mean_address, sum_exports
 from .blocks import Layout, at, integers
 from .tiles import DEFAULT_OPTIONS, KernelOptions, Tile
 from .tiling import Tiling, Tilings
@@ -101,7 +101,7 @@ class SampleKernel:
         Its arguments: the leaves that samples share, indices where the stream is listed, the key of a stochastic loss.
         """
         summand = self.summand(int(stream.batch))
-        kernel = MeanKernel(summand, stream, threads)
+        kernel = MeanKernel(summand=summand, stream=stream, threads=threads)
         function = Function(mean_address(), lambda _: ctypes.addressof(kernel), 0, (self, kernel), loops=True)
         inputs = [ArraySpec(n.shape, n.dtype, "x") for n in self.graph.inputs[: self._fixed]]
         if stream.sampling == Sampling.listed:
@@ -185,8 +185,9 @@ class SampleKernel:
 
     def _made(self, kernel: CKernel, tile: int, contexts: Any, rows: Any, sums: Block, result: Block) -> Summand:
         return Summand(
-            kernel, tile, contexts, self._fixed, len(self.data.arrays), self.keyed,
-            at(self._addresses), at(self._strides), at(self._sizes), rows, sums, result,
+            kernel=kernel, tile=tile, contexts=contexts, fixed=self._fixed, arrays=len(self.data.arrays),
+            keyed=self.keyed, data=at(self._addresses), strides=at(self._strides), sizes=at(self._sizes), rows=rows,
+            sums=sums, result=result,
         )  # fmt: skip
 
     def _call(
@@ -195,7 +196,10 @@ class SampleKernel:
     ) -> None:  # fmt: skip
         addresses = (_POINTER * len(fixed))(*(a.ctypes.data for a in fixed))
         words = (ctypes.c_uint64 * 2)(*(int(word) for word in key))
-        call = SumCall(summand, stream, words, at(addresses), block.ctypes.data, threads, _SLICE, 0, None, -1)
+        call = SumCall(
+            summand=summand, stream=stream, key=words, fixed=at(addresses), result=block.ctypes.data, threads=threads,
+            slice=_SLICE,
+        )  # fmt: skip
         status: int = Status.STOPPED
         try:
             while status == Status.STOPPED:  # Python hears an interrupt between two slices
@@ -206,20 +210,16 @@ class SampleKernel:
             if call.job:
                 sum_exports()["drop"](ctypes.byref(call))
         if status:
-            raise self.error(status, call.sample, int(stream.batch) if door == "sum" else 1)
+            raise self.error(call.outcome, int(stream.batch) if door == "sum" else 1)
 
-    def error(self, status: int, sample: int, batch: int = 1) -> Exception:
-        """The exception for an outcome that is not 0 of the kernel for a batch, with a note on the sample."""
-        if status & PREPARED:
-            return self.kernels(batch)["prepare"].error(status ^ PREPARED)
-        return self.with_sample(self.kernels(batch)["kernel"].error(status), sample)
+    def error(self, outcome: Outcome, batch: int = 1) -> Exception:
+        """The exception for an outcome, not OK, of the kernels for a batch, with a note on the sample."""
+        if outcome.part == Part.PREPARE:
+            return self.kernels(batch)["prepare"].error(outcome.answer)
+        return self.with_sample(self.kernels(batch)["kernel"].error(outcome.answer), outcome.sample)
 
     def with_sample(self, error: Exception, sample: int) -> Exception:
-        """The exception with a note on the sample, where there are any."""
-        if self.data.arrays:
+        """The exception with a note on the sample, where it was one of the data."""
+        if self.data.arrays and sample >= 0:
             error.add_note(f"In sample {sample} of the data.")
         return error
-
-
-Kernels = tuple[SampleKernel, SampleKernel | None]
-"""Over samples, and the regularizer's if there is one."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from burlab.errors import FileError
-from burlab.graph.query import QUESTIONS
+from burlab.graph.query import QUERIES
 from burlab.problems.kernels.tiles import LARGEST as LARGEST_TILE
 from burlab.problems.sampling import Sampling
 from burlab.runtime.checks import (
@@ -67,7 +67,7 @@ def _static(value: Any) -> bool:
     return type(value) in (str, int, float, bool, type(None))
 
 
-_QUESTION = one_of((*QUESTIONS, "key"))
+_QUESTION = one_of((*QUERIES, "key"))
 _RECIPE: Check = fields(
     structure=_tree, shapes=several(_SHAPE), state=_tree, cells=several(record(_SHAPE, _DTYPES)), loss=_KERNELS,
     asked=several(record(text, size, _KERNELS)), update=text, hypers=several(text), schedules=several(text),

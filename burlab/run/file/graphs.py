@@ -10,12 +10,12 @@ from burlab.errors import FileError, GraphError
 from burlab.graph import Graph, tree
 from burlab.graph.file import reading, serial
 from burlab.problems.data import Data
+from burlab.problems.kernels.loss import Loss
 from burlab.problems.kernels.sample_kernel import SampleKernel
 from burlab.problems.kernels.tiles import KernelOptions
 from burlab.problems.point import Point
 from burlab.run.record.tables import Array
 
-Kernels = tuple[SampleKernel, SampleKernel | None]
 Specs = list[tuple[tuple[int, ...], "np.dtype[Any]"]]
 
 
@@ -33,13 +33,13 @@ class GraphWriter:
             self.texts[name] = np.frombuffer(serial.to_json(graph).encode(), np.uint8)
         return name
 
-    def kernels(self, kernels: Kernels) -> list[Any]:
-        """What describes the kernels of a loss and a regularizer.
+    def kernels(self, loss: Loss) -> list[Any]:
+        """What describes the kernels of a loss: of its samples, and of the regularizer, or None.
 
         Of each: its graph, how many arrays each of its outputs has, the names in the third, whether it takes a key,
         the sizes of its tiles, by batch, and what is computed again.
         """
-        return [None if kernel is None else self._kernel(kernel) for kernel in kernels]
+        return [None if kernel is None else self._kernel(kernel) for kernel in (loss.samples, loss.regularizer)]
 
     def _kernel(self, kernel: SampleKernel) -> list[Any]:
         tiles = [[batch, tiling.size] for batch, tiling in kernel.tilings.items()]
@@ -57,7 +57,7 @@ class GraphReader:
         self._point = point
         self.data = data
         self.keyed = False
-        self._known: dict[str, Kernels] = {}
+        self._known: dict[str, Loss] = {}
 
     def graph(self, name: str, inputs: Specs, outputs: Specs | None = None, answered: bool = False) -> Graph:
         """A graph, which must have these inputs and, where they are given, these outputs: C++ has room for no others.
@@ -76,16 +76,18 @@ class GraphReader:
             raise FileError(f"the graph {name} takes {found} and gives {given}, expected {inputs} and {outputs}.")
         return graph
 
-    def make(self, question: str, described: list[Any]) -> Kernels:
-        """The kernels that `GraphWriter.kernels` described for a question: of samples, and of what is added once."""
-        samples, once = described
+    def make(self, question: str, described: list[Any]) -> Loss:
+        """The kernels that `GraphWriter.kernels` described for a query."""
+        samples, regularizer = described
         kernel = self._kernel(question, samples, self.data)
         self.keyed = self.keyed or kernel.keyed
-        if once is None:
-            return kernel, None
-        if (once[1], once[2], once[3]) != (samples[1], samples[2], False):
-            raise FileError(f"what {once[0]} gives cannot be added to what {samples[0]} gives. Use another copy.")
-        return kernel, self._kernel(question, once, Data.none())
+        if regularizer is None:
+            return Loss(kernel, None)
+        if (regularizer[1], regularizer[2], regularizer[3]) != (samples[1], samples[2], False):
+            raise FileError(
+                f"what {regularizer[0]} gives cannot be added to what {samples[0]} gives. Use another copy."
+            )
+        return Loss(kernel, self._kernel(question, regularizer, Data.none()))
 
     def know(self, question: str, points: int, described: list[Any]) -> None:
         """Have an answer."""
@@ -93,7 +95,7 @@ class GraphReader:
             raise FileError(f"it answers a question {question!r} about {points} points, which no update asks.")
         self._known[question] = self.make(question, described)
 
-    def kernels(self, question: str, shared: Sequence[Point]) -> Kernels:
+    def kernels(self, question: str, shared: Sequence[Point]) -> Loss:
         """The kernels for a question about points."""
         if question not in self._known or len(shared) != _points(question):
             raise FileError(f"its update asks for {question}, to which the file has no answer. Use another copy.")

@@ -11,11 +11,9 @@ from burlab import __version__
 from burlab.errors import FileError
 from burlab.graph import tree
 from burlab.optim.rule import Rule
-from burlab.problems.kernels.queries import Asked
 from burlab.problems.point import Point
 from burlab.problems.sampling import Sampling, Stream, drawn
 from burlab.run.loop.setup import Setup, Validation
-from burlab.run.loop.update import update_of
 from burlab.run.record.stop import Stop
 from burlab.run.record.tables import Array
 from burlab.runtime.cpu import instruction_set
@@ -45,13 +43,13 @@ def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
         "shapes": [leaf.shape for leaf in setup.start.leaves],
         "state": structure.to_json(rule.structure),
         "cells": [[shape, dtype.name] for shape, dtype in setup.cells],
-        "loss": graphs.kernels((setup.samples, setup.once)),
-        "asked": [[*key, graphs.kernels(kernels)] for key, kernels in setup.asked.kernels.items()],
+        "loss": graphs.kernels(setup.loss),
+        "asked": [[*key, graphs.kernels(loss)] for key, loss in setup.queries.losses.items()],
         "update": graphs.add(setup.update.graph),
         "hypers": list(rule.hyper),
         "schedules": list(rule.schedules),
         "questions": list(rule.questions),
-        "data": [checksum(array) for array in setup.samples.data.arrays],
+        "data": [checksum(array) for array in setup.loss.samples.data.arrays],
         "stream": _described_stream(setup.stream),
         "threads": setup.threads,
         "budgets": list(setup.budgets),
@@ -88,23 +86,22 @@ def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: 
     state = _state(document["state"], len(start) - 1)
     forms = tuple((leaf.shape, leaf.dtype) for leaf in start[1:])
     rule = Rule(update, hyper, schedules, forms, state, tuple(document["questions"]))
-    loss, regularizer = reader.make("measured" if len(document["loss"][0][1]) > 2 else "training", document["loss"])
-    asked = Asked(reader, point, rule.questions, stream)
+    loss = reader.make("measured" if len(document["loss"][0][1]) > 2 else "training", document["loss"])
     stop = _stop(document["stop"]) if given.stop is None else given.stop
     second = document["validation"]
     validation = None if second is None else _validation(second, arrays, point, given.validation)
-    return Setup(
-        loss, regularizer, update_of(rule, loss, regularizer, point, int(stream.batch)), rule, asked, point, stream,
-        document["threads"], stop, tuple(document["budgets"]), validation,
+    return Setup.of(
+        loss, rule, reader, point, stream,
+        threads=document["threads"], stop=stop, budgets=tuple(document["budgets"]), validation=validation,
     )  # fmt: skip
 
 
 def bits(setup: Setup) -> str:
     """A hash of all that decides the bits of a step: the C++ that runs, the instruction set, the version of burlab."""
     validation = setup.validation
-    kernels = setup.asked.used
+    kernels = setup.queries.used
     if validation is not None:
-        kernels = [*kernels, (validation.samples, int(validation.stream.batch)), (validation.once, 1)]
+        kernels = [*kernels, (validation.loss.samples, int(validation.stream.batch)), (validation.loss.regularizer, 1)]
     others = [exe for kernel, size in kernels if kernel is not None for exe in kernel.kernels(size).values()]
     parts = [without_comments(executable.source) for executable in (*setup.executables, *others)]
     return hashlib.sha256("\n".join([__version__, instruction_set().name, *parts]).encode()).hexdigest()
@@ -116,8 +113,8 @@ def _described_stream(stream: Stream) -> list[Any]:
 
 def _described_validation(validation: Validation, graphs: GraphWriter) -> dict[str, Any]:
     return {
-        "loss": graphs.kernels((validation.samples, validation.once)),
-        "data": [checksum(array) for array in validation.samples.data.arrays],
+        "loss": graphs.kernels(validation.loss),
+        "data": [checksum(array) for array in validation.loss.samples.data.arrays],
         "stream": _described_stream(validation.stream),
         "threads": validation.threads,
         "every": validation.every,
@@ -129,7 +126,7 @@ def _validation(described: Any, arrays: dict[str, Array], point: Point, data: An
     stream = drawn(*described["stream"])
     if reader.data.samples != stream.samples:
         raise FileError(f"the validation is of {stream.samples} samples, not of {reader.data.samples}.")
-    return Validation(*reader.make("value", described["loss"]), stream, described["threads"], described["every"])
+    return Validation(reader.make("value", described["loss"]), stream, described["threads"], described["every"])
 
 
 def _faces(start: list[Array], hypers: int, schedules: int) -> tuple[Specs, Specs]:

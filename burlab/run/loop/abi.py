@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from burlab.problems.kernels.abi import CKernel, Summand
+from burlab.problems.kernels.abi import CKernel, CLoss, Outcome
 from burlab.problems.sampling import Stream
 from burlab.run.record.stop import Criteria
 from burlab.runtime.exports import exports
@@ -19,11 +19,11 @@ _INT, _POINTER, _NUMBER = ctypes.c_int64, ctypes.c_void_p, ctypes.c_double
 class CValidation(ctypes.Structure):
     """A second problem."""
 
-    _fields_ = (("samples", Summand), ("once", Summand), ("stream", Stream), ("threads", _INT), ("every", _INT))
+    _fields_ = (("loss", CLoss), ("stream", Stream), ("threads", _INT), ("every", _INT))
 
 
 class Piece(ctypes.Structure):
-    """A stretch of a cell."""
+    """A window of a cell."""
 
     _fields_ = (("cell", _INT), ("offset", _INT))
 
@@ -38,8 +38,7 @@ class Plan(ctypes.Structure):
     """All that a run consists of."""
 
     _fields_ = (
-        ("samples", Summand),
-        ("once", Summand),
+        ("loss", CLoss),
         ("stream", Stream),
         ("threads", _INT),
         ("wide", _INT),
@@ -52,8 +51,8 @@ class Plan(ctypes.Structure):
         ("validation", ctypes.POINTER(CValidation)),
         ("update", CKernel),
         ("fused", Fused),
-        ("stretch", _INT),
-        ("questions", _POINTER),
+        ("chunk", _INT),
+        ("queries", _POINTER),
         ("hypers", _INT),
         ("cells", _INT),
         ("hyper", _POINTER),
@@ -75,8 +74,7 @@ class CView(ctypes.Structure):
         ("length", _INT),
         ("rests", _INT),
         ("reason", _INT),
-        ("status", _INT),
-        ("sample", _INT),
+        ("outcome", Outcome),
         ("elapsed", _NUMBER),
         ("value", _NUMBER),
         ("norm", _NUMBER),

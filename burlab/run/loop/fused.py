@@ -4,54 +4,49 @@ A loop that computes a gradient, as the outer product of a layer's input and cot
 gradient is stored that nobody reads, and the squares for the record's norms are added up on the way.
 """
 
-import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
 from burlab.compiler.executable import Executable, build
-from burlab.compiler.faults.fault import split
 from burlab.graph import Graph, Node
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.numpy_api.reduction import sum_of_squares
 from burlab.graph.rewrite.simplify import simplify
 from burlab.graph.substitute import inline
+from burlab.optim.chunk import is_entrywise, resized
 from burlab.optim.rule import Rule
-from burlab.optim.stretch import is_entrywise, resized
-from burlab.problems.kernels.abi import CKernel
-from burlab.problems.kernels.sample_kernel import SampleKernel
+from burlab.problems.kernels.loss import Loss
 from burlab.problems.point import Point
-
-from .abi import Fused, Piece
 
 
 @dataclass(frozen=True)
 class FusedStep:
-    """graph: the update of the whole vector. executable: of the step. pieces: of x and the state.
+    """graph: the update of the whole vector. executable: of the step. pieces of x and the state: cells, bytes in them.
 
     leaves, given: how many of its inputs are x, and the loss's, which are x and the sample.
     """
 
     graph: Graph
     executable: Executable
-    pieces: "ctypes.Array[Piece]"
+    pieces: tuple[tuple[int, int], ...]
     leaves: int
     given: int
 
     @staticmethod
-    def of(graph: Graph, rule: Rule, samples: SampleKernel, once: SampleKernel | None, x: Point) -> "FusedStep | None":
+    def of(graph: Graph, rule: Rule, loss: Loss, x: Point) -> "FusedStep | None":
         """The step of a simplified update; None where it mixes entries, asks questions, or is too large to compile.
 
         Nor is it for who has asked for less memory: in one kernel more values live at one time.
         """
         dimension = sum(leaf.size for leaf in x.leaves)
-        if rule.questions or samples.told.remat is not None or not is_entrywise(graph, dimension):
+        if rule.questions or loss.samples.told.remat is not None or not is_entrywise(graph, dimension):
             return None
-        parts = _Parts(graph, rule, samples, once, x, dimension)
+        parts = _Parts(graph, rule, loss, x, dimension)
         executable = build(parts.whole())
         if executable.gear != "compiled":
             return None
-        return FusedStep(graph, executable, parts.pieces(), len(x.leaves), len(samples.graph.inputs))
+        return FusedStep(graph, executable, parts.pieces(), len(x.leaves), len(loss.samples.graph.inputs))
 
     @property
     def updates(self) -> set[Node]:
@@ -61,16 +56,11 @@ class FusedStep:
         squares = {n for n in graph.nodes if n.op == "squares"}
         return _made_of(graph, {*graph.inputs[self.given :], *graph.outputs[-len(self.pieces) :], *squares} - of_loss)
 
-    def sees_sample(self, outcome: int) -> bool:
-        """Whether the node that an outcome names depends on the sample of the step; in sub-graphs, whether it may."""
-        graph, number = self.executable.plan.graph, split(outcome)[1]
+    def sees_sample(self, number: int) -> bool:
+        """Whether a node, by its number, depends on the sample of the step; in sub-graphs, whether it may."""
+        graph = self.executable.plan.graph
         inside = number >= len(graph.nodes)
         return inside or graph.nodes[number] in _made_of(graph, set(graph.inputs[self.leaves : self.given]))
-
-    @property
-    def mirror(self) -> Fused:
-        """For C++; valid as long as this."""
-        return Fused(CKernel.of(self.executable), len(self.pieces), ctypes.addressof(self.pieces))
 
 
 def _made_of(graph: Graph, seeds: set[Node]) -> set[Node]:
@@ -85,16 +75,14 @@ def _made_of(graph: Graph, seeds: set[Node]) -> set[Node]:
 class _Parts:
     """The graph of a step, made of those of the loss, the regularizer and the update."""
 
-    def __init__(
-        self, update: Graph, rule: Rule, samples: SampleKernel, once: SampleKernel | None, x: Point, dimension: int
-    ) -> None:
-        self.update, self.rule, self.samples, self.once, self.x = update, rule, samples, once, x
+    def __init__(self, update: Graph, rule: Rule, loss: Loss, x: Point, dimension: int) -> None:
+        self.update, self.rule, self.loss, self.x = update, rule, loss, x
         self.split = [shape == (dimension,) for shape, _ in rule.state]  # which cells come in pieces
 
     def whole(self) -> Graph:
         """See `Fused` in `cpp/burlab/run/abi/plan.hpp`."""
-        leaves = self.samples.graph.inputs[: len(self.x.leaves)]
-        value, gradients, metrics = self._loss(leaves)
+        leaves = self.loss.samples.graph.inputs[: len(self.x.leaves)]
+        value, gradients, metrics = self._value(leaves)
         first, hypers, cells = 2, len(self.rule.hyper), len(self.split)  # t, the hyperparameters, the state
         numbers = self.update.inputs[first : first + 1 + hypers]
         old = [self._inputs(k, first + 1 + hypers + k) for k in range(cells)]
@@ -107,24 +95,23 @@ class _Parts:
         squares = (_squares(gradients), _squares([node("sub", a, b) for a, b in zip(points, leaves, strict=True)]))
         after = [outputs[1 + c] for c, split in enumerate(self.split) for outputs in (new if split else new[:1])]
         outputs = (value, *squares, *metrics, *new[0][1 + cells :], *points, *after)
-        inputs = (*self.samples.graph.inputs, *numbers, *(piece for pieces in old for piece in pieces))
+        inputs = (*self.loss.samples.graph.inputs, *numbers, *(piece for pieces in old for piece in pieces))
         return simplify(Graph(inputs, tuple(outputs)))
 
-    def pieces(self) -> "ctypes.Array[Piece]":
+    def pieces(self) -> tuple[tuple[int, int], ...]:
         """Where the leaves of x lie, and the pieces of the state."""
         sizes = [leaf.size for leaf in self.x.leaves]
         firsts = [sum(sizes[:k]) for k in range(len(sizes))]
         cells = [(0, self.x.leaves[0].itemsize, True)]
         cells += [(1 + k, dtype.itemsize, self.split[k]) for k, (_, dtype) in enumerate(self.rule.state)]
-        table = [Piece(cell, size * first) for cell, size, split in cells for first in (firsts if split else [0])]
-        return (Piece * len(table))(*table)
+        return tuple((cell, size * first) for cell, size, split in cells for first in (firsts if split else [0]))
 
-    def _loss(self, leaves: Sequence[Node]) -> tuple[Node, list[Node], Sequence[Node]]:
+    def _value(self, leaves: Sequence[Node]) -> tuple[Node, list[Node], Sequence[Node]]:
         """Value, gradients and metrics, with the regularizer's."""
-        outputs = list(self.samples.graph.outputs)
+        outputs = list(self.loss.samples.graph.outputs)
         both = 1 + len(leaves)
-        if self.once is not None:
-            terms = inline(self.once.graph, leaves)
+        if self.loss.regularizer is not None:
+            terms = inline(self.loss.regularizer.graph, leaves)
             outputs[:both] = [node("add", a, b) for a, b in zip(outputs[:both], terms[:both], strict=True)]
         return outputs[0], outputs[1:both], outputs[both:]
 

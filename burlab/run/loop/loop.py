@@ -17,6 +17,7 @@ from burlab.runtime.wait import SLICE
 from .abi import CView, Event, Plan, fork_exports, loop_exports
 from .feed import LoopFeed
 from .lifetime import Handle, check_awake
+from .plan import plan_of
 from .setup import Setup
 from .snapshot import Saved, kept, put, take, twin
 
@@ -65,8 +66,9 @@ class Loop:
     def saved(self, most: int) -> Saved:
         """All that this loop is, besides its setup. most: bytes of keyframes, besides the first and the last one."""
         self.settle()
-        handle = Handle(self._setup.used)
-        while not self._setup.open(None, lambda plan: twin(self._handle.place, plan, handle.back, _PATIENCE)):
+        plan = plan_of(self._setup)
+        handle = Handle((plan, *self._setup.used))
+        while not twin(self._handle.place, plan, handle.back, _PATIENCE):
             pass
         other = Loop(self._setup, handle)
         while not other.rests(1.0):
@@ -79,8 +81,8 @@ class Loop:
         """What the loop is doing."""
         view = self._view()
         stopped = None
-        if view.status:
-            stopped = Stopped("error", view.step, str(self._setup.error(view.status, view.sample)))
+        if view.outcome.status:
+            stopped = Stopped("error", view.step, str(self._setup.error(view.outcome)))
         elif view.reason:
             stopped = explain(self.stop, REASONS[int(view.reason)], view.step, view.value, view.norm)
         return View(view.step, view.length, bool(view.rests), stopped, view.elapsed)
@@ -105,8 +107,8 @@ class Loop:
     def check(self) -> None:
         """Raise what made the last step fail, if it did."""
         view = self._view()
-        if view.status:
-            raise self._setup.error(view.status, view.sample)
+        if view.outcome.status:
+            raise self._setup.error(view.outcome)
 
     def end(self) -> None:
         """End the thread; what was computed stays readable."""
@@ -139,12 +141,9 @@ class Loop:
         """Order: give a hyperparameter a value, from the next step on; in the past, a new line begins there."""
         if self.call("loop_set", index, value):
             return None
-        old = Handle(self._setup.used)
-
-        def branch(plan: Any) -> int:
-            return self.call("loop_branch", plan, index, value, old.back, _PATIENCE, exports=fork_exports)
-
-        while not (done := self._setup.open(None, branch)):
+        plan = plan_of(self._setup)
+        old = Handle((plan, *self._setup.used))
+        while not (done := self.call("loop_branch", plan, index, value, old.back, _PATIENCE, exports=fork_exports)):
             pass
         return Loop(self._setup, old) if old.place or done != 1 else None
 
@@ -153,14 +152,11 @@ class Loop:
 
         change: changes what C++ gets to see, and is kept for as long as the loop, with what it belongs to.
         """
-        other = Handle((*self._setup.used, change))
-
-        def copy(plan: Any) -> int:
-            if change is not None:
-                change(plan.contents)
-            return self.call("loop_fork", plan, other.back, _PATIENCE, exports=fork_exports)
-
-        while not self._setup.open(None, copy):
+        plan = plan_of(self._setup)
+        if change is not None:
+            change(plan)
+        other = Handle((plan, *self._setup.used, change))
+        while not self.call("loop_fork", plan, other.back, _PATIENCE, exports=fork_exports):
             pass
         return Loop(self._setup, other)
 
@@ -217,6 +213,7 @@ class Loop:
 
 
 def _opened(setup: Setup, cells: list[Array] | None) -> Handle:
-    handle = Handle(setup.used)
-    setup.open(cells, lambda plan: loop_exports()["loop_open"](plan, handle.back))
+    plan = plan_of(setup, cells)
+    handle = Handle((plan, *setup.used))
+    loop_exports()["loop_open"](plan, handle.back)
     return handle

@@ -136,9 +136,10 @@ def put(loop: Address, saved: Saved, milliseconds: int) -> int:
     block = _joined([*zip(*saved.frames, strict=True), tuple(saved.cells)])
     steps = np.ascontiguousarray(saved.frame_steps, np.int64)
     tables = [_c_table(kept) for kept in (saved.record, saved.stamps, saved.path)]
+    (record, _), (stamps, _), (path, _) = tables
     plain = CSaved(
-        saved.standing, *(table for table, _ in tables), len(rows), len(steps), rows.ctypes.data,
-        steps.ctypes.data, block.ctypes.data, block[-1].ctypes.data,
+        standing=saved.standing, record=record, stamps=stamps, path=path, events=len(rows), frames=len(steps),
+        event=rows.ctypes.data, frame_steps=steps.ctypes.data, frame=block.ctypes.data, cells=block[-1].ctypes.data,
     )  # fmt: skip
     return int(_doors()["loop_restore"](loop, ctypes.byref(plain), milliseconds))
 
@@ -161,7 +162,8 @@ def _c_table(held: Kept | None) -> tuple[SavedTable, Any]:
     slots = len(held.columns[0])
     columns = [np.ascontiguousarray(column, np.float64) for column in held.columns]
     pointers = (_POINTER * len(columns))(*(column.ctypes.data for column in columns))
-    table = SavedTable(Extent(held.rows, held.span, slots, 0), ctypes.addressof(pointers))
+    extent = Extent(rows=held.rows, span=held.span, slots=slots, generation=0)
+    table = SavedTable(extent=extent, columns=ctypes.addressof(pointers))
     return table, (columns, pointers)
 
 

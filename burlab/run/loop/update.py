@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from burlab.compiler.executable import Executable, build
 from burlab.graph import Graph
 from burlab.graph.rewrite.simplify import simplify
+from burlab.optim.chunk import CHUNK, chunked
 from burlab.optim.rule import Rule
-from burlab.optim.stretch import STRETCH, stretched
-from burlab.problems.kernels.sample_kernel import SampleKernel
+from burlab.problems.kernels.loss import Loss
 from burlab.problems.point import Point
 
 from .fused import FusedStep
@@ -15,18 +15,18 @@ from .fused import FusedStep
 
 @dataclass(frozen=True)
 class Update:
-    """graph: of the whole vector. executable: what runs, on `stretch` entries at a time; 0: on all of them."""
+    """graph: of the whole vector. executable: what runs, on `chunk` entries at a time; 0: on all of them."""
 
     graph: Graph
     executable: Executable
-    stretch: int
+    chunk: int
 
 
-def update_of(rule: Rule, samples: SampleKernel, once: SampleKernel | None, x: Point, batch: int) -> Update | FusedStep:
+def update_of(rule: Rule, loss: Loss, x: Point, batch: int) -> Update | FusedStep:
     """The update of a run. Where a step is one call of the loss, both are one kernel if they can be."""
     whole = simplify(rule.graph)
-    fused = FusedStep.of(whole, rule, samples, once, x) if batch == 1 else None
+    fused = FusedStep.of(whole, rule, loss, x) if batch == 1 else None
     if fused is not None:
         return fused
-    short = stretched(whole, sum(leaf.size for leaf in x.leaves))
-    return Update(whole, build(short or whole), STRETCH if short else 0)
+    short = chunked(whole, sum(leaf.size for leaf in x.leaves))
+    return Update(whole, build(short or whole), CHUNK if short else 0)

@@ -62,11 +62,11 @@ class Stop:
     def criteria(self) -> "Criteria":
         """What C++ looks at."""
         return Criteria(
-            ENDLESS if self.steps is None else int(self.steps),
-            math.inf if self.seconds is None else self.seconds * 1e9,
-            math.nan if self.grad_norm is None else self.grad_norm,
-            math.nan if self.value is None else self.value,
-            bool(self.non_finite),
+            steps=ENDLESS if self.steps is None else int(self.steps),
+            nanoseconds=math.inf if self.seconds is None else self.seconds * 1e9,
+            gradient=math.nan if self.grad_norm is None else self.grad_norm,
+            value=math.nan if self.value is None else self.value,
+            non_finite=bool(self.non_finite),
         )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from burlab.graph import tree
 from burlab.problems.kernels.abi import sum_exports
-from burlab.problems.kernels.oracle import Oracle, mean
+from burlab.problems.kernels.oracle import Oracle
 from burlab.problems.point import Array, Point
 from burlab.problems.sampling import Stream
 
@@ -28,12 +28,10 @@ class Objective:
         self.dimension = sum(leaf.size for leaf in point.leaves)
         self.samples = int(stream.batch)
         # Here, and not in the minimizer's thread: what cannot be traced is said at once, and no pause waits for this.
-        self._kernels = {q: oracle.kernels(q, [point, point] if q == "hvp" else [point]) for q in questions}
-        for q, (samples, once) in self._kernels.items():
-            samples.measure(self.samples, point.leaves * (1 + (q == "hvp")))
-            samples.kernels(self.samples)
-            if once is not None:
-                once.kernels(1)
+        self._losses = {q: oracle.kernels(q, [point, point] if q == "hvp" else [point]) for q in questions}
+        for q, loss in self._losses.items():
+            loss.measure(self.samples, point.leaves * (1 + (q == "hvp")))
+            loss.executables(self.samples)
         sum_exports()
 
     def value(self, x: Array, between: Callable[[], None]) -> float:
@@ -51,7 +49,7 @@ class Objective:
 
     def _ask(self, question: str, vectors: list[Array], between: Callable[[], None]) -> Any:
         shared = [self._leaves(np.asarray(v).reshape(-1)) for v in vectors]
-        return mean(self._kernels[question], shared, self._stream, self._stream.key, self._threads, between)
+        return self._losses[question].mean(shared, self._stream, self._stream.key, self._threads, between)
 
     def _leaves(self, flat: Array) -> Point:
         leaves: list[Array] = []

@@ -34,7 +34,7 @@ def ridge(x):
     return 0.05 * np.sum(x["w"] ** 2) + x["c"] ** 4
 
 
-QUESTIONS = {
+QUERIES = {
     "value": lambda p, i, k: p.value(POINT, i, key=k),
     "grad": lambda p, i, k: p.grad(POINT, i, key=k),
     "value_and_grad": lambda p, i, k: p.value_and_grad(POINT, i, key=k),
@@ -72,7 +72,7 @@ def no_long_way(monkeypatch):
     return shut
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("question", QUERIES)
 @pytest.mark.parametrize("indices", [None, [5], [3, 3, 56, 0, 17], np.arange(40)], ids=["all", "one", "list", "array"])
 @pytest.mark.parametrize(
     ("f", "regularizer", "threads"), [(loss, None, 1), (loss, ridge, 2), (noisy, ridge, 1)], ids=["plain", "two", "key"]
@@ -80,9 +80,9 @@ def no_long_way(monkeypatch):
 def test_the_third_answer_is_the_first(question, indices, f, regularizer, threads, no_long_way):
     p = bl.FiniteSum(f, (A, B), regularizer, threads=threads)
     key = KEY if f is noisy else None
-    first, second = (QUESTIONS[question](p, indices, key) for _ in range(2))
+    first, second = (QUERIES[question](p, indices, key) for _ in range(2))
     no_long_way()
-    third = QUESTIONS[question](p, indices, key)
+    third = QUERIES[question](p, indices, key)
     alike(first, second)
     alike(first, third)
 
@@ -179,7 +179,7 @@ def test_a_long_sum_can_be_left(threads):
 
 def test_every_question_has_a_case():
     asking = {name for name in dir(bl.FiniteSum) if not name.startswith("_")} - {"tiles"}
-    assert asking - {"per_sample_grads", "partial_grad"} == set(QUESTIONS), "the two answer rows and entries, not means"
+    assert asking - {"per_sample_grads", "partial_grad"} == set(QUERIES), "the two answer rows and entries, not means"
 
 
 def test_the_answer_has_the_structure_of_the_point_that_was_passed():

@@ -22,7 +22,7 @@ def problem(name: str, **options: Any) -> tuple[bl.FiniteSum, Any]:
 
 
 def kernels(sums: bl.FiniteSum, x: Any, batch: int, question: str = "training") -> dict[str, Any]:
-    return sums.oracle.kernels(question, [as_point(x, "x")])[0].kernels(batch)
+    return sums.oracle.kernels(question, [as_point(x, "x")]).samples.kernels(batch)
 
 
 def same(one: Any, other: Any) -> None:

@@ -26,7 +26,7 @@ def same(one: Any, other: Any) -> None:
 
 
 def kernel(problem: bl.FiniteSum, batch: int) -> Any:
-    return problem.oracle.kernels("value_and_grad", [as_point(X, "x")])[0].kernels(batch)["kernel"]
+    return problem.oracle.kernels("value_and_grad", [as_point(X, "x")]).samples.kernels(batch)["kernel"]
 
 
 @pytest.mark.parametrize(

@@ -191,7 +191,7 @@ def test_matrices_of_a_mixture_are_made_of_sums_in_large_batches():
     np.testing.assert_allclose(value, whole[0], rtol=1e-12)
     for name, leaf in gradient.items():
         np.testing.assert_allclose(leaf, whole[1][name], rtol=1e-9, atol=1e-12)
-    samples = problem.oracle.kernels("value_and_grad", [as_point(m, "x")])[0]
+    samples = problem.oracle.kernels("value_and_grad", [as_point(m, "x")]).samples
     for batch, made in ((1000, False), (8, True)):
         tile = samples.tile(batch)
         matrices = [n for n in tile.executable.graph.nodes if n.shape == (tile.size, k, d, d)]

@@ -124,7 +124,7 @@ def test_no_size_takes_more_than_half_a_megabyte_or_than_the_result():
     for width, depth in ((8, 3), (64, 4), (200, 6), (500, 2)):
         x = [np.zeros((width, width), np.float32)] * depth
         problem = bl.FiniteSum(lambda p, a: np.sum(_through(p, a) ** 2), np.zeros((1000, width), np.float32))
-        kernel, _ = problem.oracle.kernels("training", [as_point(x, "x")])
+        kernel = problem.oracle.kernels("training", [as_point(x, "x")]).samples
         good, others = sizes_for(kernel.graph, [False] * depth + [True], 1000)
         each = 4 * width * depth  # at least: what a layer gives is needed by the backward pass
         for size in (good, *others):
@@ -144,7 +144,7 @@ def scanned(units: int, turns: int) -> tuple[int, tuple[int, ...]]:
         return np.sum(bl.scan(turn, np.zeros(units, np.float32), a)[0] ** 2)
 
     problem = bl.FiniteSum(loss, np.zeros((1000, turns, units), np.float32))
-    kernel, _ = problem.oracle.kernels("training", [as_point(np.zeros((units, units), np.float32), "x")])
+    kernel = problem.oracle.kernels("training", [as_point(np.zeros((units, units), np.float32), "x")]).samples
     return sizes_for(kernel.graph, [False, True], 1000)
 
 

@@ -1,4 +1,4 @@
-"""Updates of long vectors run in stretches, with the bits of an update of all at once."""
+"""Updates of long vectors run in chunks, with the bits of an update of all at once."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.optim import stretch
+from burlab.optim import chunk
 from burlab.run.loop import update
 
 OPTIMIZERS = {
@@ -24,19 +24,19 @@ def train(optimizer: Any, dimension: int, dtype: str) -> bl.Run:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_stretches_change_no_bit(monkeypatch: pytest.MonkeyPatch, name: str, dtype: str):
+def test_chunks_change_no_bit(monkeypatch: pytest.MonkeyPatch, name: str, dtype: str):
     lengths: list[int] = []
-    made = stretch.stretched
+    made = chunk.chunked
 
     def seen(graph: Any, dimension: int) -> Any:
         short = made(graph, dimension)
         lengths.append(0 if short is None else short.outputs[0].size)
         return short
 
-    monkeypatch.setattr(update, "stretched", seen)
+    monkeypatch.setattr(update, "chunked", seen)
     short = train(OPTIMIZERS[name], 10_007, dtype)
-    assert lengths == [stretch.STRETCH]
-    monkeypatch.setattr(update, "stretched", lambda graph, dimension: None)
+    assert lengths == [chunk.CHUNK]
+    monkeypatch.setattr(update, "chunked", lambda graph, dimension: None)
     whole = train(OPTIMIZERS[name], 10_007, dtype)
     np.testing.assert_array_equal(short.x, whole.x)
     for column in ("value", "gradient_norm", "step_norm"):
@@ -45,12 +45,12 @@ def test_stretches_change_no_bit(monkeypatch: pytest.MonkeyPatch, name: str, dty
 
 def test_entries_that_mix_are_taken_together(monkeypatch: pytest.MonkeyPatch):
     found: list[Any] = []
-    made = stretch.stretched
-    monkeypatch.setattr(update, "stretched", lambda graph, d: found.append(made(graph, d)))
+    made = chunk.chunked
+    monkeypatch.setattr(update, "chunked", lambda graph, d: found.append(made(graph, d)))
     run = train(bl.optim.clip_by_norm(bl.optim.GD(0.1), 1.0), 10_007, "float64")
     assert found == [None]
     np.testing.assert_allclose(run.history["step_norm"], 0.1, rtol=1e-7)
-    train(bl.optim.GD(0.1), 4 * stretch.STRETCH - 1, "float64")
+    train(bl.optim.GD(0.1), 4 * chunk.CHUNK - 1, "float64")
     assert found == [None, None], "short vectors are no worse at once"
 
 

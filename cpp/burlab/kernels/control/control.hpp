@@ -18,7 +18,7 @@ struct Part {
   Int run(const void* const* in, void* const* out, void* workspace) const noexcept {
     const Int outcome = function(context, in, out, workspace);
     if (BURLAB_LIKELY(outcome == Ok)) return outcome;
-    return (outcome & 0xFF) == Stopped ? Int{Stopped} : outcome + (first << 8);
+    return status_of(outcome) == Stopped ? Int{Stopped} : renumbered(outcome, first);
   }
 };
 

@@ -70,7 +70,7 @@ Int run_program(const void* context, const void* const* in, void* const* out, vo
     void* out = const_cast<void*>(at[0]);
     const Status status = r->box != nullptr ? each(r->kernel, r->box, r->descriptor, out, at[1], at[2])
                                             : r->kernel(r->descriptor, out, at[1], at[2], at + 3);
-    if (BURLAB_UNLIKELY(status != Ok)) return status == Stopped ? Int{Stopped} : status | r->node << 8;
+    if (BURLAB_UNLIKELY(status != Ok)) return status == Stopped ? Int{Stopped} : renumbered(status, r->node);
     if constexpr (timed) lap(program.ticks, r - program.records + 1);
   }
   return Ok;

@@ -2,7 +2,7 @@
 // What Python hands over to open a run.
 #include <cstdint>
 
-#include "../step/ask.hpp"
+#include "../step/query.hpp"
 #include "../step/validation.hpp"
 #include "../sum/sampler.hpp"
 #include "criteria.hpp"
@@ -11,7 +11,7 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// A stretch of a cell: a leaf of x, or of the state what goes with one; or a whole cell.
+/// A window of a cell: a leaf of x, or of the state what goes with one; or a whole cell.
 struct Piece {
   std::int64_t cell, offset;  // bytes
 };
@@ -25,11 +25,10 @@ struct Fused {
   const Piece* table;
 };
 
-/// All that a run consists of. Mirrored by `burlab/run/loop/loop.py`, which keeps what the kernels and the summands
-/// point to; the other pointers are read once.
+/// All that a run consists of. Mirrored by `burlab/run/loop/abi.py`; `burlab/run/loop/setup.py` keeps what the kernels
+/// and the loss point to; the other pointers are read once.
 struct Plan {
-  Summand samples;                 // outputs: value, gradient and metrics, each as one stretch
-  Summand once;                    // the regularizer, with the same outputs; no function if there is none
+  Loss loss;                       // outputs: value, gradient and metrics, each as one span
   Stream stream;                   // the batches
   std::int64_t threads, wide;      // wide: x is float64, else float32
   std::int64_t dimension, leaves;  // of x; its leaves lie in it one after another
@@ -39,9 +38,9 @@ struct Plan {
   const Validation* validation;    // nullptr if there is none
   /// In: g, x, t, hyperparameters, state, value, key, asker. Out: x, state, what the schedules gave.
   Kernel update;
-  Fused fused;           // in place of the kernels of samples, once and update
-  std::int64_t stretch;  // entries of x, and of all of the state that has as many, for one call of it; 0: all at once
-  const Questions* questions;                  // that the update asks; nullptr if there are none
+  Fused fused;             // in place of the kernels of loss and update
+  std::int64_t chunk;      // entries of x, and of all of the state that has as many, for one call of it; 0: all at once
+  const Queries* queries;  // that the update asks; nullptr if there are none
   std::int64_t hypers, cells;                  // cells: x and the leaves of the state
   const double* hyper;                         // start values; NaN: as scheduled
   std::int64_t schedules;                      // how many hyperparameters may follow one

@@ -32,7 +32,7 @@ struct SumCall {
   std::int64_t slice;     // nanoseconds of work before answering Stopped
   std::int64_t position;  // rows: the next sample to evaluate, 0 at first
   SumJob* job;            // sum: the work in progress, nullptr at first and at the end
-  std::int64_t sample;    // answer: the sample at fault
+  Outcome outcome;        // answer
 };
 
 /// A sum that is not done yet.
@@ -61,15 +61,14 @@ inline std::int64_t sum(SumCall* call) noexcept {
     std::unique_ptr<SumJob> job(call->job);
     call->job = nullptr;
     if (!job) job = std::make_unique<SumJob>(call->summand, call->stream, call->threads, call->fixed, call->key);
-    if (!job->ready()) return OutOfMemory;
-    const Outcome outcome = job->resume(alarm_after(call->slice));
-    if (outcome.ok()) std::memcpy(call->result, job->mean(), static_cast<std::size_t>(call->summand.result.bytes));
-    if (outcome.status == Stopped) call->job = job.release();
-    call->sample = outcome.sample;
-    return outcome.status;
+    call->outcome = job->ready() ? job->resume(alarm_after(call->slice)) : Outcome{OutOfMemory};
+    if (call->outcome.ok())
+      std::memcpy(call->result, job->mean(), static_cast<std::size_t>(call->summand.result.bytes));
+    if (call->outcome.status == Stopped) call->job = job.release();
   } catch (...) {
-    return OutOfMemory;
+    call->outcome = {OutOfMemory};
   }
+  return call->outcome.status;
 }
 
 /// Whether every position of a listed batch names a sample.
@@ -103,7 +102,7 @@ inline std::int64_t mean(const void* context, const void* const* in, void* const
       if (!outcome.ok()) return outcome.status;
       const char* const result = job.mean();
       for (std::int64_t k = 0; k < summand.result.outputs; ++k) {
-        const Stretch& part = summand.result.parts[k];  // one for each output
+        const Span& part = summand.result.parts[k];  // one for each output
         std::memcpy(out[k], result + part.offset, static_cast<std::size_t>(part.count * (part.wide ? 8 : 4)));
       }
       return Ok;
@@ -123,14 +122,14 @@ inline void drop(SumCall* call) noexcept {
 inline std::int64_t rows(SumCall* call) noexcept {
   Ledger ledger;
   const Memory memory(ledger, Kind::scratch, Evaluator::bytes(call->summand));
-  if (memory.data() == nullptr) return OutOfMemory;
+  call->outcome = {memory.data() == nullptr ? OutOfMemory : Ok};
+  if (!call->outcome.ok()) return OutOfMemory;
   Evaluator evaluate(call->summand, call->stream, memory.data());
   evaluate.begin(call->fixed, 0, call->key);
   for (Alarm alarm = alarm_after(call->slice); call->position < call->stream.batch; ++call->position) {
-    if (alarm.rings()) return Stopped;
-    const Outcome outcome = evaluate(call->position, call->result, call->position);
-    call->sample = outcome.sample;
-    if (!outcome.ok()) return outcome.status;
+    if (alarm.rings()) return (call->outcome = {Stopped}).status;
+    call->outcome = evaluate(call->position, call->result, call->position);
+    if (!call->outcome.ok()) return call->outcome.status;
   }
   return Ok;
 }

@@ -14,17 +14,17 @@ struct Kernel {
   std::int64_t workspace;  // bytes
 };
 
-/// A stretch of a result whose numbers have one dtype.
-struct Stretch {
+/// A span of a result whose numbers have one dtype.
+struct Span {
   std::int64_t offset, count;  // bytes from the start, numbers
   std::int64_t wide;           // 1: float64, 0: float32
 };
 
 /// Where numbers lie in one block of memory.
 struct Block {
-  std::int64_t outputs, stretches;  // how many there are of each
-  const std::int64_t* offsets;      // of each output, bytes
-  const Stretch* parts;
+  std::int64_t outputs, spans;  // how many there are of each
+  const std::int64_t* offsets;  // of each output, bytes
+  const Span* parts;
   std::int64_t bytes;  // a multiple of 64
 };
 
@@ -48,15 +48,11 @@ struct Summand {
   std::int64_t shared() const { return fixed + prepared.outputs; }
 };
 
-/// In a status, above the number of a node: it was `prepare` that failed.
-inline constexpr std::int64_t kPrepared = std::int64_t{1} << 47;
+/// A loss: the mean of a summand over samples, and a regularizer that is added once.
+struct Loss {
+  Summand samples, regularizer;  // with the same outputs; no function of the regularizer if there is none
 
-/// How a call ended, and where it did not end well: a status with the node at fault above its low 8 bits, and the
-/// sample, or one of these.
-inline constexpr std::int64_t kInUpdate = -1, kInRegularizer = -2;
-struct Outcome {
-  std::int64_t status, sample;
-  bool ok() const { return status == Ok; }
+  bool regularized() const { return regularizer.kernel.function != nullptr; }
 };
 
 }  // namespace burlab::run

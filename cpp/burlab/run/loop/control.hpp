@@ -11,7 +11,7 @@
 #include <mutex>
 
 #include "../abi/criteria.hpp"
-#include "../abi/summand.hpp"
+#include "../abi/outcome.hpp"
 #include "../memory/buffer.hpp"
 
 BURLAB_BEGIN
@@ -37,7 +37,7 @@ struct Orders {
   Order order = Order::rest;
   std::int64_t target = 0;
   std::int64_t cut = -1;      // before all else: go back to this step and forget what came after its row, if not -1
-  Outcome outcome{Ok, 0};     // how the last step ended
+  Outcome outcome;            // how the last step ended
   Reason reason = no_reason;  // why the loop rests by itself, and what was measured there
   double value = 0, norm = 0;
   double elapsed = 0;           // nanoseconds of running, up to the last rest
@@ -67,11 +67,11 @@ struct Orders {
 
 /// What the loop is doing, as Python sees it.
 struct View {
-  std::int64_t step, length;    // steps done at the current point; rows of the record
-  std::int64_t rests, reason;   // whether the loop has nothing left to do; why by itself, see Reason
-  std::int64_t status, sample;  // how the last step ended, see Outcome
-  double elapsed;               // nanoseconds of running, up to the last rest
-  double value, norm;           // what it rests for, where that was measured
+  std::int64_t step, length;   // steps done at the current point; rows of the record
+  std::int64_t rests, reason;  // whether the loop has nothing left to do; why by itself, see Reason
+  Outcome outcome;             // how the last step ended
+  double elapsed;              // nanoseconds of running, up to the last rest
+  double value, norm;          // what it rests for, where that was measured
 };
 
 class Control {
@@ -88,7 +88,7 @@ class Control {
     tell([&](Orders& orders) {
       orders.order = order;
       orders.target = target;
-      if (order != Order::rest) orders.outcome = {Ok, 0};
+      if (order != Order::rest) orders.outcome = {};
       if (order != Order::rest) orders.reason = no_reason;
       hurry_ = order != Order::aim;
     });
@@ -154,8 +154,7 @@ class Control {
   View view(std::int64_t length) {
     const std::lock_guard lock(mutex_);
     const Orders& now = orders_;
-    return {cursor.step,        length,      settled(), now.reason, now.outcome.status,
-            now.outcome.sample, now.elapsed, now.value, now.norm};
+    return {cursor.step, length, settled(), now.reason, now.outcome, now.elapsed, now.value, now.norm};
   }
 
   // The loop's side:

@@ -61,14 +61,14 @@ class Loop {
   void advance() {
     const std::int64_t step = control.cursor.step.load(std::memory_order_relaxed);
     const Outcome outcome = stepper.compute(step, hyper_, control.hurry());
-    if ((outcome.status & 0xff) == Stopped) return;  // halted: the same step comes again, if any does
+    if (outcome.status == Stopped) return;  // halted: the same step comes again, if any does
     if (!outcome.ok()) return control.fail(outcome);
     if (line.fresh(step)) {
       const Outcome seen = stepper.validate(step, control.hurry());
       if (seen.status == Stopped) return;
       if (!seen.ok()) return control.fail(seen);
       stepper.describe(row_.data());
-      if (!line.write(row_.data(), stepper.point())) return control.fail({OutOfMemory, 0});
+      if (!line.write(row_.data(), stepper.point())) return control.fail({OutOfMemory});
       if (line.forced(step)) return control.attend();
       // A run that stops for what a row says rests at the very point that the row speaks of.
       const Reason reason = line.verdict(step, row_.data());

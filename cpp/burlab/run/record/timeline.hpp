@@ -113,7 +113,7 @@ class Timeline {
   /// Take over what was told, and say how far to step before asking again; the cursor itself where it is to rest.
   std::int64_t decide(Orders& orders) {
     if (!take(orders)) {
-      orders.outcome = {OutOfMemory, 0};
+      orders.outcome = {OutOfMemory};
       orders.order = Order::rest;
     }
     const bool mends = mending_ && orders.outcome.ok();

@@ -17,7 +17,7 @@ class FusedStep final : public Step {
       : plan_(plan),
         cells_(cells),
         workspace_(ledger, Kind::activations, plan.fused.kernel.workspace),
-        in_(ledger, Kind::scratch, plan.samples.arrays + 2 + plan.hypers + plan.fused.pieces),
+        in_(ledger, Kind::scratch, plan.loss.samples.arrays + 2 + plan.hypers + plan.fused.pieces),
         out_(ledger, Kind::scratch, 3 + plan.metrics + plan.schedules + plan.fused.pieces),
         metrics_(ledger, Kind::scratch, plan.metrics),
         used_(ledger, Kind::scratch, plan.schedules) {}
@@ -29,7 +29,7 @@ class FusedStep final : public Step {
 
   Outcome operator()(std::int64_t step, const void* const* leaves, const double* hyper, Team&,
                      const std::atomic<bool>&) override {
-    const Summand& samples = plan_.samples;
+    const Summand& samples = plan_.loss.samples;
     const std::int64_t sample = samples.arrays || samples.keyed ? draw_(plan_.stream, step, 0) : 0;
     step_ = step;
     auto in = std::copy(leaves, leaves + plan_.leaves, in_.begin());
@@ -48,7 +48,8 @@ class FusedStep final : public Step {
     for (double& number : used_) *out++ = &number;
     for (auto p = first; p != end; ++p) *out++ = cells_.next(p->cell) + p->offset;
     const Kernel& kernel = plan_.fused.kernel;
-    return {kernel.function(kernel.context, in_.data(), out_.data(), workspace_.data()), sample};
+    return Outcome::of(kernel.function(kernel.context, in_.data(), out_.data(), workspace_.data()), sample,
+                       Part::update);
   }
 
   void describe(double* row) const override {

@@ -2,9 +2,9 @@
 // A step in two parts: the mean of the gradients of its batch, and the optimizer's rule, which may ask for more.
 #include <algorithm>
 
-#include "../sum/sum.hpp"
-#include "ask.hpp"
+#include "../sum/loss.hpp"
 #include "norm.hpp"
+#include "query.hpp"
 #include "step.hpp"
 
 BURLAB_BEGIN
@@ -16,34 +16,30 @@ class SeparateStep final : public Step {
   SeparateStep(Ledger& ledger, const Plan& plan, Cells& cells)
       : plan_(plan),
         cells_(cells),
-        sum_(ledger, plan.samples, plan.stream, static_cast<int>(plan.threads)),
-        asker_(ledger, plan.questions, static_cast<int>(plan.threads)),
-        once_memory_(ledger, Kind::scratch, Evaluator::bytes(plan.once)),
-        term_(ledger, Kind::gradients, plan.once.kernel.function == nullptr ? 64 : plan.samples.result.bytes),
+        loss_(ledger, plan.loss, plan.stream, static_cast<int>(plan.threads), Kind::gradients),
+        oracle_(ledger, plan.queries, static_cast<int>(plan.threads)),
         workspace_(ledger, Kind::scratch, plan.update.workspace),
-        once_(plan.once, plan.stream, once_memory_.data()),
         in_(ledger, Kind::scratch, 5 + plan.hypers + cells.count()),
         out_(ledger, Kind::scratch, cells.count() + plan.schedules),
         used_(ledger, Kind::scratch, plan.schedules) {}
 
   bool ready() const override {
-    return in_.ready() && out_.ready() && used_.ready() && sum_.ready() && asker_.ready() && once_memory_.data() &&
-           term_.data() && workspace_.data();
+    return in_.ready() && out_.ready() && used_.ready() && loss_.ready() && oracle_.ready() && workspace_.data();
   }
 
   int threads() const override {
-    const std::int64_t asked = plan_.questions != nullptr ? std::min<std::int64_t>(plan_.threads, 16) : 1;
-    return std::max(static_cast<int>(asked), sum_.threads());
+    const std::int64_t asked = plan_.queries != nullptr ? std::min<std::int64_t>(plan_.threads, 16) : 1;
+    return std::max(static_cast<int>(asked), loss_.threads());
   }
 
   Outcome operator()(std::int64_t step, const void* const* leaves, const double* hyper, Team& team,
                      const std::atomic<bool>& hurry) override {
     // A key costs as much as all else of a small step: only what draws random numbers gets one.
-    const bool keyed = plan_.samples.keyed != 0 || asker_.keyed();
+    const bool keyed = plan_.loss.samples.keyed != 0 || oracle_.keyed();
     const Key key = keyed ? fold_in(plan_.stream.key, static_cast<std::uint64_t>(step)) : Key{};
-    const auto outcome = differentiate(step, leaves, key, team, hurry);
-    if (!outcome.ok()) return outcome;
-    asker_.begin(step, key, team, hurry);
+    if (const auto outcome = loss_(leaves, step, key, team, Alarm(&hurry)); !outcome.ok()) return outcome;
+    result_ = loss_.result();
+    oracle_.begin(step, key, team, hurry);
     return update(step, hyper);
   }
 
@@ -57,37 +53,24 @@ class SeparateStep final : public Step {
   const Buffer<double>& used() const override { return used_; }
 
  private:
-  /// Value and gradient of this step's batch, regularizer included.
-  Outcome differentiate(std::int64_t step, const void* const* leaves, Key key, Team& team,
-                        const std::atomic<bool>& hurry) {
-    sum_.begin(leaves, step, key);
-    if (const auto outcome = sum_.resume(team, Alarm(&hurry)); !outcome.ok()) return outcome;
-    result_ = sum_.mean();
-    if (plan_.once.kernel.function == nullptr) return {Ok, 0};
-    once_.begin(leaves, step, Key{});
-    if (const auto outcome = once_(0, term_.data()); !outcome.ok()) return {outcome.status, kInRegularizer};
-    add(plan_.samples.result, result_, term_.data());
-    return {Ok, 0};
-  }
-
   /// The optimizer's rule, from the current cells to the next.
   Outcome update(std::int64_t step, const double* hyper) {
     step_ = step;
     norms_ = {};
-    const std::int64_t whole = plan_.dimension, length = plan_.stretch != 0 ? plan_.stretch : whole;
+    const std::int64_t whole = plan_.dimension, length = plan_.chunk != 0 ? plan_.chunk : whole;
     std::int64_t done = 0;
     do {
-      // The last stretch begins early: what it does again, it does alike.
+      // The last chunk begins early: what it does again, it does alike.
       if (const auto outcome = update_from(std::min(done, whole - length), hyper); !outcome.ok()) return outcome;
       const std::int64_t count = std::min(length, whole - done);
       if (plan_.wide) add_norms<double>(done, count);
       else add_norms<float>(done, count);
       done += length;
     } while (done < whole);
-    return {Ok, 0};
+    return {};
   }
 
-  /// The rule, for a stretch of entries that begins at `first`.
+  /// The rule, for a chunk of entries that begins at `first`.
   Outcome update_from(std::int64_t first, const double* hyper) {
     auto in = in_.begin();
     *in++ = result_ + plan_.gradient + at(0, first);
@@ -96,12 +79,12 @@ class SeparateStep final : public Step {
     for (std::int64_t k = 0; k < plan_.hypers; ++k) *in++ = hyper + k;
     for (std::int64_t k = 1; k < cells_.count(); ++k) *in++ = cells_.current(k) + at(k, first);
     *in++ = result_;
-    *in++ = asker_.key();
-    *in++ = asker_.address();
+    *in++ = oracle_.key();
+    *in++ = oracle_.address();
     auto out = out_.begin();
     for (std::int64_t k = 0; k < cells_.count(); ++k) *out++ = cells_.next(k) + at(k, first);
     for (double& number : used_) *out++ = &number;
-    return asker_.outcome(plan_.update.function(plan_.update.context, in_.data(), out_.data(), workspace_.data()));
+    return oracle_.outcome(plan_.update.function(plan_.update.context, in_.data(), out_.data(), workspace_.data()));
   }
 
   /// Where in a cell, in bytes, the entry number `first` of x has its own; a cell of a single number is everybody's.
@@ -117,12 +100,11 @@ class SeparateStep final : public Step {
 
   const Plan& plan_;
   Cells& cells_;
-  Sum sum_;
-  Asker asker_;
-  Memory once_memory_, term_, workspace_;
-  char* result_ = nullptr;  // value and gradient of the step
-  Norms norms_;             // of the step
-  Evaluator once_;
+  MeanLoss loss_;
+  QueryOracle oracle_;
+  Memory workspace_;
+  const char* result_ = nullptr;  // value, gradient and metrics of the step
+  Norms norms_;                   // of the step
   Buffer<const void*> in_;
   Buffer<void*> out_;
   Buffer<double> used_;

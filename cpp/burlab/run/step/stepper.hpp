@@ -39,7 +39,7 @@ class Stepper {
 
   /// After an Ok of a step that is written down: ask the second problem, if it is its turn.
   Outcome validate(std::int64_t step, const std::atomic<bool>& hurry) {
-    return validator_ ? (*validator_)(step, leaves_.data(), team_, hurry) : Outcome{Ok, 0};
+    return validator_ ? (*validator_)(step, leaves_.data(), team_, hurry) : Outcome{};
   }
 
   /// After both: what to write down.

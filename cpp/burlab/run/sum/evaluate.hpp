@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "../abi/outcome.hpp"
 #include "../abi/summand.hpp"
 #include "../memory/ledger.hpp"
 #include "sampler.hpp"
@@ -79,7 +80,7 @@ class Evaluator {
       in_[summand_.shared() + k] = summand_.data[k] + samples_[0] * summand_.strides[k];
     for (std::int64_t k = 0; k < summand_.sums.outputs; ++k)
       out_[k] = result + summand_.sums.offsets[k] + row * summand_.rows[k];
-    return {summand_.kernel.function(summand_.kernel.context, in_, out_, workspace_), samples_[0]};
+    return Outcome::of(summand_.kernel.function(summand_.kernel.context, in_, out_, workspace_), samples_[0]);
   }
 
   /// Add what the `count` samples from `position` on give to `sums`. After a failure what it holds is void.
@@ -87,9 +88,9 @@ class Evaluator {
     for (std::int64_t i = 0; i < count; ++i) draw(position + i, i);
     for (std::int64_t i = count; i < tile_; ++i) repeat(count - 1, i);  // computed, but it does not count
     for (std::int64_t k = 0; k < summand_.sums.outputs; ++k) out_[k] = sums + summand_.sums.offsets[k];
-    const std::int64_t status = run(count);
-    if (status == Ok || (status & 0xFF) == Stopped) return {status, 0};
-    return culprit(position, count, status);
+    const std::int64_t answer = run(count);
+    if (answer == Ok) return {};
+    return status_of(answer) == Stopped ? Outcome{Stopped} : culprit(position, count, answer);
   }
 
  private:
@@ -137,14 +138,14 @@ class Evaluator {
   }
 
   /// A tile failed: which of its samples did? Each is tried in a tile of its own.
-  Outcome culprit(std::int64_t position, std::int64_t count, std::int64_t status) {
+  Outcome culprit(std::int64_t position, std::int64_t count, std::int64_t answer) {
     for (std::int64_t i = 0; i < count; ++i) {
       draw(position + i, 0);
       for (std::int64_t other = 1; other < tile_; ++other) repeat(0, other);
       const std::int64_t alone = run(1);
-      if (alone != Ok) return {alone, samples_[0]};
+      if (alone != Ok) return Outcome::of(alone, samples_[0]);
     }
-    return {status, samples_[0]};
+    return Outcome::of(answer, samples_[0]);
   }
 
   const Summand& summand_;

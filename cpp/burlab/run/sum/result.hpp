@@ -1,5 +1,5 @@
 #pragma once
-// Arithmetic on results: blocks of memory with stretches of float and of double.
+// Arithmetic on results: blocks of memory with spans of float and of double.
 #include <cstdint>
 #include <cstring>
 
@@ -26,16 +26,16 @@ template <class T, class Rule> BURLAB_INLINE void each(T* out, const T* a, const
   }
 }
 
-/// Call act(T{}, stretch) for each stretch of a block, T being the type of its numbers.
-template <class Act> BURLAB_INLINE void for_stretches(const Block& block, Act act) {
-  for (std::int64_t k = 0; k < block.stretches; ++k)
+/// Call act(T{}, span) for each span of a block, T being the type of its numbers.
+template <class Act> BURLAB_INLINE void for_spans(const Block& block, Act act) {
+  for (std::int64_t k = 0; k < block.spans; ++k)
     if (block.parts[k].wide) act(double{}, block.parts[k]);
     else act(float{}, block.parts[k]);
 }
 
 /// target += term, number by number.
 BURLAB_NOINLINE void add(const Block& block, char* target, const char* term) {
-  for_stretches(block, [=]<class T>(T, const Stretch& part) {
+  for_spans(block, [=]<class T>(T, const Span& part) {
     T* const sum = reinterpret_cast<T*>(target + part.offset);
     each(sum, sum, reinterpret_cast<const T*>(term + part.offset), part.count, [](auto& x, const auto& y) { x += y; });
   });
@@ -43,7 +43,7 @@ BURLAB_NOINLINE void add(const Block& block, char* target, const char* term) {
 
 /// sum /= count, number by number.
 BURLAB_NOINLINE void divide(const Block& block, char* sum, std::int64_t count) {
-  for_stretches(block, [=]<class T>(T, const Stretch& part) {
+  for_spans(block, [=]<class T>(T, const Span& part) {
     T* const total = reinterpret_cast<T*>(sum + part.offset);
     const T n = static_cast<T>(count);
     each(total, total, total, part.count, [n](auto& x, const auto&) { x /= n; });

@@ -64,7 +64,7 @@ class Share {
   Outcome resume(Alarm alarm) {
     for (; done_ < slots_; ++done_) {
       while (position_ < start(done_ + 1)) {
-        if (alarm.rings()) return {Stopped, 0};
+        if (alarm.rings()) return {Stopped};
         if (const auto outcome = go_on(start(done_), start(done_ + 1)); !outcome.ok()) {
           position_ = start(done_);  // what the slot holds is void
           return outcome;
@@ -74,7 +74,7 @@ class Share {
       for (auto leaves = done_ + 1; leaves % 2 == 0; leaves /= 2, --open_)
         add(summand_.sums, level(open_ - 2), level(open_ - 1));
     }
-    return {Ok, 0};
+    return {};
   }
 
   char* result() const { return levels_; }
@@ -135,19 +135,19 @@ class Sum {
   /// Begin a sum, with what is done once for all its tiles.
   void begin(const void* const* fixed, std::int64_t step, Key key) {
     shared_ = fixed;
-    failure_ = prepared_ ? prepare(fixed) : std::int64_t{Ok};
+    failure_ = prepared_ ? prepare(fixed) : Outcome{};
     for (std::size_t i = 0; i < shares_; ++i) share_[i]->begin(shared_, step, key);
   }
 
   /// Go on with the sum. Stopped where the alarm rings first: call again, and the bits are as if it had not.
   Outcome resume(Team& team, const Alarm& alarm) {
-    if (failure_ != Ok) return {failure_ | kPrepared, 0};
+    if (!failure_.ok()) return failure_;
     std::array<Outcome, 16> outcomes{};
     auto work = [&](int i) {
       outcomes[static_cast<std::size_t>(i)] = share_[static_cast<std::size_t>(i)]->resume(alarm);
     };
     team.run(threads(), work);
-    Outcome outcome{Ok, 0};
+    Outcome outcome;
     for (std::size_t i = 0; i < shares_; ++i)
       if (outcome.ok() || (outcome.status == Stopped && !outcomes[i].ok())) outcome = outcomes[i];
     return outcome;
@@ -179,7 +179,7 @@ class Sum {
   }
 
   /// Compute what needs no sample; from then on it is one of the inputs that all samples share.
-  std::int64_t prepare(const void* const* fixed) {
+  Outcome prepare(const void* const* fixed) {
     char* const results = prepared_->data();
     auto** const in = reinterpret_cast<const void**>(results + summand_.prepared.bytes);
     char* const next = reinterpret_cast<char*>(in) + Memory::rounded(8 * summand_.shared());
@@ -188,8 +188,9 @@ class Sum {
     for (std::int64_t k = 0; k < summand_.prepared.outputs; ++k)
       in[summand_.fixed + k] = out[k] = results + summand_.prepared.offsets[k];
     shared_ = in;
-    return summand_.prepare.function(summand_.prepare.context, in, out,
-                                     next + Memory::rounded(8 * summand_.prepared.outputs));
+    void* const workspace = next + Memory::rounded(8 * summand_.prepared.outputs);
+    const auto& [function, context, bytes] = summand_.prepare;
+    return Outcome::of(function(context, in, out, workspace), -1, Part::prepare);
   }
 
   /// The result, from the shared inputs and the mean. What finishes it is linear in the mean and cannot fail.
@@ -212,7 +213,7 @@ class Sum {
   Memory memory_, levels_, finish_;
   std::optional<Memory> prepared_;
   const void* const* shared_ = nullptr;  // inputs of all samples
-  std::int64_t failure_ = Ok;            // of what needs no sample
+  Outcome failure_;                      // of what needs no sample
   std::array<Share*, 16> share_{};
 };
 

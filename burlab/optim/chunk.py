@@ -1,7 +1,7 @@
-"""Updates that treat every entry of x alike run stretch by stretch, so that what one reads is still in cache.
+"""Updates that treat every entry of x alike run chunk by chunk, so that what one reads is still in cache.
 
 An update reads the gradient and the state and writes the next point, and the record wants norms of both: over a long
-vector each of these is a walk through memory. In stretches the second walk finds everything in the first cache.
+vector each of these is a walk through memory. In chunks the second walk finds everything in the first cache.
 """
 
 from burlab.graph import Graph, Node
@@ -9,23 +9,23 @@ from burlab.graph.linear import broadcast
 from burlab.graph.scalar import scalar_ops
 from burlab.graph.substitute import copy, keep, rebuild
 
-STRETCH = 2048  # entries: with two vectors of state, 40 KB in float32
+CHUNK = 2048  # entries: with two vectors of state, 40 KB in float32
 
 
-def stretched(graph: Graph, dimension: int) -> Graph | None:
-    """The same update for `STRETCH` entries of vectors of that many; None where it is short or entries mix.
+def chunked(graph: Graph, dimension: int) -> Graph | None:
+    """The same update for `CHUNK` entries of vectors of that many; None where it is short or entries mix.
 
     >>> import numpy as np
     >>> from burlab.graph.numpy_api.promotion import node
     >>> x = Node("input", (), "x", (10**5,), np.dtype(np.float64))
-    >>> stretched(Graph((x,), (node("tanh", x),)), 10**5).outputs
+    >>> chunked(Graph((x,), (node("tanh", x),)), 10**5).outputs
     (Node(tanh, shape=(2048,), float64),)
     """
-    if dimension < 4 * STRETCH or not is_entrywise(graph, dimension):
+    if dimension < 4 * CHUNK or not is_entrywise(graph, dimension):
         return None
-    short = ((STRETCH,) if x.shape == (dimension,) else x.shape for x in graph.inputs)
+    short = ((CHUNK,) if x.shape == (dimension,) else x.shape for x in graph.inputs)
     inputs = tuple(Node("input", (), x.params, s, x.dtype, x.weak) for x, s in zip(graph.inputs, short, strict=True))
-    return Graph(inputs, tuple(resized(graph, dict(zip(graph.inputs, inputs, strict=True)), (STRETCH,))))
+    return Graph(inputs, tuple(resized(graph, dict(zip(graph.inputs, inputs, strict=True)), (CHUNK,))))
 
 
 def is_entrywise(graph: Graph, dimension: int) -> bool:

@@ -1,0 +1,63 @@
+"""A loss, compiled: the kernel of its samples, and that of the regularizer, which is added once."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from burlab.compiler.executable import Executable
+from burlab.graph import tree
+from burlab.problems.point import Array, Point
+from burlab.problems.sampling import Stream, full
+
+from .abi import CLoss, Outcome, Part, Summand
+from .sample_kernel import SampleKernel
+
+
+@dataclass(frozen=True, eq=False)
+class Loss:
+    """What answers a query about a finite sum: the mean over samples, plus the regularizer if there is one.
+
+    Both kernels have the same outputs, a tuple of trees of floats. Without data `samples` is a plain function.
+    """
+
+    samples: SampleKernel
+    regularizer: SampleKernel | None
+
+    def mean(
+        self,
+        shared: Sequence[Point],
+        stream: Stream,
+        key: Any,
+        threads: int,
+        between: Callable[[], None] | None = None,
+    ) -> Any:
+        """The answer over a batch. shared: the arguments that all samples share. between: as SampleKernel.mean."""
+        fixed = [leaf for point in shared for leaf in point.leaves]
+        result = self.samples.mean(fixed, stream, key, threads, between)
+        if self.regularizer is not None:
+            term = self.regularizer.mean(fixed, full(1), (0, 0), 1)
+            for total, more in zip(tree.flatten(result)[0], tree.flatten(term)[0], strict=True):
+                np.add(total, more, out=total, casting="same_kind")
+        return result
+
+    def measure(self, batch: int, fixed: Sequence[Array]) -> None:
+        """Choose the tiles for a batch: see `SampleKernel.measure`."""
+        self.samples.measure(batch, fixed)
+
+    def executables(self, batch: int) -> list[Executable]:
+        """What runs for a batch, in the order in which it does."""
+        regularizer = [] if self.regularizer is None else [self.regularizer.executable]
+        return [*self.samples.kernels(batch).values(), *regularizer]
+
+    def mirror(self, batch: int) -> CLoss:
+        """For C++; valid as long as this."""
+        regularizer = self.regularizer.summand(1) if self.regularizer else Summand()
+        return CLoss(samples=self.samples.summand(batch), regularizer=regularizer)
+
+    def error(self, outcome: Outcome, batch: int) -> Exception:
+        """The exception for an outcome, not OK, of an evaluation over a batch."""
+        if outcome.part == Part.REGULARIZER and self.regularizer is not None:
+            return self.regularizer.error(outcome)
+        return self.samples.error(outcome, batch)

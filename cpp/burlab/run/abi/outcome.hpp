@@ -1,0 +1,40 @@
+#pragma once
+// How a step or a sum ended, and where it did not end well.
+#include <cstdint>
+
+#include "../../abi.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+/// Which kernel of a loss or of a step failed.
+enum class Part : std::int32_t {
+  samples = 0,      // of a sample, or of a tile of them
+  prepare = 1,      // what is computed once for all tiles
+  regularizer = 2,  // what is added once
+  update = 3,       // the optimizer's rule
+};
+
+/// Whose loss it belongs to: the run's own, that of its validation, or that of a query, of which this is the number.
+inline constexpr std::int32_t kOwnLoss = -1, kValidation = -2;
+
+/// Mirrored by `burlab/problems/kernels/abi.py`.
+struct Outcome {
+  Status status = Ok;
+  Part part = Part::samples;
+  std::int32_t owner = kOwnLoss;  // a query's number, or one of the constants above
+  std::int32_t node = 0;          // at fault, in the kernel's graph
+  std::int64_t sample = -1;       // at fault; -1 where it was none
+
+  bool ok() const { return status == Ok; }
+
+  /// What a kernel answered.
+  static Outcome of(std::int64_t answer, std::int64_t sample, Part part = Part::samples) {
+    return {status_of(answer), part, kOwnLoss, static_cast<std::int32_t>(node_of(answer)), sample};
+  }
+  /// The same, said of the loss of someone else.
+  Outcome of_owner(std::int32_t other) const { return {status, part, other, node, sample}; }
+};
+
+}  // namespace burlab::run
+BURLAB_END

@@ -1,0 +1,51 @@
+#pragma once
+// A loss over a batch: the mean over its samples plus the regularizer. Steps, validations and queries all run this.
+#include <cstdint>
+
+#include "sum.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+/// All its memory is taken at the start.
+class MeanLoss {
+ public:
+  /// loss: outlives it. kind: what the memory of the regularizer's value and gradient counts as.
+  MeanLoss(Ledger& ledger, const Loss& loss, const Stream& stream, int threads, Kind kind)
+      : loss_(loss),
+        sum_(ledger, loss.samples, stream, threads),
+        memory_(ledger, Kind::scratch, Evaluator::bytes(loss.regularizer)),
+        term_(ledger, kind, loss.regularized() ? loss.samples.result.bytes : 64),
+        regularizer_(loss.regularizer, stream, memory_.data()) {}
+
+  bool ready() const { return sum_.ready() && memory_.data() != nullptr && term_.data() != nullptr; }
+  int threads() const { return sum_.threads(); }
+
+  /// fixed: the inputs that all samples share. key: what a stochastic loss draws from. Stopped where the deadline comes
+  /// first.
+  Outcome operator()(const void* const* fixed, std::int64_t step, Key key, Team& team, const Alarm& alarm) {
+    sum_.begin(fixed, step, key);
+    Outcome outcome = sum_.resume(team, alarm);
+    if (!outcome.ok()) return outcome;
+    result_ = sum_.mean();
+    if (!loss_.regularized()) return outcome;
+    regularizer_.begin(fixed, step, Key{});
+    outcome = regularizer_(0, term_.data());
+    if (!outcome.ok()) return {outcome.status, Part::regularizer, kOwnLoss, outcome.node, -1};
+    add(loss_.samples.result, result_, term_.data());
+    return outcome;
+  }
+
+  /// After an Ok: value, gradient and metrics, until the next evaluation.
+  char* result() const { return result_; }
+
+ private:
+  const Loss& loss_;
+  Sum sum_;
+  Memory memory_, term_;
+  Evaluator regularizer_;
+  char* result_ = nullptr;
+};
+
+}  // namespace burlab::run
+BURLAB_END
