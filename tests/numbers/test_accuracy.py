@@ -15,7 +15,7 @@ from burlab.runtime.interpreter import interpreter
 from tests.op_cases import SCALAR
 
 EXACT = {case.name: case.exact for case in SCALAR}
-STATED = {  # the worst error, in units in the last place: float32, float64; as ARCHITECTURE.md has it
+STATED = {  # the worst error, in units in the last place: float32, float64; as docs/internals/numbers.md has it
     "exp": (1.0, 1.1),
     "log": (0.9, 1.0),
     "sin": (0.6, 0.9),

@@ -40,3 +40,19 @@ def test_files_exist(page: Path):
 def test_links_lead_somewhere(page: Path):
     links = re.findall(r"\]\(([^)#:]+)\)", prose(page))
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_stated_errors_are_those_that_are_tested():
+    from tests.numbers.test_accuracy import STATED
+
+    page = (ROOT / "docs" / "internals" / "numbers.md").read_text()
+    rows = re.findall(r"^\| (?:(?=\| exp )|float(?:32|64), below )\|(.*)\|$", page, re.MULTILINE)
+    names, single, double = (row.split("|") for row in rows)
+    shown = {
+        op.strip(): (float(a), float(b))
+        for ops, a, b in zip(names, single, double, strict=True)
+        for op in ops.split(",")
+    }
+    assert {op for op in shown if op not in STATED} == {"pow"}
+    for op, limits in STATED.items():
+        assert all(tested <= stated for tested, stated in zip(limits, shown[op], strict=True)), op

@@ -1,6 +1,7 @@
 """What the README shows runs and is right, and no page links to nothing."""
 
 import contextlib
+import inspect
 import re
 from pathlib import Path
 from typing import Any
@@ -62,9 +63,8 @@ def test_example_travels_in_time(shown: dict[str, Any]):
 def test_number_of_test_functions(shown: dict[str, Any]):
     import burlab as bl
 
-    functions = [
-        name for name in bl.problems.__all__ if name.islower() and not name.endswith(("_regression", "_squares"))
-    ]
+    makers = [getattr(bl.problems, name) for name in bl.problems.__all__ if name.islower()]
+    functions = [make for make in makers if inspect.signature(make).return_annotation is bl.problems.TestFunction]
     assert f"{len(functions)} test functions" in README
 
 
@@ -74,8 +74,8 @@ def test_every_tutorial_is_listed():
 
 
 def test_readme_keeps_its_promise_of_brevity():
-    what, rest = README.split("## Two commands")
-    assert len([line for line in what.splitlines() if line]) <= 20
+    what, rest = README.split("## Install")
+    assert len([line for line in what.splitlines() if line]) <= 5
     for block in re.findall(r"^```python\n(.*?)^```", rest, re.MULTILINE | re.DOTALL):
         assert len([line for line in block.splitlines() if line]) <= 12
 
@@ -85,12 +85,6 @@ def test_commands_exist():
     for page in ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"):
         wanted = set(re.findall(r"(?:^|`)make ([a-z-]+)", (ROOT / page).read_text(), re.MULTILINE))
         assert wanted <= targets, page
-
-
-@pytest.mark.parametrize("page", sorted(path.name for path in ROOT.glob("*.md")))
-def test_links_lead_somewhere(page: str):
-    links = re.findall(r"\]\(([^)#:]+)\)", (ROOT / page).read_text())
-    assert [link for link in links if not (ROOT / link).exists()] == []
 
 
 def test_citation_names_this_version():
