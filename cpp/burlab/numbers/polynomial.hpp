@@ -2,7 +2,8 @@
 // What our own transcendental functions are made of. Each is scalar code without a branch or a call, so that a loop
 // over it becomes SIMD lanes, and a lane has the bits of the scalar. Bodies are flat, since every helper that is
 // called costs the just-in-time compiler half a millisecond. Coefficients are minimax fits (Remez 1934) of our own,
-// computed in 50 digits. How far each function is from the exact value: docs/internals/numbers.md, `tests/cpp/sweep.hpp`.
+// computed in 50 digits. How far each function is from the exact value: docs/internals/numbers.md,
+// `tests/cpp/sweep.hpp`.
 #include <cstdint>
 #include <type_traits>
 
