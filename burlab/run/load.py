@@ -20,6 +20,8 @@ from burlab.run.record.tables import Array
 from .file import container
 from .run import Run
 
+_LEVELS = 2100  # of `cpp/burlab/run/record/path.hpp`
+
 
 def load_run(
     path: str | os.PathLike[str],
@@ -77,13 +79,21 @@ def _saved(document: Any, arrays: dict[str, Array]) -> Saved:
         rows, span = document["tables"][name]
         return Kept(rows, span, _numbered(arrays, name))
 
-    path = None if document["tables"]["path"] is None else kept("path")
+    path = None if document["tables"]["path"] is None else _with_steps(kept("path"), cells=_numbered(arrays, "cells"))
     whole, real = np.int64, np.float64
     events = _named(arrays, "events/0", whole), _named(arrays, "events/1", whole), _named(arrays, "events/2", real)
     steps, frames, cells = _named(arrays, "frames", whole), _numbered(arrays, "frames"), _numbered(arrays, "cells")
     if steps.ndim != 1 or not steps.size or any(frame.ndim == 0 or not len(frame) for frame in frames):
         raise FileError("it has no keyframe at which a run could begin. Use another copy.")
     return Saved(standing, kept("record"), kept("stamps"), path, events, steps, frames, cells)
+
+
+def _with_steps(path: Kept, cells: list[Array]) -> Kept:
+    """A path as it is kept now; one without a column of steps, as it was written before, has every span-th point."""
+    if not path.columns or not cells or len(path.columns) > cells[0].size or path.span < 1:
+        return path
+    steps = np.arange(len(path.columns[0]), dtype=np.float64) * path.span
+    return Kept(path.rows, 1, [steps, *path.columns])
 
 
 def _named(arrays: dict[str, Array], name: str, dtype: Any) -> Array:
@@ -111,7 +121,7 @@ def _verify(saved: Saved, setup: Setup) -> None:
         "record": _fits(saved.record, len(setup.columns), slots) and _doubling(saved.record.span, 2),
         "time stamps": _thin(saved.stamps, 2) and bool((np.diff(saved.stamps.columns[0]) > 0).all()),
         "path": (saved.path is None) == (setup.dimension > 2),
-        "path's columns": saved.path is None or (_thin(saved.path, setup.dimension) and saved.path.rows == rows),
+        "path's columns": saved.path is None or _is_path(saved.path, setup.dimension, rows),
         "events": steps.shape == hypers.shape == values.shape and _rising(steps, 0, at.done),
         "event's hyperparameters": bool(((hypers >= 0) & (hypers < len(setup.rule.hyper))).all()),
         "columns": len(set(setup.columns)) == len(setup.columns),
@@ -131,6 +141,14 @@ def _fits(kept: Kept, columns: int, slots: int) -> bool:
 
 def _thin(kept: Kept, columns: int) -> bool:
     return _doubling(kept.span, 1) and kept.rows >= 0 and _fits(kept, columns, -(-kept.rows // kept.span))
+
+
+def _is_path(path: Kept, dimension: int, rows: int) -> bool:
+    if not (path.rows == rows and 1 <= path.span <= _LEVELS and len(path.columns) == 1 + dimension):
+        return False
+    steps = path.columns[0]
+    whole = bool(((steps == np.floor(steps)) & (steps >= 0) & (steps < rows)).all()) if steps.ndim == 1 else False
+    return whole and bool((np.diff(steps) > 0).all()) and _fits(path, 1 + dimension, len(steps))
 
 
 def _doubling(number: int, least: int) -> bool:

@@ -127,8 +127,9 @@ class Run:
     def path(self) -> tuple[Array, Array] | None:
         """The points x_0, x_1, ... of a run in d = 1 or 2 dimensions: their steps, int64 (n,), and float64 (n, d).
 
-        Those of the whole record, also ahead of `t`: all up to 65,536, then every second, fourth, ...; and the current
-        point of a run that rests at the end of its record. None for more dimensions.
+        Those of the whole record, also ahead of `t`, and the current point of a run that rests at its end. All up to
+        65,536; then the first 4,096, and of what follows a point wherever the run has come so far from the last one
+        that a drawing shows it. None for more dimensions.
 
         >>> import numpy as np, burlab as bl
         >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=2).path

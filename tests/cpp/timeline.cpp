@@ -119,7 +119,7 @@ void wander(const Setting& setting, bool watched) {
       const Extent extent = loop_record(loop)->extent(), trail = loop_path(loop)->extent();
       record_copy(loop_record(loop), extent.generation, 0, 0, std::min<std::int64_t>(extent.slots, 1 << 16),
                   column.data());
-      trail_copy(loop_path(loop), trail.generation, 0, 0, std::min<std::int64_t>(trail.slots, 1 << 16), column.data());
+      path_copy(loop_path(loop), trail.generation, 0, 0, std::min<std::int64_t>(trail.slots, 1 << 16), column.data());
       double x = 0;
       loop_read(loop, 0, reinterpret_cast<char*>(&x), 1);
       loop_hyper(loop, 0);

@@ -10,7 +10,7 @@ from burlab.errors import StatusError
 from burlab.graph import tree
 from burlab.run.record.engine import Array
 from burlab.run.record.stop import REASONS, Stopped, explain
-from burlab.run.record.tables import Table, nbytes
+from burlab.run.record.tables import Path, Table, nbytes
 from burlab.run.record.view import View
 from burlab.runtime.wait import SLICE
 
@@ -19,7 +19,7 @@ from .feed import LoopFeed
 from .lifetime import Handle, check_awake
 from .plan import plan_of
 from .setup import Setup
-from .snapshot import Saved, kept, put, take, twin
+from .snapshot import Saved, kept, kept_path, put, take, twin
 
 _PATIENCE = int(SLICE * 1e3)  # milliseconds
 
@@ -73,7 +73,7 @@ class Loop:
         other = Loop(self._setup, handle)
         while not other.rests(1.0):
             pass
-        path = None if other.path is None else kept(other.path, self.dimension)
+        path = kept_path(other)
         tables = kept(other.record, len(self.columns)), kept(other.record.stamps, 2), path
         return take(handle.place, self._setup.cells, tables, other.event_rows(), most)
 
@@ -166,10 +166,10 @@ class Loop:
         return Table("record", self.call("loop_record"), self)
 
     @property
-    def path(self) -> Table | None:
-        """The points themselves, where x has one or two entries."""
+    def path(self) -> Path | None:
+        """Steps and points, where x has one or two entries."""
         address = self.call("loop_path")
-        return Table("trail", address, self) if address else None
+        return Path(address, self) if address else None
 
     def event_rows(self) -> tuple[Array, Array, Array]:
         """The changes so far: steps, positions among the hyperparameters, values."""

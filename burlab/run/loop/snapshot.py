@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from burlab.run.record.live import path
+from burlab.run.record.recorder import Recorder
 from burlab.run.record.tables import Array, Column, Extent, Table, read
 from burlab.runtime.exports import exports
 
@@ -66,7 +68,7 @@ class CSaved(ctypes.Structure):
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """What a table held: rows that were written, rows between slots (see `Extent.span`), and the columns."""
+    """What a table held: rows that were written, the span (see `Extent.span`), and the columns."""
 
     rows: int
     span: int
@@ -148,6 +150,14 @@ def kept(table: Table, columns: int) -> Kept:
     """What a table holds now."""
     extent, read_columns = read(table, range(columns))
     return Kept(int(extent.rows), int(extent.span), read_columns)
+
+
+def kept_path(recorder: Recorder) -> Kept | None:
+    """What the path of a run at rest holds: the columns step and coordinates, the newest point last."""
+    if recorder.path is None or (found := path(recorder)) is None:
+        return None
+    extent, (steps, points) = recorder.path.extent(), found
+    return Kept(int(extent.rows), int(extent.span), [steps.astype(np.float64), *points.T])
 
 
 def _chosen(count: int, most: int) -> list[int]:

@@ -90,11 +90,17 @@ def at(recorder: Recorder, step: int) -> dict[str, float] | None:
 def path(recorder: Recorder) -> tuple[Column, Array] | None:
     """The points that a run went through, where x has one or two entries: steps, int64 (n,), and points (n, d).
 
-    All of them up to 65,536, then every second, fourth, ... The point that it stands at now is not among them.
+    As many as a drawing needs, see `Run.path`, and the one that was written last.
     """
-    trail = recorder.path
-    if trail is None:
+    kept = recorder.path
+    if kept is None:
         return None
-    extent, points = read(trail, range(recorder.dimension))
-    steps_at = np.arange(int(extent.slots)) * int(extent.span)
-    return steps_at, np.stack(points, axis=1)
+    while True:
+        before, newest = kept.extent(), kept.newest()  # first: what is kept later is in order behind it
+        extent, rows = read(kept, range(1 + recorder.dimension))
+        if extent.generation == before.generation:
+            break
+    table = np.stack(rows)
+    if newest is not None and (not extent.slots or newest[0] > table[0, -1]):
+        table = np.append(table, newest[: len(table), None], axis=1)
+    return table[0].astype(np.int64), np.ascontiguousarray(table[1:].T)

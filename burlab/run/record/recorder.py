@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from .tables import Array, Columns, RecordColumns
+from .tables import Array, PathColumns, RecordColumns
 from .view import View
 
 FIRST, SAMPLES = "step", "samples"
@@ -27,8 +27,8 @@ class Recorder(Protocol):
         ...
 
     @property
-    def path(self) -> Columns | None:
-        """The points themselves, where x has one or two entries."""
+    def path(self) -> PathColumns | None:
+        """Steps and points, where x has one or two entries."""
         ...
 
     def event_rows(self) -> tuple[Array, Array, Array]:

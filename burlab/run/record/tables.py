@@ -28,7 +28,8 @@ class Extent(ctypes.Structure):
     """What a table holds at a moment.
 
     rows: written so far. span: of a record, the rows that two slots stand for, where 2 means each its own; of a trail,
-    the rows between two slots. slots: to read, per column. generation: changes when slots are rewritten.
+    the rows between two slots; of a path, 1 where all are kept, else how coarse it is.
+    slots: to read, per column. generation: changes when slots are rewritten.
     """
 
     _fields_ = (("rows", _INT), ("span", _INT), ("slots", _INT), ("generation", _INT))
@@ -46,6 +47,9 @@ def _doors() -> dict[str, Callable[..., Any]]:
             "record_stamps": (_POINTER, _POINTER),
             "trail_extent": extent,
             "trail_copy": copy,
+            "path_extent": extent,
+            "path_copy": copy,
+            "path_newest": (_INT, _POINTER, _POINTER),
             "ledger_bytes": (_INT, _POINTER, _INT),
         },
     )
@@ -63,6 +67,14 @@ class Columns(Protocol):
         ...
 
 
+class PathColumns(Columns, Protocol):
+    """The points of a run: the columns step and coordinates."""
+
+    def newest(self) -> Column | None:
+        """The row that was written last, kept or not; None where there is none."""
+        ...
+
+
 class RecordColumns(Columns, Protocol):
     """The columns of a record."""
 
@@ -76,7 +88,7 @@ class Table:
     """The columns of a C++ object. Its owner stays alive as long as this does."""
 
     def __init__(self, kind: str, address: int, owner: object) -> None:
-        """kind: "record" or "trail"; address: of the object; owner: the Python object that frees it."""
+        """kind: "record", "trail" or "path"; address: of the object; owner: the Python object that frees it."""
         self._kind = kind
         self._address = address
         self._owner = owner
@@ -97,6 +109,19 @@ class Table:
         out = np.empty(count)
         copy = _doors()[f"{self._kind}_copy"]
         return out if copy(self._address, extent.generation, column, first, count, out.ctypes.data) else None
+
+
+class Path(Table):
+    """The points of a run in one or two dimensions."""
+
+    def __init__(self, address: int, owner: object) -> None:
+        """address: of the C++ object; owner: the Python object that frees it."""
+        super().__init__("path", address, owner)
+
+    def newest(self) -> Column | None:
+        """The row that was written last, kept or not; None where there is none."""
+        row = np.empty(3)
+        return row if _doors()["path_newest"](self._address, row.ctypes.data) else None
 
 
 def copy_all(table: Columns, extent: Extent, columns: Iterable[int], first: int, count: int) -> list[Column] | None:

@@ -19,7 +19,7 @@ from burlab.runtime.wait import SLICE
 
 from .log import COLUMNS, Log
 from .objective import Objective
-from .rows import Rows, Trail
+from .rows import Path, Rows
 from .session import Session
 
 
@@ -168,7 +168,7 @@ class ScipyEngine:
         return self._session.log.rows
 
     @property
-    def path(self) -> Trail | None:
+    def path(self) -> Path | None:
         """The points themselves, where x has one or two entries."""
         return self._session.log.path
 

@@ -9,7 +9,7 @@ from burlab.problems.point import Array
 from burlab.run.record.tables import KINDS, read
 
 from .iterates import Iterates
-from .rows import Rows, Trail
+from .rows import Path, Rows
 
 COLUMNS = ("value", "gradient_norm", "step_norm", "samples")
 
@@ -31,13 +31,13 @@ class Log:
     """
 
     rows: Rows
-    path: Trail | None
+    path: Path | None
     points: Iterates
 
     @classmethod
     def empty(cls, dimension: int, budget: int) -> "Log":
         """Tables for points of shape (dimension,). budget: bytes of points."""
-        return cls(Rows(len(COLUMNS)), Trail(dimension) if dimension <= 2 else None, Iterates(dimension, budget))
+        return cls(Rows(len(COLUMNS)), Path(1 + dimension) if dimension <= 2 else None, Iterates(dimension, budget))
 
     @property
     def steps(self) -> int:
@@ -63,7 +63,7 @@ class Log:
         self.rows.append(row)
         self.rows.stamp(time)
         if self.path is not None:
-            self.path.append([float(v) for v in before.x])
+            self.path.append([step, *(float(v) for v in before.x)])
         return {"step": np.array([step])} | {name: np.array([v]) for name, v in zip(COLUMNS, row, strict=True)}
 
     def cut(self, rows: int) -> None:
@@ -74,7 +74,7 @@ class Log:
 
     def copy(self, steps: int) -> "Log":
         """The first steps, and the points up to after them."""
-        trail = None if self.path is None else Trail(self.points.dimension)
+        trail = None if self.path is None else Path(1 + self.points.dimension)
         other = Log(Rows(len(COLUMNS)), trail, self.points.copy(steps + 1))
         columns = read(self.rows, range(len(COLUMNS)))[1]
         times = read(self.rows.stamps, (1,))[1][0]
@@ -82,7 +82,7 @@ class Log:
             other.rows.append([float(column[k]) for column in columns])
             other.rows.stamp(float(times[k]))
         if self.path is not None and trail is not None:
-            points = read(self.path, range(self.points.dimension))[1]
+            points = read(self.path, range(1 + self.points.dimension))[1]
             for k in range(steps):
                 trail.append([float(column[k]) for column in points])
         return other

@@ -9,7 +9,7 @@ from burlab.run.record.tables import Column, Extent
 
 
 class Trail:
-    """Every row that is appended, read through the same face as the tables in C++; also the path of a run.
+    """Every row that is appended, read through the same face as the tables in C++.
 
     >>> trail = Trail(columns=2)
     >>> trail.append((2.0, 1.0))
@@ -57,6 +57,14 @@ class Trail:
             if extent.generation != self._generation or first + count > self._rows:
                 return None
             return self._table[column, first : first + count].copy()
+
+
+class Path(Trail):
+    """Every point of a run: the columns step and coordinates."""
+
+    def newest(self) -> Column | None:
+        """The row that was written last, where it was not kept: never."""
+        return None
 
 
 class Rows:

@@ -1,4 +1,4 @@
-"""The way of a run with two parameters, kept as fine as it was ever read."""
+"""The way of a run with two parameters, read again where it has grown."""
 
 from time import monotonic
 from typing import Any
@@ -14,7 +14,7 @@ _NONE = (np.empty(0), np.empty((0, 2)))
 
 
 class Way:
-    """steps: shape (n,), points: shape (n, d), float64. A run thins its path as it grows: what was once read stays."""
+    """steps: shape (n,), points: shape (n, d), float64: those of the run's path that can be seen apart."""
 
     def __init__(self) -> None:
         self.clear()
@@ -32,19 +32,15 @@ class Way:
         self._is_old = True
 
     def read(self, run: Any) -> None:
-        """Take what is new: all of it, of a run at rest at once, and a long one of a run that plays now and then."""
+        """Take what there is: of a run at rest at once, and a long one of a run that plays now and then."""
         now = monotonic()
         if not self._is_old or (now < self._next and run.running):
             return
         self._is_old = False
         if (found := run.path) is None:
             return
-        steps, points = found
-        if self.points.shape[1] == points.shape[1]:
-            new = steps > (self.steps[-1] if self.steps.size else -1)
-            steps, points = np.append(self.steps, steps[new]), np.concatenate([self.points, points[new]])
-        if len(steps) > _LONG:
-            seen = apart(points)
-            steps, points = steps[seen], points[seen]
+        self.steps, self.points = found
+        if len(self.steps) > _LONG:
+            seen = apart(self.points)
+            self.steps, self.points = self.steps[seen], self.points[seen]
             self._next = now + _WAIT
-        self.steps, self.points = steps, points

@@ -15,11 +15,13 @@ struct Tables {
   Ledger ledger;
   Record record;
   Trail trail;
+  Path path;
   Keyframes frames;
   Tables(std::int64_t columns, std::int64_t budget, std::int64_t capacity, std::int64_t frame,
          std::int64_t frames_budget)
       : record(ledger, Kind::history, columns, budget),
-        trail(ledger, Kind::path, columns, capacity),
+        trail(ledger, Kind::scratch, columns, capacity),
+        path(ledger, std::min<std::int64_t>(columns, 2), capacity),
         frames(ledger, frame, frames_budget) {}
 };
 
@@ -31,6 +33,7 @@ extern "C" void @unit_close(Tables* tables) { delete tables; }
 extern "C" Ledger* @unit_ledger(Tables* tables) { return &tables->ledger; }
 extern "C" Record* @unit_record(Tables* tables) { return &tables->record; }
 extern "C" Trail* @unit_trail(Tables* tables) { return &tables->trail; }
+extern "C" Path* @unit_path(Tables* tables) { return &tables->path; }
 extern "C" Keyframes* @unit_frames(Tables* tables) { return &tables->frames; }
 extern "C" std::int64_t @unit_bytes(Tables* tables, std::int64_t kind) {
   return kind < 0 ? tables->ledger.total() : tables->ledger.bytes(static_cast<Kind>(kind));
@@ -39,7 +42,7 @@ extern "C" std::int64_t @unit_bytes(Tables* tables, std::int64_t kind) {
 extern "C" std::int64_t @unit_append(Tables* tables, const double* rows, std::int64_t count) {
   for (std::int64_t k = 0; k < count; ++k) {
     const double* const row = rows + k * tables->record.columns();
-    if (!tables->record.append(row) || !tables->trail.offer(row)) return 0;
+    if (!tables->record.append(row) || !tables->trail.offer(row) || !tables->path.offer(row)) return 0;
   }
   return 1;
 }
@@ -47,6 +50,7 @@ extern "C" std::int64_t @unit_stamp(Tables* tables, double time) { return tables
 extern "C" std::int64_t @unit_cut(Tables* tables, std::int64_t rows) {
   const std::int64_t kept = tables->record.cut(rows);
   tables->trail.cut(kept);
+  tables->path.cut(kept);
   return kept;
 }
 /// Rows (s, -s, ...) for s from the length on, a stamp 10 s at each 16th, and a cut by `back` rows at each `every`-th.
@@ -57,6 +61,7 @@ extern "C" void @unit_count(Tables* tables, std::int64_t rows, std::int64_t ever
     for (int c = 0; c < 8; ++c) row[c] = static_cast<double>(c % 2 ? -step : step);
     tables->record.append(row);
     tables->trail.offer(row);
+    tables->path.offer(row);
     if (step % 16 == 0) tables->record.stamp(10.0 * static_cast<double>(step));
     if (k % every == 0) @unit_cut(tables, step - back);
   }
@@ -70,6 +75,11 @@ extern "C" std::int64_t @unit_copy(Tables* tables, Tables* other, std::int64_t r
   const std::int64_t kept = tables->record.copy_to(other->record, rows);
   return kept >= 0 && tables->trail.copy_to(other->trail, kept) ? kept : -1;
 }
+/// A path of its own, of what a path held.
+extern "C" std::int64_t @unit_restore_path(Tables* tables, const Extent* extent, const double* const* columns) {
+  return tables->path.restore({*extent, columns});
+}
+extern "C" std::int64_t @unit_copy_path(Tables* tables, Tables* other) { return tables->path.copy_to(other->path); }
 extern "C" char* @unit_add(Tables* tables, std::int64_t step) { return tables->frames.add(step); }
 """
 
@@ -80,6 +90,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "ledger": (_POINTER, _POINTER),
     "record": (_POINTER, _POINTER),
     "trail": (_POINTER, _POINTER),
+    "path": (_POINTER, _POINTER),
     "frames": (_POINTER, _POINTER),
     "bytes": (_INT, _POINTER, _INT),
     "append": (_INT, _POINTER, _POINTER, _INT),
@@ -88,18 +99,22 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "count": (None, _POINTER, _INT, _INT, _INT),
     "restore": (_INT, _POINTER, _POINTER, _POINTER, _POINTER, _POINTER),
     "copy": (_INT, _POINTER, _POINTER, _INT),
+    "restore_path": (_INT, _POINTER, _POINTER, _POINTER),
+    "copy_path": (_INT, _POINTER, _POINTER),
     "add": (_POINTER, _POINTER, _INT),
 }
 
 
 @cache
 def _doors() -> dict[str, Any]:
-    unit = declare(BODY, ("burlab/run/record/record.hpp", "burlab/run/record/keyframes.hpp"), name="tables")
+    unit = declare(
+        BODY, tuple(f"burlab/run/record/{name}.hpp" for name in ("record", "path", "keyframes")), name="tables"
+    )
     return {name: ctypes.CFUNCTYPE(*signature)(address(f"{unit}_{name}")) for name, signature in _SIGNATURES.items()}
 
 
 class Writer:
-    """A record of `columns` columns, a trail beside it, a store of keyframes, and the ledger that counts them."""
+    """A record of `columns` columns, a trail, a path, a store of keyframes, and the ledger that counts them."""
 
     def __init__(self, columns: int, budget: int, capacity: int = 64, frame: int = 64, frames_budget: int = 1 << 20):
         self.handle = self("open", columns, budget, capacity, frame, frames_budget, first=())

@@ -9,11 +9,12 @@ from hypothesis import given, strategies as st
 
 import burlab as bl
 from burlab.errors import ArgumentError, ConfigurationError
+from burlab.run.record import tables
 from burlab.run.record.history import Event, History, events
 from burlab.run.record.live import at, path, tail
 from burlab.run.record.tables import Table
 from burlab.run.record.view import View
-from burlab.run.scipy.rows import Rows, Trail
+from burlab.run.scipy.rows import Path, Rows
 from tests.run.record.tables import Writer
 
 STORED = ("value", "gradient_norm", "step_norm", "lr")  # a scheduled learning rate is stored
@@ -26,11 +27,11 @@ class Recorder:
         self.columns, self.start_hypers, self.batch, self.dimension = STORED, {"lr": np.nan, "mu": 0.5}, 3, 2
         self.changes, self.elapsed, self.python = changes, 0.0, python
         if python:
-            self.record, self.path = Rows(4), Trail(4)
+            self.record, self.path = Rows(4), Path(3)
         else:
             self.writer = Writer(4, budget)
             self.record = Table("record", self.writer("record"), self.writer)
-            self.path = Table("trail", self.writer("trail"), self.writer)
+            self.path = tables.Path(self.writer("path"), self.writer)
 
     def event_rows(self):
         steps = [step for step, _ in self.changes]
@@ -45,7 +46,7 @@ class Recorder:
     def append(self, rows):
         for row in rows if self.python else ():
             self.record.append(row)
-            self.path.append(row)
+            self.path.append([self.path.extent().rows, *row[:2]])
         if not self.python:
             self.writer.append(rows)
 
@@ -239,13 +240,16 @@ def test_one_row():
     assert at(recorder, 9) is None, "merged with others"
 
 
-def test_a_path_is_thinned():
-    recorder = Recorder(10**6)
-    points = np.random.default_rng(0).normal(size=(1000, 4))
+@pytest.mark.parametrize("python", [False, True])
+def test_a_path_ends_at_the_newest_point(python):
+    recorder = Recorder(10**6, python=python)
+    points = np.random.default_rng(0).normal(size=(1000, 4)) * np.exp(-0.1 * np.arange(1000))[:, None]
     recorder.append(points)
     steps, thinned = path(recorder)
-    np.testing.assert_array_equal(steps, np.arange(0, 1000, 16))
-    np.testing.assert_array_equal(thinned, points[::16, :2])
+    assert steps[-1] == 999
+    np.testing.assert_array_equal(thinned, points[steps, :2])
+    recorder.cut(500)
+    assert path(recorder)[0][-1] < 500
     recorder.path = None
     assert path(recorder) is None
 

@@ -90,7 +90,7 @@ inline void loop_feed_take(Loop* loop, std::int64_t generation, std::int64_t row
 // What others read while the loop runs:
 
 inline const Record* loop_record(const Loop* loop) noexcept { return &loop->line.record; }
-inline const Trail* loop_path(const Loop* loop) noexcept { return loop->line.path ? &*loop->line.path : nullptr; }
+inline const Path* loop_path(const Loop* loop) noexcept { return loop->line.path ? &*loop->line.path : nullptr; }
 inline const Ledger* loop_ledger(const Loop* loop) noexcept { return &loop->ledger; }
 
 /// Copy the events from `first` on, at most `count` of them, and answer how many there are in all.

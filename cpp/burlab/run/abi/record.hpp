@@ -2,6 +2,7 @@
 // What Python calls to read the tables of a run, at any time and from any thread, while the run owns them.
 #include <cstdint>
 
+#include "../record/path.hpp"
 #include "../record/record.hpp"
 
 BURLAB_BEGIN
@@ -23,6 +24,15 @@ inline std::int64_t trail_copy(const Trail* trail, std::int64_t generation, std:
                                std::int64_t count, double* out) noexcept {
   return trail->copy(generation, column, first, count, out);
 }
+
+inline void path_extent(const Path* path, Extent* extent) noexcept { *extent = path->extent(); }
+inline std::int64_t path_copy(const Path* path, std::int64_t generation, std::int64_t column, std::int64_t first,
+                              std::int64_t count, double* out) noexcept {
+  return path->copy(generation, column, first, count, out);
+}
+
+/// The step and the coordinates of the point that was written last, kept or not; 0 where there is none.
+inline std::int64_t path_newest(const Path* path, double* out) noexcept { return path->newest(out); }
 
 inline std::int64_t ledger_bytes(const Ledger* ledger, std::int64_t kind) noexcept {
   return ledger->bytes(static_cast<Kind>(kind));

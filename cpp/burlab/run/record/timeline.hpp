@@ -13,9 +13,9 @@
 #include "../step/cells.hpp"
 #include "feed.hpp"
 #include "keyframes.hpp"
+#include "path.hpp"
 #include "record.hpp"
 #include "stopwatch.hpp"
-#include "trail.hpp"
 
 BURLAB_BEGIN
 namespace burlab::run {
@@ -27,8 +27,8 @@ namespace burlab::run {
 class Timeline {
  public:
   Record record;
-  std::optional<Trail> path;  // of x, in one or two dimensions
-  std::optional<Feed> feed;   // of those who must see every row
+  std::optional<Path> path;  // of x, in one or two dimensions
+  std::optional<Feed> feed;  // of those who must see every row
   Keyframes frames;
 
   Timeline(Ledger& ledger, const Plan& plan, Cursor& cursor, Cells& cells)
@@ -40,7 +40,7 @@ class Timeline {
         start_(ledger, Kind::scratch, plan.hypers, plan.hyper),
         events_(ledger, Kind::events) {
     if (plan.feed_rows > 0) feed.emplace(ledger, record.columns(), plan.feed_rows);
-    if (plan.dimension <= 2) path.emplace(ledger, Kind::path, plan.dimension, kPathPoints);
+    if (plan.dimension <= 2) path.emplace(ledger, plan.dimension, kPathPoints);
     if (2 * frames.frame_bytes() > plan.keyframe_bytes) next_frame_ = kNever;  // no room for another one
     look_at_ = std::min(next_frame_, criteria_.nanoseconds);
     if (plan.start != nullptr && cells.ready()) started_ = snapshot();
@@ -65,7 +65,7 @@ class Timeline {
     frames.cut(-1);
     started_ = other.frames.copy_to(frames, other.cursor_.done) &&
                other.record.copy_to(record, other.record.length()) == other.record.length() &&
-               (!path || other.path->copy_to(*path, other.path->extent().rows));
+               (!path || other.path->copy_to(*path));
     return started_;
   }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Every stride-th of the rows that are offered: the path of a run through the plane, and when its steps ended.
+// Every stride-th of the rows that are offered: when the steps of a run ended.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace burlab::run {
 
 /// What a table holds at a moment. A reader passes the generation back when it copies.
 struct Extent {
-  std::int64_t rows;        // that were written, or offered
-  std::int64_t span;        // of a trail: the stride; of a record: the rows that two slots stand for, see there
-  std::int64_t slots;       // to read, per column
+  std::int64_t rows;   // that were written, or offered
+  std::int64_t span;   // of a trail: the stride; of a record: the rows that two slots stand for; of a path: a level
+  std::int64_t slots;  // to read, per column
   std::int64_t generation;  // changes when slots are rewritten
 };
 

@@ -1,0 +1,226 @@
+#pragma once
+// The way of a run through the line or the plane, in bounded memory: what a drawing of it needs, and not every n-th
+// step. A run spends a few steps on the descent and millions at its end; what counts is how far it went.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <mutex>
+
+#include "trail.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+/// Points with their steps: the columns are the step and one or two coordinates. All that are offered are kept until
+/// there is no room. From then on the first sixteenth stays as it is, and of what follows a point is kept that lies
+/// farther than a resolution from the one kept before it; the resolution grows, by powers of two, each time the room is
+/// full again. Distances are the largest of the coordinates', each in the extent of the first sixteenth. What is kept
+/// follows from the points alone, and from the table all that decides about the next point: a copy goes on alike.
+/// One thread writes; others read meanwhile.
+class Path {
+ public:
+  Path(Ledger& ledger, std::int64_t dimension, std::int64_t capacity)
+      : table_(ledger, Kind::path, dimension + 1, capacity + 4), dimension_(dimension), capacity_(capacity) {}
+
+  bool ready() const { return table_.ready(); }
+
+  /// Offer the point of the next step. False where there is no memory left for it.
+  bool offer(const double* point) {
+    const std::int64_t step = offered_.load(std::memory_order_relaxed);
+    if (BURLAB_UNLIKELY(!sifts_ || far(point, anchor_, near_)) && !take(step, point)) return false;
+    note(static_cast<double>(step), point);
+    offered_.store(step + 1, std::memory_order_release);
+    return true;
+  }
+
+  /// Forget all but the first `offers` points.
+  void cut(std::int64_t offers) {
+    const std::lock_guard lock(mutex_);
+    if (offers >= offered_.load(std::memory_order_relaxed)) return;
+    ++generation_;
+    std::int64_t slots = slots_;
+    while (slots > 0 && step_of(slots - 1) >= static_cast<double>(offers)) --slots;
+    begin(offers, slots);
+    table_.keep(slots);
+  }
+
+  /// Make an empty path of as many dimensions what this one is, while nobody writes either. False: no memory is left.
+  bool copy_to(Path& other) const {
+    if (!table_.copy_to(other.table_, slots_)) return false;
+    other.level_ = level_;
+    other.begin(offered_, slots_);
+    double last[3];
+    if (newest(last)) other.note(last[0], last + 1);
+    return true;
+  }
+
+  // For readers on any thread:
+
+  /// The span is the level of the resolution: 1 where all points are kept.
+  Extent extent() const {
+    const std::lock_guard lock(mutex_);
+    return {offered_.load(std::memory_order_acquire), level_, slots_.load(std::memory_order_acquire), generation_};
+  }
+
+  /// Copy slots [first, first + count) of a column. False where they are no longer what they were in `generation`.
+  bool copy(std::int64_t generation, std::int64_t column, std::int64_t first, std::int64_t count, double* out) const {
+    const std::lock_guard lock(mutex_);
+    if (generation != generation_ || first + count > slots_.load(std::memory_order_acquire)) return false;
+    table_.copy(column, first, count, out);
+    return true;
+  }
+
+  /// The point offered last, kept or not: its step and its coordinates. False where there is none.
+  bool newest(double* out) const {
+    for (;;) {
+      const std::uint64_t before = version_.load(std::memory_order_acquire);
+      for (std::int64_t k = 0; k <= dimension_; ++k) out[k] = newest_[k].load(std::memory_order_relaxed);
+      std::atomic_thread_fence(std::memory_order_acquire);
+      if (before % 2 == 0 && version_.load(std::memory_order_relaxed) == before) return out[0] >= 0;
+    }
+  }
+
+  /// Begin with what a path held, the newest point last, before anything was offered. False where there is no room.
+  bool restore(const SavedTable& saved) {
+    const std::lock_guard lock(mutex_);
+    const std::int64_t slots = saved.extent.slots;
+    if (slots > capacity_ + 1 || !table_.fill(slots, saved.columns)) return false;
+    level_ = saved.extent.span;
+    begin(saved.extent.rows, std::max<std::int64_t>(slots - 1, 0));
+    double last[3] = {-1, 0, 0};
+    if (slots > 0) read(slots - 1, last);
+    if (slots > 0) {
+      const bool sifts = level_ > 1 && slots > early();
+      if (sifts) measure();
+      if (!sifts || far(last + 1, anchor_, near_)) begin(saved.extent.rows, slots);
+      note(last[0], last + 1);
+    }
+    return true;
+  }
+
+ private:
+  /// The highest level keeps nothing; level 2 has the resolution of the smallest number.
+  static constexpr std::int64_t kLevels = 2100, kSmallest = -1076;
+
+  std::int64_t early() const { return capacity_ / 16; }
+  static double resolution(std::int64_t level) { return std::ldexp(1.0, static_cast<int>(level + kSmallest)); }
+  double step_of(std::int64_t slot) const { return *table_.at(slot).data; }
+
+  void read(std::int64_t slot, double* out) const {
+    const Place place = table_.at(slot);
+    for (std::int64_t k = 0; k <= dimension_; ++k) out[k] = place.data[k * place.stride];
+  }
+
+  bool far(const double* point, const double* from, const double* near) const {
+    return std::abs(point[0] - from[0]) > near[0] || (dimension_ > 1 && std::abs(point[1] - from[1]) > near[1]);
+  }
+
+  /// Keep a point that is far from the last one, or for which that does not count. False where no memory is left.
+  bool take(std::int64_t step, const double* point) {
+    if (!sifts_ && level_ > 1 && slots_.load(std::memory_order_relaxed) >= early()) {
+      measure();
+      if (!far(point, anchor_, near_)) return true;
+    }
+    if (slots_.load(std::memory_order_relaxed) == capacity_) {
+      thin();
+      return !far(point, anchor_, near_) || keep(step, point);
+    }
+    return keep(step, point);
+  }
+
+  bool keep(std::int64_t step, const double* point) {
+    const std::int64_t slot = slots_.load(std::memory_order_relaxed);
+    if (!table_.reach(slot)) return false;
+    const Place place = table_.at(slot);
+    place.data[0] = static_cast<double>(step);
+    for (std::int64_t k = 0; k < dimension_; ++k) place.data[(k + 1) * place.stride] = anchor_[k] = point[k];
+    slots_.store(slot + 1, std::memory_order_release);
+    return true;
+  }
+
+  void note(double step, const double* point) {
+    const std::uint64_t version = version_.load(std::memory_order_relaxed);
+    version_.store(version + 1, std::memory_order_relaxed);  // odd: it is being written
+    std::atomic_thread_fence(std::memory_order_release);
+    newest_[0].store(step, std::memory_order_relaxed);
+    for (std::int64_t k = 0; k < dimension_; ++k) newest_[k + 1].store(point[k], std::memory_order_relaxed);
+    version_.store(version + 2, std::memory_order_release);
+  }
+
+  /// Go on after `offers` points, of which `slots` are kept. Nobody knows the newest one.
+  void begin(std::int64_t offers, std::int64_t slots) {
+    constexpr double nowhere[2] = {0, 0};
+    note(-1, nowhere);
+    sifts_ = false;
+    slots_.store(slots, std::memory_order_release);
+    offered_.store(offers, std::memory_order_release);
+  }
+
+  /// Find what is near and from where, with the first points there, and sift from now on.
+  void measure() {
+    sifts_ = true;
+    double low[3], high[3], row[3];
+    read(0, low);
+    read(0, high);
+    for (std::int64_t slot = 1; slot < early(); ++slot) {
+      read(slot, row);
+      for (std::int64_t k = 1; k <= dimension_; ++k) low[k] = std::min(low[k], row[k]);
+      for (std::int64_t k = 1; k <= dimension_; ++k) high[k] = std::max(high[k], row[k]);
+    }
+    for (std::int64_t k = 0; k < dimension_; ++k) {
+      const double extent = high[k + 1] - low[k + 1];
+      unit_[k] = extent > 0 && std::isfinite(extent) ? extent : 1;
+    }
+    for (std::int64_t k = 0; k < dimension_; ++k) near_[k] = unit_[k] * resolution(level_);
+    read(slots_ - 1, row);
+    std::copy(row + 1, row + 1 + dimension_, anchor_);
+  }
+
+  /// Grow the resolution until at most half of the points after the first ones are left.
+  void thin() {
+    const std::lock_guard lock(mutex_);
+    measure();
+    std::int64_t low = level_, high = kLevels;
+    while (high - low > 1) {
+      const std::int64_t middle = (low + high) / 2;
+      (sift(middle, false) <= (capacity_ + early()) / 2 ? high : low) = middle;
+    }
+    level_ = high;
+    slots_.store(sift(high, true), std::memory_order_release);
+    ++generation_;
+    measure();
+  }
+
+  /// How many points a level keeps. move: and bring them together.
+  std::int64_t sift(std::int64_t level, bool move) {
+    const double near[] = {unit_[0] * resolution(level), unit_[1] * resolution(level)};
+    double row[3], from[3];
+    std::int64_t kept = early();
+    read(kept - 1, from);
+    for (std::int64_t slot = kept; slot < slots_; ++slot) {
+      read(slot, row);
+      if (!far(row + 1, from + 1, near)) continue;
+      std::copy(row, row + 1 + dimension_, from);
+      if (move) {
+        const Place place = table_.at(kept);
+        for (std::int64_t k = 0; k <= dimension_; ++k) place.data[k * place.stride] = row[k];
+      }
+      ++kept;
+    }
+    return kept;
+  }
+
+  Table table_;
+  const std::int64_t dimension_, capacity_;
+  std::atomic<std::int64_t> offered_{0}, slots_{0};
+  bool sifts_ = false;  // what follows is about points after the first ones
+  double unit_[2] = {1, 1}, near_[2] = {0, 0}, anchor_[2] = {0, 0};  // anchor: the point kept last
+  std::atomic<double> newest_[3] = {-1, 0, 0};
+  std::atomic<std::uint64_t> version_{0};
+  mutable std::mutex mutex_;
+  std::int64_t level_ = 1, generation_ = 0;  // both change under the mutex
+};
+
+}  // namespace burlab::run
+BURLAB_END
