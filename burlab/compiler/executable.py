@@ -3,16 +3,17 @@
 import ctypes
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any
 
 from burlab import runtime
 from burlab.compiler.codegen.emit import emit
 from burlab.compiler.faults.culprit import culprit
 from burlab.compiler.faults.fault import fault
 from burlab.compiler.ir.descriptors import Contexts, Descriptor, table_of
+from burlab.compiler.ir.interrupts import is_interruptible
 from burlab.compiler.ir.plan import Loop, Plan
-from burlab.compiler.planning.interruptible import hears
+from burlab.compiler.planning.options import Gear, PlanOptions
 from burlab.compiler.planning.outer_products import for_loops
 from burlab.compiler.planning.plan import make_plan
 from burlab.compiler.planning.remat import After, Remat, rematerialized
@@ -30,7 +31,6 @@ from burlab.runtime.status import Status, split
 from .ir import library
 from .map import in_tiles, map_rows, prepare, stacked
 
-Gear = Literal["compiled", "replay"]
 MOST_STATEMENTS = 3000  # beyond, compiling takes longer than replaying some 100,000 times
 _PATIENCE = 2.0  # seconds of compiling that need no announcement
 _LANES = 16  # rows that the replay gear maps at a time where there are only numbers
@@ -169,7 +169,7 @@ class Executable:
         """The same for as many rows at a time as there are lanes."""
         if batched not in self._wider:
             graph = simplify(batch(self.graph, batched, _LANES))
-            self._wider[batched] = _built(graph, "replay", strict=self.explain.strict, check_finite=False)
+            self._wider[batched] = _built(graph, PlanOptions("replay", self.explain.strict))
         return self._wider[batched]
 
     def __repr__(self) -> str:
@@ -190,7 +190,7 @@ def build_tile(graph: Graph, remat: Remat | None = None) -> Executable:
     Each sum runs in the order of the samples, in the dtype of its result, from what is there: so the sum over a batch
     has the same bits in tiles of any size.
     """
-    return _built(graph, "compiled", strict=False, check_finite=False, accumulate=True, remat=remat)
+    return _built(graph, PlanOptions(accumulate=True), remat)
 
 
 def build(
@@ -209,30 +209,27 @@ def build(
     check_finite: raise NonFiniteError naming the node that made the first inf or nan. remat: what the backward pass of
     a graph, whose first output is the value, computes again, see `remat.py`.
     """
-    return _built(simplify(graph), gear, strict=strict, check_finite=check_finite, remat=remat)
+    return _built(simplify(graph), PlanOptions(gear, strict, check_finite), remat)
 
 
 @gc_paused()
-def _built(
-    graph: Graph, gear: Gear, *, strict: bool, check_finite: bool, accumulate: bool = False, remat: Remat | None = None
-) -> Executable:
-    def planned(fuse: bool) -> Plan:
-        def make(graph: Graph, after: After) -> Plan:
-            numbers = None if fuse else laid_out
-            return make_plan(
-                graph, fuse=fuse, strict=strict, watch=check_finite, accumulate=accumulate, numbers=numbers, after=after
-            )
-
-        # Once: the nodes that one plan shows have to be those of the next.
-        whole = for_loops(graph) if fuse and not (strict or check_finite) else graph
-        return make(whole, {}) if remat is None else rematerialized(whole, remat, make)
-
-    if gear == "compiled":
-        plan = planned(fuse=True)
+def _built(graph: Graph, options: PlanOptions, remat: Remat | None = None) -> Executable:
+    if options.compiled:
+        plan = _planned(graph, options, remat)
         if plan.statements <= MOST_STATEMENTS:
-            return _compiled(plan, Explain(plan.graph, strict))
-    plan = planned(fuse=False)
-    return Executable(plan, replayed(plan), "replay", str(plan), Explain(plan.graph, strict))
+            return _compiled(plan, Explain(plan.graph, options.strict))
+    plan = _planned(graph, replace(options, gear="replay"), remat)
+    return Executable(plan, replayed(plan), "replay", str(plan), Explain(plan.graph, options.strict))
+
+
+def _planned(graph: Graph, options: PlanOptions, remat: Remat | None) -> Plan:
+    def make(graph: Graph, after: After) -> Plan:
+        own = replace(options, after=after)
+        return make_plan(graph, own) if options.compiled else make_plan(graph, own, laid_out)
+
+    # Once: the nodes that one plan shows have to be those of the next.
+    whole = for_loops(graph) if options.compiled and not (options.strict or options.check_finite) else graph
+    return make(whole, {}) if remat is None else rematerialized(whole, remat, make)
 
 
 def _compiled(plan: Plan, explain: Explain) -> Executable:
@@ -270,5 +267,7 @@ def compiled(plan: Plan, ticks: Array | None = None) -> tuple[Function, str]:
 
     contexts = Contexts(source.descriptors, link)
     keep = (table, constants, parts, ticks)
-    function = Function(runtime.address(f"{unit}_run"), contexts, plan.workspace_bytes, keep, hears(plan.steps))
+    function = Function(
+        runtime.address(f"{unit}_run"), contexts, plan.workspace_bytes, keep, is_interruptible(plan.steps)
+    )
     return function, "\n".join([*texts, source.text.replace("@unit", unit)])

@@ -3,7 +3,7 @@
 import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from burlab.compiler.codegen.identifier import identifier
 from burlab.compiler.inspection.footprint import footprint
 from burlab.compiler.inspection.profile import Profile, profile
 from burlab.compiler.ir.plan import Plan
+from burlab.compiler.planning.options import PlanOptions
 from burlab.compiler.planning.plan import make_plan
 from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
 from burlab.graph import Graph, Node, tree
@@ -24,8 +25,6 @@ from burlab.runtime.plain import as_array
 from .executable import build
 from .function import Program, as_input
 from .resident import Resident
-
-Gear = Literal["compiled", "replay"]
 
 
 class Kernel(Resident):
@@ -187,7 +186,7 @@ class Kernel(Resident):
 
     def _exported(self) -> Plan:
         plan = self._main.executable.plan
-        return make_plan(plan.graph, fuse=True, strict=self._options["strict"], after=plan.after)
+        return make_plan(plan.graph, PlanOptions(strict=self._options["strict"], after=plan.after))
 
     def _faces(self) -> tuple[tuple[ArraySpec, ...], tuple[ArraySpec, ...]]:
         executable = self._main.executable

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from burlab.checks.callable import check_takes
-from burlab.compiler.kernel import Gear, Kernel
+from burlab.compiler.kernel import Kernel
+from burlab.compiler.planning.options import Gear
 from burlab.compiler.planning.remat import Remat, check_remat
 from burlab.errors import ArgumentError
 

@@ -11,6 +11,7 @@ import pytest
 import burlab as bl
 from burlab.compiler.codegen.export import header
 from burlab.compiler.executable import Executable, build
+from burlab.compiler.planning.options import PlanOptions
 from burlab.compiler.planning.plan import make_plan
 from burlab.graph import Graph
 from burlab.graph.numpy_api.promotion import node
@@ -42,7 +43,7 @@ def neon() -> Iterator[None]:
 def on_arm(compiler: str, exe: Executable, arrays: Sequence[Any], folder: Path) -> list[Array]:
     """The results of an executable's graph, exported for NEON and run there."""
     with neon():
-        plan = make_plan(exe.plan.graph, fuse=True, strict=False, after=exe.plan.after)
+        plan = make_plan(exe.plan.graph, PlanOptions(after=exe.plan.after))
         text = header(plan, exe.inputs, exe.outputs, "f")
     (folder / "f.hpp").write_text(text)
     return run_on_arm(compiler, folder, "f", arrays, exe.outputs)

@@ -103,7 +103,7 @@ def test_programs_have_a_text(program: Program) -> None:
     rows = [program.arguments(seed) for seed in range(2)]
     many = tuple(np.stack(column) for column in zip(*rows, strict=True))
     graph = trace(bl.vmap(bl.value_and_grad(on(np, program), BOTH)), many).graph
-    assert emit(make_plan(for_loops(simplify(graph)), fuse=True, strict=False)).text
+    assert emit(make_plan(for_loops(simplify(graph)))).text
 
 
 @settings(max_examples=8)

@@ -46,6 +46,7 @@ def test_layers_are_kept(root: Path):
         ("graph/rewrite/simplify.py", "from burlab.graph.tracing import trace", ["Graph"]),
         ("compiler/ir/plan.py", "from burlab.compiler.planning import plan", ["Compiler"]),
         ("compiler/planning/plan.py", "from burlab.compiler.replay import segments", ["Compiler"]),
+        ("compiler/codegen/emit.py", "from burlab.compiler.planning import fusion", ["Compiler"]),
         ("problems/kernels/oracle.py", "from burlab.problems import finite_sum", ["Problems"]),
         ("run/record/tables.py", "from burlab.run.loop import loop", ["Run"]),
     ],

@@ -5,7 +5,7 @@ import pytest
 
 import burlab as bl
 from burlab.compiler import build
-from burlab.compiler.planning import interruptible
+from burlab.compiler.ir import interrupts
 from burlab.graph.tracing.trace import trace
 from tests.interrupts import interrupt
 
@@ -108,13 +108,13 @@ def test_several_rows_of_a_map_are_left_too():
 
 def test_long_steps_ask_between_them_and_short_calls_never():
     """Bits are those of the same work in pieces that do not ask."""
-    x = np.random.default_rng(2).normal(size=(interruptible.LONG // 64, 128))
+    x = np.random.default_rng(2).normal(size=(interrupts.LONG // 64, 128))
     function = bl.value_and_grad(lambda x: np.sum(np.tanh(x) ** 2) + np.sum(np.cumsum(x, axis=1)))
     for gear in ("compiled", "replay"):
         whole, half = (build(trace(function, (part,)).graph, gear=gear) for part in (x, x[:8]))
-        assert interruptible.hears(whole.plan.steps)
-        assert sum(map(interruptible.is_question, whole.plan.steps)) >= 2
-        assert not interruptible.hears(half.plan.steps)
-        assert not any(map(interruptible.is_question, half.plan.steps))
+        assert interrupts.is_interruptible(whole.plan.steps)
+        assert sum(map(interrupts.is_halt_check, whole.plan.steps)) >= 2
+        assert not interrupts.is_interruptible(half.plan.steps)
+        assert not any(map(interrupts.is_halt_check, half.plan.steps))
         assert "ask_halt" not in half.source
         np.testing.assert_array_equal(whole(x)[1][:8], half(x[:8])[1])

@@ -99,7 +99,7 @@ def _works(graph: Graph, text: str) -> str | None:
     with limit():
         verify(graph)
         assert Graph.from_json(graph.to_json()).key == graph.key
-        plan = make_plan(for_loops(simplify(graph)), fuse=True, strict=False)
+        plan = make_plan(for_loops(simplify(graph)))
         code = "".join(line.partition("//")[0] for line in emit(plan).text.splitlines())
         if MARK in code or RUN in code:
             return "a text of the file stands in code"

@@ -12,7 +12,8 @@ from burlab.bench.problem import Answer, Array, Scalar
 from burlab.bench.words import OWN
 from burlab.compiler.executable import Executable, build
 from burlab.compiler.faults.values import Replay
-from burlab.compiler.kernel import Gear, Kernel
+from burlab.compiler.kernel import Kernel
+from burlab.compiler.planning.options import Gear
 from burlab.runtime import address, declare
 from burlab.runtime.gate import Workspace
 

@@ -8,13 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from burlab.compiler.ir.descriptors import Descriptor, descriptors_of
+from burlab.compiler.ir.interrupts import HALT_CHECK, is_long
+from burlab.compiler.ir.iteration import EPILOGUES
 from burlab.compiler.ir.library import EACH, LibraryKernel
 from burlab.compiler.ir.plan import Execute, Invoke, Loop, Place, Plan
 from burlab.compiler.ir.spelling import C_TYPES, ROOTS, literal, spell
 from burlab.compiler.ir.strides import elements
-from burlab.compiler.planning.fusion import EPILOGUES
-from burlab.compiler.planning.interruptible import HALT, asks
-from burlab.compiler.planning.plan import is_local
 from burlab.graph import Node
 from burlab.graph.origin import short_place
 from burlab.runtime.quoting import comment, without_comments
@@ -152,16 +151,15 @@ class _Emitter:
         base = ref.base
         if base.op == "constant" and base.size == 1:
             return literal(base.params.item(), base.dtype)
-        if is_local(base):
+        if base in self.names:
             return self.names[base]
         place = self.plan.allocations[base].plus(ref.offset * base.itemsize)
         kind = C_TYPES[base.dtype]
         if base.size > 1:  # one element of an array: what it holds may change, so it gets no lasting name
             return f"*(const {kind}*)({place.pointer})"
-        if base not in self.names:
-            self.names[base] = f"v{self.plan.graph.index[base]}"
-            self.lines.append(f"const {kind} {self.names[base]} = *(const {kind}*)({place.pointer});")
-        return self.names[base]
+        name = self.names[base] = f"v{self.plan.graph.index[base]}"
+        self.lines.append(f"const {kind} {name} = *(const {kind}*)({place.pointer});")
+        return name
 
     def spelled(self, n: Node, arguments: list[str], lanes: bool = False) -> str:
         text, called = spell(n, arguments, lanes)
@@ -177,7 +175,7 @@ class _Emitter:
 
     def loop(self, step: Loop) -> None:
         """A call of a function with a nest of loops; equal ones share it."""
-        self.calls.update(dict.fromkeys([HALT] if asks(step) else []))
+        self.calls.update(dict.fromkeys([HALT_CHECK] if is_long(step) else []))
         tails = [n for n in step.nodes if n.op in EPILOGUES and not step.reduced]
         self.calls.update(dict.fromkeys([ROWS] if step.reduced else map(tail_of, tails)))
         kind = RowWriter if step.reduced else TailWriter if tails else LoopWriter

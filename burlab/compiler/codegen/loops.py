@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from burlab.compiler.ir.interrupts import CALL, PATIENCE, is_long
 from burlab.compiler.ir.library import register
 from burlab.compiler.ir.plan import Loop, Plan
 from burlab.compiler.ir.spelling import C_TYPES, has_lanes, waits
 from burlab.compiler.ir.strides import Shape, View, dense_strides, elements, grouped
-from burlab.compiler.planning.interruptible import CALL, LOOP, asks
 from burlab.graph import Node
 
 _UNROLLED = 3  # turns that are written out: cheaper to compile than a loop
@@ -208,7 +208,7 @@ class LoopWriter:
     @property
     def patience(self) -> int:
         """Elements of the shape between two questions, 0 where there are none."""
-        return max(LOOP // len(self.step.nodes), 1) if asks(self.step) else 0
+        return max(PATIENCE // len(self.step.nodes), 1) if is_long(self.step) else 0
 
     def stretch(self, axis: int) -> int:
         """Turns along an axis between two questions; 0 on all axes but the outermost whose turns are short."""

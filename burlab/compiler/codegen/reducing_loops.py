@@ -8,10 +8,10 @@ where these are too large or too small for floats, the nest runs once more and a
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
+from burlab.compiler.ir.iteration import EPILOGUES
 from burlab.compiler.ir.library import LibraryKernel, register
 from burlab.compiler.ir.spelling import C_TYPES, NAMES
 from burlab.compiler.ir.strides import dense_strides, elements
-from burlab.compiler.planning.fusion import EPILOGUES
 from burlab.graph import Node
 
 from .loops import ONE_BY_ONE, LoopWriter, Span, lanes_pragma, unfit

@@ -8,10 +8,10 @@ element per row, r...
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from burlab.compiler.ir.iteration import REDUCTIONS, IterationSpace, sweeps
 from burlab.compiler.ir.library import register
 from burlab.compiler.ir.spelling import C_TYPES, has_lanes, is_own
 from burlab.compiler.ir.strides import Shape, View, dense_strides, grouped
-from burlab.compiler.planning.fusion import REDUCTIONS, IterationSpace, passes
 from burlab.graph import Node
 
 from .loops import ONE_BY_ONE, Array, LoopWriter, lanes_pragma, unfit
@@ -83,7 +83,7 @@ class RowWriter(LoopWriter):
 
     def _find_turns(self) -> None:
         """In which pass each node is computed, and which values stay in a buffer for a later pass or a reduction."""
-        self.turn = passes(self.step.nodes, self.domain, self.plan.views)
+        self.turn = sweeps(self.step.nodes, self.domain, self.plan.views)
         self.buffered: set[Node] = set()
         for n in self.step.nodes:
             members = [base for x in n.inputs if (base := self.plan.views[x].base) in self.number]

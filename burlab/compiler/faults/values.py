@@ -7,6 +7,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from burlab.compiler.ir.plan import Kind, Plan
+from burlab.compiler.planning.options import PlanOptions
 from burlab.compiler.planning.plan import make_plan
 from burlab.compiler.replay.program import replayed
 from burlab.graph import Graph, Node
@@ -24,7 +25,7 @@ class Replay:
 
     def __init__(self, graph: Graph, *, strict: bool = False) -> None:
         self.graph = graph
-        self.plan: Plan = make_plan(graph, fuse=False, strict=strict, keep=True)
+        self.plan: Plan = make_plan(graph, PlanOptions("kernels", strict, keep=True))
         self.function: Function = replayed(self.plan)
         self._inputs = [ArraySpec(x.shape, x.dtype, f"argument {k}") for k, x in enumerate(graph.inputs)]
         self._outputs = [ArraySpec(y.shape, y.dtype, f"result {k}") for k, y in enumerate(graph.outputs)]

@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Set
 from typing import Literal, NamedTuple
 
+from burlab.compiler.ir.interrupts import is_halt_check
 from burlab.compiler.ir.plan import Execute, Invoke, Loop, Plan, Step
 from burlab.compiler.ir.strides import View, elements
 from burlab.compiler.lowering.lower import note_kernel
 from burlab.compiler.lowering.reductions import ZERO
-from burlab.compiler.planning.interruptible import is_question
+from burlab.compiler.planning.fusion import is_local
 from burlab.compiler.planning.phases import forward_of, nodes_of
-from burlab.compiler.planning.plan import is_local
 from burlab.graph import Node
 from burlab.graph.origin import short_place
 
@@ -51,7 +51,7 @@ def _entry(plan: Plan, step: Step, forward: set[Node], update: Set[Node]) -> Ent
 
 
 def _name(step: Step) -> str:
-    if is_question(step):
+    if is_halt_check(step):
         return ""
     if isinstance(step, Invoke):
         return _call_name(step)

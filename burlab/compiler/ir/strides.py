@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import NamedTuple
 
-from burlab.graph import Graph, Node
+from burlab.graph import Node
 
 Shape = tuple[int, ...]
 
@@ -127,58 +127,6 @@ VIEWS: dict[str, Callable[[Node, View], View | None]] = {
 }
 
 
-def _window(n: Node, source: View) -> View:
-    """A `pad` of step 1 or -1: its operand inside a window, zeros around it."""
-    start: Shape = n.params[0]
-    step: Shape = n.params[1]
-    strides = tuple(s * t for s, t in zip(source.strides, step, strict=True))
-    offset = source.offset - sum(a * s for a, s in zip(start, strides, strict=True))
-    inner = n.inputs[0].shape
-    window = tuple(
-        None if size == full else (a, a + size) if t == 1 else (a - size + 1, a + 1)
-        for a, t, size, full in zip(start, step, inner, n.shape, strict=True)
-    )
-    return View(source.base, offset, strides, window)
-
-
-def locate(graph: Graph, wants_dense: Callable[[Node], bool], windows: Container[Node] = ()) -> dict[Node, View]:
-    """Where each node's value lies.
-
-    A view that a consumer `wants_dense` is copied unless it is dense anyway. windows: `pad` nodes that need no array.
-    """
-    views: dict[Node, View] = {}
-    dense = {x for n in graph.nodes if wants_dense(n) for x in n.inputs}
-    for n in graph.nodes:
-        seen = None
-        if n.op in VIEWS:
-            seen = VIEWS[n.op](n, views[n.inputs[0]])
-        elif n in windows:
-            seen = _window(n, views[n.inputs[0]])
-        if seen is None and not n.shape:
-            views[n] = View(n, 0, ())
-            continue
-        if seen is None or (n in dense and not is_dense(n.shape, seen.strides)):
-            seen = View(n, 0, dense_strides(n.shape))
-        strides = tuple(0 if size == 1 else stride for size, stride in zip(n.shape, seen.strides, strict=True))
-        views[n] = seen._replace(strides=strides)
-    return views
-
-
-def find_windows(graph: Graph, fuses: Callable[[Node], bool]) -> set[Node]:
-    """The `pad` nodes that only fused loops read: these take what is inside the window, and 0 elsewhere."""
-    found = {n for n in graph.nodes if n.op == "pad" and _fits_window(n)}
-    found.difference_update(graph.outputs)
-    for n in graph.nodes:
-        if not fuses(n):
-            found.difference_update(n.inputs)
-    return found
-
-
-def _fits_window(n: Node) -> bool:
-    step: Shape = n.params[1]
-    return n.size > 1 and n.inputs[0].size > 0 and all(abs(t) == 1 for t in step)
-
-
 def grouped(shape: Shape, strides: Sequence[Shape], alone: Container[int] = ()) -> list[list[int]]:
     """The axes that one index can walk together in all operands; none of size 1, and those `alone` by themselves.
 
@@ -206,22 +154,6 @@ def merged(shape: Shape, *strides: Shape) -> tuple[list[int], list[list[int]]]:
     """
     groups = grouped(shape, strides)
     return [elements(shape[a] for a in g) for g in groups], [[s[g[-1]] for g in groups] for s in strides]
-
-
-def stacked(n: Node, lanes: Container[int] = ()) -> int:
-    """How many numbers each operand of a `concatenate` has, if it is one, or as many as there are lanes; else 0."""
-    if n.op != "concatenate":
-        return 0
-    size = n.inputs[0].size
-    fits = size == 1 or (size in lanes and size in n.inputs[0].shape)
-    return size if fits and all(x.shape == n.inputs[0].shape for x in n.inputs) else 0
-
-
-def loop_shape(n: Node) -> Shape:
-    """The shape of the loop that computes a node: () for a number, whatever its axes, and for a stack of numbers."""
-    if n.op == "concatenate":
-        return tuple(size for size in n.inputs[0].shape if size != 1)
-    return () if n.size == 1 else n.shape
 
 
 def is_whole(ref: View, n: Node) -> bool:

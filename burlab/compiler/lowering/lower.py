@@ -185,7 +185,7 @@ def is_elementwise(n: Node) -> bool:
     return not (n.op in KERNELS or n.op in SUMS or n.op in LEAVES or n.op in CONTROL or n.op == "matvec")
 
 
-def lower(n: Node, views: Refs, strict: bool, accumulate: bool = False) -> list[Task]:
+def kernel_calls(n: Node, views: Refs, strict: bool, accumulate: bool = False) -> list[Task]:
     """The kernel calls of a node.
 
     strict: sums in plain order, products rounded before they are added. accumulate: add to what the results hold.

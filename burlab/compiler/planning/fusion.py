@@ -1,74 +1,76 @@
-"""Which nodes one loop nest can hold: elementwise ones of one shape, the reductions of its last axes, and row values.
-
-A row value has one element for each row, an index of the axes that are kept. Inside the nest it goes from a reduction
-to what is computed of it, and on to every element of its row.
-"""
+"""Which nodes can share a loop nest: elementwise ones of one shape, reductions of its last axes, and epilogues."""
 
 from collections import Counter
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Container
 from typing import NamedTuple
 
-from burlab.compiler.ir.strides import Shape, View, dense_strides, elements, is_dense, is_whole, loop_shape
+from burlab.compiler.ir.iteration import EPILOGUES, REDUCTIONS, IterationSpace
+from burlab.compiler.ir.strides import Shape, View, elements, is_dense
+from burlab.compiler.lowering.lower import is_elementwise
 from burlab.graph import Graph, Node
 
+from .options import PlanOptions
+
+LANES = (8, 16)  # of the segments of the replay gear (`replay/segments.py`), besides single numbers
 _LONGEST = 512  # elements of a row: one block of a sum, and little enough for the stack
 
 
-class IterationSpace(NamedTuple):
-    """A shape, and how many of its last axes are reduced."""
-
-    shape: Shape
-    reduced: int = 0
-
-    @property
-    def kept(self) -> Shape:
-        """The axes that are not reduced."""
-        return self.shape[: len(self.shape) - self.reduced]
-
-    @property
-    def row(self) -> int:
-        """Elements of a row."""
-        return elements(self.shape[len(self.shape) - self.reduced :])
-
-    def reduces(self, n: Node) -> bool:
-        """Whether a node reduces the last axes of a value of this shape."""
-        return bool(self.reduced) and n.op in REDUCTIONS and n.inputs[0].shape == self.shape and n.shape == self.kept
-
-    def has_row(self, shape: Shape) -> bool:
-        """Whether a value of this shape has one element per row, in their order."""
-        return bool(self.reduced) and shape != () and _squeezed(shape) == _squeezed(self.kept)
-
-    def sees(self, x: Node, ref: View) -> bool:
-        """Whether a value, where its base is computed in this domain, is at hand in the same turn of the loops."""
-        if self.has_row(ref.base.shape) and x.shape == self.shape:
-            wanted = dense_strides(self.kept) + (0,) * self.reduced
-            strides = tuple(s if size > 1 else 0 for s, size in zip(wanted, self.shape, strict=True))
-            return not ref.window and ref.offset == 0 and ref.strides == strides
-        return is_whole(ref, x) and x.shape == (self.shape if ref.base.shape == self.shape else x.shape)
+def fuses(n: Node, gear: str) -> bool:
+    """Whether a node is computed in a loop that it may share with others; else a library kernel computes it."""
+    if gear == "compiled":
+        return is_elementwise(n) or stacked(n) == 1
+    if gear == "kernels":
+        return False
+    if n.op == "concatenate":
+        return stacked(n, LANES) > 0
+    return (n.size == 1 or (n.size in LANES and n.size in n.shape)) and is_elementwise(n)
 
 
-REDUCTIONS = ("sum", "reduce_max", "reduce_min")
-EPILOGUES = ("sum", "squares", "matvec")
+def is_local(n: Node) -> bool:
+    """Whether a fused value is a C++ variable that all later steps can name: a single number."""
+    return n.size == 1 and is_elementwise(n)
 
 
-def _squeezed(shape: Shape) -> Shape:
-    return tuple(size for size in shape if size != 1)
+def stacked(n: Node, lanes: Container[int] = ()) -> int:
+    """How many numbers each operand of a `concatenate` has, if it is one, or as many as there are lanes; else 0."""
+    if n.op != "concatenate":
+        return 0
+    size = n.inputs[0].size
+    fits = size == 1 or (size in lanes and size in n.inputs[0].shape)
+    return size if fits and all(x.shape == n.inputs[0].shape for x in n.inputs) else 0
 
 
-def passes(nodes: Sequence[Node], domain: IterationSpace, views: dict[Node, View]) -> dict[Node, int]:
-    """In which walk over a row each node is computed; what reduces values of one walk is there before the next."""
-    found: dict[Node, int] = {}
-    for n in nodes:
-        members = [base for x in n.inputs if (base := views[x].base) in found]
-        reduces = n.op in REDUCTIONS
-        found[n] = max((found[base] + (reduces and base.shape == domain.shape) for base in members), default=0)
-    return found
+def loop_shape(n: Node) -> Shape:
+    """The shape of the loop that computes a node: () for a number, whatever its axes, and for a stack of numbers."""
+    if n.op == "concatenate":
+        return tuple(size for size in n.inputs[0].shape if size != 1)
+    return () if n.size == 1 else n.shape
 
 
-def domains(
-    graph: Graph, views: dict[Node, View], fuses: Callable[[Node], bool]
+class Fusion(NamedTuple):
+    """What loops of a graph can take in besides elementwise nodes.
+
+    spaces: the iteration space of a shape some of whose axes are reduced. reductions: what may be in one. epilogues:
+    sums that may end a loop whose rows are not reduced.
+    """
+
+    spaces: dict[Shape, IterationSpace]
+    reductions: set[Node]
+    epilogues: set[Node]
+
+
+def find_fusion(graph: Graph, views: dict[Node, View], options: PlanOptions, apart: Container[Node]) -> Fusion:
+    """What loops can take in. apart: reductions that must be the library's."""
+    fused = {n for n in graph.nodes if fuses(n, options.gear)}
+    spaces, reductions = _spaces(graph, views, fused)
+    epilogues = _epilogues(graph, views, fused, spaces)
+    return Fusion(spaces, {n for n in reductions if n not in apart}, {n for n in epilogues if n not in apart})
+
+
+def _spaces(
+    graph: Graph, views: dict[Node, View], fused: Container[Node]
 ) -> tuple[dict[Shape, IterationSpace], set[Node]]:
-    """The domain of each shape that elementwise nodes have, and the reductions that belong into one."""
+    """The iteration space of each shape that has reductions, and the reductions that belong into one."""
     found: dict[Shape, Counter[int]] = {}
     candidates = [n for n in graph.nodes if n.op in REDUCTIONS and _may_fuse(n, views[n.inputs[0]])]
     for n in candidates:
@@ -76,14 +78,14 @@ def domains(
     chosen = {
         shape: IterationSpace(shape, max(counts, key=lambda k: (counts[k], -k))) for shape, counts in found.items()
     }
-    beside = {loop_shape(n) for n in graph.nodes if fuses(n)}  # a reduction alone is better served by the library
+    beside = {loop_shape(n) for n in graph.nodes if n in fused}  # a reduction alone is better served by the library
     return (
-        {shape: d for shape, d in chosen.items() if shape in beside},
+        {shape: space for shape, space in chosen.items() if shape in beside},
         {n for n in candidates if n.inputs[0].shape in beside and len(n.params) == chosen[n.inputs[0].shape].reduced},
     )
 
 
-def _may_fuse(n: Node, ref: View) -> bool:
+def _may_fuse(n: Node, view: View) -> bool:
     """Floats along the last axes, in rows of a moderate length that lie contiguous in memory, and several of them."""
     x = n.inputs[0]
     axes: Shape = n.params
@@ -95,24 +97,24 @@ def _may_fuse(n: Node, ref: View) -> bool:
         and axes == tuple(range(x.ndim - k, x.ndim))
         and 2 <= row <= _LONGEST
         and n.size > 1
-        and not ref.window
-        and is_dense(x.shape[x.ndim - k :], ref.strides[x.ndim - k :])
+        and not view.window
+        and is_dense(x.shape[x.ndim - k :], view.strides[x.ndim - k :])
     )
 
 
-def tails(graph: Graph, views: dict[Node, View], fuses: Callable[[Node], bool], found: Container[Shape]) -> set[Node]:
+def _epilogues(graph: Graph, views: dict[Node, View], fused: set[Node], spaces: Container[Shape]) -> set[Node]:
     """Sums of all that a loop computes, or squares of what it reads, which can end it; rows times a vector.
 
-    found: shapes whose loops reduce rows, and hold none.
+    spaces: shapes whose loops reduce rows, and hold none.
     """
-    read = {x for n in graph.nodes if fuses(n) for x in n.inputs}
+    read = {x for n in fused for x in n.inputs}
 
     def ends(n: Node) -> bool:
         x = n.inputs[0]
         if n.op == "matvec":
             return True
         whole = not n.shape and (n.op == "squares" or len(n.params) == x.ndim)
-        seen = fuses(x) or (n.op == "squares" and x in read)
-        return whole and x.dtype.kind == "f" and x.size > 1 and x.shape not in found and views[x].base is x and seen
+        seen = x in fused or (n.op == "squares" and x in read)
+        return whole and x.dtype.kind == "f" and x.size > 1 and x.shape not in spaces and views[x].base is x and seen
 
     return {n for n in graph.nodes if n.op in EPILOGUES and ends(n)}

@@ -1,47 +1,57 @@
-"""The order of work, and which nodes share one loop.
+"""The second stage, `schedule`: the order of work, and which nodes share one loop.
 
-A stage is either one node that a library kernel computes, or a group of nodes of one domain (`domain.py`): inside a
-group a value passes from node to node in a register, or in a row of the stack. Library kernels go first when they can,
-so that groups grow as large as they may.
+A stage is either one node that a library kernel computes, or a group of nodes of one iteration space: inside a group a
+value passes from node to node in a register, or in a row of the stack. Library kernels go first when they can, so that
+groups grow as large as they may.
 """
 
 import heapq
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import NamedTuple
 
-from burlab.compiler.ir.strides import LEAVES, Shape, View, is_whole, loop_shape
+from burlab.compiler.ir.iteration import EPILOGUES, REDUCTIONS, IterationSpace
+from burlab.compiler.ir.strides import LEAVES, Shape, View, is_whole
 from burlab.graph import Graph, Node
 from burlab.graph.control import executions
 
-from .fusion import EPILOGUES, REDUCTIONS, IterationSpace, domains, tails
+from .fusion import find_fusion, fuses, loop_shape, stacked
+from .locate import Located
 
 _EARLY = {"contract", "sum", "scatter"}  # they end chains, and what they read can be forgotten after them
 LARGEST_GROUP = 256  # nodes of one loop: beyond, registers spill and compile time grows faster than the group
 
 
 class Stage(NamedTuple):
-    """Nodes computed together in one loop nest over a domain; without one by the library: one, or one execution."""
+    """Nodes computed together in one loop nest over a space; without one by the library: one, or one execution."""
 
     nodes: tuple[Node, ...]
-    domain: IterationSpace | None
+    space: IterationSpace | None
 
 
-def schedule(
-    graph: Graph,
-    views: dict[Node, View],
-    fuses: Callable[[Node], bool],
-    apart: Callable[[Node], bool],
-    after: Mapping[Node, tuple[Node, ...]] = MappingProxyType({}),
-) -> list[Stage]:
-    """The stages of a graph in an order in which every operand is ready before it is used.
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """Stages in an order in which every operand is ready before it is used."""
 
-    fuses: whether a node is elementwise and may be in a loop; apart: whether a reduction must be the library's. after:
-    computed nodes that a computed node has to wait for besides.
-    """
-    return list(_Scheduler(graph, views, fuses, apart, after).stages())
+    located: Located
+    stages: tuple[Stage, ...]
+
+
+def schedule(located: Located) -> Scheduled:
+    """The stages of a graph whose values are located."""
+    alone = _numbers_alone(located) if located.options.gear == "replay" else None
+    return Scheduled(located, (alone,) if alone else tuple(_Scheduler(located).stages()))
+
+
+def _numbers_alone(located: Located) -> Stage | None:
+    """One stage of all nodes where these are single numbers: the graph's order serves, and segments get their own."""
+    graph, views = located.graph, located.views
+    work = tuple(n for n in graph.nodes if n.op not in LEAVES and views[n].base is n)
+    if not work or not all(fuses(n, "replay") and (not n.shape or stacked(n) == 1) for n in work):
+        return None
+    read = {views[x].base for n in work for x in n.inputs}
+    return None if any(n.shape and n in read for n in work) else Stage(work, IterationSpace(()))
 
 
 class _Home(NamedTuple):
@@ -57,7 +67,7 @@ class _Queue:
     """Nodes whose operands are known, by what may compute them; what ends chains first, then the lowest number."""
 
     number: dict[Node, int]
-    domains: dict[Shape, IterationSpace]
+    spaces: dict[Shape, IterationSpace]
     kernels: list[tuple[int, Node]] = field(default_factory=list[tuple[int, Node]])
     groups: dict[_Home, list[tuple[int, Node]]] = field(default_factory=lambda: defaultdict(list))
 
@@ -69,28 +79,28 @@ class _Queue:
     def next_group(self) -> IterationSpace | None:
         """Numbers first: a loop that waits for them can be one instead of two. Then where rows are reduced."""
         waiting = [
-            (bool(home.shape), home.shape not in self.domains, heap[0][0], home.shape)
+            (bool(home.shape), home.shape not in self.spaces, heap[0][0], home.shape)
             for home, heap in self.groups.items()
             if heap
         ]
         if not waiting:
             return None
         shape = min(waiting)[-1]
-        return self.domains.get(shape) or IterationSpace(shape)
+        return self.spaces.get(shape) or IterationSpace(shape)
 
-    def heaps(self, domain: IterationSpace) -> list[list[tuple[int, Node]]]:
-        """Where nodes wait that a group of this domain can take: those of its shape, and row values."""
-        return [heap for home, heap in self.groups.items() if heap and takes(domain, home)]
+    def heaps(self, space: IterationSpace) -> list[list[tuple[int, Node]]]:
+        """Where nodes wait that a group over this space can take: those of its shape, and row values."""
+        return [heap for home, heap in self.groups.items() if heap and takes(space, home)]
 
 
-def takes(domain: IterationSpace, home: _Home) -> bool:
-    """Whether nodes of this home are elements, reductions or row values of a domain, or can end it."""
+def takes(space: IterationSpace, home: _Home) -> bool:
+    """Whether nodes of this home are elements, reductions or row values of a space, or can end its loop."""
     if home.ends:
-        return home.shape == domain.shape and not domain.reduced
-    return home.shape == domain.shape or (domain.has_row(home.shape) and not home.reduces)
+        return home.shape == space.shape and not space.reduced
+    return home.shape == space.shape or (space.has_row(home.shape) and not home.reduces)
 
 
-def _kin(graph: Graph, views: dict[Node, View], shapes: set[Shape]) -> dict[Node, Node]:
+def _fusion_groups(graph: Graph, views: dict[Node, View], shapes: set[Shape]) -> dict[Node, Node]:
     """For values of these shapes, one that stands for all those that are computed of each other, or of equal ones.
 
     A loop then takes no more than one leaf of x: equal leaves share a function, which is compiled once. Values that no
@@ -115,27 +125,24 @@ def _kin(graph: Graph, views: dict[Node, View], shapes: set[Shape]) -> dict[Node
 
 
 class _Scheduler:
-    def __init__(
-        self,
-        graph: Graph,
-        views: dict[Node, View],
-        fuses: Callable[[Node], bool],
-        apart: Callable[[Node], bool],
-        after: Mapping[Node, tuple[Node, ...]],
-    ) -> None:
+    """waits: how many operands of a node are not done. missing: of these, those that are not deferred either."""
+
+    def __init__(self, located: Located) -> None:
+        graph, views, options = located.graph, located.views, located.options
         self.views = views
-        self.fuses = fuses
-        self.after = after
-        found, reductions = domains(graph, views, fuses)
-        self.reductions = {n for n in reductions if not apart(n)}
-        self.tails = {n for n in tails(graph, views, fuses, found) if not apart(n)}
-        self.kin = _kin(graph, views, {n.inputs[0].shape for n in self.tails if n.op == "squares"})
-        self.queue = _Queue(graph.index, found)
+        self.gear = options.gear
+        self.after = options.after
+        fusion = find_fusion(graph, views, options, {n for n in graph.nodes if _is_apart(n, located)})
+        self.reductions, self.epilogues = fusion.reductions, fusion.epilogues
+        self.fusion_group = _fusion_groups(
+            graph, views, {n.inputs[0].shape for n in self.epilogues if n.op == "squares"}
+        )
+        self.queue = _Queue(graph.index, fusion.spaces)
         self.waits: dict[Node, int] = {}
+        self.missing: dict[Node, int] = {}
         self.users: dict[Node, list[Node]] = defaultdict(list)
-        self.parked: set[Node] = set()  # ready, but nobody needed them yet
-        self.asleep: set[Node] = set()  # of these, those that nobody needs still
-        self.missing: dict[Node, int] = {}  # of the operands of a node, those that are neither done nor parked
+        self.once_deferred: set[Node] = set()  # ready, but not needed when their turn came
+        self.deferred: set[Node] = set()  # of these, those that are not needed yet
         self.outputs = {views[y].base for y in graph.outputs}
         self.together = {n: execution.nodes for execution in executions(graph) for n in execution.nodes}
         for n in graph.nodes:
@@ -156,9 +163,9 @@ class _Scheduler:
         """Which groups may take a node; None for the library's."""
         if n in self.reductions:
             return _Home(n.inputs[0].shape, reduces=True)
-        if n in self.tails:
+        if n in self.epilogues:
             return _Home(n.inputs[0].shape, ends=True)
-        return _Home(loop_shape(n)) if self.fuses(n) else None
+        return _Home(loop_shape(n)) if fuses(n, self.gear) else None
 
     def stages(self) -> Iterator[Stage]:
         done: set[Node] = set()
@@ -174,31 +181,31 @@ class _Scheduler:
                     if not self.waits[user]:
                         self.queue.push(user, self.home(user))
                 continue
-            domain = self.queue.next_group()
-            if domain is None:
+            space = self.queue.next_group()
+            if space is None:
                 assert not any(self.waits.values()), "`after` goes round in a circle"
                 return
-            stage = self.group(domain)
+            stage = self.group(space)
             if stage.nodes:
                 yield stage
 
-    def group(self, domain: IterationSpace) -> Stage:
-        """All nodes of the domain that are ready, or that become ready inside the group itself; but those that park."""
+    def group(self, space: IterationSpace) -> Stage:
+        """All nodes of the space that are ready, or become ready inside the group itself, but for deferred ones."""
         group, later = list[Node](), list[Node]()
         barred: set[Node] = set()  # they need the whole array of a member
-        while len(group) < LARGEST_GROUP or not domain.shape:
-            waiting = self.queue.heaps(domain)
+        while len(group) < LARGEST_GROUP or not space.shape:
+            waiting = self.queue.heaps(space)
             if not waiting:
                 break
             n = heapq.heappop(min(waiting))[1]
-            if domain.shape and self.parks(n):
+            if space.shape and self.defers(n):
                 continue
-            if group and self.kin.get(n) is not self.kin.get(group[0]):
+            if group and self.fusion_group.get(n) is not self.fusion_group.get(group[0]):
                 later.append(n)
                 continue
             group.append(n)
             for user in self.finish(n):
-                if not self.joins(user, n, domain):
+                if not self.joins(user, n, space):
                     barred.add(user)
                 if not self.waits[user]:
                     if user in barred:
@@ -207,36 +214,36 @@ class _Scheduler:
                         self.queue.push(user, self.home(user))
         for n in later:
             self.queue.push(n, self.home(n))
-        sums = self.reductions | self.tails
+        sums = self.reductions | self.epilogues
         whole = any(n in sums for n in group) or len({loop_shape(n) for n in group}) > 1
-        return Stage(tuple(group), domain if whole or not group else IterationSpace(loop_shape(group[0])))
+        return Stage(tuple(group), space if whole or not group else IterationSpace(loop_shape(group[0])))
 
     def finish(self, n: Node) -> list[Node]:
-        """Take note that a node is done, and give its users."""
+        """Count a node as done; its users."""
         users = self.users[n]
         for user in users:
             self.waits[user] -= 1
             self.missing[user] -= 1
-            self.fetch(user)
+            self.wake(user)
         return users
 
-    def parks(self, n: Node) -> bool:
-        """Let an elementwise node wait while each of its users waits for something else, if that costs no memory.
+    def defers(self, n: Node) -> bool:
+        """Defer an elementwise node while each of its users waits for something else, if that costs no memory.
 
         So what a backward pass needs is computed there, in the loop that uses it, and not stored in between.
         """
         users = self.users[n]
-        far = users and n not in self.outputs and n not in self.parked and self.fuses(n)
-        if not far or any(self.missing[user] < 2 for user in users) or self.kept_for(n) > n.nbytes:
+        far = users and n not in self.outputs and n not in self.once_deferred and fuses(n, self.gear)
+        if not far or any(self.missing[user] < 2 for user in users) or self.freed_by(n) > n.nbytes:
             return False
-        self.parked.add(n)
-        self.asleep.add(n)
+        self.once_deferred.add(n)
+        self.deferred.add(n)
         for user in users:
             self.missing[user] -= 1
         return True
 
-    def kept_for(self, n: Node) -> int:
-        """Bytes of the operands that nobody else waits for."""
+    def freed_by(self, n: Node) -> int:
+        """Bytes of the operands that no other node waits for."""
         bases = {self.views[x].base for x in n.inputs}
         return sum(
             base.nbytes
@@ -244,24 +251,31 @@ class _Scheduler:
             if base.op not in LEAVES and not any(self.waits[user] for user in self.users[base] if user is not n)
         )
 
-    def fetch(self, user: Node) -> None:
-        """Queue the parked operands of a node that waits for nothing else."""
+    def wake(self, user: Node) -> None:
+        """Queue the deferred operands of a node that waits for nothing else."""
         if self.missing[user] or not self.waits[user]:
             return
-        for n in self.needs(user) & self.asleep:
-            self.asleep.remove(n)
+        for n in self.needs(user) & self.deferred:
+            self.deferred.remove(n)
             self.queue.push(n, self.home(n))
 
-    def joins(self, user: Node, n: Node, domain: IterationSpace) -> bool:
-        """Whether a user of a member may be a member too: it is of the domain, and reads its own element or row."""
+    def joins(self, user: Node, n: Node, space: IterationSpace) -> bool:
+        """Whether a user of a member may be a member too: it is of the space, and reads its own element or row."""
         home = self.home(user)
-        if home is None or not takes(domain, home):
+        if home is None or not takes(space, home):
             return False
         if n.op == "concatenate":  # it is in memory when the loop is done
             return False
-        if not domain.shape:
+        if not space.shape:
             return True
         views = [x for x in user.inputs if self.views[x].base is n]
         if user.op == "concatenate":
             return all(is_whole(self.views[x], x) for x in views)
-        return all(domain.sees(x, self.views[x]) for x in views)
+        return all(space.sees(x, self.views[x]) for x in views)
+
+
+def _is_apart(n: Node, located: Located) -> bool:
+    """Whether a reduction must be the library's."""
+    options = located.options
+    added = options.accumulate and n in located.homes
+    return not options.compiled or added or (options.strict and not n.shape)

@@ -9,9 +9,9 @@ import numpy as np
 
 from burlab.compiler.ir import library
 from burlab.compiler.ir.descriptors import Contexts, Descriptor, descriptors_of
+from burlab.compiler.ir.interrupts import is_interruptible
 from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.plan import Execute, Invoke, Loop, Place, Plan, Step
-from burlab.compiler.planning.interruptible import hears
 from burlab.runtime.coerce import Array
 from burlab.runtime.gate import Function, pointers
 
@@ -84,7 +84,7 @@ def replayed(plan: Plan, ticks: Array | None = None) -> Function:
 
     contexts = Contexts([d for pair in pairs.values() for d in pair], link)
     keep = (operands, constants, table, parts, ticks, codes)
-    return Function(library.address(run.symbol), contexts, plan.workspace_bytes, keep, hears(plan.steps))
+    return Function(library.address(run.symbol), contexts, plan.workspace_bytes, keep, is_interruptible(plan.steps))
 
 
 def _records(plan: Plan, calls: dict[int, Invoke | Execute], codes: list[SegmentCode]) -> tuple[Array, Array]:

@@ -41,9 +41,7 @@ def inputs(*shapes, dtype):
 
 
 def loops(graph):
-    return [
-        step for step in make_plan(for_loops(simplify(graph)), fuse=True, strict=False).steps if isinstance(step, Loop)
-    ]
+    return [step for step in make_plan(for_loops(simplify(graph))).steps if isinstance(step, Loop)]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

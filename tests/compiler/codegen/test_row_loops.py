@@ -8,6 +8,7 @@ import pytest
 import burlab as bl
 from burlab.compiler import build
 from burlab.compiler.ir.plan import Loop
+from burlab.compiler.planning.options import PlanOptions
 from burlab.compiler.planning.plan import make_plan
 from burlab.errors import NonFiniteError
 from burlab.graph import vjp
@@ -45,7 +46,7 @@ def gradient(function, x, *others):
 
 
 def plan_of(function, *examples, **options):
-    return make_plan(simplify(traced(function, *examples)), **{"fuse": True, "strict": False, **options})
+    return make_plan(simplify(traced(function, *examples)), PlanOptions(**options))
 
 
 def kinds(plan):
@@ -108,7 +109,7 @@ def test_the_steps_of_a_gpt():
     """Twelve blocks of the same kind would add to both numbers: what is counted is the waste in between."""
     function, p, data = MODELS["gpt"]
     plan = bl.compile(lambda p: function(np, p, *data), p).gradient_graph
-    steps = kinds(make_plan(plan, fuse=True, strict=False))
+    steps = kinds(make_plan(plan))
     assert steps.count("loop") <= 32, steps.count("loop")
     assert sum("sum_float" in s or "reduce" in s for s in steps) <= 2
 
@@ -252,7 +253,7 @@ def test_partials_are_computed_where_the_backward_pass_needs_them(model, shared)
     """None is stored, but those that two loops of the backward pass share."""
     function, p, data = MODELS[model]
     graph = bl.compile(lambda p: function(np, p, *data), p).gradient_graph
-    loops = [step for step in make_plan(graph, fuse=True, strict=False).steps if isinstance(step, Loop) and step.shape]
+    loops = [step for step in make_plan(graph).steps if isinstance(step, Loop) and step.shape]
     assert sum("'" in n.op for step in loops for n in step.nodes) > 2
     assert sum("'" in n.op for step in loops for n in step.stores) <= shared
 

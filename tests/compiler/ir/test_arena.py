@@ -5,7 +5,9 @@ from hypothesis import given, settings, strategies as st
 
 from burlab.compiler.ir.arena import Life, arrange
 from burlab.compiler.ir.plan import Invoke, Kind, Loop
-from burlab.compiler.planning.plan import is_local, make_plan
+from burlab.compiler.planning.fusion import is_local
+from burlab.compiler.planning.options import PlanOptions
+from burlab.compiler.planning.plan import make_plan
 from burlab.graph.rewrite.simplify import simplify
 from tests.compiler.random_graphs import graphs
 
@@ -82,12 +84,12 @@ def test_neighbours_join_for_a_larger_array():
     assert arrange(lives).nbytes == 128
 
 
-@pytest.mark.parametrize("fuse", [True, False])
+@pytest.mark.parametrize("gear", ["compiled", "kernels"])
 @settings(max_examples=100)
 @given(graph=graphs())
-def test_plans_write_over_nothing_that_is_still_read(graph, fuse):
+def test_plans_write_over_nothing_that_is_still_read(graph, gear):
     """Step by step: who wrote the bytes that are read now? The root that was asked for, and nobody since."""
-    plan = make_plan(simplify(graph), fuse=fuse, strict=False)
+    plan = make_plan(simplify(graph), PlanOptions(gear))
     owner = {}  # byte -> root that last wrote it
     index = plan.graph.index
 
@@ -118,4 +120,4 @@ def test_plans_write_over_nothing_that_is_still_read(graph, fuse):
             place = plan.allocations.get(root)
             if place is not None and place.kind is Kind.WORKSPACE:
                 owner.update(dict.fromkeys(span(root, place), index[root]))
-    assert all(isinstance(step, Invoke) for step in plan.steps) or fuse
+    assert all(isinstance(step, Invoke) for step in plan.steps) or gear == "compiled"

@@ -107,7 +107,7 @@ def test_literals_read_back_exactly(dtype):
         constant = Node("constant", (), np.array(value), (), kind)
         mask = Node("constant", (), np.array(True), (), np.dtype(bool))
         chosen = Node("where", (mask, constant, x), None, (), kind)
-        plan = make_plan(Graph((x,), (chosen,)), fuse=True, strict=False)  # not simplified: the literal stays
+        plan = make_plan(Graph((x,), (chosen,)))  # not simplified: the literal stays
         assert literal(value, kind) in spell(chosen, ["true", literal(value, kind), "x"])[0]
         (got,) = compiled(plan)(np.zeros((), kind))
         assert got.tobytes() == value.tobytes() or np.isnan([got, value]).all()

@@ -8,6 +8,7 @@ from burlab.compiler.codegen.emit import emit
 from burlab.compiler.ir.descriptors import Contexts, Descriptor
 from burlab.compiler.ir.plan import Kind, Loop
 from burlab.compiler.ir.strides import Axis, joined, merged, reshaped
+from burlab.compiler.planning.options import PlanOptions
 from burlab.compiler.planning.plan import make_plan
 from burlab.graph import linear, vjp
 from burlab.graph.node import constant
@@ -15,8 +16,8 @@ from burlab.graph.rewrite.simplify import simplify
 from tests.compiler.trace import traced
 
 
-def plan_of(function, *examples, fuse=True):
-    return make_plan(simplify(traced(function, *examples)), fuse=fuse, strict=False)
+def plan_of(function, *examples, gear="compiled"):
+    return make_plan(simplify(traced(function, *examples)), PlanOptions(gear))
 
 
 def kinds(plan):
@@ -99,7 +100,7 @@ def test_one_output_twice_is_computed_once():
 
 
 def test_replay_has_one_kernel_for_each_node_and_no_loop():
-    plan = plan_of(rosenbrock, np.zeros(9), fuse=False)
+    plan = plan_of(rosenbrock, np.zeros(9), gear="kernels")
     names = kinds(plan)
     assert "loop" not in names
     assert names[-1] == "sum_float64"

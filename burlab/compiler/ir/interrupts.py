@@ -1,0 +1,31 @@
+"""Which steps check for an interrupt, so that long work can be given up (`cpp/burlab/halt.hpp`).
+
+A call that takes a moment checks between its steps too, where many short ones add up, and runs so that signals are
+handled. A call that takes less does not check at all.
+"""
+
+from collections.abc import Iterable
+
+from .library import kernel
+from .plan import Execute, Invoke, Loop, Step
+from .strides import elements
+
+HALT_CHECK = kernel("ask_halt", "AskHalt", "kernel")
+CALL = f"{HALT_CHECK.symbol}(nullptr, nullptr, nullptr)"
+LONG = 1 << 24  # elements of work, some 10 ms, between two steps that check
+PATIENCE = 1 << 19  # elements that a loop computes between two checks
+
+
+def is_long(step: Loop) -> bool:
+    """Whether a generated loop is so long that it checks on its own."""
+    return len(step.nodes) * elements(step.shape) >= LONG
+
+
+def is_halt_check(step: Step) -> bool:
+    """Whether a step checks for an interrupt and computes nothing."""
+    return isinstance(step, Invoke) and step.kernel is HALT_CHECK
+
+
+def is_interruptible(steps: Iterable[Step]) -> bool:
+    """Whether a call takes so long, or may never end, that it has to handle signals."""
+    return any(isinstance(step, Execute) or is_halt_check(step) for step in steps)

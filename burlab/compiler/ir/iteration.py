@@ -1,0 +1,62 @@
+"""What one loop nest iterates over: the elements of a shape, or rows of them that some nodes reduce.
+
+A row value has one element for each row, an index of the axes that are kept. Inside the nest it goes from a reduction
+to what is computed of it, and on to every element of its row.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from burlab.graph import Node
+
+from .strides import Shape, View, dense_strides, elements, is_whole
+
+REDUCTIONS = ("sum", "reduce_max", "reduce_min")
+EPILOGUES = ("sum", "squares", "matvec")
+
+
+class IterationSpace(NamedTuple):
+    """A shape, and how many of its last axes are reduced."""
+
+    shape: Shape
+    reduced: int = 0
+
+    @property
+    def kept(self) -> Shape:
+        """The axes that are not reduced."""
+        return self.shape[: len(self.shape) - self.reduced]
+
+    @property
+    def row(self) -> int:
+        """Elements of a row."""
+        return elements(self.shape[len(self.shape) - self.reduced :])
+
+    def reduces(self, n: Node) -> bool:
+        """Whether a node reduces the last axes of a value of this shape."""
+        return bool(self.reduced) and n.op in REDUCTIONS and n.inputs[0].shape == self.shape and n.shape == self.kept
+
+    def has_row(self, shape: Shape) -> bool:
+        """Whether a value of this shape has one element per row, in their order."""
+        return bool(self.reduced) and shape != () and _squeezed(shape) == _squeezed(self.kept)
+
+    def sees(self, x: Node, view: View) -> bool:
+        """Whether a value, where its base is computed in this space, is at hand in the same iteration."""
+        if self.has_row(view.base.shape) and x.shape == self.shape:
+            wanted = dense_strides(self.kept) + (0,) * self.reduced
+            strides = tuple(s if size > 1 else 0 for s, size in zip(wanted, self.shape, strict=True))
+            return not view.window and view.offset == 0 and view.strides == strides
+        return is_whole(view, x) and x.shape == (self.shape if view.base.shape == self.shape else x.shape)
+
+
+def _squeezed(shape: Shape) -> Shape:
+    return tuple(size for size in shape if size != 1)
+
+
+def sweeps(nodes: Sequence[Node], space: IterationSpace, views: Mapping[Node, View]) -> dict[Node, int]:
+    """The number of the sweep over a row in which each node is computed: a reduction is done before the next sweep."""
+    found: dict[Node, int] = {}
+    for n in nodes:
+        members = [base for x in n.inputs if (base := views[x].base) in found]
+        reduces = n.op in REDUCTIONS
+        found[n] = max((found[base] + (reduces and base.shape == space.shape) for base in members), default=0)
+    return found

@@ -1,0 +1,132 @@
+"""The third stage, `lower`: from scheduled nodes to loops, kernel calls and control flow without memory."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from burlab.compiler.ir.iteration import IterationSpace, sweeps
+from burlab.compiler.ir.plan import ExtraStore, Place, Plan, Task
+from burlab.compiler.ir.strides import View, elements, is_whole
+from burlab.compiler.lowering.control import Routine, routine
+from burlab.compiler.lowering.lower import copy_task, kernel_calls
+from burlab.graph import Graph, Node
+from burlab.graph.control import CONTROL, executions
+
+from .fusion import LANES, is_local
+from .locate import Located
+from .schedule import Scheduled, Stage
+
+_ENDLESS = 10**9  # sweeps
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A step before memory is given out: what it writes and reads (bases), and what a written base may replace.
+
+    replaces: with the last sweep over a row that reads it. sweeps: in which one a base is written, the first by
+    default. result: where a copy to an output goes.
+    """
+
+    work: Stage | Task | Routine
+    node: Node
+    writes: tuple[Node, ...]
+    reads: tuple[Node, ...]
+    replaces: Mapping[Node, int]
+    sweeps: Mapping[Node, int] = field(default_factory=dict[Node, int])
+    result: Place | None = None
+    extra_stores: tuple[ExtraStore, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """The steps of a plan in their order, without memory."""
+
+    located: Located
+    drafts: tuple[Draft, ...]
+
+
+def lower(scheduled: Scheduled, plan_part: Callable[[Graph], Plan]) -> Lowered:
+    """What carries out each stage, and the copies to outputs. plan_part: the plan of a sub-graph of control flow."""
+    located = scheduled.located
+    routines = {e.nodes[0]: routine(e, located.views, plan_part) for e in executions(located.graph)}
+    drafts = [draft for stage in scheduled.stages for draft in _drafts(stage, located, routines)]
+    for y, place in located.copies:
+        view = located.views[y]
+        drafts.append(Draft(copy_task(y, view), y, (), (view.base,), {}, result=place))
+    if located.options.gear != "kernels" and not located.options.accumulate:
+        drafts = _with_extra_stores(drafts, located.views, () if located.options.compiled else LANES)
+    needed = {base for draft in drafts for base in draft.reads}.union(located.homes)
+    return Lowered(located, tuple(_storing(draft, needed) for draft in drafts))
+
+
+def _drafts(stage: Stage, located: Located, routines: Mapping[Node, Routine]) -> Iterator[Draft]:
+    if stage.space is not None:
+        yield _loop(stage, stage.space, located.views)
+        return
+    n = stage.nodes[0]
+    if n.op in CONTROL:
+        reads = tuple(dict.fromkeys(base for base, _ in routines[n].operands))
+        yield Draft(routines[n], n, stage.nodes, reads, {})
+        return
+    accumulate = located.options.accumulate and n in located.homes
+    for task in kernel_calls(n, located.views, located.options.strict, accumulate):
+        reads = tuple(dict.fromkeys(base for base, _ in task.operands))
+        same = {r: 0 for r, at in task.operands if at == 0 and r.nbytes == n.nbytes and task.in_place}
+        yield Draft(task, n, (n,), reads, same)
+
+
+def _loop(stage: Stage, space: IterationSpace, views: dict[Node, View]) -> Draft:
+    """A loop may write over an array that it reads only at the element it is about to write, or in earlier sweeps."""
+    sweep = sweeps(stage.nodes, space, views)
+    reads: dict[Node, int] = {}
+    for n in stage.nodes:
+        for x in n.inputs:
+            base = views[x].base
+            if base in sweep or not _is_in_memory(base):
+                continue
+            aligned = is_whole(views[x], x) and x.shape == space.shape
+            reads[base] = max(reads.get(base, 0), sweep[n] if aligned else _ENDLESS)
+    again = any(n.op == "squares" for n in stage.nodes)  # such a loop may read everything twice
+    replaces = {r: last for r, last in reads.items() if last < _ENDLESS and not again}
+    written = {n: sweep[n] if n.shape == space.shape else -1 for n in stage.nodes} if space.reduced else {}
+    return Draft(stage, stage.nodes[0], stage.nodes, tuple(reads), replaces, written)
+
+
+def _is_in_memory(base: Node) -> bool:
+    """Whether a loop reads a base from memory; else it is a variable or a literal."""
+    return not is_local(base) and not (base.op == "constant" and base.size == 1)
+
+
+def _with_extra_stores(drafts: list[Draft], views: dict[Node, View], lanes: tuple[int, ...]) -> list[Draft]:
+    """Copies of single numbers, or of so many lanes, are done by the loop before them, or by one of their own."""
+    result: list[Draft] = []
+    for draft in drafts:
+        y = draft.node
+        short = y.size == 1 or (y.size in lanes and y.size in y.shape)
+        if draft.result is None or not short or views[y].window:
+            result.append(draft)
+            continue
+        store = ExtraStore(y, draft.result, y.itemsize)
+        last = result[-1] if result else None
+        if not last or not _can_store(last, y, views[y]):
+            shape = () if y.size == 1 else (y.size,)
+            last = Draft(Stage((), IterationSpace(shape)), y, (), (), {})
+            result.append(last)
+        base = views[y].base
+        reads = tuple(dict.fromkeys((*last.reads, *([base] if _is_in_memory(base) else []))))
+        result[-1] = replace(last, reads=reads, extra_stores=(*last.extra_stores, store))
+    return result
+
+
+def _can_store(draft: Draft, y: Node, view: View) -> bool:
+    """Whether a draft is a loop over as many numbers as a value has, which has it at hand or finds it in memory."""
+    work = draft.work
+    if not isinstance(work, Stage) or work.space is None or elements(work.space.shape) != y.size:
+        return False
+    return (is_whole(view, y) and view.base.op != "concatenate") or view.base not in set(work.nodes)
+
+
+def _storing(draft: Draft, needed: set[Node]) -> Draft:
+    """The draft of a loop, writing only what is read from memory later."""
+    if not isinstance(draft.work, Stage):
+        return draft
+    return replace(draft, writes=tuple(n for n in draft.writes if n in needed))

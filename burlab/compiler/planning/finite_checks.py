@@ -1,0 +1,49 @@
+"""Plans that look for inf and nan: every step notes what it met, and the last one gives the verdict."""
+
+from dataclasses import replace
+
+from burlab.compiler.ir.arena import rounded
+from burlab.compiler.ir.plan import Execute, Invoke, Kind, Loop, Place, Plan, Step
+from burlab.compiler.ir.strides import elements
+from burlab.compiler.lowering.lower import MOVES, VERDICT, note_kernel
+from burlab.compiler.lowering.reductions import ZERO
+
+
+def with_finite_checks(plan: Plan, compiled: bool) -> Plan:
+    """The plan with a check after every library call that computes floats, and the verdict at its end.
+
+    compiled: whether loops are generated: these check on their own. A loop that is replayed leaves numbers that are
+    checked after it.
+    """
+    if not plan.steps:
+        return plan
+    note = Place(Kind.WORKSPACE, 0, rounded(plan.workspace_bytes))
+    end = note.offset + 64
+    steps: list[Step] = []
+    for step in plan.steps:
+        if isinstance(step, Loop) and not compiled:
+            size = elements(step.shape)
+            one = {n.dtype: n for n in step.nodes if n.dtype.kind == "f" and n.op not in MOVES}
+            checks = tuple((n, Place(Kind.WORKSPACE, 0, end + 64 * size * k)) for k, n in enumerate(one.values()))
+            end += 64 * size * len(checks)
+            steps.append(step._replace(finite_checks=checks))
+            steps += (Invoke(n, note_kernel(n), (size,), (), note, (place,)) for n, place in checks)
+        else:
+            steps += (step, *_checks_after(step, note))
+    node = plan.graph.nodes[-1]
+    clear = Invoke(node, ZERO, (8,), (), note, ())
+    verdict = Invoke(node, VERDICT, (), (), note, (note,), may_fail=True)
+    return replace(plan, steps=(clear, *steps, verdict), workspace_bytes=end, note=note)
+
+
+def _checks_after(step: Step, note: Place) -> list[Step]:
+    """Checks of the floats that a step has written, but for a loop's, which checks on its own."""
+    if isinstance(step, Invoke) and step.node.dtype.kind == "f" and step.node.op not in MOVES:
+        return [Invoke(step.node, note_kernel(step.node), (step.node.size,), (), note, (step.result,))]
+    if isinstance(step, Execute):
+        return [
+            Invoke(n, note_kernel(n), (n.size,), (), note, (step.results[n.params.item],))
+            for n in step.nodes
+            if n.dtype.kind == "f"
+        ]
+    return []

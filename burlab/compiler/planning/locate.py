@@ -1,0 +1,98 @@
+"""The first stage, `locate`: which values are views of others, and which are computed right in the caller's arrays."""
+
+from collections.abc import Container
+from dataclasses import dataclass
+
+from burlab.compiler.ir.plan import Kind, Place
+from burlab.compiler.ir.strides import LEAVES, VIEWS, Shape, View, dense_strides, is_dense, is_whole
+from burlab.compiler.lowering.lower import DENSE_OPERANDS, is_elementwise
+from burlab.graph import Graph, Node
+
+from .fusion import fuses
+from .options import PlanOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A graph whose values are views of bases.
+
+    homes: the bases that are computed in an array of the caller. copies: the other outputs, and where they go.
+    """
+
+    graph: Graph
+    options: PlanOptions
+    views: dict[Node, View]
+    homes: dict[Node, Place]
+    copies: tuple[tuple[Node, Place], ...]
+
+
+def locate(graph: Graph, options: PlanOptions) -> Located:
+    """Where each value of a simplified graph lies, as a view of a base.
+
+    A view is copied where its consumer needs dense operands, unless it is dense anyway.
+    """
+    windows = _windows(graph) if options.compiled else ()
+    dense = {
+        x
+        for n in graph.nodes
+        if n.op in DENSE_OPERANDS or (is_elementwise(n) and not fuses(n, options.gear))
+        for x in n.inputs
+    }
+    views = _views(graph, dense, windows)
+    homes: dict[Node, Place] = {}
+    copies: list[tuple[Node, Place]] = []
+    for k, y in enumerate(graph.outputs):
+        view, place = views[y], Place(Kind.OUTPUT, k)
+        if view.base.op not in LEAVES and view.base not in homes and is_whole(view, y):
+            homes[view.base] = place
+        else:
+            copies.append((y, place))
+    return Located(graph, options, views, homes, tuple(copies))
+
+
+def _views(graph: Graph, dense: Container[Node], windows: Container[Node]) -> dict[Node, View]:
+    """windows: `pad` nodes that need no array."""
+    views: dict[Node, View] = {}
+    for n in graph.nodes:
+        seen = None
+        if n.op in VIEWS:
+            seen = VIEWS[n.op](n, views[n.inputs[0]])
+        elif n in windows:
+            seen = _window(n, views[n.inputs[0]])
+        if seen is None and not n.shape:
+            views[n] = View(n, 0, ())
+            continue
+        if seen is None or (n in dense and not is_dense(n.shape, seen.strides)):
+            seen = View(n, 0, dense_strides(n.shape))
+        strides = tuple(0 if size == 1 else stride for size, stride in zip(n.shape, seen.strides, strict=True))
+        views[n] = seen._replace(strides=strides)
+    return views
+
+
+def _windows(graph: Graph) -> set[Node]:
+    """The `pad` nodes that only loops read: these take what is inside the window, and 0 elsewhere."""
+    found = {n for n in graph.nodes if n.op == "pad" and _fits_window(n)}
+    found.difference_update(graph.outputs)
+    for n in graph.nodes:
+        if not is_elementwise(n):
+            found.difference_update(n.inputs)
+    return found
+
+
+def _fits_window(n: Node) -> bool:
+    step: Shape = n.params[1]
+    return n.size > 1 and n.inputs[0].size > 0 and all(abs(t) == 1 for t in step)
+
+
+def _window(n: Node, source: View) -> View:
+    """A `pad` of step 1 or -1: its operand inside a window, zeros around it."""
+    start: Shape = n.params[0]
+    step: Shape = n.params[1]
+    strides = tuple(s * t for s, t in zip(source.strides, step, strict=True))
+    offset = source.offset - sum(a * s for a, s in zip(start, strides, strict=True))
+    inner = n.inputs[0].shape
+    window = tuple(
+        None if size == full else (a, a + size) if t == 1 else (a - size + 1, a + 1)
+        for a, t, size, full in zip(start, step, inner, n.shape, strict=True)
+    )
+    return View(source.base, offset, strides, window)

@@ -1,0 +1,101 @@
+"""The fourth stage, `place`: memory for what is written, and steps that know where everything lies."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from burlab.compiler.ir.arena import Life, arrange, check_fits
+from burlab.compiler.ir.plan import Execute, ExtraStore, Invoke, Kind, Loop, Place, Plan, Step
+from burlab.compiler.ir.strides import dense_strides
+from burlab.compiler.lowering.control import Routine
+from burlab.graph import Node
+
+from .drafts import Draft, Lowered
+from .schedule import Stage
+
+
+def place(lowered: Lowered) -> Plan:
+    """The plan of lowered steps. Raises MemoryError where no memory of this machine holds its arrays."""
+    located, drafts = lowered.located, lowered.drafts
+    graph, options = located.graph, located.options
+    read = {base for draft in drafts for base in draft.reads}
+    constants = tuple(n for n in graph.nodes if n.op == "constant" and n in read)
+    given: dict[Node, Place] = {
+        **{x: Place(Kind.INPUT, k) for k, x in enumerate(graph.inputs)},
+        **{c: Place(Kind.CONSTANT, k) for k, c in enumerate(constants)},
+        **located.homes,
+    }
+    own, scratch, nbytes = _workspace(drafts, given, options.keep)
+    stored = (n for draft in drafts for n in (draft.node, *draft.writes))
+    check_fits(stored, nbytes + sum(y.nbytes for y in graph.outputs))
+    allocations = given | own
+    steps = tuple(_step(draft, allocations, scratch.get(k, 0)) for k, draft in enumerate(drafts))
+    return Plan(graph, located.views, allocations, steps, constants, nbytes, options.strict, after=options.after)
+
+
+def _workspace(
+    drafts: Sequence[Draft], given: Mapping[Node, Place], keep: bool
+) -> tuple[dict[Node, Place], dict[int, int], int]:
+    """Places for all bases that are written and have none; where the scratch memory of each step lies; bytes in all."""
+    born: dict[Node, int] = {}
+    dies: dict[Node, int] = {}
+    for k, draft in enumerate(drafts):
+        for n in draft.writes:
+            if n not in given:
+                born.setdefault(n, k)
+                dies[n] = k
+        for n in draft.reads:
+            if n in born:
+                dies[n] = k
+    number = {n: k for k, n in enumerate(born)}
+    lives = [
+        Life(n.nbytes, at, dies[n], tuple(number[r] for r in _replaced(n, drafts[at]) if r in number))
+        for n, at in born.items()
+    ]
+    scratch = {k: draft.work.scratch for k, draft in enumerate(drafts) if isinstance(draft.work, Routine)}
+    arena = arrange([*lives, *(Life(nbytes, k, k) for k, nbytes in scratch.items())], reuse=not keep)
+    own = {n: Place(Kind.WORKSPACE, 0, offset) for n, offset in zip(born, arena.offsets, strict=False)}
+    return own, dict(zip(scratch, arena.offsets[len(lives) :], strict=True)), arena.nbytes
+
+
+def _replaced(n: Node, draft: Draft) -> Iterator[Node]:
+    """The arrays that are no longer read when the first element of a result is written, or only there."""
+    for old, last in draft.replaces.items():
+        if last <= draft.sweeps.get(n, 0) and n.nbytes == old.nbytes and n.itemsize == old.itemsize:
+            yield old
+
+
+def _step(draft: Draft, allocations: Mapping[Node, Place], scratch: int) -> Step:
+    work = draft.work
+    if isinstance(work, Routine):
+        return _execute(work, allocations, Place(Kind.WORKSPACE, 0, scratch))
+    if isinstance(work, Stage):
+        return _loop(draft, work, allocations)
+    result = draft.result or allocations[draft.node].plus(work.result * draft.node.itemsize)
+    operands = tuple(allocations[base].plus(at * base.itemsize) for base, at in work.operands)
+    return Invoke(draft.node, work.kernel, work.descriptor, work.box, result, operands, work.may_fail, work.samples)
+
+
+def _loop(draft: Draft, stage: Stage, allocations: Mapping[Node, Place]) -> Loop:
+    """A stack of numbers is no value of the loop: its operands are stored where its parts lie."""
+    assert stage.space
+    stacks = {n for n in stage.nodes if n.op == "concatenate"}
+    parts = (store for n in stage.nodes if n in stacks and n in allocations for store in _parts(n, allocations[n]))
+    stores = tuple(n for n in draft.writes if n not in stacks)
+    return Loop(stage.space.shape, stage.nodes, stores, stage.space.reduced, (*parts, *draft.extra_stores))
+
+
+def _parts(n: Node, place: Place) -> Iterator[ExtraStore]:
+    """Where the operands of a stack go."""
+    axis: int = n.params
+    strides = dense_strides(n.shape)
+    step = next((s for s, size in zip(strides, n.inputs[0].shape, strict=True) if size > 1), 1)
+    for k, x in enumerate(n.inputs):
+        yield ExtraStore(x, place.plus(k * x.shape[axis] * strides[axis] * n.itemsize), step * n.itemsize)
+
+
+def _execute(work: Routine, allocations: Mapping[Node, Place], scratch: Place) -> Execute:
+    used = {n.params.item: allocations[n] for n in work.nodes}
+    results = tuple(used.get(k) or scratch.plus(at) for k, at in enumerate(work.spare))
+    operands = tuple(allocations[base].plus(at * base.itemsize) for base, at in work.operands)
+    return Execute(
+        work.nodes, work.kernel, work.descriptor, work.parts, work.firsts, results, operands, scratch, work.table
+    )
