@@ -16,7 +16,7 @@ _SHORTEST_CHUNK = 64  # rows that a thread takes at a time
 _CHUNKS_PER_THREAD = 8
 
 
-class _Rows(ctypes.Structure):
+class _MappedRows(ctypes.Structure):
     _fields_ = (
         ("run", ctypes.c_void_p),
         ("context", ctypes.c_void_p),
@@ -60,7 +60,7 @@ def map_rows(
     out_steps = [y.nbytes // n if n else 0 for y in buffers]
     steps = [(ctypes.c_int64 * max(len(s), 1))(*s) for s in (in_steps, out_steps)]
     tables = pointers(arrays), pointers(buffers)
-    job = _Rows(function.address, function.context, len(arrays), len(buffers))
+    job = _MappedRows(function.address, function.context, len(arrays), len(buffers))
     job.in_, job.out = map(ctypes.addressof, tables)
     job.in_steps, job.out_steps = map(ctypes.addressof, steps)
     chunk = max(_SHORTEST_CHUNK, -(-n // (threads * _CHUNKS_PER_THREAD)))
@@ -105,7 +105,7 @@ def _run_rows() -> Callable[..., int]:
         "const void* rows, std::int64_t begin, std::int64_t end, std::int64_t nanoseconds, void* workspace,"
         " void** scratch, std::int64_t* outcome"
     )
-    arguments = "*static_cast<const Rows*>(rows), begin, end, nanoseconds, workspace, scratch, outcome"
+    arguments = "*static_cast<const MappedRows*>(rows), begin, end, nanoseconds, workspace, scratch, outcome"
     call = f"[&] {{ using namespace burlab::kernels; return run_rows({arguments}); }}()"
     i64, ptr = ctypes.c_int64, ctypes.c_void_p
     return hearing("burlab/kernels/rows.hpp", parameters, call, (ptr, i64, i64, i64, ptr, ptr, ctypes.POINTER(i64)))

@@ -86,7 +86,7 @@ class Guard(NamedTuple):
     size: int = 0
 
 
-class _Port(ctypes.Structure):
+class _ArgumentSpec(ctypes.Structure):
     _fields_ = (
         ("codes", ctypes.c_char_p),
         ("itemsize", ctypes.c_ssize_t),
@@ -110,7 +110,7 @@ class _Gate(ctypes.Structure):
         ("releases", ctypes.c_ssize_t),
         ("loops", ctypes.c_ssize_t),
         ("takes_out", ctypes.c_ssize_t),
-        ("ports", ctypes.c_void_p),
+        ("specs", ctypes.c_void_p),
         ("guards", ctypes.c_void_p),
         ("guarded", ctypes.c_ssize_t),
         ("tree", ctypes.c_char_p),
@@ -216,11 +216,11 @@ def make_callable(
     """
     inputs, outputs = face
     count = len(inputs) + len(outputs)
-    ports = (_Port * max(count, 1))()
-    kept = [_fill(ports[k], spec) for k, spec in enumerate((*inputs, *outputs))]
+    specs = (_ArgumentSpec * max(count, 1))()
+    kept = [_fill(specs[k], spec) for k, spec in enumerate((*inputs, *outputs))]
     for k, spec in enumerate(inputs):
         number = not spec.shape and spec.dtype.kind == "f"
-        ports[k].takes = (3 if number else 2) if weak is None else 1 if k in weak else 2
+        specs[k].takes = (3 if number else 2) if weak is None else 1 if k in weak else 2
     workspace = Workspace(function.workspace_bytes)
     watched = (_Guard * max(len(guards), 1))(*map(_watch, guards))
     gate = _Gate(
@@ -232,7 +232,7 @@ def make_callable(
         releases=releases,
         loops=function.loops,
         takes_out=takes_out,
-        ports=ctypes.addressof(ports),
+        specs=ctypes.addressof(specs),
         guards=ctypes.addressof(watched),
         guarded=len(guards),
         tree=tree or flat(len(outputs)),
@@ -244,7 +244,7 @@ def make_callable(
         spare=workspace.address,
     )
     method = _method()  # kept by every callable: threads that come first together each make one, and one is remembered
-    owner = (ctypes.addressof(gate), gate, ports, kept, workspace, function, fallback, method, watched, tuple(guards))
+    owner = (ctypes.addressof(gate), gate, specs, kept, workspace, function, fallback, method, watched, tuple(guards))
     new_function = ctypes.pythonapi.PyCFunction_NewEx
     new_function.restype, new_function.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     return new_function(ctypes.addressof(method), owner, None)

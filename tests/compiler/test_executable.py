@@ -35,7 +35,7 @@ def test_it_says_what_it_is(gear):
     assert [str(s) for s in exe.inputs] == ["float64[8]"]
     assert exe.memory["inputs"] == 64
     assert exe.memory["outputs"] == 8
-    assert ("sum_tail_float64" if gear == "compiled" else "sum_float64") in exe.source
+    assert ("sum_epilogue_float64" if gear == "compiled" else "sum_float64") in exe.source
     assert exe.gear == gear
     assert ("for (std::int64_t" in exe.source) == (gear == "compiled")
 

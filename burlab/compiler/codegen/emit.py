@@ -20,7 +20,7 @@ from burlab.runtime.quoting import comment, without_comments
 from burlab.runtime.status import Status
 
 from .loops import LoopWriter, unfit
-from .reducing_loops import TailWriter, tail_of
+from .reducing_loops import TailWriter, epilogue_of
 from .row_loops import RowWriter
 
 
@@ -38,10 +38,10 @@ class Source:
         return without_comments(self.text)
 
 
-LAP = LibraryKernel(
-    "burlab_lap",
-    'extern "C" void burlab_lap(void* ticks, std::int64_t k) noexcept'
-    " { burlab::kernels::lap((burlab::kernels::Ticks*)ticks, k); }\n",
+END_STEP = LibraryKernel(
+    "burlab_end_step",
+    'extern "C" void burlab_end_step(void* clock, std::int64_t k) noexcept'
+    " { burlab::kernels::end_step((burlab::kernels::StepClock*)clock, k); }\n",
     "burlab/kernels/clock.hpp",
 )
 
@@ -68,7 +68,7 @@ class _Emitter:
     loops: dict[str, int] = field(default_factory=dict[str, int])  # the text of each, without its name
 
     def source(self) -> Source:
-        self.lap(0)
+        self.end_step(0)
         for k, step in enumerate(self.plan.steps):
             if isinstance(step, Invoke):
                 self.invoke(step)
@@ -78,7 +78,7 @@ class _Emitter:
                 self.scalars(step)
             elif elements(step.shape):
                 self.loop(step)
-            self.lap(k + 1)
+            self.end_step(k + 1)
         body = "\n".join(f"  {line}" for line in self.lines)
         result = "std::int64_t" if self.plan.note else "void"
         kind = "__attribute__((noinline, min_vector_width(512)))"  # whole AVX-512 registers, where there are any
@@ -87,10 +87,10 @@ class _Emitter:
         text = f"{bases}{_ARITHMETIC}{loops}{_head(self.plan)}{body}\n  return 0;\n}}\n#pragma float_control(pop)\n"
         return Source(text, tuple(self.calls), tuple(self.descriptors))
 
-    def lap(self, k: int) -> None:
+    def end_step(self, k: int) -> None:
         if self.timed:
-            self.calls[LAP] = None
-            self.lines.append(f"{LAP.symbol}(((void* const*)context)[2], {k});")
+            self.calls[END_STEP] = None
+            self.lines.append(f"{END_STEP.symbol}(((void* const*)context)[2], {k});")
 
     def invoke(self, step: Invoke) -> None:
         """A library call; a kernel that can fail passes its status on, with the number of the node."""
@@ -177,7 +177,7 @@ class _Emitter:
         """A call of a function with a nest of loops; equal ones share it."""
         self.calls.update(dict.fromkeys([HALT_CHECK] if is_long(step) else []))
         tails = [n for n in step.nodes if n.op in EPILOGUES and not step.reduced]
-        self.calls.update(dict.fromkeys([ROWS] if step.reduced else map(tail_of, tails)))
+        self.calls.update(dict.fromkeys([ROWS] if step.reduced else map(epilogue_of, tails)))
         kind = RowWriter if step.reduced else TailWriter if tails else LoopWriter
         writer = kind(self.plan, step, self.scalar, self.spelled)
         lines = [f"  {line}" for line in writer.lines()]

@@ -21,18 +21,18 @@ _BLOCK = 512  # numbers that a buffer takes at a time
 _FEW = 4  # lanes that are worth it
 
 
-def tail_of(n: Node) -> LibraryKernel:
-    """What of the library serves a tail: for a sum, functions that take its blocks and give its value."""
+def epilogue_of(n: Node) -> LibraryKernel:
+    """The library's part in an epilogue reduction: for a sum, functions that take its blocks and give its value."""
     if n.op != "sum":
         return LibraryKernel("burlab_strips", "", "burlab/kernels/reduce/strips.hpp")
-    name, kind = f"burlab_sum_tail_{NAMES[n.dtype]}", C_TYPES[n.dtype]
+    name, kind = f"burlab_sum_epilogue_{NAMES[n.dtype]}", C_TYPES[n.dtype]
     head = 'extern "C" BURLAB_WIDE'
     text = (
-        f"using {name}_type = burlab::kernels::SumTail<{kind}>;\n"
-        f"{head} void {name}({name}_type* tail, std::int64_t n) noexcept {{ tail->took(n); }}\n"
-        f"{head} {kind} {name}_value({name}_type* tail) noexcept {{ return tail->value(); }}\n"
+        f"using {name}_type = burlab::kernels::SumEpilogue<{kind}>;\n"
+        f"{head} void {name}({name}_type* sum, std::int64_t n) noexcept {{ sum->added(n); }}\n"
+        f"{head} {kind} {name}_value({name}_type* sum) noexcept {{ return sum->value(); }}\n"
     )
-    return LibraryKernel(name, text, "burlab/kernels/reduce/tail.hpp")
+    return LibraryKernel(name, text, "burlab/kernels/reduce/epilogue.hpp")
 
 
 class TailWriter(LoopWriter):
@@ -81,11 +81,11 @@ class TailWriter(LoopWriter):
         self.width = min(register() // narrowest, 1 << (last.bit_length() - 1))
         uneven = (last if self.axis == len(self.sizes) - 2 else self.length) % self.width or last % self.width
         self.rests = ("", "_rest") if uneven or len(self.pieces(len(self.sizes) - 1)) > 1 else ("",)
-        lines = [*self.counter, *(f"{tail_of(n).symbol}_type {t};" for n, t in self._sums.items())]
+        lines = [*self.counter, *(f"{epilogue_of(n).symbol}_type {t};" for n, t in self._sums.items())]
         lines += [f"double {t}_value = 0;" for t in self._squares.values()]
         lines += self._walk()
         lines += [
-            f"const {C_TYPES[n.dtype]} {t}_value = {tail_of(n).symbol}_value(&{t});" for n, t in self._sums.items()
+            f"const {C_TYPES[n.dtype]} {t}_value = {epilogue_of(n).symbol}_value(&{t});" for n, t in self._sums.items()
         ]
         floats = [
             f"({t}_value > 1e-20 && {t}_value < 1e30)" for n, t in self._squares.items() if n.inputs[0].itemsize == 4
@@ -142,7 +142,7 @@ class TailWriter(LoopWriter):
             *(f"{C_TYPES[n.inputs[0].dtype]}* const {t}_next = {t}.next();" for n, t in self._sums.items()),
             *self._lanes("float", (f"{t}_lanes" for t in lanes.values())),
             *inner,
-            *(f"{tail_of(n).symbol}(&{t}, {row} * (e - b));" for n, t in self._sums.items()),
+            *(f"{epilogue_of(n).symbol}(&{t}, {row} * (e - b));" for n, t in self._sums.items()),
         ]
         for t in lanes.values():
             lines.append(lanes_pragma(self.width, 8) if self.width >= _FEW else ONE_BY_ONE)

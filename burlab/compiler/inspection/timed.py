@@ -17,11 +17,11 @@ from burlab.runtime.gate import Function, Workspace
 
 _RUN = runner("burlab_run_timed", "run_timed", "clock")
 _COST = LibraryKernel(
-    "burlab_lap_cost",
-    'extern "C" std::int64_t burlab_lap_cost() noexcept { return burlab::kernels::lap_cost(); }\n',
+    "burlab_clock_read_cost",
+    'extern "C" std::int64_t burlab_clock_read_cost() noexcept { return burlab::kernels::clock_read_cost(); }\n',
     "burlab/kernels/clock.hpp",
 )
-_HEAD = 3  # numbers in front of the laps: see `Ticks`
+_HEAD = 3  # numbers in front of the steps: see `StepClock`
 _ENOUGH = 1_000_000_000  # nanoseconds of repeating, after which the fastest call so far has to do
 _CALM = 64  # calls without a faster one
 _LEAST = 20_000_000  # nanoseconds of repeating, for processors that wake up slowly

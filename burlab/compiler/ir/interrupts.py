@@ -10,7 +10,7 @@ from .library import kernel
 from .plan import Execute, Invoke, Loop, Step
 from .strides import elements
 
-HALT_CHECK = kernel("ask_halt", "AskHalt", "kernel")
+HALT_CHECK = kernel("check_halt", "CheckHalt", "kernel")
 CALL = f"{HALT_CHECK.symbol}(nullptr, nullptr, nullptr)"
 LONG = 1 << 24  # elements of work, some 10 ms, between two steps that check
 PATIENCE = 1 << 19  # elements that a loop computes between two checks

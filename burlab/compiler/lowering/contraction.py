@@ -25,7 +25,7 @@ _DOTS = {"avx512": {4: 8, 8: 4}, "avx2": {4: 4, 8: 2}, "neon": {4: 4, 8: 2}, "pl
 _COLUMNS = {"avx512": 4, "avx2": 2, "neon": 4, "plain": 2}
 _LITTLE = 512  # multiplications that are not worth compiling a tuned kernel for
 _LONG = 64  # from which sums with a vector run in lanes or phases
-_IN_ORDER, _LANES, _PHASES = range(3)  # the enumeration `Order`
+_IN_ORDER, _LANES, _PHASES = range(3)  # the enumeration `SumOrder`
 _HEAD = 14  # integers of a descriptor before its further axes
 
 

@@ -15,7 +15,7 @@ _RUN = (
     'extern "C" std::int64_t burlab_{0}(const std::int64_t* d, void* const* out, const void* const* in, void* scratch)'
     " noexcept {{ return burlab::kernels::run_{0}(d, out, in, static_cast<char*>(scratch)); }}\n"
 )
-_HEADERS = {"while": "control/control", "cond": "control/control", "scan": "control/turns"}
+_HEADERS = {"while": "control/control", "cond": "control/control", "scan": "control/scan"}
 
 
 class Call(NamedTuple):

@@ -25,12 +25,12 @@ MOVES = {"pad", "concatenate", "gather", *VIEWS}  # they make no number that was
 _UNSIGNED = {1: "std::uint8_t", 4: "std::uint32_t", 8: "std::uint64_t"}
 
 
-VERDICT = kernel("judge", "Judge", "finite")
+VERDICT = kernel("judge", "FiniteVerdict", "finite")
 
 
 def note_kernel(n: Node) -> LibraryKernel:
     """The kernel that looks for inf and nan in a value."""
-    return kernel(f"note_{NAMES[n.dtype]}", f"Note<{C_TYPES[n.dtype]}>", "finite")
+    return kernel(f"note_{NAMES[n.dtype]}", f"CheckFinite<{C_TYPES[n.dtype]}>", "finite")
 
 
 def copy_task(x: Node, ref: View, strides: Shape | None = None, result: int = 0) -> Task:
@@ -109,7 +109,7 @@ def _scatter_onto(n: Node, views: Refs) -> list[Task]:
     tile = n.inputs[1].shape[0]
     names = NAMES[n.dtype], NAMES[n.inputs[1].dtype]
     types = ", ".join(C_TYPES[x] for x in (n.dtype, n.inputs[1].dtype))
-    made = kernel(f"scatter_onto_{names[0]}_{names[1]}", f"Scatter<{types}, true>", "move/gather")
+    made = kernel(f"scatter_accumulate_{names[0]}_{names[1]}", f"Scatter<{types}, true>", "move/gather")
     return [task._replace(kernel=made, samples=Count(False, 2, task.descriptor[2] // tile))]
 
 

@@ -76,7 +76,8 @@ def sum_onto(n: Node, views: Refs) -> list[Task]:
         in_box = len(reduced) > 2
         position = 1 + len(kept[:-1]) if in_box else 3 if len(reduced) == 2 else 5
         samples = Count(in_box, position, reduced[0].size // tile)
-    made = kernel(f"sum_onto_{NAMES[n.dtype]}", f"SumOnto<{C_TYPES[n.dtype]}, {register()}>", "reduce/reduce")
+    template = f"SumAccumulate<{C_TYPES[n.dtype]}, {register()}>"
+    made = kernel(f"sum_accumulate_{NAMES[n.dtype]}", template, "reduce/reduce")
     return [Task(made, descriptor, ((ref.base, ref.offset),), box(walked, n.itemsize, n.itemsize), samples=samples)]
 
 
@@ -127,5 +128,5 @@ def cumsum(n: Node, views: Refs) -> list[Task]:
     sign, last = (-1, max(length - 1, 0)) if reverse else (1, 0)
     descriptor = (rows.size, rows.out, rows.a, length, sign * out[axis], sign * ref.strides[axis])
     operands = ((ref.base, ref.offset + last * ref.strides[axis]),)
-    made = kernel(f"cumsum_{NAMES[n.dtype]}", f"Cumsum<{C_TYPES[n.dtype]}>", "reduce/scan")
+    made = kernel(f"cumsum_{NAMES[n.dtype]}", f"Cumsum<{C_TYPES[n.dtype]}>", "reduce/cumsum")
     return [Task(made, descriptor, operands, box(others[:-1], n.itemsize, n.itemsize), last * out[axis])]

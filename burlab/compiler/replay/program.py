@@ -46,7 +46,7 @@ class _Program(ctypes.Structure):
         ("operands", ctypes.c_void_p),
         ("constants", ctypes.c_void_p),
         ("length", ctypes.c_int64),
-        ("ticks", ctypes.c_void_p),
+        ("clock", ctypes.c_void_p),
     )
 
 
@@ -78,7 +78,7 @@ def replayed(plan: Plan, ticks: Array | None = None) -> Function:
             operands=operands.ctypes.data,
             constants=ctypes.addressof(table),
             length=len(linked),
-            ticks=None if ticks is None else ticks.ctypes.data,
+            clock=None if ticks is None else ticks.ctypes.data,
         )
         return ctypes.addressof(program), (program, linked)
 

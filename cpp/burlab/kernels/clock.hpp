@@ -1,6 +1,6 @@
 #pragma once
-// Nanoseconds of each step of a plan. A timed function tells the clock when a step is done, `lap`, and what calls it
-// through `run_timed` learns how long the whole call took.
+// Nanoseconds of each step of a plan. A timed function calls `end_step` after each of its steps; `run_timed` calls such
+// a function and adds up how long the whole call takes.
 #include <ctime>
 
 #include "kernel.hpp"
@@ -14,32 +14,33 @@ inline Int nanoseconds() noexcept {
   return Int{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-/// What the clock writes, all in nanoseconds. Times add up over calls; `laps` has one more number than there are steps:
-/// the first is what comes before all of them.
-struct Ticks {
-  Int last;   // when the last lap ended
+/// Times in nanoseconds, which add up over calls. `steps` has one more number than there are steps: the first is what
+/// comes before all of them.
+struct StepClock {
+  Int last;   // when the last step ended
   Int total;  // of the whole calls
   Int calls;
-  Int laps[1];
+  Int steps[1];
 };
 
-/// Lap k is over.
-BURLAB_NOINLINE void lap(Ticks* ticks, Int k) noexcept {
+/// Step k is over.
+BURLAB_NOINLINE void end_step(StepClock* clock, Int k) noexcept {
   const Int now = nanoseconds();
-  ticks->laps[k] += now - ticks->last;
-  ticks->last = now;
+  clock->steps[k] += now - clock->last;
+  clock->last = now;
 }
 
-/// The least time from one lap to the next with nothing between them: what each lap is too long by.
-inline Int lap_cost() noexcept {
+/// The least time from the end of one step to that of the next with nothing between them: what each step is too long
+/// by.
+inline Int clock_read_cost() noexcept {
   Int least = 1'000'000;
   BURLAB_ONE_BY_ONE
-  for (int turn = 0; turn < 1000; ++turn) {
-    Ticks ticks{nanoseconds(), 0, 0, {0}};
-    lap(&ticks, 0);
-    ticks.laps[0] = 0;
-    lap(&ticks, 0);
-    if (ticks.laps[0] < least) least = ticks.laps[0];
+  for (int repeat = 0; repeat < 1000; ++repeat) {
+    StepClock clock{nanoseconds(), 0, 0, {0}};
+    end_step(&clock, 0);
+    clock.steps[0] = 0;
+    end_step(&clock, 0);
+    if (clock.steps[0] < least) least = clock.steps[0];
   }
   return least;
 }
@@ -48,16 +49,16 @@ inline Int lap_cost() noexcept {
 struct Timed {
   Int (*function)(const void* context, const void* const* in, void* const* out, void* workspace) noexcept;
   const void* context;
-  Ticks* ticks;
+  StepClock* clock;
 };
 
 /// The binary interface of an executable, around a timed function.
 inline Int run_timed(const void* context, const void* const* in, void* const* out, void* workspace) noexcept {
   const auto& timed = *static_cast<const Timed*>(context);
-  const Int start = timed.ticks->last = nanoseconds();
+  const Int start = timed.clock->last = nanoseconds();
   const Int outcome = timed.function(timed.context, in, out, workspace);
-  timed.ticks->total += nanoseconds() - start;
-  ++timed.ticks->calls;
+  timed.clock->total += nanoseconds() - start;
+  ++timed.clock->calls;
   return outcome;
 }
 

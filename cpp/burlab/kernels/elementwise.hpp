@@ -18,7 +18,7 @@ template <bool Lanes, class Op, class R, class X, class... Xs> struct Map {
   static Status run(const Int* d, void* out, const void* a, const void* b, const void* const* more) noexcept {
     const void* operands[2 + sizeof...(Xs)] = {a, b};
     for (std::size_t k = 1; k < sizeof...(Xs); ++k) operands[k + 1] = more[k - 1];
-    return in_stretches(d[0], [&](Int begin, Int n) {
+    return in_chunks(d[0], [&](Int begin, Int n) {
       each(begin, n, static_cast<R*>(out) + begin, operands, std::make_index_sequence<sizeof...(Xs)>());
     });
   }
@@ -40,7 +40,7 @@ template <bool Lanes, class Op, class R, class X, class... Xs> struct Map {
 /// out[i] = R(a[i]), as NumPy's astype. Descriptor: number of elements.
 template <class R, class X> struct Convert {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
-    return in_stretches(d[0], [&](Int begin, Int n) {
+    return in_chunks(d[0], [&](Int begin, Int n) {
       R* r = static_cast<R*>(out) + begin;
       const X* x = static_cast<const X*>(a) + begin;
       BURLAB_ONE_BY_ONE

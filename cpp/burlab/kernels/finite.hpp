@@ -1,15 +1,15 @@
 #pragma once
-// Watching for inf and nan: a note of every array that has one, and a verdict at the end. Work goes on after a note,
-// because an infinite constant of the user's own (a mask of -inf) is no fault.
+// Checks for inf and nan: each check sets a flag, and a verdict at the end reads it. Work goes on in between, because
+// an infinite constant of the user's own (a mask of -inf) is no fault.
 #include "kernel.hpp"
 
 BURLAB_BEGIN
 namespace burlab::kernels {
 
 /// out, one integer, becomes 1 if an element of a is inf or nan. Descriptor: number of elements.
-template <class T> struct Note {
+template <class T> struct CheckFinite {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
-    return in_stretches(d[0], [&](Int begin, Int n) {
+    return in_chunks(d[0], [&](Int begin, Int n) {
       const T* x = static_cast<const T*>(a) + begin;
       Int bad = 0;
       BURLAB_LANES
@@ -20,7 +20,7 @@ template <class T> struct Note {
 };
 
 /// NonFinite if the integer a is not 0.
-struct Judge {
+struct FiniteVerdict {
   static Status run(const Int*, void*, const void* a, const void*, const void* const*) noexcept {
     return *static_cast<const Int*>(a) != 0 ? NonFinite : Ok;
   }

@@ -29,24 +29,24 @@ using Kernel = Status (*)(const Int* d, void* out, const void* a, const void* b,
   extern "C" burlab::Status symbol(const std::int64_t* d, void* out, const void* a, const void* b = nullptr, \
                                    const void* const* more = nullptr) noexcept;
 
-/// Long work asks now and then whether to give up; `burlab/compiler/planning/interruptible.py` puts this between steps.
-struct AskHalt {
+/// Checks for a halt; `burlab/compiler/planning/interruptible.py` puts it between the steps of long work.
+struct CheckHalt {
   static Status run(const Int*, void*, const void*, const void*, const void* const*) noexcept {
     return gives_up() ? Stopped : Ok;
   }
 };
 
-inline constexpr Int kStretch = 1 << 18;  // elements between two looks for a halt, where a loop has nothing shorter
+inline constexpr Int kChunk = 1 << 18;  // elements between two checks for a halt, where a loop has nothing shorter
 
-/// Where the stretch of 0 to n ends that begins at k.
-BURLAB_INLINE Int end_of_stretch(Int k, Int n) { return n - k < kStretch ? n : k + kStretch; }
+/// Where the chunk of 0 to n ends that begins at k.
+BURLAB_INLINE Int end_of_chunk(Int k, Int n) { return n - k < kChunk ? n : k + kChunk; }
 
-/// Calls work(begin, size) for one stretch of 0 to n after the other. Stopped where it was given up.
-template <class Work> BURLAB_INLINE Status in_stretches(Int n, const Work& work) {
+/// Calls work(begin, size) for one chunk of 0 to n after the other. Stopped where a halt was requested.
+template <class Work> BURLAB_INLINE Status in_chunks(Int n, const Work& work) {
   Patience patience;
   BURLAB_ONE_BY_ONE
-  for (Int begin = 0; begin < n; begin += kStretch) {
-    const Int size = end_of_stretch(begin, n) - begin;
+  for (Int begin = 0; begin < n; begin += kChunk) {
+    const Int size = end_of_chunk(begin, n) - begin;
     if (patience.ends(size)) return Stopped;
     work(begin, size);
   }

@@ -9,7 +9,7 @@
 #define BURLAB_BEGIN BURLAB_PRAGMA(float_control(precise, on, push)) BURLAB_PRAGMA(clang fp contract(off))
 #define BURLAB_END BURLAB_PRAGMA(float_control(pop))
 #define BURLAB_UNROLL _Pragma("unroll")
-// Before a loop whose turns do not depend on each other: SIMD lanes without a run-time check for overlap.
+// Before a loop whose iterations do not depend on each other: SIMD lanes without a run-time check for overlap.
 #define BURLAB_LANES _Pragma("clang loop vectorize(assume_safety) interleave_count(1) unroll(disable)")
 #define BURLAB_ONE_BY_ONE _Pragma("clang loop vectorize(disable) interleave(disable) unroll(disable)")
 #if !defined(BURLAB_PLAIN)

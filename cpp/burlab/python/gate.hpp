@@ -14,7 +14,7 @@ BURLAB_BEGIN
 namespace burlab::python {
 
 /// What an argument or a result must be. Mirrored by `burlab/runtime/gate.py`.
-struct Port {
+struct ArgumentSpec {
   const char* codes;  // the two type codes of the buffer protocol that mean its dtype
   Size itemsize, ndim, nbytes;
   const Size* shape;
@@ -37,15 +37,15 @@ struct Guard {
   Size where;
 };
 
-/// A kernel and its ports. One for each callable.
+/// A kernel and its specs. One for each callable.
 struct Gate {
   std::int64_t (*run)(const void* context, const void* const* in, void* const* out, void* workspace) noexcept;
   const void* context;
   Size workspace, inputs, outputs;
-  Size releases;      // whether other Python threads may run during the call
-  Size loops;         // whether the kernel may run for ever: then signals are heard
-  Size takes_out;     // whether the keyword `out` means arrays for the results
-  const Port* ports;  // inputs, then outputs
+  Size releases;              // whether other Python threads may run during the call
+  Size loops;                 // whether the kernel may run for ever: then signals are heard
+  Size takes_out;             // whether the keyword `out` means arrays for the results
+  const ArgumentSpec* specs;  // inputs, then outputs
   const Guard* guards;
   Size guarded;
   const unsigned char* tree;  // the result: 0 for an output, n + 1 for a tuple of the n before it, 255 at the end
@@ -54,7 +54,7 @@ struct Gate {
   void* spare;                        // a workspace, nullptr while a call uses it
 };
 
-inline constexpr Size kMostPorts = 240;  // a call with more goes the slow way
+inline constexpr Size kMostSpecs = 240;  // a call with more goes the slow way
 
 union Number {
   double wide;
@@ -69,29 +69,29 @@ BURLAB_INLINE bool is_plain(const Gate& gate, Object* x) {
   return type == gate.array || is_subtype(type, gate.scalar) != 0;
 }
 
-/// Takes hold of x's memory if it is what the port says.
-BURLAB_NOINLINE bool hold(const Gate& gate, const Port& port, Object* x, int flags, Buffer& buffer) {
+/// Takes hold of x's memory if it is what the spec says.
+BURLAB_NOINLINE bool hold(const Gate& gate, const ArgumentSpec& spec, Object* x, int flags, Buffer& buffer) {
   if (!is_plain(gate, x) || get_buffer(x, &buffer, flags) != 0) return false;
   const char* format = buffer.format != nullptr ? buffer.format : "";
   constexpr char kNative = std::endian::native == std::endian::little ? '<' : '>';
   if (*format == '@' || *format == '=' || *format == kNative) ++format;
-  bool fits = (format[0] == port.codes[0] || format[0] == port.codes[1]) && format[0] != 0 && format[1] == 0;
-  fits = fits && buffer.itemsize == port.itemsize && buffer.ndim == port.ndim && buffer.nbytes == port.nbytes &&
-         reinterpret_cast<std::uintptr_t>(buffer.data) % static_cast<std::uintptr_t>(port.itemsize) == 0;
+  bool fits = (format[0] == spec.codes[0] || format[0] == spec.codes[1]) && format[0] != 0 && format[1] == 0;
+  fits = fits && buffer.itemsize == spec.itemsize && buffer.ndim == spec.ndim && buffer.nbytes == spec.nbytes &&
+         reinterpret_cast<std::uintptr_t>(buffer.data) % static_cast<std::uintptr_t>(spec.itemsize) == 0;
   BURLAB_ONE_BY_ONE
-  for (Size axis = 0; fits && axis < port.ndim; ++axis) fits = buffer.shape[axis] == port.shape[axis];
+  for (Size axis = 0; fits && axis < spec.ndim; ++axis) fits = buffer.shape[axis] == spec.shape[axis];
   if (!fits) release(&buffer);
   return fits;
 }
 
-/// Whether the memory of port k is that of no port before it.
+/// Whether the memory of spec k is that of no spec before it.
 BURLAB_NOINLINE bool is_alone(const Gate& gate, void* const* at, Size k) {
-  const char *begin = static_cast<const char*>(at[k]), *end = begin + gate.ports[k].nbytes;
+  const char *begin = static_cast<const char*>(at[k]), *end = begin + gate.specs[k].nbytes;
   bool alone = true;
   BURLAB_ONE_BY_ONE
   for (Size other = 0; other < k; ++other) {
     const char* first = static_cast<const char*>(at[other]);
-    alone = alone && (end <= first || first + gate.ports[other].nbytes <= begin);
+    alone = alone && (end <= first || first + gate.specs[other].nbytes <= begin);
   }
   return alone;
 }
@@ -139,12 +139,12 @@ BURLAB_NOINLINE std::int64_t run(Gate& gate, void* const* at) {
 /// callable(*inputs) or callable(*inputs, out=arrays). self: a tuple that begins with the address of the Gate.
 inline Object* pass(Object* self, Object* const* args, Size count, Object* names) {
   Gate& gate = *static_cast<Gate*>(as_pointer(tuple_item(self, 0)));
-  Buffer buffers[kMostPorts];
-  void* at[kMostPorts];
-  Number numbers[kMostPorts];
-  Object *results[kMostPorts], *out = nullptr, *result = nullptr;
+  Buffer buffers[kMostSpecs];
+  void* at[kMostSpecs];
+  Number numbers[kMostSpecs];
+  Object *results[kMostSpecs], *out = nullptr, *result = nullptr;
   Size held = 0, made = 0, given = 0;
-  bool fits = count == gate.inputs && gate.inputs + gate.outputs <= kMostPorts;
+  bool fits = count == gate.inputs && gate.inputs + gate.outputs <= kMostSpecs;
   BURLAB_ONE_BY_ONE
   for (Size k = 0; fits && k < gate.guarded; ++k) fits = is_unchanged(gate.guards[k]);
   if (names != nullptr) {
@@ -156,35 +156,35 @@ inline Object* pass(Object* self, Object* const* args, Size count, Object* names
   }
   BURLAB_ONE_BY_ONE
   for (Size k = 0; fits && k < count; ++k) {
-    const Port& port = gate.ports[k];
-    if ((port.takes & 1) != 0) {
+    const ArgumentSpec& spec = gate.specs[k];
+    if ((spec.takes & 1) != 0) {
       Object* type = type_of(args[k]);
       decrease(type);  // the argument keeps it alive
       if (type == gate.number) {
         const double value = as_double(args[k]);
-        if (port.itemsize == sizeof(double)) numbers[k].wide = value;
+        if (spec.itemsize == sizeof(double)) numbers[k].wide = value;
         else numbers[k].narrow = static_cast<float>(value);
         at[k] = &numbers[k];
         continue;
       }
     }
-    fits = (port.takes & 2) != 0 && hold(gate, port, args[k], Format | Contiguous, buffers[held]);
+    fits = (spec.takes & 2) != 0 && hold(gate, spec, args[k], Format | Contiguous, buffers[held]);
     if (fits) at[k] = buffers[held++].data;
   }
   BURLAB_ONE_BY_ONE
   for (Size k = gate.inputs; fits && made < gate.outputs; ++k) {
-    const Port& port = gate.ports[k];
+    const ArgumentSpec& spec = gate.specs[k];
     at[k] = &numbers[k];
-    if (out == nullptr && port.ndim == 0) {
+    if (out == nullptr && spec.ndim == 0) {
       results[made++] = nullptr;
       continue;
     }
     if (out == nullptr) {
-      results[made] = call(gate.empty, &port.shape_object, 2, nullptr);
+      results[made] = call(gate.empty, &spec.shape_object, 2, nullptr);
       fits = results[made] != nullptr && get_buffer(results[made], &buffers[held], Writable) == 0;
     } else {
       increase(results[made] = given < 0 ? out : tuple_item(out, made));
-      fits = hold(gate, port, results[made], Writable | Format | Contiguous, buffers[held]);
+      fits = hold(gate, spec, results[made], Writable | Format | Contiguous, buffers[held]);
     }
     ++made;
     if (fits) at[k] = buffers[held++].data;
@@ -194,14 +194,14 @@ inline Object* pass(Object* self, Object* const* args, Size count, Object* names
   fits = fits && outcome == Ok;
   if (fits) {
     Size next = 0, top = 0;
-    Object* stack[kMostPorts];
+    Object* stack[kMostSpecs];
     BURLAB_ONE_BY_ONE
     for (const unsigned char* t = gate.tree; *t != 255; ++t) {
       if (*t == 0) {
-        const Port& port = gate.ports[gate.inputs + next];
+        const ArgumentSpec& spec = gate.specs[gate.inputs + next];
         if (results[next] == nullptr) {
-          std::memcpy(port.cell, &numbers[gate.inputs + next], static_cast<std::size_t>(port.itemsize));
-          results[next] = sequence_item(port.shape_object, 0);
+          std::memcpy(spec.cell, &numbers[gate.inputs + next], static_cast<std::size_t>(spec.itemsize));
+          results[next] = sequence_item(spec.shape_object, 0);
         }
         stack[top++] = results[next++];
       } else {

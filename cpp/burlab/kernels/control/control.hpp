@@ -10,7 +10,7 @@ namespace burlab::kernels {
 
 /// A sub-graph as a function, and the number of its first node in the outcome of the whole: three integers at the end
 /// of a descriptor, written by `burlab/compiler/replay/program.py`.
-struct Part {
+struct SubGraph {
   Int (*function)(const void* context, const void* const* in, void* const* out, void* workspace) noexcept;
   const void* context;
   Int first;
@@ -24,10 +24,10 @@ struct Part {
 
 constexpr Int rounded(Int bytes) { return (bytes + 63) / 64 * 64; }
 
-/// One loop: `in` are the state and what else the two parts read, and change from turn to turn; a turn writes the next
-/// state to one of two blocks for each leaf.
-struct Turns {
-  const Part &condition, &body;
+/// One loop. `in`: the state and what else the condition and the body read. Each leaf of the state has two blocks,
+/// which are swapped from one iteration to the next: the body writes the next state to one while it reads the other.
+struct WhileLoop {
+  const SubGraph &condition, &body;
   Int states;
   const Int* bytes;
   const void** in;
@@ -37,13 +37,13 @@ struct Turns {
 
   Int run(Halting& halting) const noexcept {
     void* answer = wanted;
-    for (int turn = 0;; turn = 1 - turn) {
+    for (int block = 0;; block = 1 - block) {
       if (const Int outcome = condition.run(in, &answer, workspace); BURLAB_UNLIKELY(outcome != Ok)) return outcome;
       if (!*wanted) return Ok;
       if (BURLAB_UNLIKELY(halting.rings())) return Stopped;
-      if (const Int outcome = body.run(in, blocks[turn], workspace); BURLAB_UNLIKELY(outcome != Ok)) return outcome;
+      if (const Int outcome = body.run(in, blocks[block], workspace); BURLAB_UNLIKELY(outcome != Ok)) return outcome;
       BURLAB_ONE_BY_ONE
-      for (Int k = 0; k < states; ++k) in[k] = blocks[turn][k];
+      for (Int k = 0; k < states; ++k) in[k] = blocks[block][k];
     }
   }
 };
@@ -53,31 +53,31 @@ struct Turns {
 inline Int run_while(const Int* d, void* const* out, const void* const* in, char* scratch) noexcept {
   const Int rows = d[0], states = d[1], inputs = d[2];
   const Int *bytes = d + 3, *steps = bytes + states;
-  const Part* parts = reinterpret_cast<const Part*>(steps + inputs);
+  const SubGraph* parts = reinterpret_cast<const SubGraph*>(steps + inputs);
   void** pointers = reinterpret_cast<void**>(scratch);
   scratch += rounded(8 * (inputs + 2 * states));
-  Turns turns{parts[0], parts[1], states, bytes, const_cast<const void**>(pointers), {}, nullptr, nullptr};
-  turns.blocks[0] = pointers + inputs;
-  turns.blocks[1] = turns.blocks[0] + states;
-  turns.wanted = reinterpret_cast<bool*>(scratch);
+  WhileLoop loop{parts[0], parts[1], states, bytes, const_cast<const void**>(pointers), {}, nullptr, nullptr};
+  loop.blocks[0] = pointers + inputs;
+  loop.blocks[1] = loop.blocks[0] + states;
+  loop.wanted = reinterpret_cast<bool*>(scratch);
   scratch += 64;
   BURLAB_ONE_BY_ONE
   for (Int k = 0; k < states; ++k) {
-    turns.blocks[1][k] = scratch;
+    loop.blocks[1][k] = scratch;
     scratch += rounded(bytes[k]);
   }
-  turns.workspace = scratch;
+  loop.workspace = scratch;
   Halting halting;
   for (Int row = 0; row < rows; ++row) {
     BURLAB_ONE_BY_ONE
-    for (Int k = 0; k < inputs; ++k) turns.in[k] = static_cast<const char*>(in[k]) + row * steps[k];
+    for (Int k = 0; k < inputs; ++k) loop.in[k] = static_cast<const char*>(in[k]) + row * steps[k];
     BURLAB_ONE_BY_ONE
-    for (Int k = 0; k < states; ++k) turns.blocks[0][k] = static_cast<char*>(out[k]) + row * bytes[k];
-    if (const Int outcome = turns.run(halting); outcome != Ok) return outcome;
+    for (Int k = 0; k < states; ++k) loop.blocks[0][k] = static_cast<char*>(out[k]) + row * bytes[k];
+    if (const Int outcome = loop.run(halting); outcome != Ok) return outcome;
     BURLAB_ONE_BY_ONE
     for (Int k = 0; k < states; ++k)
-      if (turns.in[k] != turns.blocks[0][k])
-        std::memcpy(turns.blocks[0][k], turns.in[k], static_cast<std::size_t>(bytes[k]));
+      if (loop.in[k] != loop.blocks[0][k])
+        std::memcpy(loop.blocks[0][k], loop.in[k], static_cast<std::size_t>(bytes[k]));
   }
   return Ok;
 }
@@ -86,7 +86,7 @@ inline Int run_while(const Int* d, void* const* out, const void* const* in, char
 inline Int run_cond(const Int* d, void* const* out, const void* const* in, char* scratch) noexcept {
   const Int rows = d[0], results = d[1], inputs = d[2] - 1;
   const Int *bytes = d + 3, *steps = bytes + results + 1;
-  const Part* parts = reinterpret_cast<const Part*>(steps + inputs);
+  const SubGraph* parts = reinterpret_cast<const SubGraph*>(steps + inputs);
   void** const to = reinterpret_cast<void**>(scratch);
   const void** const from = const_cast<const void**>(to + results);
   scratch += rounded(8 * (inputs + results));

@@ -6,15 +6,15 @@ BURLAB_BEGIN
 namespace burlab::kernels {
 
 /// `count` products one after the other, a_next, b_next and c_next apart, with up to W columns. Unless b_column is 1, b
-/// is turned into the panel first.
+/// is packed into the panel first.
 template <class T, int W, int R> struct Batch {
   Int count, a_next, b_next, c_next, b_column;
   T* panel;
   static constexpr bool kShares = W > 4 && R % (W / 4) == 0;  // whether rows of four columns can share a packet
 
-  using Fours = Shared<T, W, R, 4, false, false>;
-  using Columns = Shared<T, W, R, 4, true, false>;
-  using Eights = Shared<T, W, R, W == 16 ? 8 : 4, false, true>;
+  using Fours = SharedPackets<T, W, R, 4, false, false>;
+  using Columns = SharedPackets<T, W, R, 4, true, false>;
+  using Eights = SharedPackets<T, W, R, W == 16 ? 8 : 4, false, true>;
   enum class Kind { General, Fours, Columns, Eights };
 
   BURLAB_NOINLINE BURLAB_WIDE void multiply(const Factors<T>& factors, Int rows, Int columns) const {
@@ -38,7 +38,7 @@ template <class T, int W, int R> struct Batch {
       f.b = factors.b + at * b_next;
       f.c = factors.c + at * c_next + done * f.c_row;
       if (b_column != 1) {
-        turn<T, W>(panel, W, f.b, b_columns, factors.b_depth, f.depth);
+        pack_columns<T, W>(panel, W, f.b, b_columns, factors.b_depth, f.depth);
         f.b = panel;
         f.b_depth = W;
       }
@@ -57,7 +57,7 @@ template <class T, int W, int R> struct Batch {
   }
 
   /// The first `rows` of each product, in whole blocks.
-  template <class Some>
+  template <class Shared>
   BURLAB_NOINLINE BURLAB_WIDE void blocks_of(const Factors<T>& factors, Int rows, const Int* b_columns) const {
     const Int a_step = a_next, b_step = b_next, c_step = c_next;
     Int a_rows[R], c_rows[R], b_places[W];
@@ -70,7 +70,7 @@ template <class T, int W, int R> struct Batch {
       Factors<T> f = some;
       BURLAB_ONE_BY_ONE
       for (Int i = 0; i < rows; i += R, f.a += R * f.a_row, f.c += R * f.c_row)
-        Some::multiply(f, a_rows, c_rows, b_places);
+        Shared::multiply(f, a_rows, c_rows, b_places);
     }
   }
 };

@@ -15,7 +15,7 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-enum Order : Int { in_order, in_lanes, in_phases };
+enum SumOrder : Int { in_order, in_lanes, in_phases };
 inline constexpr int kPhases = 4;
 
 /// Mirrored by `burlab/compiler/lowering/contraction.py`: sizes m, n, k; strides of a along them, strides of b along
@@ -26,35 +26,35 @@ struct Contraction {
   Int a_m, a_n, a_k;
   Int b_m, b_n, b_k;
   Int c_m, c_n;
-  Int onto, order;  // an Order
+  Int accumulate, order;  // a SumOrder
   Int rank;
 };
 
 /// A further axis: its size, and strides of c, a and b along it. A summed one has none in c.
-struct Around {
+struct OuterAxis {
   Int size, c, a, b;
 };
 
-BURLAB_INLINE const Around* axes_around(const Contraction& d) { return reinterpret_cast<const Around*>(&d + 1); }
+BURLAB_INLINE const OuterAxis* outer_axes(const Contraction& d) { return reinterpret_cast<const OuterAxis*>(&d + 1); }
 
 /// Calls product(a, b, c, adds, patience) for every index of the first `rank` further axes, in row-major order, until
 /// patience ends: then Stopped.
 template <class T, class F>
 BURLAB_INLINE Status walk(const Contraction& d, Int rank, const T* a, const T* b, T* c, const F& product) {
-  const Around* const axes = axes_around(d);
+  const OuterAxis* const axes = outer_axes(d);
   Int index[kMaxRank];
   BURLAB_ONE_BY_ONE
   for (Int axis = 0; axis < rank; ++axis) index[axis] = 0;
-  bool adds = d.onto != 0;
+  bool adds = d.accumulate != 0;
   Patience patience;
   for (;;) {
     product(a, b, c, adds, patience);
     if (BURLAB_UNLIKELY(patience.ended())) return Stopped;
-    adds = d.onto != 0;
+    adds = d.accumulate != 0;
     Int axis = rank - 1;
     BURLAB_ONE_BY_ONE
     for (; axis >= 0; --axis) {
-      const Around& x = axes[axis];
+      const OuterAxis& x = axes[axis];
       const bool wraps = ++index[axis] == x.size;
       const Int steps = wraps ? 1 - x.size : 1;  // back to the first index
       c += steps * x.c;
@@ -79,8 +79,8 @@ template <class T, bool Strict, bool Vectors = false> struct Contract {
     return walk(d, d.rank, static_cast<const T*>(left), static_cast<const T*>(right), static_cast<T*>(out),
                 [&](const T* a, const T* b, T* c, bool adds, Patience& patience) {
                   if constexpr (Vectors) {
-                    if (d.order == Order::in_lanes) return add_by_lanes(d, a, b, c, adds, patience);
-                    if (d.order == Order::in_phases) return add_by_phases(d, a, b, c, adds, patience);
+                    if (d.order == SumOrder::in_lanes) return add_by_lanes(d, a, b, c, adds, patience);
+                    if (d.order == SumOrder::in_phases) return add_by_phases(d, a, b, c, adds, patience);
                   }
                   if (rows) in_rows(d, a, b, c, adds, patience);
                   else one_by_one(d, a, b, c, adds, patience);
@@ -141,7 +141,7 @@ template <class T, bool Strict, bool Vectors = false> struct Contract {
       T sums[kPhases] = {};
       BURLAB_ONE_BY_ONE
       for (Int k = 0, end = 0; k < d.k;) {
-        end = end_of_stretch(k, d.k);
+        end = end_of_chunk(k, d.k);
         if (patience.ends(end - k)) return;
         BURLAB_ONE_BY_ONE
         for (; k < end; ++k) add_product<kPlain>(sums[k % kPhases], x[k * d.a_k], y[k * d.b_k]);
@@ -169,7 +169,7 @@ template <class T, bool Strict, bool Vectors = false> struct Contract {
         T sum = adds ? result : T(0);
         BURLAB_ONE_BY_ONE
         for (Int k = 0, end = 0; k < d.k;) {
-          end = end_of_stretch(k, d.k);
+          end = end_of_chunk(k, d.k);
           if (patience.ends(end - k)) return;
           BURLAB_ONE_BY_ONE
           for (; k < end; ++k) add_product<kPlain>(sum, x[k * d.a_k], y[k * d.b_k]);

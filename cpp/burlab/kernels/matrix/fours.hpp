@@ -7,15 +7,15 @@ BURLAB_BEGIN
 namespace burlab::kernels {
 
 /// R rows of c by C columns, W / C rows in a packet. Columns: whether a is contiguous along its rows instead of along
-/// k. Turned: whether b is contiguous along k. What is contiguous along k is read in steps of four.
-template <class T, int W, int R, int C, bool Columns, bool Turned> struct Shared {
+/// k. Transposed: whether b is contiguous along k. What is contiguous along k is read in steps of four.
+template <class T, int W, int R, int C, bool Columns, bool Transposed> struct SharedPackets {
   static constexpr int kRows = W / C, kPackets = R / kRows;
   static constexpr auto kLanes = std::make_integer_sequence<int, W>();
 
   static BURLAB_INLINE bool fit(const Factors<T>& f, Int rows, Int columns, Int b_column) {
     const bool a = Columns ? f.a_row == 1 : f.a_depth == 1 && f.depth % 4 == 0;
     return a && rows >= R && columns == C &&
-           (Turned ? f.b_depth == 1 && f.depth % 4 == 0 && b_column != 1 : b_column == 1);
+           (Transposed ? f.b_depth == 1 && f.depth % 4 == 0 && b_column != 1 : b_column == 1);
   }
 
   /// All R rows. a_rows, c_rows: where those of a and of c begin; b_columns: where the columns of b do.
@@ -46,7 +46,7 @@ template <class T, int W, int R, int C, bool Columns, bool Turned> struct Shared
           load_fours<T, 4 * kRows, 1>(x[q], a, a_rows + q * kRows);
           BURLAB_OPAQUE(x[q]);
         }
-        if constexpr (Turned) {
+        if constexpr (Transposed) {
           BURLAB_UNROLL
           for (int q = 0; q < 4 * C / W; ++q) {
             load_fours<T, W, 1>(y[q], b, b_columns + q * W / 4);
@@ -110,7 +110,7 @@ template <class T, int W, int R, int C, bool Columns, bool Turned> struct Shared
   static BURLAB_INLINE void add(Packet<T, W> (&sums)[kPackets], const Packet<T, 4 * kRows> (&x)[kPackets],
                                 const Packet<T, W> (&y)[4 * C / W], const T* b, std::integer_sequence<int, Lane...>) {
     Packet<T, W> row;
-    if constexpr (Turned) row = __builtin_shufflevector(y[0], y[4 * C / W - 1], (Lane % C * 4 + K)...);
+    if constexpr (Transposed) row = __builtin_shufflevector(y[0], y[4 * C / W - 1], (Lane % C * 4 + K)...);
     else repeat(row, b, std::integer_sequence<int, Lane...>());
     BURLAB_UNROLL
     for (int q = 0; q < kPackets; ++q)

@@ -21,7 +21,7 @@ template <class T, int Bytes, int Rows, int Packets> struct Gemm {
                                 const void* const*) noexcept {
     const auto& d = *reinterpret_cast<const Contraction*>(descriptor);
     alignas(64) T panel[kDepth * Packets * W];
-    const Around inner = d.rank > 0 ? axes_around(d)[d.rank - 1] : Around{};
+    const OuterAxis inner = d.rank > 0 ? outer_axes(d)[d.rank - 1] : OuterAxis{};
     const bool narrow = inner.c != 0 && d.n <= W && (d.b_n == 1 || d.k <= kDepth);
     const Batch<T, W, Rows> batch{inner.size, inner.a, inner.b, inner.c, d.b_n, panel};
     return walk(d, d.rank - narrow, static_cast<const T*>(left), static_cast<const T*>(right), static_cast<T*>(out),

@@ -34,7 +34,8 @@ template <class T, int W, int Step> BURLAB_INLINE void load_fours(Packet<T, W>& 
 
 /// W columns of a panel: to[k, j] = b[columns[j] + k * b_depth].
 template <class T, int W>
-BURLAB_NOINLINE BURLAB_WIDE void turn(T* to, Int width, const T* b, const Int (&columns)[W], Int b_depth, Int depth) {
+BURLAB_NOINLINE BURLAB_WIDE void pack_columns(T* to, Int width, const T* b, const Int (&columns)[W], Int b_depth,
+                                              Int depth) {
   Int k = 0;
   if constexpr (W >= 4) {
     const Int end = b_depth == 1 ? depth : 0;
@@ -76,13 +77,13 @@ BURLAB_NOINLINE BURLAB_WIDE void pack(T* panel, Int width, const T* b, Int b_n, 
       if (columns - first <= W / 2) {  // what lies behind is not read
         Int places[W / 2];
         place_rows(places, columns - first, b_n);
-        turn<T, W / 2>(panel + first, width, b + first * b_n, places, b_depth, depth);
+        pack_columns<T, W / 2>(panel + first, width, b + first * b_n, places, b_depth, depth);
         continue;
       }
     }
     Int places[W];
     place_rows(places, columns - first, b_n);
-    turn<T, W>(panel + first, width, b + first * b_n, places, b_depth, depth);
+    pack_columns<T, W>(panel + first, width, b + first * b_n, places, b_depth, depth);
   }
 }
 

@@ -30,8 +30,8 @@ template <class T, class I> struct Gather {
   }
 };
 
-/// out[b, index[b, i]] += a[b, i], from zeros or `Onto` what is there, in the order of i.
-template <class T, class I, bool Onto = false> struct Scatter {
+/// out[b, index[b, i]] += a[b, i], from zeros, or `Accumulate`: from what is there, in the order of i.
+template <class T, class I, bool Accumulate = false> struct Scatter {
   static Status run(const Int* d, void* out, const void* a, const void* b, const void* const*) noexcept {
     const Int batches = d[0], rows = d[1], count = d[2], width = d[3];
     T* table = static_cast<T*>(out);
@@ -39,7 +39,7 @@ template <class T, class I, bool Onto = false> struct Scatter {
     const I* index = static_cast<const I*>(b);
     Patience patience;
     const Int size = batches * rows * width;
-    if (!Onto && clear(static_cast<char*>(out), size * static_cast<Int>(sizeof(T))) != Ok) return Stopped;
+    if (!Accumulate && clear(static_cast<char*>(out), size * static_cast<Int>(sizeof(T))) != Ok) return Stopped;
     BURLAB_ONE_BY_ONE
     for (Int batch = 0; batch < batches; ++batch, table += rows * width) {
       BURLAB_ONE_BY_ONE

@@ -14,15 +14,15 @@ template <class T> struct Copy {
     const Int n = d[3], to_step = d[4], from_step = d[5];
     T* to = static_cast<T*>(out);
     const T* from = static_cast<const T*>(a);
-    const Int first = n < kStretch ? n : kStretch;
+    const Int first = n < kChunk ? n : kChunk;
     Patience patience;
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < d[0]; ++i, to += d[1], from += d[2]) {
       if (patience.ends(first)) return Stopped;
       copy(to, from, first, to_step, from_step);
       BURLAB_ONE_BY_ONE
-      for (Int j = first; j < n; j += kStretch) {
-        const Int count = end_of_stretch(j, n) - j;
+      for (Int j = first; j < n; j += kChunk) {
+        const Int count = end_of_chunk(j, n) - j;
         if (patience.ends(count)) return Stopped;
         copy(to + j * to_step, from + j * from_step, count, to_step, from_step);
       }
@@ -43,7 +43,7 @@ template <class T> struct Copy {
 
 /// Zeros.
 inline Status clear(char* out, Int bytes) {
-  return in_stretches((bytes + 7) / 8, [&](Int begin, Int n) {
+  return in_chunks((bytes + 7) / 8, [&](Int begin, Int n) {
     const Int left = bytes - 8 * begin;
     std::memset(out + 8 * begin, 0, static_cast<std::size_t>(left < 8 * n ? left : 8 * n));
   });

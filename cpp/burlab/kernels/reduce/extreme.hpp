@@ -121,8 +121,8 @@ template <class T, bool Largest> struct Extreme {
       for (Int row = 0; row < d[2]; ++row) {
         if (d[5] == 1) {
           BURLAB_ONE_BY_ONE
-          for (Int j = 0; j < d[4]; j += kStretch) {
-            const Int n = end_of_stretch(j, d[4]) - j;
+          for (Int j = 0; j < d[4]; j += kChunk) {
+            const Int n = end_of_chunk(j, d[4]) - j;
             if (patience.ends(n)) return Stopped;
             const T next = extreme_of<Largest>(x + row * d[3] + j, n);
             best = beats<Largest>(next, best) ? next : best;
@@ -131,7 +131,7 @@ template <class T, bool Largest> struct Extreme {
         }
         BURLAB_ONE_BY_ONE
         for (Int j = 0, end = 0; j < d[4];) {
-          end = end_of_stretch(j, d[4]);
+          end = end_of_chunk(j, d[4]);
           if (patience.ends(end - j)) return Stopped;
           BURLAB_ONE_BY_ONE
           for (; j < end; ++j) {

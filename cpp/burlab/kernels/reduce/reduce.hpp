@@ -120,7 +120,7 @@ template <class T, bool Strict> struct SumColumns {
 /// out[j] += a[r, i, j], row after row, in T: so a sum over samples is the same whether they come one by one or in
 /// tiles. Descriptor: width and its strides in a and out; rows r and their stride; rows i and their stride. Bytes: of a
 /// register.
-template <class T, int Bytes> struct SumOnto {
+template <class T, int Bytes> struct SumAccumulate {
   static constexpr Int W = Bytes / static_cast<Int>(sizeof(T));
 
   static BURLAB_WIDE Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {

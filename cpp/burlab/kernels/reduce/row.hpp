@@ -82,7 +82,7 @@ BURLAB_NOINLINE BURLAB_WIDE void row_sums(T* out, const T* x, Int step, Int rows
   BURLAB_ONE_BY_ONE
   for (; rows > 0; rows -= 8, x += 8 * step, out += 8) {
     Packet<A, 8> sums[8];
-    const T* row = x;  // in short rows the compiler writes the turns out: their packets stay in registers
+    const T* row = x;  // in short rows the compiler unrolls the loop: their packets stay in registers
     for (int i = 0; i < 8; ++i, row += i < rows ? step : 0) add_row<Bytes, N, A>(sums[i], row);
     join_lanes<Adding>(out, sums, rows);
   }

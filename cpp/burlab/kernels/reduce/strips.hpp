@@ -1,8 +1,8 @@
 #pragma once
 // What generated loops over packets call: how the end of a row is read and written, and what strips of rows add up.
 #include "../../numbers/first.hpp"
+#include "epilogue.hpp"
 #include "lanes.hpp"
-#include "tail.hpp"
 
 BURLAB_BEGIN
 namespace burlab::kernels {

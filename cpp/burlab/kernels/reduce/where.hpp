@@ -118,13 +118,13 @@ template <class T, bool Largest> struct Where {
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < d[0]; ++i) {
       const T* x = static_cast<const T*>(a) + i * d[1];
-      if (patience.ends(d[2] < kStretch ? d[2] : kStretch)) return Stopped;
-      Int best = in_stretch(x, d[2] < kStretch ? d[2] : kStretch, d[3]);
+      if (patience.ends(d[2] < kChunk ? d[2] : kChunk)) return Stopped;
+      Int best = in_chunk(x, d[2] < kChunk ? d[2] : kChunk, d[3]);
       BURLAB_ONE_BY_ONE
-      for (Int j = kStretch; j < d[2]; j += kStretch) {
-        const Int n = end_of_stretch(j, d[2]) - j;
+      for (Int j = kChunk; j < d[2]; j += kChunk) {
+        const Int n = end_of_chunk(j, d[2]) - j;
         if (patience.ends(n)) return Stopped;
-        const Int at = j + in_stretch(x + j * d[3], n, d[3]);
+        const Int at = j + in_chunk(x + j * d[3], n, d[3]);
         best = beats<Largest>(x[at * d[3]], x[best * d[3]]) ? at : best;
       }
       y[i] = best;
@@ -133,7 +133,7 @@ template <class T, bool Largest> struct Where {
   }
 
  private:
-  static BURLAB_INLINE Int in_stretch(const T* x, Int n, Int step) {
+  static BURLAB_INLINE Int in_chunk(const T* x, Int n, Int step) {
     if constexpr (std::is_floating_point_v<T>) {
       if (step == 1) return where_in_row<Largest>(x, n);
     }

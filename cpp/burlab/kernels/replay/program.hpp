@@ -36,21 +36,21 @@ struct Program {
   const Operand* operands;
   const void* const* constants;
   Int length;
-  Ticks* ticks;  // of a program that is timed
+  StepClock* clock;  // of a program that is timed
 };
 
 /// The binary interface of an executable: 0, or a Status and above its eight bits the number of the node at fault.
 template <bool timed = false>
 Int run_program(const void* context, const void* const* in, void* const* out, void* workspace) noexcept {
   const auto& program = *static_cast<const Program*>(context);
-  if constexpr (timed) lap(program.ticks, 0);
+  if constexpr (timed) end_step(program.clock, 0);
   const void* const* tables[4] = {in, const_cast<const void* const*>(out), program.constants, &workspace};
   const void* few[16];
   BURLAB_ONE_BY_ONE
   for (const Record *r = program.records, *end = r + program.length; r != end; ++r) {
     if (r->count < 0) {
       run_segment(*r->segment, static_cast<char*>(workspace), tables);
-      if constexpr (timed) lap(program.ticks, r - program.records + 1);
+      if constexpr (timed) end_step(program.clock, r - program.records + 1);
       continue;
     }
     const Operand* operand = program.operands + r->first;
@@ -64,14 +64,14 @@ Int run_program(const void* context, const void* const* in, void* const* out, vo
       char* const scratch = reinterpret_cast<char*>(at) + r->table;
       const Int outcome = r->routine(r->descriptor, const_cast<void**>(at + 1), at + 1 + r->results, scratch);
       if (BURLAB_UNLIKELY(outcome != Ok)) return outcome;
-      if constexpr (timed) lap(program.ticks, r - program.records + 1);
+      if constexpr (timed) end_step(program.clock, r - program.records + 1);
       continue;
     }
     void* out = const_cast<void*>(at[0]);
     const Status status = r->box != nullptr ? each(r->kernel, r->box, r->descriptor, out, at[1], at[2])
                                             : r->kernel(r->descriptor, out, at[1], at[2], at + 3);
     if (BURLAB_UNLIKELY(status != Ok)) return status == Stopped ? Int{Stopped} : renumbered(status, r->node);
-    if constexpr (timed) lap(program.ticks, r - program.records + 1);
+    if constexpr (timed) end_step(program.clock, r - program.records + 1);
   }
   return Ok;
 }

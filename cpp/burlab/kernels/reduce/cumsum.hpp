@@ -17,7 +17,7 @@ template <class T> struct Cumsum {
       T total = 0;
       BURLAB_ONE_BY_ONE
       for (Int j = 0, end = 0; j < d[3];) {
-        end = end_of_stretch(j, d[3]);
+        end = end_of_chunk(j, d[3]);
         if (patience.ends(end - j)) return Stopped;
         BURLAB_ONE_BY_ONE
         for (; j < end; ++j) y[j * d[4]] = total = total + x[j * d[5]];

@@ -1,5 +1,5 @@
 #pragma once
-// Sums that end generated loops.
+// Epilogue reductions: sums at the end of generated loops.
 #include <cstring>
 #include <utility>
 
@@ -8,9 +8,9 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// A sum of everything, to the bit what `Sum` makes of these numbers in one row. The loop asks where the `next` numbers
-/// go, at most 512, and says how many it has put there; full blocks are added as they come.
-template <class T> struct SumTail {
+/// A sum of everything, to the bit what `Sum` makes of these numbers in one row. The loop writes up to 512
+/// numbers at `next`, then calls `added` with their count; full blocks are summed as they come.
+template <class T> struct SumEpilogue {
   static constexpr Int block = 512;
   using A = Accumulator<T, false>;
 
@@ -20,7 +20,7 @@ template <class T> struct SumTail {
 
   BURLAB_INLINE T* next() { return buffer + held; }
 
-  BURLAB_INLINE void took(Int n) {
+  BURLAB_INLINE void added(Int n) {
     held += n;
     if (held < block) return;
     total.add(sum_block<A>(buffer, block));

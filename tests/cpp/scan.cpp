@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "burlab/kernels/control/turns.hpp"
+#include "burlab/kernels/control/scan.hpp"
 #include "expect.hpp"
 
 using namespace burlab;

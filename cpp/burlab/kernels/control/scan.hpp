@@ -5,11 +5,11 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// The descriptor of a scan, and the addresses that change from turn to turn.
+/// The descriptor of a scan, and the addresses that change from one iteration to the next.
 ///
-/// Integers: turns, whether from the last element, numbers of carries, of sequences, of inputs and of results of the
-/// body; bytes of each of these results; bytes of one element of each sequence; bytes from one element of each stacked
-/// result to the next, 0 where nobody asks for it; whether the trail of each carry is asked for; the body.
+/// Integers: iterations, whether from the last element, numbers of carries, of sequences, of inputs and of results of
+/// the body; bytes of each of these results; bytes of one element of each sequence; bytes from one element of each
+/// stacked result to the next, 0 where it is not used; whether the values of each carry are stacked; the body.
 struct Scan {
   explicit Scan(const Int* d)
       : length(d[0]),
@@ -21,17 +21,17 @@ struct Scan {
         bytes(d + 6),
         steps(bytes + results),
         strides(steps + sequences),
-        trails(strides + results - carries),
-        body(*reinterpret_cast<const Part*>(trails + carries)) {}
+        stacks(strides + results - carries),
+        body(*reinterpret_cast<const SubGraph*>(stacks + carries)) {}
 
   const Int length;
   const bool reverse;
   const Int carries, sequences, inputs, results;
-  const Int *bytes, *steps, *strides, *trails;
-  const Part& body;
+  const Int *bytes, *steps, *strides, *stacks;
+  const SubGraph& body;
   const void** in = nullptr;
   void** to = nullptr;
-  char* spare = nullptr;  // a second block for each carry: a turn reads one and writes the other
+  char* spare = nullptr;  // a second block for each carry: an iteration reads one and writes the other
   char* workspace = nullptr;
 
   /// The addresses and blocks lie at the start of the memory, what is left is the body's.
@@ -44,22 +44,22 @@ struct Scan {
     for (Int k = 0; k < carries; ++k) workspace += rounded(bytes[k]);
   }
 
-  /// The element that a turn reads, and at which it writes.
-  Int element(Int turn) const noexcept { return reverse ? length - 1 - turn : turn; }
+  /// The element that an iteration reads, and at which it writes.
+  Int element(Int iteration) const noexcept { return reverse ? length - 1 - iteration : iteration; }
 
   static void copy(void* to, const void* from, Int count) noexcept {
     std::memcpy(to, from, static_cast<std::size_t>(count));
   }
 
-  /// Where a turn writes the next carries: the last one to the results, one before it to the trail where there is one,
-  /// else to that of two blocks which it does not read.
-  void aim(Int turn, void* const* out) const noexcept {
+  /// Where an iteration writes the next carries: the last one to the results; one before it to the stack where there is
+  /// one, else to that of two blocks which it does not read.
+  void aim(Int iteration, void* const* out) const noexcept {
     char* block = spare;
     BURLAB_ONE_BY_ONE
     for (Int k = 0; k < carries; ++k) {
-      const bool last = turn == length - 1;
-      if (!last && trails[k] != 0) to[k] = static_cast<char*>(out[results + k]) + element(turn + 1) * bytes[k];
-      else to[k] = last || (length - 1 - turn) % 2 == 0 ? out[k] : block;
+      const bool last = iteration == length - 1;
+      if (!last && stacks[k] != 0) to[k] = static_cast<char*>(out[results + k]) + element(iteration + 1) * bytes[k];
+      else to[k] = last || (length - 1 - iteration) % 2 == 0 ? out[k] : block;
       block += rounded(bytes[k]);
     }
   }
@@ -73,12 +73,12 @@ inline Int run_scan(const Int* d, void* const* out, const void* const* in, char*
   BURLAB_ONE_BY_ONE
   for (Int k = 0; k < scan.carries; ++k) {
     if (scan.length == 0) Scan::copy(out[k], in[k], scan.bytes[k]);
-    else if (scan.trails[k] != 0)
+    else if (scan.stacks[k] != 0)
       Scan::copy(static_cast<char*>(out[scan.results + k]) + scan.element(0) * scan.bytes[k], in[k], scan.bytes[k]);
   }
   Halting halting;
-  for (Int turn = 0; turn < scan.length; ++turn) {
-    const Int at = scan.element(turn);
+  for (Int iteration = 0; iteration < scan.length; ++iteration) {
+    const Int at = scan.element(iteration);
     if (BURLAB_UNLIKELY(halting.rings())) return Stopped;
     BURLAB_ONE_BY_ONE
     for (Int k = 0; k < scan.sequences; ++k)
@@ -86,7 +86,7 @@ inline Int run_scan(const Int* d, void* const* out, const void* const* in, char*
     BURLAB_ONE_BY_ONE
     for (Int k = scan.carries; k < scan.results; ++k)
       scan.to[k] = static_cast<char*>(out[k]) + at * scan.strides[k - scan.carries];
-    scan.aim(turn, out);
+    scan.aim(iteration, out);
     if (const Int outcome = scan.body.run(scan.in, scan.to, scan.workspace); BURLAB_UNLIKELY(outcome != Ok))
       return outcome;
     BURLAB_ONE_BY_ONE
