@@ -1,8 +1,8 @@
 """`burlab bench`: the experiments of the BurTorch paper (arXiv:2503.13795), proven right before they are timed.
 
-A case computes one thing in several ways: burlab's gears, a kernel written by hand, and other engines (peers), each in
-a process of its own. What is computed (`problem`, `cases`), how (`ways`, `peers`), whether it is right (`gate`), how
-long it takes (`clock`) and how it is shown (`table`, `report`) are modules that do not know of each other's inside.
+A case computes one thing in several variants: burlab's gears, a kernel written by hand, and other engines (peers), each
+in a process of its own. The computation (`problem`, `cases`), its variants (`ways`, `peers`), the check (`gate`), the
+timing (`clock`) and the display (`table`, `report`) are modules that do not depend on each other's internals.
 
 >>> from burlab import bench
 >>> report = bench.run("tiny", peers=(), quick=True)

@@ -30,9 +30,9 @@ from .resident import Resident
 class Kernel(Resident):
     """What `burlab.compile` gives: `k(*args)`, `k.value_and_grad(*args)`, `k.hvp(*args, v)`, `k.map(*args)`.
 
-    A kernel is for the shapes, dtypes and static arguments of its examples and refuses others with ShapeError,
-    DTypeError or ArgumentError. It keeps no state between calls: several threads may call it at once. Each of its
-    programs is compiled at its first use, and what the function reads from around it stays as it was then.
+    A kernel is for the shapes, dtypes and static arguments of its examples; it raises ShapeError, DTypeError or
+    ArgumentError for others. It keeps no state between calls, so several threads may call it at once. Each of its
+    programs is compiled at its first use; values that the function captures stay as they were then.
     """
 
     __slots__ = ("__call__", "__dict__", "__weakref__")  # what a call looks up is first `_value`, then the gate
@@ -70,7 +70,7 @@ class Kernel(Resident):
         return self._run("value", args, out)
 
     def value_and_grad(self, *args: Any, out: Any = None) -> Any:
-        """The pair (value, gradient); the gradient is a tuple where `argnums` is one. out: (value, gradient) arrays."""
+        """The pair (value, gradient); gradient is a tuple where `argnums` is a tuple. out: (value, gradient) arrays."""
         direct = self._direct.get("value_and_grad")  # for who keeps this method from before the first call
         return self._run("value_and_grad", args, out) if direct is None or out is not None else direct(*args)
 
@@ -79,7 +79,7 @@ class Kernel(Resident):
         return self._run("hvp", args_and_v, out)
 
     def map(self, *args: Any) -> Any:
-        """The value for many samples: arguments with one more leading axis differ by sample, the others are shared.
+        """The value for many samples: arguments with a leading axis more have one entry per sample, others are shared.
 
         Runs in C++ on `threads` threads, whose number changes no bit; an interrupt stops it.
         """
@@ -166,7 +166,7 @@ class Kernel(Resident):
         ]
 
     def to_cpp(self) -> str:
-        """One C++20 header with what `value_and_grad` computes (or the value), which needs no burlab: see `export`."""
+        """One C++20 header that computes `value_and_grad` (or the value) without burlab: see `export`."""
         return header(self._exported(), *self._faces(), identifier(self.__name__))
 
     def export(self, folder: "str | os.PathLike[str]", *args: Any) -> None:

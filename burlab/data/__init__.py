@@ -1,4 +1,4 @@
-"""Data to learn from."""
+"""Data sets."""
 
 from .dataset import Dataset
 from .download import makemore_names, tiny_shakespeare

@@ -10,7 +10,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dataset:
-    """Samples and what to predict of them.
+    """Samples and their targets.
 
     features: shape (n, d), float64. targets: shape (n,): float64, or the number of a class, int64. feature_names: d
     words. class_names: a word per class, none where the targets are numbers. source: where the data come from.

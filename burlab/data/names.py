@@ -14,7 +14,7 @@ Integers = np.ndarray[Any, np.dtype[np.int32]]
 
 @dataclass(frozen=True, slots=True)
 class CharacterData:
-    """Every place in every name: the characters before it, and the one that stands there.
+    """Every position in every name: the characters before it, and the character at it.
 
     contexts: shape (n, k), int32; targets: shape (n,), int32: positions in `vocabulary`, a string that begins with ".",
     the mark before and after a name. names: the words themselves, in lower case.

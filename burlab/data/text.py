@@ -14,10 +14,10 @@ Integers = np.ndarray[Any, np.dtype[np.int32]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextData:
-    """Every stretch of `block` characters of a text, and the same one character later.
+    """Every window of `block` characters of a text, and the same window one character later.
 
     x, y: shape (n, block), int32, positions in `vocabulary`, the sorted characters of the text; n is the length of the
-    text less `block`. Both are windows onto `codes`, shape (length,), and take no memory of their own. source: what the
+    text less `block`. Both are views of `codes`, shape (length,), and take no memory of their own. source: what the
     text is.
     """
 

@@ -32,11 +32,11 @@ class Mark:
 
 
 class Tape(_Recorder):
-    """Operations in the order in which they were done: the memory of Values.
+    """The operations on Values, recorded in order.
 
-    Inside `with Tape() as tape:` new leaves are recorded on that tape; `len(tape)` is the number of its nodes. Outside,
-    each thread has a default tape, which drops what no Value reaches; a tape of one's own keeps everything until it is
-    rewound. What is computed from a Value always goes to that Value's tape, and Values of two tapes do not mix.
+    Inside `with Tape() as tape:` new leaves are recorded on that tape; `len(tape)` is the number of its nodes.
+    Elsewhere each thread has a default tape, which drops nodes that no Value reaches; a tape that you open keeps
+    everything until it is rewound. Results go to the tape of their operands, and Values of two tapes do not mix.
 
     >>> with Tape() as tape:
     ...     x = Value(3.0)
@@ -57,7 +57,7 @@ class Tape(_Recorder):
 
     @classmethod
     def reclaiming(cls) -> "Tape":
-        """A tape that drops what no Value reaches, as the default tapes do."""
+        """A tape that drops nodes that no Value reaches, as the default tapes do."""
         new: Any = cls.__new__
         tape: Tape = new(cls, True)
         tape.__init__()
@@ -89,9 +89,9 @@ class Tape(_Recorder):
         return self._marks[-1]
 
     def rewind(self, mark: Mark) -> None:
-        """Cut off everything recorded since `mark`; the memory stays for what comes next. O(1).
+        """Drop everything recorded since `mark`; its memory is used again. O(1).
 
-        A Value that was cut off raises TapeError when it is used. A mark stays usable until the tape is rewound to an
+        A Value that was dropped raises TapeError when it is used. A mark stays usable until the tape is rewound to an
         earlier one; TapeError says when it is not.
         """
         if not isinstance(mark, Mark):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
@@ -114,12 +114,12 @@ class Tape(_Recorder):
         return dict(zip(("nodes", "edges", "labels", "values"), tools().measure(self), strict=True))
 
     def replay(self, values: "Mapping[Value, float] | None" = None, root: "Value | None" = None) -> float | None:
-        """Compute what was recorded again, with other numbers in the leaves, and take the gradients of `root` anew.
+        """Compute the record again with other numbers in the leaves, and the gradients of `root`.
 
         values: the leaves that change, and their new numbers. Every node after the first of them gets its new value
-        (every node of the tape, where `values` is left out), to be read from its Value's `data`, and after the sweep
-        from `root` also its `grad`. Returns the value of `root`, or None without one. Branches that Python took while
-        recording are not taken again.
+        (every node of the tape, where `values` is left out), which its Value's `data` shows; after the sweep from
+        `root` its `grad` is new as well. Returns the value of `root`, or None without one. Branches that Python took
+        while recording are not decided again.
 
         >>> a, b = Value(1.0), Value(2.0)
         >>> g = a * b + b
@@ -139,10 +139,10 @@ class Tape(_Recorder):
         return root.data
 
     def graph(self, *roots: "Value") -> "Graph":
-        """What was recorded, as a Graph of scalars: one input for each leaf, in their order, named by its label.
+        """The record as a Graph of scalars: one input for each leaf, in their order, named by its label.
 
-        roots: what the graph computes; where there are none, every Value from which nothing else was computed. An
-        operation over a sequence becomes the composition that it stands for.
+        roots: the outputs of the graph; by default every Value from which nothing else was computed. An operation over
+        a sequence becomes the composition that it stands for.
 
         >>> with Tape() as tape:
         ...     x = Value(2.0, label="x")

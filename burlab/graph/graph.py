@@ -56,7 +56,7 @@ class Graph:
 
     @staticmethod
     def from_json(text: str) -> "Graph":
-        """A graph from its JSON. Raises GraphError where the text is none, or of a newer version."""
+        """A graph from its JSON. Raises GraphError where the text is no graph, or of a newer version."""
         return FORMATS["from json"](text)
 
     def to_dot(self) -> str:

@@ -1,4 +1,4 @@
-"""Neural networks: layers called like functions on one sample, losses, and what parameters start from and end in."""
+"""Neural networks: layers, which are functions of one sample, losses, initializers, and parameter files."""
 
 from burlab.functions import gelu, relu, sigmoid, silu
 

@@ -21,7 +21,7 @@ from .norm import LayerNorm
 @pytree
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class SelfAttention(Layer):
-    """Every position looks at itself and those before it, in several heads (Vaswani et al. 2017, arXiv:1706.03762).
+    """Every position attends to itself and those before it, in several heads (Vaswani et al. 2017, arXiv:1706.03762).
 
     softmax(q k^T / sqrt(width / heads)) v with q, k, v = qkv(x), side by side as in PyTorch's in_proj; then `out`.
     x: shape (positions, width), any number of positions. qkv_bias, out_bias: whether these layers have one. dropout:

@@ -15,10 +15,10 @@ from .layer import STATIC, Array, Key, Layer
 @pytree
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Dropout(Layer):
-    """Each entry is 0 with probability `rate`, the others grow by 1 / (1 - rate) (Srivastava et al. 2014).
+    """Each entry is 0 with probability `rate`; the others are multiplied by 1 / (1 - rate) (Srivastava et al. 2014).
 
-    What is dropped is a function of the key: the same key drops the same entries, in a replayed step of a run too.
-    Without a key nothing is dropped, as after training.
+    The same key drops the same entries, also in a step of a run that is computed again. Without a key nothing is
+    dropped, as after training.
 
     >>> import numpy as np, burlab as bl
     >>> drop, x = bl.nn.Dropout(0.5), np.ones(1000)

@@ -20,7 +20,7 @@ from .norm import LayerNorm
 @pytree
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class GPT(Layer):
-    """A decoder of tokens: what may come after each of them (Radford et al. 2019; the sizes of arXiv:2503.13795).
+    """A decoder that predicts the token after each token (Radford et al. 2019; the sizes of arXiv:2503.13795).
 
     tokens -> tokens' embedding + positions' embedding -> blocks -> norm -> head. With the defaults it is the model of
     BurTorch's experiment 6, 46,337 parameters: no bias in qkv, one everywhere else.
@@ -30,8 +30,8 @@ class GPT(Layer):
         6 blocks of 7,152: two norms 96, qkv 24 x 72, out 24 x 24 + 24, feed-forward 24 x 96 + 96, 96 x 24 + 24
 
     vocabulary: number of tokens. block: longest sequence. hidden: width of the feed-forward layer, 4 width by default.
-    dropout: where a key is given. tokens: integers, shape (positions,), at most `block`; result: logits, shape
-    (positions, vocabulary).
+    dropout: its rate, applied where a key is given. tokens: integers, shape (positions,), at most `block`; result:
+    logits, shape (positions, vocabulary).
 
     >>> import numpy as np, burlab as bl
     >>> gpt = bl.nn.GPT(key=bl.random.key(0))

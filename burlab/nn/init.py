@@ -1,4 +1,4 @@
-"""What parameters start from, named as in PyTorch: functions of a random key and a shape.
+"""Initial values of parameters, named as in PyTorch: functions of a random key and a shape.
 
 A weight has shape [in, out], a kernel [*window, in, out]: PyTorch's axes in another order. fan_in counts what is summed
 for one output, fan_out what one input reaches.

@@ -35,7 +35,7 @@ def from_torch(model: _Model, state_dict: Mapping[str, Any]) -> _Model:
     model's own dotted paths (`blocks.0.norm1.weight`), or those of torch.nn: Sequential of Linear and activations for
     MLP, MultiheadAttention for SelfAttention, TransformerEncoderLayer for Block, LSTM and LSTMCell (GRU, RNN) for
     cells. PyTorch's weights are [out, in, ...], ours [..., in, out]; the gates of LSTM (i, f, g, o) and GRU (r, z, n)
-    stand in the same order. Raises ParameterError, with every name that is missing, left over, or of another shape or
+    stand in the same order. Raises ParameterError with every name that is missing, left over, or of another shape or
     dtype; a narrower dtype is widened.
 
     >>> import numpy as np, burlab as bl

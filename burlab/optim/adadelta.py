@@ -29,7 +29,7 @@ class Adadelta(Optimizer):
         return {"v": np.zeros_like(x), "u": np.zeros_like(x)}
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
-        """One step as long as steps were of late."""
+        """One step, scaled by the size of recent steps."""
         v = self.rho * state["v"] + (1 - self.rho) * g**2
         d = np.sqrt(state["u"] + self.eps) / np.sqrt(v + self.eps) * g
         u = self.rho * state["u"] + (1 - self.rho) * d**2

@@ -13,7 +13,7 @@ class Adagrad(Optimizer):
     """Duchi, Hazan and Singer 2011, the diagonal form, in torch's form (torch.optim.Adagrad: eps outside the root).
 
     s <- s + g^2;  x <- x - lr / (1 + t lr_decay) g / (sqrt(s) + eps). The paper has delta for eps and no lr_decay.
-    lr: step size. eps: what keeps the quotient finite. lr_decay: how fast the step size shrinks, per step.
+    lr: step size. eps: keeps the quotient finite. lr_decay: how fast the step size shrinks, per step.
     initial_accumulator_value: what s starts from.
 
     >>> import numpy as np, burlab as bl

@@ -14,7 +14,7 @@ def moments(g: Vector, state: State, b1: float, b2: float) -> tuple[Vector, Vect
 
 
 def along(m: Vector, v: Vector, t: int, lr: float, b1: float, b2: float, eps: float) -> Vector:
-    """lr m^ / (sqrt(v^) + eps), with the bias taken out: m^ = m / (1 - b1^(t+1)), v^ = v / (1 - b2^(t+1)).
+    """lr m^ / (sqrt(v^) + eps), with the bias corrected: m^ = m / (1 - b1^(t+1)), v^ = v / (1 - b2^(t+1)).
 
     In the order that section 2 of the paper recommends: the corrections are numbers, one division is left per entry.
     """
@@ -27,9 +27,9 @@ def along(m: Vector, v: Vector, t: int, lr: float, b1: float, b2: float, eps: fl
 class Adam(Optimizer):
     """Kingma and Ba 2015, Algorithm 1 (eps outside the root), arXiv:1412.6980; torch.optim.Adam is the same.
 
-    m <- b1 m + (1 - b1) g;  v <- b2 v + (1 - b2) g^2;  x <- x - lr m^ / (sqrt(v^) + eps), with the bias taken out:
+    m <- b1 m + (1 - b1) g;  v <- b2 v + (1 - b2) g^2;  x <- x - lr m^ / (sqrt(v^) + eps), with the bias corrected:
     m^ = m / (1 - b1^(t+1)), v^ = v / (1 - b2^(t+1)).
-    lr: step size. b1, b2: decay of the two moments. eps: what keeps the quotient finite.
+    lr: step size. b1, b2: decay of the two moments. eps: keeps the quotient finite.
 
     >>> import numpy as np, burlab as bl
     >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.Adam(0.5), steps=1).x.round(6)

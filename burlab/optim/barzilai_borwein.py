@@ -21,11 +21,11 @@ LONGEST = 1e30
 class BarzilaiBorwein(Optimizer):
     """Barzilai and Borwein 1988, made global as in Raydan 1997 (GBB): x <- x - a g, a from the last two gradients.
 
-    With s = x - x_before and y = g - g_before the step is s.s / s.y ("long"), s.y / y.y ("short"), or long and short by
-    turns ("alternate"). Safeguards: at step 0 it is first min(1, 1 / |g|); where s.y <= 0 it is ten times the last one;
-    and it is halved until f(x - a g) <= the largest of the last `window` values - c1 a |g|^2 (Grippo, Lampariello and
-    Lucidi 1986), so values may rise for a while. Raydan interpolates where this halves.
-    window=0 is the method of 1988, without a search: it need not converge.
+    With s = x - x_before and y = g - g_before the step is s.s / s.y ("long"), s.y / y.y ("short"), or long and short
+    alternating ("alternate"). Safeguards: at step 0 it is first min(1, 1 / |g|); where s.y <= 0 it is ten times the
+    last one; and it is halved until f(x - a g) <= the largest of the last `window` values - c1 a |g|^2 (Grippo,
+    Lampariello and Lucidi 1986), so values may rise for a while. Raydan interpolates where this halves. window=0 is the
+    method of 1988, without a search: it need not converge.
     form: which step. first: scale of the first step. trials: at most so many halvings; then x stays.
 
     >>> import numpy as np, burlab as bl
@@ -59,7 +59,7 @@ class BarzilaiBorwein(Optimizer):
         }
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
-        """One step against the gradient, of the length that the last one has taught."""
+        """One step against the gradient, whose length comes from the last step."""
         s, y = x - state["x"], g - state["g"]
         curvature, last = s @ y, state["step"]
         long, short = ratio(s @ s, curvature), ratio(curvature, y @ y)

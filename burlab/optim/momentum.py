@@ -13,8 +13,8 @@ class Momentum(Optimizer):
     """Polyak 1964, in torch's form (torch.optim.SGD with momentum): v <- mu v + (1 - dampening) g; x <- x - lr v.
 
     Polyak's own form, x_{t+1} = x_t - lr g_t + mu (x_t - x_{t-1}), is the same while lr and mu do not change.
-    lr: step size. mu: how much of the last velocity stays. dampening: how much of g is left out, but for the first one,
-    as in torch; mu makes v an average of gradients.
+    lr: step size. mu: how much of the last velocity stays. dampening: how much of g is left out, except at the first
+    step, as in torch; mu makes v an average of gradients.
 
     >>> import numpy as np, burlab as bl
     >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.Momentum(0.25, mu=0.5), steps=2).x

@@ -20,12 +20,12 @@ SHIFTS = 100  # doublings of it, at most
 
 @dataclass(frozen=True)
 class Newton(Optimizer):
-    """Newton's method as it stands in textbooks: x <- x - lr (H + damping I)^-1 g. For d up to a few hundred.
+    """Newton's method as in textbooks: x <- x - lr (H + damping I)^-1 g. For d up to a few hundred.
 
     H is exact, by d Hessian-vector products; the system is solved by elimination with partial pivoting, O(d^3). Pure
-    Newton goes to any stationary point: where H is indefinite, to a saddle or a maximum if that is what lies there. A
-    damping larger than -(smallest eigenvalue of H) makes it descend; ModifiedNewton finds one by itself. Where
-    H + damping I is singular, x stays: raise the damping.
+    Newton converges to any stationary point: where H is indefinite, perhaps to a saddle or a maximum. A damping larger
+    than -(smallest eigenvalue of H) makes it descend; ModifiedNewton finds one by itself. Where H + damping I is
+    singular, x stays: raise the damping.
     lr: part of the step that is taken. damping: multiple of the identity added to H.
 
     >>> import numpy as np, burlab as bl
@@ -52,7 +52,7 @@ class ModifiedNewton(Optimizer):
     x <- x - a (H + tau I)^-1 g, tau the first of 0 (or beta - the least diagonal entry of H, where that is not
     positive), then max(2 tau, beta), ... that makes H + tau I positive definite, beta = 1e-3 times the largest diagonal
     entry; a the first of 1, shrink, shrink^2 ... that is enough (Algorithm 3.1). So every step descends, and near a
-    minimum it is Newton's. Elimination without pivoting tells definiteness and gives the step at once.
+    minimum it is Newton's. Elimination without pivoting tests definiteness and gives the step as well.
     shrink, c1, trials: of the search, as in ArmijoGD. Where no tau helps (H not finite) or no trial, x stays.
 
     >>> import numpy as np, burlab as bl

@@ -21,8 +21,8 @@ class NewtonCG(Optimizer):
     """Truncated Newton: Nocedal and Wright 2006, Algorithm 7.1 (line search Newton-CG), with a strong Wolfe search.
 
     x <- x + a p, p from conjugate gradients on H p = -g, one Hessian-vector product each, until the residual is below
-    min(1/2, sqrt |g|) |g|; at a direction of negative curvature p is what there was before it, if nothing -g scaled by
-    |g|^2 / |g.H g| (the book's -g has no scale; SciPy's "Newton-CG" does the same). The first trial is a = 1.
+    min(1/2, sqrt |g|) |g|; at a direction of negative curvature p is the sum before it, or, if that is empty, -g scaled
+    by |g|^2 / |g.H g| (the book's -g has no scale; SciPy's "Newton-CG" does the same). The first trial is a = 1.
     c1, c2: constants of the search, 0 < c1 < c2 < 1. trials: at most so many per step. At most 20 d inner steps.
 
     >>> import numpy as np, burlab as bl

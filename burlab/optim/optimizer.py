@@ -20,10 +20,10 @@ is no number that can change but a part of the program.
 
 
 class Optimizer(ABC):
-    """A frozen dataclass with an update rule. Fields typed `Hyper` are live, all others are part of the program.
+    """A frozen dataclass with an update rule. Fields of type `Hyper` are live; all others are part of the program.
 
-    The rule is plain NumPy on one flat vector `x` of shape (d,), all leaves ravelled in order, of one dtype. It is
-    traced once per run; a branch on a hyperparameter cannot be traced: use np.where.
+    The rule is plain NumPy on one flat vector `x` of shape (d,) and one dtype: all leaves, ravelled in order. It is
+    traced once per run. A branch on a hyperparameter cannot be traced: use np.where.
 
     >>> from dataclasses import dataclass
     >>> import numpy as np, burlab as bl
@@ -54,7 +54,7 @@ class Optimizer(ABC):
         """The next point and state.
 
         g: gradient of this step's batch at x, shape (d,). t: the step, from 0. f: the problem, for rules that
-        ask it for more than g, see `Questions`; a rule that needs only g may leave it out of its signature.
+        need more than g, see `Questions`; a rule that needs only g may leave it out of its signature.
         """
 
 

@@ -14,7 +14,7 @@ from .wrappers import Wrapper, step_size
 
 
 class Penalty(ABC):
-    """A function h of x that is added to the loss: `proximal` asks for argmin_y h(y) + |y - x|^2 / (2 step).
+    """A function h of x that is added to the loss; `proximal` computes argmin_y h(y) + |y - x|^2 / (2 step).
 
     >>> from dataclasses import dataclass
     >>> import numpy as np, burlab as bl
@@ -75,13 +75,13 @@ class l1(Penalty):
     l1: Hyper
 
     def prox(self, x: Vector, step: Any) -> Vector:
-        """Every entry nearer to 0 by step l1, and not beyond."""
+        """Every entry moved towards 0 by step l1, and not beyond."""
         return shrink(x, step * self.l1)
 
 
 @dataclass(frozen=True)
 class l2(Penalty):
-    """l2 / 2 |x|^2, as a step of its own: what implicit gradient descent makes of weight decay. l2: weight.
+    """l2 / 2 |x|^2, as a step of its own: weight decay by implicit gradient descent. l2: weight.
 
     >>> import numpy as np, burlab as bl
     >>> bl.optim.l2(0.5).prox(np.array([-3.0, 2.0]), step=2.0)

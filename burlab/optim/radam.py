@@ -33,7 +33,7 @@ class RAdam(Optimizer):
         return {"m": np.zeros_like(x), "v": np.zeros_like(x)}
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
-        """One step along the first moment, scaled by the root of the second where that is known well enough."""
+        """One step along the first moment, scaled by the root of the second where enough steps have been seen."""
         k = t + 1
         m, v = moments(g, state, self.b1, self.b2)
         decay = self.b2**k

@@ -15,7 +15,7 @@ class RMSProp(Optimizer):
     v <- alpha v + (1 - alpha) g^2;  x <- x - lr g / (sqrt(v) + eps).
     `centered` and `mu` make it the form of Graves 2013, arXiv:1308.0850, equations 38 to 45, up to where eps is: with
     m the running mean of g, v - m^2 stands in the place of v; the step goes along b <- mu b + g / (sqrt(v) + eps).
-    lr: step size. alpha: decay of the means. eps: what keeps the quotient finite. mu: how much of the last step stays;
+    lr: step size. alpha: decay of the means. eps: keeps the quotient finite. mu: how much of the last step stays;
     None, for no momentum, saves its memory. centered: divide by the standard deviation, not the root mean square.
 
     >>> import numpy as np, burlab as bl
@@ -30,12 +30,12 @@ class RMSProp(Optimizer):
     centered: bool = False
 
     def init(self, x: Vector) -> State:
-        """Everything that is kept is zero."""
+        """All state is zero."""
         kept = ["v", *["m"] * self.centered, *["b"] * (self.mu is not None)]
         return {name: np.zeros_like(x) for name in kept}
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
-        """One step, scaled by the size that gradients had of late."""
+        """One step, scaled by the size of recent gradients."""
         new = {"v": self.alpha * state["v"] + (1 - self.alpha) * g**2}
         variance = new["v"]
         if self.centered:

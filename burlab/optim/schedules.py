@@ -96,7 +96,7 @@ class polynomial(Schedule):
 
 @dataclass(frozen=True)
 class linear(Schedule):
-    """On a straight line from start to end, which it keeps: torch's LinearLR, optax's linear_schedule.
+    """A straight line from start to end, and then end: torch's LinearLR, optax's linear_schedule.
 
     >>> import numpy as np, burlab as bl
     >>> bl.optim.linear(4.0, steps=2)(np.arange(4))
@@ -114,7 +114,7 @@ class linear(Schedule):
 
 @dataclass(frozen=True)
 class cosine(Schedule):
-    """Half a wave from start to end, which it keeps: Loshchilov and Hutter 2017, equation 5, arXiv:1608.03983.
+    """Half a cosine wave from start to end, and then end: Loshchilov and Hutter 2017, equation 5, arXiv:1608.03983.
 
     torch's CosineAnnealingLR is the same up to `steps` and then rises again; optax's is cosine_decay_schedule.
 
@@ -137,7 +137,7 @@ class cosine(Schedule):
 class inverse_sqrt(Schedule):
     """start / sqrt(1 + t / steps). Vaswani et al. 2017, section 5.3, is `warmup(w, then=inverse_sqrt(peak, steps=w))`.
 
-    steps: how many it takes to fall to start / sqrt(2).
+    steps: the number after which it has fallen to start / sqrt(2).
 
     >>> import numpy as np, burlab as bl
     >>> bl.optim.inverse_sqrt(2.0)(np.array([0, 3, 15]))

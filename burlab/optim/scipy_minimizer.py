@@ -41,7 +41,7 @@ METHODS = {
 
 @dataclass(frozen=True)
 class SciPy:
-    """A method of scipy.optimize.minimize as an optimizer: SciPy decides, in a Python thread; burlab's kernels answer.
+    """A method of scipy.optimize.minimize as an optimizer: SciPy runs in a Python thread and calls burlab's kernels.
 
     method: "Nelder-Mead", "Powell", "CG", "BFGS", "Newton-CG", "L-BFGS-B", "TNC", "COBYLA", "COBYQA", "SLSQP",
     "trust-constr", "dogleg", "trust-ncg", "trust-krylov" or "trust-exact". Gradients, Hessian-vector products and
@@ -79,7 +79,7 @@ class SciPy:
 
     @property
     def traits(self) -> Traits:
-        """What the method asks and heeds."""
+        """Which derivatives the method uses, and which arguments it takes."""
         return METHODS[self.method]
 
 

@@ -117,7 +117,7 @@ class ball(Set):
         not_below(self, 0.0, "radius")
 
     def project(self, x: Vector) -> Vector:
-        """On the line to the center."""
+        """The nearest point on the line to the center."""
         center = np.asarray(self.center, x.dtype)
         distance = np.linalg.norm(x - center)
         outside = distance > self.radius
@@ -128,8 +128,8 @@ class ball(Set):
 class simplex(Set):
     """x >= 0 with sum(x) = total: probabilities where total is 1.
 
-    Exact, as the method of Duchi et al. 2008 by sorting, but by Michelot 1986: in a handful of passes over x the
-    entries that end at 0 are dropped, until none is left to drop. total: a number above 0.
+    Exact, by Michelot 1986 (the result equals that of Duchi et al. 2008, who sort): a few passes over x drop the
+    entries that end at 0, until none is left to drop. total: a number above 0.
 
     >>> import numpy as np, burlab as bl
     >>> bl.optim.simplex().project(np.array([0.5, 1.0, -1.0]))

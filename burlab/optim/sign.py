@@ -51,7 +51,7 @@ class Lion(Optimizer):
         return {"m": np.zeros_like(x)}
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any = None) -> tuple[Vector, State]:  # noqa: ARG002
-        """One step against the signs of the mean of late."""
+        """One step against the signs of the recent mean."""
         direction = np.sign(self.b1 * state["m"] + (1 - self.b1) * g)
         m = self.b2 * state["m"] + (1 - self.b2) * g
         return x - self.lr * (direction + self.weight_decay * x), {"m": m}
@@ -62,9 +62,10 @@ class Rprop(Optimizer):
     """Riedmiller and Braun 1993, in torch's form (torch.optim.Rprop), which is iRprop- of Igel and Huesken 2000.
 
     A coordinate's step grows by eta_plus where the sign of its derivative stays, and shrinks by eta_minus where it
-    changes; there the coordinate waits for a turn, where the first paper takes the last step back. For full gradients:
-    the signs of a batch mean little.
-    lr: every coordinate's step at the start; not live, as the steps then go their own way. step_min, step_max: bounds.
+    changes; there the coordinate waits for one step, where the first paper undoes the last step. For full gradients:
+    the signs of a batch's gradient are too noisy.
+    lr: every coordinate's step at the start; not live, since the steps then change by themselves. step_min, step_max:
+    bounds.
 
     >>> import numpy as np, burlab as bl
     >>> bl.minimize(lambda x: np.sum(x**2), np.array([4.0]), bl.optim.Rprop(1.0), steps=2).x.round(6)

@@ -17,7 +17,7 @@ from .optimizer import Hyper, Optimizer, State, Vector, advance
 
 @dataclass(frozen=True)
 class Wrapper(Optimizer):
-    """What all wrappers share: the optimizer inside, whose state is theirs. Abstract.
+    """The base of all wrappers: it holds the inner optimizer and keeps its state. Abstract.
 
     >>> from dataclasses import dataclass
     >>> import numpy as np, burlab as bl
@@ -65,7 +65,7 @@ def step_size(optimizer: Optimizer, user: str) -> Any:
 
 @dataclass(frozen=True)
 class clip_by_norm(Wrapper):
-    """Pascanu, Mikolov and Bengio 2013, section 3.2, arXiv:1211.5063: the whole gradient no longer than max_norm.
+    """Pascanu, Mikolov and Bengio 2013, section 3.2, arXiv:1211.5063: the whole gradient is at most max_norm long.
 
     g <- g min(1, max_norm / (|g| + slack)), as torch.nn.utils.clip_grad_norm_; the paper and optax.clip_by_global_norm
     have no slack. max_norm: Euclidean. slack: 1e-6 in torch.
@@ -143,7 +143,7 @@ class decoupled_weight_decay(Wrapper):
 class gradient_noise(Wrapper):
     """Neelakantan et al. 2015, arXiv:1511.06807, equation 1: g <- g + N(0, eta / (1 + t)^gamma); optax.add_noise.
 
-    The numbers come from the key of the step: a run with the same seed has the same ones.
+    The numbers come from the key of the step, so a run with the same seed has the same numbers.
     eta: variance at the first step; the paper tries 0.01, 0.3 and 1. gamma: power of its decay.
 
     >>> import numpy as np, burlab as bl

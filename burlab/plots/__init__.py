@@ -1,4 +1,4 @@
-"""Pictures and reports: pure functions from data to plotly figures and to HTML that needs no network."""
+"""Figures and reports: pure functions from data to plotly figures, and to HTML that needs no network."""
 
 from .comparison import compare
 from .contour_map import contour

@@ -17,7 +17,7 @@ _MANY, _MOST = 800, 4000  # points across a picture, and at most
 def path_traces(name: str, path: Any, line_colour: str) -> list[Any]:
     """Two traces of a path: its line, and dots where it starts and ends. path: points in order, (n, 2), or a run.
 
-    Points that lie too near to each other to be seen apart are left out.
+    Points too close to each other to be seen apart are left out.
     """
     points = np.asarray(_recorded(path) if hasattr(path, "path") else path, np.float64)
     if points.ndim != 2 or points.shape[1] != 2:

@@ -25,7 +25,7 @@ _LEVELS = 18
 class Landscape:
     """A function of two variables on a grid. x: shape (nx,), y: shape (ny,), value: shape (ny, nx), all float64.
 
-    minimum: from where heights are measured; -inf for a function without a minimum.
+    minimum: heights are measured from it; -inf for a function without a minimum.
     """
 
     x: Array
@@ -35,7 +35,7 @@ class Landscape:
 
     @property
     def shade(self) -> Array:
-        """What the colours show, shape (ny, nx): the logarithm of the height, so that valleys show what is in them.
+        """The numbers behind the colours, shape (ny, nx): the logarithm of the height, so that valleys show detail.
 
         For a function without a minimum the value itself; NaN where the value is not finite.
         """

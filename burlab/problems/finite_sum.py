@@ -28,13 +28,13 @@ class FiniteSum:
 
     loss: (x, *sample) -> number, in NumPy; where it takes `key=` it gets a random key of its own per sample.
     data: an array or a tuple of arrays with a leading sample axis, float32, float64, integers or bool.
-    It is read where it lies, so a change of its numbers shows in later answers and in runs under way; what is not
-    C-contiguous or of another dtype is copied now, and so is what must not change: pass data.copy().
+    It is not copied, so a change of its numbers shows in later results and in running runs; pass data.copy() to avoid
+    that. Arrays that are not C-contiguous, or of another dtype, are copied at once.
     regularizer: x -> number, added once. threads: at most 16 work on a sum; their number changes no bit. tile: how many
-    samples one call of the kernel takes, 1 to 64, which changes no bit either; by default as many as stay in cache, or
-    what a measurement at the first point finds, where that is soon repaid. `tiles` shows it, and `run.profile()`.
-    remat: as that of `bl.compile`, what value and gradient compute again instead of keeping it: "sqrt", or the bytes
-    that a tile may take; then tiles are as small as need be before anything is computed again. It changes no bit.
+    samples one call of the kernel takes, 1 to 64; it changes no bit either. By default it is as many as stay in cache,
+    or the result of a measurement at the first point, where that soon pays. `tiles` and `run.profile()` show it.
+    remat: as for `bl.compile`, what value and gradient compute again instead of storing it: "sqrt", or the bytes that a
+    tile may take; tiles are then made smaller before anything is computed again. It changes no bit.
     has_aux: the loss gives (number, {name: number, ...}); a run records the batch's means of these metrics as columns.
     x is a float array or any tree of them; results have its structure and dtypes. `indices`, shape (b,), chooses a
     batch of samples, repeats allowed, in place of all n.
@@ -75,7 +75,7 @@ class FiniteSum:
 
     @property
     def tiles(self) -> dict[tuple[str, int], Tiling]:
-        """How batches are cut into tiles: by question ("training": what a run asks) and samples, so far as chosen.
+        """How batches are cut into tiles, as far as chosen: by query ("training": that of a run) and number of samples.
 
         >>> import numpy as np, burlab as bl
         >>> problem = bl.FiniteSum(lambda x, a: (x - a) ** 2, np.arange(100.0), tile=16)
@@ -97,14 +97,14 @@ class FiniteSum:
         return self._mean("grad", (x,), indices, key)[0]
 
     def value_and_grad(self, x: Tree, indices: Any = None, *, key: Any = None) -> tuple[Any, Tree]:
-        """Value and gradient together, for the price of the gradient."""
+        """Value and gradient together, at the cost of the gradient."""
         value, gradient = self._mean("value_and_grad", (x,), indices, key)
         return value[()], gradient
 
     def per_sample_grads(self, x: Tree, indices: Any = None, *, key: Any = None) -> Tree:
         """The gradient of each sample's loss: x's structure with a leading sample axis, (b, d) for a vector x.
 
-        Without the regularizer, which belongs to no sample: their mean is `grad` minus the regularizer's gradient.
+        Without the regularizer, which belongs to no sample: the mean is `grad` minus the regularizer's gradient.
         """
         point = as_point(x, "x")
         samples = self.oracle.kernels("grad", [point]).samples

@@ -31,10 +31,10 @@ def load_run(
     like: tree.Tree = None,
     stop: Stop | None = None,
 ) -> Run:
-    """The run that `run.save(path)` wrote, at rest where it stood: it goes on as if it had never stopped, bit for bit.
+    """The run that `run.save(path)` wrote, at rest at its step. It continues as if it had never stopped, bit for bit.
 
-    data: what the FiniteSum was made of, an array or a tuple of arrays; the file holds a checksum of it. validation:
-    that of the validation problem, if it had any. Functions and classes of the program that saved need not exist.
+    data: the data of the FiniteSum, an array or a tuple of arrays; the file holds a checksum of it. validation: the
+    data of the validation problem, if it had any. Functions and classes of the program that saved need not exist.
     like: any tree with x's structure, needed where it holds classes or keys that no file can hold. stop: in place of
     the one that was saved. A predicate (`Stop.when`) is never saved, nor is `run.parent`.
 

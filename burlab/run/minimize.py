@@ -46,7 +46,7 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     keyframe_bytes: int = 64 << 20,
     progress: bool | None = None,
 ) -> Run:
-    """A run of an optimizer on a problem, paused at step 0; with `steps` it does them, shows progress, and returns.
+    """A run of an optimizer on a problem, paused at step 0. With `steps` it does them, shows progress, and returns.
 
     problem: a FiniteSum, or a function of x alone. x0: the start, a float array or a tree of them, all float64 or all
     float32; it is never changed. batch: samples per step, None for the full gradient. sampler: "reshuffle" (each sample
@@ -54,10 +54,10 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     randomness; the same seed gives the same bits. stop: when it rests by itself. progress: True for a bar, False for
     none, None where someone sees it.
 
-    has_aux: the function gives (number, {name: number, ...}), and the history has these metrics as columns; a FiniteSum
-    is told so itself. validation: a second problem, whose full value at x is the column "validation_value" at every
-    `validate_every` steps and NaN between. history_bytes: beyond, the history keeps minimum and maximum of neighbouring
-    steps. keyframe_bytes: for snapshots, which `seek` starts from.
+    has_aux: the function returns (number, {name: number, ...}), and the history has these metrics as columns; for a
+    FiniteSum it is an argument of FiniteSum. validation: a second problem, whose full value at x is the column
+    "validation_value" at every `validate_every` steps and NaN between. history_bytes: where the history needs more, it
+    keeps minimum and maximum of neighbouring steps. keyframe_bytes: for snapshots that `seek` starts from.
 
     >>> import numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: np.sum((x - 1.0) ** 2), np.zeros(2), bl.optim.GD(0.5), steps=1)

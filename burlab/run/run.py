@@ -70,7 +70,7 @@ class Run:
 
     @property
     def length(self) -> int:
-        """Rows of the record: the steps that were ever done, and a last one where a criterion stopped the run."""
+        """Rows of the record: one for each step ever done, and a last one where a criterion stopped the run."""
         return self._engine.view().length
 
     @property
@@ -80,7 +80,7 @@ class Run:
 
     @property
     def stopped(self) -> Stopped | None:
-        """Why it last came to rest by itself; None where it was told to, and while it runs.
+        """Why the run last stopped by itself; None after a pause and while it runs.
 
         >>> import numpy as np, burlab as bl
         >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), stop=bl.Stop(value=0.1), steps=9)
@@ -101,9 +101,9 @@ class Run:
 
     @property
     def state(self) -> tree.Tree:
-        """What the optimizer keeps beside x: a copy of the tree that its rule returned last.
+        """The state of the optimizer: a copy of the tree that its rule returned last.
 
-        Raises StatusError while the run does steps, and where the optimizer is not burlab's.
+        Raises StatusError while the run does steps, and where the optimizer is SciPy's.
 
         >>> import numpy as np, burlab as bl
         >>> bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.Momentum(0.1), steps=1).state
@@ -127,8 +127,8 @@ class Run:
     def path(self) -> tuple[Array, Array] | None:
         """The points x_0, x_1, ... of a run in d = 1 or 2 dimensions: their steps, int64 (n,), and float64 (n, d).
 
-        Those of the whole record, also ahead of `t`, and the current point of a run that rests at its end. All up to
-        65,536; then the first 4,096, and of what follows a point wherever the run has come so far from the last one
+        They cover the whole record, also ahead of `t`, and the current point of a run that rests at its end: all points
+        up to 65,536; then the first 4,096, and after them a point wherever the run has moved so far from the last one
         that a drawing shows it. None for more dimensions.
 
         >>> import numpy as np, burlab as bl
@@ -156,17 +156,16 @@ class Run:
         return tail(self._engine, cursor, columns, most=most, keeps=keeps)
 
     def at(self, step: int) -> dict[str, float] | None:
-        """The stored columns at a step of the record; None where it has no row, or one that was merged with others."""
+        """The stored columns at a step of the record; None where it has no row, or its row was merged with others."""
         return at(self._engine, step)
 
     @property
     def memory(self) -> dict[str, int]:
-        """Bytes that the run holds, by what they are for, and their "total".
+        """Bytes that the run holds, by purpose, and their "total".
 
         parameters: x, twice. gradients: the sums over the batch, one for each open level of a thread's slots, and their
-        mean. activations: what each thread computes gradients in: the kernel's values, and the samples of its tile; and
-        what needs no sample, once.
-        scratch: the memory of the update, and tables. history, events, keyframes, path: the record.
+        mean. activations: for each thread the values of the kernel and the samples of its tile; and, once, what needs
+        no sample. scratch: the memory of the update, and tables. history, events, keyframes, path: the record.
 
         >>> import numpy as np, burlab as bl
         >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1000), bl.optim.Momentum(0.1))
@@ -178,10 +177,10 @@ class Run:
     def profile(self) -> Profile:
         """Nanoseconds and bytes of each step of the kernels in one step of the run, in one thread.
 
-        A fork of the run is measured where the run is, which stays as it is: the fastest of some steps. Rows are what
-        needs no sample, then the sums over all tiles of the batch; what the step takes besides (samples, sums over
-        tiles, norms, validation, the record) is the residual. Raises StatusError for a run of SciPy's, which has no
-        step of its own.
+        A fork of the run is measured at its current point, in the fastest of some steps; the run itself does not
+        change. First come rows for what needs no sample, then the sums over all tiles of the batch. The rest of the
+        step (samples, sums over tiles, norms, validation, the record) is the residual. Raises StatusError for a run of
+        SciPy's, which has no step of its own.
 
         >>> import numpy as np, burlab as bl
         >>> run = bl.minimize(lambda x: np.sum(np.tanh(x)), np.ones(100), bl.optim.Adam())
@@ -194,11 +193,11 @@ class Run:
             return profile(self._engine)
 
     def step(self, n: int = 1, *, progress: bool | None = False) -> None:
-        """Do n steps and wait for them; fewer where `stop` ends them. A run in the background is paused before.
+        """Do n steps and wait for them; fewer where `stop` ends them. A run in the background is paused first.
 
-        progress: True for a bar, None for one where someone sees it. An interrupt (KeyboardInterrupt) ends the wait at
-        once; the steps done so far count, the one in flight does not, and the run can go on. Raises what a kernel
-        reports, such as an index out of range, before the step that failed.
+        progress: True for a bar, None for a bar where someone sees it. An interrupt (KeyboardInterrupt) ends the wait
+        at once; the steps done so far count, the unfinished one does not, and the run can continue. Raises what a
+        kernel reports, such as an index out of range, before the step that failed.
         """
         n = whole(n, "n", 0)
         with self._moving():
@@ -213,7 +212,7 @@ class Run:
                     bar.close()
 
     def start(self, steps: int | None = None) -> None:
-        """Go on in the background and return at once: for so many steps, or until it is paused or `stop` ends it.
+        """Continue in the background and return at once: for so many steps, or until it is paused or `stop` ends it.
 
         >>> import numpy as np, burlab as bl
         >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.GD(1e-3))
@@ -230,7 +229,7 @@ class Run:
                 self._watch.attend()
 
     def pause(self) -> None:
-        """Rest at the step reached: a step in flight is left, and done anew when the run goes on."""
+        """Rest at the step reached. An unfinished step is abandoned, and done again when the run continues."""
         if not self.running:
             return
         self._engine.halt()
@@ -238,7 +237,7 @@ class Run:
             pass  # an interrupt is raised here
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until the run rests, at most `timeout` seconds; whether it does. Raises what made it fail.
+        """Wait until the run rests, at most `timeout` seconds; whether it does. Raises the error that stopped it.
 
         An interrupt (KeyboardInterrupt) pauses the run.
         """
@@ -252,9 +251,9 @@ class Run:
     def seek(self, step: int) -> None:
         """Go to a step of the record and rest there: x, state, hyperparameters and `t` are what they were, bit for bit.
 
-        step: from 0 to `length`. Playing on from there does the same steps again, and past the end of the record new
-        ones. A change of a hyperparameter there begins a new line: see `parent`. An interrupted seek rests where it
-        has got to.
+        step: from 0 to `length`. Continuing from there does the same steps again, and past the end of the record new
+        ones. A change of a hyperparameter there begins a new record: see `parent`. An interrupted seek rests at the
+        step it has reached.
 
         >>> import numpy as np, burlab as bl
         >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=4)
@@ -269,8 +268,8 @@ class Run:
     def fork(self, **hypers: float) -> "Run":
         """Another run, at rest where this one is, with some hyperparameters changed; this one stays as it is.
 
-        The fork knows what happened up to here and nothing of what came after. With nothing changed it goes on as this
-        run went on from here before any later change, bit for bit.
+        The fork has the record up to here and nothing later. With nothing changed it continues as this run did from
+        here before any later change, bit for bit.
 
         >>> import numpy as np, burlab as bl
         >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=2)
@@ -287,10 +286,10 @@ class Run:
         return other
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the run to a file, whole or not at all; also while it runs. `burlab.load_run` gives it back.
+        """Write the run to a file, whole or not at all; also while it runs. `burlab.load_run` reads it.
 
-        The file holds the history, keyframes, the state of the optimizer, and what it computes, as graphs; of the data
-        it holds a checksum. Raises FileError where it cannot be written: what was there is then unchanged.
+        The file holds the history, keyframes, the state of the optimizer, and its kernels as graphs; of the data it
+        holds a checksum. Raises FileError where it cannot be written; an older file there is then unchanged.
 
         >>> import tempfile, numpy as np, burlab as bl
         >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=2)
@@ -302,7 +301,7 @@ class Run:
         save(self._engine, path)
 
     def stop(self) -> None:
-        """End the run's thread for good. It can still be read; it cannot step any more.
+        """End the run's thread for good. The run can still be read, but cannot step any more.
 
         >>> import numpy as np, burlab as bl
         >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.GD(0.25), steps=3)

@@ -23,7 +23,7 @@ def check_grads(
     """Raise GradientError where a derivative of f at args differs from finite differences.
 
     args: a tuple of arguments, or the only one; all floating. order: 1 checks J v and g J, 2 also their derivatives,
-    and so on. Along one random direction per order; f itself is evaluated with NumPy, by the five-point rule, whose
+    and so on. Each order uses one random direction. f itself is evaluated with NumPy, by the five-point rule, whose
     error is of fourth order. Tolerances: 1e-6 for float64, 1e-2 for float32, relative to the largest entry.
 
     >>> import numpy as np, burlab as bl

@@ -28,11 +28,11 @@ def compile(
 
     argnums: what `value_and_grad` and `hvp` differentiate by. strict: the same bits in every gear (no fused
     multiply-add, sums in plain order). check_finite: raise NonFiniteError naming the first node that made an inf or nan
-    from finite numbers. gear: "compiled", one C++ function for the graph, or "replay", general kernels run node by
-    node with nothing to compile. threads: of `Kernel.map`; their number changes no bit. remat: what `value_and_grad`
-    computes again in its backward pass instead of keeping it: "sqrt" (all but the values at about sqrt(n) cuts, Chen et
-    al. 2016), or the bytes that its activations and scratch may take together, where operations on single elements are
-    computed again before all others. It changes no bit.
+    from finite numbers. gear: "compiled", one C++ function for the graph, or "replay", general kernels that run
+    node by node, with nothing to compile. threads: of `Kernel.map`; their number changes no bit. remat: what
+    `value_and_grad` computes again in its backward pass instead of storing it: "sqrt" (all but the values at about
+    sqrt(n) cuts, Chen et al. 2016), or a limit in bytes for its activations and scratch together; elementwise
+    operations are then computed again first. It changes no bit.
 
     >>> import numpy as np, burlab as bl
     >>> k = bl.compile(lambda x: np.sum(x * x), np.zeros(2))

@@ -23,10 +23,9 @@ def while_loop(condition: Callable[[State], Any], body: Callable[[State], State]
     """The state after `while condition(state): state = body(state)`, from `start`.
 
     start: an array or number, or any tree of them. condition(state): one bool. body(state): a state of the same
-    structure, shapes and dtypes; a Python number in the start takes on the dtype that body gives it. On plain arrays
-    it is that Python loop. Inside of a traced function it is one loop of C++, which may read values from around it;
-    no derivative passes through it. Raises TraceError, ShapeError or DTypeError where condition or body give anything
-    else.
+    structure, shapes and dtypes; a Python number in the start gets the dtype that body gives it. On plain arrays this
+    is a Python loop. Inside a traced function it is one C++ loop, which may read values from the surrounding function;
+    it has no derivative. Raises TraceError, ShapeError or DTypeError where condition or body return anything else.
 
     >>> import numpy as np, burlab as bl
     >>> def root(a):  # Newton's iteration for the square root
@@ -50,12 +49,12 @@ def while_loop(condition: Callable[[State], Any], body: Callable[[State], State]
 
 
 def cond(choice: Any, true: Callable[..., Any], false: Callable[..., Any], *operands: Any) -> Any:
-    """true(*operands) if choice else false(*operands): one of them is executed, also where the choice is traced.
+    """true(*operands) if choice else false(*operands): only one of them is executed, even where the choice is traced.
 
-    choice: one bool. operands: arrays, numbers or trees of them; true and false may read other values from around them.
-    Inside of a traced function both are traced, and must return the same structure, shapes and dtypes, where a Python
-    number takes on the dtype of the other. Derivatives pass through. Raises TraceError, ShapeError or DTypeError where
-    the results differ.
+    choice: one bool. operands: arrays, numbers or trees of them; true and false may also read values from the
+    surrounding function. Inside a traced function both are traced and must return the same structure, shapes and
+    dtypes; a Python number gets the dtype of the other result. It can be differentiated. Raises TraceError, ShapeError
+    or DTypeError where the results differ.
 
     >>> import numpy as np, burlab as bl
     >>> grow = bl.jit(lambda x: bl.cond(np.sum(x) < 0, np.exp, lambda x: x + 1.0, x))

@@ -19,7 +19,7 @@ from .places import Argnums, known_argnum, known_argnums
 
 
 def hvp(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
-    """The function (*args, v) -> Hessian of f by one argument, times v: forward over reverse, two sweeps, no matrix.
+    """The function (*args, v) -> Hessian of f by one argument, times v: forward over reverse, without forming a matrix.
 
     v: same structure, shapes and dtypes as the argument. Pearlmutter 1994, Fast exact multiplication by the Hessian.
 
@@ -48,8 +48,8 @@ def hvp(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
 def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """The Jacobian function: for each result of shape s and argument of shape t an array of shape s + t.
 
-    Forward mode where the results are at least as many numbers as the arguments, else reverse mode; the columns or rows
-    are one batched sweep. Results and arguments may be trees: the Jacobian is a tree of trees.
+    It uses forward mode where the results are at least as many numbers as the arguments, else reverse mode. All columns
+    or rows are computed in one batched sweep. Results and arguments may be trees: the Jacobian is a tree of trees.
 
     >>> import numpy as np, burlab as bl
     >>> bl.jacobian(lambda x: np.array([x[0] * x[1], x[0]]))(np.array([2.0, 3.0]))

@@ -36,9 +36,9 @@ def custom_vjp(
     """f with a reverse rule of its own: backward(g, y, *args) gives the cotangent of every argument, y = f(*args).
 
     f returns one floating array; its arguments are floating arrays or numbers, or trees of them, and integers or static
-    arguments, for which backward gives None. The rule is checked now, on `examples`: shapes always, and its values
-    against the derivative of what f is composed of, unless it is a `surrogate` that differs on purpose. Forward mode
-    follows from the rule, which is linear in g. Raises ShapeError or GradientError.
+    arguments, for which backward gives None. The rule is checked at once, on `examples`: its shapes, and its values
+    against the derivative of f's own operations, unless it is a `surrogate` that differs on purpose. Forward mode is
+    derived from the rule, which is linear in g. Raises ShapeError or GradientError.
 
     >>> import numpy as np, burlab as bl
     >>> clip = bl.custom_vjp(lambda x: x, lambda g, y, x: np.clip(g, -1, 1), 2.0, surrogate=True)

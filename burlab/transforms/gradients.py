@@ -115,8 +115,8 @@ def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ..
 def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """Value and pull-back, by reverse mode: (f(*primals), g -> tuple of g @ J, one per argument).
 
-    For an argument that is not floating the tuple holds None. g has the structure, shapes and dtypes of the value. A
-    pull-back computes the value again: it stores nothing.
+    The tuple holds None for an argument that is not floating. g has the structure, shapes and dtypes of the value. The
+    pull-back stores nothing: it computes the value again.
 
     >>> import numpy as np, burlab as bl
     >>> y, pull = bl.vjp(lambda x: x * x, np.array([1.0, 2.0]))

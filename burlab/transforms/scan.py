@@ -26,15 +26,15 @@ def scan(
     f: Callable[[Any, Any], tuple[Any, Any]], init: Tree, xs: Tree = None, length: int | None = None, *,
     reverse: bool = False,
 ) -> tuple[Tree, Tree]:  # fmt: skip
-    """The last carry and the stacked results of `carry, y = f(carry, x)` for one x of xs after the other: JAX's scan.
+    """The last carry and the stacked results of `carry, y = f(carry, x)`, x running through xs: JAX's scan.
 
     init: an array or number, or any tree of them; f gives a carry of the same structure, shapes and dtypes. xs: a tree
-    of arrays whose leading axes are the length; None where `length` says it. y: any tree, None too. reverse: from the
-    last element to the first, results stay at the place of their element. On plain arrays it is a Python loop. Inside
-    of a traced function it is one loop of C++, whatever the length, which may read values from around it; derivatives
-    of every order pass through, and vmap takes its samples through the loop in lockstep. Reverse mode stores the
-    carries of all turns and computes each turn again. Raises TraceError, ShapeError or DTypeError where f gives
-    anything else.
+    of arrays whose leading axes have the length; None where `length` gives it. y: any tree, or None. reverse: from the
+    last element to the first; each result stays at the place of its element. On plain arrays this is a Python loop.
+    Inside a traced function it is one C++ loop, whatever the length, which may read values from the surrounding
+    function. It has derivatives of every order, and vmap runs all samples through the loop together. Reverse mode
+    stores the carries of all iterations and computes each iteration again. Raises TraceError, ShapeError or DTypeError
+    where f returns anything else.
 
     >>> import numpy as np, burlab as bl
     >>> def horner(c, a): return c * 0.5 + a, c

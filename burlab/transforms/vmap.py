@@ -21,7 +21,8 @@ def vmap(f: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0) -> Callabl
     """f mapped over an axis of its arguments, as one batched computation.
 
     in_axes: the axis of every argument, or a tuple with one entry per argument; None for an argument that all samples
-    share. out_axes: where the new axis of the results goes. Raises ShapeError where the mapped axes differ in size.
+    share. out_axes: the position of the new axis in the results. Raises ShapeError where the mapped axes differ in
+    size.
 
     >>> import numpy as np, burlab as bl
     >>> bl.vmap(np.dot, in_axes=(0, None))(np.eye(2), np.array([3.0, 4.0]))

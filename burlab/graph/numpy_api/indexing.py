@@ -217,7 +217,7 @@ class IndexedArray(np.ndarray[Any, Any]):
 
 
 def asarray(a: Any) -> Any:
-    """An array that traced integers may index, where a plain NumPy array would ask for their numbers.
+    """An array that traced integers can index; a plain NumPy array would ask for their values.
 
     >>> import burlab as bl, numpy as np
     >>> table = bl.asarray(np.array([10.0, 20.0, 30.0]))

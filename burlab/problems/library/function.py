@@ -30,10 +30,10 @@ class TestFunction:
     """A function of a vector, and what is known about it; it serves as `problem` in `bl.minimize`.
 
     Called with x, shape (dim,), it gives f(x). It is plain NumPy, so `bl.grad`, `bl.hessian` and `bl.vmap` take it.
-    name: what the literature calls it. formula: f in NumPy. start: the usual starting point, shape (dim,), or one that
-    shows what is hard about f where the literature has none. domain: where f is usually looked at, lower and upper
+    name: what the literature calls it. formula: f in NumPy. start: the usual starting point, shape (dim,), or, where
+    the literature has none, one that shows the difficulty of f. domain: where f is usually studied, lower and upper
     bound of each coordinate, shape (dim, 2). minima: all global minimizers, shape (k, dim); k = 0 where f is unbounded
-    below, and where they are more than points one of them. minimum: f there, or -inf. source: who stated f.
+    below, and k = 1 where they are a continuum. minimum: f there, or -inf. source: who stated f.
     saddles: known saddle points, shape (k, dim). smooth: whether f is differentiable at its minima.
     smoothness, strong_convexity: bounds of the curvature of f from above and below, None where there is none.
     Points are float64 and read-only.

@@ -26,7 +26,7 @@ def saddle() -> TestFunction:
 
 
 def monkey_saddle() -> TestFunction:
-    """The monkey saddle: x^3 - 3 x y^2. Three ways down, for two legs and a tail; unbounded, and flat to second order.
+    """The monkey saddle: x^3 - 3 x y^2. Three directions descend, for two legs and a tail; unbounded, Hessian 0.
 
     >>> import numpy as np, burlab as bl
     >>> abs(bl.hessian(bl.problems.monkey_saddle())(np.zeros(2)))

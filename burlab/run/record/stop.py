@@ -19,14 +19,14 @@ ENDLESS = 2**63 - 1  # steps that no run does
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """When a run comes to rest by itself: whichever of these comes first.
+    """When a run stops by itself: at the first of these criteria.
 
-    steps: when so many are done in all. seconds: of running. grad_norm, value: at the first point where the batch's
-    gradient norm, or its value, is at most this. non_finite: where one of the two is inf or nan; False to go on.
+    steps: done in all. seconds: of running. grad_norm, value: at the first point where the batch's gradient norm, or
+    its value, is at most this. non_finite: where one of the two is inf or nan; False to go on.
     when: a predicate on the record: it gets new rows as a mapping of columns, each of shape (n,), and returns n bools.
 
-    A run that stops for what it measured rests at the very point where it was measured: that row is the last of the
-    record, and its step is not done yet. Going on does it. The criteria are asked at new steps only.
+    A run that stops because of a measurement rests at the point that was measured: that row is the last of the record,
+    and its step is not done yet. Continuing does it. The criteria are evaluated at new steps only.
 
     >>> import numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), stop=bl.Stop(grad_norm=0.3), steps=99)
