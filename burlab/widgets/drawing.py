@@ -1,8 +1,12 @@
 """A drawn graph: boxes and arrows as SVG text, from left to right, in the colours of the notebook's theme.
 
+A drawing has a size of its own, in pixels, and keeps it: notebooks shrink pictures to the width of a cell, where words
+would be too small to read. It stands in a frame that scrolls instead.
+
 Places come from fast-sugiyama (the layered layout of Sugiyama, Tagawa and Toda 1981); everything else is text.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -14,31 +18,38 @@ from burlab.runtime.extras import late
 fast_sugiyama: Any = late("fast_sugiyama", "lab")
 
 Kind = Literal["input", "operation", "output"]
-_LINE, _LETTER, _MARGIN = 15.0, 6.6, 10.0  # pixels: line height, letter width, around the drawing
+FONT = 12  # pixels: the size of letters, whatever the width of the page
+_LINE, _LETTER, _MARGIN = 16.0, 7.25, 10.0  # pixels: line height, letter width, around the drawing
 _GAP_ACROSS, _GAP_ALONG = 14.0, 44.0  # between boxes of one layer, and between layers
+_APART, _FAN = 9.0, 24.0  # between two arrows from one box to one other, and between the outer ones of many
 # Style sheets inside of an SVG hold for the whole page: each rule names the drawing.
 _STYLE = "".join(
     f".burlab-graph {rule}"
     for rule in (
-        "text{font:11px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:currentColor}",
+        f"text{{font:{FONT}px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:currentColor}}",
         ".head{font-weight:600}",
         ".more{opacity:.75}",
-        "path{fill:none;stroke:currentColor;opacity:.45;stroke-width:1.2}",
+        "path{fill:none;stroke:currentColor;opacity:.6;stroke-width:1.2}",
         "rect{rx:6;stroke-width:1.3;fill-opacity:.12}",
         ".input rect{fill:#1a73e8;stroke:#1a73e8}",
         ".operation rect{fill:#80868b;stroke:#80868b}",
         ".output rect{fill:#e8710a;stroke:#e8710a}",
+        ".cut rect{stroke-dasharray:4 3}",
     )
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What stands for a node: its lines of text, the first one bold, and what is shown while the mouse is over it."""
+    """What stands for a node: its lines of text, the first one bold, and what is shown while the mouse is over it.
+
+    cut: some of what it was computed from is not drawn; its rim is dashed.
+    """
 
     lines: tuple[str, ...]
     kind: Kind = "operation"
     hint: str = ""
+    cut: bool = False
 
     @property
     def width(self) -> float:
@@ -51,26 +62,34 @@ class Box:
         return len(self.lines) * _LINE + 10
 
 
-def draw(boxes: Mapping[Any, Box], edges: Iterable[tuple[Any, Any]], note: str = "") -> str:
-    """SVG of boxes by key and arrows between keys; note: a line of text below.
+def draw(boxes: Mapping[Any, Box], edges: Iterable[tuple[Any, Any]]) -> str:
+    """SVG of boxes by key and arrows between keys. An edge that comes twice, as in c + c, is two arrows.
 
     >>> draw({"x": Box(("x",), "input"), "y": Box(("tanh",))}, [("x", "y")]).count("<rect")
     2
     """
     number = {key: k for k, key in enumerate(boxes)}
     row = list(boxes.values())
-    layout = _layout(row, sorted({(number[a], number[b]) for a, b in edges}))
-    parts = [_arrow(layout, row, path) for path in layout.paths]
+    count = Counter((number[a], number[b]) for a, b in edges)
+    layout = _layout(row, sorted(count))
+    parts = [_arrow(layout, row, path, shift) for path in layout.paths for shift in _shifts(count[path[0], path[-1]])]
     parts += [_box(box, *layout.at[k]) for k, box in enumerate(row)]
-    width = max(layout.width, len(note) * _LETTER) + 2 * _MARGIN
-    height = layout.height + 2 * _MARGIN
-    if note:
-        parts.append(_text(note, _MARGIN, height + 6, bold=False))
-        height += 1.5 * _LINE
+    width, height = layout.width + 2 * _MARGIN, layout.height + 2 * _MARGIN
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" class="burlab-graph" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" role="img"><style>{_STYLE}</style>{"".join(parts)}</svg>'
+        f'style="max-width:none" viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
+        f'aria-label="a graph of {len(row)} boxes"><style>{_STYLE}</style>{"".join(parts)}</svg>'
     )
+
+
+def framed(inner: str, name: str) -> str:
+    """A frame as wide as its place, which scrolls, by keys as well, when what is in it is wider or higher.
+
+    >>> framed("<svg/>", "a < b").startswith('<div role="region" aria-label="a &lt; b" tabindex="0"')
+    True
+    """
+    words = f'role="region" aria-label="{escape(name)}" tabindex="0"'
+    return f'<div {words} style="overflow:auto;max-width:100%;max-height:36em">{inner}</div>'
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +158,15 @@ def _paths(count: int, edges: list[tuple[int, int]]) -> list[list[int]]:
     return paths
 
 
-def _arrow(layout: _Layout, boxes: Sequence[Box], path: list[int]) -> str:
+def _shifts(count: int) -> list[float]:
+    """How far each of several arrows along one way lies beside it, in pixels."""
+    apart = min(_APART, _FAN / max(count - 1, 1))
+    return [(k - (count - 1) / 2) * apart for k in range(count)]
+
+
+def _arrow(layout: _Layout, boxes: Sequence[Box], path: list[int], shift: float) -> str:
     """A smooth line from the right edge of a box, through the bends, to the left edge of another."""
-    points = [layout.at[v] for v in path]
+    points = [(x, y + shift) for x, y in (layout.at[v] for v in path)]
     first, last = points[0], points[-1]
     points[0] = (first[0] + boxes[path[0]].width / 2, first[1])
     points[-1] = (last[0] - boxes[path[-1]].width / 2 - 4, last[1])
@@ -158,7 +183,7 @@ def _box(box: Box, x: float, y: float) -> str:
     lines = "".join(_text(line, left + 8, top + (k + 1) * _LINE + 1, bold=k == 0) for k, line in enumerate(box.lines))
     hint = f"<title>{escape(box.hint)}</title>" if box.hint else ""
     shape = f'<rect x="{left:.0f}" y="{top:.0f}" width="{box.width:.0f}" height="{box.height:.0f}"/>'
-    return f'<g class="{box.kind}">{hint}{shape}{lines}</g>'
+    return f'<g class="{box.kind}{" cut" * box.cut}">{hint}{shape}{lines}</g>'
 
 
 def _text(line: str, x: float, y: float, bold: bool) -> str:

@@ -1,6 +1,10 @@
 """How graphs look in a notebook: a traced `Graph`, a `Kernel`, and the graph behind a `Value` with its gradients."""
 
+from collections.abc import Iterator
+from html import escape
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from burlab.graph import Graph, Node
 from burlab.graph.control import CONTROL
@@ -8,14 +12,18 @@ from burlab.graph.origin import short_place
 from burlab.graph.rewrite.simplify import known_value
 from burlab.graph.show import label, sub_graphs
 
-from .drawing import Box, draw
+from .drawing import Box, draw, framed
 from .profile_view import profile_html
 
 if TYPE_CHECKING:
     from burlab.compiler.kernel import Kernel
     from burlab.eager import Value
+    from burlab.eager.ancestry import Recorded
 
 LARGEST = 120  # boxes that a picture can hold and still be read
+MOST = 600  # boxes of a graph with all its sub-graphs: a page stays quick
+_COUNTED = 20_000  # nodes behind a Value that are counted, in a fraction of a second
+_INFIX = ("+", "-", "*", "/", "**")
 
 
 def graph_svg(graph: Graph) -> str:
@@ -26,61 +34,94 @@ def graph_svg(graph: Graph) -> str:
     2
     """
     outputs = set(graph.outputs)
-    visible = [n for n in graph.nodes if n in outputs or _known(n) is None]
-    shown = visible[-LARGEST:]
-    boxes = {n: _graph_box(graph, n, n in outputs) for n in shown}
-    edges = [(x, n) for n in shown for x in n.inputs if x in boxes]
-    return draw(boxes, edges, _note(len(shown), len(visible)))
+    shown = _visible(graph)[-LARGEST:]
+    drawn = set(shown)
+    boxes = {n: _graph_box(graph, n, n in outputs, drawn) for n in shown}
+    return draw(boxes, [(x, n) for n in shown for x in n.inputs if x in drawn])
 
 
 def value_svg(root: "Value") -> str:
-    """The graph that a Value was computed by: label, operation, value and gradient of each node."""
+    """The graph that a Value was computed by: label, operation, value and gradient of each node.
+
+    Constants stand inside the operation that takes them.
+
+    >>> import burlab as bl
+    >>> "· * 2" in value_svg(bl.Value(3.0) * 2)
+    True
+    """
     from burlab.eager.ancestry import ancestors
 
-    found = ancestors(root, LARGEST + 1)
-    nodes = found[:LARGEST]
-    kinds = {nodes[0].index: "output"} | {n.index: "input" for n in nodes if not n.symbol}
+    nodes = ancestors(root, LARGEST)
+    drawn = {n.index for n in nodes}
     boxes: dict[Any, Box] = {}
     for n in reversed(nodes):
-        head = " = ".join(filter(None, (n.label, n.symbol))) or "value"
+        head = " = ".join(filter(None, (n.label, _expression(n)))) or "value"
         lines = (head, f"data {n.data:.6g}", f"grad {n.grad:.6g}")
-        kind: Any = kinds.get(n.index, "operation")
-        boxes[n.index] = Box(lines, kind, f"{head}\ndata {n.data!r}\ngrad {n.grad!r}")
-    edges = [(parent, n.index) for n in nodes for parent, _ in n.operands if parent in boxes]
-    note = f"the {LARGEST} nodes nearest to the result; .dot() gives all" if len(found) > LARGEST else ""
-    return draw(boxes, edges, note)
+        kind: Any = "output" if n is nodes[0] else "operation" if n.symbol else "input"
+        cut = any(parent and parent not in drawn for parent, _ in n.operands)
+        boxes[n.index] = Box(lines, kind, f"{head}\ndata {n.data!r}\ngrad {n.grad!r}", cut)
+    return draw(boxes, [(parent, n.index) for n in nodes for parent, _ in n.operands if parent in drawn])
 
 
 def kernel_html(kernel: "Kernel") -> str:
     """A kernel is shown by its graph, under a line that says what it is."""
-    return f"<div><code>{_escaped(repr(kernel))}</code></div>{graph_html(kernel.graph)}"
+    return f"{_line(repr(kernel))}{graph_html(kernel.graph)}"
 
 
 def graph_html(graph: Graph) -> str:
-    """The drawing in a frame that scrolls, above those of the sub-graphs that control flow executes."""
-    return _framed(_drawings(graph))
+    """The drawing in a frame that scrolls, above those of the sub-graphs that control flow executes.
 
-
-def _drawings(graph: Graph) -> str:
-    inner = (f"<div><code>{_escaped(title)}</code></div>{_drawings(part)}" for title, part in sub_graphs(graph))
-    return "".join([graph_svg(graph), *inner])
+    What is left out to keep it legible is told above the frame.
+    """
+    parts = list(_parts(graph, ""))
+    sizes = [len(_visible(part)) for _, part in parts]
+    boxes = np.minimum(sizes, LARGEST)
+    fitting = int(np.searchsorted(np.cumsum(boxes), MOST, side="right"))
+    hidden, absent = sum(sizes) - int(boxes[:fitting].sum()), len(parts) - fitting
+    where = f"{absent} whole sub-graphs among them" if absent else "those before the dashed boxes"
+    ways = "print(graph) lists all of them, graph.to_dot() writes them for Graphviz"
+    told = _told(f"{hidden:,} of {sum(sizes):,} nodes are not drawn, {where}. {ways}.") if hidden else ""
+    drawings = "".join((_line(title) if title else "") + graph_svg(part) for title, part in parts[:fitting])
+    return told + framed(drawings, "drawn graph")
 
 
 def value_html(root: "Value") -> str:
-    """The drawing in a frame that scrolls."""
-    return _framed(value_svg(root))
+    """The drawing in a frame that scrolls; above it stands how much is left out to keep it legible."""
+    from burlab.eager.ancestry import ancestors
+
+    count = len(ancestors(root, _COUNTED))
+    hidden = f"{count - LARGEST:,} of {count:,}" if count < _COUNTED else f"More than {count - LARGEST - 1:,}"
+    words = f"{hidden} nodes are not drawn, those behind the dashed boxes. .dot() writes all of them for Graphviz."
+    return (_told(words) if count > LARGEST else "") + framed(value_svg(root), "drawn graph of a value")
 
 
-def _framed(svg: str) -> str:
-    return f'<div style="overflow:auto;max-height:36em">{svg}</div>'
+def _parts(graph: Graph, title: str) -> Iterator[tuple[str, Graph]]:
+    """A graph and, after it, the sub-graphs that its control flow executes, however deep, with their titles."""
+    yield title, graph
+    for inner_title, inner in sub_graphs(graph):
+        yield from _parts(inner, inner_title)
 
 
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;")
+def _visible(graph: Graph) -> list[Node]:
+    """The nodes that are boxes: all but numbers that stand inside of others."""
+    outputs = set(graph.outputs)
+    return [n for n in graph.nodes if n in outputs or _known(n) is None]
 
 
-def _note(shown: int, count: int) -> str:
-    return f"the last {shown} of {count} nodes; print(graph) lists all" if shown < count else ""
+def _line(text: str) -> str:
+    return f'<div style="overflow-wrap:anywhere"><code>{escape(text)}</code></div>'
+
+
+def _told(text: str) -> str:
+    return f'<div role="note" style="font-style:italic">{escape(text)}</div>'
+
+
+def _expression(n: "Recorded") -> str:
+    """The operation as micrograd writes it, with the constants that it takes: "· * 2"; empty for a leaf."""
+    if all(parent for parent, _ in n.operands) or n.symbol not in {*_INFIX, n.operation}:
+        return n.symbol  # nothing is hidden, or the symbol says it: "**2"
+    operands = ["·" if parent else f"{number:.4g}" for parent, number in n.operands]
+    return f" {n.symbol} ".join(operands) if n.symbol in _INFIX else f"{n.symbol}({', '.join(operands)})"
 
 
 def _known(n: Node) -> str | None:
@@ -89,7 +130,7 @@ def _known(n: Node) -> str | None:
     return f"{value.item():.4g}" if value is not None and value.size == 1 else None
 
 
-def _graph_box(graph: Graph, n: Node, is_output: bool) -> Box:
+def _graph_box(graph: Graph, n: Node, is_output: bool, drawn: set[Node]) -> Box:
     operands = [_known(x) for x in n.inputs]
     if n.op == "input":
         head = str(n.params)
@@ -102,7 +143,9 @@ def _graph_box(graph: Graph, n: Node, is_output: bool) -> Box:
     lines = (head, f"{n.dtype.name}{list(n.shape) if n.shape else ''}")
     kind: Any = "input" if n.op == "input" else "output" if is_output else "operation"
     hint = f"%{graph.index[n]} {label(n)}\n{n.dtype.name}{list(n.shape)}\n{short_place(n.origin)} {n.scope}".strip()
-    return Box(lines, kind, hint)
+    return Box(
+        lines, kind, hint, any(x not in drawn and known is None for x, known in zip(n.inputs, operands, strict=True))
+    )
 
 
 def register() -> None:

@@ -3,6 +3,8 @@
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from .drawing import framed
+
 if TYPE_CHECKING:
     from burlab.nn import Layer, Summary
 
@@ -17,10 +19,8 @@ def summary_html(table: "Summary") -> str:
     """
     head, *rows, total = table.cells()
     body = "".join(_row("td", row) for row in rows)
-    return (
-        f'<div style="overflow:auto;max-height:36em"><table><thead>{_row("th", head)}</thead><tbody>{body}</tbody>'
-        f"<tfoot>{_row('th', total)}</tfoot></table></div>"
-    )
+    table = f"<table><thead>{_row('th', head)}</thead><tbody>{body}</tbody><tfoot>{_row('th', total)}</tfoot></table>"
+    return framed(table, "parameters")
 
 
 def layer_html(layer: "Layer") -> str:

@@ -3,15 +3,23 @@
 from html import escape
 from typing import TYPE_CHECKING
 
+from burlab.plots.style import PALETTE
+
+from .drawing import framed
+
 if TYPE_CHECKING:
     from burlab.compiler.inspection.profile import Profile, Row
 
-_COLORS = {"forward": "#4c78a8", "backward": "#f58518", "update": "#54a24b", "residual": "#9d9d9d"}
-_STYLE = "text-align:left;padding:1px 8px;white-space:nowrap"
+MOST = 200  # rows that a page shows at once and stays quick
+_COLOURS = dict(zip(("forward", "backward", "update", "residual"), (*PALETTE[:3], PALETTE[-1]), strict=True))
+_CELL = "padding:1px 8px;white-space:nowrap;text-align:"
+_SIDES = ("left", "right", "right", "left", "left", "left", "left")
 
 
 def profile_html(profile: "Profile") -> str:
     """A row per step, in their order; the phases have colours, and their sums stand above.
+
+    Of a long profile those rows that take most of the time, and a word on the others.
 
     >>> import numpy as np, burlab as bl
     >>> profile_html(bl.compile(np.tanh, 0.5).profile(0.5)).count("<tr>")
@@ -19,19 +27,32 @@ def profile_html(profile: "Profile") -> str:
     """
     phases = dict.fromkeys(row.phase for row in profile.rows)
     sums = " ".join(
-        f'<span style="color:{_COLORS[p]}">&#9632;</span> {p} {profile.nanoseconds(p) / 1e3:,.2f} us' for p in phases
+        f'<span style="color:{_COLOURS[p]}">&#9632;</span> {p} {profile.nanoseconds(p) / 1e3:,.2f} us' for p in phases
     )
     head = f"<b>{escape(profile.name)}</b>, {profile.gear}: {profile.total / 1e3:,.2f} us<br>{sums}"
+    costly = sorted(range(len(profile.rows)), key=lambda k: -profile.rows[k].nanoseconds)
+    shown = [profile.rows[k] for k in sorted(costly[:MOST])]
+    hidden = [profile.rows[k] for k in costly[MOST:]]
+    if hidden:
+        share = sum(row.nanoseconds for row in hidden) / max(profile.total, 1)
+        head += (
+            f'<div role="note"><i>{len(hidden):,} of {len(profile.rows):,} rows are not shown, the shortest, '
+            f"{share:.1%} of the time together. print(profile) lists all of them.</i></div>"
+        )
     titles = ("", "time, us", "bytes", "step", "shape", "line", "scope")
-    first = "".join(f'<th style="{_STYLE}">{title}</th>' for title in titles)
-    body = "".join(_row(row, profile.total) for row in profile.rows)
-    table = f'<table style="font-size:90%"><tr>{first}</tr>{body}</table>'
-    return f'<div style="overflow:auto;max-height:36em">{head}{table}</div>'
+    body = _line("th", titles) + "".join(_row(row, profile.total) for row in shown)
+    return f"<div>{head}</div>{framed(f'<table>{body}</table>', 'steps of the profile')}"
+
+
+def _line(kind: str, cells: tuple[str, ...]) -> str:
+    """A row of cells that hold HTML."""
+    made = (f'<{kind} style="{_CELL}{side}">{cell}</{kind}>' for side, cell in zip(_SIDES, cells, strict=True))
+    return f"<tr>{''.join(made)}</tr>"
 
 
 def _row(row: "Row", total: int) -> str:
     width = 120 * row.nanoseconds / max(total, 1)
-    bar = f'<div style="height:0.8em;width:{max(width, 1):.1f}px;background:{_COLORS[row.phase]}"></div>'
+    bar = f'<div style="height:0.8em;width:{max(width, 1):.1f}px;background:{_COLOURS[row.phase]}"></div>'
     cells = (
         f"{row.nanoseconds / 1e3:,.2f}",
         f"{row.nbytes:,}",
@@ -40,5 +61,4 @@ def _row(row: "Row", total: int) -> str:
         escape(", ".join(row.lines)),
         escape(row.scope),
     )
-    texts = "".join(f'<td style="{_STYLE}">{cell}</td>' for cell in cells)
-    return f'<tr><td style="{_STYLE}">{bar}</td>{texts}</tr>'
+    return _line("td", (bar, *cells))
