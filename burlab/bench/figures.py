@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from burlab.plots.style import colour, layout
+from burlab.plots.style import INK, colour, layout
 from burlab.runtime.extras import late
 
 from .measure import Line
@@ -36,9 +36,9 @@ def bars(case: Case, lines: Sequence[Line]) -> Any:
     colours = [colour(engines.index(line.engine)) for line in timed]
     figure: Any = go.Figure(go.Bar(x=[line.seconds for line in timed], y=words, orientation="h", marker_color=colours))
     if best := limit(lines):
-        figure.add_vline(x=best, line_dash="dot")
+        figure.add_vline(x=best, line={"dash": "dot", "color": INK})
     height = 160 + 28 * len(timed)
-    figure.update_layout(layout(title=case.title, showlegend=False, height=height, margin_l=280))
+    figure.update_layout(layout(title=case.title, showlegend=False, height=height))
     figure.update_xaxes(type="log", title=f"time of one {case.unit}", ticksuffix="s", exponentformat="SI")
     return figure.update_yaxes(autorange="reversed")
 

@@ -4,6 +4,7 @@ from .comparison import compare
 from .contour_map import contour
 from .paths import apart, path_traces
 from .report import write_report
+from .style import theme
 from .terrain import Landscape, landscape, landscape_traces
 from .thinning import thinned
 from .training import training_curve
@@ -16,6 +17,7 @@ __all__ = [
     "landscape",
     "landscape_traces",
     "path_traces",
+    "theme",
     "thinned",
     "training_curve",
     "write_report",

@@ -8,12 +8,12 @@ import numpy as np
 from burlab.errors import ArgumentError
 from burlab.runtime.extras import late
 
-from .style import colour, layout
+from .style import layout, line, log_axis
 from .thinning import thinned
 
 go: Any = late("plotly.graph_objects", "plots")
 
-_AXES = {"step": ("step", 1.0), "time": ("milliseconds", 1e-6), "samples": ("sample gradients", 1.0)}
+_AXES = {"step": ("step", 1.0), "time": ("time, ms", 1e-6), "samples": ("sample gradients", 1.0)}
 
 
 def compare(
@@ -38,23 +38,15 @@ def compare(
     if against not in _AXES:
         raise ArgumentError(f"against={against!r} is no axis. Use one of {', '.join(map(repr, _AXES))}.")
     axis, unit = _AXES[against]
-    figure: Any = go.Figure(layout=layout(title=title, width=820, height=420))
+    figure: Any = go.Figure(layout=layout(title=title))
     for k, (name, run) in enumerate(runs.items()):
         history = getattr(run, "history", run)
         x, y = np.asarray(history[against]) * unit, np.asarray(history[column], np.float64) - minimum
         x, y = x[~np.isnan(y)], y[~np.isnan(y)]  # a validation value has rows between
         y = np.where(y > 0, y, np.nan)
         shown = thinned(np.log(y))
-        figure.add_scatter(x=x[shown], y=y[shown], name=name, line={"color": colour(k), "width": 2})
+        figure.add_scatter(x=x[shown], y=y[shown], name=name, line=line(k))
     figure.update_xaxes(title=axis)
     what = column.replace("_", " ")
     title_text = f"{what} − minimum" if minimum else what
-    figure.update_yaxes(type="log", title=title_text, exponentformat="power", dtick=_decade_tick(figure))
-    return figure
-
-
-def _decade_tick(figure: Any) -> int | None:
-    """A tick per decade, unless they are so many or so few that plotly chooses better."""
-    y = np.concatenate([*(trace.y for trace in figure.data)])
-    decades = np.log10(np.nanmax(y)) - np.log10(np.nanmin(y))
-    return 1 if 2 <= decades <= 12 else None
+    return figure.update_yaxes(title=title_text, **log_axis(trace.y for trace in figure.data))

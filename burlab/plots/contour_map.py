@@ -6,10 +6,12 @@ from typing import Any
 from burlab.runtime.extras import late
 
 from .paths import path_traces
-from .style import colour, layout
+from .style import HEIGHT, INK, PALETTE, colour, layout
 from .terrain import RESOLUTION, Problem, bounds_of, landscape, landscape_traces
 
 go: Any = late("plotly.graph_objects", "plots")
+
+_LONGEST = 12.0  # one side of a domain over the other, up to which both have the same scale
 
 
 def contour(
@@ -22,19 +24,32 @@ def contour(
 ) -> Any:
     """A figure of a function of two variables: level lines, its known minima and saddles, and paths over it.
 
+    Both axes have one scale, so that right angles look right; not where one side of the domain is more than twelve
+    times as long as the other.
+
     problem, domain, resolution: as for `landscape`. paths: by name, points in order, shape (n, 2), or runs, whose
-    whole record is drawn.
+    whole record is drawn; more of them than there are colours share one line of the legend.
 
     >>> import burlab as bl
     >>> f = bl.problems.himmelblau()
     >>> [trace.name for trace in bl.plots.contour(f, paths={"step": [[0, 0], [1, 1]]}).data]
     ['himmelblau', 'saddle', 'minimum', 'step', 'step']
     """
-    figure: Any = go.Figure(layout=layout(title=title, width=820, height=600))
+    figure: Any = go.Figure(layout=layout(title=title))
     figure.add_traces(landscape_traces(problem, landscape(problem, domain, resolution=resolution)))
-    for k, (name, path) in enumerate((paths or {}).items()):
-        figure.add_traces(path_traces(name, path, colour(k)))
+    paths = paths or {}
+    drawn = [path_traces(name, path, colour(k)) for k, (name, path) in enumerate(paths.items())]
+    figure.add_traces([trace for traces in drawn for trace in traces])
+    if len(paths) > len(PALETTE):  # colours come again: one key for all, names under the mouse
+        figure.update_traces(showlegend=False, selector=lambda trace: trace.legendgroup is not None)
+        figure.add_scatter(x=[None], y=[None], name=f"{len(paths)} paths", mode="lines", line_color=INK)
     (left, right), (bottom, top) = bounds_of(problem, domain)
-    figure.update_xaxes(title="x₀", range=[left, right], zeroline=False, constrain="domain")
-    figure.update_yaxes(title="x₁", range=[bottom, top], zeroline=False)
+    plane: dict[str, Any] = {"zeroline": False, "showgrid": False}
+    shape = (top - bottom) / (right - left)
+    if 1 / _LONGEST <= shape <= _LONGEST:
+        plane["constrain"] = "domain"
+        figure.update_yaxes(scaleanchor="x", scaleratio=1, constraintoward="top")
+        figure.update_layout(height=min(HEIGHT + 160, 200 + 800 * shape))  # for a cell about 800 pixels wide
+    figure.update_xaxes(title="x₀", range=[left, right], **plane)
+    figure.update_yaxes(title="x₁", range=[bottom, top], **plane)
     return figure

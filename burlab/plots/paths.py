@@ -34,7 +34,7 @@ def path_traces(name: str, path: Any, line_colour: str) -> list[Any]:
         marker={"size": 4, "color": line_colour},
     )
     ends = points[[0, -1]] if len(points) else points
-    marker = {"size": [6, 11], "color": line_colour, "line": {"color": "white", "width": 1}}
+    marker = {"size": [6, 11], "color": line_colour, "line": {"width": 0}}
     more = {"mode": "markers", "marker": marker, "showlegend": False, "hoverinfo": "skip"}
     return [line, go.Scatter(x=ends[:, 0], y=ends[:, 1], name=name, legendgroup=name, **more)]
 

@@ -11,7 +11,7 @@ from burlab.problems import FiniteSum, TestFunction
 from burlab.runtime.extras import late
 from burlab.transforms import vmap
 
-from .style import HEIGHTS, LEVEL_LINES
+from .style import INK, LEVEL_LINES, SHADES
 
 go: Any = late("plotly.graph_objects", "plots")
 
@@ -83,7 +83,8 @@ def landscape_traces(problem: Problem, heights: Landscape) -> list[Any]:
             customdata=heights.value,
             name=name,
             ncontours=_LEVELS,
-            colorscale=HEIGHTS,
+            contours={"coloring": "heatmap"},  # filled levels lie on one another: clear ones would add up
+            colorscale=SHADES,
             showscale=False,
             line={"color": LEVEL_LINES, "width": 0.6},
             hovertemplate="x₀ %{x:.4g}<br>x₁ %{y:.4g}<br>f %{customdata:.6g}<extra></extra>",
@@ -96,7 +97,7 @@ def landscape_traces(problem: Problem, heights: Landscape) -> list[Any]:
 
 
 def _marks(name: str, points: Array, symbol: str) -> Any:
-    marker = {"symbol": symbol, "size": 13, "color": "#222222", "line": {"width": 2 if name == "saddle" else 0}}
+    marker = {"symbol": symbol, "size": 13, "color": INK, "line": {"width": 2 if name == "saddle" else 0}}
     return go.Scatter(x=points[:, 0], y=points[:, 1], name=name, mode="markers", marker=marker)
 
 

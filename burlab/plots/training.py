@@ -6,6 +6,7 @@ import numpy as np
 
 from burlab.runtime.extras import late
 
+from .style import FAINT, INK, colour, layout
 from .thinning import Series, thinned
 
 go: Any = late("plotly.graph_objects", "plots")
@@ -20,21 +21,15 @@ def training_curve(x: Series, value: Series, *, levels: dict[str, float] | None 
     >>> len(training_curve(np.arange(5), np.ones(5)).data)
     2
     """
-    figure: Any = go.Figure()
+    figure: Any = go.Figure(layout=layout())
     thin = thinned(value)
     mean = _running_mean(value)
-    figure.add_scatter(x=x[thin], y=value[thin], name="batch", line={"color": "#c5d3e8", "width": 1})
-    figure.add_scatter(x=x[thin], y=mean[thin], name="running mean", line={"color": "#1f4e9c", "width": 2.5})
+    figure.add_scatter(x=x[thin], y=value[thin], name="batch", line={"color": FAINT, "width": 1})
+    figure.add_scatter(x=x[thin], y=mean[thin], name="running mean", line={"color": colour(0), "width": 2.5})
     for name, level in (levels or {}).items():
-        text = {"annotation_text": f"{name}: {level:.3f}", "annotation_position": "bottom right"}
-        figure.add_hline(y=level, line={"dash": "dot", "color": "#777"}, **text)
-    figure.update_layout(
-        template="plotly_white",
-        xaxis_title=x_title,
-        yaxis_title="loss",
-        legend={"orientation": "h", "y": 1.08},
-        margin={"l": 60, "r": 20, "t": 40, "b": 50},
-    )
+        dotted = {"dash": "dot", "color": INK}
+        figure.add_hline(y=level, line=dotted, name=f"{name}: {level:.3f}", showlegend=True)
+    figure.update_layout(margin_t=20, xaxis_title=x_title, yaxis_title="loss")
     return figure
 
 

@@ -81,6 +81,23 @@ def test_the_whole_record_of_a_run_is_drawn():
     np.testing.assert_array_equal([line.x[5], line.y[5]], run.x)
 
 
+def test_both_axes_have_one_scale_unless_one_side_is_far_longer():
+    f = bl.problems.quadratic([1.0, 15.0], seed=None)
+    for domain, anchor in (([(-1, 1), (-1, 1)], "x"), ([(-0.2, 1.5), (-0.15, 0.15)], "x"), ([(0, 100), (0, 1)], None)):
+        figure = contour(f, domain=domain)
+        assert figure.layout.yaxis.scaleanchor == anchor
+        assert figure.layout.height is None or 200 < figure.layout.height <= 600
+
+
+def test_more_paths_than_colours_have_one_key_beside_those_of_the_marks():
+    f = bl.problems.himmelblau()
+    figure = contour(f, paths={f"start {k}": [[0, 0], [k, 1]] for k in range(16)})
+    keys = [trace.name for trace in figure.data[1:] if trace.showlegend is not False]
+    assert keys == ["saddle", "minimum", "16 paths"]
+    few = contour(f, paths={"a": [[0, 0], [1, 1]], "b": [[0, 0], [2, 1]]})
+    assert [trace.name for trace in few.data[1:] if trace.showlegend is not False] == ["saddle", "minimum", "a", "b"]
+
+
 def test_a_run_in_three_dimensions_has_no_path():
     f = bl.problems.rosenbrock(3)
     with pytest.raises(ShapeError, match="one or two entries"):

@@ -18,6 +18,12 @@ def test_a_long_curve_is_thinned_and_keeps_its_extremes():
     assert 77_777 in batch.x
 
 
+def test_a_level_stands_in_the_legend_where_no_curve_hides_it():
+    figure = training_curve(np.arange(5), np.ones(5), levels={"uniform guess": 3.2961})
+    (level,) = figure.layout.shapes
+    assert (level.y0, level.name, level.showlegend) == (3.2961, "uniform guess: 3.296", True)
+
+
 def test_the_running_mean_is_that_of_the_last_values():
     value = np.random.default_rng(1).normal(size=500)
     _, mean = training_curve(np.arange(500), value).data
