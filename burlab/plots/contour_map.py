@@ -38,10 +38,11 @@ def contour(
     figure: Any = go.Figure(layout=layout(title=title))
     figure.add_traces(landscape_traces(problem, landscape(problem, domain, resolution=resolution)))
     paths = paths or {}
-    drawn = [path_traces(name, path, colour(k)) for k, (name, path) in enumerate(paths.items())]
-    figure.add_traces([trace for traces in drawn for trace in traces])
-    if len(paths) > len(PALETTE):  # colours come again: one key for all, names under the mouse
-        figure.update_traces(showlegend=False, selector=lambda trace: trace.legendgroup is not None)
+    many = len(paths) > len(PALETTE)  # colours come again: one key for all, and each name under the mouse
+    for k, (name, path) in enumerate(paths.items()):
+        line, ends = path_traces(name, path, colour(k))
+        figure.add_traces([line.update(showlegend=not many), ends])
+    if many:
         figure.add_scatter(x=[None], y=[None], name=f"{len(paths)} paths", mode="lines", line_color=INK)
     (left, right), (bottom, top) = bounds_of(problem, domain)
     plane: dict[str, Any] = {"zeroline": False, "showgrid": False}
