@@ -19,8 +19,8 @@ def summary_html(table: "Summary") -> str:
     """
     head, *rows, total = table.cells()
     body = "".join(_row("td", row) for row in rows)
-    table = f"<table><thead>{_row('th', head)}</thead><tbody>{body}</tbody><tfoot>{_row('th', total)}</tfoot></table>"
-    return framed(table, "parameters")
+    shown = f"<table><thead>{_row('th', head)}</thead><tbody>{body}</tbody><tfoot>{_row('th', total)}</tfoot></table>"
+    return framed(shown, "parameters")
 
 
 def layer_html(layer: "Layer") -> str:

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from burlab.compiler.inspection.profile import Profile, Row
 
 MOST = 200  # rows that a page shows at once and stays quick
-_COLOURS = dict(zip(("forward", "backward", "update", "residual"), (*PALETTE[:3], PALETTE[-1]), strict=True))
+_COLOURS: dict[str, str] = {
+    "forward": PALETTE[0], "backward": PALETTE[1], "update": PALETTE[2], "residual": PALETTE[-1]
+}  # fmt: skip
 _CELL = "padding:1px 8px;white-space:nowrap;text-align:"
 _SIDES = ("left", "right", "right", "left", "left", "left", "left")
 
