@@ -179,7 +179,7 @@ class Executable:
 
 def _specs(nodes: tuple[Node, ...], what: str) -> tuple[ArraySpec, ...]:
     return tuple(
-        ArraySpec(n.shape, n.dtype, n.params if n.op == "input" and what == "argument" and n.params else f"{what} {k}")
+        ArraySpec(n.shape, n.dtype, n.params if n.is_input and what == "argument" and n.params else f"{what} {k}")
         for k, n in enumerate(nodes)
     )
 

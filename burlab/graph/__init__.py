@@ -2,7 +2,7 @@
 
 from burlab.graph.autodiff.sweep import jvp, vjp
 
-from . import calls as calls, linear_table as linear_table, random as random, show as show
+from . import nonlinear_table as nonlinear_table, query as query, random as random, show as show
 from .file import reading as reading, serial as serial
 from .graph import Call, Graph
 from .node import Node

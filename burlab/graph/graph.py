@@ -76,7 +76,7 @@ class Call:
     backward: Graph | None = None
 
 
-class Turns(NamedTuple):
+class Iterations(NamedTuple):
     """What a `scan` repeats: the numbers of its carries and sequences, how often, and whether from the last element."""
 
     carries: int
@@ -90,7 +90,7 @@ class Region:
     """The sub-graphs of control flow. Nodes of one region with the same inputs are results of one execution of it."""
 
     graphs: tuple[Graph, ...]
-    turns: Turns | None = None
+    iterations: Iterations | None = None
 
 
 class Result(NamedTuple):

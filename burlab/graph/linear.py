@@ -3,54 +3,67 @@
 The functions here are what the rest of the package calls; each returns its input where there is nothing to do.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
-from burlab.runtime.checks import Check, nothing
-
-from .node import Node
-from .signatures import ALL, DTYPES, NUMBERS, Form, Signature, require
+from .node import Node, constant
+from .operation import STRUCTURAL, Batching, Linearity, Operation, Shares, Tangents, repeated, total
+from .signatures import ALL, DTYPES, NUMBERS, Form, require
 
 Shape = tuple[int, ...]
 TOTALS = NUMBERS - {DTYPES["int32"]}  # dtypes of sums: those of integers are int64, as in NumPy
 
 
-class LinearOp(ABC):
-    """One row of the table. Forward mode is the operation itself, reverse mode its transpose: nothing else is stated.
+class LinearOp(Operation):
+    """A row of the linear table. Forward mode is the operation itself, reverse mode its transpose.
 
-    kernel: what computes it: a `view` reads its input through other strides, a `place` writes into a part of zeros, the
-    others are the C++ kernels of that name in `cpp/burlab/kernels`. linear_inputs: how many of the first inputs it is
-    linear in, None for all; indexed: whether an integer index follows them. parameters: what its parameters are made
-    of. dtypes: what the inputs that it is linear in may be, all of one.
+    indexed: whether an integer index follows the inputs that it is linear in. dtypes: what these may be, all of one.
     """
 
-    name: ClassVar[str]
-    kernel: ClassVar[str]
-    linear_inputs: ClassVar[int | None] = 1
+    linearity = Linearity.FIRST
+    follows_sums = True
     indexed: ClassVar[bool] = False
-    parameters: ClassVar[Check] = nothing
     dtypes: ClassVar[frozenset["np.dtype[Any]"]] = ALL
 
     def form(self, params: Any, inputs: Sequence[Node]) -> Form:
-        """Shape and dtype of the value."""
+        """Shape and dtype of the value, for inputs that it is defined for."""
         return self.shape(params, [x.shape for x in inputs]), inputs[0].dtype
 
-    @property
-    def signature(self) -> Signature:
-        """What `verify` goes by."""
-        return Signature(type(self).parameters, self._checked)
-
-    def _checked(self, params: Any, inputs: Sequence[Node]) -> Form:
+    def checked(self, params: Any, inputs: Sequence[Node]) -> Form:
+        """The same. Raises GraphError for other inputs."""
         count = len(inputs) - self.indexed
         values, index = inputs[:count], inputs[count:]
-        require(0 < count == (self.linear_inputs or count), "it has too many inputs or too few")
+        needed = {Linearity.FIRST: 1, Linearity.EACH: 2}.get(self.linearity, count)
+        require(0 < count == needed, "it has too many inputs or too few")
         require(all(x.dtype.kind == "i" for x in index), "its index is not of integers")
         require(len({x.dtype for x in values}) == 1, "its inputs differ in dtype")
         require(values[0].dtype in self.dtypes, f"it is not defined for {values[0].dtype}")
         return self.form(params, inputs)
+
+    def forward(self, n: Node, tangents: Tangents) -> Node | None:
+        """The operation on tangents: in the place of each input by itself, or of all that it is linear in at once."""
+
+        def along(inputs: Sequence[Node]) -> Node:
+            return Node(n.op, tuple(inputs), n.params, n.shape, n.dtype)
+
+        if self.linearity is Linearity.EACH:
+            moving = [(k, tangents[x]) for k, x in enumerate(n.inputs) if x in tangents]
+            return total(along((*n.inputs[:k], tangent, *n.inputs[k + 1 :])) for k, tangent in moving)
+        if self.linearity is Linearity.ALL:
+            return along([tangents[x] if x in tangents else zeros(x.shape, x.dtype) for x in n.inputs])
+        return along([tangents[n.inputs[0]], *n.inputs[1:]]) if n.inputs[0] in tangents else None
+
+    def reverse(self, n: Node, g: Node, active: set[Node]) -> Shares:
+        """The transpose with respect to each active input."""
+        inputs = n.inputs[:1] if self.linearity is Linearity.FIRST else n.inputs
+        return [(x, self.transpose(g, n, k)) for k, x in enumerate(inputs) if x in active]
+
+    def batched(self, n: Node, xs: Sequence[Node], flags: Sequence[bool], _many: Batching) -> Node:
+        """By the rule of the row."""
+        return self.batch(n.params, xs, flags)
 
     @abstractmethod
     def shape(self, params: Any, shapes: Sequence[Shape], /) -> Shape:
@@ -65,12 +78,9 @@ class LinearOp(ABC):
         """The operation on many samples: a batched input has the batch as its axis 0, and so has the result."""
 
 
-LINEAR: dict[str, LinearOp] = {}
-
-
 def linear(name: str, params: Any, *inputs: Node) -> Node:
     """A node of the table."""
-    shape, dtype = LINEAR[name].form(params, inputs)
+    shape, dtype = STRUCTURAL[name].form(params, inputs)
     return Node(name, inputs, params, shape, dtype, inputs[0].weak and not shape)
 
 
@@ -160,4 +170,9 @@ def _sum_lonely(x: Node, letters: str, others: str) -> tuple[Node, str]:
 
 def spread(x: Node, size: int) -> Node:
     """The same value for every element of a new leading axis."""
-    return broadcast(x, (size, *x.shape), tuple(range(1, x.ndim + 1)))
+    return repeated(x, size)
+
+
+def zeros(shape: Shape, dtype: Any) -> Node:
+    """A node of zeros that takes no memory in the graph."""
+    return broadcast(constant(0, dtype), shape)

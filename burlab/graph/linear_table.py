@@ -1,4 +1,4 @@
-"""The table of linear tensor operations: one class each, with its shape rule, transpose, batching rule and kernel."""
+"""The table of linear tensor operations: one class each, with its columns, shape rule, transpose and batching rule."""
 # ruff: noqa: D102 - LinearOp documents the methods
 
 import math
@@ -11,7 +11,6 @@ from burlab.errors import GraphError
 from burlab.runtime.checks import Check, flag, matching, one_of, record, size
 
 from .linear import (
-    LINEAR,
     TOTALS,
     LinearOp,
     Shape,
@@ -30,6 +29,7 @@ from .linear import (
     transpose,
 )
 from .node import Node
+from .operation import Linearity, structural
 from .parameters import axes, integers, shape, some_axes
 from .signatures import DTYPES, NUMBERS, Form
 
@@ -40,11 +40,15 @@ Region = tuple[Shape, Shape, Shape]  # start, step, shape
 _REGION: Check = record(integers, integers, shape)
 
 
+@structural
 class Sum(LinearOp):
     """Over `axes`, which are removed."""
 
     name = "sum"
-    kernel = "sum"
+    adds_up = True
+    reduction = True
+    epilogue = True
+    shrinks = True
     parameters = some_axes
     dtypes = TOTALS
 
@@ -61,11 +65,13 @@ class Sum(LinearOp):
         return sum_over(xs[0], _later(axes))
 
 
+@structural
 class Broadcast(LinearOp):
     """(shape, axes): input axis i becomes output axis axes[i], all other axes repeat."""
 
     name = "broadcast"
-    kernel = "view"
+    view = True
+    moves = True
     parameters = record(shape, axes)
 
     def shape(self, params: tuple[Shape, Shape], shapes: Shapes) -> Shape:
@@ -82,11 +88,13 @@ class Broadcast(LinearOp):
         return broadcast(xs[0], (xs[0].shape[0], *shape), (0, *_later(axes)))
 
 
+@structural
 class Reshape(LinearOp):
     """The same elements in row-major order under another shape."""
 
     name = "reshape"
-    kernel = "view"
+    view = True
+    moves = True
     parameters = shape
 
     def shape(self, shape: Shape, shapes: Shapes) -> Shape:
@@ -101,11 +109,13 @@ class Reshape(LinearOp):
         return reshape(xs[0], (xs[0].shape[0], *shape))
 
 
+@structural
 class Transpose(LinearOp):
     """Output axis i is input axis permutation[i]."""
 
     name = "transpose"
-    kernel = "view"
+    view = True
+    moves = True
     parameters = axes
 
     def shape(self, permutation: Shape, shapes: Shapes) -> Shape:
@@ -120,11 +130,14 @@ class Transpose(LinearOp):
         return transpose(xs[0], (0, *_later(permutation)))
 
 
+@structural
 class Slice(LinearOp):
     """out[i] = x[start + step * i] along every axis."""
 
     name = "slice"
-    kernel = "view"
+    shrinks = True
+    view = True
+    moves = True
     parameters = _REGION
 
     def shape(self, region: Region, shapes: Shapes) -> Shape:
@@ -142,11 +155,13 @@ class Slice(LinearOp):
         return slice_(xs[0], (0, *start), (1, *step), (xs[0].shape[0], *shape))
 
 
+@structural
 class Pad(LinearOp):
     """Zeros of a shape with out[start + step * i] = x[i]: the transpose of a slice."""
 
     name = "pad"
-    kernel = "place"
+    cheap = True
+    moves = True
     parameters = _REGION
 
     def shape(self, region: Region, shapes: Shapes) -> Shape:
@@ -164,13 +179,15 @@ class Pad(LinearOp):
         return pad(xs[0], (0, *start), (1, *step), (xs[0].shape[0], *shape))
 
 
+@structural
 class Concatenate(LinearOp):
     """Any number of inputs, joined along an axis."""
 
     name = "concatenate"
-    kernel = "place"
+    cheap = True
+    moves = True
     parameters = size
-    linear_inputs = None
+    linearity = Linearity.ALL
 
     def shape(self, axis: int, shapes: Shapes) -> Shape:
         first = shapes[0]
@@ -188,11 +205,13 @@ class Concatenate(LinearOp):
         return concatenate(_all_batched(xs, batched), axis + 1)
 
 
+@structural
 class Gather(LinearOp):
     """out[b, i, r] = x[b, index[b, i], r], with `batch` leading axes b. Linear in x."""
 
     name = "gather"
-    kernel = "gather"
+    moves = True
+    dense_operands = True
     indexed = True
     parameters = size
 
@@ -212,11 +231,13 @@ class Gather(LinearOp):
         return gather(x, index, batch + 1)
 
 
+@structural
 class Scatter(LinearOp):
     """(batch, size): zeros of shape (b, size, r) with out[b, index[b, i], r] += y[b, i, r]. Linear in y."""
 
     name = "scatter"
-    kernel = "scatter"
+    adds_up = True
+    dense_operands = True
     indexed = True
     parameters = record(size, size)
     dtypes = NUMBERS
@@ -236,11 +257,12 @@ class Scatter(LinearOp):
         return scatter(y, index, params[0] + 1, params[1])
 
 
+@structural
 class Cumsum(LinearOp):
     """(axis, reverse): running sums, from the end if reverse."""
 
     name = "cumsum"
-    kernel = "cumsum"
+    follows_sums = False
     parameters = record(size, flag)
     dtypes = TOTALS
 
@@ -258,11 +280,14 @@ class Cumsum(LinearOp):
         return cumsum(xs[0], axis + 1, reverse)
 
 
+@structural
 class Convert(LinearOp):
     """The same values in another dtype."""
 
     name = "convert"
-    kernel = "convert"
+    elementwise = True
+    cheap = True
+    follows_sums = False
     parameters = one_of(DTYPES)
 
     def shape(self, _dtype: str, shapes: Shapes) -> Shape:
@@ -279,12 +304,13 @@ class Convert(LinearOp):
         return convert(xs[0], np.dtype(dtype))
 
 
+@structural
 class Contract(LinearOp):
     """Sums of products by an Einstein specification, `ab,bc->ac`. Linear in either input."""
 
     name = "contract"
-    kernel = "contract"
-    linear_inputs = 2
+    linearity = Linearity.EACH
+    adds_up = True
     parameters = matching("[A-Za-z]*,[A-Za-z]*->[A-Za-z]*")
     dtypes = NUMBERS
 
@@ -298,6 +324,11 @@ class Contract(LinearOp):
         fits = all(sizes[c] == d for c, d in zip(left, x, strict=True)) and sizes.keys() >= set(out)
         _require(fits and all(c in out or (c in left and c in right) for c in sizes), f"letters of {x} and {y}", spec)
         return tuple(sizes[c] for c in out)
+
+    def work(self, n: Node) -> int:
+        """How many products are added up."""
+        letters = n.params.partition("->")[0].replace(",", "")
+        return math.prod(dict(zip(letters, n.inputs[0].shape + n.inputs[1].shape, strict=True)).values())
 
     def transpose(self, g: Node, node: Node, k: int) -> Node:
         ins, out = node.params.split("->")
@@ -336,7 +367,3 @@ def _later(axes: Shape) -> Shape:
 def _all_batched(xs: Nodes, batched: Flags) -> list[Node]:
     size = next(x.shape[0] for x, b in zip(xs, batched, strict=True) if b)
     return [x if b else spread(x, size) for x, b in zip(xs, batched, strict=True)]
-
-
-_ROWS = (Sum(), Broadcast(), Reshape(), Transpose(), Slice(), Pad(), Concatenate(), Gather(), Scatter(), Cumsum())
-LINEAR.update((row.name, row) for row in (*_ROWS, Convert(), Contract()))

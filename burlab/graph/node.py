@@ -15,7 +15,7 @@ import numpy as np
 from burlab.runtime.memory import ADDRESSABLE, too_large, volume
 from burlab.runtime.plain import as_array, check_items
 
-from .origin import current, fault, here, in_masked_code, place, unsupported, witness
+from .origin import current, fault, in_masked_code, location, place, record_node, unsupported
 
 Rule = Callable[..., Any]
 UFUNCS: dict[str, Rule] = {}  # name of a NumPy ufunc -> what it means on nodes
@@ -51,7 +51,7 @@ class Node:
         self.dtype = dtype
         self.weak = weak
         self.origin, self.scope = current()
-        witness(self)
+        record_node(self)
         if shape and volume(shape) * dtype.itemsize > ADDRESSABLE:
             raise too_large(described(self), volume(shape) * dtype.itemsize)
 
@@ -74,6 +74,16 @@ class Node:
     def itemsize(self) -> int:
         """Bytes of one element."""
         return self.dtype.itemsize
+
+    @property
+    def is_input(self) -> bool:
+        """Whether it is an argument of its graph."""
+        return self.op == "input"
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it is a known array, which its params are."""
+        return self.op == "constant"
 
     def __repr__(self) -> str:
         return f"Node({self.op}, shape={self.shape}, {self.dtype})"
@@ -256,7 +266,7 @@ _NUMBERS = {float, int, np.ndarray}
 
 def _known(value: Any) -> Any:
     """A list as it is, an array of another library as NumPy's. Raises DTypeError for arrays that mean more."""
-    name = f"{here()}a value that met a traced array"
+    name = f"{location()}a value that met a traced array"
     if isinstance(value, np.ndarray) or hasattr(value, "__array__"):
         return as_array(value, name)
     check_items(value, name)
@@ -278,7 +288,7 @@ def native_dtype(dtype: "np.dtype[Any]") -> "np.dtype[Any]":
 def described(n: Node) -> str:
     """A value in a message about its size: where it comes from, its dtype and shape."""
     line = f"{place(n.origin)}: " if n.origin else ""
-    return f"{line}{'an argument' if n.op == 'input' else f'the result of {n.op}'}, {n.dtype}{list(n.shape)},"
+    return f"{line}{'an argument' if n.is_input else f'the result of {n.op}'}, {n.dtype}{list(n.shape)},"
 
 
 def as_node(value: Any) -> Node:

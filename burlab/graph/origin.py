@@ -23,16 +23,16 @@ _LIBRARIES = (
 )  # fmt: skip
 
 
-class _Here(threading.local):
+class _Context(threading.local):
     """What the nodes made now belong to: the module scope, and the line of a node that they are derived from."""
 
     scope: str = ""
     origin: Origin | None = None
     fault: TraceError | None = None  # the last one made
-    births: list[Any] | None = None  # the nodes made since `births` was entered
+    recorded: list[Any] | None = None  # the nodes made since `recording` was entered
 
 
-_here = _Here()
+_context = _Context()
 
 
 class _Placed(Protocol):
@@ -44,7 +44,7 @@ class _Placed(Protocol):
 
 def current() -> tuple[Origin | None, str]:
     """The line and the scope that a node made now stands for."""
-    return _here.origin or user_line(), _here.scope
+    return _context.origin or user_line(), _context.scope
 
 
 def user_line() -> Origin | None:
@@ -66,7 +66,7 @@ def in_masked_code() -> bool:
     return frame is not None and frame.f_globals.get("__name__", "").startswith("numpy.ma")
 
 
-def here() -> str:
+def location() -> str:
     """The user's line as the beginning of a message: `File "model.py", line 7: ` or `In[3], line 7: `."""
     line = user_line()
     return f"{place(line)}: " if line else ""
@@ -94,12 +94,12 @@ def _cell(file: str) -> str | None:
 
 def fault(what: str, remedy: str) -> TraceError:
     """A TraceError that names the user's line, what was met there, and what to write instead."""
-    return _made(TraceError(f"{here()}{what}. Use {remedy}."))
+    return _made(TraceError(f"{location()}{what}. Use {remedy}."))
 
 
 def unsupported(name: str, remedy: str) -> TraceError:
     """A TraceError for a NumPy feature that cannot be traced."""
-    return _made(TraceError(f"{here()}{name} cannot be traced: {remedy}. What can be is listed in burlab.graph."))
+    return _made(TraceError(f"{location()}{name} cannot be traced: {remedy}. What can be is listed in burlab.graph."))
 
 
 def no_derivative(origin: Origin | None, what: str, remedy: str) -> TraceError:
@@ -109,18 +109,18 @@ def no_derivative(origin: Origin | None, what: str, remedy: str) -> TraceError:
 
 
 def _made(error: TraceError) -> TraceError:
-    _here.fault = error
+    _context.fault = error
     return error
 
 
 def forget_fault() -> None:
     """A new trace begins: no error of it can come from a fault of an earlier one."""
-    _here.fault = None
+    _context.fault = None
 
 
 def behind(error: BaseException) -> TraceError | None:
     """The fault behind an error of NumPy's on the same line: it replaces what `__float__` or `__index__` raise."""
-    found, _here.fault = _here.fault, None
+    found, _context.fault = _context.fault, None
     frames = [f'File "{f.filename}", line {f.lineno}: ' for f in traceback.extract_tb(error.__traceback__)]
     return found if found is not None and any(str(found).startswith(place) for place in frames) else None
 
@@ -140,31 +140,31 @@ def scope(name: str) -> Generator[None]:
     ...     constant(1.0).scope
     'attention/query'
     """
-    before = _here.scope
-    _here.scope = f"{before}/{name}" if before else name
+    before = _context.scope
+    _context.scope = f"{before}/{name}" if before else name
     try:
         yield
     finally:
-        _here.scope = before
+        _context.scope = before
 
 
 @contextmanager
-def births() -> Generator[list[Any]]:
+def recording() -> Generator[list[Any]]:
     """The nodes made inside: what a sub-graph holds itself, as opposed to what it reads from around it."""
-    before, made = _here.births, list[Any]()
-    _here.births = made
+    before, recorded = _context.recorded, list[Any]()
+    _context.recorded = recorded
     try:
-        yield made
+        yield recorded
     finally:
-        _here.births = before
+        _context.recorded = before
         if before is not None:
-            before.extend(made)
+            before.extend(recorded)
 
 
-def witness(n: Any) -> None:
+def record_node(n: Any) -> None:
     """A node was made."""
-    if _here.births is not None:
-        _here.births.append(n)
+    if _context.recorded is not None:
+        _context.recorded.append(n)
 
 
 class derived_from:
@@ -176,8 +176,8 @@ class derived_from:
         self._node = node
 
     def __enter__(self) -> None:
-        self._before = (_here.origin, _here.scope)
-        _here.origin, _here.scope = self._node.origin, self._node.scope
+        self._before = (_context.origin, _context.scope)
+        _context.origin, _context.scope = self._node.origin, self._node.scope
 
     def __exit__(self, *exc: object) -> None:
-        _here.origin, _here.scope = self._before
+        _context.origin, _context.scope = self._before

@@ -3,64 +3,35 @@
 Inputs are the carries at the start, the sequences with the length as leading axis, then values that the body reads from
 around it. The body takes the carries, one element of each sequence, and those values; it gives the next carries, then
 what is stacked along a new leading axis. With c carries and n outputs of the body, result k < c is carry k at the end,
-results c to n - 1 are stacked, and result n + k is the trail of carry k: what it was when each turn began. A result
-that nobody asks for is not stored, so trails, which reverse mode reads, cost nothing where no derivative is taken.
+results c to n - 1 are stacked, and result n + k is the trail of carry k: what it was when each iteration began. Unused
+results are not stored, so trails, which reverse mode reads, cost nothing where no derivative is taken.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .control import closed, is_result
-from .graph import Graph, Region, Result, Turns
+from .control import ControlOperation
+from .graph import Graph, Iterations, Region, Result
 from .linear import spread, transpose
 from .node import Node
-from .signatures import SIGNATURES, Form, Signature, forms_of, made, require
-
-Rows = Callable[[Graph, Sequence[bool], int], tuple[tuple[Node, ...], list[Node], list[bool]]]
-
-
-def scan_nodes(
-    body: Graph, turns: Turns, start: Sequence[Node], sequences: Sequence[Node], made: Sequence[Node]
-) -> list[Node]:
-    """The carries at the end, then what was stacked. made: the nodes that were born while the body was traced."""
-    captured, graphs = closed((body,), set(made))
-    region, inputs = Region(graphs, turns), (*start, *sequences, *captured)
-    return [result(inputs, region, k) for k in range(len(body.outputs))]
+from .operation import Batching, made, structural
+from .signatures import Form, forms_of, require
 
 
 def result(inputs: tuple[Node, ...], region: Region, item: int) -> Node:
     """One result of an execution."""
-    weak = item < turns_of(region).carries and region.graphs[0].outputs[item].weak
+    weak = item < iterations_of(region).carries and region.graphs[0].outputs[item].weak
     return made("scan", Result(region, item), *inputs, weak=weak)
 
 
-def _form(result: Result, inputs: Sequence[Node]) -> Form:
-    region, item, batch = result
-    require(len(region.graphs) == 1 and region.turns is not None and not batch, "it does not say what it repeats")
-    (body,), turns = region.graphs, turns_of(region)
-    carries, first_captured, count = turns.carries, turns.carries + turns.sequences, len(body.outputs)
-    fits = carries <= count and first_captured <= len(body.inputs) == len(inputs)
-    require(fits and item < count + carries, "it has no such result, or its body has other inputs or outputs")
-    same = forms_of(body.inputs[:carries]) == forms_of(body.outputs[:carries])
-    require(same, "its body changes the form of a carry")
-    rows = [(turns.length, *x.shape) if carries <= k < first_captured else x.shape for k, x in enumerate(body.inputs)]
-    given = [(shape, x.dtype) for shape, x in zip(rows, body.inputs, strict=True)]
-    require(given == forms_of(inputs), "its body has other inputs")
-    y = body.outputs[item] if item < count else body.inputs[item - count]
-    return y.shape if item < carries else (turns.length, *y.shape), y.dtype
-
-
-SIGNATURES["scan"] = Signature(is_result, _form)
-
-
-def turns_of(region: Region) -> Turns:
+def iterations_of(region: Region) -> Iterations:
     """What a region of a `scan` repeats."""
-    assert region.turns is not None
-    return region.turns
+    assert region.iterations is not None
+    return region.iterations
 
 
 @dataclass(frozen=True)
-class Many:
+class _Many:
     """A scan over samples in lockstep: one execution, whose body has a leading axis of samples.
 
     flags: which results of the body have that axis; the others are the same for all samples.
@@ -70,36 +41,77 @@ class Many:
     region: Region
     flags: tuple[bool, ...]
 
-    def result(self, item: int) -> tuple[Node, bool]:
+    def result(self, item: int) -> Node:
         """A result with the axis of samples in front, or without one."""
-        count, turns = len(self.region.graphs[0].outputs), turns_of(self.region)
+        count, iterations = len(self.region.graphs[0].outputs), iterations_of(self.region)
         n = result(self.inputs, self.region, item)
         many = self.flags[item if item < count else item - count]
-        return (_swapped(n) if many and item >= turns.carries else n), many
+        return _swapped(n) if many and item >= iterations.carries else n
 
 
-def batched(n: Node, xs: Sequence[Node], flags: Sequence[bool], size: int, rows: Rows) -> Many:
-    """A scan for `size` samples. rows: what batches a graph and says which of its outputs have the axis of samples."""
-    (body,), turns = n.params.region.graphs, turns_of(n.params.region)
-    carries, first_captured = turns.carries, turns.carries + turns.sequences
+@structural
+class Scan(ControlOperation):
+    """Iterations over the elements of sequences."""
+
+    name = "scan"
+    parts = ("turn",)
+
+    def form(self, result: Result, inputs: Sequence[Node]) -> Form:
+        """What a result of a scan is."""
+        region, item, batch = result
+        require(
+            len(region.graphs) == 1 and region.iterations is not None and not batch, "it does not say what it repeats"
+        )
+        (body,), iterations = region.graphs, iterations_of(region)
+        carries, first_captured, count = (
+            iterations.carries,
+            iterations.carries + iterations.sequences,
+            len(body.outputs),
+        )
+        fits = carries <= count and first_captured <= len(body.inputs) == len(inputs)
+        require(fits and item < count + carries, "it has no such result, or its body has other inputs or outputs")
+        same = forms_of(body.inputs[:carries]) == forms_of(body.outputs[:carries])
+        require(same, "its body changes the form of a carry")
+        rows = [
+            (iterations.length, *x.shape) if carries <= k < first_captured else x.shape
+            for k, x in enumerate(body.inputs)
+        ]
+        given = [(shape, x.dtype) for shape, x in zip(rows, body.inputs, strict=True)]
+        require(given == forms_of(inputs), "its body has other inputs")
+        y = body.outputs[item] if item < count else body.inputs[item - count]
+        return y.shape if item < carries else (iterations.length, *y.shape), y.dtype
+
+    def batched(self, n: Node, xs: Sequence[Node], flags: Sequence[bool], many: Batching) -> Node:
+        """One execution gives all of its results, with the axis of samples where they need one."""
+        key = (n.inputs, n.params.region)
+        found = many.executions.get(key) or many.executions.setdefault(key, _batched(n, xs, flags, many))
+        return found.result(n.params.item)
+
+
+def _batched(n: Node, xs: Sequence[Node], flags: Sequence[bool], many: Batching) -> _Many:
+    """A scan for many samples."""
+    (body,), iterations = n.params.region.graphs, iterations_of(n.params.region)
+    carries, first_captured = iterations.carries, iterations.carries + iterations.sequences
     inside = list(flags)
     while True:  # a carry has the axis as soon as anything that enters it has
-        inputs, outputs, found = rows(body, inside, size)
+        inputs, outputs, found = many.graph(body, inside, many.size)
         grown = [a or b for a, b in zip(inside, found[:carries], strict=False)]
         if grown == inside[:carries]:
             break
         inside[:carries] = grown
-    ends = [spread(y, size) if a and not b else y for y, a, b in zip(outputs, inside[:carries], found, strict=False)]
-    many = Region((Graph(inputs, (*ends, *outputs[carries:])),), turns)
+    ends = [
+        spread(y, many.size) if a and not b else y for y, a, b in zip(outputs, inside[:carries], found, strict=False)
+    ]
+    region = Region((Graph(inputs, (*ends, *outputs[carries:])),), iterations)
     outer = [
-        spread(x, size) if k < carries and inside[k] and not flag
+        spread(x, many.size) if k < carries and inside[k] and not flag
         else _swapped(x) if carries <= k < first_captured and flag
         else x
         for k, (x, flag) in enumerate(zip(xs, flags, strict=True))
     ]  # fmt: skip
-    return Many(tuple(outer), many, (*inside[:carries], *found[carries:]))
+    return _Many(tuple(outer), region, (*inside[:carries], *found[carries:]))
 
 
 def _swapped(x: Node) -> Node:
-    """The axes of samples and turns exchanged."""
+    """The axes of samples and iterations exchanged."""
     return transpose(x, (1, 0, *range(2, x.ndim)))

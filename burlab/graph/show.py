@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from .control import CONTROL, executions
-from .graph import FORMATS, Graph
+from .executions import executions
+from .graph import FORMATS, Call, Graph
 from .node import Node
+from .operation import operation
 from .origin import short_place
 
 
@@ -31,7 +32,7 @@ def sub_graphs(graph: Graph) -> list[tuple[str, Graph]]:
     return [
         (f"{name} of %{graph.index[execution.nodes[0]]}", inner)
         for execution in executions(graph)
-        for name, inner in zip(CONTROL[execution.nodes[0].op], execution.region.graphs, strict=True)
+        for name, inner in zip(operation(execution.nodes[0]).parts, execution.region.graphs, strict=True)
     ]
 
 
@@ -43,11 +44,11 @@ def _row(graph: Graph, k: int, n: Node) -> list[str]:
 
 def label(n: Node) -> str:
     """The operation with its parameters, short."""
-    if n.op == "constant":
+    if n.is_constant:
         return f"constant {n.params.item():.6g}" if n.size == 1 else "constant"
-    if n.op == "call":
+    if isinstance(n.params, Call):
         return f"call {n.params.name}"
-    if n.op in CONTROL:
+    if operation(n).parts:
         return f"{n.op} [{n.params.item}]"
     return n.op if n.params is None else f"{n.op} {_short(n.params)}"
 
@@ -66,7 +67,7 @@ def _dot(graph: Graph, prefix: str) -> list[str]:
     """Nodes and edges, then a frame for every sub-graph of control flow."""
     lines: list[str] = []
     for n, k in graph.index.items():
-        shape = "box" if n.op in ("input", "constant") else "ellipse"
+        shape = "box" if operation(n).leaf else "ellipse"
         rim = ", peripheries=2" if any(n is y for y in graph.outputs) else ""
         text = _quoted(f"{label(n)}\n{n.dtype.name}{list(n.shape)}")
         lines.append(f"  {prefix}{k} [label={text}, shape={shape}{rim}];")

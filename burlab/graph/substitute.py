@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from .graph import Graph
 from .node import Node
 from .order import topological
-from .origin import witness
+from .origin import record_node
 
 
 def rebuild(
@@ -30,7 +30,7 @@ def copy(n: Node, inputs: tuple[Node, ...]) -> Node:
     new = Node.__new__(Node)
     new.op, new.inputs, new.params, new.shape, new.dtype = n.op, inputs, n.params, n.shape, n.dtype
     new.weak, new.origin, new.scope = n.weak, n.origin, n.scope
-    witness(new)
+    record_node(new)
     return new
 
 

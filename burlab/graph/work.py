@@ -1,8 +1,7 @@
 """How much a node computes: enough to tell much from little."""
 
 from .node import Node
-
-_NOTHING = {"input", "constant", "broadcast", "transpose", "reshape", "slice", "stop_gradient", "surrogate"}
+from .operation import operation
 
 
 def work(n: Node) -> int:
@@ -15,13 +14,4 @@ def work(n: Node) -> int:
     >>> work(contract("ij,jk->ik", a, b))
     30
     """
-    if n.op in _NOTHING:
-        return 0
-    if n.op != "contract":
-        return max([n.size, *(x.size for x in n.inputs)])
-    letters = n.params.partition("->")[0].replace(",", "")
-    sizes = dict(zip(letters, n.inputs[0].shape + n.inputs[1].shape, strict=True))
-    turns = 1
-    for size in sizes.values():
-        turns *= size
-    return turns
+    return operation(n).work(n)

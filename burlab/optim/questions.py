@@ -8,8 +8,8 @@ from burlab.graph import Node
 from burlab.graph.linear import concatenate
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import as_dtype
-from burlab.graph.origin import here
-from burlab.graph.query import QUERIES, ask
+from burlab.graph.origin import location
+from burlab.graph.query import QUERIES, query
 
 Vector = Any  # shape (d,), x's dtype
 
@@ -83,18 +83,18 @@ class Questions:
     def _ask(self, name: str, shape: tuple[int, ...], *about: Vector) -> Node:
         self._asked.add(name)
         nodes = [self._vector(name, y) for y in about]
-        return ask(name, self._asker, concatenate(nodes, 0), shape)
+        return query(name, self._asker, concatenate(nodes, 0), shape)
 
     def _vector(self, name: str, y: Vector) -> Node:
         node = as_node(y)
         if node.shape != self._x.shape:
             raise ShapeError(
-                f"{here()}f.{name} is about vectors of shape {self._x.shape}, as x is, got {node.shape}. "
+                f"{location()}f.{name} is about vectors of shape {self._x.shape}, as x is, got {node.shape}. "
                 "An update sees all parameters as one flat vector."
             )
-        if node.dtype != self._x.dtype and node.op != "constant":
+        if node.dtype != self._x.dtype and not node.is_constant:
             raise DTypeError(
-                f"{here()}f.{name} is about vectors of {self._x.dtype}, as x is, got {node.dtype}. "
+                f"{location()}f.{name} is about vectors of {self._x.dtype}, as x is, got {node.dtype}. "
                 "Convert with .astype(x.dtype)."
             )
         return as_dtype(node, self._x.dtype)
@@ -102,7 +102,7 @@ class Questions:
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise TraceError(f"{here()}f.{name} is nothing that an update can ask. It can: {', '.join(_known())}.")
+        raise TraceError(f"{location()}f.{name} is nothing that an update can ask. It can: {', '.join(_known())}.")
 
 
 class LeafQuestions:

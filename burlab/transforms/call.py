@@ -140,7 +140,7 @@ def match(value: tree.Tree, like: Sequence[Node], structure: tree.TreeDef, what:
         if node.shape != x.shape:
             raise ShapeError(f"{what} must have shape {x.shape}, got {node.shape}.")
         if node.dtype != x.dtype:
-            if node.op != "constant" and not node.weak:
+            if not node.is_constant and not node.weak:
                 raise DTypeError(f"{what} must have dtype {x.dtype}, got {node.dtype}. Convert it with .astype.")
             node = as_dtype(node, x.dtype)
         nodes.append(node)

@@ -8,8 +8,8 @@ import numpy as np
 from burlab.checks.callable import check_takes
 from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
 from burlab.graph import Node, tree
-from burlab.graph.control import cond_nodes, while_nodes
-from burlab.graph.origin import births, here
+from burlab.graph.origin import location, recording
+from burlab.graph.tracing.regions import cond_nodes, while_nodes
 from burlab.graph.tracing.trace import Spec, is_tracing, trace
 
 from .forms import bit, common, example, form_of, in_form, in_forms, node_of, settled
@@ -35,10 +35,10 @@ def while_loop(condition: Callable[[State], Any], body: Callable[[State], State]
     """
     for f, what in ((condition, "condition"), (body, "body")):
         advice = "It takes one argument, which is a tuple where start is one."
-        check_takes(f, f"the {what} of while_loop", "the state alone", advice, where=here)
+        check_takes(f, f"the {what} of while_loop", "the state alone", advice, where=location)
     leaves, structure = tree.flatten(start)
     if not leaves:
-        raise TraceError(f"{here()}while_loop got a start without arrays or numbers. Pass at least one.")
+        raise TraceError(f"{location()}while_loop got a start without arrays or numbers. Pass at least one.")
     if any(isinstance(leaf, Node) for leaf in leaves):
         return tree.unflatten(structure, _traced_loop(condition, body, leaves, structure))
     if is_tracing():
@@ -64,8 +64,8 @@ def cond(choice: Any, true: Callable[..., Any], false: Callable[..., Any], *oper
     for f, what in ((true, "true"), (false, "false")):
         if not callable(f):
             raise ArgumentError(
-                f"{here()}the {what} side of cond is a {type(f).__name__}, expected a function. Pass two functions of "
-                "the operands, or use np.where for two values."
+                f"{location()}the {what} side of cond is a {type(f).__name__}, expected a function. Pass two functions "
+                "of the operands, or use np.where for two values."
             )
     if not isinstance(choice, Node):
         return (true if _decided(choice, "choice of cond") else false)(*operands)
@@ -73,11 +73,11 @@ def cond(choice: Any, true: Callable[..., Any], false: Callable[..., Any], *oper
     leaves, structure = tree.flatten(operands)
     nodes = [node_of(leaf, "an operand of cond") for leaf in leaves]
     examples = tree.unflatten(structure, [example(n) for n in nodes])
-    with births() as made:
+    with recording() as recorded:
         yes, no = (trace(f, examples) for f in (true, false))
         if yes.result != no.result:
             raise TraceError(
-                f"{here()}the two sides of cond return different structures, {yes.result} and {no.result}. "
+                f"{location()}the two sides of cond return different structures, {yes.result} and {no.result}. "
                 "Return the same tree from both."
             )
         forms = [
@@ -85,7 +85,7 @@ def cond(choice: Any, true: Callable[..., Any], false: Callable[..., Any], *oper
             for k, (a, b) in enumerate(zip(yes.graph.outputs, no.graph.outputs, strict=True))
         ]
         graphs = (in_forms(yes.graph, forms), in_forms(no.graph, forms))
-    return tree.unflatten(yes.result, cond_nodes(choice, *graphs, nodes, made))
+    return tree.unflatten(yes.result, cond_nodes(choice, *graphs, nodes, recorded))
 
 
 # Loops.
@@ -111,7 +111,7 @@ def _traced_loop(
     start = [node_of(leaf, _STATE) for leaf in leaves]
     while True:
         state = tree.unflatten(structure, [example(n) for n in start])
-        with births() as made:
+        with recording() as recorded:
             after = trace(body, (state,))
             _check_structure(after.result, structure)
             pairs = zip(start, after.graph.outputs, strict=True)
@@ -120,7 +120,7 @@ def _traced_loop(
             if all(form_of(n, _STATE) == form for n, form in zip(start, forms, strict=True)):
                 decision = trace(condition, (state,)).graph
                 _check_bool(decision.outputs, "condition of while_loop")
-                return while_nodes(decision, in_forms(after.graph, forms), start, made)
+                return while_nodes(decision, in_forms(after.graph, forms), start, recorded)
         start = [in_form(n, form) for n, form in zip(start, forms, strict=True)]  # and once more from these
 
 
@@ -142,13 +142,15 @@ def _check_bool(outputs: "list[Node] | tuple[Node, ...]", what: str) -> None:
 
 
 def _refuse(what: str, got: str) -> NoReturn:
-    raise TraceError(f"{here()}the {what} must be one bool, got {got}. Compare, as in np.all(x > 0), or use np.any.")
+    raise TraceError(
+        f"{location()}the {what} must be one bool, got {got}. Compare, as in np.all(x > 0), or use np.any."
+    )
 
 
 def _check_structure(found: tree.TreeDef, expected: tree.TreeDef) -> None:
     if found != expected:
         raise TraceError(
-            f"{here()}the body of while_loop gave a state of structure {found}, but it started with {expected}. "
+            f"{location()}the body of while_loop gave a state of structure {found}, but it started with {expected}. "
             "Return the same tree."
         )
 
@@ -159,10 +161,10 @@ def _agreed(yes: Spec, no: Spec, k: int) -> Spec:
         return form
     if yes.shape != no.shape:
         raise ShapeError(
-            f"{here()}result {k} of cond has shape {yes.shape} on one side and {no.shape} on the other. "
+            f"{location()}result {k} of cond has shape {yes.shape} on one side and {no.shape} on the other. "
             "Return the same shapes from both."
         )
     raise DTypeError(
-        f"{here()}result {k} of cond is {yes.dtype} on one side and {no.dtype} on the other. "
+        f"{location()}result {k} of cond is {yes.dtype} on one side and {no.dtype} on the other. "
         "Return the same dtypes from both: convert one with .astype."
     )

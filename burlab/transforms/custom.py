@@ -8,9 +8,10 @@ import numpy as np
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, GradientError, ShapeError
 from burlab.graph import Call as SubGraph, Node, tree
+from burlab.graph.linear import zeros
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api import composites
-from burlab.graph.signatures import made
+from burlab.graph.operation import made
 from burlab.graph.tracing.trace import Spec, spec_of, trace
 
 from .call import name_of
@@ -90,7 +91,7 @@ def _shares(f: Callable[..., Any], shares: Sequence[Any], args: tuple[Any, ...])
             spec = spec_of(like)
             if not isinstance(spec, Spec) or spec.dtype.kind != "f":
                 continue
-            node = composites.zeros(spec.shape, spec.dtype) if part is None else as_node(part)
+            node = zeros(spec.shape, spec.dtype) if part is None else as_node(part)
             if node.shape != spec.shape:
                 raise ShapeError(
                     f"the rule of {name_of(f)}: cotangent {k} must have shape {spec.shape}, got {node.shape}."

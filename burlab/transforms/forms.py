@@ -10,7 +10,7 @@ from burlab.errors import DTypeError, ShapeError, TraceError
 from burlab.graph import Graph, Node, tree
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import as_dtype
-from burlab.graph.origin import here
+from burlab.graph.origin import location
 from burlab.graph.tracing.trace import Spec, spec_of
 
 _ORDER = "biuf"  # kinds of dtypes: a Python number takes on one to the right of its own
@@ -21,7 +21,7 @@ def form_of(leaf: Any, what: str) -> Spec:
     try:
         spec = spec_of(leaf)
     except DTypeError as error:
-        raise DTypeError(f"{here()}{what}: {error}") from None
+        raise DTypeError(f"{location()}{what}: {error}") from None
     if isinstance(spec, Spec):
         return spec
     if isinstance(leaf, (bool, int)):
@@ -29,7 +29,7 @@ def form_of(leaf: Any, what: str) -> Spec:
     if _on_tape(leaf):
         return Spec((), np.dtype(np.float64), weak=True)
     raise TraceError(
-        f"{here()}{what} is a {type(leaf).__name__}, expected an array or a number. "
+        f"{location()}{what} is a {type(leaf).__name__}, expected an array or a number. "
         "Let the functions read other things from around them."
     )
 
@@ -94,10 +94,10 @@ def _settled(before: Spec, after: Spec, state: Any, k: int, name: str, what: str
     leaf = f"{name}{tree.leaf_names(state)[k]}"
     if before.shape != after.shape:
         raise ShapeError(
-            f"{here()}{what} turns {leaf} of shape {before.shape} into {after.shape}. "
+            f"{location()}{what} turns {leaf} of shape {before.shape} into {after.shape}. "
             f"A {name} keeps its shapes: start with an array of the final shape."
         )
     raise DTypeError(
-        f"{here()}{what} turns {leaf} of {before.dtype} into {after.dtype}. "
+        f"{location()}{what} turns {leaf} of {before.dtype} into {after.dtype}. "
         f"A {name} keeps its dtypes: start with the dtype that the body gives, or convert there with .astype."
     )

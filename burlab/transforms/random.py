@@ -14,7 +14,7 @@ from burlab.graph import Node
 from burlab.graph.linear import reshape, slice_
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import apply
-from burlab.graph.signatures import made
+from burlab.graph.operation import made
 
 _UINT64 = np.dtype(np.uint64)
 

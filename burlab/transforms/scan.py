@@ -8,9 +8,9 @@ import numpy as np
 from burlab.checks.callable import check_takes
 from burlab.errors import ArgumentError, ShapeError, TraceError
 from burlab.graph import Node, tree
-from burlab.graph.graph import Turns
-from burlab.graph.origin import births, here
-from burlab.graph.scan import scan_nodes
+from burlab.graph.graph import Iterations
+from burlab.graph.origin import location, recording
+from burlab.graph.tracing.regions import scan_nodes
 from burlab.graph.tracing.trace import Spec, Traced, is_tracing, trace
 from burlab.runtime.memory import check_fits
 from burlab.runtime.plain import as_array
@@ -44,7 +44,7 @@ def scan(
     >>> bl.grad(lambda a: bl.scan(horner, 0.0, a)[0])(np.array([1.0, 2.0, 3.0]))
     array([0.25, 0.5 , 1.  ])
     """
-    check_takes(f, _BODY, "a carry and an element", "It takes both: def f(carry, x).", 2, where=here)
+    check_takes(f, _BODY, "a carry and an element", "It takes both: def f(carry, x).", 2, where=location)
     leaves, structure = tree.flatten(xs)
     work = _Work(f, *tree.flatten(init), leaves, structure, _length(leaves, xs, length), bool(reverse))
     if any(isinstance(leaf, Node) for leaf in (*work.start, *leaves)):
@@ -71,18 +71,18 @@ def _length(leaves: list[Any], xs: Tree, length: Any) -> int:
     names = [f"xs{name}" for name in tree.leaf_names(xs)]
     if length is not None:
         if type(length) is not int or not 0 <= length < 1 << 63:
-            raise ArgumentError(f"{here()}length={length!r} must be an integer from 0 to 2**63 - 1.")
+            raise ArgumentError(f"{location()}length={length!r} must be an integer from 0 to 2**63 - 1.")
         sizes.append((length,))
         names.append("length")
     if not sizes:
-        raise ArgumentError(f"{here()}scan got neither xs nor a length. Pass xs, or length= with xs=None.")
+        raise ArgumentError(f"{location()}scan got neither xs nor a length. Pass xs, or length= with xs=None.")
     if () in sizes:
         raise ShapeError(
-            f"{here()}{names[sizes.index(())]} of scan is a number, expected an array with a leading axis."
+            f"{location()}{names[sizes.index(())]} of scan is a number, expected an array with a leading axis."
         )
     if len(set(sizes)) > 1:
         said = ", ".join(f"{name}: {size[0]}" for name, size in zip(names, sizes, strict=True))
-        raise ShapeError(f"{here()}scan needs one length, got {said}. Give all arrays of xs the same leading axis.")
+        raise ShapeError(f"{location()}scan needs one length, got {said}. Give all arrays of xs the same leading axis.")
     return sizes[0][0]
 
 
@@ -90,13 +90,14 @@ def _pair(work: _Work, result: Any) -> tuple[Any, Any]:
     """What f returned, or TraceError where it is no pair of a carry and anything."""
     if type(result) not in (tuple, list) or len(result) != 2:
         raise TraceError(
-            f"{here()}{_BODY} returned something else than a pair (carry, y). Return (carry, None) to stack nothing."
+            f"{location()}{_BODY} returned something else than a pair (carry, y). Return (carry, None) to stack "
+            "nothing."
         )
     carry, y = result
     found = tree.flatten(carry)[1]
     if found != work.carry:
         raise TraceError(
-            f"{here()}{_BODY} gave a carry of structure {found}, but it started with {work.carry}. "
+            f"{location()}{_BODY} gave a carry of structure {found}, but it started with {work.carry}. "
             "Return the same tree."
         )
     return carry, y
@@ -119,7 +120,7 @@ def _traced(work: _Work) -> tuple[tuple[Tree, Tree], bool]:
     xs = [node_of(leaf, _ELEMENT) for leaf in work.xs]
     elements = [Node("input", (), None, x.shape[1:], x.dtype) for x in xs]
     while True:
-        with births() as made:
+        with recording() as recorded:
             traced, stacked = _turn(work, start, elements)
             count, outputs = len(start), traced.graph.outputs
             pairs = ((form_of(n, _CARRY), form_of(y, _CARRY)) for n, y in zip(start, outputs, strict=False))
@@ -129,7 +130,7 @@ def _traced(work: _Work) -> tuple[tuple[Tree, Tree], bool]:
                 body = in_forms(traced.graph, forms)
                 break
         start = [in_form(n, form) for n, form in zip(start, forms, strict=True)]  # and once more from these
-    nodes = scan_nodes(body, Turns(count, len(xs), work.length, work.reverse), start, xs, made)
+    nodes = scan_nodes(body, Iterations(count, len(xs), work.length, work.reverse), start, xs, recorded)
     results = tree.unflatten(work.carry, nodes[:count]), tree.unflatten(stacked, nodes[count:])
     return results, any(len(n.inputs) > count + len(xs) for n in nodes)
 
@@ -155,7 +156,7 @@ def _plain(work: _Work) -> tuple[Tree, Tree]:
         row, stacked = tree.flatten(y)
         if not rows:
             nbytes = work.length * sum(np.asarray(leaf).nbytes for leaf in row)
-            check_fits(nbytes, f"{here()}what a scan of {work.length} turns stacks")
+            check_fits(nbytes, f"{location()}what a scan of {work.length} turns stacks")
         rows.append(row)
     if not rows:
         return _nothing(work)

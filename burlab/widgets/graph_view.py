@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from burlab.graph import Graph, Node
-from burlab.graph.control import CONTROL
+from burlab.graph.operation import operation
 from burlab.graph.origin import short_place
 from burlab.graph.rewrite.simplify import known_value
 from burlab.graph.show import label, sub_graphs
@@ -132,16 +132,16 @@ def _known(n: Node) -> str | None:
 
 def _graph_box(graph: Graph, n: Node, is_output: bool, drawn: set[Node]) -> Box:
     operands = [_known(x) for x in n.inputs]
-    if n.op == "input":
+    if n.is_input:
         head = str(n.params)
-    elif n.op in CONTROL:
+    elif operation(n).parts:
         head = f"{label(n)} %{graph.index[n]}"
-    elif n.op == "constant" or not any(operands):
-        head = label(n) if n.op == "constant" else n.op
+    elif n.is_constant or not any(operands):
+        head = label(n) if n.is_constant else n.op
     else:
         head = f"{n.op}({', '.join(text or '·' for text in operands)})"
     lines = (head, f"{n.dtype.name}{list(n.shape) if n.shape else ''}")
-    kind: Any = "input" if n.op == "input" else "output" if is_output else "operation"
+    kind: Any = "input" if n.is_input else "output" if is_output else "operation"
     hint = f"%{graph.index[n]} {label(n)}\n{n.dtype.name}{list(n.shape)}\n{short_place(n.origin)} {n.scope}".strip()
     return Box(
         lines, kind, hint, any(x not in drawn and known is None for x, known in zip(n.inputs, operands, strict=True))

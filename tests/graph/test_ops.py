@@ -12,11 +12,10 @@ from mpmath import mp
 
 import burlab as bl
 from burlab.graph import Node, jvp, vjp
-from burlab.graph.control import CONTROL
-from burlab.graph.linear import LINEAR
+from burlab.graph.linear import LinearOp
 from burlab.graph.numpy_api.promotion import node
+from burlab.graph.operation import STRUCTURAL
 from burlab.graph.scalar import is_differentiable, partials, scalar_ops
-from burlab.graph.signatures import SIGNATURES
 from tests.engines import GEARS, inputs, jax_or_skip, ones, run
 from tests.op_cases import LINEAR_CASES, OTHER_CASES, SCALAR, OpCase
 
@@ -26,9 +25,20 @@ SMOOTH = [case for case in SCALAR if case.order]
 
 def test_every_operation_has_a_row() -> None:
     assert {case.name for case in SCALAR} == set(scalar_ops())
-    assert {case.name for case in LINEAR_CASES} == set(LINEAR)
-    elsewhere = {"call", "squares", *CONTROL}  # with tests of their own
-    assert {case.name for case in OTHER_CASES} == set(SIGNATURES) - elsewhere
+    linear = {name for name, row in STRUCTURAL.items() if isinstance(row, LinearOp)}
+    assert {case.name for case in LINEAR_CASES} == linear
+    elsewhere = {
+        "input",
+        "constant",
+        "call",
+        "ask",
+        "squares",
+        "matvec",
+        "while",
+        "cond",
+        "scan",
+    }  # with tests of their own
+    assert {case.name for case in OTHER_CASES} == set(STRUCTURAL) - linear - elsewhere
 
 
 def test_every_operation_is_documented() -> None:

@@ -148,13 +148,13 @@ def test_shares_of_weights_are_summed_after_the_loop() -> None:
     """The reverse scan carries cotangents of the state only; the factors of the others are stacked, and multiplied."""
     args = (np.ones((9, 20)), np.ones((20, 20)), np.ones(20))
     graph = simplify(trace(bl.grad(total(ours(rnn), np), argnums=1), args).graph)
-    scans = {n.params.region: n.params.region.turns for n in graph.nodes if n.op == "scan"}
+    scans = {n.params.region: n.params.region.iterations for n in graph.nodes if n.op == "scan"}
     assert [(turns.carries, turns.reverse) for turns in scans.values()] == [(1, False), (1, True)]
 
 
 def bodies(graph: Graph) -> list[Graph]:
     regions = dict.fromkeys(n.params.region for n in graph.nodes if n.op == "scan")
-    return [region.graphs[0] for region in sorted(regions, key=lambda region: region.turns.reverse)]
+    return [region.graphs[0] for region in sorted(regions, key=lambda region: region.iterations.reverse)]
 
 
 @pytest.mark.parametrize("vmapped", [False, True])

@@ -14,6 +14,7 @@ from burlab.compiler.executable import Executable, build
 from burlab.compiler.faults.values import Replay
 from burlab.compiler.kernel import Kernel
 from burlab.compiler.planning.options import Gear
+from burlab.graph.operation import operation
 from burlab.runtime import address, declare
 from burlab.runtime.gate import Workspace
 
@@ -42,7 +43,7 @@ def count_visits(replay: Replay, point: Array) -> tuple[int, int]:
         y.reshape(-1).view(np.uint8)[:] = _CANARY
     replay.function(inputs, outputs, workspace)
     nodes = {r for n in replay.graph.nodes if (r := replay.plan.views[n].base) in replay.plan.allocations}
-    nodes = {n for n in nodes if n.op not in ("input", "constant")}
+    nodes = {n for n in nodes if not operation(n).leaf}
     untouched = 0
     for n in nodes:
         place = replay.plan.allocations[n]

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 from burlab.compiler.ir.descriptors import Descriptor, descriptors_of
 from burlab.compiler.ir.interrupts import HALT_CHECK, is_long
-from burlab.compiler.ir.iteration import EPILOGUES
 from burlab.compiler.ir.library import EACH, LibraryKernel
 from burlab.compiler.ir.plan import Execute, Invoke, Loop, Place, Plan
 from burlab.compiler.ir.spelling import C_TYPES, ROOTS, literal, spell
 from burlab.compiler.ir.strides import elements
 from burlab.graph import Node
+from burlab.graph.operation import operation
 from burlab.graph.origin import short_place
 from burlab.runtime.quoting import comment, without_comments
 from burlab.runtime.status import Status
@@ -149,7 +149,7 @@ class _Emitter:
         """The name or literal of a value whose elements are all one number in memory."""
         ref = self.plan.views[x]
         base = ref.base
-        if base.op == "constant" and base.size == 1:
+        if base.is_constant and base.size == 1:
             return literal(base.params.item(), base.dtype)
         if base in self.names:
             return self.names[base]
@@ -176,7 +176,7 @@ class _Emitter:
     def loop(self, step: Loop) -> None:
         """A call of a function with a nest of loops; equal ones share it."""
         self.calls.update(dict.fromkeys([HALT_CHECK] if is_long(step) else []))
-        tails = [n for n in step.nodes if n.op in EPILOGUES and not step.reduced]
+        tails = [n for n in step.nodes if operation(n).epilogue and not step.reduced]
         self.calls.update(dict.fromkeys([ROWS] if step.reduced else map(epilogue_of, tails)))
         kind = RowWriter if step.reduced else TailWriter if tails else LoopWriter
         writer = kind(self.plan, step, self.scalar, self.spelled)

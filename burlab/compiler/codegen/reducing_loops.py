@@ -8,11 +8,11 @@ where these are too large or too small for floats, the nest runs once more and a
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from burlab.compiler.ir.iteration import EPILOGUES
 from burlab.compiler.ir.library import LibraryKernel, register
 from burlab.compiler.ir.spelling import C_TYPES, NAMES
 from burlab.compiler.ir.strides import dense_strides, elements
 from burlab.graph import Node
+from burlab.graph.operation import operation
 
 from .loops import ONE_BY_ONE, LoopWriter, Span, lanes_pragma, unfit
 from .strip_loops import StripNest
@@ -47,11 +47,11 @@ class TailWriter(LoopWriter):
     @property
     def members(self) -> Sequence[Node]:
         """What is computed for each element."""
-        return [n for n in self.step.nodes if n.op not in EPILOGUES]
+        return [n for n in self.step.nodes if not operation(n).epilogue]
 
     @cached_property
     def _tails(self) -> dict[Node, str]:
-        return {n: f"t{k}" for k, n in enumerate(n for n in self.step.nodes if n.op in EPILOGUES)}
+        return {n: f"t{k}" for k, n in enumerate(n for n in self.step.nodes if operation(n).epilogue)}
 
     def strides_of(self, n: Node) -> list[int]:
         """Strides of a result along the axes of the shape."""

@@ -8,11 +8,12 @@ element per row, r...
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from burlab.compiler.ir.iteration import REDUCTIONS, IterationSpace, sweeps
+from burlab.compiler.ir.iteration import IterationSpace, sweeps
 from burlab.compiler.ir.library import register
 from burlab.compiler.ir.spelling import C_TYPES, has_lanes, is_own
 from burlab.compiler.ir.strides import Shape, View, dense_strides, grouped
 from burlab.graph import Node
+from burlab.graph.operation import operation
 
 from .loops import ONE_BY_ONE, Array, LoopWriter, lanes_pragma, unfit
 
@@ -110,9 +111,9 @@ class RowWriter(LoopWriter):
                 lines.append(f"alignas(64) {C_TYPES[n.dtype]} {self._buffer(n)}[{self.strips * self.rows * size}];")
         for turn in range(max(self.turn.values()) + 1):
             nodes = [n for n in self.step.nodes if self.turn[n] == turn]
-            for n in (n for n in nodes if n.op in REDUCTIONS):
+            for n in (n for n in nodes if operation(n).reduction):
                 lines += self._written([n], self._reduction)
-            others = [n for n in nodes if not self._is_full(n) and n.op not in REDUCTIONS]
+            others = [n for n in nodes if not self._is_full(n) and not operation(n).reduction]
             lines += self._written(others, self._row_values)
             lines += self._written([n for n in nodes if self._is_full(n)], self._pass)
         return [*lines, *["}"] * blocks]
@@ -249,7 +250,7 @@ class RowWriter(LoopWriter):
         """Lanes for a loop over the rows of the block, if they can be had."""
         steps = {a.strides[self.depth - 1] for a in arrays if not a.is_number}
         lanes = self._rows >= 2 * _SHORT and steps <= {0, 1} and not any(a.bounds for a in arrays)
-        lanes = lanes and all(n.op in REDUCTIONS or has_lanes(n) for n in nodes)
+        lanes = lanes and all(operation(n).reduction or has_lanes(n) for n in nodes)
         return lanes_pragma(self._rows, _widest(nodes)) if lanes else ONE_BY_ONE
 
     def _pass(self, nodes: Sequence[Node]) -> list[str]:

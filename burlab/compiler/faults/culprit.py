@@ -6,9 +6,9 @@ import numpy as np
 
 from burlab.errors import BurlabError, NonFiniteError
 from burlab.graph import Graph, Node
-from burlab.graph.control import CONTROL
-from burlab.graph.graph import Turns
-from burlab.graph.scan import turns_of
+from burlab.graph.graph import Iterations
+from burlab.graph.operation import operation
+from burlab.graph.scan import iterations_of
 from burlab.runtime.coerce import Array
 
 from .fault import place
@@ -29,10 +29,10 @@ def culprit(graph: Graph, arrays: Sequence[Array], strict: bool) -> BurlabError 
 def _first(graph: Graph, values: Sequence[Array], strict: bool) -> BurlabError | None:
     value_of = dict(zip(graph.nodes, values, strict=True))
     for n, value in value_of.items():
-        if n.op != "constant" and n.dtype.kind == "f":
+        if not n.is_constant and n.dtype.kind == "f":
             found = _made(value, [value_of[x] for x in n.inputs if x.dtype.kind == "f"])
             if found:
-                inside = _inside(n, [value_of[x] for x in n.inputs], strict) if n.op in CONTROL else None
+                inside = _inside(n, [value_of[x] for x in n.inputs], strict) if operation(n).parts else None
                 return inside or _not_finite(n, value, found)
     return None
 
@@ -45,7 +45,7 @@ def _inside(n: Node, arrays: list[Array], strict: bool) -> BurlabError | None:
     if n.op == "cond":
         return culprit(graphs[0 if arrays[0] else 1], arrays[1:], strict)
     if n.op == "scan":
-        return _in_turns(graphs[0], turns_of(n.params.region), arrays, strict)
+        return _in_iterations(graphs[0], iterations_of(n.params.region), arrays, strict)
     condition, body = (Replay(graph, strict=strict) for graph in graphs)
     for _ in range(_TURNS):
         if not condition.values(arrays)[condition.graph.index[condition.graph.outputs[0]]]:
@@ -57,7 +57,7 @@ def _inside(n: Node, arrays: list[Array], strict: bool) -> BurlabError | None:
     return None
 
 
-def _in_turns(graph: Graph, turns: Turns, arrays: list[Array], strict: bool) -> BurlabError | None:
+def _in_iterations(graph: Graph, turns: Iterations, arrays: list[Array], strict: bool) -> BurlabError | None:
     body = Replay(graph, strict=strict)
     carries, end = turns.carries, turns.carries + turns.sequences
     state, others = arrays[:carries], arrays[end:]
@@ -82,7 +82,7 @@ def _made(value: Array, inputs: list[Array]) -> str:
 def _not_finite(n: Node, value: Array, found: str) -> NonFiniteError:
     first = np.argwhere(np.isnan(value) if found == "nan" else np.isinf(value))[0]
     at = f"[{', '.join(map(str, first))}]" if n.shape else ""
-    if n.op == "input":
+    if n.is_input:
         return NonFiniteError(f"argument {n.params}{at} is {found}. Pass finite numbers, or leave out check_finite.")
     return NonFiniteError(
         f"{place(n)}: element {at or '()'} of the result of shape {n.shape} is the first {found}. "

@@ -2,7 +2,7 @@
 
 from burlab.errors import BurlabError
 from burlab.graph import Graph, Node
-from burlab.graph.control import every_node
+from burlab.graph.executions import every_node
 from burlab.graph.origin import place as line_of
 from burlab.runtime.status import Status, error, split
 

@@ -44,7 +44,7 @@ class Replay:
     def _value(self, n: Node, inputs: list[Array], outputs: list[Array], memory: Array) -> Array:
         ref = self.plan.views[n]
         base = ref.base
-        if base.op == "constant":
+        if base.is_constant:
             array = base.params
         else:
             place = self.plan.allocations[base]

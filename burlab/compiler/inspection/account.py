@@ -93,7 +93,7 @@ def _read(plan: Plan, values: Iterable[Node]) -> int:
     found: dict[View, int] = {}
     for x in values:
         ref = plan.views[x]
-        if not is_local(ref.base) and not (ref.base.op == "constant" and ref.base.size == 1):
+        if not is_local(ref.base) and not (ref.base.is_constant and ref.base.size == 1):
             found[ref] = _elements(x, ref) * x.itemsize
     return sum(found.values())
 

@@ -8,11 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from burlab.graph import Node
+from burlab.graph.operation import operation
 
 from .strides import Shape, View, dense_strides, elements, is_whole
-
-REDUCTIONS = ("sum", "reduce_max", "reduce_min")
-EPILOGUES = ("sum", "squares", "matvec")
 
 
 class IterationSpace(NamedTuple):
@@ -33,7 +31,8 @@ class IterationSpace(NamedTuple):
 
     def reduces(self, n: Node) -> bool:
         """Whether a node reduces the last axes of a value of this shape."""
-        return bool(self.reduced) and n.op in REDUCTIONS and n.inputs[0].shape == self.shape and n.shape == self.kept
+        fits = n.shape == self.kept and bool(n.inputs) and n.inputs[0].shape == self.shape
+        return bool(self.reduced) and operation(n).reduction and fits
 
     def has_row(self, shape: Shape) -> bool:
         """Whether a value of this shape has one element per row, in their order."""
@@ -57,6 +56,6 @@ def sweeps(nodes: Sequence[Node], space: IterationSpace, views: Mapping[Node, Vi
     found: dict[Node, int] = {}
     for n in nodes:
         members = [base for x in n.inputs if (base := views[x].base) in found]
-        reduces = n.op in REDUCTIONS
+        reduces = operation(n).reduction
         found[n] = max((found[base] + (reduces and base.shape == space.shape) for base in members), default=0)
     return found

@@ -8,8 +8,6 @@ from burlab.graph import Node
 
 Shape = tuple[int, ...]
 
-LEAVES = ("input", "constant")
-
 
 class View(NamedTuple):
     """Element i of a value is element `offset + sum(strides * i)` of the dense array of `base`; counted in elements.

@@ -8,8 +8,9 @@ from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.plan import Plan
 from burlab.compiler.ir.strides import View, elements
 from burlab.graph import Graph, Node
-from burlab.graph.control import Execution, inner_ranks
-from burlab.graph.scan import turns_of
+from burlab.graph.control import inner_ranks
+from burlab.graph.executions import Execution
+from burlab.graph.scan import iterations_of
 
 _RUN = (
     'extern "C" std::int64_t burlab_{0}(const std::int64_t* d, void* const* out, const void* const* in, void* scratch)'
@@ -82,7 +83,7 @@ def _choice(n: Node) -> Call:
 
 def _scan(n: Node, used: set[int]) -> Call:
     """A result that nobody asks for needs no room but what one turn writes; a trail, which is a copy, not even that."""
-    (body,), turns = n.params.region.graphs, turns_of(n.params.region)
+    (body,), turns = n.params.region.graphs, iterations_of(n.params.region)
     count = len(body.outputs)
     sizes = [y.nbytes for y in body.outputs]
     steps = [x.nbytes for x in body.inputs[turns.carries : turns.carries + turns.sequences]]

@@ -9,19 +9,15 @@ import numpy as np
 from burlab.compiler.ir.library import LibraryKernel, kernel
 from burlab.compiler.ir.plan import Count, Task
 from burlab.compiler.ir.spelling import C_TYPES, NAMES, has_lanes, rule
-from burlab.compiler.ir.strides import LEAVES, POINT, VIEWS, Axis, Shape, View, box, dense_strides, elements, joined
+from burlab.compiler.ir.strides import POINT, VIEWS, Axis, Shape, View, box, dense_strides, elements, joined
 from burlab.graph import Node
-from burlab.graph.control import CONTROL
-from burlab.graph.query import QUERIES, rows
+from burlab.graph.query import QUERIES, count
 
 from .contraction import contract
 from .reductions import argument, cumsum, extreme, sum_, sum_onto, zero
 
 Refs = dict[Node, View]
 
-# Their kernels know no strides.
-DENSE_OPERANDS = {"gather", "scatter", "uniform", "fold_in", "ask", "squares", *CONTROL}
-MOVES = {"pad", "concatenate", "gather", *VIEWS}  # they make no number that was not there
 _UNSIGNED = {1: "std::uint8_t", 4: "std::uint32_t", 8: "std::uint64_t"}
 
 
@@ -126,9 +122,9 @@ def _fold_in(n: Node, views: Refs) -> list[Task]:
 
 
 def _ask(n: Node, views: Refs) -> list[Task]:
-    count, about = rows(n), n.inputs[1]
-    numbers, results = (x.size // count if count else 0 for x in (about, n))
-    descriptor = (QUERIES.index(n.params), count, numbers, results, n.itemsize)
+    queries, about = count(n), n.inputs[1]
+    numbers, results = (x.size // queries if queries else 0 for x in (about, n))
+    descriptor = (QUERIES.index(n.params), queries, numbers, results, n.itemsize)
     return [Task(kernel("ask", "Ask", "ask"), descriptor, _dense(n, views), may_fail=True)]
 
 
@@ -178,11 +174,6 @@ KERNELS: dict[str, Callable[[Node, Refs], list[Task]]] = {
     "ask": _ask,
     "squares": _squares,
 }
-
-
-def is_elementwise(n: Node) -> bool:
-    """Whether element i of the value depends on elements i of the inputs only."""
-    return not (n.op in KERNELS or n.op in SUMS or n.op in LEAVES or n.op in CONTROL or n.op == "matvec")
 
 
 def kernel_calls(n: Node, views: Refs, strict: bool, accumulate: bool = False) -> list[Task]:

@@ -9,7 +9,8 @@ from burlab.compiler.ir.strides import View, elements, is_whole
 from burlab.compiler.lowering.control import Routine, routine
 from burlab.compiler.lowering.lower import copy_task, kernel_calls
 from burlab.graph import Graph, Node
-from burlab.graph.control import CONTROL, executions
+from burlab.graph.executions import executions
+from burlab.graph.operation import operation
 
 from .fusion import LANES, is_local
 from .locate import Located
@@ -63,7 +64,7 @@ def _drafts(stage: Stage, located: Located, routines: Mapping[Node, Routine]) ->
         yield _loop(stage, stage.space, located.views)
         return
     n = stage.nodes[0]
-    if n.op in CONTROL:
+    if operation(n).parts:
         reads = tuple(dict.fromkeys(base for base, _ in routines[n].operands))
         yield Draft(routines[n], n, stage.nodes, reads, {})
         return
@@ -93,7 +94,7 @@ def _loop(stage: Stage, space: IterationSpace, views: dict[Node, View]) -> Draft
 
 def _is_in_memory(base: Node) -> bool:
     """Whether a loop reads a base from memory; else it is a variable or a literal."""
-    return not is_local(base) and not (base.op == "constant" and base.size == 1)
+    return not is_local(base) and not (base.is_constant and base.size == 1)
 
 
 def _with_extra_stores(drafts: list[Draft], views: dict[Node, View], lanes: tuple[int, ...]) -> list[Draft]:

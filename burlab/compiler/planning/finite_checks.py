@@ -5,8 +5,9 @@ from dataclasses import replace
 from burlab.compiler.ir.arena import rounded
 from burlab.compiler.ir.plan import Execute, Invoke, Kind, Loop, Place, Plan, Step
 from burlab.compiler.ir.strides import elements
-from burlab.compiler.lowering.lower import MOVES, VERDICT, note_kernel
+from burlab.compiler.lowering.lower import VERDICT, note_kernel
 from burlab.compiler.lowering.reductions import ZERO
+from burlab.graph.operation import operation
 
 
 def with_finite_checks(plan: Plan, compiled: bool) -> Plan:
@@ -23,7 +24,7 @@ def with_finite_checks(plan: Plan, compiled: bool) -> Plan:
     for step in plan.steps:
         if isinstance(step, Loop) and not compiled:
             size = elements(step.shape)
-            one = {n.dtype: n for n in step.nodes if n.dtype.kind == "f" and n.op not in MOVES}
+            one = {n.dtype: n for n in step.nodes if n.dtype.kind == "f" and not operation(n).moves}
             checks = tuple((n, Place(Kind.WORKSPACE, 0, end + 64 * size * k)) for k, n in enumerate(one.values()))
             end += 64 * size * len(checks)
             steps.append(step._replace(finite_checks=checks))
@@ -38,7 +39,7 @@ def with_finite_checks(plan: Plan, compiled: bool) -> Plan:
 
 def _checks_after(step: Step, note: Place) -> list[Step]:
     """Checks of the floats that a step has written, but for a loop's, which checks on its own."""
-    if isinstance(step, Invoke) and step.node.dtype.kind == "f" and step.node.op not in MOVES:
+    if isinstance(step, Invoke) and step.node.dtype.kind == "f" and not operation(step.node).moves:
         return [Invoke(step.node, note_kernel(step.node), (step.node.size,), (), note, (step.result,))]
     if isinstance(step, Execute):
         return [

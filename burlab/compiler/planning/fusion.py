@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Container
 from typing import NamedTuple
 
-from burlab.compiler.ir.iteration import EPILOGUES, REDUCTIONS, IterationSpace
+from burlab.compiler.ir.iteration import IterationSpace
 from burlab.compiler.ir.strides import Shape, View, elements, is_dense
-from burlab.compiler.lowering.lower import is_elementwise
 from burlab.graph import Graph, Node
+from burlab.graph.operation import operation
 
 from .options import PlanOptions
 
@@ -18,17 +18,17 @@ _LONGEST = 512  # elements of a row: one block of a sum, and little enough for t
 def fuses(n: Node, gear: str) -> bool:
     """Whether a node is computed in a loop that it may share with others; else a library kernel computes it."""
     if gear == "compiled":
-        return is_elementwise(n) or stacked(n) == 1
+        return operation(n).elementwise or stacked(n) == 1
     if gear == "kernels":
         return False
     if n.op == "concatenate":
         return stacked(n, LANES) > 0
-    return (n.size == 1 or (n.size in LANES and n.size in n.shape)) and is_elementwise(n)
+    return (n.size == 1 or (n.size in LANES and n.size in n.shape)) and operation(n).elementwise
 
 
 def is_local(n: Node) -> bool:
     """Whether a fused value is a C++ variable that all later steps can name: a single number."""
-    return n.size == 1 and is_elementwise(n)
+    return n.size == 1 and operation(n).elementwise
 
 
 def stacked(n: Node, lanes: Container[int] = ()) -> int:
@@ -72,7 +72,7 @@ def _spaces(
 ) -> tuple[dict[Shape, IterationSpace], set[Node]]:
     """The iteration space of each shape that has reductions, and the reductions that belong into one."""
     found: dict[Shape, Counter[int]] = {}
-    candidates = [n for n in graph.nodes if n.op in REDUCTIONS and _may_fuse(n, views[n.inputs[0]])]
+    candidates = [n for n in graph.nodes if operation(n).reduction and _may_fuse(n, views[n.inputs[0]])]
     for n in candidates:
         found.setdefault(n.inputs[0].shape, Counter())[len(n.params)] += 1
     chosen = {
@@ -117,4 +117,4 @@ def _epilogues(graph: Graph, views: dict[Node, View], fused: set[Node], spaces: 
         seen = x in fused or (n.op == "squares" and x in read)
         return whole and x.dtype.kind == "f" and x.size > 1 and x.shape not in spaces and views[x].base is x and seen
 
-    return {n for n in graph.nodes if n.op in EPILOGUES and ends(n)}
+    return {n for n in graph.nodes if operation(n).epilogue and ends(n)}

@@ -4,9 +4,9 @@ from collections.abc import Container
 from dataclasses import dataclass
 
 from burlab.compiler.ir.plan import Kind, Place
-from burlab.compiler.ir.strides import LEAVES, VIEWS, Shape, View, dense_strides, is_dense, is_whole
-from burlab.compiler.lowering.lower import DENSE_OPERANDS, is_elementwise
+from burlab.compiler.ir.strides import VIEWS, Shape, View, dense_strides, is_dense, is_whole
 from burlab.graph import Graph, Node
+from burlab.graph.operation import operation
 
 from .fusion import fuses
 from .options import PlanOptions
@@ -35,7 +35,7 @@ def locate(graph: Graph, options: PlanOptions) -> Located:
     dense = {
         x
         for n in graph.nodes
-        if n.op in DENSE_OPERANDS or (is_elementwise(n) and not fuses(n, options.gear))
+        if operation(n).dense_operands or (operation(n).elementwise and not fuses(n, options.gear))
         for x in n.inputs
     }
     views = _views(graph, dense, windows)
@@ -43,7 +43,7 @@ def locate(graph: Graph, options: PlanOptions) -> Located:
     copies: list[tuple[Node, Place]] = []
     for k, y in enumerate(graph.outputs):
         view, place = views[y], Place(Kind.OUTPUT, k)
-        if view.base.op not in LEAVES and view.base not in homes and is_whole(view, y):
+        if not operation(view.base).leaf and view.base not in homes and is_whole(view, y):
             homes[view.base] = place
         else:
             copies.append((y, place))
@@ -55,7 +55,7 @@ def _views(graph: Graph, dense: Container[Node], windows: Container[Node]) -> di
     views: dict[Node, View] = {}
     for n in graph.nodes:
         seen = None
-        if n.op in VIEWS:
+        if operation(n).view:
             seen = VIEWS[n.op](n, views[n.inputs[0]])
         elif n in windows:
             seen = _window(n, views[n.inputs[0]])
@@ -74,7 +74,7 @@ def _windows(graph: Graph) -> set[Node]:
     found = {n for n in graph.nodes if n.op == "pad" and _fits_window(n)}
     found.difference_update(graph.outputs)
     for n in graph.nodes:
-        if not is_elementwise(n):
+        if not operation(n).elementwise:
             found.difference_update(n.inputs)
     return found
 

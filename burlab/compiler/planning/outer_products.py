@@ -3,16 +3,14 @@
 import numpy as np
 
 from burlab.compiler.ir.strides import Shape
-from burlab.compiler.lowering.lower import is_elementwise
 from burlab.graph import Graph, Node
 from burlab.graph.linear import broadcast, transpose
 from burlab.graph.node import constant
 from burlab.graph.numpy_api.promotion import FLOAT64, node
 from burlab.graph.numpy_api.reduction import sum_of_squares
+from burlab.graph.operation import operation
 from burlab.graph.origin import derived_from
 from burlab.graph.substitute import keep, rebuild
-
-from .fusion import REDUCTIONS
 
 _LARGEST = float(np.finfo(np.float32).max) ** 2
 _FEW, _LONGEST = 4, 4096  # numbers of a row that are worth lanes; and that lanes of floats add well
@@ -72,8 +70,8 @@ def _squares_of_product(first: Node, *second: Node) -> Node:
 
 def _shared(graph: Graph) -> set[Node]:
     """Matrices of floats among the inputs that elementwise operations read, of a shape whose rows nobody reduces."""
-    reduced: set[Shape] = {n.inputs[0].shape for n in graph.nodes if n.op in REDUCTIONS}
-    read = {x for n in graph.nodes if is_elementwise(n) for x in n.inputs}
+    reduced: set[Shape] = {n.inputs[0].shape for n in graph.nodes if operation(n).reduction}
+    read = {x for n in graph.nodes if operation(n).elementwise for x in n.inputs}
     return {
         x
         for x in graph.inputs

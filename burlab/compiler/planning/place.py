@@ -17,7 +17,7 @@ def place(lowered: Lowered) -> Plan:
     located, drafts = lowered.located, lowered.drafts
     graph, options = located.graph, located.options
     read = {base for draft in drafts for base in draft.reads}
-    constants = tuple(n for n in graph.nodes if n.op == "constant" and n in read)
+    constants = tuple(n for n in graph.nodes if n.is_constant and n in read)
     given: dict[Node, Place] = {
         **{x: Place(Kind.INPUT, k) for k, x in enumerate(graph.inputs)},
         **{c: Place(Kind.CONSTANT, k) for k, c in enumerate(constants)},

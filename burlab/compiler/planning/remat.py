@@ -13,11 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from burlab.compiler.ir.plan import Plan
-from burlab.compiler.ir.strides import LEAVES
-from burlab.compiler.lowering.lower import is_elementwise
 from burlab.errors import ArgumentError
 from burlab.graph import Graph, Node
-from burlab.graph.control import CONTROL
+from burlab.graph.operation import operation
 from burlab.graph.substitute import copy, keep
 
 from .phases import forward_of, nodes_of
@@ -26,7 +24,6 @@ from .residuals import stored
 Remat = Literal["sqrt"] | int
 After = dict[Node, tuple[Node, ...]]
 Planner = Callable[[Graph, After], Plan]
-_ONCE = {"ask", *CONTROL}  # never computed again: what they cost is not known
 
 
 def check_remat(remat: Any) -> Remat | None:
@@ -81,7 +78,7 @@ def _deferred(plan: Plan) -> After:
     forward = forward_of(plan.graph)
     firsts: dict[Node, int] = {}
     for n in reversed(plan.graph.nodes):
-        if n in forward or n not in at or n.size == 1 or not is_elementwise(n):
+        if n in forward or n not in at or n.size == 1 or not operation(n).elementwise:
             continue
         first = min((at[user] for user in users[n]), default=0)
         ending = {
@@ -97,7 +94,7 @@ def _deferred(plan: Plan) -> After:
 
 def _is_free(base: Node) -> bool:
     """Whether a value needs no memory of the workspace worth a thought."""
-    return base.op in LEAVES or base.size == 1
+    return operation(base).leaf or base.size == 1
 
 
 def _positions(plan: Plan) -> dict[Node, int]:
@@ -123,7 +120,7 @@ def _tokens(plan: Plan, moved: Container[Node] = ()) -> list[tuple[Node, ...]]:
     """For each step a node that stands for it, or for the last one before that has one; not one that is to move."""
     tokens: list[tuple[Node, ...]] = []
     for step in plan.steps:
-        own = [n for n in nodes_of(step) if n.op not in LEAVES and plan.views[n].base is n and n not in moved]
+        own = [n for n in nodes_of(step) if not operation(n).leaf and plan.views[n].base is n and n not in moved]
         tokens.append(tuple(own[:1]) or (tokens[-1] if tokens else ()))
     return tokens
 
@@ -155,7 +152,7 @@ def _cheap(plan: Plan) -> set[Node]:
     dropped: set[Node] = set()
     for n in values:
         kept = set(values) - dropped - {n}
-        if n in forward and all(map(is_elementwise, _closure(plan, n, kept))):
+        if n in forward and all(operation(x).elementwise for x in _closure(plan, n, kept)):
             dropped.add(n)
     return dropped
 
@@ -199,18 +196,18 @@ class _Copier:
 
     def _there(self, n: Node) -> bool:
         base = self.plan.views[n].base
-        return base not in self.dropped and (_is_free(base) or base.op in _ONCE or self.kept(base))
+        return base not in self.dropped and (_is_free(base) or operation(base).unbounded or self.kept(base))
 
 
 def _without(plan: Plan, dropped: set[Node], make: Planner, stays: Callable[[Node], bool] = lambda _: False) -> Plan:
     """The plan in which the backward pass computes dropped values again. stays: what is kept besides other values."""
     values, forward = set(stored(plan)), forward_of(plan.graph)
-    copier = _Copier(plan, {n for n in dropped if n.op not in _ONCE}, lambda n: n in values or stays(n))
+    copier = _Copier(plan, {n for n in dropped if not operation(n).unbounded}, lambda n: n in values or stays(n))
     at, tokens = _positions(plan), _tokens(plan)
     early = [not forward.isdisjoint(nodes_of(step)) for step in plan.steps]
     new: dict[Node, Node] = {}
     for n in plan.graph.nodes:
-        if n in forward or n.op in LEAVES:
+        if n in forward or operation(n).leaf:
             new[n] = n
         elif n in at and early[at[n]]:  # in a loop of the forward pass
             new[n] = keep(n, tuple(new[x] for x in n.inputs))

@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from burlab.compiler.ir.iteration import EPILOGUES, REDUCTIONS, IterationSpace
-from burlab.compiler.ir.strides import LEAVES, Shape, View, is_whole
+from burlab.compiler.ir.iteration import IterationSpace
+from burlab.compiler.ir.strides import Shape, View, is_whole
 from burlab.graph import Graph, Node
-from burlab.graph.control import executions
+from burlab.graph.executions import executions
+from burlab.graph.operation import operation
 
 from .fusion import find_fusion, fuses, loop_shape, stacked
 from .locate import Located
 
-_EARLY = {"contract", "sum", "scatter"}  # they end chains, and what they read can be forgotten after them
 LARGEST_GROUP = 256  # nodes of one loop: beyond, registers spill and compile time grows faster than the group
 
 
@@ -47,7 +47,7 @@ def schedule(located: Located) -> Scheduled:
 def _numbers_alone(located: Located) -> Stage | None:
     """One stage of all nodes where these are single numbers: the graph's order serves, and segments get their own."""
     graph, views = located.graph, located.views
-    work = tuple(n for n in graph.nodes if n.op not in LEAVES and views[n].base is n)
+    work = tuple(n for n in graph.nodes if not operation(n).leaf and views[n].base is n)
     if not work or not all(fuses(n, "replay") and (not n.shape or stacked(n) == 1) for n in work):
         return None
     read = {views[x].base for n in work for x in n.inputs}
@@ -72,7 +72,7 @@ class _Queue:
     groups: dict[_Home, list[tuple[int, Node]]] = field(default_factory=lambda: defaultdict(list))
 
     def push(self, n: Node, home: _Home | None) -> None:
-        late = home is None and n.op not in _EARLY
+        late = home is None and not operation(n).adds_up
         heap = self.kernels if home is None else self.groups[home]
         heapq.heappush(heap, (self.number[n] + late * len(self.number), n))
 
@@ -114,13 +114,13 @@ def _fusion_groups(graph: Graph, views: dict[Node, View], shapes: set[Shape]) ->
         return n
 
     for n in graph.nodes:
-        shape = n.inputs[0].shape if n.op in EPILOGUES else n.shape
+        shape = n.inputs[0].shape if operation(n).epilogue else n.shape
         if shape in shapes:
             for x in n.inputs:
                 base = views[x].base
-                if base.shape == shape and base.op not in REDUCTIONS:
+                if base.shape == shape and not operation(base).reduction:
                     found[of(base)] = of(n)
-    ended = {of(n) for n in list(found) if n.op in EPILOGUES}
+    ended = {of(n) for n in list(found) if operation(n).epilogue}
     return {n: of(n) for n in list(found) if of(n) in ended}
 
 
@@ -146,10 +146,10 @@ class _Scheduler:
         self.outputs = {views[y].base for y in graph.outputs}
         self.together = {n: execution.nodes for execution in executions(graph) for n in execution.nodes}
         for n in graph.nodes:
-            if n.op in LEAVES or views[n].base is not n:
+            if operation(n).leaf or views[n].base is not n:
                 continue
             bases = self.needs(n)
-            self.waits[n] = self.missing[n] = sum(base.op not in LEAVES for base in bases)
+            self.waits[n] = self.missing[n] = sum(not operation(base).leaf for base in bases)
             for base in bases:
                 self.users[base].append(n)
             if not self.waits[n]:
@@ -248,7 +248,7 @@ class _Scheduler:
         return sum(
             base.nbytes
             for base in bases
-            if base.op not in LEAVES and not any(self.waits[user] for user in self.users[base] if user is not n)
+            if not operation(base).leaf and not any(self.waits[user] for user in self.users[base] if user is not n)
         )
 
     def wake(self, user: Node) -> None:

@@ -187,7 +187,7 @@ class _Writer:
                 return self.numbers[base]
         elif base in self.members and is_whole(view, x):
             return self.members[base]
-        if base.op == "constant" and base.size == 1:
+        if base.is_constant and base.size == 1:
             return self._literal(base.params, base.dtype)
         step = _step(view, x)
         key = base, view.offset, step

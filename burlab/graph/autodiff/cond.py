@@ -1,27 +1,32 @@
-"""Derivatives of control flow: which results a derivative reaches, and both sweeps of `cond`.
+"""Derivatives of `cond`, and which results of `while` a derivative would reach.
 
 A derivative of a choice is the choice of the derivatives: the sweeps go into both sub-graphs and give another `cond`.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from burlab.graph.control import chosen_inputs
 from burlab.graph.graph import Graph, Region, Result
 from burlab.graph.linear import sum_over
 from burlab.graph.node import Node
-from burlab.graph.signatures import made
+from burlab.graph.operation import Shares, Tangents, made, operation
+
+from .sweep import RULES, Executions, Rule, between, jvp, vjp
 
 
-def flows(n: Node, reached: set[Node]) -> bool:
+def _passes(n: Node, reached: set[Node]) -> bool:
     """Whether a derivative by what is reached passes to this result."""
-    graphs = n.params.region.graphs
     outside = chosen_inputs(n)
-    if n.op == "cond":
-        return any(graph.outputs[n.params.item] in _reached(graph, outside, reached) for graph in graphs)
-    body = graphs[1]
-    moving = {x for x, given in zip(body.inputs, outside, strict=True) if given in reached}
-    while True:  # by way of the state, in however many turns
-        active = set(_between(moving, body))
+    return any(graph.outputs[n.params.item] in _reached(graph, outside, reached) for graph in n.params.region.graphs)
+
+
+def _loop_passes(n: Node, reached: set[Node]) -> bool:
+    """The same for a loop: by way of the state, in however many iterations."""
+    body = n.params.region.graphs[1]
+    moving = {x for x, given in zip(body.inputs, n.inputs, strict=True) if given in reached}
+    while True:
+        active = set(between([*moving], body.outputs))
         new = {x for x, y in zip(body.inputs, body.outputs, strict=False) if y in active} - moving
         if not new:
             return body.inputs[n.params.item] in moving
@@ -29,16 +34,11 @@ def flows(n: Node, reached: set[Node]) -> bool:
 
 
 def _reached(graph: Graph, outside: tuple[Node, ...], reached: set[Node]) -> set[Node]:
-    return _between({x for x, given in zip(graph.inputs, outside, strict=True) if given in reached}, graph)
+    inputs = [x for x, given in zip(graph.inputs, outside, strict=True) if given in reached]
+    return set(between(inputs, graph.outputs))
 
 
-def _between(inputs: set[Node], graph: Graph) -> set[Node]:
-    from .sweep import between
-
-    return set(between([*inputs], graph.outputs))
-
-
-def forward(n: Node, tangents: dict[Node, Node]) -> Node:
+def _forward(n: Node, tangents: Tangents, _executions: Executions) -> Node:
     """The tangent of a result of `cond`."""
     moving = tuple(k for k, x in enumerate(chosen_inputs(n)) if x in tangents)
     inputs = (*n.inputs, *(tangents[chosen_inputs(n)[k]] for k in moving))
@@ -48,7 +48,6 @@ def forward(n: Node, tangents: dict[Node, Node]) -> Node:
 @lru_cache(maxsize=256)
 def _pushed(region: Region, moving: tuple[int, ...]) -> Region:
     """The tangents of all results, from the inputs and the tangents of those that move."""
-    from .sweep import jvp
 
     def push(graph: Graph) -> Graph:
         along = [graph.inputs[k] for k in moving]
@@ -58,13 +57,14 @@ def _pushed(region: Region, moving: tuple[int, ...]) -> Region:
     return Region(tuple(map(push, region.graphs)))
 
 
-def backward(n: Node, g: Node, active: set[Node]) -> list[tuple[Node, Node]]:
+def _reverse(given: Sequence[tuple[Node, Node]], active: set[Node]) -> Shares:
     """The inputs of `cond` that matter, each with its share of the cotangent of one result."""
+    ((n, g),) = given
     region, item, batch = n.params
     outside = chosen_inputs(n)
     wanted = tuple(k for k, x in enumerate(outside) if x in active)
     pulled = _pulled(region, item, wanted)
-    shares: list[tuple[Node, Node]] = []
+    shares: Shares = []
     for j, k in enumerate(wanted):
         x = outside[k]
         share = made("cond", Result(pulled, j, batch), *n.inputs, g)
@@ -75,7 +75,6 @@ def backward(n: Node, g: Node, active: set[Node]) -> list[tuple[Node, Node]]:
 @lru_cache(maxsize=256)
 def _pulled(region: Region, item: int, wanted: tuple[int, ...]) -> Region:
     """The cotangents of some inputs, from the inputs and the cotangent of one result."""
-    from .sweep import vjp
 
     def pull(graph: Graph) -> Graph:
         y = graph.outputs[item]
@@ -83,3 +82,15 @@ def _pulled(region: Region, item: int, wanted: tuple[int, ...]) -> Region:
         return Graph((*graph.inputs, g), tuple(vjp([y], [graph.inputs[k] for k in wanted], [g])))
 
     return Region(tuple(map(pull, region.graphs)))
+
+
+def _loop_forward(n: Node, tangents: Tangents, _executions: Executions) -> Node | None:
+    return operation(n).forward(n, tangents)
+
+
+def _loop_reverse(given: Sequence[tuple[Node, Node]], active: set[Node]) -> Shares:
+    return operation(given[0][0]).reverse(*given[0], active)
+
+
+RULES["cond"] = Rule(_passes, _forward, _reverse)
+RULES["while"] = Rule(_loop_passes, _loop_forward, _loop_reverse)

@@ -3,16 +3,15 @@
 from collections.abc import Sequence
 from functools import partial, reduce
 
-from burlab.graph.linear import concatenate, reshape
+from burlab.graph.linear import concatenate, reshape, zeros
 from burlab.graph.node import Node
-from burlab.graph.numpy_api.composites import zeros
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.origin import derived_from
 
 _FEW = 256  # elements that are written one by one
 
 
-def total(shares: Sequence[Node]) -> Node:
+def summed(shares: Sequence[Node]) -> Node:
     """The sum of cotangents. Those of single elements are put side by side, instead of each being added to zeros."""
     with derived_from(shares[-1]):
         return shares[0] if len(shares) == 1 else _added(shares)

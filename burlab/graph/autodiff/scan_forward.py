@@ -4,10 +4,13 @@ from collections.abc import Container, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from burlab.graph.graph import Graph, Region, Turns
+from burlab.graph.graph import Graph, Iterations, Region
+from burlab.graph.linear import zeros
 from burlab.graph.node import Node
-from burlab.graph.numpy_api.composites import zeros
-from burlab.graph.scan import result, turns_of
+from burlab.graph.operation import Tangents
+from burlab.graph.scan import iterations_of, result
+
+from .sweep import Executions, between, jvp
 
 
 class Parts(NamedTuple):
@@ -23,14 +26,14 @@ class Parts(NamedTuple):
         return (*self.carries, *self.sequences, *self.captured)
 
 
-def flows(n: Node, reached: set[Node]) -> bool:
+def passes(n: Node, reached: set[Node]) -> bool:
     """Whether a derivative by what is reached passes to this result."""
     region, item = n.params.region, n.params.item
     moving, active = moving_of(region, seeds_of(n.inputs, reached))
     count = len(region.graphs[0].outputs)
     if item >= count:
         return item - count in moving
-    return item in moving if item < turns_of(region).carries else item in active
+    return item in moving if item < iterations_of(region).carries else item in active
 
 
 def seeds_of(inputs: Sequence[Node], reached: Container[Node]) -> frozenset[int]:
@@ -40,10 +43,8 @@ def seeds_of(inputs: Sequence[Node], reached: Container[Node]) -> frozenset[int]
 
 @lru_cache(maxsize=256)
 def moving_of(region: Region, seeds: frozenset[int]) -> tuple[frozenset[int], frozenset[int]]:
-    """The inputs of the body that a derivative reaches in some turn, and the outputs."""
-    from .sweep import between
-
-    body, carries = region.graphs[0], turns_of(region).carries
+    """The inputs of the body that a derivative reaches in some iteration, and the outputs."""
+    body, carries = region.graphs[0], iterations_of(region).carries
     moving = set(seeds)
     while True:
         reached = set(between([body.inputs[k] for k in sorted(moving)], body.outputs))
@@ -54,13 +55,13 @@ def moving_of(region: Region, seeds: frozenset[int]) -> tuple[frozenset[int], fr
         moving |= new
 
 
-def split(numbers: Iterable[int], turns: Turns) -> Parts:
+def split(numbers: Iterable[int], iterations: Iterations) -> Parts:
     """Numbers of inputs by kind, in order."""
     order = sorted(numbers)
-    end = turns.carries + turns.sequences
+    end = iterations.carries + iterations.sequences
     return Parts(
-        tuple(k for k in order if k < turns.carries),
-        tuple(k for k in order if turns.carries <= k < end),
+        tuple(k for k in order if k < iterations.carries),
+        tuple(k for k in order if iterations.carries <= k < end),
         tuple(k for k in order if k >= end),
     )
 
@@ -68,7 +69,20 @@ def split(numbers: Iterable[int], turns: Turns) -> Parts:
 # Forward mode.
 
 
-class Pushed(NamedTuple):
+def forward(n: Node, tangents: Tangents, executions: Executions) -> Node:
+    """The tangent of a result; one execution gives those of all results."""
+    key = execution(n)
+    if key not in executions:
+        executions[key] = _pushed(n, tangents)
+    return executions[key].tangent(n)
+
+
+def execution(n: Node) -> tuple[tuple[Node, ...], Region]:
+    """What all results of one execution have in common."""
+    return n.inputs, n.params.region
+
+
+class _Pushed(NamedTuple):
     """The execution that carries tangents along, and the number of each result's tangent in it."""
 
     inputs: tuple[Node, ...]
@@ -80,40 +94,38 @@ class Pushed(NamedTuple):
         return result(self.inputs, self.region, self.items[n.params.item])
 
 
-def pushed(n: Node, tangents: dict[Node, Node]) -> Pushed:
+def _pushed(n: Node, tangents: Tangents) -> _Pushed:
     """The execution that gives the tangents of all results of a node's execution."""
-    turns = turns_of(n.params.region)
-    region, moving, items = _pushed(n.params.region, seeds_of(n.inputs, tangents))
-    end = turns.carries + turns.sequences
+    iterations = iterations_of(n.params.region)
+    region, moving, items = _with_tangents(n.params.region, seeds_of(n.inputs, tangents))
+    end = iterations.carries + iterations.sequences
     starts = [tangents[x] if x in tangents else zeros(x.shape, x.dtype) for x in (n.inputs[k] for k in moving.carries)]
     along = [[tangents[n.inputs[k]] for k in part] for part in (moving.sequences, moving.captured)]
     xs = n.inputs
-    inputs = (*xs[: turns.carries], *starts, *xs[turns.carries : end], *along[0], *xs[end:], *along[1])
-    return Pushed(inputs, region, items)
+    inputs = (*xs[: iterations.carries], *starts, *xs[iterations.carries : end], *along[0], *xs[end:], *along[1])
+    return _Pushed(inputs, region, items)
 
 
 @lru_cache(maxsize=256)
-def _pushed(region: Region, seeds: frozenset[int]) -> tuple[Region, Parts, dict[int, int]]:
-    from .sweep import jvp
-
-    body, turns = region.graphs[0], turns_of(region)
+def _with_tangents(region: Region, seeds: frozenset[int]) -> tuple[Region, Parts, dict[int, int]]:
+    body, iterations = region.graphs[0], iterations_of(region)
     reached, active = moving_of(region, seeds)
-    moving = split(reached, turns)
-    stacks = [k for k in sorted(active) if k >= turns.carries]
+    moving = split(reached, iterations)
+    stacks = [k for k in sorted(active) if k >= iterations.carries]
     tangent = {k: like(body.inputs[k]) for k in moving.all}
     moves = jvp(body.outputs, [body.inputs[k] for k in moving.all], [tangent[k] for k in moving.all])
-    end = turns.carries + turns.sequences
+    end = iterations.carries + iterations.sequences
     inputs = (
-        *(*body.inputs[: turns.carries], *(tangent[k] for k in moving.carries)),
-        *(*body.inputs[turns.carries : end], *(tangent[k] for k in moving.sequences)),
+        *(*body.inputs[: iterations.carries], *(tangent[k] for k in moving.carries)),
+        *(*body.inputs[iterations.carries : end], *(tangent[k] for k in moving.sequences)),
         *(*body.inputs[end:], *(tangent[k] for k in moving.captured)),
     )
-    outputs = (*body.outputs[: turns.carries], *(moves[k] for k in moving.carries), *(moves[k] for k in stacks))
-    carries = turns.carries + len(moving.carries)
-    more = Turns(carries, turns.sequences + len(moving.sequences), turns.length, turns.reverse)
-    items = {k: turns.carries + at for at, k in enumerate(moving.carries)}
+    outputs = (*body.outputs[: iterations.carries], *(moves[k] for k in moving.carries), *(moves[k] for k in stacks))
+    carries = iterations.carries + len(moving.carries)
+    more = Iterations(carries, iterations.sequences + len(moving.sequences), iterations.length, iterations.reverse)
+    items = {k: iterations.carries + at for at, k in enumerate(moving.carries)}
     items |= {k: carries + at for at, k in enumerate(stacks)}
-    trails = len(outputs) + turns.carries
+    trails = len(outputs) + iterations.carries
     items |= {len(body.outputs) + k: trails + at for at, k in enumerate(moving.carries)}
     return Region((Graph(inputs, outputs),), more), moving, items
 

@@ -1,24 +1,19 @@
-"""Which values of a scan's turns are stacked for the reverse sweep, instead of being computed there again."""
+"""The residuals of a scan: values of its iterations that are stacked for reverse mode, not computed there again."""
 
 from collections.abc import Sequence
 
 from burlab.graph.graph import Graph
 from burlab.graph.node import Node
+from burlab.graph.operation import operation
 from burlab.graph.order import topological
 
-_VIEWS = {"slice", "reshape", "transpose", "broadcast", "stop_gradient", "surrogate"}
-_CHEAP = {
-    "add", "sub", "mul", "neg", "square", "where", "less", "less_equal", "greater", "greater_equal", "equal",
-    "not_equal", "logical_and", "logical_or", "logical_not", "convert", "concatenate", "pad",
-}  # fmt: skip
 
-
-def kept(body: Graph, moving: int, outputs: Sequence[Node]) -> list[Node]:
+def chosen_residuals(body: Graph, moving: int, outputs: Sequence[Node]) -> list[Node]:
     """Values of a body to be stacked, so that its reverse sweep, which gives `outputs`, needs no product of matrices.
 
-    moving: how many of the body's first inputs differ from turn to turn. What is cheap is computed again, unless it is
-    no larger than what it is computed of; and so is everything where there is no such product, as in recurrences of a
-    few numbers, for which a trail of the carries is all that is kept.
+    moving: how many of the body's first inputs differ from iteration to iteration. What is cheap is computed again,
+    unless it is no larger than what it is computed of; and so is everything where there is no such product, as in
+    recurrences of a few numbers, for which the trails of the carries are enough.
     """
     forward = topological(body.outputs)
     within = set(forward)
@@ -41,10 +36,11 @@ def _stacks(body: Graph, moving: int, forward: Sequence[Node]) -> dict[Node, fro
         if n.inputs and not differs.isdisjoint(n.inputs):
             differs.add(n)
         elif n not in differs:
-            stacks[n] = nothing  # the same in every turn
+            stacks[n] = nothing  # the same in every iteration
             continue
-        if not n.inputs or n.op in _VIEWS:
+        row = operation(n)
+        if not n.inputs or row.view:
             continue
-        if n.op not in _CHEAP or 0 < n.nbytes <= sum(x.nbytes for x in stacks[n]):
+        if not row.cheap or 0 < n.nbytes <= sum(x.nbytes for x in stacks[n]):
             stacks[n] = frozenset([n])
     return stacks

@@ -1,30 +1,28 @@
 """Reverse mode of `scan`: a scan over the same elements from the other end.
 
-It reads the trails of the carries, computes each turn again, but for what products of matrices go into, which is kept
-(`turns_kept.py`), and carries the cotangents of the carries. What the body
-reads from around it gets a share from every turn. A share that is a product of smaller factors, as that of a weight is,
-is not summed turn by turn: the factors are stacked, and one product after the loop sums over turns as well. So is a
-scatter of rows into a table. All other shares are summed in carries.
+It reads the trails of the carries, computes each iteration again, but for the residuals that products of matrices go
+into (`scan_residuals.py`), and carries the cotangents of the carries. What the body reads from around it gets a share
+from every iteration. A share that is a product of smaller factors, as that of a weight is, is not summed one iteration
+after the other: the factors are stacked, and one product after the loop sums over iterations as well. A scatter of rows
+into a table waits in the same way. All other shares are summed in carries.
 """
 
 import string
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from burlab.graph.graph import Graph, Region, Turns
-from burlab.graph.linear import contract, linear, scatter
+from burlab.graph.graph import Graph, Iterations, Region
+from burlab.graph.linear import LinearOp, contract, linear, scatter, zeros
 from burlab.graph.node import Node
-from burlab.graph.numpy_api.composites import zeros
 from burlab.graph.numpy_api.promotion import node
+from burlab.graph.operation import Shares, operation
 from burlab.graph.order import topological
-from burlab.graph.scan import result, turns_of
+from burlab.graph.scan import iterations_of, result
 from burlab.graph.substitute import keep, rebuild
 
 from .scan_forward import like, moving_of, seeds_of, split
-from .scan_residuals import kept
-
-Shares = list[tuple[Node, Node]]
-_AFTERWARDS = {"transpose", "reshape", "pad", "slice", "broadcast", "sum"}  # linear, so they can wait for the sum
+from .scan_residuals import chosen_residuals
+from .sweep import vjp
 
 
 def backward(given: Sequence[tuple[Node, Node]], active: set[Node]) -> Shares:
@@ -57,14 +55,12 @@ class _Back:
     def __init__(
         self, region: Region, inputs: tuple[Node, ...], seeds: frozenset[int], cotangents: dict[int, Node]
     ) -> None:
-        from .sweep import vjp
-
         self.region, self.inputs, self.cotangents = region, inputs, cotangents
-        self.body, self.turns = region.graphs[0], turns_of(region)
-        body, carries, count = self.body, self.turns.carries, len(self.body.outputs)
+        self.body, self.iterations = region.graphs[0], iterations_of(region)
+        body, carries, count = self.body, self.iterations.carries, len(self.body.outputs)
         moving, active = moving_of(region, seeds)
-        self.seeds, self.wanted = seeds, split(seeds, self.turns)
-        self.carries = split(moving, self.turns).carries
+        self.seeds, self.wanted = seeds, split(seeds, self.iterations)
+        self.carries = split(moving, self.iterations).carries
         stacked = [k for k in sorted(cotangents) if carries <= k < count and k in active]
         self.stacks = [*stacked, *(k for k in sorted(cotangents) if k >= count)]
         self.ends = [like(body.inputs[k]) for k in self.carries]
@@ -77,7 +73,7 @@ class _Back:
         at = len(self.carries) + len(self.wanted.sequences)
         self.carried = [_added(g, self.pulled.get(count + k)) for k, g in zip(self.carries, shares, strict=False)]
         self.sequences = shares[len(self.carries) : at]
-        self.kept: list[Node] = []
+        self.residuals: list[Node] = []
         self.plain: dict[int, Node] = {}
         self.terms: dict[int, list[_Term]] = {}
         for k, share in zip(self.wanted.captured, shares[at:], strict=True):
@@ -100,13 +96,13 @@ class _Back:
 
     def term(self, n: Node) -> _Term | None:
         afterwards: list[Node] = []
-        while n.op in _AFTERWARDS:
+        while _can_wait(n):
             afterwards.append(n)
             n = n.inputs[0]
         if not (n.op == "contract" or (n.op == "scatter" and n.params[0] == 0)):
             return None
-        same = {*self.body.inputs[self.turns.carries + self.turns.sequences :]}  # in every turn
-        if sum(x.size for x in n.inputs) >= n.size or any(x in same or x.op == "constant" for x in n.inputs):
+        same = {*self.body.inputs[self.iterations.carries + self.iterations.sequences :]}  # in every iteration
+        if sum(x.size for x in n.inputs) >= n.size or any(x in same or x.is_constant for x in n.inputs):
             return None
         return _Term(n, tuple(reversed(afterwards)))
 
@@ -122,23 +118,25 @@ class _Back:
         return [(self.inputs[k], share) for k, share in found if k in self.seeds]
 
     def close(self) -> None:
-        """Make the region and its inputs: carries, sequences, and what is the same in every turn."""
+        """Make the region and its inputs: carries, sequences, and what is the same in every iteration."""
         body, inputs, count = self.body, self.inputs, len(self.body.outputs)
         sums = [like(n) for n in self.plain.values()]
         outside = self.outside()
         factors = [x for terms in self.terms.values() for t in terms for x in t.product.inputs if x not in outside]
         factors = list(dict.fromkeys(factors))
         totals = [node("add", total, n) for total, n in zip(sums, self.plain.values(), strict=True)]
-        self.kept = kept(
-            body, self.turns.carries + self.turns.sequences, [*self.carried, *totals, *self.sequences, *factors]
+        self.residuals = chosen_residuals(
+            body,
+            self.iterations.carries + self.iterations.sequences,
+            [*self.carried, *totals, *self.sequences, *factors],
         )
-        if self.kept:
-            self.region = Region((Graph(body.inputs, (*body.outputs, *self.kept)),), self.turns)
-        there = {n: like(n) for n in self.kept}
+        if self.residuals:
+            self.region = Region((Graph(body.inputs, (*body.outputs, *self.residuals)),), self.iterations)
+        there = {n: like(n) for n in self.residuals}
         self.factors = {x: at for at, x in enumerate(x for x in factors if x not in there)}
         outputs = tuple(rebuild([*self.carried, *totals, *self.sequences, *self.factors], dict(there), keep))
-        needed = {n for n in topological(outputs) if n.op == "input"}
-        read = split((k for k, x in enumerate(body.inputs) if x in needed), self.turns)
+        needed = {n for n in topological(outputs) if n.is_input}
+        read = split((k for k, x in enumerate(body.inputs) if x in needed), self.iterations)
         self.starts = [
             *(self.cotangents[k] if k in self.cotangents else _zeros(body.inputs[k]) for k in self.carries),
             *map(_zeros, sums),
@@ -158,8 +156,8 @@ class _Back:
             *(self.pulled[k] for k in self.stacks),
             *(body.inputs[k] for k in read.captured),
         )
-        turns = Turns(len(self.starts), len(rows), self.turns.length, not self.turns.reverse)
-        self.back = Region((Graph(within, outputs),), turns)
+        iterations = Iterations(len(self.starts), len(rows), self.iterations.length, not self.iterations.reverse)
+        self.back = Region((Graph(within, outputs),), iterations)
 
     def outer(self, item: int) -> Node:
         """A result of the reverse scan."""
@@ -170,15 +168,15 @@ class _Back:
         return result(self.inputs, self.region, len(self.region.graphs[0].outputs) + k)
 
     def outside(self) -> dict[Node, Node]:
-        """What is stacked already: for the nodes of the body that are elements of a sequence or trail, or are kept."""
-        end, count = self.turns.carries + self.turns.sequences, len(self.body.outputs)
-        found = {self.body.inputs[k]: self.inputs[k] for k in range(self.turns.carries, end)}
-        found |= {self.body.inputs[k]: self.trail(k) for k in range(self.turns.carries)}
-        found |= {n: result(self.inputs, self.region, count + k) for k, n in enumerate(self.kept)}
+        """What is stacked already, for the nodes of the body that are elements of a sequence or trail, or residuals."""
+        end, count = self.iterations.carries + self.iterations.sequences, len(self.body.outputs)
+        found = {self.body.inputs[k]: self.inputs[k] for k in range(self.iterations.carries, end)}
+        found |= {self.body.inputs[k]: self.trail(k) for k in range(self.iterations.carries)}
+        found |= {n: result(self.inputs, self.region, count + k) for k, n in enumerate(self.residuals)}
         return found | {self.pulled[k]: self.cotangents[k] for k in self.stacks}
 
     def after(self, term: _Term) -> Node:
-        """A term, summed over all turns at once."""
+        """A term, summed over all iterations at once."""
         outside, first = self.outside(), len(self.starts) + len(self.sequences)
         rows = [outside[x] if x in outside else self.outer(first + self.factors[x]) for x in term.product.inputs]
         if term.product.op == "scatter":
@@ -193,8 +191,14 @@ class _Back:
         return total
 
 
+def _can_wait(n: Node) -> bool:
+    """Whether a node is a linear operation on one input, which can be done once with the sum over iterations."""
+    row = operation(n)
+    return isinstance(row, LinearOp) and row.follows_sums and len(n.inputs) == 1
+
+
 def _is_zero(x: Node) -> bool:
-    return x.op == "constant" and not x.shape and not x.params
+    return x.is_constant and not x.shape and not x.params
 
 
 def _zeros(x: Node) -> Node:

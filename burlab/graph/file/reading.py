@@ -10,7 +10,7 @@ import numpy as np
 
 from burlab.errors import GraphError
 from burlab.graph import parameters
-from burlab.graph.graph import FORMATS, Call, Graph, Region, Result, Turns
+from burlab.graph.graph import FORMATS, Call, Graph, Iterations, Region, Result
 from burlab.graph.node import Node
 from burlab.graph.signatures import DTYPES
 from burlab.runtime.checks import LONGEST, Check, flag, one_of, optional, record, size, text, whole
@@ -28,7 +28,7 @@ _NODE = ("op", "inputs", "params", "shape", "dtype", "weak", "origin", "scope")
 def from_json(written: str, answered: bool = False) -> Graph:
     """A graph from JSON text. Raises GraphError where the text is not one, or of another version.
 
-    answered: whether its last input is the address of who answers its questions (`ask.py`).
+    answered: whether its last input is the address of what answers its queries (`query.py`).
     """
     try:
         data: Any = json.loads(written)
@@ -114,12 +114,12 @@ def _region(data: Any, turns: Any, where: str, nodes: Sequence[Node], depth: int
         graphs = tuple(_graph(g, title, depth + 1) for g, title in zip(cast("list[Any]", data), titles, strict=True))
         kinds = record(size, size, whole(0, LONGEST), flag)
         repeats = _field(_tuples(turns, where), where, optional(kinds), "carries, sequences, length, reverse")
-        return Region(graphs, None if repeats is None else Turns(*repeats))
+        return Region(graphs, None if repeats is None else Iterations(*repeats))
     (first,) = _nodes([data], f"the region of {where}", nodes)
     if not isinstance(first.params, Result):
         _damaged(where, "a node that executes sub-graphs", f"node {data}")
     region = first.params.region
-    if turns is not None and region.turns != _tuples(turns, where):
+    if turns is not None and region.iterations != _tuples(turns, where):
         _damaged(where, f"the turns of node {data}", _short(turns))
     return region
 

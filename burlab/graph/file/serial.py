@@ -41,7 +41,7 @@ def _graph(graph: Graph, places: bool) -> dict[str, Any]:
 
 
 def _node(n: Node, index: dict[Node, int], places: bool, regions: dict[Region, int]) -> dict[str, Any]:
-    params = None if n.op == "input" and not places else n.params
+    params = None if n.is_input and not places else n.params
     row: dict[str, Any] = {
         "op": n.op,
         "inputs": [index[x] for x in n.inputs],
@@ -69,7 +69,7 @@ def _result(k: int, result: Result, places: bool, regions: dict[Region, int]) ->
     first = regions.setdefault(region, k)
     graphs = [_graph(g, places) for g in region.graphs] if first == k else first
     row = {"region": graphs, "item": item, "batch": batch}
-    return row if region.turns is None else row | {"turns": region.turns}
+    return row if region.iterations is None else row | {"turns": region.iterations}
 
 
 FORMATS.update(digest=digest, json=to_json)

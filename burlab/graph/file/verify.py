@@ -5,33 +5,29 @@ the signature of its operation, the one that tracing goes by; here it is only co
 """
 
 from collections.abc import Set
-from typing import Any, cast
-
-import numpy as np
 
 from burlab.errors import GraphError
-from burlab.graph import parameters, query
+from burlab.graph import parameters
 from burlab.graph.calls import graphs_of
-from burlab.graph.control import CONTROL, chosen_inputs
-from burlab.graph.graph import Graph, Region
-from burlab.graph.linear import LINEAR
+from burlab.graph.control import chosen_inputs
+from burlab.graph.graph import Call, Graph, Region
 from burlab.graph.node import Node
-from burlab.graph.numpy_api.promotion import signature
-from burlab.graph.signatures import ALL, DTYPES, SIGNATURES, Form, Signature, form_of, require
-from burlab.runtime.checks import optional, text
+from burlab.graph.operation import operation
+from burlab.graph.query import Query
+from burlab.graph.signatures import ALL, DTYPES, require
 from burlab.runtime.memory import ADDRESSABLE, volume
 
 DEEPEST = 32  # graphs inside of one another
 _MOST = 1 << 24  # nodes, those of a sub-graph counted as often as it is executed
 
 
-def verify(graph: Graph, asker: Node | None = None) -> None:
+def verify(graph: Graph, oracle: Node | None = None) -> None:
     """Raise GraphError, naming the first node that is malformed.
 
-    asker: the input with the address of who answers questions (`query.py`); without one a graph may ask nothing, since
+    oracle: the input with the address of what answers queries (`query.py`); without one a graph has none, since
     kernels call what lies at such an address.
     """
-    _Checker().graph(graph, frozenset() if asker is None else frozenset({asker}), 0)
+    _Checker().graph(graph, frozenset() if oracle is None else frozenset({oracle}), 0)
 
 
 class _Checker:
@@ -40,33 +36,35 @@ class _Checker:
     def __init__(self) -> None:
         self._known: dict[tuple[Region, Set[int]], int] = {}
 
-    def graph(self, graph: Graph, askers: Set[Node], depth: int) -> int:
+    def graph(self, graph: Graph, oracles: Set[Node], depth: int) -> int:
         """Check a graph; how many nodes it executes."""
         require(depth < DEEPEST, f"the graph is malformed: graphs lie in one another more than {DEEPEST} deep.")
         inputs = set(graph.inputs)
         require(len(inputs) == len(graph.inputs), "the graph is malformed: an input is named twice.")
-        whole = all(x.op == "input" for x in inputs)
+        whole = all(x.is_input for x in inputs)
         require(whole, "the graph is malformed: one of its inputs is the result of an operation.")
         count = len(graph.nodes)
         for n in graph.nodes:
             try:
-                require(n.op != "input" or n in inputs, "it is not among the inputs of the graph")
+                require(not n.is_input or n in inputs, "it is not among the inputs of the graph")
                 check(n)
-                require(n.op != "ask" or n.inputs[0] in askers, "it asks what is not there to answer")
-                count += self._inside(n, askers, depth + 1)
+                require(
+                    not isinstance(operation(n), Query) or n.inputs[0] in oracles, "it asks what is not there to answer"
+                )
+                count += self._inside(n, oracles, depth + 1)
             except GraphError as error:
                 raise GraphError(f"the graph is malformed: {error} ({n.op[:40]!a} of {list(n.shape)}).") from None
             require(count <= _MOST, f"the graph is malformed: it executes more than {_MOST} nodes.")
         return count
 
-    def _inside(self, n: Node, askers: Set[Node], depth: int) -> int:
+    def _inside(self, n: Node, oracles: Set[Node], depth: int) -> int:
         """Check the sub-graphs of a node."""
-        if n.op == "call":
+        if isinstance(n.params, Call):
             return sum(self.graph(graph, frozenset(), depth) for graph in graphs_of(n.params))
-        if n.op not in CONTROL:
+        if not operation(n).parts:
             return 0
         region: Region = n.params.region
-        given = frozenset(k for k, x in enumerate(chosen_inputs(n)) if x in askers)
+        given = frozenset(k for k, x in enumerate(chosen_inputs(n)) if x in oracles)
         if (region, given) not in self._known:
             counts = [self.graph(g, frozenset(g.inputs[k] for k in given), depth) for g in region.graphs]
             self._known[region, given] = sum(counts)
@@ -78,23 +76,4 @@ def check(n: Node) -> None:
     require(n.dtype in ALL, f"its dtype is none of {', '.join(DTYPES)}")
     fits = parameters.shape(n.shape) and volume(n.shape) * n.itemsize <= ADDRESSABLE
     require(fits, "its shape is not of sizes, or larger than any memory")
-    if n.op == "input":
-        require(not n.inputs and optional(text)(n.params), "an input has a name and no inputs")
-    elif n.op == "constant":
-        require(not n.inputs and _is_array(n.params, form_of(n)), "its array does not fit")
-    elif n.op == "ask":
-        query.check(n)
-    else:
-        takes, form = _signature(n.op)
-        require(takes(n.params), "its parameters are of other types than it takes, or out of their range")
-        require(form(n.params, n.inputs) == form_of(n), "its shape or dtype is not what its inputs give")
-
-
-def _signature(op: str) -> Signature:
-    if op in LINEAR:
-        return LINEAR[op].signature
-    return SIGNATURES.get(op) or signature(op)
-
-
-def _is_array(params: Any, form: Form) -> bool:
-    return isinstance(params, np.ndarray) and form == (cast("Any", params).shape, cast("Any", params).dtype)
+    operation(n).verify(n)

@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from burlab.errors import BurlabError, DTypeError, ShapeError
-from burlab.graph.origin import fault, here
+from burlab.graph.origin import fault, location
 
 NOT_GIVEN: Any = vars(np)["_NoValue"]  # what NumPy's functions pass on for "not given"
 
@@ -28,7 +28,7 @@ def normal_axis(axis: Any, ndim: int, name: str = "axis") -> int:
     k = whole(axis, name)
     if not -ndim <= k < ndim:
         few = f"{ndim} axes" if ndim > 1 else "1 axis" if ndim else "no axis"
-        raise AxisError(f"{here()}{name} {k} is out of bounds: the array has {few}. Pass one of them.")
+        raise AxisError(f"{location()}{name} {k} is out of bounds: the array has {few}. Pass one of them.")
     return k % ndim
 
 
@@ -39,7 +39,7 @@ def whole(value: Any, name: str) -> int:
     except BurlabError:  # of a traced one
         raise
     except TypeError:
-        raise DTypeError(f"{here()}{name} is {value!r:.80}, expected integers.") from None
+        raise DTypeError(f"{location()}{name} is {value!r:.80}, expected integers.") from None
 
 
 def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
@@ -48,7 +48,7 @@ def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
         return tuple(range(ndim))
     axes = [normal_axis(a, ndim) for a in several(axis)]
     if len(set(axes)) != len(axes):
-        raise ShapeError(f"{here()}axis {axis} names an axis twice.")
+        raise ShapeError(f"{location()}axis {axis} names an axis twice.")
     return tuple(sorted(axes))
 
 

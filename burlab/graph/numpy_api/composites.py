@@ -1,12 +1,10 @@
 """Functions that NumPy lacks, composed of traced NumPy: activations, softmax, and what stops a derivative."""
 
-from collections.abc import Sequence
 from typing import Any
 
-from burlab.graph.linear import broadcast, reshape
+from burlab.graph.linear import reshape
 from burlab.graph.node import Node, as_node, constant
-from burlab.graph.signatures import SIGNATURES, Form, Signature, form_of, made, require
-from burlab.runtime.checks import nothing
+from burlab.graph.operation import made
 
 from .promotion import apply, as_dtype
 from .reduction import extreme, sum_
@@ -16,14 +14,6 @@ def stop_gradient(x: Any) -> Node:
     """The value, with derivative zero."""
     node = as_node(x)
     return made("stop_gradient", None, node, weak=node.weak)
-
-
-def _of_itself(_: None, inputs: Sequence[Node]) -> Form:
-    require(len(inputs) == 1, "it needs one input")
-    return form_of(inputs[0])
-
-
-SIGNATURES["stop_gradient"] = Signature(nothing, _of_itself)
 
 
 def _peak(x: Node, axis: Any) -> Node:
@@ -59,8 +49,3 @@ def log_softmax(x: Any, axis: Any = -1) -> Node:
     """x - logsumexp x over axes."""
     a = _floating(x)
     return apply("sub", a, logsumexp(a, axis, keepdims=True))
-
-
-def zeros(shape: tuple[int, ...], dtype: Any) -> Node:
-    """A node of zeros that takes no memory in the graph."""
-    return broadcast(constant(0, dtype), shape)

@@ -8,7 +8,7 @@ import numpy as np
 from burlab.errors import BurlabError, IndexRangeError, ShapeError
 from burlab.graph.linear import broadcast, gather, reshape, slice_, transpose
 from burlab.graph.node import FUNCTIONS, METHODS, Node, as_node, constant, holds_node
-from burlab.graph.origin import fault, here
+from burlab.graph.origin import fault, location
 from burlab.runtime.plain import as_array, as_plain, is_numeric
 
 from .arguments import normal_axis, several
@@ -73,7 +73,7 @@ def _index(item: Any) -> Any:
         return cast("Any", item)
     if not isinstance(item, list) and (not is_numeric(item) or isinstance(item, (float, complex))):
         raise _bad_index(f"an index is an int, slice, None, Ellipsis or integer array, got {type(item).__name__}.")
-    array = as_array(item, f"{here()}an index")
+    array = as_array(item, f"{location()}an index")
     if _is_mask(array) and array.ndim == 0:
         raise _bad_index("a mask as an index has the axes that it chooses from, got True or False. Use x[None] or if.")
     return array.astype(np.int64) if array.size == 0 and isinstance(item, list) else array
@@ -107,7 +107,7 @@ def _true_places(mask: Any, x: Node, first: int) -> list[Any]:
 
 
 def _bad_index(what: str) -> IndexRangeError:
-    return IndexRangeError(f"{here()}{what}")
+    return IndexRangeError(f"{location()}{what}")
 
 
 def _slice(x: Node, keys: list[Any]) -> Node:
@@ -158,7 +158,7 @@ def _flat_index(arrays: list[Node], sizes: list[int]) -> Node:
     valid: Node | None = None
     for k, (index, size) in enumerate(zip(arrays, sizes, strict=True)):
         flat = index if k == 0 else apply("add", apply("mul", flat, size), index)
-        if index.op != "constant" and not (index.op == "broadcast" and index.inputs[0].op == "constant"):
+        if not index.is_constant and not (index.op == "broadcast" and index.inputs[0].is_constant):
             inside = apply("logical_and", apply("greater_equal", index, 0), apply("less", index, size))
             valid = inside if valid is None else apply("logical_and", valid, inside)
     return flat if valid is None else apply("where", valid, flat, -1)
@@ -169,7 +169,7 @@ def normal_index(index: Any, size: int, axis: int) -> Node:
     i = as_node(index)
     if i.dtype.kind not in "iu":
         raise _bad_index(f"an array used as an index must be of integers, got {i.dtype}. Use x.astype(np.int64).")
-    if i.op == "constant":
+    if i.is_constant:
         array = i.params.astype(np.int64)
         if array.size and not (-size <= array.min() and array.max() < size):
             bad = array.min() if array.min() < -size else array.max()
@@ -195,7 +195,9 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Node:
     if axis is None:
         x, axis = reshape(x, (x.size,)), 0
     if i.ndim != x.ndim:
-        raise ShapeError(f"{here()}take_along_axis needs indices with {x.ndim} axes, as the array has, got {i.ndim}.")
+        raise ShapeError(
+            f"{location()}take_along_axis needs indices with {x.ndim} axes, as the array has, got {i.ndim}."
+        )
     k = normal_axis(axis, x.ndim)
     i = normal_index(i, x.shape[k], k)
     last = (*(a for a in range(x.ndim) if a != k), k)

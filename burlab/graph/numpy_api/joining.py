@@ -7,7 +7,7 @@ import numpy as np
 from burlab.errors import ArgumentError, BurlabError, ShapeError
 from burlab.graph.linear import broadcast, concatenate, reshape, slice_
 from burlab.graph.node import FUNCTIONS, METHODS, Node, as_node
-from burlab.graph.origin import fault, here
+from burlab.graph.origin import fault, location
 from burlab.runtime.memory import check_fits, volume
 from burlab.runtime.plain import as_array
 
@@ -86,13 +86,13 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Node]:
     x = as_node(ary)
     size = x.shape[normal_axis(axis, x.ndim)]
     if np.ndim(indices_or_sections) == 0 and size % _parts(indices_or_sections):
-        raise ShapeError(f"{here()}an axis of size {size} does not split into {indices_or_sections} equal parts.")
+        raise ShapeError(f"{location()}an axis of size {size} does not split into {indices_or_sections} equal parts.")
     return array_split(x, indices_or_sections, axis)
 
 
 def _parts(count: Any) -> int:
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
-        raise ArgumentError(f"{here()}an array splits into a whole number of parts, at least 1, got {count!r:.80}.")
+        raise ArgumentError(f"{location()}an array splits into a whole number of parts, at least 1, got {count!r:.80}.")
     return int(cast("int", count))
 
 
@@ -131,12 +131,12 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Node:
     if axis is None:
         x, axis = reshape(x, (x.size,)), 0
     k = normal_axis(axis, x.ndim)
-    counts = as_array(repeats, f"{here()}repeats")
+    counts = as_array(repeats, f"{location()}repeats")
     if counts.dtype.kind not in "iu" or counts.shape not in ((), (1,), (x.shape[k],)) or (counts < 0).any():
         what = f"np.repeat of an axis of size {x.shape[k]} got repeats={repeats!r:.80}"
-        raise ArgumentError(f"{here()}{what}, expected integers of at least 0, one, or one for each element.")
+        raise ArgumentError(f"{location()}{what}, expected integers of at least 0, one, or one for each element.")
     size = int(np.sum(np.broadcast_to(counts, x.shape[k]), dtype=np.float64))  # in integers it could go round
-    check_fits(8 * size, f"{here()}np.repeat to an axis of size {size}")
+    check_fits(8 * size, f"{location()}np.repeat to an axis of size {size}")
     return take_at(x, {k: np.repeat(np.arange(x.shape[k]), counts)})
 
 
@@ -145,7 +145,7 @@ def tile(A: Any, reps: Any) -> Node:
     x = as_node(A)
     counts = tuple(whole(count, "reps of np.tile") for count in several(reps))
     if min(counts, default=0) < 0:
-        raise ArgumentError(f"{here()}np.tile got reps={reps!r:.80}, expected integers of at least 0.")
+        raise ArgumentError(f"{location()}np.tile got reps={reps!r:.80}, expected integers of at least 0.")
     ndim = max(x.ndim, len(counts))
     x, counts = _at_least(ndim, x), (1,) * (ndim - len(counts)) + counts
     both = tuple(d for pair in zip(counts, x.shape, strict=True) for d in pair)
@@ -161,7 +161,7 @@ def pad_(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> N
     x = as_node(array)
     widths = _widths(pad_width, x.ndim)
     wide = tuple(size + before + after for size, (before, after) in zip(x.shape, widths, strict=True))
-    check_fits(volume(wide) * x.itemsize, f"{here()}np.pad to {x.dtype}{list(wide)}")
+    check_fits(volume(wide) * x.itemsize, f"{location()}np.pad to {x.dtype}{list(wide)}")
     for k, (before, after) in enumerate(widths):
         ends = [(*x.shape[:k], w, *x.shape[k + 1 :]) for w in (before, after)]
         x = concatenate_([full_like(x, value, shape=ends[0]), x, full_like(x, value, shape=ends[1])], k)
@@ -176,7 +176,7 @@ def _widths(pad_width: Any, ndim: int) -> list[list[int]]:
         widths = [[None]]
     if not all(type(width) is int and width >= 0 for pair in widths for width in pair):
         what = f"np.pad(pad_width={pad_width!r:.80}) of {ndim} axes"
-        raise ArgumentError(f"{here()}{what}: expected integers of at least 0, one, or a pair for each axis.")
+        raise ArgumentError(f"{location()}{what}: expected integers of at least 0, one, or a pair for each axis.")
     return widths
 
 
@@ -187,7 +187,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = NOT_GIVEN, append: A
     x = as_node(a)
     k = normal_axis(axis, x.ndim)
     if whole(n, "the order of np.diff") < 0:
-        raise ArgumentError(f"{here()}np.diff takes differences {n} times, expected 0 or more.")
+        raise ArgumentError(f"{location()}np.diff takes differences {n} times, expected 0 or more.")
     for _ in range(n):
         size = max(x.shape[k] - 1, 0)
         unit = (1,) * x.ndim

@@ -8,7 +8,7 @@ import numpy as np
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.linear import broadcast, contract, gather, reshape, sum_over, transpose
 from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
-from burlab.graph.origin import fault, here
+from burlab.graph.origin import fault, location
 
 from .arguments import normal_axes, normal_axis, only_defaults, several
 from .promotion import apply, promote
@@ -24,7 +24,7 @@ def _pair(a: Any, b: Any) -> tuple[Node, Node]:
 
 
 def _mismatch(name: str, a: Node, b: Node, remedy: str) -> ShapeError:
-    return ShapeError(f"{here()}{name} of shapes {a.shape} and {b.shape}: {remedy}.")
+    return ShapeError(f"{location()}{name} of shapes {a.shape} and {b.shape}: {remedy}.")
 
 
 def matmul(a: Any, b: Any) -> Node:
@@ -137,8 +137,8 @@ def _from_lists(first: Any, rest: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]
     lists = *given[1 : 2 * pairs : 2], *given[2 * pairs :]
     if not pairs or not all(isinstance(axes, (list, tuple)) for axes in lists):
         raise ArgumentError(
-            f"{here()}einsum takes a string such as 'ij,jk->ik' first, or each operand followed by a list of its axes: "
-            "einsum(a, [0, 1], b, [1, 2], [0, 2])."
+            f"{location()}einsum takes a string such as 'ij,jk->ik' first, or each operand followed by a list of its "
+            "axes: einsum(a, [0, 1], b, [1, 2], [0, 2])."
         )
     terms = [_term(axes) for axes in given[1 : 2 * pairs : 2]]
     arrow = f"->{_term(given[-1])}" if len(given) % 2 else ""
@@ -149,7 +149,7 @@ def _term(axes: Any) -> str:
     letters: list[str] = sorted(_LETTERS)
     places: list[Any] = [*axes]
     if not all(a is ... or (isinstance(a, (int, np.integer)) and a in range(len(letters))) for a in places):
-        raise ArgumentError(f"{here()}einsum got the axes {places!s:.80}, expected ints from 0 to 51, or Ellipsis.")
+        raise ArgumentError(f"{location()}einsum got the axes {places!s:.80}, expected ints from 0 to 51, or Ellipsis.")
     return "".join("..." if a is ... else letters[a] for a in places)  # pyright: ignore[reportUnknownArgumentType] - Any
 
 
@@ -180,7 +180,9 @@ def _parse(spec: str, xs: list[Node]) -> tuple[list[str], str]:
         joined = "".join(terms)
         out = "".join(dots) + "".join(sorted(c for c in set(joined) if joined.count(c) == 1 and c not in dots))
     if any(c not in _LETTERS for c in "".join(terms) + out) or len(set(out)) != len(out):
-        raise ShapeError(f"{here()}einsum {spec!r}: terms are of letters, those of the output differ from each other.")
+        raise ShapeError(
+            f"{location()}einsum {spec!r}: terms are of letters, those of the output differ from each other."
+        )
     for c in out:
         if not any(c in term for term in terms):
             raise ShapeError(f"einsum {spec!r}: the output letter {c!r} is in no operand.")

@@ -1,7 +1,7 @@
 """Scalar operations on nodes: NumPy's promotion and broadcasting, then one node of the C++ table per operation."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,14 +9,14 @@ import numpy as np
 from burlab.errors import DTypeError, ShapeError
 from burlab.graph.linear import broadcast, convert
 from burlab.graph.node import Node, as_node, constant
-from burlab.graph.origin import Origin, fault, here, user_line
-from burlab.graph.scalar import arity, is_mask, parsed
-from burlab.graph.signatures import ALL, FLOATS, NUMBERS, Form, Signature, require
-from burlab.runtime.checks import nothing
+from burlab.graph.operation import made
+from burlab.graph.origin import Origin, fault, location, user_line
+from burlab.graph.scalar import FLOAT_ONLY
+from burlab.graph.signatures import BOOL
 
 from .arguments import broadcast_shape
 
-BOOL, INT64, FLOAT64 = np.dtype(bool), np.dtype(np.int64), np.dtype(np.float64)
+INT64, FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
 
 
 class PrecisionWarning(UserWarning):
@@ -25,42 +25,7 @@ class PrecisionWarning(UserWarning):
 
 def node(op: str, *inputs: Node) -> Node:
     """A scalar operation on inputs of one shape and dtype: what sweeps and rewrites use, which need no promotion."""
-    shape, dtype = _form(op, inputs)
-    return Node(op, inputs, None, shape, dtype, inputs[0].weak and all(x.weak for x in inputs))
-
-
-def _form(op: str, inputs: Sequence[Node]) -> Form:
-    last = inputs[-1] if op.startswith("where") else inputs[0]
-    return last.shape, BOOL if is_mask(op) else last.dtype
-
-
-def signature(op: str) -> Signature:
-    """What `verify` goes by for a scalar operation. Raises GraphError for a name that is none."""
-    dtypes, count, chooses = dtypes_of(op), arity(op), parsed(op).row.name == "where"
-
-    def form(_: None, inputs: Sequence[Node]) -> Form:
-        require(len(inputs) == count, f"it needs {count} inputs")
-        require(len({x.shape for x in inputs}) == 1, "its inputs differ in shape")
-        require(not chooses or inputs[0].dtype == BOOL, "its condition is not a mask")
-        values = inputs[chooses:]
-        require(len({x.dtype for x in values}) == 1, "its inputs differ in dtype")
-        require(values[0].dtype in dtypes, f"it is not defined for {values[0].dtype}")
-        return _form(op, inputs)
-
-    return Signature(nothing, form)
-
-
-def dtypes_of(op: str) -> "frozenset[np.dtype[Any]]":
-    """The dtypes that a scalar operation is defined for; of `where`, of what it chooses from.
-
-    Arithmetic on masks is logic, and comparisons of masks go through int64: see `apply`.
-    """
-    row, by = parsed(op)
-    if by or row.name in _FLOAT_ONLY:
-        return FLOATS
-    if row.name.startswith("logical_"):
-        return frozenset({BOOL})
-    return ALL if row.name == "where" else NUMBERS
+    return made(op, None, *inputs, weak=inputs[0].weak and all(x.weak for x in inputs))
 
 
 def apply(op: str, *values: Any) -> Node:
@@ -70,7 +35,7 @@ def apply(op: str, *values: Any) -> Node:
     if op == "where":
         xs = [as_mask(xs[0]), *promote(xs[1:])]
     else:
-        xs = promote(xs, float_only=op in _FLOAT_ONLY)
+        xs = promote(xs, float_only=op in FLOAT_ONLY)
         if xs[0].dtype == BOOL:
             xs, op = _on_masks(op, xs)
     xs = [broadcast(x, shape) for x in xs]
@@ -90,7 +55,7 @@ def common_shape(op: str, xs: list[Node]) -> tuple[int, ...]:
     if shape is None:
         shapes = " and ".join(str(x.shape) for x in xs)
         raise ShapeError(
-            f"{here()}{op} needs shapes that broadcast, got {shapes}. Reshape one, or add an axis with [:, None]."
+            f"{location()}{op} needs shapes that broadcast, got {shapes}. Reshape one, or add an axis with [:, None]."
         )
     return shape
 
@@ -103,16 +68,12 @@ def common_dtype(xs: list[Node]) -> "np.dtype[Any]":
     strong = [x.dtype for x in xs if not x.weak]
     scalars = [_PYTHON[x.dtype.kind] for x in xs if x.weak]
     result = np.result_type(*strong, *scalars)
-    if result == FLOAT64 and any(x.dtype == np.float32 and x.op != "constant" for x in xs):
+    if result == FLOAT64 and any(x.dtype == np.float32 and not x.is_constant for x in xs):
         _warn_widened()
     return result
 
 
 _PYTHON = {"f": 1.0, "i": 1, "u": 1, "b": True}
-_FLOAT_ONLY = frozenset(
-    "exp expm1 log log1p sqrt sin cos tan arctan arctan2 sinh cosh tanh div erf erfc sigmoid softplus gelu silu "
-    "isfinite isnan".split()
-)
 _warned: set[Origin | None] = set()
 
 
@@ -128,12 +89,12 @@ def as_dtype(x: Node, dtype: "np.dtype[Any]") -> Node:
     """The node in a dtype; a known array is converted now."""
     if x.dtype == dtype:
         return x
-    if x.op == "constant":
+    if x.is_constant:
         try:
             y = constant(x.params.item() if x.weak else x.params, dtype)  # a Python integer must fit, as in NumPy
         except OverflowError:
             raise DTypeError(
-                f"{here()}the number {x.params.item()} met an array of {dtype}, which cannot hold it. "
+                f"{location()}the number {x.params.item()} met an array of {dtype}, which cannot hold it. "
                 "Convert the array with .astype(np.int64) or .astype(float)."
             ) from None
         y.weak = x.weak
@@ -162,8 +123,8 @@ def _warn_widened() -> None:
         return
     _warned.add(line)
     warnings.warn_explicit(
-        f"{here()}a float32 array met a float64 one, so NumPy's rules make all that follows float64 (twice the bytes). "
-        "Use a Python number, or np.float32(...), or .astype(np.float32).",
+        f"{location()}a float32 array met a float64 one, so NumPy's rules make all that follows float64 (twice the "
+        "bytes). Use a Python number, or np.float32(...), or .astype(np.float32).",
         PrecisionWarning,
         *(line or ("unknown", 0)),
     )

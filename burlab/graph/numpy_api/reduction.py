@@ -4,17 +4,14 @@ Conventions: norm'(0) = 0 (`roots.py`); entries that tie for a maximum share its
 """
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from burlab.graph import parameters
-from burlab.graph.linear import LINEAR, TOTALS, broadcast, concatenate, cumsum, reshape, slice_, sum_over, transpose
+from burlab.graph.linear import TOTALS, broadcast, concatenate, cumsum, reshape, slice_, sum_over, transpose
 from burlab.graph.node import FUNCTIONS, METHODS, REDUCTIONS, Node, Rule, as_node, constant
+from burlab.graph.operation import made
 from burlab.graph.origin import fault
-from burlab.graph.signatures import FLOATS, SIGNATURES, Form, Signature, form_of, made, require
-from burlab.runtime.checks import nothing, size
 
 from .arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults
 from .promotion import BOOL, FLOAT64, INT64, apply, as_dtype, as_mask
@@ -249,34 +246,6 @@ def _reduce(function: Rule) -> Rule:
 
     return rule
 
-
-def _of_extreme(params: tuple[int, ...], inputs: Sequence[Node]) -> Form:
-    require(len(inputs) == 1, "it reduces one array")
-    (x,) = inputs
-    shape = LINEAR["sum"].shape(params, [x.shape])
-    require(all(x.shape[a] > 0 for a in params), "an axis of size 0 has no extreme value")
-    return shape, x.dtype
-
-
-def _of_position(axis: int, inputs: Sequence[Node]) -> Form:
-    return _of_extreme((axis,), inputs)[0], INT64
-
-
-def _of_squares(_: None, inputs: Sequence[Node]) -> Form:
-    require(len(inputs) == 1 and inputs[0].dtype in FLOATS, "squares of floats add up to one float64")
-    return (), FLOAT64
-
-
-def _of_surrogate(_: None, inputs: Sequence[Node]) -> Form:
-    same = len(inputs) == 2 and form_of(inputs[0]) == form_of(inputs[1])
-    require(same and inputs[0].dtype in FLOATS, "a value and what has its derivative are floats of one form")
-    return form_of(inputs[0])
-
-
-SIGNATURES.update(dict.fromkeys(("reduce_max", "reduce_min"), Signature(parameters.some_axes, _of_extreme)))
-SIGNATURES.update(dict.fromkeys(("argmax", "argmin"), Signature(size, _of_position)))
-SIGNATURES["squares"] = Signature(nothing, _of_squares)
-SIGNATURES["surrogate"] = Signature(nothing, _of_surrogate)
 
 _BY_NAME: dict[str, Rule] = {
     "sum": sum_, "mean": mean, "var": var, "std": std, "max": _max, "min": _min, "all": _all, "any": _any, "prod": prod,

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from burlab.graph.graph import Call, Graph
 from burlab.graph.linear import broadcast
 from burlab.graph.node import Node, constant
+from burlab.graph.operation import operation
 
 from .promotion import POWERS, apply, node
 
@@ -87,7 +88,7 @@ def _number(x: Node) -> float | None:
     """The one number that a node is known to be."""
     while x.op == "broadcast":
         (x,) = x.inputs
-    return float(x.params) if x.op == "constant" and x.shape == () else None
+    return float(x.params) if x.is_constant and x.shape == () else None
 
 
 _WHOLE = {1.0: "", 2.0: "square", 3.0: "cube"}
@@ -147,7 +148,7 @@ def _same(x: Node, y: Node) -> bool:
         alike = a.params == b.params if a.op != "call" else _is_root(a) and _is_root(b)
         if len(seen) > _MANY or (a.op, a.shape, a.dtype) != (b.op, b.shape, b.dtype) or not alike:
             return False
-        if a.op in ("input", "constant"):
+        if operation(a).leaf:
             return False
         waiting += zip(a.inputs, b.inputs, strict=True)
     return True

@@ -8,7 +8,7 @@ import numpy as np
 from burlab.errors import ShapeError
 from burlab.graph.linear import broadcast, reshape, transpose
 from burlab.graph.node import FUNCTIONS, METHODS, Node, Rule, as_node, constant
-from burlab.graph.origin import fault, here, unsupported
+from burlab.graph.origin import fault, location, unsupported
 from burlab.runtime.memory import check_fits, volume
 
 from .arguments import broadcast_shape, normal_axes, normal_axis, only_defaults, several, whole
@@ -23,7 +23,7 @@ def reshape_(a: Any, /, shape: Any = None, order: str = "C", **kwargs: Any) -> N
         raise fault(f"np.reshape(order={order!r})", "row-major order, or a transpose before it")
     sizes = [whole(d, "the shape of reshape") for d in several(kwargs.pop("newshape", shape))]
     if sizes.count(-1) > 1:
-        raise ShapeError(f"{here()}reshape can infer one size only, got several -1.")
+        raise ShapeError(f"{location()}reshape can infer one size only, got several -1.")
     if -1 in sizes:
         known = -math.prod(sizes)
         if known == 0 or x.size % known:
@@ -50,7 +50,9 @@ def transpose_(a: Any, axes: Any = None) -> Node:
         return transpose(x, tuple(range(x.ndim))[::-1])
     permutation = tuple(normal_axis(k, x.ndim) for k in axes)
     if sorted(permutation) != list(range(x.ndim)):
-        raise ShapeError(f"{here()}axes {tuple(axes)} are not a permutation of the {x.ndim} axes of shape {x.shape}.")
+        raise ShapeError(
+            f"{location()}axes {tuple(axes)} are not a permutation of the {x.ndim} axes of shape {x.shape}."
+        )
     return transpose(x, permutation)
 
 
@@ -91,7 +93,7 @@ def squeeze(a: Any, axis: Any = None) -> Node:
     x = as_node(a)
     axes = tuple(k for k, d in enumerate(x.shape) if d == 1) if axis is None else normal_axes(axis, x.ndim)
     if any(x.shape[k] != 1 for k in axes):
-        raise ShapeError(f"{here()}squeeze can drop axes of size 1 only; axis {axis} of shape {x.shape} is longer.")
+        raise ShapeError(f"{location()}squeeze can drop axes of size 1 only; axis {axis} of shape {x.shape} is longer.")
     return reshape(x, tuple(d for k, d in enumerate(x.shape) if k not in axes))
 
 
@@ -125,7 +127,7 @@ def triu(m: Any, k: int = 0) -> Node:
 def _square(m: Any) -> "np.ndarray[Any, Any]":
     """True for each entry of a matrix."""
     shape = as_node(m).shape[-2:]
-    check_fits(volume(shape), f"{here()}a mask of shape {shape}")
+    check_fits(volume(shape), f"{location()}a mask of shape {shape}")
     return np.ones(shape, bool)
 
 
@@ -140,9 +142,9 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, *_layout: Any, shape: 
     size = x.shape if shape is None else several(shape)
     kind = x.dtype if dtype is None else np.dtype(dtype)
     fill = as_dtype(as_node(fill_value), kind)
-    if fill.op != "constant":
+    if not fill.is_constant:
         return broadcast_to(fill, size)
-    check_fits(volume(size) * kind.itemsize, f"{here()}a constant {kind}{list(size)}")
+    check_fits(volume(size) * kind.itemsize, f"{location()}a constant {kind}{list(size)}")
     return np.full(size, fill.params, kind)
 
 

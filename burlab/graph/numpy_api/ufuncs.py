@@ -8,8 +8,8 @@ import numpy as np
 
 from burlab.graph.linear import broadcast
 from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
+from burlab.graph.operation import made
 from burlab.graph.origin import fault
-from burlab.graph.signatures import made
 
 from .arguments import NOT_GIVEN, only_defaults
 from .promotion import BOOL, FLOAT64, POWERS, apply, as_dtype, as_mask, common_dtype, promote
@@ -20,7 +20,7 @@ def power(x: Any, y: Any) -> Node:
     """x ** y; small constant exponents become products and roots, as NumPy's own fast paths do."""
     xs = [as_node(x), as_node(y)]
     exponent = xs[1]
-    if exponent.op == "constant" and exponent.shape == () and exponent.dtype != BOOL:
+    if exponent.is_constant and exponent.shape == () and exponent.dtype != BOOL:
         known = float(exponent.params)
         base, promoted = promote(xs)
         if (special := POWERS["power"](base, promoted)) is not None:  # of a norm

@@ -1,9 +1,9 @@
 """From the graph of one sample to that of a tile: what its samples add to the sums over a batch.
 
-The outputs of one sample's graph are averaged over a batch. Batched, they would be one result per sample; but what a
-gradient is made of in the end are contractions, sums and scatters of things that belong to samples, and those take the
-sum over the samples along: the weight gradient of a layer is one matrix product over all rows of all samples. So the
-graph of a tile ends there, and what linear operations make of these sums is done once, with their mean.
+The outputs of one sample's graph are averaged over a batch. Batched, they would be one result per sample. But a
+gradient ends in contractions, sums and scatters of what belongs to samples, and these take the sum over the samples
+along: the weight gradient of a layer is one matrix product over all rows of all samples. So the graph of a tile ends at
+these reduction points, and the linear operations that follow are done once, with the mean: this is a linear cut.
 """
 
 import string
@@ -15,6 +15,7 @@ from typing import NamedTuple
 from burlab.graph.graph import Graph
 from burlab.graph.linear import contract, scatter, sum_over
 from burlab.graph.node import Node
+from burlab.graph.operation import operation
 from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
 from burlab.graph.substitute import keep, rebuild
@@ -27,8 +28,6 @@ _MUCH = 20_000  # additions in a batch, for which it is worth to compile what fo
 _LITTLE = (
     1000  # of the work of a sample: what saves less than one of so many parts is not worth another result in memory
 )
-_LINEAR = {"reshape", "transpose", "pad", "broadcast", "concatenate", "add", "sub", "neg", "where"}
-_LESSER = {"sum", "slice"}  # linear operations whose result is smaller
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Tiled:
     finish: Graph | None
 
 
-class _End(NamedTuple):
+class _ReductionPoint(NamedTuple):
     """A node whose sum over samples is taken: from what of all samples, and how."""
 
     node: Node
@@ -57,20 +56,22 @@ def tiled(graph: Graph, sampled: Sequence[bool], size: int, total: int) -> Tiled
 
     total: how many samples the batch has at least. Where the graph ends depends on it, and not on the size.
     """
-    ends = _ends(graph, of_samples(graph, sampled), total)
-    needed = list(dict.fromkeys(x for end in ends for x in end.operands))
+    points = _reduction_points(graph, of_samples(graph, sampled), total)
+    needed = list(dict.fromkeys(x for point in points for x in point.operands))
     many = batch(Graph(graph.inputs, tuple(needed)), sampled, size)
     found = dict(zip(needed, many.outputs, strict=True))
     totals: list[Node] = []
-    for end in ends:
-        with derived_from(end.node):
-            totals.append(end.total([found[x] for x in end.operands]))
-    return Tiled(Graph(many.inputs, tuple(totals)), _finish(graph, sampled, [end.node for end in ends]))
+    for point in points:
+        with derived_from(point.node):
+            totals.append(point.total([found[x] for x in point.operands]))
+    return Tiled(Graph(many.inputs, tuple(totals)), _finish(graph, sampled, [point.node for point in points]))
 
 
 def inside(graph: Graph, sampled: Sequence[bool], total: int) -> Graph:
     """What a tile computes of one sample, up to what is summed. graph: simplified, of one sample; total: as above."""
-    return Graph(graph.inputs, tuple(end.node for end in _ends(graph, of_samples(graph, sampled), total)))
+    return Graph(
+        graph.inputs, tuple(point.node for point in _reduction_points(graph, of_samples(graph, sampled), total))
+    )
 
 
 def of_samples(graph: Graph, sampled: Sequence[bool]) -> set[Node]:
@@ -82,103 +83,107 @@ def of_samples(graph: Graph, sampled: Sequence[bool]) -> set[Node]:
     return known
 
 
-def _ends(graph: Graph, own: set[Node], total: int) -> list[_End]:
+def _reduction_points(graph: Graph, own: set[Node], total: int) -> list[_ReductionPoint]:
     """Where the graph of a tile ends; those that are outputs first, in their order."""
     nodes = topological(graph.outputs)
-    early = {n: through for n in nodes if n in own and (through := _through(n, own))}
-    late = _late(nodes, own, early)
+    linear = {n: inputs for n in nodes if n in own and (inputs := _linear_inputs(n, own))}
+    shallow = _shallow(nodes, own, linear)
     outputs = [y for y in dict.fromkeys(graph.outputs) if y in own]
-    ways = [(_way(y, late), _way(y, early)) for y in outputs]
-    needed = _needed([n for _, way in ways for n in way.ends], own)
-    chosen = [_cheaper(*pair, needed, total) for pair in ways]
+    candidates = [(_cut(y, shallow), _cut(y, linear)) for y in outputs]
+    needed = _needed([n for _, deepest in candidates for n in deepest.points], own)
+    chosen = [_cheaper(*pair, needed, total) for pair in candidates]
     first = {n: k for k, n in reversed(list(enumerate(map(_bare, graph.outputs))))}
-    ends = dict.fromkeys(n for way in chosen for n in way.ends)
-    return [_end(n, own) for n in sorted(ends, key=lambda n: first.get(n, len(first)))]
+    points = dict.fromkeys(n for cut in chosen for n in cut.points)
+    return [_reduction_point(n, own) for n in sorted(points, key=lambda n: first.get(n, len(first)))]
 
 
-def _late(nodes: Sequence[Node], own: set[Node], early: dict[Node, list[Node]]) -> dict[Node, list[Node]]:
+def _shallow(nodes: Sequence[Node], own: set[Node], linear: dict[Node, list[Node]]) -> dict[Node, list[Node]]:
     """Linear operations on nothing but sums over something that samples have, which make numbers no fewer."""
-    inside: dict[Node, list[Node]] = {}
+    found: dict[Node, list[Node]] = {}
     for n in nodes:
-        through = early.get(n, [])
-        large = n.size > _SMALL and n.op not in _LESSER
-        if through and large and all(x in inside or _reduces(x, own) for x in through):
-            inside[n] = through
-    return inside
+        inputs = linear.get(n, [])
+        large = n.size > _SMALL and not operation(n).shrinks
+        if inputs and large and all(x in found or _adds_up(x, own) for x in inputs):
+            found[n] = inputs
+    return found
 
 
-class _Way(NamedTuple):
-    """How to get an output: the linear operations that are done with means, and the ends where these come from."""
+class _Cut(NamedTuple):
+    """A linear cut of an output: the linear operations done with means, and the points where sums are taken."""
 
-    passed: list[Node]
-    ends: list[Node]
+    after: list[Node]
+    points: list[Node]
 
 
-def _way(output: Node, inside: dict[Node, list[Node]]) -> _Way:
-    way = _Way([], [])
+def _cut(output: Node, linear: dict[Node, list[Node]]) -> _Cut:
+    cut = _Cut([], [])
     seen = {output}
     stack = [output]
     while stack:
         n = stack.pop()
-        (way.passed if n in inside else way.ends).append(n)
-        stack += [x for x in inside.get(n, ()) if x not in seen]
-        seen.update(inside.get(n, ()))
-    return way
+        (cut.after if n in linear else cut.points).append(n)
+        stack += [x for x in linear.get(n, ()) if x not in seen]
+        seen.update(linear.get(n, ()))
+    return cut
 
 
-def _needed(ends: list[Node], own: set[Node]) -> set[Node]:
+def _needed(points: list[Node], own: set[Node]) -> set[Node]:
     """What a tile computes in any case."""
-    return set(topological([x for n in ends for x in _end(n, own).operands]))
+    return set(topological([x for n in points for x in _reduction_point(n, own).operands]))
 
 
-def _cheaper(late: _Way, early: _Way, needed: set[Node], total: int) -> _Way:
-    """The way that leaves less to do in the tiles of a batch.
+def _cheaper(shallow: _Cut, deep: _Cut, needed: set[Node], total: int) -> _Cut:
+    """The cut that leaves less to do in the tiles of a batch.
 
-    Early ends are better where a parameter is a function of others, such as a softmax: what leads there is done once.
-    Late ones are better where what is added up is small, and what it is made of is needed in the tile anyway.
+    A deep cut is better where a parameter is a function of others, such as a softmax: what leads there is done once. A
+    shallow one is better where what is added up is small, and what it is made of is needed in the tile anyway.
     """
-    between = set(early.passed) - set(late.passed) - needed
-    more = sum(map(work, between)) + sum(n.size for n in set(late.ends) - set(early.ends))
-    less = sum(map(work, set(early.ends) - set(late.ends)))
-    return early if more > less + max(_MUCH // total, sum(map(work, needed)) // _LITTLE) else late
+    between = set(deep.after) - set(shallow.after) - needed
+    more = sum(map(work, between)) + sum(n.size for n in set(shallow.points) - set(deep.points))
+    less = sum(map(work, set(deep.points) - set(shallow.points)))
+    return deep if more > less + max(_MUCH // total, sum(map(work, needed)) // _LITTLE) else shallow
 
 
-def _through(n: Node, own: set[Node]) -> list[Node]:
+def _linear_inputs(n: Node, own: set[Node]) -> list[Node]:
     """The inputs of a linear operation whose means decide its own; none where its sum over samples is to be taken."""
     ours = [x for x in n.inputs if x in own]
-    if any(x.dtype != n.dtype for x in ours) or _turned(n, own):
+    if any(x.dtype != n.dtype for x in ours) or _is_transposed_product(n, own):  # of `where` the mask has another
         return []
-    if n.op in _LINEAR | _LESSER:  # also `where`: the dtype of a mask is another one
-        return ours
-    first, second = (*n.inputs, None, None)[:2]
-    if n.op in ("mul", "contract"):
-        return ours if len(ours) == 1 and first is not second else []
-    return ours if n.op in ("div", "gather", "scatter") and second not in own else []
+    row = operation(n)
+    return ours if row.follows_sums and row.is_linear(n, ours) else []
 
 
-def _reduces(n: Node, own: set[Node]) -> bool:
+def _adds_up(n: Node, own: set[Node]) -> bool:
     """Whether the sum over samples is cheaper together with the node's own sum."""
-    return _turned(n, own) or (
-        n.op in ("contract", "sum", "scatter") and all(x in own for x in n.inputs) and not _is_batched_scatter(n)
-    )
+    if _is_transposed_product(n, own):
+        return True
+    return operation(n).adds_up and all(x in own for x in n.inputs) and not _is_batched_scatter(n)
 
 
 def _is_batched_scatter(n: Node) -> bool:
     return n.op == "scatter" and n.params[0] > 0
 
 
-def _end(n: Node, own: set[Node]) -> _End:
-    if _turned(n, own):
+def _reduction_point(n: Node, own: set[Node]) -> _ReductionPoint:
+    if _is_transposed_product(n, own):
         product = n.inputs[0]
         spec, _, out = product.params.partition("->")
         return _product(n, product.inputs, f"{spec}->{''.join(out[k] for k in n.params)}")
-    if not _reduces(n, own):
-        return _End(n, (n,), partial(_sum, axes=(0,)))
-    if n.op == "contract":
-        return _product(n, n.inputs, n.params)
-    if n.op == "sum":
-        return _End(n, n.inputs, partial(_sum, axes=(0, *(axis + 1 for axis in n.params))))
-    return _End(n, n.inputs, partial(_scatter, size=n.params[1]))
+    if not _adds_up(n, own):
+        return _ReductionPoint(n, (n,), partial(_sum, axes=(0,)))
+    return _TOTALS[n.op](n)
+
+
+def _sum_point(n: Node) -> _ReductionPoint:
+    return _ReductionPoint(n, n.inputs, partial(_sum, axes=(0, *(axis + 1 for axis in n.params))))
+
+
+def _scatter_point(n: Node) -> _ReductionPoint:
+    return _ReductionPoint(n, n.inputs, partial(_scatter, size=n.params[1]))
+
+
+def _product_point(n: Node) -> _ReductionPoint:
+    return _product(n, n.inputs, n.params)
 
 
 def _sum(xs: list[Node], axes: tuple[int, ...]) -> Node:
@@ -193,16 +198,23 @@ def _contract(xs: list[Node], spec: str) -> Node:
     return contract(spec, xs[0], xs[1])
 
 
-def _turned(n: Node, own: set[Node]) -> bool:
+def _is_transposed_product(n: Node, own: set[Node]) -> bool:
     """Whether a node is a contraction with its axes in another order."""
     return n.op == "transpose" and n.inputs[0].op == "contract" and all(x in own for x in n.inputs[0].inputs)
 
 
-def _product(n: Node, inputs: tuple[Node, ...], spec: str) -> _End:
+def _product(n: Node, inputs: tuple[Node, ...], spec: str) -> _ReductionPoint:
     sample = next(c for c in string.ascii_letters if c not in spec)
     terms, _, out = spec.partition("->")
     left, right = terms.split(",")
-    return _End(n, inputs, partial(_contract, spec=f"{sample}{left},{sample}{right}->{out}"))
+    return _ReductionPoint(n, inputs, partial(_contract, spec=f"{sample}{left},{sample}{right}->{out}"))
+
+
+_TOTALS: dict[str, Callable[[Node], _ReductionPoint]] = {
+    "sum": _sum_point,
+    "scatter": _scatter_point,
+    "contract": _product_point,
+}  # of operations that add up
 
 
 def _bare(y: Node) -> Node:
@@ -212,14 +224,14 @@ def _bare(y: Node) -> Node:
     return y
 
 
-def _finish(graph: Graph, sampled: Sequence[bool], ends: list[Node]) -> Graph | None:
+def _finish(graph: Graph, sampled: Sequence[bool], points: list[Node]) -> Graph | None:
     bare = [_bare(y) for y in graph.outputs]
-    if len(bare) == len(ends) and all(y is n for y, n in zip(bare, ends, strict=True)):
+    if len(bare) == len(points) and all(y is n for y, n in zip(bare, points, strict=True)):
         return None
     means: list[Node] = []
-    for n in ends:
+    for n in points:
         with derived_from(n):
             means.append(Node("input", (), "", n.shape, n.dtype))
     shared = [x for x, own in zip(graph.inputs, sampled, strict=True) if not own]
-    known = dict(zip([*ends, *shared], [*means, *shared], strict=True))
+    known = dict(zip([*points, *shared], [*means, *shared], strict=True))
     return Graph((*shared, *means), tuple(rebuild(graph.outputs, known, keep)))

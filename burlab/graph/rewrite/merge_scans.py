@@ -1,4 +1,4 @@
-"""Scans that do the same in every turn become one: the sweeps ask for more results of a scan than its user did."""
+"""Scans that do the same in every iteration become one: the sweeps ask for more results of a scan than its user did."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from burlab.graph.graph import Graph, Region
 from burlab.graph.node import Node
 from burlab.graph.order import topological
-from burlab.graph.scan import turns_of
+from burlab.graph.scan import iterations_of
 from burlab.graph.substitute import copy, keep, rebuild
 
 _Ids = dict[Any, int]
@@ -20,7 +20,7 @@ def merged(outputs: Sequence[Node]) -> list[Node] | None:
     groups: dict[Any, dict[Region, None]] = {}
     for n in topological(outputs):
         if n.op == "scan":
-            groups.setdefault((n.inputs, turns_of(n.params.region)), {})[n.params.region] = None
+            groups.setdefault((n.inputs, iterations_of(n.params.region)), {})[n.params.region] = None
     better: dict[Region, tuple[Region, list[int]]] = {}
     for regions in groups.values():
         most = max(regions, key=lambda region: len(region.graphs[0].outputs))
@@ -43,7 +43,7 @@ def merged(outputs: Sequence[Node]) -> list[Node] | None:
 
 def _items(region: Region, other: Region) -> list[int] | None:
     """The number that each result of one scan has in another; None where it lacks one, or carries something else."""
-    carries, ids = turns_of(region).carries, _Ids()
+    carries, ids = iterations_of(region).carries, _Ids()
     mine, others = (_numbers(r.graphs[0], ids) for r in (region, other))
     if mine[:carries] != others[:carries] or not set(mine).issubset(others):
         return None
@@ -55,7 +55,7 @@ def _numbers(body: Graph, ids: _Ids) -> list[int]:
     """A number for each output, equal for equal computations. ids: those of all computations so far."""
     number = {x: ids.setdefault(("input", k), len(ids)) for k, x in enumerate(body.inputs)}
     for n in topological(body.outputs, body.inputs):
-        what = n.params.tobytes() if n.op == "constant" else n.params
+        what = n.params.tobytes() if n.is_constant else n.params
         key = n.op, tuple([number[x] for x in n.inputs]), what, n.dtype, n.shape
         number[n] = ids.setdefault(key, len(ids))
     return [number[y] for y in body.outputs]

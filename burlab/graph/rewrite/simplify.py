@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from burlab.graph.control import CONTROL, with_graphs
-from burlab.graph.graph import Graph, Region
+from burlab.graph.control import with_graphs
+from burlab.graph.graph import Call, Graph, Region
 from burlab.graph.linear import broadcast, contract, reshape, slice_, transpose
 from burlab.graph.node import Node, constant
+from burlab.graph.operation import operation
 from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
 from burlab.graph.substitute import inline, keep, rebuild
@@ -57,7 +58,7 @@ def simplify(graph: Graph) -> Graph:
             return intern(_contract_transposed(inputs[0], n.params))
         with derived_from(n):
             new = keep(n, inputs)
-            return intern(_inside(new, regions) if new.op in CONTROL else _reduce(new))
+            return intern(_inside(new, regions) if operation(new).parts else _reduce(new))
 
     new = rebuild(outputs, known, rule)
     fewer = merged(new)
@@ -68,7 +69,7 @@ def without_calls(outputs: Sequence[Node]) -> list[Node]:
     """The outputs with every `call` replaced by what it calls."""
 
     def rule(n: Node, inputs: tuple[Node, ...]) -> Node:
-        if n.op != "call":
+        if not isinstance(n.params, Call):
             return keep(n, inputs)
         return without_calls(inline(n.params.graph, inputs))[0]
 
@@ -96,9 +97,9 @@ def _contract_transposed(n: Node, permutation: tuple[int, ...]) -> Node:
 
 def _identity(n: Node, inputs: tuple[Node, ...]) -> Any:
     """Equal for nodes that compute the same. A constant counts by its bytes, so that -0.0 and 0.0 differ."""
-    if n.op == "input":
+    if n.is_input:
         return n
-    if n.op == "constant":
+    if n.is_constant:
         return n.op, n.dtype, n.shape, n.weak, n.params.tobytes()
     return n.op, inputs, n.params, n.dtype, n.shape
 
@@ -107,7 +108,7 @@ def _inside(n: Node, known: dict[Region, Region]) -> Node:
     """A control-flow node with its sub-graphs simplified: once, so that the results of one execution stay together."""
     region: Region = n.params.region
     if region not in known:
-        known[region] = Region(tuple(map(simplify, region.graphs)), region.turns)
+        known[region] = Region(tuple(map(simplify, region.graphs)), region.iterations)
     return with_graphs(n, known[region])
 
 
@@ -127,9 +128,9 @@ def _reduce(n: Node) -> Node:
 
 def known_value(n: Node) -> "np.ndarray[Any, Any] | None":
     """The value of a constant, or of one number repeated (as a 0-d array), else None."""
-    if n.op == "constant":
+    if n.is_constant:
         return n.params
-    if n.op == "broadcast" and n.inputs[0].op == "constant" and n.inputs[0].shape == ():
+    if n.op == "broadcast" and n.inputs[0].is_constant and n.inputs[0].shape == ():
         return n.inputs[0].params
     return None
 
@@ -197,7 +198,7 @@ def _reshape(n: Node) -> Node | None:
     x = n.inputs[0]
     if x.op == "reshape":
         return reshape(x.inputs[0], n.shape)
-    if x.op == "constant" and x.size <= _LARGEST_FOLD:
+    if x.is_constant and x.size <= _LARGEST_FOLD:
         return constant(x.params.reshape(n.shape), n.dtype)
     return broadcast(x.inputs[0], n.shape, ()) if x.op == "broadcast" and x.inputs[0].shape == () else None
 
@@ -206,7 +207,7 @@ def _transpose(n: Node) -> Node | None:
     x = n.inputs[0]
     if x.op == "transpose":
         return transpose(x.inputs[0], tuple(x.params[a] for a in n.params))
-    if x.op == "constant" and x.size <= _LARGEST_FOLD:
+    if x.is_constant and x.size <= _LARGEST_FOLD:
         return constant(x.params.transpose(n.params), n.dtype)
     return broadcast(x.inputs[0], n.shape, ()) if x.op == "broadcast" and x.inputs[0].shape == () else None
 

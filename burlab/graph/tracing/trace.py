@@ -211,7 +211,7 @@ def _outputs(f: Callable[..., Any], result: Any) -> tuple[tuple[Node, ...], tree
 def _captures(f: Callable[..., Any], outputs: Sequence[Node], inputs: Sequence[Node]) -> bool:
     """Whether the outputs need values of a trace around this one. Raises TraceError for those of a finished one."""
     alive = {x for row in _active.inputs for x in row}
-    used = [n for n in topological(outputs) if n.op == "input"]
+    used = [n for n in topological(outputs) if n.is_input]
     for n in used:
         if n not in alive:
             raise TraceError(

@@ -3,10 +3,8 @@
 from typing import NamedTuple
 
 from burlab.compiler.ir.spelling import formula
-from burlab.compiler.ir.strides import LEAVES, VIEWS
-from burlab.compiler.lowering.lower import is_elementwise
 from burlab.graph import Graph, Node
-from burlab.graph.control import CONTROL
+from burlab.graph.operation import operation
 from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
 from burlab.graph.rewrite.batch_sum import Tiled, of_samples
@@ -15,7 +13,6 @@ from burlab.graph.work import work
 
 _SHARE = 20  # of the work of a tile: what is less than one of so many parts is not worth a kernel of its own
 _FUNCTION = 10  # additions that take as long as exp
-_LATER = {"ask", *CONTROL}  # these may take long, and are interrupted
 
 
 class Prepared(NamedTuple):
@@ -35,7 +32,7 @@ def prepared(made: Tiled, sampled: list[bool]) -> Prepared | None:
     own = of_samples(graph, sampled)
     own |= _later(graph)
     found = list(dict.fromkeys(_source(x) for n in graph.nodes if n in own for x in n.inputs if x not in own))
-    values = [x for x in found if x.op not in LEAVES]
+    values = [x for x in found if not operation(x).leaf]
     if _SHARE * sum(map(_work, topological(values))) < sum(map(_work, own)):
         return None
     inputs: list[Node] = []
@@ -57,19 +54,19 @@ def _later(graph: Graph) -> set[Node]:
     """What stays in the tile although it needs no sample, and all that follows from it."""
     found: set[Node] = set()
     for n in graph.nodes:
-        if n.op in _LATER or any(x in found for x in n.inputs):
+        if operation(n).unbounded or any(x in found for x in n.inputs):
             found.add(n)
     return found
 
 
 def _source(x: Node) -> Node:
     """What a view shows."""
-    while x.op in VIEWS:
+    while operation(x).view:
         x = x.inputs[0]
     return x
 
 
 def _work(n: Node) -> int:
     """Roughly the additions that a node takes."""
-    heavy = is_elementwise(n) and ((text := formula(n)) is None or "std::" in text)
+    heavy = operation(n).elementwise and ((text := formula(n)) is None or "std::" in text)
     return work(n) * (_FUNCTION if heavy else 1)

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from burlab.compiler.executable import Executable, build, build_tile
-from burlab.compiler.ir.strides import VIEWS
 from burlab.compiler.planning.remat import Remat
 from burlab.graph import Graph, Node
-from burlab.graph.control import executions
+from burlab.graph.executions import executions
+from burlab.graph.operation import operation
 from burlab.graph.rewrite.batch_sum import inside, of_samples, tiled
 
 from .blocks import Layout, at
@@ -64,7 +64,7 @@ def _read_in_turns(graph: Graph, sampled: list[bool]) -> int:
     """Bytes of what samples share that the scans of a tile read, in all their turns."""
     own, total = of_samples(graph, sampled), 0
     for execution in executions(graph):
-        turns = execution.region.turns
+        turns = execution.region.iterations
         if turns is not None:
             captured = execution.nodes[0].inputs[turns.carries + turns.sequences :]
             total += turns.length * sum(x.nbytes for x in captured if x not in own)
@@ -83,10 +83,10 @@ def _most_at_once(graph: Graph, sampled: list[bool]) -> int:
         ends[last].append(x)
     alive = most = 0
     for n in graph.nodes:
-        if n in own and n.op not in VIEWS and n in lasts:
+        if n in own and not operation(n).view and n in lasts:
             alive += n.nbytes
             most = max(most, alive)
-        alive -= sum(x.nbytes for x in ends[n] if x in own and x.op not in VIEWS)
+        alive -= sum(x.nbytes for x in ends[n] if x in own and not operation(x).view)
     return most
 
 

@@ -12,14 +12,14 @@ import burlab as bl
 from burlab.errors import GraphError
 from burlab.graph import Graph, Node
 from burlab.graph.file.reading import from_json
-from burlab.graph.query import ask
+from burlab.graph.query import query
 from burlab.graph.tracing.trace import trace
 
 
 def program(x: Any, asker: Any) -> Any:
     def turn(s: Any) -> Any:
         k, y = s
-        return k + 1, bl.cond(k > 1, lambda: y + x, lambda: y * ask("grad", asker, y, (3,)))
+        return k + 1, bl.cond(k > 1, lambda: y + x, lambda: y * query("grad", asker, y, (3,)))
 
     return bl.while_loop(lambda s: s[0] < 3, turn, (0, x))
 

@@ -1,0 +1,44 @@
+"""Derivatives of calls: through the rule that came with them, else through the sub-graph that they stand for."""
+
+from collections.abc import Sequence
+
+from burlab.graph.linear import zeros
+from burlab.graph.node import Node
+from burlab.graph.operation import Shares, Tangents
+from burlab.graph.substitute import inline
+
+from .sweep import RULES, Executions, Rule, jvp, vjp
+
+
+def _passes(_n: Node, _reached: set[Node]) -> bool:
+    return True
+
+
+def _reverse(given: Sequence[tuple[Node, Node]], active: set[Node]) -> Shares:
+    ((n, g),) = given
+    rule = n.params.backward
+    if rule is None:
+        (body,) = inline(n.params.graph, n.inputs)
+        floats = [x for x in dict.fromkeys(n.inputs) if x in active]
+        return list(zip(floats, vjp([body], floats, [g]), strict=True))
+    shares = inline(rule, (*n.inputs, n, g))
+    floats = [x for x in n.inputs if x.dtype.kind == "f"]
+    return [(x, share) for x, share in zip(floats, shares, strict=True) if x in active]
+
+
+def _forward(n: Node, known: Tangents, _executions: Executions) -> Node | None:
+    moving = [x for x in dict.fromkeys(n.inputs) if x in known]
+    if not moving:
+        return None
+    if n.params.backward is None:
+        (body,) = inline(n.params.graph, n.inputs)
+        return jvp([body], moving, [known[x] for x in moving])[0]
+    # The rule g -> J'g is linear in g, so its own reverse sweep by g gives J v.
+    g = zeros(n.shape, n.dtype)
+    shares = inline(n.params.backward, (*n.inputs, n, g))
+    floats = [x for x in n.inputs if x.dtype.kind == "f"]
+    pairs = [(share, known[x]) for x, share in zip(floats, shares, strict=True) if x in known]
+    return vjp([s for s, _ in pairs], [g], [v for _, v in pairs])[0]
+
+
+RULES["call"] = Rule(_passes, _forward, _reverse)

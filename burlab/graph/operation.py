@@ -1,0 +1,215 @@
+"""What an operation is: one row for each, which states all that sweeps, batching, tiling and planning ask of it.
+
+A structural operation is a class derived from `Operation` whose columns are class attributes and methods: linear ones
+in `linear_table.py`, the others beside the functions that make their nodes. Scalar operations are rows of the C++ table
+(`scalar.py`); to this module they are all a `ScalarOperation`. Derivatives of what holds sub-graphs are in `autodiff`.
+"""
+
+from abc import ABC
+from collections.abc import Callable, Iterable, Sequence
+from enum import Enum
+from functools import lru_cache
+from typing import Any, ClassVar, NamedTuple, TypeVar
+
+import numpy as np
+
+from burlab.runtime.checks import Check, nothing
+
+from .node import Node
+from .scalar import FLOAT_ONLY, arity, is_mask, parsed
+from .signatures import ALL, BOOL, FLOATS, NUMBERS, Form, form_of, require
+
+Tangents = dict[Node, Node]
+Shares = list[tuple[Node, Node]]
+"""Inputs of a node, each with its share of the node's cotangent."""
+
+
+class Linearity(Enum):
+    """In which inputs an operation is linear: none, the first alone, each by itself, or all of them together."""
+
+    NONE, FIRST, EACH, ALL = range(4)
+
+
+class Batching(NamedTuple):
+    """What a batching rule may need: the number of samples, how a graph is batched, and what executions became.
+
+    graph(graph, flags, size): its inputs and outputs for many samples, and which outputs differ from sample to sample.
+    """
+
+    size: int
+    graph: Callable[[Any, Sequence[bool], int], tuple[tuple[Node, ...], list[Node], list[bool]]]
+    executions: dict[Any, Any]
+
+
+class Operation(ABC):
+    """One row: columns, which say no unless a row says yes, and rules.
+
+    parameters: what its parameters are made of. leaf: it has no inputs. elementwise: element i of the value depends on
+    elements i of the inputs only. view: its value is that of its first input, read through other strides. moves: all of
+    its numbers are those of its inputs, or zeros.
+    dense_operands: its kernel knows no strides. unbounded: what it costs is not known, so it is never computed twice.
+    adds_up: it adds up products or elements, and a sum over samples, or over iterations, can be taken along.
+    reduction: a loop over rows may take it along. epilogue: it may end the loop that makes its input.
+    cheap: computing it again costs less than keeping it. shrinks: its value is smaller than its input.
+    linearity: see `Linearity`. follows_sums: where it is linear, it may be done once with a sum, not with each addend.
+    constant: no derivative passes. parts: what the sub-graphs are called that it executes.
+    """
+
+    name: ClassVar[str]
+    parameters: ClassVar[Check] = nothing
+    leaf: ClassVar[bool] = False
+    elementwise: ClassVar[bool] = False
+    view: ClassVar[bool] = False
+    moves: ClassVar[bool] = False
+    dense_operands: ClassVar[bool] = False
+    unbounded: ClassVar[bool] = False
+    adds_up: ClassVar[bool] = False
+    reduction: ClassVar[bool] = False
+    epilogue: ClassVar[bool] = False
+    cheap: bool = False
+    shrinks: ClassVar[bool] = False
+    linearity: Linearity = Linearity.NONE
+    follows_sums: bool = False
+    constant: ClassVar[bool] = False
+    parts: ClassVar[tuple[str, ...]] = ()
+
+    def form(self, params: Any, inputs: Sequence[Node], /) -> Form:
+        """Shape and dtype of the value. Raises GraphError where parameters and inputs do not fit each other."""
+        raise NotImplementedError
+
+    def checked(self, params: Any, inputs: Sequence[Node], /) -> Form:
+        """The same, of inputs that may be anything."""
+        return self.form(params, inputs)
+
+    def verify(self, n: Node) -> None:
+        """Raise GraphError, unless a node is what the operation makes of its inputs. Sub-graphs are not looked into."""
+        fits = type(self).parameters(n.params)
+        require(fits, "its parameters are of other types than it takes, or out of their range")
+        require(self.checked(n.params, n.inputs) == form_of(n), "its shape or dtype is not what its inputs give")
+
+    def forward(self, n: Node, _tangents: Tangents, /) -> Node | None:
+        """The tangent of the value, from those of the inputs that move; None where it is zero."""
+        raise AssertionError(f"the operation {n.op} has no forward rule")  # a row without a rule is a defect of ours
+
+    def reverse(self, n: Node, _g: Node, _active: set[Node], /) -> Shares:
+        """The active inputs, each with its share of the node's cotangent."""
+        raise AssertionError(f"the operation {n.op} has no reverse rule")
+
+    def batched(self, n: Node, _xs: Sequence[Node], _flags: Sequence[bool], _many: Batching, /) -> Node:
+        """The node for many samples: the inputs that are flagged have them as axis 0, and so has the value."""
+        raise AssertionError(f"the operation {n.op} has no batching rule")
+
+    def work(self, n: Node) -> int:
+        """Roughly how many elements are read or made, or numbers added."""
+        return 0 if self.leaf or self.view else max([n.size, *(x.size for x in n.inputs)])
+
+    def is_linear(self, n: Node, varying: Sequence[Node]) -> bool:
+        """Whether the value is linear in those of the inputs that vary."""
+        if self.linearity is Linearity.FIRST:
+            return not set(n.inputs[1:]).intersection(varying)
+        if self.linearity is Linearity.EACH:
+            return len(varying) == 1 and n.inputs[0] is not n.inputs[1]
+        return self.linearity is Linearity.ALL
+
+
+class ScalarOperation(Operation):
+    """A row of the C++ table, or a partial of one: its derivatives, which its struct states, are taken in the sweep."""
+
+    elementwise = True
+
+    def __init__(self, op: str) -> None:
+        self.op = op
+        self.cheap = op in _CHEAP
+        self.linearity = _LINEARITY.get(op, Linearity.NONE)
+        self.follows_sums = op in _LINEARITY
+
+    def form(self, _: None, inputs: Sequence[Node]) -> Form:  # noqa: D102
+        last = inputs[-1] if self.op.startswith("where") else inputs[0]
+        return last.shape, BOOL if is_mask(self.op) else last.dtype
+
+    def checked(self, _: None, inputs: Sequence[Node]) -> Form:
+        """Raises GraphError for a name that is none."""
+        dtypes, count, chooses = self.dtypes, arity(self.op), parsed(self.op).row.name == "where"
+        require(len(inputs) == count, f"it needs {count} inputs")
+        require(len({x.shape for x in inputs}) == 1, "its inputs differ in shape")
+        require(not chooses or inputs[0].dtype == BOOL, "its condition is not a mask")
+        values = inputs[chooses:]
+        require(len({x.dtype for x in values}) == 1, "its inputs differ in dtype")
+        require(values[0].dtype in dtypes, f"it is not defined for {values[0].dtype}")
+        return self.form(None, inputs)
+
+    @property
+    def dtypes(self) -> "frozenset[np.dtype[Any]]":
+        """The dtypes that it is defined for; of `where`, of what it chooses from.
+
+        Arithmetic on masks is logic, and comparisons of masks go through int64: see `promotion.apply`.
+        """
+        row, by = parsed(self.op)
+        if by or row.name in FLOAT_ONLY:
+            return FLOATS
+        if row.name.startswith("logical_"):
+            return frozenset({BOOL})
+        return ALL if row.name == "where" else NUMBERS
+
+    def batched(self, n: Node, xs: Sequence[Node], flags: Sequence[bool], many: Batching) -> Node:  # noqa: D102
+        return together(n, xs, flags, many.size)
+
+
+_CHEAP = frozenset(
+    "add sub mul neg square where less less_equal greater greater_equal equal not_equal logical_and logical_or "
+    "logical_not".split()
+)
+_LINEARITY = {
+    **dict.fromkeys(("add", "sub", "neg", "where"), Linearity.ALL),
+    "mul": Linearity.EACH,
+    "div": Linearity.FIRST,
+}
+STRUCTURAL: dict[str, Operation] = {}
+"""The rows of all operations that are not scalar, by name."""
+_Row = TypeVar("_Row", bound=Operation)
+
+
+def structural(row: type[_Row]) -> type[_Row]:
+    """Put an operation into the table; decorates its class."""
+    STRUCTURAL[row.name] = row()
+    return row
+
+
+@lru_cache(maxsize=1024)
+def _scalar(op: str) -> ScalarOperation:
+    return ScalarOperation(op)
+
+
+def operation(n: Node) -> Operation:
+    """The row of a node's operation.
+
+    >>> from burlab.graph.linear import reshape
+    >>> operation(reshape(Node("input", (), "x", (2, 3), np.dtype(float)), (6,))).view
+    True
+    """
+    return STRUCTURAL.get(n.op) or _scalar(n.op)
+
+
+def made(op: str, params: Any, *inputs: Node, weak: bool = False) -> Node:
+    """A node of any operation."""
+    row = STRUCTURAL.get(op) or _scalar(op)
+    return Node(op, inputs, params, *row.form(params, inputs), weak)
+
+
+def together(n: Node, xs: Sequence[Node], flags: Sequence[bool], size: int, params: Any = None) -> Node:
+    """A node with the axis of samples on all of its inputs."""
+    inputs = tuple([x if f else repeated(x, size) for x, f in zip(xs, flags, strict=True)])
+    return Node(n.op, inputs, n.params if params is None else params, (size, *n.shape), n.dtype)
+
+
+def repeated(x: Node, size: int) -> Node:
+    """The same value for every element of a new leading axis."""
+    return made("broadcast", ((size, *x.shape), tuple(range(1, x.ndim + 1))), x)
+
+
+def total(terms: Iterable[Node]) -> Node | None:
+    """The sum of terms of one form; None where there are none."""
+    result = None
+    for term in terms:
+        result = term if result is None else made("add", None, result, term)
+    return result
