@@ -137,10 +137,10 @@ class _Guard(ctypes.Structure):
 
 class _MethodDef(ctypes.Structure):
     _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("call", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
+        ("ml_name", ctypes.c_char_p),
+        ("ml_meth", ctypes.c_void_p),
+        ("ml_flags", ctypes.c_int),
+        ("ml_doc", ctypes.c_char_p),
     )
 
 
@@ -302,4 +302,4 @@ def _method() -> _MethodDef:
         name="gate",
     )
     doc = b"kernel(*arrays, out=None): the outputs of a compiled graph."
-    return _MethodDef(b"kernel", address(f"{unit}_pass"), _FASTCALL | _KEYWORDS, doc)
+    return _MethodDef(ml_name=b"kernel", ml_meth=address(f"{unit}_pass"), ml_flags=_FASTCALL | _KEYWORDS, ml_doc=doc)

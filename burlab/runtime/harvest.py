@@ -23,29 +23,29 @@ class _Entry(ctypes.Structure):
 
 
 _Entry._fields_ = (  # pyright: ignore[reportPrivateUsage] - how ctypes ties a struct that points to itself
-    ("next", ctypes.POINTER(_Entry)),
-    ("before", ctypes.c_void_p),
-    ("start", ctypes.c_void_p),
-    ("size", ctypes.c_uint64),
+    ("next_entry", ctypes.POINTER(_Entry)),
+    ("prev_entry", ctypes.c_void_p),
+    ("symfile_addr", ctypes.c_void_p),
+    ("symfile_size", ctypes.c_uint64),
 )
 
 
 class _Descriptor(ctypes.Structure):
     _fields_ = (
         ("version", ctypes.c_uint32),
-        ("action", ctypes.c_uint32),
-        ("relevant", ctypes.c_void_p),
-        ("first", ctypes.POINTER(_Entry)),
+        ("action_flag", ctypes.c_uint32),
+        ("relevant_entry", ctypes.c_void_p),
+        ("first_entry", ctypes.POINTER(_Entry)),
     )
 
 
 def object_files() -> list[bytes]:
     """All object files that Cling has made, oldest first. Raises ConfigurationError where they cannot be had."""
-    entry: Any = _Descriptor.from_address(_descriptor()).first
+    entry: Any = _Descriptor.from_address(_descriptor()).first_entry
     found: list[bytes] = []
     while entry:
-        found.append(ctypes.string_at(entry.contents.start, entry.contents.size))
-        entry = entry.contents.next
+        found.append(ctypes.string_at(entry.contents.symfile_addr, entry.contents.symfile_size))
+        entry = entry.contents.next_entry
     return found[::-1]
 
 

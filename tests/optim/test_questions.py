@@ -12,10 +12,7 @@ import burlab as bl
 from burlab.errors import DTypeError, IndexRangeError, ShapeError, StatusError, TraceError
 from burlab.graph import tree
 from burlab.graph.query import QUERIES
-from burlab.problems.kernels.queries import CQueries, CQuery
-from burlab.runtime import declare
 from tests.optim.asking import X0, A, B, Probe, loss, noisy, probe, ridge, rng
-from tests.problems.test_mirrors import claims
 from tests.run.test_sampler import batches
 
 ASKED: dict[str, tuple[Callable[[Any, Any], Any], Callable[..., Any], Any]] = {
@@ -279,8 +276,3 @@ def test_an_endless_loss_can_be_paused_and_stopped(threads: int) -> None:
     run.pause()
     run.stop()
     assert run.t == 0
-
-
-@pytest.mark.parametrize(("name", "mirror"), [("Query", CQuery), ("Queries", CQueries)])
-def test_layouts_agree(name: str, mirror: Any) -> None:
-    declare(claims(name, mirror), ["burlab/run/step/query.hpp"])

@@ -17,8 +17,9 @@ from burlab.run.record.recorder import Recorder
 from burlab.run.record.tables import Array, Column, Extent, Table, read
 from burlab.runtime.exports import exports
 
-from .abi import Plan
+from .abi import Event, Plan
 
+_EVENT: np.dtype[Any] = np.dtype(Event)
 _INT, _POINTER, _NUMBER = ctypes.c_int64, ctypes.c_void_p, ctypes.c_double
 Address = ctypes.c_void_p
 """Of a C++ loop."""
@@ -133,7 +134,7 @@ def take(loop: Address, cells: Cells, tables: Tables, events: tuple[Array, Array
 
 def put(loop: Address, saved: Saved, milliseconds: int) -> int:
     """Make a loop that was just opened what was saved: 1, or 2 where there is no memory, or 0: ask again."""
-    rows = np.empty(len(saved.events[0]), [("step", "i8"), ("hyper", "i8"), ("value", "f8")])
+    rows = np.empty(len(saved.events[0]), _EVENT)
     rows["step"], rows["hyper"], rows["value"] = saved.events
     block = _joined([*zip(*saved.frames, strict=True), tuple(saved.cells)])
     steps = np.ascontiguousarray(saved.frame_steps, np.int64)
