@@ -1,4 +1,9 @@
-"""Compile the eager gear: the one place of this layer that talks to the C++ compiler."""
+"""Compile the eager gear: the one place of this layer that talks to the C++ compiler.
+
+The imports of this layer go in two circles, which stay: compiled code calls back into Python for a default tape and for
+what NumPy asks of a Value, and both answers, in `tape` and `ufuncs`, are built on the compiled types. So they are
+imported when C++ calls, not when this module is.
+"""
 
 import ctypes
 import threading
@@ -73,7 +78,7 @@ _of_thread = threading.local()
 
 
 def _default_tape() -> Any:
-    from .tape import Tape
+    from .tape import Tape  # late: a subclass of the type that is compiled here
 
     if not hasattr(_of_thread, "tape"):
         _of_thread.tape = Tape.reclaiming()
@@ -81,6 +86,6 @@ def _default_tape() -> Any:
 
 
 def _answer(*arguments: Any, **keywords: Any) -> Any:
-    from .ufuncs import answer
+    from .ufuncs import answer  # late: it asks the types that are compiled here
 
     return answer(*arguments, **keywords)

@@ -38,6 +38,7 @@ class Tape(_Recorder):
     Elsewhere each thread has a default tape, which drops nodes that no Value reaches; a tape that you open keeps
     everything until it is rewound. Results go to the tape of their operands, and Values of two tapes do not mix.
 
+    >>> from burlab.eager import Value
     >>> with Tape() as tape:
     ...     x = Value(3.0)
     ...     mark = tape.mark()
@@ -121,6 +122,7 @@ class Tape(_Recorder):
         `root` its `grad` is new as well. Returns the value of `root`, or None without one. Branches that Python took
         while recording are not decided again.
 
+        >>> from burlab.eager import Value
         >>> a, b = Value(1.0), Value(2.0)
         >>> g = a * b + b
         >>> g.tape.replay({a: 3.0, b: 10.0}, root=g), a.grad, b.grad
@@ -144,6 +146,7 @@ class Tape(_Recorder):
         roots: the outputs of the graph; by default every Value from which nothing else was computed. An operation over
         a sequence becomes the composition that it stands for.
 
+        >>> from burlab.eager import Value
         >>> with Tape() as tape:
         ...     x = Value(2.0, label="x")
         ...     y = (x * 3).tanh()
@@ -168,7 +171,3 @@ class Tape(_Recorder):
                 f"only leaves take new numbers, but {value} is computed from others. Pass the leaves it depends on."
             )
         return index
-
-
-# For the examples above, and whoever imports this module first: the types belong together.
-from .value import Value  # noqa: E402

@@ -101,7 +101,7 @@ def _dot(self: Any) -> str:
       ...
     }
     """
-    from .ancestry import to_dot
+    from .ancestry import to_dot  # late, a circle: a method of the type, written in terms of the type
 
     return to_dot(self)
 

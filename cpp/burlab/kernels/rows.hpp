@@ -20,8 +20,8 @@ struct MappedRows {
   const Int* out_steps;
 };
 
-/// Runs rows from `begin` until `end`, an outcome that is not 0, or about `nanoseconds` have passed; the row it stopped
-/// at. scratch: inputs + outputs pointers.
+/// Runs rows from `begin` until `end`, an outcome that is not 0, or about `nanoseconds` have passed. Returns the row at
+/// which it stopped. scratch: inputs + outputs pointers.
 inline Int run_rows(const MappedRows& rows, Int begin, Int end, Int nanoseconds, void* workspace, void** scratch,
                     Int* outcome) {
   using Clock = std::chrono::steady_clock;

@@ -1,6 +1,6 @@
 #pragma once
 // A fingerprint of memory: 64 bits that differ, for all practical purposes, where a byte differs. It reads as fast as
-// memory gives. Not for who has an enemy.
+// memory gives. It is not cryptographic.
 #include <cstdint>
 #include <cstring>
 

@@ -1,10 +1,10 @@
 #pragma once
 // Which instruction set code is compiled for. Exactly one name is set, and with BURLAB_AVX512 also BURLAB_AVX2, whose
-// instructions it includes. Headers ask these names and never the compiler's own: a region of code may have more than
+// instructions it includes. Headers test these names and never the compiler's own: a region of code may have more than
 // the compiler's flags say (`burlab/runtime/cpu.py`), and __AVX512F__ is not defined in it.
 //
-// Python says the name before any header is read. A program that is compiled without it has what its flags say, and
-// this is the one place that reads them.
+// Python defines the name before any header is read. A program that is compiled without it gets the name that its
+// flags imply: only this file reads them.
 #if !defined(BURLAB_AVX2) && !defined(BURLAB_NEON) && !defined(BURLAB_PLAIN)
 #if defined(__AVX2__) && defined(__FMA__)
 #define BURLAB_AVX2 1

@@ -33,8 +33,8 @@ BURLAB_CONSTEXPR double log_rest(double z) {
                    q * ((0.18183439797430237 + 0.1531681121881119 * z) + q * 0.147719198043854)));
 }
 
-/// n ln 2 + low + log(1 + f) = n ln 2 + low + f - (f^2 / 2 - s (f^2 / 2 + R)), s = f / (2 + f). x: what log was asked
-/// of, for its values at 0, below, and at infinity.
+/// n ln 2 + low + log(1 + f) = n ln 2 + low + f - (f^2 / 2 - s (f^2 / 2 + R)), s = f / (2 + f). x: the
+/// argument of log, for its values at 0, below, and at infinity.
 template <class T> BURLAB_CONSTEXPR T log_of_parts(T x, T f, T n, T low) {
   const T s = f / (T(2) + f), h = T(0.5) * (f * f);
   const T y = n * Real<T>::kLn2High - ((h - (s * (h + log_rest(s * s)) + (n * Real<T>::kLn2Low + low))) - f);

@@ -47,7 +47,7 @@
 // A region of code for an instruction set (`burlab/runtime/cpu.py`) reaches neither the constructors, destructors and
 // assignments that the compiler writes by itself, nor the standard library's templates. They have only what the
 // compiler's flags say, and cannot inline a function that has more. So what numbers and tapes are made of, and whatever
-// such a member calls, is inlined anywhere: it asks for no more than each x86-64 has, its own target goes before the
+// such a member calls, is inlined anywhere: it needs no more than each x86-64 has, its own target goes before the
 // region's, and what it becomes part of decides. Kernels, which call what only their instruction set has, cannot.
 #if defined(__clang__) && defined(BURLAB_AVX2)
 #define BURLAB_ALWAYS __attribute__((always_inline, target("sse2")))

@@ -43,7 +43,7 @@ struct Gate {
   const void* context;
   Size workspace, inputs, outputs;
   Size releases;              // whether other Python threads may run during the call
-  Size loops;                 // whether the kernel may run for ever: then signals are heard
+  Size loops;                 // whether the kernel may run for ever: then signals are handled
   Size takes_out;             // whether the keyword `out` means arrays for the results
   const ArgumentSpec* specs;  // inputs, then outputs
   const Guard* guards;
@@ -54,7 +54,7 @@ struct Gate {
   void* spare;                        // a workspace, nullptr while a call uses it
 };
 
-inline constexpr Size kMostSpecs = 240;  // a call with more goes the slow way
+inline constexpr Size kMostSpecs = 240;  // a call with more takes the fallback
 
 union Number {
   double wide;

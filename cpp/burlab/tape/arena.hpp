@@ -86,7 +86,7 @@ struct alignas(64) Node {
 };
 static_assert(sizeof(Node) == 64);
 
-/// How many nodes ahead memory is asked for. The CPU does that by itself, but only up to the end of a page (64 nodes),
+/// How many nodes ahead memory is prefetched. The CPU does that by itself, but only up to the end of a page (64 nodes),
 /// so that a tape that is longer than its caches would wait at the start of each.
 constexpr std::uint32_t nodes_ahead = 100;
 

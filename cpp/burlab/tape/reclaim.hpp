@@ -1,6 +1,6 @@
 #pragma once
-// Taking back what nobody can reach. A node that a holder names, or that such a node was computed from, is alive; the
-// rest is dropped by sliding what lives down the tape. Order is kept, so a node still comes after its operands.
+// Garbage collection of nodes. A node with a holder, and each that such a node was computed from, is alive; all others
+// are dropped by sliding the living ones down the tape. Order is kept, so a node still comes after its operands.
 #include "tape.hpp"
 
 BURLAB_BEGIN
@@ -12,7 +12,7 @@ BURLAB_NOINLINE void Tape::pop_unheld() {
   for (; size > 1 && !nodes[size - 1].holder; --size)
     if (nodes[size - 1].wide()) edges.size = nodes[size - 1].parent[0];
   if (size == nodes.size) return;
-  numbering += renumbering;  // who held one of them in C++ must not meet what takes its place
+  numbering += renumbering;  // a value that held one in C++ must not find the node that takes its place
   rewind({size, edges.size});
   if (nodes.capacity > 65536 && size < nodes.capacity / 8) nodes.resize(nodes.capacity / 4);
 }

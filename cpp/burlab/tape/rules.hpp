@@ -29,8 +29,8 @@ constexpr std::uint32_t row_named(const char* name) {
 template <class Op>
 constexpr std::uint32_t code_of = 1 + row_named(Op::name);
 
-/// One operation at x (and y): value and partials. A partial that is not asked for, that of a constant, is the
-/// constant.
+/// One operation at x (and y): value and partials. The partial by a constant is not computed: the constant
+/// stands in its place.
 template <Recordable Op>
 BURLAB_ANYWHERE Outcome evaluate(double x, double y, bool by_x = true, bool by_y = true) {
   if constexpr (Op::arity == 1) {

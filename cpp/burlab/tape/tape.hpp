@@ -19,8 +19,8 @@ struct Mark {
 constexpr std::uint32_t no_node = UINT32_MAX;
 constexpr std::uint64_t renumbering = std::uint64_t(1) << 32;
 
-/// A sequence of nodes; a node comes after its operands. Nothing here throws: what goes wrong is told by `status`,
-/// which sticks until it is cleared, and the result is `no_node`.
+/// A sequence of nodes; a node comes after its operands. Nothing here throws: an error sets `status`, which
+/// stays until it is cleared, and the result is `no_node`.
 class Tape {
  public:
   Block<Node> nodes;

@@ -60,7 +60,7 @@ BURLAB_NOINLINE Value record(std::uint32_t code, Value x, Value y) {
   return Value::at(*tape, tape->record(code, {x.index(), x.data()}, {y.index(), y.data()}));
 }
 
-/// Record a scalar operation of one or two values, or of a value and a constant: the ways that are worth their own
+/// Record a scalar operation of one or two values, or of a value and a constant: the cases that are worth their own
 /// code.
 template <Recordable Op>
 BURLAB_ANYWHERE Value apply(Value x) {

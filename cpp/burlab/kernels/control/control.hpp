@@ -1,5 +1,5 @@
 #pragma once
-// Control flow: functions that run generated kernels, in no other memory than what they are given.
+// Control flow: functions that run generated kernels. They allocate nothing: all memory is given.
 #include <cstring>
 
 #include "../../halt.hpp"
@@ -49,7 +49,7 @@ struct WhileLoop {
 };
 
 /// out = in; while condition(out, more): out = body(out, more). Descriptor: number of rows, leaves of the state,
-/// inputs; bytes of each leaf; bytes from one row to the next of each input, 0 where all share it; the parts.
+/// inputs; bytes of each leaf; bytes from one row to the next of each input, 0 where all share it; condition and body.
 inline Int run_while(const Int* d, void* const* out, const void* const* in, char* scratch) noexcept {
   const Int rows = d[0], states = d[1], inputs = d[2];
   const Int *bytes = d + 3, *steps = bytes + states;
@@ -82,7 +82,8 @@ inline Int run_while(const Int* d, void* const* out, const void* const* in, char
   return Ok;
 }
 
-/// out = the first part where the bool in[0] is true, else the second, of in[1], in[2], ... Descriptor as of run_while.
+/// out = the first sub-graph where the bool in[0] is true, else the second, of in[1], in[2], ... Descriptor as of
+/// run_while.
 inline Int run_cond(const Int* d, void* const* out, const void* const* in, char* scratch) noexcept {
   const Int rows = d[0], results = d[1], inputs = d[2] - 1;
   const Int *bytes = d + 3, *steps = bytes + results + 1;

@@ -5,10 +5,10 @@
 // The order in which one number of c is summed depends on the summed axes alone. Products of floats are fused with the
 // addition. A long sum with a vector, which has no row of its own, runs in 16 lanes and blocks of 256, the blocks added
 // with their rounding errors, if both are contiguous along k (or one number); else in four phases, number k in phase
-// k mod 4. All else runs through k in order. Axes that are summed around that add to what c holds, in order. `Strict`:
+// k mod 4. All else runs through k in order. Further summed axes add to what c holds, in order. `Strict`:
 // always in order, and products rounded.
 //
-// `Contract` is the general kernel; `gemm.hpp`, `dots.hpp` and `phases.hpp` are tuned twins with the same bits.
+// `Contract` is the general kernel; `gemm.hpp`, `dots.hpp` and `phases.hpp` are tuned versions with the same bits.
 #include "../reduce/carried.hpp"
 #include "../reduce/lanes.hpp"
 

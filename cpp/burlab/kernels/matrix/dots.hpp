@@ -1,5 +1,5 @@
 #pragma once
-// Products of one row with many, contiguous in both: the tuned twin of `Contract` for sums in 16 lanes.
+// Products of one row with many, contiguous in both: the tuned version of `Contract` for sums in 16 lanes.
 #include "contraction.hpp"
 
 BURLAB_BEGIN

@@ -1,6 +1,6 @@
 #pragma once
-// Matrix products in register blocks: the tuned twin of `Contract` for sums that run through k in order, a[i, k] times
-// b[k, j], with c contiguous along j.
+// Matrix products in register blocks: the tuned version of `Contract` for sums that run through k in order, a[i, k]
+// times b[k, j], with c contiguous along j.
 #include "batch.hpp"
 #include "contraction.hpp"
 #include "halves.hpp"

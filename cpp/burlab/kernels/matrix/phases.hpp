@@ -1,5 +1,5 @@
 #pragma once
-// A vector times a matrix whose rows are contiguous: the tuned twin of `Contract` for sums in four phases, without
+// A vector times a matrix whose rows are contiguous: the tuned version of `Contract` for sums in four phases, without
 // which each addition would wait for the one before.
 #include "contraction.hpp"
 #include "tile.hpp"

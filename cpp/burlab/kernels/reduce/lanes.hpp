@@ -45,8 +45,8 @@ template <int R> BURLAB_INLINE void place_rows(Int (&at)[R], Int rows, Int step)
   for (int i = 1; i < R; ++i) at[i] = at[i - 1] + (i < rows ? step : 0);
 }
 
-/// Lane j of the result becomes the sum of n products of x and row j of y, fused with the addition; 16 <= n, or what
-/// stands before the rows is theirs too. The last packet overlaps the one before, with zeros for what is counted.
+/// Lane j of the result becomes the sum of n products of x and row j of y, fused with the addition; 16 <= n, or the
+/// numbers before the rows may be read too. The last packet overlaps the one before, with zeros for what is counted.
 template <class T, int Rows>
 BURLAB_NOINLINE BURLAB_WIDE void add_in_lanes(Packet<T, 16>& result, const T* x, const T* y, const Int (&rows)[Rows],
                                               Int n) {

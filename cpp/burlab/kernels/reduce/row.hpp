@@ -1,6 +1,5 @@
 #pragma once
-// What generated loops call to reduce their rows: eight rows at once, with the bits of the functions that the library's
-// kernels call.
+// Reductions of rows for generated loops: eight rows at once, with the bits of the library's kernels.
 #include "../../numbers/first.hpp"
 #include "extreme.hpp"
 #include "lanes.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// The sum of the squares of numbers, in double, in an order that their number alone decides: what norms in the record
+// The sum of the squares of numbers, in double, in an order that depends on their count alone: what norms in the record
 // of a run are made of. Floats are squared and added as floats in blocks of 512 where these can hold them: right to
 // 1e-6.
 #include <type_traits>

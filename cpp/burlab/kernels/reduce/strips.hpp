@@ -1,5 +1,5 @@
 #pragma once
-// What generated loops over packets call: how the end of a row is read and written, and what strips of rows add up.
+// Functions for generated loops over packets: loads and stores at the end of a row, and sums of strips of rows.
 #include "../../numbers/first.hpp"
 #include "epilogue.hpp"
 #include "lanes.hpp"

@@ -14,19 +14,20 @@ struct Operand {
   Int offset;
 };
 
-/// What runs sub-graphs (`control.hpp`): descriptor, results, operands, memory; its outcome names a node itself.
+/// A function of `control.hpp`, which runs sub-graphs: descriptor, results, operands, memory. Its outcome names the
+/// node at fault itself.
 using Routine = Int (*)(const Int* d, void* const* out, const void* const* in, void* scratch) noexcept;
 
 /// One kernel call; its operands are `count` entries of the program's list from `first`, the result before the others.
-/// A routine has `results` of them (else 0), behind a first entry: its memory, which begins with `table` bytes of room
-/// for the addresses. A segment has a count below 0, and nothing else.
+/// A routine has `results` of them (else 0). Its first operand is its memory, which begins with `table` bytes for the
+/// addresses. A segment has a count below 0, and nothing else.
 struct Record {
   union {
     Kernel kernel;
     Routine routine;
     const Segment* segment;
   };
-  const Int *descriptor, *box;  // nullptr: nothing to walk around the kernel
+  const Int *descriptor, *box;  // nullptr: the kernel is called once
   Int first, count, node, results, table;
 };
 
