@@ -10,6 +10,7 @@ from burlab.graph.linear import broadcast
 from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
 from burlab.graph.operation import made
 from burlab.graph.origin import fault
+from burlab.graph.scalar import FLOAT_ONLY
 
 from .arguments import NOT_GIVEN, only_defaults
 from .promotion import BOOL, FLOAT64, POWERS, apply, as_dtype, as_mask, common_dtype, promote
@@ -143,8 +144,8 @@ def _plain(op: str) -> Callable[..., Node]:
 
 # NumPy's names of what is one operation of the C++ table.
 _SAME = (
-    "exp expm1 log log1p sqrt sin cos tan arctan arctan2 sinh cosh tanh square sign maximum minimum"
-    " less less_equal greater greater_equal equal not_equal"
+    *(op for op in FLOAT_ONLY if hasattr(np, op)),
+    *"square sign maximum minimum less less_equal greater greater_equal equal not_equal".split(),
 )
 _OTHER = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "negative": "neg"}
 _LOG2, _LOG10 = math.log(2.0), math.log(10.0)
@@ -177,7 +178,7 @@ _BINARY: dict[str, Callable[[Any, Any], Node]] = {
     "floor_divide": _whole("//", 0),
     "remainder": _whole("%", 1),
 }
-UFUNCS.update((name, _plain(op)) for name, op in (*zip(_SAME.split(), _SAME.split(), strict=True), *_OTHER.items()))
+UFUNCS.update((name, _plain(op)) for name, op in (*zip(_SAME, _SAME, strict=True), *_OTHER.items()))
 UFUNCS.update(_UNARY)
 UFUNCS.update(_BINARY)
 FUNCTIONS[np.clip] = clip
