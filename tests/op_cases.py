@@ -101,6 +101,8 @@ SCALAR = (
     OpCase("sinh", mpmath.sinh, np.sinh, (*ORDINARY, 0.0), (*EVERY_EDGE, 710.0), jax="numpy.sinh", complex_step=True),
     OpCase("cosh", mpmath.cosh, np.cosh, (*ORDINARY, 0.0), (*EVERY_EDGE, 710.0), jax="numpy.cosh", complex_step=True),
     OpCase("tanh", mpmath.tanh, np.tanh, (*ORDINARY, 0.0), (*EVERY_EDGE, 30.0), jax="numpy.tanh", complex_step=True),
+    OpCase("arctanh", mpmath.atanh, np.arctanh, (-0.9375, -0.75, 0.0, 1e-9, 0.3125, 0.875), jax="numpy.arctanh",
+           complex_step=True),
     OpCase("erf", mpmath.erf, special.erf, (*ORDINARY, 0.0), (*EVERY_EDGE, 30.0), jax="scipy.special.erf",
            complex_step=True),
     OpCase("erfc", mpmath.erfc, special.erfc, (*ORDINARY, 0.0), (*EVERY_EDGE, 30.0), jax="scipy.special.erfc",

@@ -17,10 +17,10 @@ template <class... Ops>
 struct List {};
 
 using Scalar =
-    List<Add, Sub, Mul, Div, Neg, Square, Cube, Sqrt, Power,                                   //
-         Exp, Expm1, Log, Log1p, Sin, Cos, Tan, Arctan, Arctan2, Sinh, Cosh, Tanh, Erf, Erfc,  //
-         Relu, Sigmoid, Softplus, Gelu, Silu,                                                  //
-         Abs, Sign, Maximum, Minimum, Where,                                                   //
+    List<Add, Sub, Mul, Div, Neg, Square, Cube, Sqrt, Power,                                            //
+         Exp, Expm1, Log, Log1p, Sin, Cos, Tan, Arctan, Arctan2, Sinh, Cosh, Tanh, Arctanh, Erf, Erfc,  //
+         Relu, Sigmoid, Softplus, Gelu, Silu,                                                           //
+         Abs, Sign, Maximum, Minimum, Where,                                                            //
          Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual, IsFinite, IsNan, LogicalAnd, LogicalOr, LogicalNot>;
 
 /// What Python needs to know of an operation before anything is differentiated.

@@ -151,6 +151,17 @@ struct Tanh {
   template <int K, class T> BURLAB_RULE T partial(T, T y) { return T(1) - y * y; }
 };
 
+struct Arctanh {
+  static constexpr auto name = "arctanh";
+  static constexpr int arity = 1;
+  static constexpr auto doc = "Partial 1 / (1 - x^2).";
+  template <class T> BURLAB_RULE T primal(T x) {
+    using std::atanh;
+    return atanh(x);
+  }
+  template <int K, class T> BURLAB_RULE T partial(T x, T) { return T(1) / (T(1) - x * x); }
+};
+
 struct Erf {
   static constexpr auto name = "erf";
   static constexpr int arity = 1;
