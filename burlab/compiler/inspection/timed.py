@@ -40,7 +40,7 @@ class StepTimes(NamedTuple):
 
 
 class _Timed(ctypes.Structure):
-    _fields_ = (("function", ctypes.c_void_p), ("context", ctypes.c_void_p), ("ticks", ctypes.c_void_p))
+    _fields_ = (("function", ctypes.c_void_p), ("context", ctypes.c_void_p), ("clock", ctypes.c_void_p))
 
 
 class TimedExecutable:
