@@ -371,4 +371,5 @@ class Run:
         return True
 
     def __repr__(self) -> str:
-        return f"<Run at step {self.t}, value {self._engine.last_value():.6g}, {self.hyper}>"
+        value = f"value {self._engine.last_value():.6g}, " if self.length else ""
+        return f"<Run at step {self.t}, {value}{self.hyper}>"

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .lines import Lines
-from .model import Model
+from .model import Model, Plot
 from .pyramid import NOTHING
 
 _BREAK = np.array([np.nan])  # where a drawn line stops and another one starts
@@ -27,6 +27,17 @@ def curve(lines: list[Lines], name: str, count: int, log: bool) -> Make:
         x = np.concatenate([NOTHING, *(x for x, _ in pieces)])
         y = np.concatenate([NOTHING, *(y for _, y in pieces)])
         return {"x": x, "y": y, "mode": "lines+markers" if x.size <= _FEW else "lines"}
+
+    return make
+
+
+def zeros(lines: Lines, plot: Plot, count: int) -> Make:
+    """The rows of a plot's main column that are exactly 0, on the floor of an axis with logarithms."""
+
+    def make() -> dict[str, Any]:
+        curve, floor = lines.curves.get(plot.columns[0]), plot.floor
+        x = NOTHING if curve is None or floor is None else curve.zeros(count)
+        return {"x": x, "y": np.full(x.size, floor or 0.0)}
 
     return make
 

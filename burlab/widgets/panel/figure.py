@@ -10,9 +10,8 @@ from burlab.runtime.extras import late
 
 from . import contour
 from .arrangement import Place, arranged
-from .curves import Change, curve, events, finer
-from .lines import PACE
-from .look import BLUE, GREEN, GREY, ORANGE, axis_of, cursor, layout, ticks
+from .curves import Change, curve, events, finer, zeros
+from .look import BLUE, GREEN, GREY, ORANGE, around, axis_of, cursor, floor_line, layout, ticks, words
 from .model import Model, Plot
 from .pyramid import NOTHING
 
@@ -26,16 +25,21 @@ class Figure:
 
     def __init__(self, model: Model, kind: type[Any] = go.Figure) -> None:
         self._arrangement = arranged(model.plots, square=model.ground is not None)
-        self.widget: Any = kind(layout=layout(self._arrangement, f"path over {model.problem}"))
+        self.widget: Any = kind(layout=layout(self._arrangement))
         self._traces: dict[str, int] = {}
         self._shown: dict[str, Any] = {}  # name -> version
         self._model = weakref.ref(model)  # whose versions these are
+        self._sent: dict[str, Any] = {}  # axis -> the range that was sent, where it was not left to plotly
         for place in self._arrangement.places:
             for name, look in _looks(place.plot):
                 self._add(name, go.Scatter(x=NOTHING, y=NOTHING, xaxis=place.x, yaxis=place.y, **look))
         if self._arrangement.square:
             for name, trace in contour.traces(*self._arrangement.square):
                 self._add(name, trace)
+        for place in self._arrangement.places:
+            look = {"mode": "markers", "marker": {"size": 4, "color": BLUE}, "hovertemplate": "0<extra></extra>"}
+            look |= {"showlegend": False, "xaxis": place.x, "yaxis": place.y}
+            self._add(f"zeros {place.plot.name}", go.Scatter(x=NOTHING, y=NOTHING, **look))
         self.draw(model)
 
     @property
@@ -66,7 +70,9 @@ class Figure:
     def _zoom(self, name: str) -> tuple[float, float] | None:
         """What is in sight along an axis, where that was chosen by hand."""
         axis = self.widget.layout[_long(name)]
-        return None if axis.range is None or axis.autorange else (float(axis.range[0]), float(axis.range[1]))
+        if axis.range is None or axis.autorange or [*axis.range] == self._sent.get(name):
+            return None
+        return float(axis.range[0]), float(axis.range[1])
 
     def _given_up(self) -> dict[str, Any]:
         """What undoes a choice that a double click has ended: the range stays there else, and hides the next choice."""
@@ -112,19 +118,27 @@ class Figure:
                 yield name, ((model.lines.version, plot.log, fine), make)
             main = plot.columns[0]
             yield f"old {main}", ((old, plot.log), curve(model.old, main, place.points, plot.log))
+            yield f"zeros {plot.name}", ((model.lines.version, plot.floor), zeros(model.lines, plot, place.points))
 
     def _frame(self, model: Model) -> Iterator[tuple[str, Any, dict[str, Any]]]:
         """Name and version of what the layout says, and what to change in it."""
         for place, plot in self._now(model):
-            by_hand = plot.name != PACE or self.window  # else its range is the one that was sent
-            axis = axis_of(plot, self._zoom(place.y) if by_hand else None)
+            axis = axis_of(plot, self._zoom(place.y))
+            if "range" not in axis and self._sent.get(place.y):
+                axis |= {"range": None, "autorange": None}  # left to plotly again
+            self._sent[place.y] = axis.get("range", self._sent.get(place.y))
             yield place.y, axis, {f"{_long(place.y)}.{key}": value for key, value in axis.items()}
         t, length = int(model.run.t), int(model.run.length)
         drawn = [length, *(int(line.run.length) for line in model.old)]
         whole = max(drawn) < 5  # no fractions of steps
         yield "x", whole, {f"xaxis.{key}": value for key, value in ticks(1 if whole else None).items()}
-        ahead = (t, length) if t < length else None
-        yield "shapes", ahead, {"shapes": [shape for x in self._arrangement.columns for shape in cursor(x, t, length)]}
+        shapes = [shape for x in self._arrangement.columns for shape in cursor(x, t, length)]
+        shapes += [floor_line(place, plot) for place, plot in self._now(model)]
+        floors = [plot.floor for _, plot in self._now(model)]
+        yield "shapes", ((t, length) if t < length else None, floors), {"shapes": shapes}
+        said = [word for place, plot in self._now(model) for word in words(place, plot)]
+        said += around(self._arrangement, f"path over {model.problem}")
+        yield "words", said, {"annotations": said}
         if self._arrangement.square:
             yield from contour.frame(model, *self._arrangement.square)
 

@@ -88,7 +88,8 @@ def flat(x: tree.Tree) -> Series:
 def _first_box(run: Any) -> Any:
     if isinstance(run.problem, TestFunction):
         return np.asarray(run.problem.domain, np.float64)
-    start = flat(run.x)
+    points = run.path[1]
+    start = points[0] if len(points) else flat(run.x)
     reach = np.maximum(1.0, 1.5 * np.abs(start).max())
     return np.stack([start - reach, start + reach], axis=1)
 

@@ -6,6 +6,7 @@ from typing import Any
 from .arrangement import RIGHT, Arrangement, Place
 from .lines import PACE
 from .model import Plot
+from .words import number
 
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#8f9aa6"
 _INK, _GRID = "#5b6673", "rgba(128, 136, 148, 0.22)"
@@ -23,15 +24,19 @@ def axis_of(plot: Plot, sight: tuple[float, float] | None) -> dict[str, Any]:
     sight: the ends of its axis, where they were chosen by hand; of one with logarithms, theirs.
     """
     if not plot.log:
-        return {"type": "linear", "tickfont": {"size": _SMALL}} | ticks(None)
+        wide = {} if plot.top is None or sight else {"range": [max(plot.low, -plot.top), min(plot.high, plot.top)]}
+        return {"type": "linear", "tickfont": {"size": _SMALL}} | wide | ticks(None)
     if sight:
         decades = sight[1] - sight[0]
         return {"type": "log"} | ticks(None if decades < 1 else "D2" if decades < 2 else math.ceil(decades / _TICKS))
+    powers = {"tickfont": {"size": _SMALL / 1.25}}  # which plotly writes larger than other numbers
+    if plot.floor or plot.top:
+        ends = [math.log10(plot.floor or plot.least) - 0.3, math.log10(plot.top or plot.high) + 0.2]
+        return {"type": "log", "range": ends} | ticks(max(math.ceil((ends[1] - ends[0]) / _TICKS), 1)) | powers
     if plot.name == PACE:  # in whole decades: plotly labels parts of one without their unit
         ends = [math.floor(math.log10(plot.low) - 0.1), math.ceil(math.log10(plot.high) + 0.1)]
         return {"type": "log", "range": ends} | ticks(math.ceil((ends[1] - ends[0]) / _TICKS))
     decades = math.log10(plot.high / plot.least)
-    powers = {"tickfont": {"size": _SMALL / 1.25}}  # which plotly writes larger than other numbers
     return {"type": "log"} | ticks(math.ceil(decades / _TICKS) if decades > 1 else None) | powers
 
 
@@ -51,14 +56,38 @@ def cursor(x: str, t: int, length: int) -> list[dict[str, Any]]:
     return [common | veil, common | line]
 
 
-def layout(arrangement: Arrangement, plane: str) -> dict[str, Any]:
-    """The figure without its curves. plane: what stands over the contour, if there is one.
+def words(place: Place, plot: Plot) -> list[dict[str, Any]]:
+    """What stands over a plot and beside it: its title, what of it is not shown, and where 0 is."""
+    beyond = [v for v in (plot.low, plot.high) if plot.top is not None and abs(v) > plot.top]
+    cut = f" <i>goes on to {number(max(beyond, key=abs), 2)}</i>" if beyond else ""
+    zero = {"xref": f"{place.x} domain", "x": 0, "xanchor": "right", "yref": place.y, "text": "0", "showarrow": False}
+    zero |= {"y": math.log10(plot.floor or 1.0), "visible": plot.floor is not None, "font": {"size": _SMALL}}
+    return [_title(place.x, place.y, plot.title + cut), zero]
+
+
+def floor_line(place: Place, plot: Plot) -> dict[str, Any]:
+    """The line on which an axis with logarithms shows 0."""
+    at = {"xref": f"{place.x} domain", "x0": 0, "x1": 1, "yref": place.y, "y0": plot.floor or 1, "y1": plot.floor or 1}
+    line = {"color": GREY, "width": 1, "dash": "dot"}
+    return at | {"type": "line", "line": line, "visible": plot.floor is not None, "layer": "below"}
+
+
+def around(arrangement: Arrangement, plane: str) -> list[dict[str, Any]]:
+    """The words below and beside axes, and what stands over the contour, if there is one: `plane`."""
+    found = [_below(x, "step") for x in arrangement.columns]
+    if arrangement.square:
+        x, y = arrangement.square
+        found += [_title(x, y, plane), _below(x, "x₀"), _beside(x, y, "x₁")]
+    return found
+
+
+def layout(arrangement: Arrangement) -> dict[str, Any]:
+    """The figure without its curves and words.
 
     Without plotly's template, and with all words as annotations: the labels of axes that have titles are measured in
     every update, which takes longer than drawing the curves.
     """
     axes = {f"yaxis{place.y[1:]}": _upright(place) for place in arrangement.places}
-    words = [_title(place.x, place.y, place.plot.title) for place in arrangement.places]
     for x, (domain, anchor) in arrangement.columns.items():
         axes[f"xaxis{x[1:]}"] = _AXIS | {
             "domain": domain, "anchor": anchor, "tickformat": "~s", "rangemode": "tozero", "showspikes": True,
@@ -66,15 +95,13 @@ def layout(arrangement: Arrangement, plane: str) -> dict[str, Any]:
         }  # fmt: skip
         if x != "x":
             axes[f"xaxis{x[1:]}"]["matches"] = "x"
-        words.append(_below(x, "step"))
     if arrangement.square:
         x, y = arrangement.square
         common = _AXIS | {"showgrid": False, "nticks": 6}
         axes[f"xaxis{x[1:]}"] = common | {"domain": RIGHT, "anchor": y}
         axes[f"yaxis{y[1:]}"] = common | {"domain": (0.0, 1.0), "anchor": x}
-        words += [_title(x, y, plane), _below(x, "x₀"), _beside(x, y, "x₁")]
     return axes | {
-        "template": {}, "height": arrangement.height, "autosize": True, "annotations": words,
+        "template": {}, "height": arrangement.height, "autosize": True,
         "margin": {"l": 58, "r": 14, "t": 22, "b": 40, "autoexpand": False},
         "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)", "hovermode": "x", "uirevision": "same",
         "font": {"family": "system-ui, sans-serif", "size": 12, "color": _INK},

@@ -16,6 +16,7 @@ from .scales import Scale, scale_for
 
 _READING = 0.03  # seconds of reading at once: a long record is caught up with while it is shown
 _DECADE = 10.0
+_DIVERGED, _SHOWN = 1e12, 1e4  # times the first value: what nobody needs to see, and what is shown of it
 _RATE_WINDOW = 0.5  # seconds over which the speed is measured
 TITLES = {
     "value": "value",
@@ -31,6 +32,7 @@ class Plot:
     """One of the plots over steps.
 
     columns: what is drawn in it, the main one first. low, high: its extremes so far. least: the lowest positive value.
+    first: the size of the first value.
     """
 
     name: str
@@ -39,6 +41,18 @@ class Plot:
     low: float
     high: float
     least: float
+    first: float
+
+    @property
+    def top(self) -> float | None:
+        """Where an axis ends that would else show nothing but how far a run has diverged; None for others."""
+        far = max(abs(self.low), abs(self.high)) > _DIVERGED * self.first > 0
+        return _SHOWN * self.first if far else None
+
+    @property
+    def floor(self) -> float | None:
+        """Where an axis with logarithms shows the values that are exactly 0: a decade below the others."""
+        return 10.0 ** max(math.floor(math.log10(self.least)) - 1, -320) if self.log and self.low == 0 else None
 
     @property
     def log(self) -> bool:
@@ -134,11 +148,11 @@ class Model:
         groups += [(name, (name,)) for name in known if name not in TITLES and name not in NOT_DRAWN]
         return [Plot(name, TITLES.get(name, name.replace("_", " ")), of, *self._extremes(of)) for name, of in groups]
 
-    def _extremes(self, columns: tuple[str, ...]) -> tuple[float, float, float]:
+    def _extremes(self, columns: tuple[str, ...]) -> tuple[float, float, float, float]:
         curves = [line.curves.get(name) for line in (self.lines, *self.old) for name in columns]
-        found = [(c.low, c.high, c.least) for c in curves if c is not None and not math.isnan(c.low)]
-        lows, highs, leasts = zip(*found, strict=True) if found else ([math.nan], [math.nan], [math.nan])
-        return min(lows), max(highs), min(leasts)
+        found = [(c.low, c.high, c.least, abs(c.first)) for c in curves if c is not None and not math.isnan(c.low)]
+        lows, highs, leasts, firsts = zip(*found, strict=True) if found else ([math.nan],) * 4
+        return min(lows), max(highs), min(leasts), max(firsts)
 
     def _is_plane(self) -> bool:
         return self.run.path is not None and self.run.path[1].shape[1:] == (2,)

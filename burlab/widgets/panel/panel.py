@@ -64,6 +64,10 @@ class Panel:
             self.rest()
             self.view.close()
 
+    def leave(self) -> None:
+        """Let pages keep what they show when this Python ends: a page takes away a widget that is closed."""
+        self._gone.detach()
+
     def rest(self, seconds: float = 0.0) -> None:
         """Stop looking at the run, and hold it no longer. seconds: to wait for the turn that its thread is in."""
         with self._lock:
@@ -126,5 +130,7 @@ def panel_of(run: Any) -> Panel:
 
 @at_end
 def _rest_all() -> None:
+    for panel in list(_panels.values()):
+        panel.leave()
     for panel in list(_awake):
         panel.rest(_PARTING)

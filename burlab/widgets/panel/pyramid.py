@@ -41,6 +41,7 @@ class Pyramid:
         self._missing = 0  # rows until the last stretch is full
         self.least = math.inf  # the lowest positive y
         self._last = math.nan, math.nan  # x and y of the last row
+        self.first = math.nan  # the first finite y
 
     @property
     def low(self) -> float:
@@ -59,6 +60,8 @@ class Pyramid:
         if not y.size:
             return
         self.rows += y.size
+        if math.isnan(self.first):
+            self.first = float(next(iter(y[np.isfinite(y)]), math.nan))
         self.least = min(self.least, _least(y))
         self._last = float(x[-1]), float(y[-1])
         if (ahead := min(self._missing, y.size)) > 0:
@@ -81,6 +84,23 @@ class Pyramid:
             return math.nan, math.nan
         stretch = max(int(np.searchsorted(kept[4], x, side="right")) - 1, 0)
         return float(kept[1, stretch]), float(kept[3, stretch])
+
+    def before(self, x: float) -> tuple[float, float]:
+        """The last finite row at or before x that is kept: x and y, both NaN where there is none."""
+        kept = self._kept()
+        at, y = np.concatenate((kept[0], kept[2])), np.concatenate((kept[1], kept[3]))
+        known = np.isfinite(y) & (at <= x)
+        if not known.any():
+            return math.nan, math.nan
+        last = np.where(known, at, -np.inf).argmax()
+        return float(at[last]), float(y[last])
+
+    def zeros(self, count: int) -> Series:
+        """Where rows are exactly 0: at most `count` x, the first and the last among them."""
+        kept = self._kept()
+        at = np.unique(np.concatenate((kept[0][kept[1] == 0], kept[2][kept[3] == 0])))
+        at = np.append(at, self._last[0]) if self._last[1] == 0 and self._last[0] not in at[-1:] else at
+        return at[np.unique(np.linspace(0, at.size - 1, min(count, at.size)).round().astype(int))]
 
     def points(self, count: int, *, log: bool = False) -> tuple[Series, Series]:
         """At most `count` points (x, y) that look like all of them (MinMaxLTTB, Van Der Donckt et al. 2023).

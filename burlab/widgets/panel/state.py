@@ -19,7 +19,8 @@ def state_of(model: Model) -> dict[str, Any]:
     of title and text. knobs: a dict per hyperparameter, `place` between 0 and 1. memory: total and kinds, each with its
     share.
     """
-    t, length = int(model.run.t), int(model.run.length)
+    length, t = int(model.run.length), int(model.run.t)  # in this order: a run that plays does not look like the past
+    length = max(length, t)
     tone, status = _status(model, t, length)
     return {
         "step": t,
@@ -68,6 +69,8 @@ def _readouts(model: Model, t: int, length: int) -> list[list[str]]:
     row = model.run.at(step) if length else None
     names = [name for name in ("value", "gradient_norm", "step_norm", "validation_value") if name in curves]
     shown = [[TITLES[name], _at(step, curves[name], None if row is None else row[name])] for name in names]
+    if "validation_value" in names:
+        shown[-1] = [TITLES["validation_value"], _last(step, curves["validation_value"])]
     pace = 1 / model.speed if model.speed and not model.commands.speed else model.lines.pace
     return [*shown, [TITLES[PACE], words.duration(pace) if math.isfinite(pace) else "–"]]
 
@@ -78,6 +81,12 @@ def _at(step: int, curve: Pyramid, value: float | None) -> str:
         return words.number(value)
     low, high = curve.around(step)
     return "–" if math.isnan(low) else f"{words.number(low, 3)} … {words.number(high, 3)}"
+
+
+def _last(step: int, curve: Pyramid) -> str:
+    """The last number at or before a step, of a column that has one now and then."""
+    at, value = curve.before(step)
+    return "–" if math.isnan(at) else f"{words.number(value)} at step {words.count(int(at))}"
 
 
 def _knob(model: Model, name: str) -> dict[str, Any]:

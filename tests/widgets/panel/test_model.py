@@ -5,7 +5,11 @@ import pytest
 
 from burlab.run.record.stop import Stopped
 from burlab.widgets.panel import words
+from burlab.widgets.panel.arrangement import Place
+from burlab.widgets.panel.curves import zeros
+from burlab.widgets.panel.look import axis_of, words as words_of
 from burlab.widgets.panel.model import Model
+from burlab.widgets.panel.pyramid import Pyramid
 from burlab.widgets.panel.state import state_of
 from tests.widgets.panel.fake import FakeRun
 
@@ -232,3 +236,65 @@ def test_a_path_follows_the_run_through_changes_of_the_past():
         steps, path = model.lines.way.steps, model.lines.way.points
         assert (steps[0], steps[-1]) == (0, run.t)
         np.testing.assert_array_equal(path, points[steps])
+
+
+def test_values_that_are_exactly_zero_stand_on_a_floor_a_decade_below_the_others():
+    run = FakeRun(loss=lambda s: np.where(s < 10, 10.0**-s, 0.0))
+    model = Model(run)
+    run.write(30)
+    model.look()
+    plot = {plot.name: plot for plot in model.plots}["loss"]
+    assert plot.log
+    assert plot.floor == pytest.approx(1e-10)
+    np.testing.assert_array_equal(model.lines.curves["loss"].zeros(100), np.arange(10, 30))
+    assert {plot.name: plot.floor for plot in model.plots}["value"] is None
+    drawn = zeros(model.lines, plot, 100)()
+    np.testing.assert_array_equal(drawn["y"], plot.floor)
+    np.testing.assert_array_equal(drawn["x"], np.arange(10, 30))
+
+
+@pytest.mark.parametrize("rows", [5, 100, 20_000])
+def test_few_dots_tell_of_many_zeros(rows):
+    curve = Pyramid(stretches=16)
+    curve.append(np.arange(float(rows)), np.zeros(rows))
+    found = curve.zeros(10)
+    assert len(found) <= 10
+    assert (found[0], found[-1]) == (0, rows - 1)
+
+
+def test_an_axis_of_a_run_that_diverged_shows_where_it_came_from():
+    run = FakeRun(loss=lambda s: 5.0 * 100.0**s, growth=lambda s: 5.0 * 2.0**s, signed=lambda s: -((-300.0) ** s))
+    model = Model(run)
+    run.write(20)
+    model.look()
+    plots = {plot.name: plot for plot in model.plots}
+    assert plots["loss"].top == 5e4
+    assert plots["growth"].top is None
+    assert axis_of(plots["loss"], None)["range"][1] < 5
+    assert axis_of(plots["signed"], None)["range"] == [-1e4, 1e4]
+    place = Place(plots["loss"], "x", "y", (0, 1), 100)
+    assert words_of(place, plots["loss"])[0]["text"] == "loss <i>goes on to 5e38</i>"
+
+
+def test_a_validation_that_comes_now_and_then_is_shown_with_its_step():
+    run = FakeRun(validation_value=lambda s: np.where(s % 10 == 0, s + 0.5, np.nan))
+    model = Model(run)
+    assert looked(model)["readouts"][3] == ["validation value", "–"]
+    run.write(38)
+    assert looked(model)["readouts"][3] == ["validation value", "30.5 at step 30"]
+    model.obey({"type": "seek", "step": 25})
+    assert looked(model)["readouts"][3] == ["validation value", "20.5 at step 20"]
+
+
+def test_a_run_that_plays_is_not_in_its_past_because_it_has_moved_on_meanwhile():
+    class Fast(FakeRun):
+        @property
+        def length(self):
+            self.t = super().length  # it steps between any two looks
+            self.rows = {name: np.append(rows, rows[-1:]) for name, rows in self.rows.items()}
+            return self.t
+
+    run = Fast()
+    run.write(10)
+    run.running = True
+    assert "again" not in state_of(Model(run))["status"]
