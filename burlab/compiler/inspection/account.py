@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple
 from burlab.compiler.ir.interrupts import is_halt_check
 from burlab.compiler.ir.plan import Execute, Invoke, Loop, Plan, Step
 from burlab.compiler.ir.strides import View, elements
+from burlab.compiler.lowering.descriptors import Bytes, Rows
 from burlab.compiler.lowering.lower import note_kernel
-from burlab.compiler.lowering.reductions import ZERO
 from burlab.compiler.planning.fusion import is_local
 from burlab.compiler.planning.phases import forward_of, nodes_of
 from burlab.graph import Node
@@ -74,12 +74,12 @@ def _bytes(plan: Plan, step: Step) -> int:
         return _read(plan, outside) + sum(n.nbytes for n in step.stores) + sum(n.nbytes for n, *_ in step.extra_stores)
     if isinstance(step, Execute):
         return _read(plan, step.nodes[0].inputs) + sum(n.nbytes for n in step.nodes)
-    n, symbol = step.node, step.kernel.symbol
-    if symbol == ZERO.symbol:
-        return step.descriptor[0]
-    if symbol.startswith("burlab_copy_"):  # descriptor: rows and strides, elements of a row and strides
+    n, symbol, descriptor = step.node, step.kernel.symbol, step.descriptor
+    if isinstance(descriptor, Bytes):
+        return descriptor.nbytes
+    if isinstance(descriptor, Rows) and symbol.startswith("burlab_copy_"):
         box = step.box[1 : 1 + step.box[0]] if step.box else ()
-        return 2 * n.itemsize * step.descriptor[0] * step.descriptor[3] * elements(box)
+        return 2 * n.itemsize * descriptor.rows * descriptor.size * elements(box)
     if n.dtype.kind == "f" and symbol == note_kernel(n).symbol:
         return n.nbytes
     if n.op == "gather":  # only the rows that the index names

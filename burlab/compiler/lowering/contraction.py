@@ -10,6 +10,7 @@ from burlab.compiler.ir.strides import POINT, Axis, View, dense_strides, element
 from burlab.graph import Node
 from burlab.runtime.cpu import instruction_set
 
+from .descriptors import Contraction, OuterAxis, SumOrder
 from .reductions import zero
 
 # By instruction set: bytes of a register, rows and packets of a register block, and these for one or two rows.
@@ -25,8 +26,6 @@ _DOTS = {"avx512": {4: 8, 8: 4}, "avx2": {4: 4, 8: 2}, "neon": {4: 4, 8: 2}, "pl
 _COLUMNS = {"avx512": 4, "avx2": 2, "neon": 4, "plain": 2}
 _LITTLE = 512  # multiplications that are not worth compiling a tuned kernel for
 _LONG = 64  # from which sums with a vector run in lanes or phases
-_IN_ORDER, _LANES, _PHASES = range(3)  # the enumeration `SumOrder`
-_HEAD = 14  # integers of a descriptor before its further axes
 
 
 def _axes(n: Node, views: dict[Node, View]) -> tuple[list[Axis], list[Axis]]:
@@ -75,28 +74,34 @@ def contract(n: Node, views: dict[Node, View], strict: bool, accumulate: bool = 
     plain = n.dtype.kind != "f" or strict
     vectors = not (plain or accumulate) and _of_vectors(n.params)
     lanes = depth.a in (0, 1) and depth.b in (0, 1)
-    order = (_LANES if lanes else _PHASES) if vectors and depth.size >= _LONG else _IN_ORDER
-    descriptor = (
+    along = SumOrder.IN_LANES if lanes else SumOrder.IN_PHASES
+    order = along if vectors and depth.size >= _LONG else SumOrder.IN_ORDER
+    further = [OuterAxis(x.size, x.out, x.a, x.b) for x in (*walked, *around)]
+    head = Contraction(
         *(rows.size, columns.size, depth.size),
         *(rows.a, columns.a, depth.a),
         *(rows.b, columns.b, depth.b),
-        *(rows.out, columns.out, int(accumulate), order, len(walked) + len(around)),
-        *(i for x in (*walked, *around) for i in (x.size, x.out, x.a, x.b)),
+        *(rows.out, columns.out),
+        accumulate=int(accumulate),
+        order=int(order),
+        rank=len(further),
     )
     work = n.size * elements(x.size for x in summed)
     made = _general(n, plain, order)
     if work > _LITTLE and not plain and columns.a == 0 and columns.size > 1:
-        if order == _LANES and depth.a == depth.b == 1:
+        if order == SumOrder.IN_LANES and depth.a == depth.b == 1:
             made = _dots(n)
-        elif order == _PHASES and columns.b == 1:
+        elif order == SumOrder.IN_PHASES and columns.b == 1:
             made = _phases(n)
-        elif order == _IN_ORDER:
+        elif order == SumOrder.IN_ORDER:
             made = _gemm(n, few=rows.size <= 2)
     samples = None
     tile = n.inputs[0].shape[0] if accumulate else 1
     if tile > 1:
-        index, size = (_HEAD + 4 * len(walked), around[0].size) if around else (2, depth.size)
-        samples = Count(False, index, size // tile)
+        first = len(head) + len(OuterAxis._fields) * len(walked)
+        position, size = (first, around[0].size) if around else (Contraction._fields.index("k"), depth.size)
+        samples = Count(False, position, size // tile)
+    descriptor = (*head, *(i for axis in further for i in axis))
     return [Task(made, descriptor, tuple(operands), samples=samples)]
 
 
@@ -110,8 +115,8 @@ def _of_vectors(spec: str) -> bool:
     return not (left - right).intersection(out) or not (right - left).intersection(out)
 
 
-def _general(n: Node, plain: bool, order: int) -> LibraryKernel:
-    kind = "_strict" * (plain and n.dtype.kind == "f") or "_vector" * (order != _IN_ORDER)
+def _general(n: Node, plain: bool, order: SumOrder) -> LibraryKernel:
+    kind = "_strict" * (plain and n.dtype.kind == "f") or "_vector" * (order != SumOrder.IN_ORDER)
     arguments = {"": "false", "_strict": "true", "_vector": "false, true"}[kind]
     template = f"Contract<{C_TYPES[n.dtype]}, {arguments}>"
     return kernel(f"contract_{NAMES[n.dtype]}{kind}", template, "matrix/contraction")

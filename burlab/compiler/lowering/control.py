@@ -12,6 +12,8 @@ from burlab.graph.control import inner_ranks
 from burlab.graph.executions import Execution
 from burlab.graph.scan import iterations_of
 
+from .descriptors import Choices, Iterations
+
 _RUN = (
     'extern "C" std::int64_t burlab_{0}(const std::int64_t* d, void* const* out, const void* const* in, void* scratch)'
     " noexcept {{ return burlab::kernels::run_{0}(d, out, in, static_cast<char*>(scratch)); }}\n"
@@ -78,7 +80,7 @@ def _choice(n: Node) -> Call:
         own = rounded(8 * (len(steps) + 2 * len(sizes))) + 64 + sum(map(rounded, sizes))
     else:
         own = rounded(8 * (len(steps) - 1 + len(sizes)))
-    return Call((rows, len(sizes), len(steps), *sizes, *steps), own, tuple(size * rows for size in sizes))
+    return Call((*Choices(rows, len(sizes), len(steps)), *sizes, *steps), own, tuple(size * rows for size in sizes))
 
 
 def _scan(n: Node, used: set[int]) -> Call:
@@ -89,6 +91,6 @@ def _scan(n: Node, used: set[int]) -> Call:
     steps = [x.nbytes for x in body.inputs[turns.carries : turns.carries + turns.sequences]]
     stacked = [sizes[k] if k in used else 0 for k in range(turns.carries, count)]
     trails = [int(count + k in used) for k in range(turns.carries)]
-    head = (turns.length, int(turns.reverse), turns.carries, turns.sequences, len(n.inputs), count)
+    head = Iterations(turns.length, int(turns.reverse), turns.carries, turns.sequences, len(n.inputs), count)
     own = rounded(8 * (len(n.inputs) + count)) + sum(map(rounded, sizes[: turns.carries]))
     return Call((*head, *sizes, *steps, *stacked, *trails), own, (*sizes, *[0] * turns.carries))

@@ -14,9 +14,10 @@ from burlab.graph import Node
 from burlab.graph.query import QUERIES, count
 
 from .contraction import contract
-from .reductions import argument, cumsum, extreme, sum_, sum_onto, zero
+from .descriptors import Elements, Indexed, Keys, Query, Rows
+from .reductions import argument, cumsum, extreme, sum_, sum_accumulate, zero
 
-Refs = dict[Node, View]
+Views = dict[Node, View]
 
 _UNSIGNED = {1: "std::uint8_t", 4: "std::uint32_t", 8: "std::uint64_t"}
 
@@ -29,17 +30,17 @@ def note_kernel(n: Node) -> LibraryKernel:
     return kernel(f"note_{NAMES[n.dtype]}", f"CheckFinite<{C_TYPES[n.dtype]}>", "finite")
 
 
-def copy_task(x: Node, ref: View, strides: Shape | None = None, result: int = 0) -> Task:
+def copy_task(x: Node, view: View, strides: Shape | None = None, result: int = 0) -> Task:
     """Copy a value to where its elements have these strides (dense ones), from element `result` of the result."""
     size = x.dtype.itemsize
-    axes = joined(map(Axis, x.shape, strides or dense_strides(x.shape), ref.strides))
+    axes = joined(map(Axis, x.shape, strides or dense_strides(x.shape), view.strides))
     rows, row = [POINT, POINT, *axes][-2:]
-    descriptor = (rows.size, rows.out, rows.a, row.size, row.out, row.a)
+    descriptor = Rows(rows.size, rows.out, rows.a, row.size, row.out, row.a)
     made = kernel(f"copy_{8 * size}bit", f"Copy<{_UNSIGNED[size]}>", "move/layout")
-    return Task(made, descriptor, ((ref.base, ref.offset),), box(axes[:-2], size, size), result)
+    return Task(made, descriptor, ((view.base, view.offset),), box(axes[:-2], size, size), result)
 
 
-def _copied_view(n: Node, views: Refs) -> list[Task]:
+def _copied_view(n: Node, views: Views) -> list[Task]:
     """A view that cannot stay one: its elements in its own order."""
     x = n.inputs[0]
     seen = VIEWS[n.op](n, views[x])
@@ -48,13 +49,13 @@ def _copied_view(n: Node, views: Refs) -> list[Task]:
     return [copy_task(n, seen)]
 
 
-def _pad(n: Node, views: Refs) -> list[Task]:
+def _pad(n: Node, views: Views) -> list[Task]:
     x = n.inputs[0]
     start, step, _ = n.params
     return [zero(n), _placed(n, x, views[x], start, step)]
 
 
-def _concatenate(n: Node, views: Refs) -> list[Task]:
+def _concatenate(n: Node, views: Views) -> list[Task]:
     tasks: list[Task] = []
     start = [0] * n.ndim
     for x in n.inputs:
@@ -63,21 +64,21 @@ def _concatenate(n: Node, views: Refs) -> list[Task]:
     return tasks
 
 
-def _placed(n: Node, x: Node, ref: View, start: Shape, step: Shape) -> Task:
+def _placed(n: Node, x: Node, view: View, start: Shape, step: Shape) -> Task:
     """Copy x to the elements start + step * i of n."""
     strides = dense_strides(n.shape)
     first = sum(a * s for a, s in zip(start, strides, strict=True)) if x.size else 0
-    return copy_task(x, ref, tuple(a * s for a, s in zip(step, strides, strict=True)), first)
+    return copy_task(x, view, tuple(a * s for a, s in zip(step, strides, strict=True)), first)
 
 
-def _dense(n: Node, views: Refs) -> tuple[tuple[Node, int], ...]:
+def _dense(n: Node, views: Views) -> tuple[tuple[Node, int], ...]:
     return tuple((views[x].base, views[x].offset) for x in n.inputs)
 
 
-def _gather(n: Node, views: Refs) -> list[Task]:
+def _gather(n: Node, views: Views) -> list[Task]:
     x, index = n.inputs
     batch: int = n.params
-    descriptor = (
+    descriptor = Indexed(
         elements(x.shape[:batch]),
         x.shape[batch],
         elements(index.shape[batch:]),
@@ -88,57 +89,60 @@ def _gather(n: Node, views: Refs) -> list[Task]:
     return [Task(made, descriptor, _dense(n, views), may_fail=True)]
 
 
-def _scatter(n: Node, views: Refs) -> list[Task]:
+def _scatter(n: Node, views: Views) -> list[Task]:
     y, index = n.inputs
     batch: int = n.params[0]
     rows: int = n.params[1]
-    descriptor = (elements(y.shape[:batch]), rows, elements(index.shape[batch:]), elements(y.shape[index.ndim :]))
+    descriptor = Indexed(
+        elements(y.shape[:batch]), rows, elements(index.shape[batch:]), elements(y.shape[index.ndim :])
+    )
     names = NAMES[n.dtype], NAMES[index.dtype]
     template = f"Scatter<{C_TYPES[n.dtype]}, {C_TYPES[index.dtype]}>"
     made = kernel(f"scatter_{names[0]}_{names[1]}", template, "move/gather")
     return [Task(made, descriptor, _dense(n, views), may_fail=True)]
 
 
-def _scatter_onto(n: Node, views: Refs) -> list[Task]:
+def _scatter_accumulate(n: Node, views: Views) -> list[Task]:
     """Add to what the result holds; the first axis of the index counts samples of a tile."""
     (task,) = _scatter(n, views)
-    tile = n.inputs[1].shape[0]
+    index = n.inputs[1]
+    samples = Count(False, Indexed._fields.index("indices"), elements(index.shape[n.params[0] :]) // index.shape[0])
     names = NAMES[n.dtype], NAMES[n.inputs[1].dtype]
     types = ", ".join(C_TYPES[x] for x in (n.dtype, n.inputs[1].dtype))
     made = kernel(f"scatter_accumulate_{names[0]}_{names[1]}", f"Scatter<{types}, true>", "move/gather")
-    return [task._replace(kernel=made, samples=Count(False, 2, task.descriptor[2] // tile))]
+    return [task._replace(kernel=made, samples=samples)]
 
 
-def _uniform(n: Node, views: Refs) -> list[Task]:
+def _uniform(n: Node, views: Views) -> list[Task]:
     (key,) = n.inputs
     keys = key.size // 2
     made = kernel(f"uniform_{NAMES[n.dtype]}", f"Uniform<{C_TYPES[n.dtype]}>", "random")
-    return [Task(made, (keys, n.size // keys if keys else 0), _dense(n, views))]
+    return [Task(made, Keys(keys, n.size // keys if keys else 0), _dense(n, views))]
 
 
-def _fold_in(n: Node, views: Refs) -> list[Task]:
+def _fold_in(n: Node, views: Views) -> list[Task]:
     data = n.inputs[1]
-    return [Task(kernel("fold_in", "FoldIn", "random"), (n.size // 2, int(data.size > 1)), _dense(n, views))]
+    return [Task(kernel("fold_in", "FoldIn", "random"), Keys(n.size // 2, int(data.size > 1)), _dense(n, views))]
 
 
-def _ask(n: Node, views: Refs) -> list[Task]:
+def _ask(n: Node, views: Views) -> list[Task]:
     queries, about = count(n), n.inputs[1]
     numbers, results = (x.size // queries if queries else 0 for x in (about, n))
-    descriptor = (QUERIES.index(n.params), queries, numbers, results, n.itemsize)
+    descriptor = Query(QUERIES.index(n.params), queries, numbers, results, n.itemsize)
     return [Task(kernel("ask", "Ask", "ask"), descriptor, _dense(n, views), may_fail=True)]
 
 
-def _squares(n: Node, views: Refs) -> list[Task]:
+def _squares(n: Node, views: Views) -> list[Task]:
     (x,) = n.inputs
     made = kernel(f"squares_{NAMES[x.dtype]}", f"Squares<{C_TYPES[x.dtype]}>", "reduce/squares")
-    return [Task(made, (x.size,), _dense(n, views))]
+    return [Task(made, Elements(x.size), _dense(n, views))]
 
 
-def _map(n: Node, views: Refs) -> list[Task]:
+def _map(n: Node, views: Views) -> list[Task]:
     """An elementwise operation by itself, for replay."""
     struct = "" if n.op == "convert" else rule(n)
     made = _map_kernel(n.op, has_lanes(n), struct, n.dtype, tuple([x.dtype for x in n.inputs]))
-    return [Task(made, (n.size,), _dense(n, views), in_place=True)]
+    return [Task(made, Elements(n.size), _dense(n, views), in_place=True)]
 
 
 @cache
@@ -152,13 +156,13 @@ def _map_kernel(
     return kernel(name, f"Map<{str(lanes).lower()}, {struct}, {types}>", "elementwise")
 
 
-SUMS: dict[str, Callable[[Node, Refs, bool], list[Task]]] = {"sum": sum_, "contract": contract}
-ONTO: dict[str, Callable[[Node, Refs], list[Task]]] = {  # what adds to an array: see `build(tile=...)`
-    "sum": sum_onto,
+SUMS: dict[str, Callable[[Node, Views, bool], list[Task]]] = {"sum": sum_, "contract": contract}
+ACCUMULATING: dict[str, Callable[[Node, Views], list[Task]]] = {  # what adds to an array: see `build(tile=...)`
+    "sum": sum_accumulate,
     "contract": lambda n, views: contract(n, views, strict=False, accumulate=True),
-    "scatter": _scatter_onto,
+    "scatter": _scatter_accumulate,
 }
-KERNELS: dict[str, Callable[[Node, Refs], list[Task]]] = {
+KERNELS: dict[str, Callable[[Node, Views], list[Task]]] = {
     **dict.fromkeys(VIEWS, _copied_view),
     "reduce_max": extreme,
     "reduce_min": extreme,
@@ -176,13 +180,13 @@ KERNELS: dict[str, Callable[[Node, Refs], list[Task]]] = {
 }
 
 
-def kernel_calls(n: Node, views: Refs, strict: bool, accumulate: bool = False) -> list[Task]:
+def kernel_calls(n: Node, views: Views, strict: bool, accumulate: bool = False) -> list[Task]:
     """The kernel calls of a node.
 
     strict: sums in plain order, products rounded before they are added. accumulate: add to what the results hold.
     """
     if accumulate:
-        return ONTO[n.op](n, views)
+        return ACCUMULATING[n.op](n, views)
     if n.op in SUMS:
         return SUMS[n.op](n, views, strict)
     return KERNELS.get(n.op, _map)(n, views)

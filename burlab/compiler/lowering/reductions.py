@@ -8,31 +8,42 @@ from burlab.compiler.ir.spelling import C_TYPES, NAMES
 from burlab.compiler.ir.strides import POINT, Axis, Shape, View, box, dense_strides, joined
 from burlab.graph import Node
 
-Refs = dict[Node, View]
+from .descriptors import (
+    Bytes,
+    ExtremeColumns,
+    Position,
+    PositionColumns,
+    Reduced,
+    Rows,
+    SumAccumulate,
+    SumColumns,
+)
+
+Views = dict[Node, View]
 ZERO = kernel("zero", "Zero", "move/layout")
 _NARROW = 4  # results in a row below which sums along rows are cheaper than sums down columns
 
 
 def zero(n: Node) -> Task:
     """Clear the result."""
-    return Task(ZERO, (n.nbytes,))
+    return Task(ZERO, Bytes(n.nbytes))
 
 
-def _split(n: Node, x: Node, ref: View, axes: Shape) -> tuple[list[Axis], list[Axis]]:
+def _split(n: Node, x: Node, view: View, axes: Shape) -> tuple[list[Axis], list[Axis]]:
     """The axes that are reduced, and those that stay."""
     kept = [a for a in range(x.ndim) if a not in axes]
     out = dict(zip(kept, dense_strides(n.shape), strict=True))
     return (
-        joined(Axis(x.shape[a], 0, ref.strides[a]) for a in axes),
-        joined(Axis(x.shape[a], out[a], ref.strides[a]) for a in kept),
+        joined(Axis(x.shape[a], 0, view.strides[a]) for a in axes),
+        joined(Axis(x.shape[a], out[a], view.strides[a]) for a in kept),
     )
 
 
-def _rows(reduced: Sequence[Axis], kept: Sequence[Axis]) -> tuple[int, ...]:
-    """Results in a row, rows of one result, numbers of a row: sizes and strides, for Sum and Extreme."""
+def _rows(reduced: Sequence[Axis], kept: Sequence[Axis], add: bool) -> Reduced:
+    """Results in a row, rows of one result, numbers of a row."""
     results = [POINT, *kept][-1]
     rows, row = [POINT, POINT, *reduced][-2:]
-    return (results.size, results.a, rows.size, rows.a, row.size, row.a)
+    return Reduced(results.size, results.a, rows.size, rows.a, row.size, row.a, int(add))
 
 
 def _down(reduced: Sequence[Axis], kept: Sequence[Axis]) -> bool:
@@ -40,93 +51,94 @@ def _down(reduced: Sequence[Axis], kept: Sequence[Axis]) -> bool:
     return bool(kept and reduced) and kept[-1].a == 1 and kept[-1].size >= _NARROW and reduced[-1].a != 1
 
 
-def sum_(n: Node, views: Refs, strict: bool) -> list[Task]:
+def sum_(n: Node, views: Views, strict: bool) -> list[Task]:
     """Down columns where what stays is contiguous, else along rows; beyond two walks of reduced axes, add to zeros."""
     x = n.inputs[0]
-    ref = views[x]
-    reduced, kept = _split(n, x, ref, n.params)
+    view = views[x]
+    reduced, kept = _split(n, x, view, n.params)
     dtype, size = NAMES[n.dtype], n.itemsize
     strict = strict and n.dtype.kind == "f"
     name, arguments = f"{dtype}{'_strict' * strict}", f"{C_TYPES[n.dtype]}, {str(strict).lower()}"
-    operands = ((ref.base, ref.offset),)
+    operands = ((view.base, view.offset),)
     if _down(reduced, kept) and len(reduced) in (1, 2):
         rows, row = [POINT, *reduced][-2:]
-        descriptor = (kept[-1].size, rows.size, rows.a, row.size, row.a)
+        descriptor = SumColumns(kept[-1].size, rows.size, rows.a, row.size, row.a)
         made = kernel(f"sum_columns_{name}", f"SumColumns<{arguments}>", "reduce/reduce")
         return [Task(made, descriptor, operands, box(kept[:-1], size, size))]
     made = kernel(f"sum_{name}", f"Sum<{arguments}>", "reduce/reduce")
     far, near = reduced[:-2], reduced[-2:]
     walked = box([*kept[:-1], *far], size, size)
-    task = Task(made, (*_rows(near, kept), int(bool(far))), operands, walked)
+    task = Task(made, _rows(near, kept, bool(far)), operands, walked)
     return [zero(n), task] if far else [task]
 
 
-def sum_onto(n: Node, views: Refs) -> list[Task]:
+def sum_accumulate(n: Node, views: Views) -> list[Task]:
     """Add to what the result holds, in plain order; the first reduced axis counts samples of a tile."""
     x = n.inputs[0]
-    ref = views[x]
-    reduced, kept = _split(n, x, ref, n.params)
+    view = views[x]
+    reduced, kept = _split(n, x, view, n.params)
     tile = x.shape[0]
     walked = [*kept[:-1], *reduced[:-2]]
     rows, row = [POINT, POINT, *reduced][-2:]
     width = [POINT, *kept][-1]
-    descriptor = (width.size, width.a, width.out, rows.size, rows.a, row.size, row.a)
+    descriptor = SumAccumulate(width.size, width.a, width.out, rows.size, rows.a, row.size, row.a)
     samples = None
     if tile > 1:  # else there is no such axis
         in_box = len(reduced) > 2
-        position = 1 + len(kept[:-1]) if in_box else 3 if len(reduced) == 2 else 5
+        own = SumAccumulate._fields.index("rows" if len(reduced) == 2 else "size")
+        position = 1 + len(kept[:-1]) if in_box else own
         samples = Count(in_box, position, reduced[0].size // tile)
     template = f"SumAccumulate<{C_TYPES[n.dtype]}, {register()}>"
     made = kernel(f"sum_accumulate_{NAMES[n.dtype]}", template, "reduce/reduce")
-    return [Task(made, descriptor, ((ref.base, ref.offset),), box(walked, n.itemsize, n.itemsize), samples=samples)]
+    return [Task(made, descriptor, ((view.base, view.offset),), box(walked, n.itemsize, n.itemsize), samples=samples)]
 
 
-def extreme(n: Node, views: Refs) -> list[Task]:
+def extreme(n: Node, views: Views) -> list[Task]:
     """Largest or smallest value over axes; more than two walks of them start from the first and go on from there."""
     x = n.inputs[0]
-    ref = views[x]
-    reduced, kept = _split(n, x, ref, n.params)
+    view = views[x]
+    reduced, kept = _split(n, x, view, n.params)
     arguments = f"{C_TYPES[x.dtype]}, {str(n.op == 'reduce_max').lower()}"
-    operands, size = ((ref.base, ref.offset),), x.itemsize
-    far, near = reduced[:-2], _rows(reduced[-2:], kept)
+    operands, size = ((view.base, view.offset),), x.itemsize
+    far, near = reduced[:-2], _rows(reduced[-2:], kept, add=False)
     if _down(reduced, kept):
         made = kernel(f"{n.op}_columns_{NAMES[x.dtype]}", f"ExtremeColumns<{arguments}>", "reduce/extreme")
-        near = (near[0], *near[2:])
+        near = ExtremeColumns(near.results, *near[Reduced._fields.index("rows") :])
     else:
         made = kernel(f"{n.op}_{NAMES[x.dtype]}", f"Extreme<{arguments}>", "reduce/extreme")
-    first = Task(made, (*near, 0), operands, box(kept[:-1], size, size))
-    return [first, Task(made, (*near, 1), operands, box([*kept[:-1], *far], size, size))] if far else [first]
+    first = Task(made, near, operands, box(kept[:-1], size, size))
+    return [first, Task(made, near._replace(add=1), operands, box([*kept[:-1], *far], size, size))] if far else [first]
 
 
-def argument(n: Node, views: Refs) -> list[Task]:
+def argument(n: Node, views: Views) -> list[Task]:
     """Position of the largest or smallest value along an axis."""
     x = n.inputs[0]
-    ref = views[x]
+    view = views[x]
     axis: int = n.params
-    reduced, kept = _split(n, x, ref, (axis,))
+    reduced, kept = _split(n, x, view, (axis,))
     rows = [POINT, *kept][-1]
     arguments = f"{C_TYPES[x.dtype]}, {str(n.op == 'argmax').lower()}"
-    descriptor = (rows.size, rows.a, x.shape[axis], ref.strides[axis])
+    descriptor = Position(rows.size, rows.a, x.shape[axis], view.strides[axis])
     if _down(reduced, kept):
         made = kernel(f"{n.op}_columns_{NAMES[x.dtype]}", f"WhereColumns<{arguments}>", "reduce/where")
-        descriptor = (rows.size, *descriptor[2:])
+        descriptor = PositionColumns(rows.size, x.shape[axis], view.strides[axis])
     else:
         made = kernel(f"{n.op}_{NAMES[x.dtype]}", f"Where<{arguments}>", "reduce/where")
-    return [Task(made, descriptor, ((ref.base, ref.offset),), box(kept[:-1], n.itemsize, x.itemsize))]
+    return [Task(made, descriptor, ((view.base, view.offset),), box(kept[:-1], n.itemsize, x.itemsize))]
 
 
-def cumsum(n: Node, views: Refs) -> list[Task]:
+def cumsum(n: Node, views: Views) -> list[Task]:
     """Running sums along an axis, from its end if reversed."""
     x = n.inputs[0]
-    ref = views[x]
+    view = views[x]
     axis: int = n.params[0]
     reverse: bool = n.params[1]
     out = dense_strides(n.shape)
-    others = joined(Axis(x.shape[a], out[a], ref.strides[a]) for a in range(x.ndim) if a != axis)
+    others = joined(Axis(x.shape[a], out[a], view.strides[a]) for a in range(x.ndim) if a != axis)
     rows = [POINT, *others][-1]
     length = x.shape[axis]
     sign, last = (-1, max(length - 1, 0)) if reverse else (1, 0)
-    descriptor = (rows.size, rows.out, rows.a, length, sign * out[axis], sign * ref.strides[axis])
-    operands = ((ref.base, ref.offset + last * ref.strides[axis]),)
+    descriptor = Rows(rows.size, rows.out, rows.a, length, sign * out[axis], sign * view.strides[axis])
+    operands = ((view.base, view.offset + last * view.strides[axis]),)
     made = kernel(f"cumsum_{NAMES[n.dtype]}", f"Cumsum<{C_TYPES[n.dtype]}>", "reduce/cumsum")
     return [Task(made, descriptor, operands, box(others[:-1], n.itemsize, n.itemsize), last * out[axis])]

@@ -5,6 +5,7 @@ from dataclasses import replace
 from burlab.compiler.ir.arena import rounded
 from burlab.compiler.ir.plan import Execute, Invoke, Kind, Loop, Place, Plan, Step
 from burlab.compiler.ir.strides import elements
+from burlab.compiler.lowering.descriptors import Bytes, Elements
 from burlab.compiler.lowering.lower import VERDICT, note_kernel
 from burlab.compiler.lowering.reductions import ZERO
 from burlab.graph.operation import operation
@@ -28,11 +29,11 @@ def with_finite_checks(plan: Plan, compiled: bool) -> Plan:
             checks = tuple((n, Place(Kind.WORKSPACE, 0, end + 64 * size * k)) for k, n in enumerate(one.values()))
             end += 64 * size * len(checks)
             steps.append(step._replace(finite_checks=checks))
-            steps += (Invoke(n, note_kernel(n), (size,), (), note, (place,)) for n, place in checks)
+            steps += (Invoke(n, note_kernel(n), Elements(size), (), note, (place,)) for n, place in checks)
         else:
             steps += (step, *_checks_after(step, note))
     node = plan.graph.nodes[-1]
-    clear = Invoke(node, ZERO, (8,), (), note, ())
+    clear = Invoke(node, ZERO, Bytes(8), (), note, ())
     verdict = Invoke(node, VERDICT, (), (), note, (note,), may_fail=True)
     return replace(plan, steps=(clear, *steps, verdict), workspace_bytes=end, note=note)
 
@@ -40,10 +41,10 @@ def with_finite_checks(plan: Plan, compiled: bool) -> Plan:
 def _checks_after(step: Step, note: Place) -> list[Step]:
     """Checks of the floats that a step has written, but for a loop's, which checks on its own."""
     if isinstance(step, Invoke) and step.node.dtype.kind == "f" and not operation(step.node).moves:
-        return [Invoke(step.node, note_kernel(step.node), (step.node.size,), (), note, (step.result,))]
+        return [Invoke(step.node, note_kernel(step.node), Elements(step.node.size), (), note, (step.result,))]
     if isinstance(step, Execute):
         return [
-            Invoke(n, note_kernel(n), (n.size,), (), note, (step.results[n.params.item],))
+            Invoke(n, note_kernel(n), Elements(n.size), (), note, (step.results[n.params.item],))
             for n in step.nodes
             if n.dtype.kind == "f"
         ]

@@ -1,0 +1,180 @@
+"""The integers that each kernel takes, by name and in the order in which it reads them.
+
+Strides are in elements. A stride of 1 that a kernel takes for granted is not among them.
+"""
+
+import enum
+from typing import NamedTuple
+
+
+class Bytes(NamedTuple):
+    """`Zero` of move/layout.hpp."""
+
+    nbytes: int
+
+
+class Elements(NamedTuple):
+    """Kernels that map or add up a dense array: elementwise.hpp, reduce/squares.hpp, finite.hpp."""
+
+    size: int
+
+
+class Rows(NamedTuple):
+    """`Copy` of move/layout.hpp and `Cumsum` of reduce/cumsum.hpp: rows, and the elements of one."""
+
+    rows: int
+    out: int
+    a: int
+    size: int
+    out_step: int
+    a_step: int
+
+
+class Indexed(NamedTuple):
+    """`Gather` and `Scatter` of move/gather.hpp: a table in each batch, whose rows are numbered by indices."""
+
+    batches: int
+    rows: int
+    indices: int
+    width: int
+
+
+class Keys(NamedTuple):
+    """`Uniform` and `FoldIn` of random.hpp: keys, and the elements, or the step between numbers, for each."""
+
+    keys: int
+    each: int
+
+
+class Query(NamedTuple):
+    """`Ask` of ask.hpp."""
+
+    query: int
+    rows: int
+    numbers: int
+    results: int
+    itemsize: int
+
+
+class Reduced(NamedTuple):
+    """`Sum` of reduce/reduce.hpp and `Extreme` of reduce/extreme.hpp: each result is of rows of numbers.
+
+    add: whether what the result holds takes part.
+    """
+
+    results: int
+    result_step: int
+    rows: int
+    row_step: int
+    size: int
+    step: int
+    add: int
+
+
+class SumColumns(NamedTuple):
+    """`SumColumns` of reduce/reduce.hpp: `rows` groups of `size` rows, each of `width` columns."""
+
+    width: int
+    rows: int
+    row_step: int
+    size: int
+    step: int
+
+
+class ExtremeColumns(NamedTuple):
+    """`ExtremeColumns` of reduce/extreme.hpp; add: whether what the result holds takes part."""
+
+    width: int
+    rows: int
+    row_step: int
+    size: int
+    step: int
+    add: int
+
+
+class SumAccumulate(NamedTuple):
+    """`SumAccumulate` of reduce/reduce.hpp: a row of results, to which groups of rows are added."""
+
+    width: int
+    a: int
+    out: int
+    rows: int
+    row_step: int
+    size: int
+    step: int
+
+
+class Position(NamedTuple):
+    """`Where` of reduce/where.hpp."""
+
+    results: int
+    result_step: int
+    size: int
+    step: int
+
+
+class PositionColumns(NamedTuple):
+    """`WhereColumns` of reduce/where.hpp."""
+
+    width: int
+    size: int
+    step: int
+
+
+class SumOrder(enum.IntEnum):
+    """How the sums of a contraction run; of matrix/contraction.hpp."""
+
+    IN_ORDER = 0
+    IN_LANES = 1
+    IN_PHASES = 2
+
+
+class Contraction(NamedTuple):
+    """The struct of matrix/contraction.hpp: m rows of c, n columns, sums of k products; then an `OuterAxis` each."""
+
+    m: int
+    n: int
+    k: int
+    a_m: int
+    a_n: int
+    a_k: int
+    b_m: int
+    b_n: int
+    b_k: int
+    c_m: int
+    c_n: int
+    accumulate: int
+    order: int  # a SumOrder
+    rank: int
+
+
+class OuterAxis(NamedTuple):
+    """A further axis of a contraction: its size, and the strides of c, a and b along it."""
+
+    size: int
+    c: int
+    a: int
+    b: int
+
+
+class Choices(NamedTuple):
+    """`while` and `cond` of control/control.hpp; then the bytes of each result, and of a row of each operand."""
+
+    rows: int
+    results: int
+    operands: int
+
+
+class Iterations(NamedTuple):
+    """`scan` of control/scan.hpp.
+
+    Then bytes: of each result of the body, of an element of each sequence, of what is stacked of each result; and for
+    each carry whether its trail is stored.
+    """
+
+    length: int
+    reverse: int
+    carries: int
+    sequences: int
+    operands: int
+    results: int
