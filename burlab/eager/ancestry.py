@@ -3,10 +3,29 @@
 from collections import deque
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .native import tools
-from .value import Value, symbol
+
+if TYPE_CHECKING:
+    from .value import Value
+
+# micrograd's words for operations, where they are not ours.
+_SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "square": "**2", "cube": "**3", "relu": "ReLU", "leaf": ""}
+
+
+def symbol(operation: str, operands: list[tuple[int, float]]) -> str:
+    """An operation as micrograd writes it: "+", "**2", "ReLU", "" for a leaf; for what it does not know, our name.
+
+    operands: as `tools().node` gives them, (parent, partial) or (0, constant).
+
+    >>> symbol("power", [(1, -0.25), (0, -1.0)])
+    '**-1'
+    """
+    if operation == "power":
+        parent, exponent = operands[1]
+        return "**" if parent else f"**{exponent:.17g}"
+    return _SYMBOLS.get(operation, operation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +45,10 @@ class Recorded:
         return symbol(self.operation, list(self.operands))
 
 
-def ancestors(root: Value, limit: int | None = None) -> list[Recorded]:
+def ancestors(root: "Value", limit: int | None = None) -> list[Recorded]:
     """The node of `root` and those that it was computed from, nearest first; `limit`: at most so many.
 
+    >>> from burlab.eager import Value
     >>> x = Value(3.0)
     >>> [node.operation for node in ancestors(x * x + 1)]
     ['add', 'mul', 'leaf']
@@ -49,9 +69,10 @@ def _walk(root: Any) -> Any:
         queue.extend(parent for parent, _ in operands if parent and parent not in seen)
 
 
-def to_dot(root: Value) -> str:
+def to_dot(root: "Value") -> str:
     r"""The graph behind a Value as text for Graphviz: one box per node with operation, label, value and gradient.
 
+    >>> from burlab.eager import Value
     >>> x = Value(3.0, label="x")
     >>> print(to_dot(x**2))
     digraph {

@@ -1,12 +1,8 @@
-"""Compile the eager gear: the one place of this layer that talks to the C++ compiler.
-
-The imports of this layer go in two circles, which stay: compiled code calls back into Python for a default tape and for
-what NumPy asks of a Value, and both answers, in `tape` and `ufuncs`, are built on the compiled types. So they are
-imported when C++ calls, not when this module is.
-"""
+"""Compile the eager gear: the one place of this layer that talks to the C++ compiler."""
 
 import ctypes
 import threading
+from collections.abc import Callable
 from contextvars import ContextVar, Token
 from numbers import Real
 from types import SimpleNamespace
@@ -74,18 +70,17 @@ def current_tape() -> Any:
     return _default_tape() if entered is None else entered
 
 
+# What compiled code calls back, by name. It is built on the compiled types, so `value`, at the top of the layer, puts
+# it here: an import from here would be a circle.
+CALLBACKS: dict[str, Callable[..., Any]] = {}
 _of_thread = threading.local()
 
 
 def _default_tape() -> Any:
-    from .tape import Tape  # late: a subclass of the type that is compiled here
-
     if not hasattr(_of_thread, "tape"):
-        _of_thread.tape = Tape.reclaiming()
+        _of_thread.tape = CALLBACKS["default_tape"]()
     return _of_thread.tape
 
 
 def _answer(*arguments: Any, **keywords: Any) -> Any:
-    from .ufuncs import answer  # late: it asks the types that are compiled here
-
-    return answer(*arguments, **keywords)
+    return CALLBACKS["answer"](*arguments, **keywords)

@@ -6,7 +6,10 @@ from typing import Any, cast
 
 from burlab.errors import DTypeError, TapeError
 
-from .native import tools, types
+from .ancestry import symbol, to_dot
+from .native import CALLBACKS, tools, types
+from .tape import Tape
+from .ufuncs import answer
 
 Value: Any = types().Value  # value.pyi says what it is to a type checker
 Value.__doc__ = """A number that remembers how it was computed.
@@ -31,23 +34,7 @@ it gives the same, and several roots may share one tape. A Value that the root d
 that it has; `backward(accumulate=True)` adds to what is there.
 """
 
-# micrograd's words for operations, where they are not ours.
-_SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "square": "**2", "cube": "**3", "relu": "ReLU", "leaf": ""}
 _OPERATORS = {"add", "sub", "mul", "div", "neg", "power"}
-
-
-def symbol(operation: str, operands: list[tuple[int, float]]) -> str:
-    """An operation as micrograd writes it: "+", "**2", "ReLU", "" for a leaf; for what it does not know, our name.
-
-    operands: as `tools().node` gives them, (parent, partial) or (0, constant).
-
-    >>> symbol("power", [(1, -0.25), (0, -1.0)])
-    '**-1'
-    """
-    if operation == "power":
-        parent, exponent = operands[1]
-        return "**" if parent else f"**{exponent:.17g}"
-    return _SYMBOLS.get(operation, operation)
 
 
 def _get_op(self: Any) -> str:
@@ -101,8 +88,6 @@ def _dot(self: Any) -> str:
       ...
     }
     """
-    from .ancestry import to_dot  # late, a circle: a method of the type, written in terms of the type
-
     return to_dot(self)
 
 
@@ -125,3 +110,4 @@ _ATTRIBUTES: dict[str, Any] = _METHODS | {
 }
 for _name, _attribute in _ATTRIBUTES.items():
     setattr(Value, _name, _attribute)
+CALLBACKS.update(default_tape=Tape.reclaiming, answer=answer)
