@@ -47,6 +47,7 @@ def test_layers_are_kept(root: Path):
         ("compiler/ir/plan.py", "from burlab.compiler.planning import plan", ["Compiler"]),
         ("compiler/planning/plan.py", "from burlab.compiler.replay import segments", ["Compiler"]),
         ("compiler/codegen/emit.py", "from burlab.compiler.planning import fusion", ["Compiler"]),
+        ("eager/native.py", "def late():\n    from burlab.eager.tape import Tape", ["Eager"]),
         ("problems/kernels/oracle.py", "from burlab.problems import finite_sum", ["Problems"]),
         ("run/record/tables.py", "from burlab.run.loop import loop", ["Run"]),
     ],
@@ -57,7 +58,7 @@ def test_an_import_upwards_is_noticed(copied: Path, file: str, line: str, contra
     assert set(contracts) <= set(broken(copied))
 
 
-@pytest.mark.parametrize("folder", [".", "compiler", "problems", "run"])
+@pytest.mark.parametrize("folder", [".", "compiler", "eager", "problems", "run"])
 def test_a_module_outside_of_the_layers_is_noticed(copied: Path, folder: str):
     (copied / "burlab" / folder / "misc.py").touch()
     assert len(broken(copied)) == 1
