@@ -83,7 +83,7 @@ def draw(boxes: Mapping[Any, Box], edges: Iterable[tuple[Any, Any]]) -> str:
 
 
 def framed(inner: str, name: str) -> str:
-    """A frame as wide as its place, which scrolls, by keys as well, when what is in it is wider or higher.
+    """A frame as wide as its place, which scrolls when what is in it is wider or higher, and can have the focus.
 
     >>> framed("<svg/>", "a < b").startswith('<div role="region" aria-label="a &lt; b" tabindex="0"')
     True

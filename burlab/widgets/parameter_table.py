@@ -36,7 +36,7 @@ def _row(kind: str, cells: tuple[str, ...]) -> str:
 
 
 def _cell(kind: str, side: str, text: str) -> str:
-    return f'<{kind} style="text-align:{side}">{escape(text)}</{kind}>'
+    return f'<{kind} style="text-align:{side};white-space:nowrap">{escape(text)}</{kind}>'
 
 
 def register() -> None:

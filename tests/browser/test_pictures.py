@@ -1,0 +1,153 @@
+"""Drawn graphs, tables and figures as a reader sees them: legible at any width of the page, in both themes."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.browser
+SHOTS = Path(os.environ.get("BURLAB_SCREENSHOTS", "build/screenshots"))
+
+CELLS = {
+    "imports": "import numpy as np\nimport burlab as bl\nimport plotly.graph_objects as go\nbl.plots.theme()",
+    "doubled": """c = bl.Value(3.0, label='<img src=x onerror="window.hacked = 1">')
+d = c + c
+e = d * 2
+for _ in range(9):
+    e = e.tanh()
+e.backward()
+e""",
+    "large": """def long(x):
+    for _ in range(1000):
+        x = np.tanh(x) + 1
+    return x
+kernel = bl.compile(long, 0.5, gear="replay")
+kernel""",
+    "profile": "kernel.profile(0.5)",
+    "parameters": "bl.nn.summary(bl.nn.GPT(vocabulary=65, block=8, width=24, heads=6, layers=6, key=bl.random.key(0)))",
+    "contour": """f = bl.problems.himmelblau()
+runs = {}
+for k in range(3):
+    runs[f"from start number {k}"] = bl.minimize(f, np.array([k - 1.0, 0.5]), bl.optim.Adam(0.1))
+    runs[f"from start number {k}"].step(200)
+bl.plots.contour(f, paths=runs, title="Where three runs go")""",
+    "compare": 'bl.plots.compare(runs, title="How they get there")',
+    "plain": """figure = go.Figure(layout=dict(title="A figure of one's own"))
+figure.add_bar(x=["one", "two"], y=[3, 4], name="bars")
+figure.update_yaxes(title="time, ms")""",
+    "last": "",
+}
+
+# Words and numbers of an output: their size as shown in CSS pixels, and their contrast (WCAG 2.1) to what lies behind.
+LETTERS = """output => {
+  const channel = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  const light = c => 0.2126 * channel(c[0]) + 0.7152 * channel(c[1]) + 0.0722 * channel(c[2]);
+  const parse = text => { const c = text.match(/[\\d.]+/g).map(Number); return c.length < 4 ? [...c, 1] : c; };
+  const over = (top, below) => [0, 1, 2].map(k => top[3] * top[k] + (1 - top[3]) * below[k]);
+  const ground = e => {
+    if (!e) return [255, 255, 255];
+    const own = parse(getComputedStyle(e).backgroundColor);
+    return own[3] === 1 ? own : over(own, ground(e.parentElement));
+  };
+  const seen = [];
+  const walker = document.createTreeWalker(output, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const e = walker.currentNode.parentElement;
+    const text = walker.currentNode.data.trim();
+    if (!/[\\p{L}\\p{N}]/u.test(text) || !e.getClientRects().length) continue;
+    if (e.closest("style, script, title, .modebar, .jp-OutputPrompt")) continue;
+    const style = getComputedStyle(e), drawn = e instanceof SVGElement;
+    const scale = drawn ? (e.closest("text") ?? e).getScreenCTM() : null;
+    const size = parseFloat(style.fontSize) * (scale ? Math.hypot(scale.a, scale.b) : 1);
+    const ink = parse(drawn ? style.fill : style.color);
+    ink[3] *= parseFloat(style.opacity) * (drawn ? parseFloat(style.fillOpacity) : 1);
+    const back = ground(e), [a, b] = [light(over(ink, back)), light(back)];
+    const least = e.style.fontSize === "70%" ? 11 : 11.9;  // exponents of powers
+    seen.push({ text, size, least, contrast: (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) });
+  }
+  return seen;
+}"""
+SIZES = """output => {
+  const box = e => e && e.getBoundingClientRect().toJSON();
+  const frame = output.querySelector("[role=region]");
+  return {
+    place: box(output.querySelector(".jp-OutputArea-output")),
+    frame: box(frame),
+    plot: box(output.querySelector(".main-svg")),
+    slabs: [...output.querySelectorAll(".main-svg")]
+      .filter(e => !/, 0\\)$/.test(getComputedStyle(e).backgroundColor)).length +
+      [...output.querySelectorAll(".bglayer .bg")].filter(e => getComputedStyle(e).fillOpacity > 0).length,
+    squares: box(output.querySelector(".nsewdrag")),
+    scrolls: frame && frame.scrollWidth > frame.clientWidth,
+    boxes: output.querySelectorAll(".burlab-graph rect").length,
+    note: output.querySelector("[role=note]")?.innerText,
+    page: document.documentElement.scrollWidth - window.innerWidth,
+  };
+}"""
+
+
+@pytest.fixture(scope="module")
+def pictures(open_notebook):
+    notebook = open_notebook("pictures", list(CELLS.values()))
+    for k in range(len(CELLS)):
+        notebook.run(k)
+    yield notebook
+    notebook.command("apputils:change-theme", theme="JupyterLab Light")
+
+
+def output(pictures, name, drawn):
+    """The output of a cell, in view and drawn."""
+    k = list(CELLS).index(name)
+    pictures.page.evaluate("k => window.jupyterapp.shell.currentWidget.content.scrollToItem(k, 'start')", k)
+    found = pictures.page.locator(f".jp-Cell[data-windowed-list-index='{k}'] .jp-Cell-outputArea")
+    found.locator(drawn).first.wait_for(timeout=60_000)
+    pictures.page.wait_for_timeout(500)  # plotly follows a new width a tenth of a second later
+    return found
+
+
+DRAWN = {name: "table" if name in ("profile", "parameters") else "svg" for name in list(CELLS)[1:-1]}
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
+@pytest.mark.parametrize("width", [420, 900, 1400])
+def test_every_letter_can_be_read(pictures, width, theme):
+    page = pictures.page
+    page.set_viewport_size({"width": width, "height": 900})
+    pictures.command("apputils:change-theme", theme=theme)
+    page.wait_for_function(f"() => document.body.dataset.jpThemeName === '{theme}'")
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    for name, drawn in DRAWN.items():
+        found = output(pictures, name, drawn)
+        found.screenshot(path=SHOTS / f"picture_{name}_{width}_{theme.split()[1].lower()}.png")
+        letters, sizes = found.evaluate(LETTERS), found.evaluate(SIZES)
+        assert letters, name
+        small = [letter for letter in letters if letter["size"] < letter["least"]]
+        assert not small, (name, small[:3])
+        assert max(letter["size"] for letter in letters) < 20, name
+        faint = [letter for letter in letters if letter["contrast"] < 4.2]
+        assert not faint, (name, faint[:3])
+        assert not sizes["slabs"], f"{name} has a ground of its own"
+        assert sizes["page"] <= 0, f"{name} makes the page wider"
+        if sizes["frame"]:
+            assert sizes["frame"]["right"] <= sizes["place"]["right"] + 1, name
+        else:
+            assert abs(sizes["plot"]["width"] - sizes["place"]["width"]) < 24, f"{name} is as wide as its cell"
+    assert page.evaluate("() => window.hacked") is None
+
+
+def test_a_large_graph_tells_what_it_leaves_out_and_a_small_one_scrolls(pictures):
+    pictures.page.set_viewport_size({"width": 900, "height": 900})
+    large = output(pictures, "large", "svg").evaluate(SIZES)
+    assert large["boxes"] == 120
+    assert "1,881 of 2,001 nodes are not drawn" in large["note"]
+    assert large["scrolls"]
+    frame = output(pictures, "doubled", "svg").locator("[role=region]")
+    frame.hover()
+    pictures.page.mouse.wheel(150, 0)
+    pictures.page.wait_for_function("e => e.scrollLeft > 0", arg=frame.element_handle())
+
+
+def test_a_contour_has_equal_scales(pictures):
+    pictures.page.set_viewport_size({"width": 900, "height": 900})
+    squares = output(pictures, "contour", ".nsewdrag").evaluate(SIZES)["squares"]
+    assert squares["width"] == pytest.approx(squares["height"], abs=2)  # the domain is a square
