@@ -9,7 +9,7 @@ from typing import Any
 from burlab.errors import ArgumentError
 from burlab.runtime.coerce import Array, ArraySpec, check_count, coerce_input
 from burlab.runtime.gate import Function, Workspace, pointers
-from burlab.runtime.hearing import hearing
+from burlab.runtime.interruptible import interruptible
 from burlab.runtime.wait import SLICE, Stop, in_threads
 
 _SHORTEST_CHUNK = 64  # rows that a thread takes at a time
@@ -108,4 +108,6 @@ def _run_rows() -> Callable[..., int]:
     arguments = "*static_cast<const MappedRows*>(rows), begin, end, nanoseconds, workspace, scratch, outcome"
     call = f"[&] {{ using namespace burlab::kernels; return run_rows({arguments}); }}()"
     i64, ptr = ctypes.c_int64, ctypes.c_void_p
-    return hearing("burlab/kernels/rows.hpp", parameters, call, (ptr, i64, i64, i64, ptr, ptr, ctypes.POINTER(i64)))
+    return interruptible(
+        "burlab/kernels/rows.hpp", parameters, call, (ptr, i64, i64, i64, ptr, ptr, ctypes.POINTER(i64))
+    )

@@ -13,7 +13,7 @@ from burlab.run.file.recipe import Given, bits, rebuild
 from burlab.run.file.save import KIND, STANDING
 from burlab.run.loop.loop import Loop
 from burlab.run.loop.setup import Setup
-from burlab.run.loop.snapshot import Kept, Saved, Standing
+from burlab.run.loop.snapshot import Saved, Standing, TableContents
 from burlab.run.record.stop import Stop, check_stop
 from burlab.run.record.tables import Array
 
@@ -75,9 +75,9 @@ def _saved(document: Any, arrays: dict[str, Array]) -> Saved:
     counts = {name: document["standing"][name] for name in STANDING}
     standing = Standing(**counts, elapsed=elapsed, value=value, norm=norm)
 
-    def kept(name: str) -> Kept:
+    def kept(name: str) -> TableContents:
         rows, span = document["tables"][name]
-        return Kept(rows, span, _numbered(arrays, name))
+        return TableContents(rows, span, _numbered(arrays, name))
 
     path = None if document["tables"]["path"] is None else _with_steps(kept("path"), cells=_numbered(arrays, "cells"))
     whole, real = np.int64, np.float64
@@ -88,12 +88,12 @@ def _saved(document: Any, arrays: dict[str, Array]) -> Saved:
     return Saved(standing, kept("record"), kept("stamps"), path, events, steps, frames, cells)
 
 
-def _with_steps(path: Kept, cells: list[Array]) -> Kept:
+def _with_steps(path: TableContents, cells: list[Array]) -> TableContents:
     """A path as it is kept now; one without a column of steps, as it was written before, has every span-th point."""
     if not path.columns or not cells or len(path.columns) > cells[0].size or path.span < 1:
         return path
     steps = np.arange(len(path.columns[0]), dtype=np.float64) * path.span
-    return Kept(path.rows, 1, [steps, *path.columns])
+    return TableContents(path.rows, 1, [steps, *path.columns])
 
 
 def _named(arrays: dict[str, Array], name: str, dtype: Any) -> Array:
@@ -135,15 +135,15 @@ def _verify(saved: Saved, setup: Setup) -> None:
         raise FileError(f"it is malformed: its {broken[0]} do not fit the rest. Use another copy.")
 
 
-def _fits(kept: Kept, columns: int, slots: int) -> bool:
+def _fits(kept: TableContents, columns: int, slots: int) -> bool:
     return len(kept.columns) == columns and all(c.shape == (slots,) and c.dtype == np.float64 for c in kept.columns)
 
 
-def _thin(kept: Kept, columns: int) -> bool:
+def _thin(kept: TableContents, columns: int) -> bool:
     return _doubling(kept.span, 1) and kept.rows >= 0 and _fits(kept, columns, -(-kept.rows // kept.span))
 
 
-def _is_path(path: Kept, dimension: int, rows: int) -> bool:
+def _is_path(path: TableContents, dimension: int, rows: int) -> bool:
     if not (path.rows == rows and 1 <= path.span <= _LEVELS and len(path.columns) == 1 + dimension):
         return False
     steps = path.columns[0]

@@ -15,7 +15,7 @@ import numpy as np
 
 from .cling import address, declare
 from .coerce import Array, ArraySpec, check_apart, check_count, coerce_input, coerce_output
-from .hearing import hearing
+from .interruptible import interruptible
 from .memory import empty
 
 _FASTCALL, _KEYWORDS = 0x80, 0x02  # METH_FASTCALL, METH_KEYWORDS
@@ -48,7 +48,7 @@ class Function:
         """Run on arrays that fit, without a check; the outcome. Other Python threads run meanwhile."""
         places = pointers(arrays), pointers(buffers), workspace.address
         if self.loops:
-            return _run_hearing()(None, self.address, self.context, *places)
+            return _run_interruptible()(None, self.address, self.context, *places)
         return int(_RUN(self.address)(self.context, *places))
 
 
@@ -284,10 +284,12 @@ def gate_is_open() -> bool:
 
 
 @cache
-def _run_hearing() -> Callable[..., int]:
+def _run_interruptible() -> Callable[..., int]:
     inputs = "const void* context, const void* const* in, void* const* out, void* workspace"
     kind = f"std::int64_t (*run)({inputs}) noexcept"
-    return hearing("burlab/halt.hpp", f"{kind}, {inputs}", "run(context, in, out, workspace)", [ctypes.c_void_p] * 5)
+    return interruptible(
+        "burlab/halt.hpp", f"{kind}, {inputs}", "run(context, in, out, workspace)", [ctypes.c_void_p] * 5
+    )
 
 
 @cache

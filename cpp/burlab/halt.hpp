@@ -1,5 +1,5 @@
 #pragma once
-// What tells a loop inside of a kernel to give up. A kernel's arguments are arrays and nothing else, so this belongs to
+// How a loop inside of a kernel is told to stop. A kernel's arguments are arrays and nothing else, so this belongs to
 // the thread that calls it: whoever owns the thread says so once, and kernels that never loop pay nothing.
 #include <atomic>
 #include <cstdint>
@@ -10,41 +10,43 @@
 BURLAB_BEGIN
 namespace burlab {
 
-/// flag: raised by another thread. poll: asked now and then; true means give up, which `rung` remembers. Either may be
-/// nullptr.
-struct Halt {
+/// flag: raised by another thread. poll: called now and then; true means stop, and `stopped` remembers it. Either may
+/// be nullptr.
+struct StopToken {
   const std::atomic<bool>* flag = nullptr;
   bool (*poll)() noexcept = nullptr;
-  bool rung = false;
-  std::int64_t asked = 0;  // when the poll was asked last, for those who have no loop of their own to remember it
+  bool stopped = false;
+  std::int64_t polled = 0;  // when the poll was called last, for those who have no loop of their own to remember it
+
+  bool raised() const { return flag != nullptr && flag->load(std::memory_order_relaxed); }
 };
 
-BURLAB_NOINLINE Halt& own_halt_of_thread() {
-  thread_local Halt halt;
-  return halt;
+BURLAB_NOINLINE StopToken& own_stop_token() {
+  thread_local StopToken token;
+  return token;
 }
 
-/// The Halt of this thread, which is its HaltScope's. Through a variable, since of a variable there is one in a
+/// The token of this thread, which is its StopScope's. Through a variable, since of a variable there is one in a
 /// process, while code that was compiled in another session brings copies of functions, and of what is static in them.
-inline Halt& (*halt_of_thread)() = &own_halt_of_thread;
+inline StopToken& (*stop_token_of_thread)() = &own_stop_token;
 
-/// Sets the Halt of this thread for as long as the scope lasts.
-class HaltScope {
+/// Sets the token of this thread for as long as the scope lasts.
+class StopScope {
  public:
-  explicit HaltScope(Halt halt) : before_(halt_of_thread()) { halt_of_thread() = halt; }
-  HaltScope(const HaltScope&) = delete;
-  HaltScope& operator=(const HaltScope&) = delete;
-  ~HaltScope() { halt_of_thread() = before_; }
+  explicit StopScope(StopToken token) : before_(stop_token_of_thread()) { stop_token_of_thread() = token; }
+  StopScope(const StopScope&) = delete;
+  StopScope& operator=(const StopScope&) = delete;
+  ~StopScope() { stop_token_of_thread() = before_; }
 
  private:
-  const Halt before_;
+  const StopToken before_;
 };
 
-/// Whether this thread is to give up its work, asked now.
-inline bool halted() {
-  Halt& halt = halt_of_thread();
-  if (halt.flag != nullptr && halt.flag->load(std::memory_order_relaxed)) return true;
-  return halt.rung = halt.rung || (halt.poll != nullptr && halt.poll());
+/// Whether this thread is to stop its work; the poll is called now.
+inline bool should_stop() {
+  StopToken& token = stop_token_of_thread();
+  if (token.raised()) return true;
+  return token.stopped = token.stopped || (token.poll != nullptr && token.poll());
 }
 
 /// A moment, in nanoseconds. Of the system itself: std::chrono costs the just-in-time compiler 10 ms.
@@ -54,62 +56,77 @@ inline std::int64_t nanoseconds() {
   return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
 
-/// Whether this thread is to give up its work: the flag is asked now, the poll if that was not done for 10 ms.
-BURLAB_NOINLINE bool gives_up() noexcept {
-  Halt& halt = halt_of_thread();
-  if (halt.rung || (halt.flag != nullptr && halt.flag->load(std::memory_order_relaxed))) return true;
-  if (halt.poll == nullptr) return false;
+/// Whether this thread is to stop its work; the poll is called if that was not done for 10 ms.
+BURLAB_NOINLINE bool check_stop() noexcept {
+  StopToken& token = stop_token_of_thread();
+  if (token.stopped || token.raised()) return true;
+  if (token.poll == nullptr) return false;
   const std::int64_t now = nanoseconds();
-  if (now - halt.asked < 10'000'000) return false;
-  halt.asked = now;
-  return halt.rung = halt.poll();
+  if (now - token.polled < 10'000'000) return false;
+  token.polled = now;
+  return token.stopped = token.poll();
 }
 
-/// Asks on behalf of one call that computes arrays, once in a million elements: others pay a subtraction, and never
-/// give up. What a kernel says that it does is never more than four times what
+/// Checks on behalf of one call that computes arrays, once in a million elements: other calls pay a subtraction, and
+/// never stop. What a kernel says that it does is never more than four times what
 /// `burlab/compiler/planning/interruptible.py` expects.
-class Patience {
+class StopCheck {
  public:
-  /// More is done, or about to be: whether to give up.
-  BURLAB_INLINE bool ends(std::int64_t elements) { return BURLAB_UNLIKELY((left_ -= elements) < 0) && asks(); }
-  /// Whether it gave up.
-  bool ended() const { return ended_; }
+  /// More is done, or about to be: whether to stop.
+  BURLAB_INLINE bool after(std::int64_t elements) { return BURLAB_UNLIKELY((left_ -= elements) < 0) && check(); }
+  bool stopped() const { return stopped_; }
 
  private:
-  BURLAB_NOINLINE bool asks() {
+  BURLAB_NOINLINE bool check() {
     left_ = kLot;
-    return ended_ = ended_ || gives_up();
+    return stopped_ = stopped_ || check_stop();
   }
 
   static constexpr std::int64_t kLot = 1 << 20;
   std::int64_t left_ = kLot;
-  bool ended_ = false;
+  bool stopped_ = false;
 };
 
-/// Asks on behalf of one loop: the flag at every turn, the poll about every 10 ms.
-class Halting {
+/// When a loop reads the clock, which takes 20 ns: about once in a millisecond, however long its passes take.
+class ClockPace {
  public:
-  BURLAB_INLINE bool rings() {
-    if (halt_.flag != nullptr && halt_.flag->load(std::memory_order_relaxed)) return true;
-    return halt_.poll != nullptr && --patience_ <= 0 && look();
+  /// passes: before the first reading.
+  explicit ClockPace(int passes) : period_(passes), left_(passes) {}
+
+  /// Whether to read it in this pass.
+  BURLAB_INLINE bool due() { return --left_ <= 0; }
+
+  /// The time.
+  std::int64_t read() {
+    const std::int64_t now = nanoseconds();
+    if (now - last_ < 1'000'000 && period_ < 1 << 20) period_ *= 2;
+    else if (now - last_ > 1'000'000 && period_ > 1) period_ /= 2;
+    left_ = period_;
+    return last_ = now;
   }
 
  private:
-  bool look() {
-    const std::int64_t now = nanoseconds();  // 20 ns: look about once in a millisecond
-    if (now - last_ < 1'000'000 && period_ < 1 << 20) period_ *= 2;
-    else if (now - last_ > 1'000'000 && period_ > 1) period_ /= 2;
-    patience_ = period_;
-    last_ = now;
-    if (asked_ == 0) asked_ = now;
-    if (now - asked_ < 10'000'000) return false;
-    asked_ = now;
-    return halt_of_thread().rung = halt_.poll();
+  int period_, left_;
+  std::int64_t last_ = 0;
+};
+
+/// Checks on behalf of one loop: the flag in every pass, the poll about every 10 ms.
+class StopPoll {
+ public:
+  BURLAB_INLINE bool requested() { return token_.raised() || (token_.poll != nullptr && pace_.due() && poll()); }
+
+ private:
+  bool poll() {
+    const std::int64_t now = pace_.read();
+    if (polled_ == 0) polled_ = now;
+    if (now - polled_ < 10'000'000) return false;
+    polled_ = now;
+    return stop_token_of_thread().stopped = token_.poll();
   }
 
-  const Halt halt_ = halt_of_thread();
-  int period_ = 64, patience_ = 64;
-  std::int64_t last_ = 0, asked_ = 0;
+  const StopToken token_ = stop_token_of_thread();
+  ClockPace pace_{64};
+  std::int64_t polled_ = 0;
 };
 
 }  // namespace burlab

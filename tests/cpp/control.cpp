@@ -101,18 +101,18 @@ void test_halting() {
     flag = true;
   });
   {
-    const HaltScope scope(Halt{&flag});
+    const StopScope scope(StopToken{&flag});
     expect(endless.run() == Stopped, "a flag stops a loop");
   }
   other.join();
   {
-    const HaltScope scope(Halt{nullptr, &enough});
+    const StopScope scope(StopToken{nullptr, &enough});
     expect(endless.run() == Stopped, "a poll stops a loop");
-    expect(halt_of_thread().rung, "and is remembered");
+    expect(stop_token_of_thread().stopped, "and is remembered");
   }
-  expect(halt_of_thread().poll == nullptr && halt_of_thread().flag == nullptr, "a scope ends");
-  for (const Halt halt : {Halt{&flag}, Halt{nullptr, &enough}}) {
-    const HaltScope scope(halt);
+  expect(stop_token_of_thread().poll == nullptr && stop_token_of_thread().flag == nullptr, "a scope ends");
+  for (const StopToken token : {StopToken{&flag}, StopToken{nullptr, &enough}}) {
+    const StopScope scope(token);
     run::Team team(3);
     std::array<Int, 3> outcomes{};
     auto work = [&](int i) { outcomes[static_cast<std::size_t>(i)] = Loop(below, same).run(); };
@@ -160,7 +160,7 @@ void test_answers() {
   {
     run::QueryOracle oracle(ledger, &problem.all, 2);
     run::Team team(2);
-    const std::atomic<bool> calm{false}, hurry{true};
+    const std::atomic<bool> calm{false}, cancel{true};
     const float y[] = {0, 1, 10, 10};  // two points
     float answers[6];
     const auto ask = [&](Int query, Int numbers, Int rows = 2) {
@@ -173,8 +173,8 @@ void test_answers() {
     expect(answers[3] == 42.5f && answers[4] == 6.5f && answers[5] == 6.5f, "and of a second point");
     expect(ask(0, 2) == Unanswered && ask(2, 3) == Unanswered, "what nobody prepared is not answered");
     expect(oracle.outcome(Unanswered).status == Unanswered, "and says no more");
-    oracle.begin(1, {}, team, hurry);
-    expect(ask(2, 2) == Stopped && oracle.outcome(Stopped | 5 << 8).status == Stopped, "a hurry leaves an answer");
+    oracle.begin(1, {}, team, cancel);
+    expect(ask(2, 2) == Stopped && oracle.outcome(Stopped | 5 << 8).status == Stopped, "a cancel leaves an answer");
     problem.a[2] = 200;
     oracle.begin(1, {}, team, calm);
     expect(ask(2, 2, 1) == Unanswered, "a kernel fails");

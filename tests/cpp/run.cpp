@@ -122,7 +122,7 @@ void test_sum() {
       }
     call.slice = 0;
     expect(sum(&call) == Stopped && call.job != nullptr, "stopped");
-    drop(&call);
+    abandon(&call);
     expect(call.job == nullptr, "dropped");
     Draw draw;
     double gradient = 0, row_mean = 0;

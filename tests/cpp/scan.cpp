@@ -70,7 +70,7 @@ int main() {
   Scan faulty{2, false, true, true, {1, 100}, {0, 0}, {}, {}, {}};
   expect(faulty.run() == (IndexOutOfRange | (20 + 3) << 8), "an outcome counts nodes of the whole");
   std::atomic<bool> flag{true};
-  const HaltScope scope(Halt{&flag});
+  const StopScope scope(StopToken{&flag});
   Scan stopped{2, false, true, true, {1, 1}, {0, 0}, {}, {}, {}};
   expect(stopped.run() == Stopped, "a flag stops a scan");
   return failures;

@@ -174,7 +174,7 @@ struct Twins {
     reclaiming.nodes[index].holder = handles.back();
     twins.push_back(twin);
   }
-  void drop(std::size_t k) {
+  void abandon(std::size_t k) {
     reclaiming.nodes[handles[k]->index].holder = nullptr;
     delete handles[k];
     handles.erase(handles.begin() + static_cast<std::ptrdiff_t>(k));
@@ -212,8 +212,8 @@ struct Twins {
     if (below(10) == 0 &&
         (!reclaiming.labels.size || reclaiming.labels[reclaiming.labels.size - 1].node < handles.back()->index))
       put_label(reclaiming, handles.back()->index);
-    if (std::fabs(twins.back().data()) > 1e3) drop(handles.size() - 1);
-    while (handles.size() > 40) drop(below(handles.size()));
+    if (std::fabs(twins.back().data()) > 1e3) abandon(handles.size() - 1);
+    while (handles.size() > 40) abandon(below(handles.size()));
   }
   void check() {
     const std::size_t root = below(handles.size());
@@ -237,7 +237,7 @@ void reclaiming() {
   for (int round = 0; round < 400; ++round) {
     for (int k = 0; k < 100; ++k) twins.step();
     twins.check();
-    while (round % 20 == 19 && !twins.handles.empty()) twins.drop(0);
+    while (round % 20 == 19 && !twins.handles.empty()) twins.abandon(0);
   }
   expect(twins.kept.size() > 40000 && twins.reclaiming.collections > 5, "there was something to reclaim");
   expect(twins.reclaiming.size() < twins.kept.size() / 4, "the tape stays small");

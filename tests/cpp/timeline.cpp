@@ -105,7 +105,7 @@ void check(Loop* loop, const char* what) {
   expect(value == 0.5 * x * x, "the row of the cursor speaks of x");
 }
 
-// Random orders, with or without readers that never rest.
+// Random pending, with or without readers that never rest.
 void wander(const Setting& setting, bool watched) {
   const Plan first = setting.plan(true), plan = setting.plan(false);
   Loop* loop = nullptr;

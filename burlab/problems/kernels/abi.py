@@ -13,7 +13,7 @@ from burlab.compiler.executable import Executable
 from burlab.problems.sampling import Stream
 from burlab.runtime.cling import address, declare
 from burlab.runtime.exports import exports
-from burlab.runtime.hearing import hearing
+from burlab.runtime.interruptible import interruptible
 from burlab.runtime.status import joined
 
 _INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
@@ -151,13 +151,13 @@ def mean_address() -> int:
 
 @cache
 def sum_exports() -> dict[str, Callable[..., Any]]:
-    """`sum` and `rows` evaluate a call and answer a status; `drop` forgets a sum that was stopped.
+    """`sum` and `rows` evaluate a call and answer a status; `abandon` forgets a sum that was stopped.
 
     A loss that never ends is left where a signal's handler raises.
     """
     header, call = "burlab/run/abi/sum.hpp", ctypes.POINTER(SumCall)
-    found = exports(header, "burlab::run", {"drop": (None, call)})
+    found = exports(header, "burlab::run", {"abandon": (None, call)})
     for name in ("sum", "rows"):
-        door = hearing(header, "burlab::run::SumCall* call", f"burlab::run::{name}(call)", [call])
-        found[name] = partial(door, None)
+        function = interruptible(header, "burlab::run::SumCall* call", f"burlab::run::{name}(call)", [call])
+        found[name] = partial(function, None)
     return found

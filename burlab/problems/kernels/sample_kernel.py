@@ -191,7 +191,7 @@ class SampleKernel:
         )  # fmt: skip
 
     def _call(
-        self, door: str, summand: Summand, fixed: Any, stream: Stream, key: Any, threads: int, block: Array,
+        self, name: str, summand: Summand, fixed: Any, stream: Stream, key: Any, threads: int, block: Array,
         between: Callable[[], None] | None = None,
     ) -> None:  # fmt: skip
         addresses = (_POINTER * len(fixed))(*(a.ctypes.data for a in fixed))
@@ -203,14 +203,14 @@ class SampleKernel:
         status: int = Status.STOPPED
         try:
             while status == Status.STOPPED:  # Python hears an interrupt between two slices
-                status = sum_exports()[door](ctypes.byref(call))
+                status = sum_exports()[name](ctypes.byref(call))
                 if between is not None and status == Status.STOPPED:
                     between()
         finally:
             if call.job:
-                sum_exports()["drop"](ctypes.byref(call))
+                sum_exports()["abandon"](ctypes.byref(call))
         if status:
-            raise self.error(call.outcome, int(stream.batch) if door == "sum" else 1)
+            raise self.error(call.outcome, int(stream.batch) if name == "sum" else 1)
 
     def error(self, outcome: Outcome, batch: int = 1) -> Exception:
         """The exception for an outcome, not OK, of the kernels for a batch, with a note on the sample."""

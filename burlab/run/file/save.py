@@ -6,7 +6,7 @@ import numpy as np
 
 from burlab.errors import StatusError
 from burlab.run.loop.loop import Loop
-from burlab.run.loop.snapshot import Kept
+from burlab.run.loop.snapshot import TableContents
 
 from . import container
 from .recipe import describe
@@ -24,7 +24,7 @@ def save(engine: object, path: str | os.PathLike[str]) -> None:
         )
     saved = engine.saved(_FRAMES)
     recipe, arrays = describe(engine.setup)
-    tables: dict[str, Kept | None] = {"record": saved.record, "stamps": saved.stamps, "path": saved.path}
+    tables: dict[str, TableContents | None] = {"record": saved.record, "stamps": saved.stamps, "path": saved.path}
     document = {
         "recipe": recipe,
         "standing": {name: int(getattr(saved.standing, name)) for name in STANDING},

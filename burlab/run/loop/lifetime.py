@@ -39,7 +39,7 @@ class Handle:
     """Where C++ puts the loop that it makes, at `place`; that is closed after the last reference to this.
 
     It is there before the loop: an interrupt, which may come as soon as C++ returns, leaves no loop without an owner.
-    keep: what the loop points to, freed only after it. lost: whether its thread stayed behind in a forked parent.
+    keep: what the loop points to, freed only after it. forked: whether its thread stayed behind in a forked parent.
 
     A thread of its own closes loops: it hears no interrupts, and nobody waits while a step in flight is left. Only
     where loops are dropped faster than they end, making another one waits for some of them.
@@ -47,7 +47,7 @@ class Handle:
 
     def __init__(self, keep: object) -> None:
         self.place = ctypes.c_void_p()
-        self.lost = False
+        self.forked = False
         _begin(os.getpid())
         number = next(_numbers)
         _open[number] = _Open(weakref.ref(self), self.place, os.getpid(), keep)
@@ -152,13 +152,13 @@ def _stop(entry: _Open) -> None:
             loop_exports()["loop_stop"](entry.place)
 
 
-def _lose_all() -> None:
+def _after_fork() -> None:
     """A forked child has memory and no threads: nothing there may be waited for, nor freed."""
     for entry in list(_open.values()):
         entry.busy = threading.Lock()
         handle = entry.handle()
         if handle is not None:
-            handle.lost = True
+            handle.forked = True
 
 
-os.register_at_fork(after_in_child=_lose_all)
+os.register_at_fork(after_in_child=_after_fork)

@@ -19,7 +19,7 @@ from .feed import LoopFeed
 from .lifetime import Handle, check_awake
 from .plan import plan_of
 from .setup import Setup
-from .snapshot import Saved, kept, kept_path, put, take, twin
+from .snapshot import Saved, contents_of, path_contents, put, take, twin
 
 _PATIENCE = int(SLICE * 1e3)  # milliseconds
 
@@ -73,8 +73,8 @@ class Loop:
         other = Loop(self._setup, handle)
         while not other.rests(1.0):
             pass
-        path = kept_path(other)
-        tables = kept(other.record, len(self.columns)), kept(other.record.stamps, 2), path
+        path = path_contents(other)
+        tables = contents_of(other.record, len(self.columns)), contents_of(other.record.stamps, 2), path
         return take(handle.place, self._setup.cells, tables, other.event_rows(), most)
 
     def view(self) -> View:
@@ -197,14 +197,14 @@ class Loop:
         """Bytes by what they are for, and their total."""
         return nbytes(self.call("loop_ledger"))
 
-    def call(self, door: str, *args: Any, exports: Callable[[], dict[str, Callable[..., Any]]] = loop_exports) -> Any:
+    def call(self, name: str, *args: Any, exports: Callable[[], dict[str, Callable[..., Any]]] = loop_exports) -> Any:
         """One call of the C++ interface, by name."""
-        if self._handle.lost:
+        if self._handle.forked:
             raise StatusError(
                 "this run was made before the process forked, and its thread stayed behind in the parent. "
                 "Make the run in the process that steps it."
             )
-        return exports()[door](self._handle.place, *args)
+        return exports()[name](self._handle.place, *args)
 
     def _view(self) -> CView:
         view = CView()

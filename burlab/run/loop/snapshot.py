@@ -68,7 +68,7 @@ class CSaved(ctypes.Structure):
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class TableContents:
     """What a table held: rows that were written, the span (see `Extent.span`), and the columns."""
 
     rows: int
@@ -85,20 +85,20 @@ class Saved:
     """
 
     standing: Standing
-    record: Kept
-    stamps: Kept
-    path: Kept | None
+    record: TableContents
+    stamps: TableContents
+    path: TableContents | None
     events: tuple[Array, Array, Array]
     frame_steps: Column
     frames: list[Array]
     cells: list[Array]
 
 
-Tables = tuple[Kept, Kept, Kept | None]
+Tables = tuple[TableContents, TableContents, TableContents | None]
 
 
 @cache
-def _doors() -> dict[str, Callable[..., Any]]:
+def _exports() -> dict[str, Callable[..., Any]]:
     loop, back = _POINTER, ctypes.POINTER(_POINTER)
     return exports(
         "burlab/run/abi/saved_run.hpp",
@@ -116,17 +116,17 @@ def _doors() -> dict[str, Callable[..., Any]]:
 
 def twin(loop: Address, plan: Any, back: Any, milliseconds: int) -> bool:
     """Make, at `back`, a C++ loop that is what another one is; nothing where there is no memory. False: ask again."""
-    return bool(_doors()["loop_twin"](loop, plan, back, milliseconds))
+    return bool(_exports()["loop_twin"](loop, plan, back, milliseconds))
 
 
 def take(loop: Address, cells: Cells, tables: Tables, events: tuple[Array, Array, Array], most: int) -> Saved:
     """Everything of a C++ loop at rest. most: bytes of keyframes, besides the first and the last."""
     standing = Standing()
-    _doors()["loop_standing"](loop, ctypes.byref(standing))
-    size = int(_doors()["loop_frame_bytes"](loop))
-    chosen = _chosen(int(_doors()["loop_frames"](loop)), most // size)
+    _exports()["loop_standing"](loop, ctypes.byref(standing))
+    size = int(_exports()["loop_frame_bytes"](loop))
+    chosen = _chosen(int(_exports()["loop_frames"](loop)), most // size)
     block = np.empty((len(chosen) + 1, size), np.uint8)
-    steps = [_doors()["loop_frame"](loop, k, row.ctypes.data) for k, row in zip((*chosen, -1), block, strict=True)]
+    steps = [_exports()["loop_frame"](loop, k, row.ctypes.data) for k, row in zip((*chosen, -1), block, strict=True)]
     frames = _split(block, cells)
     first, last = [frame[:-1] for frame in frames], [frame[-1] for frame in frames]
     return Saved(standing, *tables, events, np.array(steps[:-1], np.int64), first, last)
@@ -144,21 +144,21 @@ def put(loop: Address, saved: Saved, milliseconds: int) -> int:
         standing=saved.standing, record=record, stamps=stamps, path=path, events=len(rows), frames=len(steps),
         event=rows.ctypes.data, frame_steps=steps.ctypes.data, frame=block.ctypes.data, cells=block[-1].ctypes.data,
     )  # fmt: skip
-    return int(_doors()["loop_restore"](loop, ctypes.byref(plain), milliseconds))
+    return int(_exports()["loop_restore"](loop, ctypes.byref(plain), milliseconds))
 
 
-def kept(table: Table, columns: int) -> Kept:
+def contents_of(table: Table, columns: int) -> TableContents:
     """What a table holds now."""
     extent, read_columns = read(table, range(columns))
-    return Kept(int(extent.rows), int(extent.span), read_columns)
+    return TableContents(int(extent.rows), int(extent.span), read_columns)
 
 
-def kept_path(recorder: Recorder) -> Kept | None:
+def path_contents(recorder: Recorder) -> TableContents | None:
     """What the path of a run at rest holds: the columns step and coordinates, the newest point last."""
     if recorder.path is None or (found := path(recorder)) is None:
         return None
     extent, (steps, points) = recorder.path.extent(), found
-    return Kept(int(extent.rows), int(extent.span), [steps.astype(np.float64), *points.T])
+    return TableContents(int(extent.rows), int(extent.span), [steps.astype(np.float64), *points.T])
 
 
 def _chosen(count: int, most: int) -> list[int]:
@@ -166,7 +166,7 @@ def _chosen(count: int, most: int) -> list[int]:
     return sorted({round(k) for k in np.linspace(0, count - 1, min(count, max(most, 0) + 2))})
 
 
-def _c_table(held: Kept | None) -> tuple[SavedTable, Any]:
+def _c_table(held: TableContents | None) -> tuple[SavedTable, Any]:
     """A table for C++, and what must live as long."""
     if held is None:
         return SavedTable(), None

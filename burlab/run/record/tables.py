@@ -36,7 +36,7 @@ class Extent(ctypes.Structure):
 
 
 @cache
-def _doors() -> dict[str, Callable[..., Any]]:
+def _exports() -> dict[str, Callable[..., Any]]:
     extent, copy = (None, _POINTER, ctypes.POINTER(Extent)), (_INT, _POINTER, _INT, _INT, _INT, _INT, _POINTER)
     return exports(
         "burlab/run/abi/record.hpp",
@@ -96,18 +96,18 @@ class Table:
     @property
     def stamps(self) -> "Table":
         """Of a record: when rows ended, a trail with the columns row and nanoseconds."""
-        return Table("trail", _doors()["record_stamps"](self._address), self._owner)
+        return Table("trail", _exports()["record_stamps"](self._address), self._owner)
 
     def extent(self) -> Extent:
         """What there is now."""
         extent = Extent()
-        _doors()[f"{self._kind}_extent"](self._address, ctypes.byref(extent))
+        _exports()[f"{self._kind}_extent"](self._address, ctypes.byref(extent))
         return extent
 
     def copy(self, extent: Extent, column: int, first: int, count: int) -> Column | None:
         """Slots [first, first + count) of a column, or None where they have been rewritten since `extent`."""
         out = np.empty(count)
-        copy = _doors()[f"{self._kind}_copy"]
+        copy = _exports()[f"{self._kind}_copy"]
         return out if copy(self._address, extent.generation, column, first, count, out.ctypes.data) else None
 
 
@@ -121,7 +121,7 @@ class Path(Table):
     def newest(self) -> Column | None:
         """The row that was written last, kept or not; None where there is none."""
         row = np.empty(3)
-        return row if _doors()["path_newest"](self._address, row.ctypes.data) else None
+        return row if _exports()["path_newest"](self._address, row.ctypes.data) else None
 
 
 def copy_all(table: Columns, extent: Extent, columns: Iterable[int], first: int, count: int) -> list[Column] | None:
@@ -146,5 +146,5 @@ def read(table: Columns, columns: Sequence[int]) -> tuple[Extent, list[Column]]:
 
 def nbytes(ledger: int) -> dict[str, int]:
     """The bytes that a C++ ledger has given, by kind, and their total."""
-    kinds = {kind: int(_doors()["ledger_bytes"](ledger, k)) for k, kind in enumerate(KINDS)}
+    kinds = {kind: int(_exports()["ledger_bytes"](ledger, k)) for k, kind in enumerate(KINDS)}
     return kinds | {"total": sum(kinds.values())}

@@ -35,7 +35,7 @@ class ScipyEngine:
         self.start_hypers: dict[str, float] = {}
         self.batch = objective.samples
         self.dimension = objective.dimension
-        self.lost = False  # in a forked child: the thread stayed behind
+        self.forked = False  # in a forked child: the thread stayed behind
         self._past: int | None = None  # the step shown, where that is not the newest
         self._cut: Stopped | None = None  # why it is shown, where nobody asked for it
         start = log.points.at(head)
@@ -198,7 +198,7 @@ class ScipyEngine:
         self._past = None if step == head else step
 
     def _here(self) -> Session:
-        if self.lost:
+        if self.forked:
             raise StatusError(
                 "this run was made before the process forked, and its thread stayed behind in the parent. "
                 "Make the run in the process that steps it."
@@ -222,9 +222,9 @@ def _weakly(stop: Stop, engine: ScipyEngine) -> Stop:
 _alive: "weakref.WeakSet[ScipyEngine]" = weakref.WeakSet()
 
 
-def _lose_all() -> None:
+def _after_fork() -> None:
     for engine in list(_alive):
-        engine.lost = True
+        engine.forked = True
 
 
-os.register_at_fork(after_in_child=_lose_all)
+os.register_at_fork(after_in_child=_after_fork)

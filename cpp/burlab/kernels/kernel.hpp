@@ -32,7 +32,7 @@ using Kernel = Status (*)(const Int* d, void* out, const void* a, const void* b,
 /// Checks for a halt; `burlab/compiler/planning/interruptible.py` puts it between the steps of long work.
 struct CheckHalt {
   static Status run(const Int*, void*, const void*, const void*, const void* const*) noexcept {
-    return gives_up() ? Stopped : Ok;
+    return check_stop() ? Stopped : Ok;
   }
 };
 
@@ -43,11 +43,11 @@ BURLAB_INLINE Int end_of_chunk(Int k, Int n) { return n - k < kChunk ? n : k + k
 
 /// Calls work(begin, size) for one chunk of 0 to n after the other. Stopped where a halt was requested.
 template <class Work> BURLAB_INLINE Status in_chunks(Int n, const Work& work) {
-  Patience patience;
+  StopCheck stop;
   BURLAB_ONE_BY_ONE
   for (Int begin = 0; begin < n; begin += kChunk) {
     const Int size = end_of_chunk(begin, n) - begin;
-    if (patience.ends(size)) return Stopped;
+    if (stop.after(size)) return Stopped;
     work(begin, size);
   }
   return Ok;
@@ -65,9 +65,9 @@ inline Status each(Kernel kernel, const Int* box, const Int* d, void* out, const
   }
   char* to = static_cast<char*>(out);
   const char *x = static_cast<const char*>(a), *y = static_cast<const char*>(b);
-  Patience patience;
+  StopCheck stop;
   for (;;) {
-    if (patience.ends(1 << 14)) return Stopped;
+    if (stop.after(1 << 14)) return Stopped;
     const Status status = kernel(d, to, x, y, nullptr);
     if (status != Ok) return status;
     Int axis = rank - 1;

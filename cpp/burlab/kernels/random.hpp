@@ -12,10 +12,10 @@ template <class T> struct Uniform {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     T* y = static_cast<T*>(out);
     const auto* keys = static_cast<const std::uint64_t*>(a);
-    Patience patience;
+    StopCheck stop;
     for (Int k = 0; k < d[0]; ++k, keys += 2) {
       for (Int e = 0; e < d[1]; e += 4) {
-        if (patience.ends(4)) return Stopped;
+        if (stop.after(4)) return Stopped;
         const PhiloxBlock words = philox({static_cast<std::uint64_t>(e / 4), 0, 0, 0}, {keys[0], keys[1]});
         for (Int j = 0; j < 4 && e + j < d[1]; ++j) *y++ = unit(words[static_cast<std::size_t>(j)]);
       }

@@ -129,7 +129,7 @@ BURLAB_NOINLINE std::int64_t run(Gate& gate, void* const* at) {
   if (own && workspace == nullptr) return OutOfMemory;
   const auto call = [&] { return gate.run(gate.context, at, at + gate.inputs, workspace); };
   Thread* thread = gate.releases != 0 && gate.loops == 0 ? save_thread() : nullptr;
-  const std::int64_t outcome = gate.loops == 0 ? call() : hearing(nullptr, call);
+  const std::int64_t outcome = gate.loops == 0 ? call() : interruptible(nullptr, call);
   if (thread != nullptr) restore_thread(thread);
   if (own) std::free(workspace);
   else gate.spare = workspace;

@@ -33,8 +33,8 @@ inline bool signalled() noexcept {
 /// Calls work() so that loops inside of kernels give up where a signal's handler raises, as that of Ctrl-C does, or
 /// where `flag` rises. Other Python threads run meanwhile. Not noexcept: a thread that takes Python's lock back while
 /// the interpreter shuts down is unwound.
-template <class Work> auto hearing(const std::atomic<bool>* flag, const Work& work) {
-  const HaltScope scope(Halt{flag, first_thread() ? &signalled : nullptr});
+template <class Work> auto interruptible(const std::atomic<bool>* flag, const Work& work) {
+  const StopScope scope(StopToken{flag, first_thread() ? &signalled : nullptr});
   Thread* const thread = save_thread();
   const auto result = work();
   restore_thread(thread);

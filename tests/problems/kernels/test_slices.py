@@ -24,7 +24,7 @@ def long(x, a):  # a sum over all samples takes half a minute
 
 @pytest.fixture
 def slices(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, SumCall]]:
-    """What was called in C++: "sum" or "rows" for each slice, "drop" for a sum that was left; and its argument."""
+    """What was called in C++: "sum" or "rows" for each slice, "abandon" for a sum that was left; and its argument."""
     begun: list[tuple[str, SumCall]] = []
     exports = sample_kernel.sum_exports()
 
@@ -58,6 +58,6 @@ def test_an_interrupt_ends_a_long_sum(slices: list[tuple[str, SumCall]], questio
     slices.clear()
     interrupt(lambda: ask(np.ones(8)), lambda: slices)
     last, call = slices[-1]
-    assert last == "drop" if question == "grad" else call.position < len(DATA)
+    assert last == "abandon" if question == "grad" else call.position < len(DATA)
     assert call.slice == SLICE * 1e9 <= 5e7
     np.testing.assert_array_equal(ask(np.ones(8), [0]), before)

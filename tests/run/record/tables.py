@@ -106,7 +106,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
 
 
 @cache
-def _doors() -> dict[str, Any]:
+def _exports() -> dict[str, Any]:
     unit = declare(
         BODY, tuple(f"burlab/run/record/{name}.hpp" for name in ("record", "path", "keyframes")), name="tables"
     )
@@ -120,8 +120,8 @@ class Writer:
         self.handle = self("open", columns, budget, capacity, frame, frames_budget, first=())
         self.columns = columns
 
-    def __call__(self, door: str, *args: Any, first: tuple[Any, ...] | None = None) -> Any:
-        return _doors()[door](*((self.handle,) if first is None else first), *args)
+    def __call__(self, name: str, *args: Any, first: tuple[Any, ...] | None = None) -> Any:
+        return _exports()[name](*((self.handle,) if first is None else first), *args)
 
     def append(self, rows: np.ndarray) -> None:
         rows = np.ascontiguousarray(rows, float).reshape(-1, self.columns)

@@ -35,12 +35,12 @@ struct WhileLoop {
   bool* wanted;
   char* workspace;
 
-  Int run(Halting& halting) const noexcept {
+  Int run(StopPoll& stop) const noexcept {
     void* answer = wanted;
     for (int block = 0;; block = 1 - block) {
       if (const Int outcome = condition.run(in, &answer, workspace); BURLAB_UNLIKELY(outcome != Ok)) return outcome;
       if (!*wanted) return Ok;
-      if (BURLAB_UNLIKELY(halting.rings())) return Stopped;
+      if (BURLAB_UNLIKELY(stop.requested())) return Stopped;
       if (const Int outcome = body.run(in, blocks[block], workspace); BURLAB_UNLIKELY(outcome != Ok)) return outcome;
       BURLAB_ONE_BY_ONE
       for (Int k = 0; k < states; ++k) in[k] = blocks[block][k];
@@ -67,13 +67,13 @@ inline Int run_while(const Int* d, void* const* out, const void* const* in, char
     scratch += rounded(bytes[k]);
   }
   loop.workspace = scratch;
-  Halting halting;
+  StopPoll stop;
   for (Int row = 0; row < rows; ++row) {
     BURLAB_ONE_BY_ONE
     for (Int k = 0; k < inputs; ++k) loop.in[k] = static_cast<const char*>(in[k]) + row * steps[k];
     BURLAB_ONE_BY_ONE
     for (Int k = 0; k < states; ++k) loop.blocks[0][k] = static_cast<char*>(out[k]) + row * bytes[k];
-    if (const Int outcome = loop.run(halting); outcome != Ok) return outcome;
+    if (const Int outcome = loop.run(stop); outcome != Ok) return outcome;
     BURLAB_ONE_BY_ONE
     for (Int k = 0; k < states; ++k)
       if (loop.in[k] != loop.blocks[0][k])

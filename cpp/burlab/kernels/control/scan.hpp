@@ -76,10 +76,10 @@ inline Int run_scan(const Int* d, void* const* out, const void* const* in, char*
     else if (scan.stacks[k] != 0)
       Scan::copy(static_cast<char*>(out[scan.results + k]) + scan.element(0) * scan.bytes[k], in[k], scan.bytes[k]);
   }
-  Halting halting;
+  StopPoll stop;
   for (Int iteration = 0; iteration < scan.length; ++iteration) {
     const Int at = scan.element(iteration);
-    if (BURLAB_UNLIKELY(halting.rings())) return Stopped;
+    if (BURLAB_UNLIKELY(stop.requested())) return Stopped;
     BURLAB_ONE_BY_ONE
     for (Int k = 0; k < scan.sequences; ++k)
       scan.in[scan.carries + k] = static_cast<const char*>(in[scan.carries + k]) + at * scan.steps[k];

@@ -37,8 +37,8 @@ struct OuterAxis {
 
 BURLAB_INLINE const OuterAxis* outer_axes(const Contraction& d) { return reinterpret_cast<const OuterAxis*>(&d + 1); }
 
-/// Calls product(a, b, c, adds, patience) for every index of the first `rank` further axes, in row-major order, until
-/// patience ends: then Stopped.
+/// Calls product(a, b, c, adds, stop) for every index of the first `rank` further axes, in row-major order, until
+/// it has to stop: then Stopped.
 template <class T, class F>
 BURLAB_INLINE Status walk(const Contraction& d, Int rank, const T* a, const T* b, T* c, const F& product) {
   const OuterAxis* const axes = outer_axes(d);
@@ -46,10 +46,10 @@ BURLAB_INLINE Status walk(const Contraction& d, Int rank, const T* a, const T* b
   BURLAB_ONE_BY_ONE
   for (Int axis = 0; axis < rank; ++axis) index[axis] = 0;
   bool adds = d.accumulate != 0;
-  Patience patience;
+  StopCheck stop;
   for (;;) {
-    product(a, b, c, adds, patience);
-    if (BURLAB_UNLIKELY(patience.ended())) return Stopped;
+    product(a, b, c, adds, stop);
+    if (BURLAB_UNLIKELY(stop.stopped())) return Stopped;
     adds = d.accumulate != 0;
     Int axis = rank - 1;
     BURLAB_ONE_BY_ONE
@@ -77,19 +77,19 @@ template <class T, bool Strict, bool Vectors = false> struct Contract {
     const auto& d = *reinterpret_cast<const Contraction*>(descriptor);
     const bool rows = d.a_n == 0 && d.b_n == 1 && d.c_n == 1 && d.n > 1;
     return walk(d, d.rank, static_cast<const T*>(left), static_cast<const T*>(right), static_cast<T*>(out),
-                [&](const T* a, const T* b, T* c, bool adds, Patience& patience) {
+                [&](const T* a, const T* b, T* c, bool adds, StopCheck& stop) {
                   if constexpr (Vectors) {
-                    if (d.order == SumOrder::in_lanes) return add_by_lanes(d, a, b, c, adds, patience);
-                    if (d.order == SumOrder::in_phases) return add_by_phases(d, a, b, c, adds, patience);
+                    if (d.order == SumOrder::in_lanes) return add_by_lanes(d, a, b, c, adds, stop);
+                    if (d.order == SumOrder::in_phases) return add_by_phases(d, a, b, c, adds, stop);
                   }
-                  if (rows) in_rows(d, a, b, c, adds, patience);
-                  else one_by_one(d, a, b, c, adds, patience);
+                  if (rows) in_rows(d, a, b, c, adds, stop);
+                  else one_by_one(d, a, b, c, adds, stop);
                 });
   }
 
  private:
   /// Row by row of c, along which b is contiguous, in pieces that stay in the cache.
-  static BURLAB_SMALL void in_rows(const Contraction& d, const T* a, const T* b, T* c, bool adds, Patience& patience) {
+  static BURLAB_SMALL void in_rows(const Contraction& d, const T* a, const T* b, T* c, bool adds, StopCheck& stop) {
     BURLAB_ONE_BY_ONE
     for (Int begin = 0; begin < d.n; begin += 512) {
       const Int n = d.n - begin < 512 ? d.n - begin : 512;
@@ -99,7 +99,7 @@ template <class T, bool Strict, bool Vectors = false> struct Contract {
         if (!adds) std::memset(y, 0, static_cast<std::size_t>(n) * sizeof(T));
         BURLAB_ONE_BY_ONE
         for (Int k = 0; k < d.k; ++k) {
-          if (patience.ends(n)) return;
+          if (stop.after(n)) return;
           const T x = a[i * d.a_m + k * d.a_k], *z = b + i * d.b_m + begin + k * d.b_k;
           BURLAB_LANES
           for (Int j = 0; j < n; ++j) add_product<kPlain>(y[j], x, z[j]);
@@ -110,7 +110,7 @@ template <class T, bool Strict, bool Vectors = false> struct Contract {
 
   /// An operand that is one number along k is written out.
   static BURLAB_SMALL void add_by_lanes(const Contraction& d, const T* a, const T* b, T* c, bool adds,
-                                        Patience& patience) {
+                                        StopCheck& stop) {
     Packet<T, 16> sum_of_block;
     T x[kDotBlock + 16], y[kDotBlock + 16];
     BURLAB_ONE_BY_ONE
@@ -124,7 +124,7 @@ template <class T, bool Strict, bool Vectors = false> struct Contract {
       BURLAB_ONE_BY_ONE
       for (Int k = 0; k < d.k; k += kDotBlock) {
         const Int size = d.k - k < kDotBlock ? d.k - k : kDotBlock;
-        if (patience.ends(size)) return;
+        if (stop.after(size)) return;
         add_in_lanes<T, 1>(sum_of_block, u + k * d.a_k, v + k * d.b_k, {0}, size);
         sum.add(sum_of_block[0]);
       }
@@ -133,7 +133,7 @@ template <class T, bool Strict, bool Vectors = false> struct Contract {
   }
 
   static BURLAB_SMALL void add_by_phases(const Contraction& d, const T* a, const T* b, T* c, bool adds,
-                                         Patience& patience) {
+                                         StopCheck& stop) {
     BURLAB_ONE_BY_ONE
     for (Int at = 0; at < d.m * d.n; ++at) {
       const Int i = at / d.n, j = at % d.n;
@@ -142,7 +142,7 @@ template <class T, bool Strict, bool Vectors = false> struct Contract {
       BURLAB_ONE_BY_ONE
       for (Int k = 0, end = 0; k < d.k;) {
         end = end_of_chunk(k, d.k);
-        if (patience.ends(end - k)) return;
+        if (stop.after(end - k)) return;
         BURLAB_ONE_BY_ONE
         for (; k < end; ++k) add_product<kPlain>(sums[k % kPhases], x[k * d.a_k], y[k * d.b_k]);
       }
@@ -158,8 +158,7 @@ template <class T, bool Strict, bool Vectors = false> struct Contract {
     return copies + 16;  // the last packet may begin before the block
   }
 
-  static BURLAB_SMALL void one_by_one(const Contraction& d, const T* a, const T* b, T* c, bool adds,
-                                      Patience& patience) {
+  static BURLAB_SMALL void one_by_one(const Contraction& d, const T* a, const T* b, T* c, bool adds, StopCheck& stop) {
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < d.m; ++i) {
       BURLAB_ONE_BY_ONE
@@ -170,7 +169,7 @@ template <class T, bool Strict, bool Vectors = false> struct Contract {
         BURLAB_ONE_BY_ONE
         for (Int k = 0, end = 0; k < d.k;) {
           end = end_of_chunk(k, d.k);
-          if (patience.ends(end - k)) return;
+          if (stop.after(end - k)) return;
           BURLAB_ONE_BY_ONE
           for (; k < end; ++k) add_product<kPlain>(sum, x[k * d.a_k], y[k * d.b_k]);
         }

@@ -38,10 +38,10 @@ template <class T, int Rows> struct Dots {
                                 const void* const*) noexcept {
     const auto& d = *reinterpret_cast<const Contraction*>(descriptor);
     return walk(d, d.rank, static_cast<const T*>(left), static_cast<const T*>(right), static_cast<T*>(out),
-                [&](const T* a, const T* b, T* c, bool adds, Patience& patience) {
+                [&](const T* a, const T* b, T* c, bool adds, StopCheck& stop) {
                   BURLAB_ONE_BY_ONE
                   for (Int j = 0; j < d.n; j += Rows) {
-                    if (patience.ends((d.n - j < Rows ? d.n - j : Rows) * d.k)) return;
+                    if (stop.after((d.n - j < Rows ? d.n - j : Rows) * d.k)) return;
                     block(d, a, b + j * d.b_n, c + j * d.c_n, d.n - j, adds);
                   }
                 });

@@ -25,14 +25,14 @@ template <class T, int Bytes, int Rows, int Packets> struct Gemm {
     const bool narrow = inner.c != 0 && d.n <= W && (d.b_n == 1 || d.k <= kDepth);
     const Batch<T, W, Rows> batch{inner.size, inner.a, inner.b, inner.c, d.b_n, panel};
     return walk(d, d.rank - narrow, static_cast<const T*>(left), static_cast<const T*>(right), static_cast<T*>(out),
-                [&](const T* a, const T* b, T* c, bool adds, Patience& patience) {
+                [&](const T* a, const T* b, T* c, bool adds, StopCheck& stop) {
                   if (narrow) {
-                    if (patience.ends(inner.size * d.m * d.n * d.k)) return;
+                    if (stop.after(inner.size * d.m * d.n * d.k)) return;
                     batch.multiply({a, d.a_m, d.a_k, b, d.b_k, c, d.c_m, d.k, adds}, d.m, d.n);
                     return;
                   }
                   if (d.k == 1 && d.b_n == 1 && d.n > W) {
-                    outer_product(d, a, b, c, adds, patience);
+                    outer_product(d, a, b, c, adds, stop);
                     return;
                   }
                   // A single block of rows reads b once: row by row where b comes from memory, which is what takes time
@@ -43,14 +43,14 @@ template <class T, int Bytes, int Rows, int Packets> struct Gemm {
                   BURLAB_ONE_BY_ONE
                   for (Int k = 0; k < d.k; k += deep, a += deep * d.a_k, b += deep * d.b_k) {
                     part.k = d.k - k < deep ? d.k - k : deep;
-                    all_panels(part, a, b, c, adds || k > 0, panel, patience);
+                    all_panels(part, a, b, c, adds || k > 0, panel, stop);
                   }
                 });
   }
 
  private:
   static BURLAB_INLINE void all_panels(const Contraction& d, const T* a, const T* b, T* c, bool adds, T* panel,
-                                       Patience& patience) {
+                                       StopCheck& stop) {
     const Int some = rows_at_once(d);
     alignas(64) T near[kDepth * kShallow];
     Contraction part = d;
@@ -66,7 +66,7 @@ template <class T, int Bytes, int Rows, int Packets> struct Gemm {
       BURLAB_ONE_BY_ONE
       for (Int j = 0; j < d.n;) {
         const Int width = panel_width(d.n - j);
-        if (patience.ends(rows * width * d.k)) return;
+        if (stop.after(rows * width * d.k)) return;
         column_panel(part, left, b + j * d.b_n, c + j, rows, width, adds, panel);
         j += width;
       }
@@ -75,12 +75,12 @@ template <class T, int Bytes, int Rows, int Packets> struct Gemm {
 
   /// One product for each number of c: whole rows are written one after the other.
   static BURLAB_NOINLINE BURLAB_WIDE void outer_product(const Contraction& d, const T* a, const T* b, T* c, bool adds,
-                                                        Patience& patience) {
+                                                        StopCheck& stop) {
     const Int whole = d.n / W * W;
     const First<T, W> last(d.n - whole);
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < d.m; ++i, a += d.a_m, c += d.c_m) {
-      if (patience.ends(d.n)) return;
+      if (stop.after(d.n)) return;
       BURLAB_ONE_BY_ONE
       for (Int j = 0; j < d.n; j += W) {
         Packet<T, W> sum = {}, x;

@@ -17,20 +17,20 @@ template <class T, int Bytes, int Packets> struct Phases {
     const auto& d = *reinterpret_cast<const Contraction*>(descriptor);
     alignas(64) T sums[kPhases * kColumns];
     return walk(d, d.rank, static_cast<const T*>(left), static_cast<const T*>(right), static_cast<T*>(out),
-                [&](const T* a, const T* b, T* c, bool adds, Patience& patience) {
+                [&](const T* a, const T* b, T* c, bool adds, StopCheck& stop) {
                   BURLAB_ONE_BY_ONE
                   for (Int j = 0; j < d.n; j += kColumns)
-                    columns(d, a, b + j, c + j, d.n - j < kColumns ? d.n - j : kColumns, adds, sums, patience);
+                    columns(d, a, b + j, c + j, d.n - j < kColumns ? d.n - j : kColumns, adds, sums, stop);
                 });
   }
 
  private:
   static BURLAB_INLINE void columns(const Contraction& d, const T* a, const T* b, T* c, Int n, bool adds, T* sums,
-                                    Patience& patience) {
+                                    StopCheck& stop) {
     const Int deep = rows_at_once(d), whole = n / kPanel * kPanel;
     Int k = 0;
     do {
-      if (patience.ends((d.k < deep ? d.k : deep) * n)) return;
+      if (stop.after((d.k < deep ? d.k : deep) * n)) return;
       const Strips some{a + k * d.a_k, d.a_k, b + k * d.b_k, d.b_k, d.k - k < deep ? d.k - k : deep, k == 0};
       if (whole > 0) add_strips<Packets>(some, sums, 0, whole);
       if (whole < n) add_strips<1>(some, sums, whole, n);

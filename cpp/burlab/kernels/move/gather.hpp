@@ -15,14 +15,14 @@ template <class T, class I> struct Gather {
     T* y = static_cast<T*>(out);
     const T* table = static_cast<const T*>(a);
     const I* index = static_cast<const I*>(b);
-    Patience patience;
+    StopCheck stop;
     BURLAB_ONE_BY_ONE
     for (Int batch = 0; batch < batches; ++batch, table += rows * width) {
       BURLAB_ONE_BY_ONE
       for (Int i = 0; i < count; ++i, y += width) {
         const Int row = static_cast<Int>(*index++);
         if (row < 0 || row >= rows) return IndexOutOfRange;
-        if (patience.ends(width)) return Stopped;
+        if (stop.after(width)) return Stopped;
         std::memcpy(y, table + row * width, static_cast<std::size_t>(width) * sizeof(T));
       }
     }
@@ -37,7 +37,7 @@ template <class T, class I, bool Accumulate = false> struct Scatter {
     T* table = static_cast<T*>(out);
     const T* x = static_cast<const T*>(a);
     const I* index = static_cast<const I*>(b);
-    Patience patience;
+    StopCheck stop;
     const Int size = batches * rows * width;
     if (!Accumulate && clear(static_cast<char*>(out), size * static_cast<Int>(sizeof(T))) != Ok) return Stopped;
     BURLAB_ONE_BY_ONE
@@ -46,7 +46,7 @@ template <class T, class I, bool Accumulate = false> struct Scatter {
       for (Int i = 0; i < count; ++i, x += width) {
         const Int row = static_cast<Int>(*index++);
         if (row < 0 || row >= rows) return IndexOutOfRange;
-        if (patience.ends(width)) return Stopped;
+        if (stop.after(width)) return Stopped;
         BURLAB_LANES
         for (Int j = 0; j < width; ++j) table[row * width + j] += x[j];
       }

@@ -15,15 +15,15 @@ template <class T> struct Copy {
     T* to = static_cast<T*>(out);
     const T* from = static_cast<const T*>(a);
     const Int first = n < kChunk ? n : kChunk;
-    Patience patience;
+    StopCheck stop;
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < d[0]; ++i, to += d[1], from += d[2]) {
-      if (patience.ends(first)) return Stopped;
+      if (stop.after(first)) return Stopped;
       copy(to, from, first, to_step, from_step);
       BURLAB_ONE_BY_ONE
       for (Int j = first; j < n; j += kChunk) {
         const Int count = end_of_chunk(j, n) - j;
-        if (patience.ends(count)) return Stopped;
+        if (stop.after(count)) return Stopped;
         copy(to + j * to_step, from + j * from_step, count, to_step, from_step);
       }
     }

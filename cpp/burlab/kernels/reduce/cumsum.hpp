@@ -9,7 +9,7 @@ namespace burlab::kernels {
 /// Descriptor: number of rows, their strides in out and a; length of a row, its strides in out and a.
 template <class T> struct Cumsum {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
-    Patience patience;
+    StopCheck stop;
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < d[0]; ++i) {
       T* y = static_cast<T*>(out) + i * d[1];
@@ -18,7 +18,7 @@ template <class T> struct Cumsum {
       BURLAB_ONE_BY_ONE
       for (Int j = 0, end = 0; j < d[3];) {
         end = end_of_chunk(j, d[3]);
-        if (patience.ends(end - j)) return Stopped;
+        if (stop.after(end - j)) return Stopped;
         BURLAB_ONE_BY_ONE
         for (; j < end; ++j) y[j * d[4]] = total = total + x[j * d[5]];
       }

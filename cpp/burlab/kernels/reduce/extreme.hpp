@@ -112,7 +112,7 @@ template <bool Largest, class T> BURLAB_INLINE T extreme_of(const T* x, Int n) {
 template <class T, bool Largest> struct Extreme {
   static BURLAB_WIDE Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     T* y = static_cast<T*>(out);
-    Patience patience;
+    StopCheck stop;
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < d[0]; ++i) {
       const T* x = static_cast<const T*>(a) + i * d[1];
@@ -123,7 +123,7 @@ template <class T, bool Largest> struct Extreme {
           BURLAB_ONE_BY_ONE
           for (Int j = 0; j < d[4]; j += kChunk) {
             const Int n = end_of_chunk(j, d[4]) - j;
-            if (patience.ends(n)) return Stopped;
+            if (stop.after(n)) return Stopped;
             const T next = extreme_of<Largest>(x + row * d[3] + j, n);
             best = beats<Largest>(next, best) ? next : best;
           }
@@ -132,7 +132,7 @@ template <class T, bool Largest> struct Extreme {
         BURLAB_ONE_BY_ONE
         for (Int j = 0, end = 0; j < d[4];) {
           end = end_of_chunk(j, d[4]);
-          if (patience.ends(end - j)) return Stopped;
+          if (stop.after(end - j)) return Stopped;
           BURLAB_ONE_BY_ONE
           for (; j < end; ++j) {
             const T next = x[row * d[3] + j * d[5]];
@@ -152,7 +152,7 @@ template <class T, bool Largest> struct ExtremeColumns {
   static BURLAB_WIDE Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     constexpr Int kTile = 1024;  // results, which stay in cache
     const Int rows = d[1] * d[3];
-    Patience patience;
+    StopCheck stop;
     BURLAB_ONE_BY_ONE
     for (Int begin = 0; begin < d[0]; begin += kTile) {
       const Int width = d[0] - begin < kTile ? d[0] - begin : kTile;
@@ -161,7 +161,7 @@ template <class T, bool Largest> struct ExtremeColumns {
       if (d[5] == 0) std::memcpy(y, x, static_cast<std::size_t>(width) * sizeof(T));
       BURLAB_ONE_BY_ONE
       for (Int row = d[5] == 0; row < rows; ++row) {
-        if (patience.ends(width)) return Stopped;
+        if (stop.after(width)) return Stopped;
         improve_row(y, x + row / d[3] * d[2] + row % d[3] * d[4], width);
       }
     }

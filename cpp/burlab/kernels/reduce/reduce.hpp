@@ -37,7 +37,7 @@ template <class T, bool Strict> struct Sum {
     const T* x = static_cast<const T*>(a);
     T* y = static_cast<T*>(out);
     const Int n = d[4], step = d[5], block = kPlain || step != 1 ? 1 : 512;
-    Patience patience;
+    StopCheck stop;
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < d[0]; ++i) {
       Carried<T, kPlain> sum(d[6] != 0 ? y[i] : T(0));
@@ -47,7 +47,7 @@ template <class T, bool Strict> struct Sum {
         BURLAB_ONE_BY_ONE
         for (Int j = 0; j < n; j += block) {
           const Int size = n - j < block ? n - j : block;
-          if (patience.ends(size)) return Stopped;
+          if (stop.after(size)) return Stopped;
           sum.add(block == 1 ? static_cast<A>(first[j * step]) : sum_block<A>(first + j, size));
         }
       }
@@ -67,11 +67,11 @@ template <class T, bool Strict> struct SumColumns {
   static BURLAB_WIDE Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     T* y = static_cast<T*>(out);
     const T* x = static_cast<const T*>(a);
-    Patience patience;
+    StopCheck stop;
     BURLAB_ONE_BY_ONE
     for (Int j = 0; j < d[0];) {
       const Int left = d[0] - j;
-      if (patience.ends(d[1] * d[3] * (left < 2 * W ? left : 2 * W))) return Stopped;
+      if (stop.after(d[1] * d[3] * (left < 2 * W ? left : 2 * W))) return Stopped;
       if (left > W) packets<2>(d, y + j, x + j, left);
       else packets<1>(d, y + j, x + j, left);
       j += left > W ? 2 * W : W;
@@ -127,11 +127,11 @@ template <class T, int Bytes> struct SumAccumulate {
     const T* x = static_cast<const T*>(a);
     T* y = static_cast<T*>(out);
     const bool dense = d[1] == 1 && d[2] == 1;
-    Patience patience;
+    StopCheck stop;
     BURLAB_ONE_BY_ONE
     for (Int j = 0; j < d[0];) {
       const Int left = d[0] - j, count = !dense ? 1 : left > 3 * W ? 4 * W : left > W ? 2 * W : W;
-      if (patience.ends(d[3] * d[5] * (count < left ? count : left))) return Stopped;
+      if (stop.after(d[3] * d[5] * (count < left ? count : left))) return Stopped;
       if (!dense) one(d, y + j * d[2], x + j * d[1]);
       else if (count == 4 * W) packets<4>(d, y + j, x + j, left);
       else if (count == 2 * W) packets<2>(d, y + j, x + j, left);

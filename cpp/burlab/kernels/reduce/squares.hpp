@@ -53,10 +53,10 @@ template <class T> struct Squares {
   BURLAB_WIDE static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     const T* x = static_cast<const T*>(a);
     Packet<double, 16> lanes = {};
-    Patience patience;
+    StopCheck stop;
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < d[0]; i += 512) {
-      if (patience.ends(512)) return Stopped;
+      if (stop.after(512)) return Stopped;
       add_squares(lanes, x + i, d[0] - i < 512 ? d[0] - i : 512);
     }
     *static_cast<double*>(out) = sum_lanes<double>(lanes);

@@ -114,16 +114,16 @@ template <bool Largest, class T> BURLAB_INLINE Int where_in_row(const T* x, Int 
 template <class T, bool Largest> struct Where {
   static BURLAB_WIDE Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     Int* y = static_cast<Int*>(out);
-    Patience patience;
+    StopCheck stop;
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < d[0]; ++i) {
       const T* x = static_cast<const T*>(a) + i * d[1];
-      if (patience.ends(d[2] < kChunk ? d[2] : kChunk)) return Stopped;
+      if (stop.after(d[2] < kChunk ? d[2] : kChunk)) return Stopped;
       Int best = in_chunk(x, d[2] < kChunk ? d[2] : kChunk, d[3]);
       BURLAB_ONE_BY_ONE
       for (Int j = kChunk; j < d[2]; j += kChunk) {
         const Int n = end_of_chunk(j, d[2]) - j;
-        if (patience.ends(n)) return Stopped;
+        if (stop.after(n)) return Stopped;
         const Int at = j + in_chunk(x + j * d[3], n, d[3]);
         best = beats<Largest>(x[at * d[3]], x[best * d[3]]) ? at : best;
       }
@@ -151,7 +151,7 @@ template <class T, bool Largest> struct WhereColumns {
     constexpr Int kTile = 512;
     T best[kTile];
     Position<T> places[kTile];
-    Patience patience;
+    StopCheck stop;
     BURLAB_ONE_BY_ONE
     for (Int begin = 0; begin < d[0]; begin += kTile) {
       const Int width = d[0] - begin < kTile ? d[0] - begin : kTile;
@@ -161,7 +161,7 @@ template <class T, bool Largest> struct WhereColumns {
       std::memset(places, 0, sizeof(places));
       BURLAB_ONE_BY_ONE
       for (Int row = 1; row < d[1]; ++row) {
-        if (patience.ends(width)) return Stopped;
+        if (stop.after(width)) return Stopped;
         follow(best, places, x + row * d[2], static_cast<Position<T>>(row), width);
       }
       BURLAB_LANES

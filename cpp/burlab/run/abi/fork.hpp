@@ -15,7 +15,7 @@ inline Loop* loop_copy(const Loop* loop, const Plan* plan) noexcept {
   loop_open(plan, &opened);
   std::unique_ptr<Loop> copy(opened);
   bool done = false;
-  while (copy && !copy->control.between(1000, [&](Orders&) {
+  while (copy && !copy->control.between(1000, [&](Pending&) {
     try {
       done = copy->line.inherit(loop->line);
     } catch (...) {
@@ -28,12 +28,12 @@ inline Loop* loop_copy(const Loop* loop, const Plan* plan) noexcept {
 
 /// Another run that is where this one is and knows nothing of what came after; nullptr where there is no memory.
 inline std::int64_t loop_fork(Loop* loop, const Plan* plan, Loop** fork, std::int64_t milliseconds) noexcept {
-  return loop->control.between(milliseconds, [=](Orders&) {
+  return loop->control.between(milliseconds, [=](Pending&) {
     *fork = loop_copy(loop, plan);
     const std::int64_t step = loop->control.cursor.step;
     const bool past = loop->control.cursor.past();
     if (*fork != nullptr)
-      while (!(*fork)->control.between(1000, [=](Orders&) {
+      while (!(*fork)->control.between(1000, [=](Pending&) {
         (*fork)->line.truncate(step, past ? step : loop->line.record.length());
         return true;
       }))
@@ -47,12 +47,12 @@ inline std::int64_t loop_fork(Loop* loop, const Plan* plan, Loop** fork, std::in
 inline std::int64_t loop_branch(Loop* loop, const Plan* plan, std::int64_t hyper, double value, Loop** old,
                                 std::int64_t milliseconds) noexcept {
   std::int64_t answer = 1;
-  const bool held = loop->control.between(milliseconds, [&](Orders& orders) {
+  const bool held = loop->control.between(milliseconds, [&](Pending& pending) {
     const std::int64_t step = loop->control.cursor.step;
-    orders.tell(hyper, value);
-    if (loop->control.cursor.past() && orders.changes()) {
+    pending.set(hyper, value);
+    if (loop->control.cursor.past() && pending.changes()) {
       *old = loop_copy(loop, plan);
-      if (*old == nullptr) return answer = 2, orders.forget(), false;
+      if (*old == nullptr) return answer = 2, pending.discard(), false;
       loop->line.truncate(step, step);
     }
     return true;

@@ -33,11 +33,11 @@ inline void loop_stop(Loop* loop) noexcept { loop->stop(); }
 inline void loop_close(Loop** owner) noexcept { const std::unique_ptr<Loop> loop(std::exchange(*owner, nullptr)); }
 
 /// Run until `target` steps are done.
-inline void loop_aim(Loop* loop, std::int64_t target) noexcept { loop->control.order(Order::aim, target); }
+inline void loop_aim(Loop* loop, std::int64_t target) noexcept { loop->control.command(Command::aim, target); }
 /// Rest as soon as possible.
-inline void loop_halt(Loop* loop) noexcept { loop->control.order(Order::rest, 0); }
+inline void loop_halt(Loop* loop) noexcept { loop->control.command(Command::rest, 0); }
 /// Go to a step of the record.
-inline void loop_seek(Loop* loop, std::int64_t step) noexcept { loop->control.order(Order::seek, step); }
+inline void loop_seek(Loop* loop, std::int64_t step) noexcept { loop->control.command(Command::seek, step); }
 /// Change a hyperparameter from the next step on: 1 if so, 0 and nothing is done where the run is in its past.
 inline std::int64_t loop_set(Loop* loop, std::int64_t hyper, double value) noexcept {
   return loop->control.set(hyper, value);
@@ -45,7 +45,8 @@ inline std::int64_t loop_set(Loop* loop, std::int64_t hyper, double value) noexc
 inline double loop_hyper(Loop* loop, std::int64_t hyper) noexcept {
   double value = 0;
   const std::int64_t k = hyper;
-  loop->control.look([&](const Orders& orders) { value = orders.change[k] != 0 ? orders.told[k] : orders.hyper[k]; });
+  loop->control.look(
+      [&](const Pending& pending) { value = pending.changed[k] != 0 ? pending.next[k] : pending.hyper[k]; });
   return value;
 }
 
@@ -57,11 +58,11 @@ inline std::int64_t loop_rests(Loop* loop, std::int64_t milliseconds) noexcept {
 }
 /// Wait until what was told is taken over.
 inline std::int64_t loop_settles(Loop* loop, std::int64_t milliseconds) noexcept {
-  return loop->control.between(milliseconds, [](Orders&) { return false; });
+  return loop->control.between(milliseconds, [](Pending&) { return false; });
 }
 /// Copy x (k = 0) or a leaf of the state between two steps.
 inline std::int64_t loop_read(Loop* loop, std::int64_t k, char* out, std::int64_t milliseconds) noexcept {
-  return loop->control.between(milliseconds, [=](Orders&) {
+  return loop->control.between(milliseconds, [=](Pending&) {
     loop->stepper.cells.copy(k, out);
     return false;
   });
@@ -74,7 +75,7 @@ inline std::int64_t loop_fed(Loop* loop, std::int64_t milliseconds) noexcept {
   return loop->control.rests_or(milliseconds, [=] { return loop->line.feed->half_full(); });
 }
 inline void loop_feed(Loop* loop, FeedView* view) noexcept {
-  loop->control.look([=](const Orders&) { *view = loop->line.feed->view(); });
+  loop->control.look([=](const Pending&) { *view = loop->line.feed->view(); });
 }
 inline void loop_feed_copy(const Loop* loop, std::int64_t column, std::int64_t first, std::int64_t count,
                            double* out) noexcept {
@@ -82,8 +83,8 @@ inline void loop_feed_copy(const Loop* loop, std::int64_t column, std::int64_t f
 }
 /// The rows below `row` have passed. stop: the last of them is where the run is to go back to, and its last.
 inline void loop_feed_take(Loop* loop, std::int64_t generation, std::int64_t row, std::int64_t stop) noexcept {
-  loop->control.tell([=](Orders& orders) {
-    if (loop->line.feed->take(generation, row, stop != 0) && stop != 0) orders.cut = row - 1;
+  loop->control.tell([=](Pending& pending) {
+    if (loop->line.feed->take(generation, row, stop != 0) && stop != 0) pending.cut = row - 1;
   });
 }
 
@@ -96,7 +97,7 @@ inline const Ledger* loop_ledger(const Loop* loop) noexcept { return &loop->ledg
 /// Copy the events from `first` on, at most `count` of them, and answer how many there are in all.
 inline std::int64_t loop_events(Loop* loop, std::int64_t first, std::int64_t count, Event* out) noexcept {
   std::int64_t total = 0;
-  loop->control.look([&](const Orders&) {
+  loop->control.look([&](const Pending&) {
     const auto& events = loop->line.events();
     total = events.size();
     for (std::int64_t k = first; k < std::min(total, first + count); ++k) *out++ = events[k];

@@ -11,13 +11,13 @@ namespace burlab::run {
 /// Another run that is what this one is, its past and future included, at rest; nullptr where there is no memory. What
 /// the other functions here read is such a twin, so that the run itself waits for no more than being copied.
 inline std::int64_t loop_twin(Loop* loop, const Plan* plan, Loop** twin, std::int64_t milliseconds) noexcept {
-  return loop->control.between(milliseconds, [=](Orders& orders) {
+  return loop->control.between(milliseconds, [=](Pending& pending) {
     *twin = loop_copy(loop, plan);
     if (*twin == nullptr) return false;
-    (*twin)->control.look([&](Orders& others) {
-      others.reason = orders.reason;
-      others.value = orders.value;
-      others.norm = orders.norm;
+    (*twin)->control.look([&](Pending& others) {
+      others.reason = pending.reason;
+      others.value = pending.value;
+      others.norm = pending.norm;
     });
     return false;
   });
@@ -26,10 +26,10 @@ inline std::int64_t loop_twin(Loop* loop, const Plan* plan, Loop** twin, std::in
 /// Where a run at rest stands.
 inline void loop_standing(Loop* loop, Standing* out) noexcept {
   *out = loop->line.standing();
-  loop->control.look([=](const Orders& orders) {
-    out->reason = orders.reason;
-    out->value = orders.value;
-    out->norm = orders.norm;
+  loop->control.look([=](const Pending& pending) {
+    out->reason = pending.reason;
+    out->value = pending.value;
+    out->norm = pending.norm;
   });
 }
 
@@ -47,14 +47,14 @@ inline std::int64_t loop_frame(const Loop* loop, std::int64_t k, char* out) noex
 /// Make a run that has just been opened what was saved. 1 if so, 2 where there is no memory for it.
 inline std::int64_t loop_restore(Loop* loop, const Saved* saved, std::int64_t milliseconds) noexcept {
   bool done = false;
-  const bool held = loop->control.between(milliseconds, [&](Orders& orders) {
+  const bool held = loop->control.between(milliseconds, [&](Pending& pending) {
     try {
       done = loop->line.resume(*saved);
     } catch (...) {
     }
-    orders.reason = static_cast<Reason>(saved->standing.reason);
-    orders.value = saved->standing.value;
-    orders.norm = saved->standing.norm;
+    pending.reason = static_cast<Reason>(saved->standing.reason);
+    pending.value = saved->standing.value;
+    pending.norm = saved->standing.norm;
     return true;
   });
   return held ? (done ? 1 : 2) : 0;

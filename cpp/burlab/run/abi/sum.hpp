@@ -2,7 +2,6 @@
 // What Python calls to evaluate a kernel over a batch of samples: their mean, or a row for each. A call works for a
 // slice of time and then answers Stopped, so that Python hears interrupts; the next call goes on, and the bits are the
 // same.
-#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -43,7 +42,7 @@ class SumJob {
     if (sum_.ready()) sum_.begin(fixed, 0, key);
   }
   bool ready() const { return sum_.ready(); }
-  Outcome resume(Alarm alarm) { return sum_.resume(team_, alarm); }
+  Outcome resume(Deadline deadline) { return sum_.resume(team_, deadline); }
   const char* mean() { return sum_.mean(); }  // after an Ok
 
  private:
@@ -53,7 +52,7 @@ class SumJob {
   Team team_;
 };
 
-inline Alarm alarm_after(std::int64_t slice) { return Alarm(Alarm::Clock::now() + std::chrono::nanoseconds(slice)); }
+inline Deadline deadline_after(std::int64_t slice) { return Deadline(nanoseconds() + slice); }
 
 /// The mean of the kernel over the batch, written to `result`.
 inline std::int64_t sum(SumCall* call) noexcept {
@@ -61,7 +60,7 @@ inline std::int64_t sum(SumCall* call) noexcept {
     std::unique_ptr<SumJob> job(call->job);
     call->job = nullptr;
     if (!job) job = std::make_unique<SumJob>(call->summand, call->stream, call->threads, call->fixed, call->key);
-    call->outcome = job->ready() ? job->resume(alarm_after(call->slice)) : Outcome{OutOfMemory};
+    call->outcome = job->ready() ? job->resume(deadline_after(call->slice)) : Outcome{OutOfMemory};
     if (call->outcome.ok())
       std::memcpy(call->result, job->mean(), static_cast<std::size_t>(call->summand.result.bytes));
     if (call->outcome.status == Stopped) call->job = job.release();
@@ -97,8 +96,8 @@ inline std::int64_t mean(const void* context, const void* const* in, void* const
     SumJob job(summand, stream, given.threads, in, key);
     if (!job.ready()) return OutOfMemory;
     for (;;) {
-      const Outcome outcome = job.resume(alarm_after(slice));
-      if (outcome.status == Stopped && !halted()) continue;
+      const Outcome outcome = job.resume(deadline_after(slice));
+      if (outcome.status == Stopped && !should_stop()) continue;
       if (!outcome.ok()) return outcome.status;
       const char* const result = job.mean();
       for (std::int64_t k = 0; k < summand.result.outputs; ++k) {
@@ -113,7 +112,7 @@ inline std::int64_t mean(const void* context, const void* const* in, void* const
 }
 
 /// Forget a sum that was stopped.
-inline void drop(SumCall* call) noexcept {
+inline void abandon(SumCall* call) noexcept {
   const std::unique_ptr<SumJob> job(call->job);
   call->job = nullptr;
 }
@@ -126,8 +125,8 @@ inline std::int64_t rows(SumCall* call) noexcept {
   if (!call->outcome.ok()) return OutOfMemory;
   Evaluator evaluate(call->summand, call->stream, memory.data());
   evaluate.begin(call->fixed, 0, call->key);
-  for (Alarm alarm = alarm_after(call->slice); call->position < call->stream.batch; ++call->position) {
-    if (alarm.rings()) return (call->outcome = {Stopped}).status;
+  for (Deadline deadline = deadline_after(call->slice); call->position < call->stream.batch; ++call->position) {
+    if (deadline.passed()) return (call->outcome = {Stopped}).status;
     call->outcome = evaluate(call->position, call->result, call->position);
     if (!call->outcome.ok()) return call->outcome.status;
   }

@@ -26,35 +26,35 @@ struct Cursor {
 };
 
 /// What a loop is told to do.
-enum class Order {
+enum class Command {
   rest,
   aim,  // do steps until the target
   seek  // go to the target, where the run has been
 };
 
-/// What the loop and Python tell each other. Guarded by the mutex of the control.
-struct Orders {
-  Order order = Order::rest;
+/// What Python has told the loop, and the loop Python. Guarded by the mutex of the control.
+struct Pending {
+  Command command = Command::rest;
   std::int64_t target = 0;
   std::int64_t cut = -1;      // before all else: go back to this step and forget what came after its row, if not -1
   Outcome outcome;            // how the last step ended
   Reason reason = no_reason;  // why the loop rests by itself, and what was measured there
   double value = 0, norm = 0;
-  double elapsed = 0;           // nanoseconds of running, up to the last rest
-  Buffer<double> hyper, told;   // in force; and changes that the loop has not taken over yet:
-  Buffer<std::int64_t> change;  // 1 where there is one
+  double elapsed = 0;            // nanoseconds of running, up to the last rest
+  Buffer<double> hyper, next;    // in force; and changes that the loop has not taken over yet:
+  Buffer<std::int64_t> changed;  // 1 where there is one
 
-  Orders(Ledger& ledger, const double* start, std::int64_t hypers)
+  Pending(Ledger& ledger, const double* start, std::int64_t hypers)
       : hyper(ledger, Kind::scratch, hypers, start),
-        told(ledger, Kind::scratch, hypers, start),
-        change(ledger, Kind::scratch, hypers) {}
-  bool ready() const { return hyper.ready() && told.ready() && change.ready(); }
+        next(ledger, Kind::scratch, hypers, start),
+        changed(ledger, Kind::scratch, hypers) {}
+  bool ready() const { return hyper.ready() && next.ready() && changed.ready(); }
 
-  void tell(std::int64_t index, double value) {
-    told[index] = value;
-    change[index] = 1;
+  void set(std::int64_t index, double value) {
+    next[index] = value;
+    changed[index] = 1;
   }
-  void forget() { std::fill(change.begin(), change.end(), 0); }
+  void discard() { std::fill(changed.begin(), changed.end(), 0); }
 
   /// Whether a change is waiting that makes a difference; by bits, so that NaN equals itself.
   bool changes() const {
@@ -62,7 +62,9 @@ struct Orders {
       if (differs(k)) return true;
     return false;
   }
-  bool differs(std::int64_t k) const { return change[k] != 0 && std::memcmp(&told[k], &hyper[k], sizeof(double)) != 0; }
+  bool differs(std::int64_t k) const {
+    return changed[k] != 0 && std::memcmp(&next[k], &hyper[k], sizeof(double)) != 0;
+  }
 };
 
 /// What the loop is doing, as Python sees it.
@@ -78,37 +80,37 @@ class Control {
  public:
   Cursor cursor;
 
-  Control(Ledger& ledger, const double* hyper, std::int64_t hypers) : orders_(ledger, hyper, hypers) {}
+  Control(Ledger& ledger, const double* hyper, std::int64_t hypers) : pending_(ledger, hyper, hypers) {}
 
-  bool ready() const { return orders_.ready(); }
+  bool ready() const { return pending_.ready(); }
 
-  /// Give an order; a failure is forgotten. A step in flight is left, and done anew when the loop goes on, unless it is
-  /// to aim at something.
-  void order(Order order, std::int64_t target) {
-    tell([&](Orders& orders) {
-      orders.order = order;
-      orders.target = target;
-      if (order != Order::rest) orders.outcome = {};
-      if (order != Order::rest) orders.reason = no_reason;
-      hurry_ = order != Order::aim;
+  /// Give a command; a failure is forgotten. A step in flight is left, and done anew when the loop goes on, unless it
+  /// is to aim at something.
+  void command(Command command, std::int64_t target) {
+    tell([&](Pending& pending) {
+      pending.command = command;
+      pending.target = target;
+      if (command != Command::rest) pending.outcome = {};
+      if (command != Command::rest) pending.reason = no_reason;
+      cancel_ = command != Command::aim;
     });
   }
 
   /// Give a hyperparameter a value from the next step on. False, and nothing is done: the run is in its past.
   bool set(std::int64_t index, double value) {
     bool present = false;
-    tell([&](Orders& orders) {
+    tell([&](Pending& pending) {
       present = !cursor.past();
-      if (present) orders.tell(index, value);
+      if (present) pending.set(index, value);
     });
     return present;
   }
 
   void quit() {
-    tell([&](Orders&) { quit_ = hurry_ = true; });
+    tell([&](Pending&) { quit_ = cancel_ = true; });
   }
 
-  /// Call `act(orders)` between two steps, when what was told is taken over and nobody changes what the loop owns; it
+  /// Call `act(pending)` between two steps, when what was told is taken over and nobody changes what the loop owns; it
   /// answers whether it left something for the loop to do. One call that leaves nothing behind: its caller may be
   /// interrupted between two of them. False: not so after `milliseconds`.
   template <class Act> bool between(std::int64_t milliseconds, Act act) {
@@ -121,7 +123,7 @@ class Control {
       --holds_;
     }
     const bool held = parked();
-    if ((held && act(orders_)) || wait) call();
+    if ((held && act(pending_)) || wait) call();
     return held;
   }
 
@@ -139,29 +141,29 @@ class Control {
     return wait(milliseconds, [&] { return resting() || condition(); });
   }
 
-  /// Look at the orders, at any time.
+  /// Look at what is pending, at any time.
   template <class Act> void look(Act act) {
     const std::lock_guard lock(mutex_);
-    act(orders_);
+    act(pending_);
   }
   /// Change them.
   template <class Act> void tell(Act act) {
     const std::lock_guard lock(mutex_);
-    act(orders_);
+    act(pending_);
     call();
   }
 
   View view(std::int64_t length) {
     const std::lock_guard lock(mutex_);
-    const Orders& now = orders_;
+    const Pending& now = pending_;
     return {cursor.step, length, settled(), now.reason, now.outcome, now.elapsed, now.value, now.norm};
   }
 
   // The loop's side:
 
-  const std::atomic<bool>& hurry() const { return hurry_; }
+  const std::atomic<bool>& cancel() const { return cancel_; }
 
-  /// Whether `heed` must be called before the next step.
+  /// Whether `poll` must be called before the next step.
   bool calls() const {
     return attention_.load(std::memory_order_acquire) || cursor.step.load(std::memory_order_relaxed) >= reached_;
   }
@@ -169,8 +171,8 @@ class Control {
 
   void fail(Outcome outcome) {
     const std::lock_guard lock(mutex_);
-    orders_.outcome = outcome;
-    orders_.order = Order::rest;
+    pending_.outcome = outcome;
+    pending_.command = Command::rest;
     attention_ = true;
   }
 
@@ -178,29 +180,29 @@ class Control {
   void rest(Reason reason, double value, double norm) {
     const std::lock_guard lock(mutex_);
     attention_ = true;
-    if (orders_.order == Order::seek) return;  // it is on its way elsewhere
-    orders_.order = Order::rest;
-    orders_.reason = reason;
-    orders_.value = value;
-    orders_.norm = norm;
+    if (pending_.command == Command::seek) return;  // it is on its way elsewhere
+    pending_.command = Command::rest;
+    pending_.reason = reason;
+    pending_.value = value;
+    pending_.norm = norm;
   }
 
   /// Take over what was told, and rest while there is nothing to do. False: the thread must end.
-  /// line.decide(orders) says how far to step, the cursor itself for resting; line.mending() whether it must not be
+  /// line.decide(pending) says how far to step, the cursor itself for resting; line.mending() whether it must not be
   /// held.
-  template <class Line> bool heed(Line& line) {
+  template <class Line> bool poll(Line& line) {
     std::unique_lock lock(mutex_);
     for (;;) {
       attention_ = false;
       if (quit_) return false;
-      reached_ = line.decide(orders_);
+      reached_ = line.decide(pending_);
       idle_ = reached_ <= cursor.step || (holds_ > 0 && !line.mending());
       changed_.notify_all();
       if (!idle_) {
-        hurry_ = false;
+        cancel_ = false;
         return true;
       }
-      line.rest(orders_);
+      line.rest(pending_);
       changed_.wait(lock, [&] { return attention_.load(); });
     }
   }
@@ -223,15 +225,15 @@ class Control {
   }
   bool parked() const { return ended_ || (idle_ && !attention_); }
   /// Whether no step is done or wanted; what was told may still wait to be taken over.
-  bool settled() const { return ended_ || (idle_ && orders_.order == Order::rest); }
+  bool settled() const { return ended_ || (idle_ && pending_.command == Command::rest); }
   bool resting() const { return ended_ || (settled() && !attention_); }
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::atomic<bool> attention_{false}, hurry_{false};
+  std::atomic<bool> attention_{false}, cancel_{false};
   std::int64_t reached_ = 0, holds_ = 0;  // reached_: how far to step without asking
   bool idle_ = true, quit_ = false, ended_ = false;
-  Orders orders_;
+  Pending pending_;
 };
 
 }  // namespace burlab::run

@@ -27,7 +27,7 @@ class Loop {
         line(ledger, plan, control.cursor, stepper.cells),
         row_(ledger, Kind::scratch, line.record.columns()),
         hyper_(nullptr) {
-    control.look([this](Orders& orders) { hyper_ = orders.hyper.data(); });
+    control.look([this](Pending& pending) { hyper_ = pending.hyper.data(); });
     if (ready()) thread_ = std::thread([this] { live(); });
   }
   Loop(const Loop&) = delete;
@@ -47,9 +47,9 @@ class Loop {
   /// The body of the thread.
   void live() noexcept {
     block_signals();
-    const HaltScope scope(Halt{&control.hurry()});
+    const StopScope scope(StopToken{&control.cancel()});
     try {
-      while (control.heed(line)) {
+      while (control.poll(line)) {
         do advance();
         while (!control.calls());
       }
@@ -60,11 +60,11 @@ class Loop {
 
   void advance() {
     const std::int64_t step = control.cursor.step.load(std::memory_order_relaxed);
-    const Outcome outcome = stepper.compute(step, hyper_, control.hurry());
+    const Outcome outcome = stepper.compute(step, hyper_, control.cancel());
     if (outcome.status == Stopped) return;  // halted: the same step comes again, if any does
     if (!outcome.ok()) return control.fail(outcome);
     if (line.fresh(step)) {
-      const Outcome seen = stepper.validate(step, control.hurry());
+      const Outcome seen = stepper.validate(step, control.cancel());
       if (seen.status == Stopped) return;
       if (!seen.ok()) return control.fail(seen);
       stepper.describe(row_.data());
@@ -74,12 +74,12 @@ class Loop {
       const Reason reason = line.verdict(step, row_.data());
       if (reason != no_reason) return control.rest(reason, row_[value_column], row_[gradient_norm]);
     }
-    stepper.cells.turn();
+    stepper.cells.swap();
     if (line.pass(step)) control.rest(enough_seconds, row_[value_column], row_[gradient_norm]);
   }
 
   Buffer<double> row_;
-  const double* hyper_;  // in force; changes only while the loop heeds
+  const double* hyper_;  // in force; changes only while the loop polls
   std::thread thread_;
 };
 

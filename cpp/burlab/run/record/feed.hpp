@@ -45,7 +45,7 @@ class Feed {
     for (std::int64_t row = first; row < first + count; ++row) *out++ = from[row & (rows_ - 1)];
   }
 
-  // While the loop is held or heeds:
+  // While the loop is held or polls:
 
   /// The rows below `row` are no longer needed. last: nor are those that follow. False: they were forgotten meanwhile.
   bool take(std::int64_t generation, std::int64_t row, bool last) {

@@ -48,7 +48,7 @@ class Keyframes {
   /// Forget the frames after a step.
   void cut(std::int64_t step) {
     const Frame* const first = after(step);
-    for (const Frame* frame = first; frame != frames_.end(); ++frame) drop(*frame);
+    for (const Frame* frame = first; frame != frames_.end(); ++frame) release(*frame);
     frames_.cut(first - frames_.begin());
   }
 
@@ -81,12 +81,12 @@ class Keyframes {
     std::int64_t kept = 0;
     for (std::int64_t k = 0; k < count(); ++k)
       if (k % 2 == 0) frames_[kept++] = frames_[k];
-      else drop(frames_[k]);
+      else release(frames_[k]);
     frames_.cut(kept);
     ++thinned_;
   }
 
-  void drop(const Frame& frame) { ledger_.give(Kind::keyframes, frame.data, bytes_); }
+  void release(const Frame& frame) { ledger_.give(Kind::keyframes, frame.data, bytes_); }
 
   Ledger& ledger_;
   std::int64_t bytes_, capacity_, thinned_ = 0;

@@ -31,7 +31,7 @@ class Timeline {
   std::optional<Feed> feed;  // of those who must see every row
   Keyframes frames;
 
-  Timeline(Ledger& ledger, const Plan& plan, Cursor& cursor, Cells& cells)
+  Timeline(Ledger& ledger, const Plan& plan, Cursor& cursor, StateBuffers& cells)
       : record(ledger, Kind::history, columns_of(plan), plan.history_bytes),
         frames(ledger, cells.frame_bytes(), plan.keyframe_bytes),
         criteria_(plan.criteria),
@@ -111,14 +111,14 @@ class Timeline {
   // For the loop:
 
   /// Take over what was told, and say how far to step before asking again; the cursor itself where it is to rest.
-  std::int64_t decide(Orders& orders) {
-    if (!take(orders)) {
-      orders.outcome = {OutOfMemory};
-      orders.order = Order::rest;
+  std::int64_t decide(Pending& pending) {
+    if (!take(pending)) {
+      pending.outcome = {OutOfMemory};
+      pending.command = Command::rest;
     }
-    const bool mends = mending_ && orders.outcome.ok();
-    const std::int64_t goal = mends ? std::max(mend_step_, cursor_.step + 1) : follow(orders);
-    apply(orders);
+    const bool mends = mending_ && pending.outcome.ok();
+    const std::int64_t goal = mends ? std::max(mend_step_, cursor_.step + 1) : follow(pending);
+    apply(pending);
     const std::int64_t step = cursor_.step, length = record.length();
     if (step >= length && goal > step) watch_.resume();
     else watch_.pause();
@@ -126,9 +126,9 @@ class Timeline {
     return std::min({goal, next_change(), room, step < length ? length : kEndless});
   }
 
-  void rest(Orders& orders) {
+  void rest(Pending& pending) {
     watch_.pause();
-    orders.elapsed = watch_.total();
+    pending.elapsed = watch_.total();
     if (stamped_ < record.length()) stamp(watch_.total());
   }
 
@@ -172,47 +172,49 @@ class Timeline {
   static constexpr double kLeastGap = 1e6, kGaps = 50;  // nanoseconds; times the cost of a snapshot
 
   /// Changes count from the next step on, and each is an event.
-  bool take(Orders& orders) {
-    if (orders.cut >= 0) {
-      orders.forget();
-      truncate(orders.cut, orders.cut + 1);
-      orders.cut = -1;
+  bool take(Pending& pending) {
+    if (pending.cut >= 0) {
+      pending.discard();
+      truncate(pending.cut, pending.cut + 1);
+      pending.cut = -1;
       cut_ = true;
     }
     if (mending_) mending_ = cursor_.step < mend_step_ || record.length() < mend_rows_;
     if (mending_) return true;
     if (cut_) {
       cut_ = false;
-      orders.order = Order::rest;
-      orders.reason = predicate_holds;
+      pending.command = Command::rest;
+      pending.reason = predicate_holds;
     }
-    if (orders.changes()) {
+    if (pending.changes()) {
       const std::int64_t step = cursor_.step;
       if (record.length() > step) truncate(step, step);  // the row that a criterion stopped at is done anew
       if (mending_) return true;
-      for (std::int64_t k = 0; k < orders.hyper.size(); ++k)
-        if (orders.differs(k) && !events_.push({step, k, orders.told[k]})) return false;
+      for (std::int64_t k = 0; k < pending.hyper.size(); ++k)
+        if (pending.differs(k) && !events_.push({step, k, pending.next[k]})) return false;
     }
-    orders.forget();
+    pending.discard();
     return true;
   }
 
-  /// How far an order leads; where it is done, it becomes rest.
-  std::int64_t follow(Orders& orders) {
+  /// How far a command leads; where it is done, it becomes rest.
+  std::int64_t follow(Pending& pending) {
     const std::int64_t length = record.length();
-    if (orders.order == Order::seek) {
-      orders.target = std::min(orders.target, length);
-      approach(orders.target);
-    } else if (orders.order == Order::aim && orders.target >= criteria_.steps && cursor_.step >= criteria_.steps) {
-      orders.reason = enough_steps;
-    } else if (orders.order == Order::aim && orders.target > cursor_.step && cursor_.step >= length &&
+    if (pending.command == Command::seek) {
+      pending.target = std::min(pending.target, length);
+      approach(pending.target);
+    } else if (pending.command == Command::aim && pending.target >= criteria_.steps &&
+               cursor_.step >= criteria_.steps) {
+      pending.reason = enough_steps;
+    } else if (pending.command == Command::aim && pending.target > cursor_.step && cursor_.step >= length &&
                watch_.total() >= criteria_.nanoseconds) {
-      orders.reason = enough_seconds;
+      pending.reason = enough_seconds;
     }
-    const std::int64_t goal = orders.order == Order::aim ? std::min(orders.target, criteria_.steps) : orders.target;
-    if (orders.reason != no_reason || (orders.order == Order::seek ? cursor_.step == goal : cursor_.step >= goal))
-      orders.order = Order::rest;
-    return orders.order == Order::rest ? cursor_.step.load() : goal;
+    const std::int64_t goal =
+        pending.command == Command::aim ? std::min(pending.target, criteria_.steps) : pending.target;
+    if (pending.reason != no_reason || (pending.command == Command::seek ? cursor_.step == goal : cursor_.step >= goal))
+      pending.command = Command::rest;
+    return pending.command == Command::rest ? cursor_.step.load() : goal;
   }
 
   /// Go to the best snapshot for a step.
@@ -227,12 +229,12 @@ class Timeline {
   }
 
   /// Put in force what has changed up to the cursor.
-  void apply(Orders& orders) {
-    if (rewound_) std::copy(start_.begin(), start_.end(), orders.hyper.begin());
+  void apply(Pending& pending) {
+    if (rewound_) std::copy(start_.begin(), start_.end(), pending.hyper.begin());
     if (rewound_) applied_ = 0;
     rewound_ = false;
     for (; applied_ < events_.size() && events_[applied_].step <= cursor_.step; ++applied_)
-      orders.hyper[events_[applied_].hyper] = events_[applied_].value;
+      pending.hyper[events_[applied_].hyper] = events_[applied_].value;
   }
   std::int64_t next_change() const { return applied_ < events_.size() ? events_[applied_].step : kEndless; }
 
@@ -279,7 +281,7 @@ class Timeline {
 
   const Criteria criteria_;
   Cursor& cursor_;
-  Cells& cells_;
+  StateBuffers& cells_;
   const Buffer<double> start_;  // hyperparameters
   Buffer<Event> events_;
   std::int64_t applied_ = 0;                    // events that are in force

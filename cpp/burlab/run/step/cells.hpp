@@ -1,6 +1,6 @@
 #pragma once
 // What a run carries from step to step: x and the leaves of the optimizer's state, each twice. A step reads the one of
-// each pair and writes the other; `turn` makes what was written current, so a step that is left halfway leaves no
+// each pair and writes the other; `swap` makes what was written current, so a step that is left halfway leaves no
 // trace.
 #include <cstdint>
 #include <cstring>
@@ -10,10 +10,10 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-class Cells {
+class StateBuffers {
  public:
   /// bytes: of each cell, x first; start: its first contents, or nullptr where they come later.
-  Cells(Ledger& ledger, std::int64_t count, const std::int64_t* bytes, const char* const* start)
+  StateBuffers(Ledger& ledger, std::int64_t count, const std::int64_t* bytes, const char* const* start)
       : sizes_(ledger, Kind::scratch, count, bytes),
         places_(ledger, Kind::scratch, 2 * count),
         x_(ledger, Kind::parameters, 2 * Memory::rounded(bytes[0])),
@@ -34,7 +34,7 @@ class Cells {
 
   char* current(std::int64_t k) const { return places_[2 * k + phase_]; }
   char* next(std::int64_t k) const { return places_[2 * k + 1 - phase_]; }
-  void turn() { phase_ = 1 - phase_; }
+  void swap() { phase_ = 1 - phase_; }
 
   void copy(std::int64_t k, char* out) const { std::memcpy(out, current(k), size(k)); }
 
@@ -51,7 +51,7 @@ class Cells {
     for (std::int64_t k = 0; k < count(); frame += Memory::rounded(sizes_[k]), ++k)
       std::memcpy(current(k), frame, size(k));
   }
-  void load(const Cells& other) {
+  void load(const StateBuffers& other) {
     for (std::int64_t k = 0; k < count(); ++k) other.copy(k, current(k));
   }
 

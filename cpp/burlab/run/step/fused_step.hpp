@@ -13,7 +13,7 @@ namespace burlab::run {
 class FusedStep final : public Step {
  public:
   /// plan, cells: outlive it.
-  FusedStep(Ledger& ledger, const Plan& plan, Cells& cells)
+  FusedStep(Ledger& ledger, const Plan& plan, StateBuffers& cells)
       : plan_(plan),
         cells_(cells),
         workspace_(ledger, Kind::activations, plan.fused.kernel.workspace),
@@ -63,7 +63,7 @@ class FusedStep final : public Step {
 
  private:
   const Plan& plan_;
-  Cells& cells_;
+  StateBuffers& cells_;
   Draw draw_;
   Memory workspace_;
   Buffer<const void*> in_;

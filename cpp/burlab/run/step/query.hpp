@@ -55,25 +55,25 @@ class QueryEvaluator {
     return (query_.value >= 0) + (query_.vector >= 0) * all_.dimension * rows;
   }
 
-  Outcome operator()(std::int64_t step, Key key, Team& team, const Alarm& alarm, const char* about, char* out) {
+  Outcome operator()(std::int64_t step, Key key, Team& team, const Deadline& deadline, const char* about, char* out) {
     auto fixed = fixed_.begin();
     for (std::int64_t p = 0; p < query_.points; ++p, about += all_.dimension * all_.bytes)
       for (std::int64_t k = 0; k < all_.leaves; ++k) *fixed++ = about + all_.places[k];
-    return query_.rows ? each(step, key, alarm, out) : mean(step, key, team, alarm, out);
+    return query_.rows ? each(step, key, deadline, out) : mean(step, key, team, deadline, out);
   }
 
  private:
-  Outcome each(std::int64_t step, Key key, Alarm alarm, char* out) {
+  Outcome each(std::int64_t step, Key key, Deadline deadline, char* out) {
     rows_.begin(fixed_.data(), step, key);
     for (std::int64_t row = 0; row < query_.stream.batch; ++row) {
-      if (alarm.rings()) return {Stopped};
+      if (deadline.passed()) return {Stopped};
       if (const auto outcome = rows_(row, out, row); !outcome.ok()) return outcome;
     }
     return {};
   }
 
-  Outcome mean(std::int64_t step, Key key, Team& team, const Alarm& alarm, char* out) {
-    if (const auto outcome = loss_(fixed_.data(), step, key, team, alarm); !outcome.ok()) return outcome;
+  Outcome mean(std::int64_t step, Key key, Team& team, const Deadline& deadline, char* out) {
+    if (const auto outcome = loss_(fixed_.data(), step, key, team, deadline); !outcome.ok()) return outcome;
     const char* const result = loss_.result();
     if (query_.value >= 0) {
       std::memcpy(out, result + query_.value, static_cast<std::size_t>(all_.bytes));
@@ -92,7 +92,7 @@ class QueryEvaluator {
   Evaluator rows_;
 };
 
-/// Whom an update asks. Belongs to a loop, and answers on its thread.
+/// Answers the queries of an update. Belongs to a loop, and answers on its thread.
 class QueryOracle : kernels::Oracle {
  public:
   /// queries: nullptr if there are none.
@@ -116,16 +116,16 @@ class QueryOracle : kernels::Oracle {
   /// Whether the update, or a loss that it asks about, needs the key of the step.
   bool keyed() const { return keyed_; }
 
-  /// What the update takes as its last inputs, besides the value: the key of the step, and whom to ask.
+  /// What the update takes as its last inputs, besides the value: the key of the step, and the address of its oracle.
   const void* key() const { return &key_; }
   const void* address() const { return &address_; }
 
-  /// Before an update: what its queries are about. hurry: when to leave an answer unfinished.
-  void begin(std::int64_t step, Key key, Team& team, const std::atomic<bool>& hurry) {
+  /// Before an update: what its queries are about. cancel: when to leave an answer unfinished.
+  void begin(std::int64_t step, Key key, Team& team, const std::atomic<bool>& cancel) {
     step_ = step;
     key_ = key;
     team_ = &team;
-    hurry_ = &hurry;
+    cancel_ = &cancel;
   }
 
   /// How an update ended: what it answered itself, or where an answer to it failed.
@@ -141,7 +141,7 @@ class QueryOracle : kernels::Oracle {
     auto& answer = oracle.answers_[static_cast<std::size_t>(query)];
     oracle.failure_ = {Unanswered, Part::update};
     if (!answer || answer->numbers() != numbers || answer->results() != results) return Unanswered;
-    const Outcome outcome = (*answer)(oracle.step_, oracle.key_, *oracle.team_, Alarm(oracle.hurry_),
+    const Outcome outcome = (*answer)(oracle.step_, oracle.key_, *oracle.team_, Deadline(oracle.cancel_),
                                       static_cast<const char*>(about), static_cast<char*>(out));
     if (outcome.ok()) return Ok;
     if (outcome.status == Stopped) return Stopped;
@@ -155,7 +155,7 @@ class QueryOracle : kernels::Oracle {
   std::int64_t step_ = 0;
   Key key_{};
   Team* team_ = nullptr;
-  const std::atomic<bool>* hurry_ = nullptr;
+  const std::atomic<bool>* cancel_ = nullptr;
   Outcome failure_{Unanswered, Part::update};
 };
 

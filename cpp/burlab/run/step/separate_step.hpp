@@ -13,7 +13,7 @@ namespace burlab::run {
 class SeparateStep final : public Step {
  public:
   /// plan, cells: outlive it.
-  SeparateStep(Ledger& ledger, const Plan& plan, Cells& cells)
+  SeparateStep(Ledger& ledger, const Plan& plan, StateBuffers& cells)
       : plan_(plan),
         cells_(cells),
         loss_(ledger, plan.loss, plan.stream, static_cast<int>(plan.threads), Kind::gradients),
@@ -33,13 +33,13 @@ class SeparateStep final : public Step {
   }
 
   Outcome operator()(std::int64_t step, const void* const* leaves, const double* hyper, Team& team,
-                     const std::atomic<bool>& hurry) override {
+                     const std::atomic<bool>& cancel) override {
     // A key costs as much as all else of a small step: only what draws random numbers gets one.
     const bool keyed = plan_.loss.samples.keyed != 0 || oracle_.keyed();
     const Key key = keyed ? fold_in(plan_.stream.key, static_cast<std::uint64_t>(step)) : Key{};
-    if (const auto outcome = loss_(leaves, step, key, team, Alarm(&hurry)); !outcome.ok()) return outcome;
+    if (const auto outcome = loss_(leaves, step, key, team, Deadline(&cancel)); !outcome.ok()) return outcome;
     result_ = loss_.result();
-    oracle_.begin(step, key, team, hurry);
+    oracle_.begin(step, key, team, cancel);
     return update(step, hyper);
   }
 
@@ -99,7 +99,7 @@ class SeparateStep final : public Step {
   }
 
   const Plan& plan_;
-  Cells& cells_;
+  StateBuffers& cells_;
   MeanLoss loss_;
   QueryOracle oracle_;
   Memory workspace_;

@@ -20,9 +20,9 @@ class Step {
   virtual bool ready() const = 0;
   /// How many threads it can use.
   virtual int threads() const = 0;
-  /// From the current cells to the next. leaves: where those of x are. Stopped where `hurry` rises before it is done.
+  /// From the current cells to the next. leaves: where those of x are. Stopped where `cancel` is set before it is done.
   virtual Outcome operator()(std::int64_t step, const void* const* leaves, const double* hyper, Team& team,
-                             const std::atomic<bool>& hurry) = 0;
+                             const std::atomic<bool>& cancel) = 0;
   /// After an Ok: value, norms of gradient and step, metrics.
   virtual void describe(double* row) const = 0;
   /// After an Ok: the numbers that schedules gave.

@@ -14,7 +14,7 @@ namespace burlab::run {
 
 class Stepper {
  public:
-  Cells cells;
+  StateBuffers cells;
 
   Stepper(Ledger& ledger, const Plan& plan)
       : cells(ledger, plan.cells, plan.bytes, plan.start),
@@ -31,15 +31,15 @@ class Stepper {
            (!validator_ || validator_->ready());
   }
 
-  /// Compute a step, given the hyperparameters. Stopped where `hurry` rises before it is done.
-  Outcome compute(std::int64_t step, const double* hyper, const std::atomic<bool>& hurry) {
+  /// Compute a step, given the hyperparameters. Stopped where `cancel` is set before it is done.
+  Outcome compute(std::int64_t step, const double* hyper, const std::atomic<bool>& cancel) {
     for (std::int64_t k = 0; k < leaves_.size(); ++k) leaves_[k] = cells.current(0) + places_[k];
-    return (*step_)(step, leaves_.data(), hyper, team_, hurry);
+    return (*step_)(step, leaves_.data(), hyper, team_, cancel);
   }
 
   /// After an Ok of a step that is written down: ask the second problem, if it is its turn.
-  Outcome validate(std::int64_t step, const std::atomic<bool>& hurry) {
-    return validator_ ? (*validator_)(step, leaves_.data(), team_, hurry) : Outcome{};
+  Outcome validate(std::int64_t step, const std::atomic<bool>& cancel) {
+    return validator_ ? (*validator_)(step, leaves_.data(), team_, cancel) : Outcome{};
   }
 
   /// After both: what to write down.

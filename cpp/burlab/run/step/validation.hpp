@@ -28,12 +28,12 @@ class Validator {
   /// NaN where it was not its turn.
   double value() const { return value_; }
 
-  /// At a step; fixed: the leaves of x. Stopped where `hurry` rises before it is done.
-  Outcome operator()(std::int64_t step, const void* const* fixed, Team& team, const std::atomic<bool>& hurry) {
+  /// At a step; fixed: the leaves of x. Stopped where `cancel` is set before it is done.
+  Outcome operator()(std::int64_t step, const void* const* fixed, Team& team, const std::atomic<bool>& cancel) {
     value_ = std::numeric_limits<double>::quiet_NaN();
     if (step % plan_.every != 0) return {};
     const Key key = plan_.loss.samples.keyed ? fold_in(plan_.stream.key, static_cast<std::uint64_t>(step)) : Key{};
-    const Outcome outcome = loss_(fixed, step, key, team, Alarm(&hurry));
+    const Outcome outcome = loss_(fixed, step, key, team, Deadline(&cancel));
     if (!outcome.ok()) return outcome.of_owner(kValidation);
     const char* const result = loss_.result();
     value_ = plan_.loss.samples.result.parts[0].wide ? *reinterpret_cast<const double*>(result)

@@ -3,10 +3,10 @@
 // (those of a tile are copied where they are no neighbours), call.
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <cstring>
 
+#include "../../halt.hpp"
 #include "../abi/outcome.hpp"
 #include "../abi/summand.hpp"
 #include "../memory/ledger.hpp"
@@ -15,27 +15,21 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// Says when to leave work unfinished: a flag that another thread raises, or a moment in time.
-class Alarm {
+/// When to leave work unfinished: a flag that another thread raises, or a moment, in nanoseconds.
+class Deadline {
  public:
-  using Clock = std::chrono::steady_clock;
-  explicit Alarm(const std::atomic<bool>* flag) : flag_(flag) {}
-  explicit Alarm(Clock::time_point deadline) : deadline_(deadline) {}
+  explicit Deadline(const std::atomic<bool>* flag) : flag_(flag) {}
+  explicit Deadline(std::int64_t moment) : moment_(moment) {}
 
-  bool rings() {
+  bool passed() {
     if (flag_ != nullptr) return flag_->load(std::memory_order_relaxed);
-    if (--patience_ > 0) return false;
-    const auto now = Clock::now();  // 20 ns: look about once in a millisecond
-    period_ = now - last_ < std::chrono::milliseconds(1) ? std::min(2 * period_, 1 << 16) : std::max(period_ / 2, 1);
-    patience_ = period_;
-    last_ = now;
-    return now >= deadline_;
+    return pace_.due() && pace_.read() >= moment_;
   }
 
  private:
   const std::atomic<bool>* flag_ = nullptr;
-  Clock::time_point deadline_, last_ = Clock::now();
-  int period_ = 1, patience_ = 1;
+  std::int64_t moment_ = 0;
+  ClockPace pace_{1};
 };
 
 /// Evaluates the kernel at one position of a batch, or one tile of positions, after another. One per thread.

@@ -23,9 +23,9 @@ class MeanLoss {
 
   /// fixed: the inputs that all samples share. key: what a stochastic loss draws from. Stopped where the deadline comes
   /// first.
-  Outcome operator()(const void* const* fixed, std::int64_t step, Key key, Team& team, const Alarm& alarm) {
+  Outcome operator()(const void* const* fixed, std::int64_t step, Key key, Team& team, const Deadline& deadline) {
     sum_.begin(fixed, step, key);
-    Outcome outcome = sum_.resume(team, alarm);
+    Outcome outcome = sum_.resume(team, deadline);
     if (!outcome.ok()) return outcome;
     result_ = sum_.mean();
     if (!loss_.regularized()) return outcome;

@@ -60,11 +60,11 @@ class Share {
     position_ = start(0);
   }
 
-  /// Go on where the last call stopped; Stopped where the alarm rings first.
-  Outcome resume(Alarm alarm) {
+  /// Go on where the last call stopped; Stopped where the deadline comes first.
+  Outcome resume(Deadline deadline) {
     for (; done_ < slots_; ++done_) {
       while (position_ < start(done_ + 1)) {
-        if (alarm.rings()) return {Stopped};
+        if (deadline.passed()) return {Stopped};
         if (const auto outcome = go_on(start(done_), start(done_ + 1)); !outcome.ok()) {
           position_ = start(done_);  // what the slot holds is void
           return outcome;
@@ -139,12 +139,12 @@ class Sum {
     for (std::size_t i = 0; i < shares_; ++i) share_[i]->begin(shared_, step, key);
   }
 
-  /// Go on with the sum. Stopped where the alarm rings first: call again, and the bits are as if it had not.
-  Outcome resume(Team& team, const Alarm& alarm) {
+  /// Go on with the sum. Stopped where the deadline comes first: call again, and the bits are as if it had not.
+  Outcome resume(Team& team, const Deadline& deadline) {
     if (!failure_.ok()) return failure_;
     std::array<Outcome, 16> outcomes{};
     auto work = [&](int i) {
-      outcomes[static_cast<std::size_t>(i)] = share_[static_cast<std::size_t>(i)]->resume(alarm);
+      outcomes[static_cast<std::size_t>(i)] = share_[static_cast<std::size_t>(i)]->resume(deadline);
     };
     team.run(threads(), work);
     Outcome outcome;

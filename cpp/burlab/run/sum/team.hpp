@@ -43,13 +43,13 @@ class Team {
     share_ = [](void* pointer, int i) { (*static_cast<Work*>(pointer))(i); };
     shares_ = shares;
     next_ = 0;
-    halted_ = false;
-    Halt& halt = halt_of_thread();
-    halt_ = Halt{halt.flag != nullptr ? halt.flag : &halted_};
+    stop_ = false;
+    StopToken& token = stop_token_of_thread();
+    token_ = StopToken{token.flag != nullptr ? token.flag : &stop_};
     busy_ = helpers_;
     wake();
     take();
-    if (halt.poll != nullptr) watch(halt);
+    if (token.poll != nullptr) watch(token);
     for (int busy = busy_; busy != 0; busy = busy_) busy_.wait(busy);
   }
 
@@ -60,12 +60,12 @@ class Team {
   }
 
   /// Wait for the helpers, and halt them where the poll says so: it hears nothing on their threads.
-  void watch(Halt& halt) {
+  void watch(StopToken& token) {
     constexpr std::chrono::microseconds longest(10'000);
-    halted_ = halt.rung;
+    stop_ = token.stopped;
     for (std::chrono::microseconds pause(1); busy_ != 0; pause = std::min(2 * pause, longest)) {
       std::this_thread::sleep_for(pause);
-      if (pause == longest && halt.poll()) halted_ = halt.rung = true;
+      if (pause == longest && token.poll()) stop_ = token.stopped = true;
     }
   }
 
@@ -79,7 +79,7 @@ class Team {
       round_.wait(seen);
       seen = round_;
       if (share_ == nullptr) return;
-      const HaltScope scope(halt_);
+      const StopScope scope(token_);
       take();
       if (--busy_ == 0) busy_.notify_one();
     }
@@ -90,8 +90,8 @@ class Team {
   void* work_ = nullptr;
   void (*share_)(void*, int) = nullptr;
   int shares_ = 0;
-  Halt halt_;
-  std::atomic<bool> halted_{false};
+  StopToken token_;
+  std::atomic<bool> stop_{false};
   std::atomic<int> next_{0}, busy_{0};
   std::atomic<std::uint32_t> round_{0};
 };
