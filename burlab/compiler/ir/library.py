@@ -1,6 +1,6 @@
 """The library of compiled kernels: instances of the templates in `cpp/burlab/kernels`, made when first needed.
 
-Both gears call them by the same symbols. All instances that a graph needs are declared together: fifty functions in one
+Both gears call them by the same symbols. All kernels that a graph needs are declared together: fifty functions in one
 declaration cost 1.5 ms each, one at a time 4.5 ms.
 """
 
@@ -50,13 +50,13 @@ EACH = LibraryKernel(
 )
 
 
-def require(instances: Iterable[LibraryKernel], *, by_name: bool = True) -> None:
-    """Have the instances, compiled where they are not on the shelf of earlier sessions.
+def require(kernels: Iterable[LibraryKernel], *, by_name: bool = True) -> None:
+    """Make kernels callable: compile those that no earlier session has left on the shelf.
 
-    by_name: whether text will be compiled that calls them, and not only by their addresses.
+    by_name: whether text will be compiled that calls them by name; else they are called by address alone.
     """
     with _lock:
-        missing = {i.symbol: i for i in instances if i.symbol not in (_named if by_name else _made)}
+        missing = {k.symbol: k for k in kernels if k.symbol not in (_named if by_name else _made)}
         if missing:
             shielded(lambda: _make(missing, by_name))
 
@@ -73,13 +73,13 @@ def _make(missing: Mapping[str, LibraryKernel], by_name: bool) -> None:
 
 
 def _prototype(text: str) -> str:
-    """What callers must know of functions that are compiled elsewhere."""
+    """The declarations of functions that are compiled elsewhere, for their callers."""
     text = re.sub(r"^BURLAB_KERNEL\((\w+),.*$", r"BURLAB_KERNEL_DECLARED(\1)", text, flags=re.MULTILINE)
     return re.sub(r'^(extern "C".*?) \{.*\}$', r"\1;", text, flags=re.MULTILINE)
 
 
 def unit(text: str, calls: Sequence[LibraryKernel]) -> str:
-    """The namespace of a kernel's text, compiled, with the instances that it calls, where no session has done it."""
+    """The namespace of a kernel's text, compiled with the kernels that it calls unless a session has done so."""
     needs = [call.text for call in calls]
     if not runtime.kept(text, name="kernel", needs=needs):
         require(calls)
@@ -88,12 +88,12 @@ def unit(text: str, calls: Sequence[LibraryKernel]) -> str:
 
 
 def made() -> Mapping[str, str]:
-    """The instances so far that can be kept for later sessions, and their texts; inline functions cannot."""
+    """The kernels so far that later sessions can use, and their texts; inline functions are left out."""
     return {symbol: text for symbol, text in _made.items() if text and not text.startswith("BURLAB_INLINE")}
 
 
 def address(symbol: str) -> int:
-    """Where a required instance starts."""
+    """The address of a kernel that was required."""
     with _lock:
         if symbol not in _addresses:
             _addresses[symbol] = runtime.address(symbol)

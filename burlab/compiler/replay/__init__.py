@@ -1,1 +1,1 @@
-"""From a plan to a table that C++ walks through: the replay gear, which compiles nothing."""
+"""The replay gear: a plan as calls and instructions that C++ carries out, with nothing compiled for the graph."""

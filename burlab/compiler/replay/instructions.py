@@ -62,7 +62,7 @@ class Values:
         return len(self.sizes) - 1
 
     def literal(self, content: bytes) -> int:
-        """The value that holds a number known beforehand, or many lanes of it."""
+        """The value that holds a known number, or many lanes of it."""
         if content not in self.literals:
             self.literals[content] = self.new(len(content))
         return self.literals[content]
@@ -74,7 +74,7 @@ class Values:
 
 
 def in_groups(instructions: Sequence[Instruction]) -> list[Group]:
-    """The instructions, each after its operands, in few groups: the next one is always that with most ready members.
+    """The instructions, each after its operands, in few groups: the next is always the one with most ready members.
 
     Within a group the order is the one they came in.
     """

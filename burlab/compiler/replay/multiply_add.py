@@ -1,7 +1,7 @@
 """Operations that are sums and products, as multiply-adds.
 
-Each gear rounds as the structs in `cpp/burlab/ops` do. Whatever `spelling.FORMULAS` writes with + - * and whole numbers
-alone is here taken apart into x y + z, rounded twice, to the same bits: x + y is x 1 + y, x - y is y (-1) + x, and x y
+Each gear rounds as the structs in `cpp/burlab/ops` do. A formula of `spelling.FORMULAS` that has only + - * and whole
+numbers is split into steps x y + z, rounded twice, to the same bits: x + y is x 1 + y, x - y is y (-1) + x, and x y
 is x y + (-0). So no operation is named here, and no derivative.
 """
 
@@ -72,4 +72,4 @@ def _parts(e: ast.expr) -> tuple[ast.expr | float, ast.expr | float, ast.expr | 
         case ast.UnaryOp(op=ast.USub(), operand=x):
             return x, -1.0, -0.0
         case _:
-            raise AssertionError(f"a formula with {ast.dump(e)}")  # `multiply_adds` looked at its characters
+            raise AssertionError(f"a formula with {ast.dump(e)}")  # `multiply_adds` has checked its characters

@@ -20,7 +20,7 @@ from .instructions import ReplayPlan
 
 
 def runner(symbol: str, function: str, header: str) -> LibraryKernel:
-    """A C++ function of `burlab::kernels` that has the binary interface of an executable, under a symbol."""
+    """A function of `burlab::kernels` with the binary interface of an executable, exported as `symbol`."""
     return LibraryKernel(
         symbol,
         f'extern "C" std::int64_t {symbol}(const void* context, const void* const* in, void* const* out,'
@@ -88,7 +88,7 @@ def replayed(plan: Plan, ticks: Array | None = None) -> Function:
 
 
 def _records(plan: Plan, calls: dict[int, Invoke | Execute], codes: list[SegmentCode]) -> tuple[Array, Array]:
-    """What each step calls, without the descriptors, and the places of all operands."""
+    """The record of each step, without its descriptors, and the places of all operands."""
     records: Array = np.zeros(len(plan.steps), _RECORD)
     loops = [k for k in range(len(plan.steps)) if k not in calls]
     records["kernel"][loops] = [code.address for code in codes]
@@ -104,7 +104,12 @@ def _records(plan: Plan, calls: dict[int, Invoke | Execute], codes: list[Segment
     records["node"][at] = [index[step.node] if isinstance(step, Invoke) else 0 for step in steps]
     records["results"][at] = [0 if isinstance(step, Invoke) else len(step.results) for step in steps]
     records["table"][at] = [0 if isinstance(step, Invoke) else step.table for step in steps]
-    return records, np.array([(p.kind, p.number, p.offset) for row in allocations for p in row], _OPERAND)
+    places = [place for row in allocations for place in row]
+    operands: Array = np.zeros(len(places), _OPERAND)
+    operands["table"] = [place.kind for place in places]
+    operands["index"] = [place.number for place in places]
+    operands["offset"] = [place.offset for place in places]
+    return records, operands
 
 
 def _codes(plan: Plan) -> list[SegmentCode]:

@@ -119,7 +119,7 @@ class _Writer:
         return self.threaded is not None and dtype == self.threaded  # any dtype equals None where it is float64
 
     def _absorbed(self, step: Loop) -> set[Node]:
-        """Products that only one sum reads, which takes them in."""
+        """Products that only one sum reads: the sum becomes a multiply-add."""
         members, stored, found = set(step.nodes), set(step.stores), set[Node]()
         for n in step.nodes:
             if n.op == "add" and n.dtype.kind == "f" and not found.intersection(n.inputs):
@@ -153,7 +153,7 @@ class _Writer:
             opcode, *operands = simple
             return self._add(opcode, n.itemsize, tuple(map(value, operands)))
         x, y, z = map(value, step)
-        if step.is_sum and x > z:  # what comes later should have to wait for one operation only
+        if step.is_sum and x > z:  # the later operand goes where it waits for one operation only
             x, z = z, x
         return self._multiply_add(n, x, y, z)
 
@@ -173,13 +173,13 @@ class _Writer:
         operands: tuple[int, ...],
         immediates: tuple[int, ...] = (),
     ) -> int:
-        """The value of a further instruction, whose numbers have so many bytes."""
+        """Add an instruction, and give the number of its value. size: bytes of one lane."""
         result = self.values.new(size * self.width)
         self.instructions.append(Instruction(operation, result, operands, immediates))
         return result
 
     def _read(self, x: Node) -> int:
-        """The value of an operand: one that is there, a literal, or loaded from where it lies."""
+        """The value of an operand: one that exists already, a literal, or one that is loaded."""
         view = self.plan.views[x]
         base = view.base
         if self.width == 1:
@@ -217,7 +217,7 @@ class _Writer:
 
 
 def _simple(step: MulAdd) -> tuple[Opcode, Operand, Operand] | None:
-    """What of x y + z is only a product, a sum or a difference."""
+    """The opcode and operands of x y + z where it is only a product, a sum or a difference."""
     x, y, z = step
     if isinstance(z, float) and repr(z) == "-0.0":
         return Opcode.MUL, x, y

@@ -32,7 +32,7 @@ _CALL = np.dtype([("interpreter", "u8"), ("begin", "u8"), ("end", "u8")])
 
 
 class _Encoded(NamedTuple):
-    """One entry of threaded code, the fields of `_INSTRUCTION`. An address takes y and z."""
+    """An instruction in memory, with the fields of `_INSTRUCTION`. An address takes y and z."""
 
     code: int
     result: int = 0
@@ -43,7 +43,7 @@ class _Encoded(NamedTuple):
 
 @cache
 def thread_kernel(dtype: np.dtype[Any], width: int) -> LibraryKernel:
-    """The threaded code for numbers of a dtype, or so many lanes of them."""
+    """The interpreter of threaded code for numbers of a dtype, `width` lanes of them."""
     symbol = f"burlab_threaded_{NAMES[dtype]}_{width}"
     text = f"BURLAB_INTERPRETER({symbol}, Threaded<{C_TYPES[dtype]}, {width}>::run)\n"
     return LibraryKernel(symbol, text, "burlab/kernels/replay/threaded.hpp")
@@ -72,9 +72,9 @@ def suits(nodes: Sequence[Node], lanes: bool) -> bool:
 
 
 def in_chains(instructions: Sequence[Instruction]) -> list[Instruction]:
-    """The instructions, operands first, each if possible right after that which makes one of its operands.
+    """The instructions, operands first, each right after one that makes one of its operands where that is possible.
 
-    What goes to the workspace, where it may replace what the segment loads, goes there at the end.
+    Stores to the workspace come last, since they may replace what the segment loads.
     """
     last = [i for i in instructions if _fills_workspace(i)]
     instructions = [i for i in instructions if not _fills_workspace(i)]
@@ -110,7 +110,7 @@ def _fills_workspace(i: Instruction) -> bool:
 
 
 def paired(instructions: Sequence[Instruction], uses: Mapping[int, int]) -> list[Instruction]:
-    """The instructions, with two in a row as one where a code does both. uses: how often each value is read."""
+    """The instructions, with two in a row made one where a code does both. uses: how often each value is read."""
     result: list[Instruction] = []
     for i in instructions:
         before = result[-1] if result else None
@@ -187,7 +187,7 @@ def _halves(address: int) -> tuple[int, int]:
 
 @cache
 def _addresses(symbol: str) -> dict[str, int]:
-    """Where each code of an interpreter starts: it tells that where it gets no instructions."""
+    """The address of each code: an interpreter writes them where it is called without instructions."""
     addresses = (ctypes.c_uint64 * len(CODES))()
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
     function(library.address(symbol))(None, None, addresses, None)

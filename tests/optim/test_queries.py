@@ -12,7 +12,7 @@ import burlab as bl
 from burlab.errors import DTypeError, IndexRangeError, ShapeError, StatusError, TraceError
 from burlab.graph import tree
 from burlab.graph.query import QUERIES
-from tests.optim.asking import X0, A, B, Probe, loss, noisy, probe, ridge, rng
+from tests.optim.probe import X0, A, B, Probe, loss, noisy, probe, ridge, rng
 from tests.run.test_sampler import batches
 
 ASKED: dict[str, tuple[Callable[[Any, Any], Any], Callable[..., Any], Any]] = {
@@ -155,7 +155,7 @@ def test_threads_change_no_bit(threads: int) -> None:
         np.testing.assert_array_equal(a, b)
 
 
-def test_questions_in_loops_and_of_many_points() -> None:
+def test_queries_in_loops_and_of_many_points() -> None:
     """Inside of while_loop, nested, with the known value captured; and a whole population by vmap."""
     problem = bl.FiniteSum(loss, (A, B))
 
@@ -208,10 +208,10 @@ def test_questions_in_loops_and_of_many_points() -> None:
         (lambda f, x: bl.jvp(f.grad, (x * 2,), (x,))[1], TraceError, "Use f.grad and f.hvp"),
     ],
 )
-def test_questions_that_cannot_be_asked(ask: Any, kind: Any, text: str) -> None:
+def test_queries_that_cannot_be_answered(ask: Any, kind: Any, text: str) -> None:
     with pytest.raises(kind, match=re.escape(text)) as caught:
         bl.minimize(bl.FiniteSum(loss, (A, B)), X0, Probe(ask, X0))
-    assert "test_questions.py" in str(caught.value)
+    assert "test_queries.py" in str(caught.value)
 
 
 def test_an_answer_that_fails_says_where() -> None:

@@ -1,4 +1,4 @@
-"""Rules that live on questions, as their users write them, against plain NumPy loops."""
+"""Update rules that query the problem, as their users write them, against plain NumPy loops."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ import burlab as bl
 from burlab.errors import ArgumentError
 from burlab.graph.query import QUERIES
 from burlab.optim import Hyper, Optimizer
-from tests.optim.asking import X0, A, B, loss, probe, ridge
+from tests.optim.probe import X0, A, B, loss, probe, ridge
 from tests.run.test_sampler import batches
 
 
