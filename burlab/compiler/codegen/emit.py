@@ -20,8 +20,9 @@ from burlab.runtime.quoting import comment, without_comments
 from burlab.runtime.status import Status
 
 from .loops import LoopWriter, unfit
-from .reducing_loops import TailWriter, epilogue_of
-from .row_loops import RowWriter
+from .nest import find_nest
+from .reducing_loops import epilogue_loop, epilogue_of
+from .row_loops import row_loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,17 +177,17 @@ class _Emitter:
     def loop(self, step: Loop) -> None:
         """A call of a function with a nest of loops; equal ones share it."""
         self.calls.update(dict.fromkeys([HALT_CHECK] if is_long(step) else []))
-        tails = [n for n in step.nodes if operation(n).epilogue and not step.reduced]
-        self.calls.update(dict.fromkeys([ROWS] if step.reduced else map(epilogue_of, tails)))
-        kind = RowWriter if step.reduced else TailWriter if tails else LoopWriter
-        writer = kind(self.plan, step, self.scalar, self.spelled)
-        lines = [f"  {line}" for line in writer.lines()]
+        epilogues = [n for n in step.nodes if operation(n).epilogue and not step.reduced]
+        self.calls.update(dict.fromkeys([ROWS] if step.reduced else map(epilogue_of, epilogues)))
+        nest = find_nest(self.plan, step, self.scalar, self.spelled)
+        written = row_loop(nest) if step.reduced else epilogue_loop(nest) if epilogues else LoopWriter(nest).lines()
+        lines = [f"  {line}" for line in written]
         if self.plan.note:
             lines = ["  std::int64_t bad = 0;", *lines, "  return bad;"]
-        parameters = ", ".join(f"{kind} const {name}" for kind, name, _ in writer.parameters)
+        parameters = ", ".join(f"{kind} const {name}" for kind, name, _ in nest.parameters)
         text = "\n".join([f"({parameters}) noexcept {{", *lines, "}"])
         name = f"loop{self.loops.setdefault(text, len(self.loops))}"
-        call = f"{name}({', '.join(argument for *_, argument in writer.parameters)})"
+        call = f"{name}({', '.join(argument for *_, argument in nest.parameters)})"
         if self.plan.note:
             call = f"{self.finite_checks} |= {call}"
         self.lines.append(f"{call};{_comment(self.plan, step.nodes, step.shape)}")

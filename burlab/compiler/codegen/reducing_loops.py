@@ -5,8 +5,8 @@ adds, to the bits of its own sum. Squares of floats are added as floats in lanes
 where these are too large or too small for floats, the nest runs once more and adds in double from the start.
 """
 
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from burlab.compiler.ir.library import LibraryKernel, register
 from burlab.compiler.ir.spelling import C_TYPES, NAMES
@@ -14,8 +14,9 @@ from burlab.compiler.ir.strides import dense_strides, elements
 from burlab.graph import Node
 from burlab.graph.operation import operation
 
-from .loops import ONE_BY_ONE, LoopWriter, Span, lanes_pragma, unfit
-from .strip_loops import StripNest
+from .loops import ONE_BY_ONE, LoopWriter, lanes_pragma, unfit
+from .nest import LoopNest, Span
+from .strip_loops import fits_packets, strip_nest
 
 _BLOCK = 512  # numbers that a buffer takes at a time
 _FEW = 4  # lanes that are worth it
@@ -35,55 +36,44 @@ def epilogue_of(n: Node) -> LibraryKernel:
     return LibraryKernel(name, text, "burlab/kernels/reduce/epilogue.hpp")
 
 
-class TailWriter(LoopWriter):
-    """Writes one loop nest and the sums that end it."""
+@dataclass(frozen=True, slots=True)
+class EpilogueWriter(LoopWriter):
+    """Writes a loop nest and the sums that end it.
 
-    exact = False  # whether the nest at hand adds squares in double, and does nothing else
-    # Endings of the names of lanes: those of whole strips, and of what fills none, which has lanes of its own, since a
-    # number stored into lanes delays the next that reads them all; and of the strip at hand.
-    rests = ("",)
-    ending = ""
+    axis: which is cut into blocks; length: of a block. width: of the lanes that numbers are added in. rests: endings of
+    the names of lanes: those of whole strips, and of what fills none, which has lanes of its own, since a number stored
+    into lanes delays the next that reads them all. ending: of the strip that is written. exact: whether squares are
+    added in double, and nothing else is done.
+    """
+
+    axis: int
+    length: int
+    width: int
+    rests: tuple[str, ...]
+    ending: str = ""
+    exact: bool = False
 
     @property
-    def members(self) -> Sequence[Node]:
-        """What is computed for each element."""
-        return [n for n in self.step.nodes if not operation(n).epilogue]
-
-    @cached_property
-    def _tails(self) -> dict[Node, str]:
-        return {n: f"t{k}" for k, n in enumerate(n for n in self.step.nodes if operation(n).epilogue)}
-
-    def strides_of(self, n: Node) -> list[int]:
-        """Strides of a result along the axes of the shape."""
-        return [*dense_strides(n.shape), *[0] * (len(self.step.shape) - n.ndim)]
+    def _names(self) -> dict[Node, str]:
+        return _epilogues(self.nest)
 
     @property
     def _sums(self) -> dict[Node, str]:
-        return {} if self.exact else {n: t for n, t in self._tails.items() if n.op == "sum"}
+        return {} if self.exact else _of("sum", self.nest)
 
-    @cached_property
+    @property
     def _squares(self) -> dict[Node, str]:
-        return {n: t for n, t in self._tails.items() if n.op == "squares"}
+        return _of("squares", self.nest)
 
     @property
     def _rows(self) -> dict[Node, str]:
-        return {} if self.exact else {n: t for n, t in self._tails.items() if n.op == "matvec"}
+        return {} if self.exact else _of("matvec", self.nest)
 
-    def nest(self) -> list[str]:
+    def lines(self) -> list[str]:
         """The nest, then the values; perhaps the nest again."""
-        strips = StripNest(self, self._rows, self._squares)
-        if not self._sums and strips.fits:
-            return strips.lines()
-        *_, last = self.sizes
-        self.axis = max(len(self.sizes) - (1 if 2 * last > _BLOCK else 2), 0)  # which is cut into blocks
-        self.length = min(max(_BLOCK // elements(self.sizes[self.axis + 1 :]), 1), self.sizes[self.axis])
-        narrowest = min((n.inputs[0].itemsize for n in (*self._squares, *self._rows)), default=register())
-        self.width = min(register() // narrowest, 1 << (last.bit_length() - 1))
-        uneven = (last if self.axis == len(self.sizes) - 2 else self.length) % self.width or last % self.width
-        self.rests = ("", "_rest") if uneven or len(self.pieces(len(self.sizes) - 1)) > 1 else ("",)
-        lines = [*self.counter, *(f"{epilogue_of(n).symbol}_type {t};" for n, t in self._sums.items())]
+        lines = [*self.nest.counter, *(f"{epilogue_of(n).symbol}_type {t};" for n, t in self._sums.items())]
         lines += [f"double {t}_value = 0;" for t in self._squares.values()]
-        lines += self._walk()
+        lines += self.walk()
         lines += [
             f"const {C_TYPES[n.dtype]} {t}_value = {epilogue_of(n).symbol}_value(&{t});" for n, t in self._sums.items()
         ]
@@ -91,15 +81,14 @@ class TailWriter(LoopWriter):
             f"({t}_value > 1e-20 && {t}_value < 1e30)" for n, t in self._squares.items() if n.inputs[0].itemsize == 4
         ]
         if floats:
-            self.exact = True
-            lines += [f"if (!({' && '.join(floats)})) {{", *self._walk(), "}"]
-        whole = {n: t for n, t in self._tails.items() if not n.shape}
-        lines += [f"*y{k} = {whole[n]}_value;" for k, n in enumerate(self.step.stores) if n in whole]
-        if self.plan.note:
+            lines += [f"if (!({' && '.join(floats)})) {{", *replace(self, exact=True).walk(), "}"]
+        whole = {n: t for n, t in self._names.items() if not n.shape}
+        lines += [f"*y{k} = {whole[n]}_value;" for k, n in enumerate(self.nest.step.stores) if n in whole]
+        if self.nest.plan.note:
             lines.append(f"bad |= {unfit(f'{t}_value' for t in whole.values())};")
         return lines
 
-    def _walk(self) -> list[str]:
+    def walk(self) -> list[str]:
         """The loops, and the squares that they add up."""
         lines = self._lanes("double", self._squares.values())
         lines += self.loops([])
@@ -116,8 +105,8 @@ class TailWriter(LoopWriter):
 
     def loops(self, spans: list[Span]) -> list[str]:
         """The nest inside of the loops with these spans."""
-        last = len(spans) == len(self.sizes) - 1
-        inner = self._strips(spans) if last and (self._squares or self._rows) else super().loops(spans)
+        last = len(spans) == len(self.nest.sizes) - 1
+        inner = self._strips(spans) if last and (self._squares or self._rows) else LoopWriter.loops(self, spans)
         inner = inner if len(spans) != self.axis else self._blocks(inner)
         return self._row(inner, spans) if last else inner
 
@@ -128,16 +117,16 @@ class TailWriter(LoopWriter):
         end: list[str] = []
         for n, t in self._rows.items():
             sums = (f"burlab::kernels::add_lanes<{self.width}>({t}{end})" for end in self.rests)
-            end.append(f"{self.results[n].at(indices, [*spans, (0, 1)])} = {' + '.join(sums)};")
+            end.append(f"{self.nest.results[n].at(indices, [*spans, (0, 1)])} = {' + '.join(sums)};")
         return [*begin, *inner, *end]
 
     def _blocks(self, inner: list[str]) -> list[str]:
         """A loop over blocks, with what takes the numbers of each."""
-        size, row, step = self.sizes[self.axis], elements(self.sizes[self.axis + 1 :]), self.length
+        size, row, step = self.nest.sizes[self.axis], elements(self.nest.sizes[self.axis + 1 :]), self.length
         lanes = {} if self.exact else {n: t for n, t in self._squares.items() if n.inputs[0].itemsize == 4}
         lines = [
             f"for (std::int64_t b = 0; b < {size}; b += {step}) {{",
-            *self.counted(row * step),
+            *self.nest.counted(row * step),
             f"const std::int64_t e = {f'b + {step} < {size} ? b + {step} : {size}' if size % step else f'b + {step}'};",
             *(f"{C_TYPES[n.inputs[0].dtype]}* const {t}_next = {t}.next();" for n, t in self._sums.items()),
             *self._lanes("float", (f"{t}_lanes" for t in lanes.values())),
@@ -149,11 +138,11 @@ class TailWriter(LoopWriter):
             lines.append(f"for (std::int64_t l = 0; l < {self.width}; ++l) {t}[l] += {self._added(f'{t}_lanes')};")
         return [*lines, "}"]
 
-    def stretch(self, axis: int) -> int:  # noqa: ARG002
+    def chunk(self, axis: int) -> int:  # noqa: ARG002
         """0, since blocks are counted."""
         return 0
 
-    def turns(self, axis: int, low: int, high: int) -> str:
+    def head(self, axis: int, low: int, high: int) -> str:
         """The head of a loop along an axis; along the axis that is cut, the part inside of the block."""
         if axis == 0 < self.axis and self._rows and not self._sums:
             # Backwards: the product of the forward sweep left the last rows of a large matrix in cache.
@@ -164,49 +153,72 @@ class TailWriter(LoopWriter):
     def _limits(self, axis: int, low: int, high: int) -> tuple[str, str]:
         if axis != self.axis:
             return str(low), str(high)
-        end = f"(e < {high} ? e : {high})" if high < self.sizes[axis] else "e"
+        end = f"(e < {high} ? e : {high})" if high < self.nest.sizes[axis] else "e"
         return f"(b > {low} ? b : {low})" if low else "b", end
 
     def _strips(self, spans: list[Span]) -> list[str]:
         """The last axis in strips as wide as the lanes that squares are added in, and the rest of it."""
         k, width, lines = len(spans), self.width, list[str]()
-        for low, high in self.pieces(k):
+        for low, high in self.nest.pieces(k):
             inside = [*spans, (low, high)]
             lanes = self.has_lanes(inside)
             first, end = self._limits(k, low, high)
-            uneven = any(x % width for x in (low, high, self.length))  # a block may have turns that fill no strip
+            uneven = any(x % width for x in (low, high, self.length))  # a block may have iterations that fill no strip
             rest = (high - low) % width if k != self.axis else int(uneven)
             lines += [f"for (std::int64_t j = {first}; j + {width} <= {end}; j += {width}) {{"]
-            lines += [*self._strip(inside, str(width), width if lanes else 0), "}"]
+            lines += [*self.strip(inside, str(width), width if lanes else 0), "}"]
             if rest:
-                self.ending = "_rest"
                 lines += [f"{{ const std::int64_t j = {end} - ({end} - {first}) % {width};"]
-                lines += [*self._strip(inside, f"{end} - j", rest if lanes and k != self.axis else 0), "}"]
-                self.ending = ""
+                count, few = f"{end} - j", rest if lanes and k != self.axis else 0
+                lines += [*replace(self, ending="_rest").strip(inside, count, few), "}"]
         return lines
 
-    def _strip(self, spans: list[Span], count: str, lanes: int) -> list[str]:
-        """One strip of `count` turns, in lanes if these are enough."""
+    def strip(self, spans: list[Span], count: str, lanes: int) -> list[str]:
+        """One strip of `count` iterations, in lanes if these are enough."""
         indices = [f"i{axis}" for axis in range(len(spans))]
-        pragma = lanes_pragma(lanes, self.widest()) if lanes >= _FEW else ONE_BY_ONE
+        pragma = lanes_pragma(lanes, self.nest.widest) if lanes >= _FEW else ONE_BY_ONE
         head = f"for (std::int64_t l = 0; l < {count}; ++l) {{ const std::int64_t {indices[-1]} = j + l;"
         return [pragma, head, *(f"  {line}" for line in self.body(indices, spans, lanes >= _FEW)), "}"]
 
     def stores(self, indices: list[str], spans: list[Span], names: dict[Node, str]) -> list[str]:
-        """What of an element is kept, and what is added up."""
+        """The stores and reduction updates of one element."""
         inside = [f"({indices[self.axis]} - b)", *indices[self.axis + 1 :]]
-        steps = dense_strides(tuple(self.sizes[self.axis :]))
+        steps = dense_strides(tuple(self.nest.sizes[self.axis :]))
         at = " + ".join(i if step == 1 else f"{step} * {i}" for i, step in zip(inside, steps, strict=True))
-        lines = [] if self.exact else super().stores(indices, spans, names)
-        lines += [f"{t}_next[{at}] = {self.named(n.inputs[0], names)};" for n, t in self._sums.items()]
+        lines = [] if self.exact else LoopWriter.stores(self, indices, spans, names)
+        lines += [f"{t}_next[{at}] = {self.nest.named(n.inputs[0], names)};" for n, t in self._sums.items()]
         end = self.ending
         for n, t in self._rows.items():
-            a, b = (self.named(x, names) for x in n.inputs)
+            a, b = (self.nest.named(x, names) for x in n.inputs)
             lines.append(f"{t}{end}[l] += {a} * {b};")
         for n, t in self._squares.items():
-            x = self.named(n.inputs[0], names)
+            x = self.nest.named(n.inputs[0], names)
             if self.exact or n.inputs[0].itemsize == 8:
                 lines.append(f"{t}{end}[l] += (double){x} * (double){x};")
             else:
                 lines.append(f"{t}_lanes{end}[l] += {x} * {x};")
         return lines
+
+
+def _epilogues(nest: LoopNest) -> dict[Node, str]:
+    """The sums that end a loop, by their C++ names."""
+    return {n: f"t{k}" for k, n in enumerate(n for n in nest.step.nodes if operation(n).epilogue)}
+
+
+def _of(op: str, nest: LoopNest) -> dict[Node, str]:
+    return {n: t for n, t in _epilogues(nest).items() if n.op == op}
+
+
+def epilogue_loop(nest: LoopNest) -> list[str]:
+    """The text of a loop that ends in sums: in packets where these can do it."""
+    rows, squares = _of("matvec", nest), _of("squares", nest)
+    if not _of("sum", nest) and fits_packets(nest, rows):
+        return strip_nest(nest, rows, squares).lines()
+    *_, last = nest.sizes
+    axis = max(len(nest.sizes) - (1 if 2 * last > _BLOCK else 2), 0)
+    length = min(max(_BLOCK // elements(nest.sizes[axis + 1 :]), 1), nest.sizes[axis])
+    narrowest = min((n.inputs[0].itemsize for n in (*squares, *rows)), default=register())
+    width = min(register() // narrowest, 1 << (last.bit_length() - 1))
+    uneven = (last if axis == len(nest.sizes) - 2 else length) % width or last % width
+    rests = ("", "_rest") if uneven or len(nest.pieces(len(nest.sizes) - 1)) > 1 else ("",)
+    return EpilogueWriter(nest, axis, length, width, rests).lines()

@@ -6,71 +6,84 @@ in all, in double; where these are too large or too small for floats, the nest r
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
 
 from burlab.compiler.ir.library import register
 from burlab.compiler.ir.spelling import C_TYPES, is_arithmetic
 from burlab.graph import Node
 
-from .loops import ONE_BY_ONE, LoopWriter, Span
+from .loops import ONE_BY_ONE
+from .nest import LoopNest
 
 _ABREAST = 4  # rows, or strips
-_FEW = 2  # turns that are written out
+_FEW = 2  # iterations that are written out
 _TERMS = 32  # squares that are added in a lane of floats
 _LEAST = 32  # bytes of a packet: four doubles
 _KERNELS = "burlab::kernels::"
 
 
-class StripNest:
-    """Writes the nest of a loop, whose operands and results a writer has found, and the sums that end it.
+def fits_packets(nest: LoopNest, products: dict[Node, str]) -> bool:
+    """Whether packets can do it: floats of one type, which in a row follow each other, or are the same for it."""
+    dtypes = {x.dtype for n in nest.step.nodes for x in n.inputs} | {n.dtype for n in nest.members}
+    vectors = (nest.arrays.get(n.inputs[1]) for n in products)
+    return (
+        len(dtypes) == 1
+        and _dtype(nest).kind == "f"
+        and not nest.plan.note
+        and all(map(is_arithmetic, nest.members))
+        and all(a.strides[-1] in (0, 1) for a in nest.all_arrays if not a.is_number)
+        and not any(a.bounds for a in nest.all_arrays)
+        and all(v is not None and v.strides[-1] == 1 for v in vectors)
+    )
 
-    products, squares: the C++ names of the sums of each row, and of those of everything.
+
+def _dtype(nest: LoopNest) -> "np.dtype[Any]":
+    return nest.step.nodes[0].inputs[0].dtype
+
+
+def strip_nest(nest: LoopNest, products: dict[Node, str], squares: dict[Node, str]) -> "StripNest":
+    """The writer of a nest that packets can do. products, squares: the C++ names of sums, of rows and of everything."""
+    dtype, last = _dtype(nest), nest.sizes[-1]
+    width = min(max(register(), _LEAST) // dtype.itemsize, max(4, 1 << (last - 1).bit_length()))
+    return StripNest(nest, products, squares, dtype, width)
+
+
+@dataclass(frozen=True, slots=True)
+class StripNest:
+    """Writes a loop nest in packets of `width` numbers, and the sums that end it.
+
+    products: the sums of each row that are wanted now. exact: whether squares are added in double, and nothing else is
+    done.
     """
 
-    exact = False  # whether the nest at hand adds squares in double, and does nothing else
-
-    def __init__(self, writer: LoopWriter, products: dict[Node, str], squares: dict[Node, str]) -> None:
-        self.loop, self.sizes, self.squares = writer, writer.sizes, squares
-        self._products = products
-        self.dtype = writer.step.nodes[0].inputs[0].dtype
-        last = self.sizes[-1]
-        self.width = min(max(register(), _LEAST) // self.dtype.itemsize, max(4, 1 << (last - 1).bit_length()))
+    loop: LoopNest
+    products: dict[Node, str]
+    squares: dict[Node, str]
+    dtype: "np.dtype[Any]"
+    width: int
+    exact: bool = False
 
     @property
-    def fits(self) -> bool:
-        """Whether packets can do it: floats of one type, which in a row follow each other, or are the same for it."""
-        loop = self.loop
-        dtypes = {x.dtype for n in loop.step.nodes for x in n.inputs} | {n.dtype for n in loop.members}
-        arrays = [a for a in loop.everything() if not a.is_number]
-        vectors = (loop.arrays.get(n.inputs[1]) for n in self._products)
-        return (
-            len(dtypes) == 1
-            and self.dtype.kind == "f"
-            and not loop.plan.note
-            and all(map(is_arithmetic, loop.members))
-            and all(a.strides[-1] in (0, 1) for a in arrays)
-            and not any(a.bounds for a in loop.everything())
-            and all(v is not None and v.strides[-1] == 1 for v in vectors)
-        )
-
-    @property
-    def products(self) -> dict[Node, str]:
-        """The sums of rows that are wanted now."""
-        return {} if self.exact else self._products
+    def sizes(self) -> tuple[int, ...]:
+        """Of the axes."""
+        return self.loop.sizes
 
     def lines(self) -> list[str]:
         """The nest, then the values; perhaps the nest again."""
         lines = [*self.loop.counter, f"using P = burlab::Packet<{C_TYPES[self.dtype]}, {self.width}>;"]
         lines += [f"using D = burlab::Packet<double, {self.width}>;"] if self.squares else []
         lines += [f"double {t}_value = 0;" for t in self.squares.values()]
-        lines += self._walk()
+        lines += self.walk()
         if self.squares and self.dtype.itemsize == 4:
-            self.exact = True
             fits = (f"({t}_value > 1e-20 && {t}_value < 1e30)" for t in self.squares.values())
-            lines += [f"if (!({' && '.join(fits)})) {{", *self._walk(), "}"]
+            lines += [f"if (!({' && '.join(fits)})) {{", *replace(self, products={}, exact=True).walk(), "}"]
         allocations = {n: f"y{k}" for k, n in enumerate(self.loop.step.stores)}
         return [*lines, *(f"*{allocations[n]} = {t}_value;" for n, t in self.squares.items())]
 
-    def _walk(self) -> list[str]:
+    def walk(self) -> list[str]:
         """The loops, and the squares that they add up."""
         outer = max(len(self.sizes) - 2, 0)
         heads = [f"for (std::int64_t i{k} = 0; i{k} < {self.sizes[k]}; ++i{k}) {{" for k in range(outer)]
@@ -136,13 +149,9 @@ class StripNest:
             lines += self._columns("0", str(last), rows)
         indices = [f"i{k}" for k in range(len(self.sizes) - 1)]
         for n, t in self.products.items():
-            at = self.loop.results[n].at([*indices, "0"], self._spans)
+            at = self.loop.results[n].at([*indices, "0"], self.loop.spans)
             lines.append(f"{_KERNELS}store_sums(&{at}, {t});")
         return lines
-
-    @property
-    def _spans(self) -> list[Span]:
-        return [(0, size) for size in self.sizes]
 
     def _columns(self, first: str, end: str, rows: int) -> list[str]:
         """The strips of some rows, and what fills none."""
@@ -167,7 +176,7 @@ class StripNest:
             indices[-2] = f"({indices[-2]} + k)"
         before, inside, names, packets = list[str](), list[str](), dict(self.loop.values), set[str]()
         for number, array in enumerate(dict.fromkeys(self.loop.arrays.values())):
-            name, at = f"a{number}", array.at(indices, self._spans)
+            name, at = f"a{number}", array.at(indices, self.loop.spans)
             names |= {x: name for x, other in self.loop.arrays.items() if other is array}
             if array.strides[-1] == 0:
                 inside.append(f"const auto {name} = {at};")
@@ -180,17 +189,17 @@ class StripNest:
             text, names[n] = self.loop.spelled(n, arguments, True), f"v{number}"
             inside.append(f"const P {names[n]} = {text if packets.intersection(arguments) else f'({text}) - P{{}}'};")
             packets.add(names[n])
-        inside += self._kept(indices, names, numbers, "k" if rows > 1 else "0")
+        inside += self._updates(indices, names, numbers, "k" if rows > 1 else "0")
         head = (
             ['_Pragma("unroll")', f"for (int k = 0; k < {abreast}; ++k) {{"] if abreast > 1 else ["{ const int k = 0;"]
         )
         return ["{", *before, *head, *inside, "}", "}"]
 
-    def _kept(self, indices: list[str], names: dict[Node, str], numbers: int, row: str) -> list[str]:
-        """What of a strip is stored, and what is added up."""
+    def _updates(self, indices: list[str], names: dict[Node, str], numbers: int, row: str) -> list[str]:
+        """The stores and reduction updates of one strip."""
         lines: list[str] = []
         if not self.exact:
-            stores = [(n, a.at(indices, self._spans)) for n, a in self.loop.results.items() if n in names]
+            stores = [(n, a.at(indices, self.loop.spans)) for n, a in self.loop.results.items() if n in names]
             lines += [f"{_KERNELS}store_first<{numbers}>(&{at}, {names[n]});" for n, at in stores]
         for n, t in self.products.items():
             matrix, vector = (names[x] for x in n.inputs)
