@@ -1,4 +1,4 @@
-"""What the forward steps of a plan leave in the workspace for the backward steps."""
+"""The residuals of a plan: what its forward steps leave in the workspace for the backward steps."""
 
 from burlab.compiler.ir.arena import rounded
 from burlab.compiler.ir.plan import Invoke, Kind, Loop, Plan, Step
