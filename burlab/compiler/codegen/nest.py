@@ -70,7 +70,8 @@ class LoopNest:
     """A loop of a plan as a nest over few axes.
 
     spelled: the expression of a node from those of its arguments, in lanes or not. values: operands that are numbers,
-    by their C++ names. sizes: of the axes; the first `depth` of them are not reduced.
+    by their C++ names. sizes: of the axes; the first `depth` of them are not reduced. members: what is computed for
+    each element. all_arrays: what the loop reads and writes.
     """
 
     plan: Plan
@@ -82,16 +83,8 @@ class LoopNest:
     results: dict[Node, Array]
     sizes: tuple[int, ...]
     depth: int
-
-    @property
-    def members(self) -> list[Node]:
-        """What is computed for each element."""
-        return [n for n in self.step.nodes if not operation(n).epilogue]
-
-    @property
-    def all_arrays(self) -> list[Array]:
-        """The arrays that the loop reads and writes."""
-        return _distinct(self.arrays, self.results)
+    members: tuple[Node, ...]
+    all_arrays: tuple[Array, ...]
 
     @property
     def spans(self) -> list[Span]:
@@ -142,7 +135,7 @@ def find_nest(
     """The nest of a loop. scalar: the C++ name of a number, declared before the loop where need be."""
     found = _Operands(plan, step, scalar)
     space = IterationSpace(step.shape, step.reduced)
-    arrays = _distinct(found.arrays, found.results)
+    arrays = list(dict.fromkeys((*found.arrays.values(), *found.results.values())))
     shape, kept = step.shape, len(space.kept)
     alone = {axis for a in arrays for axis in a.bounds}
     outer = grouped(shape[:kept], [a.strides[:kept] for a in arrays], alone)
@@ -159,11 +152,9 @@ def find_nest(
         {n: along[a] for n, a in found.results.items()},
         tuple(elements(shape[axis] for axis in group) for group in groups),
         len(outer),
+        tuple(n for n in step.nodes if not operation(n).epilogue),
+        tuple(along.values()),
     )
-
-
-def _distinct(*arrays: dict[Node, Array]) -> list[Array]:
-    return list(dict.fromkeys(a for some in arrays for a in some.values()))
 
 
 class _Operands:

@@ -9,8 +9,6 @@ from burlab.compiler.ir.strides import Shape, View, elements, is_dense
 from burlab.graph import Graph, Node
 from burlab.graph.operation import operation
 
-from .options import PlanOptions
-
 LANES = (8, 16)  # of the segments of the replay gear (`replay/segments.py`), besides single numbers
 _LONGEST = 512  # elements of a row: one block of a sum, and little enough for the stack
 
@@ -59,12 +57,11 @@ class Fusion(NamedTuple):
     epilogues: set[Node]
 
 
-def find_fusion(graph: Graph, views: dict[Node, View], options: PlanOptions, apart: Container[Node]) -> Fusion:
-    """What loops can take in. apart: reductions that must be the library's."""
-    fused = {n for n in graph.nodes if fuses(n, options.gear)}
+def find_fusion(graph: Graph, views: dict[Node, View], fused: set[Node]) -> Fusion:
+    """What loops of fused nodes can take in."""
     spaces, reductions = _spaces(graph, views, fused)
     epilogues = _epilogues(graph, views, fused, spaces)
-    return Fusion(spaces, {n for n in reductions if n not in apart}, {n for n in epilogues if n not in apart})
+    return Fusion(spaces, reductions, epilogues)
 
 
 def _spaces(

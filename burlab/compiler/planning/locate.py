@@ -16,12 +16,14 @@ from .options import PlanOptions
 class Located:
     """A graph whose values are views of bases.
 
-    homes: the bases that are computed in an array of the caller. copies: the other outputs, and where they go.
+    fused: the nodes that loops compute. homes: the bases that are computed in an array of the caller. copies: the other
+    outputs, and where they go.
     """
 
     graph: Graph
     options: PlanOptions
     views: dict[Node, View]
+    fused: set[Node]
     homes: dict[Node, Place]
     copies: tuple[tuple[Node, Place], ...]
 
@@ -32,12 +34,9 @@ def locate(graph: Graph, options: PlanOptions) -> Located:
     A view is copied where its consumer needs dense operands, unless it is dense anyway.
     """
     windows = _windows(graph) if options.compiled else ()
-    dense = {
-        x
-        for n in graph.nodes
-        if operation(n).dense_operands or (operation(n).elementwise and not fuses(n, options.gear))
-        for x in n.inputs
-    }
+    fused = {n for n in graph.nodes if fuses(n, options.gear)}
+    alone = (n for n in graph.nodes if n not in fused)
+    dense = {x for n in alone if (row := operation(n)).dense_operands or row.elementwise for x in n.inputs}
     views = _views(graph, dense, windows)
     homes: dict[Node, Place] = {}
     copies: list[tuple[Node, Place]] = []
@@ -47,7 +46,7 @@ def locate(graph: Graph, options: PlanOptions) -> Located:
             homes[view.base] = place
         else:
             copies.append((y, place))
-    return Located(graph, options, views, homes, tuple(copies))
+    return Located(graph, options, views, fused, homes, tuple(copies))
 
 
 def _views(graph: Graph, dense: Container[Node], windows: Container[Node]) -> dict[Node, View]:

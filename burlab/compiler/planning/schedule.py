@@ -17,7 +17,7 @@ from burlab.graph import Graph, Node
 from burlab.graph.executions import executions
 from burlab.graph.operation import operation
 
-from .fusion import find_fusion, fuses, loop_shape, stacked
+from .fusion import find_fusion, loop_shape, stacked
 from .locate import Located
 
 LARGEST_GROUP = 256  # nodes of one loop: beyond, registers spill and compile time grows faster than the group
@@ -48,7 +48,7 @@ def _numbers_alone(located: Located) -> Stage | None:
     """One stage of all nodes where these are single numbers: the graph's order serves, and segments get their own."""
     graph, views = located.graph, located.views
     work = tuple(n for n in graph.nodes if not operation(n).leaf and views[n].base is n)
-    if not work or not all(fuses(n, "replay") and (not n.shape or stacked(n) == 1) for n in work):
+    if not work or not all(n in located.fused and (not n.shape or stacked(n) == 1) for n in work):
         return None
     read = {views[x].base for n in work for x in n.inputs}
     return None if any(n.shape and n in read for n in work) else Stage(work, IterationSpace(()))
@@ -128,12 +128,13 @@ class _Scheduler:
     """waits: how many operands of a node are not done. missing: of these, those that are not deferred either."""
 
     def __init__(self, located: Located) -> None:
-        graph, views, options = located.graph, located.views, located.options
+        graph, views = located.graph, located.views
         self.views = views
-        self.gear = options.gear
-        self.after = options.after
-        fusion = find_fusion(graph, views, options, {n for n in graph.nodes if _is_apart(n, located)})
-        self.reductions, self.epilogues = fusion.reductions, fusion.epilogues
+        self.fused = located.fused
+        self.after = located.options.after
+        fusion = find_fusion(graph, views, located.fused)
+        self.reductions = {n for n in fusion.reductions if not _is_apart(n, located)}
+        self.epilogues = {n for n in fusion.epilogues if not _is_apart(n, located)}
         self.fusion_group = _fusion_groups(
             graph, views, {n.inputs[0].shape for n in self.epilogues if n.op == "squares"}
         )
@@ -165,7 +166,7 @@ class _Scheduler:
             return _Home(n.inputs[0].shape, reduces=True)
         if n in self.epilogues:
             return _Home(n.inputs[0].shape, ends=True)
-        return _Home(loop_shape(n)) if fuses(n, self.gear) else None
+        return _Home(loop_shape(n)) if n in self.fused else None
 
     def stages(self) -> Iterator[Stage]:
         done: set[Node] = set()
@@ -233,7 +234,7 @@ class _Scheduler:
         So what a backward pass needs is computed there, in the loop that uses it, and not stored in between.
         """
         users = self.users[n]
-        far = users and n not in self.outputs and n not in self.once_deferred and fuses(n, self.gear)
+        far = users and n not in self.outputs and n not in self.once_deferred and n in self.fused
         if not far or any(self.missing[user] < 2 for user in users) or self.freed_by(n) > n.nbytes:
             return False
         self.once_deferred.add(n)
