@@ -44,6 +44,7 @@ def panel(notebook, request):
 
 
 def test_play_runs_and_pause_rests(panel):
+    panel.find("[aria-label='speed']").select_option("0")
     panel.press("play")
     panel.says(r"Running: step [\d,]{4,}, .* steps per second")
     assert panel.find("[data-intent=play]").is_disabled()
@@ -82,6 +83,7 @@ def test_reset_goes_back_to_the_start(panel):
     panel.says("At step 0 of 100, in the past")
     assert panel.notebook.kernel("print(run.x.tolist(), end='')") == "[-1.2, 1.0]"
     panel.shows("a veil over all of the record", "layout.shapes[0].visible && layout.shapes[0].x1 === 100")
+    panel.find("[aria-label='speed']").select_option("0")
     panel.press("play")
     panel.says(r"Running: step [\d,]{4,}")
     panel.shows("no veil", "layout.shapes[0].visible === false")
@@ -187,10 +189,10 @@ def test_the_tab_key_goes_through_the_controls_and_out_again(panel):
     field = panel.find("[aria-label='number of steps']")
     field.click()
     seen = [panel.focused]
-    for _ in range(4):
+    for _ in range(5):
         panel.page.keyboard.press("Tab")
         seen.append(panel.focused)
-    expected = ["number of steps", "Step n", "Reset", "speed", "step"]
+    expected = ["number of steps", "Step n", "Reset", "step axis", "speed", "step"]
     assert seen == expected
     panel.page.keyboard.press("Tab")
     assert panel.focused == "go to step"
@@ -272,6 +274,7 @@ def test_a_knob_turned_in_the_past_branches_off(panel):
 
 
 def test_zooming_in_shows_every_step(panel):
+    panel.find("[aria-label='step axis']").select_option("linear")
     panel.enter("number of steps", "100000")
     panel.says("Paused at step 100,000$")
     panel.shows("the value", "data[1].x.at(-1) === 99999")
@@ -307,6 +310,7 @@ def test_it_is_live_while_a_cell_blocks_and_after_an_interrupt(panel):
     panel.notebook.write(3, "while True: sum(range(1000))")
     panel.notebook.start(3)
     panel.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=busy]")
+    panel.find("[aria-label='speed']").select_option("0")
     panel.press("play")
     panel.says(r"Running: step [\d,]{5,}")
     first = panel.step

@@ -10,20 +10,23 @@ from burlab.errors import ArgumentError
 from .scales import Scale
 
 Intent = Mapping[str, Any]
+GROWING = -1.0
+"""A speed that can be watched: on a logarithmic axis the run moves evenly, ten times as far in every five seconds."""
+_FIRST, _TENFOLD = 5.0, 5.0  # steps per second at the start; seconds for ten times as many steps
 
 
 class Commands:
     """Carries out intents on a run.
 
     play, pause, step (count), reset, seek (step), slide (name, place), enter (name, text), follow (name), hold (name),
-    speed (steps per second, 0 for full).
+    speed (steps per second, 0 for full, GROWING for one that grows with the steps done).
     """
 
     def __init__(self, run: Any, scale: Callable[[str], Scale]) -> None:
         self._run = run
         self._scale = scale
         self.playing = False  # also between the bursts of a slow run
-        self.speed = 0.0  # steps per second; 0: as fast as it goes
+        self.speed = GROWING  # steps per second; 0: as fast as it goes
         self._owed = 0.0  # steps that a slow run is behind
         self._seeking = False
 
@@ -40,6 +43,11 @@ class Commands:
         if self._seeking:
             self._run.pause()
 
+    @property
+    def pace(self) -> float:
+        """Steps per second of a run that is not at full speed."""
+        return _FIRST + self._run.t * math.log(10) / _TENFOLD if self.speed == GROWING else self.speed
+
     def burst(self, seconds: float) -> None:
         """Let a slow run do what is due after so many seconds."""
         if not (self.playing and self.speed):
@@ -47,7 +55,8 @@ class Commands:
         if self._run.stopped is not None:
             self.playing = False
         elif not self._run.running:
-            self._owed = min(self._owed + seconds * self.speed, self.speed)
+            pace = self.pace
+            self._owed = min(self._owed + seconds * pace, pace)
             due = math.floor(self._owed)
             self._owed -= due
             if due:
@@ -60,11 +69,11 @@ class Commands:
             self._run.start(1 if self.speed else None)
 
     def _do_pause(self, _: Intent) -> None:
-        self._rest()
+        self.rest()
 
     def _do_step(self, intent: Intent) -> None:
         count = _whole(intent.get("count"), "the number of steps", least=1)
-        self._rest()
+        self.rest()
         self._run.start(count)
 
     def _do_reset(self, _: Intent) -> None:
@@ -73,13 +82,13 @@ class Commands:
     def _do_seek(self, intent: Intent) -> None:
         self._seek(min(_whole(intent.get("step"), "the step", least=0), self._run.length))
 
-    def _rest(self) -> None:
+    def rest(self) -> None:
         """Also makes a cell let go that waits for the run."""
         self.playing = False
         self._run.pause()
 
     def _seek(self, step: int) -> None:
-        self._rest()
+        self.rest()
         self._seeking = True
         try:
             self._run.seek(step)
@@ -103,7 +112,7 @@ class Commands:
     def _do_speed(self, intent: Intent) -> None:
         self.speed = float(intent["value"])
         if self.playing:
-            self._rest()
+            self.rest()
             self._do_play(intent)
 
 

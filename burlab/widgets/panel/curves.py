@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from .column import place_of
 from .lines import Lines
 from .model import Model, Plot
 from .pyramid import NOTHING
@@ -17,11 +18,11 @@ Make = Callable[[], dict[str, Any]]
 Change = tuple[Any, Make]  # a version, and what a trace gets when it is new
 
 
-def curve(lines: list[Lines], name: str, count: int, log: bool) -> Make:
+def curve(lines: list[Lines], name: str, count: int, log: bool, log_steps: bool) -> Make:
     """The points of a column, of several runs one after the other."""
 
     def make() -> dict[str, Any]:
-        pieces = [line.curves[name].points(count, log=log) for line in lines if name in line.curves]
+        pieces = [line.curves[name].along(count, log=log, log_steps=log_steps) for line in lines if name in line.curves]
         if len(pieces) > 1:
             pieces = [part for piece in pieces for part in (piece, (_BREAK, _BREAK))]
         x = np.concatenate([NOTHING, *(x for x, _ in pieces)])
@@ -31,13 +32,13 @@ def curve(lines: list[Lines], name: str, count: int, log: bool) -> Make:
     return make
 
 
-def zeros(lines: Lines, plot: Plot, count: int) -> Make:
+def zeros(lines: Lines, plot: Plot, count: int, log_steps: bool) -> Make:
     """The rows of a plot's main column that are exactly 0, on the floor of an axis with logarithms."""
 
     def make() -> dict[str, Any]:
         curve, floor = lines.curves.get(plot.columns[0]), plot.floor
         x = NOTHING if curve is None or floor is None else curve.zeros(count)
-        return {"x": x, "y": np.full(x.size, floor or 0.0)}
+        return {"x": place_of(x, log_steps), "y": np.full(x.size, floor or 0.0)}
 
     return make
 
@@ -69,7 +70,7 @@ def events(model: Model) -> Change:
         rows = [(event, model.run.at(event.step)) for event in marked_events if event.step < model.run.length]
         marked = [(event, row["value"] if row else value.around(event.step)[1]) for event, row in rows]
         return {
-            "x": np.array([float(event.step) for event, _ in marked]),
+            "x": place_of(np.array([float(event.step) for event, _ in marked]), model.log_steps),
             "y": np.array([value for _, value in marked]),
             "hovertext": [
                 f"{event.name} follows its schedule" if np.isnan(event.value) else f"{event.name} = {event.value:.6g}"
@@ -78,4 +79,4 @@ def events(model: Model) -> Change:
         }
 
     done = bool(marked_events) and model.run.length > marked_events[-1].step  # its row is there
-    return (len(model.events), done, id(model.run.parent)), make
+    return (len(model.events), done, id(model.run.parent), model.log_steps), make

@@ -9,6 +9,9 @@ from typing import Any
 _NOTE = """<style>
 .burlab-note {{ display: none; }}
 .jp-OutputArea:not(:has(.burlab-panel)) .burlab-note {{ display: block; animation: burlab-late 0s 4s backwards; }}
+.jp-OutputArea:not(:has(.burlab-panel)) .jp-OutputArea-child:has(+ .jp-OutputArea-child .burlab-note) {{
+  display: none; animation: burlab-gone 0s 4s backwards; }}
+@keyframes burlab-gone {{ from {{ display: block; }} }}
 @keyframes burlab-late {{ from {{ visibility: hidden; }} }}
 </style>
 <div class="burlab-note"><b>The panel of a run was here.</b> It is live while its kernel runs: run this cell again.<br>

@@ -10,6 +10,7 @@ from burlab.runtime.extras import late
 
 from . import contour
 from .arrangement import Place, arranged
+from .column import place_of
 from .curves import Change, curve, events, finer, zeros
 from .look import BLUE, GREEN, GREY, ORANGE, around, axis_of, cursor, floor_line, layout, ticks, words
 from .model import Model, Plot
@@ -29,6 +30,7 @@ class Figure:
         self._traces: dict[str, int] = {}
         self._shown: dict[str, Any] = {}  # name -> version
         self._model = weakref.ref(model)  # whose versions these are
+        self._log_steps = False
         self._sent: dict[str, Any] = {}  # axis -> the range that was sent, where it was not left to plotly
         for place in self._arrangement.places:
             for name, look in _looks(place.plot):
@@ -45,7 +47,8 @@ class Figure:
     @property
     def window(self) -> tuple[float, float] | None:
         """The first and the last step in sight, where someone has zoomed in."""
-        return self._zoom("x")
+        seen = self._zoom("x")
+        return (10 ** seen[0], 10 ** seen[1]) if seen and self._log_steps else seen
 
     def draw(self, model: Model) -> bool:
         """Show what is new, in one message; whether there was anything."""
@@ -56,7 +59,7 @@ class Figure:
         if self._arrangement.square:
             changes += contour.changes(model)
         traces = {name: make() for name, (version, make) in changes if self._is_new(name, version)}
-        frame = self._given_up()
+        frame = self._given_up() | self._turned(model.log_steps)
         for name, version, value in self._frame(model):
             if self._is_new(name, version):
                 frame |= value
@@ -84,6 +87,15 @@ class Figure:
                 self._shown.pop(name, None)  # one whose range is sent gets it again
         return frame
 
+    def _turned(self, log_steps: bool) -> dict[str, Any]:
+        """What makes axes of steps linear or logarithmic; a part that was chosen is given up."""
+        if log_steps == self._log_steps:
+            return {}
+        self._log_steps = log_steps
+        self._shown.pop("x", None)
+        new = {"type": "log" if log_steps else "linear", "range": None, "autorange": True}
+        return {f"{_long(x)}.{key}": value for x in self._arrangement.columns for key, value in new.items()}
+
     def _send(self, traces: dict[str, dict[str, Any]], frame: dict[str, Any]) -> None:
         """One message for all that changes often, past plotly's validation, which takes ten times as long."""
         often = {self._traces[name]: traces.pop(name) for name in list(traces) if traces[name].keys() <= _OFTEN}
@@ -109,16 +121,19 @@ class Figure:
 
     def _curves(self, model: Model) -> Iterator[tuple[str, Change]]:
         old = tuple((id(line), line.version) for line in model.old)
+        log_steps = model.log_steps
         for place, plot in self._now(model):
             fine = model.fine and (id(model.fine), model.fine.version)
             for name in plot.columns:
-                make = finer(
-                    curve([model.lines], name, place.points, plot.log), model.fine, name, place.points, plot.log
-                )
-                yield name, ((model.lines.version, plot.log, fine), make)
+                make = curve([model.lines], name, place.points, plot.log, log_steps)
+                make = finer(make, model.fine, name, place.points, plot.log)
+                yield name, ((model.lines.version, plot.log, fine, log_steps), make)
             main = plot.columns[0]
-            yield f"old {main}", ((old, plot.log), curve(model.old, main, place.points, plot.log))
-            yield f"zeros {plot.name}", ((model.lines.version, plot.floor), zeros(model.lines, plot, place.points))
+            yield f"old {main}", ((old, plot.log, log_steps), curve(model.old, main, place.points, plot.log, log_steps))
+            yield (
+                f"zeros {plot.name}",
+                ((model.lines.version, plot.floor, log_steps), zeros(model.lines, plot, place.points, log_steps)),
+            )
 
     def _frame(self, model: Model) -> Iterator[tuple[str, Any, dict[str, Any]]]:
         """Name and version of what the layout says, and what to change in it."""
@@ -131,13 +146,15 @@ class Figure:
         t, length = int(model.run.t), int(model.run.length)
         drawn = [length, *(int(line.run.length) for line in model.old)]
         whole = max(drawn) < 5  # no fractions of steps
-        yield "x", whole, {f"xaxis.{key}": value for key, value in ticks(1 if whole else None).items()}
-        shapes = [shape for x in self._arrangement.columns for shape in cursor(x, t, length)]
+        every = 1 if whole or model.log_steps else None
+        yield "x", every, {f"xaxis.{key}": value for key, value in ticks(every).items()}
+        ends = [float(place_of(step, model.log_steps)) for step in (t, length)]
+        shapes = [shape for x in self._arrangement.columns for shape in cursor(x, *ends)]
         shapes += [floor_line(place, plot) for place, plot in self._now(model)]
         floors = [plot.floor for _, plot in self._now(model)]
-        yield "shapes", ((t, length) if t < length else None, floors), {"shapes": shapes}
+        yield "shapes", (ends if t < length else None, floors), {"shapes": shapes}
         said = [word for place, plot in self._now(model) for word in words(place, plot)]
-        said += around(self._arrangement, f"path over {model.problem}")
+        said += around(self._arrangement, f"path over {model.problem}", model.log_steps)
         yield "words", said, {"annotations": said}
         if self._arrangement.square:
             yield from contour.frame(model, *self._arrangement.square)

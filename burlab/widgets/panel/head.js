@@ -10,7 +10,7 @@ const ICON = {
   steps: "M1 2v10l4.5-5zM5.5 2v10L10 7zM10.8 2H13v10h-2.2z",
   reset: "M2 2h2.2v10H2zM12 2v10L5 7z",
 };
-const SPEEDS = [[0, "full speed"], [1000, "1,000 steps/s"], [100, "100 steps/s"], [10, "10 steps/s"], [1, "1 step/s"]];
+const SPEEDS = [[-1, "growing speed"], [0, "full speed"], [1000, "1,000 steps/s"], [100, "100 steps/s"], [10, "10 steps/s"], [1, "1 step/s"]];
 
 const button = (intent, text, hint) =>
   `<button type="button" data-intent="${intent}" title="${hint}"><svg viewBox="0 0 14 14" aria-hidden="true">` +
@@ -26,7 +26,10 @@ const HTML = `
   <span class="burlab-pair"><input class="burlab-count" aria-label="number of steps" inputmode="numeric" value="100">
   ${button("steps", "Step n", "Do so many steps")}</span>
   ${button("reset", "Reset", "Back to step 0; the record stays")}
-  <select aria-label="speed" title="How fast Play goes">
+  <select aria-label="step axis" class="burlab-axis" title="The axis of the steps in the plots">
+    <option value="auto">steps: auto</option><option value="linear">steps: linear</option>
+    <option value="log">steps: logarithmic</option></select>
+  <select aria-label="speed" class="burlab-speed" title="How fast Play goes: a growing speed does ten times as many steps every five seconds">
     ${SPEEDS.map(([value, text]) => `<option value="${value}">${text}</option>`).join("")}</select>
 </div>
 <div class="burlab-status" role="status"><i></i><span></span><em></em></div>
@@ -76,7 +79,8 @@ function render({ model, el }) {
   el.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take arrows and letters for its own
   el.addEventListener("keydown", (event) => event.stopPropagation());
   el.innerHTML = HTML;
-  const [slider, at, count, speed] = ["[type=range]", ".burlab-at", ".burlab-count", "select"].map(find);
+  const [slider, at, count, axis, speed] =
+    ["[type=range]", ".burlab-at", ".burlab-count", ".burlab-axis", ".burlab-speed"].map(find);
   const seek = throttled((step) => send({ type: "seek", step }));
   let dragged = false;
 
@@ -91,6 +95,7 @@ function render({ model, el }) {
   let counted = count.value;
   count.addEventListener("change", () => (counted = count.value));
   onKeys(count, intents.steps, () => counted);
+  axis.addEventListener("change", () => send({ type: "axis", value: axis.value }));
   speed.addEventListener("change", () => send({ type: "speed", value: Number(speed.value) }));
   slider.addEventListener("input", () => {
     dragged = true;
@@ -127,6 +132,7 @@ function render({ model, el }) {
     slider.style.setProperty("--part", length ? slider.value / length : 0);
     showStep();
     if (document.activeElement !== speed) speed.value = state.speed;
+    if (document.activeElement !== axis) axis.value = state.axis;
     find(".burlab-length").textContent = `of ${length.toLocaleString("en")}`;
     drawReadouts(find(".burlab-readouts"), state.readouts);
     el.dataset.ready = view; // the mark that tests wait for

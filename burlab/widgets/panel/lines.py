@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .pyramid import Pyramid, Series
+from .column import Column
+from .pyramid import Series
 from .way import Way
 
 NOT_DRAWN = ("step", "samples", "stamp_step", "stamp_time")
@@ -26,7 +27,7 @@ class Lines:
         self.run = run
         self.window = window
         self.version = 0
-        self.curves: dict[str, Pyramid] = {}
+        self.curves: dict[str, Column] = {}
         self.way = Way()
         self._cursor: Any = None
         self._parent: Any = run.parent
@@ -72,8 +73,8 @@ class Lines:
         first, last = self.window
         return slice(*np.searchsorted(steps, [first, np.nextafter(last, np.inf)]).tolist())
 
-    def _curve(self, name: str) -> Pyramid:
-        return self.curves.setdefault(name, Pyramid())
+    def _curve(self, name: str) -> Column:
+        return self.curves.setdefault(name, Column())
 
     def _read_stamps(self, steps: Series, times: Series) -> None:
         """Time per step between stamps: seconds, at the later one."""

@@ -48,7 +48,7 @@ def ticks(every: int | str | None) -> dict[str, Any]:
     return {"dtick": every, "tickmode": "auto" if every is None else "linear"}
 
 
-def cursor(x: str, t: int, length: int) -> list[dict[str, Any]]:
+def cursor(x: str, t: float, length: float) -> list[dict[str, Any]]:
     """A line at the cursor and a veil over what lies ahead of it in the record; unseen at the end of the record."""
     common = {"xref": x, "yref": "paper", "y0": 0, "y1": 1, "visible": t < length}  # shapes cannot be taken away again
     veil = {"type": "rect", "x0": t, "x1": length, "fillcolor": GREY, "opacity": 0.16, "line": {"width": 0}}
@@ -72,9 +72,9 @@ def floor_line(place: Place, plot: Plot) -> dict[str, Any]:
     return at | {"type": "line", "line": line, "visible": plot.floor is not None, "layer": "below"}
 
 
-def around(arrangement: Arrangement, plane: str) -> list[dict[str, Any]]:
+def around(arrangement: Arrangement, plane: str, log_steps: bool) -> list[dict[str, Any]]:
     """The words below and beside axes, and what stands over the contour, if there is one: `plane`."""
-    found = [_below(x, "step") for x in arrangement.columns]
+    found = [_below(x, "step, logarithmic; the start at ½" if log_steps else "step") for x in arrangement.columns]
     if arrangement.square:
         x, y = arrangement.square
         found += [_title(x, y, plane), _below(x, "x₀"), _beside(x, y, "x₁")]

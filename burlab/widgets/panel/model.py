@@ -13,9 +13,11 @@ from .ground import Ground, flat
 from .lines import NOT_DRAWN, PACE, Lines, family
 from .pyramid import Series
 from .scales import Scale, scale_for
+from .settled import Settled
 
 _READING = 0.03  # seconds of reading at once: a long record is caught up with while it is shown
 _DECADE = 10.0
+_LONG = 5000  # steps from which an axis of them is logarithmic, if nobody has chosen
 _DIVERGED, _SHOWN = 1e12, 1e4  # times the first value: what nobody needs to see, and what is shown of it
 _RATE_WINDOW = 0.5  # seconds over which the speed is measured
 TITLES = {
@@ -85,12 +87,19 @@ class Model:
         self._knobs: Any = None  # what the hyperparameters were when the events were read
         self._marks: list[tuple[float, int]] = []  # wall clock and step, for the speed
         self._burst = monotonic()
+        self._settled = Settled()
+        self.settled = False  # whether it rests because nothing moved any more
+        self.steps_log: bool | None = None  # whether steps stand on a logarithmic axis; None: where there are many
         self.look()
 
     def obey(self, intent: Intent) -> None:
         """Carry out an intent; what goes wrong is said in the status line."""
         try:
             self.error = ""
+            if intent.get("type") == "axis":
+                self.steps_log = {"log": True, "linear": False}.get(str(intent.get("value")))
+                return
+            self.settled = False
             self.commands.obey(intent)
         except Exception as error:  # whatever a run raises is shown, and the panel lives on
             self.error = f"{type(error).__name__}: {error}"
@@ -113,6 +122,9 @@ class Model:
         for line in self.old:
             self.behind |= not line.read(_READING)
         self._look_at_knobs()
+        if self.commands.playing and not self.behind and self._settled.look(self.run, self.lines):
+            self.commands.rest()
+            self.settled = True
         if self.ground is not None:
             self.point = self._place()
             self.ground.look(self.run, self.lines.way.points)
@@ -131,13 +143,18 @@ class Model:
     @property
     def active(self) -> bool:
         """Whether the run is playing, slow bursts included."""
-        return self.run.running or (self.commands.playing and self.commands.speed > 0)
+        return self.run.running or (self.commands.playing and self.commands.speed != 0)
 
     @property
     def speed(self) -> float:
         """Steps per second just now; 0 at rest."""
         (start, first), (end, last) = self._marks[0], self._marks[-1]
         return (last - first) / (end - start) if end - start > 0.05 else 0.0
+
+    @property
+    def log_steps(self) -> bool:
+        """Whether steps stand on a logarithmic axis."""
+        return self.run.length > _LONG if self.steps_log is None else self.steps_log
 
     @property
     def plots(self) -> list[Plot]:

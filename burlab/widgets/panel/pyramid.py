@@ -95,6 +95,10 @@ class Pyramid:
         last = np.where(known, at, -np.inf).argmax()
         return float(at[last]), float(y[last])
 
+    def recent(self, rows: int) -> float:
+        """The highest y of the last rows, so many or more; NaN where none is finite."""
+        return _extreme(self._kept()[3, -(-(-rows // self.width) + 1) :], np.fmax)
+
     def zeros(self, count: int) -> Series:
         """Where rows are exactly 0: at most `count` x, the first and the last among them."""
         kept = self._kept()

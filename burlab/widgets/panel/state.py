@@ -9,15 +9,16 @@ from . import words
 from .lines import PACE
 from .model import TITLES, Model
 from .pyramid import Pyramid
+from .settled import STEPS
 
 
 def state_of(model: Model) -> dict[str, Any]:
     """What is to be shown now.
 
     title: what minimizes what. step, length: the cursor and the rows of the record. playing; speed: steps per second of
-    a slow run, 0 for full. tone: "ready running paused past stopped failed" for the colour of `status`. readouts: pairs
-    of title and text. knobs: a dict per hyperparameter, `place` between 0 and 1. memory: total and kinds, each with its
-    share.
+    a slow run, 0 for full, -1 for one that grows. axis: of the steps, "auto", "log" or "linear". tone: "ready running
+    paused past stopped failed" for the colour of `status`. readouts: pairs of title and text. knobs: a dict per
+    hyperparameter, `place` between 0 and 1. memory: total and kinds, each with its share.
     """
     length, t = int(model.run.length), int(model.run.t)  # in this order: a run that plays does not look like the past
     length = max(length, t)
@@ -27,6 +28,7 @@ def state_of(model: Model) -> dict[str, Any]:
         "length": length,
         "playing": model.active,
         "speed": model.commands.speed,
+        "axis": {None: "auto", True: "log", False: "linear"}[model.steps_log],
         "title": _title(model),
         "tone": tone,
         "status": status,
@@ -54,6 +56,11 @@ def _status(model: Model, t: int, length: int) -> tuple[str, str]:
     stopped = model.run.stopped
     if stopped is not None:
         return ("failed" if stopped.reason in ("error", "non_finite") else "stopped"), stopped.message
+    if model.settled:
+        return "stopped", (
+            f"At rest at step {words.count(t)}: none of the last {words.count(STEPS)} steps moved x by more than "
+            "rounding. Play goes on all the same"
+        )
     if length == 0:
         return "ready", "Ready at step 0"
     if t < length:

@@ -18,10 +18,14 @@ anywidget: Any = late("anywidget", "lab")
 ipywidgets: Any = late("ipywidgets", "lab")
 
 _HERE = Path(__file__).parent
-_HEAD = ("title", "step", "length", "playing", "speed", "tone", "status", "readouts")
+_HEAD = ("title", "step", "length", "playing", "speed", "axis", "tone", "status", "readouts")
 _FOOT = ("knobs", "memory")
 _PATIENCE, _MOST_PATIENCE = 0.5, 2.0  # seconds for which an update waits for a page that has not drawn the last one
-_CONFIG = {"responsive": True, "displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "toImage"]}
+_CONFIG = {
+    "responsive": True,
+    "displaylogo": False,
+    "modeBarButtonsToRemove": ["select2d", "lasso2d", "sendDataToCloud"],
+}
 
 
 class Head(anywidget.AnyWidget):

@@ -29,13 +29,14 @@ def test_a_fresh_run_is_ready():
 def test_play_and_pause_reach_the_run_and_the_status_line():
     run = FakeRun()
     model = Model(run)
+    model.obey({"type": "speed", "value": 0})
     model.obey({"type": "play"})
-    run.write(1234)
-    assert looked(model)["status"].startswith("Running: step 1,234")
+    run.write(234)
+    assert looked(model)["status"].startswith("Running: step 234")
     model.obey({"type": "pause"})
     state = looked(model)
     assert run.said == [("start", None), "pause"]
-    assert (state["tone"], state["status"]) == ("paused", "Paused at step 1,234")
+    assert (state["tone"], state["status"]) == ("paused", "Paused at step 234")
 
 
 @pytest.mark.parametrize(("count", "steps"), [(1, 1), ("100", 100), ("1e3", 1000), ("1,000", 1000)])
@@ -248,7 +249,7 @@ def test_values_that_are_exactly_zero_stand_on_a_floor_a_decade_below_the_others
     assert plot.floor == pytest.approx(1e-10)
     np.testing.assert_array_equal(model.lines.curves["loss"].zeros(100), np.arange(10, 30))
     assert {plot.name: plot.floor for plot in model.plots}["value"] is None
-    drawn = zeros(model.lines, plot, 100)()
+    drawn = zeros(model.lines, plot, 100, log_steps=False)()
     np.testing.assert_array_equal(drawn["y"], plot.floor)
     np.testing.assert_array_equal(drawn["x"], np.arange(10, 30))
 
@@ -298,3 +299,67 @@ def test_a_run_that_plays_is_not_in_its_past_because_it_has_moved_on_meanwhile()
     run.write(10)
     run.running = True
     assert "again" not in state_of(Model(run))["status"]
+
+
+def test_a_growing_speed_moves_evenly_on_a_logarithmic_axis():
+    run = FakeRun()
+    run.rows = {name: rows[:0] for name, rows in run.rows.items()}
+    model = Model(run)
+    seen = []
+    model.obey({"type": "play"})
+    for k in range(200):
+        model.commands.burst(0.1)
+        if k % 50 == 49:
+            seen.append(run.t)
+    assert 20 < seen[0] < 200
+    np.testing.assert_allclose(np.diff(np.log10(seen)), 1, atol=0.25)
+
+
+def test_a_run_rests_once_where_nothing_moves_any_more():
+    run = FakeRun()
+    model = Model(run)
+    model.obey({"type": "speed", "value": 0})
+    model.obey({"type": "play"})
+    run.write(900)
+    assert looked(model)["tone"] == "running", "fewer than 1,000 steps were done"
+    run.write(200)
+    state = looked(model)
+    assert not run.running
+    assert state["status"].startswith("At rest at step 1,100: none of the last 1,000 steps moved x")
+    model.obey({"type": "play"})
+    run.write(5000)
+    assert looked(model)["tone"] == "running", "who plays it on means it"
+    model.obey({"type": "enter", "name": "lr", "text": "0.5"})
+    run.write(10)
+    assert not looked(model)["playing"], "another line"
+
+
+def test_a_run_that_moves_or_that_nobody_plays_here_does_not_rest():
+    run = FakeRun()
+    model = Model(run)
+    run.running = True
+    run.write(3000)
+    assert looked(model)["playing"], "Python plays it"
+    model.obey({"type": "speed", "value": 0})
+    model.obey({"type": "play"})
+    run.rows["step_norm"] = np.full(3000, 1e-9)
+    model = Model(run)
+    model.commands.playing = True
+    assert looked(model)["playing"]
+
+
+def test_the_axis_of_steps_is_logarithmic_where_there_are_many_or_as_chosen():
+    run = FakeRun()
+    model = Model(run)
+    run.write(100_000)
+    model.look()
+    assert model.log_steps
+    x, y = model.lines.curves["value"].along(800, log=True, log_steps=True)
+    assert x.size <= 800
+    assert (x[0], x[-1]) == (0.5, 99_999)
+    assert np.isin(np.arange(1.0, 15.0), x).all(), "the first steps are all there"
+    np.testing.assert_array_equal(y, run.rows["value"][x.astype(int)])
+    for choice, log in (("linear", False), ("log", True), ("auto", True)):
+        model.obey({"type": "axis", "value": choice})
+        assert model.log_steps == log
+        assert state_of(model)["axis"] == choice

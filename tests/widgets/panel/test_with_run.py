@@ -47,6 +47,7 @@ def test_steps_are_read_as_they_are_done():
 def test_play_pause_seek_and_reset():
     run = quadratic(1e-4)
     model = Model(run)
+    model.obey({"type": "speed", "value": 0})
     model.obey({"type": "play"})
     while run.t < 100:
         time.sleep(0.005)
@@ -102,6 +103,7 @@ def test_schedules_are_followed_held_and_given_back():
 def test_what_stopped_it_is_said():
     run = quadratic(stop=bl.Stop(value=1e-3))
     model = Model(run)
+    model.obey({"type": "speed", "value": 0})
     model.obey({"type": "play"})
     state = rested(model)
     assert state["tone"] == "stopped"
@@ -132,8 +134,9 @@ def test_two_parameters_are_drawn_as_a_path_over_the_function():
 
 
 def test_the_panel_looks_while_a_run_plays():
-    run = quadratic(1e-5)
+    run = quadratic(1e-7)
     model = Model(run)
+    model.obey({"type": "speed", "value": 0})
     model.obey({"type": "play"})
     steps, end = [], time.monotonic() + 60
     while len(set(steps)) < 10:
@@ -149,6 +152,7 @@ def test_the_panel_looks_while_a_run_plays():
 def test_where_someone_zooms_in_there_is_more_to_see():
     run = quadratic(1e-6, steps=200_000)
     model = Model(run)
+    model.obey({"type": "axis", "value": "linear"})
     figure = Figure(model)
     assert figure.window is None
 
