@@ -43,7 +43,8 @@ def contour(
         line, ends = path_traces(name, path, colour(k))
         figure.add_traces([line.update(showlegend=not many), ends])
     if many:
-        figure.add_scatter(x=[None], y=[None], name=f"{len(paths)} paths", mode="lines", line_color=INK)
+        key = f"{len(paths)} paths"
+        figure.add_scatter(x=[None], y=[None], name=key, legendgroup=key, mode="lines", line_color=INK)
     (left, right), (bottom, top) = bounds_of(problem, domain)
     plane: dict[str, Any] = {"zeroline": False, "showgrid": False}
     shape = (top - bottom) / (right - left)

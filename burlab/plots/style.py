@@ -99,7 +99,7 @@ def log_axis(values: Iterable[Any]) -> dict[str, Any]:
         return axis | {"dtick": step, "minor": {"ticks": "outside", "dtick": "D1" if step == 1 else 1}}
     if decades > 1:
         return axis | {"dtick": "D2", "minor": {"ticks": "outside", "dtick": "D1"}}
-    return axis | ({"dtick": f"L{_round((high - low) / 6):g}"} if high > low else {})
+    return axis | ({"dtick": f"L{_round((high - low) / 8):g}"} if high > low else {})
 
 
 def _round(step: float) -> float:

@@ -98,7 +98,8 @@ def landscape_traces(problem: Problem, heights: Landscape) -> list[Any]:
 
 def _marks(name: str, points: Array, symbol: str) -> Any:
     marker = {"symbol": symbol, "size": 13, "color": INK, "line": {"width": 2 if name == "saddle" else 0}}
-    return go.Scatter(x=points[:, 0], y=points[:, 1], name=name, mode="markers", marker=marker)
+    group = {"name": name, "legendgroup": name}  # a group each: plotly stacks what has none
+    return go.Scatter(x=points[:, 0], y=points[:, 1], mode="markers", marker=marker, **group)
 
 
 def bounds_of(problem: Problem, domain: Any) -> Array:
