@@ -219,12 +219,16 @@ LINEAR_CASES = (
 
 @dataclass(frozen=True, slots=True)
 class OtherCase:
-    """One example of an operation without a derivative: make from nodes, the same on arrays, arrays to try."""
+    """One example of another operation: make from nodes, the same on arrays, arrays to try.
+
+    jax: its name there, as `numpy.sort`, if it has a derivative.
+    """
 
     name: str
     make: Callable[..., Node]
     numpy: Callable[..., Any]
     arrays: Sequence[Any]
+    jax: str | None = None
 
 
 def _reduced(op: str, axes: tuple[int, ...]) -> Callable[[Node], Node]:

@@ -1,6 +1,7 @@
 """Linear operations and those without a derivative: values, derivatives and batching rules, in both gears."""
 
 import itertools
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from burlab.graph import Graph, Node, jvp, vjp
 from burlab.graph.rewrite.batch import batch
-from tests.engines import GEARS, inputs, ones, run
+from tests.engines import GEARS, inputs, jax_or_skip, ones, run
 from tests.op_cases import LINEAR_CASES, OTHER_CASES, LinearCase, OtherCase
 
 # Linear operations. Whole numbers make every sum exact, so equality is to the bit.
@@ -99,7 +100,7 @@ def test_linear_batches(case: LinearCase) -> None:
             np.testing.assert_array_equal(got[sample], case.numpy(*args), err_msg=str(flags))
 
 
-# Operations without a derivative.
+# Other operations.
 
 
 def groups(case: OtherCase) -> list[tuple[Any, ...]]:
@@ -117,7 +118,10 @@ def test_others_are_numpys(case: OtherCase, gear: str) -> None:
         np.testing.assert_array_equal(got, wanted)
 
 
-@pytest.mark.parametrize("case", [c for c in OTHER_CASES if c.name not in ("uniform", "fold_in")], ids=lambda c: c.name)
+CONSTANT = [c for c in OTHER_CASES if not c.jax and c.name not in ("uniform", "fold_in")]
+
+
+@pytest.mark.parametrize("case", CONSTANT, ids=lambda c: c.name)
 def test_others_have_no_derivative(case: OtherCase) -> None:
     arrays = groups(case)[0]
     xs = inputs(*arrays)
@@ -127,6 +131,34 @@ def test_others_have_no_derivative(case: OtherCase) -> None:
         pushed = run(jvp([y], [xs[0]], [ones(xs[0])]), xs, arrays)
         assert not pulled[0].any()
         assert not pushed[0].any()
+
+
+@pytest.mark.parametrize("gear", GEARS)
+def test_others_have_jaxs_derivatives(gear: str) -> None:
+    """Reverse and forward mode, and each over the other, also where values tie."""
+    jax = jax_or_skip()
+    for case in (c for c in OTHER_CASES if c.jax):
+        module, _, name = f"jax.{case.jax}".rpartition(".")
+        function = getattr(import_module(module), name)
+        for array in (a for a in case.arrays if a.dtype == np.float64):
+            u, g = (np.random.default_rng(seed).normal(size=array.shape) for seed in (1, 2))
+            nodes = x, du, dg = inputs(array, u, g)
+            squares = case.make(x) * case.make(x)
+            pulled, pushed = vjp([squares], [x], [dg]), jvp([squares], [x], [du])
+            outputs = [*pulled, *pushed, *jvp(pulled, [x], [du]), *vjp(pushed, [x], [dg])]
+
+            def square(x: Any) -> Any:
+                return function(x) ** 2  # noqa: B023 - called within the loop
+
+            def pull(x: Any) -> Any:
+                return jax.vjp(square, x)[1](g)[0]  # noqa: B023
+
+            def push(x: Any) -> Any:
+                return jax.jvp(square, (x,), (u,))[1]  # noqa: B023
+
+            wanted = pull(array), push(array), jax.jvp(pull, (array,), (u,))[1], jax.vjp(push, array)[1](g)[0]
+            for got, value in zip(run(outputs, list(nodes), [array, u, g], gear), wanted, strict=True):
+                np.testing.assert_allclose(got, value, rtol=1e-14, err_msg=case.name)
 
 
 def test_a_surrogate_has_the_derivative_of_its_second_input() -> None:
