@@ -69,8 +69,8 @@ class Parsed(NamedTuple):
 
 _NAME = re.compile(r"([a-z][a-z0-9_]*)((?:'[0-7])*)")
 FLOAT_ONLY = frozenset(
-    "exp expm1 log log1p sqrt sin cos tan arctan arctan2 sinh cosh tanh arctanh div erf erfc sigmoid softplus gelu "
-    "silu isfinite isnan".split()
+    "exp expm1 log log1p sqrt sin cos tan arctan arctan2 sinh cosh tanh arctanh div "
+    "erf erfc sigmoid softplus gelu silu isfinite isnan".split()
 )
 """Functions of floats alone, to which integers are converted. What bears the name of a NumPy ufunc is traced as it."""
 _MOST = 8  # arguments of what is differentiated: `Forms` has room for as many partials
