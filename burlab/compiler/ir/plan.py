@@ -204,7 +204,7 @@ def work_of(step: Step) -> int:
     if isinstance(step, Loop):
         return len(step.nodes) * elements(step.shape)
     n = step.node
-    return work(n) if n.op == "contract" else n.size + sum(x.size for x in n.inputs)
+    return max(work(n), n.size + sum(x.size for x in n.inputs))
 
 
 def _described(step: Step, index: dict[Node, int]) -> str:
