@@ -269,6 +269,10 @@ _TIES = np.array([[1.0, 3.0, 3.0, -2.0], [NAN, 1.0, NAN, 5.0], [-INF, INF, -0.0,
 _SINGLE = _TIES.astype(np.float32)
 _COUNTS = np.array([[4, -7, 4], [2, 2, 9]])
 _FLAGS = np.array([[True, False], [False, False]])
+_ROWS = [
+    _TIES, _SINGLE, _COUNTS, _FLAGS, np.zeros((3, 0)), np.random.default_rng(3).integers(0, 40, (3, 500)) / 8,
+    np.random.default_rng(4).normal(size=3000), np.repeat(np.arange(500), 2) % 499, np.arange(200)[::-1] / 3,
+]  # fmt: skip
 _KEYS = np.array([[1, 2], [2**64 - 1, 77]], np.uint64)
 OTHER_CASES = (
     OtherCase("reduce_max", _reduced("reduce_max", (1,)), lambda x: x.max(1), [_TIES, _SINGLE, _COUNTS, _FLAGS]),
@@ -276,6 +280,9 @@ OTHER_CASES = (
     OtherCase("reduce_min", _reduced("reduce_min", (0,)), lambda x: x.min(0), [_TIES, _SINGLE, _COUNTS, _FLAGS]),
     OtherCase("argmax", _position("argmax", 1), lambda x: x.argmax(1), [_TIES, _SINGLE, _COUNTS]),
     OtherCase("argmin", _position("argmin", 0), lambda x: x.argmin(0), [_TIES, _SINGLE, _COUNTS]),
+    OtherCase("sort", lambda x: Node("sort", (x,), None, x.shape, x.dtype), np.sort, _ROWS, jax="numpy.sort"),
+    OtherCase("argsort", lambda x: Node("argsort", (x,), None, x.shape, np.dtype(np.int64)),
+              lambda x: np.argsort(x, kind="stable"), _ROWS),
     OtherCase("surrogate", lambda x, y: Node("surrogate", (x, y), None, x.shape, x.dtype), lambda x, y: x,
               [(_TIES, -_TIES)]),
     OtherCase("stop_gradient", lambda x: Node("stop_gradient", (x,), None, x.shape, x.dtype), np.array, [_TIES]),

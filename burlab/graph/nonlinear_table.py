@@ -10,6 +10,7 @@ from burlab.errors import GraphError
 from burlab.runtime.checks import optional, size, text
 
 from . import parameters
+from .linear import gather, scatter
 from .linear_table import Sum
 from .node import Node
 from .operation import Batching, Operation, Shares, Tangents, made, structural, together
@@ -135,6 +136,48 @@ class Argmin(_Position):
     """Of the smallest value."""
 
     name = "argmin"
+
+
+class _Ordered(Operation):
+    """What is made of the order of rows: along the last axis."""
+
+    dense_operands = True
+
+    def form(self, _: None, inputs: Nodes) -> Form:
+        require(len(inputs) == 1 and inputs[0].ndim > 0, "it sorts one array, which has an axis")
+        return form_of(inputs[0])
+
+    def batched(self, n: Node, xs: Nodes, _flags: Flags, _many: Batching) -> Node:
+        return made(n.op, None, *xs)
+
+    def work(self, n: Node) -> int:
+        return n.size * n.shape[-1].bit_length()
+
+
+@structural
+class Argsort(_Ordered):
+    """The positions that put rows in order, NaNs last and of equal values the first one first."""
+
+    name = "argsort"
+
+    def form(self, _: None, inputs: Nodes) -> Form:
+        return super().form(None, inputs)[0], DTYPES["int64"]
+
+
+@structural
+class Sort(_Ordered):
+    """Rows in order, NaNs last. A derivative moves as the values do."""
+
+    name = "sort"
+    moves = True
+
+    def forward(self, n: Node, tangents: Tangents) -> Node | None:
+        (x,) = n.inputs
+        return gather(tangents[x], made("argsort", None, x), x.ndim - 1)
+
+    def reverse(self, n: Node, g: Node, _active: set[Node]) -> Shares:
+        (x,) = n.inputs
+        return [(x, scatter(g, made("argsort", None, x), x.ndim - 1, x.shape[-1]))]
 
 
 @structural

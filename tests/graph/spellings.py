@@ -172,6 +172,8 @@ SPELLINGS = (
         ("flip all", lambda np, a, b: np.flip(a)),
         ("roll", lambda np, a, b: np.roll(a, 1, axis=1)),
         ("roll flat", lambda np, a, b: np.roll(a, -2)),
+        ("sort", lambda np, a, b: np.sort(a, axis=0)),
+        ("sort all", lambda np, a, b: np.sort(a, None)),
         ("repeat", lambda np, a, b: np.repeat(a, 2, axis=0)),
         ("repeat counts", lambda np, a, b: np.repeat(a, numpy.array([1, 0, 2]), axis=0)),
         ("tile", lambda np, a, b: np.tile(a, (2, 1))),

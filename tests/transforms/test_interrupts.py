@@ -61,6 +61,7 @@ STORED = {
         bl.grad(lambda x, i: np.sum(np.take(x, i) * 2.0)),
         lambda: [normal(10**6), indices(10**6).repeat(20)],
     ),
+    "rows in order": (np.sort, lambda: [normal(MANY // 4)]),
     "random numbers": (lambda k: bl.random.uniform(k, (MANY,)), lambda: [np.array([1, 2], np.uint64)]),
 }
 

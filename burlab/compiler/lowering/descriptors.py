@@ -30,6 +30,13 @@ class Rows(NamedTuple):
     a_step: int
 
 
+class DenseRows(NamedTuple):
+    """`Sort` and `Argsort` of move/sort.hpp."""
+
+    rows: int
+    size: int
+
+
 class Indexed(NamedTuple):
     """`Gather` and `Scatter` of move/gather.hpp: a table in each batch, whose rows are numbered by indices."""
 

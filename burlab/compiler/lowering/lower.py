@@ -15,7 +15,7 @@ from burlab.graph.query import QUERIES, count
 
 from .contraction import contract
 from .descriptors import Elements, Indexed, Keys, Query, Rows
-from .reductions import argument, cumsum, extreme, sum_, sum_accumulate, zero
+from .reductions import argument, cumsum, extreme, sort, sum_, sum_accumulate, zero
 
 Views = dict[Node, View]
 
@@ -169,6 +169,8 @@ KERNELS: dict[str, Callable[[Node, Views], list[Task]]] = {
     "argmax": argument,
     "argmin": argument,
     "cumsum": cumsum,
+    "sort": sort,
+    "argsort": sort,
     "pad": _pad,
     "concatenate": _concatenate,
     "gather": _gather,

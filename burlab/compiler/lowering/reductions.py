@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from burlab.compiler.ir.library import kernel, register
 from burlab.compiler.ir.plan import Count, Task
 from burlab.compiler.ir.spelling import C_TYPES, NAMES
-from burlab.compiler.ir.strides import POINT, Axis, Shape, View, box, dense_strides, joined
+from burlab.compiler.ir.strides import POINT, Axis, Shape, View, box, dense_strides, elements, joined
 from burlab.graph import Node
 
 from .descriptors import (
     Bytes,
+    DenseRows,
     ExtremeColumns,
     Position,
     PositionColumns,
@@ -142,3 +143,11 @@ def cumsum(n: Node, views: Views) -> list[Task]:
     operands = ((view.base, view.offset + last * view.strides[axis]),)
     made = kernel(f"cumsum_{NAMES[n.dtype]}", f"Cumsum<{C_TYPES[n.dtype]}>", "reduce/cumsum")
     return [Task(made, descriptor, operands, box(others[:-1], n.itemsize, n.itemsize), last * out[axis])]
+
+
+def sort(n: Node, views: Views) -> list[Task]:
+    """Values, or their positions, in the order of rows."""
+    (x,) = n.inputs
+    made = kernel(f"{n.op}_{NAMES[x.dtype]}", f"{n.op.capitalize()}<{C_TYPES[x.dtype]}>", "move/sort")
+    descriptor = DenseRows(elements(x.shape[:-1]), x.shape[-1])
+    return [Task(made, descriptor, ((views[x].base, views[x].offset),), may_fail=True)]

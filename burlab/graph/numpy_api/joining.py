@@ -5,8 +5,9 @@ from typing import Any, cast
 import numpy as np
 
 from burlab.errors import ArgumentError, BurlabError, ShapeError
-from burlab.graph.linear import broadcast, concatenate, reshape, slice_
+from burlab.graph.linear import broadcast, concatenate, reshape, slice_, transpose
 from burlab.graph.node import FUNCTIONS, METHODS, Node, as_node
+from burlab.graph.operation import made
 from burlab.graph.origin import fault, location
 from burlab.runtime.memory import check_fits, volume
 from burlab.runtime.plain import as_array
@@ -125,6 +126,18 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Node:
     return take_at(x, {k: (np.arange(x.shape[k]) - shift) % max(x.shape[k], 1)})
 
 
+def sort(a: Any, axis: Any = -1, kind: Any = None, order: None = None, *, stable: Any = None) -> Node:  # noqa: ARG001
+    """np.sort, stable whatever its kind: NaNs last; entries that tie keep their order, and so do their derivatives."""
+    only_defaults("np.sort", {"order": order})
+    x = as_node(a)
+    if axis is None:
+        x, axis = reshape(x, (x.size,)), 0
+    k = normal_axis(axis, x.ndim)
+    last = [*range(x.ndim)]
+    last[k], last[-1] = last[-1], last[k]  # which exchanges them back as well
+    return transpose(made("sort", None, transpose(x, tuple(last))), tuple(last))
+
+
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Node:
     """np.repeat with known counts."""
     x = as_node(a)
@@ -199,8 +212,8 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = NOT_GIVEN, append: A
 
 FUNCTIONS.update({
     np.concatenate: concatenate_, np.stack: stack, np.vstack: vstack, np.hstack: hstack, np.split: split,
-    np.array_split: array_split, np.flip: flip, np.roll: roll, np.repeat: repeat, np.tile: tile, np.pad: pad_,
-    np.diff: diff, np.atleast_1d: atleast_1d, np.atleast_2d: atleast_2d, np.column_stack: column_stack,
+    np.array_split: array_split, np.flip: flip, np.roll: roll, np.repeat: repeat, np.sort: sort, np.tile: tile,
+    np.pad: pad_, np.diff: diff, np.atleast_1d: atleast_1d, np.atleast_2d: atleast_2d, np.column_stack: column_stack,
     np.broadcast_arrays: broadcast_arrays,
 })  # fmt: skip
 METHODS["repeat"] = repeat
