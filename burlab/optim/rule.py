@@ -10,6 +10,7 @@ from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import Graph, Node, tree
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import as_dtype
+from burlab.graph.signatures import ALL
 from burlab.graph.tracing.trace import trace
 from burlab.runtime.plain import as_array
 
@@ -89,12 +90,9 @@ def _used(field: Live, value: Node, t: Node) -> Node:
     return Node("where", (follow, as_dtype(planned, value.dtype), value), None, (), value.dtype, weak=True)
 
 
-_SUPPORTED = {np.dtype(t) for t in (np.float32, np.float64, np.int32, np.int64, np.uint64, np.bool_)}
-
-
 def _state_leaf(leaf: Any, where: str) -> np.ndarray[Any, Any]:
     array: np.ndarray[Any, Any] = np.array(as_array(leaf, f"a leaf of the state of {where}"), order="C")
-    if array.dtype not in _SUPPORTED:
+    if array.dtype not in ALL:
         raise DTypeError(f"{where} gave a state of dtype {array.dtype}; use float32, float64, integers or bool.")
     return array
 

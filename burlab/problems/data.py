@@ -7,9 +7,9 @@ import numpy as np
 
 from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph.node import native_dtype
+from burlab.graph.signatures import ALL, DTYPES
+from burlab.runtime.coerce import Array
 from burlab.runtime.plain import as_array
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Data:
         return sum((len(a) - 1) * a.strides[0] + a[0].nbytes for a in self.arrays)
 
 
-_SUPPORTED = {np.dtype(t) for t in (np.float32, np.float64, np.int32, np.int64, np.bool_)}
+_SUPPORTED = ALL - {DTYPES["uint64"]}  # which is for keys
 
 
 def _lists_arrays(part: Any) -> bool:

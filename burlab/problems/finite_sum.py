@@ -14,10 +14,11 @@ from burlab.problems.kernels.direct import Direct
 from burlab.problems.kernels.oracle import Oracle, takes_key
 from burlab.problems.kernels.tiles import LARGEST, KernelOptions
 from burlab.problems.kernels.tiling import Tiling
+from burlab.runtime.coerce import Array
 from burlab.runtime.plain import as_array
 
 from .data import Data
-from .point import Array, Point, as_point, like_point
+from .point import Point, as_point, like_point
 from .sampling import Stream, as_indices, full, listed
 
 Tree = Any

@@ -7,9 +7,9 @@ import numpy as np
 from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import tree
 from burlab.graph.node import native_dtype
+from burlab.graph.signatures import FLOATS
+from burlab.runtime.coerce import Array
 from burlab.runtime.plain import as_array
-
-Array = np.ndarray[Any, Any]
 
 
 class Point(NamedTuple):
@@ -47,13 +47,10 @@ def like_point(value: tree.Tree, point: Point, name: str) -> Point:
     return Point(leaves, point.structure)
 
 
-_SUPPORTED = {np.dtype(np.float32), np.dtype(np.float64)}
-
-
 def _floats(leaf: Any, name: str, value: tree.Tree, k: int) -> Array:
     array: Array = as_array(leaf, name)
     dtype = native_dtype(array.dtype)
-    if dtype not in _SUPPORTED or array.dtype.itemsize < dtype.itemsize:  # float16 would silently be float32
+    if dtype not in FLOATS or array.dtype.itemsize < dtype.itemsize:  # float16 would silently be float32
         where = name + tree.leaf_names(value)[k]
         raise DTypeError(f"{where} has dtype {array.dtype}, expected float32 or float64. Use x.astype(float) or 3.0.")
     return np.asarray(array, dtype, order="C")

@@ -15,7 +15,7 @@ from burlab.run.loop.loop import Loop
 from burlab.run.loop.setup import Setup
 from burlab.run.loop.snapshot import Saved, Standing, TableContents
 from burlab.run.record.stop import Stop, check_stop
-from burlab.run.record.tables import Array
+from burlab.runtime.coerce import Array
 
 from .file import container
 from .run import Run

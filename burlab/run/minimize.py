@@ -14,13 +14,14 @@ from burlab.optim.rule import trace_rule
 from burlab.problems.data import Data
 from burlab.problems.finite_sum import FiniteSum
 from burlab.problems.kernels.oracle import Oracle
-from burlab.problems.point import Array, Point, as_point
+from burlab.problems.point import Point, as_point
 from burlab.problems.sampling import drawn
 from burlab.run.loop.loop import Loop
 from burlab.run.loop.setup import Setup, Validation
 from burlab.run.record.engine import COLUMNS
 from burlab.run.record.stop import Stop, check_stop
 from burlab.run.scipy.engine import ScipyEngine
+from burlab.runtime.coerce import Array
 
 from .run import Run
 

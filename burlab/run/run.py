@@ -18,10 +18,11 @@ from burlab.graph.origin import user_line
 from burlab.optim.live import ranges_of
 from burlab.problems.point import Point
 from burlab.run.file.save import save
-from burlab.run.record.engine import Array, Engine
+from burlab.run.record.engine import Engine
 from burlab.run.record.history import Event, History, events
 from burlab.run.record.live import Cursor, at, path, tail
 from burlab.run.record.stop import ENDLESS, Stopped
+from burlab.runtime.coerce import Array
 
 from .hypers import Hypers
 from .profile import profile

@@ -57,6 +57,15 @@ def check_fits(nbytes: int, what: str) -> None:
         raise too_large(what, nbytes)
 
 
+def rounded(nbytes: int) -> int:
+    """Bytes, rounded up to whole lines of 64, which is how memory is laid out on both sides.
+
+    >>> rounded(0), rounded(1), rounded(64)
+    (0, 64, 64)
+    """
+    return -(-nbytes // 64) * 64
+
+
 def empty(shape: tuple[int, ...], dtype: "np.dtype[Any]", what: str) -> "np.ndarray[Any, Any]":
     """np.empty, or AllocationError."""
     nbytes = math.prod(shape) * dtype.itemsize

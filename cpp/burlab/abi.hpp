@@ -20,6 +20,9 @@ enum Status : std::int32_t {
   Unanswered = 7,       // a kernel asked, and who it asked could not answer
 };
 
+/// Bytes, rounded up to whole lines of 64.
+constexpr std::int64_t rounded(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
 /// What a kernel answers: a Status in the low 8 bits, and above them the number of the node at fault. Python takes it
 /// apart in `burlab/runtime/status.py`.
 constexpr Status status_of(std::int64_t answer) { return static_cast<Status>(answer & 0xFF); }

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.compiler.ir.arena import rounded
+from burlab.runtime.memory import rounded
 
 _FORKS = 24
 _PROGRAM = f"""

@@ -9,9 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from burlab.graph.node import Node, described
-from burlab.runtime.memory import physical, too_large
-
-ALIGNMENT = 64
+from burlab.runtime.memory import physical, rounded, too_large
 
 
 class Life(NamedTuple):
@@ -28,15 +26,6 @@ class Arena(NamedTuple):
 
     offsets: tuple[int, ...]
     nbytes: int
-
-
-def rounded(nbytes: int) -> int:
-    """The next multiple of 64.
-
-    >>> rounded(1), rounded(64), rounded(65)
-    (64, 64, 128)
-    """
-    return -(-nbytes // ALIGNMENT) * ALIGNMENT
 
 
 def check_fits(stored: Iterable[Node], nbytes: int) -> None:

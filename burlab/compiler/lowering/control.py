@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from burlab.compiler.ir.arena import rounded
 from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.plan import Plan
 from burlab.compiler.ir.strides import View, elements
@@ -11,6 +10,7 @@ from burlab.graph import Graph, Node
 from burlab.graph.control import inner_ranks
 from burlab.graph.executions import Execution
 from burlab.graph.scan import iterations_of
+from burlab.runtime.memory import rounded
 
 from .descriptors import Choices, Iterations
 

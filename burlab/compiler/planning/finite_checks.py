@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from burlab.compiler.ir.arena import rounded
 from burlab.compiler.ir.plan import Execute, Invoke, Kind, Loop, Place, Plan, Step
 from burlab.compiler.ir.strides import elements
 from burlab.compiler.lowering.descriptors import Bytes, Elements
 from burlab.compiler.lowering.lower import VERDICT, note_kernel
 from burlab.compiler.lowering.reductions import ZERO
 from burlab.graph.operation import operation
+from burlab.runtime.memory import rounded
 
 
 def with_finite_checks(plan: Plan, compiled: bool) -> Plan:

@@ -1,8 +1,8 @@
 """The residuals of a plan: what its forward steps leave in the workspace for the backward steps."""
 
-from burlab.compiler.ir.arena import rounded
 from burlab.compiler.ir.plan import Invoke, Kind, Loop, Plan, Step
 from burlab.graph import Node
+from burlab.runtime.memory import rounded
 
 from .phases import forward_of, nodes_of
 

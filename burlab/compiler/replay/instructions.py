@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from burlab.compiler.ir.arena import rounded
 from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.plan import Plan
+from burlab.runtime.memory import rounded
 
 from .opcodes import Opcode
 

@@ -15,6 +15,7 @@ from burlab.graph.graph import Graph
 from burlab.graph.node import Node, as_node, native_dtype
 from burlab.graph.order import topological
 from burlab.graph.origin import behind, blamed, forget_fault
+from burlab.graph.signatures import ALL
 from burlab.runtime.plain import as_array
 
 from .chance import watched
@@ -27,7 +28,6 @@ class _Active(threading.local):
 
 
 _active = _Active()
-_SUPPORTED = {np.dtype(t) for t in (np.float32, np.float64, np.int32, np.int64, np.uint64, bool)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def spec_of(leaf: Any, name: str = "an argument") -> Spec | Static:
     if isinstance(leaf, np.ndarray):
         array: np.ndarray[Any, np.dtype[Any]] = cast("Any", leaf)
         dtype = native_dtype(array.dtype)
-        if dtype not in _SUPPORTED:
+        if dtype not in ALL:
             raise DTypeError(
                 f"{name} has dtype {array.dtype}; float32, float64, integers and bool can be traced. "
                 "Convert it with x.astype(np.float64), or split complex numbers into real and imaginary part."

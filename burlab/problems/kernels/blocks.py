@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from burlab.graph import Node
-from burlab.problems.point import Array
+from burlab.runtime.coerce import Array
+from burlab.runtime.memory import rounded
 
 from .abi import Block, Span
 
@@ -34,7 +35,7 @@ class Layout:
             step = 64 if k in firsts else dtype.itemsize
             offsets.append(-(-end // step) * step)
             end = offsets[-1] + math.prod(shape) * dtype.itemsize
-        return Layout(tuple(shapes), tuple(dtypes), tuple(offsets), -(-max(end, 1) // 64) * 64)
+        return Layout(tuple(shapes), tuple(dtypes), tuple(offsets), rounded(max(end, 1)))
 
     @staticmethod
     def of_nodes(nodes: Sequence[Node], groups: Sequence[int]) -> "Layout":

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from burlab.graph import tree
-from burlab.problems.point import Array, Point
+from burlab.problems.point import Point
 from burlab.problems.sampling import Stream, full
+from burlab.runtime.coerce import Array
 
 from .loss import Loss
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from burlab.compiler.executable import Executable
 from burlab.graph import tree
-from burlab.problems.point import Array, Point
+from burlab.problems.point import Point
 from burlab.problems.sampling import Stream, full
+from burlab.runtime.coerce import Array
 
 from .abi import CLoss, Outcome, Part, Summand
 from .sample_kernel import SampleKernel

@@ -13,9 +13,8 @@ from burlab.graph import Graph, tree
 from burlab.graph.rewrite.simplify import simplify
 from burlab.graph.tracing.trace import trace
 from burlab.problems.data import Data
-from burlab.problems.point import Array
 from burlab.problems.sampling import Sampling, Stream
-from burlab.runtime.coerce import ArraySpec
+from burlab.runtime.coerce import Array, ArraySpec
 from burlab.runtime.gate import Face, Function, make_callable
 from burlab.runtime.memory import empty
 from burlab.runtime.status import Status

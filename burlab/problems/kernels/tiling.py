@@ -12,7 +12,7 @@ import numpy as np
 from burlab.compiler.executable import Executable
 from burlab.graph import Graph
 from burlab.problems.data import Data
-from burlab.problems.point import Array
+from burlab.runtime.coerce import Array
 from burlab.runtime.gate import Workspace, pointers
 
 from .tiles import KernelOptions, Tile, calls_of, power, sizes_for

@@ -8,9 +8,8 @@ import numpy as np
 from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.functions import logsumexp, softplus
 from burlab.problems.finite_sum import FiniteSum
+from burlab.runtime.coerce import Array
 from burlab.runtime.plain import as_array
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @final

@@ -4,7 +4,7 @@ from typing import Any
 
 from burlab.errors import ArgumentError, FileError, ShapeError
 from burlab.problems.data import Data
-from burlab.run.record.tables import Array
+from burlab.runtime.coerce import Array
 
 from .container import sha256
 

@@ -20,9 +20,10 @@ import numpy as np
 
 from burlab import __version__
 from burlab.errors import FileError
-from burlab.run.record.tables import Array
 from burlab.runtime.checks import several, size
+from burlab.runtime.coerce import Array
 from burlab.runtime.files import as_path, pieces, write_whole
+from burlab.runtime.memory import rounded
 
 VERSION = 1
 MAGIC = b"\x89burlab\r\n\x1a\n\0"  # a text-mode transfer or a cut at 7 bits shows
@@ -43,10 +44,10 @@ def write(path: str | os.PathLike[str], kind: str, document: Any, arrays: Mappin
         form = {"name": name, "dtype": array.dtype.name, "shape": array.shape, "place": end}
         rows.append(form | {"sha256": sha256(raw)})
         raws.append(raw)
-        end += _rounded(raw.nbytes)
+        end += rounded(raw.nbytes)
     content = {"kind": kind, "burlab": __version__, "document": document, "arrays": rows}
     header = json.dumps(content, allow_nan=False).encode()
-    first = _FIRST.pack(MAGIC, VERSION, len(header), _rounded(_START + len(header)) + end)
+    first = _FIRST.pack(MAGIC, VERSION, len(header), rounded(_START + len(header)) + end)
     begin = first + hashlib.sha256(first + header).digest() + header
     write_whole(target, _padded([begin, *(raw.data for raw in raws)]))
 
@@ -81,16 +82,12 @@ def _raw(array: Array) -> Array:
     return np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(-1).view(np.uint8)
 
 
-def _rounded(size: int) -> int:
-    return -(-size // 64) * 64
-
-
 def _padded(parts: list[bytes | memoryview]) -> Iterator[bytes | memoryview]:
     """The parts, each followed by zeros up to a multiple of 64 bytes."""
     for part in parts:
         yield part
         size = memoryview(part).nbytes
-        yield bytes(_rounded(size) - size)
+        yield bytes(rounded(size) - size)
 
 
 def _header(stream: BufferedReader, place: Path) -> tuple[Any, int]:
@@ -147,6 +144,6 @@ def _array(stream: BufferedReader, place: Path, row: Any, end: int) -> Array:
 def _gap(stream: BufferedReader, place: Path) -> int:
     """Step over the zeros before the next array, and answer where it begins."""
     here = stream.tell()
-    if any(stream.read(_rounded(here) - here)):
+    if any(stream.read(rounded(here) - here)):
         raise FileError(f"{place} is damaged: bytes between arrays are not zero. Use another copy.")
-    return _rounded(here)
+    return rounded(here)

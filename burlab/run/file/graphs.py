@@ -14,7 +14,7 @@ from burlab.problems.kernels.loss import Loss
 from burlab.problems.kernels.sample_kernel import SampleKernel
 from burlab.problems.kernels.tiles import KernelOptions
 from burlab.problems.point import Point
-from burlab.run.record.tables import Array
+from burlab.runtime.coerce import Array
 
 Specs = list[tuple[tuple[int, ...], "np.dtype[Any]"]]
 

@@ -15,7 +15,7 @@ from burlab.problems.point import Point
 from burlab.problems.sampling import Sampling, Stream, drawn
 from burlab.run.loop.setup import Setup, Validation
 from burlab.run.record.stop import Stop
-from burlab.run.record.tables import Array
+from burlab.runtime.coerce import Array
 from burlab.runtime.cpu import instruction_set
 from burlab.runtime.quoting import without_comments
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from burlab.errors import StatusError
 from burlab.graph import tree
-from burlab.run.record.engine import Array
 from burlab.run.record.stop import REASONS, Stopped, explain
 from burlab.run.record.tables import Path, Table, nbytes
 from burlab.run.record.view import View
+from burlab.runtime.coerce import Array
 from burlab.runtime.wait import SLICE
 
 from .abi import CView, Event, Plan, fork_exports, loop_exports

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from burlab.problems.kernels.abi import CKernel, CLoss, Summand
-from burlab.problems.point import Array
+from burlab.runtime.coerce import Array
 
 from .abi import CValidation, Fused, Piece, Plan
 from .fused import FusedStep

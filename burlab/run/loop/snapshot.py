@@ -14,8 +14,10 @@ import numpy as np
 
 from burlab.run.record.live import path
 from burlab.run.record.recorder import Recorder
-from burlab.run.record.tables import Array, Column, Extent, Table, read
+from burlab.run.record.tables import Column, Extent, Table, read
+from burlab.runtime.coerce import Array
 from burlab.runtime.exports import exports
+from burlab.runtime.memory import rounded
 
 from .abi import Event, Plan
 
@@ -178,10 +180,6 @@ def _c_table(held: TableContents | None) -> tuple[SavedTable, Any]:
     return table, (columns, pointers)
 
 
-def _rounded(size: int) -> int:
-    return max(-(-size // 64) * 64, 64)
-
-
 def _split(block: Array, cells: Cells) -> list[Array]:
     """Frames in rows of bytes, each cell at a multiple of 64, as one array per cell."""
     arrays: list[Array] = []
@@ -190,7 +188,7 @@ def _split(block: Array, cells: Cells) -> list[Array]:
         size = math.prod(shape) * dtype.itemsize
         part = np.ascontiguousarray(block[:, place : place + size])
         arrays.append(part.view(dtype).reshape(len(block), *shape))
-        place += _rounded(size)
+        place += rounded(max(size, 1))
     return arrays
 
 
@@ -199,5 +197,5 @@ def _joined(frames: list[tuple[Array, ...]]) -> Array:
     rows: list[bytes] = []
     for cells in frames:
         raw = [np.ascontiguousarray(cell).tobytes() for cell in cells]
-        rows.append(b"".join(cell.ljust(_rounded(len(cell)), b"\0") for cell in raw))
+        rows.append(b"".join(cell.ljust(rounded(max(len(cell), 1)), b"\0") for cell in raw))
     return np.frombuffer(b"".join(rows), np.uint8).reshape(len(frames), -1)

@@ -5,7 +5,9 @@ A record holds an entry per step, or once it is merged two entries for `span` st
 
 import numpy as np
 
-from .tables import Array, Column
+from burlab.runtime.coerce import Array
+
+from .tables import Column
 
 
 def steps(first: int, count: int, rows: int, span: int) -> Column:

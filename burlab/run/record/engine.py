@@ -1,17 +1,15 @@
 """What a `Run` asks of whatever does its steps: a loop in C++ (`loop.py`), or a minimizer written in Python."""
 
-from typing import Any, Protocol
-
-import numpy as np
+from typing import Protocol
 
 from burlab.graph import tree
+from burlab.runtime.coerce import Array
 
 from .feed import Feed
 from .recorder import Recorder
 from .stop import Stop
 
 COLUMNS = ("step", "value", "gradient_norm", "step_norm", "samples", "time")  # then the hyperparameters
-Array = np.ndarray[Any, Any]
 
 
 class Engine(Recorder, Protocol):

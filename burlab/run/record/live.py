@@ -6,10 +6,11 @@ import numpy as np
 
 from burlab.checks.numbers import whole
 from burlab.errors import ArgumentError
+from burlab.runtime.coerce import Array
 
 from .derived import steps
 from .recorder import FIRST, Recorder
-from .tables import Array, Column, Extent, copy_all, read
+from .tables import Column, Extent, copy_all, read
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@
 
 from typing import Protocol
 
-from .tables import Array, PathColumns, RecordColumns
+from burlab.runtime.coerce import Array
+
+from .tables import PathColumns, RecordColumns
 from .view import View
 
 FIRST, SAMPLES = "step", "samples"

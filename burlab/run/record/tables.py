@@ -13,7 +13,6 @@ import numpy as np
 
 from burlab.runtime.exports import exports
 
-Array = np.ndarray[Any, Any]
 Column = np.ndarray[tuple[int], np.dtype[Any]]
 
 KINDS = (

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import BurlabError
-from burlab.problems.point import Array
+from burlab.runtime.coerce import Array
 
 from .log import Measured
 from .objective import Objective

@@ -10,11 +10,12 @@ import numpy as np
 from burlab.errors import ArgumentError, StatusError
 from burlab.optim.scipy_minimizer import SciPy
 from burlab.problems.kernels.oracle import Oracle
-from burlab.problems.point import Array, Point
+from burlab.problems.point import Point
 from burlab.problems.sampling import Sampling, Stream
 from burlab.run.record.feed import RecordFeed
 from burlab.run.record.stop import Stop, Stopped, explain
 from burlab.run.record.view import View
+from burlab.runtime.coerce import Array
 from burlab.runtime.wait import SLICE
 
 from .log import COLUMNS, Log

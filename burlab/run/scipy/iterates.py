@@ -1,6 +1,6 @@
 """The points that a minimizer went through, as far as a byte budget goes."""
 
-from burlab.problems.point import Array
+from burlab.runtime.coerce import Array
 
 
 class Iterates:

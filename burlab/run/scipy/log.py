@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from burlab.problems.point import Array
 from burlab.run.record.tables import KINDS, read
+from burlab.runtime.coerce import Array
 
 from .iterates import Iterates
 from .rows import Path, Rows

@@ -8,8 +8,9 @@ import numpy as np
 from burlab.graph import tree
 from burlab.problems.kernels.abi import sum_exports
 from burlab.problems.kernels.oracle import Oracle
-from burlab.problems.point import Array, Point
+from burlab.problems.point import Point
 from burlab.problems.sampling import Stream
+from burlab.runtime.coerce import Array
 
 
 class Objective:

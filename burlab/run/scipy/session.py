@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from burlab.optim.scipy_minimizer import SciPy
-from burlab.problems.point import Array
 from burlab.run.loop.lifetime import at_end
 from burlab.run.record.stop import Predicate, Rows, Stop, Stopped, explain
+from burlab.runtime.coerce import Array
 from burlab.runtime.extras import require
 from burlab.runtime.wait import SLICE
 

@@ -125,7 +125,7 @@ BURLAB_NOINLINE std::int64_t run(Gate& gate, void* const* at) {
   void* workspace = gate.spare;
   const bool own = workspace == nullptr && gate.workspace > 0;
   gate.spare = nullptr;
-  if (own) workspace = std::aligned_alloc(64, static_cast<std::size_t>((gate.workspace + 63) / 64 * 64));
+  if (own) workspace = std::aligned_alloc(64, static_cast<std::size_t>(rounded(gate.workspace)));
   if (own && workspace == nullptr) return OutOfMemory;
   const auto call = [&] { return gate.run(gate.context, at, at + gate.inputs, workspace); };
   Thread* thread = gate.releases != 0 && gate.loops == 0 ? save_thread() : nullptr;

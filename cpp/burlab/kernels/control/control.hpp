@@ -22,8 +22,6 @@ struct SubGraph {
   }
 };
 
-constexpr Int rounded(Int bytes) { return (bytes + 63) / 64 * 64; }
-
 /// One loop. `in`: the state and what else the condition and the body read. Each leaf of the state has two blocks,
 /// which are swapped from one iteration to the next: the body writes the next state to one while it reads the other.
 struct WhileLoop {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "../../numbers/simd.hpp"
+#include "../../abi.hpp"
 
 BURLAB_BEGIN
 namespace burlab::run {
@@ -32,7 +32,7 @@ class Ledger {
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
 
-  static constexpr std::int64_t rounded(std::int64_t bytes) { return bytes < 64 ? 64 : (bytes + 63) / 64 * 64; }
+  static constexpr std::int64_t rounded(std::int64_t bytes) { return burlab::rounded(bytes < 1 ? 1 : bytes); }
 
   /// At least `bytes` bytes, not cleared; nullptr where there are none left.
   void* take(Kind kind, std::int64_t bytes) {
