@@ -8,8 +8,8 @@ import numpy as np
 
 from .clock import Effort, Timing, race
 from .gate import Verdict, check_differences, check_moved, check_visits, compare
+from .namespace import PLAIN
 from .problem import Answer, Array, Problem, Scalar, Size, Start, Task, Training, Transfer, Unavailable
-from .words import PLAIN
 
 # Points in this order: a gradient that stays from the point before is wrong at the second or at the third.
 POINTS = (0, 1, 0)

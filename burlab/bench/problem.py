@@ -8,7 +8,7 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 Size = Mapping[str, int]
-Words = Any  # NumPy or what speaks like it, with `relu` and `logsumexp`: see words.py
+Namespace = Any  # NumPy or what speaks like it, with `relu` and `logsumexp`: see words.py
 
 
 @dataclass(frozen=True, slots=True)

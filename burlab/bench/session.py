@@ -8,9 +8,9 @@ from burlab.errors import ArgumentError
 
 from . import cases
 from .clock import Effort
-from .crew import Crew
 from .machine import describe
 from .measure import Entrant, Line, measure
+from .pool import ProcessPool
 from .problem import Case, Size, Task, Unavailable, label
 from .report import Report
 
@@ -57,13 +57,13 @@ def run(
 
 def row(case: Case, size: Size, peers: Sequence[str], effort: Effort) -> list[Line]:
     """One size of a case, in processes of its own."""
-    with Crew(size.get("threads", 1)) as crew:
+    with ProcessPool(size.get("threads", 1)) as pool:
 
         def entrant(engine: str, way: str, timed: bool = True) -> Entrant:
             def open_task() -> Task:
                 if reason := case.skip(size, engine, way):
                     raise Unavailable(reason)
-                return crew.open(engine, case.name, size, way)
+                return pool.open(engine, case.name, size, way)
 
             return Entrant(engine, way, open_task, timed)
 
@@ -72,4 +72,4 @@ def row(case: Case, size: Size, peers: Sequence[str], effort: Effort) -> list[Li
         entrants.append(entrant("complex step", "", timed=False))
         problem = case.problem(size)
         lines = measure(case.name, size, problem, case.dtype, entrants, effort)
-        return [replace(x, facts={**crew.resident(x.engine), **x.facts}) if x.timing else x for x in lines]
+        return [replace(x, facts={**pool.resident(x.engine), **x.facts}) if x.timing else x for x in lines]

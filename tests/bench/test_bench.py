@@ -8,8 +8,8 @@ import pytest
 
 from burlab import bench, cli
 from burlab.bench import session
-from burlab.bench.crew import Crew
 from burlab.bench.machine import describe
+from burlab.bench.pool import ProcessPool
 from burlab.bench.problem import Unavailable
 from burlab.bench.report import Report
 
@@ -92,18 +92,18 @@ def test_an_absent_peer_is_a_gap_with_its_name(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_a_worker_that_dies_is_a_row_and_not_the_end():
-    with Crew() as crew:
-        task = crew.open("complex step", "tiny", {}, "")
+    with ProcessPool() as pool:
+        task = pool.open("complex step", "tiny", {}, "")
         assert task.answer(0, "float64").value == 612.5
-        for process, _ in crew._workers.values():
+        for process, _ in pool._workers.values():
             process.kill()
         with pytest.raises(RuntimeError, match="ended with code -9"):
             task.answer(0, "float64")
 
 
 def test_a_worker_passes_on_what_is_unavailable():
-    with Crew() as crew, pytest.raises(Unavailable):
-        crew.open("micrograd", "save", {}, "eager")
+    with ProcessPool() as pool, pytest.raises(Unavailable):
+        pool.open("micrograd", "save", {}, "eager")
 
 
 def test_the_machine_is_described():

@@ -53,7 +53,7 @@ def wrong_relu(words: object, a: complex, b: complex) -> complex:
 
 
 class Loose:
-    """Words whose relu has the right value and a derivative of 1 everywhere."""
+    """Namespace whose relu has the right value and a derivative of 1 everywhere."""
 
     @staticmethod
     def relu(x: complex) -> complex:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from burlab.bench.problem import Array, Case, Size, Training, Words
-from burlab.bench.words import PLAIN
+from burlab.bench.namespace import PLAIN
+from burlab.bench.problem import Array, Case, Namespace, Size, Training
 
 from .ways import TRAINING_WAYS
 
@@ -17,7 +17,7 @@ SAMPLES, SEEDS = 2048, 8
 _MASK = np.tril(np.ones((BLOCK, BLOCK), bool))
 
 
-def loss(words: Words, p: Any, tokens: Any, targets: Any, seen: list[Any] | None = None) -> Any:
+def loss(words: Namespace, p: Any, tokens: Any, targets: Any, seen: list[Any] | None = None) -> Any:
     """The mean cross-entropy of the next characters, for each text. seen: collects what goes into relu."""
     h = p["token"][tokens] + p["position"]
     for k in range(LAYERS):
@@ -31,14 +31,14 @@ def loss(words: Words, p: Any, tokens: Any, targets: Any, seen: list[Any] | None
     return words.mean(words.logsumexp(z) - best, axis=-1)
 
 
-def norm(words: Words, x: Any, scale: Any, shift: Any) -> Any:
+def norm(words: Namespace, x: Any, scale: Any, shift: Any) -> Any:
     """Layer normalization of the last axis (Ba et al. 2016)."""
     centred = x - words.mean(x, axis=-1, keepdims=True)
     variance = words.mean(centred * centred, axis=-1, keepdims=True)
     return centred / words.sqrt(variance + 1e-5) * scale + shift
 
 
-def attention(words: Words, p: Any, prefix: str, x: Any) -> Any:
+def attention(words: Namespace, p: Any, prefix: str, x: Any) -> Any:
     """Causal attention of six heads (Vaswani et al. 2017)."""
     lead = x.shape[:-1]
     qkv = words.reshape(x @ p[f"{prefix}qkv"], (*lead, 3, HEADS, WIDTH // HEADS))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.bench.problem import Case, Scalar, Size, Words
+from burlab.bench.problem import Case, Namespace, Scalar, Size
 
 STEP, PER_STEP = 5e-4, 5
 # The largest graphs that each way is asked for, and what happens beyond.
@@ -27,7 +27,7 @@ def problem(size: Size) -> Scalar:
     """The position after as many steps as the number of operations allows, by position and momentum at the start."""
     steps = size["nodes"] // PER_STEP
 
-    def oscillator(_: Words, q: Any, p: Any) -> Any:
+    def oscillator(_: Namespace, q: Any, p: Any) -> Any:
         for _step in range(steps):
             p = p - q**3 * STEP
             q = q + p * STEP

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.bench.problem import Case, Scalar, Size, Words
+from burlab.bench.problem import Case, Namespace, Scalar, Size
 
 from .ways import SCALAR_WAYS
 
@@ -21,7 +21,7 @@ FORMULA = """const T a = x[0], b = x[1];
   return f / 2.0 + 10.0 / f;"""
 
 
-def micrograd(words: Words, a: Any, b: Any) -> Any:
+def micrograd(words: Namespace, a: Any, b: Any) -> Any:
     """The same operations, in the same order."""
     c, d = a + b, a * b + b**3
     c = c + (c + 1)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.bench.problem import Array, Case, Size, Training, Words
+from burlab.bench.problem import Array, Case, Namespace, Size, Training
 from burlab.data import last_names
 
 from .ways import TRAINING_WAYS
@@ -13,7 +13,7 @@ from .ways import TRAINING_WAYS
 CONTEXT, EMBEDDING, TOKENS, SAMPLES = 16, 64, 27, 4096
 
 
-def loss(words: Words, p: Any, context: Any, target: Any) -> Any:
+def loss(words: Namespace, p: Any, context: Any, target: Any) -> Any:
     """The cross-entropy of the character that follows, for each context."""
     x = words.reshape(p["embedding"][context], (*context.shape[:-1], CONTEXT * EMBEDDING))
     h = words.tanh(x @ p["hidden"] + p["hidden_bias"])
@@ -21,7 +21,7 @@ def loss(words: Words, p: Any, context: Any, target: Any) -> Any:
     return words.logsumexp(z) - picked(words, z, target)
 
 
-def picked(words: Words, scores: Any, target: Any) -> Any:
+def picked(words: Namespace, scores: Any, target: Any) -> Any:
     """The score of each target."""
     if scores.ndim == 1:
         return scores[target]

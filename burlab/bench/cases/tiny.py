@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from burlab.bench.problem import Case, Scalar, Size, Words
+from burlab.bench.problem import Case, Namespace, Scalar, Size
 
 from .ways import SCALAR_WAYS
 
 FORMULA = "const T a = x[0], b = x[1], e = (a + b) - (a * b + cube(b)); return square(e) / 2.0;"
 
 
-def tiny(_: Words, a: Any, b: Any) -> Any:
+def tiny(_: Namespace, a: Any, b: Any) -> Any:
     """The paper's Figure 1, in two lines."""
     e = (a + b) - (a * b + b**3)
     return e**2 / 2

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from burlab.bench.namespace import Namespace
 from burlab.bench.problem import Answer, Array, Problem, Scalar, Start, Task, Training, Unavailable
 from burlab.bench.ways.start import Process
 from burlab.bench.ways.task import Gradient, answer_of
-from burlab.bench.words import Words
 
 from .load import load
 
@@ -27,7 +27,7 @@ def open_task(problem: Problem, way: str) -> Task:
     raise Unavailable("autograd does nothing of this kind")
 
 
-def words() -> Words:
+def words() -> Namespace:
     """autograd's NumPy."""
     anp = load("autograd.numpy", "autograd")
     special = load("autograd.scipy.special", "autograd")
@@ -46,7 +46,7 @@ def words() -> Words:
         flat = anp.reshape(x, (-1, x.shape[axis]))
         return anp.reshape(flat[np.arange(len(flat)), indices.ravel()], indices.shape)
 
-    return Words(anp, relu=relu, logsumexp=logsumexp, softmax=softmax, take_along_axis=take)
+    return Namespace(anp, relu=relu, logsumexp=logsumexp, softmax=softmax, take_along_axis=take)
 
 
 class Eager(Gradient):

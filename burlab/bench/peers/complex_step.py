@@ -5,9 +5,9 @@ It only judges: gradients of few numbers, without any engine of automatic differ
 
 import numpy as np
 
+from burlab.bench.namespace import PLAIN
 from burlab.bench.problem import Answer, Problem, Scalar, Start, Task, Unavailable
 from burlab.bench.ways.task import Gradient
-from burlab.bench.words import PLAIN
 
 _STEP = 1e-200
 

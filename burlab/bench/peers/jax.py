@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from burlab.bench.namespace import Namespace, last_axis
 from burlab.bench.problem import Answer, Array, Problem, Scalar, Start, Task, Training, Transfer
 from burlab.bench.ways.start import Process
 from burlab.bench.ways.task import Gradient, answer_of, timed
 from burlab.bench.ways.transfer import Files as OwnFiles
-from burlab.bench.words import Words, last_axis
 
 from .load import load
 
@@ -28,9 +28,9 @@ def open_task(problem: Problem, way: str) -> Task:
     return Files(problem, jax)
 
 
-def words(jax: Any) -> Words:
+def words(jax: Any) -> Namespace:
     """JAX's NumPy."""
-    return Words(load("jax.numpy"), relu=jax.nn.relu, logsumexp=last_axis(jax.nn.logsumexp), softmax=jax.nn.softmax)
+    return Namespace(load("jax.numpy"), relu=jax.nn.relu, logsumexp=last_axis(jax.nn.logsumexp), softmax=jax.nn.softmax)
 
 
 class Calls(Gradient):

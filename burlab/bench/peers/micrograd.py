@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from burlab.bench.namespace import Namespace
 from burlab.bench.problem import Answer, Problem, Scalar, Start, Task, Unavailable
 from burlab.bench.ways.start import Process
 from burlab.bench.ways.task import Gradient
-from burlab.bench.words import Words
 
 from .load import load
 
@@ -34,7 +34,7 @@ class Eager(Gradient):
     def __init__(self, problem: Scalar) -> None:
         self._value = load("micrograd.engine", "micrograd").Value
         self._problem, self._points = problem, problem.points.tolist()
-        self._words = Words(np, relu=_relu)
+        self._words = Namespace(np, relu=_relu)
 
     def _sweep(self, point: list[float]) -> tuple[list[Any], Any]:
         leaves = [self._value(x) for x in point]

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from burlab.bench.namespace import Namespace
 from burlab.bench.problem import Answer, Array, Problem, Scalar, Start, Task, Training, Transfer
 from burlab.bench.ways.start import Process
 from burlab.bench.ways.task import Gradient, threads, timed
 from burlab.bench.ways.transfer import Files as OwnFiles
-from burlab.bench.words import Words
 
 from . import torch_models
 from .load import load
@@ -36,7 +36,7 @@ class Eager(Gradient):
     def __init__(self, problem: Scalar, torch: Any) -> None:
         self._problem, self._points = problem, problem.points.tolist()
         self._leaves = [torch.tensor(x, dtype=torch.float64, requires_grad=True) for x in self._points[0]]
-        self._words = Words(torch, relu=torch.relu)
+        self._words = Namespace(torch, relu=torch.relu)
         self._no_grad = torch.no_grad
 
     def _sweep(self, point: list[float]) -> Any:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import burlab as bl
+from burlab.bench.namespace import OWN
 from burlab.bench.problem import Answer, Scalar
-from burlab.bench.words import OWN
 from burlab.runtime import address, declare
 
 from .task import HERE, Gradient, answer_of, timed

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import burlab as bl
+from burlab.bench.namespace import OWN
 from burlab.bench.problem import Answer, Array, Scalar
-from burlab.bench.words import OWN
 from burlab.compiler.executable import Executable, build
 from burlab.compiler.faults.values import Replay
 from burlab.compiler.kernel import Kernel

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 import burlab as bl
+from burlab.bench.namespace import OWN
 from burlab.bench.problem import Answer, Array, Training
-from burlab.bench.words import OWN
 
 from .task import threads, timed
 

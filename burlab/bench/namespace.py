@@ -1,4 +1,4 @@
-"""The words that models are written in: NumPy's, plus `relu`, and `logsumexp` and `softmax` of the last axis."""
+"""The namespace that models are written in: NumPy's, plus `relu`, and `logsumexp` and `softmax` of the last axis."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -9,11 +9,11 @@ import numpy as np
 import burlab as bl
 
 
-class Words:
+class Namespace:
     """A module such as NumPy, with functions that it lacks or says differently.
 
-    >>> words = Words(np, relu=lambda x: np.maximum(x, 0))
-    >>> float(words.relu(-1.0)), float(words.exp(0.0))
+    >>> xp = Namespace(np, relu=lambda x: np.maximum(x, 0))
+    >>> float(xp.relu(-1.0)), float(xp.exp(0.0))
     (0.0, 1.0)
     """
 
@@ -49,7 +49,7 @@ def _relu(x: Any) -> Any:
 
 
 # NumPy itself, for complex numbers as well: a step along the imaginary axis differentiates without rounding error.
-PLAIN = Words(np, relu=_relu, logsumexp=_logsumexp, softmax=_softmax)
+PLAIN = Namespace(np, relu=_relu, logsumexp=_logsumexp, softmax=_softmax)
 
 # What a user of burlab writes.
-OWN = Words(np, relu=bl.relu, logsumexp=last_axis(bl.logsumexp), softmax=last_axis(bl.softmax))
+OWN = Namespace(np, relu=bl.relu, logsumexp=last_axis(bl.logsumexp), softmax=last_axis(bl.softmax))

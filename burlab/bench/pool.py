@@ -1,4 +1,4 @@
-"""Workers as seen from the process that leads them: one per engine, started for a row of the table and then ended."""
+"""A pool of worker processes: one per engine, started for a row of the table and then ended."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ from .problem import Answer, Array, Size, Unavailable
 from .worker import SINGLE
 
 
-class Crew:
+class ProcessPool:
     """One process per engine, all bound to the same cores, of which one works at a time.
 
     threads: how many cores they get.
@@ -113,4 +113,4 @@ def cores(count: int) -> str:
     return ",".join(map(str, sorted(os.sched_getaffinity(0))[-count:]))
 
 
-__all__ = ["Crew", "Remote", "Unavailable", "cores"]
+__all__ = ["ProcessPool", "Remote", "Unavailable", "cores"]
