@@ -21,6 +21,7 @@ RUN = """
 run = bl.minimize(bl.problems.rosenbrock(), np.array([-1.2, 1.0]), bl.optim.Momentum(MAKE, mu=0.9))
 run
 """
+ENDLESS = "1e-9"  # so slow that it does not come to rest
 FIXED, SCHEDULED = "3e-4", "bl.optim.linear(1e-3, steps=1000)"
 
 
@@ -43,6 +44,7 @@ def panel(notebook, request):
     notebook.kernel("run.pause()")
 
 
+@pytest.mark.parametrize("panel", [ENDLESS], indirect=True)
 def test_play_runs_and_pause_rests(panel):
     panel.find("[aria-label='speed']").select_option("0")
     panel.press("play")
@@ -76,6 +78,7 @@ def test_step_n_does_as_many_as_the_field_says(panel):
     panel.shows("the value", "data[1].x.length === 300")
 
 
+@pytest.mark.parametrize("panel", [ENDLESS], indirect=True)
 def test_reset_goes_back_to_the_start(panel):
     panel.enter("number of steps", "100")
     panel.says("Paused at step 100$")
@@ -189,10 +192,10 @@ def test_the_tab_key_goes_through_the_controls_and_out_again(panel):
     field = panel.find("[aria-label='number of steps']")
     field.click()
     seen = [panel.focused]
-    for _ in range(5):
+    for _ in range(6):
         panel.page.keyboard.press("Tab")
         seen.append(panel.focused)
-    expected = ["number of steps", "Step n", "Reset", "step axis", "speed", "step"]
+    expected = ["number of steps", "Step n", "Reset", "CSV", "step axis", "speed", "step"]
     assert seen == expected
     panel.page.keyboard.press("Tab")
     assert panel.focused == "go to step"
@@ -240,6 +243,29 @@ def test_a_schedule_is_taken_over_and_given_back(panel):
     panel.page.wait_for_function("document.querySelector(\"[aria-label='lr schedule']\").textContent === 'schedule'")
     assert float(panel.notebook.kernel("print(run.hyper['lr'], end='')")) == pytest.approx(0.0004)
     assert panel.find("[aria-label='mu schedule']").is_hidden()
+
+
+def test_a_run_that_is_watched_comes_to_rest_by_itself(panel):
+    panel.enter("lr value", "1e-3")
+    panel.press("play")
+    panel.says(r"Running: step \d{1,2}, ")
+    panel.says("At rest at step .*: none of the last 1,000 steps moved x", seconds=90)
+    panel.shows("a logarithmic axis of steps", "layout.xaxis.type === 'log'")
+    panel.shows("the start at one half", "data[1].x[0] === 0.5")
+
+
+def test_curves_are_saved_as_a_table_and_nothing_is_offered_to_a_cloud(panel):
+    panel.enter("number of steps", "40")
+    panel.says("Paused at step 40$")
+    panel.shows("the value", "data[1].x.length === 40")
+    with panel.page.expect_download() as saved:
+        panel.find(".burlab-csv").click()
+    lines = saved.value.path().read_text().splitlines()
+    assert lines[0] == "curve,x,y"
+    assert sum(line.startswith('"value",') for line in lines) == 40
+    titles = [button.get_attribute("data-title") for button in panel.find(".modebar-btn").all()]
+    assert "Download plot as a PNG" in titles
+    assert not [title for title in titles if "hare" in title or "loud" in title]
 
 
 def test_a_slow_speed_can_be_watched(panel):
@@ -306,6 +332,7 @@ def test_two_parameters_are_seen_on_their_way(panel):
     assert panel.find(".burlab-key").inner_text().startswith("parameters")
 
 
+@pytest.mark.parametrize("panel", [ENDLESS], indirect=True)
 def test_it_is_live_while_a_cell_blocks_and_after_an_interrupt(panel):
     panel.notebook.write(3, "while True: sum(range(1000))")
     panel.notebook.start(3)

@@ -40,7 +40,7 @@ class Figure:
                 self._add(name, trace)
         for place in self._arrangement.places:
             look = {"mode": "markers", "marker": {"size": 4, "color": BLUE}, "hovertemplate": "0<extra></extra>"}
-            look |= {"showlegend": False, "xaxis": place.x, "yaxis": place.y}
+            look |= {"name": f"{place.plot.name} is 0", "showlegend": False, "xaxis": place.x, "yaxis": place.y}
             self._add(f"zeros {place.plot.name}", go.Scatter(x=NOTHING, y=NOTHING, **look))
         self.draw(model)
 
@@ -178,10 +178,10 @@ def _looks(plot: Plot) -> Iterator[tuple[str, dict[str, Any]]]:
     """The traces of a plot, from back to front."""
     common = {"showlegend": False, "marker": {"size": 4}, "hovertemplate": "%{y:.6g}<extra></extra>"}
     before = {"line": {"color": GREY, "width": 1.2}, "opacity": 0.75, "hoverinfo": "skip", "hovertemplate": None}
-    yield f"old {plot.columns[0]}", common | before
+    yield f"old {plot.columns[0]}", common | before | {"name": f"{plot.columns[0]} of a parent"}
     for name, colour in zip(plot.columns, (BLUE, GREEN), strict=False):
-        yield name, common | {"line": {"color": colour, "width": 1.5}}
+        yield name, common | {"name": name, "line": {"color": colour, "width": 1.5}}
     if plot.name == "value":
         marker = {"symbol": "diamond", "size": 7, "color": ORANGE, "line": {"color": "white", "width": 1}}
         hover = {"mode": "markers", "marker": marker, "hovertemplate": "%{hovertext}<extra></extra>"}
-        yield "events", common | hover
+        yield "events", common | hover | {"name": "changes"}

@@ -26,6 +26,7 @@ const HTML = `
   <span class="burlab-pair"><input class="burlab-count" aria-label="number of steps" inputmode="numeric" value="100">
   ${button("steps", "Step n", "Do so many steps")}</span>
   ${button("reset", "Reset", "Back to step 0; the record stays")}
+  <button type="button" class="burlab-csv" title="Save the points of the curves that are shown">CSV</button>
   <select aria-label="step axis" class="burlab-axis" title="The axis of the steps in the plots">
     <option value="auto">steps: auto</option><option value="linear">steps: linear</option>
     <option value="log">steps: logarithmic</option></select>
@@ -88,7 +89,8 @@ function render({ model, el }) {
     steps: () => send({ type: "step", count: count.value }),
     step: () => send({ type: "step", count: 1 }),
   };
-  for (const one of el.querySelectorAll("button")) {
+  find(".burlab-csv").addEventListener("click", () => saveCurves(el.closest(".burlab-panel")));
+  for (const one of el.querySelectorAll("button[data-intent]")) {
     const type = one.dataset.intent;
     one.addEventListener("click", intents[type] ?? (() => send({ type })));
   }
@@ -181,6 +183,18 @@ function render({ model, el }) {
     model.off("change:state", draw);
     send({ type: "leave" });
   };
+}
+
+// What the plots of a panel show now, as a file: a line per point, with the name of its curve.
+function saveCurves(panel) {
+  const curves = [...(panel?.querySelector(".js-plotly-plot")?.data ?? [])].filter((curve) => curve.type === "scatter");
+  const quoted = (text) => `"${String(text ?? "").replaceAll('"', '""')}"`;
+  const rows = curves.flatMap(({ name, x, y }) => Array.from(x ?? [], (at, k) => `${quoted(name)},${at},${y[k]}`));
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([["curve,x,y", ...rows].join("\n") + "\n"], { type: "text/csv" }));
+  link.download = "run.csv";
+  link.click();
+  URL.revokeObjectURL(link.href);
 }
 
 function drawReadouts(list, readouts) {

@@ -24,7 +24,8 @@ _PATIENCE, _MOST_PATIENCE = 0.5, 2.0  # seconds for which an update waits for a 
 _CONFIG = {
     "responsive": True,
     "displaylogo": False,
-    "modeBarButtonsToRemove": ["select2d", "lasso2d", "sendDataToCloud"],
+    "showSendToCloud": False,
+    "modeBarButtonsToRemove": ["select2d", "lasso2d", "sendChartToCloud"],
 }
 
 
