@@ -143,7 +143,7 @@ class Function(Resident, Generic[P, R]):
                 return self._rule(*args, **kwargs)
             positional = structure.children()[0]
             program = self._programs[key] = Program(build(traced.graph), specs, traced.result, positional)
-            # What the function changed itself, a counter or something that it keeps, asks for no other trace.
+            # What the function changed itself, a counter or something that it keeps, needs no other trace.
             self._own |= changed(around, readings(self.__burlab_reads__))
             self._programs[(structure, *specs, *content_of(self._around()))] = program
         elif program is self._last and not kwargs and (watched := guards(around)) is not None:

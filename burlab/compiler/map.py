@@ -100,7 +100,7 @@ def prepare(
 
 @cache
 def _run_rows() -> Callable[..., int]:
-    """The loop over rows; in a kernel that never ends it hears signals, and the stop of other threads."""
+    """The loop over rows; in a kernel that never ends it handles signals, and stops with the other threads."""
     parameters = (
         "const void* rows, std::int64_t begin, std::int64_t end, std::int64_t nanoseconds, void* workspace,"
         " void** scratch, std::int64_t* outcome"

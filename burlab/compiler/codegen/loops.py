@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from burlab.compiler.ir.library import register
-from burlab.compiler.ir.spelling import C_TYPES, has_lanes, waits
+from burlab.compiler.ir.spelling import C_TYPES, has_lanes, is_chain
 from burlab.compiler.ir.strides import elements
 from burlab.graph import Node
 
@@ -84,7 +84,7 @@ class LoopWriter:
         Numbers that do not lie together are put together one by one, which only a long chain repays.
         """
         nest = self.nest
-        repaid = any(map(waits, nest.members))
+        repaid = any(map(is_chain, nest.members))
         together = all(
             (repaid or a.strides[-1] in (0, 1)) and all(a.surely(axis, spans[axis]) for axis in a.bounds)
             for a in nest.all_arrays
@@ -126,7 +126,7 @@ def lanes_pragma(size: int, itemsize: int, nodes: Iterable[Node] = ()) -> str:
     widest = max(register() // itemsize, 2)
     widths = [widest >> k for k in range(widest.bit_length() - 1)]
     width = widest if size >= 8 * widest else min(widths, key=lambda w: size // w + size % w)
-    abreast = 2 if size >= 8 * widest and any(map(waits, nodes)) else 1
+    abreast = 2 if size >= 8 * widest and any(map(is_chain, nodes)) else 1
     return _LANES.format(f"vectorize_width({width}) ", abreast)
 
 

@@ -1,7 +1,7 @@
 """The C++ text of a loop of plain arithmetic that ends in squares, or in rows of a matrix times a vector: in packets.
 
 A strip is as many numbers of a row as fill a register. Four rows go abreast, or four strips of a single one, each with
-sums of its own: what is added up then waits for nobody. Squares of floats are added as floats, and what some rows have
+sums of its own: so no sum waits for another. Squares of floats are added as floats, and what some rows have
 in all, in double; where these are too large or too small for floats, the nest runs once more in double.
 """
 

@@ -14,7 +14,7 @@ from burlab.runtime.coerce import Array
 from .fault import place
 from .values import Replay
 
-_TURNS = 10_000  # of a loop that are looked into, some 50 us each
+_ITERATIONS = 10_000  # of a loop that are looked into, some 50 us each
 
 
 def culprit(graph: Graph, arrays: Sequence[Array], strict: bool) -> BurlabError | None:
@@ -47,7 +47,7 @@ def _inside(n: Node, arrays: list[Array], strict: bool) -> BurlabError | None:
     if n.op == "scan":
         return _in_iterations(graphs[0], iterations_of(n.params.region), arrays, strict)
     condition, body = (Replay(graph, strict=strict) for graph in graphs)
-    for _ in range(_TURNS):
+    for _ in range(_ITERATIONS):
         if not condition.values(arrays)[condition.graph.index[condition.graph.outputs[0]]]:
             return None
         values = body.values(arrays)
@@ -57,12 +57,12 @@ def _inside(n: Node, arrays: list[Array], strict: bool) -> BurlabError | None:
     return None
 
 
-def _in_iterations(graph: Graph, turns: Iterations, arrays: list[Array], strict: bool) -> BurlabError | None:
+def _in_iterations(graph: Graph, iterations: Iterations, arrays: list[Array], strict: bool) -> BurlabError | None:
     body = Replay(graph, strict=strict)
-    carries, end = turns.carries, turns.carries + turns.sequences
+    carries, end = iterations.carries, iterations.carries + iterations.sequences
     state, others = arrays[:carries], arrays[end:]
-    for turn in range(min(turns.length, _TURNS)):
-        at = turns.length - 1 - turn if turns.reverse else turn
+    for iteration in range(min(iterations.length, _ITERATIONS)):
+        at = iterations.length - 1 - iteration if iterations.reverse else iteration
         values = body.values([*state, *(np.array(x[at]) for x in arrays[carries:end]), *others])
         if error := _first(graph, values, strict):
             return error

@@ -20,7 +20,7 @@ Phase = Literal["forward", "backward", "update", "residual"]
 class Entry(NamedTuple):
     """A step. nbytes: what it reads and writes, each element of an array once; lines: the user's, as model.py:7.
 
-    name: empty where all that is done is to ask for a halt, which is no row of a profile.
+    name: empty for a check for an interrupt, which is no row of a profile.
     """
 
     phase: Phase

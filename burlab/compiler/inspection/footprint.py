@@ -1,9 +1,9 @@
-"""Whose the bytes of a call are: parameters, gradients, what is kept for the backward pass, scratch."""
+"""What the bytes of a call are for: parameters, gradients, residuals of the forward pass, scratch."""
 
 from collections.abc import Collection
 
 from burlab.compiler.executable import Executable
-from burlab.compiler.planning.residuals import covered, stored
+from burlab.compiler.planning.residuals import covered, residuals
 
 
 def footprint(executable: Executable, differentiated: Collection[int]) -> dict[str, int]:
@@ -17,13 +17,13 @@ def footprint(executable: Executable, differentiated: Collection[int]) -> dict[s
     sizes = [x.nbytes for x in plan.graph.inputs]
     chosen = sum(size for k, size in enumerate(sizes) if k in differentiated)
     value, *others = (y.nbytes for y in plan.graph.outputs) if plan.graph.outputs else (0,)
-    kept = covered([(plan.allocations[n].offset, n.nbytes) for n in stored(plan)])
+    activations = covered([(plan.allocations[n].offset, n.nbytes) for n in residuals(plan)])
     return {
         "parameters": chosen,
         "inputs": sum(sizes) - chosen,
         "outputs": value,
         "gradients": sum(others),
         "constants": plan.memory["constants"],
-        "activations": kept,
-        "scratch": executable.workspace_bytes - kept,
+        "activations": activations,
+        "scratch": executable.workspace_bytes - activations,
     }

@@ -40,8 +40,8 @@ class Profile:
     """The steps of one call, in their order, and a row for what is left: their nanoseconds add up to `total`, exactly.
 
     name: of the function; gear: which executor ran. It is the fastest of many calls, and no number is scaled; time that
-    passes while a step ends and the clock is looked at belongs to the residual. alone: nanoseconds of the fastest call
-    that looks at no clock on its way.
+    passes while a step ends and the clock is read belongs to the residual. alone: nanoseconds of the fastest call
+    that reads no clock on its way.
     """
 
     name: str

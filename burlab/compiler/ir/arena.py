@@ -28,10 +28,10 @@ class Arena(NamedTuple):
     nbytes: int
 
 
-def check_fits(stored: Iterable[Node], nbytes: int) -> None:
+def check_fits(arrays: Iterable[Node], nbytes: int) -> None:
     """Refuse what no memory of this machine can hold, by the name of the largest value that would be stored."""
     if nbytes > physical():
-        largest = max(stored, key=lambda n: n.nbytes)
+        largest = max(arrays, key=lambda n: n.nbytes)
         raise too_large(f"{described(largest)} has to be stored, and with what lives beside it", nbytes)
 
 
@@ -63,7 +63,7 @@ def _fits(new: Life, old: Life) -> bool:
 
 
 class _Free:
-    """Bytes that nobody uses: the smallest block that fits is taken, neighbours are joined when given back."""
+    """Unused bytes: the smallest block that fits is taken, neighbours are joined when given back."""
 
     def __init__(self) -> None:
         self.end = 0

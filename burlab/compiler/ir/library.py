@@ -63,9 +63,9 @@ def require(kernels: Iterable[LibraryKernel], *, by_name: bool = True) -> None:
 
 def _make(missing: Mapping[str, LibraryKernel], by_name: bool) -> None:
     """Compile and remember: an interrupt must not come in between, since nothing can be declared twice."""
-    kept = {i.symbol for i in missing.values() if runtime.taken(i.symbol, i.text)}
-    wanted = [i for i in missing.values() if by_name or i.symbol not in kept]
-    texts = {i: _prototype(i.text) if i.symbol in kept else i.text for i in wanted}
+    shelved = {i.symbol for i in missing.values() if runtime.taken(i.symbol, i.text)}
+    wanted = [i for i in missing.values() if by_name or i.symbol not in shelved]
+    texts = {i: _prototype(i.text) if i.symbol in shelved else i.text for i in wanted}
     if texts:
         runtime.compile_text("".join(texts.values()), tuple(dict.fromkeys(i.header for i in texts)))
     _made.update({i.symbol: i.text for i in missing.values()})

@@ -135,7 +135,7 @@ class Task(NamedTuple):
     samples: Count | None = None
 
 
-_ENDLESS = 10**9  # elements of a loop that nobody counts
+_ENDLESS = 10**9  # elements of work of a loop whose iterations are not known
 
 
 @dataclass(frozen=True)
@@ -153,8 +153,8 @@ class Plan:
     constants: tuple[Node, ...]
     workspace_bytes: int
     strict: bool = False
-    note: Place | None = None  # of the integer that says whether an inf or nan was met, where somebody asks
-    after: Mapping[Node, tuple[Node, ...]] = field(default_factory=dict[Node, tuple[Node, ...]])  # see `make_plan`
+    note: Place | None = None  # of the integer that says whether an inf or nan was met, where that is checked
+    after: Mapping[Node, tuple[Node, ...]] = field(default_factory=dict[Node, tuple[Node, ...]])  # see `PlanOptions`
 
     @cached_property
     def memory(self) -> dict[str, int]:

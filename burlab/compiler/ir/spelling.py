@@ -116,8 +116,8 @@ def has_lanes(n: Node) -> bool:
     return is_own(n) if text is None else n.op in ("convert", "abs") or "std::" not in text
 
 
-def waits(n: Node) -> bool:
-    """Whether an element is one chain of 30 operations, each on the last: the turns of a double's angle."""
+def is_chain(n: Node) -> bool:
+    """Whether an element is one chain of 30 operations, each waiting for the last: the angle of a double is reduced."""
     return n.itemsize == 8 and n.dtype.kind == "f" and n.op.partition("'")[0] in {"sin", "cos", "tan"}
 
 

@@ -1,6 +1,6 @@
 """Lowering of contractions: which letters the kernel's inner loops take, and which kernel that is.
 
-Mirrors `kernels/matrix/contraction.hpp`, where the order of sums is told. Which kernel serves changes no bit.
+Mirrors `kernels/matrix/contraction.hpp`, which states the order of sums. Which kernel serves changes no bit.
 """
 
 from burlab.compiler.ir.library import LibraryKernel, kernel

@@ -24,7 +24,8 @@ _HEADERS = {"while": "control/control", "cond": "control/control", "scan": "cont
 class Call(NamedTuple):
     """How a C++ function is called for an execution.
 
-    own: bytes that it lays out for itself. spare: bytes of each result that go to scratch memory if nobody asks for it.
+    own: bytes that it lays out for itself. spare: bytes of each result that go to scratch memory if the graph does not
+    use it.
     """
 
     descriptor: tuple[int, ...]
@@ -37,7 +38,7 @@ class Routine(NamedTuple):
 
     operands: the base of each and the element of it where it starts. table: bytes at the start of the scratch memory
     where the replay gear puts the addresses of results and operands. spare: for each result the byte of the scratch
-    memory where it goes if nobody asks for it.
+    memory where it goes if the graph does not use it.
     """
 
     nodes: tuple[Node, ...]
@@ -84,13 +85,15 @@ def _choice(n: Node) -> Call:
 
 
 def _scan(n: Node, used: set[int]) -> Call:
-    """A result that nobody asks for needs no room but what one turn writes; a trail, which is a copy, not even that."""
-    (body,), turns = n.params.region.graphs, iterations_of(n.params.region)
+    """An unused result needs only the room that one iteration writes; a trail, which is a copy, not even that."""
+    (body,), iterations = n.params.region.graphs, iterations_of(n.params.region)
     count = len(body.outputs)
     sizes = [y.nbytes for y in body.outputs]
-    steps = [x.nbytes for x in body.inputs[turns.carries : turns.carries + turns.sequences]]
-    stacked = [sizes[k] if k in used else 0 for k in range(turns.carries, count)]
-    trails = [int(count + k in used) for k in range(turns.carries)]
-    head = Iterations(turns.length, int(turns.reverse), turns.carries, turns.sequences, len(n.inputs), count)
-    own = rounded(8 * (len(n.inputs) + count)) + sum(map(rounded, sizes[: turns.carries]))
-    return Call((*head, *sizes, *steps, *stacked, *trails), own, (*sizes, *[0] * turns.carries))
+    steps = [x.nbytes for x in body.inputs[iterations.carries : iterations.carries + iterations.sequences]]
+    stacked = [sizes[k] if k in used else 0 for k in range(iterations.carries, count)]
+    trails = [int(count + k in used) for k in range(iterations.carries)]
+    head = Iterations(
+        iterations.length, int(iterations.reverse), iterations.carries, iterations.sequences, len(n.inputs), count
+    )
+    own = rounded(8 * (len(n.inputs) + count)) + sum(map(rounded, sizes[: iterations.carries]))
+    return Call((*head, *sizes, *steps, *stacked, *trails), own, (*sizes, *[0] * iterations.carries))

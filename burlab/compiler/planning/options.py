@@ -1,4 +1,4 @@
-"""What a plan is made for: who carries it out, and what else is required of it."""
+"""What a plan is made for: the gear that carries it out, and what else is required of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

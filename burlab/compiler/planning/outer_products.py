@@ -69,7 +69,7 @@ def _squares_of_product(first: Node, *second: Node) -> Node:
 
 
 def _shared(graph: Graph) -> set[Node]:
-    """Matrices of floats among the inputs that elementwise operations read, of a shape whose rows nobody reduces."""
+    """Matrices of floats among the inputs that elementwise operations read, of a shape whose rows no node reduces."""
     reduced: set[Shape] = {n.inputs[0].shape for n in graph.nodes if operation(n).reduction}
     read = {x for n in graph.nodes if operation(n).elementwise for x in n.inputs}
     return {

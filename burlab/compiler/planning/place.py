@@ -24,8 +24,8 @@ def place(lowered: Lowered) -> Plan:
         **located.homes,
     }
     own, scratch, nbytes = _workspace(drafts, given, options.keep)
-    stored = (n for draft in drafts for n in (draft.node, *draft.writes))
-    check_fits(stored, nbytes + sum(y.nbytes for y in graph.outputs))
+    arrays = (n for draft in drafts for n in (draft.node, *draft.writes))
+    check_fits(arrays, nbytes + sum(y.nbytes for y in graph.outputs))
     allocations = given | own
     steps = tuple(_step(draft, allocations, scratch.get(k, 0)) for k, draft in enumerate(drafts))
     return Plan(graph, located.views, allocations, steps, constants, nbytes, options.strict, after=options.after)

@@ -19,7 +19,7 @@ from burlab.graph.operation import operation
 from burlab.graph.substitute import copy, keep
 
 from .phases import forward_of, nodes_of
-from .residuals import stored
+from .residuals import residuals
 
 Remat = Literal["sqrt"] | int
 After = dict[Node, tuple[Node, ...]]
@@ -36,13 +36,13 @@ def check_remat(remat: Any) -> Remat | None:
 def rematerialized(graph: Graph, how: Remat, make: Planner) -> Plan:
     """The plan of a graph that computes values again. make: plans a graph in which nodes come after others.
 
-    how: "sqrt", as many segments as the base of the number of kept values; or how many bytes the workspace may take:
-    then nothing is computed again that need not be, elementwise operations before all others, and segments as few as
-    suffice. Raises ArgumentError where no way fits.
+    how: "sqrt", as many segments as the square root of the number of residuals; or how many bytes the workspace may
+    take: then nothing is computed again that need not be, elementwise operations before all others, and segments as
+    few as suffice. Raises ArgumentError where no plan fits.
     """
     plan = make(graph, {})
     lazy = make(graph, _deferred(plan))
-    values = stored(lazy)
+    values = residuals(lazy)
     if how == "sqrt":
         less = _segmented(lazy, math.ceil(math.sqrt(len(values))), make) if values else plan
         return min(plan, less, key=lambda p: p.workspace_bytes)
@@ -72,7 +72,7 @@ def _attempts(plan: Plan, lazy: Plan, count: int, make: Planner) -> Iterable[Pla
 def _deferred(plan: Plan) -> After:
     """Backward nodes whose operands are known long before their first use wait until just before it.
 
-    Else a partial derivative would be computed in the forward pass, and be kept beside the value that it is made of.
+    Else a partial derivative would be computed in the forward pass, a residual beside the value that it is made of.
     """
     at, users = _positions(plan), _users(plan)
     forward = forward_of(plan.graph)
@@ -93,7 +93,7 @@ def _deferred(plan: Plan) -> After:
 
 
 def _is_free(base: Node) -> bool:
-    """Whether a value needs no memory of the workspace worth a thought."""
+    """Whether a value needs hardly any memory of the workspace."""
     return operation(base).leaf or base.size == 1
 
 
@@ -126,8 +126,8 @@ def _tokens(plan: Plan, moved: Container[Node] = ()) -> list[tuple[Node, ...]]:
 
 
 def _segmented(plan: Plan, segments: int, make: Planner) -> Plan:
-    """Keep what passes between segments of about equal bytes, and all of the last one."""
-    values = stored(plan)
+    """Keep residuals that pass between segments of about equal bytes, and all of the last segment."""
+    values = residuals(plan)
     at, users, forward = _positions(plan), _users(plan), forward_of(plan.graph)
     total = sum(n.nbytes for n in values)
     cuts: list[int] = []
@@ -147,24 +147,24 @@ def _segmented(plan: Plan, segments: int, make: Planner) -> Plan:
 
 
 def _cheap(plan: Plan) -> set[Node]:
-    """What elementwise operations alone make of kept values."""
-    values, forward = stored(plan), forward_of(plan.graph)
+    """The residuals that elementwise operations alone make of others."""
+    values, forward = residuals(plan), forward_of(plan.graph)
     dropped: set[Node] = set()
     for n in values:
-        kept = set(values) - dropped - {n}
-        if n in forward and all(operation(x).elementwise for x in _closure(plan, n, kept)):
+        residual = set(values) - dropped - {n}
+        if n in forward and all(operation(x).elementwise for x in _closure(plan, n, residual)):
             dropped.add(n)
     return dropped
 
 
-def _closure(plan: Plan, value: Node, kept: set[Node]) -> set[Node]:
-    """The computed nodes between kept values and a value."""
+def _closure(plan: Plan, value: Node, residual: set[Node]) -> set[Node]:
+    """The computed nodes between residuals and a value."""
     found: set[Node] = set()
     stack = [value]
     while stack:
         n = stack.pop()
         base = plan.views[n].base
-        if base in found or base in kept or _is_free(base):
+        if base in found or base in residual or _is_free(base):
             continue
         found.add(base)
         stack += base.inputs
@@ -173,11 +173,11 @@ def _closure(plan: Plan, value: Node, kept: set[Node]) -> set[Node]:
 
 @dataclass(slots=True)
 class _Copier:
-    """Makes the copies that compute values again. dropped: values that are not kept; kept: whether another one is."""
+    """Copies what computes values again. dropped: residuals that are not kept; is_kept: whether another value is."""
 
     plan: Plan
     dropped: set[Node]
-    kept: Callable[[Node], bool]
+    is_kept: Callable[[Node], bool]
     copies: dict[Node, Node] = field(default_factory=dict[Node, Node])
 
     def again(self, n: Node) -> Node:
@@ -196,12 +196,12 @@ class _Copier:
 
     def _there(self, n: Node) -> bool:
         base = self.plan.views[n].base
-        return base not in self.dropped and (_is_free(base) or operation(base).unbounded or self.kept(base))
+        return base not in self.dropped and (_is_free(base) or operation(base).unbounded or self.is_kept(base))
 
 
 def _without(plan: Plan, dropped: set[Node], make: Planner, stays: Callable[[Node], bool] = lambda _: False) -> Plan:
-    """The plan in which the backward pass computes dropped values again. stays: what is kept besides other values."""
-    values, forward = set(stored(plan)), forward_of(plan.graph)
+    """The plan in which the backward pass computes dropped values again. stays: what is kept besides residuals."""
+    values, forward = set(residuals(plan)), forward_of(plan.graph)
     copier = _Copier(plan, {n for n in dropped if not operation(n).unbounded}, lambda n: n in values or stays(n))
     at, tokens = _positions(plan), _tokens(plan)
     early = [not forward.isdisjoint(nodes_of(step)) for step in plan.steps]

@@ -7,7 +7,7 @@ from burlab.runtime.memory import rounded
 from .phases import forward_of, nodes_of
 
 
-def stored(plan: Plan) -> list[Node]:
+def residuals(plan: Plan) -> list[Node]:
     """The arrays of the workspace that forward steps write and backward steps read, in the order of writing."""
     forward = forward_of(plan.graph)
     first: dict[Node, None] = {}

@@ -142,7 +142,7 @@ class _Scheduler:
         self.waits: dict[Node, int] = {}
         self.missing: dict[Node, int] = {}
         self.users: dict[Node, list[Node]] = defaultdict(list)
-        self.once_deferred: set[Node] = set()  # ready, but not needed when their turn came
+        self.once_deferred: set[Node] = set()  # ready, but not needed when they could have been computed
         self.deferred: set[Node] = set()  # of these, those that are not needed yet
         self.outputs = {views[y].base for y in graph.outputs}
         self.together = {n: execution.nodes for execution in executions(graph) for n in execution.nodes}
