@@ -93,7 +93,7 @@ class FiniteSum:
 
     def grad(self, x: Tree, indices: Any = None, *, key: Any = None) -> Tree:
         """The gradient of f at x, or of the mean over the samples `indices`, in x's structure."""
-        if self.oracle.told.remat is not None:  # which is for kernels that give the value first
+        if self.oracle.options.remat is not None:  # which is for kernels that give the value first
             return self.value_and_grad(x, indices, key=key)[1]
         return self._mean("grad", (x,), indices, key)[0]
 

@@ -130,11 +130,11 @@ class Oracle:
         data: Data,
         regularizer: Function | None = None,
         has_aux: bool = False,
-        told: KernelOptions = DEFAULT_OPTIONS,
+        options: KernelOptions = DEFAULT_OPTIONS,
     ) -> None:
-        """has_aux: the loss gives (value, metrics); "measured" then asks for both. told: about the kernels."""
-        self._given = loss, data, regularizer, has_aux, told
-        self.told = told
+        """has_aux: the loss gives (value, metrics); "measured" then asks for both. options: of the kernels."""
+        self._given = loss, data, regularizer, has_aux, options
+        self.options = options
         self.loss = _first(loss) if has_aux else _own(loss)
         self._measured = _own(loss) if has_aux else None
         self.data = data
@@ -157,7 +157,7 @@ class Oracle:
     def _traced(self, question: str, shared: Sequence[Point]) -> Loss:
         rule, trees = _QUESTIONS[question], [p.tree for p in shared]
         loss = self._measured if question == "measured" and self._measured is not None else self.loss
-        samples = SampleKernel.trace(rule(loss), trees, self.data, self.keyed, self.told)
+        samples = SampleKernel.trace(rule(loss), trees, self.data, self.keyed, self.options)
         if self.regularizer is None:
             return Loss(samples, None)
         other = _with_zeros(self.regularizer, samples.metrics) if question == "measured" else self.regularizer

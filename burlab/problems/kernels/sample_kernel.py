@@ -43,18 +43,18 @@ class SampleKernel:
         structure: tree.TreeDef,
         data: Data,
         keyed: bool,
-        told: KernelOptions = DEFAULT_OPTIONS,
+        options: KernelOptions = DEFAULT_OPTIONS,
     ) -> None:
         self.graph = simplify(graph)
         self.structure = structure
         self.groups = tuple(child.num_leaves for child in structure.children())
         self.keyed = keyed
-        self.told = told if len(self.groups) > 1 else told._replace(remat=None)
+        self.options = options if len(self.groups) > 1 else options._replace(remat=None)
         self.data = data
         self.layout = Layout.of_nodes(self.graph.outputs, self.groups)
         self._fixed = len(self.graph.inputs) - len(data.arrays) - keyed
         self._sampled = [k >= self._fixed for k in range(len(self.graph.inputs))]
-        self._tilings = Tilings(self.graph, self._sampled, self.groups, self.told)
+        self._tilings = Tilings(self.graph, self._sampled, self.groups, self.options)
         self._addresses = (_POINTER * max(len(data.arrays), 1))(*(a.ctypes.data for a in data.arrays))
         self._strides = integers([a.strides[0] for a in data.arrays])
         self._sizes = integers([math.prod(a.shape[1:]) * a.itemsize for a in data.arrays])
@@ -69,12 +69,12 @@ class SampleKernel:
         shared: Sequence[tree.Tree],
         data: Data,
         keyed: bool,
-        told: KernelOptions = DEFAULT_OPTIONS,
+        options: KernelOptions = DEFAULT_OPTIONS,
     ) -> "SampleKernel":
         """The kernel of a Python function. shared: examples of the arguments that all samples share."""
         keyword = {"key": np.zeros(2, np.uint64)} if keyed else {}
         traced = trace(f, (*shared, *data.example), keyword)
-        return SampleKernel(traced.graph, traced.result, data, keyed, told)
+        return SampleKernel(traced.graph, traced.result, data, keyed, options)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -122,7 +122,7 @@ class SampleKernel:
         """The kernel of a single sample."""
         with self._making:
             if self._executable is None:
-                self._executable = build(self.graph, remat=self.told.remat)
+                self._executable = build(self.graph, remat=self.options.remat)
             return self._executable
 
     def kernels(self, batch: int) -> dict[str, Executable]:

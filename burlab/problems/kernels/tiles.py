@@ -96,7 +96,7 @@ def power(size: int) -> int:
 
 
 class KernelOptions(NamedTuple):
-    """What is told about kernels. tile: samples in one call, for all batches or by batch, None to choose.
+    """Options of kernels. tile: samples in one call, for all batches or by batch, None to choose.
 
     remat: what kernels of value and gradient compute again instead of keeping it, see `compiler/planning/remat.py`.
     """

@@ -49,11 +49,11 @@ class Tilings:
     graph: simplified; sampled: which of its inputs belong to samples; groups: of its outputs, as in `Layout.of`.
     """
 
-    def __init__(self, graph: Graph, sampled: list[bool], groups: tuple[int, ...], told: KernelOptions) -> None:
+    def __init__(self, graph: Graph, sampled: list[bool], groups: tuple[int, ...], options: KernelOptions) -> None:
         self._graph = graph
         self._sampled = sampled
         self._groups = groups
-        self._told = told
+        self._options = options
         self._tiles: dict[tuple[int, int, bool], Tile] = {}
         self.chosen: dict[int, Tiling] = {}
 
@@ -76,16 +76,16 @@ class Tilings:
         several = calls_of(size, batch, sum(y.nbytes for y in self._graph.outputs)) > 1
         kind = size, power(batch), several
         if kind not in self._tiles:
-            self._tiles[kind] = Tile(self._graph, self._sampled, *kind[:2], self._groups, several, self._told.remat)
+            self._tiles[kind] = Tile(self._graph, self._sampled, *kind[:2], self._groups, several, self._options.remat)
         return self._tiles[kind]
 
     def _choose(self, batch: int, watch: "Stopwatch | None") -> None:
-        given = self._told.tile
+        given = self._options.tile
         size = given.get(batch) if isinstance(given, Mapping) else given
         if size is not None:
             self.chosen[batch] = Tiling(size, self._tile(size, batch).calls(batch), "given")
             return
-        good, others = sizes_for(self._graph, self._sampled, batch, self._told.remat)
+        good, others = sizes_for(self._graph, self._sampled, batch, self._options.remat)
         begin = time.perf_counter_ns()
         tile = self._tile(good, batch)
         cost = max(time.perf_counter_ns() - begin, 3e9 * tile.executable.plan.seconds)

@@ -43,7 +43,7 @@ class GraphWriter:
 
     def _kernel(self, kernel: SampleKernel) -> list[Any]:
         tiles = [[batch, tiling.size] for batch, tiling in kernel.tilings.items()]
-        return [self.add(kernel.graph), kernel.groups, kernel.metrics, kernel.keyed, tiles, kernel.told.remat]
+        return [self.add(kernel.graph), kernel.groups, kernel.metrics, kernel.keyed, tiles, kernel.options.remat]
 
 
 class GraphReader:

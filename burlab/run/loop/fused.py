@@ -40,7 +40,7 @@ class FusedStep:
         Nor is it for who has asked for less memory: in one kernel more values live at one time.
         """
         dimension = sum(leaf.size for leaf in x.leaves)
-        if rule.questions or loss.samples.told.remat is not None or not is_entrywise(graph, dimension):
+        if rule.questions or loss.samples.options.remat is not None or not is_entrywise(graph, dimension):
             return None
         parts = _Parts(graph, rule, loss, x, dimension)
         executable = build(parts.whole())

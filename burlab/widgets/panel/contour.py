@@ -9,10 +9,10 @@ from burlab.plots import path_traces
 from burlab.plots.style import HEIGHTS, LEVEL_LINES
 from burlab.runtime.extras import late
 
-from .ground import marks
-from .look import GREY, ORANGE
+from .landscape import marks
 from .model import Model
 from .pyramid import NOTHING, Series
+from .theme import GREY, ORANGE
 
 go: Any = late("plotly.graph_objects", "lab")
 
@@ -46,25 +46,25 @@ def traces(x: str, y: str) -> Iterator[tuple[str, Any]]:
 
 def changes(model: Model) -> Iterator[tuple[str, Any]]:
     """Name, version and content of each trace."""
-    ground, t = model.ground, int(model.run.t)
-    if ground is None:
+    landscape, t = model.landscape, int(model.run.t)
+    if landscape is None:
         return
-    yield "landscape", ((id(ground.heights),), lambda: _heights(ground.heights))
+    yield "landscape", ((id(landscape.heights),), lambda: _heights(landscape.heights))
     for name, points in {"minimum": _EMPTY, "saddle": _EMPTY, **marks(model.run.problem)}.items():
         yield name, (len(points), _scatter(points))
-    steps, points = model.lines.way.steps, model.lines.way.points
+    steps, points = model.lines.path.steps, model.lines.path.points
     here = id(points), t if t < model.run.length else None
     yield "path", (here, _path(points[steps <= t] if t < model.run.length else points))
     yield "path ahead", (here, _path(points[steps >= t] if t < model.run.length else _EMPTY))
-    old = [_EMPTY, *(part for line in model.old for part in (line.way.points, np.full((1, 2), np.nan)))]
+    old = [_EMPTY, *(part for line in model.old for part in (line.path.points, np.full((1, 2), np.nan)))]
     yield "old path", (tuple(id(line) for line in model.old), _scatter(np.concatenate(old)))
     yield "point", ((here, tuple(model.point)), _scatter(model.point[None]))
 
 
 def frame(model: Model, x: str, y: str) -> Iterator[tuple[str, Any, Any]]:
     """Name, version and value of the axes' ranges."""
-    if model.ground is not None:
-        (left, right), (bottom, top) = model.ground.box.tolist()
+    if model.landscape is not None:
+        (left, right), (bottom, top) = model.landscape.box.tolist()
         ranges = {f"xaxis{x[1:]}.range": [left, right], f"yaxis{y[1:]}.range": [bottom, top]}
         yield "box", (left, right, bottom, top), ranges
 

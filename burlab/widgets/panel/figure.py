@@ -12,9 +12,9 @@ from . import contour
 from .arrangement import Place, arranged
 from .column import place_of
 from .curves import Change, curve, events, finer, zeros
-from .look import BLUE, GREEN, GREY, ORANGE, around, axis_of, cursor, floor_line, layout, ticks, words
 from .model import Model, Plot
 from .pyramid import NOTHING
+from .theme import BLUE, GREEN, GREY, ORANGE, around, axis_of, cursor, floor_line, layout, ticks, words
 
 go: Any = late("plotly.graph_objects", "lab")
 
@@ -25,7 +25,7 @@ class Figure:
     """A plotly figure of a model, of a class of the caller's choice: go.Figure, or go.FigureWidget in a notebook."""
 
     def __init__(self, model: Model, kind: type[Any] = go.Figure) -> None:
-        self._arrangement = arranged(model.plots, square=model.ground is not None)
+        self._arrangement = arranged(model.plots, square=model.landscape is not None)
         self.widget: Any = kind(layout=layout(self._arrangement))
         self._traces: dict[str, int] = {}
         self._shown: dict[str, Any] = {}  # name -> version

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .column import Column
+from .path import Path
 from .pyramid import Series
-from .way import Way
 
 NOT_DRAWN = ("step", "samples", "stamp_step", "stamp_time")
 PACE = "time_per_step"  # seconds, between two time stamps
@@ -17,10 +17,10 @@ _RECENT = 32  # time stamps that tell how fast it is now
 
 
 class Lines:
-    """A pyramid for every column of a run's record, and its way. `read` costs time in the rows that are new.
+    """A pyramid for every column of a run's record, and its path. `read` costs time in the rows that are new.
 
-    window: the first and the last step that are taken; None for all, and only then the way. version: changes when there
-    is something new to draw.
+    window: the first and the last step that are taken; None for all, and only then the path. version: changes when
+    there is something new to draw.
     """
 
     def __init__(self, run: Any, window: tuple[float, float] | None = None) -> None:
@@ -28,7 +28,7 @@ class Lines:
         self.window = window
         self.version = 0
         self.curves: dict[str, Column] = {}
-        self.way = Way()
+        self.path = Path()
         self._cursor: Any = None
         self._parent: Any = run.parent
         self._recent: list[tuple[float, float]] = []  # time stamps
@@ -42,7 +42,7 @@ class Lines:
         while (count := self._read_piece()) == _PIECE and monotonic() < end:
             pass
         if not self.window:
-            self.way.read(self.run)
+            self.path.read(self.run)
         return count < _PIECE
 
     def _read_piece(self) -> int:
@@ -53,7 +53,7 @@ class Lines:
                 curve.clear()
             self._stamp = (-1.0, 0.0)
             self._recent.clear()
-            self.way.clear()
+            self.path.clear()
         steps = rows["step"]
         taken = self._taken(steps)
         for name in rows:
@@ -63,7 +63,7 @@ class Lines:
         new = bool(fresh or steps[taken].size)
         self.version += new
         if new:
-            self.way.grown()
+            self.path.grown()
         return int(steps.size)
 
     def _taken(self, steps: Series) -> slice:

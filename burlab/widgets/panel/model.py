@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .commands import Commands, Intent
-from .ground import Ground, flat
+from .landscape import Landscape, flat
 from .lines import NOT_DRAWN, PACE, Lines, family
 from .pyramid import Series
 from .scales import Scale, scale_for
@@ -81,7 +81,7 @@ class Model:
         self.fine: Lines | None = None
         self.scales: dict[str, Scale] = {name: scale_for(name, run.hyper[name]) for name in run.hyper}
         self.commands = Commands(run, self.scales.__getitem__)
-        self.ground = Ground(run) if self._is_plane() else None
+        self.landscape = Landscape(run) if self._is_plane() else None
         self.point: Series = np.empty(0)
         self.events: list[Any] = []
         self._knobs: Any = None  # what the hyperparameters were when the events were read
@@ -125,9 +125,9 @@ class Model:
         if self.commands.playing and not self.behind and self._settled.look(self.run, self.lines):
             self.commands.rest()
             self.settled = True
-        if self.ground is not None:
+        if self.landscape is not None:
             self.point = self._place()
-            self.ground.look(self.run, self.lines.way.points)
+            self.landscape.look(self.run, self.lines.path.points)
         self._mark(now)
 
     @property
@@ -176,7 +176,7 @@ class Model:
 
     def _place(self) -> Series:
         """Where the run is: between two looks at one that runs, the newest point of its path is near enough."""
-        points = self.lines.way.points
+        points = self.lines.path.points
         return points[-1] if self.run.running and len(points) else flat(self.run.x)
 
     def _look_at_knobs(self) -> None:

@@ -1,4 +1,4 @@
-"""The widgets of a panel: a head, the plots, a foot."""
+"""The widgets of a panel: a head, the plots, the controls."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +19,7 @@ ipywidgets: Any = late("ipywidgets", "lab")
 
 _HERE = Path(__file__).parent
 _HEAD = ("title", "step", "length", "playing", "speed", "axis", "tone", "status", "readouts")
-_FOOT = ("knobs", "memory")
+_CONTROLS = ("knobs", "memory")
 _PATIENCE, _MOST_PATIENCE = 0.5, 2.0  # seconds for which an update waits for a page that has not drawn the last one
 _CONFIG = {
     "responsive": True,
@@ -37,10 +37,10 @@ class Head(anywidget.AnyWidget):
     state = traitlets.Dict().tag(sync=True)
 
 
-class Foot(anywidget.AnyWidget):
+class Controls(anywidget.AnyWidget):
     """Knobs and memory."""
 
-    _esm = _HERE / "foot.js"
+    _esm = _HERE / "controls.js"
     state = traitlets.Dict().tag(sync=True)
 
 
@@ -55,12 +55,12 @@ class View:
         self._told: dict[str, Any] = {}
         self._tell(state_of(model))
         self.head = Head(state=self._part(_HEAD))
-        self.foot = Foot(state=self._part(_FOOT))
+        self.controls = Controls(state=self._part(_CONTROLS))
         self.figure = Figure(model, Plots)
         self.figure.widget.set_trait("_config", _CONFIG)
-        self.root: Any = ipywidgets.VBox([self.head, self.figure.widget, self.foot])
+        self.root: Any = ipywidgets.VBox([self.head, self.figure.widget, self.controls])
         self.root.add_class("burlab-panel")
-        for control in (self.head, self.foot):
+        for control in (self.head, self.controls):
             cast("Any", control).on_msg(_passed_to(hear))
             _heard_while_a_cell_runs(control)
 
@@ -88,11 +88,11 @@ class View:
         self._sent = monotonic()
         self._tell(state)
         self.head.state = self._part(_HEAD)
-        self.foot.state = {name: state[name] for name in _FOOT}
+        self.controls.state = {name: state[name] for name in _CONTROLS}
 
     def close(self) -> None:
         """Take the widgets out of the kernel and of the pages that show them."""
-        for widget in (self.root, self.head, self.foot, self.figure.widget):
+        for widget in (self.root, self.head, self.controls, self.figure.widget):
             widget.close()
 
     def _tell(self, state: dict[str, Any]) -> None:

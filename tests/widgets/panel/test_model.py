@@ -7,10 +7,10 @@ from burlab.run.record.stop import Stopped
 from burlab.widgets.panel import words
 from burlab.widgets.panel.arrangement import Place
 from burlab.widgets.panel.curves import zeros
-from burlab.widgets.panel.look import axis_of, words as words_of
 from burlab.widgets.panel.model import Model
 from burlab.widgets.panel.pyramid import Pyramid
 from burlab.widgets.panel.state import state_of
+from burlab.widgets.panel.theme import axis_of, words as words_of
 from tests.widgets.panel.fake import FakeRun
 
 
@@ -234,7 +234,7 @@ def test_a_path_follows_the_run_through_changes_of_the_past():
         run.write(max(n, 0))
         run.path = np.arange(run.t + 1), points[: run.t + 1]
         model.look()
-        steps, path = model.lines.way.steps, model.lines.way.points
+        steps, path = model.lines.path.steps, model.lines.path.points
         assert (steps[0], steps[-1]) == (0, run.t)
         np.testing.assert_array_equal(path, points[steps])
 

@@ -57,7 +57,7 @@ def test_an_intent_reaches_the_run_and_the_page(opened):
     until(lambda: panel.view.head.state["status"] == "Paused at step 5")
     assert len(panel.view.figure.widget.data[1].x) == 5
     panel.hear({"type": "enter", "name": "lr", "text": "0.5", "view": "a"})
-    until(lambda: panel.view.foot.state["knobs"][0]["text"] == "0.5")
+    until(lambda: panel.view.controls.state["knobs"][0]["text"] == "0.5")
 
 
 def test_what_the_run_does_elsewhere_is_seen(opened):

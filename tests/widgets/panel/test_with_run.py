@@ -115,7 +115,7 @@ def test_two_parameters_are_drawn_as_a_path_over_the_function():
     model = Model(run)
     run.step(50)
     model.look()
-    model.ground.wait()
+    model.landscape.wait()
     model.look()
     figure = Figure(model)
     traces = {trace.name: trace for trace in figure.widget.data if trace.name}

@@ -1,4 +1,4 @@
-"""The plane of a run with two parameters: how high the function is there, and the way that the run has gone."""
+"""The plane of a run with two parameters: how high the function is there, and the path of the run."""
 
 import threading
 import weakref
@@ -20,7 +20,7 @@ _MARGIN = 0.15  # of the box, around a path that leaves it
 _FARTHEST = 20.0  # times the first box: a run that diverges is not followed further
 
 
-class Ground:
+class Landscape:
     """What the contour of a panel shows. `look` is quick; heights are computed in a thread and come later.
 
     box: bounds of both parameters, shape (2, 2). heights: a `Landscape`, None as long as there is none. why: what went

@@ -1,4 +1,4 @@
-"""The way of a run with two parameters, read again where it has grown."""
+"""The path of a run with two parameters, read again where it has grown."""
 
 from time import monotonic
 from typing import Any
@@ -9,11 +9,11 @@ from burlab.plots import apart
 
 from .pyramid import Series
 
-_LONG, _WAIT = 4000, 0.3  # a way of more points is read again after so many seconds
+_LONG, _WAIT = 4000, 0.3  # a path of more points is read again after so many seconds
 _NONE = (np.empty(0), np.empty((0, 2)))
 
 
-class Way:
+class Path:
     """steps: shape (n,), points: shape (n, d), float64: those of the run's path that can be seen apart."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-// The foot of a run's panel: a knob per hyperparameter, and what the run's memory is used for.
+// The controls of a run's panel: a knob per hyperparameter, and what the run's memory is used for.
 // A knob's slider has places from 0 to 1; Python knows what they mean.
 
 const REFUSED = 1000; // milliseconds after which a field shows again what is, and not a text that was refused
@@ -8,7 +8,7 @@ const KNOB = `
 <span class="burlab-high"></span><input class="burlab-field"><button type="button" class="burlab-schedule"></button>`;
 
 function render({ model, el }) {
-  el.classList.add("burlab-foot");
+  el.classList.add("burlab-controls");
   el.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take arrows and letters for its own
   el.addEventListener("keydown", (event) => event.stopPropagation());
   el.innerHTML = `<div class="burlab-knobs"></div><div class="burlab-memory"></div>`;
