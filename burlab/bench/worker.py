@@ -17,8 +17,8 @@ from .problem import Task, Unavailable
 
 # Which module opens tasks for an engine; each has `open_task(problem, way)`.
 ENGINES = {
-    "burlab": "burlab.bench.ways",
-    "golden": "burlab.bench.ways.golden",
+    "burlab": "burlab.bench.variants",
+    "golden": "burlab.bench.variants.golden",
     "torch": "burlab.bench.peers.torch",
     "jax": "burlab.bench.peers.jax",
     "autograd": "burlab.bench.peers.autograd",

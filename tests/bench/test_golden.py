@@ -11,8 +11,8 @@ from burlab.bench.clock import Effort
 from burlab.bench.measure import Entrant, measure
 from burlab.bench.namespace import PLAIN
 from burlab.bench.problem import Training
-from burlab.bench.ways.golden_mlp import Steps
-from burlab.bench.ways.training import Minimize
+from burlab.bench.variants.golden_mlp import Steps
+from burlab.bench.variants.training import Minimize
 from tests.project.test_headers import STRICT
 
 pytestmark = pytest.mark.slow

@@ -49,7 +49,7 @@ def _of(header: str, space: str, **names: str) -> dict[str, Struct]:
 
 # By module: the Python name, and the C++ struct.
 MIRRORS: dict[str, dict[str, Struct]] = {
-    "burlab.bench.ways.golden_mlp": {"_Mlp": Struct("burlab::bench::Mlp<double>", _GOLDEN)},
+    "burlab.bench.variants.golden_mlp": {"_Mlp": Struct("burlab::bench::Mlp<double>", _GOLDEN)},
     "burlab.compiler.inspection.timed": _of("kernels/clock.hpp", "kernels::", _Timed="Timed"),
     "burlab.compiler.map": _of("kernels/rows.hpp", "kernels::", _MappedRows="MappedRows"),
     "burlab.compiler.replay.bytecode": _of(

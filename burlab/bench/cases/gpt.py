@@ -10,7 +10,7 @@ import numpy as np
 from burlab.bench.namespace import PLAIN
 from burlab.bench.problem import Array, Case, Namespace, Size, Training
 
-from .ways import TRAINING_WAYS
+from .variants import TRAINING_VARIANTS
 
 VOCABULARY, BLOCK, WIDTH, HEADS, LAYERS, HIDDEN = 65, 8, 24, 6, 6, 96
 SAMPLES, SEEDS = 2048, 8
@@ -105,7 +105,7 @@ CASE = Case(
     "gpt",
     "exp6: a step of gradient descent of a GPT with 46,337 parameters on text (float32)",
     problem,
-    TRAINING_WAYS,
+    TRAINING_VARIANTS,
     unit="step",
     sizes=tuple({"batch": batch} for batch in (1, 2, 4, 8, 16, 32, 64)),
     quick=({"batch": 1},),

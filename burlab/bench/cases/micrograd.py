@@ -9,7 +9,7 @@ import numpy as np
 
 from burlab.bench.problem import Case, Namespace, Scalar, Size
 
-from .ways import SCALAR_WAYS
+from .variants import SCALAR_VARIANTS
 
 FORMULA = """const T a = x[0], b = x[1];
   T c = a + b, d = a * b + cube(b);
@@ -44,6 +44,6 @@ CASE = Case(
     "micrograd",
     "exp2: the graph of micrograd's README, one gradient by two numbers (float64)",
     problem,
-    SCALAR_WAYS,
+    SCALAR_VARIANTS,
     unit="gradient",
 )

@@ -8,7 +8,7 @@ import numpy as np
 from burlab.bench.problem import Array, Case, Namespace, Size, Training
 from burlab.data import last_names
 
-from .ways import TRAINING_WAYS
+from .variants import TRAINING_VARIANTS
 
 CONTEXT, EMBEDDING, TOKENS, SAMPLES = 16, 64, 27, 4096
 
@@ -56,7 +56,7 @@ CASE = Case(
     "mlp",
     "exp5: a step of gradient descent of the character MLP on last names (float32)",
     problem,
-    {"golden": ("steps in C++",), **TRAINING_WAYS},
+    {"golden": ("steps in C++",), **TRAINING_VARIANTS},
     unit="step",
     sizes=tuple({"hidden": hidden, "batch": batch} for hidden in (4, 16, 64, 1024) for batch in (1, 64)),
     quick=({"hidden": 4, "batch": 1}, {"hidden": 16, "batch": 64}),

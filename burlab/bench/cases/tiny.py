@@ -6,7 +6,7 @@ import numpy as np
 
 from burlab.bench.problem import Case, Namespace, Scalar, Size
 
-from .ways import SCALAR_WAYS
+from .variants import SCALAR_VARIANTS
 
 FORMULA = "const T a = x[0], b = x[1], e = (a + b) - (a * b + cube(b)); return square(e) / 2.0;"
 
@@ -29,6 +29,6 @@ CASE = Case(
     "tiny",
     "exp1: the tiny graph, one gradient by two numbers (float64)",
     problem,
-    {"golden": ("straight line, loop in C++", "lanes, loop in C++"), **SCALAR_WAYS},
+    {"golden": ("straight line, loop in C++", "lanes, loop in C++"), **SCALAR_VARIANTS},
     unit="gradient",
 )

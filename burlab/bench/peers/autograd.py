@@ -8,8 +8,8 @@ import numpy as np
 
 from burlab.bench.namespace import Namespace
 from burlab.bench.problem import Answer, Array, Problem, Scalar, Start, Task, Training, Unavailable
-from burlab.bench.ways.start import Process
-from burlab.bench.ways.task import Gradient, answer_of
+from burlab.bench.variants.start import Process
+from burlab.bench.variants.task import Gradient, answer_of
 
 from .load import load
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from burlab.bench.namespace import PLAIN
 from burlab.bench.problem import Answer, Problem, Scalar, Start, Task, Unavailable
-from burlab.bench.ways.task import Gradient
+from burlab.bench.variants.task import Gradient
 
 _STEP = 1e-200
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from burlab.bench.namespace import Namespace
 from burlab.bench.problem import Answer, Problem, Scalar, Start, Task, Unavailable
-from burlab.bench.ways.start import Process
-from burlab.bench.ways.task import Gradient
+from burlab.bench.variants.start import Process
+from burlab.bench.variants.task import Gradient
 
 from .load import load
 

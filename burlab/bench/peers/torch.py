@@ -8,9 +8,9 @@ import numpy as np
 
 from burlab.bench.namespace import Namespace
 from burlab.bench.problem import Answer, Array, Problem, Scalar, Start, Task, Training, Transfer
-from burlab.bench.ways.start import Process
-from burlab.bench.ways.task import Gradient, threads, timed
-from burlab.bench.ways.transfer import Files as OwnFiles
+from burlab.bench.variants.start import Process
+from burlab.bench.variants.task import Gradient, threads, timed
+from burlab.bench.variants.transfer import Files as OwnFiles
 
 from . import torch_models
 from .load import load

@@ -1,6 +1,6 @@
-"""Which engine does a kind of problem in which ways."""
+"""Which engine does a kind of problem in which variants."""
 
-SCALAR_WAYS = {
+SCALAR_VARIANTS = {
     "burlab": (
         "eager, Python",
         "eager, loop in C++",
@@ -15,7 +15,7 @@ SCALAR_WAYS = {
     "autograd": ("eager",),
     "micrograd": ("eager",),
 }
-TRAINING_WAYS = {
+TRAINING_VARIANTS = {
     "burlab": ("minimize",),
     "torch": ("eager",),
     "jax": ("jit of a step",),
