@@ -7,8 +7,10 @@ from .file import reading as reading, serial as serial
 from .graph import Call, Graph
 from .node import Node
 from .numpy_api import (
+    extremes as extremes,
     indexing as indexing,
     joining as joining,
+    norms as norms,
     products as products,
     reduction as reduction,
     shapes as shapes,

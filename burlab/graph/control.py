@@ -17,11 +17,11 @@ from typing import Any
 from burlab.runtime.checks import size
 
 from . import parameters
+from .faults import no_derivative
 from .graph import Graph, Region, Result
 from .linear import broadcast, spread
 from .node import Node
 from .operation import Batching, Operation, Shares, Tangents, made, operation, structural
-from .origin import no_derivative
 from .signatures import BOOL, Form, forms_of, require
 
 _LOOP_REMEDY = (

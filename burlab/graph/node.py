@@ -15,7 +15,8 @@ import numpy as np
 from burlab.runtime.memory import ADDRESSABLE, too_large, volume
 from burlab.runtime.plain import as_array, check_items
 
-from .origin import current, fault, in_masked_code, location, place, record_node, unsupported
+from .faults import fault, unsupported
+from .origin import current, in_masked_code, location, place, record_node
 
 Rule = Callable[..., Any]
 UFUNCS: dict[str, Rule] = {}  # name of a NumPy ufunc -> what it means on nodes

@@ -1,17 +1,14 @@
-"""Where a node comes from: the line of the user's code, the part of the model, and errors that name the line."""
+"""Where a node comes from: the line of the user's code, and the part of the model."""
 
 import inspect
 import sys
 import threading
-import traceback
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-
-from burlab.errors import TraceError
 
 Origin = tuple[str, int]  # the user's file and line
 
@@ -28,7 +25,6 @@ class _Context(threading.local):
 
     scope: str = ""
     origin: Origin | None = None
-    fault: TraceError | None = None  # the last one made
     recorded: list[Any] | None = None  # the nodes made since `recording` was entered
 
 
@@ -47,12 +43,17 @@ def current() -> tuple[Origin | None, str]:
     return _context.origin or user_line(), _context.scope
 
 
+def is_users(file: str) -> bool:
+    """Whether a file of code is the user's: neither burlab's nor NumPy's."""
+    return not file.startswith(_LIBRARIES)
+
+
 def user_line() -> Origin | None:
     """File and line of the innermost caller that is neither burlab's nor NumPy's code."""
     frame = inspect.currentframe()
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith(_LIBRARIES):
+        if is_users(file):
             return file, frame.f_lineno
         frame = frame.f_back
     return None
@@ -90,45 +91,6 @@ def _cell(file: str) -> str | None:
     compiler: Any = getattr(shell, "compile", None)
     named = compiler.format_code_name(file) if hasattr(compiler, "format_code_name") else None
     return named[1] if named else None
-
-
-def fault(what: str, remedy: str) -> TraceError:
-    """A TraceError that names the user's line, what was met there, and what to write instead."""
-    return _made(TraceError(f"{location()}{what}. Use {remedy}."))
-
-
-def unsupported(name: str, remedy: str) -> TraceError:
-    """A TraceError for a NumPy feature that cannot be traced."""
-    return _made(TraceError(f"{location()}{name} cannot be traced: {remedy}. What can be is listed in burlab.graph."))
-
-
-def no_derivative(origin: Origin | None, what: str, remedy: str) -> TraceError:
-    """A TraceError for a derivative through an operation, made on a line of the user's, that has none."""
-    line = f"{place(origin)}: " if origin else ""
-    return TraceError(f"{line}a derivative through {what} is not defined. Use {remedy}.")
-
-
-def _made(error: TraceError) -> TraceError:
-    _context.fault = error
-    return error
-
-
-def forget_fault() -> None:
-    """A new trace begins: no error of it can come from a fault of an earlier one."""
-    _context.fault = None
-
-
-def behind(error: BaseException) -> TraceError | None:
-    """The fault behind an error of NumPy's on the same line: it replaces what `__float__` or `__index__` raise."""
-    found, _context.fault = _context.fault, None
-    frames = [f'File "{f.filename}", line {f.lineno}: ' for f in traceback.extract_tb(error.__traceback__)]
-    return found if found is not None and any(str(found).startswith(place) for place in frames) else None
-
-
-def blamed(error: BaseException) -> str:
-    """The innermost line of the user's among those that an error came through, as the beginning of a message."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(_LIBRARIES)]
-    return f"{place((frames[-1].filename, frames[-1].lineno or 0))}: " if frames else ""
 
 
 @contextmanager

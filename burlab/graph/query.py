@@ -10,10 +10,10 @@ from math import prod
 
 from burlab.runtime.checks import one_of
 
+from .faults import no_derivative
 from .linear import spread
 from .node import Node
 from .operation import Batching, Operation, Shares, Tangents, structural
-from .origin import no_derivative
 from .signatures import DTYPES, FLOATS, form_of, require
 
 # What an oracle knows of a problem, in the order of their numbers in `cpp/burlab/run/step/query.hpp`.

@@ -7,7 +7,8 @@ from typing import Any, cast
 import numpy as np
 
 from burlab.errors import BurlabError, DTypeError, ShapeError
-from burlab.graph.origin import fault, location
+from burlab.graph.faults import fault
+from burlab.graph.origin import location
 
 NOT_GIVEN: Any = vars(np)["_NoValue"]  # what NumPy's functions pass on for "not given"
 

@@ -6,8 +6,9 @@ from burlab.graph.linear import reshape
 from burlab.graph.node import Node, as_node, constant
 from burlab.graph.operation import made
 
+from .extremes import extreme
 from .promotion import apply, as_dtype
-from .reduction import extreme, sum_
+from .reduction import sum_
 
 
 def stop_gradient(x: Any) -> Node:

@@ -5,10 +5,11 @@ from typing import Any, cast
 import numpy as np
 
 from burlab.errors import ArgumentError, BurlabError, ShapeError
+from burlab.graph.faults import fault
 from burlab.graph.linear import broadcast, concatenate, reshape, slice_, transpose
 from burlab.graph.node import FUNCTIONS, METHODS, Node, as_node
 from burlab.graph.operation import made
-from burlab.graph.origin import fault, location
+from burlab.graph.origin import location
 from burlab.runtime.memory import check_fits, volume
 from burlab.runtime.plain import as_array
 

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import ArgumentError, ShapeError
+from burlab.graph.faults import fault
 from burlab.graph.linear import broadcast, contract, gather, reshape, sum_over, transpose
 from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
-from burlab.graph.origin import fault, location
+from burlab.graph.origin import location
 
 from .arguments import normal_axes, normal_axis, only_defaults, several
 from .promotion import apply, promote

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import DTypeError, ShapeError
+from burlab.graph.faults import fault
 from burlab.graph.linear import broadcast, convert
 from burlab.graph.node import Node, as_node, constant
 from burlab.graph.operation import made
-from burlab.graph.origin import Origin, fault, location, user_line
+from burlab.graph.origin import Origin, location, user_line
 from burlab.graph.scalar import FLOAT_ONLY
 from burlab.graph.signatures import BOOL
 

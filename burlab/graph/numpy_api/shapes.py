@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import ShapeError
+from burlab.graph.faults import fault, unsupported
 from burlab.graph.linear import broadcast, reshape, transpose
 from burlab.graph.node import FUNCTIONS, METHODS, Node, Rule, as_node, constant
-from burlab.graph.origin import fault, location, unsupported
+from burlab.graph.origin import location
 from burlab.runtime.memory import check_fits, volume
 
 from .arguments import broadcast_shape, normal_axes, normal_axis, only_defaults, several, whole

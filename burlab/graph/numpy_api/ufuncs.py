@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from burlab.graph.faults import fault
 from burlab.graph.linear import broadcast
 from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
 from burlab.graph.operation import made
-from burlab.graph.origin import fault
 from burlab.graph.scalar import FLOAT_ONLY
 
 from .arguments import NOT_GIVEN, only_defaults

@@ -11,10 +11,10 @@ import numpy as np
 from burlab.checks.callable import check_function
 from burlab.errors import AllocationError, BurlabError, DTypeError, TraceError
 from burlab.graph import tree
+from burlab.graph.faults import behind, blamed, forget_fault
 from burlab.graph.graph import Graph
 from burlab.graph.node import Node, as_node, native_dtype
 from burlab.graph.order import topological
-from burlab.graph.origin import behind, blamed, forget_fault
 from burlab.graph.signatures import ALL
 from burlab.runtime.plain import as_array
 

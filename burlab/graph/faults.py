@@ -1,0 +1,56 @@
+"""Errors of tracing: they name the user's line, what was met there, and what to write instead."""
+
+import threading
+import traceback
+
+from burlab.errors import TraceError
+
+from .origin import Origin, is_users, location, place
+
+
+class _Last(threading.local):
+    """The last error that was made."""
+
+    fault: TraceError | None = None
+
+
+_last = _Last()
+
+
+def fault(what: str, remedy: str) -> TraceError:
+    """A TraceError that names the user's line, what was met there, and what to write instead."""
+    return _made(TraceError(f"{location()}{what}. Use {remedy}."))
+
+
+def unsupported(name: str, remedy: str) -> TraceError:
+    """A TraceError for a NumPy feature that cannot be traced."""
+    return _made(TraceError(f"{location()}{name} cannot be traced: {remedy}. What can be is listed in burlab.graph."))
+
+
+def no_derivative(origin: Origin | None, what: str, remedy: str) -> TraceError:
+    """A TraceError for a derivative through an operation, made on a line of the user's, that has none."""
+    line = f"{place(origin)}: " if origin else ""
+    return TraceError(f"{line}a derivative through {what} is not defined. Use {remedy}.")
+
+
+def _made(error: TraceError) -> TraceError:
+    _last.fault = error
+    return error
+
+
+def forget_fault() -> None:
+    """A new trace begins: no error of it can come from a fault of an earlier one."""
+    _last.fault = None
+
+
+def behind(error: BaseException) -> TraceError | None:
+    """The fault behind an error of NumPy's on the same line: it replaces what `__float__` or `__index__` raise."""
+    found, _last.fault = _last.fault, None
+    frames = [f'File "{f.filename}", line {f.lineno}: ' for f in traceback.extract_tb(error.__traceback__)]
+    return found if found is not None and any(str(found).startswith(place) for place in frames) else None
+
+
+def blamed(error: BaseException) -> str:
+    """The innermost line of the user's among those that an error came through, as the beginning of a message."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if is_users(f.filename)]
+    return f"{place((frames[-1].filename, frames[-1].lineno or 0))}: " if frames else ""

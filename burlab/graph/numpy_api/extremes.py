@@ -1,0 +1,104 @@
+"""Largest and smallest values, where they are, and `any` and `all`, which are those of masks.
+
+Convention: entries that tie for a maximum share its derivative equally.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from burlab.graph.linear import broadcast, reshape, sum_over
+from burlab.graph.node import FUNCTIONS, METHODS, REDUCTIONS, Node, Rule, as_node, constant
+from burlab.graph.operation import made
+
+from .arguments import normal_axes, normal_axis, only_defaults
+from .promotion import BOOL, apply, as_dtype, as_mask
+from .reduction import reduced, size_along, with_axes
+
+
+def extreme(op: str, a: Any, axis: Any = None, keepdims: Any = False) -> Node:
+    """The largest or smallest value, by `reduce_max` or `reduce_min`, with the derivative of the tied entries' mean."""
+    x = as_node(a)
+    axes = normal_axes(axis, x.ndim)
+    if size_along(x, axes) == 0:
+        raise ValueError(f"the {op[7:]} over an axis of size 0 (shape {x.shape}, axis {axis}) does not exist.")
+    if not axes:
+        return x
+    value = made(op, axes, x)
+    if x.dtype.kind == "f":
+        tied = apply("equal", x, broadcast(value, x.shape, tuple(i for i in range(x.ndim) if i not in axes)))
+        share = sum_over(apply("where", tied, x, constant(0.0, x.dtype)), axes)
+        count = sum_over(as_dtype(tied, x.dtype), axes)
+        value = made("surrogate", None, value, apply("div", share, count))
+    return with_axes(value, x, axes, keepdims)
+
+
+def _max(a: Any, axis: Any = None, out: None = None, keepdims: Any = False, **kwargs: Any) -> Node:
+    """np.max."""
+    only_defaults("np.max", {"out": out, **kwargs})
+    return extreme("reduce_max", a, axis, keepdims)
+
+
+def _min(a: Any, axis: Any = None, out: None = None, keepdims: Any = False, **kwargs: Any) -> Node:
+    """np.min."""
+    only_defaults("np.min", {"out": out, **kwargs})
+    return extreme("reduce_min", a, axis, keepdims)
+
+
+def _all(a: Any, axis: Any = None, out: None = None, keepdims: Any = False, **kwargs: Any) -> Node:
+    """np.all."""
+    only_defaults("np.all", {"out": out, **kwargs})
+    return _test("reduce_min", a, axis, keepdims, empty=True)
+
+
+def _any(a: Any, axis: Any = None, out: None = None, keepdims: Any = False, **kwargs: Any) -> Node:
+    """np.any."""
+    only_defaults("np.any", {"out": out, **kwargs})
+    return _test("reduce_max", a, axis, keepdims, empty=False)
+
+
+def _test(op: str, a: Any, axis: Any, keepdims: Any, empty: bool) -> Node:
+    x = as_mask(as_node(a))
+    axes = normal_axes(axis, x.ndim)
+    if size_along(x, axes) == 0:
+        shape = tuple(d for i, d in enumerate(x.shape) if i not in axes)
+        return with_axes(broadcast(constant(empty, BOOL), shape), x, axes, keepdims)
+    return extreme(op, x, axes, keepdims)
+
+
+def arg_extreme(op: str, a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> Node:
+    """np.argmax or np.argmin: the first position, int64, no derivative."""
+    only_defaults(f"np.{op}", {"out": out})
+    x = as_node(a)
+    flat = axis is None
+    y = reshape(x, (x.size,)) if flat else x
+    k = 0 if flat else normal_axis(axis, x.ndim)
+    if y.shape[k] == 0:
+        raise ValueError(f"{op} over an axis of size 0 (shape {x.shape}) does not exist.")
+    found = made(op, k, y)
+    return with_axes(found, x, tuple(range(x.ndim)) if flat else (k,), keepdims)
+
+
+def ptp(a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> Node:
+    """np.ptp: maximum minus minimum."""
+    only_defaults("np.ptp", {"out": out})
+    return apply("sub", _max(a, axis, keepdims=keepdims), _min(a, axis, keepdims=keepdims))
+
+
+def _argmax(a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> Node:
+    """np.argmax."""
+    return arg_extreme("argmax", a, axis, out, keepdims)
+
+
+def _argmin(a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> Node:
+    """np.argmin."""
+    return arg_extreme("argmin", a, axis, out, keepdims)
+
+
+_BY_NAME: dict[str, Rule] = {
+    "max": _max, "min": _min, "all": _all, "any": _any, "argmax": _argmax, "argmin": _argmin,
+}  # fmt: skip
+METHODS.update(_BY_NAME)
+FUNCTIONS.update({getattr(np, name): rule for name, rule in _BY_NAME.items()})
+FUNCTIONS.update({np.amax: _max, np.amin: _min, np.ptp: ptp})
+REDUCTIONS.update(maximum=reduced(_max), minimum=reduced(_min), logical_and=reduced(_all), logical_or=reduced(_any))

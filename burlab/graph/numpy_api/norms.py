@@ -1,0 +1,51 @@
+"""np.linalg.norm of vectors and matrices, of every order that needs no singular values.
+
+Convention: the derivative of a norm at 0 is 0 (`roots.py`).
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from burlab.graph.faults import fault
+from burlab.graph.node import FUNCTIONS, Node, as_node
+
+from .arguments import normal_axes
+from .extremes import extreme
+from .promotion import apply, as_dtype
+from .reduction import as_floats, sum_
+from .roots import root
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Node:  # noqa: A002 - NumPy's own word
+    """np.linalg.norm for vectors (2, 1, inf, -inf, 0, any p) and the Frobenius norm; its derivative at 0 is 0."""
+    a = as_floats(as_node(x))
+    axes = normal_axes(axis, a.ndim)
+    if ord == "fro" or (ord is None) or (ord == 2 and len(axes) == 1):
+        if ord == "fro" and len(axes) != 2:
+            raise ValueError(f"the Frobenius norm needs two axes, got {len(axes)}. Leave ord out for the 2-norm.")
+        return root(sum_(apply("square", a), axes, keepdims=keepdims))
+    if len(axes) != 1:
+        raise fault(f"np.linalg.norm(ord={ord!r}) of a traced matrix", "the default ord, or axis= for norms of vectors")
+    size = apply("abs", a)
+    if ord in (math.inf, -math.inf):
+        return extreme("reduce_max" if ord > 0 else "reduce_min", size, axes, keepdims)
+    if ord == 0:
+        return sum_(as_dtype(apply("not_equal", a, 0.0), a.dtype), axes, keepdims=keepdims)
+    if ord == 1:
+        return sum_(size, axes, keepdims=keepdims)
+    power = float(ord)
+    if power > 1:
+        return root(sum_(apply("power", size, power), axes, keepdims=keepdims), power)
+    return _safe_power(sum_(_safe_power(size, power), axes, keepdims=keepdims), 1.0 / power)
+
+
+def _safe_power(x: Node, exponent: float) -> Node:
+    zero = apply("equal", x, 0.0)
+    return apply(
+        "where", zero, 0.0 if exponent > 0 else math.inf, apply("power", apply("where", zero, 1.0, x), exponent)
+    )
+
+
+FUNCTIONS[np.linalg.norm] = norm
