@@ -19,7 +19,8 @@ def everything(values: list[Value]) -> Value:
     for k, x in enumerate(values):
         small = x / 4 + 0.5  # between 0 and 1
         total = total + small.sqrt() + small.log() - (small * small.log1p()).expm1() / (2 + small**2) + small**3
-        total = total + x.sin() * x.cos() + small.tan() - x.sinh() / x.cosh() + x.arctan() - small**x + 2**x
+        total = total + x.sin() * x.cos() + small.tan() - x.sinh() / x.cosh() + x.arctan() - (x / 2).arctanh()
+        total = total - small**x + 2**x
         total = total + x.erf() * x.erfc() + x.relu() + x.sigmoid() - x.softplus() * x.gelu() + x.silu() + abs(x)
         total = total + x.tanh().exp() + x.sign() + (-x).maximum(small).minimum(x * x) + x.arctan2(small) + k
         total = total + x.square() - x.cube() * np.arctan2(1.5, small)

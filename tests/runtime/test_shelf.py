@@ -98,7 +98,7 @@ def test_a_function_is_not_looked_for_under_a_name_that_it_begins_with(filled: P
     program = """
     import numpy as np
     from burlab.compiler import build
-    from burlab.graph.trace import trace
+    from burlab.graph.tracing.trace import trace
     for x in (np.ones((3, 3)), np.ones(64)):
         print(np.sum(build(trace(lambda x: x @ x, (x,)).graph, gear="replay")(x)[0]))
     """

@@ -29,6 +29,12 @@
 #else
 #define BURLAB_BEGIN
 #define BURLAB_END
+// g++ fuses a product with what it is added to, which spoils sums that are exact by construction: a number is rounded.
+#if defined(__aarch64__)
+#define BURLAB_ROUNDED(number) __asm__("" : "+w"(number))
+#elif defined(__x86_64__)
+#define BURLAB_ROUNDED(number) __asm__("" : "+x"(number))
+#endif
 #define BURLAB_UNROLL _Pragma("GCC unroll 16")
 #define BURLAB_LANES _Pragma("GCC ivdep")
 #define BURLAB_ONE_BY_ONE
@@ -37,6 +43,9 @@
 #define BURLAB_WIDE
 #endif
 
+#if !defined(BURLAB_ROUNDED)
+#define BURLAB_ROUNDED(number)
+#endif
 #if !defined(BURLAB_FUSED)
 #define BURLAB_FUSED
 #endif

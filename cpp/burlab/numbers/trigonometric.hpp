@@ -139,6 +139,13 @@ struct TurnedPair {
   double sine, sine_rest, cosine, cosine_rest;
   std::uint64_t quarters;
 };
+/// a * b, rounded.
+BURLAB_ANYWHERE double rounded_product(double a, double b) {
+  double y = a * b;
+  BURLAB_ROUNDED(y);
+  return y;
+}
+
 /// x = 2^(32 k) m with |m| < 2^84, whose product with the table is summed from the large to the small in pairs, each
 /// without error (Dekker 1971; the larger is a multiple of the smaller's last bit). Where much cancels, as beside a
 /// multiple of pi / 2, nothing was lost before: every double is reduced to 2^-60 of what is left, also
@@ -149,7 +156,7 @@ BURLAB_ANYWHERE TurnedPair turned(double x) {
   const double m = __builtin_bit_cast(double, bits - (k << 57)), *const t = kTwoOverPiInFour + 4 * k;
   const double t0 = t[0], t1 = t[1], t2 = t[2], t3 = t[3],
                whole = 1.5 * 0x1p87;  // adding it rounds to multiples of 2^35
-  const double h0 = m * t0, h1 = m * t1, h2 = m * t2;
+  const double h0 = rounded_product(m, t0), h1 = rounded_product(m, t1), h2 = rounded_product(m, t2);
   const double l0 = rest(m, t0, h0), l1 = rest(m, t1, h1), l2 = fused(m, t3, rest(m, t2, h2));
   const double h = h0 - ((h0 + whole) - whole);
   const double shifted = (h + (l0 + h1)) + Real<double>::kShift, a = h - (shifted - Real<double>::kShift);
@@ -157,7 +164,7 @@ BURLAB_ANYWHERE TurnedPair turned(double x) {
   const double p = l1 + h2, e3 = h2 - (p - l1), s3 = s2 + p, e4 = p - (s3 - s2);
   const double low = ((e1 + e2) + (e3 + l2)) + (e4 + (x - x));
   constexpr double quarter = 1.5707963267948966, quarter_low = 6.123233995736766e-17;
-  const double r = s3 * quarter, r_low = rest(s3, quarter, r) + fused(s3, quarter_low, low * quarter);
+  const double r = rounded_product(s3, quarter), r_low = rest(s3, quarter, r) + fused(s3, quarter_low, low * quarter);
   const double z = r * r, q = z * z, w = fused(-0.5, z, 1);
   const double sine = fused(q,
                             fused(q, fused(1.5896795709069063e-10, z, -2.5050758115610947e-08),

@@ -154,12 +154,12 @@ struct Tanh {
 struct Arctanh {
   static constexpr auto name = "arctanh";
   static constexpr int arity = 1;
-  static constexpr auto doc = "Partial 1 / (1 - x^2).";
+  static constexpr auto doc = "Partial 1 / ((1 - x) (1 + x)), exact near 1.";
   template <class T> BURLAB_RULE T primal(T x) {
     using std::atanh;
     return atanh(x);
   }
-  template <int K, class T> BURLAB_RULE T partial(T x, T) { return T(1) / (T(1) - x * x); }
+  template <int K, class T> BURLAB_RULE T partial(T x, T) { return T(1) / ((T(1) - x) * (T(1) + x)); }
 };
 
 struct Erf {

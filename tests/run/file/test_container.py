@@ -104,10 +104,10 @@ def craft(path, content):
     """A file whose checksums fit, with another header."""
     header = (content if isinstance(content, str) else json.dumps(content)).encode()
     first = container._FIRST.pack(
-        container.MAGIC, container.VERSION, len(header), container._rounded(container._START + len(header)) + 64
+        container.MAGIC, container.VERSION, len(header), container.rounded(container._START + len(header)) + 64
     )
     whole = first + container.hashlib.sha256(first + header).digest() + header
-    path.write_bytes(whole.ljust(container._rounded(len(whole)) + 64, b"\0"))
+    path.write_bytes(whole.ljust(container.rounded(len(whole)) + 64, b"\0"))
 
 
 @pytest.mark.parametrize(

@@ -75,8 +75,7 @@ class Path {
   bool newest(double* out) const {
     for (;;) {
       const std::uint64_t before = version_.load(std::memory_order_acquire);
-      for (std::int64_t k = 0; k <= dimension_; ++k) out[k] = newest_[k].load(std::memory_order_relaxed);
-      std::atomic_thread_fence(std::memory_order_acquire);
+      for (std::int64_t k = 0; k <= dimension_; ++k) out[k] = newest_[k].load(std::memory_order_acquire);
       if (before % 2 == 0 && version_.load(std::memory_order_relaxed) == before) return out[0] >= 0;
     }
   }
@@ -142,9 +141,8 @@ class Path {
   void note(double step, const double* point) {
     const std::uint64_t version = version_.load(std::memory_order_relaxed);
     version_.store(version + 1, std::memory_order_relaxed);  // odd: it is being written
-    std::atomic_thread_fence(std::memory_order_release);
-    newest_[0].store(step, std::memory_order_relaxed);
-    for (std::int64_t k = 0; k < dimension_; ++k) newest_[k + 1].store(point[k], std::memory_order_relaxed);
+    newest_[0].store(step, std::memory_order_release);       // who sees one of these sees that too
+    for (std::int64_t k = 0; k < dimension_; ++k) newest_[k + 1].store(point[k], std::memory_order_release);
     version_.store(version + 2, std::memory_order_release);
   }
 
