@@ -1,6 +1,6 @@
 #pragma once
 // Golden: the tiny graph and its gradient as one would write them by hand. The line that everything else is held to.
-#include "../ways/loop.hpp"
+#include "../variants/loop.hpp"
 
 BURLAB_BEGIN
 namespace burlab::bench {
