@@ -14,7 +14,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from burlab import bench as bench, data as data, nn as nn, optim as optim, plots as plots, problems as problems
+    from burlab import (
+        analysis as analysis,
+        bench as bench,
+        data as data,
+        nn as nn,
+        optim as optim,
+        plots as plots,
+        problems as problems,
+        scipy as scipy,
+    )
     from burlab.eager.functions import (
         dot as dot,
         mean_and_mean_of_squares as mean_and_mean_of_squares,
@@ -30,6 +39,7 @@ if TYPE_CHECKING:
     from burlab.eager.value import Value as Value
     from burlab.errors import BurlabError as BurlabError
     from burlab.functions import (
+        bincount as bincount,
         erf as erf,
         gelu as gelu,
         log_softmax as log_softmax,
@@ -39,12 +49,30 @@ if TYPE_CHECKING:
         silu as silu,
         softmax as softmax,
         softplus as softplus,
+        top_k as top_k,
+        unique as unique,
     )
     from burlab.graph import Graph as Graph, scope as scope
+    from burlab.graph.buffers.functions import (
+        at_add as at_add,
+        at_set as at_set,
+        buffer as buffer,
+        empty as empty,
+        full as full,
+        ones as ones,
+        zeros as zeros,
+    )
     from burlab.graph.numpy_api.indexing import asarray as asarray
     from burlab.graph.tree import pytree as pytree
+    from burlab.monitor import watch as watch
     from burlab.nn import load_parameters as load_parameters, save_parameters as save_parameters
     from burlab.problems import FiniteSum as FiniteSum
+    from burlab.racing import (
+        branches as branches,
+        find_lr as find_lr,
+        performance_profile as performance_profile,
+        race as race,
+    )
     from burlab.run import Run as Run, Stop as Stop, load_run as load_run, minimize as minimize
     from burlab.transforms import (
         check_grads as check_grads,
@@ -65,6 +93,11 @@ if TYPE_CHECKING:
         vmap as vmap,
         while_loop as while_loop,
     )
+    from burlab.widgets.analysis.landscape_view import LandscapeView as LandscapeView
+    from burlab.widgets.builder import GraphBuilder as GraphBuilder
+    from burlab.widgets.export import export_html as export_html
+    from burlab.widgets.graph_view.view import GraphView as GraphView
+    from burlab.widgets.spectrum.view import SpectrumView as SpectrumView
 
 __version__ = "0.1.0"
 
@@ -74,6 +107,7 @@ _HOME = {
     for module, names in {
         "burlab.errors": "BurlabError",
         "burlab.graph": "Graph scope",
+        "burlab.graph.buffers.functions": "at_add at_set buffer empty full ones zeros",
         "burlab.graph.numpy_api.indexing": "asarray",
         "burlab.graph.tree": "pytree",
         "burlab.transforms": "check_grads compile cond custom_vjp grad hessian hvp jacobian jit jvp random"
@@ -82,14 +116,23 @@ _HOME = {
         "burlab.eager.value": "Value",
         "burlab.eager.functions": "dot mean_and_mean_of_squares mean_of_squares negative_mean reduce_mean reduce_prod"
         " reduce_sum sum_of_squares variance",
-        "burlab.functions": "erf gelu log_softmax logsumexp relu sigmoid silu softmax softplus",
+        "burlab.functions": "bincount erf gelu log_softmax logsumexp relu sigmoid silu softmax softplus top_k unique",
+        "burlab.scipy": "scipy",
         "burlab.nn": "load_parameters nn save_parameters",  # a module is its own value
         "burlab.optim": "optim",
         "burlab.problems": "FiniteSum problems",
         "burlab.data": "data",
         "burlab.run": "Run Stop load_run minimize",
+        "burlab.racing": "branches find_lr performance_profile race",
+        "burlab.analysis": "analysis",
+        "burlab.monitor": "watch",
         "burlab.plots": "plots",
+        "burlab.widgets.analysis.landscape_view": "LandscapeView",
+        "burlab.widgets.graph_view.view": "GraphView",
+        "burlab.widgets.spectrum.view": "SpectrumView",
         "burlab.bench": "bench",
+        "burlab.widgets.builder": "GraphBuilder",
+        "burlab.widgets.export": "export_html",
     }.items()
     for name in names.split()
 }

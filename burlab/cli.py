@@ -1,4 +1,4 @@
-"""The terminal commands: `burlab lab`, `burlab demo`, `burlab bench`, `burlab doctor` and `burlab warm`."""
+"""The terminal commands: `burlab lab`, `demo`, `bench`, `doctor`, `warm` and `gallery`."""
 
 import argparse
 import os
@@ -26,7 +26,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     SystemExit: 0
     """
     options = _parser().parse_args(argv)
-    command = {"lab": _lab, "demo": _demo, "bench": _bench, "doctor": _doctor, "warm": _warm}[options.command]
+    commands = {"lab": _lab, "demo": _demo, "bench": _bench, "doctor": _doctor, "warm": _warm}
+    command = (commands | {"gallery": _gallery})[options.command]
     try:
         return command(options)
     except ConfigurationError as error:
@@ -55,6 +56,10 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_argument("--peers", default="torch,jax,autograd,micrograd", help="engines to compare with, or none")
     bench.add_argument("--report", type=Path, help="an HTML page with tables, pictures and the raw data")
     bench.add_argument("--quick", action="store_true", help="small sizes and short stretches: a first look")
+
+    gallery = commands.add_parser("gallery", help="run the tutorials, and write them with their outputs as pages")
+    gallery.add_argument("names", nargs="*", help="tutorials, such as 06_time_travel; the default is all of them")
+    gallery.add_argument("--out", type=Path, default=Path("docs/gallery"), help="the folder of the pages")
 
     commands.add_parser("doctor", help="check that burlab can compile and compute here")
 
@@ -135,3 +140,17 @@ def _warm(options: argparse.Namespace) -> int:
         print(warming.clear())
         return 0
     return subprocess.run([sys.executable, *warming.COMMAND], env=warming.environment(), check=False).returncode
+
+
+def _gallery(options: argparse.Namespace) -> int:
+    from burlab import gallery
+
+    folder = tutorials(Path("burlab-tutorials"))
+    known = {path.stem: path for path in sorted(folder.glob("*.ipynb"))}
+    for name in options.names:
+        if name not in known:
+            print(f"burlab: there is no tutorial {name!r}; there are {', '.join(known)}.", file=sys.stderr)
+            return 2
+    for page in gallery.make([known[name] for name in options.names or known], options.out):
+        print(page)
+    return 0

@@ -5,13 +5,17 @@ from collections.abc import Callable
 from typing import Any
 
 from burlab.compiler.function import Function
-from burlab.graph.numpy_api import composites
+from burlab.graph.numpy_api import composites, counting
 from burlab.graph.numpy_api.promotion import apply
 from burlab.runtime.plain import as_array, check_items
 
 from .graph import Node
+from .graph.handles import present
 
-__all__ = ["erf", "gelu", "log_softmax", "logsumexp", "relu", "sigmoid", "silu", "softmax", "softplus"]
+__all__ = [
+    "bincount", "erf", "gelu", "log_softmax", "logsumexp", "relu", "sigmoid", "silu", "softmax", "softplus", "top_k",
+    "unique",
+]  # fmt: skip
 
 
 def _first(x: Any) -> Any:
@@ -33,6 +37,7 @@ def _choose(name: str, rule: Callable[..., Node]) -> Callable[..., Any]:
     kernel: Any = Function(rule, name=name, reads=())
 
     def chosen(x: Any, **options: Any) -> Any:
+        x = present(x)
         first = _first(x)
         check_items(x, f"x of {name}")
         if isinstance(first, Node):
@@ -145,3 +150,54 @@ def log_softmax(x: Any, axis: Any = -1) -> Any:
     [0.0, -1000.0]
     """
     return _log_softmax(x, axis=axis)
+
+
+def bincount(x: Any, weights: Any = None, *, length: int) -> Any:
+    """How often each of 0, ..., length - 1 occurs among integers x, shape (n,); other integers are not counted.
+
+    weights: shape (n,), which are added up instead, and have derivatives. Gives shape (length,), int64 or the dtype of
+    the weights. Raises ArgumentError where x is no vector of integers. As np.bincount, but of a known length.
+
+    >>> import numpy as np
+    >>> bincount(np.array([0, 2, 2, 7]), length=4)
+    array([1, 0, 2, 0])
+    """
+    return _counted(counting.bincount, _bincount, x, weights, length=length)
+
+
+def top_k(x: Any, k: int) -> tuple[Any, Any]:
+    """The k largest entries along the last axis, the largest first, and their positions, int64: shapes (..., k).
+
+    Of entries that tie, the first ones. Derivatives go to the entries that are taken. Raises ArgumentError where there
+    are fewer than k.
+
+    >>> import numpy as np
+    >>> top_k(np.array([3.0, 9.0, 5.0]), 2)
+    (array([9., 5.]), array([1, 2]))
+    """
+    return _counted(counting.top_k, _top_k, x, k=k)
+
+
+def unique(x: Any, *, size: int, fill_value: Any = None) -> Any:
+    """The first `size` different entries of x in order, shape (size,): np.unique, but of a known size.
+
+    fill_value: what stands behind them where there are fewer; the smallest entry unless given. The first of entries
+    that tie has their derivative. Raises ArgumentError for a negative size.
+
+    >>> import numpy as np
+    >>> unique(np.array([5.0, 2.0, 5.0]), size=3, fill_value=0.0)
+    array([2., 5., 0.])
+    """
+    return _counted(counting.unique, _unique, x, size=size, fill_value=fill_value)
+
+
+def _counted(rule: Callable[..., Any], kernel: Any, *arrays: Any, **options: Any) -> Any:
+    """The rule where an array is traced, else the kernel."""
+    if any(isinstance(_first(x), Node) for x in arrays):
+        return rule(*arrays, **options)
+    return kernel(*(x if x is None else as_array(x, f"an array of {rule.__name__}") for x in arrays), **options)
+
+
+_bincount = Function(counting.bincount, name="bincount", reads=())
+_top_k = Function(counting.top_k, name="top_k", reads=())
+_unique = Function(counting.unique, name="unique", reads=())

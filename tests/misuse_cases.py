@@ -6,35 +6,21 @@ or meaning, without a word.
 
 import array
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 
 import burlab as bl
 from burlab.errors import ArgumentError, DTypeError, ShapeError, StatusError, TapeError, TraceError
-from tests.misuse_places import PLACES
+from tests.misuse import Misuse, X, squares
+from tests.misuse_traced import TRACED
 
-X = np.array([1.0, 2.0, 3.0])
 MASKED = np.ma.array(X, mask=[False, True, False])
 METRES = X.view(type("Metres", (np.ndarray,), {}))
 MATRIX = np.array([[1.0, 2.0], [3.0, 4.0]]).view(np.matrix)
 LOOP: list[Any] = []
 LOOP.append(LOOP)
-
-
-def squares(x: Any) -> Any:
-    """Of all entries, added up."""
-    return np.sum(x**2)
-
-
-class Misuse(NamedTuple):
-    """One way to go wrong. what: in words; do: the program; error: what it raises; says: what its message holds."""
-
-    what: str
-    do: Callable[[], Any]
-    error: type[Exception]
-    says: str
 
 
 def warm(f: Callable[..., Any], x: Any) -> Callable[..., Any]:
@@ -325,39 +311,6 @@ RANGES = [
     *(Misuse(what, do, Exception, r"\w") for what, do in _WITH.items()),
 ]
 
-
-def _times(f: Callable[..., Any], n: int) -> Callable[..., Any]:
-    for _ in range(n):
-        f = bl.grad(f)
-    return f
-
-
-WORDS: dict[str, Callable[[Any], Any]] = {
-    "einsum of a number": lambda x: np.einsum(3, x),  # type: ignore[call-overload]
-    "einsum of other axes": lambda x: np.einsum(x, ["a"]),
-    "einsum of a sign": lambda x: np.einsum("$->", x),
-    "einsum with two arrows": lambda x: np.einsum("i->i->", x),
-    "split into none": lambda x: np.split(x, 0),
-    "split into halves": lambda x: np.split(x, 2),
-    "split into less than none": lambda x: np.split(x, -1),
-    "array_split into none": lambda x: np.array_split(x, 0),
-    "split by a text": lambda x: np.split(x, "a"),  # type: ignore[arg-type]
-    "an int32 plus a large number": lambda x: x.astype(np.int32) + 2**40,
-    "an int32 less than a large number": lambda x: x.astype(np.int32) < 2**40,
-    "where with a large number": lambda x: np.where(x > 0, x.astype(np.int32), 2**40),
-    "a number beyond all dtypes": lambda x: x + 10**400,
-    "isfinite of objects": lambda x: np.isfinite(np.array([x[0], x[1]])),
-    "sin of objects and numbers": lambda x: np.sin(np.array([x[0], 1.0])),
-    "det of objects": lambda x: np.linalg.det(np.array([[x[0], 0.0], [0.0, x[1]]])),
-    "sign of objects": lambda x: np.sign(np.array([x[0], x[1]])),
-    "maximum of objects": lambda x: np.maximum(np.array([x[0], x[1]]), 0.0),
-    "sort of objects": lambda x: np.sort(np.array([x[0], x[1]])),
-}
-TRACED = [
-    *(Misuse(what, lambda f=f: bl.jit(f)(X), Exception, "line") for what, f in {**WORDS, **PLACES}.items()),
-    Misuse("a ninth derivative of sin", lambda: _times(np.sin, 9)(0.3), TraceError, "order 9.*sin|sin.*order"),
-    Misuse("a ninth derivative of x**10", lambda: _times(lambda x: x**10, 9)(0.3), TraceError, "power.*order"),
-]
 
 LAB: Any = bl  # who begins knows no types
 KERNEL: Any = bl.compile(squares, X)

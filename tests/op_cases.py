@@ -35,7 +35,8 @@ class OpCase:
     points: arguments near which it is smooth. edges: arguments at which only the value is checked, against `numpy`.
     kinks: (arguments, partials there by convention). order: derivatives to check at the points. complex_step: whether
     `numpy` is analytic on complex arrays. masked: whether its arguments are masks. ulp: how far from the exact value it
-    may be, in units in the last place.
+    may be, in units in the last place. edge_ulp: how far from `numpy` at the edges. slack: how much more than those of
+    others its derivatives may be off.
     """
 
     name: str
@@ -49,6 +50,8 @@ class OpCase:
     complex_step: bool = False
     masked: bool = False
     ulp: float = 4
+    edge_ulp: int = 8
+    slack: float = 1
 
 
 def _phi(x: Any) -> Any:

@@ -1,32 +1,32 @@
-"""How long something takes: the minimum over repeats by powers of two, all ways side by side."""
+"""How long something takes: the minimum over repeats by powers of two, all variants side by side."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 Repeat = Callable[[int], float]
-_MOST = 1 << 30  # repetitions in a stretch: what has taken no time by then does nothing
+_MOST = 1 << 30  # repetitions in a measurement: a function that takes no time by then does nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """What a clock says.
+    """The times of one variant.
 
-    seconds: of one repetition, the least of all stretches. count: repetitions per stretch. stretches: the seconds per
-    repetition of each, in the order in which they ran.
+    seconds: of one repetition, the least of all measurements. count: repetitions per measurement. measurements: each
+    one's seconds per repetition, in order.
     """
 
     seconds: float
     count: int
-    stretches: tuple[float, ...]
+    measurements: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
     """How patiently to time.
 
-    shortest: seconds that a stretch lasts at least. Short ones, as long as the clock can tell them: on a machine that
-    does other things too, a long one is always disturbed. rounds: stretches of each way. most: seconds after which a
-    way needs no more of them, once it has had three.
+    shortest: seconds that a measurement lasts at least. It should be as short as the clock allows, since other work of
+    the machine disturbs long ones. rounds: measurements of each variant. most: seconds after which a variant needs no
+    more of them, once it has had three.
     """
 
     shortest: float = 0.002
@@ -35,21 +35,21 @@ class Effort:
 
 
 def race(repeats: Sequence[Repeat], effort: Effort) -> list[Timing]:
-    """Time several ways in turns, so that what disturbs the machine disturbs them all.
+    """Time several variants alternately, so that a disturbance of the machine meets them all.
 
     repeats: each takes a number of repetitions and gives the seconds that they took. The number is doubled until a
-    stretch lasts `effort.shortest`, and not for once, which also warms up; then come the rounds.
+    measurement lasts `effort.shortest` twice, which also warms up; then come the rounds.
 
     >>> race([lambda count: 0.5 * count], Effort(shortest=1.0, rounds=2))
-    [Timing(seconds=0.5, count=2, stretches=(0.5, 0.5))]
+    [Timing(seconds=0.5, count=2, measurements=(0.5, 0.5))]
     """
     counts = [_enough(repeat, effort.shortest) for repeat in repeats]
-    stretches: list[list[float]] = [[] for _ in repeats]
+    measurements: list[list[float]] = [[] for _ in repeats]
     for _ in range(effort.rounds):
-        for repeat, count, found in zip(repeats, counts, stretches, strict=True):
+        for repeat, count, found in zip(repeats, counts, measurements, strict=True):
             if len(found) < 3 or sum(found) * count < effort.most:
                 found.append(repeat(count) / count)
-    return [Timing(min(s), n, tuple(s)) for s, n in zip(stretches, counts, strict=True)]
+    return [Timing(min(s), n, tuple(s)) for s, n in zip(measurements, counts, strict=True)]
 
 
 def _enough(repeat: Repeat, shortest: float) -> int:

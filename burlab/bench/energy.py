@@ -29,7 +29,7 @@ def _number(file: Path) -> int:
 
 
 class Metered:
-    """A task whose repetitions are weighed: the fact "joules" is of one of them, in the longest stretch."""
+    """A task whose repetitions are weighed: the fact "joules" is of one of them, in the longest measurement."""
 
     def __init__(self, task: Task, folder: Path = FOLDER) -> None:
         self._task, self._meters = task, meters(folder)

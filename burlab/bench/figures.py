@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from burlab.plots.style import INK, colour, layout
+from burlab.charts.palette import INK, colour
+from burlab.plots.style import layout
 from burlab.runtime.extras import late
 
 from .measure import Line
@@ -29,9 +30,9 @@ def figures(case: Case, lines: Sequence[Line]) -> list[Any]:
 
 
 def bars(case: Case, lines: Sequence[Line]) -> Any:
-    """The time of every way that passed its gate, the kernel written by hand as a line."""
+    """The time of every variant that passed its gate, the kernel written by hand as a line."""
     timed = [line for line in lines if line.seconds is not None]
-    words = [", ".join(filter(None, (line.engine, line.way, label(line.size)))) for line in timed]
+    words = [", ".join(filter(None, (line.engine, line.variant, label(line.size)))) for line in timed]
     engines = list(dict.fromkeys(line.engine for line in timed))
     colours = [colour(engines.index(line.engine)) for line in timed]
     figure: Any = go.Figure(go.Bar(x=[line.seconds for line in timed], y=words, orientation="h", marker_color=colours))
@@ -44,7 +45,7 @@ def bars(case: Case, lines: Sequence[Line]) -> Any:
 
 
 def against_size(case: Case, lines: Sequence[Line], quantity: str) -> Any:
-    """One curve for each way, and for each other size, over the size that the case is about."""
+    """One curve for each variant, and for each other size, over the size that the case is about."""
     title, number = QUANTITIES[quantity]
     curves: dict[str, list[tuple[int, float]]] = {}
     engines: dict[str, str] = {}
@@ -52,7 +53,7 @@ def against_size(case: Case, lines: Sequence[Line], quantity: str) -> Any:
         found = number(line) if line.seconds is not None else None
         if found is not None:
             rest = label({name: size for name, size in line.size.items() if name != case.axis})
-            name = ", ".join(filter(None, (line.engine, line.way, rest)))
+            name = ", ".join(filter(None, (line.engine, line.variant, rest)))
             curves.setdefault(name, []).append((line.size[case.axis], found))
             engines[name] = line.engine
     figure: Any = go.Figure()

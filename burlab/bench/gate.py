@@ -17,7 +17,7 @@ _EPSILON = {"float64": 2.0**-52, "float32": 2.0**-23}
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the gate says of one way.
+    """What the gate says of one variant.
 
     complaints: what is wrong; none: it passed. error: the largest relative error by dtype. against: the second engine.
     difference: the largest error against central differences. visited: nodes that the sweep came by, and had to.

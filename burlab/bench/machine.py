@@ -21,7 +21,7 @@ def describe(quick: bool) -> dict[str, str]:
     """
     interpreter()  # which chooses its flags as it starts
     isa = instruction_set()
-    method = "minimum over stretches of repeats by powers of two; one core, one thread; ways in turns"
+    method = "minimum over measurements of repeats by powers of two; one core, one thread; variants in turns"
     return {
         "time": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "machine": f"{_cpu()}, {os.cpu_count()} cores, {_memory()}",
@@ -30,7 +30,7 @@ def describe(quick: bool) -> dict[str, str]:
         "burlab": f"{burlab.__version__}, {_commit()}",
         "flags": f"Cling {os.environ.get('EXTRA_CLING_ARGS', '').strip()}; {isa.name} {isa.target}",
         "versions": ", ".join(f"{name} {version}" for name in _PACKAGES if (version := _version(name))),
-        "method": method + ("; short stretches: a first look, no result" if quick else ""),
+        "method": method + ("; short measurements: a first look, no result" if quick else ""),
     }
 
 

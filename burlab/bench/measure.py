@@ -1,4 +1,4 @@
-"""One row of a table: every way opened, judged, and only then timed."""
+"""One row of a table: every variant opened, judged, and only then timed."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -21,22 +21,22 @@ _ALONE = "no second engine here to compare with. Install one: pip install 'burla
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """One way of one engine. open: makes the task, or raises Unavailable. timed: False for one that only judges."""
+    """One variant of one engine. open: makes the task, or raises Unavailable. timed: False for one that only judges."""
 
     engine: str
-    way: str
+    variant: str
     open: Callable[[], Task]
     timed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What came out for one way at one size. gap: why there is nothing. seconds is None unless the gate was passed."""
+    """The results of one variant at one size. gap: why there are none. seconds is None unless the gate was passed."""
 
     case: str
     size: Mapping[str, int]
     engine: str
-    way: str
+    variant: str
     gap: str = ""
     verdict: Verdict | None = None
     timing: Timing | None = None
@@ -102,7 +102,7 @@ class _Runner:
 
 
 def _open(case: str, size: Size, entrant: Entrant, dtype: str) -> _Opened:
-    one = _Opened(entrant, Line(case, size, entrant.engine, entrant.way))
+    one = _Opened(entrant, Line(case, size, entrant.engine, entrant.variant))
     try:
         task = entrant.open()
         for kind in dict.fromkeys(("float64", dtype)):

@@ -23,12 +23,12 @@ class ProcessPool:
         self._threads = threads
         self._workers: dict[str, tuple[subprocess.Popen[bytes], Connection]] = {}
 
-    def open(self, engine: str, case: str, size: Size, way: str) -> "Remote":
+    def open(self, engine: str, case: str, size: Size, variant: str) -> "Remote":
         """A task in the engine's process, which starts now if it has not."""
         if engine not in self._workers:
             self._workers[engine] = self._start(engine)
         process, pipe = self._workers[engine]
-        return Remote(process, pipe, _ask(process, pipe, "open", case, dict(size), way))
+        return Remote(process, pipe, _request(process, pipe, "open", case, dict(size), variant))
 
     def _start(self, engine: str) -> tuple[subprocess.Popen[bytes], Connection]:
         ours, theirs = Pipe()
@@ -44,7 +44,7 @@ class ProcessPool:
     def resident(self, engine: str) -> dict[str, float]:
         """Bytes of memory of the engine's process, now and at most."""
         process, pipe = self._workers[engine]
-        return _ask(process, pipe, "resident")
+        return _request(process, pipe, "resident")
 
     def __enter__(self) -> Self:
         return self
@@ -87,10 +87,10 @@ class Remote:
         return self._call("facts")
 
     def _call(self, *request: Any) -> Any:
-        return _ask(self._process, self._pipe, self._number, *request)
+        return _request(self._process, self._pipe, self._number, *request)
 
 
-def _ask(process: subprocess.Popen[bytes], pipe: Connection, *request: Any) -> Any:
+def _request(process: subprocess.Popen[bytes], pipe: Connection, *request: Any) -> Any:
     try:
         pipe.send(request)
         fine, answer = pipe.recv()

@@ -90,7 +90,7 @@ class Answer:
 
 
 class Task(Protocol):
-    """One problem in one way of one engine, ready to compute."""
+    """One problem in one variant of one engine, ready to compute."""
 
     def answer(self, point: int, dtype: str) -> Answer:
         """Value and gradients at one point, or over one batch, in "float64" or "float32"."""
@@ -101,7 +101,7 @@ class Task(Protocol):
         ...
 
     def moved(self) -> Mapping[str, Array] | None:
-        """Of a way that trains: how far two steps from the start, as they are timed, move each parameter."""
+        """Of a variant that trains: how far two steps from the start, as they are timed, move each parameter."""
         ...
 
     def facts(self) -> Mapping[str, float]:
@@ -115,23 +115,24 @@ class Unavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One experiment: which sizes, which problem at each, and in which ways each engine does it.
+    """One experiment: which sizes, which problem at each, and in which variants each engine does it.
 
-    quick: the sizes of a short look. ways: engine -> the names of its ways. unit: what a time is of. dtype: of what is
-    timed. axis: the size that pictures are drawn against. skip: (size, engine, way) -> why not, or "".
+    quick: the sizes of a short look. variants: engine -> the names of its variants. unit: of the times.
+    dtype: of the timed arrays. axis: the size that figures are drawn over. skip: (size, engine,
+    variant) -> why not, or "".
     """
 
     name: str
     title: str
     problem: Callable[..., Problem]
-    ways: Mapping[str, tuple[str, ...]]
+    variants: Mapping[str, tuple[str, ...]]
     unit: str
     sizes: tuple[Size, ...] = ({},)
     quick: tuple[Size, ...] = ({},)
     dtype: str = "float64"
     axis: str = ""
     note: str = ""
-    skip: Callable[[Size, str, str], str] = field(default=lambda _size, _engine, _way: "")
+    skip: Callable[[Size, str, str], str] = field(default=lambda _size, _engine, _variant: "")
 
 
 def label(size: Size) -> str:

@@ -13,7 +13,7 @@ from .problem import Case
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """cases: in their order. lines: one per size, engine and way. machine: words about where and how.
+    """cases: in their order. lines: one per size, engine and variant. machine: words about where and how.
 
     `print(report)` shows tables; in a notebook it shows itself.
     """

@@ -30,7 +30,7 @@ def run(
     """Compute, judge and time one case, or all of them.
 
     peers: which other engines take part; one that is not installed is a named gap. quick: small sizes and short
-    stretches, for a first look. sizes: of one case, other ones than its own. quiet: False tells the progress on the
+    measurements, for a first look. sizes: of one case, other ones than its own. quiet: False tells the progress on the
     standard error.
 
     >>> from burlab import bench
@@ -59,16 +59,16 @@ def row(case: Case, size: Size, peers: Sequence[str], effort: Effort) -> list[Li
     """One size of a case, in processes of its own."""
     with ProcessPool(size.get("threads", 1)) as pool:
 
-        def entrant(engine: str, way: str, timed: bool = True) -> Entrant:
+        def entrant(engine: str, variant: str, timed: bool = True) -> Entrant:
             def open_task() -> Task:
-                if reason := case.skip(size, engine, way):
+                if reason := case.skip(size, engine, variant):
                     raise Unavailable(reason)
-                return pool.open(engine, case.name, size, way)
+                return pool.open(engine, case.name, size, variant)
 
-            return Entrant(engine, way, open_task, timed)
+            return Entrant(engine, variant, open_task, timed)
 
-        chosen = [name for name in (*_OWN, *peers) if name in case.ways]
-        entrants = [entrant(name, way) for name in chosen for way in case.ways[name]]
+        chosen = [name for name in (*_OWN, *peers) if name in case.variants]
+        entrants = [entrant(name, variant) for name in chosen for variant in case.variants[name]]
         entrants.append(entrant("complex step", "", timed=False))
         problem = case.problem(size)
         lines = measure(case.name, size, problem, case.dtype, entrants, effort)

@@ -6,7 +6,7 @@ from html import escape
 from .measure import Line
 from .problem import Case, label
 
-HEADS = ("engine", "way", "gate", "time", "x limit", "first", "arrays", "process", "energy")
+HEADS = ("engine", "variant", "gate", "time", "x limit", "first", "arrays", "process", "energy")
 _Rows = list[tuple[str, ...]]
 
 
@@ -44,11 +44,11 @@ def cells(line: Line, best: float | None) -> tuple[str, ...]:
     """What a table says of a line; of one without a time, why it has none."""
     if line.seconds is None or line.verdict is None:
         reason = line.gap or "NOT TIMED: " + "; ".join(line.verdict.complaints[:3] if line.verdict else ())
-        return line.engine, line.way, reason
+        return line.engine, line.variant, reason
     facts = line.facts
     return (
         line.engine,
-        line.way,
+        line.variant,
         gate(line),
         duration(line.seconds),
         ratio(line.seconds / best) if best else "",

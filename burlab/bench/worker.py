@@ -15,7 +15,7 @@ from typing import Any
 from .energy import Metered, meters
 from .problem import Task, Unavailable
 
-# Which module opens tasks for an engine; each has `open_task(problem, way)`.
+# Which module opens tasks for an engine; each has `open_task(problem, variant)`.
 ENGINES = {
     "burlab": "burlab.bench.variants",
     "golden": "burlab.bench.variants.golden",
@@ -29,14 +29,14 @@ ENGINES = {
 SINGLE = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu"}
 
 
-def open_task(engine: str, case: str, size: dict[str, int], way: str) -> Task:
+def open_task(engine: str, case: str, size: dict[str, int], variant: str) -> Task:
     """The task, in this process. Raises Unavailable where the engine is not installed or does not do it."""
     from .cases import find
 
     weighed = case == "energy"
     if weighed:
         meters()  # before anything is computed: there may be none
-    task: Task = import_module(ENGINES[engine]).open_task(find(case).problem(size), way)
+    task: Task = import_module(ENGINES[engine]).open_task(find(case).problem(size), variant)
     return Metered(task) if weighed else task
 
 
@@ -49,7 +49,7 @@ def resident() -> dict[str, float]:
 
 
 def serve(engine: str, pipe: Connection) -> None:
-    """Answer ("open", case, size, way) with the task's number, and (number, method, *arguments) with what it gives.
+    """Answer ("open", case, size, variant) with the task's number, and (number, method, *arguments) with what it gives.
 
     An answer is (True, result) or (False, exception).
     """

@@ -132,6 +132,7 @@ class Function(Resident, Generic[P, R]):
         """Trace, or find the kernel for these arguments; it answers from now on if it was the last one too."""
         leaves, structure = tree.flatten((args, kwargs))
         if any(type(leaf) is Node for leaf in leaves):
+            args, kwargs = tree.unflatten(structure, leaves)  # with what buffers hold now
             return self._rule(*args, **kwargs)
         specs = specs_of(leaves, lambda: argument_names(self, args, kwargs))
         around = self._around()

@@ -22,7 +22,7 @@ from burlab.runtime.coerce import Array, ArraySpec, coerce_input
 from burlab.runtime.files import as_path, make_folder, write_whole
 from burlab.runtime.plain import as_array
 
-from .executable import build
+from .executable import Executable, build
 from .function import Program, as_input
 from .resident import Resident
 
@@ -104,6 +104,15 @@ class Kernel(Resident):
         return outputs[0] if program.single else tree.unflatten(program.result, outputs)
 
     @property
+    def executable(self) -> Executable:
+        """What runs value and gradient, or the value where there is no gradient; from flat arrays to flat arrays."""
+        return self._main.executable
+
+    def arrays(self, *args: Any) -> list[Array]:
+        """These arguments, or without any the examples of `burlab.compile`, as the arrays that `executable` takes."""
+        return self._arrays(args or self._examples)
+
+    @property
     def graph(self) -> Graph:
         """The graph of the value, simplified. `gradient_graph` has the backward pass in it too."""
         return self._graph("value", self._examples)
@@ -176,7 +185,7 @@ class Kernel(Resident):
         burlab computes for them now, and ends with 0 if they agree: `g++ -std=c++20 -O2 main.cpp && ./a.out`. Numbers
         may differ in the last digits, since another compiler contracts and vectorises in other ways.
         """
-        arrays = self._arrays(args or self._examples)
+        arrays = self.arrays(*args)
         results = [np.asarray(y) for y in self._main.executable(*arrays)]
         name, place = identifier(self.__name__), as_path(folder)
         text = self.to_cpp()

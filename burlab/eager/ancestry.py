@@ -72,6 +72,8 @@ def _walk(root: Any) -> Any:
 def to_dot(root: "Value") -> str:
     r"""The graph behind a Value as text for Graphviz: one box per node with operation, label, value and gradient.
 
+    A constant stands without a box beside what it enters, but for an exponent, which the operation names.
+
     >>> from burlab.eager import Value
     >>> x = Value(3.0, label="x")
     >>> print(to_dot(x**2))
@@ -90,5 +92,11 @@ def to_dot(root: "Value") -> str:
         words = [*filter(None, (node.label, node.symbol)), f"data {node.data:.6g}", f"grad {node.grad:.6g}"]
         text = "\\n".join(word.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ") for word in words)
         lines.append(f'  {number[node.index]} [label="{text}"]')
-        lines += [f"  {number[parent]} -> {number[node.index]}" for parent, _ in node.operands if parent]
+        for k, (parent, value) in enumerate(node.operands):
+            if parent:
+                lines.append(f"  {number[parent]} -> {number[node.index]}")
+            elif (node.operation, k) != ("power", 1):
+                name = f"constant_{number[node.index]}_{k}"
+                lines.append(f'  {name} [label="{value:.6g}" shape=plaintext]')
+                lines.append(f"  {name} -> {number[node.index]}")
     return "\n".join([*lines, "}"])

@@ -1,4 +1,4 @@
-"""What NumPy asks of a Value and C++ does not answer: arrays, reductions, masks."""
+"""NumPy's protocols of a Value that C++ does not implement: arrays, reductions, masks."""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -32,7 +32,7 @@ def _choice(ufunc: Any) -> Callable[[Any, Any], Any]:
     operation = types().operations[_CHOICES[ufunc]]  # symmetric, so a Value may come first
 
     def choose(x: Any, y: Any) -> Any:
-        return operation(x, y) if _is_value(x) else ufunc(x, y)  # where y is a Value, it is asked in its turn
+        return operation(x, y) if _is_value(x) else ufunc(x, y)  # a Value on the right gets its own call
 
     return choose
 

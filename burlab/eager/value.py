@@ -11,7 +11,7 @@ from .native import CALLBACKS, tools, types
 from .tape import Tape
 from .ufuncs import answer
 
-Value: Any = types().Value  # value.pyi says what it is to a type checker
+Value: Any = types().Value  # for type checkers: value.pyi
 Value.__doc__ = """A number that remembers how it was computed.
 
 data: a real number, stored as float64. label: a name for displays, a str or None. The Value is a new leaf on the tape
@@ -98,7 +98,7 @@ _ATTRIBUTES: dict[str, Any] = _METHODS | {
     "dot": _dot,
     "_op": property(_get_op, doc="The operation that computed this Value, a str; empty for a leaf."),
     "_prev": property(_get_prev, doc="The Values that this one was computed from, a set."),
-    "conjugate": _itself,  # np.var asks for it
+    "conjugate": _itself,  # for np.var
     "__repr__": _repr,
     "__pos__": _itself,
     "__abs__": types().operations["abs"],

@@ -27,8 +27,10 @@ class Execution:
 def executions(graph: Graph) -> list[Execution]:
     """The executions of a graph, in the order of their first nodes."""
     groups: dict[Any, list[Node]] = {}
-    for n in graph.nodes:
-        if operation(n).parts:
+    names = {n.op: n for n in graph.nodes}  # a look at each row, not at that of each node
+    executing = {op for op, n in names.items() if operation(n).parts}
+    for n in graph.nodes if executing else ():
+        if n.op in executing:
             groups.setdefault((n.op, n.inputs, n.params.region, n.params.batch), []).append(n)
     found: list[Execution] = []
     end = len(graph.nodes)

@@ -24,7 +24,7 @@ def fault(what: str, remedy: str) -> TraceError:
 
 def unsupported(name: str, remedy: str) -> TraceError:
     """A TraceError for a NumPy feature that cannot be traced."""
-    return _made(TraceError(f"{location()}{name} cannot be traced: {remedy}. What can be is listed in burlab.graph."))
+    return _made(TraceError(f"{location()}{name} cannot be traced: {remedy}. What can be is listed in docs/numpy.md."))
 
 
 def no_derivative(origin: Origin | None, what: str, remedy: str) -> TraceError:

@@ -2,6 +2,7 @@
 # ruff: noqa: D102 - LinearOp documents the methods
 
 import math
+import re
 import string
 from collections.abc import Sequence
 
@@ -29,7 +30,7 @@ from .linear import (
     transpose,
 )
 from .node import Node
-from .operation import Linearity, structural
+from .operation import Ending, Linearity, structural
 from .parameters import axes, integers, shape, some_axes
 from .signatures import DTYPES, NUMBERS, Form
 
@@ -47,7 +48,7 @@ class Sum(LinearOp):
     name = "sum"
     adds_up = True
     reduction = True
-    epilogue = True
+    epilogue = Ending.SUM
     shrinks = True
     parameters = some_axes
     dtypes = TOTALS
@@ -63,6 +64,9 @@ class Sum(LinearOp):
 
     def batch(self, axes: Shape, xs: Nodes, _batched: Flags) -> Node:
         return sum_over(xs[0], _later(axes))
+
+    def summed(self, n: Node, xs: Nodes) -> Node:
+        return sum_over(xs[0], (0, *_later(n.params)))
 
 
 @structural
@@ -160,6 +164,7 @@ class Pad(LinearOp):
     """Zeros of a shape with out[start + step * i] = x[i]: the transpose of a slice."""
 
     name = "pad"
+    windowed = True
     cheap = True
     moves = True
     parameters = _REGION
@@ -184,6 +189,7 @@ class Concatenate(LinearOp):
     """Any number of inputs, joined along an axis."""
 
     name = "concatenate"
+    joins = True
     cheap = True
     moves = True
     parameters = size
@@ -210,6 +216,7 @@ class Gather(LinearOp):
     """out[b, i, r] = x[b, index[b, i], r], with `batch` leading axes b. Linear in x."""
 
     name = "gather"
+    selects = True
     moves = True
     dense_operands = True
     indexed = True
@@ -255,6 +262,12 @@ class Scatter(LinearOp):
     def batch(self, params: tuple[int, int], xs: Nodes, batched: Flags) -> Node:
         y, index = _all_batched(xs, batched)
         return scatter(y, index, params[0] + 1, params[1])
+
+    def sums_along(self, n: Node) -> bool:
+        return n.params[0] == 0
+
+    def summed(self, n: Node, xs: Nodes) -> Node:
+        return scatter(xs[0], xs[1], 0, n.params[1])
 
 
 @structural
@@ -309,6 +322,7 @@ class Contract(LinearOp):
     """Sums of products by an Einstein specification, `ab,bc->ac`. Linear in either input."""
 
     name = "contract"
+    multiplies = True
     linearity = Linearity.EACH
     adds_up = True
     parameters = matching("[A-Za-z]*,[A-Za-z]*->[A-Za-z]*")
@@ -337,10 +351,17 @@ class Contract(LinearOp):
         return contract(f"{out},{right}->{left}", g, y) if k == 0 else contract(f"{left},{out}->{right}", x, g)
 
     def batch(self, spec: str, xs: Nodes, batched: Flags) -> Node:
-        letter = next(c for c in string.ascii_letters if c not in spec)
-        ins, out = spec.split("->")
-        left, right = (letter * b + term for b, term in zip(batched, ins.split(","), strict=True))
-        return contract(f"{left},{right}->{letter}{out}", *xs)
+        return contract(_with_samples(spec, (*batched, True)), *xs)
+
+    def summed(self, n: Node, xs: Nodes) -> Node:
+        return contract(_with_samples(n.params, (True, True, False)), *xs)
+
+
+def _with_samples(spec: str, where: Flags) -> str:
+    """A specification with a new letter before the terms of the operands, or of the result, where there are samples."""
+    letter = next(c for c in string.ascii_letters if c not in spec)
+    left, right, out = (letter * b + term for b, term in zip(where, re.split(",|->", spec), strict=True))
+    return f"{left},{right}->{out}"
 
 
 def _require(fits: bool, expected: str, params: object) -> None:

@@ -6,8 +6,10 @@ a function is traced its arguments are nodes; NumPy hands every call on them to 
 """
 
 import math
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from numbers import Number
 from typing import Any, NoReturn, cast
 
 import numpy as np
@@ -16,13 +18,20 @@ from burlab.runtime.memory import ADDRESSABLE, too_large, volume
 from burlab.runtime.plain import as_array, check_items
 
 from .faults import fault, unsupported
-from .origin import current, in_masked_code, location, place, record_node
+from .handles import PRESENT, present
+from .origin import current, in_masked_code, in_vectorize, location, place, record_node
+from .poison import is_poisoned
 
 Rule = Callable[..., Any]
 UFUNCS: dict[str, Rule] = {}  # name of a NumPy ufunc -> what it means on nodes
+SPECIAL: dict[str, Rule] = {}  # name of a ufunc of scipy.special -> what it means on nodes
 REDUCTIONS: dict[str, Rule] = {}  # name of a ufunc -> its `.reduce` on nodes
+ACCUMULATIONS: dict[str, Rule] = {}  # name of a ufunc -> its `.accumulate`
 FUNCTIONS: dict[Callable[..., Any], Rule] = {}  # NumPy function -> what it means on nodes
+REASONS: dict[str, Callable[[str], str]] = {}  # why what is in no table cannot be traced
 METHODS: dict[str, Rule] = {}  # method of a NumPy array -> what it means on nodes
+_SPECIAL_CALLS = {"__call__": SPECIAL}
+_BY_METHOD = {"__call__": UFUNCS, "reduce": REDUCTIONS, "accumulate": ACCUMULATIONS, "outer": UFUNCS}
 
 
 class Node:
@@ -90,13 +99,24 @@ class Node:
         return f"Node({self.op}, shape={self.shape}, {self.dtype})"
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        table = UFUNCS if method == "__call__" else REDUCTIONS if method == "reduce" else {}
+        if any(type(x) in PRESENT for x in kwargs.get("out") or ()):
+            return NotImplemented  # it takes the result itself
+        special = _is_special(ufunc)
+        table = (_SPECIAL_CALLS if special else _BY_METHOD).get(method, {})
         rule = table.get(ufunc.__name__)
         if rule is None:
             suffix = "" if method == "__call__" else f".{method}"
-            raise unsupported(f"np.{ufunc.__name__}{suffix}", "has no rule here")
-        if method == "reduce":
+            raise unsupported(f"{'scipy.special' if special else 'np'}.{ufunc.__name__}{suffix}", "has no rule here")
+        if method in ("reduce", "accumulate"):
             return rule(*inputs, **kwargs)
+        if kwargs.get("out") is not None:
+            raise fault(
+                f"np.{ufunc.__name__} (or += and its kin) puts a traced value into an array from outside",
+                "an array that the function makes by np.zeros, np.array or bl.zeros, or assign the result to a name",
+            )
+        if method == "outer":  # each element of one array with each of the other
+            first, second = map(as_node, inputs)
+            inputs = METHODS["reshape"](first, (*first.shape, *(1,) * second.ndim)), second
         for name, value in kwargs.items():
             if not (value is None or (name == "where" and value is True)):
                 raise unsupported(f"np.{ufunc.__name__}({name}=...)", _KEYWORD_REMEDY.get(name, "leave it out"))
@@ -106,8 +126,11 @@ class Node:
         self, func: Callable[..., Any], types: object, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         rule = FUNCTIONS.get(func)
+        if rule is None and any(kind in PRESENT for kind in cast("Any", types)):
+            return NotImplemented
         if rule is None:
-            raise unsupported(f"{_public_name(func)}", "has no rule here")
+            name = _public_name(func)
+            raise unsupported(name, REASONS["why_not"](name.partition(".")[2]))
         return rule(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
@@ -139,15 +162,23 @@ class Node:
 
     def __float__(self) -> NoReturn:
         raise fault(
-            "float(), math.* or an assignment acc[k] = t needs the number of a traced value, which has none yet",
-            "the function of the same name in np, and np.stack to build an array of traced values",
+            "float(), math.* or acc[k] = t, into an array from outside, needs the number of a traced value, which has "
+            "none yet",
+            "the function of the same name in np; to build an array of traced values np.zeros in the function that is "
+            "traced, bl.zeros, or np.stack",
         )
 
     def __format__(self, spec: str) -> str:
         return format(float(self), spec) if spec else repr(self)
 
-    def __round__(self, digits: int | None = None) -> NoReturn:
-        self.__float__()
+    def __round__(self, digits: int | None = None) -> "Node":
+        return METHODS["__round__"](self, digits)
+
+    def __divmod__(self, other: Any) -> Any:
+        return UFUNCS["divmod"](self, other)
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return UFUNCS["divmod"](other, self)
 
     def __int__(self) -> NoReturn:
         raise fault("int() of a traced value, which has no number yet", "integer arrays as arguments of the function")
@@ -163,10 +194,16 @@ class Node:
             raise fault("a masked array met a traced one, and its mask would be lost", "x.filled(0.0) or np.where")
         if self.dtype.kind in "iu":
             self.__index__()
+        if self.shape and self.size <= _OBJECTS and in_vectorize():  # it calls a function for each element
+            flat = METHODS["ravel"](self)
+            elements = np.empty(self.size, dtype=object)
+            elements[:] = [flat[k] for k in range(self.size)]
+            return elements.reshape(self.shape)
         if self.shape or dtype not in (None, np.dtype(object)):
             raise fault(
                 "the numbers of a traced array were asked for (np.array or np.asarray of it, or of a list of such)",
-                "the array as it is, np.stack or np.concatenate for lists, x.astype(dtype) to convert",
+                "the array as it is, np.stack or np.concatenate for lists, x.astype(dtype) to convert; to assign "
+                "into, an array that the traced function makes by np.zeros or bl.zeros",
             )
         box = np.empty((), dtype=object)  # np.array([x[0] ** 2, x[1]]): an array of nodes, stacked by `as_node`
         box[()] = self
@@ -176,7 +213,8 @@ class Node:
         return METHODS["__getitem__"](self, key)
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
-        raise fault("an assignment into a traced array, which is immutable", "np.where, np.concatenate or np.stack")
+        what = "an argument of the function that is traced" if self.is_input else "a traced result"
+        raise fault(f"an assignment into {what}", "y = x.copy() or np.array(x), and assign into y; or np.where")
 
     def __copy__(self) -> "Node":
         return self
@@ -185,8 +223,15 @@ class Node:
         return self
 
 
+def _is_special(ufunc: np.ufunc) -> bool:
+    """Whether a ufunc is SciPy's: some have NumPy's names. SciPy is not imported to find out."""
+    special = sys.modules.get("scipy.special._ufuncs")
+    return special is not None and getattr(special, ufunc.__name__, None) is ufunc
+
+
+_OBJECTS = 65536  # elements that an array of objects may have
+
 _KEYWORD_REMEDY = {
-    "out": "assign the result to a name",
     "where": "np.where(condition, result, other)",
     "dtype": "x.astype(dtype)",
 }
@@ -196,14 +241,14 @@ def _dunder(name: str, ufunc: str, reflected: bool) -> None:
     def forward(a: Node, b: Any) -> Any:
         if _operand(b):
             return UFUNCS[ufunc](a, b)
-        if reflected and isinstance(b, _NEVER):  # a comparison with None is False, as anywhere
+        if isinstance(b, Number) or (reflected and isinstance(b, _NEVER)):  # a comparison with None is False
             raise _met(cast("object", b))
         return NotImplemented
 
     def backward(a: Node, b: Any) -> Any:
         if _operand(b):
             return UFUNCS[ufunc](b, a)
-        if isinstance(b, _NEVER):
+        if isinstance(b, (Number, *_NEVER)):
             raise _met(cast("object", b))
         return NotImplemented
 
@@ -213,7 +258,8 @@ def _dunder(name: str, ufunc: str, reflected: bool) -> None:
 
 
 def _met(value: object) -> Exception:
-    return fault(f"a {type(value).__name__} met a traced array", "a number or an array")
+    remedy = "float() of it" if isinstance(value, Number) else "a number or an array"
+    return fault(f"a {type(value).__name__} met a traced array", remedy)
 
 
 def _unary_dunder(name: str, ufunc: str) -> None:
@@ -234,6 +280,7 @@ def _operand(x: object) -> bool:
 for _name, _ufunc in {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "power", "matmul": "matmul",
     "floordiv": "floor_divide", "mod": "remainder", "and": "bitwise_and", "or": "bitwise_or",
+    "xor": "bitwise_xor", "lshift": "left_shift", "rshift": "right_shift",
 }.items():  # fmt: skip
     _dunder(_name, _ufunc, reflected=True)
 for _name, _ufunc in {
@@ -258,6 +305,11 @@ def constant(value: Any, dtype: Any = None) -> Node:
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
         raise fault(f"a value of dtype {array.dtype} ({type(value).__name__}) met a traced array", "float, int or bool")
     array = array.astype(native_dtype(array.dtype), copy=False)
+    if is_poisoned(array):
+        raise fault(
+            "the numbers of an array with traced entries were read past NumPy's functions, perhaps by C code",
+            "a function of np, or give that code an array that holds numbers only",
+        )
     array.flags.writeable = False
     return Node("constant", (), array, array.shape, array.dtype, weak)
 
@@ -296,6 +348,8 @@ def as_node(value: Any) -> Node:
     """The value itself if it is a node, else a constant; a list of nodes is stacked."""
     if type(value) is Node:
         return value
+    if type(value) in PRESENT:
+        return as_node(present(value))
     if _is_object_array(value):
         return as_node(value.tolist())
     if isinstance(value, (list, tuple)) and holds_node(cast("list[Any]", value)):
@@ -310,6 +364,8 @@ def _is_object_array(value: Any) -> bool:
 def holds_node(items: "list[Any] | tuple[Any, ...]") -> bool:
     """Whether a nested list or tuple has a node in it."""
     return any(
-        type(item) is Node or (isinstance(item, (list, tuple)) and holds_node(cast("list[Any]", item)))
+        type(item) is Node
+        or (type(item) in PRESENT and type(present(item)) is Node)
+        or (isinstance(item, (list, tuple)) and holds_node(cast("list[Any]", item)))
         for item in items
     )

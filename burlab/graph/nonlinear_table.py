@@ -13,11 +13,10 @@ from . import parameters
 from .linear import gather, scatter
 from .linear_table import Sum
 from .node import Node
-from .operation import Batching, Operation, Shares, Tangents, made, structural, together
+from .operation import Ending, Operation, Shares, Tangents, Together, Unary, made, structural
 from .signatures import DTYPES, FLOATS, Form, form_of, require
 
 Nodes = Sequence[Node]
-Flags = Sequence[bool]
 
 
 @structural
@@ -44,30 +43,31 @@ class Constant(Operation):
         require(not n.inputs and fits, "its array does not fit")
 
 
-@structural
-class StopGradient(Operation):
-    """The value, with derivative zero."""
+class _Identity(Together):
+    """The value of the first input, with another derivative."""
 
-    name = "stop_gradient"
     view = True
     moves = True
+    identity = True
+
+
+@structural
+class StopGradient(_Identity):
+    """Its derivative is zero."""
+
+    name = "stop_gradient"
     constant = True
 
     def form(self, _: None, inputs: Nodes) -> Form:
         require(len(inputs) == 1, "it needs one input")
         return form_of(inputs[0])
 
-    def batched(self, n: Node, xs: Nodes, flags: Flags, many: Batching) -> Node:
-        return together(n, xs, flags, many.size)
-
 
 @structural
-class Surrogate(Operation):
-    """The value of the first input with the derivative of the second."""
+class Surrogate(_Identity):
+    """Its derivative is that of the second input."""
 
     name = "surrogate"
-    view = True
-    moves = True
 
     def form(self, _: None, inputs: Nodes) -> Form:
         same = len(inputs) == 2 and form_of(inputs[0]) == form_of(inputs[1])
@@ -80,22 +80,19 @@ class Surrogate(Operation):
     def reverse(self, n: Node, g: Node, active: set[Node]) -> Shares:
         return [(n.inputs[1], g)] if n.inputs[1] in active else []
 
-    def batched(self, n: Node, xs: Nodes, flags: Flags, many: Batching) -> Node:
-        return together(n, xs, flags, many.size)
 
-
-class _Extreme(Operation):
+class _Extreme(Unary):
     """The largest or smallest value over axes, which are removed. Its derivative is that of a `surrogate` on it."""
 
     parameters = parameters.some_axes
     reduction = True
     constant = True
 
-    def form(self, axes: tuple[int, ...], inputs: Nodes) -> Form:
-        return _reduced(axes, inputs), inputs[0].dtype
+    def of(self, axes: tuple[int, ...], x: Node) -> Form:
+        return _reduced(axes, x), x.dtype
 
-    def batched(self, n: Node, xs: Nodes, _flags: Flags, _many: Batching) -> Node:
-        return made(n.op, tuple(a + 1 for a in n.params), *xs)
+    def behind(self, axes: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(a + 1 for a in axes)
 
 
 @structural
@@ -103,6 +100,7 @@ class ReduceMax(_Extreme):
     """The largest value."""
 
     name = "reduce_max"
+    largest = True
 
 
 @structural
@@ -112,16 +110,16 @@ class ReduceMin(_Extreme):
     name = "reduce_min"
 
 
-class _Position(Operation):
+class _Position(Unary):
     """The first position of the largest or smallest value along an axis."""
 
     parameters = size
 
-    def form(self, axis: int, inputs: Nodes) -> Form:
-        return _reduced((axis,), inputs), DTYPES["int64"]
+    def of(self, axis: int, x: Node) -> Form:
+        return _reduced((axis,), x), DTYPES["int64"]
 
-    def batched(self, n: Node, xs: Nodes, _flags: Flags, _many: Batching) -> Node:
-        return made(n.op, n.params + 1, *xs)
+    def behind(self, axis: int) -> int:
+        return axis + 1
 
 
 @structural
@@ -129,6 +127,7 @@ class Argmax(_Position):
     """Of the largest value."""
 
     name = "argmax"
+    largest = True
 
 
 @structural
@@ -138,17 +137,14 @@ class Argmin(_Position):
     name = "argmin"
 
 
-class _Ordered(Operation):
+class _Ordered(Unary):
     """What is made of the order of rows: along the last axis."""
 
     dense_operands = True
 
-    def form(self, _: None, inputs: Nodes) -> Form:
-        require(len(inputs) == 1 and inputs[0].ndim > 0, "it sorts one array, which has an axis")
-        return form_of(inputs[0])
-
-    def batched(self, n: Node, xs: Nodes, _flags: Flags, _many: Batching) -> Node:
-        return made(n.op, None, *xs)
+    def of(self, _: None, x: Node) -> Form:
+        require(x.ndim > 0, "it sorts one array, which has an axis")
+        return form_of(x)
 
     def work(self, n: Node) -> int:
         return n.size * n.shape[-1].bit_length()
@@ -160,8 +156,8 @@ class Argsort(_Ordered):
 
     name = "argsort"
 
-    def form(self, _: None, inputs: Nodes) -> Form:
-        return super().form(None, inputs)[0], DTYPES["int64"]
+    def of(self, _: None, x: Node) -> Form:
+        return super().of(None, x)[0], DTYPES["int64"]
 
 
 @structural
@@ -181,15 +177,15 @@ class Sort(_Ordered):
 
 
 @structural
-class Squares(Operation):
+class Squares(Unary):
     """The squares of all elements added up in float64. It stands in no graph that is derived or batched."""
 
     name = "squares"
     dense_operands = True
-    epilogue = True
+    epilogue = Ending.SQUARES
 
-    def form(self, _: None, inputs: Nodes) -> Form:
-        require(len(inputs) == 1 and inputs[0].dtype in FLOATS, "squares of floats add up to one float64")
+    def of(self, _: None, x: Node) -> Form:
+        require(x.dtype in FLOATS, "squares of floats add up to one float64")
         return (), DTYPES["float64"]
 
 
@@ -198,15 +194,14 @@ class Matvec(Operation):
     """A product of a matrix and a repeated vector, with its sums along rows: made while planning, and in no file."""
 
     name = "matvec"
-    epilogue = True
+    epilogue = Ending.ROWS
 
     def form(self, _: Any, _inputs: Nodes) -> Form:
         raise GraphError(f"{self.name!r} is no operation that this burlab has.")
 
 
-def _reduced(axes: tuple[int, ...], inputs: Nodes) -> tuple[int, ...]:
+def _reduced(axes: tuple[int, ...], x: Node) -> tuple[int, ...]:
     """The shape without some axes, along which there is something."""
-    require(len(inputs) == 1, "it reduces one array")
-    shape = Sum().shape(axes, [inputs[0].shape])
-    require(all(inputs[0].shape[a] > 0 for a in axes), "an axis of size 0 has no extreme value")
+    shape = Sum().shape(axes, [x.shape])
+    require(all(x.shape[a] > 0 for a in axes), "an axis of size 0 has no extreme value")
     return shape

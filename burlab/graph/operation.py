@@ -5,10 +5,9 @@ in `linear_table.py`, the others beside the functions that make their nodes. Sca
 (`scalar.py`); to this module they are all a `ScalarOperation`. Derivatives of what holds sub-graphs are in `autodiff`.
 """
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
-from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -16,8 +15,8 @@ import numpy as np
 from burlab.runtime.checks import Check, nothing
 
 from .node import Node
-from .scalar import FLOAT_ONLY, arity, is_mask, parsed
-from .signatures import ALL, BOOL, FLOATS, NUMBERS, Form, form_of, require
+from .scalar import FLOAT_ONLY, WHOLE_ONLY, arity, is_mask, parsed, row_of
+from .signatures import ALL, BOOL, FLOATS, NUMBERS, WHOLE, Form, form_of, require
 
 Tangents = dict[Node, Node]
 Shares = list[tuple[Node, Node]]
@@ -28,6 +27,12 @@ class Linearity(Enum):
     """In which inputs an operation is linear: none, the first alone, each by itself, or all of them together."""
 
     NONE, FIRST, EACH, ALL = range(4)
+
+
+class Ending(Enum):
+    """What may end the loop that makes its input: the sum of all of it, of its squares, or of the products of a row."""
+
+    SUM, SQUARES, ROWS = range(3)
 
 
 class Batching(NamedTuple):
@@ -46,10 +51,14 @@ class Operation(ABC):
 
     parameters: what its parameters are made of. leaf: it has no inputs. elementwise: element i of the value depends on
     elements i of the inputs only. view: its value is that of its first input, read through other strides. moves: all of
-    its numbers are those of its inputs, or zeros.
+    its numbers are those of its inputs, or zeros. identity: its value is that of its first input. joins: its value is
+    its inputs, side by side. windowed: a loop may read it as its input, with zeros around. selects: of its first input
+    it reads no more than its value holds.
     dense_operands: its kernel knows no strides. unbounded: what it costs is not known, so it is never computed twice.
     adds_up: it adds up products or elements, and a sum over samples, or over iterations, can be taken along.
-    reduction: a loop over rows may take it along. epilogue: it may end the loop that makes its input.
+    multiplies: what it adds up are products of two arrays, which costs more than reading them.
+    reduction: a loop over rows may take it along. epilogue: how it may end the loop that makes its input.
+    largest: it takes the largest value, not the smallest.
     cheap: computing it again costs less than keeping it. shrinks: its value is smaller than its input.
     linearity: see `Linearity`. follows_sums: where it is linear, it may be done once with a sum, not with each addend.
     constant: no derivative passes. parts: what the sub-graphs are called that it executes.
@@ -61,11 +70,17 @@ class Operation(ABC):
     elementwise: ClassVar[bool] = False
     view: ClassVar[bool] = False
     moves: ClassVar[bool] = False
+    identity: ClassVar[bool] = False
     dense_operands: ClassVar[bool] = False
     unbounded: ClassVar[bool] = False
     adds_up: ClassVar[bool] = False
     reduction: ClassVar[bool] = False
-    epilogue: ClassVar[bool] = False
+    epilogue: ClassVar[Ending | None] = None
+    largest: ClassVar[bool] = False
+    joins: ClassVar[bool] = False
+    multiplies: ClassVar[bool] = False
+    windowed: ClassVar[bool] = False
+    selects: ClassVar[bool] = False
     cheap: bool = False
     shrinks: ClassVar[bool] = False
     linearity: Linearity = Linearity.NONE
@@ -73,9 +88,9 @@ class Operation(ABC):
     constant: ClassVar[bool] = False
     parts: ClassVar[tuple[str, ...]] = ()
 
-    def form(self, params: Any, inputs: Sequence[Node], /) -> Form:
+    def form(self, _params: Any, _inputs: Sequence[Node], /) -> Form:
         """Shape and dtype of the value. Raises GraphError where parameters and inputs do not fit each other."""
-        raise NotImplementedError
+        raise AssertionError(f"the operation {self.name} has no rule for its form")
 
     def checked(self, params: Any, inputs: Sequence[Node], /) -> Form:
         """The same, of inputs that may be anything."""
@@ -99,6 +114,14 @@ class Operation(ABC):
         """The node for many samples: the inputs that are flagged have them as axis 0, and so has the value."""
         raise AssertionError(f"the operation {n.op} has no batching rule")
 
+    def sums_along(self, _n: Node, /) -> bool:
+        """Whether a sum over samples, or over iterations, can be taken along with the node's own: see `summed`."""
+        return self.adds_up
+
+    def summed(self, n: Node, _xs: Sequence[Node], /) -> Node:
+        """The sum of the node's values over many samples. All inputs have them as axis 0."""
+        raise AssertionError(f"the operation {n.op} adds up nothing")
+
     def work(self, n: Node) -> int:
         """Roughly how many elements are read or made, or numbers added."""
         return 0 if self.leaf or self.view else max([n.size, *(x.size for x in n.inputs)])
@@ -112,24 +135,55 @@ class Operation(ABC):
         return self.linearity is Linearity.ALL
 
 
-class ScalarOperation(Operation):
+class Together(Operation):
+    """What is computed of many samples as of one: all inputs get their axis."""
+
+    def batched(self, n: Node, xs: Sequence[Node], flags: Sequence[bool], many: Batching) -> Node:
+        """The same operation."""
+        return together(n, xs, flags, many.size)
+
+
+class Unary(Operation):
+    """What has one input: the axis of samples comes before its own."""
+
+    @abstractmethod
+    def of(self, params: Any, x: Node, /) -> Form:
+        """Shape and dtype of the value for this input. Raises GraphError where it does not fit the parameters."""
+
+    def behind(self, params: Any, /) -> Any:
+        """The parameters for inputs with another axis in front."""
+        return params
+
+    def form(self, params: Any, inputs: Sequence[Node]) -> Form:
+        """Those for the input."""
+        require(len(inputs) == 1, "it needs one input")
+        return self.of(params, inputs[0])
+
+    def batched(self, n: Node, xs: Sequence[Node], _flags: Sequence[bool], _many: Batching) -> Node:
+        """The same operation, along the same axes."""
+        return made(n.op, self.behind(n.params), *xs)
+
+
+class ScalarOperation(Together):
     """A row of the C++ table, or a partial of one: its derivatives, which its struct states, are taken in the sweep."""
 
     elementwise = True
 
     def __init__(self, op: str) -> None:
+        row_of(op.partition("'")[0])  # its table is read: from now on sweeps know its name
         self.op = op
         self.cheap = op in _CHEAP
         self.linearity = _LINEARITY.get(op, Linearity.NONE)
         self.follows_sums = op in _LINEARITY
+        self.chooses = op.partition("'")[0] == "where"  # between two values: it never computes with the other
 
     def form(self, _: None, inputs: Sequence[Node]) -> Form:  # noqa: D102
-        last = inputs[-1] if self.op.startswith("where") else inputs[0]
+        last = inputs[-1] if self.chooses else inputs[0]
         return last.shape, BOOL if is_mask(self.op) else last.dtype
 
     def checked(self, _: None, inputs: Sequence[Node]) -> Form:
         """Raises GraphError for a name that is none."""
-        dtypes, count, chooses = self.dtypes, arity(self.op), parsed(self.op).row.name == "where"
+        dtypes, count, chooses = self.dtypes, arity(self.op), self.chooses
         require(len(inputs) == count, f"it needs {count} inputs")
         require(len({x.shape for x in inputs}) == 1, "its inputs differ in shape")
         require(not chooses or inputs[0].dtype == BOOL, "its condition is not a mask")
@@ -147,12 +201,11 @@ class ScalarOperation(Operation):
         row, by = parsed(self.op)
         if by or row.name in FLOAT_ONLY:
             return FLOATS
+        if row.name in WHOLE_ONLY:
+            return WHOLE
         if row.name.startswith("logical_"):
             return frozenset({BOOL})
-        return ALL if row.name == "where" else NUMBERS
-
-    def batched(self, n: Node, xs: Sequence[Node], flags: Sequence[bool], many: Batching) -> Node:  # noqa: D102
-        return together(n, xs, flags, many.size)
+        return ALL if self.chooses else NUMBERS
 
 
 _CHEAP = frozenset(
@@ -175,9 +228,15 @@ def structural(row: type[_Row]) -> type[_Row]:
     return row
 
 
-@lru_cache(maxsize=1024)
-def _scalar(op: str) -> ScalarOperation:
-    return ScalarOperation(op)
+class _Rows(dict[str, Operation]):
+    """The rows that were asked for, scalar ones too: one look into one table."""
+
+    def __missing__(self, op: str) -> Operation:
+        row = self[op] = STRUCTURAL.get(op) or ScalarOperation(op)
+        return row
+
+
+_ROWS = _Rows()
 
 
 def operation(n: Node) -> Operation:
@@ -187,13 +246,12 @@ def operation(n: Node) -> Operation:
     >>> operation(reshape(Node("input", (), "x", (2, 3), np.dtype(float)), (6,))).view
     True
     """
-    return STRUCTURAL.get(n.op) or _scalar(n.op)
+    return _ROWS[n.op]
 
 
 def made(op: str, params: Any, *inputs: Node, weak: bool = False) -> Node:
     """A node of any operation."""
-    row = STRUCTURAL.get(op) or _scalar(op)
-    return Node(op, inputs, params, *row.form(params, inputs), weak)
+    return Node(op, inputs, params, *_ROWS[op].form(params, inputs), weak)
 
 
 def together(n: Node, xs: Sequence[Node], flags: Sequence[bool], size: int, params: Any = None) -> Node:

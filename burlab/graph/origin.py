@@ -6,6 +6,7 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any, Protocol
 
 import numpy as np
@@ -61,10 +62,22 @@ def user_line() -> Origin | None:
 
 def in_masked_code() -> bool:
     """Whether it was NumPy's module of masked arrays that called burlab."""
+    frame = _caller()
+    return frame is not None and frame.f_globals.get("__name__", "").startswith("numpy.ma")
+
+
+def in_vectorize() -> bool:
+    """Whether it was np.vectorize that called burlab."""
+    frame = _caller()
+    return frame is not None and frame.f_code.co_qualname.startswith("vectorize.")
+
+
+def _caller() -> FrameType | None:
+    """The first frame that is not burlab's."""
     frame = inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").startswith("burlab"):
         frame = frame.f_back
-    return frame is not None and frame.f_globals.get("__name__", "").startswith("numpy.ma")
+    return frame
 
 
 def location() -> str:

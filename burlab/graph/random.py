@@ -10,12 +10,12 @@ from burlab.runtime.checks import one_of, record
 
 from . import parameters
 from .node import Node
-from .operation import Batching, Operation, made, structural, together
+from .operation import Together, Unary, structural
 from .signatures import DTYPES, Form, form_of, require
 
 
 @structural
-class FoldIn(Operation):
+class FoldIn(Together):
     """A key from a key and an integer."""
 
     name = "fold_in"
@@ -27,12 +27,9 @@ class FoldIn(Operation):
         require(data.shape == _keys(key) and data.dtype == DTYPES["int64"], "its data are not one int64 per key")
         return form_of(key)
 
-    def batched(self, n: Node, xs: Sequence[Node], flags: Sequence[bool], many: Batching) -> Node:
-        return together(n, xs, flags, many.size)
-
 
 @structural
-class Uniform(Operation):
+class Uniform(Unary):
     """(shape, dtype): numbers from 0 to 1, for each key."""
 
     name = "uniform"
@@ -40,13 +37,9 @@ class Uniform(Operation):
     constant = True
     parameters = record(parameters.shape, one_of(("float32", "float64")))
 
-    def form(self, params: tuple[tuple[int, ...], str], inputs: Sequence[Node]) -> Form:
-        require(len(inputs) == 1, "it needs one input, a key")
+    def of(self, params: tuple[tuple[int, ...], str], key: Node) -> Form:
         shape, dtype = params
-        return (*_keys(inputs[0]), *shape), DTYPES[dtype]
-
-    def batched(self, n: Node, xs: Sequence[Node], _flags: Sequence[bool], _many: Batching) -> Node:
-        return made(n.op, n.params, *xs)
+        return (*_keys(key), *shape), DTYPES[dtype]
 
 
 def _keys(key: Node) -> tuple[int, ...]:

@@ -20,15 +20,21 @@ _COMPUTED, _CONSTANT, _ARGUMENT = range(3)  # burlab::Form::Kind
 
 @dataclass(frozen=True, slots=True)
 class ScalarOp:
-    """One row of the C++ table: name, documentation, number of arguments, and whether it has a derivative.
+    """One row of a C++ table: name, documentation, number of arguments, whether it has a derivative, and its family.
 
-    Comparisons and logic have none: their results are masks.
+    Comparisons and logic have no derivative: their results are masks; nor have operations on whole numbers.
     """
 
     name: str
     doc: str
     arity: int
     differentiable: bool
+    family: str = "table"
+
+    @property
+    def header(self) -> str:
+        """The header of its struct and of all that it is made of."""
+        return f"burlab/ops/{self.family}.hpp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +76,22 @@ class Parsed(NamedTuple):
 _NAME = re.compile(r"([a-z][a-z0-9_]*)((?:'[0-7])*)")
 FLOAT_ONLY = frozenset(
     "exp expm1 log log1p sqrt sin cos tan arctan arctan2 sinh cosh tanh arctanh div "
-    "erf erfc sigmoid softplus gelu silu isfinite isnan".split()
+    "erf erfc sigmoid softplus gelu silu isfinite isnan "
+    "rint copysign nextafter ldexp exponent signbit "
+    "arcsin arccos arcsinh arccosh cbrt exp2 log2 log10 sinc "
+    "polygamma digamma gammaln gamma zeta xlogy xlog1py".split()
 )
 """Functions of floats alone, to which integers are converted. What bears the name of a NumPy ufunc is traced as it."""
+WHOLE_ONLY = frozenset("bitwise_and bitwise_or bitwise_xor invert left_shift right_shift gcd lcm".split())
+"""Functions of integers alone."""
+FAMILIES = ("rounding", "elementary", "special")
+"""Further tables, each in its header of `cpp/burlab/ops`: read when a name is met that is in none before."""
 _MOST = 8  # arguments of what is differentiated: `Forms` has room for as many partials
 _ops: dict[str, ScalarOp] = {}
+_further: dict[str, dict[str, ScalarOp]] = {}  # the rows of each family that was read
 _parsed: dict[str, Parsed] = {}
 _partials: dict[str, tuple[Partial, ...]] = {}
+_asked: set[str] = set()  # families for whose common partials an earlier session was asked
 _lock = threading.RLock()
 
 
@@ -88,11 +103,39 @@ def scalar_ops() -> dict[str, ScalarOp]:
     """
     if not _ops:
         with _lock:
-            rows = _read("entries(Scalar{})", _CEntry)
-            _ops.update(
-                (r.name.decode(), ScalarOp(r.name.decode(), r.doc.decode(), r.arity, r.differentiable)) for r in rows
-            )
+            _ops.update(_rows("table", "Scalar"))
     return _ops
+
+
+def family_ops(family: str) -> dict[str, ScalarOp]:
+    """The operations of a further table by name, read from C++ at the first call.
+
+    >>> family_ops("rounding")["floor"].doc
+    'The largest whole number that is not above x. Partial 0.'
+    """
+    if family not in _further:
+        with _lock:
+            _further[family] = _rows(family, family.capitalize())
+    return _further[family]
+
+
+def _rows(family: str, table: str) -> dict[str, ScalarOp]:
+    rows = _read(f"entries({table}{{}})", _CEntry, (f"burlab/ops/{family}.hpp",))
+    found = [ScalarOp(r.name.decode(), r.doc.decode(), r.arity, r.differentiable, family) for r in rows]
+    return {row.name: row for row in found}
+
+
+def row_of(name: str) -> ScalarOp | None:
+    """The operation of this name, which further tables are read for; None where there is none."""
+    row = _seen(name)
+    for family in FAMILIES:
+        row = row or family_ops(family).get(name)
+    return row
+
+
+def _seen(name: str) -> ScalarOp | None:
+    """The operation of this name in the tables that were read so far: a node of any other is none of theirs."""
+    return scalar_ops().get(name) or next((rows[name] for rows in _further.values() if name in rows), None)
 
 
 def parsed(name: str) -> Parsed:
@@ -103,7 +146,7 @@ def parsed(name: str) -> Parsed:
     """
     if name not in _parsed:
         words = _NAME.fullmatch(name)
-        row = scalar_ops().get(words[1]) if words else None
+        row = row_of(words[1]) if words else None
         if words is None or row is None:
             raise GraphError(f"{name!r} is no operation that this burlab has.")
         by = tuple(map(int, words[2].split("'")[1:]))
@@ -152,9 +195,11 @@ def load_partials(names: Iterable[str]) -> None:
             )
     with _lock:
         missing = sorted({name for name in names if name not in _partials and is_differentiable(name)})
-        if missing and not _partials and runtime.kept(*_unit(_forms(common := _common()))):
-            _load(common)
-            missing = [name for name in missing if name not in _partials]
+        for family in sorted({parsed(name).row.family for name in missing} - _asked):
+            _asked.add(family)
+            if runtime.kept(*_unit(*_forms(common := _common(family)))):
+                _load(common)
+        missing = [name for name in missing if name not in _partials]
         if missing:
             _load(missing)
 
@@ -162,34 +207,37 @@ def load_partials(names: Iterable[str]) -> None:
 def load_common() -> None:
     """Read what the partials of all operations, and their partials, are: for code that is kept between sessions."""
     with _lock:
-        _load(_common())
+        for family in ("table", *FAMILIES):
+            _load(_common(family))
 
 
-def _common() -> list[str]:
+def _common(family: str) -> list[str]:
     """Operations with derivatives, and their first partials."""
-    rows = [row for row in scalar_ops().values() if row.differentiable]
+    rows = [row for row in (scalar_ops() if family == "table" else family_ops(family)).values() if row.differentiable]
     firsts = [f"{row.name}'{k}" for row in rows for k in range(row.arity) if _counted(row, (k,))]
     return [row.name for row in rows] + firsts
 
 
 def _load(names: list[str]) -> None:
-    for name, row in zip(names, _read(_forms(names), _CForms), strict=True):
+    expression, headers = _forms(names)
+    for name, row in zip(names, _read(expression, _CForms, headers), strict=True):
         _partials[name] = tuple(map(_partial, row.partial[: arity(name)]))
 
 
-def _forms(names: list[str]) -> str:
-    return f"forms(List<{', '.join(map(cpp_type, names))}>{{}})"
+def _forms(names: list[str]) -> tuple[str, tuple[str, ...]]:
+    headers = tuple(sorted({parsed(name).row.header for name in names}))
+    return f"forms(List<{', '.join(map(cpp_type, names))}>{{}})", headers
 
 
 def is_differentiable(name: str) -> bool:
     """Whether the name is that of a scalar operation, or of a partial, that has derivatives."""
-    row = scalar_ops().get(name.partition("'")[0])
+    row = _seen(name.partition("'")[0])
     return row is not None and row.differentiable
 
 
 def is_mask(name: str) -> bool:
     """Whether a scalar operation gives a mask: comparisons, tests and logic. Their names have no partials."""
-    return not is_differentiable(name)
+    return name not in WHOLE_ONLY and not is_differentiable(name)
 
 
 def cpp_type(name: str) -> str:
@@ -206,7 +254,7 @@ def cpp_type(name: str) -> str:
     return text
 
 
-def _unit(expression: str) -> tuple[str, tuple[str, ...], str]:
+def _unit(expression: str, headers: tuple[str, ...]) -> tuple[str, tuple[str, ...], str]:
     """What is compiled for the rows of a std::array that a constant expression of C++ gives."""
     # The compiler refuses constant expressions of more than a million steps, which partials of high order are.
     when = "const" if "D<burlab::ops::" * 4 in expression else "constexpr"
@@ -215,12 +263,12 @@ def _unit(expression: str) -> tuple[str, tuple[str, ...], str]:
         ' extern "C" const void* @unit_rows() { return rows.data(); }'
         ' extern "C" int @unit_count() { return int(rows.size()); }'
     )
-    return body, ("burlab/ops/table.hpp",), "table of operations"
+    return body, headers, "table of operations"
 
 
-def _read(expression: str, row: Any) -> list[Any]:
+def _read(expression: str, row: Any, headers: tuple[str, ...]) -> list[Any]:
     """The rows of a std::array that a constant expression of C++ gives."""
-    unit = runtime.declare(*_unit(expression))
+    unit = runtime.declare(*_unit(expression, headers))
     count = ctypes.CFUNCTYPE(ctypes.c_int)(runtime.address(f"{unit}_count"))()
     first = ctypes.CFUNCTYPE(ctypes.c_void_p)(runtime.address(f"{unit}_rows"))()
     return list((row * count).from_address(first))

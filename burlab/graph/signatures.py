@@ -17,7 +17,7 @@ Form = tuple[tuple[int, ...], "np.dtype[Any]"]
 DTYPES = {name: np.dtype(name) for name in ("float32", "float64", "int32", "int64", "uint64", "bool")}
 ALL = frozenset(DTYPES.values())
 BOOL = DTYPES["bool"]
-FLOATS, NUMBERS = (frozenset(dtype for dtype in ALL if dtype.kind in kinds) for kinds in ("f", "fiu"))
+FLOATS, NUMBERS, WHOLE = (frozenset(dtype for dtype in ALL if dtype.kind in kinds) for kinds in ("f", "fiu", "iu"))
 
 
 def require(fits: bool, what: str) -> None:

@@ -11,6 +11,8 @@ import optree
 
 from burlab.errors import ArgumentError
 
+from .handles import present
+
 NAMESPACE = "burlab"
 Tree = Any
 TreeDef = optree.PyTreeSpec
@@ -33,7 +35,7 @@ os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_i
 
 
 def flatten(tree: Tree) -> tuple[list[Any], TreeDef]:
-    """The leaves in order, and the structure. None is structure, not a leaf."""
+    """The leaves in order, and the structure. None is structure, not a leaf; of a buffer the leaf is what it holds."""
     try:
         with _lock:
             leaves, treedef = optree.tree_flatten(tree, namespace=NAMESPACE)
@@ -42,7 +44,7 @@ def flatten(tree: Tree) -> tuple[list[Any], TreeDef]:
             f"a {type(tree).__name__} is nested too deep for a tree of arrays, or holds itself. "
             "Pass arrays in tuples, lists and dicts, none of them inside of itself."
         ) from None
-    return list(leaves), treedef
+    return [present(leaf) for leaf in leaves], treedef
 
 
 def unflatten(treedef: TreeDef, leaves: Iterable[Any]) -> Tree:

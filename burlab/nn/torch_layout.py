@@ -25,7 +25,7 @@ class _Leaf(NamedTuple):
     """A parameter: what PyTorch may call it, and PyTorch's array as ours."""
 
     names: list[str]
-    turn: Callable[[Array], Array]
+    convert: Callable[[Array], Array]
 
 
 def from_torch(model: _Model, state_dict: Mapping[str, Any]) -> _Model:
@@ -53,13 +53,13 @@ def from_torch(model: _Model, state_dict: Mapping[str, Any]) -> _Model:
     misfits = Misfits()
     found: list[Array] = []
     used: set[str] = set()
-    for leaf, (names, turn) in zip(leaves, _leaves(model), strict=True):
+    for leaf, (names, convert) in zip(leaves, _leaves(model), strict=True):
         name = next((n for n in names if n in state_dict), None)
         if name is None:
             misfits.missing.append(" or ".join(names))
             continue
         used.add(name)
-        found.append(misfits.fitted(name, turn(_array(state_dict[name])), leaf, widen=True))
+        found.append(misfits.fitted(name, convert(_array(state_dict[name])), leaf, widen=True))
     misfits.extra += [name for name in state_dict if name not in used]
     misfits.check("the state dict")
     return tree.unflatten(structure, found)
@@ -77,7 +77,7 @@ def _leaves(value: Any) -> list[_Leaf]:
     fields = [f.name for f in dataclasses.fields(value) if not f.metadata.get("static")]  # type: ignore[arg-type] - all layers are
     found = [_within(name, leaf) for name in fields for leaf in _leaves(getattr(value, name))]
     if isinstance(value, (Linear, Convolution)):
-        found[0] = found[0]._replace(turn=_output_last)
+        found[0] = found[0]._replace(convert=_output_last)
     rule = _ALIASES.get(type(value))
     aliases = rule(value) if rule else []
     return [leaf._replace(names=_with_aliases(leaf.names, aliases)) for leaf in found]

@@ -39,7 +39,7 @@ class Line:
     def enough(self, trial: Point, c1: Any) -> Any:
         """Whether a trial decreases phi enough; never where it is inf or nan.
 
-        The Armijo condition phi(a) <= phi(0) + c1 a phi'(0). Where `lost` says so, its form by slopes instead,
+        The Armijo condition phi(a) <= phi(0) + c1 a phi'(0). Where `lost` holds, its form by slopes instead,
         phi'(a) <= (2 c1 - 1) phi'(0), the same on a parabola: the approximate Wolfe conditions of Hager and Zhang 2005.
         """
         gain = trial["value"] - self.value
@@ -48,9 +48,9 @@ class Line:
         finite = np.isfinite(trial["value"]) & np.isfinite(trial["slope"])
         return finite & where(self.lost(gain), by_slope, exact)
 
-    def rises(self, here: Point, low: Point) -> Any:
-        """Whether `here` is no lower than the best trial, by more than rounding."""
-        gap = here["value"] - low["value"]
+    def rises(self, trial: Point, low: Point) -> Any:
+        """Whether `trial` is no lower than the best trial, by more than rounding."""
+        gap = trial["value"] - low["value"]
         return (gap >= 0) & ~self.lost(gap)
 
     def lost(self, gap: Scalar) -> Any:

@@ -9,7 +9,7 @@ from burlab.transforms import while_loop
 from .arithmetic import Scalar, choose, number, ratio, where
 from .line import Line, Point, cubic_minimizer
 
-GROWTH = 9.0  # a trial that is too short grows by at most this many times the last stretch
+GROWTH = 9.0  # a trial that is too short grows by at most this many times the last increase
 EDGE = 0.1  # a trial keeps this part of a bracket away from its ends
 
 
@@ -17,7 +17,7 @@ def armijo(line: Line, first: Scalar, shrink: Any, c1: Any, trials: int) -> Scal
     """Nocedal and Wright 2006, Algorithm 3.1: the first of first, shrink first, shrink^2 first ... that is enough.
 
     A trial of value inf or nan is never enough. Each trial costs one value of f; where values differ by rounding only,
-    a gradient too, as `Line.enough` says. Gives step 0 where p is no descent direction or after `trials` trials.
+    a gradient too (see `Line.enough`). Gives step 0 where p is no descent direction or after `trials` trials.
     """
     zero = number(line.x, 0.0)
 
@@ -28,8 +28,8 @@ def armijo(line: Line, first: Scalar, shrink: Any, c1: Any, trials: int) -> Scal
         step = s["next"]
         y = line.x + step * line.p
         value = line.f.value(y)
-        ask = {"open": line.lost(value - line.value), "slope": line.slope}
-        slope = while_loop(lambda a: a["open"], lambda a: {"open": ~a["open"], "slope": line.f.grad(y) @ line.p}, ask)
+        start = {"open": line.lost(value - line.value), "slope": line.slope}
+        slope = while_loop(lambda a: a["open"], lambda a: {"open": ~a["open"], "slope": line.f.grad(y) @ line.p}, start)
         found = line.enough({"step": step, "value": value, "slope": slope["slope"]}, c1)
         return {"step": step, "next": shrink * step, "found": found, "count": s["count"] + 1}
 
@@ -62,19 +62,19 @@ def wolfe(line: Line, g: Any, first: Scalar, c1: Any, c2: Any, trials: int) -> P
         return (line.slope < 0) & ~s["found"] & ~flat & (s["count"] < trials)
 
     def attempt(s: Any) -> Any:
-        low, high, here = s["low"], s["high"], line.at(s["next"])
-        short = {name: here[name] for name in high}
-        fails = ~line.enough(here, c1) | line.rises(here, low)
-        turns = (here["slope"] >= 0) == (high["step"] > low["step"])
-        ends = choose(fails, short, choose(turns, {name: low[name] for name in high}, high))
-        best = choose(fails, low, here)
+        low, high, trial = s["low"], s["high"], line.at(s["next"])
+        short = {name: trial[name] for name in high}
+        fails = ~line.enough(trial, c1) | line.rises(trial, low)
+        reverses = (trial["slope"] >= 0) == (high["step"] > low["step"])
+        ends = choose(fails, short, choose(reverses, {name: low[name] for name in high}, high))
+        best = choose(fails, low, trial)
         width = np.abs(ends["step"] - best["step"])
         return {
             "low": best,
             "high": ends,
-            "next": _next(low, here, best, ends, line.noise),
+            "next": _next(low, trial, best, ends, line.noise),
             "width": width,
-            "found": ~fails & (np.abs(here["slope"]) <= -c2 * line.slope),
+            "found": ~fails & (np.abs(trial["slope"]) <= -c2 * line.slope),
             "count": s["count"] + 1,
         }
 
@@ -82,12 +82,12 @@ def wolfe(line: Line, g: Any, first: Scalar, c1: Any, c2: Any, trials: int) -> P
     return {**end["low"], "found": end["found"]}
 
 
-def _next(before: Point, here: Point, low: Point, high: Point, noise: Scalar) -> Scalar:
-    """The next trial: inside of the bracket, or beyond `here` where there is none yet."""
+def _next(before: Point, trial: Point, low: Point, high: Point, noise: Scalar) -> Scalar:
+    """The next trial: inside of the bracket, or beyond `trial` where there is none yet."""
     bracketed = np.isfinite(high["step"])
     other = choose(bracketed, high, {name: before[name] for name in high})
     best = cubic_minimizer(other, low, noise)
-    span = where(bracketed, high["step"] - low["step"], here["step"] - before["step"])
+    span = where(bracketed, high["step"] - low["step"], trial["step"] - before["step"])
     part = ratio(best - low["step"], span)
     inside = where((part > 0) & (part < 1), np.clip(part, EDGE, 1 - EDGE), 0.5)
     known = np.isfinite(high["value"]) & np.isfinite(high["slope"])

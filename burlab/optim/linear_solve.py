@@ -27,7 +27,7 @@ def solve(matrix: Vector, b: Vector, *, pivoting: bool) -> tuple[Vector, Any]:
 
     matrix: shape (d, d); b: shape (d,). pivoting: exchange rows for the largest pivot (the smallest one is then an
     absolute value); without it, for a symmetric matrix, all pivots are positive just where it is positive definite.
-    Where a pivot is 0 the smallest one says so, and the solution has no meaning.
+    If the smallest pivot is 0, the solution has no meaning.
     """
     d = b.shape[0]
     rows = arange(d)

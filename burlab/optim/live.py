@@ -58,14 +58,14 @@ def ranges_of(optimizer: object) -> dict[str, Range | None]:
 
 def acting(part: Any, values: Mapping[Path, Any], path: Path = ()) -> Any:
     """A copy with the live fields at these paths replaced. No __init__ runs, which would not know traced values."""
-    twin = copy.copy(part)
+    changed = copy.copy(part)
     for f in fields(part):
-        here = (*path, f.name)
-        if here in values:
-            object.__setattr__(twin, f.name, values[here])
+        inside = (*path, f.name)
+        if inside in values:
+            object.__setattr__(changed, f.name, values[inside])
         elif _is_part(inner := getattr(part, f.name)):
-            object.__setattr__(twin, f.name, acting(inner, values, here))
-    return twin
+            object.__setattr__(changed, f.name, acting(inner, values, inside))
+    return changed
 
 
 def start_value(name: str, value: Any) -> float | Callable[[Any], Any]:

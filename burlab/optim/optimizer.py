@@ -39,7 +39,7 @@ class Optimizer(ABC):
     per_leaf: ClassVar[bool] = False
     """Whether the rule needs the shapes of x's leaves: then x and g are trees as x0 was, and the new x is one.
 
-    What the rule asks of f is about flat vectors all the same.
+    The queries of the rule are about flat vectors all the same.
     """
 
     def __post_init__(self) -> None:
@@ -54,11 +54,11 @@ class Optimizer(ABC):
         """The next point and state.
 
         g: gradient of this step's batch at x, shape (d,). t: the step, from 0. f: the problem, for rules that
-        need more than g, see `Questions`; a rule that needs only g may leave it out of its signature.
+        need more than g, see `Queries`; a rule that needs only g may leave it out of its signature.
         """
 
 
 def advance(optimizer: Optimizer, g: Vector, state: State, x: Vector, t: int, f: Any) -> tuple[Vector, State]:
-    """The update of an optimizer, which gets f only if it asks for it."""
-    asked = {"f": f} if "f" in inspect.signature(optimizer.update).parameters else {}
-    return cast("Any", optimizer).update(g, state, x, t, **asked)
+    """The update of an optimizer, which gets f only if it has such a parameter."""
+    extra = {"f": f} if "f" in inspect.signature(optimizer.update).parameters else {}
+    return cast("Any", optimizer).update(g, state, x, t, **extra)

@@ -10,7 +10,7 @@ from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import tree
 
 from .optimizer import Optimizer, State, Vector, advance
-from .questions import LeafQuestions
+from .queries import LeafQueries
 
 
 def flat_face(optimizer: Optimizer, like: tree.Tree) -> Optimizer:
@@ -39,7 +39,7 @@ class _Leaves(Optimizer):
 
     @property
     def lr(self) -> Any:
-        """What a wrapper around it asks for."""
+        """The learning rate of the inner optimizer, for wrappers."""
         return getattr(self.inner, "lr", None)
 
     def init(self, x: Vector) -> State:
@@ -47,8 +47,8 @@ class _Leaves(Optimizer):
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
         seen = self._tree(x)
-        asked = LeafQuestions(f, x, seen, self._tree, self._flat)
-        result: Any = advance(self.inner, self._tree(g), state, seen, t, asked)
+        queries = LeafQueries(f, x, seen, self._tree, self._flat)
+        result: Any = advance(self.inner, self._tree(g), state, seen, t, queries)
         if not isinstance(result, tuple) or len(cast("tuple[Any, ...]", result)) != 2:
             return cast("Any", result)  # which trace_rule refuses
         after, state = cast("tuple[Any, Any]", result)

@@ -17,7 +17,7 @@ from burlab.runtime.plain import as_array
 from .live import Live, acting, live_fields
 from .optimizer import Optimizer, Vector, advance
 from .per_leaf import flat_face
-from .questions import Questions
+from .queries import Queries
 
 Form = tuple[tuple[int, ...], "np.dtype[Any]"]
 
@@ -27,10 +27,10 @@ class Rule:
     """A traced update.
 
     graph: inputs g, x, t (int64), the hyperparameters, the leaves of the state, the batch's value at x, the step's key
-    and the address of the one who answers questions; outputs x, the leaves of the state, and for each scheduled
+    and the address of the oracle that answers queries; outputs x, the leaves of the state, and for each scheduled
     hyperparameter the value that the step used (float64). hyper: start values, where NaN means that the schedule is
-    followed; schedules: of the scheduled ones, in order; state: shapes and dtypes of its leaves. questions: what is
-    asked, and "key" where the key is used.
+    followed; schedules: of the scheduled ones, in order; state: shapes and dtypes of its leaves. queries: their
+    names, and "key" where the key is used.
     """
 
     graph: Graph
@@ -38,7 +38,7 @@ class Rule:
     schedules: dict[str, Callable[[Any], Any]]
     state: tuple[Form, ...]
     structure: tree.TreeDef
-    questions: tuple[str, ...] = ()
+    queries: tuple[str, ...] = ()
 
 
 def trace_rule(optimizer: Optimizer, x: Vector, batch: int = 1, like: tree.Tree = None) -> tuple[Rule, list[Vector]]:
@@ -53,18 +53,18 @@ def trace_rule(optimizer: Optimizer, x: Vector, batch: int = 1, like: tree.Tree 
     leaves, structure = tree.flatten(optimizer.init(x.copy()))
     state = [_state_leaf(leaf, f"{kind}.init") for leaf in leaves]
 
-    asked: tuple[str, ...] = ()
+    queries: tuple[str, ...] = ()
 
     def step(
-        g: Any, x: Any, t: Any, values: tuple[Any, ...], leaves: list[Any], value: Any, key: Any, asker: Any
+        g: Any, x: Any, t: Any, values: tuple[Any, ...], leaves: list[Any], value: Any, key: Any, oracle: Any
     ) -> Any:
-        nonlocal asked
-        f = Questions(x, g, value, key, asker, batch)
+        nonlocal queries
+        f = Queries(x, g, value, key, oracle, batch)
         used = [_used(field, value, t) for field, value in zip(live, values, strict=True)]
         rule = acting(optimizer, {field.path: value for field, value in zip(live, used, strict=True)})
         before = tree.unflatten(structure, leaves)
         after = _next(advance(rule, g, before, x, t, f), kind, structure)
-        asked = f.asked
+        queries = f.used
         return *after, [value for field, value in zip(live, used, strict=True) if callable(field.start)]
 
     t = Node("input", (), "t", (), np.dtype(np.int64), weak=True)
@@ -74,7 +74,7 @@ def trace_rule(optimizer: Optimizer, x: Vector, batch: int = 1, like: tree.Tree 
     _check(graph, kind, x, state)
     schedules = {field.name: field.start for field in live if callable(field.start)}
     forms = tuple((leaf.shape, leaf.dtype) for leaf in state)
-    return Rule(graph, {field.name: field.number for field in live}, schedules, forms, structure, asked), state
+    return Rule(graph, {field.name: field.number for field in live}, schedules, forms, structure, queries), state
 
 
 def _used(field: Live, value: Node, t: Node) -> Node:

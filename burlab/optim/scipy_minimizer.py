@@ -8,9 +8,9 @@ from burlab.errors import ArgumentError
 
 
 class Traits(NamedTuple):
-    """What a method of SciPy asks, and what it can heed.
+    """What a method of SciPy calls, and which limits it obeys.
 
-    gradient: whether it asks gradients. curvature: "" for none, "hessp" for Hessian-vector products, "hess" for the
+    gradient: whether it needs gradients. curvature: "" for none, "hessp" for Hessian-vector products, "hess" for the
     whole Hessian. bounds, constraints: whether it keeps them.
     """
 

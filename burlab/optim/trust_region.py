@@ -49,7 +49,7 @@ class TrustRegion(Optimizer):
         value = f.value(x)
         noise = rounding(x, value)
         rho = ratio(value - f.value(x + p) + noise, promised + noise)
-        rho = where(promised > 0, where(np.isfinite(rho), rho, -1), 0.5)  # no step at all says nothing of the parabola
+        rho = where(promised > 0, where(np.isfinite(rho), rho, -1), 0.5)  # a zero step is no test of the parabola
         radius = where(rho >= 0.25, radius, 0.25 * radius)
         radius = where((rho > 0.75) & border, np.minimum(2 * radius, self.max_radius), radius)
         return where(rho > self.eta, x + p, x), {"radius": radius}

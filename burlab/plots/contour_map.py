@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from burlab.charts.palette import INK, PALETTE, colour
 from burlab.runtime.extras import late
 
 from .paths import path_traces
-from .style import HEIGHT, INK, PALETTE, colour, layout
+from .style import HEIGHT, layout
 from .terrain import RESOLUTION, Problem, bounds_of, landscape, landscape_traces
 
 go: Any = late("plotly.graph_objects", "plots")

@@ -57,7 +57,7 @@ def apart(points: Array) -> Any:
     if len(points) <= _FEW:
         return np.arange(len(points))
     moved = np.linalg.norm(np.diff(points, axis=0), axis=1)
-    way = np.concatenate([[0.0], np.cumsum(np.where(np.isfinite(moved), moved, 0.0))])
+    length = np.concatenate([[0.0], np.cumsum(np.where(np.isfinite(moved), moved, 0.0))])
     extent = float(np.nanmax(np.ptp(points, axis=0), initial=0.0))
-    cell = np.floor(way / max(extent / _MANY, way[-1] / _MOST, 1e-300))
+    cell = np.floor(length / max(extent / _MANY, length[-1] / _MOST, 1e-300))
     return np.flatnonzero(np.concatenate([[True], (np.diff(cell) > 0)[:-1], [True]]))

@@ -9,18 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from burlab.charts.palette import CLEAR, FAINT, INK, PALETTE, colour
 from burlab.runtime.extras import late
 
 go: Any = late("plotly.graph_objects", "plots")
 pio: Any = late("plotly.io", "plots")
 
-# On white and on #111 the contrast of each is 3:1 or more; with normal vision and with each kind of colour blindness
-# (Machado, Oliveira and Fernandes 2009) any two differ by 20 in CIELAB or more. Blue and vermilion: Okabe and Ito 2008.
-PALETTE = ("#0072b2", "#d55e00", "#0fa95f", "#ad29ed", "#9a4b21", "#dc6fa3", "#5d705c")
-INK = "#757a80"
-FAINT = "rgba(117, 122, 128, 0.3)"
-CLEAR = "rgba(0, 0, 0, 0)"
-SHADES = ((0.0, "rgba(100, 135, 190, 0)"), (1.0, "rgba(100, 135, 190, 0.45)"))  # from low to high, over any ground
 HEIGHTS = ((0.0, "#fdfdfe"), (0.5, "#dfe6ef"), (1.0, "#a9b9cf"))  # the same on paper, for filled levels
 LEVEL_LINES = "#8ea2bd"
 FONT = 13  # pixels
@@ -64,11 +58,6 @@ def theme() -> None:
     """
     pio.templates["burlab"] = go.layout.Template(TEMPLATE)
     pio.templates.default = "burlab"
-
-
-def colour(k: int) -> str:
-    """The k-th colour, from the first again after the last."""
-    return PALETTE[k % len(PALETTE)]
 
 
 def line(k: int) -> dict[str, Any]:

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from burlab.charts.palette import INK, SHADES
+from burlab.charts.shades import shade
 from burlab.errors import ArgumentError, ShapeError
 from burlab.problems import FiniteSum, TestFunction
 from burlab.runtime.extras import late
 from burlab.transforms import vmap
 
-from .style import INK, LEVEL_LINES, SHADES
+from .style import LEVEL_LINES
 
 go: Any = late("plotly.graph_objects", "plots")
 
@@ -39,12 +41,7 @@ class Landscape:
 
         For a function without a minimum the value itself; NaN where the value is not finite.
         """
-        value = np.where(np.isfinite(self.value), self.value, np.nan)
-        if not np.isfinite(self.minimum) or np.isnan(value).all():
-            return value
-        height = np.maximum(value - self.minimum, 0.0)
-        floor = max(float(np.nanquantile(height, 0.01)), 1e-6 * float(np.nanmax(height)), 1e-300)
-        return np.log10(height + floor)
+        return shade(self.value, self.minimum)
 
 
 def landscape(problem: Problem, domain: Any = None, *, resolution: int = RESOLUTION) -> Landscape:

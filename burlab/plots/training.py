@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from burlab.charts.palette import FAINT, INK, colour
 from burlab.runtime.extras import late
 
-from .style import FAINT, INK, colour, layout
+from .style import layout
 from .thinning import Series, thinned
 
 go: Any = late("plotly.graph_objects", "plots")

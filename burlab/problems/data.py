@@ -49,7 +49,7 @@ class Data:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays; what samples share counts once."""
+        """Bytes of the arrays; numbers that samples share count once."""
         return sum((len(a) - 1) * a.strides[0] + a[0].nbytes for a in self.arrays)
 
 

@@ -71,7 +71,7 @@ class FiniteSum:
 
     def __repr__(self) -> str:
         data = ", ".join(f"{a.dtype}{list(a.shape)}" for a in self.oracle.data.arrays)
-        tiles = "".join(f"; {question} of {batch} in {tiling}" for (question, batch), tiling in self.tiles.items())
+        tiles = "".join(f"; {query} of {batch} in {tiling}" for (query, batch), tiling in self.tiles.items())
         return f"<FiniteSum of {getattr(self.oracle.loss, '__name__', 'loss')} over {len(self)} samples: {data}{tiles}>"
 
     @property
@@ -93,7 +93,7 @@ class FiniteSum:
 
     def grad(self, x: Tree, indices: Any = None, *, key: Any = None) -> Tree:
         """The gradient of f at x, or of the mean over the samples `indices`, in x's structure."""
-        if self.oracle.options.remat is not None:  # which is for kernels that give the value first
+        if self.oracle.options.remat is not None:  # remat is an option of kernels that compute the value first
             return self.value_and_grad(x, indices, key=key)[1]
         return self._mean("grad", (x,), indices, key)[0]
 
@@ -128,18 +128,18 @@ class FiniteSum:
         """The Hessian of f at x times v, which has x's structure and shapes; no matrix is formed."""
         return self._mean("hvp", (x, v), indices, key, "v")[0]
 
-    def _mean(self, question: str, shared: tuple[Tree, ...], indices: Any, key: Any, second: str = "") -> Any:
-        """The answer about x, and about what is shaped like x, named `second`; at once where this was asked before."""
+    def _mean(self, query: str, shared: tuple[Tree, ...], indices: Any, key: Any, second: str = "") -> Any:
+        """The answer to a query about x, and about what is shaped like x, named `second`; repeated ones are fast."""
         array = None if indices is None else as_array(indices, "indices")
-        place = question, None if array is None else array.size, self.threads
+        place = query, None if array is None else array.size, self.threads
         answer = self.oracle.directs.answer(place, shared, array, key)
         if answer is not None:
             return answer
         point = as_point(shared[0], "x")
         points = [point, *(like_point(other, point, second) for other in shared[1:])]
         stream, _list = self._stream(indices)
-        answer = self.oracle.mean(question, points, stream, self._key(key), self.threads)
-        loss = self.oracle.kernels(question, points)
+        answer = self.oracle.mean(query, points, stream, self._key(key), self.threads)
+        loss = self.oracle.kernels(query, points)
         self.oracle.directs.remember(place, loss, lambda: Direct(loss, points, stream, self.threads))
         return answer
 

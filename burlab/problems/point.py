@@ -23,6 +23,18 @@ class Point(NamedTuple):
         """The tree itself."""
         return tree.unflatten(self.structure, self.leaves)
 
+    def with_numbers(self, flat: Any) -> "Point":
+        """A point of the same form with the numbers of a vector, shape (d,). It may share the vector's memory.
+
+        The parts of a traced vector are traced leaves, in the vector's dtype.
+        """
+        leaves: list[Any] = []
+        for leaf in self.leaves:
+            part = flat[: leaf.size].reshape(leaf.shape)
+            leaves.append(part.astype(leaf.dtype, copy=False) if isinstance(part, np.ndarray) else part)
+            flat = flat[leaf.size :]
+        return Point(leaves, self.structure)
+
 
 def as_point(value: tree.Tree, name: str) -> Point:
     """A tree of floats as a point, its leaves float32 or float64. Raises where a leaf is something else."""

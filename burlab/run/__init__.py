@@ -1,10 +1,12 @@
 """Runs: an optimizer on a problem, stepped by a C++ thread that Python steers and reads."""
 
+from burlab.run.record.breakpoints import Breakpoint, Hit
 from burlab.run.record.history import Event, History
 from burlab.run.record.stop import Stop, Stopped
+from burlab.run.record.traces import Traces
 
 from .load import load_run
 from .minimize import minimize
 from .run import Run
 
-__all__ = ["Event", "History", "Run", "Stop", "Stopped", "load_run", "minimize"]
+__all__ = ["Breakpoint", "Event", "History", "Hit", "Run", "Stop", "Stopped", "Traces", "load_run", "minimize"]

@@ -40,7 +40,7 @@ class Hypers:
         self._change(self._index(name), math.nan if number is None else number)
 
     def check(self, name: str, value: float | None) -> float | None:
-        """The value as it can be set. Raises where there is no such hyperparameter, or it cannot have such a value."""
+        """The value, converted. Raises for an unknown hyperparameter, or a value out of its range."""
         self._index(name)
         if value is not None:
             number = hyper_value(name, value)

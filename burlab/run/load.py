@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,11 @@ from burlab.run.file.recipe import Given, bits, rebuild
 from burlab.run.file.save import KIND, STANDING
 from burlab.run.loop.loop import Loop
 from burlab.run.loop.setup import Setup
-from burlab.run.loop.snapshot import Saved, Standing, TableContents
+from burlab.run.loop.snapshot import Saved, Standing, TableContents, Tables
+from burlab.run.record.recorder import SAMPLES
 from burlab.run.record.stop import Stop, check_stop
+from burlab.run.record.tables import KINDS
+from burlab.run.record.traces import MOST, SAMPLED
 from burlab.runtime.coerce import Array
 
 from .file import container
@@ -58,6 +62,7 @@ def load_run(
         saved = _saved(document, arrays)
         start = [frame[0].copy() for frame in saved.frames]  # a view would keep all keyframes
         setup = rebuild(document["recipe"], arrays, start, Given(data, validation, like, stop))
+        saved = _counting(saved, setup)
         _verify(saved, setup)
     except FileError as error:
         raise FileError(f"{path}: {error}") from error
@@ -79,13 +84,16 @@ def _saved(document: Any, arrays: dict[str, Array]) -> Saved:
         rows, span = document["tables"][name]
         return TableContents(rows, span, _numbered(arrays, name))
 
+    none = TableContents(0, 1, [np.empty(0)] * len(SAMPLED))
+    traces = kept("traces") if "traces" in document["tables"] else none
     path = None if document["tables"]["path"] is None else _with_steps(kept("path"), cells=_numbered(arrays, "cells"))
     whole, real = np.int64, np.float64
     events = _named(arrays, "events/0", whole), _named(arrays, "events/1", whole), _named(arrays, "events/2", real)
     steps, frames, cells = _named(arrays, "frames", whole), _numbered(arrays, "frames"), _numbered(arrays, "cells")
     if steps.ndim != 1 or not steps.size or any(frame.ndim == 0 or not len(frame) for frame in frames):
         raise FileError("it has no keyframe at which a run could begin. Use another copy.")
-    return Saved(standing, kept("record"), kept("stamps"), path, events, steps, frames, cells)
+    tables = Tables(kept("record"), kept("stamps"), path, traces)
+    return Saved(standing, tables, events, steps, frames, cells)
 
 
 def _with_steps(path: TableContents, cells: list[Array]) -> TableContents:
@@ -94,6 +102,18 @@ def _with_steps(path: TableContents, cells: list[Array]) -> TableContents:
         return path
     steps = np.arange(len(path.columns[0]), dtype=np.float64) * path.span
     return TableContents(path.rows, 1, [steps, *path.columns])
+
+
+def _counting(saved: Saved, setup: Setup) -> Saved:
+    """A record as it is kept now; one of a rule with queries, as it was written before, counts no samples of these."""
+    kept = saved.tables.record
+    if setup.columns[-1] != SAMPLES or len(kept.columns) != len(setup.columns) - 1 or kept.columns[0].ndim != 1:
+        return saved
+    slots = np.arange(kept.columns[0].size)
+    pairs = np.where(slots % 2, np.minimum((slots // 2 + 1) * kept.span, kept.rows), slots // 2 * kept.span + 1)
+    counts = (slots + 1 if kept.span == 2 else pairs) * np.float64(setup.stream.batch)
+    record = TableContents(kept.rows, kept.span, [*kept.columns, counts])
+    return replace(saved, tables=replace(saved.tables, record=record))
 
 
 def _named(arrays: dict[str, Array], name: str, dtype: Any) -> Array:
@@ -110,25 +130,27 @@ def _numbered(arrays: dict[str, Array], name: str) -> list[Array]:
 
 
 def _verify(saved: Saved, setup: Setup) -> None:
-    """What C++ relies on: that tables, events and keyframes fit each other and the recipe."""
-    at, rows = saved.standing, saved.record.rows
-    slots = rows if saved.record.span == 2 else -(-rows // max(saved.record.span, 1)) * 2
+    """Check what C++ relies on: tables, events and keyframes fit each other and the recipe."""
+    at, held = saved.standing, saved.tables
+    rows, span = held.record.rows, held.record.span
+    slots = rows if span == 2 else -(-rows // max(span, 1)) * 2
     steps, hypers, values = saved.events
     frames, first = saved.frame_steps, setup.start.leaves[0]
     rules = {
         "cursor": 0 <= at.step <= at.done <= rows <= at.done + 1,
         "reason": 0 <= at.reason <= 6,
-        "record": _fits(saved.record, len(setup.columns), slots) and _doubling(saved.record.span, 2),
-        "time stamps": _thin(saved.stamps, 2) and bool((np.diff(saved.stamps.columns[0]) > 0).all()),
-        "path": (saved.path is None) == (setup.dimension > 2),
-        "path's columns": saved.path is None or _is_path(saved.path, setup.dimension, rows),
+        "record": _fits(held.record, len(setup.columns), slots) and _doubling(span, 2),
+        "time stamps": _thin(held.stamps, 2) and bool((np.diff(held.stamps.columns[0]) > 0).all()),
+        "path": (held.path is None) == (setup.dimension > 2),
+        "path's columns": held.path is None or _is_path(held.path, setup.dimension, rows),
+        "traces": _are_traces(held.traces, rows),
         "events": steps.shape == hypers.shape == values.shape and _rising(steps, 0, at.done),
         "event's hyperparameters": bool(((hypers >= 0) & (hypers < len(setup.rule.hyper))).all()),
         "columns": len(set(setup.columns)) == len(setup.columns),
         "keyframes": _rising(frames, 0, at.done) and frames[0] == 0 and bool((np.diff(frames) > 0).all()),
         "keyframes' cells": [(c.shape, c.dtype) for c in saved.frames]
-        == [((len(frames), *shape), dtype) for shape, dtype in setup.cells],
-        "cells": [(cell.shape, cell.dtype) for cell in saved.cells] == setup.cells,
+        == [((len(frames), *shape), dtype) for shape, dtype in setup.buffers],
+        "cells": [(cell.shape, cell.dtype) for cell in saved.buffers] == setup.buffers,
         "x": first.dtype.kind == "f",
     }
     if broken := [name for name, holds in rules.items() if not holds]:
@@ -149,6 +171,14 @@ def _is_path(path: TableContents, dimension: int, rows: int) -> bool:
     steps = path.columns[0]
     whole = bool(((steps == np.floor(steps)) & (steps >= 0) & (steps < rows)).all()) if steps.ndim == 1 else False
     return whole and bool((np.diff(steps) > 0).all()) and _fits(path, 1 + dimension, len(steps))
+
+
+def _are_traces(traces: TableContents, rows: int) -> bool:
+    if not _thin(traces, len(SAMPLED)) or len(traces.columns[0]) > MOST:
+        return False
+    steps, kinds = traces.columns[0], np.stack(traces.columns[-len(KINDS) :])
+    whole = bool(((steps == np.floor(steps)) & (steps >= 0) & (steps < rows)).all() and (np.diff(steps) > 0).all())
+    return whole and bool(((kinds >= 0) & (kinds < 2**63)).all())
 
 
 def _doubling(number: int, least: int) -> bool:

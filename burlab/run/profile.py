@@ -1,51 +1,80 @@
-"""Where the time of a step goes: a fork of a loop whose kernels look at a clock."""
+"""The time of each part of a step: measured on another loop, whose kernels read a clock."""
 
 import ctypes
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from burlab.compiler.executable import Executable
 from burlab.compiler.inspection.account import Phase, accounts
-from burlab.compiler.inspection.profile import Profile, Row, residual
+from burlab.compiler.inspection.live import KINDS, LiveBytes
+from burlab.compiler.inspection.profile import Profile, Row, live_of, residual
 from burlab.compiler.inspection.timed import StepTimes, TimedExecutable
+from burlab.compiler.planning.phases import nodes_of
 from burlab.errors import StatusError
 from burlab.graph import Node
 from burlab.run.loop.abi import Plan
 from burlab.run.loop.fused import FusedStep
 from burlab.run.loop.loop import Loop
 from burlab.run.record.stop import Stop
+from burlab.run.record.traces import Shares
 
 _LEAST, _MOST = 10, 1000  # steps that are measured
 _ENOUGH = 0.5  # seconds of measuring
+_BRIEFLY = 0.05  # where only shares are asked for
 
 
 def profile(loop: object) -> Profile:
-    """The fastest of some steps of a fork, one after another, and of a fork that looks at no clock in between."""
+    """The fastest of some steps of a fork, and the fastest of a fork without clocks."""
     if not isinstance(loop, Loop):
         raise StatusError("a run of SciPy's has no step of its own to measure. Profile its function: bl.compile(f, x).")
     timed = _Timed(loop)
     fork = loop.fork(timed.put)
     best, rows = 1 << 62, list[Row]()
-    for took in _steps(fork):
-        laps = timed.take()
+    for took in _steps(fork, _LEAST, _ENOUGH):
+        times = timed.take()
         if took < best:
-            best, rows = took, timed.rows(laps)
+            best, rows = took, timed.rows(times)
     fork.end()
     plain = loop.fork(_endless)
-    alone = min(_steps(plain))
+    alone = min(_steps(plain, _LEAST, _ENOUGH))
     plain.end()
     tiling = loop.setup.loss.samples.tilings.get(loop.batch)
     name = f"a step on {loop.batch} samples, {tiling}" if tiling else "a step"
-    return Profile(name, loop.setup.update.executable.gear, (*rows, residual(best, rows)), alone)
+    live = _joined([live_of(kernel.executable.plan) for kernel in timed.kernels])
+    return Profile(name, loop.setup.update.executable.gear, (*rows, residual(best, rows)), alone, live)
 
 
-def _steps(loop: Loop) -> Any:
+def _joined(parts: Sequence[LiveBytes]) -> LiveBytes:
+    """What lives while kernels run one after another, each with memory of its own."""
+    return {kind: tuple(count for part in parts for count in part[kind]) for kind in KINDS}
+
+
+def shares(loop: object) -> Shares | None:
+    """What parts of the time of a step's function are forward, backward and update; None where there is no telling.
+
+    A loop of its own begins where this one is, which may go on meanwhile.
+    """
+    if not isinstance(loop, Loop):
+        return None
+    timed = _Timed(loop)
+    twin = Loop.open(loop.setup, [loop.read(k) for k in range(len(loop.setup.buffers))], timed.put)
+    best, spent = 1 << 62, [0] * len(Shares._fields)
+    for took in _steps(twin, 2, _BRIEFLY):
+        times = timed.take()
+        if took < best:
+            best, spent = took, timed.spent(times)
+    twin.end()
+    return Shares(*(part / sum(spent) for part in spent)) if sum(spent) else None
+
+
+def _steps(loop: Loop, least: int, seconds: float) -> Any:
     """Do steps, and give the nanoseconds of each."""
-    end = time.monotonic() + _ENOUGH
+    end = time.monotonic() + seconds
     while not loop.rests(1.0):  # a fork that has just been made may have to settle
         pass
     for count in range(_MOST):
-        if count >= _LEAST and time.monotonic() > end:
+        if count >= least and time.monotonic() > end:
             return
         before = loop.view()
         loop.aim(before.step + 1)
@@ -63,7 +92,7 @@ _PHASES: dict[str, Phase] = {"prepare": "forward", "finish": "backward"}  # what
 
 
 class _Timed:
-    """The kernels of a loop as twins, in the order in which a step calls them, with the phase of those of one phase."""
+    """The timed kernels of a loop, in the order in which a step calls them, with the phase of those that have one."""
 
     def __init__(self, loop: Loop) -> None:
         setup = loop.setup
@@ -76,7 +105,7 @@ class _Timed:
         self.kernels = [*self.samples.values(), *self.regularizer, self.update]
 
     def put(self, plan: Plan) -> None:
-        """Have C++ call the twins."""
+        """Have C++ call the timed kernels."""
         _endless(plan)
         self.update.put(plan.fused.kernel if self.fused else plan.update)
         for kernel in self.regularizer:
@@ -89,13 +118,13 @@ class _Timed:
             samples.contexts = ctypes.addressof(self._contexts)
 
     def take(self) -> list[StepTimes]:
-        return [kernel.twin.take() for kernel in self.kernels]
+        return [kernel.timed.take() for kernel in self.kernels]
 
-    def rows(self, laps: list[StepTimes]) -> list[Row]:
+    def rows(self, step_times: list[StepTimes]) -> list[Row]:
         """One after another: `start` leaves no gaps, since tiles of one kernel come in turn."""
         rows: list[Row] = []
         start, updates = 0, self.fused.updates if self.fused else set[Node]()
-        for kernel, times in zip(self.kernels, laps, strict=True):
+        for kernel, times in zip(self.kernels, step_times, strict=True):
             for entry, took in zip(accounts(kernel.executable.plan, updates), times.steps, strict=True):
                 if not entry.name:
                     continue
@@ -105,19 +134,32 @@ class _Timed:
                 start += took
         return rows
 
+    def spent(self, step_times: list[StepTimes]) -> list[int]:
+        """Nanoseconds of the function by the fields of `Shares`."""
+        spent = dict.fromkeys(Shares._fields, 0)
+        updates = self.fused.updates if self.fused else set[Node]()
+        for kernel, times in zip(self.kernels, step_times, strict=True):
+            if kernel is self.update and self.fused is None:
+                continue
+            plan = kernel.executable.plan
+            for entry, step, took in zip(accounts(plan, updates), plan.steps, times.steps, strict=True):
+                joined = entry.phase == "update" and not updates.issuperset(nodes_of(step))
+                spent["fused" if joined else kernel.phase or entry.phase] += took
+        return list(spent.values())
+
 
 class _Kernel:
     def __init__(self, executable: Executable, phase: Phase | None = None) -> None:
         self.executable = executable
-        self.twin = TimedExecutable(executable)
+        self.timed = TimedExecutable(executable)
         self.phase: Phase | None = phase
 
     def put(self, kernel: Any) -> None:
         """Into a `CKernel`."""
-        function = self.twin.function
+        function = self.timed.function
         kernel.function, kernel.context, kernel.workspace = function.address, function.context, function.workspace_bytes
 
     def contexts(self, place: int, size: int) -> Any:
         """A table of contexts for those numbers of samples for which there is one at `place`."""
         given = (ctypes.c_void_p * size).from_address(place)
-        return (ctypes.c_void_p * size)(*(at and self.twin.function.contexts(k + 1) for k, at in enumerate(given)))
+        return (ctypes.c_void_p * size)(*(at and self.timed.function.contexts(k + 1) for k, at in enumerate(given)))

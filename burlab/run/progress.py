@@ -1,5 +1,6 @@
 """Progress bars: a line on standard error in a terminal; a notebook registers one of its own."""
 
+import math
 import sys
 import time
 from collections.abc import Callable
@@ -22,7 +23,7 @@ _screens: list[Callable[[int], Bar | None]] = []
 
 
 def register_screen(open_bar: Callable[[int], Bar | None]) -> None:
-    """Let a notebook show bars: `open_bar(total)` gives one, or None without a screen. The last one is asked first."""
+    """Let a notebook show bars: `open_bar(total)` gives one, or None without a screen. The newest comes first."""
     _screens.insert(0, open_bar)
 
 
@@ -37,32 +38,43 @@ def open_bar(total: int, wanted: bool | None) -> Bar | None:
 
 
 class TextBar:
-    """One line that is written anew: `[####....]  1200/2000  4,100 steps/s  value 0.0312`; in a file one per tenth."""
+    """One line that is written anew: `[####....]  1200/2000  4,100 steps/s  value 0.0312`; in a file one per tenth.
 
-    def __init__(self, total: int, stream: TextIO, width: int = 30) -> None:
+    total: steps to do; None where nobody knows: `1,200 steps  4,100 steps/s  value 0.0312`, in a file at the end only.
+    """
+
+    def __init__(self, total: int | None, stream: TextIO, width: int = 30) -> None:
         self._total = total
         self._stream = stream
         self._width = width
         self._start = time.perf_counter()
         self._live = stream.isatty()
+        self._line = ""
         self._longest = 0  # line so far: a shorter one must cover it
         self._tenths = 0  # written so far, where the stream is no terminal
 
     def update(self, done: int, value: float) -> None:
         """Write the line."""
-        filled = self._width * done // self._total
         rate = done / max(time.perf_counter() - self._start, 1e-9)
-        line = f"[{'#' * filled:.<{self._width}}] {done}/{self._total}  {rate:,.0f} steps/s  value {value:.6g}"
-        self._longest = max(self._longest, len(line))
+        known = "" if self._total is None and math.isnan(value) else f"  value {value:.6g}"
+        self._line = f"{self._part(done)}  {rate:,.0f} steps/s{known}"
+        self._longest = max(self._longest, len(self._line))
         if self._live:
-            self._stream.write(f"\r{line:<{self._longest}}")
-        elif 10 * done // self._total > self._tenths:
+            self._stream.write(f"\r{self._line:<{self._longest}}")
+        elif self._total is not None and 10 * done // self._total > self._tenths:
             self._tenths = 10 * done // self._total
-            self._stream.write(f"{line}\n")
+            self._stream.write(f"{self._line}\n")
         self._stream.flush()
 
     def close(self) -> None:
         """Leave the last state on the screen."""
-        if self._live:
-            self._stream.write("\n")
+        if self._live or self._total is None:
+            self._stream.write("\n" if self._live else f"{self._line}\n")
             self._stream.flush()
+
+    def _part(self, done: int) -> str:
+        """How many steps are done, of how many."""
+        if self._total is None:
+            return f"{done:,} steps"
+        filled = self._width * done // self._total
+        return f"[{'#' * filled:.<{self._width}}] {done}/{self._total}"

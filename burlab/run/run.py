@@ -1,4 +1,4 @@
-"""A run: one optimizer on one problem, paused at step 0 until it is told to step."""
+"""A run: one optimizer on one problem, paused at step 0 until its first step."""
 
 import os
 import threading
@@ -7,8 +7,6 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
-
-import numpy as np
 
 from burlab.checks.numbers import real, whole
 from burlab.compiler.inspection.profile import Profile
@@ -19,20 +17,20 @@ from burlab.optim.live import ranges_of
 from burlab.problems.point import Point
 from burlab.run.file.save import save
 from burlab.run.record.engine import Engine
-from burlab.run.record.history import Event, History, events
-from burlab.run.record.live import Cursor, at, path, tail
 from burlab.run.record.stop import ENDLESS, Stopped
-from burlab.runtime.coerce import Array
 
+from .breakpoints import Breakpoints, Table
+from .family import Family
 from .hypers import Hypers
+from .predicate import Observer
 from .profile import profile
 from .progress import Bar, open_bar
-from .watch import Watch
+from .readings import Readings
 
-_REDRAW = 0.1  # seconds between two looks at the progress bar
+_REDRAW = 0.1  # seconds between two updates of the progress bar
 
 
-class Run:
+class Run(Readings):
     """What `burlab.minimize` gives. Steps run in a C++ thread; the same seed gives the same bits.
 
     >>> import numpy as np, burlab as bl
@@ -42,21 +40,25 @@ class Run:
     (3, array([1., 1.]), [Event(step=2, name='lr', value=0.5)])
     """
 
-    parent: "Run | None" = None
-    """The run that this one branched from: by `fork`, or by a change in its past, and then it holds the old record."""
+    can_seek = True
+    title = remark = ""  # what it is, its problem and its optimizer say
 
     def __init__(
         self, engine: Engine, start: Point, schedules: Mapping[str, Callable[[Any], Any]], problem: Any, optimizer: Any
     ) -> None:
         """problem, optimizer: what `minimize` was given."""
-        self._engine = engine
-        self._start = start
+        super().__init__(engine, start, problem, optimizer)
         self._schedules = schedules
-        self._blocking = threading.Lock()  # held by who moves the run, one at a time
+        self._blocking = threading.Lock()  # held while the run is moved
         self._ended = False
-        self._watch = Watch(engine, engine.stop.when) if engine.stop.when else None
-        self.problem = problem
-        self.optimizer = optimizer
+        self._observer = Observer(engine) if engine.stop.when else None
+        self._breakpoints = Table()
+        self.family = Family(self)
+
+    @property
+    def parent(self) -> "Run | None":
+        """The run that this one branched from, by `fork` or by a change in its past: then it holds the old record."""
+        return self.family.parent
 
     @property
     def hyper(self) -> Hypers:
@@ -65,19 +67,14 @@ class Run:
         return Hypers(self._engine, self._change, self._schedules, partial(ranges_of, self.optimizer))
 
     @property
-    def t(self) -> int:
-        """Steps done at the current point."""
-        return self._engine.view().step
-
-    @property
-    def length(self) -> int:
-        """Rows of the record: one for each step ever done, and a last one where a criterion stopped the run."""
-        return self._engine.view().length
-
-    @property
     def running(self) -> bool:
         """Whether it is doing steps now."""
-        return not self._engine.view().rests or (self._watch is not None and self._watch.behind)
+        return not self._engine.view().rests or (self._observer is not None and self._observer.behind)
+
+    @property
+    def ended(self) -> bool:
+        """Whether it was stopped for good: see `stop`."""
+        return self._ended
 
     @property
     def stopped(self) -> Stopped | None:
@@ -91,14 +88,16 @@ class Run:
         return self._engine.view().stopped
 
     @property
-    def x(self) -> tree.Tree:
-        """The point after `t` steps: a copy, with the start's structure, shapes and dtype."""
-        flat = self._engine.read()
-        leaves: list[Array] = []
-        for leaf in self._start.leaves:
-            leaves.append(flat[: leaf.size].reshape(leaf.shape))
-            flat = flat[leaf.size :]
-        return tree.unflatten(self._start.structure, leaves)
+    def breakpoints(self) -> Breakpoints:
+        """Where the run comes to rest, by number: add and remove them, switch them on and off, also while it runs.
+
+        >>> import numpy as np, burlab as bl
+        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(1.25))
+        >>> number = run.breakpoints.add(rises=1.0)
+        >>> run.step(99); run.t, run.stopped.message
+        (1, 'Stopped at step 1 by breakpoint 1: the value has risen by more than 1 of its size, to 2.25.')
+        """
+        return Breakpoints(self._breakpoints, self._arm, self._note)  # not kept: a run must end with its last reference
 
     @property
     def state(self) -> tree.Tree:
@@ -114,74 +113,12 @@ class Run:
             raise StatusError("the state has several parts that change with every step. Call run.pause() first.")
         return self._engine.state()
 
-    @property
-    def history(self) -> History:
-        """Value, norms, hyperparameters and times of every step so far."""
-        return History(self._engine)
-
-    @property
-    def events(self) -> list[Event]:
-        """The changes of hyperparameters so far, in order."""
-        return events(self._engine)
-
-    @property
-    def path(self) -> tuple[Array, Array] | None:
-        """The points x_0, x_1, ... of a run in d = 1 or 2 dimensions: their steps, int64 (n,), and float64 (n, d).
-
-        They cover the whole record, also ahead of `t`, and the current point of a run that rests at its end: all points
-        up to 65,536; then the first 4,096, and after them a point wherever the run has moved so far from the last one
-        that a drawing shows it. None for more dimensions.
-
-        >>> import numpy as np, burlab as bl
-        >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=2).path
-        (array([0, 1, 2]), array([[1.  ],
-               [0.5 ],
-               [0.25]]))
-        """
-        found = path(self._engine)
-        view = self._engine.view()
-        if found is None or not view.rests or view.step < view.length:
-            return found
-        here = self._engine.read().astype(np.float64)
-        return np.append(found[0], view.step), np.concatenate([found[1], here[None]])
-
-    def tail(
-        self,
-        cursor: Cursor | None = None,
-        columns: tuple[str, ...] | None = None,
-        *,
-        most: int | None = None,
-        keeps: bool = False,
-    ) -> tuple[dict[str, Array], Cursor, bool]:
-        """What was written since `cursor`, for live views: see `burlab.run.record.live.tail`."""
-        return tail(self._engine, cursor, columns, most=most, keeps=keeps)
-
-    def at(self, step: int) -> dict[str, float] | None:
-        """The stored columns at a step of the record; None where it has no row, or its row was merged with others."""
-        return at(self._engine, step)
-
-    @property
-    def memory(self) -> dict[str, int]:
-        """Bytes that the run holds, by purpose, and their "total".
-
-        parameters: x, twice. gradients: the sums over the batch, one for each open level of a thread's slots, and their
-        mean. activations: for each thread the values of the kernel and the samples of its tile; and, once, what needs
-        no sample. scratch: the memory of the update, and tables. history, events, keyframes, path: the record.
-
-        >>> import numpy as np, burlab as bl
-        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1000), bl.optim.Momentum(0.1))
-        >>> run.memory["parameters"], run.memory["optimizer_state"]  # each twice: a step reads one and writes the other
-        (16000, 16000)
-        """
-        return self._engine.nbytes()
-
     def profile(self) -> Profile:
         """Nanoseconds and bytes of each step of the kernels in one step of the run, in one thread.
 
         A fork of the run is measured at its current point, in the fastest of some steps; the run itself does not
         change. First come rows for what needs no sample, then the sums over all tiles of the batch. The rest of the
-        step (samples, sums over tiles, norms, validation, the record) is the residual. Raises StatusError for a run of
-        SciPy's, which has no step of its own.
+        step (samples, sums over tiles, norms, validation, the record) is the residual. Raises StatusError with SciPy.
 
         >>> import numpy as np, burlab as bl
         >>> run = bl.minimize(lambda x: np.sum(np.tanh(x)), np.ones(100), bl.optim.Adam())
@@ -223,17 +160,17 @@ class Run:
         """
         steps = None if steps is None else whole(steps, "steps", 0)
         with self._moving():
-            if steps is not None or self._watch is not None:
+            if steps is not None or self._observer is not None:
                 self.pause()
             self._engine.aim(ENDLESS if steps is None else min(self.t + steps, ENDLESS))
-            if self._watch is not None:
-                self._watch.attend()
+            if self._observer is not None:
+                self._observer.attend()
 
     def pause(self) -> None:
         """Rest at the step reached. An unfinished step is abandoned, and done again when the run continues."""
         if not self.running:
             return
-        self._engine.halt()
+        self._engine.pause()
         while not self._pulse(1.0):
             pass  # an interrupt is raised here
 
@@ -246,8 +183,12 @@ class Run:
         try:
             return self._wait(deadline)
         except BaseException:
-            self._engine.halt()
+            self._engine.pause()
             raise
+
+    def rests(self, timeout: float = 0.0) -> bool:
+        """Wait until the run rests, at most `timeout` seconds and at most 50 ms, and raise nothing; whether it does."""
+        return self._pulse(timeout)
 
     def seek(self, step: int) -> None:
         """Go to a step of the record and rest there: x, state, hyperparameters and `t` are what they were, bit for bit.
@@ -280,7 +221,7 @@ class Run:
         changes = {name: self.hyper.check(name, value) for name, value in hypers.items()}
         engine = self._engine.fork()
         other = self._with(engine)
-        other.parent = self
+        self.family.adopt(other)
         for name, value in changes.items():
             other.hyper[name] = value
         engine.settle()
@@ -323,11 +264,28 @@ class Run:
         """What is held while the run is moved."""
         if self._ended:
             raise StatusError("this run was stopped for good. What it computed can be read; start another one to step.")
+        self._note()
         return self._blocking
+
+    def _note(self) -> None:
+        """Take down a breakpoint at which the run rests, before it moves on."""
+        self._breakpoints.note(self._engine.view().stopped, self.at)
 
     def _with(self, engine: Engine) -> "Run":
         """A run of the same problem."""
         return Run(engine, self._start, self._schedules, self.problem, self.optimizer)
+
+    def _arm(self) -> None:
+        """Have the breakpoints that are switched on."""
+        points = self._breakpoints.enabled()
+        self._engine.arm(points)
+        whens = {number: point.when for number, point in points.items() if point.when is not None}
+        if whens and self._observer is None:
+            self._observer = Observer(self._engine)
+        if self._observer is not None:
+            self._observer.arm(whens)
+            if not self._engine.view().rests:
+                self._observer.attend()
 
     def _change(self, index: int, value: float) -> None:
         self._moving()
@@ -335,9 +293,12 @@ class Run:
         old = self._engine.set(index, value)
         if rests:
             self._engine.settle()  # so that what is read next knows of it; a run that steps is not waited for
+            self._breakpoints.cut(self.t)
         if old is not None:  # it was in its past
+            self._breakpoints.cut(old.view().step)
             line = self._with(old)
-            line.parent, self.parent = self.parent, line
+            line.family.inherit(self.family)
+            line.family.adopt(self)
 
     def _go(self, order: Callable[[], None], bar: Bar | None = None, first: int = 0) -> None:
         """Give an order and wait until it is carried out."""
@@ -345,13 +306,13 @@ class Run:
             order()
             self._wait(None, bar, first)
         except BaseException:
-            self._engine.halt()
+            self._engine.pause()
             self._engine.rests(1.0)  # at most 50 ms: a single kernel call cannot be cut short
             raise
 
     def _pulse(self, seconds: float) -> bool:
         """Wait a moment; whether the run rests, and no predicate can call it back."""
-        return self._engine.rests(seconds) if self._watch is None else self._watch.pulse(seconds)
+        return self._engine.rests(seconds) if self._observer is None else self._observer.pulse(seconds)
 
     def _wait(self, deadline: float | None, bar: Bar | None = None, first: int = 0) -> bool:
         shown = time.monotonic()
@@ -362,8 +323,8 @@ class Run:
             if bar is not None and now - shown > _REDRAW:
                 shown = now
                 bar.update(self.t - first, self._engine.last_value())
-        if self._watch is not None:
-            self._watch.check()
+        if self._observer is not None:
+            self._observer.check()
         self._engine.check()
         stopped = self.stopped
         if stopped is not None and stopped.reason == "non_finite":

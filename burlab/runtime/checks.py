@@ -11,7 +11,7 @@ from typing import Any, cast
 from .memory import ADDRESSABLE
 
 Check = Callable[[Any], bool]
-LONGEST = (1 << 63) - 1  # turns or steps, as C++ counts them
+LONGEST = (1 << 63) - 1  # iterations or steps, as C++ counts them
 
 
 def nothing(value: Any) -> bool:
@@ -39,12 +39,12 @@ def text(value: Any) -> bool:
 
 
 def optional(check: Check) -> Check:
-    """Null, or what a check says."""
+    """Null, or a value that passes a check."""
     return lambda value: value is None or check(value)
 
 
 def either(*checks: Check) -> Check:
-    """What one of the checks says."""
+    """A value that passes one of the checks."""
     return lambda value: any(check(value) for check in checks)
 
 

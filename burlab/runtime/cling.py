@@ -1,4 +1,4 @@
-"""One door to the C++ interpreter: `declare`.
+"""The only way to the C++ interpreter: `declare`.
 
 Rules of the border, each learned by measurement: the same text is never declared twice, so every unit lives in a
 namespace named by the hash of its content; `#include` lines stand outside of it; success is what `Declare` returns, not
@@ -41,7 +41,7 @@ def declare(body: str, headers: Sequence[str] = (), name: str = "input", needs: 
 
 
 def kept(body: str, headers: Sequence[str] = (), name: str = "input", needs: Sequence[str] = ()) -> bool:
-    """Whether `declare` of the same need not compile anything: thanks to an earlier call, or an earlier session."""
+    """Whether an earlier call or session has compiled this: then `declare` compiles nothing."""
     text = _whole(body, headers, name, needs)
     return text in _declared or shelf().holds(_unit(text), text)
 

@@ -40,7 +40,7 @@ _AVX512 = ("avx512f", "avx512vl", "avx512bw", "avx512dq", "avx2", "fma")
 _KNOWN = (
     InstructionSet("avx512", _AVX512, ",".join(_AVX512), ("BURLAB_AVX512", "BURLAB_AVX2"), 64),
     InstructionSet("avx2", ("avx2", "fma"), "avx2,fma", ("BURLAB_AVX2",), 32),
-    InstructionSet("neon", ("asimd",), "", ("BURLAB_NEON",), 16),  # every 64-bit ARM has it: nothing to ask for
+    InstructionSet("neon", ("asimd",), "", ("BURLAB_NEON",), 16),  # part of every 64-bit ARM: no attribute is needed
     InstructionSet("plain", (), "", ("BURLAB_PLAIN",), 16),
 )
 
@@ -53,14 +53,14 @@ def cpu_flags() -> frozenset[str]:
 
 
 def cpu_identity() -> tuple[str, ...]:
-    """What a compiler for exactly this CPU looks at: maker, family, model and flags."""
+    """What a compiler for exactly this CPU depends on: maker, family, model and flags."""
     found = _described()
     return tuple(found.get(name, "") for name in ("vendor_id", "cpu family", "model", "flags"))
 
 
 @cache
 def _described() -> dict[str, str]:
-    """What Linux says of the first CPU."""
+    """The first CPU in Linux's /proc/cpuinfo."""
     try:
         first = Path("/proc/cpuinfo").read_text().partition("\n\n")[0]
     except OSError:

@@ -19,13 +19,13 @@ def exports(header: str, namespace: str, signatures: Mapping[str, Signature]) ->
     """
     entries = ", ".join(f"reinterpret_cast<const void*>(&{namespace}::{name})" for name in signatures)
     body = (
-        'extern "C" const void* @unit_door(std::int64_t index) noexcept {\n'
+        'extern "C" const void* @unit_function(std::int64_t index) noexcept {\n'
         f"  static const void* const exports[] = {{{entries}}};\n"
         "  return exports[index];\n}"
     )
     unit = declare(body, (header,), name="exports")
-    door = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int64)(address(f"{unit}_door"))
-    return {name: _function(door(k), signature) for k, (name, signature) in enumerate(signatures.items())}
+    lookup = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int64)(address(f"{unit}_function"))
+    return {name: _function(lookup(k), signature) for k, (name, signature) in enumerate(signatures.items())}
 
 
 def _function(place: int, signature: Sequence[Any]) -> Callable[..., Any]:

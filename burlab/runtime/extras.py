@@ -29,7 +29,7 @@ def require(module: str, extra: str) -> Any:
 
 
 def late(module: str, extra: str) -> Any:
-    """A stand-in for a module, which imports it, as `require` does, whenever something of it is asked for.
+    """A stand-in for a module, which imports it, as `require` does, at the first use of an attribute.
 
     >>> late("statistics", "lab").median([3, 1, 2])
     2
@@ -46,15 +46,17 @@ class _Late:
         self._module, self._extra = module, extra
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # what inspect and doctest ask of everything
+        if name.startswith("__"):  # probed by inspect and doctest on every object
             raise AttributeError(name)
-        with postponed(_RARE.get(self._module.partition(".")[0])):  # modules import their parts when asked for them
+        with postponed(_RARE.get(self._module.partition(".")[0])):  # an attribute may be a submodule, imported now
             return getattr(require(self._module, self._extra), name)
 
 
 @contextmanager
 def postponed(module: str | None) -> Generator[None]:
-    """Who imports a module meanwhile gets one that is imported when something of it is asked for.
+    """While this lasts, `import` of the module gives a lazy one, which loads at its first use. None: nothing changes.
+
+    A module that is loaded already, or not installed, is imported as ever.
 
     >>> with postponed("antigravity"):
     ...     import antigravity  # nothing happens

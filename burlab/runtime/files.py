@@ -30,7 +30,7 @@ def make_folder(folder: Path) -> None:
 
 
 def pieces(raw: memoryview) -> Iterator[memoryview]:
-    """A few milliseconds of work at a time, so that an interrupt is heard."""
+    """A few milliseconds of work at a time, so that signals are handled in between."""
     return (raw[k : k + _PIECE] for k in range(0, len(raw), _PIECE))
 
 

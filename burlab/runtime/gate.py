@@ -1,4 +1,4 @@
-"""Python callables around compiled functions: the C gate (`cpp/burlab/python/gate.hpp`), and what takes over at its no.
+"""Python callables around compiled functions: the C gate (`cpp/burlab/python/gate.hpp`), and its fallback.
 
 The gate checks dtype, byte order, contiguity, alignment, writeability and shape by the buffer protocol and calls the
 function: about 100 ns. What does not pass comes here, is converted or explained, and then run through ctypes.
@@ -209,8 +209,8 @@ def make_callable(
 ) -> Callable[..., Any]:
     """A builtin function of the arrays that goes through the gate; it keeps everything that it needs alive.
 
-    fallback: called with the same arguments where the gate or the kernel says no. releases: let other Python threads
-    run during the call, which costs 50 ns. tree: how the outputs are nested, see `flat`, which it is if
+    fallback: called with the same arguments if the gate or the kernel fails. releases: let other Python threads run
+    during the call, which costs 50 ns. tree: how the outputs are nested, see `flat`, which it is if
     empty. weak: inputs that are Python floats and nothing else, while the others are buffers and nothing else; None:
     either. takes_out: whether the keyword `out` means buffers for the results. guards: what must be unchanged.
     """
@@ -262,19 +262,19 @@ def flat(count: int) -> bytes:
     >>> list(flat(2))
     [0, 0, 3, 255]
     """
-    return bytes([0] * count + [min(count + 1, 254), 255])  # so many go the slow way
+    return bytes([0] * count + [min(count + 1, 254), 255])  # more than 253 go to the fallback
 
 
-def _fill(port: Any, spec: ArraySpec) -> object:
+def _fill(argument: Any, spec: ArraySpec) -> object:
     """Describe an array to the gate; what is returned must stay alive."""
     shape = (ctypes.c_ssize_t * max(len(spec.shape), 1))(*spec.shape)
     cell = np.zeros(1, spec.dtype)
-    port.codes = _CODES[spec.dtype.name]
-    port.itemsize, port.ndim, port.nbytes = spec.dtype.itemsize, len(spec.shape), spec.nbytes
-    port.shape = ctypes.addressof(shape)
-    port.shape_object = spec.shape if spec.shape else cell
-    port.dtype_object = spec.dtype
-    port.cell = cell.ctypes.data
+    argument.codes = _CODES[spec.dtype.name]
+    argument.itemsize, argument.ndim, argument.nbytes = spec.dtype.itemsize, len(spec.shape), spec.nbytes
+    argument.shape = ctypes.addressof(shape)
+    argument.shape_object = spec.shape if spec.shape else cell
+    argument.dtype_object = spec.dtype
+    argument.cell = cell.ctypes.data
     return shape, cell
 
 
@@ -288,7 +288,7 @@ def _run_interruptible() -> Callable[..., int]:
     inputs = "const void* context, const void* const* in, void* const* out, void* workspace"
     kind = f"std::int64_t (*run)({inputs}) noexcept"
     return interruptible(
-        "burlab/halt.hpp", f"{kind}, {inputs}", "run(context, in, out, workspace)", [ctypes.c_void_p] * 5
+        "burlab/stop_token.hpp", f"{kind}, {inputs}", "run(context, in, out, workspace)", [ctypes.c_void_p] * 5
     )
 
 

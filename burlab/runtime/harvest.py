@@ -14,7 +14,7 @@ from burlab.errors import ConfigurationError
 
 from .host import host_compiler
 
-# Functions of ours are for everyone; copies of the standard library's are nobody else's.
+# Our functions are exported; copies of the standard library's stay local.
 _EXPORTS = "{ global: burlab*; _Z*6burlab*; local: *; };\n"
 
 

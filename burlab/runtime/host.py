@@ -1,4 +1,4 @@
-"""The C++ compiler of this machine, which Cling asks where the headers of the standard library are.
+"""The C++ compiler of this machine: Cling asks it for the folders of the standard library's headers.
 
 Cling is clang 16: it reads the headers of g++ 11 to 15, and those of g++ 16 stop it at start with pages of errors. So
 the compiler is chosen before Cling starts, by what it says of itself, in a millisecond.
@@ -53,7 +53,7 @@ def host_compiler() -> HostCompiler | None:
 
 
 def commands() -> Iterator[tuple[str, ...]]:
-    """The C++ compilers that are there, in the order in which they are asked."""
+    """The C++ compilers that are there, in the order in which they are tried."""
     for words in (os.environ.get("CXX", ""), "c++", *(f"g++-{release}" for release in FIT)):
         command = tuple(shlex.split(words))
         if command and which(command[0]):
@@ -77,8 +77,8 @@ def _introduce(command: tuple[str, ...]) -> HostCompiler:
 
 
 @contextmanager
-def asked(compiler: HostCompiler | None) -> Generator[None]:
-    """While this lasts, `c++` is the given compiler: Cling, and what builds its precompiled header, ask no other."""
+def preferred(compiler: HostCompiler | None) -> Generator[None]:
+    """Meanwhile `c++` is the given compiler, for Cling and for the build of its precompiled header."""
     if compiler is None or compiler.command == ("c++",):
         yield
         return

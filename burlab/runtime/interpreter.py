@@ -21,22 +21,22 @@ from typing import Any
 from burlab.errors import ConfigurationError
 
 from .cpu import instruction_set
-from .host import asked, host_compiler
+from .host import host_compiler, preferred
 from .quoting import literal
 
 # Everything that our headers include from the standard library: parsed before a target pragma opens, and in one go.
 _STANDARD = (
     "algorithm array atomic bit chrono climits cmath condition_variable cstddef cstdint cstdio cstdlib cstring ctime "
-    "initializer_list limits memory mutex optional thread tuple type_traits utility vector"
+    "initializer_list limits memory mutex optional string thread tuple type_traits utility vector"
 ).split()
 
-# Two functions that take C strings, and a constant whose initialisation tells where they are.
-_DOORS = """
+# Two functions that take C strings, and a constant whose initialisation writes their addresses.
+_EXPORTS = """
 #include "TInterpreter.h"
-namespace burlab_doors {
+namespace burlab_exports {
 extern "C" int burlab_declare(const char* text) { return gInterpreter->Declare(text); }
 extern "C" void* burlab_find(const char* symbol) { return gInterpreter->FindSym(symbol); }
-const int told = (((void**)ADDRESS)[0] = (void*)&burlab_declare, ((void**)ADDRESS)[1] = (void*)&burlab_find, 0);
+const int filled = (((void**)ADDRESS)[0] = (void*)&burlab_declare, ((void**)ADDRESS)[1] = (void*)&burlab_find, 0);
 }
 """
 
@@ -114,7 +114,7 @@ def _start() -> Interpreter:
     exports = (ctypes.c_void_p * 2)()
     backend.cppyy_compile.argtypes = (ctypes.c_char_p,)
     with _captured_stderr() as messages:
-        backend.cppyy_compile(_DOORS.replace("ADDRESS", str(ctypes.addressof(exports))).encode())
+        backend.cppyy_compile(_EXPORTS.replace("ADDRESS", str(ctypes.addressof(exports))).encode())
     declare, find = exports
     if not declare or not find:
         raise ConfigurationError(
@@ -128,12 +128,12 @@ def _start() -> Interpreter:
 
 
 def _backend() -> Any:
-    """cppyy's library, loaded: this starts the interpreter, so all that it cannot start without is looked at before."""
+    """cppyy's library, loaded. Loading starts the interpreter, so what it needs is checked first."""
     loader: Any = import_module("cppyy_backend.loader")
     if "cppyy" in sys.modules:  # it runs already
         return loader.load_cpp_backend()
     compiler = host_compiler()
-    with asked(compiler), _captured_stderr() as messages:
+    with preferred(compiler), _captured_stderr() as messages:
         loader.set_cling_compile_options()  # the name of the precompiled header depends on them
         loader.ensure_precompiled_header()
         header = os.environ["CLING_STANDARD_PCH"]

@@ -1,7 +1,7 @@
 """C++ functions that may run for ever, as Python callables that a signal interrupts.
 
-A kernel with a loop in it checks now and then whether to stop (`cpp/burlab/halt.hpp`). Called from here it stops where
-the handler of a signal raises, as that of Ctrl-C does, and then the call raises that exception.
+A kernel with a loop in it checks now and then whether to stop (`cpp/burlab/stop_token.hpp`). Called from here it stops
+where the handler of a signal raises, as that of Ctrl-C does, and then the call raises that exception.
 """
 
 import ctypes

@@ -1,4 +1,4 @@
-"""How much memory there is. What needs more is refused by an error that gives the size, before anybody tries."""
+"""The memory of this machine. An allocation that needs more raises, with its size, before it is tried."""
 
 import math
 import os
@@ -46,7 +46,7 @@ def spoken(nbytes: int) -> str:
 
 
 def too_large(what: str, nbytes: int) -> AllocationError:
-    """The error for what needs more bytes than there are. what: who needs them, as the beginning of a sentence."""
+    """The error for what needs more bytes than there are. what: the beginning of a sentence, such as "the result"."""
     all_there_is = spoken(physical())
     return AllocationError(f"{what} takes {spoken(nbytes)}; the memory here has {all_there_is} in all. {_REMEDY}.")
 

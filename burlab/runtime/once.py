@@ -18,7 +18,7 @@ def once(make: Callable[[], _Made]) -> Callable[[], _Made]:
     lock = threading.RLock()
     made = cache(make)
 
-    @cache  # which is asked first, and takes no lock
+    @cache  # without a lock, for all calls but the first
     @wraps(make)
     def get() -> _Made:
         with lock:

@@ -68,7 +68,7 @@ def check_items(value: Any, name: str) -> None:
 
 
 def is_numeric(value: Any) -> bool:
-    """Whether a value is a number or says itself that it is an array."""
+    """Whether a value is a number or has `__array__`."""
     return isinstance(value, (int, float, complex, np.generic)) or hasattr(value, "__array__")
 
 

@@ -1,4 +1,4 @@
-"""The only way in which names, paths and labels get into C++ text: as what it says, never as code."""
+"""The only way of names, paths and labels into C++ text: as literals and comments, never as code."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Ranges that numbers may lie in, and the one error that says so."""
+"""Ranges of numbers, and the error for a number outside of one."""
 
 import math
 from typing import Any, NamedTuple, cast

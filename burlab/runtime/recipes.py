@@ -31,27 +31,27 @@ class Recipe(NamedTuple):
         return len(self.text) + sum(len(word) for call in self.calls for word in call)
 
 
-_noted: dict[str, Recipe] = {}
+_recorded: dict[str, Recipe] = {}
 
 
 def note(recipe: Recipe) -> None:
     """A kernel was compiled that is on no shelf."""
-    if len(_noted) < _MOST:
-        _noted.setdefault(recipe.text, recipe)
+    if len(_recorded) < _MOST:
+        _recorded.setdefault(recipe.text, recipe)
 
 
 def leave() -> None:
-    """Write what was noted beside the shelf's file."""
+    """Write what was recorded beside the shelf's file."""
     file = shelf_file()
-    if file is None or not _noted:
+    if file is None or not _recorded:
         return
     with suppress(OSError, FileError):  # a folder that cannot be written: the next session compiles again
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_recipes(file.with_suffix(f".{os.urandom(8).hex()}.wanted"), _noted.values())
+        write_recipes(file.with_suffix(f".{os.urandom(8).hex()}.wanted"), _recorded.values())
 
 
 def wanted(file: Path) -> list[Path]:
-    """What sessions left beside a shelf's file and nobody has compiled yet, the newest first."""
+    """The recipes that sessions left beside a shelf's file, not compiled yet, the newest first."""
     left = [(place.stat().st_mtime_ns, place) for place in file.parent.glob(f"{file.stem}.*.wanted")]
     return [place for _, place in sorted(left, reverse=True)]
 
@@ -74,7 +74,7 @@ def read_recipes(file: Path) -> list[Recipe]:
 
 
 def fewer(recipes: Iterable[Recipe]) -> list[Recipe]:
-    """Each once, and as many as are kept: of those that come first."""
+    """The first of them, each once, up to the limits."""
     room, chosen = _LONGEST, dict[str, Recipe]()
     for recipe in recipes:
         if recipe.text not in chosen and recipe.length <= room and len(chosen) < _MOST:

@@ -28,7 +28,7 @@ from .interpreter import clang_flags, header_folder, precompiled_header
 _VARIABLES = "STDCXX CPATH CPLUS_INCLUDE_PATH ROOT_INCLUDE_PATH CLING_ENABLE_CUDA CPPYY_BACKEND_LIBRARY".split()
 _OFF = {"off", "none", "no", "0"}
 _MARK = b"burlab shelf 1\n\n"  # 16 bytes
-_TAIL = 8 + 32 + len(_MARK)  # after the index: its length, the hash of all before, the mark
+_FOOTER = 8 + 32 + len(_MARK)  # after the index: its length, the hash of all before, the mark
 
 Index = Mapping[str, str]  # the name of a unit or a library function -> the hash of its text
 
@@ -154,7 +154,7 @@ def read_index(file: Path) -> Index | None:
             content = stream.read()
     except OSError:
         return None
-    end = len(content) - _TAIL
+    end = len(content) - _FOOTER
     if end < 0 or not content.endswith(_MARK):
         return None
     length, digest = content[end : end + 8], content[end + 8 : end + 40]

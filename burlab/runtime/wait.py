@@ -58,7 +58,7 @@ def in_threads(work: Callable[[Stop], None], count: int) -> None:
             while not event.wait(SLICE):
                 pass
     finally:
-        stop.set()  # after an interrupt; after a normal end nobody looks
+        stop.set()  # after an interrupt; harmless after a normal end
         for event in started:
             _wait_for(event)
     if errors:

@@ -56,7 +56,7 @@ def start() -> None:
         )
     except OSError:
         return
-    process.returncode = 0  # nobody waits for it
+    process.returncode = 0  # never waited for: no ResourceWarning
 
 
 def clear() -> str:

@@ -107,10 +107,17 @@ def normal(k: Any, shape: int | tuple[int, ...] = (), dtype: Any = "float64") ->
     return _normal_function(k, known_shape(shape), known_dtype(dtype))
 
 
-def bernoulli(k: Any, p: float, shape: int | tuple[int, ...] = ()) -> Any:
-    """A mask that is true with probability p.
+def bernoulli(k: Any, p: Any, shape: int | tuple[int, ...] = ()) -> Any:
+    """A mask that is true with probability p. Raises ArgumentError for a plain number outside of [0, 1].
 
     >>> bernoulli(key(1), 1.0, 3)
     array([ True,  True,  True])
     """
+    _check_probability(p)
     return np.less(uniform(k, shape), p)
+
+
+def _check_probability(p: Any) -> None:
+    """Refuse a plain number that is no probability."""
+    if isinstance(p, (int, float, np.number)) and not 0 <= p <= 1:
+        raise ArgumentError(f"bernoulli got p={p}, expected a probability. Pass a number from 0 to 1.")

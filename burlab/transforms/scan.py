@@ -103,14 +103,14 @@ def _pair(work: _Work, result: Any) -> tuple[Any, Any]:
     return carry, y
 
 
-def _turn(work: _Work, start: list[Node], elements: list[Node]) -> tuple[Traced, tree.TreeDef]:
+def _iteration(work: _Work, start: list[Node], elements: list[Node]) -> tuple[Traced, tree.TreeDef]:
     """f under trace for inputs of these forms, and the structure of what it stacks."""
     carry = tree.unflatten(work.carry, [example(n) for n in start])
 
-    def turn(carry: Tree, x: Tree) -> tuple[Tree, Tree]:
+    def iteration(carry: Tree, x: Tree) -> tuple[Tree, Tree]:
         return _pair(work, work.f(carry, x))
 
-    traced = trace(turn, (carry, tree.unflatten(work.element, elements)))
+    traced = trace(iteration, (carry, tree.unflatten(work.element, elements)))
     return traced, traced.result.children()[1]
 
 
@@ -121,7 +121,7 @@ def _traced(work: _Work) -> tuple[tuple[Tree, Tree], bool]:
     elements = [Node("input", (), None, x.shape[1:], x.dtype) for x in xs]
     while True:
         with recording() as recorded:
-            traced, stacked = _turn(work, start, elements)
+            traced, stacked = _iteration(work, start, elements)
             count, outputs = len(start), traced.graph.outputs
             pairs = ((form_of(n, _CARRY), form_of(y, _CARRY)) for n, y in zip(start, outputs, strict=False))
             forms = settled(pairs, tree.unflatten(work.carry, start), "carry", _BODY)
@@ -167,7 +167,7 @@ def _plain(work: _Work) -> tuple[Tree, Tree]:
 
 
 def _nothing(work: _Work) -> tuple[Tree, Tree]:
-    """No turn at all: the carry as it was, and empty stacks of what f gives for an element of zeros."""
+    """No iteration at all: the carry as it was, and empty stacks of the results of f for an element of zeros."""
     zeros = [np.zeros(np.shape(x)[1:], form_of(x, _ELEMENT).dtype)[()] for x in work.xs]
     start = tree.unflatten(work.carry, map(bit, work.start))
     with np.errstate(all="ignore"):

@@ -132,10 +132,10 @@ def _loop() -> None:
         return bl.while_loop(_is_large, _half, x)
 
     def products(x: Any) -> Any:
-        def turn(c: Any, a: Any) -> Any:
+        def times(c: Any, a: Any) -> Any:
             return c * a, c
 
-        return np.sum(bl.scan(turn, x[0], x)[1])
+        return np.sum(bl.scan(times, x[0], x)[1])
 
     bl.jit(halved)(_X)
     bl.grad(products)(_X)

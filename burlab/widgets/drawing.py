@@ -3,19 +3,17 @@
 A drawing has a size of its own, in pixels, and keeps it: notebooks shrink pictures to the width of a cell, where words
 would be too small to read. It stands in a frame that scrolls instead.
 
-Places come from fast-sugiyama (the layered layout of Sugiyama, Tagawa and Toda 1981); everything else is text.
+Places come from `layered.py`; everything else is text.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
 from typing import Any, Literal
 
-from burlab.runtime.extras import late
-
-fast_sugiyama: Any = late("fast_sugiyama", "lab")
+from .layered import Layout, Place, layered
 
 Kind = Literal["input", "operation", "output"]
 FONT = 12  # pixels: the size of letters, whatever the width of the page
@@ -62,8 +60,26 @@ class Box:
         return len(self.lines) * _LINE + 10
 
 
-def draw(boxes: Mapping[Any, Box], edges: Iterable[tuple[Any, Any]]) -> str:
+Places = Mapping[Any, tuple[float, float]]
+"""Centres of boxes by key, in pixels."""
+
+
+def places(boxes: Mapping[Any, Box], edges: Iterable[tuple[Any, Any]]) -> Places:
+    """Where the layout puts the boxes.
+
+    >>> at = places({"x": Box(("x",), "input"), "y": Box(("tanh",))}, [("x", "y")])
+    >>> at["x"][0] < at["y"][0]
+    True
+    """
+    number = {key: k for k, key in enumerate(boxes)}
+    layout = _layout(list(boxes.values()), sorted({(number[a], number[b]) for a, b in edges}))
+    return {key: layout.centres[k] for key, k in number.items()}
+
+
+def draw(boxes: Mapping[Any, Box], edges: Iterable[tuple[Any, Any]], at: Places | None = None) -> str:
     """SVG of boxes by key and arrows between keys. An edge that comes twice, as in c + c, is two arrows.
+
+    at: the centres of the boxes, where the layout is not to choose them.
 
     >>> draw({"x": Box(("x",), "input"), "y": Box(("tanh",))}, [("x", "y")]).count("<rect")
     2
@@ -71,9 +87,14 @@ def draw(boxes: Mapping[Any, Box], edges: Iterable[tuple[Any, Any]]) -> str:
     number = {key: k for k, key in enumerate(boxes)}
     row = list(boxes.values())
     count = Counter((number[a], number[b]) for a, b in edges)
-    layout = _layout(row, sorted(count))
-    parts = [_arrow(layout, row, path, shift) for path in layout.paths for shift in _shifts(count[path[0], path[-1]])]
-    parts += [_box(box, *layout.at[k]) for k, box in enumerate(row)]
+    layout = _layout(row, sorted(count)) if at is None else _fixed(row, [at[key] for key in boxes], sorted(count))
+    centres = layout.centres
+    parts = [
+        _arrow((row[a], centres[a], row[b], centres[b]), bends, shift)
+        for (a, b), bends in layout.bends.items()
+        for shift in shifts(count[a, b])
+    ]
+    parts += [_box(box, *centres[k]) for k, box in enumerate(row)]
     width, height = layout.width + 2 * _MARGIN, layout.height + 2 * _MARGIN
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" class="burlab-graph" '
@@ -92,90 +113,57 @@ def framed(inner: str, name: str) -> str:
     return f'<div {words} style="overflow:auto;max-width:100%;max-height:36em">{inner}</div>'
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """Centres of boxes and bends in pixels, and the way of each arrow: box, bends, box."""
-
-    at: dict[int, tuple[float, float]]
-    paths: list[list[int]]
-    width: float
-    height: float
+def _layout(boxes: Sequence[Box], edges: list[tuple[int, int]]) -> Layout:
+    """Places in layers, moved into the picture."""
+    layout = layered({k: (box.width, box.height) for k, box in enumerate(boxes)}, edges, _GAP_ALONG, _GAP_ACROSS)
+    bends = {ends: tuple(map(_inside, way)) for ends, way in layout.bends.items()}
+    return replace(layout, centres={k: _inside(at) for k, at in layout.centres.items()}, bends=bends)
 
 
-def _layout(boxes: Sequence[Box], edges: list[tuple[int, int]]) -> _Layout:
-    """Layers become columns as wide as their widest box; places within a layer become rows."""
-    parts = _components(len(boxes), edges)
-    rank: dict[int, float] = {}
-    row: dict[int, float] = {}
-    paths: list[list[int]] = []
-    below = 0.0
-    for k, (places, part_edges) in enumerate(parts):
-        # bends are numbered per component: keep them apart from boxes and from each other
-        key = {v: v if v < len(boxes) else len(boxes) * (k + 1) + v for v, _ in places}
-        top = max(y for _, (_, y) in places)
-        for v, (x, y) in places:
-            rank[key[v]], row[key[v]] = round(top - y, 3), below + x
-        paths += _paths(len(boxes), [(key[a], key[b]) for a, b in part_edges])
-        below += max(x for _, (x, _) in places) + 1
-    step = max(box.height for box in boxes) + _GAP_ACROSS
-    centre, width = _columns(boxes, rank)
-    at = {v: (centre[rank[v]] + _MARGIN, row[v] * step + step / 2 + _MARGIN - _GAP_ACROSS / 2) for v in rank}
-    return _Layout(at, paths, width, max(row.values()) * step + step - _GAP_ACROSS)
+def _inside(at: Place) -> Place:
+    return at[0] + _MARGIN, at[1] + _MARGIN
 
 
-def _components(count: int, edges: list[tuple[int, int]]) -> list[tuple[Any, Any]]:
-    """Connected parts as fast-sugiyama lays them out, in rows and layers; a lonely box is a part of its own."""
-    parts: list[tuple[Any, Any]] = []
-    if edges:
-        parts = [(places, ways) for places, _, _, ways in fast_sugiyama.from_edges(edges, vertex_spacing=1)]
-    linked = {v for edge in edges for v in edge}
-    return parts + [([(v, (0.0, 0.0))], []) for v in range(count) if v not in linked]
+def _fixed(boxes: Sequence[Box], at: Sequence[Place], edges: list[tuple[int, int]]) -> Layout:
+    """Boxes where they are, moved into the picture; straight ways between them."""
+    pairs = list(zip(boxes, at, strict=True))
+    left, right = min(x - b.width / 2 for b, (x, _) in pairs), max(x + b.width / 2 for b, (x, _) in pairs)
+    top, bottom = min(y - b.height / 2 for b, (_, y) in pairs), max(y + b.height / 2 for b, (_, y) in pairs)
+    moved = {k: _inside((x - left, y - top)) for k, (x, y) in enumerate(at)}
+    return Layout(moved, dict.fromkeys(edges, ()), right - left, bottom - top)
 
 
-def _columns(boxes: Sequence[Box], rank: dict[int, float]) -> tuple[dict[float, float], float]:
-    """The centre of each layer, and the width of all."""
-    widest = dict.fromkeys(sorted(set(rank.values())), 0.0)
-    for v, box in enumerate(boxes):
-        widest[rank[v]] = max(widest[rank[v]], box.width)
-    centre: dict[float, float] = {}
-    x = 0.0
-    for layer, width in widest.items():
-        centre[layer] = x + width / 2
-        x += width + _GAP_ALONG
-    return centre, x - _GAP_ALONG
+def _arrow(ends: tuple[Box, Place, Box, Place], bends: Sequence[Place], shift: float) -> str:
+    """A smooth line from the right edge of a box, through the bends, to the left edge of another."""
+    first, (x, y), last, (u, v) = ends
+    way = [(x + first.width / 2, y), *bends, (u - last.width / 2, v)]
+    shifted = [(x, y + shift) for x, y in way]
+    return f'<path d="{curve(shifted)}"/><path d="{tip(shifted[-1])}"/>'
 
 
-def _paths(count: int, edges: list[tuple[int, int]]) -> list[list[int]]:
-    """Arrows as ways from box to box: a number from `count` on is a bend, which has one way out."""
-    onward = {a: b for a, b in edges if a >= count}
-    paths: list[list[int]] = []
-    for a, b in edges:
-        if a < count:
-            path = [a, b]
-            while path[-1] >= count:
-                path.append(onward[path[-1]])
-            paths.append(path)
-    return paths
+def curve(way: Sequence[Place]) -> str:
+    """A way as the path of an SVG: at each point it runs along the layers.
+
+    >>> curve([(0, 0), (10, 8)])
+    'M0 0C5 0 5 8 10 8'
+    """
+    text = "M{:.0f} {:.0f}".format(*way[0])
+    for (x, y), (u, v) in pairwise(way):
+        middle = (x + u) / 2
+        text += f"C{middle:.0f} {y:.0f} {middle:.0f} {v:.0f} {u:.0f} {v:.0f}"
+    return text
 
 
-def _shifts(count: int) -> list[float]:
+def tip(end: Place) -> str:
+    """The head of an arrow that ends at a place, as the path of an SVG."""
+    x, y = map(round, end)
+    return f"M{x - 6} {y - 4}L{x} {y}L{x - 6} {y + 4}"
+
+
+def shifts(count: int) -> list[float]:
     """How far each of several arrows along one way lies beside it, in pixels."""
     apart = min(_APART, _FAN / max(count - 1, 1))
     return [(k - (count - 1) / 2) * apart for k in range(count)]
-
-
-def _arrow(layout: _Layout, boxes: Sequence[Box], path: list[int], shift: float) -> str:
-    """A smooth line from the right edge of a box, through the bends, to the left edge of another."""
-    points = [(x, y + shift) for x, y in (layout.at[v] for v in path)]
-    first, last = points[0], points[-1]
-    points[0] = (first[0] + boxes[path[0]].width / 2, first[1])
-    points[-1] = (last[0] - boxes[path[-1]].width / 2 - 4, last[1])
-    text = f"M{points[0][0]:.0f} {points[0][1]:.0f}"
-    for (x, y), (u, v) in pairwise(points):
-        middle = (x + u) / 2
-        text += f"C{middle:.0f} {y:.0f} {middle:.0f} {v:.0f} {u:.0f} {v:.0f}"
-    x, y = points[-1]
-    return f'<path d="{text}"/><path d="M{x - 4:.0f} {y - 4:.0f}L{x + 3:.0f} {y:.0f}L{x - 4:.0f} {y + 4:.0f}"/>'
 
 
 def _box(box: Box, x: float, y: float) -> str:

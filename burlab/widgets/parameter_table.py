@@ -1,7 +1,9 @@
 """How layers and tables of their parameters look in a notebook."""
 
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from burlab.widgets.formatters import as_html
 
 from .drawing import framed
 
@@ -40,11 +42,10 @@ def _cell(kind: str, side: str, text: str) -> str:
 
 
 def register() -> None:
-    """Tell IPython how to show these types, by name: none of them is imported for it."""
-    from IPython.core.getipython import get_ipython
-
-    shell: Any = get_ipython()
-    if shell is not None:
-        html = shell.display_formatter.formatters["text/html"]
-        html.for_type_by_name("burlab.nn.summary", "Summary", summary_html)
-        html.for_type_by_name("burlab.nn.layer", "Layer", layer_html)
+    """Tell IPython how to show these types."""
+    as_html(
+        {
+            "burlab.nn.summary.Summary": summary_html,
+            "burlab.nn.layer.Layer": layer_html,
+        }
+    )

@@ -3,7 +3,7 @@
 from html import escape
 from typing import TYPE_CHECKING
 
-from burlab.plots.style import PALETTE
+from burlab.charts.palette import PALETTE
 
 from .drawing import framed
 

@@ -30,12 +30,12 @@ def test_every_way_passes_and_is_timed(report: Report):
         assert line.seconds
         assert line.timing
         assert line.facts["peak_rss"] > 0
-    ways = {(line.engine, line.way) for line in report.lines}
-    assert {("burlab", "eager, Python"), ("burlab", "compiled, loop in C++"), ("micrograd", "eager")} <= ways
+    variants = {(line.engine, line.variant) for line in report.lines}
+    assert {("burlab", "eager, Python"), ("burlab", "compiled, loop in C++"), ("micrograd", "eager")} <= variants
 
 
 def test_tapes_and_replay_count_the_nodes_that_they_visit(report: Report):
-    counts = {line.way: line.verdict.visited for line in report.lines if line.verdict and line.verdict.visited}
+    counts = {line.variant: line.verdict.visited for line in report.lines if line.verdict and line.verdict.visited}
     assert counts["eager, loop in C++"] == counts["eager, Python"] == (9, 9)
     seen, all_ = counts["replay, C++ calls"]
     assert seen == all_ > 9
@@ -51,8 +51,8 @@ def test_the_table_names_every_way_and_the_page_is_complete_offline(report: Repo
     report.write(page)
     text = page.read_text()
     for line in report.lines:
-        assert line.way in shown
-        assert line.way in text
+        assert line.variant in shown
+        assert line.variant in text
     for fact in ("machine", "burlab", "flags", "versions", "minimum over"):
         assert fact in shown
         assert fact in text
@@ -62,7 +62,7 @@ def test_the_table_names_every_way_and_the_page_is_complete_offline(report: Repo
     raw = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
     data = json.loads(raw[1].replace("<\\/", "</"))
     assert len(data["lines"]) == len(report.lines)
-    assert all(len(line["timing"]["stretches"]) >= 3 for line in data["lines"] if line["passed"])
+    assert all(len(line["timing"]["measurements"]) >= 3 for line in data["lines"] if line["passed"])
 
 
 def test_the_command_prints_a_table_and_writes_the_page(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
@@ -86,9 +86,9 @@ def test_an_absent_peer_is_a_gap_with_its_name(monkeypatch: pytest.MonkeyPatch):
     from burlab.bench.worker import open_task
 
     for peer in ("torch", "jax", "autograd", "micrograd"):
-        way = "jit" if peer == "jax" else "eager"
+        variant = "jit" if peer == "jax" else "eager"
         with pytest.raises(Unavailable, match=r"is not installed: pip install 'burlab\[bench\]"):
-            open_task(peer, "tiny", {}, way)
+            open_task(peer, "tiny", {}, variant)
 
 
 def test_a_worker_that_dies_is_a_row_and_not_the_end():

@@ -3,7 +3,7 @@
 from burlab.bench.clock import Effort, race
 
 
-class Way:
+class Variant:
     """Takes a stated time for each repetition, more at first, and writes down who was asked for how many."""
 
     def __init__(self, name: str, log: list[tuple[str, int]], seconds: list[float]):
@@ -14,9 +14,9 @@ class Way:
         return count * (self.seconds.pop(0) if len(self.seconds) > 1 else self.seconds[0])
 
 
-def test_ways_take_turns_after_counts_were_doubled_until_a_stretch_is_long_enough():
+def test_variants_take_turns_after_counts_were_doubled_until_a_measurement_is_long_enough():
     log: list[tuple[str, int]] = []
-    fast, slow = race([Way("fast", log, [1.0]), Way("slow", log, [3.0])], Effort(shortest=4.0, rounds=2))
+    fast, slow = race([Variant("fast", log, [1.0]), Variant("slow", log, [3.0])], Effort(shortest=4.0, rounds=2))
     found = [("fast", 1), ("fast", 2), ("fast", 4), ("fast", 4), ("slow", 1), ("slow", 2), ("slow", 2)]
     assert log == [*found, ("fast", 4), ("slow", 2), ("fast", 4), ("slow", 2)]
     assert (fast.count, slow.count) == (4, 2)
@@ -25,19 +25,21 @@ def test_ways_take_turns_after_counts_were_doubled_until_a_stretch_is_long_enoug
 
 def test_what_takes_long_is_done_three_times():
     log: list[tuple[str, int]] = []
-    long, short = race([Way("long", log, [9.0]), Way("short", log, [1.0])], Effort(shortest=1.0, rounds=8, most=5.0))
-    assert (len(long.stretches), len(short.stretches)) == (3, 5)
+    long, short = race(
+        [Variant("long", log, [9.0]), Variant("short", log, [1.0])], Effort(shortest=1.0, rounds=8, most=5.0)
+    )
+    assert (len(long.measurements), len(short.measurements)) == (3, 5)
 
 
-def test_the_least_stretch_counts_and_all_are_kept():
-    (timing,) = race([Way("way", [], [9.0, 9.0, 2.0, 1.5, 4.0])], Effort(shortest=1.0, rounds=3))
+def test_the_least_measurement_counts_and_all_are_kept():
+    (timing,) = race([Variant("variant", [], [9.0, 9.0, 2.0, 1.5, 4.0])], Effort(shortest=1.0, rounds=3))
     assert timing.seconds == 1.5
-    assert timing.stretches == (2.0, 1.5, 4.0)
+    assert timing.measurements == (2.0, 1.5, 4.0)
 
 
-def test_one_slow_repetition_makes_no_short_stretches():
+def test_one_slow_repetition_makes_no_short_measurements():
     """The first may have been disturbed; repetitions whose start costs something would then look slow to the end."""
     log: list[tuple[str, int]] = []
-    (timing,) = race([Way("way", log, [9.0, 1.0])], Effort(shortest=8.0, rounds=3))
+    (timing,) = race([Variant("variant", log, [9.0, 1.0])], Effort(shortest=8.0, rounds=3))
     assert timing.count == 8
     assert timing.seconds == 1.0

@@ -62,7 +62,7 @@ class Loose:
 
 
 def judged(problem: Scalar, *engines: Engine) -> list[Line]:
-    entrants = [Entrant(f"engine {k}", "way", lambda e=e: e) for k, e in enumerate(engines)]
+    entrants = [Entrant(f"engine {k}", "variant", lambda e=e: e) for k, e in enumerate(engines)]
     judge = Entrant("complex step", "", lambda: Judge(problem), timed=False)
     return measure("case", {}, problem, "float64", [*entrants, judge], EFFORT)
 
@@ -140,7 +140,7 @@ def test_what_is_slightly_wrong_is_refused(change: Callable[[Answer], Answer], c
 def test_nobody_is_timed_without_a_second_engine():
     problem = find("tiny").problem({})
     lonely = Engine(problem)
-    (line,) = measure("case", {}, problem, "float64", [Entrant("burlab", "way", lambda: lonely)], EFFORT)
+    (line,) = measure("case", {}, problem, "float64", [Entrant("burlab", "variant", lambda: lonely)], EFFORT)
     assert line.seconds is None
     assert not lonely.timed
     assert line.verdict
@@ -155,7 +155,7 @@ def test_an_absent_engine_is_a_named_gap_and_a_broken_one_a_row():
         raise ZeroDivisionError("by itself")
 
     problem = find("tiny").problem({})
-    entrants = [Entrant("quick", "way", absent), Entrant("broken", "way", broken)]
+    entrants = [Entrant("quick", "variant", absent), Entrant("broken", "variant", broken)]
     lines = measure("case", {}, problem, "float64", entrants, EFFORT)
     assert [line.gap for line in lines] == [
         "quick is not installed: pip install burlab[bench]",

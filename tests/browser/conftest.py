@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser.pages import Notebook, run_all
+from tests.browser.panels import SETUP, Panel, write_run
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -28,7 +29,7 @@ FLAGS = [
 
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory):
-    """The address of a JupyterLab whose root folder holds copies of the tutorials."""
+    """The address of a JupyterLab whose root folder holds copies of the tutorials. Its server has Notebook 7, too."""
     if CHROMIUM is None:
         if os.environ.get("CI"):
             pytest.fail("Chromium is missing: CI needs it for the browser tests.")
@@ -40,9 +41,8 @@ def lab(tmp_path_factory):
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}"]
     command += [f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={folder / 'notebooks'}"]
-    command += [
-        "--LabApp.expose_app_in_browser=True"
-    ]  # so that tests can say what they mean, instead of clicking menus
+    # So that tests can say what they mean, instead of clicking menus.
+    command += ["--LabApp.expose_app_in_browser=True", "--JupyterNotebookApp.expose_app_in_browser=True"]
     silent = folder / "config" / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
     silent.mkdir(parents=True)
     (silent / "notification.jupyterlab-settings").write_text('{"fetchNews": "false", "checkForUpdates": false}')
@@ -84,13 +84,32 @@ def open_notebook(lab, browser):
     """Open a new notebook of these cells, in a kernel of its own."""
     opened = []
 
-    def open_cells(name, cells):
-        opened.append(Notebook(lab, TOKEN, browser, name, cells))
+    def open_cells(name, cells, classic=False):
+        opened.append(Notebook(lab, TOKEN, browser, name, cells, classic))
         return opened[-1]
 
     yield open_cells
     for one in opened:
         one.close()
+
+
+@pytest.fixture(scope="module")
+def panels(open_notebook):
+    """A notebook for panels of runs: `write_run` puts one into its second cell."""
+    opened = open_notebook("panel", [SETUP, write_run(), "run", "pass"])
+    opened.run(0)
+    return opened
+
+
+@pytest.fixture
+def panel(panels, request):
+    """A panel of a new run at step 0; its parameter is the cell that makes it."""
+    panels.write(1, getattr(request, "param", write_run()))
+    panels.run(1)
+    fresh = Panel(panels)
+    fresh.says("Ready at step 0")
+    yield fresh
+    panels.kernel("run.pause()")
 
 
 @pytest.fixture

@@ -35,18 +35,20 @@ def run_all(page, seconds=600):
 
 
 class Notebook:
-    """A page that shows one notebook. Cells are numbered from 0."""
+    """A page that shows one notebook, in JupyterLab or in Notebook 7. Cells are numbered from 0."""
 
-    def __init__(self, lab, token, browser, name, cells):
+    def __init__(self, lab, token, browser, name, cells, classic=False):
         parts = urlsplit(lab)
         self._api, self._token, self._name = f"{parts.scheme}://{parts.netloc}/api", token, name
         self._put(name, cells)
         self.requests = []
         self.page = browser.new_page(viewport={"width": 1280, "height": 1500})
         self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.goto(f"{lab}/tree/{name}.ipynb?token={token}&reset", wait_until="load")
+        place = f"{parts.scheme}://{parts.netloc}/notebooks" if classic else f"{lab}/tree"
+        self.page.goto(f"{place}/{name}.ipynb?token={token}&reset", wait_until="load")
         connect(self.page)
-        self.command("application:toggle-left-area")
+        if not classic:
+            self.command("application:toggle-left-area")
 
     def command(self, name, **options):
         """Carry out one of JupyterLab's commands, and wait for it."""
@@ -90,6 +92,17 @@ class Notebook:
         self.command("docmanager:save")
         self.page.reload(wait_until="load")
         connect(self.page)
+
+    def saved(self):
+        """Save, and give what the file holds."""
+        self.command("docmanager:save")
+        return json.load(self._ask(f"contents/{self._name}.ipynb"))["content"]
+
+    def restart(self):
+        """Restart the kernel, and load the page anew."""
+        self.command("docmanager:save")
+        self.page.evaluate(f"async () => {{ await {_APP}.shell.currentWidget.sessionContext.restartKernel(); }}")
+        self.reload()
 
     def close(self):
         """Close the page and shut its kernel down."""

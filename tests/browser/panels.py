@@ -6,9 +6,26 @@ import time
 from pathlib import Path
 
 SHOTS = Path(os.environ.get("BURLAB_SCREENSHOTS", "build/screenshots"))
+SETUP = """
+import asyncio, time
+import numpy as np
+import burlab as bl
+from burlab.widgets.panel.panel import panel_of
+"""
+ENDLESS, SCHEDULED = "1e-9", "bl.optim.linear(1e-3, steps=1000)"  # so slow that it does not come to rest
+
+
+def write_run(rate="3e-4"):
+    """A cell that makes a run of this learning rate and shows it."""
+    return f"""
+run = bl.minimize(bl.problems.rosenbrock(), np.array([-1.2, 1.0]), bl.optim.Momentum({rate}, mu=0.9))
+run
+"""
+
+
 OVERLAPS = """root => {
   const parts = [...root.querySelectorAll('button, input, select, .burlab-status span, .burlab-readouts div, label, ' +
-    '.burlab-low, .burlab-high, .burlab-length, .burlab-total, .burlab-key span, .js-plotly-plot, .annotation')]
+    '.burlab-low, .burlab-high, .burlab-length, .burlab-total, .burlab-key span, canvas, figcaption *')]
     .filter(e => e.getClientRects().length).map(e => [e, e.getBoundingClientRect()]);
   const frame = root.getBoundingClientRect(), bad = [];
   const name = e => e.getAttribute('aria-label') || e.textContent.slice(0, 20) || e.className;
@@ -23,6 +40,14 @@ OVERLAPS = """root => {
   return bad;
 }"""
 
+_NAMES = """
+const chart = e.chart;
+const part = (name) => chart.parts.find((one) => one.name === name);
+const curve = (name) => part(name).curves.find((one) => !one.faint);
+const faint = (name) => part(name).curves.find((one) => one.faint);
+const cursor = chart.parts[0].marks.find(({ kind }) => kind === "cursor")?.at;
+"""
+
 
 class Panel:
     """The panel that a cell shows."""
@@ -30,8 +55,8 @@ class Panel:
     def __init__(self, notebook, cell=1):
         self.notebook, self.page = notebook, notebook.page
         self.root = f".jp-Notebook .jp-Cell[data-windowed-list-index='{cell}'] .burlab-panel"
-        self.page.wait_for_selector(f"{self.root} .burlab-head[data-ready]", timeout=120_000)
-        self.page.wait_for_selector(f"{self.root} .js-plotly-plot .main-svg", timeout=120_000)
+        self.page.wait_for_selector(f"{self.root}[data-ready]", timeout=120_000)
+        self.page.wait_for_selector(f"{self.root} [data-frames]", timeout=120_000)
 
     def find(self, selector):
         return self.page.locator(f"{self.root} {selector}")
@@ -72,17 +97,47 @@ class Panel:
             self.page.wait_for_timeout(30)
 
     def shows(self, what, expression, seconds=60):
-        """Wait for something about the figure's traces and layout (JavaScript on `data`, `layout`) to be true."""
-        script = f"(e) => {{ const data = e.data, layout = e.layout; return {expression}; }}"
+        """Wait for something about the chart to be true.
+
+        expression: JavaScript on `chart`, `part(name)`, its first `curve(name)` and `faint(name)` one, and `cursor`.
+        """
         end = time.monotonic() + seconds
-        while not self.find(".js-plotly-plot").evaluate(script):
-            assert time.monotonic() < end, f"the figure never had {what}"
+        while not self.chart(expression):
+            assert time.monotonic() < end, f"the chart never had {what}"
             self.page.wait_for_timeout(30)
+
+    def chart(self, expression):
+        """The value of an expression as in `shows`."""
+        return self.find(".burlab-chart").evaluate(f"(e) => {{ {_NAMES} return {expression}; }}")
+
+    def place(self, name, across=0.5, up=0.5):
+        """A place of the page within a plot: shares of its width and height."""
+        canvas = self.canvas(name).bounding_box()
+        frame = self.chart(f"Object.assign({{}}, part('{name}').frame, {{ sx: null, sy: null }})")
+        x = canvas["x"] + frame["left"] + across * (frame["right"] - frame["left"])
+        return x, canvas["y"] + frame["bottom"] - up * (frame["bottom"] - frame["top"])
+
+    def canvas(self, name):
+        """The canvas of a plot."""
+        names = self.chart("[...chart.places.keys()]")
+        return self.find("canvas").nth(names.index(name))
 
     def overlaps(self):
         """What lies over something else, or sticks out."""
         return self.page.locator(self.root).evaluate(OVERLAPS)
 
+    def settled_overlaps(self, seconds=20):
+        """The same, when it stays after the page has been put in order."""
+        end = time.monotonic() + seconds
+        while (bad := self.overlaps()) and time.monotonic() < end:
+            self.page.wait_for_timeout(100)
+        return bad
+
     def shot(self, name):
         SHOTS.mkdir(parents=True, exist_ok=True)
         self.page.locator(self.root).screenshot(path=SHOTS / f"{name}.png")
+
+    def report(self, name, text):
+        """Keep what was measured, beside the pictures."""
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        (SHOTS / f"{name}.txt").write_text(f"{text}\n")

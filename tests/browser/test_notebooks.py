@@ -14,7 +14,8 @@ SHOTS = Path(os.environ.get("BURLAB_SCREENSHOTS", "build/screenshots"))
 
 def scroll_through(page, seen):
     """JupyterLab draws what is in view: add cells with drawn graphs, plots and errors on the way down."""
-    selectors = {"graphs": "svg.burlab-graph", "plots": ".js-plotly-plot", "errors": ERROR}
+    selectors = {"graphs": "svg.burlab-graph", "plots": ".js-plotly-plot", "charts": ".burlab-chart", "errors": ERROR}
+    selectors |= {"views": ".burlab-graphview", "profiles": ".burlab-profile", "builders": ".burlab-builder"}
     height = page.evaluate(f"{OUTER}.scrollHeight")
     for top in range(0, height, 1500):
         page.evaluate(f"{OUTER}.scrollTop = {top}")
@@ -37,21 +38,24 @@ def counted(page, expected):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "graphs", "plots"),
+    ("name", "expected"),
     [
-        ("01_gradients", 1, 2),
-        ("02_three_gears", 2, 1),
-        ("03_names", 0, 2),
-        ("04_first_minimum", 0, 8),
-        ("05_your_own_optimizer", 0, 6),
-        ("06_time_travel", 0, 5),
-        ("07_gpt", 0, 3),
-        ("08_the_paper", 0, 2),
+        ("01_gradients", {"graphs": 1, "plots": 2}),
+        ("02_three_gears", {"graphs": 2, "plots": 1}),
+        ("03_names", {"plots": 2}),
+        ("04_first_minimum", {"plots": 7, "charts": 2}),
+        ("05_your_own_optimizer", {"plots": 6}),
+        ("06_time_travel", {"plots": 5, "charts": 1}),
+        ("07_gpt", {"plots": 2, "charts": 1}),
+        ("08_the_paper", {"plots": 2}),
+        ("13_race", {"charts": 4}),
+        ("14_inside_a_kernel", {"views": 4, "profiles": 1, "charts": 1}),
+        ("15_build_a_graph", {"graphs": 3, "builders": 3}),
+        ("16_landscapes", {"charts": 5}),
     ],
 )
-def test_a_tutorial_runs_and_shows_its_pictures(notebook, name, graphs, plots):
+def test_a_tutorial_runs_and_shows_its_pictures(notebook, name, expected):
     page = notebook(name)
-    expected = {kind: count for kind, count in (("graphs", graphs), ("plots", plots)) if count}
     seen = counted(page, expected)
     SHOTS.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=SHOTS / f"{name}.png")

@@ -93,7 +93,7 @@ void test_choices() {
 
 bool enough() noexcept { return true; }
 
-void test_halting() {
+void test_stopping() {
   Loop endless(below, same);
   std::atomic<bool> flag{false};
   std::thread other([&] {
@@ -194,7 +194,7 @@ void test_answers() {
 int main() {
   test_loops();
   test_choices();
-  test_halting();
+  test_stopping();
   test_answers();
   return failures;
 }

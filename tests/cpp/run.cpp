@@ -201,10 +201,10 @@ Trained train(const Setting& setting, std::int64_t threads, bool disturbed) {
     loop_aim(loop, target);
     for (int i = 0; disturbed && i < 40; ++i) {
       while (!loop_read(loop, 0, reinterpret_cast<char*>(trained.x), 1)) continue;
-      loop_halt(loop);
+      loop_pause(loop);
       while (!loop_rests(loop, 1)) continue;
       loop_view(loop, &view);
-      expect(view.outcome.ok(), "a halt is not a failure");
+      expect(view.outcome.ok(), "a pause is not a failure");
       loop_aim(loop, target);
     }
     while (!loop_rests(loop, 50)) continue;

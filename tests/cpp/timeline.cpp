@@ -27,7 +27,7 @@ double moved(double x, double rate, std::int64_t step) {
   return x - rate * x + 1e-3 * std::sin(static_cast<double>(step));
 }
 
-// in = g, x, t, rate, value, key, asker
+// in = g, x, t, rate, value, key, oracle
 std::int64_t descend(const void*, const void* const* in, void* const* out, void*) noexcept {
   *static_cast<double*>(out[0]) = moved(*static_cast<const double*>(in[1]), *static_cast<const double*>(in[3]),
                                         *static_cast<const std::int64_t*>(in[2]));
@@ -52,7 +52,7 @@ struct Setting {
     Plan plan{};
     plan.loss.samples = samples;
     plan.stream = {Sampling::sequential, 1, 1, nullptr, {0, 0}};
-    plan.threads = plan.wide = plan.dimension = plan.leaves = plan.hypers = plan.cells = 1;
+    plan.threads = plan.wide = plan.dimension = plan.leaves = plan.hypers = plan.buffers = 1;
     plan.places = places;
     plan.gradient = 64;
     plan.update = {descend, nullptr, 0};
@@ -124,6 +124,10 @@ void wander(const Setting& setting, bool watched) {
       loop_read(loop, 0, reinterpret_cast<char*>(&x), 1);
       loop_hyper(loop, 0);
       ledger_bytes(loop_ledger(loop), 0);
+      const Extent samples = loop_traces(loop)->extent();
+      for (std::int64_t k = 0; k < static_cast<std::int64_t>(kTraceColumns); ++k)
+        trail_copy(loop_traces(loop), samples.generation, k, 0, std::min<std::int64_t>(samples.slots, 1 << 16),
+                   column.data());
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
   });
@@ -136,7 +140,7 @@ void wander(const Setting& setting, bool watched) {
     View view{};
     loop_view(loop, &view);
     const double rate = kRate * static_cast<double>(1 + draw(50)) / 50;
-    switch (draw(6)) {
+    switch (draw(7)) {
       case 0:
         loop_aim(loop, view.step + draw(3000));
         break;
@@ -144,7 +148,7 @@ void wander(const Setting& setting, bool watched) {
         loop_seek(loop, draw(static_cast<std::uint64_t>(view.length + 1)));
         break;
       case 2:
-        loop_halt(loop);
+        loop_pause(loop);
         break;
       case 3: {
         Loop* old = nullptr;
@@ -162,12 +166,17 @@ void wander(const Setting& setting, bool watched) {
         loop_close(&fork);
         break;
       }
+      case 5: {
+        const Breakpoint points[] = {{1, watched_every, 0, 1 + draw(2000)}, {2, watched_norm, 0.9, 1}};
+        expect(loop_arm(loop, points, draw(3)) == 1, "breakpoints");
+        break;
+      }
       default:
         at_rest(loop);
         check(loop, "x is a function of the changes");
     }
   }
-  loop_halt(loop);
+  loop_pause(loop);
   check(loop, "x at the end");
   over = true;
   reader.join();
@@ -191,7 +200,7 @@ void feed(const Setting& setting) {
     loop_feed_copy(loop, value_column, view.taken, view.head - view.taken, values.data());
     hit = wanted < view.head;
     seen = hit ? wanted + 1 : view.head;
-    loop_feed_take(loop, view.generation, seen, hit);
+    loop_feed_take(loop, view.generation, seen, hit, 0);
   }
   const View view = at_rest(loop);
   expect(view.step == wanted && view.length == wanted + 1 && view.reason == predicate_holds, "called back");
@@ -199,10 +208,46 @@ void feed(const Setting& setting) {
   loop_close(&loop);
 }
 
+// A run rests at each breakpoint and goes on from there, and its samples are those of rows that it has.
+void breakpoints(const Setting& setting) {
+  const Plan plan = setting.plan(true);
+  Loop* loop = nullptr;
+  loop_open(&plan, &loop);
+  const Breakpoint points[] = {{7, watched_every, 0, 1000}, {9, watched_rise, 0.0, 1}};
+  expect(loop_arm(loop, points, 1) == 1, "one breakpoint");
+  for (std::int64_t k = 1; k <= 20; ++k) {
+    loop_aim(loop, 1'000'000);
+    const View view = at_rest(loop);
+    expect(view.step == 1000 * k && view.length == view.step + 1, "rests at each");
+    expect(view.reason == breakpoint_hit && view.breakpoint == 7, "says which one it was");
+    check(loop, "x at a breakpoint");
+  }
+  std::int64_t opened = 0;
+  while (opened == 0) opened = loop_feed_open(loop, 1024, 50);
+  expect(opened == 1 && loop_feed_open(loop, 1024, 50) == 1, "a feed, once");
+  loop_arm(loop, points + 1, 1);
+  loop_aim(loop, 20'500);
+  while (!loop_rests(loop, 50)) {
+    FeedView view{};
+    loop_feed(loop, &view);
+    loop_feed_take(loop, view.generation, view.head, 0, 0);
+  }
+  FeedView fed{};
+  loop_feed(loop, &fed);
+  expect(fed.taken >= 20'001 && fed.head == at_rest(loop).length, "only new rows are fed");
+  expect(at_rest(loop).step < 20'500 && at_rest(loop).breakpoint == 9, "where the value rises");
+  const Extent samples = loop_traces(loop)->extent();
+  std::vector<double> steps(static_cast<std::size_t>(samples.slots));
+  trail_copy(loop_traces(loop), samples.generation, trace_step, 0, samples.slots, steps.data());
+  expect(samples.slots > 0 && steps.front() >= 0 && steps.back() < 20'500, "samples");
+  loop_close(&loop);
+}
+
 }  // namespace
 
 int main() {
   Setting setting;
+  breakpoints(setting);
   wander(setting, false);
   wander(setting, true);
   setting.history_bytes = 8000;  // rows are merged, so a cut writes some of them again

@@ -136,7 +136,9 @@ def test_texts():
     assert [node.operation for node in ancestors(y, limit=2)] == ["tanh", "add"]
     text = y.dot()
     assert text == to_dot(y)
-    assert text.count("->") == 4
+    assert text.count("->") == 5
+    assert '[label="2" shape=plaintext]' in text, "a constant is shown"
+    assert ((2 ** (x + 0.5)) ** -1).dot().count("plaintext") == 2, "an exponent stands in the operation"
     x.label = 'quote " and \\ and\nline'
     assert '"quote \\" and \\\\ and line\\n' in x.dot()
 

@@ -24,12 +24,20 @@ class Spelling:
     jax: bool = True
 
 
-def _rows(args: tuple[Any, ...], *lines: tuple[str, Callable[..., Any]], jax: bool = True) -> list[Spelling]:
+def rows(args: tuple[Any, ...], *lines: tuple[str, Callable[..., Any]], jax: bool = True) -> list[Spelling]:
+    """Spellings with the same arguments."""
     return [Spelling(name, f, args, jax) for name, f in lines]
 
 
 SPELLINGS = (
-    *_rows(
+    *rows(
+        (V, W),
+        ("frexp, ldexp", lambda np, a, b: np.ldexp(*np.frexp(a)) + np.ldexp(b, 3) + np.frexp(b)[1]),
+        ("spacing, nextafter", lambda np, a, b: np.spacing(a) + np.nextafter(a, b)),
+        ("fix", lambda np, a, b: np.fix(3 * a)),
+        jax=False,
+    ),
+    *rows(
         (V, W),
         ("a + b", lambda np, a, b: a + b),
         ("a - b", lambda np, a, b: a - b),
@@ -59,7 +67,7 @@ SPELLINGS = (
         ("a, b = unpacked", lambda np, a, b: [*a][1] * [*b][2]),
         ("len(a) * a", lambda np, a, b: len(a) * a / a.size / a.ndim),
     ),
-    *_rows(
+    *rows(
         (V, W),
         *(
             (name, lambda np, a, b, name=name: getattr(np, name)(a))
@@ -78,6 +86,21 @@ SPELLINGS = (
             (name, lambda np, a, b, name=name: getattr(np, name)(a, b) * 1.0)
             for name in "less less_equal greater greater_equal equal not_equal".split()
         ),
+        *(
+            (name, lambda np, a, b, name=name: getattr(np, name)(0.4 * a))
+            for name in "arcsin arccos arcsinh sinc cbrt degrees radians floor ceil rint trunc round signbit".split()
+        ),
+        *(
+            (name, lambda np, a, b, name=name: getattr(np, name)(a, b) * 1.0)
+            for name in "fmax fmin copysign heaviside remainder fmod floor_divide logaddexp2 isclose".split()
+        ),
+        ("a % b, a // b", lambda np, a, b: (a % b) * (a // b) + divmod(a, 0.5)[1]),
+        ("round to decimals", lambda np, a, b: np.round(a, 2) + round(b[0], 1) + np.around(a, -1) + a.round(3)),
+        ("nan_to_num", lambda np, a, b: np.nan_to_num(a) + np.nan_to_num(1e300 * 1e300 * b, posinf=2.0, neginf=-3.0)),
+        ("modf", lambda np, a, b: np.modf(a)[0] + 2 * np.modf(a)[1]),
+        ("arccosh", lambda np, a, b: np.arccosh(1.5 + np.abs(a))),
+        ("allclose", lambda np, a, b: np.allclose(a, a + 1e-12) * a),
+        ("isposinf", lambda np, a, b: np.isposinf(a) + np.isneginf(a) + np.positive(b)),
         ("sign", lambda np, a, b: np.sign(a)),
         ("power", lambda np, a, b: np.power(np.abs(a), b)),
         ("float_power", lambda np, a, b: np.float_power(np.abs(a), 2)),
@@ -117,7 +140,7 @@ SPELLINGS = (
         ("prod with a zero", lambda np, a, b: np.prod(a * (np.arange(5) != 2))),
         ("prod with zeros", lambda np, a, b: np.prod(a * (np.arange(5) > 1))),
     ),
-    *_rows(
+    *rows(
         (M, R),
         *(
             (
@@ -217,7 +240,7 @@ SPELLINGS = (
             lambda np, a, b: (a - np.mean(a, -1, keepdims=True)) / np.sqrt(np.var(a, -1, keepdims=True) + 1e-5) * b,
         ),
     ),
-    *_rows(
+    *rows(
         (M, N, B, C, Q),
         ("matrix @ matrix", lambda np, m, n, b, c, q: m @ n),
         ("batch @ batch", lambda np, m, n, b, c, q: b @ c),
@@ -281,7 +304,7 @@ SPELLINGS = (
         ),
         ("einsum optimize", lambda np, m, n, b, c, q: np.einsum("ij,jk,kl->il", m, q, n, optimize=True)),
     ),
-    *_rows(
+    *rows(
         (M, B),
         *(
             (f"m[{text}]", lambda np, m, b, key=key: m[key] * 2)
@@ -347,7 +370,7 @@ SPELLINGS = (
         ("m[i][j]", lambda np, m, b: m[1][2] * b[0][1][3]),
         ("b[..., None] * m", lambda np, m, b: b[..., None, :] * m[:, None]),
     ),
-    *_rows(
+    *rows(
         (M, J, K, A),
         ("m[i]", lambda np, m, i, k, a: m[i] * 2),
         ("m[k]", lambda np, m, i, k, a: m[k] * 2),
@@ -364,18 +387,5 @@ SPELLINGS = (
         ("one hot", lambda np, m, i, k, a: (i[:, None] == np.arange(-1, 3)) @ m.T),
         ("int arithmetic", lambda np, m, i, k, a: np.sum(i * 2 + 1) * m),
         ("-i", lambda np, m, i, k, a: m[:1] * (-i * i - abs(i) + i**2)[:, None]),
-    ),
-    *_rows(
-        (S,),
-        ("scalar", lambda np, s: s * s + np.sin(s)),
-        ("scalar to array", lambda np, s: s * np.arange(3.0)),
-        ("np.array([s, s])", lambda np, s: np.array([s, 2 * s])),
-        ("s[None]", lambda np, s: s[None] * np.ones(2)),
-        ("np.atleast_1d", lambda np, s: np.atleast_1d(s) * 2),
-        ("reshape()", lambda np, s: np.reshape(s, (1, 1))),
-        ("stack scalars", lambda np, s: np.stack([s, s * s])),
-        ("max of scalar", lambda np, s: np.max(s) + np.sum(s) + np.mean(s)),
-        ("power tower", lambda np, s: s**s**s),
-        ("float32 scalar", lambda np, s: s * numpy.float32(2)),
     ),
 )

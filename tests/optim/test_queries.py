@@ -115,7 +115,7 @@ def test_what_is_known_at_x_costs_nothing() -> None:
     rule, _ = bl.optim.rule.trace_rule(
         Probe(lambda f, x: (f.value(x), f.grad(x), f.value_and_grad(x)), (0.0, X0, (0.0, X0))), X0
     )
-    assert rule.questions == ()
+    assert rule.queries == ()
     assert not [n for n in rule.graph.nodes if n.op == "ask"]
     _, got, x = probe(
         bl.FiniteSum(loss, (A, B)), X0, lambda f, x: (f.value(x), f.grad(x)), (0.0, X0), 3, batch=4, seed=2

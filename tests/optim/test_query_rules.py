@@ -15,19 +15,25 @@ from tests.run.test_sampler import batches
 
 
 @dataclass(frozen=True)
-class SVRG(Optimizer):
-    """Johnson and Zhang 2013: every m steps a full gradient at an anchor."""
+class Anchored(Optimizer):
+    """A method whose state is an anchor and the full gradient there."""
 
     lr: Hyper = 0.1
-    m: int = 4
 
     def init(self, x: Any) -> Any:
         return {"anchor": x, "mu": np.zeros_like(x)}
 
+
+@dataclass(frozen=True)
+class SVRG(Anchored):
+    """Johnson and Zhang 2013: every m steps a full gradient at an anchor."""
+
+    m: int = 4
+
     def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
-        turn = {"anchor": state["anchor"], "mu": state["mu"], "due": t % self.m == 0}
+        start = {"anchor": state["anchor"], "mu": state["mu"], "due": t % self.m == 0}
         new = bl.while_loop(
-            lambda s: s["due"], lambda s: {"anchor": x, "mu": f.full_grad(x), "due": s["due"] & False}, turn
+            lambda s: s["due"], lambda s: {"anchor": x, "mu": f.full_grad(x), "due": s["due"] & False}, start
         )
         v = g - f.grad(new["anchor"]) + new["mu"]
         return x - self.lr * v, {"anchor": new["anchor"], "mu": new["mu"]}
@@ -115,14 +121,10 @@ def test_rules_equal_plain_loops(rule: Optimizer, plain: Any) -> None:
 
 
 @dataclass(frozen=True)
-class LooplessSVRG(Optimizer):
+class LooplessSVRG(Anchored):
     """The anchor moves at random: Kovalev, Horvath and Richtarik 2020, with one side of bl.cond."""
 
-    lr: Hyper = 0.1
     p: Hyper = 0.25
-
-    def init(self, x: Any) -> Any:
-        return {"anchor": x, "mu": np.zeros_like(x)}
 
     def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
         heads = (bl.random.uniform(f.key, ()) < self.p) | (t == 0)

@@ -8,6 +8,7 @@ import plotly.io as pio
 import pytest
 
 import burlab as bl
+from burlab.charts import palette
 from burlab.plots import style
 
 GROUNDS = {"light": "#ffffff", "dark": "#111111"}  # of JupyterLab's cells
@@ -43,15 +44,15 @@ def lab(rgb):
 
 @pytest.mark.parametrize("ground", GROUNDS.values(), ids=GROUNDS)
 def test_colours_and_letters_stand_out_on_both_grounds(ground):
-    for colour in style.PALETTE:
+    for colour in palette.PALETTE:
         assert contrast(colour, ground) >= 3
-    assert contrast(style.INK, ground) >= 4.3
+    assert contrast(palette.INK, ground) >= 4.3
     assert contrast("#000000", "#111111") < 1.2  # what this asks is not met by any colour
 
 
 @pytest.mark.parametrize("matrix", VISION.values(), ids=VISION)
 def test_any_two_colours_differ_for_everybody(matrix):
-    seen = [lab(np.array(matrix) @ linear(colour)) for colour in style.PALETTE]
+    seen = [lab(np.array(matrix) @ linear(colour)) for colour in palette.PALETTE]
     assert min(np.linalg.norm(a - b) for a, b in combinations(seen, 2)) >= 20
 
 
@@ -76,7 +77,7 @@ def test_every_figure_is_clear_and_as_wide_as_its_place():
 
 
 def test_shades_are_clear_where_it_is_low_and_never_hide_the_ground():
-    alphas = [float(colour.strip("rgba()").split(",")[3]) for _, colour in style.SHADES]
+    alphas = [float(colour.strip("rgba()").split(",")[3]) for _, colour in palette.SHADES]
     assert alphas[0] == 0
     assert alphas == sorted(alphas)
     assert alphas[-1] <= 0.5
@@ -88,11 +89,11 @@ def test_the_theme_is_that_of_all_figures_from_then_on(monkeypatch):
     monkeypatch.setattr(pio.templates, "default", "plotly_white")
     bl.plots.theme()
     assert pio.templates.default == "burlab"
-    assert go.Figure().layout.template.layout.colorway == style.PALETTE
+    assert go.Figure().layout.template.layout.colorway == palette.PALETTE
 
 
 def test_lines_beyond_the_palette_have_another_dash():
-    looks = [(style.line(k)["color"], style.line(k)["dash"]) for k in range(4 * len(style.PALETTE))]
+    looks = [(style.line(k)["color"], style.line(k)["dash"]) for k in range(4 * len(palette.PALETTE))]
     assert len(set(looks)) == len(looks)
 
 

@@ -121,7 +121,7 @@ def test_what_needs_more_names_the_extra(core: Path, code: str, extra: str):
     "code",
     [
         "from burlab.widgets.panel.display import show; show(bl.minimize(sum, np.ones(2), bl.optim.GD(0.1)))",
-        "from burlab.widgets.graph_view import graph_html; graph_html(bl.compile(sum, np.ones(2)).graph)",
+        "from burlab.widgets.graph_view.stills import graph_html; graph_html(bl.compile(sum, np.ones(2)).graph)",
     ],
     ids=["panel", "graph"],
 )

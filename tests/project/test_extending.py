@@ -56,7 +56,7 @@ REVERSED = Edit(
     "  const T *a = f.a - (f.depth - 1) * a_depth, *b = f.b - (f.depth - 1) * b_depth;\n  const Int",
 )
 RECIPES = {
-    "scalar_operation": Recipe((*OPERATIONS, "cbrt or has_a_row"), "T(1) / (T(3)", "T(1) / (T(2)"),
+    "scalar_operation": Recipe((*OPERATIONS, "cosm1 or has_a_row"), "return -sin(x)", "return sin(x)"),
     "linear_operation": Recipe((*OPERATIONS, "hadamard or has_a_row"), "return hadamard(g)", "return g"),
     "optimizer": Recipe(("tests/optim/test_optimizers.py", "-k", "AdaBelief or has_its_row"), "(g - m) ** 2", "g**2"),
     "schedule": Recipe(("tests/optim/test_schedules.py", "-k", "stairs or has_its_row"), "t >= mile", "t > mile"),
@@ -66,7 +66,7 @@ RECIPES = {
     "finite_sum": Recipe(("tests/problems/test_regressions.py", "-k", "squared_hinge"), "(0.0, 1.0, ", "(0.0, 0.5, "),
     "layer": Recipe(("tests/nn/test_layers.py", "-k", "prelu"), "x > 0, x, self", "x > 1, x, self"),
     "kernel_tuning": Recipe(("tests/compiler/lowering/test_contraction.py", "-k", "around and 63"), mistake=REVERSED),
-    "panel_control": Recipe(("tests/widgets/panel/test_model.py", "-k", "back"), "run.t) - 1", "run.t) - 2"),
+    "panel_control": Recipe(("tests/widgets/panel/test_model.py", "-k", "end_goes"), "run.length)", "run.length) - 1"),
 }
 SHOWS_GRADIENT = ("scalar_operation", "linear_operation")  # whose check compares gradients
 

@@ -18,7 +18,7 @@ from burlab.errors import CompileError
 from burlab.graph.query import QUERIES
 from burlab.problems.kernels import abi
 from burlab.problems.sampling import Sampling
-from burlab.run.record import stop, tables
+from burlab.run.record import breakpoints, stop, tables, traces
 from burlab.runtime import declare
 from burlab.runtime.status import Status, joined
 
@@ -87,6 +87,7 @@ MIRRORS: dict[str, dict[str, Struct]] = {
     "burlab.run.loop.snapshot": _of(
         "run/abi/saved.hpp", "run::", Standing="Standing", SavedTable="SavedTable", CSaved="Saved"
     ),
+    "burlab.run.record.breakpoints": _of("run/abi/criteria.hpp", "run::", CBreakpoint="Breakpoint"),
     "burlab.run.record.stop": _of("run/abi/criteria.hpp", "run::", Criteria="Criteria"),
     "burlab.run.record.tables": _of("run/record/trail.hpp", "run::", Extent="Extent"),
     "burlab.runtime.gate": {
@@ -228,8 +229,34 @@ NUMBERS = {
             "value": "small_value",
             "non_finite": "not_finite",
             "when": "predicate_holds",
+            "breakpoint": "breakpoint_hit",
+        }.items()
+    ]
+    + [
+        (f"burlab::run::{name}", breakpoints.WATCHED.index(field))
+        for field, name in {
+            "rises": "watched_rise",
+            "grad_norm": "watched_norm",
+            "non_finite": "watched_non_finite",
+            "every": "watched_every",
         }.items()
     ],
+    "burlab/run/record/traces.hpp": [
+        (f"burlab::run::trace_{column}", traces.SAMPLED.index(name))
+        for column, name in {
+            "step": "step",
+            "time": "time",
+            "laps": "data",
+            "cost": "watching",
+            "resident": "resident",
+            "kinds": tables.KINDS[0],
+        }.items()
+    ]
+    + [
+        (f"burlab::run::trace_laps + burlab::run::lap_{lap}", traces.SAMPLED.index(name))
+        for lap, name in {"data": "data", "gradient": "function", "update": "update", "other": "other"}.items()
+    ]
+    + [("burlab::run::kTraceColumns", len(traces.SAMPLED)), ("burlab::run::kTraces", traces.MOST)],
     "burlab/run/abi/plan.hpp": [
         (f"burlab::run::{name}", k)
         for k, name in enumerate(("value_column", "gradient_norm", "step_norm", "first_extra"))

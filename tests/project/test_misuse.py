@@ -5,7 +5,8 @@ import re
 import pytest
 
 from burlab.errors import BurlabError
-from tests.misuse_cases import CASES, Misuse
+from tests.misuse import Misuse
+from tests.misuse_cases import CASES
 
 pytestmark = pytest.mark.slow
 

@@ -300,7 +300,7 @@ def test_memory_says_what_a_run_holds():
     run = bl.minimize(problem(), START, Adam())
     kinds = [
         "parameters", "gradients", "activations", "optimizer_state", "scratch",
-        "history", "events", "keyframes", "path",
+        "history", "events", "keyframes", "path", "traces",
     ]  # fmt: skip
     assert list(run.memory) == [*kinds, "total"]
     before = run.memory
@@ -308,6 +308,6 @@ def test_memory_says_what_a_run_holds():
     after = run.memory
     assert after["total"] == sum(after[kind] for kind in kinds)
     assert after["history"] >= 10_000 * 3 * 8
-    assert all(after[kind] == before[kind] for kind in kinds if kind not in ("history", "keyframes"))
+    assert all(after[kind] == before[kind] for kind in kinds if kind not in ("history", "keyframes", "traces"))
     assert before["parameters"] == 2 * 64
     assert before["optimizer_state"] == 2 * 2 * 64

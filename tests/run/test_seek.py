@@ -28,7 +28,7 @@ def minimize(dtype=np.float64, *, sampler="reshuffle", batch: int | None = 7, th
 def state(run: bl.Run) -> list[np.ndarray]:
     """x and every leaf of the optimizer's state."""
     engine = run._engine
-    return [engine.read(k) for k in range(len(engine._setup.cells))]
+    return [engine.read(k) for k in range(len(engine._setup.buffers))]
 
 
 def same(one: bl.Run, other: bl.Run, record: bool = True) -> None:

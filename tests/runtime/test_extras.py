@@ -10,7 +10,7 @@ from burlab.runtime.extras import postponed
 pytest.importorskip("plotly")
 
 PANEL = """
-import sys, burlab.widgets.panel.plots as plots
+import sys, burlab.plots.style as plots
 assert plots.go.FigureWidget and plots.go.Figure
 print([name for name in ("nbformat", "jsonschema", "rfc3987_syntax") if name in sys.modules])
 """

@@ -311,7 +311,7 @@ def test_state_of_headers_is_one_in_a_process(root: Path):
         if state.match(re.sub(r"\[.*?\]", "", line))
     }
     assert found == {
-        ("halt.hpp", "thread_local StopToken token;"),  # reached through a variable
+        ("stop_token.hpp", "thread_local StopToken token;"),  # reached through a variable
         ("tools.hpp", "static PyMethodDef methods[std::size(tools)];"),  # and these of functions that are called once
         ("value_type.hpp", 'static PyGetSetDef attributes[] = {{"data", get_number, set_number, nullptr, nullptr},'),
         ("value_type.hpp", "static PyMethodDef methods[] = {"),

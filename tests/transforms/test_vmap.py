@@ -8,7 +8,8 @@ import pytest
 import burlab as bl
 from burlab.errors import ArgumentError, ShapeError
 from tests.engines import assert_close
-from tests.graph.spellings import SPELLINGS, Spelling
+from tests.graph.spellings import Spelling
+from tests.graph.spellings_of_arrays import ALL
 
 X, M = np.arange(3.0), np.arange(12.0).reshape(3, 4)
 
@@ -20,10 +21,10 @@ def batched(spelling: Spelling, flags: tuple[bool, ...]) -> tuple[list[Any], lis
     return [np.stack([a, b]) if f else a for a, b, f in zip(*samples, flags, strict=True)], samples
 
 
-@pytest.mark.parametrize("start", range(0, len(SPELLINGS), 40))
+@pytest.mark.parametrize("start", range(0, len(ALL), 40))
 def test_every_spelling_batches(start: int) -> None:
     """With all arguments mapped, and with the first alone."""
-    part = SPELLINGS[start : start + 40]
+    part = ALL[start : start + 40]
     cases = [(s, flags) for s in part for flags in {(True,) * len(s.args), (True,) + (False,) * (len(s.args) - 1)}]
 
     def run(args: Any) -> Any:

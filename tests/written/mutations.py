@@ -27,9 +27,6 @@ NUMBERS = [
 ]  # fmt: skip
 
 
-CHANGES = "payload payload word number number shape other near missing more everywhere everywhere labels".split()
-
-
 def _deep(depth: int) -> Any:
     value: Any = []
     for _ in range(depth):

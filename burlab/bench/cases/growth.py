@@ -11,7 +11,7 @@ import numpy as np
 from burlab.bench.problem import Case, Namespace, Scalar, Size
 
 STEP, PER_STEP = 5e-4, 5
-# The largest graphs that each way is asked for, and what happens beyond.
+# The largest graphs that each variant is asked for, and what happens beyond.
 MOST = {
     "eager, Python": (100_000, "this many Python objects take minutes"),
     "replay, C++ calls": (100_000, "tracing this much Python takes minutes"),
@@ -43,9 +43,9 @@ def problem(size: Size) -> Scalar:
     return Scalar(oscillator, points, ("q", "p"), formula)
 
 
-def skip(size: Size, engine: str, way: str) -> str:
-    """Why a way is not asked for a graph of this size."""
-    most, why = MOST.get(way) or MOST.get(engine) or (size["nodes"], "")
+def skip(size: Size, engine: str, variant: str) -> str:
+    """Why a variant is not asked for a graph of this size."""
+    most, why = MOST.get(variant) or MOST.get(engine) or (size["nodes"], "")
     return why if size["nodes"] > most else ""
 
 

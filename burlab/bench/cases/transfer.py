@@ -5,7 +5,7 @@ import numpy as np
 from burlab.bench.problem import Case, Size, Transfer
 
 _NUMBERS = np.random.default_rng(0).normal(size=7)
-_WAYS = {
+_VARIANTS = {
     "golden": ("raw bytes, loop in C++",),
     "burlab": ("raw bytes, NumPy", "bl.save_parameters and bl.load_parameters"),
     "torch": ("torch.save and torch.load",),
@@ -26,5 +26,5 @@ def loading(_: Size) -> Transfer:
     return Transfer(_NUMBERS, "load")
 
 
-SAVE = Case("save", "exp3: save seven float64 numbers to a file", saving, _WAYS, unit="file", note=_NOTE)
-LOAD = Case("load", "exp4: load seven float64 numbers from a file", loading, _WAYS, unit="file", note=_NOTE)
+SAVE = Case("save", "exp3: save seven float64 numbers to a file", saving, _VARIANTS, unit="file", note=_NOTE)
+LOAD = Case("load", "exp4: load seven float64 numbers from a file", loading, _VARIANTS, unit="file", note=_NOTE)

@@ -1,1 +1,1 @@
-"""Other engines, each optional: `open_task(problem, way)` raises Unavailable where one is not installed."""
+"""Other engines, each optional: `open_task(problem, variant)` raises Unavailable where one is not installed."""

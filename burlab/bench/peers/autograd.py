@@ -14,9 +14,9 @@ from burlab.bench.variants.task import Gradient, answer_of
 from .load import load
 
 
-def open_task(problem: Problem, way: str) -> Task:
-    """The task of a problem; there is one way."""
-    del way
+def open_task(problem: Problem, variant: str) -> Task:
+    """The task of a problem; there is one variant."""
+    del variant
     if isinstance(problem, Start):
         load("autograd")
         return Process(problem, "autograd eager")

@@ -12,9 +12,9 @@ from burlab.bench.variants.task import Gradient
 _STEP = 1e-200
 
 
-def open_task(problem: Problem, way: str) -> Task:
+def open_task(problem: Problem, variant: str) -> Task:
     """The task of a scalar problem."""
-    del way
+    del variant
     if isinstance(problem, Start):
         problem = problem.scalar
     if not isinstance(problem, Scalar):

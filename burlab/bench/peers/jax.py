@@ -15,14 +15,14 @@ from burlab.bench.variants.transfer import Files as OwnFiles
 from .load import load
 
 
-def open_task(problem: Problem, way: str) -> Task:
+def open_task(problem: Problem, variant: str) -> Task:
     """The task of a problem, in float64 unless it asks for less."""
     jax = load("jax")
     jax.config.update("jax_enable_x64", True)
     if isinstance(problem, Start):
         return Process(problem, "jax jit")
     if isinstance(problem, Scalar):
-        return {"jit": Calls, "jit for all points at once": AllAtOnce}[way](problem, jax)
+        return {"jit": Calls, "jit for all points at once": AllAtOnce}[variant](problem, jax)
     if isinstance(problem, Training):
         return Steps(problem, jax)
     return Files(problem, jax)

@@ -13,14 +13,14 @@ from burlab.bench.variants.task import Gradient
 from .load import load
 
 
-def open_task(problem: Problem, way: str) -> Task:
-    """The task of a scalar problem; there is one way."""
+def open_task(problem: Problem, variant: str) -> Task:
+    """The task of a scalar problem; there is one variant."""
     if isinstance(problem, Start):
         load("micrograd.engine")
         return Process(problem, "micrograd eager")
     if not isinstance(problem, Scalar):
         raise Unavailable("micrograd has no arrays")
-    del way
+    del variant
     return Eager(problem)
 
 

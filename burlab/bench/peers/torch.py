@@ -16,9 +16,9 @@ from . import torch_models
 from .load import load
 
 
-def open_task(problem: Problem, way: str) -> Task:
-    """The task of a problem; there is one way."""
-    del way
+def open_task(problem: Problem, variant: str) -> Task:
+    """The task of a problem; there is one variant."""
+    del variant
     torch = load("torch")
     torch.set_num_threads(threads())
     if isinstance(problem, Start):

@@ -7,8 +7,8 @@ from burlab.bench.problem import Problem, Scalar, Start, Task, Training
 __all__ = ["open_task"]
 
 
-def open_task(problem: Problem, way: str) -> Task:
-    """The task of a problem in one of burlab's ways."""
+def open_task(problem: Problem, variant: str) -> Task:
+    """The task of a problem in one of burlab's variants."""
     if isinstance(problem, Scalar):
         from . import eager, kernels
 
@@ -21,15 +21,15 @@ def open_task(problem: Problem, way: str) -> Task:
             "compiled, C++ calls": lambda: kernels.Loop(problem, "compiled"),
             "compiled, loop in C++": lambda: kernels.AllAtOnce(problem),
         }
-        return make[way]()
+        return make[variant]()
     if isinstance(problem, Start):
         from .start import Process
 
-        return Process(problem, f"burlab {way}")
+        return Process(problem, f"burlab {variant}")
     if isinstance(problem, Training):
         from .training import Minimize
 
         return Minimize(problem)
     from .transfer import Parameters, Raw
 
-    return (Parameters if "parameters" in way else Raw)(problem)
+    return (Parameters if "parameters" in variant else Raw)(problem)

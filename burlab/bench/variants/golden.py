@@ -13,10 +13,10 @@ from .task import HERE, Gradient, answer_of, timed
 _FOLDER = HERE.parent / "golden"
 
 
-def open_task(problem: Problem, way: str) -> Task:
+def open_task(problem: Problem, variant: str) -> Task:
     """The task of a problem that has a kernel written by hand."""
     if isinstance(problem, Scalar) and problem.names == ("a", "b"):
-        return {"straight line, loop in C++": Line, "lanes, loop in C++": Lanes}[way](problem)
+        return {"straight line, loop in C++": Line, "lanes, loop in C++": Lanes}[variant](problem)
     if isinstance(problem, Training):
         from .golden_mlp import Steps
 

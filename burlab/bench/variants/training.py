@@ -56,5 +56,5 @@ class Minimize:
     def facts(self) -> Mapping[str, float]:
         """See Task."""
         memory = dict(self._run.memory)
-        kept = ("history", "events", "keyframes", "path")  # what a run remembers of the way
+        kept = ("history", "events", "keyframes", "path")  # what a run remembers of its way
         return {"jit": self._jit, "arrays": float(memory["total"] - sum(memory[kind] for kind in kept))}

@@ -4,14 +4,16 @@ The text is lean on purpose, because compiling it is most of a small kernel's co
 nothing, and reaches shapes of library calls through a table.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import NamedTuple, TypeGuard, TypeVar
 
 from burlab.compiler.ir.descriptors import Descriptor, descriptors_of
 from burlab.compiler.ir.interrupts import HALT_CHECK, is_long
 from burlab.compiler.ir.library import EACH, LibraryKernel
-from burlab.compiler.ir.plan import Execute, Invoke, Loop, Place, Plan
-from burlab.compiler.ir.spelling import C_TYPES, ROOTS, literal, spell
+from burlab.compiler.ir.plan import Execute, Invoke, Loop, Plan, Step
+from burlab.compiler.ir.spelling import C_TYPES, ROOTS, called, spelled
 from burlab.compiler.ir.strides import elements
 from burlab.graph import Node
 from burlab.graph.operation import operation
@@ -19,19 +21,23 @@ from burlab.graph.origin import short_place
 from burlab.runtime.quoting import comment, without_comments
 from burlab.runtime.status import Status
 
-from .loops import LoopWriter, unfit
-from .nest import find_nest
+from .loops import element_loop, unfit
+from .nest import LoopNest, find_nest, in_memory, number
 from .reducing_loops import epilogue_loop, epilogue_of
 from .row_loops import row_loop
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Generated C++: its text with comments, the library functions it calls, and the descriptors in their order."""
+    """Generated C++: its text with comments, the library functions it calls, and the descriptors in their order.
+
+    spans: for each step of the plan the lines of the text that are its own, from the first to the one after the last.
+    """
 
     text: str
     calls: tuple[LibraryKernel, ...]
     descriptors: tuple[Descriptor, ...]
+    spans: tuple[tuple[int, int], ...]
 
     @property
     def bare(self) -> str:
@@ -55,142 +61,171 @@ def emit(plan: Plan, timed: bool = False) -> Source:
 
     timed: it tells a clock, whose address is the third of its context, when each step is done.
     """
-    return _Emitter(plan, timed).source()
+    descriptors = _numbered(descriptor for step in plan.steps for descriptor in _descriptors(step))
+    functions = {k: _function(plan, step) for k, step in enumerate(plan.steps) if _is_nest(step)}
+    loops = _numbered(function.text for function in functions.values())
+    written = [_end_step(0)] if timed else []
+    known: set[Node] = set()  # numbers that have a C++ variable
+    for k, step in enumerate(plan.steps):
+        if isinstance(step, Invoke):
+            part = _invoke(plan, step, descriptors)
+        elif isinstance(step, Execute):
+            part = _execute(plan, step, descriptors)
+        elif k in functions:
+            part = _call(plan, step, functions[k], loops, known)
+        else:
+            part = _Written([]) if step.shape else _scalars(plan, step, known, timed)
+        known |= part.names
+        written += [part, _end_step(k + 1)] if timed else [part]
+    body = "\n".join(f"  {line}" for part in written for line in part.lines)
+    calls = dict.fromkeys(call for part in written for call in part.calls)
+    text = _text(plan, body, loops)
+    return Source(text, tuple(calls), tuple(descriptors), _spans(text, body, written, timed))
 
 
-@dataclass(slots=True)
-class _Emitter:
-    plan: Plan
-    timed: bool = False
-    lines: list[str] = field(default_factory=list[str])
-    names: dict[Node, str] = field(default_factory=dict[Node, str])  # scalars that have a C++ variable
-    calls: dict[LibraryKernel, None] = field(default_factory=dict[LibraryKernel, None])
-    descriptors: dict[Descriptor, int] = field(default_factory=dict[Descriptor, int])
-    loops: dict[str, int] = field(default_factory=dict[str, int])  # the text of each, without its name
+class _Written(NamedTuple):
+    """What is written for a step: lines, library functions that they call, numbers that have a C++ variable now."""
 
-    def source(self) -> Source:
-        self.end_step(0)
-        for k, step in enumerate(self.plan.steps):
-            if isinstance(step, Invoke):
-                self.invoke(step)
-            elif isinstance(step, Execute):
-                self.execute(step)
-            elif not step.shape:
-                self.scalars(step)
-            elif elements(step.shape):
-                self.loop(step)
-            self.end_step(k + 1)
-        body = "\n".join(f"  {line}" for line in self.lines)
-        result = "std::int64_t" if self.plan.note else "void"
-        kind = "__attribute__((noinline, min_vector_width(512)))"  # whole AVX-512 registers, where there are any
-        loops = "".join(f"{kind} {result} loop{k}{text}\n" for text, k in self.loops.items())
-        bases = "".join(f"{line}\n" for name, line in ROOTS.items() if f"{name}(" in body or f"{name}(" in loops)
-        text = f"{bases}{_ARITHMETIC}{loops}{_head(self.plan)}{body}\n  return 0;\n}}\n#pragma float_control(pop)\n"
-        return Source(text, tuple(self.calls), tuple(self.descriptors))
+    lines: Sequence[str]
+    calls: Sequence[LibraryKernel] = ()
+    names: AbstractSet[Node] = frozenset()
 
-    def end_step(self, k: int) -> None:
-        if self.timed:
-            self.calls[END_STEP] = None
-            self.lines.append(f"{END_STEP.symbol}(((void* const*)context)[2], {k});")
 
-    def invoke(self, step: Invoke) -> None:
-        """A library call; a kernel that can fail passes its status on, with the number of the node."""
-        self.calls[step.kernel] = None
+class _Function(NamedTuple):
+    """A function with a nest of loops. text: all of it but its name. calls: what it needs of the library."""
+
+    nest: LoopNest
+    text: str
+    calls: Sequence[LibraryKernel]
+
+
+_Item = TypeVar("_Item")
+
+
+def _numbered(items: Iterable[_Item]) -> dict[_Item, int]:
+    """Different items, by their numbers in order."""
+    return {item: k for k, item in enumerate(dict.fromkeys(items))}
+
+
+def _text(plan: Plan, body: str, loops: Mapping[str, int]) -> str:
+    result = "std::int64_t" if plan.note else "void"
+    kind = "__attribute__((noinline, min_vector_width(512)))"  # whole AVX-512 registers, where there are any
+    functions = "".join(f"{kind} {result} loop{k}{text}\n" for text, k in loops.items())
+    bases = "".join(f"{line}\n" for name, line in ROOTS.items() if f"{name}(" in body or f"{name}(" in functions)
+    return f"{bases}{_ARITHMETIC}{functions}{_head(plan)}{body}\n  return 0;\n}}\n#pragma float_control(pop)\n"
+
+
+def _spans(text: str, body: str, written: Sequence[_Written], timed: bool) -> tuple[tuple[int, int], ...]:
+    """The lines of each step. timed: whether what tells the clock stands around every step."""
+    first = text[: text.rindex(body)].count("\n")
+    ends = list(accumulate((len(part.lines) for part in written), initial=first))
+    return tuple(pairwise(ends)) if not timed else tuple(pairwise(ends))[1::2]
+
+
+def _end_step(k: int) -> _Written:
+    return _Written([f"{END_STEP.symbol}(((void* const*)context)[2], {k});"], [END_STEP])
+
+
+def _descriptors(step: Step) -> list[Descriptor]:
+    if isinstance(step, Invoke):
         descriptor, box = descriptors_of(step)
-        arguments = [
-            self.shape(descriptor),
-            step.result.pointer,
-            *(p.pointer for p in step.operands or [step.result]),
-        ]
-        if step.box:
-            self.calls[EACH] = None
-            arguments = [step.kernel.symbol, self.shape(box), *arguments]
-        call = f"{EACH.symbol if step.box else step.kernel.symbol}({', '.join(arguments)})"
-        index = self.plan.graph.index[step.node]
-        if step.may_fail:
-            call = f"if (const std::int64_t s = {call}) return s == {Status.STOPPED:d} ? s : s | {index << 8}"
-        self.lines.append(f"{call};{_comment(self.plan, [step.node])}")
+        return [descriptor, box] if step.box else [descriptor]
+    return [Descriptor(step.descriptor)] if isinstance(step, Execute) else []
 
-    def execute(self, step: Execute) -> None:
-        """A call of a function that runs sub-graphs, with the addresses of what it reads and writes."""
-        self.calls[step.kernel] = None
-        place = f"{self.shape(Descriptor(step.descriptor))}, r, a, {step.scratch.plus(step.table).pointer}"
-        self.lines += (
-            f"{{{_comment(self.plan, step.nodes)}",
-            f"  void* const r[] = {{{', '.join(p.pointer for p in step.results)}}};",
-            f"  const void* const a[] = {{{', '.join(p.pointer for p in step.operands)}}};",
-            f"  if (const std::int64_t s = {step.kernel.symbol}({place})) return s;",
-            "}",
-        )
 
-    def shape(self, descriptor: Descriptor) -> str:
-        return f"shapes[{self.descriptors.setdefault(descriptor, len(self.descriptors))}]"
+def _shape(descriptors: Mapping[Descriptor, int], descriptor: Descriptor) -> str:
+    return f"shapes[{descriptors[descriptor]}]"
 
-    def scalars(self, step: Loop) -> None:
-        """Numbers: one variable each, in sight of every later step."""
-        nodes = [n for n in step.nodes if n.op != "concatenate"]
-        for n in nodes:
-            arguments = [self.scalar(x) for x in n.inputs]
-            name = self.names[n] = f"v{self.plan.graph.index[n]}"
-            kind = C_TYPES[n.dtype] if self.timed else f"const {C_TYPES[n.dtype]}"
-            self.lines.append(f"{kind} {name} = {self.spelled(n, arguments)};{comment(_line(n))}")
-        if self.timed:  # what is computed between two looks at the clock has to stay there
-            self.lines.extend(f'__asm__ volatile("" : "+m"({self.names[n]}));' for n in nodes)
-        if self.plan.note:
-            self.lines.append(f"{self.finite_checks} |= {unfit(self.names[n] for n in nodes if n.dtype.kind == 'f')};")
-        for n in step.stores:
-            self.put(n, self.plan.allocations[n])
-        for n, place, _ in step.extra_stores:
-            self.put(n, place)
 
-    def put(self, n: Node, place: Place) -> None:
-        self.lines.append(f"*({C_TYPES[n.dtype]}*)({place.pointer}) = {self.scalar(n)};")
+def _invoke(plan: Plan, step: Invoke, descriptors: Mapping[Descriptor, int]) -> _Written:
+    """A library call; a kernel that can fail passes its status on, with the number of the node."""
+    shapes = [_shape(descriptors, descriptor) for descriptor in _descriptors(step)]
+    places = [step.result.pointer, *(p.pointer for p in step.operands or [step.result])]
+    if step.box:
+        call = f"{EACH.symbol}({', '.join([step.kernel.symbol, *shapes[::-1], *places])})"
+    else:
+        call = f"{step.kernel.symbol}({', '.join([*shapes, *places])})"
+    if step.may_fail:
+        index = plan.graph.index[step.node]
+        call = f"if (const std::int64_t s = {call}) return s == {Status.STOPPED:d} ? s : s | {index << 8}"
+    return _Written([f"{call};{_comment(plan, [step.node])}"], [step.kernel, EACH] if step.box else [step.kernel])
 
-    def scalar(self, x: Node) -> str:
-        """The name or literal of a value whose elements are all one number in memory."""
-        ref = self.plan.views[x]
-        base = ref.base
-        if base.is_constant and base.size == 1:
-            return literal(base.params.item(), base.dtype)
-        if base in self.names:
-            return self.names[base]
-        place = self.plan.allocations[base].plus(ref.offset * base.itemsize)
-        kind = C_TYPES[base.dtype]
-        if base.size > 1:  # one element of an array: what it holds may change, so it gets no lasting name
-            return f"*(const {kind}*)({place.pointer})"
-        name = self.names[base] = f"v{self.plan.graph.index[base]}"
-        self.lines.append(f"const {kind} {name} = *(const {kind}*)({place.pointer});")
-        return name
 
-    def spelled(self, n: Node, arguments: list[str], lanes: bool = False) -> str:
-        text, called = spell(n, arguments, lanes)
-        if called:
-            self.calls[called] = None
-        return text
+def _execute(plan: Plan, step: Execute, descriptors: Mapping[Descriptor, int]) -> _Written:
+    """A call of a function that runs sub-graphs, with the addresses of what it reads and writes."""
+    (descriptor,) = _descriptors(step)
+    place = f"{_shape(descriptors, descriptor)}, r, a, {step.scratch.plus(step.table).pointer}"
+    lines = (
+        f"{{{_comment(plan, step.nodes)}",
+        f"  void* const r[] = {{{', '.join(p.pointer for p in step.results)}}};",
+        f"  const void* const a[] = {{{', '.join(p.pointer for p in step.operands)}}};",
+        f"  if (const std::int64_t s = {step.kernel.symbol}({place})) return s;",
+        "}",
+    )
+    return _Written(lines, [step.kernel])
 
-    @property
-    def finite_checks(self) -> str:
-        """The integer in memory that becomes 1 where a value is inf or nan."""
-        assert self.plan.note
-        return f"*(std::int64_t*)({self.plan.note.pointer})"
 
-    def loop(self, step: Loop) -> None:
-        """A call of a function with a nest of loops; equal ones share it."""
-        self.calls.update(dict.fromkeys([HALT_CHECK] if is_long(step) else []))
-        epilogues = [n for n in step.nodes if operation(n).epilogue and not step.reduced]
-        self.calls.update(dict.fromkeys([ROWS] if step.reduced else map(epilogue_of, epilogues)))
-        nest = find_nest(self.plan, step, self.scalar, self.spelled)
-        written = row_loop(nest) if step.reduced else epilogue_loop(nest) if epilogues else LoopWriter(nest).lines()
-        lines = [f"  {line}" for line in written]
-        if self.plan.note:
-            lines = ["  std::int64_t bad = 0;", *lines, "  return bad;"]
-        parameters = ", ".join(f"{kind} const {name}" for kind, name, _ in nest.parameters)
-        text = "\n".join([f"({parameters}) noexcept {{", *lines, "}"])
-        name = f"loop{self.loops.setdefault(text, len(self.loops))}"
-        call = f"{name}({', '.join(argument for *_, argument in nest.parameters)})"
-        if self.plan.note:
-            call = f"{self.finite_checks} |= {call}"
-        self.lines.append(f"{call};{_comment(self.plan, step.nodes, step.shape)}")
+def _scalars(plan: Plan, step: Loop, known: AbstractSet[Node], timed: bool) -> _Written:
+    """Numbers: one variable each, in sight of every later step."""
+    nodes = [n for n in step.nodes if not operation(n).joins]
+    names, lines = set(known), list[str]()
+    for n in nodes:
+        loads = _loads(plan, n.inputs, names)
+        kind = C_TYPES[n.dtype] if timed else f"const {C_TYPES[n.dtype]}"
+        text = spelled(n, [number(plan, x) for x in n.inputs])
+        lines += [*loads.values(), f"{kind} {number(plan, n)} = {text};{comment(_line(n))}"]
+        names.update(loads, [n])
+    if timed:  # what is computed between two looks at the clock has to stay there
+        lines.extend(f'__asm__ volatile("" : "+m"({number(plan, n)}));' for n in nodes)
+    if plan.note:
+        floats = (number(plan, n) for n in nodes if n.dtype.kind == "f")
+        lines.append(f"{_finite_checks(plan)} |= {unfit(floats)};")
+    stores = [*((n, plan.allocations[n]) for n in step.stores), *((n, place) for n, place, _ in step.extra_stores)]
+    for n, place in stores:
+        loads = _loads(plan, [n], names)
+        lines += [*loads.values(), f"*({C_TYPES[n.dtype]}*)({place.pointer}) = {number(plan, n)};"]
+        names.update(loads)
+    return _Written(lines, called(nodes, "\n".join(lines)), names)
+
+
+def _loads(plan: Plan, xs: Iterable[Node], known: AbstractSet[Node]) -> dict[Node, str]:
+    """The declarations of numbers in memory that have no variable yet."""
+    bases = (plan.views[x].base for x in xs)
+    missing = (base for base in bases if base.size == 1 and not base.is_constant and base not in known)
+    return {x: f"const {C_TYPES[x.dtype]} {number(plan, x)} = {in_memory(plan, x, 0)};" for x in missing}
+
+
+def _finite_checks(plan: Plan) -> str:
+    """The integer in memory that becomes 1 where a value is inf or nan."""
+    assert plan.note
+    return f"*(std::int64_t*)({plan.note.pointer})"
+
+
+def _is_nest(step: Step) -> TypeGuard[Loop]:
+    return isinstance(step, Loop) and bool(step.shape) and elements(step.shape) > 0
+
+
+def _function(plan: Plan, step: Loop) -> _Function:
+    nest = find_nest(plan, step)
+    epilogues = [n for n in step.nodes if operation(n).epilogue and not step.reduced]
+    written = row_loop(nest) if step.reduced else epilogue_loop(nest) if epilogues else element_loop(nest)
+    lines = [f"  {line}" for line in written]
+    if plan.note:
+        lines = ["  std::int64_t bad = 0;", *lines, "  return bad;"]
+    parameters = ", ".join(f"{kind} const {name}" for kind, name, _ in nest.parameters)
+    text = "\n".join([f"({parameters}) noexcept {{", *lines, "}"])
+    library = [ROWS] if step.reduced else [epilogue_of(n) for n in epilogues]
+    elementwise = [n for n in step.nodes if operation(n).elementwise]
+    return _Function(nest, text, [*([HALT_CHECK] if is_long(step) else []), *library, *called(elementwise, text)])
+
+
+def _call(plan: Plan, step: Loop, function: _Function, loops: Mapping[str, int], known: AbstractSet[Node]) -> _Written:
+    """A call of a function with a nest of loops; equal ones share it."""
+    loads = _loads(plan, function.nest.numbers, known)
+    call = f"loop{loops[function.text]}({', '.join(argument for *_, argument in function.nest.parameters)})"
+    if plan.note:
+        call = f"{_finite_checks(plan)} |= {call}"
+    return _Written([*loads.values(), f"{call};{_comment(plan, step.nodes, step.shape)}"], function.calls, {*loads})
 
 
 _ARITHMETIC = "#pragma float_control(precise, on, push)\n#pragma clang fp contract(off)\n"

@@ -1,14 +1,14 @@
 """What a generated loop reads and writes, and the fewest axes that walk it: found once, before any text is written."""
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from burlab.compiler.ir.interrupts import CALL, PATIENCE, is_long
 from burlab.compiler.ir.iteration import IterationSpace
 from burlab.compiler.ir.plan import Loop, Plan
-from burlab.compiler.ir.spelling import C_TYPES
+from burlab.compiler.ir.spelling import C_TYPES, literal
 from burlab.compiler.ir.strides import Shape, View, dense_strides, elements, grouped
 from burlab.graph import Node
 from burlab.graph.operation import operation
@@ -69,16 +69,16 @@ class Parameter(NamedTuple):
 class LoopNest:
     """A loop of a plan as a nest over few axes.
 
-    spelled: the expression of a node from those of its arguments, in lanes or not. values: operands that are numbers,
-    by their C++ names. sizes: of the axes; the first `depth` of them are not reduced. members: what is computed for
-    each element. all_arrays: what the loop reads and writes.
+    values: operands that are numbers, by their C++ names. numbers: those of them that its caller names. sizes: of the
+    axes; the first `depth` of them are not reduced. members: what is computed for each element. all_arrays: what the
+    loop reads and writes.
     """
 
     plan: Plan
     step: Loop
-    spelled: Callable[[Node, list[str], bool], str]
     parameters: tuple[Parameter, ...]
     values: dict[Node, str]
+    numbers: tuple[Node, ...]
     arrays: dict[Node, Array]
     results: dict[Node, Array]
     sizes: tuple[int, ...]
@@ -129,11 +129,24 @@ class LoopNest:
         return [f"if ((left -= {size}) < 0) {{ {self.halt_check} left = {self.patience}; }}"]
 
 
-def find_nest(
-    plan: Plan, step: Loop, scalar: Callable[[Node], str], spelled: Callable[[Node, list[str], bool], str]
-) -> LoopNest:
-    """The nest of a loop. scalar: the C++ name of a number, declared before the loop where need be."""
-    found = _Operands(plan, step, scalar)
+def number(plan: Plan, x: Node) -> str:
+    """The name or literal of a value whose elements are all one number in memory."""
+    view = plan.views[x]
+    base = view.base
+    if base.size > 1:  # one element of an array: what it holds may change, so it gets no lasting name
+        return in_memory(plan, base, view.offset)
+    return literal(base.params.item(), base.dtype) if base.is_constant else f"v{plan.graph.index[base]}"
+
+
+def in_memory(plan: Plan, base: Node, offset: int) -> str:
+    """One element of an array."""
+    place = plan.allocations[base].plus(offset * base.itemsize)
+    return f"*(const {C_TYPES[base.dtype]}*)({place.pointer})"
+
+
+def find_nest(plan: Plan, step: Loop) -> LoopNest:
+    """The nest of a loop."""
+    found = _Operands(plan, step)
     space = IterationSpace(step.shape, step.reduced)
     arrays = list(dict.fromkeys((*found.arrays.values(), *found.results.values())))
     shape, kept = step.shape, len(space.kept)
@@ -145,9 +158,9 @@ def find_nest(
     return LoopNest(
         plan,
         step,
-        spelled,
         tuple(found.parameters),
         found.values,
+        tuple(found.numbers),
         {x: along[a] for x, a in found.arrays.items()},
         {n: along[a] for n, a in found.results.items()},
         tuple(elements(shape[axis] for axis in group) for group in groups),
@@ -160,12 +173,12 @@ def find_nest(
 class _Operands:
     """Numbers by name, arrays by a pointer; equal views share one. Their strides are along the axes of the shape."""
 
-    def __init__(self, plan: Plan, step: Loop, scalar: Callable[[Node], str]) -> None:
+    def __init__(self, plan: Plan, step: Loop) -> None:
         self.plan = plan
         self.space = IterationSpace(step.shape, step.reduced)
-        self.scalar = scalar
         self.parameters: list[Parameter] = []
         self.values: dict[Node, str] = {}
+        self.numbers: list[Node] = []
         self.arrays: dict[Node, Array] = {}
         self.results: dict[Node, Array] = {}
         members = set(step.nodes)
@@ -189,7 +202,8 @@ class _Operands:
         self.parameters.append(Parameter(kind, name, f"({kind})({address})"))
 
     def _number(self, x: Node) -> str:
-        text = self.scalar(x)
+        text = number(self.plan, x)
+        self.numbers.append(x)
         if not text.startswith(("*", "v")):
             return text  # a literal
         name = f"s{len(self.parameters)}"

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 from burlab.compiler.ir.iteration import IterationSpace, sweeps
 from burlab.compiler.ir.library import register
-from burlab.compiler.ir.spelling import C_TYPES, has_lanes, is_own
+from burlab.compiler.ir.spelling import C_TYPES, has_lanes, is_own, spelled
 from burlab.compiler.ir.strides import dense_strides
 from burlab.graph import Node
-from burlab.graph.operation import operation
+from burlab.graph.operation import Operation, operation
 
 from .loops import ONE_BY_ONE, lanes_pragma, unfit, widest_of
 from .nest import Array, LoopNest
@@ -166,14 +166,19 @@ class RowWriter:
             array = self.nest.results[base] if base in self.number else self.nest.arrays[x]
             start = "&" + array.at(self._indices(self.first_row, ["0"] * len(self.inside)), [])
             step = array.strides[self.nest.depth - 1]
-        option = str(n.op == "reduce_max").lower() if n.op != "sum" else "" if self.nest.plan.strict else register()
-        name = "row_extremes" if n.op != "sum" else "row_sums_strict" if self.nest.plan.strict else "row_sums"
+        name, option = self._library(operation(n))
         function = f"{name}<{option}{', ' * bool(option)}{self.space.row}>"
         call = f"burlab::kernels::{function}({self._buffer(n)}{at}, {start}, {step}, {self._count});"
         lines = [*self._checked([n], {n: self._place_of(n)})]
         lines += [f"  {self._at(self.nest.results[n])} = {self._place_of(n)};"] if n in self.nest.results else []
         pragma = self._row_pragma([n], [self.nest.results[n]] if n in self.nest.results else [])
         return [call, *([*self._for_rows(pragma), *lines, "}"] if lines else [])]
+
+    def _library(self, row: Operation) -> tuple[str, str]:
+        """The function that reduces rows, and its first argument."""
+        if not row.adds_up:
+            return "row_extremes", str(row.largest).lower()
+        return ("row_sums_strict", "") if self.nest.plan.strict else ("row_sums", str(register()))
 
     def _local(self, n: Node, names: dict[Node, str]) -> str:
         return names.setdefault(n, f"v{self.number[n]}")
@@ -217,7 +222,7 @@ class RowWriter:
     def _formulas(self, nodes: Sequence[Node], names: dict[Node, str], lanes: bool) -> list[str]:
         lines: list[str] = []
         for n in nodes:
-            text = self.nest.spelled(n, [names[x] for x in n.inputs], lanes)
+            text = spelled(n, [names[x] for x in n.inputs], lanes)
             lines.append(f"  const {C_TYPES[n.dtype]} {self._local(n, names)} = {text};")
         return [*lines, *self._checked(nodes, names), *self._stored(nodes, names)]
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from burlab.compiler.ir.library import register
-from burlab.compiler.ir.spelling import C_TYPES, is_arithmetic
+from burlab.compiler.ir.spelling import C_TYPES, is_arithmetic, spelled
 from burlab.graph import Node
 
 from .loops import ONE_BY_ONE
@@ -186,7 +186,7 @@ class StripNest:
             (before if same else inside).append(f"P {name}; {_KERNELS}load_first<{numbers}>({name}, &{at});")
         for number, n in enumerate(self.loop.members):
             arguments = [names[x] for x in n.inputs]
-            text, names[n] = self.loop.spelled(n, arguments, True), f"v{number}"
+            text, names[n] = spelled(n, arguments, True), f"v{number}"
             inside.append(f"const P {names[n]} = {text if packets.intersection(arguments) else f'({text}) - P{{}}'};")
             packets.add(names[n])
         inside += self._updates(indices, names, numbers, "k" if rows > 1 else "0")

@@ -6,7 +6,7 @@ import numpy as np
 
 from burlab.errors import BurlabError, NonFiniteError
 from burlab.graph import Graph, Node
-from burlab.graph.graph import Iterations
+from burlab.graph.graph import Region
 from burlab.graph.operation import operation
 from burlab.graph.scan import iterations_of
 from burlab.runtime.coerce import Array
@@ -41,12 +41,15 @@ def _inside(n: Node, arrays: list[Array], strict: bool) -> BurlabError | None:
     """The culprit in the sub-graphs of control flow; None where it is too far away, or hidden in one of many rows."""
     if n.params.batch:
         return None
-    graphs: tuple[Graph, ...] = n.params.region.graphs
-    if n.op == "cond":
-        return culprit(graphs[0 if arrays[0] else 1], arrays[1:], strict)
-    if n.op == "scan":
-        return _in_iterations(graphs[0], iterations_of(n.params.region), arrays, strict)
-    condition, body = (Replay(graph, strict=strict) for graph in graphs)
+    return _INSIDE[n.op](n.params.region, arrays, strict)
+
+
+def _in_choice(region: Region, arrays: list[Array], strict: bool) -> BurlabError | None:
+    return culprit(region.graphs[0 if arrays[0] else 1], arrays[1:], strict)
+
+
+def _in_loop(region: Region, arrays: list[Array], strict: bool) -> BurlabError | None:
+    condition, body = (Replay(graph, strict=strict) for graph in region.graphs)
     for _ in range(_ITERATIONS):
         if not condition.values(arrays)[condition.graph.index[condition.graph.outputs[0]]]:
             return None
@@ -57,7 +60,8 @@ def _inside(n: Node, arrays: list[Array], strict: bool) -> BurlabError | None:
     return None
 
 
-def _in_iterations(graph: Graph, iterations: Iterations, arrays: list[Array], strict: bool) -> BurlabError | None:
+def _in_iterations(region: Region, arrays: list[Array], strict: bool) -> BurlabError | None:
+    (graph,), iterations = region.graphs, iterations_of(region)
     body = Replay(graph, strict=strict)
     carries, end = iterations.carries, iterations.carries + iterations.sequences
     state, others = arrays[:carries], arrays[end:]
@@ -68,6 +72,9 @@ def _in_iterations(graph: Graph, iterations: Iterations, arrays: list[Array], st
             return error
         state = [values[graph.index[y]] for y in graph.outputs[:carries]]
     return None
+
+
+_INSIDE = {"cond": _in_choice, "while": _in_loop, "scan": _in_iterations}
 
 
 def _made(value: Array, inputs: list[Array]) -> str:

@@ -12,6 +12,7 @@ from burlab.compiler.lowering.lower import note_kernel
 from burlab.compiler.planning.fusion import is_local
 from burlab.compiler.planning.phases import forward_of, nodes_of
 from burlab.graph import Node
+from burlab.graph.operation import operation
 from burlab.graph.origin import short_place
 
 Phase = Literal["forward", "backward", "update", "residual"]
@@ -82,7 +83,7 @@ def _bytes(plan: Plan, step: Step) -> int:
         return 2 * n.itemsize * descriptor.rows * descriptor.size * elements(box)
     if n.dtype.kind == "f" and symbol == note_kernel(n).symbol:
         return n.nbytes
-    if n.op == "gather":  # only the rows that the index names
+    if operation(n).selects:  # only the rows that the index names
         return 2 * n.nbytes + _read(plan, n.inputs[1:])
     added = n.nbytes if step.samples is not None else 0  # to what is there
     return _read(plan, n.inputs) + n.nbytes + added

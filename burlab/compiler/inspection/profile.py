@@ -2,8 +2,9 @@
 
 import json
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from burlab.compiler.ir.plan import Plan
 from burlab.runtime.coerce import Array
 
 from .account import Phase, accounts
+from .live import live_bytes
 from .timed import StepTimes, TimedExecutable, fastest
 
 
@@ -41,13 +43,14 @@ class Profile:
 
     name: of the function; gear: which executor ran. It is the fastest of many calls, and no number is scaled; time that
     passes while a step ends and the clock is read belongs to the residual. alone: nanoseconds of the fastest call
-    that reads no clock on its way.
+    that reads no clock on its way. live: bytes that live during each row but the residual, by kind, see `live_bytes`.
     """
 
     name: str
     gear: str
     rows: tuple[Row, ...]
     alone: int
+    live: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
 
     @property
     def total(self) -> int:
@@ -138,4 +141,11 @@ def profile(executable: Executable, arrays: Sequence[Array], name: str) -> Profi
     buffers: list[Array] = [spec.empty() for spec in executable.outputs]
     laps, alone = (fastest(TimedExecutable(executable, looks), arrays, buffers) for looks in (True, False))
     rows = rows_of(executable.plan, laps)
-    return Profile(name, executable.gear, (*rows, residual(laps.total, rows)), alone.total)
+    live = live_of(executable.plan)
+    return Profile(name, executable.gear, (*rows, residual(laps.total, rows)), alone.total, live)
+
+
+def live_of(plan: Plan) -> dict[str, tuple[int, ...]]:
+    """The bytes that live during each step that is a row of a profile."""
+    shown = [bool(entry.name) for entry in accounts(plan)]
+    return {kind: tuple(compress(counts, shown)) for kind, counts in live_bytes(plan).items()}

@@ -1,4 +1,4 @@
-"""Which steps check for an interrupt, so that long work can be given up (`cpp/burlab/halt.hpp`).
+"""Which steps check for an interrupt, so that long work can be given up (`cpp/burlab/stop_token.hpp`).
 
 A call that takes a moment checks between its steps too, where many short ones add up, and runs so that signals are
 handled. A call that takes less does not check at all.

@@ -6,12 +6,14 @@ tests. What has no twin is called, as a function that is compiled once.
 """
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from burlab.graph import Node
-from burlab.graph.scalar import cpp_type
+from burlab.graph.operation import ScalarOperation, operation
+from burlab.graph.scalar import cpp_type, parsed
 
 from .library import LibraryKernel
 
@@ -65,10 +67,20 @@ FORMULAS = {
     "logical_or": "{0} | {1}",
     "logical_not": "!{0}",
 }
+WHOLE = {  # of integers alone
+    "bitwise_and": "{0} & {1}",
+    "bitwise_or": "{0} | {1}",
+    "bitwise_xor": "{0} ^ {1}",
+    "invert": "~{0}",
+}
 # Declared in the text of every kernel that calls them, see `numbers/simd.hpp`.
 ROOTS = {
     "burlab_sqrt": 'extern "C" double burlab_sqrt(double) noexcept __asm__("sqrt") __attribute__((const));',
     "burlab_sqrtf": 'extern "C" float burlab_sqrtf(float) noexcept __asm__("sqrtf") __attribute__((const));',
+}
+_TYPED = {  # by the type alone
+    "convert": "static_cast<{T}>({0})",
+    "sqrt": "burlab_sqrt{suffix}({0})",
 }
 _FLOAT_ONLY = {  # integers have another rule, and are never nan
     "abs": "std::fabs({0})",
@@ -81,10 +93,13 @@ _FLOAT_ONLY = {  # integers have another rule, and are never nan
 OWN = {
     "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arctan", "erf", "erfc", "power",
     "sigmoid", "softplus", "gelu", "silu",
+    "floor", "ceil", "rint", "trunc", "copysign", "fmax", "fmin", "signbit",
+    "arcsin", "arccos", "arcsinh", "arccosh", "cbrt", "exp2", "log2", "log10", "sinc",
+    "xlogy", "xlog1py",
 }  # fmt: skip
 
 
-_READ_ALONE = OWN - {"power"}  # what stands in `ops/own.hpp`; partials and all else take more
+_NOT_ALONE = {"power"}  # all others of `OWN` in the core table stand in `ops/own.hpp`; partials and all else take more
 
 
 def is_own(n: Node) -> bool:
@@ -94,26 +109,22 @@ def is_own(n: Node) -> bool:
 
 def formula(n: Node) -> str | None:
     """The formula of an elementwise node, or None where a library function must be called."""
-    if n.op == "convert":
-        return f"static_cast<{C_TYPES[n.dtype]}>({{0}})"
-    if n.op == "sqrt":
-        return f"burlab_sqrt{'f' if n.dtype.itemsize == 4 else ''}({{0}})"
     if n.dtype.kind == "f" and n.op in _FLOAT_ONLY:
         return _FLOAT_ONLY[n.op]
-    text = FORMULAS.get(n.op)
+    text = FORMULAS.get(n.op) or _TYPED.get(n.op) or WHOLE.get(n.op)
     return None if text is not None and "std::" in text and is_own(n) else text
 
 
 def is_arithmetic(n: Node) -> bool:
     """Whether + - * / of the arguments are all that a node is: what packets of numbers can do."""
     text = formula(n)
-    return text is not None and n.op != "convert" and set("?<>=!&|:_").isdisjoint(text)
+    return text is not None and set("?<>=!&|:_").isdisjoint(text)
 
 
 def has_lanes(n: Node) -> bool:
     """Whether the operation works on SIMD lanes: Cling makes no packets of libm's functions."""
     text = formula(n)
-    return is_own(n) if text is None else n.op in ("convert", "abs") or "std::" not in text
+    return is_own(n) if text is None else "std::" not in text.replace("std::fabs", "")
 
 
 def is_chain(n: Node) -> bool:
@@ -122,7 +133,9 @@ def is_chain(n: Node) -> bool:
 
 
 def rule(n: Node) -> str:
-    """The C++ struct that computes a node."""
+    """The C++ struct that computes a node; "" for a conversion, which has none."""
+    if not isinstance(operation(n), ScalarOperation):
+        return ""
     op = f"burlab::ops::{cpp_type(n.op)}"
     return f"burlab::Own<{op}>" if is_own(n) else op
 
@@ -136,23 +149,44 @@ def function(n: Node, lanes: bool) -> LibraryKernel:
     arguments = ", ".join(f"x{k}" for k in range(len(types)))
     kind = "BURLAB_INLINE" if lanes else 'extern "C" __attribute__((noinline))'
     text = f"{kind} {result} {symbol}({parameters}) noexcept {{ return {rule(n)}::primal({arguments}); }}\n"
-    return LibraryKernel(symbol, text, f"burlab/{'ops/own' if n.op in _READ_ALONE else 'kernels/elementwise'}.hpp")
+    return LibraryKernel(symbol, text, _header(n.op))
+
+
+def _header(op: str) -> str:
+    """Where the struct of an operation, and what it computes with, is found."""
+    if (family := parsed(op).row.family) != "table":
+        return f"burlab/kernels/families/{family}.hpp"
+    return f"burlab/{'ops/own' if op in OWN - _NOT_ALONE else 'kernels/elementwise'}.hpp"
+
+
+def loops(op: str, header: str) -> str:
+    """The header of `kernels/` with a loop over an operation: the one given, or that of the operation's family.
+
+    >>> loops("tanh", "elementwise"), loops("floor", "elementwise")
+    ('elementwise', 'families/rounding')
+    """
+    if op == "convert" or (family := parsed(op).row.family) == "table":
+        return header
+    return f"families/{family}"
 
 
 def _argument_dtype(n: Node) -> str:
     return NAMES[n.inputs[-1].dtype]
 
 
-def spell(n: Node, arguments: list[str], lanes: bool = False) -> tuple[str, LibraryKernel | None]:
-    """The C++ expression of an elementwise node, and the library function that it calls, if any.
-
-    lanes: whether the expression stands in a loop that becomes SIMD code.
-    """
+def spelled(n: Node, arguments: list[str], lanes: bool = False) -> str:
+    """The C++ expression of an elementwise node. lanes: whether it stands in a loop that becomes SIMD code."""
     text = formula(n)
     if text is not None:
-        return text.format(*arguments, T=C_TYPES[n.dtype]), None
-    called = function(n, lanes)
-    return f"{called.symbol}({', '.join(arguments)})", called
+        return text.format(*arguments, T=C_TYPES[n.dtype], suffix="f" if n.itemsize == 4 else "")
+    return f"{function(n, lanes).symbol}({', '.join(arguments)})"
+
+
+def called(nodes: Iterable[Node], text: str) -> list[LibraryKernel]:
+    """The library functions that the expressions of elementwise nodes call in a text, in its order."""
+    apart = [n for n in nodes if formula(n) is None]
+    found = {f: text.find(f"{f.symbol}(") for n in apart for f in (function(n, False), function(n, True))}
+    return sorted((f for f, at in found.items() if at >= 0), key=found.__getitem__)
 
 
 def literal(value: Any, dtype: np.dtype[Any]) -> str:

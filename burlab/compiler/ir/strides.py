@@ -122,6 +122,7 @@ VIEWS: dict[str, Callable[[Node, View], View | None]] = {
     "reshape": _reshape,
     "stop_gradient": _itself,
     "surrogate": _itself,
+    "implied": _itself,
 }
 
 

@@ -18,7 +18,6 @@ _RUN = (
     'extern "C" std::int64_t burlab_{0}(const std::int64_t* d, void* const* out, const void* const* in, void* scratch)'
     " noexcept {{ return burlab::kernels::run_{0}(d, out, in, static_cast<char*>(scratch)); }}\n"
 )
-_HEADERS = {"while": "control/control", "cond": "control/control", "scan": "control/scan"}
 
 
 class Call(NamedTuple):
@@ -57,30 +56,38 @@ def routine(execution: Execution, views: dict[Node, View], make_part: Callable[[
     first = execution.nodes[0]
     parts = tuple(map(make_part, execution.region.graphs))
     used = {n.params.item for n in execution.nodes}
-    call = _scan(first, used) if first.op == "scan" else _choice(first)
+    header, called = _ROUTINES[first.op]
+    call = called(first, used)
     table = rounded(8 * (1 + len(call.spare) + len(first.inputs)))
     spare: list[int] = []
     end = table + call.own + rounded(max(part.workspace_bytes for part in parts))
     for k, size in enumerate(call.spare):
         spare.append(end)
         end += 0 if k in used else rounded(size)
-    kernel = LibraryKernel(f"burlab_{first.op}", _RUN.format(first.op), f"burlab/kernels/{_HEADERS[first.op]}.hpp")
+    kernel = LibraryKernel(f"burlab_{first.op}", _RUN.format(first.op), f"burlab/kernels/control/{header}.hpp")
     operands = tuple((views[x].base, views[x].offset) for x in first.inputs)
     return Routine(
         execution.nodes, kernel, call.descriptor, parts, execution.firsts, operands, tuple(spare), table, end
     )
 
 
-def _choice(n: Node) -> Call:
-    """`while` and `cond`, executed for every row of a batch."""
-    rows = elements(n.params.batch)
+def _while(n: Node, _used: set[int]) -> Call:
+    """Two states, and the condition's answer."""
     sizes = [y.nbytes for y in n.params.region.graphs[1].outputs]
+    return _by_rows(n, sizes, rounded(8 * (len(n.inputs) + 2 * len(sizes))) + 64 + sum(map(rounded, sizes)))
+
+
+def _cond(n: Node, _used: set[int]) -> Call:
+    """The addresses of what the sub-graphs take and give."""
+    sizes = [y.nbytes for y in n.params.region.graphs[1].outputs]
+    return _by_rows(n, sizes, rounded(8 * (len(n.inputs) - 1 + len(sizes))))
+
+
+def _by_rows(n: Node, sizes: list[int], own: int) -> Call:
+    """What is executed for every row of a batch."""
+    rows = elements(n.params.batch)
     ranks = inner_ranks(n)
     steps = [x.nbytes // max(rows, 1) if x.ndim > rank else 0 for x, rank in zip(n.inputs, ranks, strict=True)]
-    if n.op == "while":
-        own = rounded(8 * (len(steps) + 2 * len(sizes))) + 64 + sum(map(rounded, sizes))
-    else:
-        own = rounded(8 * (len(steps) - 1 + len(sizes)))
     return Call((*Choices(rows, len(sizes), len(steps)), *sizes, *steps), own, tuple(size * rows for size in sizes))
 
 
@@ -97,3 +104,10 @@ def _scan(n: Node, used: set[int]) -> Call:
     )
     own = rounded(8 * (len(n.inputs) + count)) + sum(map(rounded, sizes[: iterations.carries]))
     return Call((*head, *sizes, *steps, *stacked, *trails), own, (*sizes, *[0] * iterations.carries))
+
+
+_ROUTINES: dict[str, tuple[str, Callable[[Node, set[int]], Call]]] = {
+    "while": ("control", _while),
+    "cond": ("control", _cond),
+    "scan": ("scan", _scan),
+}  # the header of each, and how it is called

@@ -37,6 +37,15 @@ class DenseRows(NamedTuple):
     size: int
 
 
+class Matrices(NamedTuple):
+    """Kernels of linalg: how many matrices, their rows and columns, and what the kernel makes of its option."""
+
+    matrices: int
+    rows: int
+    columns: int
+    option: int
+
+
 class Indexed(NamedTuple):
     """`Gather` and `Scatter` of move/gather.hpp: a table in each batch, whose rows are numbered by indices."""
 

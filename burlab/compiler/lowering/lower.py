@@ -8,11 +8,12 @@ import numpy as np
 
 from burlab.compiler.ir.library import LibraryKernel, kernel
 from burlab.compiler.ir.plan import Count, Task
-from burlab.compiler.ir.spelling import C_TYPES, NAMES, has_lanes, rule
+from burlab.compiler.ir.spelling import C_TYPES, NAMES, has_lanes, loops, rule
 from burlab.compiler.ir.strides import POINT, VIEWS, Axis, Shape, View, box, dense_strides, elements, joined
 from burlab.graph import Node
 from burlab.graph.query import QUERIES, count
 
+from . import linalg
 from .contraction import contract
 from .descriptors import Elements, Indexed, Keys, Query, Rows
 from .reductions import argument, cumsum, extreme, sort, sum_, sum_accumulate, zero
@@ -140,8 +141,7 @@ def _squares(n: Node, views: Views) -> list[Task]:
 
 def _map(n: Node, views: Views) -> list[Task]:
     """An elementwise operation by itself, for replay."""
-    struct = "" if n.op == "convert" else rule(n)
-    made = _map_kernel(n.op, has_lanes(n), struct, n.dtype, tuple([x.dtype for x in n.inputs]))
+    made = _map_kernel(n.op, has_lanes(n), rule(n), n.dtype, tuple([x.dtype for x in n.inputs]))
     return [Task(made, Elements(n.size), _dense(n, views), in_place=True)]
 
 
@@ -150,10 +150,10 @@ def _map_kernel(
     op: str, lanes: bool, struct: str, result: np.dtype[Any], operands: tuple[np.dtype[Any], ...]
 ) -> LibraryKernel:
     types = ", ".join(C_TYPES[dtype] for dtype in (result, *operands))
-    if op == "convert":
+    if not struct:
         return kernel(f"convert_{NAMES[operands[0]]}_{NAMES[result]}", f"Convert<{types}>", "elementwise")
     name = f"{op.replace(chr(39), '_')}_{NAMES[operands[-1]]}_map"
-    return kernel(name, f"Map<{str(lanes).lower()}, {struct}, {types}>", "elementwise")
+    return kernel(name, f"Map<{str(lanes).lower()}, {struct}, {types}>", loops(op, "elementwise"))
 
 
 SUMS: dict[str, Callable[[Node, Views, bool], list[Task]]] = {"sum": sum_, "contract": contract}
@@ -179,6 +179,7 @@ KERNELS: dict[str, Callable[[Node, Views], list[Task]]] = {
     "fold_in": _fold_in,
     "ask": _ask,
     "squares": _squares,
+    **linalg.KERNELS,
 }
 
 
@@ -189,6 +190,5 @@ def kernel_calls(n: Node, views: Views, strict: bool, accumulate: bool = False) 
     """
     if accumulate:
         return ACCUMULATING[n.op](n, views)
-    if n.op in SUMS:
-        return SUMS[n.op](n, views, strict)
-    return KERNELS.get(n.op, _map)(n, views)
+    summed = SUMS.get(n.op)
+    return summed(n, views, strict) if summed else KERNELS.get(n.op, _map)(n, views)

@@ -7,6 +7,7 @@ from burlab.compiler.ir.plan import Count, Task
 from burlab.compiler.ir.spelling import C_TYPES, NAMES
 from burlab.compiler.ir.strides import POINT, Axis, Shape, View, box, dense_strides, elements, joined
 from burlab.graph import Node
+from burlab.graph.operation import operation
 
 from .descriptors import (
     Bytes,
@@ -99,7 +100,7 @@ def extreme(n: Node, views: Views) -> list[Task]:
     x = n.inputs[0]
     view = views[x]
     reduced, kept = _split(n, x, view, n.params)
-    arguments = f"{C_TYPES[x.dtype]}, {str(n.op == 'reduce_max').lower()}"
+    arguments = f"{C_TYPES[x.dtype]}, {str(operation(n).largest).lower()}"
     operands, size = ((view.base, view.offset),), x.itemsize
     far, near = reduced[:-2], _rows(reduced[-2:], kept, add=False)
     if _down(reduced, kept):
@@ -118,7 +119,7 @@ def argument(n: Node, views: Views) -> list[Task]:
     axis: int = n.params
     reduced, kept = _split(n, x, view, (axis,))
     rows = [POINT, *kept][-1]
-    arguments = f"{C_TYPES[x.dtype]}, {str(n.op == 'argmax').lower()}"
+    arguments = f"{C_TYPES[x.dtype]}, {str(operation(n).largest).lower()}"
     descriptor = Position(rows.size, rows.a, x.shape[axis], view.strides[axis])
     if _down(reduced, kept):
         made = kernel(f"{n.op}_columns_{NAMES[x.dtype]}", f"WhereColumns<{arguments}>", "reduce/where")

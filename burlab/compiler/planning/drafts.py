@@ -10,7 +10,7 @@ from burlab.compiler.lowering.control import Routine, routine
 from burlab.compiler.lowering.lower import copy_task, kernel_calls
 from burlab.graph import Graph, Node
 from burlab.graph.executions import executions
-from burlab.graph.operation import operation
+from burlab.graph.operation import Ending, operation
 
 from .fusion import LANES, is_local
 from .locate import Located
@@ -86,7 +86,7 @@ def _loop(stage: Stage, space: IterationSpace, views: dict[Node, View]) -> Draft
                 continue
             aligned = is_whole(views[x], x) and x.shape == space.shape
             reads[base] = max(reads.get(base, 0), sweep[n] if aligned else _ENDLESS)
-    again = any(n.op == "squares" for n in stage.nodes)  # such a loop may read everything twice
+    again = any(operation(n).epilogue is Ending.SQUARES for n in stage.nodes)  # such a loop may read everything twice
     replaces = {r: last for r, last in reads.items() if last < _ENDLESS and not again}
     written = {n: sweep[n] if n.shape == space.shape else -1 for n in stage.nodes} if space.reduced else {}
     return Draft(stage, stage.nodes[0], stage.nodes, tuple(reads), replaces, written)
@@ -123,7 +123,7 @@ def _can_store(draft: Draft, y: Node, view: View) -> bool:
     work = draft.work
     if not isinstance(work, Stage) or work.space is None or elements(work.space.shape) != y.size:
         return False
-    return (is_whole(view, y) and view.base.op != "concatenate") or view.base not in set(work.nodes)
+    return (is_whole(view, y) and not operation(view.base).joins) or view.base not in set(work.nodes)
 
 
 def _storing(draft: Draft, needed: set[Node]) -> Draft:

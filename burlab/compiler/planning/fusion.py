@@ -7,7 +7,7 @@ from typing import NamedTuple
 from burlab.compiler.ir.iteration import IterationSpace
 from burlab.compiler.ir.strides import Shape, View, elements, is_dense
 from burlab.graph import Graph, Node
-from burlab.graph.operation import operation
+from burlab.graph.operation import Ending, operation
 
 LANES = (8, 16)  # of the segments of the replay gear (`replay/segments.py`), besides single numbers
 _LONGEST = 512  # elements of a row: one block of a sum, and little enough for the stack
@@ -19,7 +19,7 @@ def fuses(n: Node, gear: str) -> bool:
         return operation(n).elementwise or stacked(n) == 1
     if gear == "kernels":
         return False
-    if n.op == "concatenate":
+    if operation(n).joins:
         return stacked(n, LANES) > 0
     return (n.size == 1 or (n.size in LANES and n.size in n.shape)) and operation(n).elementwise
 
@@ -31,7 +31,7 @@ def is_local(n: Node) -> bool:
 
 def stacked(n: Node, lanes: Container[int] = ()) -> int:
     """How many numbers each operand of a `concatenate` has, if it is one, or as many as there are lanes; else 0."""
-    if n.op != "concatenate":
+    if not operation(n).joins:
         return 0
     size = n.inputs[0].size
     fits = size == 1 or (size in lanes and size in n.inputs[0].shape)
@@ -40,7 +40,7 @@ def stacked(n: Node, lanes: Container[int] = ()) -> int:
 
 def loop_shape(n: Node) -> Shape:
     """The shape of the loop that computes a node: () for a number, whatever its axes, and for a stack of numbers."""
-    if n.op == "concatenate":
+    if operation(n).joins:
         return tuple(size for size in n.inputs[0].shape if size != 1)
     return () if n.size == 1 else n.shape
 
@@ -107,11 +107,12 @@ def _epilogues(graph: Graph, views: dict[Node, View], fused: set[Node], spaces: 
     read = {x for n in fused for x in n.inputs}
 
     def ends(n: Node) -> bool:
-        x = n.inputs[0]
-        if n.op == "matvec":
+        x, ending = n.inputs[0], operation(n).epilogue
+        if ending is Ending.ROWS:
             return True
-        whole = not n.shape and (n.op == "squares" or len(n.params) == x.ndim)
-        seen = x in fused or (n.op == "squares" and x in read)
-        return whole and x.dtype.kind == "f" and x.size > 1 and x.shape not in spaces and views[x].base is x and seen
+        seen = x in fused or (ending is Ending.SQUARES and x in read)
+        return (
+            not n.shape and x.dtype.kind == "f" and x.size > 1 and x.shape not in spaces and views[x].base is x and seen
+        )
 
     return {n for n in graph.nodes if operation(n).epilogue and ends(n)}

@@ -70,7 +70,7 @@ def _views(graph: Graph, dense: Container[Node], windows: Container[Node]) -> di
 
 def _windows(graph: Graph) -> set[Node]:
     """The `pad` nodes that only loops read: these take what is inside the window, and 0 elsewhere."""
-    found = {n for n in graph.nodes if n.op == "pad" and _fits_window(n)}
+    found = {n for n in graph.nodes if operation(n).windowed and _fits_window(n)}
     found.difference_update(graph.outputs)
     for n in graph.nodes:
         if not operation(n).elementwise:

@@ -8,7 +8,7 @@ from burlab.graph.linear import broadcast, transpose
 from burlab.graph.node import constant
 from burlab.graph.numpy_api.promotion import FLOAT64, node
 from burlab.graph.numpy_api.reduction import sum_of_squares
-from burlab.graph.operation import operation
+from burlab.graph.operation import Ending, operation
 from burlab.graph.origin import derived_from
 from burlab.graph.substitute import keep, rebuild
 
@@ -34,10 +34,11 @@ def for_loops(graph: Graph) -> Graph:
     squares: dict[Node, Node] = {}
 
     def rule(n: Node, inputs: tuple[Node, ...]) -> Node:
-        if n.op not in ("contract", "squares"):
+        row = operation(n)
+        if not row.multiplies and row.epilogue is not Ending.SQUARES:
             return keep(n, inputs)
         with derived_from(n):
-            if n.op == "squares":
+            if row.epilogue is Ending.SQUARES:
                 (x,) = n.inputs
                 factors = [known[y] for y in x.inputs] if _is_outer(x) else inputs
                 return _squares_of_product(*(squares.setdefault(y, sum_of_squares(y)) for y in factors))
@@ -54,7 +55,7 @@ def for_loops(graph: Graph) -> Graph:
 
 def _is_outer(n: Node) -> bool:
     """Whether a node multiplies each number with each, in float32, whose squares float64 holds without exception."""
-    if n.op != "contract" or n.dtype != np.float32:
+    if not operation(n).multiplies or n.dtype != np.float32:
         return False
     left, right = n.params.partition("->")[0].split(",")
     return _sums_nothing(n.params) and set(left).isdisjoint(right)

@@ -7,6 +7,7 @@ from burlab.compiler.ir.plan import Execute, ExtraStore, Invoke, Kind, Loop, Pla
 from burlab.compiler.ir.strides import dense_strides
 from burlab.compiler.lowering.control import Routine
 from burlab.graph import Node
+from burlab.graph.operation import operation
 
 from .drafts import Draft, Lowered
 from .schedule import Stage
@@ -77,7 +78,7 @@ def _step(draft: Draft, allocations: Mapping[Node, Place], scratch: int) -> Step
 def _loop(draft: Draft, stage: Stage, allocations: Mapping[Node, Place]) -> Loop:
     """A stack of numbers is no value of the loop: its operands are stored where its parts lie."""
     assert stage.space
-    stacks = {n for n in stage.nodes if n.op == "concatenate"}
+    stacks = {n for n in stage.nodes if operation(n).joins}
     parts = (store for n in stage.nodes if n in stacks and n in allocations for store in _parts(n, allocations[n]))
     stores = tuple(n for n in draft.writes if n not in stacks)
     return Loop(stage.space.shape, stage.nodes, stores, stage.space.reduced, (*parts, *draft.extra_stores))

@@ -2,6 +2,7 @@
 
 from burlab.compiler.ir.plan import Invoke, Kind, Loop, Plan, Step
 from burlab.graph import Node
+from burlab.graph.operation import operation
 from burlab.runtime.memory import rounded
 
 from .phases import forward_of, nodes_of
@@ -22,7 +23,7 @@ def residuals(plan: Plan) -> list[Node]:
 
 def _writes(plan: Plan, step: Step) -> list[Node]:
     loop = isinstance(step, Loop)
-    nodes = (*step.stores, *(n for n in step.nodes if n.op == "concatenate")) if loop else nodes_of(step)
+    nodes = (*step.stores, *(n for n in step.nodes if operation(n).joins)) if loop else nodes_of(step)
     return [n for n in nodes if n in plan.allocations and plan.allocations[n].kind is Kind.WORKSPACE]
 
 

@@ -15,7 +15,7 @@ from burlab.compiler.ir.iteration import IterationSpace
 from burlab.compiler.ir.strides import Shape, View, is_whole
 from burlab.graph import Graph, Node
 from burlab.graph.executions import executions
-from burlab.graph.operation import operation
+from burlab.graph.operation import Ending, operation
 
 from .fusion import find_fusion, loop_shape, stacked
 from .locate import Located
@@ -113,7 +113,7 @@ def _fusion_groups(graph: Graph, views: dict[Node, View], shapes: set[Shape]) ->
             found[n] = n = found[other]
         return n
 
-    for n in graph.nodes:
+    for n in graph.nodes if shapes else ():
         shape = n.inputs[0].shape if operation(n).epilogue else n.shape
         if shape in shapes:
             for x in n.inputs:
@@ -136,7 +136,7 @@ class _Scheduler:
         self.reductions = {n for n in fusion.reductions if not _is_apart(n, located)}
         self.epilogues = {n for n in fusion.epilogues if not _is_apart(n, located)}
         self.fusion_group = _fusion_groups(
-            graph, views, {n.inputs[0].shape for n in self.epilogues if n.op == "squares"}
+            graph, views, {n.inputs[0].shape for n in self.epilogues if operation(n).epilogue is Ending.SQUARES}
         )
         self.queue = _Queue(graph.index, fusion.spaces)
         self.waits: dict[Node, int] = {}
@@ -146,11 +146,12 @@ class _Scheduler:
         self.deferred: set[Node] = set()  # of these, those that are not needed yet
         self.outputs = {views[y].base for y in graph.outputs}
         self.together = {n: execution.nodes for execution in executions(graph) for n in execution.nodes}
+        leaves = {n for n in graph.nodes if operation(n).leaf}
         for n in graph.nodes:
-            if operation(n).leaf or views[n].base is not n:
+            if n in leaves or views[n].base is not n:
                 continue
             bases = self.needs(n)
-            self.waits[n] = self.missing[n] = sum(not operation(base).leaf for base in bases)
+            self.waits[n] = self.missing[n] = len(bases - leaves)
             for base in bases:
                 self.users[base].append(n)
             if not self.waits[n]:
@@ -265,12 +266,12 @@ class _Scheduler:
         home = self.home(user)
         if home is None or not takes(space, home):
             return False
-        if n.op == "concatenate":  # it is in memory when the loop is done
+        if operation(n).joins:  # it is in memory when the loop is done
             return False
         if not space.shape:
             return True
         views = [x for x in user.inputs if self.views[x].base is n]
-        if user.op == "concatenate":
+        if operation(user).joins:
             return all(is_whole(self.views[x], x) for x in views)
         return all(space.sees(x, self.views[x]) for x in views)
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.plan import ExtraStore, Kind, Loop, Place, Plan
-from burlab.compiler.ir.spelling import C_TYPES, NAMES, has_lanes, rule
+from burlab.compiler.ir.spelling import C_TYPES, NAMES, has_lanes, loops, rule
 from burlab.compiler.ir.strides import View, elements, is_whole
 from burlab.graph import Node
+from burlab.graph.operation import operation
 
 from .instructions import Instruction, ReplayPlan, Segment, Segments, Thread, Values, in_groups, literals_of, placed
 from .multiply_add import MulAdd, Operand, multiply_adds
@@ -88,7 +89,7 @@ class _Writer:
             self.members = self.numbers
         absorbed = self._absorbed(step)
         for n in step.nodes:
-            if n not in absorbed and n.op != "concatenate":
+            if n not in absorbed and not operation(n).joins:
                 self.members[n] = self._node(n, absorbed)
         for n, place in step.finite_checks:
             self._store(self._differences(n.dtype, step), n.dtype, ExtraStore(n, place, n.itemsize))
@@ -140,7 +141,7 @@ class _Writer:
                 known.append(self._step(n, step, known))
             return known[-1]
         types = tuple([x.dtype for x in inputs])
-        kernel = _applier(n.op, rule(n) if n.op != "convert" else "", has_lanes(n), self.width, n.dtype, types)
+        kernel = _applier(n.op, rule(n), has_lanes(n), self.width, n.dtype, types)
         return self._add(kernel, n.itemsize, tuple([self._read(x) for x in inputs]))
 
     def _step(self, n: Node, step: MulAdd, known: list[int]) -> int:
@@ -253,11 +254,11 @@ def _applier(
     types = ", ".join(C_TYPES[dtype] for dtype in (result, *operands))
     struct = struct or f"burlab::kernels::As<{C_TYPES[result]}>"
     name = f"{op.replace(chr(39), '_')}_{NAMES[operands[-1]]}_{NAMES[result]}_{width}"
-    return _interpreter(f"apply_{name}", f"Apply<{str(lanes).lower()}, {struct}, {width}, {types}>", "apply")
-
-
-def _interpreter(name: str, template: str, header: str = "segment") -> LibraryKernel:
-    symbol = f"burlab_{name}"
-    return LibraryKernel(
-        symbol, f"BURLAB_INTERPRETER({symbol}, {template}::run)\n", f"burlab/kernels/replay/{header}.hpp"
+    return _interpreter(
+        f"apply_{name}", f"Apply<{str(lanes).lower()}, {struct}, {width}, {types}>", loops(op, "replay/apply")
     )
+
+
+def _interpreter(name: str, template: str, header: str = "replay/segment") -> LibraryKernel:
+    symbol = f"burlab_{name}"
+    return LibraryKernel(symbol, f"BURLAB_INTERPRETER({symbol}, {template}::run)\n", f"burlab/kernels/{header}.hpp")

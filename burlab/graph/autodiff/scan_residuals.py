@@ -18,7 +18,7 @@ def chosen_residuals(body: Graph, moving: int, outputs: Sequence[Node]) -> list[
     forward = topological(body.outputs)
     within = set(forward)
     again = topological(outputs)
-    if not any(n.op == "contract" and n in within for n in again):
+    if not any(operation(n).multiplies and n in within for n in again):
         return []
     stacks = _stacks(body, moving, forward)
     read = [x for n in again if n not in within for x in n.inputs if x in within]

@@ -7,22 +7,21 @@ after the other: the factors are stacked, and one product after the loop sums ov
 into a table waits in the same way. All other shares are summed in carries.
 """
 
-import string
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from burlab.graph.graph import Graph, Iterations, Region
-from burlab.graph.linear import LinearOp, contract, linear, scatter, zeros
+from burlab.graph.linear import linear, zeros
 from burlab.graph.node import Node
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.operation import Shares, operation
 from burlab.graph.order import topological
-from burlab.graph.scan import iterations_of, result
+from burlab.graph.scan import result
 from burlab.graph.substitute import keep, rebuild
 
-from .scan_forward import like, moving_of, seeds_of, split
+from .scan_forward import like, seeds_of, split
 from .scan_residuals import chosen_residuals
-from .sweep import vjp
+from .scan_sweep import Scan, Sweep, Term, added, swept
 
 
 def backward(given: Sequence[tuple[Node, Node]], active: set[Node]) -> Shares:
@@ -34,176 +33,90 @@ def backward(given: Sequence[tuple[Node, Node]], active: set[Node]) -> Shares:
     region, inputs = first.params.region, first.inputs
     cotangents: dict[int, Node] = {}
     for n, g in given:  # a result may stand in the graph as several nodes
-        cotangents[n.params.item] = _added(g, cotangents.get(n.params.item))
-    return _Back(region, inputs, seeds_of(inputs, active), cotangents).shares()
+        cotangents[n.params.item] = added(g, cotangents.get(n.params.item))
+    scan = Scan(region, inputs, seeds_of(inputs, active), cotangents)
+    sweep = swept(scan)
+    back = _back(scan, sweep)
+    summed = [*sweep.ends, *sweep.plain]
+    found = [
+        *((k, back.result(at)) for at, k in enumerate(sweep.ends)),
+        *((k, back.result(len(summed) + at)) for at, k in enumerate(sweep.sequences)),
+        *((k, back.result(len(sweep.ends) + at)) for at, k in enumerate(sweep.plain)),
+        *((k, _after(back, term)) for k, term in sweep.terms),
+    ]
+    return [(inputs[k], share) for k, share in found if k in scan.seeds]
 
 
-class _Term(NamedTuple):
-    """A part of the share of a captured input that is computed after the loop: from factors, and what follows them."""
+class _Back(NamedTuple):
+    """The reverse scan.
 
-    product: Node
-    afterwards: tuple[Node, ...]
-
-
-class _Back:
-    """A reverse scan.
-
-    carries: the forward carries whose cotangents are carried. stacks: the stacked results (trails among them) that have
-    a cotangent. plain: what is summed in carries, for the captured inputs that need it. terms: what is not.
+    stacked: what is stacked already, for the nodes of the body that are elements of it. factors: which results stack
+    what terms are made of besides.
     """
 
-    def __init__(
-        self, region: Region, inputs: tuple[Node, ...], seeds: frozenset[int], cotangents: dict[int, Node]
-    ) -> None:
-        self.region, self.inputs, self.cotangents = region, inputs, cotangents
-        self.body, self.iterations = region.graphs[0], iterations_of(region)
-        body, carries, count = self.body, self.iterations.carries, len(self.body.outputs)
-        moving, active = moving_of(region, seeds)
-        self.seeds, self.wanted = seeds, split(seeds, self.iterations)
-        self.carries = split(moving, self.iterations).carries
-        stacked = [k for k in sorted(cotangents) if carries <= k < count and k in active]
-        self.stacks = [*stacked, *(k for k in sorted(cotangents) if k >= count)]
-        self.ends = [like(body.inputs[k]) for k in self.carries]
-        self.pulled = {k: like(body.outputs[k] if k < count else body.inputs[k - count]) for k in self.stacks}
-        shares = vjp(
-            [body.outputs[k] for k in (*self.carries, *stacked)],
-            [body.inputs[k] for k in (*self.carries, *self.wanted.sequences, *self.wanted.captured)],
-            [*self.ends, *(self.pulled[k] for k in stacked)],
-        )
-        at = len(self.carries) + len(self.wanted.sequences)
-        self.carried = [_added(g, self.pulled.get(count + k)) for k, g in zip(self.carries, shares, strict=False)]
-        self.sequences = shares[len(self.carries) : at]
-        self.residuals: list[Node] = []
-        self.plain: dict[int, Node] = {}
-        self.terms: dict[int, list[_Term]] = {}
-        for k, share in zip(self.wanted.captured, shares[at:], strict=True):
-            self.part(k, share)
+    inputs: tuple[Node, ...]
+    region: Region
+    stacked: dict[Node, Node]
+    factors: dict[Node, int]
 
-    def part(self, k: int, share: Node) -> None:
-        """Sort the addends of a share."""
-        addends = [share]
-        self.terms[k] = []
-        while addends:
-            n = addends.pop()
-            if n.op == "add":
-                addends += n.inputs
-            elif n.op == "broadcast" and _is_zero(n.inputs[0]):
-                continue
-            elif term := self.term(n):
-                self.terms[k].append(term)
-            else:
-                self.plain[k] = _added(n, self.plain.get(k))
-
-    def term(self, n: Node) -> _Term | None:
-        afterwards: list[Node] = []
-        while _can_wait(n):
-            afterwards.append(n)
-            n = n.inputs[0]
-        if not (n.op == "contract" or (n.op == "scatter" and n.params[0] == 0)):
-            return None
-        same = {*self.body.inputs[self.iterations.carries + self.iterations.sequences :]}  # in every iteration
-        if sum(x.size for x in n.inputs) >= n.size or any(x in same or x.is_constant for x in n.inputs):
-            return None
-        return _Term(n, tuple(reversed(afterwards)))
-
-    def shares(self) -> Shares:
-        """The inputs that matter, each with its share."""
-        self.close()
-        found = [
-            *((k, self.outer(at)) for at, k in enumerate(self.carries)),
-            *((k, self.outer(len(self.starts) + at)) for at, k in enumerate(self.wanted.sequences)),
-            *((k, self.outer(len(self.carries) + at)) for at, k in enumerate(self.plain)),
-            *((k, self.after(term)) for k, terms in self.terms.items() for term in terms),
-        ]
-        return [(self.inputs[k], share) for k, share in found if k in self.seeds]
-
-    def close(self) -> None:
-        """Make the region and its inputs: carries, sequences, and what is the same in every iteration."""
-        body, inputs, count = self.body, self.inputs, len(self.body.outputs)
-        sums = [like(n) for n in self.plain.values()]
-        outside = self.outside()
-        factors = [x for terms in self.terms.values() for t in terms for x in t.product.inputs if x not in outside]
-        factors = list(dict.fromkeys(factors))
-        totals = [node("add", total, n) for total, n in zip(sums, self.plain.values(), strict=True)]
-        self.residuals = chosen_residuals(
-            body,
-            self.iterations.carries + self.iterations.sequences,
-            [*self.carried, *totals, *self.sequences, *factors],
-        )
-        if self.residuals:
-            self.region = Region((Graph(body.inputs, (*body.outputs, *self.residuals)),), self.iterations)
-        there = {n: like(n) for n in self.residuals}
-        self.factors = {x: at for at, x in enumerate(x for x in factors if x not in there)}
-        outputs = tuple(rebuild([*self.carried, *totals, *self.sequences, *self.factors], dict(there), keep))
-        needed = {n for n in topological(outputs) if n.is_input}
-        read = split((k for k, x in enumerate(body.inputs) if x in needed), self.iterations)
-        self.starts = [
-            *(self.cotangents[k] if k in self.cotangents else _zeros(body.inputs[k]) for k in self.carries),
-            *map(_zeros, sums),
-        ]
-        rows = [
-            *(self.trail(k) for k in read.carries),
-            *(result(inputs, self.region, count + k) for k in range(len(there))),
-            *(inputs[k] for k in read.sequences),
-            *(self.cotangents[k] for k in self.stacks),
-        ]
-        self.around = (*self.starts, *rows, *(inputs[k] for k in read.captured))
-        within = (
-            *(*self.ends, *sums),
-            *(body.inputs[k] for k in read.carries),
-            *there.values(),
-            *(body.inputs[k] for k in read.sequences),
-            *(self.pulled[k] for k in self.stacks),
-            *(body.inputs[k] for k in read.captured),
-        )
-        iterations = Iterations(len(self.starts), len(rows), self.iterations.length, not self.iterations.reverse)
-        self.back = Region((Graph(within, outputs),), iterations)
-
-    def outer(self, item: int) -> Node:
-        """A result of the reverse scan."""
-        return result(self.around, self.back, item)
-
-    def trail(self, k: int) -> Node:
-        """The trail of a carry."""
-        return result(self.inputs, self.region, len(self.region.graphs[0].outputs) + k)
-
-    def outside(self) -> dict[Node, Node]:
-        """What is stacked already, for the nodes of the body that are elements of a sequence or trail, or residuals."""
-        end, count = self.iterations.carries + self.iterations.sequences, len(self.body.outputs)
-        found = {self.body.inputs[k]: self.inputs[k] for k in range(self.iterations.carries, end)}
-        found |= {self.body.inputs[k]: self.trail(k) for k in range(self.iterations.carries)}
-        found |= {n: result(self.inputs, self.region, count + k) for k, n in enumerate(self.residuals)}
-        return found | {self.pulled[k]: self.cotangents[k] for k in self.stacks}
-
-    def after(self, term: _Term) -> Node:
-        """A term, summed over all iterations at once."""
-        outside, first = self.outside(), len(self.starts) + len(self.sequences)
-        rows = [outside[x] if x in outside else self.outer(first + self.factors[x]) for x in term.product.inputs]
-        if term.product.op == "scatter":
-            total = scatter(rows[0], rows[1], 0, term.product.params[1])
-        else:
-            ins, out = term.product.params.split("->")
-            letter = next(c for c in string.ascii_letters if c not in term.product.params)
-            left, right = (letter + part for part in ins.split(","))
-            total = contract(f"{left},{right}->{out}", rows[0], rows[1])
-        for n in term.afterwards:
-            total = linear(n.op, n.params, total)
-        return total
+    def result(self, item: int) -> Node:
+        """One result."""
+        return result(self.inputs, self.region, item)
 
 
-def _can_wait(n: Node) -> bool:
-    """Whether a node is a linear operation on one input, which can be done once with the sum over iterations."""
-    row = operation(n)
-    return isinstance(row, LinearOp) and row.follows_sums and len(n.inputs) == 1
+def _back(scan: Scan, sweep: Sweep) -> _Back:
+    """Its inputs are carries, sequences, and what is the same in every iteration."""
+    body, inputs, cotangents = scan.body, scan.inputs, scan.cotangents
+    sums = [like(n) for n in sweep.plain.values()]
+    totals = [node("add", total, n) for total, n in zip(sums, sweep.plain.values(), strict=True)]
+    own = [*sweep.carried, *totals, *sweep.sequences.values()]
+    known = {*body.inputs[: scan.first_captured], *sweep.pulled.values()}
+    made = list(dict.fromkeys(x for _, term in sweep.terms for x in term.product.inputs if x not in known))
+    residuals = chosen_residuals(body, scan.first_captured, [*own, *made])
+    stacked = _stacked(scan, sweep, residuals)
+    there = {n: like(n) for n in residuals}
+    factors = [x for x in made if x not in there]
+    outputs = tuple(rebuild([*own, *factors], dict(there), keep))
+    needed = {n for n in topological(outputs) if n.is_input}
+    read = split((k for k, x in enumerate(body.inputs) if x in needed), scan.iterations)
+    starts = (*(cotangents[k] if k in cotangents else _zeros(body.inputs[k]) for k in sweep.ends), *map(_zeros, sums))
+    elements = (*(body.inputs[k] for k in read.carries), *residuals, *(body.inputs[k] for k in read.sequences))
+    rows = (*(stacked[x] for x in elements), *(cotangents[k] for k in sweep.pulled))
+    within = (
+        *(*sweep.ends.values(), *sums),
+        *(there.get(x, x) for x in elements),
+        *sweep.pulled.values(),
+        *(body.inputs[k] for k in read.captured),
+    )
+    iterations = Iterations(len(starts), len(rows), scan.iterations.length, not scan.iterations.reverse)
+    return _Back(
+        (*starts, *rows, *(inputs[k] for k in read.captured)),
+        Region((Graph(within, outputs),), iterations),
+        stacked,
+        {x: len(own) + at for at, x in enumerate(factors)},
+    )
 
 
-def _is_zero(x: Node) -> bool:
-    return x.is_constant and not x.shape and not x.params
+def _stacked(scan: Scan, sweep: Sweep, residuals: list[Node]) -> dict[Node, Node]:
+    """What is stacked, for the nodes of the body that are elements of a sequence or trail, or residuals."""
+    body, inputs, iterations = scan.body, scan.inputs, scan.iterations
+    region = Region((Graph(body.inputs, (*body.outputs, *residuals)),), iterations) if residuals else scan.region
+    first = len(body.outputs)
+    trails = first + len(residuals)
+    found = {body.inputs[k]: inputs[k] for k in range(iterations.carries, scan.first_captured)}
+    found |= {body.inputs[k]: result(inputs, region, trails + k) for k in range(iterations.carries)}
+    found |= {n: result(inputs, region, first + k) for k, n in enumerate(residuals)}
+    return found | {x: scan.cotangents[k] for k, x in sweep.pulled.items()}
+
+
+def _after(back: _Back, term: Term) -> Node:
+    """A term, summed over all iterations at once."""
+    factors = [back.stacked[x] if x in back.stacked else back.result(back.factors[x]) for x in term.product.inputs]
+    total = operation(term.product).summed(term.product, factors)
+    for n in term.afterwards:
+        total = linear(n.op, n.params, total)
+    return total
 
 
 def _zeros(x: Node) -> Node:
     return zeros(x.shape, x.dtype)
-
-
-def _added(x: Node, y: Node | None) -> Node:
-    return x if y is None else node("add", x, y)

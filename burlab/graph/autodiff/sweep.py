@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from burlab.graph.linear import broadcast, zeros
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.promotion import node
-from burlab.graph.operation import Shares, Tangents, operation, total
+from burlab.graph.operation import ScalarOperation, Shares, Tangents, operation, total
 from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
 from burlab.graph.scalar import is_differentiable, load_partials, partials
@@ -54,13 +54,29 @@ def jvp(outputs: Sequence[Node], inputs: Sequence[Node], tangents: Sequence[Node
     return [known[y] if y in known else zeros(y.shape, y.dtype) for y in outputs]
 
 
-@gc_paused()
 def vjp(outputs: Sequence[Node], inputs: Sequence[Node], cotangents: Sequence[Node]) -> list[Node]:
     """The cotangents of the inputs: the sum over outputs of J' g."""
+    received = pull(outputs, inputs, cotangents)[1]
+    return [summed(received[x]) if x in received else zeros(x.shape, x.dtype) for x in inputs]
+
+
+class Pulled(NamedTuple):
+    """A step of the reverse sweep: the results of an execution with their cotangents, and what its inputs receive."""
+
+    given: list[tuple[Node, Node]]
+    shares: Shares
+
+
+@gc_paused()
+def pull(
+    outputs: Sequence[Node], inputs: Sequence[Node], cotangents: Sequence[Node]
+) -> tuple[list[Pulled], dict[Node, list[Node]]]:
+    """The reverse sweep step by step, and all shares that each node has received."""
     order = between(inputs, outputs)
     _prefetch(order)
     active, wanted = set(order), set(inputs)
     executed = _executed(n for n in order if n not in wanted)
+    steps: list[Pulled] = []
     received: dict[Node, list[Node]] = {}
     for y, g in zip(outputs, cotangents, strict=True):
         received.setdefault(y, []).append(g)
@@ -70,9 +86,11 @@ def vjp(outputs: Sequence[Node], inputs: Sequence[Node], cotangents: Sequence[No
         given = [(y, summed(received[y])) for y in executed.get(n, (n,)) if y in received]
         if given:
             with derived_from(n):
-                for x, g in _reverse(given, active):
-                    received.setdefault(x, []).append(g)
-    return [summed(received[x]) if x in received else zeros(x.shape, x.dtype) for x in inputs]
+                shares = _reverse(given, active)
+            steps.append(Pulled(given, shares))
+            for x, g in shares:
+                received.setdefault(x, []).append(g)
+    return steps, received
 
 
 def _executed(order: Iterable[Node]) -> dict[Node, tuple[Node, ...]]:
@@ -137,9 +155,10 @@ def _weighted(n: Node, k: int, g: Node) -> Node | None:
         return node("neg", g)
     if form.constant is not None:
         return node("mul", g, broadcast(constant(form.constant, g.dtype), g.shape))
-    if n.op == "where":  # a choice, not a product: what was not chosen may be infinite
+    row = operation(n)
+    if isinstance(row, ScalarOperation) and row.chooses:  # no product: what was not chosen may be infinite
         zero = zeros(g.shape, g.dtype)
-        return node("where", n.inputs[0], g, zero) if k == 1 else node("where", n.inputs[0], zero, g)
+        return node(n.op, n.inputs[0], g, zero) if k == 1 else node(n.op, n.inputs[0], zero, g)
     arguments = (*n.inputs, n)
     if form.argument is not None:
         return node("mul", g, arguments[form.argument])

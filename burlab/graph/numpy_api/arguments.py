@@ -43,6 +43,25 @@ def whole(value: Any, name: str) -> int:
         raise DTypeError(f"{location()}{name} is {value!r:.80}, expected integers.") from None
 
 
+def real(value: Any, name: str) -> float:
+    """A Python number. Raises DTypeError where it is none."""
+    try:
+        return float(value)
+    except BurlabError:  # of a traced one
+        raise
+    except (TypeError, ValueError):
+        raise DTypeError(f"{location()}{name} is {value!r:.80}, expected a number.") from None
+
+
+def known_dtype(dtype: Any) -> "np.dtype[Any]":
+    """What NumPy's `dtype` argument names. Raises DTypeError, a TypeError as NumPy's, where it is no dtype."""
+    try:
+        return np.dtype(dtype)
+    except (TypeError, ValueError):
+        known = "float32, float64, int32, int64 or bool"
+        raise DTypeError(f"{location()}dtype is {dtype!r:.80}, expected one of NumPy's. Pass {known}.") from None
+
+
 def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     """Sorted axes from NumPy's `axis` argument: None for all, an int, or a tuple of distinct ints."""
     if axis is None:

@@ -11,7 +11,8 @@ from burlab.graph.linear import broadcast, reshape, sum_over
 from burlab.graph.node import FUNCTIONS, METHODS, REDUCTIONS, Node, Rule, as_node, constant
 from burlab.graph.operation import made
 
-from .arguments import normal_axes, normal_axis, only_defaults
+from .arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults
+from .chosen import Neutral, check_initial, from_initial, highest, lowest, only
 from .promotion import BOOL, apply, as_dtype, as_mask
 from .reduction import reduced, size_along, with_axes
 
@@ -33,28 +34,41 @@ def extreme(op: str, a: Any, axis: Any = None, keepdims: Any = False) -> Node:
     return with_axes(value, x, axes, keepdims)
 
 
-def _max(a: Any, axis: Any = None, out: None = None, keepdims: Any = False, **kwargs: Any) -> Node:
+def _max(a: Any, axis: Any = None, out: None = None, keepdims: Any = False, initial: Any = NOT_GIVEN,
+         where: Any = NOT_GIVEN) -> Node:  # fmt: skip
     """np.max."""
-    only_defaults("np.max", {"out": out, **kwargs})
-    return extreme("reduce_max", a, axis, keepdims)
+    only_defaults("np.max", {"out": out})
+    return _from("max", "maximum", lowest, a, axis, keepdims, initial, where)
 
 
-def _min(a: Any, axis: Any = None, out: None = None, keepdims: Any = False, **kwargs: Any) -> Node:
+def _min(a: Any, axis: Any = None, out: None = None, keepdims: Any = False, initial: Any = NOT_GIVEN,
+         where: Any = NOT_GIVEN) -> Node:  # fmt: skip
     """np.min."""
-    only_defaults("np.min", {"out": out, **kwargs})
-    return extreme("reduce_min", a, axis, keepdims)
+    only_defaults("np.min", {"out": out})
+    return _from("min", "minimum", highest, a, axis, keepdims, initial, where)
 
 
-def _all(a: Any, axis: Any = None, out: None = None, keepdims: Any = False, **kwargs: Any) -> Node:
+def _from(name: str, op: str, neutral: Neutral, a: Any, axis: Any, keepdims: Any, initial: Any, where: Any) -> Node:
+    """The extreme of the entries that count, and of what is there before them."""
+    check_initial(name, where, initial)
+    x = as_node(a)
+    axes = normal_axes(axis, x.ndim)
+    if size_along(x, axes) == 0 and initial is not NOT_GIVEN:
+        shape = tuple(d for i, d in enumerate(x.shape) if i not in axes)
+        return with_axes(broadcast(as_dtype(as_node(initial), x.dtype), shape), x, axes, keepdims)
+    return from_initial(op, extreme(f"reduce_{name}", only(x, where, neutral), axis, keepdims), initial)
+
+
+def _all(a: Any, axis: Any = None, out: None = None, keepdims: Any = False, *, where: Any = NOT_GIVEN) -> Node:
     """np.all."""
-    only_defaults("np.all", {"out": out, **kwargs})
-    return _test("reduce_min", a, axis, keepdims, empty=True)
+    only_defaults("np.all", {"out": out})
+    return _test("reduce_min", only(as_mask(as_node(a)), where, highest), axis, keepdims, empty=True)
 
 
-def _any(a: Any, axis: Any = None, out: None = None, keepdims: Any = False, **kwargs: Any) -> Node:
+def _any(a: Any, axis: Any = None, out: None = None, keepdims: Any = False, *, where: Any = NOT_GIVEN) -> Node:
     """np.any."""
-    only_defaults("np.any", {"out": out, **kwargs})
-    return _test("reduce_max", a, axis, keepdims, empty=False)
+    only_defaults("np.any", {"out": out})
+    return _test("reduce_max", only(as_mask(as_node(a)), where, lowest), axis, keepdims, empty=False)
 
 
 def _test(op: str, a: Any, axis: Any, keepdims: Any, empty: bool) -> Node:

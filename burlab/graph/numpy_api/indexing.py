@@ -8,21 +8,21 @@ import numpy as np
 from burlab.errors import BurlabError, IndexRangeError, ShapeError
 from burlab.graph.faults import fault
 from burlab.graph.linear import broadcast, gather, reshape, slice_, transpose
-from burlab.graph.node import FUNCTIONS, METHODS, Node, as_node, constant, holds_node
+from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant, holds_node
 from burlab.graph.origin import location
 from burlab.runtime.plain import as_array, as_plain, is_numeric
 
 from .arguments import normal_axis, several
 from .promotion import BOOL, INT64, apply, as_dtype
 
-_INTEGERS = (int, np.integer)
-_BASIC = (*_INTEGERS, slice)
+INTEGERS = (int, np.integer)
+_BASIC = (*INTEGERS, slice)
 _ALL = slice(None)
 
 
 def getitem(x: Node, key: Any) -> Node:
     """`x[key]`: integers, slices, None, Ellipsis, integer arrays and lists, known boolean masks, in any mixture."""
-    keys = _expand(x, list(cast("tuple[Any, ...]", key)) if isinstance(key, tuple) else [key])
+    keys = expanded(x, list(cast("tuple[Any, ...]", key)) if isinstance(key, tuple) else [key])
     axes = [item for item in keys if item is not None]
     arrays = {a: item for a, item in enumerate(axes) if not isinstance(item, _BASIC)}
     if not arrays:
@@ -34,12 +34,12 @@ def getitem(x: Node, key: Any) -> Node:
     if any(item is None for item in keys):
         raise fault("None together with an integer array in one index of a traced array", "two steps: x[rows][:, None]")
     # NumPy broadcasts plain integers together with the index arrays.
-    arrays |= {a: np.asarray(i) for a, i in enumerate(axes) if isinstance(i, _INTEGERS)}
+    arrays |= {a: np.asarray(i) for a, i in enumerate(axes) if isinstance(i, INTEGERS)}
     y = _slice(x, [_ALL if a in arrays else item for a, item in enumerate(axes)])
     return take_at(y, {a: arrays[a] for a in sorted(arrays)})
 
 
-def _expand(x: Node, keys: list[Any]) -> list[Any]:
+def expanded(x: Node, keys: list[Any]) -> list[Any]:
     """One entry per axis, or None for a new one: the Ellipsis is written out, masks become integer arrays."""
     items = [_index(item) for item in keys]
     used = sum(_axes(item) for item in items)
@@ -70,7 +70,7 @@ def _index(item: Any) -> Any:
         return _index(as_node(item))
     if isinstance(item, slice):
         return _whole_slice(cast("Any", item))
-    if item is None or item is Ellipsis or (isinstance(item, _INTEGERS) and not isinstance(item, bool)):
+    if item is None or item is Ellipsis or (isinstance(item, INTEGERS) and not isinstance(item, bool)):
         return cast("Any", item)
     if not isinstance(item, list) and (not is_numeric(item) or isinstance(item, (float, complex))):
         raise _bad_index(f"an index is an int, slice, None, Ellipsis or integer array, got {type(item).__name__}.")
@@ -138,7 +138,7 @@ def take_at(x: Node, indices: dict[int, Any]) -> Node:
     axes = tuple(indices)
     arrays = [normal_index(index, x.shape[a], a) for a, index in indices.items()]
     shape = np.broadcast_shapes(*(i.shape for i in arrays))
-    flat = _flat_index([broadcast(i, shape) for i in arrays], [x.shape[a] for a in axes])
+    flat = flat_index([broadcast(i, shape) for i in arrays], [x.shape[a] for a in axes])
     rest = tuple(a for a in range(x.ndim) if a not in axes)
     front = transpose(x, axes + rest)
     size = 1
@@ -151,7 +151,7 @@ def take_at(x: Node, indices: dict[int, Any]) -> Node:
     return transpose(y, (*range(k, k + before), *range(k), *range(k + before, y.ndim)))
 
 
-def _flat_index(arrays: list[Node], sizes: list[int]) -> Node:
+def flat_index(arrays: list[Node], sizes: list[int]) -> Node:
     """One index into the axes flattened. Traced ones out of range become -1, lest they land in a neighbour."""
     flat = arrays[0]
     if len(arrays) == 1:
@@ -230,5 +230,16 @@ def asarray(a: Any) -> Any:
     return a if isinstance(a, Node) else as_array(a, "a").view(IndexedArray)
 
 
+def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Node, ...]:
+    """np.unravel_index in row-major order: of each place among all elements, its index along each axis."""
+    if order != "C":
+        raise fault(f"np.unravel_index(order={order!r}) of a traced index", "row-major order")
+    rest, found = as_node(indices), list[Node]()
+    for size in reversed(several(shape)):
+        found.append(UFUNCS["remainder"](rest, int(size)))
+        rest = UFUNCS["floor_divide"](rest, int(size))
+    return tuple(found[::-1])
+
+
 METHODS.update({"__getitem__": getitem, "take": take})
-FUNCTIONS.update({np.take: take, np.take_along_axis: take_along_axis})
+FUNCTIONS.update({np.take: take, np.take_along_axis: take_along_axis, np.unravel_index: unravel_index})

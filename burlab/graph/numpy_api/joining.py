@@ -4,19 +4,17 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.errors import ArgumentError, BurlabError, ShapeError
-from burlab.graph.faults import fault
-from burlab.graph.linear import broadcast, concatenate, reshape, slice_, transpose
+from burlab.errors import ArgumentError, ShapeError
+from burlab.graph.linear import broadcast, concatenate, reshape
 from burlab.graph.node import FUNCTIONS, METHODS, Node, as_node
-from burlab.graph.operation import made
 from burlab.graph.origin import location
-from burlab.runtime.memory import check_fits, volume
+from burlab.runtime.memory import check_fits
 from burlab.runtime.plain import as_array
 
-from .arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults, several, whole
+from .arguments import normal_axes, normal_axis, only_defaults, several, whole
 from .indexing import getitem, take_at
-from .promotion import apply, common_shape, promote
-from .shapes import expand_dims, full_like
+from .promotion import common_shape, promote
+from .shapes import expand_dims
 
 
 def concatenate_(arrays: Any, axis: Any = 0, out: None = None, **kwargs: Any) -> Node:
@@ -68,6 +66,17 @@ def atleast_2d(*arrays: Any) -> Any:
     return nodes[0] if len(nodes) == 1 else nodes
 
 
+def atleast_3d(*arrays: Any) -> Any:
+    """np.atleast_3d."""
+    nodes = [_three_axes(as_node(a)) for a in arrays]
+    return nodes[0] if len(nodes) == 1 else nodes
+
+
+def _three_axes(x: Node) -> Node:
+    """A vector is a row of such an array, a matrix its first layer."""
+    return reshape(x, (1, *x.shape, 1)) if x.ndim == 1 else reshape(x, (*x.shape, *(1,) * (3 - x.ndim)))
+
+
 def _at_least(ndim: int, x: Node) -> Node:
     return reshape(x, (1,) * (ndim - x.ndim) + x.shape) if x.ndim < ndim else x
 
@@ -81,6 +90,16 @@ def hstack(tup: Any, **kwargs: Any) -> Node:
     """np.hstack."""
     xs = [_at_least(1, as_node(x)) for x in tup]
     return concatenate_(xs, 0 if xs[0].ndim == 1 else 1, **kwargs)
+
+
+def dstack(tup: Any) -> Node:
+    """np.dstack."""
+    return concatenate_([_three_axes(as_node(x)) for x in tup], 2)
+
+
+def append(arr: Any, values: Any, axis: Any = None) -> Node:
+    """np.append."""
+    return concatenate_([arr, values], axis)
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Node]:
@@ -116,29 +135,6 @@ def flip(m: Any, axis: Any = None) -> Node:
     return getitem(x, tuple(slice(None, None, -1 if k in axes else None) for k in range(x.ndim)))
 
 
-def roll(a: Any, shift: Any, axis: Any = None) -> Node:
-    """np.roll along one axis, or of the ravelled array."""
-    x = as_node(a)
-    if axis is None:
-        return reshape(roll(reshape(x, (x.size,)), shift, 0), x.shape)
-    if not isinstance(shift, (int, np.integer)) or not isinstance(axis, (int, np.integer)):
-        raise fault("np.roll along several axes", "one np.roll after the other")
-    k = normal_axis(axis, x.ndim)
-    return take_at(x, {k: (np.arange(x.shape[k]) - shift) % max(x.shape[k], 1)})
-
-
-def sort(a: Any, axis: Any = -1, kind: Any = None, order: None = None, *, stable: Any = None) -> Node:  # noqa: ARG001
-    """np.sort, stable whatever its kind: NaNs last; entries that tie keep their order, and so do their derivatives."""
-    only_defaults("np.sort", {"order": order})
-    x = as_node(a)
-    if axis is None:
-        x, axis = reshape(x, (x.size,)), 0
-    k = normal_axis(axis, x.ndim)
-    last = [*range(x.ndim)]
-    last[k], last[-1] = last[-1], last[k]  # which exchanges them back as well
-    return transpose(made("sort", None, transpose(x, tuple(last))), tuple(last))
-
-
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Node:
     """np.repeat with known counts."""
     x = as_node(a)
@@ -167,54 +163,10 @@ def tile(A: Any, reps: Any) -> Node:
     return reshape(spread, tuple(c * d for c, d in zip(counts, x.shape, strict=True)))
 
 
-def pad_(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Node:
-    """np.pad with a constant (zero unless given)."""
-    value = kwargs.pop("constant_values", 0)
-    if mode != "constant" or kwargs or not np.isscalar(value):
-        raise fault(f"np.pad(mode={mode!r}) of a traced array", "np.pad with one constant, or np.concatenate")
-    x = as_node(array)
-    widths = _widths(pad_width, x.ndim)
-    wide = tuple(size + before + after for size, (before, after) in zip(x.shape, widths, strict=True))
-    check_fits(volume(wide) * x.itemsize, f"{location()}np.pad to {x.dtype}{list(wide)}")
-    for k, (before, after) in enumerate(widths):
-        ends = [(*x.shape[:k], w, *x.shape[k + 1 :]) for w in (before, after)]
-        x = concatenate_([full_like(x, value, shape=ends[0]), x, full_like(x, value, shape=ends[1])], k)
-    return x
-
-
-def _widths(pad_width: Any, ndim: int) -> list[list[int]]:
-    """How far each axis grows before and after. Raises ArgumentError where the widths say nothing of the kind."""
-    try:
-        widths: list[list[Any]] = np.broadcast_to(as_array(pad_width, "pad_width"), (ndim, 2)).tolist()
-    except (BurlabError, ValueError):
-        widths = [[None]]
-    if not all(type(width) is int and width >= 0 for pair in widths for width in pair):
-        what = f"np.pad(pad_width={pad_width!r:.80}) of {ndim} axes"
-        raise ArgumentError(f"{location()}{what}: expected integers of at least 0, one, or a pair for each axis.")
-    return widths
-
-
-def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = NOT_GIVEN, append: Any = NOT_GIVEN) -> Node:
-    """np.diff, n times."""
-    if prepend is not NOT_GIVEN or append is not NOT_GIVEN:
-        raise fault("np.diff(prepend=..., append=...)", "np.concatenate before it")
-    x = as_node(a)
-    k = normal_axis(axis, x.ndim)
-    if whole(n, "the order of np.diff") < 0:
-        raise ArgumentError(f"{location()}np.diff takes differences {n} times, expected 0 or more.")
-    for _ in range(n):
-        size = max(x.shape[k] - 1, 0)
-        unit = (1,) * x.ndim
-        shape = (*x.shape[:k], size, *x.shape[k + 1 :])
-        later = slice_(x, tuple(int(i == k and size > 0) for i in range(x.ndim)), unit, shape)
-        x = apply("sub", later, slice_(x, (0,) * x.ndim, unit, shape))
-    return x
-
-
 FUNCTIONS.update({
     np.concatenate: concatenate_, np.stack: stack, np.vstack: vstack, np.hstack: hstack, np.split: split,
-    np.array_split: array_split, np.flip: flip, np.roll: roll, np.repeat: repeat, np.sort: sort, np.tile: tile,
-    np.pad: pad_, np.diff: diff, np.atleast_1d: atleast_1d, np.atleast_2d: atleast_2d, np.column_stack: column_stack,
-    np.broadcast_arrays: broadcast_arrays,
+    np.array_split: array_split, np.flip: flip, np.repeat: repeat, np.tile: tile,
+    np.atleast_1d: atleast_1d, np.atleast_2d: atleast_2d, np.atleast_3d: atleast_3d, np.column_stack: column_stack,
+    np.dstack: dstack, np.append: append, np.broadcast_arrays: broadcast_arrays,
 })  # fmt: skip
 METHODS["repeat"] = repeat

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from burlab.errors import ArgumentError
 from burlab.graph.faults import fault
 from burlab.graph.node import FUNCTIONS, Node, as_node
+from burlab.graph.origin import location
 
-from .arguments import normal_axes
+from .arguments import normal_axes, real
 from .extremes import extreme
 from .promotion import apply, as_dtype
 from .reduction import as_floats, sum_
@@ -24,7 +26,9 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> No
     axes = normal_axes(axis, a.ndim)
     if ord == "fro" or (ord is None) or (ord == 2 and len(axes) == 1):
         if ord == "fro" and len(axes) != 2:
-            raise ValueError(f"the Frobenius norm needs two axes, got {len(axes)}. Leave ord out for the 2-norm.")
+            raise ArgumentError(
+                f"{location()}the Frobenius norm needs two axes, got {len(axes)}. Leave ord out for the 2-norm."
+            )
         return root(sum_(apply("square", a), axes, keepdims=keepdims))
     if len(axes) != 1:
         raise fault(f"np.linalg.norm(ord={ord!r}) of a traced matrix", "the default ord, or axis= for norms of vectors")
@@ -35,7 +39,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> No
         return sum_(as_dtype(apply("not_equal", a, 0.0), a.dtype), axes, keepdims=keepdims)
     if ord == 1:
         return sum_(size, axes, keepdims=keepdims)
-    power = float(ord)
+    power = real(ord, "ord of a norm")
     if power > 1:
         return root(sum_(apply("power", size, power), axes, keepdims=keepdims), power)
     return _safe_power(sum_(_safe_power(size, power), axes, keepdims=keepdims), 1.0 / power)

@@ -1,7 +1,7 @@
 """Matrix products in all their NumPy spellings, each one or more two-operand contractions."""
 
 import string
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -94,8 +94,14 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Node:
     x, y = _pair(a, b)
     if isinstance(axes, int):
         first, second = tuple(range(x.ndim - axes, x.ndim)), tuple(range(axes))
+    elif isinstance(axes, (tuple, list)) and len(pair := cast("list[Any]", axes)) == 2:
+        first, second = map(several, pair)
     else:
-        first, second = map(several, axes)
+        raise ArgumentError(
+            f"{location()}axes of tensordot is {axes!r:.80}, expected how many, or a pair: the axes of each array."
+        )
+    if len(first) != len(second):
+        raise ArgumentError(f"{location()}tensordot needs as many axes of one array as of the other, got axes={axes}.")
     left, right = _LETTERS[: x.ndim], list(_LETTERS[x.ndim : x.ndim + y.ndim])
     shared = ""
     for m, n in zip(first, second, strict=True):

@@ -10,7 +10,8 @@ from burlab.graph.linear import TOTALS, broadcast, concatenate, cumsum, reshape,
 from burlab.graph.node import FUNCTIONS, METHODS, REDUCTIONS, Node, Rule, as_node, constant
 from burlab.graph.operation import made
 
-from .arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults
+from .arguments import NOT_GIVEN, known_dtype, normal_axes, normal_axis, only_defaults, real
+from .chosen import counted, from_initial, given, one, only, zero
 from .promotion import FLOAT64, INT64, apply, as_dtype, as_mask
 
 
@@ -22,7 +23,7 @@ def with_axes(y: Node, x: Node, axes: tuple[int, ...], keepdims: Any) -> Node:
 
 
 def _dtyped(x: Node, dtype: Any) -> Node:
-    return x if dtype is None else as_dtype(x, np.dtype(dtype))
+    return x if dtype is None else as_dtype(x, known_dtype(dtype))
 
 
 def as_floats(x: Node) -> Node:
@@ -30,12 +31,13 @@ def as_floats(x: Node) -> Node:
     return x if x.dtype.kind == "f" else as_dtype(x, FLOAT64)
 
 
-def sum_(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False, **kwargs: Any) -> Node:
+def sum_(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,
+         initial: Any = NOT_GIVEN, where: Any = NOT_GIVEN) -> Node:  # fmt: skip
     """np.sum."""
-    only_defaults("np.sum", {"out": out, **kwargs})
-    x = _dtyped(as_node(a), dtype)
+    only_defaults("np.sum", {"out": out})
+    x = only(_dtyped(as_node(a), dtype), where, zero)
     axes = normal_axes(axis, x.ndim)
-    return with_axes(sum_over(x, axes), x, axes, keepdims)
+    return from_initial("add", with_axes(sum_over(x, axes), x, axes, keepdims), initial)
 
 
 def sum_of_squares(x: Node) -> Node:
@@ -46,12 +48,20 @@ def sum_of_squares(x: Node) -> Node:
     return made("squares", None, x)
 
 
-def mean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False, **kwargs: Any) -> Node:
+def mean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,
+         where: Any = NOT_GIVEN) -> Node:  # fmt: skip
     """np.mean."""
-    only_defaults("np.mean", {"out": out, **kwargs})
-    x = as_floats(_dtyped(as_node(a), dtype))
+    only_defaults("np.mean", {"out": out})
+    x = only(as_floats(_dtyped(as_node(a), dtype)), where, zero)
     axes = normal_axes(axis, x.ndim)
-    return apply("div", with_axes(sum_over(x, axes), x, axes, keepdims), float(size_along(x, axes)))
+    return apply("div", with_axes(sum_over(x, axes), x, axes, keepdims), _count(x, axes, keepdims, where))
+
+
+def _count(x: Node, axes: tuple[int, ...], keepdims: Any, where: Any) -> Any:
+    """How many entries count in each total."""
+    if not given(where):
+        return float(size_along(x, axes))
+    return as_dtype(sum_(counted(x, where), axes, keepdims=keepdims), x.dtype)
 
 
 def size_along(x: Node, axes: tuple[int, ...]) -> int:
@@ -60,15 +70,16 @@ def size_along(x: Node, axes: tuple[int, ...]) -> int:
 
 
 def var(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: Any = False,
-        **kwargs: Any) -> Node:  # fmt: skip
+        where: Any = NOT_GIVEN, **kwargs: Any) -> Node:  # fmt: skip
     """np.var: the mean squared distance from the mean, two passes."""
-    ddof = kwargs.pop("correction", ddof)
+    ddof = real(kwargs.pop("correction", ddof), "ddof")
     only_defaults("np.var", {"out": out, **kwargs})
     x = as_floats(_dtyped(as_node(a), dtype))
     axes = normal_axes(axis, x.ndim)
-    centred = apply("sub", x, mean(x, axes, keepdims=True))
-    total = sum_over(apply("square", centred), axes)
-    return apply("div", with_axes(total, x, axes, keepdims), float(size_along(x, axes) - ddof))
+    centred = only(apply("sub", x, mean(x, axes, keepdims=True, where=where)), where, zero)
+    total = with_axes(sum_over(apply("square", centred), axes), x, axes, keepdims)
+    return apply("div", total, apply("sub", _count(x, axes, keepdims, where), ddof) if given(where) else
+                 float(size_along(x, axes) - ddof))  # fmt: skip
 
 
 def std(*args: Any, **kwargs: Any) -> Node:
@@ -76,12 +87,17 @@ def std(*args: Any, **kwargs: Any) -> Node:
     return apply("sqrt", var(*args, **kwargs))
 
 
-def prod(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False, **kwargs: Any) -> Node:
+def prod(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,
+         initial: Any = NOT_GIVEN, where: Any = NOT_GIVEN) -> Node:  # fmt: skip
     """np.prod by halving: no division, so the derivative is right where factors are zero."""
-    only_defaults("np.prod", {"out": out, **kwargs})
+    only_defaults("np.prod", {"out": out})
     x = _dtyped(as_node(a), dtype)
     if x.dtype.kind in "ib":
         x = as_dtype(x, INT64)
+    return from_initial("mul", _product(only(x, where, one), axis, keepdims), initial)
+
+
+def _product(x: Node, axis: Any, keepdims: Any) -> Node:
     axes = normal_axes(axis, x.ndim)
     rest = tuple(i for i in range(x.ndim) if i not in axes)
     n = size_along(x, axes)
@@ -100,7 +116,7 @@ def _rows(x: Node, start: int, count: int) -> Node:
     return slice_(x, (start, *[0] * (x.ndim - 1)), (1,) * x.ndim, (count, *x.shape[1:]))
 
 
-def _cumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Node:
+def cumsum_(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Node:
     """np.cumsum."""
     only_defaults("np.cumsum", {"out": out})
     x = _dtyped(as_node(a), dtype)
@@ -138,7 +154,7 @@ def reduced(function: Rule) -> Rule:
 
 
 _BY_NAME: dict[str, Rule] = {
-    "sum": sum_, "mean": mean, "var": var, "std": std, "prod": prod, "cumsum": _cumsum,
+    "sum": sum_, "mean": mean, "var": var, "std": std, "prod": prod, "cumsum": cumsum_,
 }  # fmt: skip
 METHODS.update(_BY_NAME)
 FUNCTIONS.update({getattr(np, name): rule for name, rule in _BY_NAME.items()})

@@ -12,7 +12,7 @@ from burlab.graph.node import FUNCTIONS, METHODS, Node, Rule, as_node, constant
 from burlab.graph.origin import location
 from burlab.runtime.memory import check_fits, volume
 
-from .arguments import broadcast_shape, normal_axes, normal_axis, only_defaults, several, whole
+from .arguments import broadcast_shape, known_dtype, normal_axes, normal_axis, only_defaults, real, several, whole
 from .promotion import apply, as_dtype, as_mask
 
 
@@ -117,12 +117,17 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Node:
 
 def tril(m: Any, k: int = 0) -> Node:
     """np.tril."""
-    return _kept(m, np.tril(_square(m), k))
+    return _kept(m, np.tril(_square(m), _diagonal(k)))
 
 
 def triu(m: Any, k: int = 0) -> Node:
     """np.triu."""
-    return _kept(m, np.triu(_square(m), k))
+    return _kept(m, np.triu(_square(m), _diagonal(k)))
+
+
+def _diagonal(k: Any) -> Any:
+    """The number of a diagonal. Raises DTypeError for what is no number."""
+    return real(k, "k")
 
 
 def _square(m: Any) -> "np.ndarray[Any, Any]":
@@ -141,7 +146,7 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, *_layout: Any, shape: 
     """np.full_like: an array, or a node where the fill is traced."""
     x = as_node(a)
     size = x.shape if shape is None else several(shape)
-    kind = x.dtype if dtype is None else np.dtype(dtype)
+    kind = x.dtype if dtype is None else known_dtype(dtype)
     fill = as_dtype(as_node(fill_value), kind)
     if not fill.is_constant:
         return broadcast_to(fill, size)
@@ -160,7 +165,7 @@ def astype(x: Any, dtype: Any, /, **kwargs: Any) -> Node:
     """x.astype(dtype); to bool: what is not zero."""
     kwargs.pop("copy", None)
     only_defaults("astype", kwargs)
-    node, target = as_node(x), np.dtype(dtype)
+    node, target = as_node(x), known_dtype(dtype)
     if target.kind == "b":
         return as_mask(node)
     if target.name not in ("float32", "float64", "int32", "int64"):
@@ -205,7 +210,39 @@ def _always(answer: bool) -> Rule:
     return rule
 
 
+def _imaginary(val: Any) -> Node:
+    x = as_node(val)
+    return broadcast(constant(0, x.dtype), x.shape)
+
+
+def angle(z: Any, deg: bool = False) -> Node:
+    """np.angle of real numbers: 0, or pi where they are negative."""
+    return apply("where", apply("less", z, 0), 180.0 if deg else math.pi, apply("mul", as_node(z), 0.0))
+
+
+def _reality(otherwise: bool) -> Rule:
+    """Whether each number is real, or complex."""
+
+    def rule(x: Any) -> Node:
+        return broadcast(constant(otherwise), as_node(x).shape)
+
+    return rule
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Node:
+    """np.array_equal: a traced mask; False where the shapes differ."""
+    x, y = as_node(a1), as_node(a2)
+    if x.shape != y.shape:
+        return constant(False, bool)
+    same = apply("equal", x, y)
+    if equal_nan and x.dtype.kind == y.dtype.kind == "f":
+        same = apply("logical_or", same, apply("logical_and", apply("isnan", x), apply("isnan", y)))
+    return FUNCTIONS[np.all](same)
+
+
 FUNCTIONS.update({
+    np.imag: _imaginary, np.angle: angle, np.isreal: _reality(True), np.iscomplex: _reality(False),
+    np.real_if_close: as_node, np.array_equal: array_equal,
     np.reshape: reshape_, np.ravel: ravel, np.transpose: transpose_, np.swapaxes: swapaxes, np.moveaxis: moveaxis,
     np.expand_dims: expand_dims, np.squeeze: squeeze, np.broadcast_to: broadcast_to, np.where: where, np.tril: tril,
     np.triu: triu, np.zeros_like: _like(0), np.ones_like: _like(1), np.full_like: full_like, np.empty_like: _like(0),
@@ -214,5 +251,6 @@ FUNCTIONS.update({
 })  # fmt: skip
 METHODS.update({
     "reshape": _reshape_method, "transpose": _transpose_method, "ravel": ravel, "flatten": ravel, "swapaxes": swapaxes,
-    "squeeze": squeeze, "astype": astype, "copy": copy, "item": _item, "tolist": _item,
+    "squeeze": squeeze, "astype": astype, "copy": copy, "item": _item, "tolist": _item, "conj": as_node,
+    "conjugate": as_node,
 })  # fmt: skip

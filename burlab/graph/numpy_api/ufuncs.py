@@ -62,9 +62,21 @@ def _logaddexp(x: Any, y: Any) -> Node:
     """The larger one, plus softplus of how much less the other is: smooth at ties, where maximum and abs are not."""
     first = apply("greater_equal", x, y)
     more, less = apply("where", first, x, y), apply("where", first, y, x)
-    without_gap = apply("logical_and", apply("equal", x, y), _isinf(x))  # inf - inf
-    gap = apply("where", without_gap, 0.0, apply("sub", less, more))
-    return apply("add", more, apply("softplus", gap))
+    return apply("add", more, apply("softplus", _gap(more, less)))
+
+
+def _logaddexp2(x: Any, y: Any) -> Node:
+    """The same in base 2."""
+    first = apply("greater_equal", x, y)
+    more, less = apply("where", first, x, y), apply("where", first, y, x)
+    gap = apply("mul", _gap(more, less), _LOG2)
+    return apply("add", more, apply("div", apply("softplus", gap), _LOG2))
+
+
+def _gap(more: Node, less: Node) -> Node:
+    """How much less, 0 for two infinities that are equal."""
+    without_gap = apply("logical_and", apply("equal", more, less), _isinf(more))
+    return apply("where", without_gap, 0.0, apply("sub", less, more))
 
 
 def _hypot(x: Any, y: Any) -> Node:
@@ -81,33 +93,15 @@ def _isinf(x: Any) -> Node:
     return apply("logical_not", apply("logical_or", UFUNCS["isfinite"](x), UFUNCS["isnan"](x)))
 
 
-def _whole(symbol: str, result: int) -> Callable[[Any, Any], Node]:
-    def rule(x: Any, y: Any) -> Node:
-        a, b = promote([as_node(x), as_node(y)])
-        if a.dtype.kind != "i":
-            raise fault(f"{symbol} of traced floats, which has no derivative", "/, or integers")
-        return _floor_division(a, b)[result]
+def _times(over: float, under: float) -> Callable[[Any], Node]:
+    """x over / under, the quotient rounded in the dtype of x, as NumPy has it."""
+
+    def rule(x: Any) -> Node:
+        node = as_node(x)
+        single = node.dtype == np.float32
+        return apply("mul", node, float(np.float32(over) / np.float32(under)) if single else over / under)
 
     return rule
-
-
-def _floor_division(a: Node, b: Node) -> tuple[Node, Node]:
-    """a // b and a % b of integers, 0 where b is 0, as NumPy's: by a quotient of floats that is then put right."""
-
-    def quotient(x: Node) -> Node:
-        return as_dtype(apply("div", as_dtype(x, FLOAT64), as_dtype(divisor, FLOAT64)), a.dtype)
-
-    is_zero = apply("equal", b, 0)
-    divisor = apply("where", is_zero, 1, b)
-    first = quotient(a)
-    rest = apply("sub", a, apply("mul", first, divisor))
-    more = quotient(rest)  # what the rounding of a large a left over
-    rest = apply("sub", rest, apply("mul", more, divisor))
-    across = apply("not_equal", apply("less", rest, 0), apply("less", divisor, 0))
-    down = apply("logical_and", apply("not_equal", rest, 0), across)
-    whole = apply("add", first, apply("sub", more, as_dtype(down, a.dtype)))
-    rest = apply("where", down, apply("add", rest, divisor), rest)
-    return apply("where", is_zero, 0, whole), apply("where", is_zero, 0, rest)
 
 
 def _finite(op: str, otherwise: bool) -> Callable[[Any], Node]:
@@ -125,16 +119,6 @@ def _logical(op: str) -> Callable[..., Node]:
     return rule
 
 
-def _bitwise(op: str) -> Callable[..., Node]:
-    def rule(*xs: Any) -> Node:
-        nodes = [as_node(x) for x in xs]
-        if any(x.dtype != BOOL for x in nodes):
-            raise fault("& | ~ of what is not boolean", "a comparison such as x > 0 on each side")
-        return apply(op, *nodes)
-
-    return rule
-
-
 def _plain(op: str) -> Callable[..., Node]:
     def rule(*xs: Any) -> Node:
         return apply(op, *xs)
@@ -148,35 +132,29 @@ _SAME = (
     *"square sign maximum minimum less less_equal greater greater_equal equal not_equal".split(),
 )
 _OTHER = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "negative": "neg"}
-_LOG2, _LOG10 = math.log(2.0), math.log(10.0)
+_LOG2 = math.log(2.0)
 _UNARY: dict[str, Callable[[Any], Node]] = {
     "absolute": _absolute,
     "fabs": _absolute,
     "positive": as_node,
+    "conjugate": as_node,
     "reciprocal": lambda x: apply("div", 1, x),
-    "log2": lambda x: apply("div", apply("log", x), _LOG2),
-    "log10": lambda x: apply("div", apply("log", x), _LOG10),
-    "exp2": lambda x: apply("exp", apply("mul", x, _LOG2)),
-    "deg2rad": lambda x: apply("mul", x, math.pi / 180),
-    "rad2deg": lambda x: apply("mul", x, 180 / math.pi),
+    **dict.fromkeys(("deg2rad", "radians"), _times(math.pi, 180.0)),
+    **dict.fromkeys(("rad2deg", "degrees"), _times(180.0, math.pi)),
     "isfinite": _finite("isfinite", True),
     "isnan": _finite("isnan", False),
     "isinf": _isinf,
     "logical_not": _logical("logical_not"),
-    "invert": _bitwise("logical_not"),
 }
 _BINARY: dict[str, Callable[[Any, Any], Node]] = {
     "power": power,
     "float_power": lambda x, y: power(as_dtype(as_node(x), FLOAT64), y),
     "hypot": _hypot,
     "logaddexp": _logaddexp,
+    "logaddexp2": _logaddexp2,
     "logical_and": _logical("logical_and"),
     "logical_or": _logical("logical_or"),
     "logical_xor": lambda x, y: apply("not_equal", as_mask(as_node(x)), as_mask(as_node(y))),
-    "bitwise_and": _bitwise("logical_and"),
-    "bitwise_or": _bitwise("logical_or"),
-    "floor_divide": _whole("//", 0),
-    "remainder": _whole("%", 1),
 }
 UFUNCS.update((name, _plain(op)) for name, op in (*zip(_SAME, _SAME, strict=True), *_OTHER.items()))
 UFUNCS.update(_UNARY)

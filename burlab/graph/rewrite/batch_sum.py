@@ -6,16 +6,15 @@ along: the weight gradient of a layer is one matrix product over all rows of all
 these reduction points, and the linear operations that follow are done once, with the mean: this is a linear cut.
 """
 
-import string
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
 from burlab.graph.graph import Graph
-from burlab.graph.linear import contract, scatter, sum_over
+from burlab.graph.linear import sum_over
 from burlab.graph.node import Node
-from burlab.graph.operation import operation
+from burlab.graph.operation import made, operation
 from burlab.graph.order import topological
 from burlab.graph.origin import derived_from
 from burlab.graph.substitute import keep, rebuild
@@ -48,7 +47,7 @@ class _ReductionPoint(NamedTuple):
 
     node: Node
     operands: tuple[Node, ...]
-    total: Callable[[list[Node]], Node]
+    total: Callable[[Sequence[Node]], Node]
 
 
 def tiled(graph: Graph, sampled: Sequence[bool], size: int, total: int) -> Tiled:
@@ -157,64 +156,27 @@ def _adds_up(n: Node, own: set[Node]) -> bool:
     """Whether the sum over samples is cheaper together with the node's own sum."""
     if _is_transposed_product(n, own):
         return True
-    return operation(n).adds_up and all(x in own for x in n.inputs) and not _is_batched_scatter(n)
-
-
-def _is_batched_scatter(n: Node) -> bool:
-    return n.op == "scatter" and n.params[0] > 0
+    return operation(n).sums_along(n) and all(x in own for x in n.inputs)
 
 
 def _reduction_point(n: Node, own: set[Node]) -> _ReductionPoint:
     if _is_transposed_product(n, own):
         product = n.inputs[0]
         spec, _, out = product.params.partition("->")
-        return _product(n, product.inputs, f"{spec}->{''.join(out[k] for k in n.params)}")
+        turned = made(product.op, f"{spec}->{''.join(out[k] for k in n.params)}", *product.inputs)
+        return _ReductionPoint(n, product.inputs, partial(operation(product).summed, turned))
     if not _adds_up(n, own):
-        return _ReductionPoint(n, (n,), partial(_sum, axes=(0,)))
-    return _TOTALS[n.op](n)
+        return _ReductionPoint(n, (n,), _sum)
+    return _ReductionPoint(n, n.inputs, partial(operation(n).summed, n))
 
 
-def _sum_point(n: Node) -> _ReductionPoint:
-    return _ReductionPoint(n, n.inputs, partial(_sum, axes=(0, *(axis + 1 for axis in n.params))))
-
-
-def _scatter_point(n: Node) -> _ReductionPoint:
-    return _ReductionPoint(n, n.inputs, partial(_scatter, size=n.params[1]))
-
-
-def _product_point(n: Node) -> _ReductionPoint:
-    return _product(n, n.inputs, n.params)
-
-
-def _sum(xs: list[Node], axes: tuple[int, ...]) -> Node:
-    return sum_over(xs[0], axes)
-
-
-def _scatter(xs: list[Node], size: int) -> Node:
-    return scatter(xs[0], xs[1], 0, size)
-
-
-def _contract(xs: list[Node], spec: str) -> Node:
-    return contract(spec, xs[0], xs[1])
+def _sum(xs: Sequence[Node]) -> Node:
+    return sum_over(xs[0], (0,))
 
 
 def _is_transposed_product(n: Node, own: set[Node]) -> bool:
     """Whether a node is a contraction with its axes in another order."""
-    return n.op == "transpose" and n.inputs[0].op == "contract" and all(x in own for x in n.inputs[0].inputs)
-
-
-def _product(n: Node, inputs: tuple[Node, ...], spec: str) -> _ReductionPoint:
-    sample = next(c for c in string.ascii_letters if c not in spec)
-    terms, _, out = spec.partition("->")
-    left, right = terms.split(",")
-    return _ReductionPoint(n, inputs, partial(_contract, spec=f"{sample}{left},{sample}{right}->{out}"))
-
-
-_TOTALS: dict[str, Callable[[Node], _ReductionPoint]] = {
-    "sum": _sum_point,
-    "scatter": _scatter_point,
-    "contract": _product_point,
-}  # of operations that add up
+    return n.op == "transpose" and operation(n.inputs[0]).multiplies and all(x in own for x in n.inputs[0].inputs)
 
 
 def _bare(y: Node) -> Node:

@@ -32,8 +32,11 @@ _LARGEST_FOLD = 4096  # elements: larger known arrays are computed by the kernel
 
 
 @gc_paused()
-def simplify(graph: Graph) -> Graph:
-    """The same function with fewer nodes. Inputs keep their order, also where they are unused."""
+def simplify(graph: Graph, *, derivable: bool = False) -> Graph:
+    """The same function with fewer nodes. Inputs keep their order, also where they are unused.
+
+    derivable: whether what only derivatives see stays: the surrogate of a largest value, a `stop_gradient`.
+    """
     unique: dict[Any, Node] = {}
     known = {x: x for x in graph.inputs}
     settled = set(graph.inputs)
@@ -58,11 +61,15 @@ def simplify(graph: Graph) -> Graph:
             return intern(_contract_transposed(inputs[0], n.params))
         with derived_from(n):
             new = keep(n, inputs)
-            return intern(_inside(new, regions) if operation(new).parts else _reduce(new))
+            if derivable and operation(new).identity:
+                return intern(new)
+            return intern(_inside(new, regions, derivable) if operation(new).parts else _reduce(new))
 
     new = rebuild(outputs, known, rule)
     fewer = merged(new)
-    return simplify(Graph(graph.inputs, tuple(fewer))) if fewer else Graph(graph.inputs, tuple(new))
+    return (
+        simplify(Graph(graph.inputs, tuple(fewer)), derivable=derivable) if fewer else Graph(graph.inputs, tuple(new))
+    )
 
 
 def without_calls(outputs: Sequence[Node]) -> list[Node]:
@@ -104,16 +111,18 @@ def _identity(n: Node, inputs: tuple[Node, ...]) -> Any:
     return n.op, inputs, n.params, n.dtype, n.shape
 
 
-def _inside(n: Node, known: dict[Region, Region]) -> Node:
+def _inside(n: Node, known: dict[Region, Region], derivable: bool) -> Node:
     """A control-flow node with its sub-graphs simplified: once, so that the results of one execution stay together."""
     region: Region = n.params.region
     if region not in known:
-        known[region] = Region(tuple(map(simplify, region.graphs)), region.iterations)
+        known[region] = Region(
+            tuple([simplify(part, derivable=derivable) for part in region.graphs]), region.iterations
+        )
     return with_graphs(n, known[region])
 
 
 def _reduce(n: Node) -> Node:
-    if n.op in ("stop_gradient", "surrogate"):
+    if operation(n).identity:
         return n.inputs[0]
     if n.op in _RULES and (reduced := _RULES[n.op](n)) is not None:
         return reduced

@@ -19,6 +19,7 @@ from burlab.graph.signatures import ALL
 from burlab.runtime.plain import as_array
 
 from .chance import watched
+from .standins import traced_arrays
 
 
 class _Active(threading.local):
@@ -134,8 +135,9 @@ def trace(
     forget_fault()
     before, _active.inputs = _active.inputs, (*_active.inputs, inputs)
     try:
-        result = watched(f, node_args, node_kwargs)
-        outputs, shape = _outputs(f, result)
+        with traced_arrays(f):
+            result = watched(f, node_args, node_kwargs)
+            outputs, shape = _outputs(f, result)
         captures = _captures(f, outputs, inputs)
     except (TypeError, ValueError, AttributeError) as error:
         if isinstance(error, BurlabError):

@@ -1,8 +1,8 @@
-"""Questions about a finite sum that were asked before: from the second time on, the C gate answers them.
+"""Repeated queries about a finite sum: from the second time on, they go through the C gate.
 
-`FiniteSum` checks and converts what it is given, which costs many times what a small batch does. A question that comes
-again, about a batch of the same size, goes through the gate instead, which checks as much in a fraction of a
-microsecond. What it refuses goes the first way, and is converted or explained there.
+`FiniteSum` checks and converts its arguments in Python, which costs many times as much as a small batch. The same query
+about a batch of the same size goes through the gate, which checks them in a fraction of a microsecond. Arguments that
+the gate refuses are converted, or explained, in Python.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ from burlab.runtime.coerce import Array
 from .loss import Loss
 
 Place = tuple[str, int | None, int]
-"""A question, the size of the batch or None for all samples, and how many threads work on it."""
+"""A query, the size of the batch or None for all samples, and how many threads work on it."""
 
 
 class Direct:
@@ -38,7 +38,7 @@ class Direct:
         if structure != self._shared:
             return None
         more = [] if indices is None else [indices]
-        if self._keyed or key is not None:  # which is one input too many where the loss takes none
+        if self._keyed or key is not None:  # one input too many where the loss takes no key: the gate refuses
             more.append(key)
         results = self._samples(*leaves, *more)
         terms = None if self._regularizer is None else self._regularizer(*leaves)
@@ -51,22 +51,22 @@ class Direct:
 
 
 def _refuse(*_arguments: Any) -> None:
-    """What the gate calls where it says no."""
+    """The gate calls this in place of a kernel for arguments that it refuses."""
 
 
 class Directs:
-    """The ways through the gate that were made so far, and the kernels of questions that were asked once."""
+    """The gate functions made so far, and the kernels of queries that came once."""
 
     def __init__(self) -> None:
         self.found: dict[Place, Loss | Direct] = {}
 
     def answer(self, place: Place, shared: tuple[Any, ...], indices: Array | None, key: Any) -> Any:
-        """The answer, or None where the question has to go the long way."""
+        """The answer, or None where the query has to be checked in Python."""
         direct = self.found.get(place)
         return direct(shared, indices, key) if isinstance(direct, Direct) else None
 
     def remember(self, place: Place, loss: Loss, make: Callable[[], Direct]) -> None:
-        """A question went the long way; where it did so twice in a row with the same kernels, make a shorter one."""
+        """Note a query that Python checked. The second in a row with the same kernels makes a gate function."""
         before = self.found.get(place)
         if before is loss:
             self.found[place] = make()

@@ -1,4 +1,4 @@
-"""What of a tile needs no sample: computed once for all tiles of a batch, where that saves enough."""
+"""The part of a tile that needs no sample, hoisted: computed once for all tiles of a batch, if that saves enough."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from burlab.graph.rewrite.batch_sum import Tiled, of_samples
 from burlab.graph.substitute import keep, rebuild
 from burlab.graph.work import work
 
-_SHARE = 20  # of the work of a tile: what is less than one of so many parts is not worth a kernel of its own
+_SHARE = 20  # a part with less than 1/n of the work of a tile is not worth a kernel of its own
 _FUNCTION = 10  # additions that take as long as exp
 
 
@@ -51,7 +51,7 @@ def prepared(made: Tiled, sampled: list[bool]) -> Prepared | None:
 
 
 def _later(graph: Graph) -> set[Node]:
-    """What stays in the tile although it needs no sample, and all that follows from it."""
+    """The nodes that stay in the tile although they need no sample, and all that depend on them."""
     found: set[Node] = set()
     for n in graph.nodes:
         if operation(n).unbounded or any(x in found for x in n.inputs):

@@ -1,4 +1,4 @@
-"""What can be asked about a sum of losses: each question is a traced function of one sample, compiled at first use."""
+"""The queries about a sum of losses: each query is a traced function of one sample, compiled at first use."""
 
 import functools
 import inspect
@@ -30,7 +30,7 @@ Function = Callable[..., Any]
 
 def _value(loss: Function) -> Function:
     def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
-        return (value_and_grad(loss)(x, *sample, **key)[0],)  # which checks that it is one number
+        return (value_and_grad(loss)(x, *sample, **key)[0],)  # checks that the loss is one number
 
     return rule
 
@@ -108,7 +108,7 @@ def _curvature(loss: Function) -> Function:
     return rule
 
 
-_QUESTIONS = {
+_QUERIES = {
     "value": _value,
     "value_like": _value_like,
     "value_and_grad": value_and_grad,
@@ -132,7 +132,7 @@ class Oracle:
         has_aux: bool = False,
         options: KernelOptions = DEFAULT_OPTIONS,
     ) -> None:
-        """has_aux: the loss gives (value, metrics); "measured" then asks for both. options: of the kernels."""
+        """has_aux: the loss gives (value, metrics); "measured" then gives both. options: of the kernels."""
         self._given = loss, data, regularizer, has_aux, options
         self.options = options
         self.loss = _first(loss) if has_aux else _own(loss)
@@ -147,25 +147,25 @@ class Oracle:
         """Copies and pickles are what it was made of, without what was compiled, which points into memory of C++."""
         return Oracle, self._given
 
-    def kernels(self, question: str, shared: Sequence[Point]) -> Loss:
+    def kernels(self, query: str, shared: Sequence[Point]) -> Loss:
         """The kernels that answer a query. shared: x, and what else is needed."""
-        key = (question, *((p.structure, *((leaf.shape, leaf.dtype) for leaf in p.leaves)) for p in shared))
+        key = (query, *((p.structure, *((leaf.shape, leaf.dtype) for leaf in p.leaves)) for p in shared))
         if key not in self._losses:
-            self._losses.setdefault(key, self._traced(question, shared))  # threads that come together take the same
+            self._losses.setdefault(key, self._traced(query, shared))  # threads that come together take the same
         return self._losses[key]
 
-    def _traced(self, question: str, shared: Sequence[Point]) -> Loss:
-        rule, trees = _QUESTIONS[question], [p.tree for p in shared]
-        loss = self._measured if question == "measured" and self._measured is not None else self.loss
+    def _traced(self, query: str, shared: Sequence[Point]) -> Loss:
+        rule, trees = _QUERIES[query], [p.tree for p in shared]
+        loss = self._measured if query == "measured" and self._measured is not None else self.loss
         samples = SampleKernel.trace(rule(loss), trees, self.data, self.keyed, self.options)
         if self.regularizer is None:
             return Loss(samples, None)
-        other = _with_zeros(self.regularizer, samples.metrics) if question == "measured" else self.regularizer
+        other = _with_zeros(self.regularizer, samples.metrics) if query == "measured" else self.regularizer
         return Loss(samples, SampleKernel.trace(rule(other), trees, Data.none(), False))
 
     @property
     def tiles(self) -> dict[tuple[str, int], Tiling]:
-        """How batches are cut into tiles so far, by question and number of samples."""
+        """How batches are cut into tiles so far, by query and number of samples."""
         kernels = ((key[0], loss.samples) for key, loss in list(self._losses.items()))
         return {(query, batch): tiling for query, k in kernels for batch, tiling in list(k.tilings.items())}
 
@@ -174,17 +174,9 @@ class Oracle:
         """Whether the loss gives metrics beside its value."""
         return self._measured is not None
 
-    def mean(
-        self,
-        question: str,
-        shared: Sequence[Point],
-        stream: Stream,
-        key: Any,
-        threads: int,
-        between: Callable[[], None] | None = None,
-    ) -> Any:
-        """The answer over a batch: the mean over its samples, plus the regularizer's. between: as SampleKernel.mean."""
-        return self.kernels(question, shared).mean(shared, stream, key, threads, between)
+    def mean(self, query: str, shared: Sequence[Point], stream: Stream, key: Any, threads: int) -> Any:
+        """The answer over a batch: the mean over its samples, plus the regularizer's."""
+        return self.kernels(query, shared).mean(shared, stream, key, threads)
 
 
 def _own(loss: Function) -> Function:

@@ -67,7 +67,7 @@ class CQueries(ctypes.Structure):
 
 
 class Oracle(Protocol):
-    """Who has the kernels: the oracle of a problem, or a file.
+    """The source of the kernels: the oracle of a problem, or a file.
 
     keyed: whether samples take a random key. data: the samples.
     """
@@ -75,12 +75,12 @@ class Oracle(Protocol):
     keyed: bool
     data: Data
 
-    def kernels(self, question: str, shared: Sequence[Point]) -> Loss:
+    def kernels(self, query: str, shared: Sequence[Point]) -> Loss:
         """The kernels that answer a query."""
         ...
 
 
-class Queries:
+class QueryKernels:
     """The kernels behind the queries of an update, for C++.
 
     names: the queries, and "key" where the update uses the key of the step. stream: the batches of the run. address: of
@@ -130,7 +130,7 @@ class Queries:
         return [use for loss, batch in self._made.values() for use in ((loss.samples, batch), (loss.regularizer, 1))]
 
     def error(self, outcome: Outcome) -> Exception | None:
-        """The exception for how a step ended, if it was in a query that it failed."""
+        """The exception for how a step ended, if a query failed."""
         if outcome.owner not in self._made:
             return None
         loss, batch = self._made[outcome.owner]

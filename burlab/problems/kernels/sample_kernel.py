@@ -59,7 +59,7 @@ class SampleKernel:
         self._strides = integers([a.strides[0] for a in data.arrays])
         self._sizes = integers([math.prod(a.shape[1:]) * a.itemsize for a in data.arrays])
         self._steps = integers(self.layout.sizes)
-        self._making = threading.RLock()  # what C++ is led to must be made once, and stay
+        self._making = threading.RLock()  # C++ keeps addresses of kernels and layouts: made once, never replaced
         self._executable: Executable | None = None
         self._row: tuple[Layout, Any] | None = None
 
@@ -164,7 +164,7 @@ class SampleKernel:
 
     @property
     def source(self) -> Summand:
-        """Where samples come from, for who has a kernel of its own. Valid as long as this."""
+        """The table of samples, for a kernel from elsewhere. Valid as long as this."""
         none = Block()
         return self._made(CKernel(), 0, None, None, none, none)
 
@@ -201,7 +201,7 @@ class SampleKernel:
         )  # fmt: skip
         status: int = Status.STOPPED
         try:
-            while status == Status.STOPPED:  # Python hears an interrupt between two slices
+            while status == Status.STOPPED:  # Python handles signals between two slices
                 status = sum_exports()[name](ctypes.byref(call))
                 if between is not None and status == Status.STOPPED:
                     between()

@@ -15,9 +15,9 @@ from burlab.graph.rewrite.batch_sum import inside, of_samples, tiled
 from .blocks import Layout, at
 from .hoisted import prepared
 
-LARGEST = 64  # samples: lanes and rows are full long before
-_CACHE = 1 << 19  # bytes that the values of a tile may take at one time
-_FAR = 1 << 25  # and where each turn of a scan reads more than it computes
+LARGEST = 64  # samples: more fill no further lanes or rows
+_CACHE = 1 << 19  # bytes of live values that a tile may have; more where results or scans are larger, see `sizes_for`
+_FAR = 1 << 25  # of what scans read, at most so many bytes count
 
 
 def slots_of(batch: int, nbytes: int) -> int:
@@ -44,13 +44,14 @@ def calls_of(size: int, batch: int, nbytes: int) -> int:
 def sizes_for(graph: Graph, sampled: list[bool], batch: int, remat: Remat | None = None) -> tuple[int, tuple[int, ...]]:
     """The size of the tiles for a batch that should be good, and others that may be better; powers of two.
 
-    All that a tile needs stays in cache, be that for the good size beside half of the result where this is large, for
-    others beside all of it; no tile is larger than a slot, nor needs more bytes than `remat` allows if it keeps all.
-    A scan keeps the values of all turns, and reads the weights in each: a tile may be as large as what it reads.
+    The live values of a tile of the good size fit into _CACHE or, where that is more, into half of the bytes of the
+    result, or of what scans read: a scan keeps the values of all iterations, and reads the weights in each. Those of
+    the larger size may take all of these bytes. No tile is larger than LARGEST or a slot, nor needs more bytes than
+    `remat` allows if it keeps all; but each has a sample, however large that is.
     """
     result = sum(y.nbytes for y in graph.outputs)
     each = max(_most_at_once(inside(graph, sampled, power(batch)), sampled), 1)
-    again = min(_read_in_turns(graph, sampled), _FAR)
+    again = min(_read_by_scans(graph, sampled), _FAR)
     most = min(LARGEST, batch // slots_of(batch, result))
     if isinstance(remat, int):
         most = min(most, remat // each)
@@ -60,14 +61,14 @@ def sizes_for(graph: Graph, sampled: list[bool], batch: int, remat: Remat | None
     return good, (*larger, *smaller)
 
 
-def _read_in_turns(graph: Graph, sampled: list[bool]) -> int:
-    """Bytes of what samples share that the scans of a tile read, in all their turns."""
+def _read_by_scans(graph: Graph, sampled: list[bool]) -> int:
+    """Bytes that the scans of a tile read, in all iterations, of arrays that samples share."""
     own, total = of_samples(graph, sampled), 0
     for execution in executions(graph):
-        turns = execution.region.iterations
-        if turns is not None:
-            captured = execution.nodes[0].inputs[turns.carries + turns.sequences :]
-            total += turns.length * sum(x.nbytes for x in captured if x not in own)
+        scan = execution.region.iterations
+        if scan is not None:
+            captured = execution.nodes[0].inputs[scan.carries + scan.sequences :]
+            total += scan.length * sum(x.nbytes for x in captured if x not in own)
     return total
 
 

@@ -1,4 +1,4 @@
-"""Which tiles a kernel runs in: as told, by the size of caches, or as measured where that is soon repaid."""
+"""The size of tiles: as given, by the size of caches, or by a measurement where that soon pays."""
 
 import ctypes
 import math
@@ -18,9 +18,9 @@ from burlab.runtime.gate import Workspace, pointers
 from .tiles import KernelOptions, Tile, calls_of, power, sizes_for
 
 _CALLS = 1000  # evaluations over a batch that are expected at least
-_GAIN = 0.05  # of the time, by which another size must be faster to be taken
+_GAIN = 0.05  # part of the time that another size must save
 _ENOUGH = 5_000_000  # nanoseconds of calls in one measurement
-_QUICK = 20_000_000  # nanoseconds of a call: beyond, trying sizes is no longer quick
+_QUICK = 20_000_000  # nanoseconds of a call, at most: measuring slower ones takes too long
 _ROUNDS = 2  # measurements of each size, in turn
 
 
@@ -108,12 +108,12 @@ class Stopwatch:
         self._keyed = keyed
 
     def compare(self, tiles: Sequence[Tile]) -> dict[int, float]:
-        """Nanoseconds per sample, by size; in turn, so that what else goes on in the machine favours none."""
+        """Nanoseconds per sample, by size; measured alternately, so that a disturbance favours none."""
         rounds = [[self.time(tile) for tile in tiles] for _ in range(_ROUNDS)]
         return {tile.size: min(times) for tile, times in zip(tiles, zip(*rounds, strict=True), strict=True)}
 
     def time(self, tile: Tile) -> float:
-        """Nanoseconds per sample in the fastest of some calls; what fails, which is said elsewhere, takes for ever."""
+        """Nanoseconds per sample in the fastest of some calls; infinite for a call that fails, which a run reports."""
         executable, once = tile.executable, tile.prepare
         made = [] if once is None else _buffers(once)
         if once is not None and once.function(self._fixed, made, Workspace(once.workspace_bytes)):

@@ -143,7 +143,7 @@ def _array(stream: BufferedReader, place: Path, row: Any, end: int) -> Array:
 
 def _gap(stream: BufferedReader, place: Path) -> int:
     """Step over the zeros before the next array, and answer where it begins."""
-    here = stream.tell()
-    if any(stream.read(rounded(here) - here)):
+    position = stream.tell()
+    if any(stream.read(rounded(position) - position)):
         raise FileError(f"{place} is damaged: bytes between arrays are not zero. Use another copy.")
-    return rounded(here)
+    return rounded(position)

@@ -1,4 +1,4 @@
-"""What the document of a run's file is made of, field by field: types, ranges and words (`recipe.py` writes it)."""
+"""The form of the document in a run's file: types, ranges and words of every field (`recipe.py` writes it)."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from burlab.runtime.checks import (
     whole,
 )
 
-_DEEPEST = 64  # trees inside of one another
+_DEEPEST = 64  # depth of nested trees
 _DTYPES = one_of(("float32", "float64", "int32", "int64", "uint64", "bool"))
 _SHAPE = several(size, 32)
 _STEPS = whole(0, LONGEST)
@@ -36,7 +36,9 @@ _KERNEL = record(
     several(record(whole(2, LONGEST), whole(1, LARGEST_TILE))), either(nothing, one_of(("sqrt",)), size),
 )  # fmt: skip
 _KERNELS = record(_KERNEL, optional(_KERNEL))
-_STREAM = record(size, size, one_of([way.name for way in Sampling if way is not Sampling.listed]), whole(0, 2**64 - 1))
+_STREAM = record(
+    size, size, one_of([kind.name for kind in Sampling if kind is not Sampling.listed]), whole(0, 2**64 - 1)
+)
 _DATA = several(record(_DTYPES, _SHAPE, matching("[0-9a-f]{64}")))
 _STOP = fields(
     seconds=optional(_HEX), grad_norm=optional(_HEX), value=optional(_HEX), steps=optional(_STEPS),
@@ -67,23 +69,26 @@ def _static(value: Any) -> bool:
     return type(value) in (str, int, float, bool, type(None))
 
 
-_QUESTION = one_of((*QUERIES, "key"))
+_QUERY = one_of((*QUERIES, "key"))
 _RECIPE: Check = fields(
     structure=_tree, shapes=several(_SHAPE), state=_tree, cells=several(record(_SHAPE, _DTYPES)), loss=_KERNELS,
     asked=several(record(text, size, _KERNELS)), update=text, hypers=several(text), schedules=several(text),
-    questions=several(_QUESTION), data=_DATA, stream=_STREAM, threads=_COUNT, budgets=record(_STEPS, _STEPS),
+    questions=several(_QUERY), data=_DATA, stream=_STREAM, threads=_COUNT, budgets=record(_STEPS, _STEPS),
     stop=_STOP, validation=optional(_VALIDATION), bits=text,
 )  # fmt: skip
 _EXTENT = record(_STEPS, _STEPS)
 _PARTS: dict[str, Check] = {
     "recipe": _RECIPE,
     "standing": fields(step=_STEPS, done=_STEPS, reason=_STEPS),
-    "tables": fields(record=_EXTENT, stamps=_EXTENT, path=optional(_EXTENT)),
+    "tables": either(
+        fields(record=_EXTENT, stamps=_EXTENT, path=optional(_EXTENT), traces=_EXTENT),
+        fields(record=_EXTENT, stamps=_EXTENT, path=optional(_EXTENT)),  # as it was written before there were traces
+    ),
 }
 
 
 def check_document(document: Any) -> None:
-    """Raise FileError, naming the part that is not what a run's file holds."""
+    """Raise FileError, which names the wrong part."""
     if type(document) is not dict or document.keys() != _PARTS.keys():
         raise FileError(f"it is malformed: expected {', '.join(_PARTS)} in its document. Use another copy.")
     for name, check in _PARTS.items():

@@ -47,7 +47,7 @@ class GraphWriter:
 
 
 class GraphReader:
-    """Makes kernels of the graphs in a file. It answers like an oracle, for the questions that it has.
+    """Makes kernels of the graphs in a file. An oracle for the queries of the file.
 
     arrays: of the file. point: x; data: the samples.
     """
@@ -62,7 +62,7 @@ class GraphReader:
     def graph(self, name: str, inputs: Specs, outputs: Specs | None = None, answered: bool = False) -> Graph:
         """A graph, which must have these inputs and, where they are given, these outputs: C++ has room for no others.
 
-        answered: whether its last input is the address of who answers its questions.
+        answered: whether its last input is the address of an oracle.
         """
         if name not in self._arrays or self._arrays[name].dtype != np.uint8:
             raise FileError(f"the file holds no graph {name!r}. Use another copy.")
@@ -76,10 +76,10 @@ class GraphReader:
             raise FileError(f"the graph {name} takes {found} and gives {given}, expected {inputs} and {outputs}.")
         return graph
 
-    def make(self, question: str, described: list[Any]) -> Loss:
+    def make(self, query: str, described: list[Any]) -> Loss:
         """The kernels that `GraphWriter.kernels` described for a query."""
         samples, regularizer = described
-        kernel = self._kernel(question, samples, self.data)
+        kernel = self._kernel(query, samples, self.data)
         self.keyed = self.keyed or kernel.keyed
         if regularizer is None:
             return Loss(kernel, None)
@@ -87,52 +87,52 @@ class GraphReader:
             raise FileError(
                 f"what {regularizer[0]} gives cannot be added to what {samples[0]} gives. Use another copy."
             )
-        return Loss(kernel, self._kernel(question, regularizer, Data.none()))
+        return Loss(kernel, self._kernel(query, regularizer, Data.none()))
 
-    def know(self, question: str, points: int, described: list[Any]) -> None:
-        """Have an answer."""
-        if question not in ("value_like", "grad", "training", "hvp") or points != _points(question):
-            raise FileError(f"it answers a question {question!r} about {points} points, which no update asks.")
-        self._known[question] = self.make(question, described)
+    def know(self, query: str, points: int, described: list[Any]) -> None:
+        """Add the kernels for a query."""
+        if query not in ("value_like", "grad", "training", "hvp") or points != _points(query):
+            raise FileError(f"it answers a question {query!r} about {points} points, which no update asks.")
+        self._known[query] = self.make(query, described)
 
-    def kernels(self, question: str, shared: Sequence[Point]) -> Loss:
-        """The kernels for a question about points."""
-        if question not in self._known or len(shared) != _points(question):
-            raise FileError(f"its update asks for {question}, to which the file has no answer. Use another copy.")
-        return self._known[question]
+    def kernels(self, query: str, shared: Sequence[Point]) -> Loss:
+        """The kernels for a query about points."""
+        if query not in self._known or len(shared) != _points(query):
+            raise FileError(f"its update asks for {query}, to which the file has no answer. Use another copy.")
+        return self._known[query]
 
-    def _kernel(self, question: str, described: list[Any], data: Data) -> SampleKernel:
+    def _kernel(self, query: str, described: list[Any], data: Data) -> SampleKernel:
         name, groups, metrics, keyed, tiles, remat = described
         leaves = [(leaf.shape, leaf.dtype) for leaf in self._point.leaves]
-        inputs = leaves * _points(question) + [(array.shape[1:], array.dtype) for array in data.arrays]
+        inputs = leaves * _points(query) + [(array.shape[1:], array.dtype) for array in data.arrays]
         inputs += [((2,), np.dtype(np.uint64))] * keyed
         graph = self.graph(name, inputs)
         found = [(node.shape, node.dtype) for node in graph.outputs]
-        wanted = _groups(question, leaves, found[:1], len(metrics))
+        wanted = _groups(query, leaves, found[:1], len(metrics))
         expected = [form for group in wanted for form in group]
         sizes = [len(group) for group in wanted]
         if (found, groups, len(set(metrics))) != (expected, sizes, sum(sizes[2:])) or len(metrics) != sum(sizes[2:]):
-            raise FileError(f"the graph {name} gives {found}, in groups {groups}, expected {expected} for {question}.")
+            raise FileError(f"the graph {name} gives {found}, in groups {groups}, expected {expected} for {query}.")
         trees: list[Any] = [(0,) * size for size in sizes[:2]] + [dict.fromkeys(metrics, 0) for _ in sizes[2:]]
         structure = tree.flatten(tuple(trees))[1]
         return SampleKernel(graph, structure, data, keyed, KernelOptions(dict(tiles), remat))
 
 
-def _points(question: str) -> int:
-    """How many points a question is about."""
-    return 2 if question == "hvp" else 1
+def _points(query: str) -> int:
+    """How many points a query is about."""
+    return 2 if query == "hvp" else 1
 
 
-def _groups(question: str, leaves: Specs, first: Specs, metrics: int) -> list[Specs]:
-    """What the kernel for a question gives: x's leaves are the form of a gradient, and numbers have x's dtype.
+def _groups(query: str, leaves: Specs, first: Specs, metrics: int) -> list[Specs]:
+    """What the kernel for a query gives: x's leaves are the form of a gradient, and numbers have x's dtype.
 
     first: the form of its first output. The value of a validation is of any floating dtype.
     """
     number: Specs = [((), leaves[0][1])]
-    if question == "value":
+    if query == "value":
         return [[((), dtype) for _, dtype in first if dtype.kind == "f"]]
     groups = {"value_like": [number], "training": [number, leaves], "measured": [number, leaves, number * metrics]}
-    return groups.get(question, [leaves])
+    return groups.get(query, [leaves])
 
 
 class Schedule:

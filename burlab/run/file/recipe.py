@@ -42,13 +42,13 @@ def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
         "structure": structure.to_json(setup.start.structure),
         "shapes": [leaf.shape for leaf in setup.start.leaves],
         "state": structure.to_json(rule.structure),
-        "cells": [[shape, dtype.name] for shape, dtype in setup.cells],
+        "cells": [[shape, dtype.name] for shape, dtype in setup.buffers],
         "loss": graphs.kernels(setup.loss),
         "asked": [[*key, graphs.kernels(loss)] for key, loss in setup.queries.losses.items()],
         "update": graphs.add(setup.update.graph),
         "hypers": list(rule.hyper),
         "schedules": list(rule.schedules),
-        "questions": list(rule.questions),
+        "questions": list(rule.queries),
         "data": [checksum(array) for array in setup.loss.samples.data.arrays],
         "stream": _described_stream(setup.stream),
         "threads": setup.threads,
@@ -81,8 +81,8 @@ def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: 
         raise FileError(f"its schedules are of {document['schedules']}, its hyperparameters {list(hyper)}.")
     places = [list(hyper).index(name) for name in document["schedules"]]
     schedules = {name: Schedule(update, len(start) + k, 3 + places[k]) for k, name in enumerate(document["schedules"])}
-    for question, points, described in document["asked"]:
-        reader.know(question, points, described)
+    for query, points, described in document["asked"]:
+        reader.know(query, points, described)
     state = _state(document["state"], len(start) - 1)
     forms = tuple((leaf.shape, leaf.dtype) for leaf in start[1:])
     rule = Rule(update, hyper, schedules, forms, state, tuple(document["questions"]))

@@ -13,18 +13,19 @@ from .recipe import describe
 
 KIND = "run"
 STANDING = ("step", "done", "reason")  # whole numbers; elapsed, value and norm are an array
+TABLES = ("record", "stamps", "path", "traces")
 _FRAMES = 16 << 20  # bytes of keyframes in a file, besides the first and the last one
 
 
 def save(engine: object, path: str | os.PathLike[str]) -> None:
-    """Write all that an engine is, also while it runs. Raises FileError; what the file was before is then unchanged."""
+    """Write an engine to a file, also while it runs. Raises FileError; an older file is then unchanged."""
     if not isinstance(engine, Loop):
         raise StatusError(
             "a minimizer of SciPy cannot be saved: what it remembers is its own. Save run.x and run.history instead."
         )
     saved = engine.saved(_FRAMES)
     recipe, arrays = describe(engine.setup)
-    tables: dict[str, TableContents | None] = {"record": saved.record, "stamps": saved.stamps, "path": saved.path}
+    tables: dict[str, TableContents | None] = {name: getattr(saved.tables, name) for name in TABLES}
     document = {
         "recipe": recipe,
         "standing": {name: int(getattr(saved.standing, name)) for name in STANDING},
@@ -36,5 +37,5 @@ def save(engine: object, path: str | os.PathLike[str]) -> None:
     arrays |= {f"events/{k}": column for k, column in enumerate(saved.events)}
     arrays["frames"] = saved.frame_steps
     arrays |= {f"frames/{k}": frame for k, frame in enumerate(saved.frames)}
-    arrays |= {f"cells/{k}": cell for k, cell in enumerate(saved.cells)}
+    arrays |= {f"cells/{k}": cell for k, cell in enumerate(saved.buffers)}
     container.write(path, KIND, document, arrays)

@@ -105,7 +105,7 @@ def _object(name: str, parts: list[list[Any]]) -> Any:
         for key, part in values.items():
             object.__setattr__(value, key, part)
         return value
-    plain: Any = tuple  # whose own maker calls nothing of the class
+    plain: Any = tuple  # its constructor calls no code of the class
     if issubclass(kind, plain) and getattr(kind, "_fields", None) == tuple(values):
         return plain.__new__(kind, values.values())
     raise FileError(f"x holds a {name}, which cannot be made from its parts. {_HINT}")
@@ -124,7 +124,7 @@ def _loaded(name: str) -> Any:
     module, _, qualname = name.partition(":")
     kind: Any = sys.modules.get(module)
     for step in qualname.split("."):
-        known: dict[str, Any] = getattr(kind, "__dict__", {})  # asking a module itself may have it import another
+        known: dict[str, Any] = getattr(kind, "__dict__", {})  # getattr on a module may import another one
         kind = known.get(step)
     return kind if isinstance(kind, type) else None
 

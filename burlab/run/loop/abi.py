@@ -10,6 +10,7 @@ from typing import Any
 
 from burlab.problems.kernels.abi import CKernel, CLoss, Outcome
 from burlab.problems.sampling import Stream
+from burlab.run.record.breakpoints import CBreakpoint
 from burlab.run.record.stop import Criteria
 from burlab.runtime.exports import exports
 
@@ -23,9 +24,9 @@ class CValidation(ctypes.Structure):
 
 
 class Piece(ctypes.Structure):
-    """A window of a cell."""
+    """A window of a buffer."""
 
-    _fields_ = (("cell", _INT), ("offset", _INT))
+    _fields_ = (("buffer", _INT), ("offset", _INT))
 
 
 class Fused(ctypes.Structure):
@@ -54,7 +55,7 @@ class Plan(ctypes.Structure):
         ("chunk", _INT),
         ("queries", _POINTER),
         ("hypers", _INT),
-        ("cells", _INT),
+        ("buffers", _INT),
         ("hyper", _POINTER),
         ("schedules", _INT),
         ("start", _POINTER),
@@ -78,6 +79,7 @@ class CView(ctypes.Structure):
         ("elapsed", _NUMBER),
         ("value", _NUMBER),
         ("norm", _NUMBER),
+        ("breakpoint", _INT),
     )
 
 
@@ -107,12 +109,14 @@ def loop_exports() -> dict[str, Callable[..., Any]]:
             "loop_stop": (None, loop),
             "loop_close": (None, ctypes.POINTER(loop)),
             "loop_aim": (None, loop, _INT),
-            "loop_halt": (None, loop),
+            "loop_pause": (None, loop),
             "loop_seek": (None, loop, _INT),
             "loop_fed": (_INT, loop, _INT),
             "loop_feed": (None, loop, ctypes.POINTER(FeedView)),
             "loop_feed_copy": (None, loop, _INT, _INT, _INT, _POINTER),
-            "loop_feed_take": (None, loop, _INT, _INT, _INT),
+            "loop_feed_take": (None, loop, _INT, _INT, _INT, _INT),
+            "loop_feed_open": (_INT, loop, _INT, _INT),
+            "loop_arm": (_INT, loop, ctypes.POINTER(CBreakpoint), _INT),
             "loop_set": (_INT, loop, _INT, _NUMBER),
             "loop_hyper": (_NUMBER, loop, _INT),
             "loop_view": (None, loop, ctypes.POINTER(CView)),
@@ -121,6 +125,7 @@ def loop_exports() -> dict[str, Callable[..., Any]]:
             "loop_read": (_INT, loop, _INT, _POINTER, _INT),
             "loop_record": (_POINTER, loop),
             "loop_path": (_POINTER, loop),
+            "loop_traces": (_POINTER, loop),
             "loop_ledger": (_POINTER, loop),
             "loop_events": (_INT, loop, _INT, _INT, ctypes.POINTER(Event)),
         },

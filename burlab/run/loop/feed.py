@@ -36,10 +36,10 @@ class LoopFeed:
             self._call("loop_feed_copy", k, view.taken, len(column), column.ctypes.data)
         return Fresh(view.taken, view.generation, columns)
 
-    def take(self, rows: Fresh, hit: int | None) -> None:
-        """They were seen. hit: the one that the loop is to go back to."""
+    def take(self, rows: Fresh, hit: int | None, number: int = 0) -> None:
+        """They were seen. hit: the one that the loop is to go back to; number: of its breakpoint, 0 for `Stop.when`."""
         end = rows.first + (len(rows) if hit is None else hit + 1)
-        self._call("loop_feed_take", rows.generation, end, hit is not None)
+        self._call("loop_feed_take", rows.generation, end, hit is not None, number)
 
     def _view(self) -> FeedView:
         view = FeedView()

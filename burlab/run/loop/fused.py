@@ -12,6 +12,7 @@ from burlab.compiler.executable import Executable, build
 from burlab.graph import Graph, Node
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.numpy_api.reduction import sum_of_squares
+from burlab.graph.operation import Ending, operation
 from burlab.graph.rewrite.simplify import simplify
 from burlab.graph.substitute import inline
 from burlab.optim.chunk import is_entrywise, resized
@@ -22,7 +23,7 @@ from burlab.problems.point import Point
 
 @dataclass(frozen=True)
 class FusedStep:
-    """graph: the update of the whole vector. executable: of the step. pieces of x and the state: cells, bytes in them.
+    """graph: the update of the whole vector. executable: of the step. pieces of x and the state: buffer, offset in it.
 
     leaves, given: how many of its inputs are x, and the loss's, which are x and the sample.
     """
@@ -35,12 +36,12 @@ class FusedStep:
 
     @staticmethod
     def of(graph: Graph, rule: Rule, loss: Loss, x: Point) -> "FusedStep | None":
-        """The step of a simplified update; None where it mixes entries, asks questions, or is too large to compile.
+        """The step of a simplified update; None where it mixes entries, makes queries, or is too large to compile.
 
-        Nor is it for who has asked for less memory: in one kernel more values live at one time.
+        With `remat` it is None as well: one kernel needs memory for more values at a time.
         """
         dimension = sum(leaf.size for leaf in x.leaves)
-        if rule.questions or loss.samples.options.remat is not None or not is_entrywise(graph, dimension):
+        if rule.queries or loss.samples.options.remat is not None or not is_entrywise(graph, dimension):
             return None
         parts = _Parts(graph, rule, loss, x, dimension)
         executable = build(parts.whole())
@@ -53,7 +54,7 @@ class FusedStep:
         """What the step computes for the update and the record, not for the gradient."""
         graph = self.executable.plan.graph
         of_loss = set(graph.inputs[: self.given])
-        squares = {n for n in graph.nodes if n.op == "squares"}
+        squares = {n for n in graph.nodes if operation(n).epilogue is Ending.SQUARES}
         return _made_of(graph, {*graph.inputs[self.given :], *graph.outputs[-len(self.pieces) :], *squares} - of_loss)
 
     def sees_sample(self, number: int) -> bool:
@@ -77,15 +78,15 @@ class _Parts:
 
     def __init__(self, update: Graph, rule: Rule, loss: Loss, x: Point, dimension: int) -> None:
         self.update, self.rule, self.loss, self.x = update, rule, loss, x
-        self.split = [shape == (dimension,) for shape, _ in rule.state]  # which cells come in pieces
+        self.split = [shape == (dimension,) for shape, _ in rule.state]  # which buffers come in pieces
 
     def whole(self) -> Graph:
         """See `Fused` in `cpp/burlab/run/abi/plan.hpp`."""
         leaves = self.loss.samples.graph.inputs[: len(self.x.leaves)]
         value, gradients, metrics = self._value(leaves)
-        first, hypers, cells = 2, len(self.rule.hyper), len(self.split)  # t, the hyperparameters, the state
+        first, hypers, buffers = 2, len(self.rule.hyper), len(self.split)  # t, the hyperparameters, the state
         numbers = self.update.inputs[first : first + 1 + hypers]
-        old = [self._inputs(k, first + 1 + hypers + k) for k in range(cells)]
+        old = [self._inputs(k, first + 1 + hypers + k) for k in range(buffers)]
         new: list[Sequence[Node]] = []
         for k, (g, x) in enumerate(zip(gradients, leaves, strict=True)):
             state = [pieces[k if split else 0] for pieces, split in zip(old, self.split, strict=True)]
@@ -94,7 +95,7 @@ class _Parts:
         points = [outputs[0] for outputs in new]
         squares = (_squares(gradients), _squares([node("sub", a, b) for a, b in zip(points, leaves, strict=True)]))
         after = [outputs[1 + c] for c, split in enumerate(self.split) for outputs in (new if split else new[:1])]
-        outputs = (value, *squares, *metrics, *new[0][1 + cells :], *points, *after)
+        outputs = (value, *squares, *metrics, *new[0][1 + buffers :], *points, *after)
         inputs = (*self.loss.samples.graph.inputs, *numbers, *(piece for pieces in old for piece in pieces))
         return simplify(Graph(inputs, tuple(outputs)))
 
@@ -102,9 +103,9 @@ class _Parts:
         """Where the leaves of x lie, and the pieces of the state."""
         sizes = [leaf.size for leaf in self.x.leaves]
         firsts = [sum(sizes[:k]) for k in range(len(sizes))]
-        cells = [(0, self.x.leaves[0].itemsize, True)]
-        cells += [(1 + k, dtype.itemsize, self.split[k]) for k, (_, dtype) in enumerate(self.rule.state)]
-        return tuple((cell, size * first) for cell, size, split in cells for first in (firsts if split else [0]))
+        buffers = [(0, self.x.leaves[0].itemsize, True)]
+        buffers += [(1 + k, dtype.itemsize, self.split[k]) for k, (_, dtype) in enumerate(self.rule.state)]
+        return tuple((buffer, size * first) for buffer, size, split in buffers for first in (firsts if split else [0]))
 
     def _value(self, leaves: Sequence[Node]) -> tuple[Node, list[Node], Sequence[Node]]:
         """Value, gradients and metrics, with the regularizer's."""
@@ -115,10 +116,10 @@ class _Parts:
             outputs[:both] = [node("add", a, b) for a, b in zip(outputs[:both], terms[:both], strict=True)]
         return outputs[0], outputs[1:both], outputs[both:]
 
-    def _inputs(self, cell: int, k: int) -> list[Node]:
-        """The pieces of a cell, which is input k of the update."""
+    def _inputs(self, buffer: int, k: int) -> list[Node]:
+        """The pieces of a buffer, which is input k of the update."""
         given = self.update.inputs[k]
-        if not self.split[cell]:
+        if not self.split[buffer]:
             return [given]
         return [Node("input", (), given.params, leaf.shape, given.dtype, given.weak) for leaf in self.x.leaves]
 

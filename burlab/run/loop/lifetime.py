@@ -1,4 +1,4 @@
-"""How long the threads of runs live: until nobody holds the run, or Python ends, whatever interrupts come."""
+"""The lifetime of the threads of runs: until the run is garbage, or Python ends, whatever interrupts come."""
 
 import atexit
 import ctypes
@@ -68,7 +68,7 @@ class Handle:
 
 @dataclass
 class _Open:
-    """A C++ loop that is not closed. keep: what it points to. left: whether it is to be. busy: held by who ends it."""
+    """A C++ loop that is not closed. keep: what it points to. left: whether to close it. busy: held meanwhile."""
 
     handle: weakref.ref[Handle]
     place: ctypes.c_void_p
@@ -80,13 +80,13 @@ class _Open:
 
 _open: dict[int, _Open] = {}
 _numbers = count()
-_left: SimpleQueue[int] = SimpleQueue()  # loops that nobody holds any more
+_left: SimpleQueue[int] = SimpleQueue()  # loops without a reference
 _CROWD, _PATIENCE = 16, 1.0  # of them wait to be closed before a new one waits for them, at most so many seconds
 _ended = threading.Event()
 
 
 def check_awake() -> None:
-    """Raise StatusError where Python is ending. A daemon thread stays here: nobody waits for it, nor hears it."""
+    """Raise StatusError where Python is ending. A daemon thread stays here for good."""
     if _ended.is_set():
         if threading.current_thread().daemon:
             threading.Event().wait()
@@ -141,7 +141,7 @@ def _stop_all() -> None:
     _ended.set()
     entries = list(_open.values())
     while entries:
-        with suppress(KeyboardInterrupt):  # it is tried again
+        with suppress(KeyboardInterrupt):  # the next pass of the loop tries again
             _stop(entries[-1])
             entries.pop()
 

@@ -1,15 +1,17 @@
 """The step loop of `cpp/burlab/run/abi/loop.hpp`, owned by Python: opened, steered, read, closed."""
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from burlab.errors import StatusError
 from burlab.graph import tree
+from burlab.run.record.breakpoints import Breakpoint, CBreakpoint, as_struct
 from burlab.run.record.stop import REASONS, Stopped, explain
 from burlab.run.record.tables import Path, Table, nbytes
+from burlab.run.record.traces import SAMPLED
 from burlab.run.record.view import View
 from burlab.runtime.coerce import Array
 from burlab.runtime.wait import SLICE
@@ -17,11 +19,13 @@ from burlab.runtime.wait import SLICE
 from .abi import CView, Event, Plan, fork_exports, loop_exports
 from .feed import LoopFeed
 from .lifetime import Handle, check_awake
-from .plan import plan_of
+from .plan import FEED, plan_of
 from .setup import Setup
-from .snapshot import Saved, contents_of, path_contents, put, take, twin
+from .snapshot import Saved, Tables, clone, contents_of, path_contents, put, take
 
 _PATIENCE = int(SLICE * 1e3)  # milliseconds
+Change = Callable[[Plan], None]
+"""Changes what C++ gets to see."""
 
 
 class Loop:
@@ -33,7 +37,9 @@ class Loop:
             raise StatusError("no memory or no thread is left for a run. Close other runs, or use a smaller problem.")
         self._handle = handle
         self._setup = setup
+        self._breakpoints: dict[int, Breakpoint] = {}  # all that there ever were
         self.hypers = tuple(setup.rule.hyper)
+        self.queries = setup.rule.queries
         self.stop = setup.stop
         self.columns = setup.columns
         self.start_hypers = setup.rule.hyper
@@ -41,9 +47,9 @@ class Loop:
         self.dimension = setup.dimension
 
     @staticmethod
-    def open(setup: Setup, cells: list[Array]) -> "Loop":
-        """A loop at rest at step 0. cells: x and the leaves of the state, which are copied."""
-        return Loop(setup, _opened(setup, cells))
+    def open(setup: Setup, buffers: list[Array], change: Change | None = None) -> "Loop":
+        """A loop at rest at step 0. buffers: x and the leaves of the state, which are copied. change: see `fork`."""
+        return Loop(setup, _opened(setup, buffers, change))
 
     @property
     def setup(self) -> Setup:
@@ -68,14 +74,14 @@ class Loop:
         self.settle()
         plan = plan_of(self._setup)
         handle = Handle((plan, *self._setup.used))
-        while not twin(self._handle.place, plan, handle.back, _PATIENCE):
+        while not clone(self._handle.place, plan, handle.back, _PATIENCE):
             pass
         other = Loop(self._setup, handle)
         while not other.rests(1.0):
             pass
-        path = path_contents(other)
-        tables = contents_of(other.record, len(self.columns)), contents_of(other.record.stamps, 2), path
-        return take(handle.place, self._setup.cells, tables, other.event_rows(), most)
+        record, stamps = contents_of(other.record, len(self.columns)), contents_of(other.record.stamps, 2)
+        tables = Tables(record, stamps, path_contents(other), contents_of(other.traces, len(SAMPLED)))
+        return take(handle.place, self._setup.buffers, tables, other.event_rows(), most)
 
     def view(self) -> View:
         """What the loop is doing."""
@@ -83,6 +89,9 @@ class Loop:
         stopped = None
         if view.outcome.status:
             stopped = Stopped("error", view.step, str(self._setup.error(view.outcome)))
+        elif REASONS[int(view.reason)] == "breakpoint":
+            number = int(view.breakpoint)
+            stopped = self._breakpoints[number].stopped(number, view.step, view.value, view.norm)
         elif view.reason:
             stopped = explain(self.stop, REASONS[int(view.reason)], view.step, view.value, view.norm)
         return View(view.step, view.length, bool(view.rests), stopped, view.elapsed)
@@ -92,9 +101,9 @@ class Loop:
         check_awake()
         self.call("loop_aim", target)
 
-    def halt(self) -> None:
+    def pause(self) -> None:
         """Order: rest as soon as possible."""
-        self.call("loop_halt")
+        self.call("loop_pause")
 
     def seek(self, step: int) -> None:
         """Order: go to a step of the record."""
@@ -118,20 +127,20 @@ class Loop:
         self.call("loop_stop")
 
     def settle(self) -> None:
-        """Wait until changes told to the loop are taken over."""
+        """Wait until the loop has taken over all changes."""
         while not self.call("loop_settles", _PATIENCE):
             pass
 
-    def read(self, cell: int = 0) -> Array:
-        """A copy of x (cell 0) or of a leaf of the state, as it is between two steps."""
-        out = np.empty(*self._setup.cells[cell])
-        while not self.call("loop_read", cell, out.ctypes.data, _PATIENCE):
+    def read(self, buffer: int = 0) -> Array:
+        """A copy of x (buffer 0) or of a leaf of the state, as it is between two steps."""
+        out = np.empty(*self._setup.buffers[buffer])
+        while not self.call("loop_read", buffer, out.ctypes.data, _PATIENCE):
             pass  # an interrupt is raised here
         return out
 
     def state(self) -> tree.Tree:
         """A copy of the state of the optimizer, at rest."""
-        return tree.unflatten(self._setup.rule.structure, map(self.read, range(1, len(self._setup.cells))))
+        return tree.unflatten(self._setup.rule.structure, map(self.read, range(1, len(self._setup.buffers))))
 
     def hyper(self, index: int) -> float:
         """A hyperparameter, as the next step will use it."""
@@ -147,8 +156,8 @@ class Loop:
             pass
         return Loop(self._setup, old) if old.place or done != 1 else None
 
-    def fork(self, change: Callable[[Plan], None] | None = None) -> "Loop":
-        """Another loop, at rest where this one is, which knows nothing of what came after.
+    def fork(self, change: Change | None = None) -> "Loop":
+        """Another loop, at rest where this one is, without anything later.
 
         change: changes what C++ gets to see, and is kept for as long as the loop, with what it belongs to.
         """
@@ -171,6 +180,11 @@ class Loop:
         address = self.call("loop_path")
         return Path(address, self) if address else None
 
+    @property
+    def traces(self) -> Table:
+        """What steps cost: the columns `traces.SAMPLED`."""
+        return Table("trail", self.call("loop_traces"), self)
+
     def event_rows(self) -> tuple[Array, Array, Array]:
         """The changes so far: steps, positions among the hyperparameters, values."""
         rows = (Event * 0)()
@@ -180,8 +194,19 @@ class Loop:
         return np.array(columns[0], np.int64), np.array(columns[1], np.int64), np.array(columns[2], np.float64)
 
     def feed(self) -> LoopFeed:
-        """The rows of which nobody said that they were seen."""
+        """The rows of which nobody said that they were seen; from now on, where nobody asked before."""
+        while not (done := self.call("loop_feed_open", FEED, _PATIENCE)):
+            pass  # an interrupt is raised here
+        if done != 1:
+            raise StatusError("no memory is left for the rows that a predicate is to see. Close other runs.")
         return LoopFeed(self.call, len(self.columns))
+
+    def arm(self, points: Mapping[int, Breakpoint]) -> None:
+        """Order: have these breakpoints, by number, and no others."""
+        self._breakpoints |= points
+        rows = [as_struct(number, point) for number, point in points.items() if point.when is None]
+        if not self.call("loop_arm", (CBreakpoint * len(rows))(*rows), len(rows)):
+            raise StatusError("no memory is left for breakpoints. Close other runs.")
 
     def last_value(self) -> float:
         """The value that the last row of the record holds; NaN where there is none."""
@@ -212,8 +237,10 @@ class Loop:
         return view
 
 
-def _opened(setup: Setup, cells: list[Array] | None) -> Handle:
-    plan = plan_of(setup, cells)
-    handle = Handle((plan, *setup.used))
+def _opened(setup: Setup, buffers: list[Array] | None, change: Change | None = None) -> Handle:
+    plan = plan_of(setup, buffers)
+    if change is not None:
+        change(plan)
+    handle = Handle((plan, *setup.used, change))
     loop_exports()["loop_open"](plan, handle.back)
     return handle

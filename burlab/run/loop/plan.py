@@ -12,24 +12,24 @@ from .abi import CValidation, Fused, Piece, Plan
 from .fused import FusedStep
 from .setup import Setup, Validation
 
-_FEED = 1 << 16  # rows that a predicate may be behind
+FEED = 1 << 16  # rows that a predicate may be behind
 
 
 def plan_of(setup: Setup, start: list[Array] | None = None) -> Plan:
     """The plan. What the loop points to lives as long as the plan and `setup.used`.
 
-    start: of the cells, which are copied; None if they come from another run.
+    start: of the buffers, which are copied; None if they come from another run.
     """
     ends = np.cumsum([0, *(leaf.nbytes for leaf in setup.start.leaves)]).astype(np.int64)
     hyper = np.array(list(setup.rule.hyper.values()), np.float64)
-    sizes = np.array([math.prod(shape) * dtype.itemsize for shape, dtype in setup.cells], np.int64)
-    addresses = np.array([cell.ctypes.data for cell in start or []], np.uint64)
+    sizes = np.array([math.prod(shape) * dtype.itemsize for shape, dtype in setup.buffers], np.int64)
+    addresses = np.array([buffer.ctypes.data for buffer in start or []], np.uint64)
     samples = setup.loss.samples
     offsets, metrics = samples.layout.offsets, len(samples.metrics)
     plan = Plan(
         stream=setup.stream,
         threads=setup.threads,
-        wide=setup.cells[0][1] == np.float64,
+        wide=setup.buffers[0][1] == np.float64,
         dimension=setup.dimension,
         leaves=len(setup.start.leaves),
         places=ends.ctypes.data,
@@ -39,19 +39,19 @@ def plan_of(setup: Setup, start: list[Array] | None = None) -> Plan:
         validation=None if setup.validation is None else ctypes.pointer(_validation(setup.validation)),
         queries=setup.queries.address,
         hypers=len(hyper),
-        cells=len(sizes),
+        buffers=len(sizes),
         hyper=hyper.ctypes.data,
         schedules=len(setup.rule.schedules),
         start=addresses.ctypes.data if start else None,
         bytes=sizes.ctypes.data,
         history_bytes=setup.budgets[0],
         keyframe_bytes=setup.budgets[1],
-        feed_rows=_FEED if setup.stop.when else 0,
+        feed_rows=FEED if setup.stop.when else 0,
         criteria=setup.stop.criteria,
     )
     if isinstance(setup.update, FusedStep):
         plan.loss = CLoss(samples=samples.source, regularizer=Summand())
-        table = (Piece * len(setup.update.pieces))(*(Piece(cell=c, offset=at) for c, at in setup.update.pieces))
+        table = (Piece * len(setup.update.pieces))(*(Piece(buffer=c, offset=at) for c, at in setup.update.pieces))
         kernel = CKernel.of(setup.update.executable)
         plan.fused = Fused(kernel=kernel, pieces=len(table), table=ctypes.addressof(table))
         plan.table = table

@@ -9,9 +9,10 @@ from burlab.compiler.executable import Executable
 from burlab.optim.rule import Rule
 from burlab.problems.kernels.abi import VALIDATION, Outcome, Part
 from burlab.problems.kernels.loss import Loss
-from burlab.problems.kernels.queries import Oracle, Queries
+from burlab.problems.kernels.queries import Oracle, QueryKernels
 from burlab.problems.point import Point
 from burlab.problems.sampling import Stream
+from burlab.run.record.recorder import SAMPLES
 from burlab.run.record.stop import Stop
 
 from .fused import FusedStep
@@ -28,7 +29,7 @@ class Validation:
     every: int
 
     def error(self, outcome: Outcome) -> Exception:
-        """The exception for how a step ended, where it was here that it failed."""
+        """The exception for how a step ended, if the validation failed."""
         error = self.loss.error(outcome, int(self.stream.batch))
         error.add_note("In the validation problem.")
         return error
@@ -44,7 +45,7 @@ class Setup:
     loss: Loss
     update: Update | FusedStep
     rule: Rule
-    queries: Queries
+    queries: QueryKernels
     start: Point
     stream: Stream
     threads: int
@@ -65,8 +66,8 @@ class Setup:
         budgets: tuple[int, int],
         validation: Validation | None,
     ) -> "Setup":
-        """A setup whose update, and what that asks the oracle, are compiled now."""
-        queries = Queries(oracle, start, rule.questions, stream)
+        """A setup; compiles the update and its queries now."""
+        queries = QueryKernels(oracle, start, rule.queries, stream)
         update = update_of(rule, loss, start, int(stream.batch))
         return Setup(loss, update, rule, queries, start, stream, threads, stop, budgets, validation)
 
@@ -74,11 +75,13 @@ class Setup:
     def columns(self) -> tuple[str, ...]:
         """What the record stores."""
         validated = () if self.validation is None else ("validation_value",)
-        return ("value", "gradient_norm", "step_norm", *self.loss.samples.metrics, *validated, *self.rule.schedules)
+        counted = (SAMPLES,) if self.queries.address else ()
+        extra = (*self.loss.samples.metrics, *validated, *self.rule.schedules, *counted)
+        return ("value", "gradient_norm", "step_norm", *extra)
 
     @property
     def used(self) -> tuple[object, ...]:
-        """What C++ points to while a loop is open, and no more: nothing here leads to functions of a user."""
+        """The objects that C++ points to while a loop is open. None of them leads to functions of a user."""
         validation = self.validation
         return (self.loss, self.update, self.queries, None if validation is None else validation.loss)
 
@@ -94,12 +97,12 @@ class Setup:
         return sum(leaf.size for leaf in self.start.leaves)
 
     @property
-    def cells(self) -> list[tuple[tuple[int, ...], "np.dtype[Any]"]]:
+    def buffers(self) -> list[tuple[tuple[int, ...], "np.dtype[Any]"]]:
         """Shapes and dtypes of x and the leaves of the state."""
         return [((self.dimension,), self.start.leaves[0].dtype), *self.rule.state]
 
     def error(self, outcome: Outcome) -> Exception:
-        """The exception for how a step ended, if not well."""
+        """The exception for how a step ended; None if it went well."""
         if self.validation is not None and outcome.owner == VALIDATION:
             return self.validation.error(outcome)
         if (error := self.queries.error(outcome)) is not None:

@@ -25,7 +25,7 @@ _EVENT: np.dtype[Any] = np.dtype(Event)
 _INT, _POINTER, _NUMBER = ctypes.c_int64, ctypes.c_void_p, ctypes.c_double
 Address = ctypes.c_void_p
 """Of a C++ loop."""
-Cells = Sequence[tuple[tuple[int, ...], "np.dtype[Any]"]]
+Buffers = Sequence[tuple[tuple[int, ...], "np.dtype[Any]"]]
 """Shapes and dtypes of x and of the leaves of the state."""
 
 
@@ -60,12 +60,13 @@ class CSaved(ctypes.Structure):
         ("record", SavedTable),
         ("stamps", SavedTable),
         ("path", SavedTable),
+        ("traces", SavedTable),
         ("events", _INT),
         ("frames", _INT),
         ("event", _POINTER),
         ("frame_steps", _POINTER),
         ("frame", _POINTER),
-        ("cells", _POINTER),
+        ("buffers", _POINTER),
     )
 
 
@@ -79,24 +80,29 @@ class TableContents:
 
 
 @dataclass(frozen=True, eq=False)
+class Tables:
+    """What the tables of a run held. path: in one or two dimensions."""
+
+    record: TableContents
+    stamps: TableContents
+    path: TableContents | None
+    traces: TableContents
+
+
+@dataclass(frozen=True, eq=False)
 class Saved:
     """All that a run is, besides its recipe.
 
     events: steps, hyperparameters by number, values. frame_steps: of the keyframes, the first is 0. frames: of each
-    cell (x, then the state) one array with the keyframes along its first axis; cells: where it stands.
+    buffer (x, then the state) one array with the keyframes along its first axis; buffers: where it stands.
     """
 
     standing: Standing
-    record: TableContents
-    stamps: TableContents
-    path: TableContents | None
+    tables: Tables
     events: tuple[Array, Array, Array]
     frame_steps: Column
     frames: list[Array]
-    cells: list[Array]
-
-
-Tables = tuple[TableContents, TableContents, TableContents | None]
+    buffers: list[Array]
 
 
 @cache
@@ -106,7 +112,7 @@ def _exports() -> dict[str, Callable[..., Any]]:
         "burlab/run/abi/saved_run.hpp",
         "burlab::run",
         {
-            "loop_twin": (_INT, loop, ctypes.POINTER(Plan), back, _INT),
+            "loop_clone": (_INT, loop, ctypes.POINTER(Plan), back, _INT),
             "loop_standing": (None, loop, ctypes.POINTER(Standing)),
             "loop_frames": (_INT, loop),
             "loop_frame_bytes": (_INT, loop),
@@ -116,12 +122,12 @@ def _exports() -> dict[str, Callable[..., Any]]:
     )
 
 
-def twin(loop: Address, plan: Any, back: Any, milliseconds: int) -> bool:
-    """Make, at `back`, a C++ loop that is what another one is; nothing where there is no memory. False: ask again."""
-    return bool(_exports()["loop_twin"](loop, plan, back, milliseconds))
+def clone(loop: Address, plan: Any, back: Any, milliseconds: int) -> bool:
+    """Make, at `back`, a copy of a C++ loop; null where there is no memory. False: call again."""
+    return bool(_exports()["loop_clone"](loop, plan, back, milliseconds))
 
 
-def take(loop: Address, cells: Cells, tables: Tables, events: tuple[Array, Array, Array], most: int) -> Saved:
+def take(loop: Address, buffers: Buffers, tables: Tables, events: tuple[Array, Array, Array], most: int) -> Saved:
     """Everything of a C++ loop at rest. most: bytes of keyframes, besides the first and the last."""
     standing = Standing()
     _exports()["loop_standing"](loop, ctypes.byref(standing))
@@ -129,22 +135,24 @@ def take(loop: Address, cells: Cells, tables: Tables, events: tuple[Array, Array
     chosen = _chosen(int(_exports()["loop_frames"](loop)), most // size)
     block = np.empty((len(chosen) + 1, size), np.uint8)
     steps = [_exports()["loop_frame"](loop, k, row.ctypes.data) for k, row in zip((*chosen, -1), block, strict=True)]
-    frames = _split(block, cells)
+    frames = _split(block, buffers)
     first, last = [frame[:-1] for frame in frames], [frame[-1] for frame in frames]
-    return Saved(standing, *tables, events, np.array(steps[:-1], np.int64), first, last)
+    return Saved(standing, tables, events, np.array(steps[:-1], np.int64), first, last)
 
 
 def put(loop: Address, saved: Saved, milliseconds: int) -> int:
-    """Make a loop that was just opened what was saved: 1, or 2 where there is no memory, or 0: ask again."""
+    """Restore into a loop that was just opened: 1; 2 where there is no memory; 0: call again."""
     rows = np.empty(len(saved.events[0]), _EVENT)
     rows["step"], rows["hyper"], rows["value"] = saved.events
-    block = _joined([*zip(*saved.frames, strict=True), tuple(saved.cells)])
+    block = _joined([*zip(*saved.frames, strict=True), tuple(saved.buffers)])
     steps = np.ascontiguousarray(saved.frame_steps, np.int64)
-    tables = [_c_table(kept) for kept in (saved.record, saved.stamps, saved.path)]
-    (record, _), (stamps, _), (path, _) = tables
+    held = saved.tables
+    tables = [_c_table(kept) for kept in (held.record, held.stamps, held.path, held.traces)]
+    (record, _), (stamps, _), (path, _), (traces, _) = tables
     plain = CSaved(
-        standing=saved.standing, record=record, stamps=stamps, path=path, events=len(rows), frames=len(steps),
-        event=rows.ctypes.data, frame_steps=steps.ctypes.data, frame=block.ctypes.data, cells=block[-1].ctypes.data,
+        standing=saved.standing, record=record, stamps=stamps, path=path, traces=traces, events=len(rows),
+        frames=len(steps), event=rows.ctypes.data, frame_steps=steps.ctypes.data, frame=block.ctypes.data,
+        buffers=block[-1].ctypes.data,
     )  # fmt: skip
     return int(_exports()["loop_restore"](loop, ctypes.byref(plain), milliseconds))
 
@@ -180,11 +188,11 @@ def _c_table(held: TableContents | None) -> tuple[SavedTable, Any]:
     return table, (columns, pointers)
 
 
-def _split(block: Array, cells: Cells) -> list[Array]:
-    """Frames in rows of bytes, each cell at a multiple of 64, as one array per cell."""
+def _split(block: Array, buffers: Buffers) -> list[Array]:
+    """Frames in rows of bytes, each buffer at a multiple of 64, as one array per buffer."""
     arrays: list[Array] = []
     place = 0
-    for shape, dtype in cells:
+    for shape, dtype in buffers:
         size = math.prod(shape) * dtype.itemsize
         part = np.ascontiguousarray(block[:, place : place + size])
         arrays.append(part.view(dtype).reshape(len(block), *shape))
@@ -195,7 +203,7 @@ def _split(block: Array, cells: Cells) -> list[Array]:
 def _joined(frames: list[tuple[Array, ...]]) -> Array:
     """The reverse of `_split`."""
     rows: list[bytes] = []
-    for cells in frames:
-        raw = [np.ascontiguousarray(cell).tobytes() for cell in cells]
-        rows.append(b"".join(cell.ljust(rounded(max(len(cell), 1)), b"\0") for cell in raw))
+    for buffers in frames:
+        raw = [np.ascontiguousarray(buffer).tobytes() for buffer in buffers]
+        rows.append(b"".join(buffer.ljust(rounded(max(len(buffer), 1)), b"\0") for buffer in raw))
     return np.frombuffer(b"".join(rows), np.uint8).reshape(len(frames), -1)

@@ -1,10 +1,12 @@
-"""What a `Run` asks of whatever does its steps: a loop in C++ (`loop.py`), or a minimizer written in Python."""
+"""The protocol between a `Run` and what does its steps: a loop in C++ (`loop.py`), or a minimizer in Python."""
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from burlab.graph import tree
 from burlab.runtime.coerce import Array
 
+from .breakpoints import Breakpoint
 from .feed import Feed
 from .recorder import Recorder
 from .stop import Stop
@@ -15,18 +17,20 @@ COLUMNS = ("step", "value", "gradient_norm", "step_norm", "samples", "time")  # 
 class Engine(Recorder, Protocol):
     """An optimizer on a problem, at rest at step 0. Any thread may call it; orders return at once.
 
-    hypers: names of the live hyperparameters. stop: when it rests by itself.
+    hypers: names of the live hyperparameters. queries: what its rule asks besides the gradient of each step.
+    stop: when it rests by itself.
     """
 
     hypers: tuple[str, ...]
+    queries: tuple[str, ...]
     stop: Stop
 
     def aim(self, target: int) -> None:
         """Order: run until `target` steps are done. A failure is forgotten and its step tried again."""
         ...
 
-    def halt(self) -> None:
-        """Order: rest as soon as possible; a step in flight is left, and done anew when it goes on."""
+    def pause(self) -> None:
+        """Order: rest as soon as possible; a step in flight is abandoned, and done again later."""
         ...
 
     def seek(self, step: int) -> None:
@@ -54,7 +58,7 @@ class Engine(Recorder, Protocol):
         ...
 
     def state(self) -> tree.Tree:
-        """A copy of what the optimizer keeps beside x, at rest. Raises StatusError where it has nothing to show."""
+        """A copy of the optimizer's state, at rest. Raises StatusError where it cannot be read."""
         ...
 
     def hyper(self, index: int) -> float:
@@ -69,11 +73,15 @@ class Engine(Recorder, Protocol):
         ...
 
     def fork(self) -> "Engine":
-        """Another engine, at rest where this one is, which knows nothing of what came after."""
+        """Another engine, at rest where this one is, without anything later."""
+        ...
+
+    def arm(self, points: Mapping[int, Breakpoint]) -> None:
+        """Order: have these breakpoints, by number, and no others. Those with a predicate are for who has the feed."""
         ...
 
     def feed(self) -> Feed:
-        """The rows that come from now on, and those of which nobody said that they were seen."""
+        """The rows from now on, and those that were not taken yet."""
         ...
 
     def last_value(self) -> float:

@@ -20,7 +20,7 @@ class Fresh(NamedTuple):
 
 
 class Feed(Protocol):
-    """Rows that wait to be seen. The run may wait where there are too many."""
+    """Rows that a predicate has not seen. The run waits where there are too many."""
 
     def wait(self, seconds: float) -> None:
         """Wait until there are many, or the run rests; at most this long and at most 50 ms."""
@@ -34,15 +34,18 @@ class Feed(Protocol):
         """Those that are there."""
         ...
 
-    def take(self, rows: Fresh, hit: int | None) -> None:
-        """They were seen. hit: the one that the run is to go back to and rest at, counted from `first`."""
+    def take(self, rows: Fresh, hit: int | None, number: int = 0) -> None:
+        """They were seen. hit: the one that the run is to go back to and rest at, counted from `first`.
+
+        number: of the breakpoint that is hit there; 0 for `Stop.when`.
+        """
         ...
 
 
 class RecordFeed:
     """The rows of a record that is never merged."""
 
-    def __init__(self, recorder: Recorder, rests: Callable[[float], bool], cut: Callable[[int], None]) -> None:
+    def __init__(self, recorder: Recorder, rests: Callable[[float], bool], cut: Callable[[int, int], None]) -> None:
         """rests, cut: of the engine."""
         self._recorder = recorder
         self._rests = rests
@@ -69,9 +72,9 @@ class RecordFeed:
             if columns is not None:
                 return Fresh(first, int(extent.generation), columns)
 
-    def take(self, rows: Fresh, hit: int | None) -> None:
-        """They were seen. hit: the one that the run is to go back to, counted from `first`."""
+    def take(self, rows: Fresh, hit: int | None, number: int = 0) -> None:
+        """They were seen. hit: where the run is to go back to, counted from `first`; number: of the breakpoint."""
         with self._lock:
             self._taken = rows.first + (len(rows) if hit is None else hit + 1)
         if hit is not None:
-            self._cut(rows.first + hit)
+            self._cut(rows.first + hit, number)

@@ -1,5 +1,6 @@
-"""What a run has written down: a column per quantity, an entry per step; and the changes made while it ran."""
+"""The history of a run: a column per quantity, an entry per step; and the changes made while it ran."""
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from burlab.runtime.extras import require
 
 from .derived import live, steps, times
 from .recorder import FIRST, IMPLICIT, SAMPLES, Recorder
+from .table_files import write_csv
 from .tables import Column, read
 
 
@@ -26,7 +28,8 @@ class History(Mapping[str, Column]):
     """The record of a run up to the moment it was asked for; columns are NumPy arrays of one length.
 
     step: which one, from 0, int64. value: of the batch at the step's start, regularizer included. gradient_norm,
-    step_norm: Euclidean norms of the batch's gradient and of x's change. samples: sample gradients used so far, int64.
+    step_norm: Euclidean norms of the batch's gradient and of x's change. samples: sample gradients used so far, int64;
+    whatever the rule asks besides (a value, a gradient, a Hessian-vector product) counts as one per sample.
     time: nanoseconds of running until the step's end; short steps share a clock read and are interpolated. Then one
     column per metric of the loss, and per hyperparameter with the value that the step used.
 
@@ -92,6 +95,20 @@ class History(Mapping[str, Column]):
         2     2  0.125  0.25
         """
         return require("pandas", "frames").DataFrame(dict(self), copy=False)
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """All columns as a file of comma-separated values: a line of names, a line per entry; every number exact.
+
+        Raises FileError where the system refuses; what the file was before is then unchanged.
+
+        >>> import pathlib, tempfile, numpy as np, burlab as bl
+        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.GD(0.25), steps=3)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     run.history.to_csv(f"{folder}/run.csv")
+        ...     pathlib.Path(f"{folder}/run.csv").read_text()[:50]
+        'step,value,gradient_norm,step_norm,samples,time,lr'
+        """
+        write_csv(path, self)
 
     def _implicit(self, name: str) -> Column:
         if name == FIRST:

@@ -1,4 +1,4 @@
-"""The newest rows of a record, for whoever draws it while it grows."""
+"""The new rows of a record that is drawn while it grows."""
 
 from dataclasses import dataclass
 
@@ -15,25 +15,24 @@ from .tables import Column, Extent, copy_all, read
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """How far a reader is: rows and offers of time stamps that it has read of, and the tables as they were then."""
+    """How far a reader is: the rows and time stamps that it has read, and the extents of the tables then."""
 
     rows: int
     stamps: int
     tables: tuple[Extent, Extent]
 
 
-def tail(
+def rows_since(
     recorder: Recorder,
     cursor: Cursor | None = None,
     columns: tuple[str, ...] | None = None,
     *,
     most: int | None = None,
-    keeps: bool = False,
 ) -> tuple[dict[str, Column], Cursor, bool]:
     """What was written since `cursor`, None for everything: the entries, a new cursor, whether they begin anew.
 
-    Entries begin anew at first, and when the record was merged or cut: forget those before. keeps: of a reader that
-    keeps the finer entries that it has: after a merge they go on. A span that is still growing is left for later.
+    Entries begin anew at first, and when the record was cut: forget those before. After a merge they go on, so that a
+    reader keeps the finer ones that it has. A span that is still growing is left for later.
     columns: those wanted, None for all stored ones. Besides them "step"; and of a length of their own "stamp_step" and
     "stamp_time", when steps ended, in nanoseconds of running. most: entries at once, at least two.
     """
@@ -46,7 +45,7 @@ def tail(
     record, stamps = recorder.record, recorder.record.stamps
     while True:
         extent, moments = record.extent(), stamps.extent()
-        fresh = cursor is None or not all(map(_continues if keeps else _stays, cursor.tables, (extent, moments)))
+        fresh = cursor is None or not all(map(_continues, cursor.tables, (extent, moments)))
         known, known_stamps = (0, 0) if cursor is None or fresh else (cursor.rows, cursor.stamps)
         span = int(extent.span)
         first = known if span == 2 else 2 * (known // span)
@@ -64,13 +63,8 @@ def tail(
     return rows, after, fresh
 
 
-def _stays(before: Extent, now: Extent) -> bool:
-    """Whether what was read is still what stands there."""
-    return before.generation == now.generation
-
-
 def _continues(before: Extent, now: Extent) -> bool:
-    """Whether what has happened to a table since were merges at most: each doubles the span, a cut does not."""
+    """Whether a table was merged at most: a merge doubles the span, a cut does not."""
     return now.generation - before.generation == int(now.span).bit_length() - int(before.span).bit_length()
 
 

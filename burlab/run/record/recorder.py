@@ -1,10 +1,10 @@
-"""What history, path and live views ask of whatever keeps a record."""
+"""The protocol between records and their readers: history, path and live views."""
 
 from typing import Protocol
 
 from burlab.runtime.coerce import Array
 
-from .tables import PathColumns, RecordColumns
+from .tables import Columns, PathColumns, RecordColumns
 from .view import View
 
 FIRST, SAMPLES = "step", "samples"
@@ -33,12 +33,17 @@ class Recorder(Protocol):
         """Steps and points, where x has one or two entries."""
         ...
 
+    @property
+    def traces(self) -> Columns:
+        """What it costs, now and then: the columns `traces.SAMPLED`."""
+        ...
+
     def event_rows(self) -> tuple[Array, Array, Array]:
         """The changes so far: steps, positions among the hyperparameters, values."""
         ...
 
     def settle(self) -> None:
-        """Wait until changes that were told are among the event rows."""
+        """Wait until all changes are among the event rows."""
         ...
 
     def view(self) -> View:

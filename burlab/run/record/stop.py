@@ -1,4 +1,4 @@
-"""When a run comes to rest by itself, and how it says so."""
+"""The criteria by which a run stops, and the reason that it gives."""
 
 import ctypes
 import math
@@ -13,8 +13,8 @@ from burlab.errors import ArgumentError
 
 Rows = Mapping[str, np.ndarray[tuple[int], np.dtype[Any]]]
 Predicate = Callable[[Rows], Any]
-REASONS = ("", "steps", "seconds", "grad_norm", "value", "non_finite", "when")  # by their numbers in C++
-ENDLESS = 2**63 - 1  # steps that no run does
+REASONS = ("", "steps", "seconds", "grad_norm", "value", "non_finite", "when", "breakpoint")  # by their numbers in C++
+ENDLESS = 2**63 - 1  # more steps than any run does
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +74,16 @@ class Stop:
 class Stopped:
     """Why a run came to rest by itself.
 
-    reason: "steps", "seconds", "grad_norm", "value", "non_finite" or "when", as in `Stop`; "error"; or "finished": a
-    minimizer of SciPy has ended. step: where it rests. message: the same in words.
+    reason: "steps", "seconds", "grad_norm", "value", "non_finite" or "when", as in `Stop`; "breakpoint"; "error"; or
+    "finished": a minimizer of SciPy has ended. step: where it rests. message: the same in words. breakpoint: the
+    number of the one that was hit, and value: what the function was there; None where a predicate holds.
     """
 
     reason: str
     step: int
     message: str
+    breakpoint: int | None = None
+    value: float | None = None
 
 
 class Criteria(ctypes.Structure):

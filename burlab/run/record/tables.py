@@ -17,6 +17,7 @@ Column = np.ndarray[tuple[int], np.dtype[Any]]
 
 KINDS = (
     "parameters", "gradients", "activations", "optimizer_state", "scratch", "history", "events", "keyframes", "path",
+    "traces",
 )  # fmt: skip
 """What memory is for: the names of the C++ enumeration `Kind`, in its order."""
 

@@ -2,8 +2,9 @@
 
 import os
 import weakref
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
@@ -12,15 +13,16 @@ from burlab.optim.scipy_minimizer import SciPy
 from burlab.problems.kernels.oracle import Oracle
 from burlab.problems.point import Point
 from burlab.problems.sampling import Sampling, Stream
+from burlab.run.record.breakpoints import Breakpoint
 from burlab.run.record.feed import RecordFeed
-from burlab.run.record.stop import Stop, Stopped, explain
+from burlab.run.record.stop import Predicate, Rows, Stop, Stopped, explain
 from burlab.run.record.view import View
 from burlab.runtime.coerce import Array
 from burlab.runtime.wait import SLICE
 
 from .log import COLUMNS, Log
 from .objective import Objective
-from .rows import Path, Rows
+from .rows import Path, Rows as Table, Trail
 from .session import Session
 
 
@@ -29,6 +31,7 @@ class ScipyEngine:
 
     columns: tuple[str, ...] = COLUMNS
     hypers: tuple[str, ...] = ()
+    queries: tuple[str, ...] = ()  # its column "samples" counts all
 
     def __init__(self, minimizer: SciPy, objective: Objective, stop: Stop, log: Log, head: int) -> None:
         """log: holds the points up to step `head`, and the rows before it."""
@@ -38,10 +41,14 @@ class ScipyEngine:
         self.dimension = objective.dimension
         self.forked = False  # in a forked child: the thread stayed behind
         self._past: int | None = None  # the step shown, where that is not the newest
-        self._cut: Stopped | None = None  # why it is shown, where nobody asked for it
+        self._points: dict[int, Breakpoint] = {}  # all that there ever were
+        self._whens: dict[int, Predicate] = {}  # of those that are armed; and whether they held at the last row
+        self._held: dict[int, bool] = {}
+        self._cut: Stopped | None = None  # why that step is shown, where a predicate stopped there
         start = log.points.at(head)
         assert start is not None
-        self._session = Session(minimizer, objective, _weakly(stop, self), log, start, head)
+        own = replace(stop, when=None)  # a predicate may lead back here, and the thread of a session must not hold it
+        self._session = Session(minimizer, objective, own, _weakly(self), log, start, head)
         weakref.finalize(self, self._session.end).atexit = False
         _alive.add(self)
 
@@ -56,15 +63,15 @@ class ScipyEngine:
                 "samples each time. Leave batch= out: the full sum is used."
             )
         traits = minimizer.traits
-        questions = {"value": not traits.gradient, "value_and_grad": True, "hvp": bool(traits.curvature)}
-        objective = Objective(oracle, point, stream, threads, [name for name, asked in questions.items() if asked])
+        queries = {"value": not traits.gradient, "value_and_grad": True, "hvp": bool(traits.curvature)}
+        objective = Objective(oracle, point, stream, threads, [name for name, wanted in queries.items() if wanted])
         log = Log.empty(objective.dimension, budget)
         log.points.append(np.concatenate([np.reshape(leaf, -1) for leaf in point.leaves]).astype(np.float64))
         return ScipyEngine(minimizer, objective, stop, log, 0)
 
     def view(self) -> View:
         """What it is doing."""
-        session = self._here()
+        session = self._usable()
         with session.lock:
             step = session.head if self._past is None else self._past
             stopped = session.stopped if self._past is None else self._cut
@@ -72,7 +79,7 @@ class ScipyEngine:
 
     def aim(self, target: int) -> None:
         """Order: run until `target` steps are done. Raises StatusError in the past."""
-        session = self._here()
+        session = self._usable()
         with session.lock:
             if self._cut is not None and self._past == session.head - 1:
                 self._past = self._cut = None  # SciPy waits one step later
@@ -84,36 +91,53 @@ class ScipyEngine:
                 )
             session.go(target)
 
-    def halt(self) -> None:
+    def pause(self) -> None:
         """Order: rest as soon as possible: at the next evaluation, or within 50 ms of a long one."""
-        session = self._here()
+        session = self._usable()
         with session.lock:
             session.target = session.head
 
     def seek(self, step: int) -> None:
         """Order: show a step of the record. Raises ArgumentError where its point was dropped."""
-        session = self._here()
+        session = self._usable()
         with session.lock:
             self._show(min(step, session.head))
             self._cut = None
 
-    def cut(self, step: int) -> None:
-        """Show the point whose row is `step`, which becomes the last one, and say "when" there."""
-        session = self._here()
+    def arm(self, points: Mapping[int, Breakpoint]) -> None:
+        """Have these breakpoints, by number, and no others."""
+        session = self._usable()
+        with session.lock:
+            self._points |= points
+            self._whens = {number: point.when for number, point in points.items() if point.when is not None}
+            session.armed.points = {number: point for number, point in points.items() if point.when is None}
+
+    def halts(self, row: Rows) -> bool:
+        """Whether a predicate begins to hold at a row, or fails there."""
+        held, self._held = self._held, {number: _holds(when, row) for number, when in self._whens.items()}
+        begins = any(holds and not held.get(number, False) for number, holds in self._held.items())
+        return begins or (self.stop.when is not None and _holds(self.stop.when, row))
+
+    def cut(self, step: int, number: int) -> None:
+        """Show the point whose row is `step`, which becomes the last one, and say which predicate holds there."""
+        session = self._usable()
         with session.lock:
             self._show(min(step, session.head))
             session.log.cut(step + 1)
-            self._cut = explain(self.stop, "when", step, np.nan, np.nan)
+            if number:
+                self._cut = self._points[number].stopped(number, step, np.nan, np.nan)
+            else:
+                self._cut = explain(self.stop, "when", step, np.nan, np.nan)
 
     def rests(self, seconds: float) -> bool:
         """Wait until it rests, at most 50 ms."""
-        session = self._here()
+        session = self._usable()
         with session.lock:
             return session.lock.wait_for(lambda: session.rests, min(max(seconds, 0.0), SLICE))
 
     def check(self) -> None:
         """Raise, once, what made the last step fail: its traceback holds who waits, which the thread must not."""
-        session = self._here()
+        session = self._usable()
         with session.lock:
             failure, session.failure = session.failure, None
         if failure is not None:
@@ -124,7 +148,7 @@ class ScipyEngine:
 
     def end(self) -> None:
         """Stop for good and wait for it."""
-        self._here().end()
+        self._usable().end()
         while not self._session.join(SLICE):
             pass  # an interrupt is raised here
 
@@ -137,7 +161,7 @@ class ScipyEngine:
 
     def read(self) -> Array:
         """A copy of the flat x."""
-        session = self._here()
+        session = self._usable()
         with session.lock:
             x = session.log.points.at(session.head if self._past is None else self._past)
         assert x is not None
@@ -157,14 +181,14 @@ class ScipyEngine:
 
     def fork(self) -> "ScipyEngine":
         """Another engine, which starts SciPy's method anew from the point shown."""
-        session = self._here()
+        session = self._usable()
         with session.lock:
             step = session.head if self._past is None else self._past
             log = session.log.copy(step)
         return ScipyEngine(session.minimizer, session.objective, self.stop, log, step)
 
     @property
-    def record(self) -> Rows:
+    def record(self) -> Table:
         """A row per step."""
         return self._session.log.rows
 
@@ -173,13 +197,18 @@ class ScipyEngine:
         """The points themselves, where x has one or two entries."""
         return self._session.log.path
 
+    @property
+    def traces(self) -> Trail:
+        """What steps cost: the columns `traces.SAMPLED`."""
+        return self._session.log.traces
+
     def event_rows(self) -> tuple[Array, Array, Array]:
         """No changes: there is nothing to change."""
         return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
 
     def last_value(self) -> float:
         """The value that the last row holds; NaN where there is none."""
-        session = self._here()
+        session = self._usable()
         with session.lock:
             extent = self.record.extent()
             column = self.record.copy(extent, 0, extent.rows - 1, 1) if extent.rows else None
@@ -198,7 +227,7 @@ class ScipyEngine:
             )
         self._past = None if step == head else step
 
-    def _here(self) -> Session:
+    def _usable(self) -> Session:
         if self.forked:
             raise StatusError(
                 "this run was made before the process forked, and its thread stayed behind in the parent. "
@@ -207,17 +236,23 @@ class ScipyEngine:
         return self._session
 
 
-def _weakly(stop: Stop, engine: ScipyEngine) -> Stop:
-    """The same, with a predicate that a thread may hold: a user's own may lead to the run."""
-    if stop.when is None:
-        return stop
+def _weakly(engine: ScipyEngine) -> Callable[[Rows], bool]:
+    """Its predicates, for a thread, which must not hold them: a user's own may lead to the run."""
     reference = weakref.ref(engine)
 
-    def when(rows: Any) -> Any:
+    def halts(row: Rows) -> bool:
         there = reference()
-        return there is None or there.stop.when is None or there.stop.when(rows)
+        return there is None or there.halts(row)
 
-    return replace(stop, when=when)
+    return halts
+
+
+def _holds(when: Predicate, row: Rows) -> bool:
+    """Whether a predicate holds for a row or raises; where it raises, the run's own look at the row raises it again."""
+    try:
+        return bool(np.any(when(row)))
+    except Exception:
+        return True
 
 
 _alive: "weakref.WeakSet[ScipyEngine]" = weakref.WeakSet()

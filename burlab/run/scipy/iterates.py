@@ -27,7 +27,7 @@ class Iterates:
         return sum(x.nbytes for x in self._kept)
 
     def append(self, x: Array) -> None:
-        """The next point, which nobody writes to any more."""
+        """The next point; it must not change any more."""
         if self._count % self.stride == 0:
             self._kept.append(x)
         self._newest = x

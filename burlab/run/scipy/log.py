@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from burlab.run.record.tables import KINDS, read
+from burlab.run.record.traces import SAMPLED
 from burlab.runtime.coerce import Array
 
 from .iterates import Iterates
-from .rows import Path, Rows
+from .rows import Path, Rows, Trail
 
 COLUMNS = ("value", "gradient_norm", "step_norm", "samples")
 
@@ -33,11 +34,13 @@ class Log:
     rows: Rows
     path: Path | None
     points: Iterates
+    traces: Trail
 
     @classmethod
     def empty(cls, dimension: int, budget: int) -> "Log":
         """Tables for points of shape (dimension,). budget: bytes of points."""
-        return cls(Rows(len(COLUMNS)), Path(1 + dimension) if dimension <= 2 else None, Iterates(dimension, budget))
+        path = Path(1 + dimension) if dimension <= 2 else None
+        return cls(Rows(len(COLUMNS)), path, Iterates(dimension, budget), Trail(len(SAMPLED)))
 
     @property
     def steps(self) -> int:
@@ -69,13 +72,14 @@ class Log:
     def cut(self, rows: int) -> None:
         """Forget all but the first rows."""
         self.rows.cut(rows)
+        self.traces.cut(self.traces.below(rows))
         if self.path is not None:
             self.path.cut(rows)
 
     def copy(self, steps: int) -> "Log":
         """The first steps, and the points up to after them."""
         trail = None if self.path is None else Path(1 + self.points.dimension)
-        other = Log(Rows(len(COLUMNS)), trail, self.points.copy(steps + 1))
+        other = Log(Rows(len(COLUMNS)), trail, self.points.copy(steps + 1), self.traces.copy_below(steps))
         columns = read(self.rows, range(len(COLUMNS)))[1]
         times = read(self.rows.stamps, (1,))[1][0]
         for k in range(steps):
@@ -90,7 +94,7 @@ class Log:
     @property
     def nbytes(self) -> dict[str, int]:
         """Bytes by what they are for, and their total."""
-        held = {"history": self.rows.nbytes, "keyframes": self.points.nbytes}
+        held = {"history": self.rows.nbytes, "keyframes": self.points.nbytes, "traces": self.traces.nbytes}
         if self.path is not None:
             held["path"] = self.path.nbytes
         kinds = {kind: held.get(kind, 0) for kind in KINDS}

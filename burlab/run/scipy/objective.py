@@ -1,4 +1,4 @@
-"""A problem as a minimizer written in Python sees it: functions of one flat float64 vector."""
+"""A problem for a minimizer written in Python: functions of one flat float64 vector."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,12 +16,12 @@ from burlab.runtime.coerce import Array
 class Objective:
     """Value, gradient and curvature of a problem over all its samples, from compiled kernels.
 
-    point: whose structure and dtypes x has. stream: all samples, and the key of their losses. questions: what will be
-    asked. `between` is called about every 50 ms of a long evaluation, and may wait or raise. It holds kernels only: a
-    minimizer's thread must not hold the problem, which may hold the run.
+    point: whose structure and dtypes x has. stream: all samples, and the key of their losses. queries: those that
+    will come. `between` is called about every 50 ms of a long evaluation, and may wait or raise. An objective holds
+    kernels only: a minimizer's thread must not hold the problem, which may hold the run.
     """
 
-    def __init__(self, oracle: Oracle, point: Point, stream: Stream, threads: int, questions: Sequence[str]) -> None:
+    def __init__(self, oracle: Oracle, point: Point, stream: Stream, threads: int, queries: Sequence[str]) -> None:
         self._point = point
         self._stream = stream
         self._threads = threads
@@ -29,7 +29,7 @@ class Objective:
         self.dimension = sum(leaf.size for leaf in point.leaves)
         self.samples = int(stream.batch)
         # Here, and not in the minimizer's thread: what cannot be traced is said at once, and no pause waits for this.
-        self._losses = {q: oracle.kernels(q, [point, point] if q == "hvp" else [point]) for q in questions}
+        self._losses = {q: oracle.kernels(q, [point, point] if q == "hvp" else [point]) for q in queries}
         for q, loss in self._losses.items():
             loss.measure(self.samples, point.leaves * (1 + (q == "hvp")))
             loss.executables(self.samples)
@@ -37,27 +37,20 @@ class Objective:
 
     def value(self, x: Array, between: Callable[[], None]) -> float:
         """The value at x, shape (d,)."""
-        return float(self._ask("value", [x], between)[0])
+        return float(self._evaluate("value", [x], between)[0])
 
     def value_and_grad(self, x: Array, between: Callable[[], None]) -> tuple[float, Array]:
         """The value and the gradient at x, both of shape (d,)."""
-        value, gradient = self._ask("value_and_grad", [x], between)
+        value, gradient = self._evaluate("value_and_grad", [x], between)
         return float(value), self._flat(gradient)
 
     def hvp(self, x: Array, v: Array, between: Callable[[], None]) -> Array:
         """The Hessian at x times v, all of shape (d,)."""
-        return self._flat(self._ask("hvp", [x, v], between)[0])
+        return self._flat(self._evaluate("hvp", [x, v], between)[0])
 
-    def _ask(self, question: str, vectors: list[Array], between: Callable[[], None]) -> Any:
-        shared = [self._leaves(np.asarray(v).reshape(-1)) for v in vectors]
-        return self._losses[question].mean(shared, self._stream, self._stream.key, self._threads, between)
-
-    def _leaves(self, flat: Array) -> Point:
-        leaves: list[Array] = []
-        for leaf in self._point.leaves:
-            leaves.append(flat[: leaf.size].reshape(leaf.shape).astype(leaf.dtype))
-            flat = flat[leaf.size :]
-        return Point(leaves, self._point.structure)
+    def _evaluate(self, query: str, vectors: list[Array], between: Callable[[], None]) -> Any:
+        shared = [self._point.with_numbers(np.array(v).reshape(-1)) for v in vectors]
+        return self._losses[query].mean(shared, self._stream, self._stream.key, self._threads, between)
 
     def _flat(self, answer: Any) -> Array:
         return np.concatenate([np.reshape(leaf, -1) for leaf in tree.flatten(answer)[0]]).astype(np.float64)

@@ -46,6 +46,14 @@ class Trail:
         with self._lock:
             return int(np.searchsorted(self._table[0, : self._rows], bound))
 
+    def copy_below(self, bound: float) -> "Trail":
+        """Another one, with the rows that begin with a number below `bound`."""
+        other = Trail(len(self._table), self._span)
+        rows = self.below(bound)
+        for row in self._table[:, :rows].T:
+            other.append(row.tolist())
+        return other
+
     def extent(self) -> Extent:
         """What there is now."""
         with self._lock:

@@ -1,54 +1,70 @@
-"""A minimizer of SciPy at work: its thread, which waits wherever it is told to, and what it writes down."""
+"""A minimizer of SciPy at work: its thread, which can wait at any evaluation, and its log."""
 
 import os
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from burlab.optim.scipy_minimizer import SciPy
 from burlab.run.loop.lifetime import at_end
-from burlab.run.record.stop import Predicate, Rows, Stop, Stopped, explain
+from burlab.run.record.breakpoints import Armed
+from burlab.run.record.stop import Rows, Stop, Stopped, explain
 from burlab.runtime.coerce import Array
 from burlab.runtime.extras import require
 from burlab.runtime.wait import SLICE
 
-from .answers import Answers
+from .callbacks import Callbacks
+from .costs import Costs
 from .log import Log, Measured
 from .objective import Objective
 
 
-class _Left(BaseException):
-    """Unwinds SciPy's frames when a session ends. No Exception, so nobody on the way catches it."""
+class _SessionEnded(BaseException):
+    """Unwinds SciPy's frames when a session ends. Not an Exception, so that no frame on the way catches it."""
 
 
 class Session:
     """The thread and what it shares with those who steer and read it; `lock` guards all of that.
 
-    log: what is written down. head: steps done. target: steps to do. stopped: why it rests by itself. failure: what the
-    last step raised, until someone was told. finished: whether SciPy has ended. elapsed: nanoseconds of running.
+    log: the rows and points. head: steps done. target: steps to do. stopped: why it rests by itself. failure: what the
+    last step raised, until it was reported. finished: whether SciPy has ended. elapsed: nanoseconds of running.
 
     The thread rests by waiting in the middle of SciPy's call: at an evaluation, between two slices of a long one, or
-    after an iteration. So it holds on to nothing but this session, and ends when nobody steers it any more.
+    after an iteration. It refers to nothing but this session, so it ends when the engine is gone.
     """
 
-    def __init__(self, minimizer: SciPy, objective: Objective, stop: Stop, log: Log, x: Array, head: int) -> None:
+    def __init__(
+        self,
+        minimizer: SciPy,
+        objective: Objective,
+        stop: Stop,
+        halts: Callable[[Rows], bool],
+        log: Log,
+        x: Array,
+        head: int,
+    ) -> None:
+        """halts: whether a predicate says that no row may follow this one."""
         self.lock = threading.Condition()
         self.minimizer, self.objective, self.stop, self.log = minimizer, objective, stop, log
         self.head = self.target = head
+        self.armed = Armed()
+        self._halts = halts
         self.rests = True
         self.stopped: Stopped | None = None
         self.failure: BaseException | None = None
         self.finished = False
         self._scipy: Any = require("scipy.optimize", "scipy").minimize
         self._x = x
-        self._here: Measured | None = None  # the newest point, once it was measured
+        self._measured: Measured | None = None  # the newest point, once it was measured
         self._ending = False
         self._thread: threading.Thread | None = None
         samples, self._ran = log.spent
         self._since = 0
-        self._answers = Answers(objective, self._pass, self._fail, samples)
+        self._callbacks = Callbacks(objective, self._pass, self._fail, lambda: self.elapsed, samples)
+        self._costs = Costs(log.traces, head, self._ran)
 
     @property
     def elapsed(self) -> int:
@@ -92,12 +108,12 @@ class Session:
         failure: BaseException | None = None
         try:
             self._pass()
-            if self._here is None:
+            if self._measured is None:
                 start = self._measure(self._x)
                 with self.lock:
                     self._settle(start)
             self._finish(self._minimize())
-        except _Left:
+        except _SessionEnded:
             pass
         except BaseException as error:  # whatever SciPy, a constraint or an option raises
             failure = error
@@ -106,20 +122,20 @@ class Session:
                 self._fail(failure)
             self._thread = None
             self._rest()
-        del failure  # this frame is in its traceback, which goes on to whoever is told
+        del failure  # this frame is in its traceback, which goes on to the caller
         _at_work.discard(self)
 
     def _minimize(self) -> Any:
-        chosen, traits, answers = self.minimizer, self.minimizer.traits, self._answers
-        asked: dict[str, Any] = {"jac": True} if traits.gradient else {}
+        chosen, traits, calls = self.minimizer, self.minimizer.traits, self._callbacks
+        derivatives: dict[str, Any] = {"jac": True} if traits.gradient else {}
         if traits.curvature:
-            asked[traits.curvature] = answers.hvp if traits.curvature == "hessp" else answers.hessian
+            derivatives[traits.curvature] = calls.hvp if traits.curvature == "hessp" else calls.hessian
 
         def seen(x: Array, *_: Any) -> None:
             self._step(np.array(x, np.float64))
 
         return self._scipy(
-            answers.value_and_grad if traits.gradient else answers.value,
+            calls.value_and_grad if traits.gradient else calls.value,
             self._x.copy(),
             method=chosen.method,
             bounds=chosen.bounds,
@@ -127,11 +143,11 @@ class Session:
             tol=chosen.tol,
             callback=seen,
             options=dict(chosen.options),
-            **asked,
+            **derivatives,
         )
 
     def _pass(self) -> None:
-        """Where the thread may wait: until there is a step to do. Leaves SciPy when the session ends."""
+        """Wait until there is a step to do. Leaves SciPy when the session ends."""
         limit = self.stop.seconds
         with self.lock:
             if limit is not None and not self.rests and self.elapsed >= limit * 1e9:
@@ -140,7 +156,7 @@ class Session:
                 self._rest()
                 self.lock.wait()
             if self._ending:
-                raise _Left
+                raise _SessionEnded
 
     def _rest(self) -> None:
         if not self.rests:
@@ -151,25 +167,26 @@ class Session:
         """SciPy has moved to x."""
         after = self._measure(x)
         with self.lock:
-            before = self._here
+            before = self._measured
             assert before is not None
             self.log.cut(self.head)  # a row that waited for its step
-            row = self.log.write(before, x, self._answers.samples, self.elapsed)
+            row = self.log.write(before, x, self._callbacks.samples, self.elapsed)
             self.log.points.append(x)
+            self._costs.add(self.head, self.elapsed, self._callbacks.spent, self.log.nbytes)
             self.head += 1
             self._settle(after)
-            if self.stop.when is not None and _holds(self.stop.when, row):
-                self.target = self.head  # who watches the record says so; nothing may come after this row meanwhile
+            if self._halts(row):
+                self.target = self.head  # the watch of the record reports it; no row may follow this one
         self._pass()
 
     def _measure(self, x: Array) -> Measured:
-        here = self._here
-        return here if here is not None and np.array_equal(x, here.x) else self._answers.measure(x)
+        newest = self._measured
+        return newest if newest is not None and np.array_equal(x, newest.x) else self._callbacks.measure(x)
 
-    def _settle(self, here: Measured) -> None:
-        """Be at a new point, and see whether that is where to stop."""
-        self._here, self._x = here, here.x
-        stop, value, norm = self.stop, here.value, here.gradient_norm
+    def _settle(self, point: Measured) -> None:
+        """Move to a new point, and stop there where a criterion holds."""
+        self._measured, self._x = point, point.x
+        stop, value, norm = self.stop, point.value, point.gradient_norm
         if stop.non_finite and not (np.isfinite(value) and np.isfinite(norm)):
             reason = "non_finite"
         elif stop.value is not None and value <= stop.value:
@@ -179,24 +196,31 @@ class Session:
         elif stop.steps is not None and self.head >= stop.steps:
             reason = "steps"
         else:
+            reason = ""
+        number = self.armed.hit(self.head, value, norm)
+        if not reason and not number:
             return
         if reason != "steps":
-            self.log.write(here, None, self._answers.samples, self.elapsed)
-        self._say(reason)
+            self.log.write(point, None, self._callbacks.samples, self.elapsed)
+        if reason:
+            self._say(reason)
+        else:
+            self.stopped = self.armed.points[number].stopped(number, self.head, value, norm)
+            self.target = self.head
 
     def _say(self, reason: str) -> None:
-        here = self._here
-        value, norm = (np.nan, np.nan) if here is None else (here.value, here.gradient_norm)
+        newest = self._measured
+        value, norm = (np.nan, np.nan) if newest is None else (newest.value, newest.gradient_norm)
         self.stopped = explain(self.stop, reason, self.head, value, norm)
         self.target = self.head
 
     def _finish(self, result: Any) -> None:
         x = np.array(result.x, np.float64)
-        if self._here is None or not np.array_equal(x, self._here.x):
+        if self._measured is None or not np.array_equal(x, self._measured.x):
             self._step(x)
         with self.lock:
-            if self.log.steps == self.head and self._here is not None:
-                self.log.write(self._here, None, self._answers.samples, self.elapsed)
+            if self.log.steps == self.head and self._measured is not None:
+                self.log.write(self._measured, None, self._callbacks.samples, self.elapsed)
             text = f"Stopped at step {self.head}: {self.minimizer.method} has ended: {result.message}"
             self.stopped, self.finished, self.target = Stopped("finished", self.head, text), True, self.head
 
@@ -205,19 +229,11 @@ class Session:
             self.failure, self.stopped, self.target = error, Stopped("error", self.head, str(error)), self.head
 
 
-def _holds(when: Predicate, row: Rows) -> bool:
-    """Whether a predicate holds for a row, or fails there, which the run's own look at the row will raise."""
-    try:
-        return bool(np.any(when(row)))
-    except Exception:
-        return True
-
-
-_at_work: set[Session] = set()  # a thread in a kernel may outlive the run that nobody holds any more
+_at_work: set[Session] = set()  # a thread in a kernel may outlive its run
 
 
 def _leave_all() -> None:
-    """Threads must be gone before what they run in is torn down."""
+    """End all threads, before the interpreter that they run in is torn down."""
     for session in list(_at_work):
         session.end()
         while not session.join(SLICE):

@@ -1,21 +1,23 @@
 """One column of a record, as an axis of steps of either kind shows it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .pyramid import NOTHING, Pyramid, Series
+from .pyramid import Pyramid, Series
 
-_FIRST, _FACTOR, _HEADS = 4096, 16, 4
+_FIRST, _FACTOR, _HEADS = 512, 16, 4
+_FINE = 512  # stretches of a head: more than an axis shows of the decades that it is for
 _EVERY = 1 << 20  # more points than a pyramid has
 FIRST_STEP = 0.5  # where an axis with logarithms shows step 0
 
 
 class Column(Pyramid):
-    """A pyramid of all rows, and of the first 4,096, 65,536, ... rows one each, which stay fine."""
+    """A pyramid of all rows, and of the first 512, 8,192, ... rows one each, which stay fine."""
 
     def __init__(self) -> None:
-        self._heads = [(_FIRST * _FACTOR**k, Pyramid()) for k in range(_HEADS)]
+        self._heads = [(_FIRST * _FACTOR**k, Pyramid(_FINE)) for k in range(_HEADS)]
         super().__init__()
 
     def clear(self) -> None:
@@ -35,24 +37,42 @@ class Column(Pyramid):
         """At most `count` points (x, y) for an axis. log: only positive values; log_steps: of logarithms of steps."""
         if not log_steps:
             return self.points(count, log=log)
-        x, y = NOTHING, NOTHING
-        for part in [head for most, head in self._heads if most < _FACTOR * self.rows] + [self]:
-            xs, ys = part.points(_EVERY, log=log)
-            new = xs > (x[-1] if x.size else -1.0)
-            x, y = np.append(x, xs[new]), np.append(y, ys[new])
-        x = np.maximum(x, FIRST_STEP)
-        kept = _extremes_of_buckets(np.log(x), y, count // 2 - 1) if x.size > count else slice(None)
+        x, y = self._all_heads(lambda part: np.stack(part.points(_EVERY, log=log)))
+        kept = _extremes_of_buckets(place_of(x, log_steps), y, count // 2 - 1) if x.size > count else slice(None)
         return x[kept], y[kept]
+
+    def means_along(self, *, log_steps: bool) -> Series:
+        """The means of stretches, as `Pyramid.means`, finer where an axis of logarithms shows more."""
+        return self._all_heads(Pyramid.means) if log_steps else self.means()
+
+    def _all_heads(self, of: Callable[[Pyramid], Series]) -> Series:
+        """What `of` gives of each head, where no finer one reaches; the first row of it is x."""
+        found: list[Series] = []
+        last = -1.0
+        for part in [head for most, head in self._heads if most < _FACTOR * self.rows] + [self]:
+            rows = of(part)
+            found.append(rows[:, rows[0] > last])
+            last = float(found[-1][0, -1]) if found[-1].size else last
+        return np.concatenate(found, axis=1)
 
 
 def _extremes_of_buckets(places: Series, heights: Series, buckets: int) -> Any:
     """Positions of the lowest and the highest point of each of so many equal parts of an axis, and of the last one."""
     bucket = np.floor((places - places[0]) / (places[-1] - places[0]) * buckets)
-    order = np.lexsort((heights, bucket))
-    ends = np.flatnonzero(np.diff(bucket[order], prepend=-1.0, append=np.inf))
-    return np.unique(np.concatenate((order[ends[:-1]], order[ends[1:] - 1], [places.size - 1])))
+    starts = np.flatnonzero(np.diff(bucket, prepend=-1.0))
+    inside = np.diff(starts, append=places.size)
+    found = [
+        _first(heights == np.repeat(end.reduceat(heights, starts), inside), starts) for end in (np.minimum, np.maximum)
+    ]
+    return np.unique(np.concatenate((*found, [places.size - 1])))
 
 
-def place_of(step: Any, log_steps: bool) -> Any:
-    """Where a step is drawn."""
-    return np.maximum(step, FIRST_STEP) if log_steps else step
+def _first(chosen: Any, starts: Any) -> Any:
+    """The first chosen position of each part that begins at `starts`."""
+    at = np.flatnonzero(chosen)
+    return at[np.searchsorted(at, starts)]
+
+
+def place_of(step: Series, log_steps: bool) -> Series:
+    """Where steps stand along an axis, up to its scale."""
+    return np.log(np.maximum(step, FIRST_STEP)) if log_steps else step

@@ -7,18 +7,22 @@ from typing import Any
 
 from burlab.errors import ArgumentError
 
+from . import breaks
 from .scales import Scale
 
 Intent = Mapping[str, Any]
 GROWING = -1.0
 """A speed that can be watched: on a logarithmic axis the run moves evenly, ten times as far in every five seconds."""
 _FIRST, _TENFOLD = 5.0, 5.0  # steps per second at the start; seconds for ten times as many steps
+_WHOLE = 4.0  # seconds for the whole record backwards at full speed
 
 
 class Commands:
     """Carries out intents on a run.
 
-    play, pause, step (count), reset, seek (step), slide (name, place), enter (name, text), follow (name), hold (name),
+    play, back (plays backwards), pause, step (count), rewind (count), reset, seek (step), slide (name, place),
+    enter (name, text), follow (name), hold (name),
+    break (kind, text), break_switch (number, on), break_remove (number): see `breaks`;
     speed (steps per second, 0 for full, GROWING for one that grows with the steps done).
     """
 
@@ -26,7 +30,8 @@ class Commands:
         self._run = run
         self._scale = scale
         self.playing = False  # also between the bursts of a slow run
-        self.speed = GROWING  # steps per second; 0: as fast as it goes
+        self.backwards = False  # whether it plays back through the record
+        self.speed = GROWING if run.can_seek else 0.0  # steps per second; 0: as fast as it goes
         self._owed = 0.0  # steps that a slow run is behind
         self._seeking = False
 
@@ -45,14 +50,23 @@ class Commands:
 
     @property
     def pace(self) -> float:
-        """Steps per second of a run that is not at full speed."""
-        return _FIRST + self._run.t * math.log(10) / _TENFOLD if self.speed == GROWING else self.speed
+        """Steps per second of a run that is not at full speed, or plays backwards."""
+        if self.speed == GROWING:
+            return _FIRST + self._run.t * math.log(10) / _TENFOLD
+        return self.speed or max(self._run.length / _WHOLE, 1.0)
 
     def burst(self, seconds: float) -> None:
-        """Let a slow run do what is due after so many seconds."""
-        if not (self.playing and self.speed):
+        """Let a slow run, or one that plays backwards, do what is due after so many seconds."""
+        if not self.playing or not (self.speed or self.backwards):
             return
-        if self._run.stopped is not None:
+        if self.backwards:
+            self._owed += seconds * self.pace
+            due = min(math.floor(self._owed), int(self._run.t))
+            self._owed -= due
+            self._run.seek(int(self._run.t) - due)
+            if not self._run.t:
+                self.rest()
+        elif self._run.stopped is not None:
             self.playing = False
         elif not self._run.running:
             pace = self.pace
@@ -63,10 +77,17 @@ class Commands:
                 self._run.start(due)
 
     def _do_play(self, _: Intent) -> None:
+        if self.backwards:
+            self.rest()
         self.playing = True
         self._owed = 0.0
         if not self._run.running:
             self._run.start(1 if self.speed else None)
+
+    def _do_back(self, _: Intent) -> None:
+        self.rest()
+        self.playing = self.backwards = self._run.t > 0
+        self._owed = 1.0
 
     def _do_pause(self, _: Intent) -> None:
         self.rest()
@@ -76,6 +97,9 @@ class Commands:
         self.rest()
         self._run.start(count)
 
+    def _do_rewind(self, intent: Intent) -> None:
+        self._seek(max(int(self._run.t) - _whole(intent.get("count"), "the number of steps", least=1), 0))
+
     def _do_reset(self, _: Intent) -> None:
         self._seek(0)
 
@@ -84,7 +108,7 @@ class Commands:
 
     def rest(self) -> None:
         """Also makes a cell let go that waits for the run."""
-        self.playing = False
+        self.playing = self.backwards = False
         self._run.pause()
 
     def _seek(self, step: int) -> None:
@@ -109,9 +133,21 @@ class Commands:
         name = str(intent["name"])
         self._run.hyper[name] = self._run.hyper[name]
 
+    def _do_break(self, intent: Intent) -> None:
+        breaks.add(self._run, str(intent["kind"]), str(intent["text"]))
+
+    def _do_break_switch(self, intent: Intent) -> None:
+        points = self._run.breakpoints
+        (points.enable if intent["on"] else points.disable)(int(intent["number"]))
+
+    def _do_break_remove(self, intent: Intent) -> None:
+        self._run.breakpoints.remove(int(intent["number"]))
+
     def _do_speed(self, intent: Intent) -> None:
         self.speed = float(intent["value"])
-        if self.playing:
+        if self.backwards:
+            return
+        if self.playing or (self._run.running and not self._run.can_seek):
             self.rest()
             self._do_play(intent)
 

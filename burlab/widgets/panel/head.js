@@ -1,9 +1,9 @@
-// The head of a run's panel: what plays the run, what it is doing, and the way back through its record.
+// The head of a panel: what plays the run, what it is doing, and the way back through its record.
 // Python owns the state and the words; this draws them and sends intents.
 
 const REFUSED = 1000; // milliseconds after which a field shows again what is, and not a text that was refused
-const PAGE = String(performance.timeOrigin); // one per load of the page
 const ICON = {
+  back: "M11 1.5v11L2 7z",
   play: "M3 1.5v11l9-5.5z",
   pause: "M3 2h3v10H3zM8 2h3v10H8z",
   step: "M2 2v10l6-5zM9.5 2H12v10H9.5z",
@@ -16,27 +16,34 @@ const button = (intent, text, hint) =>
   `<button type="button" data-intent="${intent}" title="${hint}"><svg viewBox="0 0 14 14" aria-hidden="true">` +
   `<path d="${ICON[intent]}"/></svg>${text}</button>`;
 
-const HTML = `
+const HEAD = `
 <div class="burlab-gone" role="alert">The kernel of this panel is gone: it was restarted or shut down.
   Run this cell again.</div>
 <div class="burlab-bar" role="toolbar" aria-label="run">
-  ${button("play", "Play", "Run until paused, or until a criterion stops it")}
-  ${button("pause", "Pause", "Rest at the step reached")}
-  ${button("step", "Step", "Do one step")}
+  ${button("play", "Play", "Run until paused, or until a criterion stops it (space)")}
+  ${button("pause", "Pause", "Rest at the step reached (space)")}
+  ${button("back", "Back", "Play backwards through the record")}
+  ${button("step", "Step", "Do one step (right arrow; left arrow: one back; with shift: ten)")}
   <span class="burlab-pair"><input class="burlab-count" aria-label="number of steps" inputmode="numeric" value="100">
   ${button("steps", "Step n", "Do so many steps")}</span>
   ${button("reset", "Reset", "Back to step 0; the record stays")}
-  <button type="button" class="burlab-csv" title="Save the points of the curves that are shown">CSV</button>
+  <select aria-label="speed" class="burlab-speed" title="How fast Play and Back go: a growing speed does ten times as many steps every five seconds">
+    ${SPEEDS.map(([value, text]) => `<option value="${value}">${text}</option>`).join("")}</select>
+</div>
+<div class="burlab-status"><i></i><span></span><em></em></div>
+<div class="burlab-seek"><span>step</span><input type="range" aria-label="step" min="0" max="0" step="1" value="0">
+  <input class="burlab-at" aria-label="go to step" inputmode="numeric" value="0"><span class="burlab-length"></span>
+  <span class="burlab-no-way-back" hidden>A loop of your own: it can be paused and stepped, but not taken back.</span></div>
+<div class="burlab-readouts"></div>
+<div class="burlab-tools" role="toolbar" aria-label="curves">
+  <label>smoothing <input type="range" class="burlab-smoothing" aria-label="smoothing" min="0" max="1" step="0.05" value="0"></label>
+  <button type="button" class="burlab-split" hidden title="Compile a timed twin of the kernels, and show what each part of a step takes">parts of a step</button>
   <select aria-label="step axis" class="burlab-axis" title="The axis of the steps in the plots">
     <option value="auto">steps: auto</option><option value="linear">steps: linear</option>
     <option value="log">steps: logarithmic</option></select>
-  <select aria-label="speed" class="burlab-speed" title="How fast Play goes: a growing speed does ten times as many steps every five seconds">
-    ${SPEEDS.map(([value, text]) => `<option value="${value}">${text}</option>`).join("")}</select>
-</div>
-<div class="burlab-status" role="status"><i></i><span></span><em></em></div>
-<div class="burlab-seek"><span>step</span><input type="range" aria-label="step" min="0" max="0" step="1" value="0">
-  <input class="burlab-at" aria-label="go to step" inputmode="numeric" value="0"><span class="burlab-length"></span></div>
-<div class="burlab-readouts"></div>`;
+  <button type="button" class="burlab-png" title="Save a picture of the plots">PNG</button>
+  <button type="button" class="burlab-csv" title="Save the points of the curves in sight">CSV</button>
+</div>`;
 
 // At most one message per `pause` milliseconds while something is dragged, and always the last one.
 function throttled(send, pause = 60) {
@@ -66,39 +73,37 @@ function onKeys(field, act, was) {
   });
 }
 
-function render({ model, el }) {
-  const view = Math.random().toString(36).slice(2);
-  const find = (selector) => el.querySelector(selector);
-  const send = (message) => {
-    try {
-      model.send({ ...message, view });
-    } catch {
-      // there is no kernel: the page says so, see .burlab-gone
-    }
-  };
-  el.classList.add("burlab-head");
-  el.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take arrows and letters for its own
-  el.addEventListener("keydown", (event) => event.stopPropagation());
-  el.innerHTML = HTML;
-  const [slider, at, count, axis, speed] =
-    ["[type=range]", ".burlab-at", ".burlab-count", ".burlab-axis", ".burlab-speed"].map(find);
-  const seek = throttled((step) => send({ type: "seek", step }));
-  let dragged = false;
+// A disabled button hears no keys: its focus goes from Play to Pause and back, else to the panel.
+function handOn(button, el) {
+  const next = el.querySelector(`[data-intent=${button.dataset.intent === "play" ? "pause" : "play"}]:enabled`);
+  (next ?? el.parentElement).focus({ preventScroll: true });
+}
 
+// Builds the head in an element. `act` sends an intent; `state` gives what is to be shown.
+// Gives the function that draws the state.
+function buildHead(el, act, state) {
+  el.innerHTML = HEAD;
+  const find = (selector) => el.querySelector(selector);
+  const [slider, at, count, axis, speed, smoothing] =
+    [".burlab-seek [type=range]", ".burlab-at", ".burlab-count", ".burlab-axis", ".burlab-speed", ".burlab-smoothing"].map(find);
   const intents = {
-    steps: () => send({ type: "step", count: count.value }),
-    step: () => send({ type: "step", count: 1 }),
+    steps: () => act({ type: "step", count: count.value }),
+    step: () => act({ type: "step", count: 1 }),
   };
-  find(".burlab-csv").addEventListener("click", () => saveCurves(el.closest(".burlab-panel")));
   for (const one of el.querySelectorAll("button[data-intent]")) {
     const type = one.dataset.intent;
-    one.addEventListener("click", intents[type] ?? (() => send({ type })));
+    one.addEventListener("click", intents[type] ?? (() => act({ type })));
   }
   let counted = count.value;
   count.addEventListener("change", () => (counted = count.value));
   onKeys(count, intents.steps, () => counted);
-  axis.addEventListener("change", () => send({ type: "axis", value: axis.value }));
-  speed.addEventListener("change", () => send({ type: "speed", value: Number(speed.value) }));
+  axis.addEventListener("change", () => act({ type: "axis", value: axis.value }));
+  speed.addEventListener("change", () => act({ type: "speed", value: Number(speed.value) }));
+  find(".burlab-split").addEventListener("click", () => act({ type: "split" }));
+  const smooth = throttled((value) => act({ type: "smoothing", value }));
+  smoothing.addEventListener("input", () => smooth(Number(smoothing.value)));
+  const seek = throttled((step) => act({ type: "seek", step }));
+  let dragged = false;
   slider.addEventListener("input", () => {
     dragged = true;
     at.value = slider.value;
@@ -108,93 +113,41 @@ function render({ model, el }) {
     dragged = false;
     seek(Number(slider.value));
   });
+  const showStep = () => {
+    if (document.activeElement !== at && !dragged) at.value = state().step;
+  };
   at.addEventListener("change", () => {
-    send({ type: "seek", step: at.value });
+    act({ type: "seek", step: at.value });
     setTimeout(showStep, REFUSED);
   });
-  onKeys(at, () => at.blur(), () => model.get("state").step);
+  onKeys(at, () => at.blur(), () => state().step);
 
-  const showStep = () => {
-    if (document.activeElement !== at && !dragged) at.value = model.get("state").step;
-  };
-
-  function draw() {
-    const state = model.get("state");
-    const { step, length, playing, tone } = state;
-    find("[data-intent=play]").disabled = playing;
-    find("[data-intent=pause]").disabled = !playing;
-    find("[data-intent=reset]").disabled = step === 0 && !playing;
+  return () => {
+    const { step, length, playing, tone, seekable, ended, status, title, readouts, ...chosen } = state();
+    const off = { play: playing || ended, step: ended, steps: ended, pause: !playing, reset: step === 0 && !playing, back: step === 0 };
+    const focused = document.activeElement;
+    for (const [intent, disabled] of Object.entries(off)) find(`[data-intent=${intent}]`).disabled = disabled;
+    if (el.contains(focused) && focused.disabled) handOn(focused, el);
+    for (const part of ["[data-intent=reset]", "[data-intent=back]", ".burlab-seek span"]) find(part).hidden = !seekable;
+    slider.hidden = at.hidden = !seekable;
+    find(".burlab-no-way-back").hidden = seekable;
+    find(".burlab-length").hidden = !seekable;
     find(".burlab-status").dataset.tone = tone;
-    const words = find(".burlab-status span");
-    if (words.textContent !== state.status) words.textContent = state.status;
-    find(".burlab-status em").textContent = state.title;
+    say(find(".burlab-status span"), status);
+    say(find(".burlab-status em"), title);
     slider.max = length;
     slider.disabled = at.disabled = length === 0;
     if (!dragged) slider.value = step;
     slider.style.setProperty("--part", length ? slider.value / length : 0);
     showStep();
-    if (document.activeElement !== speed) speed.value = state.speed;
-    if (document.activeElement !== axis) axis.value = state.axis;
-    find(".burlab-length").textContent = `of ${length.toLocaleString("en")}`;
-    drawReadouts(find(".burlab-readouts"), state.readouts);
-    el.dataset.ready = view; // the mark that tests wait for
-    requestAnimationFrame(() => send({ type: "drawn", tick: state.tick }));
-  }
-
-  // Python draws for those who look.
-  let seen = true;
-  const tell = () => send({ type: "watch", page: PAGE, visible: seen && !document.hidden });
-  const observer = new IntersectionObserver((entries) => {
-    seen = entries[entries.length - 1].isIntersecting;
-    tell();
-  });
-  // All of the panel: it is taller than many windows, and who turns a knob at its foot does not see its head.
-  let watched = null;
-  const watch = () => {
-    const panel = el.closest(".burlab-panel") ?? el; // the page puts its parts together after this
-    if (panel === watched) return;
-    observer.disconnect();
-    observer.observe((watched = panel));
+    if (document.activeElement !== speed) speed.value = chosen.speed;
+    if (document.activeElement !== axis) axis.value = chosen.axis;
+    if (document.activeElement !== smoothing) smoothing.value = chosen.smoothing;
+    smoothing.style.setProperty("--part", smoothing.value);
+    find(".burlab-split").hidden = !chosen.splits;
+    say(find(".burlab-length"), seekable ? `of ${length.toLocaleString("en")}` : "");
+    drawReadouts(find(".burlab-readouts"), readouts);
   };
-  watch();
-  document.addEventListener("visibilitychange", tell);
-  const pulse = setInterval(tell, 15000);
-
-  // The plots fit themselves to the page when its window changes; they cannot see that only their cell does.
-  let width = 0;
-  let fitting = 0;
-  const fit = new ResizeObserver(() => {
-    watch();
-    if (el.clientWidth === width || el.clientWidth === 0) return;
-    width = el.clientWidth;
-    clearTimeout(fitting);
-    fitting = setTimeout(() => window.dispatchEvent(new Event("resize")), 60);
-  });
-  fit.observe(el);
-
-  model.on("change:state", draw);
-  draw();
-  tell();
-  return () => {
-    observer.disconnect();
-    fit.disconnect();
-    clearInterval(pulse);
-    document.removeEventListener("visibilitychange", tell);
-    model.off("change:state", draw);
-    send({ type: "leave" });
-  };
-}
-
-// What the plots of a panel show now, as a file: a line per point, with the name of its curve.
-function saveCurves(panel) {
-  const curves = [...(panel?.querySelector(".js-plotly-plot")?.data ?? [])].filter((curve) => curve.type === "scatter");
-  const quoted = (text) => `"${String(text ?? "").replaceAll('"', '""')}"`;
-  const rows = curves.flatMap(({ name, x, y }) => Array.from(x ?? [], (at, k) => `${quoted(name)},${at},${y[k]}`));
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([["curve,x,y", ...rows].join("\n") + "\n"], { type: "text/csv" }));
-  link.download = "run.csv";
-  link.click();
-  URL.revokeObjectURL(link.href);
 }
 
 function drawReadouts(list, readouts) {
@@ -203,9 +156,7 @@ function drawReadouts(list, readouts) {
   }
   readouts.forEach(([title, text], k) => {
     const [name, value] = list.children[k].children;
-    if (name.textContent !== title) name.textContent = title;
-    if (value.textContent !== text) value.textContent = text;
+    say(name, title);
+    say(value, text);
   });
 }
-
-export default { render };

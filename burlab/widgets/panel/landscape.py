@@ -1,7 +1,6 @@
 """The plane of a run with two parameters: how high the function is there, and the path of the run."""
 
 import threading
-import weakref
 from time import perf_counter
 from typing import Any
 
@@ -10,8 +9,9 @@ import numpy as np
 from burlab.graph import tree
 from burlab.plots import landscape
 from burlab.problems import FiniteSum, TestFunction
-from burlab.run.loop.lifetime import at_end
+from burlab.problems.point import as_point
 
+from .background import in_background
 from .pyramid import Series
 
 _SECONDS = 1.5  # that a landscape may take
@@ -23,12 +23,13 @@ _FARTHEST = 20.0  # times the first box: a run that diverges is not followed fur
 class Landscape:
     """What the contour of a panel shows. `look` is quick; heights are computed in a thread and come later.
 
-    box: bounds of both parameters, shape (2, 2). heights: a `Landscape`, None as long as there is none. why: what went
-    wrong with them.
+    box: bounds of both parameters, shape (2, 2). heights: a `Landscape`, None as long as there is none; version: how
+    often they were computed. why: what went wrong with them.
     """
 
     def __init__(self, run: Any) -> None:
         self.heights: Any = None
+        self.version = 0
         self.why = ""
         self.box: Series = _first_box(run)
         self._centre, self._reach = self.box.mean(axis=1), _FARTHEST * np.ptp(self.box, axis=1)
@@ -44,10 +45,8 @@ class Landscape:
         idle = self._thread is None or not self._thread.is_alive()
         if idle and run.problem is not None and not np.array_equal(self.box, self._wanted):
             self._wanted = self.box
-            work = (_as_function(run), self.box)
-            self._thread = threading.Thread(target=self._compute, args=work, name="burlab landscape", daemon=True)
-            _threads.add(self._thread)
-            self._thread.start()
+            problem, box = _as_function(run), self.box
+            self._thread = in_background(lambda: self._compute(problem, box), "landscape")
 
     def _follow(self, points: Series) -> None:
         """A box that holds the path, with a margin where it was too small."""
@@ -69,6 +68,7 @@ class Landscape:
     def _compute(self, problem: Any, box: Any) -> None:
         try:
             self.heights = landscape(problem, box, resolution=_resolution(problem, box))
+            self.version += 1
         except Exception as error:
             self.why = f"no contour: {error}"
 
@@ -96,20 +96,12 @@ def _first_box(run: Any) -> Any:
 
 def _as_function(run: Any) -> Any:
     """The problem as a function of a vector of two, whatever the structure of its point."""
-    leaves, structure = tree.flatten(run.x)
-    shapes = [np.shape(leaf) for leaf in leaves]
-    if shapes == [(2,)] and isinstance(run.x, np.ndarray):
-        return run.problem
-    problem = run.problem
+    problem, point = run.problem, as_point(run.x, "x")
+    if isinstance(run.x, np.ndarray) and point.leaves[0].ndim == 1:
+        return problem
 
     def function(p: Any) -> Any:
-        parts: list[Any] = []
-        at = 0
-        for shape in shapes:
-            size = int(np.prod(shape))
-            parts.append(p[at : at + size].reshape(shape))
-            at += size
-        return problem(tree.unflatten(structure, parts))
+        return problem(point.with_numbers(p).tree)
 
     return function
 
@@ -123,13 +115,3 @@ def _resolution(problem: Any, box: Any) -> int:
     start = perf_counter()
     problem.value(middle)
     return int(np.clip((_SECONDS / max(perf_counter() - start, 1e-9)) ** 0.5, _COARSE, _FINE))
-
-
-_threads: "weakref.WeakSet[threading.Thread]" = weakref.WeakSet()
-
-
-@at_end
-def _wait_for_all() -> None:
-    for thread in list(_threads):
-        if thread.is_alive():
-            thread.join(2 * _SECONDS)

@@ -10,7 +10,7 @@ from .column import Column
 from .path import Path
 from .pyramid import Series
 
-NOT_DRAWN = ("step", "samples", "stamp_step", "stamp_time")
+NOT_DRAWN = ("step", "samples", "memory", "stamp_step", "stamp_time")
 PACE = "time_per_step"  # seconds, between two time stamps
 _PIECE = 1 << 18  # entries that are read at once: two megabytes a column
 _RECENT = 32  # time stamps that tell how fast it is now
@@ -47,7 +47,7 @@ class Lines:
 
     def _read_piece(self) -> int:
         """Take at most a piece; how many entries there were."""
-        rows, self._cursor, fresh = self.run.tail(self._cursor, most=_PIECE, keeps=True)
+        rows, self._cursor, fresh = self.run.tail(self._cursor, most=_PIECE)
         if fresh:
             for curve in self.curves.values():
                 curve.clear()

@@ -1,21 +1,19 @@
 """A run's panel from the first display to the last: who looks at it, and what that costs while nobody does."""
 
-import math
 import threading
 import weakref
-from time import monotonic
 from typing import Any
 
 from burlab.run.loop.lifetime import at_end
+from burlab.widgets import still
+from burlab.widgets.pages import Pages
 
 from .commands import Intent
 from .model import Model
 from .view import View
 from .worker import PERIOD, REST, Worker
 
-_GRACE = 10.0  # seconds that a panel without an output stays: a cell may be on the way to another place
 _PARTING = 2.0  # seconds that a turn may take when Python ends
-_SILENCE = 120.0  # seconds after which a page that says nothing is taken for closed; pages speak every 15 s
 
 
 class Panel:
@@ -27,30 +25,28 @@ class Panel:
 
     def __init__(self, run: Any) -> None:
         self._run = weakref.ref(run)
-        self._pages = {"to come": (monotonic(), False)}  # view -> when it last spoke, whether it is in sight
-        self._left = math.inf  # when the last view was taken away
+        self._pages = Pages()
         self._lock = threading.Lock()  # held while the worker comes or goes
         self._model: Model | None = Model(run)
         self._worker: Worker | None = None
+        self._displayed = False  # whether a notebook has a picture of it
+        self._pictured: Any = None  # where the run was when it was last shown at rest
         self.closed = False
         self.view = View(self._model, self.hear)
         self._gone = weakref.finalize(run, self.view.close)
         self._gone.atexit = False
         self._wake()
 
+    def show(self) -> None:
+        """Display it in the cell that runs."""
+        self._displayed = True
+        still.show(self.view.root, self.view.picture, self._summary)
+
     def hear(self, message: Intent) -> None:
         """What a page says: an intent, or something about itself. From any thread."""
-        kind, page = message.get("type"), str(message.get("view", ""))
-        if kind == "drawn":
+        if message.get("type") == "drawn":
             self.view.drawn(int(message["tick"]))
-        elif kind == "leave":
-            self._pages.pop(page, None)
-            self._left = math.inf if self._pages else monotonic()
-            self._wake()
-        elif kind == "watch":
-            self._pages.pop("to come", None)
-            self._pages[page] = (monotonic(), bool(message["visible"]))
-            self._left = math.inf
+        elif self._pages.hear(message):
             self._wake()
             self._ask({})
         else:
@@ -77,6 +73,9 @@ class Panel:
             worker.close()
             worker.join(seconds)
 
+    def _summary(self) -> str:
+        return f"the panel of {self._run()!r}"
+
     def _wake(self) -> None:
         with self._lock:
             if self._worker is None and self._run() is not None and not self.closed:
@@ -91,25 +90,30 @@ class Panel:
             worker.ask(intent)
 
     def _turn(self, intents: list[Intent]) -> float:
-        """One turn of the worker: obey, look, show. Gives the seconds until the next one."""
-        run, now = self._run(), monotonic()
-        pages = list(self._pages.values())
-        if now - self._left > _GRACE or run is None:
+        """One turn of the worker: obey, look, show. Gives the seconds from its start to the next one."""
+        run = self._run()
+        if self._pages.gone or run is None:
             self.close()
             return REST
-        if pages and all(now - spoke > _SILENCE for spoke, _ in pages):
+        if self._pages.silent:
             self.rest()
             return REST
         model = self._model = self._model or Model(run)
         for intent in intents:
             if intent:
                 model.obey(intent)
-        seen = any(visible for _, visible in pages)
+        if any(intents) and self._pages.seen:
+            self.view.answer(model)
+        place = run.t, run.length, id(run.parent), model.landscape and model.landscape.version
+        # A picture follows a run that rests, whether someone looks or not.
+        rests = self._displayed and not model.active and self._pictured != place
+        seen = rests or self._pages.seen
         if seen or model.commands.speed:
             model.look()
         if seen and self.view.ready:
             try:
                 self.view.show(model)
+                self._pictured = place if rests else self._pictured
             except Exception as error:
                 model.error = f"The panel could not be drawn: {type(error).__name__}: {error}"
                 raise

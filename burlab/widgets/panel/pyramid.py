@@ -11,7 +11,7 @@ tsdownsample: Any = late("tsdownsample", "lab")
 
 Series = np.ndarray[Any, np.dtype[np.float64]]
 NOTHING: Series = np.empty(0)
-_NONE: Series = np.empty((5, 0))
+_NONE: Series = np.empty((7, 0))
 
 
 class Pyramid:
@@ -36,7 +36,8 @@ class Pyramid:
         """No rows."""
         self.rows = 0
         self.width = 1
-        self._full = _NONE  # per full stretch: x and y of the lowest row, x and y of the highest, x of the first
+        # per full stretch: x and y of the lowest row, x and y of the highest, x of the first, sum and count of finite y
+        self._full = _NONE
         self._part = _NONE  # the same of the last stretch, which is not full yet: one column, or none
         self._missing = 0  # rows until the last stretch is full
         self.least = math.inf  # the lowest positive y
@@ -84,6 +85,13 @@ class Pyramid:
             return math.nan, math.nan
         stretch = max(int(np.searchsorted(kept[4], x, side="right")) - 1, 0)
         return float(kept[1, stretch]), float(kept[3, stretch])
+
+    def means(self) -> Series:
+        """Of each stretch that has finite rows: x, their mean, the lowest and the highest y, and how many; (5, n)."""
+        kept = self._kept()
+        kept = kept[:, kept[6] > 0]
+        middle = (kept[4] + np.maximum(kept[0], kept[2])) / 2 if self.width > 1 else kept[4]
+        return np.stack((middle, kept[5] / kept[6], kept[1], kept[3], kept[6]))
 
     def before(self, x: float) -> tuple[float, float]:
         """The last finite row at or before x that is kept: x and y, both NaN where there is none."""
@@ -143,25 +151,28 @@ class Pyramid:
 
 
 def _extremes(x: Series, y: Series, width: int) -> Series:
-    """What is kept of each stretch, shape (5, n / width), as in `_full`; NaN where no row is finite."""
+    """What is kept of each stretch, shape (7, n / width), as in `_full`; NaN where no row is finite."""
     stretches = y.reshape(-1, width)
     if np.isfinite(y).all():
         low, high = stretches.argmin(axis=1), stretches.argmax(axis=1)
+        sums, counts = stretches.sum(axis=1), np.full(len(stretches), float(width))
     else:
         finite = np.isfinite(stretches)
         stretches = np.where(finite, stretches, np.nan)
         low = np.where(finite, stretches, np.inf).argmin(axis=1)
         high = np.where(finite, stretches, -np.inf).argmax(axis=1)
+        sums, counts = np.where(finite, stretches, 0.0).sum(axis=1), finite.sum(axis=1, dtype=np.float64)
     at = np.arange(len(stretches))
     places = x.reshape(-1, width)
-    return np.stack((places[at, low], stretches[at, low], places[at, high], stretches[at, high], places[:, 0]))
+    ends = (places[at, low], stretches[at, low], places[at, high], stretches[at, high])
+    return np.stack((*ends, places[:, 0], sums, counts))
 
 
 def _lower(a: Series, b: Series) -> Series:
     """The extremes of two neighbours, column by column. a: the left one."""
     low = ~(b[1] < a[1]) & ~np.isnan(a[1])  # a keeps ties, and NaN never wins
     high = ~(b[3] > a[3]) & ~np.isnan(a[3])
-    return np.vstack((np.where(low, a[:2], b[:2]), np.where(high, a[2:4], b[2:4]), a[4:]))
+    return np.vstack((np.where(low, a[:2], b[:2]), np.where(high, a[2:4], b[2:4]), a[4:5], a[5:] + b[5:]))
 
 
 def _least(y: Series) -> float:

@@ -24,16 +24,25 @@ class Settled:
     def look(self, run: Any, lines: Lines) -> bool:
         """Whether to rest now."""
         steps = lines.curves.get("step_norm")
-        if steps is None or steps.rows < STEPS or run.t < run.length - 1:
+        if not run.can_seek or steps is None or steps.rows < STEPS or run.t < run.length - 1:
             return False
         high = steps.recent(STEPS)
         if high > max(_SMALL * steps.high, _SMALL):  # far from it: x, which may be large, is not asked for
             return False
         state = run.parent, [run.hyper[name] for name in run.hyper]
-        if state == self._said_of or not high <= _ROUNDINGS * _rounding(run.x):
+        if state == self._said_of or not moves_no_more(run.x, high):
             return False
         self._said_of = state
         return True
+
+
+def moves_no_more(x: tree.Tree, longest: float) -> bool:
+    """Whether steps of at most this norm are within the roundings of a point.
+
+    >>> moves_no_more(np.array([1e3, 0.0]), 1e-13), moves_no_more(np.array([1e-3, 0.0]), 1e-13)
+    (True, False)
+    """
+    return longest <= _ROUNDINGS * _rounding(x)
 
 
 def _rounding(x: tree.Tree) -> float:

@@ -6,8 +6,11 @@ from typing import Any
 from burlab.optim import SciPy
 
 from . import words
+from .breaks import listed
+from .costs import colour_of
+from .groups import TITLES
 from .lines import PACE
-from .model import TITLES, Model
+from .model import Model
 from .pyramid import Pyramid
 from .settled import STEPS
 
@@ -15,19 +18,33 @@ from .settled import STEPS
 def state_of(model: Model) -> dict[str, Any]:
     """What is to be shown now.
 
-    title: what minimizes what. step, length: the cursor and the rows of the record. playing; speed: steps per second of
-    a slow run, 0 for full, -1 for one that grows. axis: of the steps, "auto", "log" or "linear". tone: "ready running
+    title: what minimizes what. step, length: the cursor and the rows of the record. playing; seekable: whether
+    there is a way back; ended: whether it cannot go on. speed: steps per second of
+    a slow run, 0 for full, -1 for one that grows. smoothing: of the curves, from 0 to 1. splits:
+    whether the parts of a step are there for the asking. breakpoints: as `breaks.listed`; hits: as `Breaks.listed`, and
+    stops: how many there are in all. heard: by page, the number of
+    the last intent carried out. axis: of the steps, "auto", "log" or "linear". tone: "ready running
     paused past stopped failed" for the colour of `status`. readouts: pairs of title and text. knobs: a dict per
     hyperparameter, `place` between 0 and 1. memory: total and kinds, each with its share.
     """
     length, t = int(model.run.length), int(model.run.t)  # in this order: a run that plays does not look like the past
     length = max(length, t)
     tone, status = _status(model, t, length)
+    if model.run.remark and not model.error:
+        status = f"{status.removesuffix('.')}. {model.run.remark}"
     return {
         "step": t,
         "length": length,
         "playing": model.active,
+        "seekable": model.run.can_seek,
+        "ended": not model.run.can_seek and model.run.stopped is not None,
         "speed": model.commands.speed,
+        "smoothing": max((model.amount(name) for name in model.lines.curves), default=0.0),
+        "breakpoints": listed(model.run),
+        "hits": model.breaks.listed(),
+        "stops": len(model.breaks.hits),
+        "splits": model.costs.offered,
+        "heard": dict(model.heard),
         "axis": {None: "auto", True: "log", False: "linear"}[model.steps_log],
         "title": _title(model),
         "tone": tone,
@@ -39,6 +56,8 @@ def state_of(model: Model) -> dict[str, Any]:
 
 
 def _title(model: Model) -> str:
+    if model.run.title:
+        return str(model.run.title)
     optimizer = model.run.optimizer
     if optimizer is None:
         return f"a loaded run on {model.problem}"
@@ -49,6 +68,8 @@ def _title(model: Model) -> str:
 def _status(model: Model, t: int, length: int) -> tuple[str, str]:
     if model.error:
         return "failed", model.error
+    if model.commands.backwards:
+        return "past", f"Playing backwards: step {words.count(t)} of {words.count(length)}"
     if model.active:
         speed = f", {words.rate(model.speed)} steps per second" if model.speed else ""
         again = f" again, of {words.count(length)} recorded" if t < length else ""
@@ -74,18 +95,20 @@ def _status(model: Model, t: int, length: int) -> tuple[str, str]:
 def _readouts(model: Model, t: int, length: int) -> list[list[str]]:
     step, curves = min(t, length - 1), model.lines.curves
     row = model.run.at(step) if length else None
-    names = [name for name in ("value", "gradient_norm", "step_norm", "validation_value") if name in curves]
-    shown = [[TITLES[name], _at(step, curves[name], None if row is None else row[name])] for name in names]
+    names = [name for name in TITLES if name in curves and name != PACE]
+    names += [name for name in curves if name not in TITLES]
+    values = {name: row and row.get(name, math.nan) for name in names}
+    shown = [[TITLES.get(name, name), _at(step, curves[name], values[name])] for name in names]
     if "validation_value" in names:
-        shown[-1] = [TITLES["validation_value"], _last(step, curves["validation_value"])]
+        shown[names.index("validation_value")][1] = _last(step, curves["validation_value"])
     pace = 1 / model.speed if model.speed and not model.commands.speed else model.lines.pace
     return [*shown, [TITLES[PACE], words.duration(pace) if math.isfinite(pace) else "–"]]
 
 
 def _at(step: int, curve: Pyramid, value: float | None) -> str:
-    """A number of one row; where rows have been merged, the extremes of those around it."""
+    """A number of one row, or of the last row before it that has one; of merged rows the extremes around it."""
     if value is not None:
-        return words.number(value)
+        return words.number(curve.before(step)[1] if math.isnan(value) else value)
     low, high = curve.around(step)
     return "–" if math.isnan(low) else f"{words.number(low, 3)} … {words.number(high, 3)}"
 
@@ -118,5 +141,8 @@ def _memory(nbytes: dict[str, int]) -> dict[str, Any]:
     total = sum(kinds.values())
     return {
         "total": words.size(total),
-        "kinds": [[name.replace("_", " "), words.size(n), round(n / total, 3)] for name, n in kinds.items()],
+        "kinds": [
+            [name.replace("_", " "), words.size(n), round(n / total, 3), colour_of(name, k)]
+            for k, (name, n) in enumerate(kinds.items())
+        ],
     }

@@ -1,23 +1,26 @@
-"""The thread of a panel: it carries out what the controls ask for, and looks at the run about 15 times a second."""
+"""The thread of a panel: it carries out what the controls ask for, and looks at the run about 20 times a second."""
 
 import logging
 import threading
 from collections.abc import Callable, Iterable
 from queue import Empty, SimpleQueue
-from time import monotonic
+from time import monotonic, thread_time
 from typing import Any
 
 from .commands import Intent
 
 _log = logging.getLogger(__name__)
-PERIOD = 1 / 15  # seconds between two looks at a run that plays
+PERIOD = 1 / 20  # seconds between two looks at a run that plays
 REST = 0.2  # between two looks at one that rests
 _AFTER_FAILURE = 1.0
-_DUTY = 2  # a turn that took a second is followed by two of doing nothing
+_DUTY = 1  # a turn that worked for a second is followed by one of doing nothing
 
 
 class Worker:
-    """Calls `turn(intents)` in a thread of its own until it is closed. turn: gives the seconds until the next turn."""
+    """Calls `turn(intents)` in a thread of its own until it is closed.
+
+    turn: gives the seconds from its start to the next one.
+    """
 
     def __init__(self, turn: Callable[[list[Intent]], float]) -> None:
         self._turn = turn
@@ -46,13 +49,13 @@ class Worker:
             intents = self._drained(wait)
             if not self._open:
                 break
-            start = monotonic()
+            start, busy = monotonic(), thread_time()
             try:
                 wait = self._turn(list(latest(intents)))
             except Exception:  # a page must not freeze for ever because of one turn
                 _log.exception("the panel of a run could not be brought up to date")
                 wait = _AFTER_FAILURE
-            wait = max(wait, _DUTY * (monotonic() - start))
+            wait = max(wait - (monotonic() - start), _DUTY * (thread_time() - busy))
         del self._turn  # what it holds is free, even if someone keeps this
 
     def _drained(self, wait: float) -> list[Intent]:

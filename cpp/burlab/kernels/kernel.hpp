@@ -7,7 +7,7 @@
 // walks all further axes around it.
 #include <cstdint>
 
-#include "../halt.hpp"
+#include "../stop_token.hpp"
 
 BURLAB_BEGIN
 namespace burlab::kernels {

@@ -68,6 +68,12 @@ BURLAB_DUAL_COMPARE(!=)
 #undef BURLAB_DUAL_UNARY
 #undef BURLAB_DUAL_COMPARE
 
+/// An operation of the further tables (`ops/call.hpp`).
+template <class Op, class T, class... Ts>
+BURLAB_CONSTEXPR Dual<T> through(Op, Dual<T> x, Ts... xs) {
+  return chain<Op>(x, xs...);
+}
+
 template <class M, class T>
 BURLAB_CONSTEXPR Dual<T> select(M mask, Dual<T> yes, Dual<T> no) {
   return Dual<T>(select(mask, yes.value, no.value), select(mask, yes.tangent, no.tangent));

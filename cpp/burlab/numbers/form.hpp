@@ -97,6 +97,10 @@ BURLAB_FORM_COMPARE(operator!=)
 #undef BURLAB_FORM_COMPARE
 constexpr Form pow(Form x, Form y) { return Form::computed(x.reads | y.reads); }
 constexpr Form atan2(Form y, Form x) { return Form::computed(x.reads | y.reads); }
+template <class Op, class... Forms>
+constexpr Form through(Op, Form x, Forms... xs) {
+  return Form::computed((x.reads | ... | xs.reads));
+}
 constexpr FormMask is_zero(Form x) { return {x.reads}; }
 constexpr FormMask either(FormMask a, FormMask b) { return {a.reads | b.reads}; }
 constexpr FormMask both(FormMask a, FormMask b) { return {a.reads | b.reads}; }

@@ -62,14 +62,26 @@ template <class T> BURLAB_CONSTEXPR Lane<T> select(bool mask, Lane<T> yes, Lane<
 }
 template <class T> BURLAB_CONSTEXPR bool is_zero(Lane<T> x) { return x.value == 0; }
 
+template <class T> BURLAB_CONSTEXPR Lane<T> sqrt(Lane<T> x) {
+  if constexpr (std::is_same_v<T, double>) return Lane<T>(burlab_sqrt(x.value));
+  else return Lane<T>(burlab_sqrtf(x.value));
+}
+/// An operation of the further tables (`ops/call.hpp`).
+template <class Op, class T, class... Ts> BURLAB_CONSTEXPR Lane<T> through(Op, Lane<T> x, Ts... xs) {
+  return Lane<T>(Op::number(x.value, xs.value...));
+}
+
 template <class T> BURLAB_CONSTEXPR auto as_lane(T x) {
   if constexpr (std::is_floating_point_v<T>) return Lane<T>(x);
   else return x;
 }
 
+template <class T> BURLAB_CONSTEXPR T as_number(Lane<T> x) { return x.value; }
+BURLAB_CONSTEXPR bool as_number(bool mask) { return mask; }
+
 /// An operation struct on plain numbers that computes with our own functions.
 template <class Op> struct Own {
-  template <class... Xs> BURLAB_RULE auto primal(Xs... xs) { return Op::primal(as_lane(xs)...).value; }
+  template <class... Xs> BURLAB_RULE auto primal(Xs... xs) { return as_number(Op::primal(as_lane(xs)...)); }
 };
 
 }  // namespace burlab

@@ -6,7 +6,7 @@
 #include <unistd.h>
 #endif
 
-#include "../halt.hpp"
+#include "../stop_token.hpp"
 #include "stable.hpp"
 
 BURLAB_BEGIN

@@ -1,5 +1,6 @@
 """Bytes by kind, and what the backward pass computes again instead of keeping it."""
 
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,6 +28,9 @@ def executable(k: Any) -> Any:
     return k._program("value_and_grad", k._examples).executable
 
 
+ALL_KERNELS = pytest.mark.parametrize(("gear", "remat"), list(product(GEARS, [None, "sqrt"])))
+
+
 def products(k: Any) -> int:
     steps = executable(k).plan.steps
     return sum(isinstance(step, Invoke) and step.node.op == "contract" for step in steps)
@@ -36,8 +40,7 @@ def room(k: Any) -> int:
     return k.memory["activations"] + k.memory["scratch"]
 
 
-@pytest.mark.parametrize("gear", GEARS)
-@pytest.mark.parametrize("remat", [None, "sqrt"])
+@ALL_KERNELS
 def test_kinds_add_up_to_what_a_call_touches(gear: Any, remat: Any) -> None:
     k = bl.compile(deep, W, X, gear=gear, remat=remat)
     exe = executable(k)
@@ -50,8 +53,7 @@ def test_kinds_add_up_to_what_a_call_touches(gear: Any, remat: Any) -> None:
     assert room(k) == exe.workspace_bytes
 
 
-@pytest.mark.parametrize("gear", GEARS)
-@pytest.mark.parametrize("remat", [None, "sqrt"])
+@ALL_KERNELS
 def test_the_workspace_is_what_is_written_and_no_byte_more(gear: Any, remat: Any) -> None:
     k = bl.compile(deep, W, X, gear=gear, remat=remat)
     exe = executable(k)

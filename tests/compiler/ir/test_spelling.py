@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from burlab.compiler import build
-from burlab.compiler.ir.spelling import _FLOAT_ONLY, FORMULAS, literal, spell
+from burlab.compiler.ir.spelling import _FLOAT_ONLY, FORMULAS, literal, spelled
 from burlab.compiler.planning.plan import make_plan
 from burlab.graph import Graph, Node
 from burlab.graph.numpy_api.promotion import node
@@ -108,7 +108,7 @@ def test_literals_read_back_exactly(dtype):
         mask = Node("constant", (), np.array(True), (), np.dtype(bool))
         chosen = Node("where", (mask, constant, x), None, (), kind)
         plan = make_plan(Graph((x,), (chosen,)))  # not simplified: the literal stays
-        assert literal(value, kind) in spell(chosen, ["true", literal(value, kind), "x"])[0]
+        assert literal(value, kind) in spelled(chosen, ["true", literal(value, kind), "x"])
         (got,) = compiled(plan)(np.zeros((), kind))
         assert got.tobytes() == value.tobytes() or np.isnan([got, value]).all()
 

@@ -15,7 +15,7 @@ from burlab.graph import Graph, scope
 from burlab.graph.file.verify import verify
 from burlab.graph.rewrite.simplify import simplify
 from burlab.graph.tracing.trace import trace
-from tests.graph.spellings import SPELLINGS
+from tests.graph.spellings_of_arrays import ALL
 
 X = np.array([0.5, -1.0, 2.0])
 
@@ -46,7 +46,7 @@ def test_everything_survives_json() -> None:
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("spelling", SPELLINGS[::7], ids=lambda s: s.name)
+@pytest.mark.parametrize("spelling", ALL[::7], ids=lambda s: s.name)
 def test_gradients_survive_json(spelling: Any) -> None:
     graph = graph_of(bl.grad(lambda *a: np.sum(spelling.f(np, *a) * 1.0)), *spelling.args)
     for g in (graph, simplify(graph)):

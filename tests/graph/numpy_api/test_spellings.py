@@ -8,7 +8,8 @@ import pytest
 
 import burlab as bl
 from tests.engines import GEARS, assert_close, jax_or_skip
-from tests.graph.spellings import SPELLINGS, Spelling
+from tests.graph.spellings import Spelling
+from tests.graph.spellings_of_arrays import ALL
 
 pytestmark = pytest.mark.slow
 
@@ -40,8 +41,8 @@ def all_of(spellings: Any, module: Any, grad: Any) -> Any:
 def ours(gear: str) -> dict[str, Any]:
     """Every spelling's value and gradients, a hundred in a kernel."""
     found: dict[str, Any] = {}
-    for start in range(0, len(SPELLINGS), 100):
-        part = SPELLINGS[start : start + 100]
+    for start in range(0, len(ALL), 100):
+        part = ALL[start : start + 100]
         args = [s.args for s in part]
         found |= bl.compile(all_of(part, np, bl.grad), args, gear=gear)(args)
     return found
@@ -51,7 +52,7 @@ def ours(gear: str) -> dict[str, Any]:
 def theirs() -> dict[str, Any]:
     """The same by JAX, ten at a time: its compiler takes minutes for a hundred."""
     jax = jax_or_skip()
-    known = [s for s in SPELLINGS if s.jax]
+    known = [s for s in ALL if s.jax]
     found: dict[str, Any] = {}
     for start in range(0, len(known), 10):
         part = known[start : start + 10]
@@ -60,7 +61,7 @@ def theirs() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("gear", GEARS)
-@pytest.mark.parametrize("spelling", SPELLINGS, ids=lambda s: s.name)
+@pytest.mark.parametrize("spelling", ALL, ids=lambda s: s.name)
 def test_value_is_numpys(spelling: Spelling, gear: str) -> None:
     value = np.asarray(ours(gear)[spelling.name][0])
     wanted = np.asarray(spelling.f(np, *spelling.args))
@@ -69,7 +70,7 @@ def test_value_is_numpys(spelling: Spelling, gear: str) -> None:
 
 
 @pytest.mark.parametrize("gear", GEARS)
-@pytest.mark.parametrize("spelling", [s for s in SPELLINGS if s.jax], ids=lambda s: s.name)
+@pytest.mark.parametrize("spelling", [s for s in ALL if s.jax], ids=lambda s: s.name)
 def test_gradient_is_jaxs(spelling: Spelling, gear: str) -> None:
     jax_or_skip()
     assert_close(ours(gear)[spelling.name][1], theirs()[spelling.name][1], 1e-11)

@@ -248,6 +248,6 @@ def test_a_kernel_keeps_what_it_was_compiled_with():
 
 def test_a_fault_of_an_earlier_trace_is_forgotten():
     x = np.ones(3)
-    for f, message in ((lambda x: np.add(x, 1, where=x > 0), "where"), (lambda x: divmod(x, 2), "unsupported operand")):
+    for f, message in ((lambda x: np.add(x, 1, where=x > 0), "where"), (lambda x: x(2), "not callable")):
         with pytest.raises(TypeError, match=message):
             bl.jit(f)(x)

@@ -3,8 +3,10 @@
 import subprocess
 import sys
 
+from tests.run.forks import STEP_IN_A_CHILD
+
 # In a process of its own: other tests load libraries that object to forks.
-PROGRAM = """
+PROGRAM = f"""
 import os
 import numpy as np
 import burlab as bl
@@ -12,15 +14,7 @@ from burlab.errors import StatusError
 
 run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.GD(0.1))
 run.step(3)
-child = os.fork()
-if child == 0:
-    try:
-        run.step(1)
-    except StatusError as error:
-        os._exit(0 if "forked" in str(error) else 1)
-    os._exit(2)
-assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-run.step(1)
+{STEP_IN_A_CHILD}run.step(1)
 assert run.t == 4
 """
 

@@ -1,4 +1,4 @@
-"""Histories, tails and paths against what a loop over all steps gives: stored columns, and those that are implied."""
+"""Histories, new rows and paths against what a loop over all steps gives: stored columns, and implied ones."""
 
 import sys
 import threading
@@ -11,7 +11,7 @@ import burlab as bl
 from burlab.errors import ArgumentError, ConfigurationError
 from burlab.run.record import tables
 from burlab.run.record.history import Event, History, events
-from burlab.run.record.live import at, path, tail
+from burlab.run.record.live import at, path, rows_since
 from burlab.run.record.tables import Table
 from burlab.run.record.view import View
 from burlab.run.scipy.rows import Path, Rows
@@ -144,13 +144,13 @@ def test_a_frame_without_pandas_names_the_command(monkeypatch):
 
 
 class View3:
-    """A live view: what it has gathered from the tail so far."""
+    """A live view: what it has gathered of the rows so far."""
 
     def __init__(self):
         self.cursor, self.columns, self.anew, self.read = None, {}, 0, 0
 
     def look(self, recorder, columns=None):
-        rows, self.cursor, fresh = tail(recorder, self.cursor, columns)
+        rows, self.cursor, fresh = rows_since(recorder, self.cursor, columns)
         self.anew += fresh
         self.read += len(rows["step"])
         old = {} if fresh else self.columns
@@ -158,8 +158,8 @@ class View3:
 
 
 @pytest.mark.parametrize("python", [False, True])
-def test_the_tail_adds_up_to_the_history(python):
-    rng, recorder, view = np.random.default_rng(3), Recorder(20_000, python=python), View3()
+def test_new_rows_add_up_to_the_history(python):
+    rng, recorder, view = np.random.default_rng(3), Recorder(10**6, python=python), View3()
     for turn in range(60):
         recorder.append(rng.normal(size=(int(rng.integers(0, 200)), 4)))
         recorder.stamp(100.0 * turn) if recorder.record.extent().rows else None
@@ -167,15 +167,13 @@ def test_the_tail_adds_up_to_the_history(python):
             recorder.cut(recorder.record.extent().rows // 2)
         view.look(recorder)
         history = History(recorder)
-        closed = history.steps if history.span == 2 else history.steps // history.span * 2
         for name in ("step", *STORED):
-            np.testing.assert_array_equal(view.columns[name], history[name][:closed])
+            np.testing.assert_array_equal(view.columns[name], history[name])
         assert (
             len(view.columns["stamp_step"]) == len(view.columns["stamp_time"]) == recorder.record.stamps.extent().slots
         )
-    merges = history.span.bit_length() - 2
-    assert (merges > 1) != python
-    assert view.anew == 3 + merges, "at first, after cuts, after merges"
+    assert history.span == 2
+    assert view.anew == 3, "at first, and after cuts"
     before = view.read
     view.look(recorder)
     assert view.read == before, "nothing new is nothing read"
@@ -191,7 +189,7 @@ def test_a_reader_that_keeps_what_it_has_read_goes_on_after_a_merge(most):
         recorder.stamp(100.0 * at_row)
         at_row += rows
         while True:
-            read, cursor, fresh = tail(recorder, cursor, ("value",), most=most, keeps=True)
+            read, cursor, fresh = rows_since(recorder, cursor, ("value",), most=most)
             anew += fresh
             steps, values = [*steps, *read["step"]], [*values, *read["value"]]
             assert most is None or len(read["step"]) <= most
@@ -205,10 +203,10 @@ def test_a_reader_that_keeps_what_it_has_read_goes_on_after_a_merge(most):
     closed = truth[: cursor.rows, 0]
     assert (min(values), max(values)) == (closed.min(), closed.max())
     recorder.cut(1000)
-    assert tail(recorder, cursor, ("value",), keeps=True)[2]
+    assert rows_since(recorder, cursor, ("value",))[2]
 
 
-def test_the_tail_of_a_record_that_grows_meanwhile():
+def test_the_new_rows_of_a_record_that_grows_meanwhile():
     writer = Writer(8, 1 << 20)
     recorder, view = Recorder(0), View3()
     recorder.columns = tuple("abcdefgh")
@@ -219,15 +217,19 @@ def test_the_tail_of_a_record_that_grows_meanwhile():
         view.look(recorder, ("b", "a"))
     view.look(recorder, ("b", "a"))
     extent = recorder.record.extent()
-    whole = 2 * (extent.rows // extent.span)
-    np.testing.assert_array_equal(view.columns["a"], view.columns["step"])
-    np.testing.assert_array_equal(view.columns["b"].reshape(-1, 2)[:, ::-1].reshape(-1), -view.columns["a"])
-    assert len(view.columns["a"]) == whole
+    a, b, step = (view.columns[name] for name in ("a", "b", "step"))
+    merges = int(extent.span).bit_length() - 2
+    assert merges > 1
+    assert 1 <= view.anew <= 10, "at first, and after the nine cuts"
+    assert (a.min(), a.max()) == (0, extent.rows // extent.span * extent.span - 1)
+    assert (np.diff(step) >= 0).all()
+    assert np.count_nonzero(a != step) <= 2 * merges, "only a pair that was read in part goes back"
+    np.testing.assert_array_equal(np.sort(-b), np.sort(a))
 
 
-def test_what_is_not_stored_has_no_tail():
+def test_what_is_not_stored_has_no_new_rows():
     with pytest.raises(ArgumentError, match="value, gradient_norm"):
-        tail(Recorder(0), None, ("samples",))
+        rows_since(Recorder(0), None, ("samples",))
 
 
 def test_one_row():

@@ -283,7 +283,7 @@ def test_forks_and_branches_have_the_predicate_too():
 
 
 def watchers() -> set[threading.Thread]:
-    return {thread for thread in threading.enumerate() if thread.name == "burlab-watch"}
+    return {thread for thread in threading.enumerate() if thread.name == "burlab-observer"}
 
 
 def test_the_thread_of_a_predicate_ends_with_its_run():
@@ -311,7 +311,7 @@ run = bl.minimize(lambda x: np.sum(x ** 2), np.ones(2), bl.optim.GD(1e-9),
 run.start()
 while run.t == 0:
     time.sleep(0.01)
-assert "burlab-watch" in [thread.name for thread in threading.enumerate()]
+assert "burlab-observer" in [thread.name for thread in threading.enumerate()]
 """
 
 

@@ -15,6 +15,7 @@ import burlab as bl
 from burlab.errors import ArgumentError, IndexRangeError, StatusError
 from tests.interrupts import interrupt
 from tests.optim.curvature_cases import himmelblau, rosenbrock
+from tests.run.forks import STEP_IN_A_CHILD
 from tests.run.scipy.test_scipy import START, direct
 
 
@@ -47,7 +48,7 @@ def long(x, a):  # one evaluation takes half a minute
 
 def at_its_first_evaluation(run):
     """Whether not even the start is measured yet."""
-    return run._engine._session._here is None
+    return run._engine._session._measured is None
 
 
 def test_pause_in_the_middle_of_an_evaluation():
@@ -328,15 +329,7 @@ if {state!r} in ("running", "dropped"):
     time.sleep(0.1)
 if {state!r} == "dropped":
     del run
-if {state!r} == "forked":
-    child = os.fork()
-    if child == 0:
-        try:
-            run.step(1)
-        except StatusError as error:
-            os._exit(0 if "forked" in str(error) else 1)
-        os._exit(2)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+{STEP_IN_A_CHILD if state == "forked" else ""}
 print("done", flush=True)
 """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

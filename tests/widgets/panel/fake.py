@@ -4,6 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from burlab.widgets.panel.picture import Picture
+from burlab.widgets.panel.state import state_of
+
 
 class FakeHypers(dict[str, float]):
     """Live values; `scheduled` names may be given back to their schedule with None."""
@@ -30,6 +33,8 @@ class FakeRun:
     """Value 2^-s, gradient norm 2 * 2^-s, step norm 2^-s / 10, a time stamp every fourth row."""
 
     def __init__(self, hypers: dict[str, float] | None = None, scheduled: tuple[str, ...] = (), **columns: Any) -> None:
+        self.can_seek = True
+        self.title = self.remark = ""
         self.t = 0
         self.running = False
         self.stopped: Any = None
@@ -59,10 +64,9 @@ class FakeRun:
         self.t += n
         self.memory["history"] = 24 * self.length
 
-    def tail(self, cursor: Any, most: int, keeps: bool) -> tuple[dict[str, Any], Any, bool]:
+    def tail(self, cursor: Any, most: int) -> tuple[dict[str, Any], Any, bool]:
         fresh = cursor is None or cursor[0] != self.generation
         first = 0 if fresh else cursor[1]
-        assert keeps
         end = min(self.length, first + most)
         steps = np.arange(first, end, dtype=np.float64)
         rows = {"step": steps} | {name: column[first:end] for name, column in self.rows.items()}
@@ -102,3 +106,14 @@ class FakeRun:
             self.parent = parent
             self.rows = {column: rows[: self.t] for column, rows in self.rows.items()}
             self.generation += 1
+
+
+def looked(model):
+    model.look()
+    return state_of(model)
+
+
+def drawn(model):
+    """The plots of a panel by name."""
+    model.look()
+    return {part.name: part for part in Picture().chart(model).parts}

@@ -1,22 +1,16 @@
 """What the panel shows and does, without a browser: against a run that writes rows when it is told to."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from burlab.run.record.breakpoints import Hit
 from burlab.run.record.stop import Stopped
 from burlab.widgets.panel import words
-from burlab.widgets.panel.arrangement import Place
-from burlab.widgets.panel.curves import zeros
 from burlab.widgets.panel.model import Model
-from burlab.widgets.panel.pyramid import Pyramid
 from burlab.widgets.panel.state import state_of
-from burlab.widgets.panel.theme import axis_of, words as words_of
-from tests.widgets.panel.fake import FakeRun
-
-
-def looked(model):
-    model.look()
-    return state_of(model)
+from tests.widgets.panel.fake import FakeRun, drawn, looked
 
 
 def test_a_fresh_run_is_ready():
@@ -137,6 +131,73 @@ def test_a_schedule_is_taken_over_and_given_back():
     assert schedules() == ["held", ""]
 
 
+class Points(dict):
+    """Breakpoints by number, as a run has them."""
+
+    def __init__(self):
+        super().__init__()
+        self.off = set()
+        self.hits = ()
+
+    def add(self, **condition):
+        self[len(self) + 1] = SimpleNamespace(
+            condition=next(iter(condition)), **{"grad_norm": None, "patience": 1} | condition
+        )
+
+    def enabled(self, number):
+        return number not in self.off
+
+    def enable(self, number):
+        self.off.discard(number)
+
+    def disable(self, number):
+        self.off.add(number)
+
+    def remove(self, number):
+        del self[number]
+
+
+def test_breakpoints_are_added_switched_and_removed():
+    run = FakeRun()
+    run.breakpoints = Points()
+    model = Model(run)
+    for kind, text in (("grad_norm", "1e3"), ("rises", "50%"), ("every", "1,000"), ("non_finite", "")):
+        model.obey({"type": "break", "kind": kind, "text": text})
+    model.obey({"type": "break_switch", "number": 2, "on": False})
+    model.obey({"type": "break_remove", "number": 4})
+    assert state_of(model)["breakpoints"] == [
+        {"number": 1, "text": "gradient norm above 1000", "on": True},
+        {"number": 2, "text": "value rises by 50%", "on": False},
+        {"number": 3, "text": "every 1,000 steps", "on": True},
+    ]
+    assert run.breakpoints[2].rises == 0.5
+    model.obey({"type": "break", "kind": "every", "text": "soon"})
+    assert "the breakpoint's number is 'soon', expected one such as 100" in state_of(model)["status"]
+    assert state_of(Model(FakeRun()))["breakpoints"] is None
+
+
+def test_where_a_breakpoint_was_hit_is_marked_until_that_is_cut_off():
+    run = FakeRun()
+    run.breakpoints = Points()
+    run.breakpoints.add(grad_norm=2.5)
+    model = Model(run)
+    run.write(50)
+    assert (looked(model)["hits"], looked(model)["stops"]) == ([], 0)
+    run.breakpoints.hits = (Hit(49, 1, run.breakpoints[1], 0.123456),)
+    plots = drawn(model)
+    (mark,) = plots["value"].marks
+    assert (mark.at, mark.kind, mark.label) == (49, "break", "break: gradient norm above 2.5")
+    assert [(m.at, m.axis) for m in plots["gradient_norm"].marks] == [(49, "x"), (2.5, "y")]
+    assert looked(model)["hits"] == [{"step": 49, "text": "gradient norm above 2.5", "value": "0.1235"}]
+    run.breakpoints.hits = tuple(Hit(step, 1, run.breakpoints[1], 1.0) for step in range(500))
+    state = looked(model)
+    assert [hit["step"] for hit in state["hits"]] == list(range(499, 487, -1)), "the last ones, the newest first"
+    assert state["stops"] == 500
+    assert [mark.at for mark in drawn(model)["value"].marks] == list(range(300, 500))
+    run.breakpoints.hits = ()
+    assert drawn(model)["value"].marks == ()
+
+
 def test_what_stopped_a_run_is_said():
     run = FakeRun()
     model = Model(run)
@@ -170,29 +231,6 @@ def test_memory_is_shown_by_kind():
     assert sum(kind[2] for kind in memory["kinds"]) == pytest.approx(1, abs=2e-3)
 
 
-def test_plots_are_logarithmic_only_while_values_are_positive():
-    signs = {"accuracy": lambda s: s - 5.0, "zero": lambda s: 0 * s, "lr": lambda s: 0.1 + 1e-3 * s}
-    run = FakeRun(validation_value=lambda s: np.where(s % 3 == 0, 1.0, np.nan), **signs)
-    model = Model(run)
-    run.write(100)
-    model.look()
-    plots = {plot.name: plot for plot in model.plots}
-    assert list(plots) == ["value", "gradient_norm", "step_norm", "time_per_step", *signs]
-    assert plots["value"].columns == ("value", "validation_value")
-    assert [plot.log for plot in plots.values()] == [True, True, True, True, False, False, False]
-
-
-def test_time_per_step_comes_from_the_stamps():
-    run = FakeRun()
-    model = Model(run)
-    for n in (3, 1, 7, 100):
-        run.write(n)
-        model.look()
-    _, seconds = model.lines.curves["time_per_step"].points(100)
-    np.testing.assert_allclose(seconds, 1e-6)
-    assert state_of(model)["readouts"][-1] == ["time per step", "1 µs"]
-
-
 def test_a_slow_run_does_its_steps_by_the_clock():
     run = FakeRun()
     model = Model(run)
@@ -212,79 +250,6 @@ def test_a_slow_run_does_its_steps_by_the_clock():
     model.obey({"type": "speed", "value": 0})
     assert run.said[-1] == ("start", None)
     assert run.running
-
-
-def test_where_rows_have_been_merged_their_extremes_are_shown():
-    run = FakeRun()
-    model = Model(run)
-    run.write(20)
-    run.at = lambda step: None
-    state = looked(model)
-    assert state["readouts"][0] == ["value", f"{words.number(0.5**19, 3)} … {words.number(0.5**19, 3)}"]
-
-
-def test_a_path_follows_the_run_through_changes_of_the_past():
-    run = FakeRun()
-    points = np.random.default_rng(0).normal(size=(5000, 2)).cumsum(axis=0)
-    run.path = np.arange(0), points[:0]
-    model = Model(run)
-    for n in (100, 400, 3000, -2000):
-        run.t += min(n, 0)
-        run.generation += n < 0
-        run.write(max(n, 0))
-        run.path = np.arange(run.t + 1), points[: run.t + 1]
-        model.look()
-        steps, path = model.lines.path.steps, model.lines.path.points
-        assert (steps[0], steps[-1]) == (0, run.t)
-        np.testing.assert_array_equal(path, points[steps])
-
-
-def test_values_that_are_exactly_zero_stand_on_a_floor_a_decade_below_the_others():
-    run = FakeRun(loss=lambda s: np.where(s < 10, 10.0**-s, 0.0))
-    model = Model(run)
-    run.write(30)
-    model.look()
-    plot = {plot.name: plot for plot in model.plots}["loss"]
-    assert plot.log
-    assert plot.floor == pytest.approx(1e-10)
-    np.testing.assert_array_equal(model.lines.curves["loss"].zeros(100), np.arange(10, 30))
-    assert {plot.name: plot.floor for plot in model.plots}["value"] is None
-    drawn = zeros(model.lines, plot, 100, log_steps=False)()
-    np.testing.assert_array_equal(drawn["y"], plot.floor)
-    np.testing.assert_array_equal(drawn["x"], np.arange(10, 30))
-
-
-@pytest.mark.parametrize("rows", [5, 100, 20_000])
-def test_few_dots_tell_of_many_zeros(rows):
-    curve = Pyramid(stretches=16)
-    curve.append(np.arange(float(rows)), np.zeros(rows))
-    found = curve.zeros(10)
-    assert len(found) <= 10
-    assert (found[0], found[-1]) == (0, rows - 1)
-
-
-def test_an_axis_of_a_run_that_diverged_shows_where_it_came_from():
-    run = FakeRun(loss=lambda s: 5.0 * 100.0**s, growth=lambda s: 5.0 * 2.0**s, signed=lambda s: -((-300.0) ** s))
-    model = Model(run)
-    run.write(20)
-    model.look()
-    plots = {plot.name: plot for plot in model.plots}
-    assert plots["loss"].top == 5e4
-    assert plots["growth"].top is None
-    assert axis_of(plots["loss"], None)["range"][1] < 5
-    assert axis_of(plots["signed"], None)["range"] == [-1e4, 1e4]
-    place = Place(plots["loss"], "x", "y", (0, 1), 100)
-    assert words_of(place, plots["loss"])[0]["text"] == "loss <i>goes on to 5e38</i>"
-
-
-def test_a_validation_that_comes_now_and_then_is_shown_with_its_step():
-    run = FakeRun(validation_value=lambda s: np.where(s % 10 == 0, s + 0.5, np.nan))
-    model = Model(run)
-    assert looked(model)["readouts"][3] == ["validation value", "–"]
-    run.write(38)
-    assert looked(model)["readouts"][3] == ["validation value", "30.5 at step 30"]
-    model.obey({"type": "seek", "step": 25})
-    assert looked(model)["readouts"][3] == ["validation value", "20.5 at step 20"]
 
 
 def test_a_run_that_plays_is_not_in_its_past_because_it_has_moved_on_meanwhile():
@@ -346,20 +311,3 @@ def test_a_run_that_moves_or_that_nobody_plays_here_does_not_rest():
     model = Model(run)
     model.commands.playing = True
     assert looked(model)["playing"]
-
-
-def test_the_axis_of_steps_is_logarithmic_where_there_are_many_or_as_chosen():
-    run = FakeRun()
-    model = Model(run)
-    run.write(100_000)
-    model.look()
-    assert model.log_steps
-    x, y = model.lines.curves["value"].along(800, log=True, log_steps=True)
-    assert x.size <= 800
-    assert (x[0], x[-1]) == (0.5, 99_999)
-    assert np.isin(np.arange(1.0, 15.0), x).all(), "the first steps are all there"
-    np.testing.assert_array_equal(y, run.rows["value"][x.astype(int)])
-    for choice, log in (("linear", False), ("log", True), ("auto", True)):
-        model.obey({"type": "axis", "value": choice})
-        assert model.log_steps == log
-        assert state_of(model)["axis"] == choice

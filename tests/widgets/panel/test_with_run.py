@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.widgets.panel.figure import Figure
 from burlab.widgets.panel.model import Model
+from burlab.widgets.panel.picture import Picture, same
 from burlab.widgets.panel.state import state_of
 
 
@@ -97,7 +97,7 @@ def test_schedules_are_followed_held_and_given_back():
     assert run.hyper.follows("lr")
     assert run.hyper["lr"] == pytest.approx(0.1)
     model.look()
-    assert [plot.name for plot in model.plots][-1] == "lr"
+    assert [group.name for group in model.groups][-1] == "lr"
 
 
 def test_what_stopped_it_is_said():
@@ -117,20 +117,23 @@ def test_two_parameters_are_drawn_as_a_path_over_the_function():
     model.look()
     model.landscape.wait()
     model.look()
-    figure = Figure(model)
-    traces = {trace.name: trace for trace in figure.widget.data if trace.name}
-    assert np.shape(figure.widget.data[figure._traces["landscape"]].z) == (121, 121)
-    assert len(traces["minimum"].x) == 4
-    np.testing.assert_allclose([traces["point"].x[0], traces["point"].y[0]], run.x)
+    picture = Picture()
+    plane = picture.chart(model).parts[-1]
+    assert plane.heights.shape == plane.shade.shape == (121, 121)
+    assert (plane.x.low, plane.x.high) == tuple(model.landscape.box[0])
+    dots = {dots.label: dots for dots in plane.dots}
+    assert len(dots["minimum"].x) == 4
+    np.testing.assert_array_equal([dots["here"].x[0], dots["here"].y[0]], run.x)
     path = run.path[1]
-    np.testing.assert_array_equal(traces["path"].x[[0, -1]], path[[0, -1], 0])
+    np.testing.assert_array_equal(plane.curves[0].x[[0, -1]], path[[0, -1], 0])
     model.obey({"type": "seek", "step": 20})
     model.look()
-    figure.draw(model)
-    np.testing.assert_array_equal([traces["path"].x[-1], traces["path ahead"].x[0]], path[20, 0])
-    np.testing.assert_array_equal(traces["path ahead"].x[-1], path[50, 0])
-    arrays = [trace[axis] for trace in figure.widget.data for axis in "xy"]
-    assert all(a is None or np.asarray(a).flags.c_contiguous for a in arrays), "else no message can carry them"
+    later = picture.chart(model).parts[-1]
+    ahead, way = later.curves
+    assert (ahead.label, way.label) == ("ahead", "path")
+    np.testing.assert_array_equal([way.x[-1], ahead.x[0]], path[20, 0])
+    np.testing.assert_array_equal(ahead.x[-1], path[50, 0])
+    assert later.version == plane.version, "the same heights are not sent again"
 
 
 def test_the_panel_looks_while_a_run_plays():
@@ -153,35 +156,31 @@ def test_where_someone_zooms_in_there_is_more_to_see():
     run = quadratic(1e-6, steps=200_000)
     model = Model(run)
     model.obey({"type": "axis", "value": "linear"})
-    figure = Figure(model)
-    assert figure.window is None
+    picture = Picture()
 
-    def drawn():
-        while True:
-            model.zoom(figure.window)
+    def drawn(low, high):
+        model.obey({"type": "zoom", "axis": "step", "low": low, "high": high})
+        model.look()
+        while model.behind:
             model.look()
-            if not model.behind:
-                break
-        figure.draw(model)
-        return figure.widget.data[1].x, figure.widget.data[1].y
+        return picture.chart(model)
 
-    x, _ = drawn()
+    def value(chart):
+        return chart.parts[0].curves[0]
+
+    x = value(drawn(None, None)).x
     assert np.sum((x >= 100_000) & (x <= 100_500)) < 20
-    figure.widget.layout.xaxis.range = (100_000, 100_500)
-    x, y = drawn()
-    inside = (x >= 100_000) & (x <= 100_500)
-    assert inside.sum() == 501
-    drawings = [trace.x for trace in figure.widget.data if trace.xaxis == "x" and len(trace.x)]
-    assert len(drawings) == 4
-    assert all((np.diff(x) > 0).all() for x in drawings), "each curve goes on from left to right"
+    chart = drawn(100_000, 100_500)
+    x, y = value(chart).x, value(chart).y
+    assert np.sum((x >= 100_000) & (x <= 100_500)) == 501
+    curves = [curve for part in chart.parts for curve in part.curves if part.name not in ("plane", "bytes")]
+    assert len(curves) == 4
+    assert all((np.diff(curve.x) > 0).all() for curve in curves), "each curve goes on from left to right"
     np.testing.assert_array_equal(y, run.history["value"][x.astype(int)])
     assert x[-1] == 199_999, "around it the whole curve stays"
-    figure.widget.layout.xaxis.autorange = True
-    x, _ = drawn()
+    x = value(drawn(None, None)).x
     assert model.fine is None
     assert np.sum((x >= 100_000) & (x <= 100_500)) < 20
-    figure.widget.layout.xaxis.range = (100_000, 100_500)  # what a page says of a next choice
-    assert figure.window == (100_000, 100_500)
 
 
 def my_loss(x):
@@ -199,28 +198,117 @@ def test_the_title_names_what_minimizes_what():
         assert state_of(Model(bl.minimize(problem, start, optimizer)))["title"] == title
 
 
-def test_steps_of_a_branch_at_the_start_are_labelled_for_the_record_beside_it():
-    run = quadratic(0.05, steps=2)
-    figure = Figure(model := Model(run))
-    assert figure.widget.layout.xaxis.dtick == 1
-    run.step(3000)
-    run.seek(0)
-    run.hyper["lr"] = 0.02
-    rested(model)
-    figure.draw(model)
-    assert run.length == 0
-    assert figure.widget.layout.xaxis.dtick is None
+def test_a_run_plays_backwards_to_its_start():
+    run = quadratic(1e-3, steps=1000)
+    model = Model(run)
+    model.obey({"type": "speed", "value": 0})
+    model.obey({"type": "back"})
+    seen, end = [run.t], time.monotonic() + 60
+    while model.active:
+        assert time.monotonic() < end
+        model.look()
+        seen.append(run.t)
+        assert state_of(model)["playing"] == (run.t > 0)
+    assert seen == sorted(seen, reverse=True)
+    assert len({*seen}) > 5, "it can be watched"
+    assert (run.t, run.length) == (0, 1000)
+    np.testing.assert_array_equal(run.x, [1.0, -2.0])
+    assert state_of(model)["status"].startswith("At step 0 of 1,000, in the past")
 
 
-def test_ticks_stay_apart_where_someone_zooms_in():
-    figure = Figure(model := Model(quadratic(0.05, steps=3000)))
-    axis = figure.widget.layout.yaxis
-    assert (axis.type, axis.tickmode) == ("log", "linear")
-    for sight, mode, every in (
-        ((-1.2, 0.0), "linear", "D2"),
-        ((-9.0, -1.0), "linear", 2),
-        ((-1.2, -0.9), "auto", None),
+def test_anything_else_ends_playing_backwards():
+    for intent, t in (
+        ({"type": "pause"}, 900),
+        ({"type": "step", "count": 3}, 903),
+        ({"type": "rewind", "count": 10}, 890),
     ):
-        axis.range = sight
-        figure.draw(model)
-        assert (axis.tickmode, axis.dtick) == (mode, every)
+        run = quadratic(1e-3, steps=1000)
+        model = Model(run)
+        model.obey({"type": "speed", "value": 100})
+        model.obey({"type": "back"})
+        model.commands.burst(0.99)
+        assert run.t == 900
+        assert model.active
+        model.obey(intent)
+        assert rested(model)["step"] == t
+        assert not model.active
+        model.commands.burst(1.0)
+        assert run.t == t
+
+
+def test_what_does_not_change_is_not_made_again():
+    run = quadratic(1e-3, steps=100)
+    model, picture = Model(run), Picture()
+    first = picture.chart(model)
+    model.obey({"type": "seek", "step": 50})
+    model.look()
+    again = picture.chart(model)
+    assert not same(first, again)
+    for a, b in zip(first.parts[:4], again.parts[:4], strict=True):
+        assert a.curves == b.curves
+    assert same(again, picture.chart(model))
+    model.obey({"type": "smoothing", "value": 0.5})
+    smooth = picture.chart(model).parts[0]
+    assert [(curve.label, curve.faint) for curve in smooth.curves] == [("value", True), ("value", False)]
+
+
+def test_what_steps_cost_is_stacked_and_small_parts_are_others():
+    run = quadratic(1e-7, steps=20_000)
+    model, picture = Model(run), Picture()
+    while model.costs.steps.size < 4:
+        run.step(20_000)
+        model.look()
+    model.costs.wait()
+    model.look()
+    parts = {part.name: part for part in picture.chart(model).parts}
+    traces = run.traces
+    memory = parts["bytes"]
+    total = sum(traces[name] for name in traces if name in run.memory)
+    np.testing.assert_allclose(memory.bands[-1].high[:-1], total)
+    assert {"history", "the rest"} <= {band.label for band in memory.bands}
+    assert all(
+        np.array_equal(below.high, above.low) for below, above in zip(memory.bands, memory.bands[1:], strict=False)
+    )
+    np.testing.assert_array_equal(memory.bands[0].x, [*traces["step"], run.length])
+    named = ("data", "forward", "backward", "fused", "update", "other")
+    np.testing.assert_allclose(parts["parts"].bands[-1].high[:-1], 1e-9 * sum(traces[name] for name in named))
+    process = memory.curves[0]
+    np.testing.assert_array_equal(process.x, memory.bands[0].x)
+    np.testing.assert_array_equal(process.y, [*traces["resident"], traces["resident"][-1]])
+    assert (memory.right.low, memory.right.unit) == (0.0, "B")
+    assert memory.right.high > process.y.max() > memory.bands[-1].high.max(), "a line over the stack"
+
+
+def test_a_large_kernel_is_split_when_someone_asks():
+    run = bl.minimize(lambda x: np.sum(np.tanh(x)), np.ones(100_000), bl.optim.GD(1e-6), steps=200)
+    model = Model(run)
+    while model.costs.steps.size < 4:
+        run.step(200)
+        model.look()
+    assert state_of(model)["splits"]
+    assert model.costs.seconds == {}
+    model.obey({"type": "split"})
+    run.step(1)
+    model.look()
+    model.costs.wait()
+    model.look()
+    assert not state_of(model)["splits"]
+    assert {"forward", "backward"} <= model.costs.seconds.keys() or "fused" in model.costs.seconds
+
+
+def test_a_run_that_plays_rests_at_a_breakpoint_and_goes_on():
+    run = quadratic(1e-3)
+    model, picture = Model(run), Picture()
+    model.obey({"type": "break", "kind": "every", "text": "40"})
+    model.obey({"type": "speed", "value": 0})
+    for step in (40, 80):
+        model.obey({"type": "play"})
+        state = rested(model)
+        assert (run.t, state["tone"], state["playing"]) == (step, "stopped", False)
+        assert f"Stopped at step {step} by breakpoint 1" in state["status"]
+    assert [mark.at for mark in picture.chart(model).parts[0].marks if mark.kind == "break"] == [40, 80]
+    model.obey({"type": "break_switch", "number": 1, "on": False})
+    model.obey({"type": "step", "count": 100})
+    assert rested(model)["step"] == 180
+    run.breakpoints.add(when=lambda rows: rows["value"] < 0)
+    assert [point["text"] for point in state_of(model)["breakpoints"]] == ["every 40 steps", "a predicate holds"]

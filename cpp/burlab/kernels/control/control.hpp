@@ -2,7 +2,7 @@
 // Control flow: functions that run generated kernels. They allocate nothing: all memory is given.
 #include <cstring>
 
-#include "../../halt.hpp"
+#include "../../stop_token.hpp"
 #include "../kernel.hpp"
 
 BURLAB_BEGIN

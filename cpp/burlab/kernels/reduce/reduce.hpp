@@ -57,6 +57,25 @@ template <class T, bool Strict> struct Sum {
   }
 };
 
+/// P packets of columns, of which only `left` may be there, and of them one more than P - 1 packets.
+template <class T, int W, int P> class Columns {
+ public:
+  BURLAB_INLINE explicit Columns(Int left) : last_(left < P * W ? left - (P - 1) * W : W) {}
+
+  /// Packet k of a row.
+  BURLAB_INLINE void load(Packet<T, W>& x, const T* row, int k) const {
+    if (k + 1 < P) burlab::load(x, row + k * W);
+    else last_.load(x, row + k * W);
+  }
+  BURLAB_INLINE void store(T* row, const Packet<T, W>& x, int k) const {
+    if (k + 1 < P) burlab::store(row + k * W, x);
+    else last_.store(row + k * W, x);
+  }
+
+ private:
+  First<T, W> last_;
+};
+
 /// Sums down columns: out[j] = the sum of l * n rows, in their order, j < width; partial sums of 64 rows unless
 /// `Strict`. Descriptor: width (stride 1); l and its stride, n and its stride.
 template <class T, bool Strict> struct SumColumns {
@@ -80,9 +99,8 @@ template <class T, bool Strict> struct SumColumns {
   }
 
  private:
-  /// P packets of columns, of which only `left` may be there, and of them one more than P - 1 packets.
   template <int P> static BURLAB_INLINE void packets(const Int* d, T* y, const T* x, Int left) {
-    const First<T, W> last(left < P * W ? left - (P - 1) * W : W);
+    const Columns<T, W, P> columns(left);
     const Int block = kPlain ? d[1] * d[3] : 64;
     Packet<A, W> totals[P] = {}, parts[P] = {};
     Packet<T, W> next;
@@ -98,8 +116,7 @@ template <class T, bool Strict> struct SumColumns {
       for (Int i = 0; i < d[3]; ++i, row += d[4]) {
         BURLAB_UNROLL
         for (int k = 0; k < P; ++k) {
-          if (k + 1 < P) load(next, row + k * W);
-          else last.load(next, row + k * W);
+          columns.load(next, row, k);
           parts[k] += __builtin_convertvector(next, Packet<A, W>);
         }
         if (--until > 0) continue;
@@ -111,8 +128,7 @@ template <class T, bool Strict> struct SumColumns {
     BURLAB_UNROLL
     for (int k = 0; k < P; ++k) {
       next = __builtin_convertvector(totals[k], Packet<T, W>);
-      if (k + 1 < P) store(y + k * W, next);
-      else last.store(y + k * W, next);
+      columns.store(y, next, k);
     }
   }
 };
@@ -152,30 +168,25 @@ template <class T, int Bytes> struct SumAccumulate {
     *y = total;
   }
 
-  /// P packets of columns, of which only `left` may be there, and of them one more than P - 1 packets.
   template <int P> static BURLAB_INLINE void packets(const Int* d, T* y, const T* x, Int left) {
-    const First<T, W> last(left < P * W ? left - (P - 1) * W : W);
+    const Columns<T, W, P> columns(left);
     Packet<T, W> sums[P], next;
     BURLAB_UNROLL
-    for (int k = 0; k < P - 1; ++k) load(sums[k], y + k * W);
-    last.load(sums[P - 1], y + (P - 1) * W);
+    for (int k = 0; k < P; ++k) columns.load(sums[k], y, k);
     BURLAB_ONE_BY_ONE
     for (Int r = 0; r < d[3]; ++r, x += d[4]) {
       const T* row = x;
       BURLAB_ONE_BY_ONE
       for (Int i = 0; i < d[5]; ++i, row += d[6]) {
         BURLAB_UNROLL
-        for (int k = 0; k < P - 1; ++k) {
-          load(next, row + k * W);
+        for (int k = 0; k < P; ++k) {
+          columns.load(next, row, k);
           sums[k] += next;
         }
-        last.load(next, row + (P - 1) * W);
-        sums[P - 1] += next;
       }
     }
     BURLAB_UNROLL
-    for (int k = 0; k < P - 1; ++k) store(y + k * W, sums[k]);
-    last.store(y + (P - 1) * W, sums[P - 1]);
+    for (int k = 0; k < P; ++k) columns.store(y, sums[k], k);
   }
 };
 

@@ -16,7 +16,8 @@ enum Reason : std::int64_t {
   small_gradient,
   small_value,
   not_finite,
-  predicate_holds
+  predicate_holds,
+  breakpoint_hit
 };
 
 struct Criteria {
@@ -31,6 +32,17 @@ struct Criteria {
     if (row_value <= value) return small_value;
     return norm <= gradient ? small_gradient : no_reason;
   }
+};
+
+/// What a breakpoint looks at. Mirrored by `burlab/run/record/breakpoints.py`, like the struct below.
+enum Watched : std::int64_t { watched_rise, watched_norm, watched_non_finite, watched_every };
+
+/// Where a run comes to rest, again and again: at rows where this begins to hold.
+struct Breakpoint {
+  std::int64_t number;  // its name, above 0
+  std::int64_t watched;
+  double limit;        // of the norm; of a rise: how much of the value before it must exceed
+  std::int64_t count;  // of steps: how many rises in a row, or from one stop to the next
 };
 
 }  // namespace burlab::run

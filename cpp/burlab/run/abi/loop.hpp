@@ -35,7 +35,7 @@ inline void loop_close(Loop** owner) noexcept { const std::unique_ptr<Loop> loop
 /// Run until `target` steps are done.
 inline void loop_aim(Loop* loop, std::int64_t target) noexcept { loop->control.command(Command::aim, target); }
 /// Rest as soon as possible.
-inline void loop_halt(Loop* loop) noexcept { loop->control.command(Command::rest, 0); }
+inline void loop_pause(Loop* loop) noexcept { loop->control.command(Command::pause, 0); }
 /// Go to a step of the record.
 inline void loop_seek(Loop* loop, std::int64_t step) noexcept { loop->control.command(Command::seek, step); }
 /// Change a hyperparameter from the next step on: 1 if so, 0 and nothing is done where the run is in its past.
@@ -45,7 +45,7 @@ inline std::int64_t loop_set(Loop* loop, std::int64_t hyper, double value) noexc
 inline double loop_hyper(Loop* loop, std::int64_t hyper) noexcept {
   double value = 0;
   const std::int64_t k = hyper;
-  loop->control.look(
+  loop->control.inspect(
       [&](const Pending& pending) { value = pending.changed[k] != 0 ? pending.next[k] : pending.hyper[k]; });
   return value;
 }
@@ -56,14 +56,14 @@ inline void loop_view(Loop* loop, View* view) noexcept { *view = loop->control.v
 inline std::int64_t loop_rests(Loop* loop, std::int64_t milliseconds) noexcept {
   return loop->control.rests(milliseconds);
 }
-/// Wait until what was told is taken over.
+/// Wait until all orders are taken over.
 inline std::int64_t loop_settles(Loop* loop, std::int64_t milliseconds) noexcept {
   return loop->control.between(milliseconds, [](Pending&) { return false; });
 }
 /// Copy x (k = 0) or a leaf of the state between two steps.
 inline std::int64_t loop_read(Loop* loop, std::int64_t k, char* out, std::int64_t milliseconds) noexcept {
   return loop->control.between(milliseconds, [=](Pending&) {
-    loop->stepper.cells.copy(k, out);
+    loop->stepper.state.copy(k, out);
     return false;
   });
 }
@@ -75,29 +75,49 @@ inline std::int64_t loop_fed(Loop* loop, std::int64_t milliseconds) noexcept {
   return loop->control.rests_or(milliseconds, [=] { return loop->line.feed->half_full(); });
 }
 inline void loop_feed(Loop* loop, FeedView* view) noexcept {
-  loop->control.look([=](const Pending&) { *view = loop->line.feed->view(); });
+  loop->control.inspect([=](const Pending&) { *view = loop->line.feed->view(); });
 }
 inline void loop_feed_copy(const Loop* loop, std::int64_t column, std::int64_t first, std::int64_t count,
                            double* out) noexcept {
   loop->line.feed->copy(column, first, count, out);
 }
-/// The rows below `row` have passed. stop: the last of them is where the run is to go back to, and its last.
-inline void loop_feed_take(Loop* loop, std::int64_t generation, std::int64_t row, std::int64_t stop) noexcept {
+/// The rows below `row` have passed. stop: the last of them is where the run is to go back to, and its last, for the
+/// breakpoint with this number, if it is not 0.
+inline void loop_feed_take(Loop* loop, std::int64_t generation, std::int64_t row, std::int64_t stop,
+                           std::int64_t breakpoint) noexcept {
   loop->control.tell([=](Pending& pending) {
-    if (loop->line.feed->take(generation, row, stop != 0) && stop != 0) pending.cut = row - 1;
+    if (!loop->line.feed->take(generation, row, stop != 0) || stop == 0) return;
+    pending.cut = row - 1;
+    pending.cut_by = breakpoint;
   });
+}
+/// Have a feed of so many rows, a power of 2, if there is none. 1 if so, 2 where there is no memory.
+inline std::int64_t loop_feed_open(Loop* loop, std::int64_t rows, std::int64_t milliseconds) noexcept {
+  bool done = false;
+  const bool held = loop->control.between(
+      milliseconds, [&](Pending&) { return done = loop->line.open_feed(loop->ledger, rows), true; });
+  return held ? (done ? 1 : 2) : 0;
+}
+
+/// Have these breakpoints and no others, from the next step on. 0 where there is no memory.
+inline std::int64_t loop_arm(Loop* loop, const Breakpoint* breakpoints, std::int64_t count) noexcept {
+  bool done = false;
+  loop->control.tell([&](Pending& pending) { done = pending.arms = pending.breakpoints.assign(breakpoints, count); });
+  return done;
 }
 
 // What others read while the loop runs:
 
 inline const Record* loop_record(const Loop* loop) noexcept { return &loop->line.record; }
 inline const Path* loop_path(const Loop* loop) noexcept { return loop->line.path ? &*loop->line.path : nullptr; }
+/// What steps cost: a trail with the columns of `TraceColumn`.
+inline const Trail* loop_traces(const Loop* loop) noexcept { return &loop->line.traces.trail(); }
 inline const Ledger* loop_ledger(const Loop* loop) noexcept { return &loop->ledger; }
 
 /// Copy the events from `first` on, at most `count` of them, and answer how many there are in all.
 inline std::int64_t loop_events(Loop* loop, std::int64_t first, std::int64_t count, Event* out) noexcept {
   std::int64_t total = 0;
-  loop->control.look([&](const Pending&) {
+  loop->control.inspect([&](const Pending&) {
     const auto& events = loop->line.events();
     total = events.size();
     for (std::int64_t k = first; k < std::min(total, first + count); ++k) *out++ = events[k];

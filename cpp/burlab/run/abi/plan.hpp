@@ -11,9 +11,9 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// A window of a cell: a leaf of x, or of the state what goes with one; or a whole cell.
+/// A window of a buffer: a leaf of x, or of the state what goes with one; or a whole buffer.
 struct Piece {
-  std::int64_t cell, offset;  // bytes
+  std::int64_t buffer, offset;  // bytes
 };
 
 /// A step as one kernel. In: the leaves of x, a sample of each data array, its key if there is one, the step, the
@@ -36,26 +36,27 @@ struct Plan {
   std::int64_t gradient;           // where the gradient begins in a result, bytes
   std::int64_t metrics, measured;  // how many numbers beside them a result has, and where they begin, bytes
   const Validation* validation;    // nullptr if there is none
-  /// In: g, x, t, hyperparameters, state, value, key, asker. Out: x, state, what the schedules gave.
+  /// In: g, x, t, hyperparameters, state, value, key, oracle. Out: x, state, what the schedules gave.
   Kernel update;
   Fused fused;             // in place of the kernels of loss and update
   std::int64_t chunk;      // entries of x, and of all of the state that has as many, for one call of it; 0: all at once
-  const Queries* queries;  // that the update asks; nullptr if there are none
-  std::int64_t hypers, cells;                  // cells: x and the leaves of the state
+  const Queries* queries;  // of the update; nullptr if there are none
+  std::int64_t hypers, buffers;                // buffers: x and the leaves of the state
   const double* hyper;                         // start values; NaN: as scheduled
   std::int64_t schedules;                      // how many hyperparameters may follow one
-  const char* const* start;                    // start values of the cells; nullptr: they come from another run
-  const std::int64_t* bytes;                   // of each cell
+  const char* const* start;                    // start values of the buffers; nullptr: they come from another run
+  const std::int64_t* bytes;                   // of each buffer
   std::int64_t history_bytes, keyframe_bytes;  // budgets
   std::int64_t feed_rows;                      // a power of 2; 0 where nobody must see every row
   Criteria criteria;
 };
 
-/// The columns of a run's record before the extra ones: metrics, the value of the validation, what schedules gave.
+/// The columns of a run's record before the extra ones: metrics, the value of the validation, what schedules gave, and
+/// of an update with queries the samples that were evaluated up to the end of a step.
 enum Column : std::int64_t { value_column, gradient_norm, step_norm, first_extra };
 
 inline std::int64_t columns_of(const Plan& plan) {
-  return first_extra + plan.metrics + (plan.validation != nullptr) + plan.schedules;
+  return first_extra + plan.metrics + (plan.validation != nullptr) + plan.schedules + (plan.queries != nullptr);
 }
 
 }  // namespace burlab::run

@@ -23,12 +23,12 @@ struct Standing {
 /// All that a run is, besides its plan. Mirrored by `burlab/run/loop/snapshot.py`.
 struct Saved {
   Standing standing;
-  SavedTable record, stamps, path;
+  SavedTable record, stamps, path, traces;
   std::int64_t events, frames;      // how many there are
   const Event* event;               // in the order of their steps
   const std::int64_t* frame_steps;  // rising, from 0
   const char* frame;                // one after another
-  const char* cells;                // a frame of the cursor's step
+  const char* buffers;              // a frame of the cursor's step
 };
 
 }  // namespace burlab::run

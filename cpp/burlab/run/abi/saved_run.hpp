@@ -9,12 +9,12 @@ BURLAB_BEGIN
 namespace burlab::run {
 
 /// Another run that is what this one is, its past and future included, at rest; nullptr where there is no memory. What
-/// the other functions here read is such a twin, so that the run itself waits for no more than being copied.
-inline std::int64_t loop_twin(Loop* loop, const Plan* plan, Loop** twin, std::int64_t milliseconds) noexcept {
+/// the other functions here read is such a clone, so that the run itself waits for no more than being copied.
+inline std::int64_t loop_clone(Loop* loop, const Plan* plan, Loop** clone, std::int64_t milliseconds) noexcept {
   return loop->control.between(milliseconds, [=](Pending& pending) {
-    *twin = loop_copy(loop, plan);
-    if (*twin == nullptr) return false;
-    (*twin)->control.look([&](Pending& others) {
+    *clone = loop_copy(loop, plan);
+    if (*clone == nullptr) return false;
+    (*clone)->control.inspect([&](Pending& others) {
       others.reason = pending.reason;
       others.value = pending.value;
       others.norm = pending.norm;
@@ -26,8 +26,8 @@ inline std::int64_t loop_twin(Loop* loop, const Plan* plan, Loop** twin, std::in
 /// Where a run at rest stands.
 inline void loop_standing(Loop* loop, Standing* out) noexcept {
   *out = loop->line.standing();
-  loop->control.look([=](const Pending& pending) {
-    out->reason = pending.reason;
+  loop->control.inspect([=](const Pending& pending) {
+    out->reason = pending.reason == breakpoint_hit ? no_reason : pending.reason;  // breakpoints are not saved
     out->value = pending.value;
     out->norm = pending.norm;
   });
@@ -38,7 +38,7 @@ inline std::int64_t loop_frames(const Loop* loop) noexcept { return loop->line.f
 
 /// Copy keyframe k of a run at rest, and answer its step; k = -1: a frame of where it is.
 inline std::int64_t loop_frame(const Loop* loop, std::int64_t k, char* out) noexcept {
-  if (k < 0) return loop->stepper.cells.save(out), loop->control.cursor.step.load();
+  if (k < 0) return loop->stepper.state.save(out), loop->control.cursor.step.load();
   const Frame& frame = loop->line.frames.frame(k);
   std::memcpy(out, frame.data, static_cast<std::size_t>(loop_frame_bytes(loop)));
   return frame.step;

@@ -27,25 +27,29 @@ struct Cursor {
 
 /// What a loop is told to do.
 enum class Command {
-  rest,
+  pause,
   aim,  // do steps until the target
   seek  // go to the target, where the run has been
 };
 
 /// What Python has told the loop, and the loop Python. Guarded by the mutex of the control.
 struct Pending {
-  Command command = Command::rest;
+  Command command = Command::pause;
   std::int64_t target = 0;
   std::int64_t cut = -1;      // before all else: go back to this step and forget what came after its row, if not -1
   Outcome outcome;            // how the last step ended
   Reason reason = no_reason;  // why the loop rests by itself, and what was measured there
   double value = 0, norm = 0;
-  double elapsed = 0;            // nanoseconds of running, up to the last rest
-  Buffer<double> hyper, next;    // in force; and changes that the loop has not taken over yet:
-  Buffer<std::int64_t> changed;  // 1 where there is one
+  std::int64_t breakpoint = 0, cut_by = 0;  // the number of the one that was hit; of the one that `cut` is for, if any
+  Buffer<Breakpoint> breakpoints;           // those to have
+  bool arms = false;                        // whether the loop has not taken them over yet
+  double elapsed = 0;                       // nanoseconds of running, up to the last rest
+  Buffer<double> hyper, next;               // in force; and changes that the loop has not taken over yet:
+  Buffer<std::int64_t> changed;             // 1 where there is one
 
   Pending(Ledger& ledger, const double* start, std::int64_t hypers)
-      : hyper(ledger, Kind::scratch, hypers, start),
+      : breakpoints(ledger, Kind::scratch),
+        hyper(ledger, Kind::scratch, hypers, start),
         next(ledger, Kind::scratch, hypers, start),
         changed(ledger, Kind::scratch, hypers) {}
   bool ready() const { return hyper.ready() && next.ready() && changed.ready(); }
@@ -74,6 +78,7 @@ struct View {
   Outcome outcome;             // how the last step ended
   double elapsed;              // nanoseconds of running, up to the last rest
   double value, norm;          // what it rests for, where that was measured
+  std::int64_t breakpoint;     // that it rests for, if any
 };
 
 class Control {
@@ -90,8 +95,8 @@ class Control {
     tell([&](Pending& pending) {
       pending.command = command;
       pending.target = target;
-      if (command != Command::rest) pending.outcome = {};
-      if (command != Command::rest) pending.reason = no_reason;
+      if (command != Command::pause) pending.outcome = {};
+      if (command != Command::pause) pending.reason = no_reason;
       cancel_ = command != Command::aim;
     });
   }
@@ -110,7 +115,7 @@ class Control {
     tell([&](Pending&) { quit_ = cancel_ = true; });
   }
 
-  /// Call `act(pending)` between two steps, when what was told is taken over and nobody changes what the loop owns; it
+  /// Call `act(pending)` between two steps, when all orders are taken over and the loop changes nothing; it
   /// answers whether it left something for the loop to do. One call that leaves nothing behind: its caller may be
   /// interrupted between two of them. False: not so after `milliseconds`.
   template <class Act> bool between(std::int64_t milliseconds, Act act) {
@@ -142,7 +147,7 @@ class Control {
   }
 
   /// Look at what is pending, at any time.
-  template <class Act> void look(Act act) {
+  template <class Act> void inspect(Act act) {
     const std::lock_guard lock(mutex_);
     act(pending_);
   }
@@ -156,7 +161,7 @@ class Control {
   View view(std::int64_t length) {
     const std::lock_guard lock(mutex_);
     const Pending& now = pending_;
-    return {cursor.step, length, settled(), now.reason, now.outcome, now.elapsed, now.value, now.norm};
+    return {cursor.step, length, settled(), now.reason, now.outcome, now.elapsed, now.value, now.norm, now.breakpoint};
   }
 
   // The loop's side:
@@ -172,19 +177,20 @@ class Control {
   void fail(Outcome outcome) {
     const std::lock_guard lock(mutex_);
     pending_.outcome = outcome;
-    pending_.command = Command::rest;
+    pending_.command = Command::pause;
     attention_ = true;
   }
 
   /// Rest of its own accord, for what a row says.
-  void rest(Reason reason, double value, double norm) {
+  void rest(Reason reason, double value, double norm, std::int64_t breakpoint = 0) {
     const std::lock_guard lock(mutex_);
     attention_ = true;
     if (pending_.command == Command::seek) return;  // it is on its way elsewhere
-    pending_.command = Command::rest;
+    pending_.command = Command::pause;
     pending_.reason = reason;
     pending_.value = value;
     pending_.norm = norm;
+    pending_.breakpoint = breakpoint;
   }
 
   /// Take over what was told, and rest while there is nothing to do. False: the thread must end.
@@ -225,13 +231,13 @@ class Control {
   }
   bool parked() const { return ended_ || (idle_ && !attention_); }
   /// Whether no step is done or wanted; what was told may still wait to be taken over.
-  bool settled() const { return ended_ || (idle_ && pending_.command == Command::rest); }
+  bool settled() const { return ended_ || (idle_ && pending_.command == Command::pause); }
   bool resting() const { return ended_ || (settled() && !attention_); }
 
   std::mutex mutex_;
   std::condition_variable changed_;
   std::atomic<bool> attention_{false}, cancel_{false};
-  std::int64_t reached_ = 0, holds_ = 0;  // reached_: how far to step without asking
+  std::int64_t reached_ = 0, holds_ = 0;  // reached_: how far to step without a poll
   bool idle_ = true, quit_ = false, ended_ = false;
   Pending pending_;
 };

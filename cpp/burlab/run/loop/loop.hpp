@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <thread>
 
-#include "../../halt.hpp"
+#include "../../stop_token.hpp"
 #include "../record/timeline.hpp"
 #include "../step/stepper.hpp"
 #include "control.hpp"
@@ -24,10 +24,10 @@ class Loop {
   explicit Loop(const Plan& plan)
       : control(ledger, plan.hyper, plan.hypers),
         stepper(ledger, plan),
-        line(ledger, plan, control.cursor, stepper.cells),
+        line(ledger, plan, control.cursor, stepper.state),
         row_(ledger, Kind::scratch, line.record.columns()),
         hyper_(nullptr) {
-    control.look([this](Pending& pending) { hyper_ = pending.hyper.data(); });
+    control.inspect([this](Pending& pending) { hyper_ = pending.hyper.data(); });
     if (ready()) thread_ = std::thread([this] { live(); });
   }
   Loop(const Loop&) = delete;
@@ -50,6 +50,10 @@ class Loop {
     const StopScope scope(StopToken{&control.cancel()});
     try {
       while (control.poll(line)) {
+        if (line.samples()) {
+          sample();
+          continue;
+        }
         do advance();
         while (!control.calls());
       }
@@ -61,7 +65,7 @@ class Loop {
   void advance() {
     const std::int64_t step = control.cursor.step.load(std::memory_order_relaxed);
     const Outcome outcome = stepper.compute(step, hyper_, control.cancel());
-    if (outcome.status == Stopped) return;  // halted: the same step comes again, if any does
+    if (outcome.status == Stopped) return;  // the same step comes again, if any does
     if (!outcome.ok()) return control.fail(outcome);
     if (line.fresh(step)) {
       const Outcome seen = stepper.validate(step, control.cancel());
@@ -72,11 +76,44 @@ class Loop {
       if (line.forced(step)) return control.attend();
       // A run that stops for what a row says rests at the very point that the row speaks of.
       const Reason reason = line.verdict(step, row_.data());
-      if (reason != no_reason) return control.rest(reason, row_[value_column], row_[gradient_norm]);
+      if (reason != no_reason) return control.rest(reason, row_[value_column], row_[gradient_norm], line.breakpoint());
     }
-    stepper.cells.swap();
-    if (line.pass(step)) control.rest(enough_seconds, row_[value_column], row_[gradient_norm]);
+    stepper.state.swap();
+    const Due due = line.pass(step);
+    if (due == Due::end) control.rest(enough_seconds, row_[value_column], row_[gradient_norm]);
+    if (due == Due::sample) control.attend();
   }
+
+  /// Do some steps and write down what they cost: one that warms up, then as many as take ten microseconds.
+  void sample() {
+    const std::int64_t first = nanoseconds();
+    const StepLaps none(Laps::cost_of_read());
+    StepLaps laps = none;
+    double before = 0;
+    std::int64_t count = 1;
+    stepper.tell(&laps);
+    bool whole = advance_timed(laps);
+    if (whole && laps.own.total() < kLong && !control.calls()) {
+      before = laps.own.total();
+      laps = none;
+      for (count = 0; whole && count < kBurst && laps.own.total() < kBurstTime && (count == 0 || !control.calls());
+           ++count)
+        whole = advance_timed(laps);
+    }
+    stepper.tell(nullptr);
+    if (whole && !line.sample(laps.own, count, first + static_cast<std::int64_t>(before))) control.fail({OutOfMemory});
+  }
+  /// Whether the step was done.
+  bool advance_timed(StepLaps& laps) {
+    const std::int64_t step = control.cursor.step.load(std::memory_order_relaxed);
+    laps.own.begin();
+    advance();
+    laps.own.end(lap_other);
+    return control.cursor.step.load(std::memory_order_relaxed) > step;
+  }
+
+  static constexpr std::int64_t kBurst = 32;
+  static constexpr double kBurstTime = 1e4, kLong = 1e6;  // nanoseconds; a long step needs no other to warm up
 
   Buffer<double> row_;
   const double* hyper_;  // in force; changes only while the loop polls

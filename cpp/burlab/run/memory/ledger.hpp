@@ -22,8 +22,9 @@ enum class Kind : std::int64_t {
   events,
   keyframes,
   path,
+  traces,
 };
-inline constexpr std::size_t kKinds = 9;
+inline constexpr std::size_t kKinds = 10;
 
 /// Gives memory in multiples of 64 bytes, aligned to 64, and knows how much of each kind is out. Any thread may ask.
 class Ledger {

@@ -1,5 +1,5 @@
 #pragma once
-// The way of a run through the line or the plane, in bounded memory: what a drawing of it needs, and not every n-th
+// The path of a run through the line or the plane, in bounded memory: what a drawing of it needs, and not every n-th
 // step. A run spends a few steps on the descent and millions at its end; what counts is how far it went.
 #include <algorithm>
 #include <atomic>
@@ -90,7 +90,7 @@ class Path {
     double last[3] = {-1, 0, 0};
     if (slots > 0) read(slots - 1, last);
     if (slots > 0) {
-      const bool sifts = level_ > 1 && slots > early();
+      const bool sifts = level_ > 1 && slots > unsifted();
       if (sifts) measure();
       if (!sifts || far(last + 1, anchor_, near_)) begin(saved.extent.rows, slots);
       note(last[0], last + 1);
@@ -102,7 +102,7 @@ class Path {
   /// The highest level keeps nothing; level 2 has the resolution of the smallest number.
   static constexpr std::int64_t kLevels = 2100, kSmallest = -1076;
 
-  std::int64_t early() const { return capacity_ / 16; }
+  std::int64_t unsifted() const { return capacity_ / 16; }
   static double resolution(std::int64_t level) { return std::ldexp(1.0, static_cast<int>(level + kSmallest)); }
   double step_of(std::int64_t slot) const { return *table_.at(slot).data; }
 
@@ -117,7 +117,7 @@ class Path {
 
   /// Keep a point that is far from the last one, or for which that does not count. False where no memory is left.
   bool take(std::int64_t step, const double* point) {
-    if (!sifts_ && level_ > 1 && slots_.load(std::memory_order_relaxed) >= early()) {
+    if (!sifts_ && level_ > 1 && slots_.load(std::memory_order_relaxed) >= unsifted()) {
       measure();
       if (!far(point, anchor_, near_)) return true;
     }
@@ -161,7 +161,7 @@ class Path {
     double low[3], high[3], row[3];
     read(0, low);
     read(0, high);
-    for (std::int64_t slot = 1; slot < early(); ++slot) {
+    for (std::int64_t slot = 1; slot < unsifted(); ++slot) {
       read(slot, row);
       for (std::int64_t k = 1; k <= dimension_; ++k) low[k] = std::min(low[k], row[k]);
       for (std::int64_t k = 1; k <= dimension_; ++k) high[k] = std::max(high[k], row[k]);
@@ -182,7 +182,7 @@ class Path {
     std::int64_t low = level_, high = kLevels;
     while (high - low > 1) {
       const std::int64_t middle = (low + high) / 2;
-      (sift(middle, false) <= (capacity_ + early()) / 2 ? high : low) = middle;
+      (sift(middle, false) <= (capacity_ + unsifted()) / 2 ? high : low) = middle;
     }
     level_ = high;
     slots_.store(sift(high, true), std::memory_order_release);
@@ -194,7 +194,7 @@ class Path {
   std::int64_t sift(std::int64_t level, bool move) {
     const double near[] = {unit_[0] * resolution(level), unit_[1] * resolution(level)};
     double row[3], from[3];
-    std::int64_t kept = early();
+    std::int64_t kept = unsifted();
     read(kept - 1, from);
     for (std::int64_t slot = kept; slot < slots_; ++slot) {
       read(slot, row);

@@ -35,6 +35,9 @@ class Stopwatch {
     return before_ + nanoseconds(now - begin_);
   }
 
+  /// The time while running, now.
+  double now() const { return before_ + nanoseconds(Clock::now() - begin_); }
+
   /// The time while paused.
   double total() const { return before_; }
 

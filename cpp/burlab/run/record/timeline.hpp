@@ -10,44 +10,54 @@
 #include "../abi/plan.hpp"
 #include "../abi/saved.hpp"
 #include "../loop/control.hpp"
-#include "../step/cells.hpp"
+#include "../step/state_buffers.hpp"
+#include "breakpoints.hpp"
 #include "feed.hpp"
 #include "keyframes.hpp"
 #include "path.hpp"
 #include "record.hpp"
 #include "stopwatch.hpp"
+#include "traces.hpp"
 
 BURLAB_BEGIN
 namespace burlab::run {
 
+/// What is to happen after a step besides the next one.
+enum class Due { nothing, sample, end };
+
 /// What a run wrote down, and what takes it back. The loop's thread calls it, or others while the loop is held.
 ///
 /// A row is written at every step that has none: at the front of the record, and where rows were dropped that cannot be
-/// dropped alone (see Record::cut). Criteria are asked at the front only.
+/// dropped alone (see Record::cut). Criteria are tested at the front only.
 class Timeline {
  public:
   Record record;
   std::optional<Path> path;  // of x, in one or two dimensions
   std::optional<Feed> feed;  // of those who must see every row
   Keyframes frames;
+  Traces traces;  // what steps cost
 
-  Timeline(Ledger& ledger, const Plan& plan, Cursor& cursor, StateBuffers& cells)
+  Timeline(Ledger& ledger, const Plan& plan, Cursor& cursor, StateBuffers& state)
       : record(ledger, Kind::history, columns_of(plan), plan.history_bytes),
-        frames(ledger, cells.frame_bytes(), plan.keyframe_bytes),
+        frames(ledger, state.frame_bytes(), plan.keyframe_bytes),
+        traces(ledger),
         criteria_(plan.criteria),
         cursor_(cursor),
-        cells_(cells),
+        state_(state),
         start_(ledger, Kind::scratch, plan.hypers, plan.hyper),
-        events_(ledger, Kind::events) {
+        events_(ledger, Kind::events),
+        breakpoints_(ledger),
+        counts_(plan.queries != nullptr) {
     if (plan.feed_rows > 0) feed.emplace(ledger, record.columns(), plan.feed_rows);
     if (plan.dimension <= 2) path.emplace(ledger, plan.dimension, kPathPoints);
     if (2 * frames.frame_bytes() > plan.keyframe_bytes) next_frame_ = kNever;  // no room for another one
-    look_at_ = std::min(next_frame_, criteria_.nanoseconds);
-    if (plan.start != nullptr && cells.ready()) started_ = snapshot();
+    plan_act();
+    if (plan.start != nullptr && state.ready()) started_ = snapshot();
   }
 
   bool ready() const {
-    return start_.ready() && record.ready() && (!path || path->ready()) && (!feed || feed->ready()) && started_;
+    return start_.ready() && record.ready() && traces.ready() && (!path || path->ready()) && (!feed || feed->ready()) &&
+           started_;
   }
   const Buffer<Event>& events() const { return events_; }
 
@@ -60,12 +70,14 @@ class Timeline {
     proved_ = other.proved_;
     stamped_ = other.stamped_;
     watch_.set(other.watch_.total());
-    cells_.load(other.cells_);
+    state_.load(other.state_);
     if (feed) feed->inherit(*other.feed);
     frames.cut(-1);
+    counted_ = other.counted_;
     started_ = other.frames.copy_to(frames, other.cursor_.done) &&
                other.record.copy_to(record, other.record.length()) == other.record.length() &&
-               (!path || other.path->copy_to(*path));
+               (!path || other.path->copy_to(*path)) &&
+               other.traces.trail().copy_to(traces.trail(), other.traces.trail().extent().rows);
     return started_;
   }
 
@@ -82,13 +94,24 @@ class Timeline {
     if (feed) feed->skip_to(saved.record.extent.rows);
     watch_.set(standing.elapsed);
     plan_frame(standing.elapsed);
-    cells_.load(saved.cells);
+    state_.load(saved.buffers);
     for (std::int64_t k = 0; k < saved.frames; ++k) {
       char* const frame = frames.add(saved.frame_steps[k]);
       if (frame == nullptr) return false;
       std::memcpy(frame, saved.frame + k * frames.frame_bytes(), static_cast<std::size_t>(frames.frame_bytes()));
     }
-    return record.restore(saved.record, saved.stamps) && (!path || path->restore(saved.path));
+    if (!record.restore(saved.record, saved.stamps)) return false;
+    recount();
+    return (!path || path->restore(saved.path)) && traces.trail().restore(saved.traces);
+  }
+
+  /// Have a feed, of the rows that come from now on if it is new. False where there is no memory.
+  bool open_feed(Ledger& ledger, std::int64_t rows) {
+    if (feed) return true;
+    feed.emplace(ledger, record.columns(), rows);
+    if (feed->ready()) feed->skip_to(record.length());
+    else feed.reset();
+    return feed.has_value();
   }
 
   /// Forget what came after `step`; keep `rows` rows, as many or one more: that of a step which is not done.
@@ -97,9 +120,12 @@ class Timeline {
     applied_ = std::min(applied_, events_.size());
     frames.cut(step);
     const std::int64_t kept = record.cut(rows);
+    recount();
     if (path) path->cut(kept);
+    traces.cut(kept);
     if (feed) feed->begin(rows);
     stamped_ = kept;
+    breakpoints_.restart(last_value());
     rewind_watch();
     cursor_.done = mend_step_ = step;
     proved_ = mend_rows_ = rows;
@@ -110,11 +136,11 @@ class Timeline {
 
   // For the loop:
 
-  /// Take over what was told, and say how far to step before asking again; the cursor itself where it is to rest.
+  /// Take over what is pending, and say how far to step before the next poll; the cursor itself where it is to rest.
   std::int64_t decide(Pending& pending) {
     if (!take(pending)) {
       pending.outcome = {OutOfMemory};
-      pending.command = Command::rest;
+      pending.command = Command::pause;
     }
     const bool mends = mending_ && pending.outcome.ok();
     const std::int64_t goal = mends ? std::max(mend_step_, cursor_.step + 1) : follow(pending);
@@ -137,19 +163,39 @@ class Timeline {
 
   bool fresh(std::int64_t step) const { return step == record.length(); }
 
-  /// Write the row of a fresh step. False where there is no memory left.
-  bool write(const double* row, const double* point) {
+  /// Write the row of a fresh step, in which samples are counted from the first step on. False where there is no memory
+  /// left.
+  bool write(double* row, const double* point) {
+    double& count = row[record.columns() - 1];
+    if (counts_) count += counted_;
     time_ = watch_.stamp();
     if (feed) feed->push(record.length(), row);
-    return record.append(row) && (!path || path->offer(point)) && (time_ != time_ || stamp(time_));
+    if (!record.append(row)) return false;
+    if (counts_) counted_ = count;
+    return (!path || path->offer(point)) && (time_ != time_ || stamp(time_));
+  }
+
+  /// Whether the next steps are to be sampled: they are new ones, and it is time.
+  bool samples() const { return sampling_ && fresh(cursor_.step); }
+  /// Write down what it took to do the last `count` steps. False where there is no memory left.
+  bool sample(const Laps& laps, std::int64_t count, std::int64_t began) {
+    sampling_ = false;
+    const bool done = traces.add(cursor_.step - 1, watch_.now(), laps, count, began);
+    plan_act();
+    return done;
   }
 
   /// What the row of a fresh step gives rise to.
   Reason verdict(std::int64_t step, const double* row) {
     if (step < proved_) return no_reason;
     proved_ = step + 1;
-    return criteria_.of(row[value_column], row[gradient_norm]);
+    const Reason reason = criteria_.of(row[value_column], row[gradient_norm]);
+    if (BURLAB_LIKELY(!breakpoints_.any())) return reason;
+    breakpoint_ = breakpoints_.hit(step, row[value_column], row[gradient_norm]);
+    return reason == no_reason && breakpoint_ != 0 ? breakpoint_hit : reason;
   }
+  /// The number of the breakpoint that the last verdict is about.
+  std::int64_t breakpoint() const { return breakpoint_; }
 
   /// Whether only the row of this step was wanted.
   bool forced(std::int64_t step) {
@@ -158,11 +204,11 @@ class Timeline {
     return so;
   }
 
-  /// Step `step` is done. True: the time is up.
-  bool pass(std::int64_t step) {
+  /// Step `step` is done. What is due then: nothing, as a rule.
+  Due pass(std::int64_t step) {
     cursor_.step.store(step + 1, std::memory_order_release);
     if (cursor_.done.load(std::memory_order_relaxed) <= step) cursor_.done.store(step + 1, std::memory_order_release);
-    return time_ >= look_at_ && look();
+    return time_ >= due_at_ ? act_when_due() : Due::nothing;
   }
 
  private:
@@ -183,9 +229,12 @@ class Timeline {
     if (mending_) return true;
     if (cut_) {
       cut_ = false;
-      pending.command = Command::rest;
-      pending.reason = predicate_holds;
+      pending.command = Command::pause;
+      pending.reason = pending.cut_by == 0 ? predicate_holds : breakpoint_hit;
+      pending.breakpoint = pending.cut_by;
     }
+    if (pending.arms && !breakpoints_.set(pending.breakpoints, last_value())) return false;
+    pending.arms = false;
     if (pending.changes()) {
       const std::int64_t step = cursor_.step;
       if (record.length() > step) truncate(step, step);  // the row that a criterion stopped at is done anew
@@ -213,8 +262,8 @@ class Timeline {
     const std::int64_t goal =
         pending.command == Command::aim ? std::min(pending.target, criteria_.steps) : pending.target;
     if (pending.reason != no_reason || (pending.command == Command::seek ? cursor_.step == goal : cursor_.step >= goal))
-      pending.command = Command::rest;
-    return pending.command == Command::rest ? cursor_.step.load() : goal;
+      pending.command = Command::pause;
+    return pending.command == Command::pause ? cursor_.step.load() : goal;
   }
 
   /// Go to the best snapshot for a step.
@@ -223,7 +272,7 @@ class Timeline {
   }
   void restore(std::int64_t step) {
     const Frame* const frame = frames.nearest(step);  // there is one of step 0
-    cells_.load(frame->data);
+    state_.load(frame->data);
     cursor_.step = frame->step;
     rewound_ = true;
   }
@@ -238,15 +287,33 @@ class Timeline {
   }
   std::int64_t next_change() const { return applied_ < events_.size() ? events_[applied_].step : kEndless; }
 
+  /// The value of the last row; NaN where there is none or it was merged with others.
+  double last_value() const {
+    const Extent extent = record.extent();
+    double value = kNone;
+    if (extent.span == 2 && extent.rows > 0) record.copy(extent.generation, value_column, extent.rows - 1, 1, &value);
+    return value;
+  }
+
+  /// Find what the last row has counted. The count grows with every row, so it is the greater one of a pair: its last.
+  void recount() {
+    const Extent extent = record.extent();
+    counted_ = 0;
+    if (counts_ && extent.slots > 0)
+      record.copy(extent.generation, record.columns() - 1, extent.slots - 1, 1, &counted_);
+  }
+
   /// Note when the last row was done.
   bool stamp(double time) {
     stamped_ = record.length();
     return record.stamp(time);
   }
 
-  /// At a reading of the clock.
-  bool look() {
+  /// Take the keyframe that is due, and say what else is.
+  Due act_when_due() {
     const bool up = time_ >= criteria_.nanoseconds;
+    const bool sample = !sampling_ && time_ >= traces.due_at();
+    sampling_ = sampling_ || sample;
     if (time_ >= next_frame_) {
       const auto begin = Stopwatch::Clock::now();
       snapshot();
@@ -254,18 +321,21 @@ class Timeline {
       cost_ = cost_ > 0 ? std::min(cost, 2 * cost_) : cost;  // whatever else the machine may have done meanwhile
       plan_frame(time_);
     }
-    time_ = kNone;
-    return up;
+    plan_act();
+    return up ? Due::end : sample ? Due::sample : Due::nothing;
   }
   void plan_frame(double time) {
     const double gap = std::max(kLeastGap, kGaps * cost_) * static_cast<double>(std::int64_t{1} << frames.thinned());
     if (next_frame_ != kNever) next_frame_ = time + gap;
-    look_at_ = std::min(next_frame_, criteria_.nanoseconds);
+    plan_act();
+  }
+  void plan_act() {
+    due_at_ = std::min({next_frame_, criteria_.nanoseconds, sampling_ ? kNever : traces.due_at()});
     time_ = kNone;
   }
   bool snapshot() {
     char* const frame = frames.add(cursor_.step);
-    if (frame != nullptr) cells_.save(frame);
+    if (frame != nullptr) state_.save(frame);
     return frame != nullptr;
   }
 
@@ -276,24 +346,30 @@ class Timeline {
     if (stamps.slots > 0) record.stamps().copy(stamps.generation, 1, stamps.slots - 1, 1, &time);
     watch_.pause();
     watch_.set(time);
+    traces.restart();
     plan_frame(time);
   }
 
   const Criteria criteria_;
   Cursor& cursor_;
-  StateBuffers& cells_;
+  StateBuffers& state_;
   const Buffer<double> start_;  // hyperparameters
   Buffer<Event> events_;
+  Breakpoints breakpoints_;
+  const bool counts_;                           // whether the last column counts samples
+  double counted_ = 0;                          // by the last row
+  std::int64_t breakpoint_ = 0;                 // that the last row hit
   std::int64_t applied_ = 0;                    // events that are in force
   bool rewound_ = false, started_ = true;       // rewound: what is in force must be found anew
-  std::int64_t proved_ = 0;                     // rows that criteria were asked about
+  std::int64_t proved_ = 0;                     // rows that criteria were tested on
   bool mending_ = false, cut_ = false;          // cut: on its way to where a predicate holds
   std::int64_t mend_step_ = 0, mend_rows_ = 0;  // see mending
   std::int64_t stamped_ = 0;                    // rows before the last time stamp
   std::int64_t forced_ = -1;                    // a step whose row is to be written and no more
+  bool sampling_ = true;                        // whether a sample of the cost of steps is due
   Stopwatch watch_;
-  double time_ = kNone;                                     // at the last step, where the clock was read
-  double cost_ = 0, next_frame_ = kLeastGap, look_at_ = 0;  // nanoseconds
+  double time_ = kNone;                                    // at the last step, where the clock was read
+  double cost_ = 0, next_frame_ = kLeastGap, due_at_ = 0;  // nanoseconds
 };
 
 }  // namespace burlab::run

@@ -12,10 +12,10 @@ namespace burlab::run {
 
 class FusedStep final : public Step {
  public:
-  /// plan, cells: outlive it.
-  FusedStep(Ledger& ledger, const Plan& plan, StateBuffers& cells)
+  /// plan, state: outlive it.
+  FusedStep(Ledger& ledger, const Plan& plan, StateBuffers& state)
       : plan_(plan),
-        cells_(cells),
+        state_(state),
         workspace_(ledger, Kind::activations, plan.fused.kernel.workspace),
         in_(ledger, Kind::scratch, plan.loss.samples.arrays + 2 + plan.hypers + plan.fused.pieces),
         out_(ledger, Kind::scratch, 3 + plan.metrics + plan.schedules + plan.fused.pieces),
@@ -31,6 +31,7 @@ class FusedStep final : public Step {
                      const std::atomic<bool>&) override {
     const Summand& samples = plan_.loss.samples;
     const std::int64_t sample = samples.arrays || samples.keyed ? draw_(plan_.stream, step, 0) : 0;
+    ended(lap_data);
     step_ = step;
     auto in = std::copy(leaves, leaves + plan_.leaves, in_.begin());
     for (std::int64_t k = 0; k < samples.arrays; ++k) *in++ = samples.data[k] + sample * samples.strides[k];
@@ -41,15 +42,16 @@ class FusedStep final : public Step {
     *in++ = &step_;
     for (std::int64_t k = 0; k < plan_.hypers; ++k) *in++ = hyper + k;
     const Piece *const first = plan_.fused.table, *const end = first + plan_.fused.pieces;
-    for (auto p = first + plan_.leaves; p != end; ++p) *in++ = cells_.current(p->cell) + p->offset;
+    for (auto p = first + plan_.leaves; p != end; ++p) *in++ = state_.current(p->buffer) + p->offset;
     auto out = out_.begin();
     for (double& number : squares_) *out++ = &number;
     for (double& number : metrics_) *out++ = &number;
     for (double& number : used_) *out++ = &number;
-    for (auto p = first; p != end; ++p) *out++ = cells_.next(p->cell) + p->offset;
+    for (auto p = first; p != end; ++p) *out++ = state_.next(p->buffer) + p->offset;
     const Kernel& kernel = plan_.fused.kernel;
-    return Outcome::of(kernel.function(kernel.context, in_.data(), out_.data(), workspace_.data()), sample,
-                       Part::update);
+    const std::int64_t answer = kernel.function(kernel.context, in_.data(), out_.data(), workspace_.data());
+    ended(lap_gradient);  // which loss, gradient and update share
+    return Outcome::of(answer, sample, Part::update);
   }
 
   void describe(double* row) const override {
@@ -60,10 +62,11 @@ class FusedStep final : public Step {
   }
 
   const Buffer<double>& used() const override { return used_; }
+  std::int64_t samples() const override { return plan_.stream.batch; }
 
  private:
   const Plan& plan_;
-  StateBuffers& cells_;
+  StateBuffers& state_;
   Draw draw_;
   Memory workspace_;
   Buffer<const void*> in_;

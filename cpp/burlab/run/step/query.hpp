@@ -28,7 +28,7 @@ inline constexpr std::size_t kQueries = 7;  // value, grad, value_and_grad, hvp,
 /// What the update of a run asks, and the form of x. Mirrored by `burlab/problems/kernels/queries.py`; outlives the
 /// run.
 struct Queries {
-  std::array<const Query*, kQueries> list;  // nullptr: not asked
+  std::array<const Query*, kQueries> list;  // nullptr: not used
   std::int64_t keyed;                       // whether anything here needs the key of the step
   std::int64_t dimension, bytes;            // of x: numbers, and bytes of one
   std::int64_t leaves;                      // of x, which lie in it one after another
@@ -54,6 +54,9 @@ class QueryEvaluator {
     const std::int64_t rows = query_.rows ? query_.stream.batch : 1;
     return (query_.value >= 0) + (query_.vector >= 0) * all_.dimension * rows;
   }
+
+  /// How many samples an answer evaluates.
+  std::int64_t samples() const { return query_.stream.batch; }
 
   Outcome operator()(std::int64_t step, Key key, Team& team, const Deadline& deadline, const char* about, char* out) {
     auto fixed = fixed_.begin();
@@ -113,7 +116,7 @@ class QueryOracle : kernels::Oracle {
     return true;
   }
 
-  /// Whether the update, or a loss that it asks about, needs the key of the step.
+  /// Whether the update, or a loss that it queries, needs the key of the step.
   bool keyed() const { return keyed_; }
 
   /// What the update takes as its last inputs, besides the value: the key of the step, and the address of its oracle.
@@ -126,7 +129,11 @@ class QueryOracle : kernels::Oracle {
     key_ = key;
     team_ = &team;
     cancel_ = &cancel;
+    samples_ = 0;
   }
+
+  /// How many samples the answers since `begin` have evaluated: a sample counts once in each.
+  std::int64_t samples() const { return samples_; }
 
   /// How an update ended: what it answered itself, or where an answer to it failed.
   Outcome outcome(std::int64_t answer) const {
@@ -143,6 +150,7 @@ class QueryOracle : kernels::Oracle {
     if (!answer || answer->numbers() != numbers || answer->results() != results) return Unanswered;
     const Outcome outcome = (*answer)(oracle.step_, oracle.key_, *oracle.team_, Deadline(oracle.cancel_),
                                       static_cast<const char*>(about), static_cast<char*>(out));
+    oracle.samples_ += answer->samples();
     if (outcome.ok()) return Ok;
     if (outcome.status == Stopped) return Stopped;
     oracle.failure_ = outcome.of_owner(static_cast<std::int32_t>(query));
@@ -152,7 +160,7 @@ class QueryOracle : kernels::Oracle {
   kernels::Oracle* address_;
   std::array<std::optional<QueryEvaluator>, kQueries> answers_;
   bool keyed_ = false;
-  std::int64_t step_ = 0;
+  std::int64_t step_ = 0, samples_ = 0;
   Key key_{};
   Team* team_ = nullptr;
   const std::atomic<bool>* cancel_ = nullptr;

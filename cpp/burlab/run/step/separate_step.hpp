@@ -12,15 +12,15 @@ namespace burlab::run {
 
 class SeparateStep final : public Step {
  public:
-  /// plan, cells: outlive it.
-  SeparateStep(Ledger& ledger, const Plan& plan, StateBuffers& cells)
+  /// plan, state: outlive it.
+  SeparateStep(Ledger& ledger, const Plan& plan, StateBuffers& state)
       : plan_(plan),
-        cells_(cells),
+        state_(state),
         loss_(ledger, plan.loss, plan.stream, static_cast<int>(plan.threads), Kind::gradients),
         oracle_(ledger, plan.queries, static_cast<int>(plan.threads)),
         workspace_(ledger, Kind::scratch, plan.update.workspace),
-        in_(ledger, Kind::scratch, 5 + plan.hypers + cells.count()),
-        out_(ledger, Kind::scratch, cells.count() + plan.schedules),
+        in_(ledger, Kind::scratch, 5 + plan.hypers + state.count()),
+        out_(ledger, Kind::scratch, state.count() + plan.schedules),
         used_(ledger, Kind::scratch, plan.schedules) {}
 
   bool ready() const override {
@@ -28,8 +28,8 @@ class SeparateStep final : public Step {
   }
 
   int threads() const override {
-    const std::int64_t asked = plan_.queries != nullptr ? std::min<std::int64_t>(plan_.threads, 16) : 1;
-    return std::max(static_cast<int>(asked), loss_.threads());
+    const std::int64_t threads = plan_.queries != nullptr ? std::min<std::int64_t>(plan_.threads, 16) : 1;
+    return std::max(static_cast<int>(threads), loss_.threads());
   }
 
   Outcome operator()(std::int64_t step, const void* const* leaves, const double* hyper, Team& team,
@@ -37,7 +37,8 @@ class SeparateStep final : public Step {
     // A key costs as much as all else of a small step: only what draws random numbers gets one.
     const bool keyed = plan_.loss.samples.keyed != 0 || oracle_.keyed();
     const Key key = keyed ? fold_in(plan_.stream.key, static_cast<std::uint64_t>(step)) : Key{};
-    if (const auto outcome = loss_(leaves, step, key, team, Deadline(&cancel)); !outcome.ok()) return outcome;
+    if (const auto outcome = loss_(leaves, step, key, team, Deadline(&cancel), laps_); !outcome.ok()) return outcome;
+    ended(lap_gradient);
     result_ = loss_.result();
     oracle_.begin(step, key, team, cancel);
     return update(step, hyper);
@@ -51,9 +52,10 @@ class SeparateStep final : public Step {
   }
 
   const Buffer<double>& used() const override { return used_; }
+  std::int64_t samples() const override { return plan_.stream.batch + oracle_.samples(); }
 
  private:
-  /// The optimizer's rule, from the current cells to the next.
+  /// The optimizer's rule, from the current buffers to the next.
   Outcome update(std::int64_t step, const double* hyper) {
     step_ = step;
     norms_ = {};
@@ -62,9 +64,11 @@ class SeparateStep final : public Step {
     do {
       // The last chunk begins early: what it does again, it does alike.
       if (const auto outcome = update_from(std::min(done, whole - length), hyper); !outcome.ok()) return outcome;
+      ended(lap_update);
       const std::int64_t count = std::min(length, whole - done);
       if (plan_.wide) add_norms<double>(done, count);
       else add_norms<float>(done, count);
+      ended(lap_other);
       done += length;
     } while (done < whole);
     return {};
@@ -74,32 +78,33 @@ class SeparateStep final : public Step {
   Outcome update_from(std::int64_t first, const double* hyper) {
     auto in = in_.begin();
     *in++ = result_ + plan_.gradient + at(0, first);
-    *in++ = cells_.current(0) + at(0, first);
+    *in++ = state_.current(0) + at(0, first);
     *in++ = &step_;
     for (std::int64_t k = 0; k < plan_.hypers; ++k) *in++ = hyper + k;
-    for (std::int64_t k = 1; k < cells_.count(); ++k) *in++ = cells_.current(k) + at(k, first);
+    for (std::int64_t k = 1; k < state_.count(); ++k) *in++ = state_.current(k) + at(k, first);
     *in++ = result_;
     *in++ = oracle_.key();
     *in++ = oracle_.address();
     auto out = out_.begin();
-    for (std::int64_t k = 0; k < cells_.count(); ++k) *out++ = cells_.next(k) + at(k, first);
+    for (std::int64_t k = 0; k < state_.count(); ++k) *out++ = state_.next(k) + at(k, first);
     for (double& number : used_) *out++ = &number;
     return oracle_.outcome(plan_.update.function(plan_.update.context, in_.data(), out_.data(), workspace_.data()));
   }
 
-  /// Where in a cell, in bytes, the entry number `first` of x has its own; a cell of a single number is everybody's.
-  std::int64_t at(std::int64_t cell, std::int64_t first) const {
-    return first == 0 || cells_.bytes(cell) < plan_.dimension ? 0 : cells_.bytes(cell) / plan_.dimension * first;
+  /// Where in a buffer, in bytes, the entry number `first` of x has its own; a buffer of a single number is
+  /// everybody's.
+  std::int64_t at(std::int64_t buffer, std::int64_t first) const {
+    return first == 0 || state_.bytes(buffer) < plan_.dimension ? 0 : state_.bytes(buffer) / plan_.dimension * first;
   }
 
   template <class T> void add_norms(std::int64_t first, std::int64_t count) {
     add(norms_, reinterpret_cast<const T*>(result_ + plan_.gradient) + first,
-        reinterpret_cast<const T*>(cells_.next(0)) + first, reinterpret_cast<const T*>(cells_.current(0)) + first,
+        reinterpret_cast<const T*>(state_.next(0)) + first, reinterpret_cast<const T*>(state_.current(0)) + first,
         count);
   }
 
   const Plan& plan_;
-  StateBuffers& cells_;
+  StateBuffers& state_;
   MeanLoss loss_;
   QueryOracle oracle_;
   Memory workspace_;

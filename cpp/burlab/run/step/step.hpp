@@ -6,7 +6,8 @@
 
 #include "../abi/plan.hpp"
 #include "../sum/team.hpp"
-#include "cells.hpp"
+#include "laps.hpp"
+#include "state_buffers.hpp"
 
 BURLAB_BEGIN
 namespace burlab::run {
@@ -20,13 +21,26 @@ class Step {
   virtual bool ready() const = 0;
   /// How many threads it can use.
   virtual int threads() const = 0;
-  /// From the current cells to the next. leaves: where those of x are. Stopped where `cancel` is set before it is done.
+  /// From the current buffers to the next. leaves: where those of x are. Stopped where `cancel` is set before it is
+  /// done.
   virtual Outcome operator()(std::int64_t step, const void* const* leaves, const double* hyper, Team& team,
                              const std::atomic<bool>& cancel) = 0;
   /// After an Ok: value, norms of gradient and step, metrics.
   virtual void describe(double* row) const = 0;
   /// After an Ok: the numbers that schedules gave.
   virtual const Buffer<double>& used() const = 0;
+  /// After an Ok: how many samples were evaluated, once for the gradient and once for each answer about them.
+  virtual std::int64_t samples() const = 0;
+
+  /// Note from now on what takes how long; nullptr: no more.
+  void tell(StepLaps* laps) { laps_ = laps; }
+
+ protected:
+  /// The time since the last clock read was spent on a part.
+  BURLAB_INLINE void ended(Lap lap) {
+    if (BURLAB_UNLIKELY(laps_ != nullptr)) laps_->own.end(lap);
+  }
+  StepLaps* laps_ = nullptr;
 };
 
 /// Numbers of x's type as doubles.

@@ -14,10 +14,10 @@ namespace burlab::run {
 
 class Stepper {
  public:
-  StateBuffers cells;
+  StateBuffers state;
 
   Stepper(Ledger& ledger, const Plan& plan)
-      : cells(ledger, plan.cells, plan.bytes, plan.start),
+      : state(ledger, plan.buffers, plan.bytes, plan.start),
         plan_(plan),
         step_(made(ledger)),
         validator_(validator(ledger, plan)),
@@ -27,13 +27,16 @@ class Stepper {
 
   /// Whether there was memory for it.
   bool ready() const {
-    return places_.ready() && leaves_.ready() && cells.ready() && step_->ready() &&
+    return places_.ready() && leaves_.ready() && state.ready() && step_->ready() &&
            (!validator_ || validator_->ready());
   }
 
+  /// Note from now on what takes how long; nullptr: no more.
+  void tell(StepLaps* laps) { step_->tell(laps); }
+
   /// Compute a step, given the hyperparameters. Stopped where `cancel` is set before it is done.
   Outcome compute(std::int64_t step, const double* hyper, const std::atomic<bool>& cancel) {
-    for (std::int64_t k = 0; k < leaves_.size(); ++k) leaves_[k] = cells.current(0) + places_[k];
+    for (std::int64_t k = 0; k < leaves_.size(); ++k) leaves_[k] = state.current(0) + places_[k];
     return (*step_)(step, leaves_.data(), hyper, team_, cancel);
   }
 
@@ -42,24 +45,25 @@ class Stepper {
     return validator_ ? (*validator_)(step, leaves_.data(), team_, cancel) : Outcome{};
   }
 
-  /// After both: what to write down.
+  /// After both: what to write down. What counts samples is of this step alone.
   void describe(double* row) const {
     step_->describe(row);
     row += first_extra + plan_.metrics;
     if (validator_) *row++ = validator_->value();
-    std::copy(step_->used().begin(), step_->used().end(), row);
+    row = std::copy(step_->used().begin(), step_->used().end(), row);
+    if (plan_.queries != nullptr) *row = static_cast<double>(step_->samples());
   }
 
   /// The first two numbers of x, as doubles.
   const double* point() {
-    widen(plan_.wide, cells.current(0), std::min<std::int64_t>(2, plan_.dimension), point_.data());
+    widen(plan_.wide, state.current(0), std::min<std::int64_t>(2, plan_.dimension), point_.data());
     return point_.data();
   }
 
  private:
   std::unique_ptr<Step> made(Ledger& ledger) {
-    if (plan_.fused.kernel.function != nullptr) return std::make_unique<FusedStep>(ledger, plan_, cells);
-    return std::make_unique<SeparateStep>(ledger, plan_, cells);
+    if (plan_.fused.kernel.function != nullptr) return std::make_unique<FusedStep>(ledger, plan_, state);
+    return std::make_unique<SeparateStep>(ledger, plan_, state);
   }
 
   static std::unique_ptr<Validator> validator(Ledger& ledger, const Plan& plan) {

@@ -6,10 +6,11 @@
 #include <cstdint>
 #include <cstring>
 
-#include "../../halt.hpp"
+#include "../../stop_token.hpp"
 #include "../abi/outcome.hpp"
 #include "../abi/summand.hpp"
 #include "../memory/ledger.hpp"
+#include "../step/laps.hpp"
 #include "sampler.hpp"
 
 BURLAB_BEGIN
@@ -69,16 +70,22 @@ class Evaluator {
 
   /// The kernel's outputs for the sample at `position`, written to `result`, in row `row` of each output's table.
   Outcome operator()(std::int64_t position, char* result, std::int64_t row = 0) {
+    if (laps_ != nullptr) laps_->end(lap_gradient);
     draw(position, 0);
     for (std::int64_t k = 0; k < summand_.arrays; ++k)
       in_[summand_.shared() + k] = summand_.data[k] + samples_[0] * summand_.strides[k];
     for (std::int64_t k = 0; k < summand_.sums.outputs; ++k)
       out_[k] = result + summand_.sums.offsets[k] + row * summand_.rows[k];
+    if (laps_ != nullptr) laps_->end(lap_data);
     return Outcome::of(summand_.kernel.function(summand_.kernel.context, in_, out_, workspace_), samples_[0]);
   }
 
+  /// Whom to tell when samples have been drawn and copied; nullptr: nobody.
+  void tell(Laps* laps) { laps_ = laps; }
+
   /// Add what the `count` samples from `position` on give to `sums`. After a failure what it holds is void.
   Outcome tile(std::int64_t position, std::int64_t count, char* sums) {
+    if (laps_ != nullptr) laps_->end(lap_gradient);
     for (std::int64_t i = 0; i < count; ++i) draw(position + i, i);
     for (std::int64_t i = count; i < tile_; ++i) repeat(count - 1, i);  // computed, but it does not count
     for (std::int64_t k = 0; k < summand_.sums.outputs; ++k) out_[k] = sums + summand_.sums.offsets[k];
@@ -115,6 +122,7 @@ class Evaluator {
       if (neighbours && size == stride) in_[summand_.shared() + k] = summand_.data[k] + samples_[0] * stride;
       else in_[summand_.shared() + k] = side_by_side(k, size, stride);
     }
+    if (laps_ != nullptr) laps_->end(lap_data);
     return summand_.kernel.function(summand_.contexts[count - 1], in_, out_, workspace_);
   }
 
@@ -154,6 +162,7 @@ class Evaluator {
   void* workspace_;
   std::int64_t step_ = 0;
   Key key_{};
+  Laps* laps_ = nullptr;
 };
 
 }  // namespace burlab::run

@@ -23,9 +23,11 @@ class MeanLoss {
 
   /// fixed: the inputs that all samples share. key: what a stochastic loss draws from. Stopped where the deadline comes
   /// first.
-  Outcome operator()(const void* const* fixed, std::int64_t step, Key key, Team& team, const Deadline& deadline) {
+  /// laps: what takes how long; nullptr where nobody asks.
+  Outcome operator()(const void* const* fixed, std::int64_t step, Key key, Team& team, const Deadline& deadline,
+                     StepLaps* laps = nullptr) {
     sum_.begin(fixed, step, key);
-    Outcome outcome = sum_.resume(team, deadline);
+    Outcome outcome = sum_.resume(team, deadline, laps);
     if (!outcome.ok()) return outcome;
     result_ = sum_.mean();
     if (!loss_.regularized()) return outcome;

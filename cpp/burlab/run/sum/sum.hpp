@@ -60,8 +60,20 @@ class Share {
     position_ = start(0);
   }
 
-  /// Go on where the last call stopped; Stopped where the deadline comes first.
-  Outcome resume(Deadline deadline) {
+  /// Go on where the last call stopped; Stopped where the deadline comes first. laps: of this thread, or nullptr.
+  Outcome resume(Deadline deadline, Laps* laps) {
+    evaluate_.tell(laps);
+    if (laps == nullptr) return go_through(deadline);
+    laps->begin();
+    const Outcome outcome = go_through(deadline);
+    laps->end(lap_gradient);
+    return outcome;
+  }
+
+  char* result() const { return levels_; }
+
+ private:
+  Outcome go_through(Deadline deadline) {
     for (; done_ < slots_; ++done_) {
       while (position_ < start(done_ + 1)) {
         if (deadline.passed()) return {Stopped};
@@ -77,9 +89,6 @@ class Share {
     return {};
   }
 
-  char* result() const { return levels_; }
-
- private:
   /// Add the next tile of the slot [from, to).
   Outcome go_on(std::int64_t from, std::int64_t to) {
     char* const sums = level(open_);
@@ -140,13 +149,17 @@ class Sum {
   }
 
   /// Go on with the sum. Stopped where the deadline comes first: call again, and the bits are as if it had not.
-  Outcome resume(Team& team, const Deadline& deadline) {
+  /// laps: what takes how long; nullptr where nobody asks.
+  Outcome resume(Team& team, const Deadline& deadline, StepLaps* laps = nullptr) {
     if (!failure_.ok()) return failure_;
+    if (laps != nullptr) laps->begin(shares_);
     std::array<Outcome, 16> outcomes{};
     auto work = [&](int i) {
-      outcomes[static_cast<std::size_t>(i)] = share_[static_cast<std::size_t>(i)]->resume(deadline);
+      const auto k = static_cast<std::size_t>(i);
+      outcomes[k] = share_[k]->resume(deadline, laps == nullptr ? nullptr : &laps->threads[k]);
     };
     team.run(threads(), work);
+    if (laps != nullptr) laps->own.share(laps->threads.data(), shares_);
     Outcome outcome;
     for (std::size_t i = 0; i < shares_; ++i)
       if (outcome.ok() || (outcome.status == Stopped && !outcomes[i].ok())) outcome = outcomes[i];

@@ -6,14 +6,14 @@
 #include <cstdint>
 #include <thread>
 
-#include "../../halt.hpp"
+#include "../../stop_token.hpp"
 #include "../loop/quiet.hpp"
 
 BURLAB_BEGIN
 namespace burlab::run {
 
 /// The caller and up to `threads - 1` helpers, which sleep between two pieces of work and are joined at the end. What
-/// halts the caller's kernels halts the helpers'.
+/// stops the caller's kernels stops the helpers'.
 class Team {
  public:
   static constexpr int kMost = 16;  // threads that are ever used
@@ -59,7 +59,7 @@ class Team {
     round_.notify_all();
   }
 
-  /// Wait for the helpers, and halt them where the poll says so: it hears nothing on their threads.
+  /// Wait for the helpers. The poll works on this thread only; where it says so, stop them.
   void watch(StopToken& token) {
     constexpr std::chrono::microseconds longest(10'000);
     stop_ = token.stopped;

@@ -1,0 +1,6 @@
+"""What a loss looks like: its landscape, its curvature, its samples. All are functions, whose results have charts."""
+
+from .boundary import Boundary as Boundary, boundary as boundary
+from .landscape import Landscape as Landscape, landscape as landscape, refinements as refinements
+from .samples import Samples as Samples, samples as samples
+from .spectrum import Spectrum as Spectrum, spectra as spectra, spectrum as spectrum, spectrum_chart as spectrum_chart

@@ -1,0 +1,76 @@
+"""What a classifier says everywhere in the plane of its data."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from burlab.charts.chart import Axis, Chart, Dots, Map, Numbers
+from burlab.checks.numbers import whole
+from burlab.errors import ArgumentError, ShapeError
+from burlab.runtime.plain import as_array
+from burlab.transforms import vmap
+
+from .grid import grid
+
+_MARGIN = 0.15  # around the data, in their extent
+_SHAPES = ("dot", "triangle", "cross", "ring", "star")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Boundary:
+    """Scores on a grid, and the data.
+
+    a: float64, shape (columns,). b: (rows,). score: (rows, columns), the class with the highest score, or the score
+    itself where there is one. features: (n, 2). labels: (n,).
+    """
+
+    a: Numbers
+    b: Numbers
+    score: Numbers
+    features: Numbers
+    labels: Any
+
+    def chart(self) -> Chart:
+        """A map of the scores, with the data as dots, one shape and colour for each class."""
+        dots: list[Dots] = []
+        for k, label in enumerate(sorted(set(self.labels.tolist()))):
+            mine = self.features[self.labels == label]
+            dots.append(Dots(mine[:, 0], mine[:, 1], f"class {label}", k, _SHAPES[k % len(_SHAPES)]))
+        x = Axis("feature 0", low=float(self.a[0]), high=float(self.a[-1]))
+        y = Axis("feature 1", low=float(self.b[0]), high=float(self.b[-1]))
+        return Chart(
+            (Map("boundary", "decision boundary", x, y, self.score, dots=tuple(dots)),), about="Decision boundary"
+        )
+
+
+def boundary(predict: Callable[[Any], Any], features: Any, labels: Any, *, resolution: int = 81) -> Boundary:
+    """What a classifier says on a grid around two-dimensional data.
+
+    predict: (2,) -> a number, such as a logit or a probability, or a vector of one score per class; it is traced.
+    features: shape (n, 2). labels: shape (n,), the class of each. resolution: points along each axis.
+
+    >>> data = np.array([[0.0, 0.0], [1.0, 1.0]])
+    >>> boundary(lambda p: p[0] + 2.0 * p[1], data, [0, 1], resolution=2).score.round(2)
+    array([[-0.45,  0.85],
+           [ 2.15,  3.45]])
+    """
+    points = np.asarray(as_array(features, "features"), np.float64)
+    classes = as_array(labels, "labels")
+    if points.ndim != 2 or points.shape[1] != 2 or not len(points):
+        raise ShapeError(f"features have shape {points.shape}, expected (n, 2): a plane has two of them.")
+    if classes.shape != points.shape[:1]:
+        raise ShapeError(f"labels have shape {classes.shape}, expected ({len(points)},), one for each row of features.")
+    if not np.isfinite(points).all():
+        raise ArgumentError("features hold nan or inf, which have no place in a plane. Leave these rows out.")
+    size = whole(resolution, "resolution", 2)
+    low, high = points.min(axis=0), points.max(axis=0)
+    spare = _MARGIN * np.where(high > low, high - low, 1.0)
+    a, b, at = grid(np.stack([low - spare, high + spare], axis=1), size)
+    scores: Any = np.asarray(vmap(predict)(at), np.float64)
+    if scores.ndim == 2:
+        scores = scores.argmax(axis=1).astype(np.float64) if scores.shape[1] > 1 else scores[:, 0]
+    if scores.shape != (len(at),):
+        raise ShapeError(f"predict gave shape {scores.shape[1:]} for one point, expected a number or a vector.")
+    return Boundary(a, b, scores.reshape(size, size), points, classes)

@@ -1,0 +1,113 @@
+"""The gradients of single samples beside their mean."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from burlab.charts.chart import Axis, Chart, Dots, Mark, Numbers, Plot
+from burlab.errors import ArgumentError
+from burlab.graph import tree
+from burlab.problems import FiniteSum
+from burlab.problems.sampling import as_indices
+
+from .objective import Objective
+
+_BYTES = 2**26  # of per-sample gradients at once
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Samples:
+    """Gradients of n samples at a point; the regularizer, which belongs to none, is left out.
+
+    indices: int64, shape (n,). norms: float64, (n,), their Euclidean norms. cosines: (n,), to their mean; NaN for
+    a gradient that is 0. mean_norm: of the mean. variance: the sum over the entries of the samples' variance,
+    tr(Sigma), unbiased.
+    """
+
+    indices: Any
+    norms: Numbers
+    cosines: Numbers
+    mean_norm: float
+    variance: float
+
+    @property
+    def noise_scale(self) -> float:
+        """tr(Sigma) / |g|^2: the batch size at which the noise of a gradient is as large as the gradient.
+
+        McCandlish et al. 2018, An empirical model of large-batch training, arXiv:1812.06162, B_simple, with the
+        unbiased estimate of |g|^2; inf where that is not positive.
+        """
+        square = self.mean_norm**2 - self.variance / len(self.norms)
+        return self.variance / square if square > 0 else np.inf
+
+    @property
+    def against(self) -> Any:
+        """The samples that push against the step, int64: their cosine to the mean is negative; the most so first."""
+        order = np.argsort(self.cosines, kind="stable")
+        return self.indices[order][self.cosines[order] < 0]
+
+    def chart(self) -> Chart:
+        """Every sample as a dot: its norm, and its cosine to the mean.
+
+        >>> problem = FiniteSum(lambda x, a: 0.5 * np.sum((x - a) ** 2), np.eye(3))
+        >>> [part.name for part in samples(problem, np.zeros(3)).chart().parts]
+        ['cosine']
+        """
+        hints = tuple(f"sample {k}" for k in self.indices)
+        dots = Dots(self.norms, self.cosines, "samples", 0, "dot", hints)
+        scale, many = self.noise_scale, len(self.against)
+        note = f"noise scale {scale:.4g}; {many:,} of {len(self.norms):,} push against the step"
+        log = bool((self.norms > 0).all()) and float(self.norms.max()) > 100 * float(self.norms.min())
+        part = Plot(
+            "cosine",
+            "gradients of single samples",
+            Axis("norm", log=log),
+            Axis("cosine to the mean", low=-1.05, high=1.05),
+            dots=(dots,),
+            marks=(Mark(0.0, axis="y"), Mark(self.mean_norm, "norm of the mean")),
+            note=note,
+            tall=2.0,
+        )
+        return Chart((part,), about=note)
+
+
+def samples(problem: Any, x: Any = None, *, indices: Any = None) -> Samples:
+    """Norms of per-sample gradients, their cosines to the mean, and the noise scale.
+
+    problem: a `FiniteSum`, or a run of one, at its point. indices: the samples to look at, at least two; None for all.
+    Gradients are computed twice, in blocks of 64 MB: once for their mean, once for the rest.
+
+    >>> problem = FiniteSum(lambda x, a: 0.5 * np.sum((x - a) ** 2), np.array([[1.0, 0.0], [3.0, 0.0], [-1.0, 0.0]]))
+    >>> found = samples(problem, np.zeros(2))
+    >>> found.norms, found.cosines, found.mean_norm, found.against
+    (array([1., 3., 1.]), array([ 1.,  1., -1.]), 1.0, array([2]))
+    """
+    objective = Objective.of(problem, x)
+    summed = objective.problem
+    if not isinstance(summed, FiniteSum):
+        raise ArgumentError("the problem is a function, which has no samples. Pass a bl.FiniteSum, or a run of one.")
+    chosen = np.arange(len(summed)) if indices is None else as_indices(indices, len(summed))
+    if len(chosen) < 2:
+        raise ArgumentError(f"{len(chosen)} samples have no variance. Pass at least two indices.")
+    blocks = np.array_split(chosen, max(-(-chosen.size * objective.x.size * 8 // _BYTES), 1))
+    total = sum((_gradients(objective, summed, block).sum(axis=0) for block in blocks), np.zeros(objective.x.size))
+    mean = total / len(chosen)
+    squares, products, apart = (np.empty(len(chosen)) for _ in range(3))
+    at = 0
+    for block in blocks:
+        rows = _gradients(objective, summed, block)
+        part = slice(at, at + len(block))
+        squares[part], products[part] = (rows**2).sum(axis=1), rows @ mean
+        apart[part] = ((rows - mean) ** 2).sum(axis=1)
+        at += len(block)
+    norms, length = np.sqrt(squares), float(np.linalg.norm(mean))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        cosines = np.where(norms * length > 0, products / (norms * length), np.nan)
+    return Samples(chosen, norms, np.clip(cosines, -1, 1), length, float(apart.sum() / (len(chosen) - 1)))
+
+
+def _gradients(objective: Objective, problem: FiniteSum, indices: Any) -> Numbers:
+    """The gradients of some samples, float64, shape (n, d)."""
+    rows = tree.flatten(problem.per_sample_grads(objective.point.tree, indices))[0]
+    return np.concatenate([np.asarray(leaf, np.float64).reshape(len(indices), -1) for leaf in rows], axis=1)

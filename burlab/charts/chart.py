@@ -1,0 +1,136 @@
+"""The parts of a chart. They hold numbers and words; how they look is up to whoever draws them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Numbers = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis of a plot.
+
+    label: what it measures. unit: "s", "B" or the like, written after each number with an SI prefix. log: whether it is
+    logarithmic. low, high: its ends; None where the data decide. floor: where a logarithmic axis shows the values that
+    are exactly 0, as a line that says so; None where there are none.
+    """
+
+    label: str = ""
+    unit: str = ""
+    log: bool = False
+    low: float | None = None
+    high: float | None = None
+    floor: float | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """A line through points.
+
+    x, y: float64, shape (n,); NaN interrupts it. label: its name in the legend, "" for none. colour: a position in the
+    palette, or -1 for ink. faint: whether it lies behind the others, as raw data do behind their median.
+    dashed: whether the line is. right: whether y is read on the right axis of its plot.
+    """
+
+    x: Numbers
+    y: Numbers
+    label: str = ""
+    colour: int = 0
+    faint: bool = False
+    dashed: bool = False
+    right: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Band:
+    """The region between two curves: a range, a share of a stack. x, low, high: float64, shape (n,).
+
+    solid: whether it is filled like a share of a stack, and not faintly like a range.
+    """
+
+    x: Numbers
+    low: Numbers
+    high: Numbers
+    label: str = ""
+    colour: int = 0
+    solid: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dots:
+    """Single points. x, y: float64, shape (n,).
+
+    shape: "dot", "ring", "cross", "star", "triangle". hints: what each says when the mouse is over it; () for nothing.
+    """
+
+    x: Numbers
+    y: Numbers
+    label: str = ""
+    colour: int = 0
+    shape: str = "dot"
+    hints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A line across a plot. at: where on the axis `axis` ("x" or "y"). kind: "event", "cursor", "break", "rule"."""
+
+    at: float
+    label: str = ""
+    axis: str = "x"
+    kind: str = "rule"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plot:
+    """Curves over a common axis. name: what a program calls it. note: said beside the title, in italics.
+
+    tall: its height, times that of an ordinary plot. x axes of the plots of a chart with the same label are one: zoomed
+    and read together. right: a second axis upwards, its labels inside, for curves that would flatten all others.
+    """
+
+    name: str
+    title: str
+    x: Axis
+    y: Axis
+    curves: tuple[Curve, ...] = ()
+    bands: tuple[Band, ...] = ()
+    dots: tuple[Dots, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    note: str = ""
+    tall: float = 1.0
+    right: Axis | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Map:
+    """A function of two variables as shades and level lines, with curves and dots over it, in equal or free scales.
+
+    heights: float64, shape (rows, columns): the function at y[rows], x[columns], low to high; None as long as it is not
+    known. shade: what the colours follow where that is not the height, as its logarithm may be; of the same shape.
+    x, y: axes with both ends given. equal: whether a unit is as long on both axes. version: changes with `heights`, so
+    that an image is made once.
+    """
+
+    name: str
+    title: str
+    x: Axis
+    y: Axis
+    heights: Numbers | None = None
+    version: int = 0
+    curves: tuple[Curve, ...] = ()
+    dots: tuple[Dots, ...] = ()
+    note: str = ""
+    equal: bool = False
+    shade: Numbers | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chart:
+    """Plots and maps side by side, or one above the other where the place is narrow. about: said to screen readers."""
+
+    parts: tuple[Plot | Map, ...]
+    title: str = ""
+    about: str = ""

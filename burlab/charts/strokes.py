@@ -1,0 +1,116 @@
+"""Curves, bands, dots and marks as SVG."""
+
+import math
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from .chart import Band, Curve, Dots, Mark, Numbers
+from .frame import Scale, runs
+from .palette import INK, colour
+
+_FAR = 1e4  # pixels: farther out nothing is drawn, and some readers of SVG know no larger numbers
+_MANY = 2000  # points from which a curve is thinned
+
+
+def element(name: str, content: str = "", **attributes: Any) -> str:
+    """An element of SVG. content: of letters, escaped here. Of attributes numbers are rounded, `_` stands for `-`.
+
+    >>> element("text", "a < b", x=1.04, text_anchor="end")
+    '<text x="1" text-anchor="end">a &lt; b</text>'
+    """
+    told = "".join(f' {key.replace("_", "-")}="{_text(value)}"' for key, value in attributes.items())
+    return f"<{name}{told}>{escape(content)}</{name}>" if content else f"<{name}{told}/>"
+
+
+def text(content: str, x: float, y: float, **attributes: Any) -> str:
+    """A line of letters."""
+    return element("text", content, x=x, y=y, **attributes)
+
+
+def ink(k: int) -> str:
+    """A colour of the palette, or that of letters for -1."""
+    return INK if k < 0 else colour(k)
+
+
+def curve(of: Curve, x: Scale, y: Scale) -> str:
+    """A line."""
+    look: dict[str, Any] = {"stroke_width": 1, "stroke_opacity": 0.3} if of.faint else {"stroke_width": 1.8}
+    look |= {"stroke_dasharray": "5 4"} if of.dashed else {}
+    d = _through(x.place(of.x), y.place(of.y))
+    return element("path", d=d, fill="none", stroke=ink(of.colour), stroke_linejoin="round", **look)
+
+
+def band(of: Band, x: Scale, y: Scale) -> Iterator[str]:
+    """A region, in as many pieces as it has."""
+    across, low, high = x.place(of.x), y.place(of.low), y.place(of.high)
+    for piece in runs(np.isfinite(across) & np.isfinite(low) & np.isfinite(high)):
+        there, back = _through(across[piece], high[piece]), _through(across[piece][::-1], low[piece][::-1])
+        d = f"{there}L{back[1:]}Z"
+        yield element("path", d=d, fill=ink(of.colour), fill_opacity=0.75 if of.solid else 0.2)
+
+
+def dots(of: Dots, x: Scale, y: Scale) -> Iterator[str]:
+    """Single points."""
+    for a, u in zip(x.place(of.x), y.place(of.y), strict=True):
+        if math.isfinite(a) and math.isfinite(u):
+            yield sign(of, float(a), float(u))
+
+
+def sign(of: Dots, x: float, y: float) -> str:
+    """One of the points, at a place in pixels."""
+    d, filled = _SHAPES[of.shape]
+    look: dict[str, Any] = {"fill": ink(of.colour)}
+    look = look if filled else {"fill": "none", "stroke": ink(of.colour), "stroke_width": 2}
+    return element("path", transform=f"translate({x:.1f} {y:.1f})", d=d, **look)
+
+
+_SHAPES = {
+    "dot": ("M-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z", True),
+    "ring": ("M-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0z", False),
+    "cross": ("M-4.5 -4.5L4.5 4.5M-4.5 4.5L4.5 -4.5", False),
+    "star": ("M0 -7L1.7 -2.3 6.7 -2.2 2.7 .9 4.1 5.7 0 2.8 -4.1 5.7 -2.7 .9 -6.7 -2.2 -1.7 -2.3z", True),
+    "triangle": ("M0 -5.5L5 4H-5z", True),
+}
+
+
+def mark(of: Mark, x: Scale, y: Scale) -> Iterator[str]:
+    """A line across a plot, with its label at the end; nothing where it lies outside."""
+    upright = of.axis == "x"
+    along, across = (x, y) if upright else (y, x)
+    at = float(along.place(of.at))
+    if not min(along.start, along.stop) <= at <= max(along.start, along.stop):
+        return
+    look = {"stroke": colour(1)} if of.kind == "cursor" else {"stroke": INK, "stroke_dasharray": "3 3"}
+    there, back = (f"{v:.1f}" for v in (across.stop, across.start))
+    yield element("path", d=f"M{at:.1f} {there}V{back}" if upright else f"M{back} {at:.1f}H{there}", **look)
+    if of.label and upright:
+        yield text(of.label, at + 4, y.stop + 11, font_size=10)
+    elif of.label:
+        yield text(of.label, x.stop - 4, at - 4, font_size=10, text_anchor="end")
+
+
+def _through(across: Numbers, up: Numbers) -> str:
+    """The commands of a line through pixels, without those that are not finite."""
+    pieces: list[str] = []
+    for piece in runs(np.isfinite(across) & np.isfinite(up)):
+        a, u = across[piece], np.clip(up[piece], -_FAR, _FAR)
+        if a.size > _MANY:
+            kept = _extremes(a, u)
+            a, u = a[kept], u[kept]
+        pieces.append("M" + "L".join(f"{p:.1f} {q:.1f}" for p, q in zip(a, u, strict=True)))
+    return "".join(pieces)
+
+
+def _extremes(a: Numbers, u: Numbers) -> Any:
+    """Of the points in one column of pixels the first, the lowest, the highest and the last."""
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(np.floor(a))) + 1])
+    columns = list(zip(starts, [*starts[1:], a.size], strict=True))
+    picked = [[s, s + int(np.argmin(u[s:e])), s + int(np.argmax(u[s:e])), e - 1] for s, e in columns]
+    return np.unique(np.asarray(picked, np.int64))
+
+
+def _text(value: Any) -> str:
+    return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) and abs(value) >= 1 else escape(str(value))

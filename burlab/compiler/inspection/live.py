@@ -1,0 +1,65 @@
+"""What lives in memory when: the bytes of a call, by kind, at each of its steps."""
+
+from collections.abc import Sequence
+
+from burlab.compiler.ir.plan import Execute, Kind, Loop, Plan, Step
+from burlab.compiler.planning.phases import nodes_of
+from burlab.compiler.planning.residuals import covered, residuals
+from burlab.graph import Node
+
+KINDS = ("inputs", "constants", "outputs", "activations", "temporaries")
+LiveBytes = dict[str, tuple[int, ...]]
+
+
+def live_bytes(plan: Plan) -> LiveBytes:
+    """For each kind of bytes how many live while each step of a plan runs.
+
+    inputs, constants: all the time. outputs: from the step that first writes to them. activations: what the forward
+    pass has left in the workspace and the backward pass has yet to read; temporaries: what else is in the workspace,
+    from the step that writes it to the last one that reads it. Memory that sub-graphs of control flow use for
+    themselves does not count.
+
+    >>> import numpy as np, burlab as bl
+    >>> live = live_bytes(bl.compile(lambda x: np.sum(np.tanh(x @ x)), np.ones((8, 8))).executable.plan)
+    >>> max(live["inputs"]), live["outputs"][-1]
+    (512, 520)
+    """
+    steps = range(len(plan.steps))
+    lives = _lives(plan)
+    kept = set(residuals(plan))
+    outputs = {n: span for n, span in lives.items() if plan.allocations[n].kind is Kind.OUTPUT}
+    own = {n: span for n, span in lives.items() if plan.allocations[n].kind is Kind.WORKSPACE}
+    there = [[n for n, (born, dies) in own.items() if born <= k <= dies] for k in steps]
+    whole = [_covered(plan, nodes) for nodes in there]
+    activations = [_covered(plan, [n for n in nodes if n in kept]) for nodes in there]
+    return {
+        "inputs": tuple(sum(x.nbytes for x in plan.graph.inputs) for _ in steps),
+        "constants": tuple(plan.memory["constants"] for _ in steps),
+        "outputs": tuple(sum(n.nbytes for n, (born, _) in outputs.items() if born <= k) for k in steps),
+        "activations": tuple(activations),
+        "temporaries": tuple(every - left for every, left in zip(whole, activations, strict=True)),
+    }
+
+
+def _covered(plan: Plan, nodes: Sequence[Node]) -> int:
+    return covered([(plan.allocations[n].offset, n.nbytes) for n in nodes])
+
+
+def _lives(plan: Plan) -> dict[Node, tuple[int, int]]:
+    """The first and the last step that touches each array that steps write."""
+    lives: dict[Node, tuple[int, int]] = {}
+    for k, step in enumerate(plan.steps):
+        for n in _written(step):
+            if n in plan.allocations:
+                lives[n] = lives.get(n, (k, k))[0], k
+        for n in nodes_of(step):
+            for base in (plan.views[x].base for x in n.inputs):
+                if base in lives:
+                    lives[base] = lives[base][0], k
+    return lives
+
+
+def _written(step: Step) -> tuple[Node, ...]:
+    if isinstance(step, Loop):
+        return (*step.stores, *(n for n in step.nodes if n.op == "concatenate"))
+    return step.nodes if isinstance(step, Execute) else (step.node,)

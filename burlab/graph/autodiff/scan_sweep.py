@@ -1,0 +1,143 @@
+"""The reverse sweep of one iteration of a `scan`, and what waits until the loop is done: see `scan_reverse.py`."""
+
+from typing import NamedTuple
+
+from burlab.graph.graph import Graph, Iterations, Region
+from burlab.graph.linear import LinearOp
+from burlab.graph.node import Node
+from burlab.graph.numpy_api.promotion import node
+from burlab.graph.operation import operation
+from burlab.graph.scan import iterations_of
+
+from .scan_forward import like, moving_of, split
+from .sweep import vjp
+
+
+class Scan(NamedTuple):
+    """The forward scan. seeds: the inputs that matter; cotangents: of its results, by number."""
+
+    region: Region
+    inputs: tuple[Node, ...]
+    seeds: frozenset[int]
+    cotangents: dict[int, Node]
+
+    @property
+    def body(self) -> Graph:
+        """One iteration."""
+        return self.region.graphs[0]
+
+    @property
+    def iterations(self) -> Iterations:
+        """What is repeated."""
+        return iterations_of(self.region)
+
+    @property
+    def first_captured(self) -> int:
+        """Inputs from here on are the same in every iteration."""
+        return self.iterations.carries + self.iterations.sequences
+
+
+class Term(NamedTuple):
+    """A part of the share of a captured input that is computed after the loop: from factors, and what follows them."""
+
+    product: Node
+    afterwards: tuple[Node, ...]
+
+
+class _Share(NamedTuple):
+    """The share of a captured input. plain: what is summed in a carry, if anything is; terms: what is not."""
+
+    plain: Node | None
+    terms: list[Term]
+
+
+class Sweep(NamedTuple):
+    """The reverse sweep of one iteration.
+
+    ends: the cotangents of the carries at its end, by the carries that have one. pulled: those of the stacked results,
+    trails among them, that have one. carried: the cotangents of the carries at its begin; sequences: of the elements
+    that it reads; captured: what it adds to the shares of captured inputs.
+    """
+
+    ends: dict[int, Node]
+    pulled: dict[int, Node]
+    carried: list[Node]
+    sequences: dict[int, Node]
+    captured: dict[int, _Share]
+
+    @property
+    def plain(self) -> dict[int, Node]:
+        """What is summed in carries, for the captured inputs that need it."""
+        return {k: share.plain for k, share in self.captured.items() if share.plain is not None}
+
+    @property
+    def terms(self) -> list[tuple[int, Term]]:
+        """What is computed after the loop."""
+        return [(k, term) for k, share in self.captured.items() for term in share.terms]
+
+
+def swept(scan: Scan) -> Sweep:
+    """The reverse sweep of one iteration, and its shares sorted."""
+    body, iterations, count = scan.body, scan.iterations, len(scan.body.outputs)
+    moving, active = moving_of(scan.region, scan.seeds)
+    wanted, carries = split(scan.seeds, iterations), split(moving, iterations).carries
+    stacked = [k for k in sorted(scan.cotangents) if iterations.carries <= k < count and k in active]
+    trails = [k for k in sorted(scan.cotangents) if k >= count]
+    ends = {k: like(body.inputs[k]) for k in carries}
+    pulled = {k: like(body.outputs[k] if k < count else body.inputs[k - count]) for k in (*stacked, *trails)}
+    shares = iter(
+        vjp(
+            [body.outputs[k] for k in (*carries, *stacked)],
+            [body.inputs[k] for k in (*carries, *wanted.sequences, *wanted.captured)],
+            [*ends.values(), *(pulled[k] for k in stacked)],
+        )
+    )
+    carried = [added(next(shares), pulled.get(count + k)) for k in carries]
+    sequences = {k: next(shares) for k in wanted.sequences}
+    return Sweep(ends, pulled, carried, sequences, {k: _share(scan, next(shares)) for k in wanted.captured})
+
+
+def _share(scan: Scan, share: Node) -> _Share:
+    """The addends of a share, sorted."""
+    plain: Node | None = None
+    terms: list[Term] = []
+    addends = [share]
+    while addends:
+        n = addends.pop()
+        if n.op == "add":
+            addends += n.inputs
+        elif n.op == "broadcast" and _is_zero(n.inputs[0]):
+            continue
+        elif term := _term(scan, n):
+            terms.append(term)
+        else:
+            plain = added(n, plain)
+    return _Share(plain, terms)
+
+
+def _term(scan: Scan, n: Node) -> Term | None:
+    afterwards: list[Node] = []
+    while _can_wait(n):
+        afterwards.append(n)
+        n = n.inputs[0]
+    if not operation(n).sums_along(n):
+        return None
+    same = {*scan.body.inputs[scan.first_captured :]}  # in every iteration
+    if sum(x.size for x in n.inputs) >= n.size or any(x in same or x.is_constant for x in n.inputs):
+        return None
+    return Term(n, tuple(reversed(afterwards)))
+
+
+def _can_wait(n: Node) -> bool:
+    """Whether a node is a linear operation on one input, which can be done once with the sum over iterations."""
+    row = operation(n)
+    return isinstance(row, LinearOp) and row.follows_sums and len(n.inputs) == 1
+
+
+def _is_zero(x: Node) -> bool:
+    return x.is_constant and not x.shape and not x.params
+
+
+def added(x: Node, y: Node | None) -> Node:
+    """The sum of what there is."""
+    return x if y is None else node("add", x, y)

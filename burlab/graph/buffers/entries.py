@@ -1,0 +1,87 @@
+"""Which entries of an array are traced, and from which nodes they come."""
+
+from bisect import bisect_right
+from typing import Any
+
+import numpy as np
+
+from burlab.graph.handles import Level, level
+from burlab.graph.linear import reshape, slice_
+from burlab.graph.node import Node
+
+from .assemble import Pieces, assemble
+
+Numbers = np.ndarray[Any, np.dtype[Any]]
+_KNOWN = -1
+
+
+class Entries:
+    """The traced entries of a block of memory.
+
+    Every node that was written gets a range of addresses, one for each of its elements, as if all of them lay in one
+    long array. Each entry of the memory has the address of what it holds, or -1 where its number is known. So indexing,
+    broadcasting, views and duplicates are NumPy's own work, done on addresses; no node is made before something is
+    read, and what was written over never becomes part of the graph.
+    """
+
+    __slots__ = ("_bases", "_cache", "_end", "_nodes", "addresses", "level", "start", "stride")
+
+    def __init__(self, memory: Numbers, level: Level | None) -> None:
+        self.level = level
+        self.addresses = np.full(memory.size, _KNOWN, np.int64)
+        self.start: int = memory.__array_interface__["data"][0]
+        self.stride: int = memory.itemsize
+        self._nodes: list[Node] = []
+        self._bases: list[int] = []
+        self._end = 0
+        self._cache: dict[Any, Node] = {}
+
+    def of(self, view: Numbers) -> Numbers:
+        """The addresses of the entries of a view: a view of them with the same shape."""
+        if not view.size:
+            return np.empty(view.shape, np.int64)
+        first = (view.__array_interface__["data"][0] - self.start) // self.stride
+        strides = tuple(step // self.stride * 8 for step in view.strides)
+        return np.ndarray(view.shape, np.int64, self.addresses, first * 8, strides)
+
+    def write(self, target: Numbers, key: Any, value: Node) -> None:
+        """target[key] = value, of addresses. Raises what NumPy raises where they do not fit."""
+        if value.shape == ():
+            target[key] = self._end
+        else:
+            target[key] = np.arange(self._end, self._end + value.size).reshape(value.shape)
+        self._nodes.append(value)
+        self._bases.append(self._end)
+        self._end += value.size
+        self._cache.clear()
+
+    def forget(self, target: Numbers, key: Any) -> None:
+        """The entries at target[key] are known numbers again."""
+        target[key] = _KNOWN
+        self._cache.clear()
+
+    def replace(self, value: Node) -> None:
+        """All entries of the memory, in its order, come from one node."""
+        self._nodes, self._bases, self._end = [value], [0], value.size
+        self.addresses[:] = np.arange(value.size)
+        self._cache.clear()
+
+    def entry(self, address: int) -> Node:
+        """The node of one entry."""
+        k = bisect_right(self._bases, address) - 1
+        value = self._nodes[k]
+        if value.shape == ():
+            return value
+        flat = reshape(value, (value.size,))
+        return reshape(slice_(flat, (int(address) - self._bases[k],), (1,), (1,)), ())
+
+    def node(self, addresses: Numbers, numbers: Numbers) -> Node:
+        """The entries at these addresses; numbers: of the same shape, those of them that are known."""
+        key = addresses.__array_interface__["data"][0], addresses.shape, addresses.strides
+        shared = addresses.base is not None and self.level is level()
+        if shared and (found := self._cache.get(key)) is not None:
+            return found
+        value = assemble(Pieces(addresses, numbers, self._nodes, np.array(self._bases)))
+        if shared:
+            self._cache[key] = value
+        return value

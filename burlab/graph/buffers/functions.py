@@ -1,0 +1,122 @@
+"""Arrays to write into, and updates without writing: explicit calls that work everywhere.
+
+Inside of a traced function `zeros`, `ones`, `full`, `empty` and `buffer` give arrays that take traced entries, as
+NumPy's own constructors do where burlab can see the call. Elsewhere they give plain arrays.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from burlab.graph.handles import present
+from burlab.graph.node import Node, as_node
+from burlab.graph.numpy_api import updates
+from burlab.runtime.plain import as_array
+
+from .buffer import Buffer, buffer_of, fresh
+from .making import array
+from .memory import is_traced_key, known_key, written
+
+
+def zeros(shape: Any, dtype: Any = float) -> Any:
+    """An array of zeros to write into, shape and dtype as for np.zeros.
+
+    >>> import numpy as np, burlab as bl
+    >>> def powers(x):
+    ...     out = bl.zeros(3)
+    ...     for k in range(3):
+    ...         out[k] = x**k
+    ...     return out
+    >>> bl.jit(powers)(2.0), powers(2.0)
+    (array([1., 2., 4.]), array([1., 2., 4.]))
+    """
+    return fresh(np.zeros(shape, dtype))
+
+
+def ones(shape: Any, dtype: Any = float) -> Any:
+    """An array of ones to write into: see `zeros`.
+
+    >>> import burlab as bl
+    >>> bl.ones(2)
+    array([1., 1.])
+    """
+    return fresh(np.ones(shape, dtype))
+
+
+def empty(shape: Any, dtype: Any = float) -> Any:
+    """An array of any numbers, to be filled: see `zeros`.
+
+    >>> import burlab as bl
+    >>> bl.empty((2, 3)).shape
+    (2, 3)
+    """
+    return fresh(np.empty(shape, dtype))
+
+
+def full(shape: Any, value: Any, dtype: Any = None) -> Any:
+    """An array that is filled with a value, which may be traced, to write into: see `zeros`.
+
+    >>> import burlab as bl
+    >>> bl.full(2, 7.0)
+    array([7., 7.])
+    """
+    value = present(value)
+    if not isinstance(value, Node):
+        return fresh(np.full(shape, value, dtype))
+    result = fresh(np.zeros(shape, dtype or value.dtype))
+    result[...] = value
+    return result
+
+
+def buffer(values: Any, dtype: Any = None) -> Any:
+    """A new array with these values, numbers or traced ones, to write into: a copy, as np.array gives.
+
+    >>> import numpy as np, burlab as bl
+    >>> def first_doubled(x):
+    ...     y = bl.buffer(x)
+    ...     y[0] *= 2
+    ...     return y
+    >>> bl.jit(first_doubled)(np.array([1.0, 5.0]))
+    array([2., 5.])
+    """
+    return array(np.array)(values, dtype)
+
+
+def at_set(x: Any, index: Any, value: Any) -> Any:
+    """A copy of x in which x[index] is value; x itself stays as it was. The index may be traced.
+
+    x: an array of any shape. index: whatever NumPy takes, and traced integers. value: broadcast to the shape of
+    x[index], converted to the dtype of x. Of an entry that the index names twice the last value counts. Raises
+    IndexRangeError where an index is out of range, ShapeError or ValueError where the shapes do not fit.
+
+    >>> import numpy as np, burlab as bl
+    >>> bl.jit(lambda x, i: bl.at_set(x, i, 9.0))(np.zeros(3), np.array(1))
+    array([0., 9., 0.])
+    """
+    x, index, value = present(x), known_key(index), written(value)
+    if isinstance(x, Node) and is_traced_key(index):
+        return updates.at_set(x, index, value)
+    if isinstance(x, Node) or isinstance(value, Node) or is_traced_key(index):
+        result = buffer_of(as_node(x))
+        result[index] = value
+        return as_node(result)
+    result = fresh(as_array(x, "x of at_set").copy())
+    result[index] = value
+    return result
+
+
+def at_add(x: Any, index: Any, value: Any) -> Any:
+    """A copy of x in which value is added to x[index]; an entry that the index names twice gets both.
+
+    Arguments and errors as for `at_set`.
+
+    >>> import numpy as np, burlab as bl
+    >>> bl.jit(lambda x: bl.at_add(x, np.array([0, 0, 2]), 1.0))(np.zeros(3))
+    array([2., 0., 1.])
+    """
+    x, index, value = present(x), known_key(index), written(value)
+    if isinstance(x, Node) or isinstance(value, Node) or is_traced_key(index):
+        return updates.at_add(as_node(x), index, value)
+    result = fresh(as_array(x, "x of at_add").copy())
+    np.add.at(result.numbers if isinstance(result, Buffer) else result, index, np.asarray(value, result.dtype))
+    return result

@@ -1,0 +1,81 @@
+"""New arrays that take traced entries: what NumPy's constructors give while a function is traced."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+
+from burlab.graph.handles import level
+from burlab.graph.node import METHODS, Node
+from burlab.graph.numpy_api.shapes import astype
+
+from .buffer import Buffer, buffer_of, fresh
+from .memory import written
+
+Function = Callable[..., Any]
+_PLAIN = tuple(
+    "zeros ones full empty zeros_like ones_like full_like empty_like arange linspace logspace geomspace eye identity "
+    "tri diag diagflat vander tile repeat copy fromiter fromfunction indices outer kron meshgrid".split()
+)
+
+
+def _from_known(original: Function) -> Function:
+    def make(*args: Any, **kwargs: Any) -> Any:
+        result = original(*args, **kwargs)
+        return buffer_of(result) if isinstance(result, Node) else fresh(result)
+
+    return make
+
+
+def array(original: Function) -> Function:
+    """np.array: a new array, of traced entries too."""
+
+    def make(value: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        if kwargs.get("copy", True) is not True:
+            return asarray(original)(value, dtype, **kwargs)
+        held = _held(value)
+        if not isinstance(held, Node):
+            return fresh(original(held, dtype, **kwargs))
+        result = buffer_of(held if dtype is None else astype(held, dtype))
+        missing = kwargs.get("ndmin", 0) - result.ndim
+        return cast("Any", result.reshape((1,) * missing + result.shape))
+
+    return make
+
+
+def asarray(original: Function) -> Function:
+    """np.asarray and its kin: an array as it is, else a new one."""
+
+    def make(value: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(value, (Buffer, Node)) and (dtype is None or np.dtype(dtype) == value.dtype):
+            return cast("Any", value)
+        held = _held(value)
+        if isinstance(held, Node):
+            return buffer_of(held if dtype is None else astype(held, dtype))
+        result: Any = original(held, dtype, *args, **kwargs)
+        return result if isinstance(value, np.ndarray) else fresh(result)
+
+    return make
+
+
+def copied(x: Node, *_layout: Any, **_options: Any) -> Any:
+    """x.copy() of a traced array: one that can be assigned to, while a function is traced."""
+    return x if level() is None else buffer_of(x)
+
+
+def _held(value: Any) -> Any:
+    """What an array is made of: a node where some of it is traced, stacked if need be."""
+    value = written(value)
+    if isinstance(value, (list, tuple)):
+        return [_held(item) for item in cast("list[Any]", value)]
+    return value
+
+
+RULES: dict[str, Callable[[Function], Function]] = {
+    **dict.fromkeys(_PLAIN, _from_known),
+    "array": array,
+    **dict.fromkeys(("asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "asarray_chkfinite"), asarray),
+}
+"""By the name of NumPy's constructor, what it is while a function is traced."""
+
+METHODS["copy"] = copied

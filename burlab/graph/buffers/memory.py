@@ -1,0 +1,150 @@
+"""An array whose memory holds the known numbers, and `Entries` the traced ones: indexing and assignment."""
+
+from typing import Any, Self, cast
+
+import numpy as np
+
+from burlab.errors import DTypeError, LayoutError
+from burlab.graph.faults import fault
+from burlab.graph.handles import Level, level, present
+from burlab.graph.node import METHODS, Node, as_node, holds_node
+from burlab.graph.numpy_api.promotion import as_dtype, as_mask
+from burlab.graph.numpy_api.updates import at_set
+from burlab.graph.origin import location
+from burlab.graph.poison import poison
+from burlab.graph.signatures import ALL
+
+from .entries import Entries
+
+Numbers = np.ndarray[Any, np.dtype[Any]]
+
+
+class Memory(np.ndarray[Any, Any]):
+    """What `Buffer` is without the functions of NumPy: an array that can be indexed and assigned to.
+
+    made_in: the trace in which it was made. traced: the entries of the memory that are traced, None as long as none
+    is; they belong to the array that all others are views of.
+    """
+
+    made_in: Level | None
+    traced: Entries | None = None
+
+    def __array_finalize__(self, _made_from: Any) -> None:
+        self.made_in = level()
+
+    @property
+    def root(self) -> "Memory":
+        """The array that this one is a view of."""
+        base = self.base
+        return base if isinstance(base, Memory) else self
+
+    @property
+    def numbers(self) -> Numbers:
+        """The memory itself, as an ndarray."""
+        return self.view(np.ndarray)
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether one of its entries is traced."""
+        entries = self.root.traced
+        return entries is not None and bool((entries.of(self) >= 0).any())
+
+    def present(self) -> Any:
+        """What it holds now: an ndarray over its memory, or a node."""
+        entries = self.root.traced
+        if entries is None:
+            return self.numbers
+        addresses = entries.of(self)
+        return entries.node(addresses, self.numbers) if (addresses >= 0).any() else self.numbers
+
+    def __getitem__(self, key: Any) -> Any:
+        entries = self.root.traced
+        key = known_key(key)
+        if is_traced_key(key):
+            return METHODS["__getitem__"](as_node(self), key)
+        result = np.ndarray.__getitem__(self, key)
+        if entries is None or (isinstance(result, Memory) and result.base is self.root):
+            return result
+        addresses: Any = entries.of(self)[key]
+        if type(addresses) is np.int64:
+            return result if addresses < 0 else entries.entry(int(addresses))
+        return entries.node(addresses, result.view(np.ndarray)) if (addresses >= 0).any() else result
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        key, value = known_key(key), written(value)
+        if is_traced_key(key):
+            self.rewrite(at_set(as_node(self), key, value))
+        elif isinstance(value, Node):
+            entries = self._writable()
+            entries.write(entries.of(self), key, _converted(value, self.dtype))
+            np.ndarray.__setitem__(self, key, poison(self.dtype))
+        else:
+            np.ndarray.__setitem__(self, key, value)
+            entries = self.root.traced
+            if entries is not None:
+                entries.forget(entries.of(self), key)
+
+    def rewrite(self, value: Node) -> None:
+        """Put a node of its shape in the place of all entries."""
+        entries = self._writable()
+        entries.write(entries.of(self), ..., _converted(value, self.dtype))
+        np.ndarray.__setitem__(self, ..., poison(self.dtype))
+
+    def duplicate(self, order: Any = "C") -> Self:
+        """Its entries in a memory of their own."""
+        result = self.numbers.copy(order).view(type(self))
+        entries = self.root.traced
+        if entries is not None:
+            addresses = entries.of(self)
+            held = self.present()
+            if isinstance(held, Node):
+                result[...] = held
+                known = addresses < 0
+                result[known] = self.numbers[known]
+        return result
+
+    def _writable(self) -> Entries:
+        """Its entries, if traced values may be put into it here. Raises where they may not."""
+        root, here = self.root, level()
+        if not self.flags.writeable:
+            raise LayoutError(f"{location()}the destination of an assignment is read-only. Assign into a copy of it.")
+        if self.dtype not in ALL:
+            raise DTypeError(
+                f"{location()}an array of {self.dtype} cannot hold traced values. "
+                "Make it float64, float32, int64, int32 or bool."
+            )
+        if here is None or root.made_in is not here:
+            raise fault(
+                "an assignment of a traced value into an array that was made outside of the function that is traced",
+                "an array made inside, and return it: an assignment here would be done once, not in every call",
+            )
+        if root.traced is None:
+            root.traced = Entries(root.numbers, here)
+        return root.traced
+
+
+def known_key(key: Any) -> Any:
+    """An index in which arrays that are known are plain."""
+    return tuple(map(present, cast("tuple[Any, ...]", key))) if type(key) is tuple else present(key)
+
+
+def is_traced_key(key: Any) -> bool:
+    """Whether an index has a traced integer in it."""
+    if type(key) is tuple:
+        return any(map(is_traced_key, cast("tuple[Any, ...]", key)))
+    return isinstance(key, Node) or (isinstance(key, list) and holds_node(cast("list[Any]", key)))
+
+
+def written(value: Any) -> Any:
+    """What is assigned: a node, or what NumPy takes."""
+    value = present(value)
+    if isinstance(value, (list, tuple)):
+        return as_node(value) if holds_node(cast("list[Any]", value)) else cast("Any", value)
+    if isinstance(value, np.ndarray) and cast("Any", value).dtype == object:
+        return as_node(value) if holds_node(cast("Any", value).ravel().tolist()) else cast("Any", value)
+    return cast("Any", value)
+
+
+def _converted(value: Node, dtype: "np.dtype[Any]") -> Node:
+    """A value in the dtype of what it is written to, as NumPy's assignment converts it."""
+    return as_mask(value) if dtype.kind == "b" else as_dtype(value, dtype)

@@ -1,0 +1,43 @@
+"""The exponential of matrices.
+
+Its derivative along E is the upper right block of the exponential of [[A, E], [0, A]]: Van Loan 1978, "Computing
+integrals involving the matrix exponential". Being an exponential again, it has derivatives of every order.
+"""
+# ruff: noqa: D102 - Operation documents the methods
+
+from burlab.graph.linear import concatenate, zeros
+from burlab.graph.node import Node
+from burlab.graph.operation import Shares, Tangents, Unary, made, structural
+from burlab.graph.signatures import Form, form_of
+
+from .matrices import require_matrices, turned
+
+
+@structural
+class Expm(Unary):
+    """Exponentials of square matrices."""
+
+    name = "expm"
+    dense_operands = True
+
+    def of(self, _: None, x: Node) -> Form:
+        require_matrices(x, square_=True)
+        return form_of(x)
+
+    def work(self, n: Node) -> int:
+        return 16 * n.size * n.shape[-1]
+
+    def forward(self, n: Node, tangents: Tangents) -> Node | None:
+        (a,) = n.inputs
+        return _along(a, tangents[a])
+
+    def reverse(self, n: Node, g: Node, _active: set[Node]) -> Shares:
+        (a,) = n.inputs
+        return [(a, _along(turned(a), g))]
+
+
+def _along(a: Node, change: Node) -> Node:
+    n = a.shape[-1]
+    upper = concatenate([a, change], a.ndim - 1)
+    lower = concatenate([zeros(a.shape, a.dtype), a], a.ndim - 1)
+    return made("expm", None, concatenate([upper, lower], a.ndim - 2))[..., :n, n:]

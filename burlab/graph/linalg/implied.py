@@ -1,0 +1,76 @@
+"""The row of values that a factorization gives: what they are computed of knows no derivative, and what they are does.
+
+A determinant, an eigenvalue, a pseudoinverse is a function of the matrix by an equation that it solves. The node holds
+the value, which some kernel has made of the matrix behind a `stop_gradient`, then the matrix, then whatever else the
+rule needs; the equation, differentiated, is the rule.
+"""
+# ruff: noqa: D102 - Operation documents the methods
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from burlab.graph.node import Node
+from burlab.graph.operation import Operation, Shares, Tangents, Together, made, structural
+from burlab.graph.signatures import FLOATS, Form, form_of, require
+
+
+class Rule(NamedTuple):
+    """The derivative of a value by the matrix: forward(n, tangent of the matrix), reverse(n, cotangent of n)."""
+
+    forward: Callable[[Node, Node], Node]
+    reverse: Callable[[Node, Node], Node]
+
+
+RULES: dict[str, Rule] = {}
+
+
+def _known(params: object) -> bool:
+    return type(params) is str and params in RULES
+
+
+@structural
+class Implied(Together):
+    """The value of the first input, with the derivative of a function of the second."""
+
+    name = "implied"
+    parameters = _known
+    view = True
+    moves = True
+    identity = True
+
+    def form(self, _: str, inputs: Sequence[Node]) -> Form:
+        fits = len(inputs) > 1 and all(x.dtype == inputs[0].dtype and x.dtype in FLOATS for x in inputs)
+        require(fits, "a value and the matrix that implies it are floats of one dtype")
+        return form_of(inputs[0])
+
+    def forward(self, n: Node, tangents: Tangents) -> Node | None:
+        moved = tangents.get(n.inputs[1])
+        return None if moved is None else RULES[n.params].forward(n, moved)
+
+    def reverse(self, n: Node, g: Node, active: set[Node]) -> Shares:
+        a = n.inputs[1]
+        return [(a, RULES[n.params].reverse(n, g))] if a in active else []
+
+
+def implied(rule: str, value: Node, a: Node, *known: Node) -> Node:
+    """A value as a function of a matrix."""
+    return made("implied", rule, value, a, *known)
+
+
+def unmoved(a: Node) -> Node:
+    """The matrix for a kernel whose derivative is stated elsewhere."""
+    return made("stop_gradient", None, a)
+
+
+class Factorization(Operation):
+    """What a kernel makes of matrices, its parts side by side: see `implied`."""
+
+    dense_operands = True
+    constant = True
+
+    def batched(self, n: Node, xs: Sequence[Node], _flags: Sequence[bool], _many: object) -> Node:
+        return made(n.op, n.params, *xs)
+
+    def work(self, n: Node) -> int:
+        (a,) = n.inputs
+        return a.size * min(a.shape[-2:])

@@ -1,0 +1,67 @@
+"""np.linalg's functions of linear systems: solve, inv, det, slogdet, cholesky.
+
+Where NumPy raises LinAlgError for numbers (a singular matrix, one that is not positive definite), a compiled function
+gives inf or nan instead, as JAX does.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from burlab.graph.linear import broadcast, reshape
+from burlab.graph.node import FUNCTIONS, Node
+from burlab.graph.operation import made
+from burlab.graph.origin import location
+
+from . import determinants
+from .matrices import LinAlgError, column, eye, pair, square, turned
+from .systems import factored, solve_by_factors
+
+
+def solve(a: Any, b: Any) -> Node:
+    """np.linalg.solve: x with a x = b. b of one axis is one vector, else its last two axes are matrices."""
+    x, y = pair(a, b)
+    x = square(x, "np.linalg.solve")
+    y, vector = right_sides(x, y, "np.linalg.solve")
+    solution = solve_by_factors(y, x, factored(x))
+    return reshape(solution, solution.shape[:-1]) if vector else solution
+
+
+def right_sides(a: Node, b: Node, name: str) -> tuple[Node, bool]:
+    """Right-hand sides as matrices, and whether they were one vector. Raises LinAlgError where rows differ."""
+    vector = b.ndim == 1
+    y = column(b) if vector else b
+    if y.ndim < 2 or y.shape[-2] != a.shape[-2]:
+        remedy = "b needs as many rows as a: one vector, or matrices in its last two axes"
+        raise LinAlgError(f"{location()}{name} of shapes {a.shape} and {b.shape}: {remedy}.")
+    return y, vector
+
+
+def inv(a: Any) -> Node:
+    """np.linalg.inv. For A^-1 b, `np.linalg.solve` is faster and more accurate."""
+    x = square(a, "np.linalg.inv")
+    return solve_by_factors(broadcast(eye(x.shape[-1], x), x.shape), x, factored(x))
+
+
+def det(a: Any) -> Node:
+    """np.linalg.det."""
+    return determinants.det(square(a, "np.linalg.det"))
+
+
+def slogdet(a: Any) -> Any:
+    """np.linalg.slogdet: sign and logarithm, as NumPy's named tuple."""
+    return _SLOGDET(*determinants.sign_and_log(square(a, "np.linalg.slogdet")))
+
+
+def cholesky(a: Any, /, *, upper: bool = False) -> Node:
+    """np.linalg.cholesky: lower factors from the lower triangles, or upper ones from the upper. nan without one."""
+    x = square(a, "np.linalg.cholesky")
+    return turned(made("cholesky", None, turned(x))) if upper else made("cholesky", None, x)
+
+
+_SLOGDET: Any = type(np.linalg.slogdet(np.eye(1)))
+
+FUNCTIONS.update({
+    np.linalg.solve: solve, np.linalg.inv: inv, np.linalg.det: det, np.linalg.slogdet: slogdet,
+    np.linalg.cholesky: cholesky,
+})  # fmt: skip

@@ -1,0 +1,119 @@
+"""NumPy's running totals, one entry after the other as NumPy does it: cumprod, cumulative_*, and `ufunc.accumulate`."""
+
+from typing import Any
+
+import numpy as np
+
+from burlab.errors import ShapeError
+from burlab.graph import scan
+from burlab.graph.faults import fault
+from burlab.graph.graph import Graph, Iterations, Region
+from burlab.graph.linear import broadcast, reshape
+from burlab.graph.node import ACCUMULATIONS, FUNCTIONS, METHODS, Node, Rule, as_node, constant
+from burlab.graph.origin import location
+
+from .arguments import known_dtype, normal_axis, only_defaults
+from .joining import concatenate_
+from .promotion import INT64, apply, as_dtype
+from .reduction import cumsum_
+from .shapes import moveaxis
+
+
+def _running(op: str, first: Any, x: Node, axis: int) -> Node:
+    """Element k along an axis: the operation over elements 0 to k, from the first one on."""
+    rows = moveaxis(x, axis, 0)
+    count, *rest = rows.shape
+    if count == 0:
+        return x
+    form = (tuple(rest), x.dtype)
+    carry, element = (Node("input", (), None, *form) for _ in range(2))
+    total = apply(op, carry, element)
+    region = Region((Graph((carry, element), (total, total)),), Iterations(1, 1, count, False))
+    start = broadcast(constant(first, x.dtype), form[0])
+    return moveaxis(scan.result((start, rows), region, 1), 0, axis)
+
+
+def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Node:
+    """np.cumprod: no division, so the derivative is right where factors are zero."""
+    only_defaults("np.cumprod", {"out": out})
+    x, k = _along(a, axis)
+    x = as_dtype(x, known_dtype(dtype)) if dtype is not None else as_dtype(x, INT64) if x.dtype.kind in "ib" else x
+    return _running("mul", 1, x, k)
+
+
+def _along(a: Any, axis: Any) -> tuple[Node, int]:
+    """An array and one of its axes; all elements in a row where none is named."""
+    x = as_node(a)
+    return (reshape(x, (x.size,)), 0) if axis is None else (x, normal_axis(axis, x.ndim))
+
+
+def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Node:
+    """np.nancumsum: NaNs count as 0."""
+    return cumsum_(_without_nans(a, 0.0), axis, dtype, out)
+
+
+def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Node:
+    """np.nancumprod: NaNs count as 1."""
+    return cumprod(_without_nans(a, 1.0), axis, dtype, out)
+
+
+def _without_nans(a: Any, number: float) -> Node:
+    x = as_node(a)
+    return apply("where", apply("isnan", x), number, x) if x.dtype.kind == "f" else x
+
+
+def _cumulative(running: Rule, start: int) -> Rule:
+    """NumPy 2's spelling: an axis must be named where there are several, and what stands before may be included."""
+
+    def rule(
+        x: Any, /, *, axis: Any = None, dtype: Any = None, out: None = None, include_initial: bool = False
+    ) -> Node:
+        a = as_node(x)
+        if axis is None and a.ndim != 1:
+            raise ShapeError(f"{location()}a cumulative function of an array with {a.ndim} axes needs axis=.")
+        k = 0 if axis is None else normal_axis(axis, a.ndim)
+        y: Node = running(a, k, dtype, out)
+        if not include_initial:
+            return y
+        before = broadcast(constant(start, y.dtype), (*y.shape[:k], 1, *y.shape[k + 1 :]))
+        return concatenate_([before, y], k)
+
+    return rule
+
+
+def _accumulation(op: str, lowest: bool) -> Rule:
+    """`np.maximum.accumulate` or `np.minimum.accumulate`, along axis 0 unless given."""
+
+    def rule(array: Any, axis: Any = 0, dtype: Any = None, **kwargs: Any) -> Node:
+        only_defaults(f"np.{op}.accumulate", {"dtype": dtype, **kwargs})
+        x, k = _along(array, axis)
+        if x.dtype.kind == "f":
+            return _running(op, -np.inf if lowest else np.inf, x, k)
+        if x.dtype.kind == "b":
+            raise fault(f"np.{op}.accumulate of masks", "x.astype(int)")
+        limits = np.iinfo(x.dtype)
+        return _running(op, limits.min if lowest else limits.max, x, k)
+
+    return rule
+
+
+def _by_zero(running: Rule) -> Rule:
+    """`ufunc.accumulate`, whose axis is 0 unless given."""
+
+    def rule(array: Any, axis: Any = 0, dtype: Any = None, **kwargs: Any) -> Node:
+        return running(array, axis, dtype, **kwargs)
+
+    return rule
+
+
+METHODS["cumprod"] = cumprod
+FUNCTIONS.update({np.cumprod: cumprod, np.nancumsum: nancumsum, np.nancumprod: nancumprod})
+for _name, _rule, _start in (("cumulative_sum", cumsum_, 0), ("cumulative_prod", cumprod, 1)):
+    if hasattr(np, _name):
+        FUNCTIONS[getattr(np, _name)] = _cumulative(_rule, _start)
+ACCUMULATIONS.update(
+    add=_by_zero(cumsum_),
+    multiply=_by_zero(cumprod),
+    maximum=_accumulation("maximum", lowest=True),
+    minimum=_accumulation("minimum", lowest=False),
+)

@@ -1,0 +1,67 @@
+"""The arguments `where` and `initial` of NumPy's reductions: which entries count, and what is there before them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from burlab.errors import ArgumentError
+from burlab.graph.linear import broadcast
+from burlab.graph.node import Node, as_node, constant
+from burlab.graph.origin import location
+
+from .arguments import NOT_GIVEN
+from .promotion import apply, as_mask
+
+Neutral = Callable[["np.dtype[Any]"], Any]
+
+
+def zero(_dtype: "np.dtype[Any]") -> int:
+    """What changes no sum."""
+    return 0
+
+
+def one(_dtype: "np.dtype[Any]") -> int:
+    """What changes no product."""
+    return 1
+
+
+def lowest(dtype: "np.dtype[Any]") -> Any:
+    """What changes no maximum."""
+    return -np.inf if dtype.kind == "f" else False if dtype.kind == "b" else np.iinfo(dtype).min
+
+
+def highest(dtype: "np.dtype[Any]") -> Any:
+    """What changes no minimum."""
+    return np.inf if dtype.kind == "f" else True if dtype.kind == "b" else np.iinfo(dtype).max
+
+
+def given(argument: Any) -> bool:
+    """Whether an argument is there, and says anything."""
+    return argument is not NOT_GIVEN and argument is not None and argument is not True
+
+
+def only(x: Node, where: Any, neutral: Neutral) -> Node:
+    """The entries that count; the others become what changes nothing. No derivative reaches these."""
+    if not given(where):
+        return x
+    mask = as_mask(as_node(where))
+    shape = np.broadcast_shapes(x.shape, mask.shape)
+    return apply("where", broadcast(mask, shape), broadcast(x, shape), constant(neutral(x.dtype), x.dtype))
+
+
+def counted(x: Node, where: Any) -> Node:
+    """1.0 for each entry that counts, 0.0 for the others."""
+    return only(constant(np.broadcast_to(np.float64(1.0), x.shape)), where, zero)
+
+
+def from_initial(op: str, value: Node, initial: Any) -> Node:
+    """A reduction that begins with a number."""
+    return apply(op, value, initial) if initial is not NOT_GIVEN and initial is not None else value
+
+
+def check_initial(name: str, where: Any, initial: Any) -> None:
+    """Raise ArgumentError where no entry may count and nothing is there before: what NumPy refuses."""
+    if given(where) and (initial is NOT_GIVEN or initial is None):
+        what = f"np.{name}(where=...) has no value where no entry counts"
+        raise ArgumentError(f"{location()}{what}. Pass initial=, as NumPy asks for.")

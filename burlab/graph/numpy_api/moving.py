@@ -1,0 +1,186 @@
+"""NumPy's functions that only move elements: NumPy itself moves their positions, and one gather follows.
+
+So every argument of theirs means what it means in NumPy. What fills places that no element takes is zero.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, cast
+
+import numpy as np
+
+from burlab.errors import BurlabError, IndexRangeError, ShapeError
+from burlab.graph.faults import fault
+from burlab.graph.linear import concatenate, gather, reshape, slice_, transpose
+from burlab.graph.node import FUNCTIONS, METHODS, Node, as_node, constant, holds_node
+from burlab.graph.origin import location
+from burlab.runtime.memory import check_fits
+
+from .promotion import INT64, apply, promote
+
+
+def moved(name: str, move: Callable[[list[Any]], Any], *arrays: Any, fills: bool = False) -> Any:
+    """What `move` makes of a list of arrays, applied to their positions: a node, or a list or tuple of such.
+
+    fills: whether it puts zeros into places; position 0 is theirs. Raises what NumPy raises, with the user's line.
+    """
+    xs = promote([as_node(a) for a in arrays])
+    first = int(fills)
+    positions: list[Any] = []
+    for x in xs:
+        check_fits(8 * x.size, f"{location()}the positions of {x.dtype}{list(x.shape)}")
+        positions.append(np.arange(first, first + x.size).reshape(x.shape))
+        first += x.size
+    try:
+        found = move(positions)
+    except BurlabError:
+        raise
+    except IndexError as error:
+        raise IndexRangeError(f"{location()}{name}: {error}.") from None
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"{location()}{name} of shape {xs[0].shape}: {error}.") from None
+    if isinstance(found, (list, tuple)):
+        return type(cast("list[Any]", found))(_picked(xs, p, fills) for p in cast("list[Any]", found))
+    return _picked(xs, found, fills)
+
+
+def _picked(xs: list[Node], positions: Any, fills: bool) -> Node:
+    """The elements at positions of all arrays, ravelled and joined."""
+    if fills and positions.all():
+        positions, fills = positions - 1, False
+    if not fills and len(xs) == 1 and (region := _region(positions, xs[0].shape)) is not None:
+        return region(xs[0])
+    flat = concatenate([reshape(x, (x.size,)) for x in xs], 0)
+    if not fills:
+        return gather(flat, constant(positions, INT64))
+    taken = positions > 0
+    y = gather(flat, constant(np.where(taken, positions - 1, 0), INT64)) if flat.size else constant(0, flat.dtype)
+    return apply("where", constant(taken), y, constant(0, flat.dtype))
+
+
+def _region(positions: Any, shape: tuple[int, ...]) -> "Callable[[Node], Node] | None":
+    """A transpose and a slice that give these positions of an array, where one of each does."""
+    if positions.ndim != len(shape) or positions.size == 0 or not shape:
+        return None
+    corner = np.array(np.unravel_index(int(positions.flat[0]), shape))
+    ends = [positions[tuple(int(j == k) for j in range(len(shape)))] if positions.shape[k] > 1 else None
+            for k in range(len(shape))]  # fmt: skip
+    steps = [None if end is None else np.array(np.unravel_index(int(end), shape)) - corner for end in ends]
+    order: list[int] = []
+    for k, step in enumerate(steps):
+        axes = [] if step is None else np.flatnonzero(step).tolist()
+        if len(axes) > 1:
+            return None
+        order.append(axes[0] if axes else -1 - k)
+    free = [a for a in range(len(shape)) if a not in order]
+    order = [free.pop(0) if a < 0 else a for a in order]
+    if sorted(order) != list(range(len(shape))):
+        return None
+    start = tuple(int(corner[a]) for a in order)
+    step = tuple(1 if s is None else int(s[a]) for a, s in zip(order, steps, strict=True))
+    grid: list[Any] = [a + s * np.arange(n) for a, s, n in zip(start, step, positions.shape, strict=True)]
+    strides = np.cumprod([1, *shape[:0:-1]])[::-1]
+    wanted = sum(g.reshape([-1 if j == k else 1 for j in range(len(order))]) * strides[order[k]]
+                 for k, g in enumerate(grid))  # fmt: skip
+    if not np.array_equal(wanted, positions):
+        return None
+    return lambda x: slice_(transpose(x, tuple(order)), start, step, positions.shape)
+
+
+def _moves(function: Callable[..., Any], fills: bool = False) -> Callable[..., Any]:
+    """A function of NumPy's whose first argument is what it moves."""
+
+    @wraps(function)
+    def rule(a: Any, *args: Any, **kwargs: Any) -> Any:
+        _check_known(function.__name__, args, kwargs)
+        return moved(f"np.{function.__name__}", lambda p: function(p[0], *args, **kwargs), a, fills=fills)
+
+    return rule
+
+
+def _check_known(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Refuse traced arguments that say where elements go."""
+    if holds_node([*args, *kwargs.values()]):
+        what = f"np.{name} with a traced argument beside the array: where its elements go would depend on numbers"
+        raise fault(what, "known ints there")
+
+
+def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Node:
+    """np.insert at known places."""
+    _check_known("insert", (obj, axis), {})
+    x = as_node(arr)
+    values = apply("add", values, constant(0, x.dtype)) if as_node(values).weak else values
+    return moved("np.insert", lambda p: np.insert(p[0], obj, p[1], axis), x, values)
+
+
+def block(arrays: Any) -> Node:
+    """np.block of nested lists."""
+    leaves: list[Any] = []
+
+    def numbered(part: Any) -> Any:
+        if isinstance(part, list):
+            return [numbered(item) for item in cast("list[Any]", part)]
+        leaves.append(part)
+        return len(leaves) - 1
+
+    nested = numbered(arrays)
+
+    def move(positions: list[Any]) -> Any:
+        def filled(part: Any) -> Any:
+            return [filled(item) for item in cast("list[Any]", part)] if isinstance(part, list) else positions[part]
+
+        return np.block(filled(nested))
+
+    return moved("np.block", move, *leaves)
+
+
+def compress(condition: Any, a: Any, axis: Any = None, out: None = None) -> Node:
+    """np.compress with a known condition."""
+    _check_known("compress", (condition, axis, out), {})
+    return moved("np.compress", lambda p: np.compress(condition, p[0], axis), a)
+
+
+def _compress_method(x: Node, condition: Any, axis: Any = None, out: None = None) -> Node:
+    return compress(condition, x, axis, out)
+
+
+def extract(condition: Any, arr: Any) -> Node:
+    """np.extract with a known condition."""
+    _check_known("extract", (condition,), {})
+    return moved("np.extract", lambda p: np.extract(condition, p[0]), arr)
+
+
+def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Node:
+    """np.choose, from one array or the other by number."""
+    index = as_node(a)
+    if out is not None or (mode != "raise" and not index.is_constant):
+        raise fault("np.choose(out=..., mode=...) of a traced array", "numbers of choices that are in range")
+    if index.is_constant:
+        return moved("np.choose", lambda p: np.choose(index.params, p, mode=cast("Any", mode)), *choices)
+    nodes = [as_node(choice) for choice in choices]
+    result = nodes[-1]
+    for k in range(len(nodes) - 2, -1, -1):
+        result = apply("where", apply("equal", index, k), nodes[k], result)
+    return result
+
+
+def _indices(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of NumPy's that asks for nothing but the shape."""
+
+    @wraps(function)
+    def rule(arr: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(np.broadcast_to(False, as_node(arr).shape), *args, **kwargs)
+
+    return rule
+
+
+_MOVES = "delete flipud fliplr rot90 roll resize rollaxis hsplit vsplit dsplit unstack"
+_INDICES = "diag_indices_from tril_indices_from triu_indices_from"
+FUNCTIONS.update({getattr(np, name): _moves(getattr(np, name)) for name in _MOVES.split() if hasattr(np, name)})
+FUNCTIONS.update({getattr(np, name): _indices(getattr(np, name)) for name in _INDICES.split()})
+FUNCTIONS.update({
+    np.insert: insert, np.block: block, np.compress: compress, np.extract: extract, np.choose: choose,
+    np.diag: _moves(np.diag, fills=True), np.diagflat: _moves(np.diagflat, fills=True),
+    np.fft.fftshift: _moves(np.fft.fftshift), np.fft.ifftshift: _moves(np.fft.ifftshift),
+})  # fmt: skip
+METHODS["compress"] = _compress_method

@@ -1,0 +1,159 @@
+"""NumPy's reductions that pass over NaNs, and statistics: covariance, correlation, integrals."""
+
+from typing import Any
+
+import numpy as np
+
+from burlab.errors import ShapeError
+from burlab.graph.linear import reshape, sum_over, transpose
+from burlab.graph.node import FUNCTIONS, Node, as_node
+from burlab.graph.origin import location
+
+from .arguments import normal_axes, normal_axis, only_defaults, real
+from .building import diff
+from .extremes import arg_extreme, extreme
+from .indexing import getitem
+from .joining import concatenate_
+from .products import diagonal_of, matmul
+from .promotion import apply, as_dtype
+from .reduction import as_floats, average, mean, prod, sum_, with_axes
+from .shapes import expand_dims, squeeze
+from .ufuncs import clip
+
+
+def _present(x: Node) -> Node:
+    """Which entries are numbers."""
+    return apply("logical_not", apply("isnan", x))
+
+
+def _filled(a: Any, number: float) -> Node:
+    """NaNs replaced by a number. No derivative reaches them."""
+    x = as_node(a)
+    return apply("where", apply("isnan", x), number, x) if x.dtype.kind == "f" else x
+
+
+def nansum(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False, **kwargs: Any) -> Node:
+    """np.nansum."""
+    return sum_(_filled(a, 0.0), axis, dtype, out, keepdims, **kwargs)
+
+
+def nanprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,
+            **kwargs: Any) -> Node:  # fmt: skip
+    """np.nanprod."""
+    return prod(_filled(a, 1.0), axis, dtype, out, keepdims, **kwargs)
+
+
+def _count(x: Node, axis: Any, keepdims: Any) -> Node:
+    return as_dtype(sum_(_present(x), axis, keepdims=keepdims), x.dtype)
+
+
+def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,
+            **kwargs: Any) -> Node:  # fmt: skip
+    """np.nanmean: NaN where there is no number."""
+    only_defaults("np.nanmean", {"out": out, "dtype": dtype, **kwargs})
+    x = as_floats(as_node(a))
+    return apply("div", sum_(_filled(x, 0.0), axis, keepdims=keepdims), _count(x, axis, keepdims))
+
+
+def nanvar(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: Any = False,
+           **kwargs: Any) -> Node:  # fmt: skip
+    """np.nanvar: NaN where there are no more numbers than `ddof`."""
+    ddof = real(kwargs.pop("correction", ddof), "ddof")
+    only_defaults("np.nanvar", {"out": out, "dtype": dtype, **kwargs})
+    x = as_floats(as_node(a))
+    axes = normal_axes(axis, x.ndim)
+    centred = apply("where", apply("isnan", x), 0.0, apply("sub", x, nanmean(x, axes, keepdims=True)))
+    total = with_axes(sum_over(apply("square", centred), axes), x, axes, keepdims)
+    rest = apply("sub", _count(x, axes, keepdims), ddof)
+    return apply("where", apply("greater", rest, 0.0), apply("div", total, rest), np.nan)
+
+
+def nanstd(*args: Any, **kwargs: Any) -> Node:
+    """np.nanstd: the square root of `nanvar`."""
+    return apply("sqrt", nanvar(*args, **kwargs))
+
+
+def _nan_extreme(op: str, otherwise: float) -> Any:
+    def rule(a: Any, axis: Any = None, out: None = None, keepdims: Any = False, **kwargs: Any) -> Node:
+        only_defaults(f"np.nan{op[7:]}", {"out": out, **kwargs})
+        x = as_node(a)
+        if x.dtype.kind != "f":
+            return extreme(op, x, axis, keepdims)
+        value = extreme(op, _filled(x, otherwise), axis, keepdims)
+        return apply("where", apply("greater", _count(x, axis, keepdims), 0.0), value, np.nan)
+
+    return rule
+
+
+def _nan_position(op: str, otherwise: float) -> Any:
+    def rule(a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> Node:
+        return arg_extreme(op, _filled(a, otherwise), axis, out, keepdims)
+
+    return rule
+
+
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Node:
+    """np.trapezoid: the integral of what joins the points by lines."""
+    a = as_node(y)
+    k = normal_axis(axis, a.ndim)
+    if x is None:
+        widths: Any = dx
+    else:
+        at = as_node(x)
+        widths = diff(at, axis=k if at.ndim == a.ndim else -1)
+        if at.ndim == 1 < a.ndim:
+            widths = reshape(widths, tuple(widths.size if j == k else 1 for j in range(a.ndim)))
+    before = getitem(a, (slice(None),) * k + (slice(None, -1),))
+    after = getitem(a, (slice(None),) * k + (slice(1, None),))
+    return sum_(apply("div", apply("mul", widths, apply("add", before, after)), 2.0), k)
+
+
+def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None, fweights: Any = None,
+        aweights: Any = None, *, dtype: Any = None) -> Node:  # fmt: skip
+    """np.cov: the covariance of variables, which are rows, with known or traced weights of the observations."""
+    only_defaults("np.cov", {"dtype": dtype})
+    x = _observations(m, rowvar)
+    if y is not None:
+        x = concatenate_([x, _observations(y, rowvar)], 0)
+    less = real((0 if bias else 1) if ddof is None else ddof, "ddof")
+    if fweights is None and aweights is None:
+        centred = apply("sub", x, mean(x, 1, keepdims=True))
+        scale: Any = float(x.shape[1] - less)
+        weighed = centred
+    else:
+        weights = as_floats(as_node(1.0 if fweights is None else fweights))
+        weights = weights if aweights is None else apply("mul", weights, aweights)
+        total = sum_(weights)
+        spare = total if aweights is None else apply("div", sum_(apply("mul", weights, aweights)), total)
+        scale = apply("sub", total, less if aweights is None else apply("mul", less, spare))
+        centred = apply("sub", x, expand_dims(average(x, 1, weights), 1))
+        weighed = apply("mul", centred, weights)
+    return squeeze(apply("div", matmul(weighed, transpose(centred, (1, 0))), scale))
+
+
+def _observations(m: Any, rowvar: bool) -> Node:
+    """Variables as rows."""
+    x = as_floats(as_node(m))
+    if x.ndim > 2:
+        raise ShapeError(f"{location()}np.cov takes a vector or a matrix, got shape {x.shape}.")
+    if x.ndim < 2:
+        return reshape(x, (1, x.size))
+    return x if rowvar or x.shape[0] == 1 else transpose(x, (1, 0))
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Node:
+    """np.corrcoef: covariances, divided by the standard deviations and cut off at -1 and 1."""
+    c = cov(x, y, rowvar, dtype=dtype)
+    if c.ndim == 0:
+        return apply("div", c, c)
+    deviation = apply("sqrt", diagonal_of(c, 0, 1))
+    ratio = apply("div", apply("div", c, expand_dims(deviation, 1)), deviation)
+    return clip(ratio, -1.0, 1.0)
+
+
+FUNCTIONS.update({
+    np.nansum: nansum, np.nanprod: nanprod, np.nanmean: nanmean, np.nanvar: nanvar, np.nanstd: nanstd,
+    np.nanmax: _nan_extreme("reduce_max", -np.inf), np.nanmin: _nan_extreme("reduce_min", np.inf),
+    np.nanargmax: _nan_position("argmax", -np.inf), np.nanargmin: _nan_position("argmin", np.inf),
+    np.trapezoid: trapezoid, np.cov: cov, np.corrcoef: corrcoef,
+})  # fmt: skip

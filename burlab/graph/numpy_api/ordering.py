@@ -1,0 +1,274 @@
+"""NumPy's functions of order: sorting, order statistics, searching and counting.
+
+Entries that tie keep their order, and so do their derivatives; NaNs come last, as in NumPy.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from burlab.errors import ArgumentError, ShapeError
+from burlab.graph.faults import fault
+from burlab.graph.linear import broadcast, reshape, transpose
+from burlab.graph.node import FUNCTIONS, METHODS, Node, as_node, constant
+from burlab.graph.operation import made
+from burlab.graph.origin import location
+
+from .arguments import normal_axes, normal_axis, only_defaults
+from .indexing import getitem, take_along_axis, take_at
+from .joining import stack
+from .promotion import FLOAT64, INT64, apply, as_dtype, promote
+from .reduction import as_floats, sum_
+
+_METHODS: dict[str, tuple[float, float]] = {  # Hyndman and Fan 1996: alpha and beta of the continuous estimators 4 to 9
+    "interpolated_inverted_cdf": (0.0, 1.0),
+    "hazen": (0.5, 0.5),
+    "weibull": (0.0, 0.0),
+    "linear": (1.0, 1.0),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
+}
+# Whether the next entry is taken, for the fraction and the whole part of the position that "linear" has.
+_NEAREST: dict[str, Callable[[Node, Node], Node]] = {
+    "lower": lambda fraction, _: apply("less", fraction, 0.0),
+    "higher": lambda fraction, _: apply("greater", fraction, 0.0),
+    "nearest": lambda fraction, low: apply("greater", apply("add", fraction, _odd(low)), 0.5),
+}
+
+
+def _by_rows(op: str, a: Any, axis: Any) -> Node:
+    """An operation on rows, done along any axis, or on all elements."""
+    x = as_node(a)
+    if axis is None:
+        x, axis = reshape(x, (x.size,)), 0
+    k = normal_axis(axis, x.ndim)
+    last = [*range(x.ndim)]
+    last[k], last[-1] = last[-1], last[k]  # which exchanges them back as well
+    return transpose(made(op, None, transpose(x, tuple(last))), tuple(last))
+
+
+def sort(a: Any, axis: Any = -1, kind: Any = None, order: None = None, *, stable: Any = None) -> Node:  # noqa: ARG001
+    """np.sort, stable whatever its kind: NaNs last; entries that tie keep their order, and so do their derivatives."""
+    only_defaults("np.sort", {"order": order})
+    return _by_rows("sort", a, axis)
+
+
+def argsort(a: Any, axis: Any = -1, kind: Any = None, order: None = None, *, stable: Any = None) -> Node:  # noqa: ARG001
+    """np.argsort, stable whatever its kind, int64."""
+    only_defaults("np.argsort", {"order": order})
+    return _by_rows("argsort", a, axis)
+
+
+def partition(a: Any, kth: Any, axis: Any = -1, kind: Any = None, order: None = None) -> Node:  # noqa: ARG001
+    """np.partition: all of it in order, which is one of the orders that NumPy allows."""
+    only_defaults("np.partition", {"order": order})
+    _check_kth(a, kth, axis)
+    return _by_rows("sort", a, axis)
+
+
+def argpartition(a: Any, kth: Any, axis: Any = -1, kind: Any = None, order: None = None) -> Node:  # noqa: ARG001
+    """np.argpartition: the positions of all of it in order."""
+    only_defaults("np.argpartition", {"order": order})
+    _check_kth(a, kth, axis)
+    return _by_rows("argsort", a, axis)
+
+
+def _check_kth(a: Any, kth: Any, axis: Any) -> None:
+    x = as_node(a)
+    size = x.size if axis is None else x.shape[normal_axis(axis, x.ndim)]
+    try:
+        np.partition(np.zeros(size), kth)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"{location()}np.partition of an axis of size {size}: {error}.") from None
+
+
+def lexsort(keys: Any, axis: Any = -1) -> Node:
+    """np.lexsort: by the last key first."""
+    rows = [*as_node(keys)] if isinstance(keys, Node) else [as_node(key) for key in keys]
+    if not rows or any(row.shape != rows[0].shape for row in rows):
+        raise ShapeError(f"{location()}lexsort needs keys of one shape, got {[row.shape for row in rows]}.")
+    order = argsort(rows[0], axis)
+    for row in rows[1:]:
+        order = take_along_axis(order, argsort(take_along_axis(row, order, axis), axis), axis)
+    return order
+
+
+def quantile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,  # noqa: ARG001
+             method: str = "linear", keepdims: Any = False, **kwargs: Any) -> Node:  # fmt: skip
+    """np.quantile for known shares q, by the continuous estimators, or lower, higher, midpoint and nearest.
+
+    NaN where there is one. The derivative is shared by the two entries between which it lies.
+    """
+    only_defaults("np.quantile", {"out": out, **kwargs})
+    return _quantile(a, q, axis, method, keepdims, ignores_nan=False)
+
+
+def percentile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,
+               method: str = "linear", keepdims: Any = False, **kwargs: Any) -> Node:  # fmt: skip
+    """np.percentile: `quantile` of q / 100."""
+    return quantile(a, apply("div", q, 100.0), axis, out, overwrite_input, method, keepdims, **kwargs)
+
+
+def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,  # noqa: ARG001
+           keepdims: Any = False) -> Node:  # fmt: skip
+    """np.median: of an even number of entries, the mean of the two in the middle."""
+    only_defaults("np.median", {"out": out})
+    return _quantile(a, 0.5, axis, "linear", keepdims, ignores_nan=False)
+
+
+def nanquantile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,  # noqa: ARG001
+                method: str = "linear", keepdims: Any = False, **kwargs: Any) -> Node:  # fmt: skip
+    """np.nanquantile: of the entries that are not NaN."""
+    only_defaults("np.nanquantile", {"out": out, **kwargs})
+    return _quantile(a, q, axis, method, keepdims, ignores_nan=True)
+
+
+def nanpercentile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,
+                  method: str = "linear", keepdims: Any = False, **kwargs: Any) -> Node:  # fmt: skip
+    """np.nanpercentile."""
+    return nanquantile(a, apply("div", q, 100.0), axis, out, overwrite_input, method, keepdims, **kwargs)
+
+
+def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,  # noqa: ARG001
+              keepdims: Any = False) -> Node:  # fmt: skip
+    """np.nanmedian."""
+    only_defaults("np.nanmedian", {"out": out})
+    return _quantile(a, 0.5, axis, "linear", keepdims, ignores_nan=True)
+
+
+def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: Any, ignores_nan: bool) -> Node:
+    x, shares = as_floats(as_node(a)), as_node(q)
+    shares = as_dtype(shares, x.dtype) if shares.dtype.kind != "f" or shares.weak else shares
+    if shares.ndim > 1:
+        raise ShapeError(f"{location()}q of np.quantile is a number or a vector here, got shape {shares.shape}.")
+    if shares.is_constant and not ((shares.params >= 0) & (shares.params <= 1)).all():
+        what = f"np.quantile got q={q!r:.80}"
+        raise ArgumentError(f"{location()}{what}, expected shares between 0 and 1 (of np.percentile, 0 and 100).")
+    axes = normal_axes(axis, x.ndim)
+    rest = tuple(k for k in range(x.ndim) if k not in axes)
+    if (count := _size(x, axes)) == 0:
+        raise ArgumentError(f"{location()}the quantile of no entries (shape {x.shape}, axis {axis}) does not exist.")
+    rows = made("sort", None, reshape(transpose(x, rest + axes), (*(x.shape[k] for k in rest), count)))
+    flat = reshape(shares, (shares.size,))
+    found = [_between(rows, getitem(flat, i), method, ignores_nan) for i in range(shares.size)]
+    if keepdims is True:
+        found = [reshape(y, tuple(1 if k in axes else d for k, d in enumerate(x.shape))) for y in found]
+    return found[0] if shares.ndim == 0 else stack(found)
+
+
+def _size(x: Node, axes: tuple[int, ...]) -> int:
+    return int(np.prod([x.shape[k] for k in axes], dtype=np.int64))
+
+
+def _between(rows: Node, share: Node, method: str, ignores_nan: bool) -> Node:
+    """The quantile of sorted rows, of which NaNs stand at the end."""
+    n = rows.shape[-1]
+    last = getitem(rows, (..., -1))
+    if ignores_nan:
+        count = sum_(apply("logical_not", apply("isnan", rows)), -1)
+        count = as_dtype(count, FLOAT64)
+    else:
+        count = constant(float(n))
+    place = _place(as_dtype(share, FLOAT64), count, method)
+    place = apply("minimum", apply("maximum", place, 0.0), apply("maximum", apply("sub", count, 1.0), 0.0))
+    low = as_dtype(place, INT64)  # which cuts the fraction off
+    fraction = as_dtype(apply("sub", place, as_dtype(low, FLOAT64)), rows.dtype)
+    below, above = (_entry(rows, apply("minimum", apply("add", low, k), n - 1)) for k in (0, 1))
+    if method == "midpoint":
+        fraction = apply("where", apply("greater", fraction, 0.0), as_dtype(constant(0.5), rows.dtype), fraction)
+    # As NumPy's: from the nearer end, so that equal or infinite neighbours give themselves.
+    step = apply("sub", above, below)
+    near = apply("add", below, apply("mul", step, fraction))
+    far = apply("sub", above, apply("mul", step, apply("sub", 1.0, fraction)))
+    value = apply("where", apply("greater_equal", fraction, 0.5), far, near)
+    value = apply("where", apply("equal", fraction, 0.0), below, value)
+    if ignores_nan:
+        return apply("where", apply("equal", count, 0.0), np.nan, value)
+    return apply("where", apply("isnan", last), last, value)
+
+
+def _entry(rows: Node, place: Node) -> Node:
+    """The entry of each row at a place: of all rows the same one, or one of its own."""
+    if place.shape == ():
+        return take_at(rows, {rows.ndim - 1: place})
+    found = take_along_axis(rows, reshape(place, (*place.shape, 1)), -1)
+    return reshape(found, rows.shape[:-1])
+
+
+def _place(share: Node, count: Node, method: str) -> Node:
+    """Where a quantile lies among sorted entries, the first of which is at 0."""
+    if method in _METHODS:
+        alpha, beta = _METHODS[method]
+        within = apply("add", apply("sub", count, alpha + beta), 1.0)
+        return apply("sub", apply("add", apply("mul", share, within), alpha), 1.0)
+    place = apply("mul", share, apply("sub", count, 1.0))
+    if method == "midpoint":
+        return place
+    if method in _NEAREST:
+        low = as_dtype(as_dtype(place, INT64), FLOAT64)
+        return apply("add", low, as_dtype(_NEAREST[method](apply("sub", place, low), low), FLOAT64))
+    known = ", ".join([*_METHODS, "midpoint", *_NEAREST])
+    raise fault(f"np.quantile(method={method!r:.40}) of a traced array", f"one of {known}")
+
+
+def _odd(whole: Node) -> Node:
+    """The least number for odd integers, else 0: a half goes to the even one."""
+    half = apply("mul", whole, 0.5)
+    odd = apply("greater", apply("sub", half, as_dtype(as_dtype(half, INT64), FLOAT64)), 0.0)
+    return apply("where", odd, np.finfo(float).eps, 0.0)
+
+
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Node:
+    """np.searchsorted by halving: int64, no derivative. NaNs are larger than all."""
+    if side not in ("left", "right"):
+        raise ArgumentError(f"{location()}side of np.searchsorted is 'left' or 'right', got {side!r:.40}.")
+    table = as_node(a)
+    if table.ndim != 1:
+        raise ShapeError(f"{location()}np.searchsorted looks into a vector, got shape {table.shape}.")
+    table = table if sorter is None else take_at(table, {0: sorter})
+    table, wanted = promote([table, as_node(v)])
+    low = broadcast(constant(0, INT64), wanted.shape)
+    high = broadcast(constant(table.size, INT64), wanted.shape)
+    for _ in range(table.size.bit_length()):
+        half = _half(apply("add", low, high))
+        entry = take_at(table, {0: apply("minimum", half, table.size - 1)})
+        later = _before(entry, wanted) if side == "left" else apply("logical_not", _before(wanted, entry))
+        goes_on = apply("logical_and", later, apply("less", low, high))
+        high = apply("where", later, high, half)
+        low = apply("where", goes_on, apply("add", half, 1), low)
+    return low
+
+
+def _half(x: Node) -> Node:
+    """Half of integers that are not negative, rounded down."""
+    return as_dtype(apply("mul", as_dtype(x, FLOAT64), 0.5), INT64)
+
+
+def _before(x: Node, y: Node) -> Node:
+    """x < y, where NaN is larger than all."""
+    less = apply("less", x, y)
+    if x.dtype.kind != "f":
+        return less
+    return apply("logical_or", less, apply("logical_and", apply("isnan", y), apply("logical_not", apply("isnan", x))))
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> Node:
+    """np.digitize into known bins, which rise or fall."""
+    edges = as_node(bins)
+    if not edges.is_constant:
+        raise fault("np.digitize with traced bins: whether they rise is not known", "np.searchsorted(bins, x)")
+    known = edges.params
+    if known.ndim != 1 or not ((np.diff(known) >= 0).all() or (np.diff(known) <= 0).all()):
+        raise ArgumentError(f"{location()}bins of np.digitize are a vector that rises or falls, got {bins!r:.80}.")
+    if known.size and known[0] > known[-1]:
+        return apply("sub", known.size, searchsorted(known[::-1].copy(), x, "left" if right else "right"))
+    return searchsorted(known, x, "left" if right else "right")
+
+
+FUNCTIONS.update({
+    np.sort: sort, np.argsort: argsort, np.partition: partition, np.argpartition: argpartition, np.lexsort: lexsort,
+    np.quantile: quantile, np.percentile: percentile, np.median: median, np.nanquantile: nanquantile,
+    np.nanpercentile: nanpercentile, np.nanmedian: nanmedian, np.searchsorted: searchsorted, np.digitize: digitize,
+})  # fmt: skip
+METHODS.update({"argsort": argsort, "argpartition": argpartition, "searchsorted": searchsorted})

@@ -1,0 +1,109 @@
+"""np.pad in all of its modes: what only repeats elements is moved, the others put numbers at the ends of each axis."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+
+from burlab.errors import ArgumentError, BurlabError
+from burlab.graph.faults import fault
+from burlab.graph.linear import broadcast, reshape
+from burlab.graph.node import FUNCTIONS, Node, as_node, constant
+from burlab.graph.origin import location
+from burlab.runtime.memory import check_fits, volume
+from burlab.runtime.plain import as_array
+
+from .extremes import extreme
+from .indexing import getitem
+from .joining import concatenate_
+from .moving import moved
+from .promotion import apply, as_dtype
+from .reduction import mean
+
+Ends = tuple[Any, Any]
+_MOVES = ("edge", "reflect", "symmetric", "wrap")
+_STATISTICS: dict[str, Callable[[Node, int], Node]] = {
+    "mean": lambda x, k: as_dtype(mean(x, k, keepdims=True), x.dtype),
+    "maximum": lambda x, k: extreme("reduce_max", x, k, keepdims=True),
+    "minimum": lambda x, k: extreme("reduce_min", x, k, keepdims=True),
+}
+
+
+def pad_(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Node:
+    """np.pad by constants, edge, reflect, symmetric, wrap, linear_ramp, mean, maximum, minimum, or empty: zeros."""
+    x = as_node(array)
+    widths = _widths(pad_width, x.ndim)
+    wide = tuple(size + before + after for size, (before, after) in zip(x.shape, widths, strict=True))
+    check_fits(volume(wide) * x.itemsize, f"{location()}np.pad to {x.dtype}{list(wide)}")
+    if mode in _MOVES:
+        if kwargs.get("reflect_type", "even") != "even":
+            raise fault("np.pad(reflect_type='odd') of a traced array", "2 * x[:1] - np.pad(..., mode='reflect')")
+        return moved("np.pad", lambda p: np.pad(p[0], widths, cast("Any", mode), **kwargs), x)
+    ends = _ends(mode, kwargs, x)
+    for k, width in enumerate(widths):
+        before, after = ends(x, k, width)
+        x = concatenate_([before, x, after], k)
+    return x
+
+
+def _ends(mode: Any, kwargs: dict[str, Any], x: Node) -> Callable[[Node, int, list[int]], Ends]:
+    """What makes the two ends of an axis, for widths."""
+    if mode in ("constant", "empty") and not kwargs.keys() - {"constant_values"}:
+        fills = _pairs(kwargs.get("constant_values", 0), x)
+        return lambda x, k, width: _both(width, lambda side, w: _filled(x, k, w, fills[k][side]))
+    if mode == "linear_ramp" and not kwargs.keys() - {"end_values"}:
+        ends = _pairs(kwargs.get("end_values", 0), x)
+        return lambda x, k, width: _both(width, lambda side, w: _ramp(x, k, w, side, ends[k][side]))
+    if mode in _STATISTICS and kwargs.get("stat_length") is None:
+        number = _STATISTICS[mode]
+        return lambda x, k, width: _both(width, lambda _, w: broadcast(number(x, k), _sized(x, k, w)))
+    options = "".join(f", {name}={value!r:.40}" for name, value in kwargs.items())
+    raise fault(f"np.pad(mode={mode!r:.40}{options}) of a traced array", "np.concatenate of what stands at the ends")
+
+
+def _both(width: list[int], end: Callable[[int, int], Node]) -> Ends:
+    return end(0, width[0]), end(1, width[1])
+
+
+def _filled(x: Node, k: int, width: int, value: Any) -> Node:
+    return broadcast(as_dtype(as_node(value), x.dtype), _sized(x, k, width))
+
+
+def _ramp(x: Node, k: int, width: int, side: int, end: Any) -> Node:
+    """Equal steps from a number to the edge, which is not among them."""
+    edge = getitem(x, (slice(None),) * k + (slice(-1, None) if side else slice(0, 1),))
+    share = np.arange(width) / max(width, 1)
+    steps = constant(share[::-1] if side else share, x.dtype if x.dtype.kind == "f" else np.dtype(float))
+    along = reshape(steps, tuple(width if j == k else 1 for j in range(x.ndim)))
+    values = apply("add", apply("mul", apply("sub", edge, end), along), end)
+    return as_dtype(values, x.dtype)
+
+
+def _sized(x: Node, k: int, width: int) -> tuple[int, ...]:
+    return (*x.shape[:k], width, *x.shape[k + 1 :])
+
+
+def _pairs(values: Any, x: Node) -> list[list[Any]]:
+    """A number before and one after for each axis. A traced one stands for all."""
+    if isinstance(values, Node) and values.shape == ():
+        return [[values, values]] * x.ndim
+    try:
+        return np.broadcast_to(as_array(values, "what np.pad fills with"), (x.ndim, 2)).tolist()
+    except ValueError:
+        what = f"np.pad of {x.ndim} axes got {values!r:.80} to fill with"
+        raise ArgumentError(f"{location()}{what}, expected a number, or a pair for each axis.") from None
+
+
+def _widths(pad_width: Any, ndim: int) -> list[list[int]]:
+    """How far each axis grows before and after. Raises ArgumentError where the widths say nothing of the kind."""
+    try:
+        widths: list[list[Any]] = np.broadcast_to(as_array(pad_width, "pad_width"), (ndim, 2)).tolist()
+    except (BurlabError, ValueError):
+        widths = [[None]]
+    if not all(type(width) is int and width >= 0 for pair in widths for width in pair):
+        what = f"np.pad(pad_width={pad_width!r:.80}) of {ndim} axes"
+        raise ArgumentError(f"{location()}{what}: expected integers of at least 0, one, or a pair for each axis.")
+    return widths
+
+
+FUNCTIONS[np.pad] = pad_

@@ -1,0 +1,55 @@
+"""NumPy's functions that have no meaning on traced arrays: why, and what to use instead."""
+
+from burlab.graph.node import REASONS
+
+_SIZES = "how many entries there are would depend on numbers"
+_COMPLEX = "its values are complex, which no graph holds"
+_FILES = "a traced array has no numbers yet"
+_LATER = "call it on the numbers that the traced function gives"
+
+# Names -> why, and what does the same.
+REFUSED: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(
+        ("argwhere", "nonzero", "flatnonzero"), (_SIZES, "np.where(condition, x, y), or a known mask as an index")
+    ),
+    **dict.fromkeys(
+        (
+            "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values", "intersect1d", "setdiff1d",
+            "setxor1d", "union1d", "trim_zeros",
+        ),
+        (_SIZES, "np.sort, and np.where to mark entries that repeat"),
+    ),
+    "bincount": (_SIZES, "np.histogram with known edges, or a sum over x[:, None] == np.arange(length)"),
+    **dict.fromkeys(
+        (
+            "fft.fft", "fft.fft2", "fft.fftn", "fft.hfft", "fft.ifft", "fft.ifft2", "fft.ifftn", "fft.ihfft",
+            "fft.irfft", "fft.irfft2", "fft.irfftn", "fft.rfft", "fft.rfft2", "fft.rfftn", "roots", "sort_complex",
+        ),
+        (_COMPLEX, "np.convolve or np.correlate for filters, cosines and sines times x for few frequencies"),
+    ),
+    **dict.fromkeys(("linalg.eig", "linalg.eigvals"), (_COMPLEX, "np.linalg.eigh if symmetric, np.linalg.svd")),
+    **dict.fromkeys(("linalg.tensorinv", "linalg.tensorsolve"), ("it is a reshape", "np.linalg.solve of matrices")),
+    "polyfit": ("it is least squares", "np.linalg.lstsq(np.vander(x, n), y)"),
+    **dict.fromkeys(("histogram2d", "histogramdd", "histogram_bin_edges"), (_SIZES, "np.histogram with known edges")),
+    **dict.fromkeys(("save", "savez", "savez_compressed", "savetxt"), (_FILES, _LATER)),
+    **dict.fromkeys(("array2string", "array_repr", "array_str"), (_FILES, _LATER)),
+    **dict.fromkeys(("packbits", "unpackbits"), ("a graph has no bytes", "& and >> of integers")),
+    **dict.fromkeys(("shares_memory", "may_share_memory"), ("a traced array has no memory yet", _LATER)),
+}  # fmt: skip
+
+
+def why_not(name: str) -> str:
+    """Why a function of NumPy's cannot be traced, and what to use instead, as the end of a sentence.
+
+    name: without "np.".
+
+    >>> why_not("linalg.eigvals")
+    'its values are complex, which no graph holds; use np.linalg.eigh if symmetric, np.linalg.svd'
+    """
+    if name not in REFUSED:
+        return "it has no rule here"
+    why, instead = REFUSED[name]
+    return f"{why}; use {instead}"
+
+
+REASONS["why_not"] = why_not

@@ -1,0 +1,184 @@
+"""NumPy's rounding, remainders, parts of numbers and bits; and its functions that set nan and infinities apart."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from burlab.graph.faults import fault
+from burlab.graph.linear import broadcast
+from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
+
+from .arguments import only_defaults, whole
+from .promotion import BOOL, FLOAT64, INT64, apply, as_dtype, as_mask, promote
+
+INT32 = np.dtype(np.int32)
+
+
+def _rounded(op: str) -> Callable[[Any], Node]:
+    def rule(x: Any) -> Node:
+        node = as_node(x)
+        return apply(op, node) if node.dtype.kind == "f" else node
+
+    return rule
+
+
+def _whole_or_float(op: str) -> Callable[[Any, Any], Node]:
+    def rule(x: Any, y: Any) -> Node:
+        xs = promote([as_node(x), as_node(y)])
+        return apply(op, *(as_dtype(a, INT64) if a.dtype == BOOL else a for a in xs))
+
+    return rule
+
+
+def _plain(op: str) -> Callable[[Any, Any], Node]:
+    def rule(x: Any, y: Any) -> Node:
+        return apply(op, x, y)
+
+    return rule
+
+
+def _divmod(x: Any, y: Any) -> tuple[Node, Node]:
+    return UFUNCS["floor_divide"](x, y), UFUNCS["remainder"](x, y)
+
+
+def round_(a: Any, decimals: Any = 0, out: Any = None) -> Node:
+    """x to so many decimals, halves to even, by NumPy's steps: times a power of 10, rounded, and back."""
+    only_defaults("np.round", {"out": out})
+    x, digits = as_node(a), whole(decimals, "decimals")
+    if x.dtype.kind != "f":
+        return x if digits >= 0 else as_dtype(round_(as_dtype(x, FLOAT64), digits), x.dtype)
+    if digits == 0:
+        return apply("rint", x)
+    there, back = ("mul", "div") if digits > 0 else ("div", "mul")
+    scale = 10.0 ** abs(digits)
+    return apply(back, apply("rint", apply(there, x, scale)), scale)
+
+
+def _modf(x: Any) -> tuple[Node, Node]:
+    """The part behind the point and the part before it, both with the sign of x."""
+    node = _floating(x)
+    before = apply("trunc", node)
+    behind = apply("where", apply("equal", node, before), 0.0, apply("sub", node, before))  # inf - inf
+    return apply("copysign", behind, node), before
+
+
+def _frexp(x: Any) -> tuple[Node, Node]:
+    """m and e of x = m 2^e, 1/2 <= |m| < 1."""
+    node = _floating(x)
+    exponent = apply("exponent", node)
+    return apply("ldexp", node, apply("neg", exponent)), as_dtype(exponent, INT32)
+
+
+def _ldexp(x: Any, n: Any) -> Node:
+    exponent = as_node(n)
+    if exponent.dtype.kind == "f":
+        raise fault("np.ldexp of an exponent that is no integer, which NumPy refuses too", "x * 2.0**n")
+    node = _floating(x)
+    return apply("ldexp", node, as_dtype(exponent, node.dtype))
+
+
+def _floating(x: Any) -> Node:
+    node = as_node(x)
+    return node if node.dtype.kind == "f" else as_dtype(node, FLOAT64)
+
+
+def _spacing(x: Any) -> Node:
+    """From x to the next number away from 0; nan at infinity."""
+    node = _floating(x)
+    node = apply("where", apply("equal", node, 0.0), 0.0, node)  # of -0, too, it is positive
+    return apply("sub", apply("nextafter", node, apply("copysign", math.inf, node)), node)
+
+
+def _heaviside(x: Any, at_zero: Any) -> Node:
+    node, value = promote([as_node(x), as_node(at_zero)], float_only=True)
+    below = apply("where", apply("less", node, 0.0), 0.0, constant(math.nan, node.dtype))
+    step = apply("where", apply("greater", node, 0.0), 1.0, below)
+    return apply("where", apply("equal", node, 0.0), value, step)
+
+
+def _bits(op: str, on_masks: str, symbol: str, remedy: str) -> Callable[..., Node]:
+    def rule(*values: Any) -> Node:
+        xs = promote([as_node(x) for x in values])
+        if xs[0].dtype.kind == "f":
+            raise fault(f"{symbol} of traced floats", remedy)
+        if xs[0].dtype != BOOL:
+            return apply(op, *xs)
+        return apply(on_masks, *xs) if on_masks else apply(op, *(as_dtype(x, INT64) for x in xs))
+
+    return rule
+
+
+def _infinite(sign: float) -> Callable[[Any], Node]:
+    def rule(x: Any, out: Any = None) -> Node:
+        only_defaults("np.isposinf", {"out": out})
+        node = as_node(x)
+        if node.dtype.kind != "f":
+            return broadcast(constant(False, BOOL), node.shape)
+        return apply("equal", node, sign)
+
+    return rule
+
+
+def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Node:
+    """x with numbers in the place of nan and infinities: by default 0 and the largest that the dtype has."""
+    del copy  # a traced array is never changed
+    node = as_node(x)
+    if node.dtype.kind != "f":
+        return node
+    most = np.finfo(node.dtype).max
+    high, low = (most if posinf is None else posinf), (-most if neginf is None else neginf)
+    finite = apply(
+        "where", apply("equal", node, math.inf), high, apply("where", apply("equal", node, -math.inf), low, node)
+    )
+    return apply("where", apply("isnan", node), nan, finite)
+
+
+def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Node:
+    """|a - b| <= atol + rtol |b| where b is finite; infinities that are equal are close."""
+    x, y = promote([as_node(a), as_node(b)], float_only=True)
+    within = apply(
+        "less_equal", apply("abs", apply("sub", x, y)), apply("add", atol, apply("mul", rtol, apply("abs", y)))
+    )
+    close = apply("logical_or", apply("logical_and", within, apply("isfinite", y)), apply("equal", x, y))
+    both_nan = apply("logical_and", apply("isnan", x), apply("isnan", y))
+    return apply("logical_or", close, apply("logical_and", both_nan, as_mask(as_node(equal_nan))))
+
+
+def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Node:
+    """Whether all are close, as a mask of shape ()."""
+    return FUNCTIONS[np.all](isclose(a, b, rtol, atol, equal_nan))
+
+
+def sinc(x: Any) -> Node:
+    """sin(pi x) / (pi x)."""
+    return apply("sinc", x)
+
+
+def _python_round(x: Node, digits: int | None = None) -> Node:
+    return round_(x, digits or 0)
+
+
+_MASKS_OR_INTEGERS = "a comparison such as x > 0 on each side, or integers"
+_RULES: dict[str, Callable[..., Any]] = {
+    "floor": _rounded("floor"), "ceil": _rounded("ceil"), "trunc": _rounded("trunc"),
+    "floor_divide": _whole_or_float("floor_divide"), "remainder": _whole_or_float("remainder"),
+    "fmod": _whole_or_float("fmod"),
+    "divmod": _divmod,
+    "modf": _modf, "frexp": _frexp, "ldexp": _ldexp, "spacing": _spacing, "heaviside": _heaviside,
+    "fmax": _plain("fmax"), "fmin": _plain("fmin"),
+    "bitwise_and": _bits("bitwise_and", "logical_and", "&", _MASKS_OR_INTEGERS),
+    "bitwise_or": _bits("bitwise_or", "logical_or", "|", _MASKS_OR_INTEGERS),
+    "bitwise_xor": _bits("bitwise_xor", "not_equal", "^", "x ** k for a power, np.logical_xor for masks"),
+    "invert": _bits("invert", "logical_not", "~", _MASKS_OR_INTEGERS),
+    "left_shift": _bits("left_shift", "", "<<", "x * 2**k"),
+    "right_shift": _bits("right_shift", "", ">>", "x // 2**k"),
+    "gcd": _bits("gcd", "", "np.gcd", "integers"), "lcm": _bits("lcm", "", "np.lcm", "integers"),
+}  # fmt: skip
+UFUNCS.update(_RULES)
+FUNCTIONS.update({
+    np.round: round_, np.around: round_, np.fix: _rounded("trunc"), np.nan_to_num: nan_to_num, np.isclose: isclose,
+    np.allclose: allclose, np.isposinf: _infinite(math.inf), np.isneginf: _infinite(-math.inf), np.sinc: sinc,
+})  # fmt: skip
+METHODS.update({"round": round_, "__round__": _python_round})

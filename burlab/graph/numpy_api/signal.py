@@ -1,0 +1,172 @@
+"""NumPy's functions of signals and polynomials: convolution, interpolation, and sums of powers."""
+
+from typing import Any
+
+import numpy as np
+
+from burlab.errors import ArgumentError, ShapeError
+from burlab.graph.linear import contract, gather, reshape
+from burlab.graph.node import FUNCTIONS, UFUNCS, Node, as_node, constant
+from burlab.graph.origin import location
+
+from .arguments import normal_axis, whole
+from .building import diff
+from .indexing import getitem, take_at
+from .joining import atleast_1d, concatenate_, flip
+from .ordering import argsort, searchsorted
+from .padding import pad_
+from .promotion import INT64, apply, as_dtype, promote
+from .reduction import as_floats, cumsum_
+
+_FEW = 16  # entries of the shorter signal, each of which is a product with a slice
+
+
+def convolve(a: Any, v: Any, mode: str = "full") -> Node:
+    """np.convolve of two vectors: full, same or valid. It multiplies all pairs: 2 n m operations."""
+    x, y = (as_node(z) for z in (a, v))
+    x, y = promote([reshape(z, (z.size,)) if z.ndim == 0 else z for z in (x, y)])
+    if x.ndim != 1 or y.ndim != 1 or not x.size or not y.size:
+        raise ShapeError(f"{location()}np.convolve takes two vectors with entries, got shapes {x.shape} and {y.shape}.")
+    if x.size < y.size:
+        x, y = y, x
+    n, m = x.size, y.size
+    before = {"full": m - 1, "same": m - 1 - (m - 1) // 2, "valid": 0}
+    after = {"full": m - 1, "same": (m - 1) // 2, "valid": 0}
+    if mode not in before:
+        raise ArgumentError(f"{location()}mode of np.convolve is 'full', 'same' or 'valid', got {mode!r:.40}.")
+    left = m // 2 if mode == "same" else before[mode]
+    right = m - 1 - left if mode == "same" else after[mode]
+    wide, reverse = pad_(x, (left, right)), flip(y)
+    count = n + left + right - m + 1
+    if m <= _FEW:
+        total = apply("mul", getitem(reverse, 0), getitem(wide, slice(0, count)))
+        for k in range(1, m):
+            total = apply("add", total, apply("mul", getitem(reverse, k), getitem(wide, slice(k, k + count))))
+        return total
+    windows = gather(wide, constant(np.arange(count)[:, None] + np.arange(m), INT64))
+    return contract("ij,j->i", windows, reverse)
+
+
+def correlate(a: Any, v: Any, mode: str = "valid") -> Node:
+    """np.correlate of two vectors: c_k = sum_n a_{n+k} v_n."""
+    x, y = as_node(a), as_node(v)
+    if x.ndim == y.ndim == 1 and x.size < y.size:
+        return flip(convolve(y, flip(x), mode))
+    return convolve(x, flip(y), mode)
+
+
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Node:
+    """np.interp: lines between points whose places rise. Derivatives by x, by the values and by the places."""
+    at, places, values = (as_floats(as_node(z)) for z in (x, xp, fp))
+    if places.ndim != 1 or places.shape != values.shape or not places.size:
+        what = f"np.interp got places of shape {places.shape} and values of shape {values.shape}"
+        raise ShapeError(f"{location()}{what}, expected two vectors of one length, at least 1.")
+    if period is not None:
+        at, places, values = _periodic(at, places, values, period)
+    n = places.size
+    after = searchsorted(places, at, "right")
+    if n == 1:
+        inside = apply("add", apply("mul", at, 0.0), getitem(values, 0))
+    else:
+        k = apply("minimum", apply("maximum", apply("sub", after, 1), 0), n - 2)
+        x0, x1 = (take_at(places, {0: apply("add", k, j)}) for j in (0, 1))
+        y0, y1 = (take_at(values, {0: apply("add", k, j)}) for j in (0, 1))
+        slope = apply("div", apply("sub", y1, y0), apply("sub", x1, x0))
+        inside = apply("add", apply("mul", slope, apply("sub", at, x0)), y0)
+        inside = apply("where", apply("equal", at, x1), y1, inside)  # the end itself, as NumPy gives it
+    first, last = getitem(places, 0), getitem(places, -1)
+    below = getitem(values, 0) if left is None else left
+    above = getitem(values, -1) if right is None else right
+    inside = apply("where", apply("less", at, first), below, inside)
+    return apply("where", apply("greater", at, last), above, inside)
+
+
+def _periodic(at: Node, places: Node, values: Node, period: Any) -> tuple[Node, Node, Node]:
+    """Places within one period, in order, with a neighbour from the period before and from the one after."""
+    length = abs(period)
+    at, places = (UFUNCS["remainder"](z, length) for z in (at, places))
+    order = argsort(places)
+    places, values = take_at(places, {0: order}), take_at(values, {0: order})
+    ends = (slice(-1, None), slice(0, 1))
+    places = concatenate_([apply("sub", getitem(places, ends[0]), length), places,
+                           apply("add", getitem(places, ends[1]), length)])  # fmt: skip
+    return at, places, concatenate_([getitem(values, ends[0]), values, getitem(values, ends[1])])
+
+
+def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.pi) -> Node:
+    """np.unwrap: jumps of more than `discont`, half a period unless given, lose whole periods."""
+    x = as_floats(as_node(p))
+    k = normal_axis(axis, x.ndim)
+    jumps, half = diff(x, axis=k), period / 2
+    rest = apply("sub", UFUNCS["remainder"](apply("add", jumps, half), period), half)
+    rest = apply("where", apply("logical_and", apply("equal", rest, -half), apply("greater", jumps, 0.0)), half, rest)
+    small = apply("less", apply("abs", jumps), half if discont is None else max(discont, half))
+    turns = cumsum_(apply("where", small, 0.0, apply("sub", rest, jumps)), k)
+    first = getitem(x, (slice(None),) * k + (slice(0, 1),))
+    return concatenate_([first, apply("add", getitem(x, (slice(None),) * k + (slice(1, None),)), turns)], k)
+
+
+def polyval(p: Any, x: Any) -> Node:
+    """np.polyval by Horner's rule, the highest power first."""
+    coefficients, at = as_node(p), as_node(x)
+    value = apply("mul", at, 0)
+    for k in range(coefficients.shape[0]):
+        value = apply("add", apply("mul", value, at), getitem(coefficients, k))
+    return value
+
+
+def polyadd(a1: Any, a2: Any) -> Node:
+    """np.polyadd."""
+    return apply("add", *_aligned(a1, a2))
+
+
+def polysub(a1: Any, a2: Any) -> Node:
+    """np.polysub."""
+    return apply("sub", *_aligned(a1, a2))
+
+
+def _aligned(a: Any, b: Any) -> list[Node]:
+    """Coefficients, with zeros before the shorter ones."""
+    xs = [atleast_1d(as_node(z)) for z in (a, b)]
+    size = max(x.size for x in xs)
+    return [pad_(x, (size - x.size, 0)) for x in xs]
+
+
+def polymul(a1: Any, a2: Any) -> Node:
+    """np.polymul: the convolution of the coefficients."""
+    return convolve(a1, a2)
+
+
+def polyder(p: Any, m: int = 1) -> Node:
+    """np.polyder: the derivative, m times."""
+    coefficients = as_node(p)
+    for _ in range(_order(m, "np.polyder")):
+        n = coefficients.size - 1
+        coefficients = apply("mul", getitem(coefficients, slice(0, max(n, 0))), constant(np.arange(n, 0, -1)))
+    return coefficients
+
+
+def polyint(p: Any, m: int = 1, k: Any = None) -> Node:
+    """np.polyint: the integral, m times, with constants k."""
+    coefficients = as_floats(as_node(p))
+    order = _order(m, "np.polyint")
+    constants = as_node(0.0 if k is None else k)
+    for j in range(order):
+        last = constants if constants.ndim == 0 else getitem(constants, 0 if constants.size == 1 else j)
+        divided = apply("div", coefficients, constant(np.arange(coefficients.size, 0, -1)))
+        coefficients = concatenate_([divided, reshape(as_dtype(last, divided.dtype), (1,))])
+    return coefficients
+
+
+def _order(m: Any, name: str) -> int:
+    order = whole(m, f"the order of {name}")
+    if order < 0:
+        raise ArgumentError(f"{location()}{name} is done {order} times, expected 0 or more.")
+    return order
+
+
+FUNCTIONS.update({
+    np.convolve: convolve, np.correlate: correlate, np.interp: interp, np.polyval: polyval, np.polyadd: polyadd,
+    np.polysub: polysub, np.polymul: polymul, np.polyder: polyder, np.polyint: polyint,
+    np.unwrap: unwrap,
+})  # fmt: skip

@@ -1,0 +1,44 @@
+"""What lies in memory where an array holds a traced entry: numbers that nothing computes by chance.
+
+C code that reads such an array past all protocols of NumPy gets them. They are looked for where a known array meets a
+traced one: a quiet nan keeps its payload through arithmetic.
+"""
+
+import struct
+import threading
+from typing import Any
+
+import numpy as np
+
+_INTEGER = 0x7AB0B1AB
+_PAYLOADS = {
+    np.dtype(np.float64): struct.unpack("<d", struct.pack("<Q", 0x7FF8B0B1AB1AB0B1))[0],
+    np.dtype(np.float32): np.array([0x7FD0B1AB], np.uint32).view(np.float32)[0],
+}  # fmt: skip
+_BITS = {np.dtype(np.float64): (np.uint64, 0x7FF8B0B1AB1AB0B1), np.dtype(np.float32): (np.uint32, 0x7FD0B1AB)}
+
+
+class _Thread(threading.local):
+    used: bool = False
+
+
+_thread = _Thread()
+
+
+def poison(dtype: "np.dtype[Any]") -> Any:
+    """What stands for a traced entry in memory of a dtype."""
+    _thread.used = True
+    return _PAYLOADS.get(dtype, 0 if dtype.kind == "b" else _INTEGER)
+
+
+def is_poisoned(array: "np.ndarray[Any, Any]") -> bool:
+    """Whether numbers were read, or computed from such, that stand for traced entries."""
+    if not _thread.used or array.dtype.kind not in "fi":
+        return False
+    if array.dtype.kind == "i":
+        return bool((array == _INTEGER).any())
+    if array.dtype not in _BITS or not np.isnan(array).any():
+        return False
+    kind, bits = _BITS[array.dtype]
+    sign = np.array(~np.zeros((), kind) >> np.ones((), kind))
+    return bool(((np.ascontiguousarray(array).view(kind) & sign) == bits).any())

@@ -1,0 +1,91 @@
+"""The ufuncs of `scipy.special` on nodes: most are one operation of the C++ tables, the others composed of a few."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from burlab.graph.node import SPECIAL, UFUNCS, Node, as_node, constant
+from burlab.graph.numpy_api.promotion import apply, as_dtype, promote
+
+
+def _plain(op: str) -> Callable[..., Node]:
+    def rule(*xs: Any) -> Node:
+        return apply(op, *xs)
+
+    return rule
+
+
+def _exp10(x: Any) -> Node:
+    return apply("power", 10.0, x)
+
+
+def _ndtr(x: Any) -> Node:
+    """By erfc, not 1 + erf: far below 0 the sum would cancel. Rounding x / sqrt 2 costs x^2 / 2 ulp."""
+    return apply("mul", 0.5, apply("erfc", apply("mul", x, -math.sqrt(0.5))))
+
+
+def _betaln(a: Any, b: Any) -> Node:
+    """log |beta(a, b)|; its error is that of log gamma at a, b and a + b."""
+    x, y = promote([as_node(a), as_node(b)], float_only=True)
+    both_zero = apply("logical_and", apply("equal", x, 0.0), apply("equal", y, 0.0))
+    both = apply("add", apply("gammaln", x), apply("gammaln", y))
+    total = apply("where", both_zero, 1.0, apply("add", x, y))
+    return apply("sub", both, apply("gammaln", total))
+
+
+def _logit(x: Any) -> Node:
+    """log(x / (1 - x)); around 1/2 by arctanh, whose argument is exact there."""
+    (p,) = promote([as_node(x)], float_only=True)
+    far = apply("greater", apply("abs", apply("sub", p, 0.5)), 0.25)
+    near = apply("arctanh", apply("sub", apply("mul", 2.0, apply("where", far, 0.5, p)), 1.0))
+    away = apply("where", far, p, 0.25)
+    ends = apply("sub", apply("log", away), apply("log1p", apply("neg", away)))
+    return apply("where", far, ends, apply("where", apply("isnan", p), p, apply("mul", 2.0, near)))
+
+
+def _log_expit(x: Any) -> Node:
+    return apply("neg", apply("softplus", apply("neg", x)))
+
+
+def _entr(x: Any) -> Node:
+    """-x log x, 0 at 0, -inf below."""
+    return apply("where", apply("less", x, 0.0), -math.inf, apply("neg", apply("xlogy", x, x)))
+
+
+def _rel_entr(x: Any, y: Any) -> Node:
+    """x log(x / y), 0 where x is 0, inf outside of the domain."""
+    x, y = promote([as_node(x), as_node(y)], float_only=True)
+    positive = apply("logical_and", apply("greater", x, 0.0), apply("greater", y, 0.0))
+    known = apply("logical_or", apply("isnan", x), apply("isnan", y))
+    p, q = (apply("where", positive, v, 1.0) for v in (x, y))
+    inside = apply("mul", p, apply("log", apply("div", p, q)))
+    nothing = apply("logical_and", apply("equal", x, 0.0), apply("greater_equal", y, 0.0))
+    outside = apply("where", known, math.nan, apply("where", nothing, constant(0.0, x.dtype), math.inf))
+    return apply("where", positive, inside, as_dtype(outside, x.dtype))
+
+
+def _kl_div(x: Any, y: Any) -> Node:
+    """x log(x / y) - x + y, inf outside of the domain."""
+    entropy = _rel_entr(x, y)
+    positive = apply("logical_and", apply("greater", x, 0.0), apply("greater", y, 0.0))
+    inside = apply("logical_or", positive, apply("isfinite", entropy))
+    return apply("where", inside, apply("add", apply("sub", entropy, x), y), entropy)
+
+
+# SciPy's names of what is one operation of a C++ table: the same, or another.
+_SAME = "erf erfc gamma gammaln xlogy xlog1py".split()
+_OTHER = {"expit": "sigmoid", "psi": "digamma", "_zeta": "zeta"}
+_NUMPYS = "cbrt exp2 expm1 log1p".split()
+_RULES: dict[str, Callable[..., Node]] = {
+    "exp10": _exp10,
+    "ndtr": _ndtr,
+    "betaln": _betaln,
+    "logit": _logit,
+    "log_expit": _log_expit,
+    "entr": _entr,
+    "rel_entr": _rel_entr,
+    "kl_div": _kl_div,
+}
+SPECIAL.update((name, _plain(op)) for name, op in (*zip(_SAME, _SAME, strict=True), *_OTHER.items()))
+SPECIAL.update((name, UFUNCS[name]) for name in _NUMPYS)
+SPECIAL.update(_RULES)

@@ -1,0 +1,40 @@
+"""When two nodes compute the same: a hash of each by its operation, its parameters and what it is computed from."""
+
+import hashlib
+from typing import Any, cast
+
+import numpy as np
+
+from .graph import Call, Graph, Result
+from .node import Node
+
+
+def structural_keys(graph: Graph, names: bool = True) -> dict[Node, str]:
+    """A hash for each node, equal for nodes that compute the same from inputs of the same name, in any two graphs.
+
+    Lines, scopes and the order of nodes do not enter. names: whether inputs are told apart by their names; else by
+    their positions.
+
+    >>> import burlab as bl
+    >>> first, second = (bl.compile(f, 0.5).graph for f in (lambda x: x * x + 1, lambda x: 2 - x * x))
+    >>> len(set(structural_keys(first).values()) & set(structural_keys(second).values()))  # x and x * x
+    2
+    """
+    keys: dict[Node, str] = {}
+    for k, n in enumerate(graph.nodes):
+        params: Any = (str(n.params) if names else k) if n.is_input else _described(n.params)
+        text = repr((n.op, params, n.shape, n.dtype.name, [keys[x] for x in n.inputs]))
+        keys[n] = hashlib.sha256(text.encode()).hexdigest()[:24]
+    return keys
+
+
+def _described(params: Any) -> Any:
+    """Parameters as text that does not depend on where things lie in memory."""
+    if isinstance(params, np.ndarray):
+        array: np.ndarray[Any, Any] = cast("Any", params)
+        return hashlib.sha256(array.tobytes()).hexdigest()
+    if isinstance(params, Call):
+        return params.name, params.graph.key
+    if isinstance(params, Result):
+        return [g.key for g in params.region.graphs], params.region.iterations, params.item, params.batch
+    return params

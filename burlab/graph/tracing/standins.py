@@ -1,0 +1,112 @@
+"""While a function is traced, NumPy's constructors give the code of users arrays that take traced entries.
+
+The names in NumPy's module are exchanged while any thread traces; so are bare names in the globals and closures of the
+function that is traced (`from numpy import zeros`). The stand-ins look at the thread and at the caller: other threads,
+NumPy, SciPy and burlab itself get what NumPy gives.
+"""
+
+import functools
+import sys
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from types import CellType
+from typing import Any
+
+import numpy as np
+
+from burlab.graph.buffers.making import RULES
+from burlab.graph.handles import level, one_level_deeper
+
+from .reach import readings
+
+_LIBRARIES = frozenset(
+    "numpy scipy burlab jax jaxlib torch pandas sklearn autograd matplotlib plotly numba cppyy optree IPython".split()
+)
+
+
+def _caller() -> str:
+    """The module that called a stand-in."""
+    frame = sys._getframe(2)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - inspect's own way takes longer
+    return str(frame.f_globals.get("__name__", ""))
+
+
+def _standin(original: Callable[..., Any], rule: Callable[..., Any]) -> Callable[..., Any]:
+    make = rule(original)
+
+    @functools.wraps(original, updated=())
+    def standin(*args: Any, **kwargs: Any) -> Any:
+        if level() is None or _caller().partition(".")[0] in _LIBRARIES:
+            return original(*args, **kwargs)
+        return make(*args, **kwargs)
+
+    return standin
+
+
+_ORIGINALS: dict[str, Callable[..., Any]] = {name: getattr(np, name) for name in RULES}
+_STANDINS = {name: _standin(f, RULES[name]) for name, f in _ORIGINALS.items()}
+_BY_IDENTITY = {id(f): _STANDINS[name] for name, f in _ORIGINALS.items()}
+
+
+class _Exchanged:
+    """What has been exchanged, for all threads: it is put back when no thread traces any more."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.traces = 0
+        self.names: list[tuple[Any, Any, Any, Any]] = []  # container, key, what was there, what is there
+
+
+_exchanged = _Exchanged()
+
+
+@contextmanager
+def traced_arrays(f: Callable[..., Any]) -> Generator[None]:
+    """While f is traced, the constructors that it calls give arrays that take traced entries."""
+    with _exchanged.lock:
+        _exchanged.traces += 1
+        if _exchanged.traces == 1:
+            for name, standin in _STANDINS.items():
+                setattr(np, name, standin)
+    try:
+        _exchange_bare_names(f)
+        with one_level_deeper():
+            yield
+    finally:
+        with _exchanged.lock:
+            _exchanged.traces -= 1
+            if not _exchanged.traces:
+                _restore()
+
+
+def _exchange_bare_names(f: Callable[..., Any]) -> None:
+    for reading in readings([f]):
+        standin = _BY_IDENTITY.get(id(reading.value))
+        if standin is None or not _is_namespace(reading.container):
+            continue
+        with _exchanged.lock:
+            _put(reading.container, reading.key, standin)
+            _exchanged.names.append((reading.container, reading.key, reading.value, standin))
+
+
+def _is_namespace(container: Any) -> bool:
+    """Whether it is a closure cell or the globals of a module: dictionaries of users are left alone."""
+    return isinstance(container, CellType) or (isinstance(container, dict) and "__name__" in container)
+
+
+def _restore() -> None:
+    for name, original in _ORIGINALS.items():
+        if getattr(np, name) is _STANDINS[name]:
+            setattr(np, name, original)
+    for container, key, original, standin in reversed(_exchanged.names):
+        held = container.cell_contents if isinstance(container, CellType) else container.get(key)
+        if held is standin:
+            _put(container, key, original)
+    _exchanged.names.clear()
+
+
+def _put(container: Any, key: Any, value: Any) -> None:
+    if isinstance(container, CellType):
+        container.cell_contents = value
+    else:
+        container[key] = value

@@ -1,0 +1,91 @@
+"""The live hyperparameters of a loop."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from burlab.errors import ArgumentError
+from burlab.optim.live import hyper_value
+from burlab.runtime.ranges import Range, number_in
+
+
+class Knobs:
+    """Hyperparameters by name: `w.hyper["lr"] = 0.01` counts from now on, whoever says it.
+
+    One that the loop has from elsewhere, such as a learning rate that PyTorch's scheduler sets, follows that until it
+    is set here; then it is held, and `w.hyper["lr"] = None` gives it back.
+    """
+
+    def __init__(
+        self,
+        values: Mapping[str, float],
+        ranges: Mapping[str, Range],
+        turned: Callable[[str, float], None],
+        shown: Callable[[str, float], None],
+    ) -> None:
+        """ranges: of those that cannot be any number. turned: told of what is set; shown: of every new value."""
+        self._ranges = ranges
+        self._values = {name: self.check(name, value, values) for name, value in values.items()}
+        self._turned, self._shown = turned, shown
+        for name, value in self._values.items():
+            shown(name, value)
+        self._foreign: set[str] = set()  # set by something else at least once
+        self._held: set[str] = set()
+
+    def __getitem__(self, name: str) -> float:
+        if name not in self._values:
+            raise self._unknown(name, self._values)
+        return self._values[name]
+
+    def __setitem__(self, name: str, value: float | None) -> None:
+        if value is None:
+            self._give_back(name)
+            return
+        number = self.check(name, value, self._values)
+        self._held.add(name)
+        self._values[name] = number
+        self._shown(name, number)
+        self._turned(name, number)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._values
+
+    def __repr__(self) -> str:
+        return ", ".join(f"{name}={value:g}" for name, value in self._values.items())
+
+    @property
+    def scheduled(self) -> tuple[str, ...]:
+        """The names of those that something else has changed."""
+        return tuple(name for name in self._values if name in self._foreign)
+
+    def follows(self, name: str) -> bool:
+        """Whether something else decides about one now."""
+        return name in self._foreign and name not in self._held
+
+    def check(self, name: str, value: float, known: Mapping[str, float]) -> float:
+        """The value as it can be set. Raises where there is no such hyperparameter, or it cannot have such a value."""
+        if name not in known:
+            raise self._unknown(name, known)
+        number = hyper_value(name, value)
+        allowed = self._ranges.get(name)
+        return number if allowed is None else number_in(allowed, number, f"the hyperparameter {name}")
+
+    def meet(self, name: str, found: float) -> None:
+        """Something else has set one: it is followed, unless another value is held."""
+        self._foreign.add(name)
+        if name not in self._held:
+            self._values[name] = found
+            self._shown(name, found)
+
+    def _give_back(self, name: str) -> None:
+        if name not in self._foreign:
+            raise ArgumentError(f"nothing but this sets {name}, so it cannot be given back. Set a number.")
+        self._held.discard(name)
+        self._turned(name, float("nan"))
+
+    def _unknown(self, name: str, known: Mapping[str, float]) -> ArgumentError:
+        return ArgumentError(f"this watch has no hyperparameter {name!r}; it has {', '.join(known) or 'none'}.")

@@ -1,0 +1,53 @@
+"""Where a watched loop is shown: a line in a terminal; a notebook registers its panel."""
+
+import sys
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from burlab.run.progress import TextBar
+
+
+class Screen(Protocol):
+    """What shows a loop. Both are called in the loop's own thread."""
+
+    def look(self) -> None:
+        """About 20 times a second, while the loop logs or waits."""
+        ...
+
+    def close(self) -> None:
+        """The loop has ended."""
+        ...
+
+
+_screens: list[Callable[[Any], Screen | None]] = []
+
+
+def register_screen(open_screen: Callable[[Any], Screen | None]) -> None:
+    """Let a notebook show loops: `open_screen(monitor)` gives a screen, or None without a page."""
+    _screens.insert(0, open_screen)
+
+
+def open_screen(monitor: Any, wanted: bool | None) -> Screen | None:
+    """A screen for a loop that begins. wanted: True for one in any case, None where someone sees it."""
+    for one in _screens:
+        if (screen := one(monitor)) is not None:
+            return screen
+    return Line(monitor) if wanted or sys.stderr.isatty() else None
+
+
+class Line:
+    """A line on standard error: steps, steps per second, and the value of the last one."""
+
+    def __init__(self, monitor: Any) -> None:
+        self._monitor = monitor
+        self._first = monitor.t
+        self._bar = TextBar(None, sys.stderr)
+
+    def look(self) -> None:
+        """Write it anew."""
+        self._bar.update(self._monitor.t - self._first, self._monitor.last_value)
+
+    def close(self) -> None:
+        """It stays, as it is at the end."""
+        self.look()
+        self._bar.close()

@@ -1,0 +1,113 @@
+"""Still pictures of plotly's figures of lines, dots and contours, for pages that run no scripts."""
+
+from base64 import b64decode
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+import numpy as np
+
+from burlab.charts import Axis, Chart, Curve, Dots, Map, Mark, Plot
+from burlab.charts.palette import PALETTE
+from burlab.charts.svg import svg
+
+Content = Mapping[str, Any]  # a figure as JSON
+Numbers = np.ndarray[Any, np.dtype[Any]]
+_SHAPES = {"star": "star", "x": "cross", "x-thin": "cross", "cross": "cross", "triangle-up": "triangle"}
+_TALL = 1.8  # height of a plot, times that of one of many
+_SQUARE = 560  # pixels: width of a map in equal scales
+
+
+def still(figure: Content) -> str | None:
+    """SVG of a figure of lines, dots and contours over one pair of axes. None for what has other traces or subplots.
+
+    figure: plotly's JSON, as `figure.to_plotly_json()` gives it or a notebook holds it.
+
+    >>> still({"data": [{"type": "scatter", "x": [0, 1], "y": [1, 2]}], "layout": {}}).startswith("<svg")
+    True
+    >>> still({"data": [{"type": "pie"}], "layout": {}}) is None
+    True
+    """
+    traces, layout = figure.get("data", ()), figure.get("layout", {})
+    kinds: set[str] = {trace.get("type", "scatter") for trace in traces}
+    words = any("text" in trace.get("mode", "") for trace in traces)
+    if not kinds or not kinds <= {"scatter", "scattergl", "contour"} or words or "xaxis2" in layout:
+        return None
+    lines = [(k, trace) for k, trace in enumerate(traces) if trace.get("type") != "contour"]
+    curves = tuple(curve for k, trace in lines for curve in _curves(trace, k))
+    dots = tuple(one for k, trace in lines for one in _dots(trace, k))
+    title, x, y = _words(layout), _axis(layout.get("xaxis", {})), _axis(layout.get("yaxis", {}))
+    if not (planes := [trace for trace in traces if trace.get("type") == "contour"]):
+        marks = tuple(_marks(layout))
+        return svg(Chart((Plot("figure", title, x, y, curves, (), dots, marks, tall=_TALL),)))
+    heights, equal = numbers(planes[0]["z"]), "scaleanchor" in layout.get("yaxis", {})
+    return svg(Chart((Map("figure", title, x, y, heights, 1, curves, dots, equal=equal),)), _SQUARE if equal else 860)
+
+
+def numbers(written: Any) -> Numbers:
+    """An array as plotly writes it: a list, or its type, bytes and shape.
+
+    >>> numbers({"dtype": "i1", "bdata": "AQI=", "shape": "2"})
+    array([1, 2], dtype=int8)
+    """
+    if not isinstance(written, Mapping):
+        return np.asarray([np.nan if one is None else one for one in written])
+    typed = cast("Content", written)
+    flat = np.frombuffer(b64decode(typed["bdata"]), typed["dtype"])
+    return flat.reshape([int(side) for side in str(typed.get("shape", len(flat))).split(",")])
+
+
+def _curves(trace: Content, k: int) -> Iterator[Curve]:
+    if "lines" in _mode(trace):
+        line = trace.get("line", {})
+        dashed = line.get("dash", "solid") != "solid"
+        yield Curve(*_points(trace), _name(trace), _colour(line, k), dashed=dashed)
+
+
+def _dots(trace: Content, k: int) -> Iterator[Dots]:
+    mode = _mode(trace)
+    if "markers" in mode:
+        marker = trace.get("marker", {})
+        symbol = str(marker.get("symbol", "circle"))
+        shape = "ring" if symbol == "circle-open" else _SHAPES.get(symbol.removesuffix("-open"), "dot")
+        yield Dots(*_points(trace), "" if "lines" in mode else _name(trace), _colour(marker, k), shape)
+
+
+def _mode(trace: Content) -> str:
+    return trace.get("mode", "lines")
+
+
+def _name(trace: Content) -> str:
+    return trace.get("name", "") if trace.get("showlegend", True) else ""
+
+
+def _points(trace: Content) -> tuple[Numbers, Numbers]:
+    y = numbers(trace.get("y", ())).astype(np.float64)
+    return (numbers(trace["x"]).astype(np.float64) if "x" in trace else np.arange(len(y), dtype=np.float64)), y
+
+
+def _colour(style: Content, k: int) -> int:
+    """The position of a colour in the palette; -1 for ink and what is not burlab's."""
+    written = style.get("color", PALETTE[k % len(PALETTE)])
+    return PALETTE.index(written) if written in PALETTE else -1
+
+
+def _words(place: Content) -> str:
+    title = place.get("title", "")
+    text = title if isinstance(title, str) else title.get("text", "")
+    return str(text).replace("<br>", " ")
+
+
+def _axis(place: Content) -> Axis:
+    log = place.get("type") == "log"
+    low, high = place.get("range") or (None, None)
+    if log and low is not None and high is not None:
+        low, high = 10.0**low, 10.0**high
+    return Axis(_words(place), log=log, low=low, high=high)
+
+
+def _marks(layout: Content) -> Iterator[Mark]:
+    """Lines across the plot, with what is written beside them."""
+    said = {note.get("x"): _words({"title": note.get("text", "")}) for note in layout.get("annotations", ())}
+    for shape in layout.get("shapes", ()):
+        if shape.get("type") == "line" and shape.get("x0") == shape.get("x1"):
+            yield Mark(float(shape["x0"]), said.get(shape["x0"], ""))

@@ -1,0 +1,126 @@
+"""The curves of a racer: all its seeds on one axis, their median and what lies around it."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from burlab.errors import ArgumentError
+from burlab.run.record.digest import Digest
+
+from .racer import Racer
+
+Numbers = np.ndarray[Any, np.dtype[np.float64]]
+AXES = {"step": "step", "gradients": "gradients", "seconds": "seconds of running", "bytes": "bytes held"}
+"""What racers are compared against, and how an axis says so."""
+_QUARTILES = 4  # seeds from which quartiles say something; of fewer the extremes are shown
+_POINTS = 1000  # of a curve
+_NONE: Numbers = np.empty(0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curves:
+    """A racer on an axis. x, median, low, high: float64, shape (n,); a seed that failed counts as infinite.
+
+    low, high: quartiles over the seeds, the extremes of fewer than four, the median itself of one. rests: whether the
+    racer has ended where x ends, so that its last value is all there will be.
+    """
+
+    x: Numbers
+    median: Numbers
+    low: Numbers
+    high: Numbers
+    rests: bool
+
+    def above(self, minimum: float) -> "Curves":
+        """The same, measured from the minimum; what rounding puts below it is at the minimum."""
+        if not minimum:
+            return self
+        median, low, high = (np.maximum(y - minimum, 0.0) for y in (self.median, self.low, self.high))
+        return Curves(self.x, median, low, high, self.rests)
+
+    def at(self, x: float) -> tuple[float, float, float]:
+        """Median, low and high at a place, or at the last one before it; NaN where there is none."""
+        k = int(np.searchsorted(self.x, x, side="right")) - 1
+        if k < 0:
+            return np.nan, np.nan, np.nan
+        return float(self.median[k]), float(self.low[k]), float(self.high[k])
+
+
+def spread_of(seeds: int) -> str:
+    """What a curve and its band show, in words.
+
+    >>> spread_of(1), spread_of(3), spread_of(5)
+    ('', 'median and range of 3 seeds', 'median and quartiles of 5 seeds')
+    """
+    band = "quartiles" if seeds >= _QUARTILES else "range"
+    return f"median and {band} of {seeds} seeds" if seeds > 1 else ""
+
+
+def curves_of(racer: Racer, against: str, of: str, share: float = 0.0) -> Curves:
+    """The curves of what was read of a racer. share: each value is the mean over this share of the way to it."""
+    digests = [digest for digest in racer.digests.get(of, []) if digest.steps.size]
+    lines = [(place(digest, against), level(digest, share)) for digest in digests]
+    if not lines or len(lines) < len(racer.runs):
+        return Curves(_NONE, _NONE, _NONE, _NONE, racer.finished)
+    if len(lines) == 1:
+        kept = thin(lines[0][1], _POINTS)
+        x, y = lines[0][0][kept], lines[0][1][kept]
+        return Curves(x, y, y, y, racer.finished)
+    x, seeds = _aligned(racer, lines)
+    with np.errstate(invalid="ignore"):  # between a number and an infinite one
+        ends = (0.25, 0.75) if len(lines) >= _QUARTILES else (0.0, 1.0)
+        middle, low, high = (np.quantile(seeds, q, axis=0) for q in (0.5, *ends))
+    far = [np.where(np.isnan(y), np.inf, y) for y in (middle, low, high)]
+    return Curves(x, far[0], far[1], far[2], racer.finished)
+
+
+def place(digest: Digest, against: str) -> Numbers:
+    """Where the rows of a digest stand on an axis."""
+    if against not in AXES or against == "bytes":
+        raise ArgumentError(f"against={against!r} is no axis of curves. Use 'step', 'gradients' or 'seconds'.")
+    return {"step": digest.steps, "gradients": digest.samples, "seconds": digest.seconds}[against]
+
+
+def level(digest: Digest, share: float) -> Numbers:
+    """The values of a digest, each the mean of the rows of the last `share` of the way to it."""
+    if not share:
+        return digest.mean
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.concatenate([[0.0], np.cumsum(digest.mean * digest.rows)])
+        rows = np.concatenate([[0.0], np.cumsum(digest.rows)])
+        first = np.minimum(np.searchsorted(digest.steps, (1 - share) * digest.steps), np.arange(digest.steps.size))
+        return (total[1:] - total[first]) / (rows[1:] - rows[first])
+
+
+def thin(y: Numbers, most: int) -> Any:
+    """Positions of at most so many entries: the lowest and the highest of each stretch of equally many, and both ends.
+
+    >>> thin(np.array([3.0, 1.0, 2.0, 5.0, 4.0, 0.0, 7.0, 6.0]), most=6)
+    array([0, 1, 3, 5, 6, 7])
+    """
+    if y.size <= most:
+        return np.arange(y.size)
+    edges = np.linspace(0, y.size, most // 2).astype(int)
+    y = np.where(np.isnan(y), np.inf, y)
+    found = [k for a, b in pairwise(edges) for k in (a + y[a:b].argmin(), a + y[a:b].argmax())]
+    return np.unique([0, *found, y.size - 1])
+
+
+def _aligned(racer: Racer, lines: list[tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers]:
+    """A common axis, and the value of each seed on it, shape (seeds, n), by linear interpolation.
+
+    A run that has failed is infinite from there on, one that has come to its end keeps its last value; where one still
+    has steps to do, the axis ends at what all of these have reached.
+    """
+    stops = [run.stopped for run in racer.runs]
+    going = [x[-1] for (x, _), stop in zip(lines, stops, strict=True) if stop is None]
+    end = min(going) if going else max(x[-1] for x, _ in lines)
+    axis = np.unique(np.concatenate([x[x <= end] for x, _ in lines]))
+    axis = axis[np.unique(np.linspace(0, axis.size - 1, min(axis.size, _POINTS)).astype(int))] if axis.size else axis
+    rows: list[Numbers] = []
+    for (x, y), stop in zip(lines, stops, strict=True):
+        lost = stop is not None and stop.reason in ("error", "non_finite")
+        rows.append(np.interp(axis, x, y, right=np.inf if lost else float(y[-1])))
+    return axis, np.stack(rows)

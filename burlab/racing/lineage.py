@@ -1,0 +1,293 @@
+"""The tree of branches of a run: where each left its parent, what it changed, and what came of it."""
+
+import math
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from burlab.charts import Chart
+from burlab.checks.numbers import whole
+from burlab.errors import ArgumentError
+from burlab.problems import TestFunction
+from burlab.run import Event, Run
+from burlab.run.record.digest import Digest
+from burlab.runtime.extras import require
+
+from .curves import AXES, Curves, Numbers, curves_of
+from .ground import Ground
+from .picture import plot_of
+from .racer import Racer, Setting
+
+_COLUMNS = ("name", "parent", "at", "says", "step", "length", "value", "gradients", "seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A run of the tree. name: a letter that it keeps. parent: the name of the run that it left, "" of the first.
+
+    at: the step at which it left, None of the first. changes: of hyperparameters, which its parent did not make.
+    depth: how many parents it has. step, length: where it is, and how long its record. value: of the last row, NaN
+    where there is none. gradients, seconds: what the whole record cost, that of the parents before `at` included.
+    """
+
+    name: str
+    run: Run
+    parent: str
+    at: int | None
+    changes: tuple[Event, ...]
+    depth: int
+    step: int
+    length: int
+    value: float
+    gradients: float
+    seconds: float
+
+    @property
+    def says(self) -> str:
+        """What it changed, in words; a later change with its step."""
+        if self.at is None:
+            return "the first run"
+        said = [
+            f"{event.name} = {event.value:g}" + (f" at step {event.step:,}" if event.step > self.at else "")
+            for event in self.changes
+        ]
+        return ", ".join(said) or "nothing changed"
+
+
+class Branches:
+    """What `burlab.branches` gives. A fork that somebody else lets go of leaves the tree; those made here stay.
+
+    `tree` reads what there is now; `chart` compares; `fork` branches once more, at any step of any branch.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self._names: weakref.WeakKeyDictionary[Run, str] = weakref.WeakKeyDictionary()
+        self._numbers = count()
+        self._digests: weakref.WeakKeyDictionary[Run, dict[str, list[Digest]]] = weakref.WeakKeyDictionary()
+        self._forks: list[Run] = []
+        self._ground: Ground | None = None
+
+    @property
+    def root(self) -> Run:
+        """The run that the others come from, directly or not."""
+        run = self.run
+        while run.parent is not None:
+            run = run.parent
+        return run
+
+    @property
+    def tree(self) -> tuple[Branch, ...]:
+        """All branches: each followed by its children, in the order in which they left."""
+        found: list[Branch] = []
+        self._walk(self.root, "", 0, found)
+        return tuple(found)
+
+    def __getitem__(self, name: str) -> Run:
+        """The run of a branch, by its name."""
+        return self._known(name).run
+
+    def fork(self, name: str, at: int | None = None, **hypers: float) -> Branch:
+        """Branch off once more. name: of the branch that is left. at: a step of its record, None for where it is.
+
+        The branch that is left stays where it is. Raises ArgumentError where there is no such branch, step, or field.
+
+        >>> import burlab as bl
+        >>> f = bl.problems.rosenbrock()
+        >>> run = bl.minimize(f, f.start, bl.optim.Momentum(1e-4), steps=300)
+        >>> branch = bl.branches(run).fork("A", at=100, mu=0.99)
+        >>> branch.name, branch.parent, branch.at, branch.says
+        ('B', 'A', 100, 'mu = 0.99')
+        """
+        run = self._known(name).run
+        for field, value in hypers.items():
+            run.hyper.check(field, value)  # before anything moves
+        if at is None:
+            child = run.fork(**hypers)
+        else:
+            at = whole(at, "at", 0, run.length)
+            here = run.t
+            run.seek(at)
+            try:
+                child = run.fork(**hypers)
+            finally:
+                run.seek(here)
+        self._forks.append(child)
+        return next(branch for branch in self.tree if branch.run is child)
+
+    def chart(
+        self, names: Sequence[str] | None = None, against: str = "step", of: str = "value", *, seconds: float = math.inf
+    ) -> Chart:
+        """Branches on a common axis, each from where it left its parent, and in two dimensions their paths.
+
+        names: which; None for all. against: "step", "gradients" or "seconds". of: a column of the history. seconds:
+        for reading what is new.
+        """
+        if against not in AXES or against == "bytes":
+            raise ArgumentError(f"against={against!r} is no axis. Use 'step', 'gradients' or 'seconds'.")
+        tree = self.tree
+        chosen = [branch.name for branch in tree] if names is None else list(names)
+        shown = [self._known(name, tree) for name in chosen]
+        racers = [self._racer(branch.run) for branch in shown]
+        minimum = self._minimum(of)
+        curves: dict[str, Curves] = {}
+        for branch, racer in zip(shown, racers, strict=True):
+            racer.read(of, seconds / max(len(shown), 1))
+            whole_curves = curves_of(racer, against, of).above(minimum)
+            cut = branch.at is not None and branch.parent in chosen
+            curves[branch.name] = self._from(whole_curves, branch, racer, against, of) if cut else whole_curves
+        title = of.replace("_", " ") + (" above the minimum" if minimum else "")
+        plot = plot_of(racers, curves, against, title, "each from where it left its parent")
+        about = "; ".join(f"{b.name}: {b.says}, value {b.value:.4g}" for b in shown)
+        ground = self._map(racers, {b.name: b.at or 0 for b in shown if b.parent in chosen})
+        return Chart((plot,) if ground is None else (plot, ground), about=about)
+
+    def outlines(self, tree: tuple[Branch, ...]) -> dict[str, tuple[Numbers, Numbers]]:
+        """For small pictures: the steps of each branch, and its heights from 0 to 1, of the whole tree.
+
+        Heights are those of logarithms where all values of the tree are positive.
+        """
+        curves = {b.name: curves_of(self._racer(b.run), "step", "value").above(self._minimum("value")) for b in tree}
+        every = np.concatenate([c.median[np.isfinite(c.median)] for c in curves.values()])
+        least, most = (float(every.min()), float(every.max())) if every.size else (0.0, 1.0)
+        scale: Any = np.log if least > 0 else np.asarray
+        low, reach = float(scale(least)), float(scale(most) - scale(least)) or 1.0
+        found: dict[str, tuple[Numbers, Numbers]] = {}
+        for name, c in curves.items():
+            known = np.isfinite(c.median)
+            found[name] = c.x[known], (scale(c.median[known]) - low) / reach
+        return found
+
+    def frame(self) -> Any:
+        """The tree as a pandas DataFrame.
+
+        >>> import burlab as bl
+        >>> f = bl.problems.rosenbrock()
+        >>> run = bl.minimize(f, f.start, bl.optim.Momentum(1e-4), steps=300)
+        >>> tree = bl.branches(run)
+        >>> branch = tree.fork("A", mu=0.5)
+        >>> tree.frame()[["name", "parent", "at", "says"]]
+          name parent   at           says
+        0    A           -  the first run
+        1    B      A  300       mu = 0.5
+        """
+        rows = [{name: getattr(branch, name) for name in _COLUMNS} for branch in self.tree]
+        for row in rows:
+            row["at"] = "-" if row["at"] is None else row["at"]
+        return require("pandas", "frames").DataFrame(rows)
+
+    def _walk(self, run: Run, parent: str, depth: int, found: list[Branch]) -> None:
+        name = self._names.get(run) or letters(next(self._numbers))
+        self._names[run] = name
+        racer = self._racer(run)
+        racer.read("value", math.inf)
+        (digest,) = racer.digests["value"]
+        gradients, seconds = (float(digest.samples[-1]), float(digest.seconds[-1])) if digest.steps.size else (0.0, 0.0)
+        t, length = run.t, run.length
+        found.append(
+            Branch(name, run, parent, run.family.at, _changes(run), depth, t, length, run.value, gradients, seconds)
+        )
+        for child in run.family.children:
+            self._walk(child, name, depth + 1, found)
+
+    def _known(self, name: str, tree: tuple[Branch, ...] | None = None) -> Branch:
+        tree = self.tree if tree is None else tree
+        for branch in tree:
+            if branch.name == name:
+                return branch
+        raise ArgumentError(f"there is no branch {name!r}; there are {', '.join(branch.name for branch in tree)}.")
+
+    def _racer(self, run: Run) -> Racer:
+        """A branch as what charts draw. It holds the run, so it is not kept."""
+        name = self._names[run]
+        return Racer(name, number(name), run.optimizer, (run,), self._digests.setdefault(run, {}))
+
+    def _from(self, whole_curves: Curves, branch: Branch, racer: Racer, against: str, of: str) -> Curves:
+        """A curve from the step where the branch left its parent, whose last point they share."""
+        steps = whole_curves.x if against == "step" else curves_of(racer, "step", of).x
+        first = max(int(np.searchsorted(steps, branch.at or 0, side="right")) - 1, 0)
+        c = whole_curves
+        return Curves(c.x[first:], c.median[first:], c.low[first:], c.high[first:], c.rests)
+
+    def _minimum(self, of: str) -> float:
+        problem = self.run.problem
+        known = isinstance(problem, TestFunction) and of == "value" and math.isfinite(problem.minimum)
+        return problem.minimum if known else 0.0
+
+    def _map(self, racers: list[Racer], firsts: dict[str, int]) -> Any:
+        path = self.root.path
+        if path is None or path[1].shape[1:] != (2,) or self.run.problem is None:
+            return None
+        if self._ground is None:
+            start = self.root.x
+            self._ground = Ground(Setting(self.run.problem, lambda _seed: start, (0,), None, None))
+        return self._ground.chart(racers, firsts)
+
+    def __repr__(self) -> str:
+        lines = [f"{'  ' * branch.depth}{_line(branch)}" for branch in self.tree]
+        return "\n".join(lines)
+
+
+def branches(run: Run) -> Branches:
+    """The tree of branches that a run is part of: what was forked from it, and what it came from itself.
+
+    `run.fork` makes a child, and so does a change in the past of a run: then the old record is the parent. A notebook
+    shows the tree with small pictures, compares those that are chosen, and forks again.
+
+    >>> import burlab as bl
+    >>> f = bl.problems.rosenbrock()
+    >>> run = bl.minimize(f, f.start, bl.optim.Momentum(1e-4), steps=300)
+    >>> run.seek(100); run.hyper["mu"] = 0.99; run.step(200)
+    >>> bl.branches(run)
+    A: the first run, 300 steps, value ...
+      B from step 100: mu = 0.99, 300 steps, value ...
+    """
+    if not isinstance(run, Run):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"a {type(run).__name__} has no branches. Pass a run, such as bl.minimize gives.")
+    return Branches(run)
+
+
+def letters(k: int) -> str:
+    """A name for the k-th branch.
+
+    >>> [letters(k) for k in (0, 25, 26, 701, 702)]
+    ['A', 'Z', 'AA', 'ZZ', 'AAA']
+    """
+    found, k = "", k + 1
+    while k:
+        k, last = divmod(k - 1, 26)
+        found = chr(65 + last) + found
+    return found
+
+
+def number(name: str) -> int:
+    """Which branch has a name.
+
+    >>> [number(letters(k)) for k in (0, 25, 26, 701, 702)]
+    [0, 25, 26, 701, 702]
+    """
+    k = 0
+    for letter in name:
+        k = 26 * k + ord(letter) - 64
+    return k - 1
+
+
+def _changes(run: Run) -> tuple[Event, ...]:
+    """The changes that a run has made and its parent has not."""
+    events = run.events
+    shared = 0
+    if run.parent is not None:
+        for mine, old in zip(events, run.parent.events, strict=False):
+            if mine != old:
+                break
+            shared += 1
+    return tuple(events[shared:])
+
+
+def _line(branch: Branch) -> str:
+    origin = "" if branch.at is None else f" from step {branch.at:,}"
+    return f"{branch.name}{origin}: {branch.says}, {branch.length:,} steps, value {branch.value:.6g}"

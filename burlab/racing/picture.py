@@ -1,0 +1,92 @@
+"""What a race looks like: a plot of its racers on a common axis, and in two dimensions their paths."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from burlab.charts import Axis, Band, Curve, Dots, Mark, Plot
+
+from .curves import AXES, Curves
+from .racer import Racer
+from .standings import common
+
+Numbers = np.ndarray[Any, np.dtype[np.float64]]
+_DIVERGED, _SHOWN = 1e12, 1e4  # times the first value: what nobody needs to see, and what is shown of it
+_LONG = 2000  # times the first place on an axis, from where on it is logarithmic
+_UNITS = {"seconds": "s", "bytes": "B"}
+
+
+def plot_of(racers: list[Racer], curves: Mapping[str, Curves], against: str, title: str, note: str) -> Plot:
+    """Medians and bands on a common axis, a cross where a racer failed, and a line up to where all have come."""
+    shown = [racer for racer in racers if curves[racer.name].x.size]
+    every = [curves[racer.name] for racer in shown]
+    log = _is_log([c.x for c in every])
+    least = min((float(c.x[c.x > 0].min()) for c in every if (c.x > 0).any()), default=1.0) / 2
+    y, high = _heights([c.median for c in every])
+    lines: list[Curve] = []
+    bands: list[Band] = []
+    dots: list[Dots] = []
+    for racer in shown:
+        c = curves[racer.name]
+        x = np.maximum(c.x, least) if log else c.x
+        finite = np.isfinite(c.median) & (c.median <= high)
+        median = np.where(finite, c.median, np.nan)
+        lines.append(Curve(x, median, racer.name, racer.colour))
+        if len(racer.runs) > 1:
+            top = np.where(np.isfinite(c.high), np.minimum(c.high, high), high)
+            bands.append(Band(x[finite], c.low[finite], top[finite], "", racer.colour))
+        if racer.failed and finite.any():
+            last = int(np.flatnonzero(finite)[-1])
+            hint = (f"{racer.name}: {racer.says}",)
+            dots.append(Dots(x[last : last + 1], median[last : last + 1], "", racer.colour, "cross", hint))
+    able = [racer for racer in shown if not racer.failed]
+    at = common(able, curves)
+    ahead = any(curves[racer.name].x[-1] > at for racer in able)
+    marks = (Mark(max(at, least) if log else at, "all have come here"),) if len(able) > 1 and ahead else ()
+    axis = Axis(AXES[against], _UNITS.get(against, ""), log)
+    return Plot("race", title, axis, y, tuple(lines), tuple(bands), tuple(dots), marks, note, tall=2.2)
+
+
+def bytes_plot(racers: list[Racer], held: Mapping[str, float], curves: Mapping[str, Curves], title: str) -> Plot:
+    """The value now against the bytes that a run holds, a dot for each racer, above it the way that it has come."""
+    y, high = _heights([c.median for c in curves.values()])
+    lines: list[Curve] = []
+    dots: list[Dots] = []
+    for racer in racers:
+        median = curves[racer.name].median
+        median = median[np.isfinite(median) & (median <= high)]
+        if not median.size:
+            continue
+        at = held[racer.name]
+        ends = np.array([median.max(), median[-1]])
+        lines.append(Curve(np.full(2, at), ends, "", racer.colour, faint=True))
+        shape = "cross" if racer.failed else "dot"
+        dots.append(Dots(np.array([at]), ends[1:], racer.name, racer.colour, shape, (racer.name,)))
+    axis = Axis(AXES["bytes"], "B", log=_is_log([np.array(list(held.values()))]))
+    note = "each racer's value now, under the highest on its way"
+    return Plot("race", title, axis, y, tuple(lines), (), tuple(dots), (), note, tall=2.2)
+
+
+def _is_log(places: list[Numbers]) -> bool:
+    every = np.concatenate(places) if places else np.empty(0)
+    every = every[every > 0]
+    return bool(every.size) and float(every.max()) > _LONG * float(every.min())
+
+
+def _heights(medians: list[Numbers]) -> tuple[Axis, float]:
+    """The axis of values, and where it ends because what lies above shows only how far a racer has diverged."""
+    every = np.concatenate(medians) if medians else np.empty(0)
+    every = every[np.isfinite(every)]
+    if not every.size:
+        return Axis(), math.inf
+    first = max((float(abs(m[0])) for m in medians if m.size and np.isfinite(m[0])), default=0.0)
+    high = _SHOWN * first if every.max() > _DIVERGED * first > 0 else math.inf
+    positive = every[every > 0]
+    log = every.min() >= 0 and positive.size > 0
+    if not log:
+        return Axis(high=high if math.isfinite(high) else None), high
+    zero = every.min() == 0
+    floor = 10.0 ** max(math.floor(math.log10(positive.min())) - 1, -320) if zero else None
+    return Axis(log=True, high=high if math.isfinite(high) else None, floor=floor), high

@@ -1,0 +1,133 @@
+"""A racer: an optimizer with a run for every seed, or a run that was there before."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from burlab.errors import ArgumentError, ShapeError, StatusError
+from burlab.graph import tree
+from burlab.optim import Optimizer, SciPy
+from burlab.run import Run, minimize
+from burlab.run.record.digest import Digest
+
+_HISTORY, _LEAST = 256 << 20, 8 << 20  # bytes for the histories of all runs of a race, and for each at least
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What all racers have in common. start: gives x0 for a seed. batch, stop: as for `minimize`."""
+
+    problem: Any
+    start: Callable[[int], tree.Tree]
+    seeds: tuple[int, ...]
+    batch: int | None
+    stop: Any
+
+
+@dataclass(eq=False, slots=True)
+class Racer:
+    """One of a race. runs: one for each seed; none where it could not begin. colour: its place in the palette.
+
+    error: what its beginning ran into, or its start at a later step.
+    """
+
+    name: str
+    colour: int
+    optimizer: Any
+    runs: tuple[Run, ...] = ()
+    digests: dict[str, list[Digest]] = field(default_factory=dict[str, list[Digest]])
+    error: Exception | None = None
+
+    @property
+    def step(self) -> int:
+        """The steps that each of its runs has done, at least."""
+        return min((run.t for run in self.runs), default=0)
+
+    @property
+    def failures(self) -> list[str]:
+        """What the runs that failed ran into."""
+        stops = [run.stopped for run in self.runs]
+        return [stop.message for stop in stops if stop is not None and stop.reason in ("error", "non_finite")]
+
+    @property
+    def failed(self) -> bool:
+        """Whether no run of it can go on."""
+        return self.error is not None or len(self.failures) == len(self.runs)
+
+    @property
+    def finished(self) -> bool:
+        """Whether all of its runs rest by themselves."""
+        return self.failed or all(run.stopped is not None for run in self.runs)
+
+    @property
+    def says(self) -> str:
+        """What became of it, in words; "" while it races."""
+        if self.error is not None:
+            return str(self.error)
+        failures = self.failures
+        if not failures:
+            stops = [run.stopped.message for run in self.runs if run.stopped is not None]
+            return stops[0] if len(stops) == len(self.runs) else ""
+        lost = "" if len(self.runs) == 1 else f"{len(failures)} of {len(self.runs)} seeds failed. "
+        return lost + failures[0]
+
+    def read(self, column: str, seconds: float) -> bool:
+        """Bring the digests of a column up to date, in so many seconds; whether all was read."""
+        if column not in self.digests:
+            self.digests[column] = [run.digest(column) for run in self.runs]
+        done = [digest.read(seconds / len(self.runs)) for digest in self.digests[column]]
+        return all(done)
+
+
+def open_racer(name: str, entry: Any, colour: int, setting: Setting, crowd: int) -> Racer:
+    """A racer at its start. crowd: how many runs share the memory for histories. What fails is its reason."""
+    if isinstance(entry, Run):
+        return Racer(name, colour, entry.optimizer, (entry,))
+    budget = max(_HISTORY // max(crowd, 1), _LEAST)
+    racer = Racer(name, colour, entry)
+    try:
+        racer.runs = tuple(
+            minimize(
+                setting.problem, setting.start(seed), entry,
+                batch=setting.batch, seed=seed, stop=setting.stop, history_bytes=budget,
+            )
+            for seed in setting.seeds
+        )  # fmt: skip
+    except Exception as error:  # also what an optimizer of the user's raises while it is traced
+        racer.error = error
+    return racer
+
+
+def check_entry(name: Any, entry: Any, setting: Setting, others: Sequence[Racer]) -> None:
+    """Raise ArgumentError or ShapeError where this cannot be a racer, in the user's words."""
+    if not isinstance(name, str) or not name.strip():
+        raise ArgumentError(f"{name!r} is no name of a racer. Pass text, as in {{'Adam': bl.optim.Adam(1e-2)}}.")
+    if any(name == other.name for other in others):
+        raise ArgumentError(f"there is a racer {name!r} already. Give this one another name, or drop the first.")
+    if isinstance(entry, Run):
+        _check_run(name, entry, setting, others)
+    elif not isinstance(entry, (Optimizer, SciPy)):
+        hint = f"Call it: bl.optim.{entry.__name__}()." if isinstance(entry, type) else "Pass bl.optim.Adam(lr=1e-3)."
+        raise ArgumentError(f"the racer {name!r} is {entry!r}, expected an optimizer or a run. {hint}")
+
+
+def _check_run(name: str, run: Run, setting: Setting, others: Sequence[Racer]) -> None:
+    if run.problem is not setting.problem:
+        raise ArgumentError(
+            f"the run {name!r} minimizes {run.problem!r}, but the race is on {setting.problem!r}. "
+            "Race runs of the very same problem object."
+        )
+    here, start = shapes_of(run.x), shapes_of(setting.start(setting.seeds[0]))
+    if here != start:
+        raise ShapeError(f"the run {name!r} has x of shapes {here}, but x0 has {start}. Race runs of one dimension.")
+    if any(run is other for racer in others for other in racer.runs):
+        raise ArgumentError(f"the run {name!r} races already under another name. Pass run.fork() for a second one.")
+    if run.ended:
+        raise StatusError(f"the run {name!r} was stopped for good. Race another one, such as run.fork() before that.")
+
+
+def shapes_of(x: tree.Tree) -> list[tuple[int, ...]]:
+    """The shapes of all leaves."""
+    return [np.shape(leaf) for leaf in tree.flatten(x)[0]]

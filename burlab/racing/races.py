@@ -1,0 +1,330 @@
+"""A race: several optimizers on one problem, stepped fairly, compared while they run."""
+
+import math
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+
+from burlab.charts import Chart
+from burlab.checks.numbers import real, whole
+from burlab.errors import ArgumentError, StatusError
+from burlab.graph import tree
+from burlab.optim import Optimizer, SciPy
+from burlab.problems import FiniteSum, TestFunction
+from burlab.run import Run, Stop
+from burlab.run.record.stop import check_stop
+from burlab.runtime.extras import require
+
+from .curves import AXES, Curves, curves_of, spread_of
+from .ground import Ground
+from .picture import bytes_plot, plot_of
+from .racer import Racer, Setting, check_entry, open_racer, shapes_of
+from .standings import Lead, Standing, standings
+from .turns import Due, Turns
+
+Entry = Optimizer | SciPy | Run
+_DEFAULT = Stop()
+_SMOOTH = 0.05  # of the way to a point, whose mean it shows where batches make values noisy
+_HELD = ("parameters", "gradients", "activations", "optimizer_state", "scratch")  # bytes of a run but of its record
+
+
+def race(
+    problem: FiniteSum | Callable[..., Any],
+    x0: tree.Tree | Callable[[int], tree.Tree],
+    racers: Mapping[str, Entry],
+    *,
+    seeds: int | Sequence[int] = 1,
+    batch: int | None = None,
+    steps: int | None = None,
+    stop: Stop = _DEFAULT,
+) -> "Race":
+    """A race of optimizers on a problem, at its start; with `steps` all have done so many. A notebook shows its panel.
+
+    problem: as for `minimize`. x0: the start of all, or a function of the seed that gives one for each seed. racers: by
+    name, optimizers, or runs of the very same problem that stand where they stand. seeds: how many, from 0, or which
+    ones; each optimizer has a run for each, and curves show medians. batch, stop: as for `minimize`.
+
+    The runs step in turns on their own threads, as many at once as there are cores, so that seconds are fair; each has
+    the bits that `minimize` gives alone. A racer that fails or diverges stays with its reason, and the race goes on.
+    Raises what the first racer ran into where none can begin.
+
+    >>> import burlab as bl
+    >>> f = bl.problems.rosenbrock()
+    >>> race = bl.race(f, f.start, {"GD": bl.optim.GD(1e-3), "Adam": bl.optim.Adam(1e-2)}, steps=1000)
+    >>> print(race.leader())
+    GD leads Adam by 2.8 times at step 999
+    """
+    check_stop(stop)
+    if not isinstance(racers, Mapping) or not racers:  # pyright: ignore[reportUnnecessaryIsInstance] - users
+        came = "none" if isinstance(racers, Mapping) else f"a {type(racers).__name__}"  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ArgumentError(f"racers is {came}, expected optimizers by name, such as {{'Adam': bl.optim.Adam(1e-2)}}.")
+    start = x0 if callable(x0) else partial(_always, x0)
+    setting = Setting(problem, start, _seeds(seeds), batch, stop)
+    found = Race(setting, racers)
+    if steps is not None:
+        found.step(steps)
+    return found
+
+
+class Race:
+    """What `burlab.race` gives: racers by name, stepped together and compared on one axis.
+
+    racers: what races, in order. `leader`, `standings`, `frame` and `chart` read what is there; call them at any time.
+    """
+
+    def __init__(self, setting: Setting, entries: Mapping[str, Entry]) -> None:
+        self.setting = setting
+        self._racers: list[Racer] = []
+        self._turns = Turns()
+        self._goal: Callable[[Run], int | None] = _standing
+        self._colours = 0
+        for name, entry in entries.items():
+            check_entry(name, entry, setting, self._racers)
+            self._racers.append(self._opened(name, entry, len(entries)))
+        if all(racer.error is not None for racer in self._racers):
+            raise self._racers[0].error or StatusError("no racer can begin.")
+        leaves = shapes_of(setting.start(setting.seeds[0]))
+        self._ground = Ground(setting) if sum(math.prod(shape) for shape in leaves) == 2 else None
+
+    @property
+    def racers(self) -> dict[str, Racer]:
+        """What races, by name."""
+        return {racer.name: racer for racer in self._racers}
+
+    @property
+    def runs(self) -> dict[str, tuple[Run, ...]]:
+        """The runs of each racer, one for each seed: they may be read, sought, forked, saved as any run."""
+        return {racer.name: racer.runs for racer in self._racers}
+
+    @property
+    def running(self) -> bool:
+        """Whether racers step in the background now."""
+        return self._turns.running
+
+    @property
+    def t(self) -> int:
+        """The most steps that any run has done."""
+        return max((run.t for racer in self._racers for run in racer.runs), default=0)
+
+    @property
+    def finished(self) -> bool:
+        """Whether no racer can go on: each has failed or rests by a criterion."""
+        return all(racer.finished for racer in self._racers)
+
+    def step(self, n: int = 1) -> None:
+        """Let every racer do n steps and wait for them; fewer where it stops by itself. An interrupt pauses all."""
+        n = whole(n, "n", 0)
+        self.pause()
+        goals = {run: run.t + n for racer in self._racers for run in racer.runs}
+        self._goal = partial(_own, goals, n)
+        self._turns.go(self._due, self._failed)
+
+    def start(self, until: int | None = None) -> None:
+        """Continue in the background and return at once: up to step `until`, or until `pause`. More may be told later.
+
+        Racers that are behind, such as those that were added late, do more steps than others to get there.
+
+        >>> import burlab as bl
+        >>> f = bl.problems.booth()
+        >>> race = bl.race(f, f.start, {"small": bl.optim.GD(0.01), "large": bl.optim.GD(0.1)})
+        >>> race.start(until=50); race.wait(), race.t
+        (True, 50)
+        """
+        until = None if until is None else whole(until, "until", 0)
+        self._goal = partial(_common, until)
+        if not self.running:
+            self._turns.start(
+                partial(_due, weakref.WeakMethod(self._due)), partial(_told, weakref.WeakMethod(self._failed))
+            )
+
+    def pause(self) -> None:
+        """Rest: every run at the step that it has reached."""
+        self._turns.halt()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until all rest, at most `timeout` seconds; whether they do. An interrupt pauses the race."""
+        try:
+            return self._turns.wait(None if timeout is None else real(timeout, "timeout", 0.0))
+        except BaseException:
+            self.pause()
+            raise
+
+    def stop(self) -> None:
+        """End the threads of all runs for good. The race can still be read."""
+        self.pause()
+        for racer in self._racers:
+            for run in racer.runs:
+                run.stop()
+
+    def add(self, name: str, entry: Entry) -> None:
+        """Let another racer in, at step 0, also while the race is on. A run joins where it stands.
+
+        Raises ArgumentError where the name is taken, and what it runs into where it cannot begin.
+        """
+        check_entry(name, entry, self.setting, self._racers)
+        racer = self._opened(name, entry, len(self._racers) + 1)
+        if racer.error is not None:
+            raise racer.error
+        self._racers = [*self._racers, racer]  # whoever goes through the old list may finish
+
+    def drop(self, name: str) -> None:
+        """Take a racer out, also while the race is on; the last one stays. Its runs rest and end with you."""
+        racer = self.racers.get(name)
+        if racer is None:
+            raise ArgumentError(f"there is no racer {name!r}; there are {', '.join(map(repr, self.racers))}.")
+        if len(self._racers) == 1:
+            raise ArgumentError(f"{name!r} is the last racer. Add another one before it goes.")
+        self._racers = [other for other in self._racers if other is not racer]
+
+    def leader(self, against: str = "step", of: str = "value") -> Lead | None:
+        """Who is lowest where all have come to on an axis, and by what; None before the first step."""
+        rows = [row for row in self.standings(against, of) if row.rank]
+        if not rows:
+            return None
+        if len(rows) == 1:
+            return Lead(rows[0].name, "", math.nan, rows[0].at, against)
+        return Lead(rows[0].name, rows[1].name, rows[1].behind, rows[0].at, against)
+
+    def standings(self, against: str = "step", of: str = "value") -> list[Standing]:
+        """The racers, the lowest first, compared at the last place on an axis that all of them have reached.
+
+        against: "step"; "gradients": one per step and one for each value, gradient or Hessian-vector product that a
+        line search or a second-order rule asks for, of a sum as many as samples in the batch; "seconds" of running; or
+        "bytes": those that a run holds besides its record, of which the least are first. of: a column of the history.
+        Heights are measured from the known minimum of a test function.
+        """
+        self.read(of)
+        _check_axis(against)
+        if against == "bytes":
+            held = self._held()
+            none = {name: np.full(1, b) for name, b in held.items()}
+            return standings(self._racers, {n: Curves(np.zeros(1), b, b, b, True) for n, b in none.items()})
+        return standings(self._racers, self._curves(against, of))
+
+    def frame(self, against: str = "step", of: str = "value") -> Any:
+        """The standings as a pandas DataFrame.
+
+        >>> import burlab as bl
+        >>> f = bl.problems.booth()
+        >>> race = bl.race(f, f.start, {"wild": bl.optim.GD(1.0), "tame": bl.optim.GD(0.1)}, steps=500)
+        >>> race.frame()[["name", "rank", "step"]]
+           name  rank  step
+        0  tame     1   500
+        1  wild     0   124
+        """
+        rows = self.standings(against, of)
+        pandas = require("pandas", "frames")
+        return pandas.DataFrame({name: [getattr(row, name) for row in rows] for name in Standing.__dataclass_fields__})
+
+    def chart(self, against: str = "step", of: str = "value") -> Chart:
+        """The racers on a common axis, and in two dimensions their paths. Arguments: as for `standings`.
+
+        Of several seeds the median is drawn, with quartiles (of fewer than four seeds the range) around it, aligned on
+        the axis by linear interpolation. Where batches are drawn, a point is the mean of the last 5% of the way to it.
+        """
+        _check_axis(against)
+        self.read(of)
+        title = of.replace("_", " ") + (" above the minimum" if self._minimum(of) else "")
+        if against == "bytes":
+            plot = bytes_plot(self._racers, self._held(), self._curves("step", of), title)
+        else:
+            words = spread_of(max(len(racer.runs) for racer in self._racers))
+            smooth = "mean of the last 5% of the way" if self._share else ""
+            note = "; ".join(part for part in (words, smooth) if part)
+            plot = plot_of(self._racers, self._curves(against, of), against, title, note)
+        ground = () if self._ground is None else (self._ground.chart(self._racers),)
+        lead = self.leader(against, of)
+        return Chart((plot, *ground), about="" if lead is None else str(lead))
+
+    def read(self, of: str = "value", seconds: float = math.inf) -> bool:
+        """Take in what the runs have recorded of a column, in so many seconds; whether that was all."""
+        shares = seconds / len(self._racers)
+        done = [racer.read(of, shares) for racer in self._racers]
+        return all(done)
+
+    @property
+    def _share(self) -> float:
+        """The part of the way over which values are averaged, because their batches are drawn."""
+        n = len(self.setting.problem) if isinstance(self.setting.problem, FiniteSum) else 1
+        return _SMOOTH if self.setting.batch is not None and self.setting.batch < n else 0.0
+
+    def _minimum(self, of: str) -> float:
+        problem = self.setting.problem
+        known = isinstance(problem, TestFunction) and of == "value" and math.isfinite(problem.minimum)
+        return problem.minimum if known else 0.0
+
+    def _curves(self, against: str, of: str) -> dict[str, Curves]:
+        share = self._share if of == "value" else 0.0
+        return {racer.name: curves_of(racer, against, of, share).above(self._minimum(of)) for racer in self._racers}
+
+    def _held(self) -> dict[str, float]:
+        """The bytes of each racer besides its record, for one seed."""
+        return {
+            racer.name: float(sum(n for kind, n in racer.runs[0].memory.items() if kind in _HELD))
+            for racer in self._racers
+            if racer.runs
+        }
+
+    def _opened(self, name: str, entry: Entry, racers: int) -> Racer:
+        self._colours += 1
+        return open_racer(name, entry, self._colours - 1, self.setting, racers * len(self.setting.seeds))
+
+    def _due(self) -> Due:
+        """The runs that have steps to do."""
+        goals = [(run, self._goal(run)) for racer in self._racers if racer.error is None for run in racer.runs]
+        return [(run, goal) for run, goal in goals if run.stopped is None and (goal is None or run.t < goal)]
+
+    def _failed(self, run: Run, error: Exception) -> None:
+        for racer in self._racers:
+            if run in racer.runs:
+                racer.error = error
+
+    def __repr__(self) -> str:
+        lead = self.leader()
+        return f"<Race of {', '.join(self.racers)}: {'at its start' if lead is None else lead}>"
+
+
+def _seeds(seeds: Any) -> tuple[int, ...]:
+    if isinstance(seeds, (list, tuple, range, np.ndarray)):
+        found = tuple(whole(seed, "a seed of seeds", 0) for seed in cast("Any", seeds))
+        if not found or len(set(found)) < len(found):
+            raise ArgumentError(f"seeds={seeds!r} must hold at least one seed, and each once. Pass [0, 1, 2], or 3.")
+        return found
+    return tuple(range(whole(seeds, "seeds", 1)))
+
+
+def _check_axis(against: str) -> None:
+    if against not in AXES:
+        raise ArgumentError(f"against={against!r} is no axis. Use one of {', '.join(map(repr, AXES))}.")
+
+
+def _always(x0: tree.Tree, _seed: int) -> tree.Tree:
+    return x0
+
+
+def _standing(run: Run) -> int:
+    return run.t
+
+
+def _own(goals: Mapping[Run, int], n: int, run: Run) -> int:
+    """A run that came later does n steps from its start."""
+    return goals.get(run, n)
+
+
+def _common(until: int | None, _run: Run) -> int | None:
+    return until
+
+
+def _due(method: "weakref.WeakMethod[Callable[[], Due]]") -> Due:
+    """What is due, as long as somebody holds the race."""
+    due = method()
+    return [] if due is None else due()
+
+
+def _told(method: "weakref.WeakMethod[Callable[[Run, Exception], None]]", run: Run, error: Exception) -> None:
+    tell = method()
+    if tell is not None:
+        tell(run, error)

@@ -1,0 +1,107 @@
+"""Many runs on few cores: they step in turns, so that each gets the same time and none slows another."""
+
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from time import monotonic
+from typing import Any
+
+from burlab.run import Run
+from burlab.run.loop.lifetime import at_end
+
+Due = list[tuple[Run, int | None]]
+"""Runs that have steps to do, and up to which step; None for no end."""
+_SLICE = 0.03  # seconds of a turn
+_FEW, _LONGEST = 8, 2.0  # steps that a turn has at least, unless they take longer than so many seconds
+_PARTING = 2.0  # seconds that a turn may take when Python ends
+
+
+class Turns:
+    """Lets runs do their steps, as many of them at once as there are cores, the one that waited longest first."""
+
+    def __init__(self, cores: int | None = None) -> None:
+        self.cores = cores or os.cpu_count() or 1
+        self._halted = threading.Event()
+        self._moving = threading.Lock()  # held by the one thread that lets runs step
+        self._thread: threading.Thread | None = None
+        self._served: weakref.WeakKeyDictionary[Run, int] = weakref.WeakKeyDictionary()
+        self._turn = 0
+
+    @property
+    def running(self) -> bool:
+        """Whether runs step in the background."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def start(self, due: Callable[[], Due], failed: Callable[[Run, Exception], Any]) -> None:
+        """Begin in the background, see `go`."""
+        self.halt()
+        self._thread = threading.Thread(target=self.go, args=(due, failed), name="burlab race", daemon=True)
+        _all.add(self)
+        self._thread.start()
+
+    def halt(self, timeout: float | None = None) -> bool:
+        """Let all runs rest; whether they do, which takes no longer than `timeout` seconds."""
+        thread = self._thread
+        self._halted.set()
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(timeout)
+        return not self.running
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until nothing steps in the background; whether that is so."""
+        if self._thread is not None:
+            self._thread.join(timeout)
+        return not self.running
+
+    def go(self, due: Callable[[], Due], failed: Callable[[Run, Exception], Any]) -> None:
+        """Let runs step until none is due. failed: told of a run that cannot start."""
+        with self._moving:
+            self._halted.clear()
+            running: list[Run] = []
+            try:
+                while not self._halted.is_set() and (waiting := due()):
+                    waiting.sort(key=lambda one: self._served.get(one[0], -1))
+                    turn = waiting[: self.cores]
+                    for run in running:
+                        if all(run is not other for other, _ in turn):
+                            run.pause()
+                    running = self._begin(turn, failed)
+                    self._wait(running)
+            finally:
+                for run in running:
+                    run.pause()
+
+    def _begin(self, turn: Due, failed: Callable[[Run, Exception], Any]) -> list[Run]:
+        running: list[Run] = []
+        for run, goal in turn:
+            self._turn += 1  # of each run one of its own: no tie is broken by the order of the racers
+            self._served[run] = self._turn
+            try:
+                if not run.running:
+                    run.start(None if goal is None else max(goal - run.t, 0))
+                running.append(run)
+            except Exception as error:  # one that cannot step is out of the race, which goes on
+                failed(run, error)
+        return running
+
+    def _wait(self, running: list[Run]) -> None:
+        """Until a slice is over and each has done some steps, or all rest."""
+        start = monotonic()
+        first = [run.t for run in running]
+        while not self._halted.is_set():
+            rest = [run.rests(_SLICE) for run in running]
+            took = monotonic() - start
+            done = [rests or run.t - t >= _FEW for run, t, rests in zip(running, first, rest, strict=True)]
+            some = [rests or run.t > t for run, t, rests in zip(running, first, rest, strict=True)]
+            if all(rest) or (took >= _SLICE and all(done)) or (took >= _LONGEST and all(some)):
+                return
+
+
+_all: "weakref.WeakSet[Turns]" = weakref.WeakSet()
+
+
+@at_end
+def _halt_all() -> None:
+    for turns in list(_all):
+        turns.halt(_PARTING)

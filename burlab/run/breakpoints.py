@@ -1,0 +1,148 @@
+"""The breakpoints of a run as users hold them."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from burlab.errors import ArgumentError
+from burlab.run.record.breakpoints import Breakpoint, Hit
+from burlab.run.record.stop import Predicate, Stopped
+
+_MOST_HITS = 10_000  # that are kept, the last ones
+
+
+@dataclass
+class Table:
+    """What breakpoints a run has. added: how many there ever were. hits: by step, in order."""
+
+    points: dict[int, Breakpoint] = field(default_factory=dict[int, Breakpoint])
+    off: set[int] = field(default_factory=set[int])
+    added: int = 0
+    hits: dict[int, Hit] = field(default_factory=dict[int, Hit])
+
+    def enabled(self) -> dict[int, Breakpoint]:
+        """Those that are switched on, by number."""
+        return {number: point for number, point in self.points.items() if number not in self.off}
+
+    def note(self, stopped: Stopped | None, at: Callable[[int], Mapping[str, float] | None]) -> None:
+        """Take down a hit, where a run rests at one. at: gives a row of the record, None where it was merged."""
+        number = None if stopped is None else stopped.breakpoint
+        if stopped is None or number not in self.points or stopped.step in self.hits:
+            return
+        value = stopped.value
+        if value is None:
+            value = (at(stopped.step) or {}).get("value", math.nan)
+        self.hits[stopped.step] = Hit(stopped.step, number, self.points[number], value)
+        if len(self.hits) > _MOST_HITS:
+            del self.hits[next(iter(self.hits))]
+
+    def cut(self, step: int) -> None:
+        """Forget the hits from a step on: its row is written anew."""
+        self.hits = {at: hit for at, hit in self.hits.items() if at < step}
+
+
+class Breakpoints(Mapping[int, Breakpoint]):
+    """The breakpoints of a run by number, from 1: add and remove them, switch them on and off, also while it runs.
+
+    A run that hits one rests at the point that was measured: that row is the last of the record, and its step is not
+    done yet. `run.stopped` says which one it was; `run.start()` goes on. Only new rows are tested, where a condition
+    begins to hold: going back, and through rows that are recorded, no run rests. A fork and a run that was loaded have
+    none; a change in the past of a run leaves its own where they are. `run.step` stops at them, too.
+
+    >>> import numpy as np, burlab as bl
+    >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.GD(0.1))
+    >>> run.breakpoints.add(every=10), run.breakpoints.add(when=lambda rows: rows["value"] < 0.1)
+    (1, 2)
+    >>> run.step(100); run.t, run.stopped.message
+    (7, 'Stopped at step 7 by breakpoint 2: its predicate holds.')
+    >>> run.step(100); run.t, run.stopped.breakpoint
+    (10, 1)
+    >>> run.breakpoints.disable(1); run.step(100); run.t, run.breakpoints.enabled(1)
+    (110, False)
+    """
+
+    def __init__(self, table: Table, arm: Callable[[], None], note: Callable[[], None]) -> None:
+        """arm: called after every change of the table; note: before it is read, and before one is taken away."""
+        self._table = table
+        self._arm = arm
+        self._note = note
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """Where the record that the run has now was stopped, in order, the last 10,000: `run.seek(hit.step)`.
+
+        >>> import numpy as np, burlab as bl
+        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25))
+        >>> number = run.breakpoints.add(every=2); run.step(9); run.step(9); run.step(1)
+        >>> [(hit.step, hit.value) for hit in run.breakpoints.hits]
+        [(2, 0.0625), (4, 0.00390625)]
+        """
+        self._note()
+        return tuple(self._table.hits.values())
+
+    def add(
+        self,
+        *,
+        rises: float | None = None,
+        patience: int = 1,
+        grad_norm: float | None = None,
+        non_finite: bool = False,
+        every: int | None = None,
+        when: Predicate | None = None,
+    ) -> int:
+        """Add one, with one condition: see `Breakpoint`. The number by which it is known."""
+        point = Breakpoint(rises, patience, grad_norm, non_finite, every, when)
+        self._table.added += 1
+        self._table.points[self._table.added] = point
+        self._arm()
+        return self._table.added
+
+    def remove(self, number: int) -> None:
+        """Take one away; its number is not given again."""
+        self._check(number)
+        self._note()
+        del self._table.points[number]
+        self._table.off.discard(number)
+        self._arm()
+
+    def clear(self) -> None:
+        """Take all away."""
+        self._note()
+        self._table.points.clear()
+        self._table.off.clear()
+        self._arm()
+
+    def enable(self, number: int) -> None:
+        """Switch one on."""
+        self._check(number)
+        self._table.off.discard(number)
+        self._arm()
+
+    def disable(self, number: int) -> None:
+        """Switch one off; it stays in the list."""
+        self._check(number)
+        self._table.off.add(number)
+        self._arm()
+
+    def enabled(self, number: int) -> bool:
+        """Whether one is switched on, as all are at first."""
+        self._check(number)
+        return number not in self._table.off
+
+    def __getitem__(self, number: int) -> Breakpoint:
+        return self._table.points[number]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._table.points)
+
+    def __len__(self) -> int:
+        return len(self._table.points)
+
+    def __repr__(self) -> str:
+        rows = [f"{number}: {point!r}{' (off)' if number in self._table.off else ''}" for number, point in self.items()]
+        return "\n".join(rows) or "no breakpoints"
+
+    def _check(self, number: int) -> None:
+        if number not in self._table.points:
+            have = ", ".join(map(str, self)) or "none"
+            raise ArgumentError(f"there is no breakpoint {number!r}; there are {have}. run.breakpoints lists them.")

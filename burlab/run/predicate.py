@@ -1,0 +1,164 @@
+"""Predicates on the record: every new row is seen, and the run rests at the first one where the predicate holds."""
+
+import threading
+import weakref
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from burlab.errors import ArgumentError
+from burlab.run.loop.lifetime import at_end
+from burlab.run.record.derived import live
+from burlab.run.record.engine import Engine
+from burlab.run.record.feed import Fresh
+from burlab.run.record.recorder import FIRST, SAMPLES, Recorder
+from burlab.run.record.stop import Predicate
+from burlab.run.record.tables import Column
+
+_SOON = 2.0  # seconds that a predicate may still take when Python ends
+
+
+class Observer:
+    """Shows every row to predicates: in calls that wait for the run, and on a thread in between."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._feed = engine.feed()
+        self._points: dict[int, Predicate] = {}
+        self._held: dict[int, bool] = {}  # whether they held at the last row
+        self._showing = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._error: Exception | None = None
+
+    @property
+    def behind(self) -> bool:
+        """Whether there are rows that the predicate has not seen."""
+        return self._error is None and self._feed.pending()
+
+    def pulse(self, seconds: float) -> bool:
+        """Wait a moment for rows and look at them; whether the run rests, with all rows seen."""
+        self._feed.wait(seconds)
+        rests = self._engine.rests(0.0)  # first, so that no row comes after those shown
+        return self._show_new() and rests
+
+    def arm(self, points: Mapping[int, Predicate]) -> None:
+        """Have the predicates of these breakpoints, by number, besides `Stop.when`."""
+        self._points = dict(points)  # without the lock, which is held while a predicate may call this
+        self._error = None  # of one that may be gone
+
+    def check(self) -> None:
+        """Raise, once, what a predicate raised."""
+        with self._showing:
+            error, self._error = self._error, None
+        if error is not None:
+            try:
+                raise error
+            finally:
+                del error  # this frame, which holds the run, is in its traceback
+
+    def attend(self) -> None:
+        """Have a thread look until the run rests. It does not keep this alive."""
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = threading.Thread(
+                target=_attend, args=(weakref.ref(self),), name="burlab-observer", daemon=True
+            )
+            _threads.add(self._thread)
+            self._thread.start()
+
+    def _show_new(self) -> bool:
+        """Show the predicates the new rows. If one raises, the run pauses.
+
+        True if there were no new rows, or if an error waits for `check`: until then no row is shown.
+        """
+        with self._showing:
+            if self._error is not None:
+                return True
+            rows = self._feed.fresh()
+            if not len(rows):
+                return True
+            points = self._points
+            try:
+                hit, number = self._first(_Window(self._engine, rows), len(rows))
+            except Exception as error:
+                self._engine.pause()
+                self._error = error
+                if points is not self._points:
+                    self._error = None
+                return False
+            self._feed.take(rows, hit, number)
+            return False
+
+    def _first(self, rows: "_Window", count: int) -> tuple[int | None, int]:
+        """The first row where the run is to rest, and the number of the breakpoint, 0 for `Stop.when`."""
+        flags: dict[int, Column] = {}
+        hits: dict[int, int] = {}
+        when = self._engine.stop.when
+        if when is not None and (holds := _flags(when(rows), count, "Stop")).any():
+            hits[0] = int(np.argmax(holds))
+        for number, predicate in list(self._points.items()):
+            flags[number] = holds = _flags(predicate(rows), count, "Breakpoint")
+            begins = holds & ~np.concatenate([[self._held.get(number, False)], holds[:-1]])
+            if begins.any():
+                hits[number] = int(np.argmax(begins))
+        number = min(hits, key=lambda k: (hits[k], k), default=0)
+        hit = hits.get(number)
+        self._held = {k: bool(column[-1 if hit is None else hit]) for k, column in flags.items()}
+        return hit, number
+
+
+def _attend(reference: "weakref.ref[Observer]") -> None:
+    while (observer := reference()) is not None and not observer.pulse(1.0):
+        del observer
+
+
+class _Window(Mapping[str, Column]):
+    """Consecutive rows of the record: the columns of `History` except time, each made at its first use."""
+
+    def __init__(self, recorder: Recorder, rows: Fresh) -> None:
+        self._recorder = recorder
+        self._rows = rows
+        stored = dict.fromkeys((FIRST, *recorder.columns, SAMPLES))
+        self._names = tuple(dict.fromkeys((*stored, *recorder.start_hypers)))
+
+    def __getitem__(self, name: str) -> Column:
+        recorder, rows = self._recorder, self._rows
+        if name in recorder.columns:
+            return rows.columns[recorder.columns.index(name)]
+        steps = np.arange(rows.first, rows.first + len(rows))
+        if name == FIRST:
+            return steps
+        if name == SAMPLES:
+            return (steps + 1) * recorder.batch
+        if name not in recorder.start_hypers:
+            raise KeyError(f"{name!r} is no column; there are {', '.join(self._names)}.")
+        moments, which, values = recorder.event_rows()
+        own = which == list(recorder.start_hypers).index(name)
+        return live(recorder.start_hypers[name], (moments[own], values[own]), steps, 2)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def _flags(answer: Any, count: int, whose: str) -> Column:
+    flags: Column = np.asarray(answer)
+    if flags.dtype != np.bool_ or flags.shape != (count,):
+        raise ArgumentError(
+            f"the predicate of {whose}(when=...) answered {flags.dtype} of shape {flags.shape} for {count} rows, "
+            f'expected bool of shape ({count},). Compare a column, as in lambda rows: rows["value"] < 1e-3.'
+        )
+    return flags
+
+
+_threads: "weakref.WeakSet[threading.Thread]" = weakref.WeakSet()
+
+
+@at_end
+def _join_all() -> None:
+    """Wait for the threads, which end once all runs rest."""
+    for thread in list(_threads):
+        if thread.is_alive():
+            thread.join(_SOON)

@@ -1,0 +1,138 @@
+"""What one can read of a run at any time, also while it does steps."""
+
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from burlab.graph import tree
+from burlab.problems.point import Point
+from burlab.run.record.digest import Digest
+from burlab.run.record.engine import Engine
+from burlab.run.record.history import Event, History, events
+from burlab.run.record.live import Cursor, at, path, rows_since
+from burlab.run.record.traces import Traces
+from burlab.runtime.coerce import Array
+
+from .profile import shares
+
+
+class Readings:
+    """The part of a `Run` that moves nothing."""
+
+    def __init__(self, engine: Engine, start: Point, problem: Any, optimizer: Any) -> None:
+        """problem, optimizer: what `minimize` was given."""
+        self._engine = engine
+        self._start = start
+        self._shares = cache(partial(shares, engine))  # which takes a moment
+        self.problem = problem
+        self.optimizer = optimizer
+
+    @property
+    def t(self) -> int:
+        """Steps done at the current point."""
+        return self._engine.view().step
+
+    @property
+    def length(self) -> int:
+        """Rows of the record: one for each step ever done, and a last one where a criterion stopped the run."""
+        return self._engine.view().length
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The rule's queries besides the gradient of each step; the column "samples" counts them too.
+
+        >>> import numpy as np, burlab as bl
+        >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.ArmijoGD()).queries
+        ('value', 'grad')
+        """
+        return tuple(name for name in self._engine.queries if name != "key")
+
+    @property
+    def x(self) -> tree.Tree:
+        """The point after `t` steps: a copy, with the start's structure, shapes and dtype."""
+        return self._start.with_numbers(self._engine.read()).tree
+
+    @property
+    def value(self) -> float:
+        """What the last row of the record holds: the value at the start of that step; NaN where there is no row.
+
+        >>> import numpy as np, burlab as bl
+        >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=2).value
+        0.25
+        """
+        return self._engine.last_value()
+
+    @property
+    def history(self) -> History:
+        """Value, norms, hyperparameters and times of every step so far."""
+        return History(self._engine)
+
+    @property
+    def traces(self) -> Traces:
+        """What the run costs over its steps: nanoseconds by part, bytes by kind, sampled now and then.
+
+        >>> import numpy as np, burlab as bl
+        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.GD(0.1), steps=100)
+        >>> parts = [run.traces[name][-1] for name in ("data", "forward", "backward", "update", "other")]
+        >>> bool(sum(parts) > 0), run.traces.at(run.t)["parameters"]
+        (True, 128.0)
+        """
+        return Traces(self._engine.traces, self._shares)
+
+    @property
+    def events(self) -> list[Event]:
+        """The changes of hyperparameters so far, in order."""
+        return events(self._engine)
+
+    @property
+    def path(self) -> tuple[Array, Array] | None:
+        """The points x_0, x_1, ... of a run in d = 1 or 2 dimensions: their steps, int64 (n,), and float64 (n, d).
+
+        They cover the whole record, also ahead of `t`, and the current point of a run at its end: all points up to
+        65,536; then the first 4,096, and later ones where a drawing shows the distance. None for more dimensions.
+
+        >>> import numpy as np, burlab as bl
+        >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=2).path
+        (array([0, 1, 2]), array([[1.  ],
+               [0.5 ],
+               [0.25]]))
+        """
+        found, view = path(self._engine), self._engine.view()
+        if found is None or not view.rests or view.step < view.length:
+            return found
+        current = self._engine.read().astype(np.float64)
+        return np.append(found[0], view.step), np.concatenate([found[1], current[None]])
+
+    def digest(self, column: str = "value") -> Digest:
+        """A stored column in bounded memory, for charts of long runs: see `burlab.run.record.digest`."""
+        return Digest(self._engine, column)
+
+    def tail(
+        self,
+        cursor: Cursor | None = None,
+        columns: tuple[str, ...] | None = None,
+        *,
+        most: int | None = None,
+    ) -> tuple[dict[str, Array], Cursor, bool]:
+        """What was written since `cursor`, for live views: see `burlab.run.record.live.rows_since`."""
+        return rows_since(self._engine, cursor, columns, most=most)
+
+    def at(self, step: int) -> dict[str, float] | None:
+        """The stored columns at a step of the record; None where it has no row, or one that was merged."""
+        return at(self._engine, step)
+
+    @property
+    def memory(self) -> dict[str, int]:
+        """Bytes that the run holds, by purpose, and their "total".
+
+        parameters: x, twice. gradients: the sums over the batch, one for each open level of a thread's slots, and their
+        mean. activations: for each thread the values of the kernel and the samples of its tile; and, once, what needs
+        no sample. scratch: the memory of the update, and tables. history, events, keyframes, path, traces: the record.
+
+        >>> import numpy as np, burlab as bl
+        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1000), bl.optim.Momentum(0.1))
+        >>> run.memory["parameters"], run.memory["optimizer_state"]  # each twice: a step reads one and writes the other
+        (16000, 16000)
+        """
+        return self._engine.nbytes()

@@ -1,0 +1,159 @@
+"""Where a run comes to rest while somebody looks at it: conditions that are added, switched and removed as it goes."""
+
+import ctypes
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from burlab.checks.numbers import real, whole
+from burlab.errors import ArgumentError
+
+from .stop import Predicate, Stopped
+
+WATCHED = ("rises", "grad_norm", "non_finite", "every")
+"""The conditions by their numbers in C++: `cpp/burlab/run/abi/criteria.hpp`."""
+_LONGEST = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Breakpoint:
+    """One condition on new rows of a run's record. The run rests where it begins to hold, at the point of that row.
+
+    rises: the value is more than `rises` times its size above that of the step before (0: at all), in `patience` steps
+    one after another. grad_norm: the gradient's norm is above this. non_finite: value or norm is inf or nan, which
+    stops a run anyway unless it has Stop(non_finite=False). every: at each multiple of so many steps. when: a predicate
+    on rows, as in `Stop`.
+
+    >>> import burlab as bl
+    >>> bl.run.Breakpoint(rises=0.5, patience=3)
+    Breakpoint(rises=0.5, patience=3)
+    """
+
+    rises: float | None = None
+    patience: int = 1
+    grad_norm: float | None = None
+    non_finite: bool = False
+    every: int | None = None
+    when: Predicate | None = None
+
+    def __post_init__(self) -> None:
+        given = self._given()
+        if len(given) != 1:
+            raise ArgumentError(
+                f"a breakpoint has one condition, got {' and '.join(given) or 'none'}. Pass one of rises=, "
+                "grad_norm=, non_finite=True, every= or when=; several breakpoints may stand side by side."
+            )
+        whole(self.patience, "Breakpoint.patience", 1, _LONGEST)
+        if self.patience != 1 and self.rises is None:
+            raise ArgumentError(f"patience={self.patience} is how often a value rises. Pass it with rises=.")
+        if self.rises is not None:
+            real(self.rises, "Breakpoint.rises", 0.0)
+        if self.grad_norm is not None:
+            real(self.grad_norm, "Breakpoint.grad_norm", 0.0)
+        if self.every is not None:
+            whole(self.every, "Breakpoint.every", 1, _LONGEST)
+        if self.when is not None and not callable(self.when):
+            raise ArgumentError(
+                f"Breakpoint.when is a {type(self.when).__name__}, expected a function of a mapping of columns such as "
+                'lambda rows: rows["step_norm"] > 1.'
+            )
+
+    def __repr__(self) -> str:
+        patience = f", patience={self.patience}" if self.patience != 1 else ""
+        return f"Breakpoint({self.condition}={getattr(self, self.condition)!r}{patience})"
+
+    def _given(self) -> list[str]:
+        given = {name: getattr(self, name) for name in (*WATCHED, "when")}
+        return [name for name, value in given.items() if value is not None and value is not False]  # 0 is a number
+
+    @property
+    def condition(self) -> str:
+        """The name of its condition."""
+        return self._given()[0]
+
+    def says(self, value: float, gradient_norm: float) -> str:
+        """What holds at a row, in words."""
+        if self.rises is not None:
+            much = f" by more than {self.rises:.6g} of its size" if self.rises else ""
+            often = "" if self.patience == 1 else f" in {self.patience} steps one after another"
+            return f"the value has risen{much}{often}, to {value:.6g}"
+        if self.grad_norm is not None:
+            return f"the gradient norm {gradient_norm:.6g} is above {self.grad_norm:.6g}"
+        if self.non_finite:
+            return f"the value is {value:.6g} and the gradient norm {gradient_norm:.6g}"
+        return f"it stops every {self.every} steps" if self.every is not None else "its predicate holds"
+
+    def stopped(self, number: int, step: int, value: float, gradient_norm: float) -> Stopped:
+        """Why a run rests that has hit it. number: its name."""
+        text = f"Stopped at step {step} by breakpoint {number}: {self.says(value, gradient_norm)}."
+        return Stopped("breakpoint", step, text, number, value if self.when is None else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """Where a run was stopped. step: the row that was measured; number: of the breakpoint; value: of the function.
+
+    It is NaN where a predicate held in a record whose rows have been merged.
+    """
+
+    step: int
+    number: int
+    breakpoint: Breakpoint
+    value: float
+
+
+class CBreakpoint(ctypes.Structure):
+    """The C++ struct `Breakpoint`."""
+
+    _fields_ = (
+        ("number", ctypes.c_int64),
+        ("watched", ctypes.c_int64),
+        ("limit", ctypes.c_double),
+        ("count", ctypes.c_int64),
+    )
+
+
+def as_struct(number: int, point: Breakpoint) -> CBreakpoint:
+    """A breakpoint without a predicate, for C++."""
+    limit = point.rises if point.grad_norm is None else point.grad_norm
+    return CBreakpoint(number, WATCHED.index(point.condition), limit or 0.0, point.every or point.patience)
+
+
+class Armed:
+    """Breakpoints that are tested row by row in Python: what `cpp/burlab/run/record/breakpoints.hpp` does in C++.
+
+    >>> armed = Armed()
+    >>> armed.points = {1: Breakpoint(grad_norm=1.0)}
+    >>> [armed.hit(step, value=0.0, gradient_norm=norm) for step, norm in enumerate([0.5, 2.0, 3.0, 0.5, 2.0])]
+    [0, 1, 0, 0, 1]
+    """
+
+    def __init__(self) -> None:
+        self.points: dict[int, Breakpoint] = {}
+        self._held: dict[int, int] = {}
+        self._last = math.nan
+
+    def hit(self, step: int, value: float, gradient_norm: float) -> int:
+        """The number of the first one that a row hits; 0: none does."""
+        found = 0
+        for number, point in self.points.items():
+            if self._hits(number, point, step, value, gradient_norm) and not found:
+                found = number
+        self._last = value
+        return found
+
+    def _hits(self, number: int, point: Breakpoint, step: int, value: float, norm: float) -> bool:
+        if point.every is not None:
+            return step > 0 and step % point.every == 0
+        if point.rises is not None:
+            holds = value > self._last + point.rises * abs(self._last)
+        else:
+            holds = norm > point.grad_norm if point.grad_norm is not None else not np.isfinite([value, norm]).all()
+        self._held[number] = held = self._held.get(number, 0) + 1 if holds else 0
+        if point.rises is None:
+            return held == 1
+        if held < point.patience:
+            return False
+        self._held[number] = 0
+        return True

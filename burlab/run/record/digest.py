@@ -1,0 +1,130 @@
+"""A column of a record in bounded memory: what a chart needs of ten million steps, at the cost of the new ones."""
+
+import math
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from .derived import times
+from .live import Cursor, rows_since
+from .recorder import FIRST, SAMPLES, Recorder
+from .tables import read
+
+Numbers = np.ndarray[Any, np.dtype[np.float64]]
+_ALONE = 1024  # steps that are kept one by one; behind them each doubling of the steps has half as many stretches
+_PIECE = 1 << 18  # entries that are read at once
+_NONE: Numbers = np.empty((6, 0))
+
+
+class Digest:
+    """Means and extremes of stretches of steps, read as the record grows.
+
+    The first 1,024 steps are stretches of their own. From there on a stretch is 1/1024 to 1/512 as long as the way to
+    it, so a digest is as fine on a logarithmic axis as on a linear one, and ten million steps are 8,000 stretches. Rows
+    that are NaN are passed over. After `read`, all of shape (n,), float64:
+
+    steps: the last step of each stretch, from 0. mean, low, high: of the column over the stretch.
+
+    >>> import numpy as np, burlab as bl
+    >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=100_000)
+    >>> digest = run.digest()
+    >>> digest.read(), digest.steps.size, digest.steps[-1], digest.mean[:3]
+    (True, 4366, np.float64(99999.0), array([1.    , 0.25  , 0.0625]))
+    """
+
+    def __init__(self, recorder: Recorder, column: str) -> None:
+        self._recorder = recorder
+        self._columns = tuple(dict.fromkeys((column, SAMPLES) if SAMPLES in recorder.columns else (column,)))
+        self._cursor: Cursor | None = None
+        self._rows = _NONE  # number of the stretch, last step, rows, sum, low, high
+        self._used: Numbers = np.empty(0)
+        self.version = 0
+        """Changes when there is something new."""
+        rows_since(recorder, None, self._columns, most=2)  # raises where there is no such column
+
+    @property
+    def steps(self) -> Numbers:
+        """The last step of each stretch."""
+        return self._rows[1]
+
+    @property
+    def rows(self) -> Numbers:
+        """How many rows each stretch has, as numbers that can be divided by."""
+        return self._rows[2]
+
+    @property
+    def mean(self) -> Numbers:
+        """The mean of each stretch."""
+        return self._rows[3] / self._rows[2]
+
+    @property
+    def low(self) -> Numbers:
+        """The lowest row of each stretch."""
+        return self._rows[4]
+
+    @property
+    def high(self) -> Numbers:
+        """The highest row of each stretch."""
+        return self._rows[5]
+
+    @property
+    def samples(self) -> Numbers:
+        """The sample gradients used up to the end of each stretch."""
+        return self._used if SAMPLES in self._recorder.columns else (self.steps + 1) * self._recorder.batch
+
+    @property
+    def seconds(self) -> Numbers:
+        """The seconds of running up to the end of each stretch."""
+        stamps = read(self._recorder.record.stamps, (0, 1))[1]
+        view = self._recorder.view()
+        return times((stamps[0], stamps[1]), view.elapsed, view.length, self.steps) * 1e-9
+
+    def read(self, seconds: float = math.inf) -> bool:
+        """Take what was written since the last time; whether that was all. seconds: after which the rest is left."""
+        end = monotonic() + seconds
+        while (count := self._read_piece()) == _PIECE and monotonic() < end:
+            pass
+        return count < _PIECE
+
+    def _read_piece(self) -> int:
+        rows, self._cursor, fresh = rows_since(self._recorder, self._cursor, self._columns, most=_PIECE)
+        if fresh:
+            self._rows, self._used = _NONE, np.empty(0)
+            self.version += 1
+        steps, values = rows[FIRST], rows[self._columns[0]]
+        known = ~np.isnan(values)
+        if known.any():
+            used = rows[self._columns[-1]]
+            self._append(steps[known].astype(np.float64), values[known], used[known])
+            self.version += 1
+        return int(steps.size)
+
+    def _append(self, steps: Numbers, values: Numbers, used: Numbers) -> None:
+        numbers = stretch(steps)
+        begins = np.flatnonzero(np.diff(numbers, prepend=-1.0))
+        ends = np.append(begins[1:], steps.size) - 1
+        with np.errstate(over="ignore", invalid="ignore"):  # of a run that diverges
+            sums = np.add.reduceat(values, begins)
+        low, high = np.minimum.reduceat(values, begins), np.maximum.reduceat(values, begins)
+        new = np.stack((numbers[begins], steps[ends], ends - begins + 1.0, sums, low, high))
+        old, used_before = self._rows, self._used
+        if old.size and old[0, -1] == new[0, 0]:  # the last stretch was not full
+            last = old[:, -1]
+            new[2:4, 0] += last[2:4]
+            new[4, 0], new[5, 0] = min(new[4, 0], last[4]), max(new[5, 0], last[5])
+            old, used_before = old[:, :-1], used_before[:-1]
+        self._rows = np.hstack((old, new))
+        self._used = np.append(used_before, used[ends])
+
+
+def stretch(steps: Numbers) -> Numbers:
+    """The number of the stretch that each step lies in.
+
+    >>> stretch(np.array([0.0, 1023.0, 1024.0, 1025.0, 1026.0, 2048.0]))
+    array([   0., 1023., 1024., 1024., 1025., 1536.])
+    """
+    doublings = np.maximum(np.frexp(steps / _ALONE)[1] - 1, -1)
+    inside = _ALONE * 2.0**doublings
+    later = _ALONE + _ALONE / 2 * doublings + np.floor((steps - inside) / 2.0 ** (doublings + 1))
+    return np.where(steps < _ALONE, steps, later)

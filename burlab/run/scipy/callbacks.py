@@ -1,0 +1,76 @@
+"""The callbacks of SciPy: functions of a problem, which wait until the run may go on."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from burlab.errors import BurlabError
+from burlab.runtime.coerce import Array
+
+from .log import Measured
+from .objective import Objective
+
+
+class Callbacks:
+    """Value, gradient and curvature at a flat x. samples: used so far. spent: nanoseconds, by the clock `elapsed`.
+
+    wait: called before an evaluation and between slices of a long one; returns when the run may go on. fail: called
+    with what an evaluation raised; the evaluation is tried again when the run goes on.
+    """
+
+    def __init__(
+        self,
+        objective: Objective,
+        wait: Callable[[], None],
+        fail: Callable[[Exception], None],
+        elapsed: Callable[[], float],
+        samples: int,
+    ) -> None:
+        self.samples = samples
+        self.spent = 0.0
+        self._elapsed = elapsed
+        self._objective = objective
+        self._wait = wait
+        self._fail = fail
+        self._known: dict[bytes, tuple[float, float]] = {}  # value and gradient norm, since the last point
+
+    def value(self, x: Array) -> float:
+        """The value."""
+        return self._evaluate(self._objective.value, x)
+
+    def value_and_grad(self, x: Array) -> tuple[float, Array]:
+        """The value and the gradient, shape (d,)."""
+        value, gradient = self._evaluate(self._objective.value_and_grad, x)
+        self._known[x.tobytes()] = value, float(np.linalg.norm(gradient))
+        return value, gradient
+
+    def hvp(self, x: Array, v: Array) -> Array:
+        """The Hessian times v, shape (d,)."""
+        return self._evaluate(self._objective.hvp, x, v)
+
+    def hessian(self, x: Array) -> Array:
+        """The Hessian, shape (d, d)."""
+        return np.stack([self.hvp(x, unit) for unit in np.eye(x.size)])
+
+    def measure(self, x: Array) -> Measured:
+        """A point for the record. SciPy has probably evaluated it; an evaluation only for the record is not counted."""
+        known = self._known.get(x.tobytes())
+        if known is None:
+            value, gradient = self._evaluate(self._objective.value_and_grad, x, counts=False)
+            known = value, float(np.linalg.norm(gradient))
+        self._known.clear()
+        return Measured(x, *known)
+
+    def _evaluate(self, query: Any, *vectors: Array, counts: bool = True) -> Any:
+        while True:
+            self._wait()
+            began = self._elapsed()
+            try:
+                answer = query(*vectors, self._wait)
+            except BurlabError as error:
+                self._fail(error)
+            else:
+                self.spent += self._elapsed() - began
+                self.samples += self._objective.samples if counts else 0
+                return answer

@@ -1,0 +1,78 @@
+"""Linear algebra that NumPy lacks, differentiable to any order: inside of traced functions, and on arrays.
+
+Matrices are the last two axes; leading axes broadcast. Integers become float64. Where SciPy raises LinAlgError for
+numbers, these give inf or nan.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from burlab.compiler.function import Function
+from burlab.graph import Node
+from burlab.graph.linalg import scipy_names as rules
+from burlab.graph.node import holds_node
+from burlab.runtime.plain import as_array
+
+__all__ = ["cho_factor", "cho_solve", "expm", "solve_triangular"]
+
+
+def _choose(rule: Callable[..., Node]) -> Callable[..., Any]:
+    """The rule for traced values, a compiled kernel of it for arrays."""
+    kernel: Any = Function(rule, name=rule.__name__, reads=())
+
+    def chosen(*arrays: Any, **options: Any) -> Any:
+        if holds_node(arrays):
+            return rule(*arrays, **options)
+        return kernel(*[as_array(x, f"an argument of {rule.__name__}") for x in arrays], **options)
+
+    return chosen
+
+
+_solve_triangular, _cholesky, _cho_solve, _expm = map(
+    _choose, (rules.solve_triangular, rules.cholesky, rules.cho_solve, rules.expm)
+)
+
+
+def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False) -> Any:
+    """Solve a x = b for triangular a, of which the other triangle is not read.
+
+    a: (..., n, n); b: (n,) or (..., n, k). trans: 1 or "T" for a' x = b. unit_diagonal: the diagonal counts as ones.
+    Raises ShapeError, which is a LinAlgError here, for shapes that do not fit. As scipy.linalg.solve_triangular.
+
+    >>> solve_triangular([[2.0, 0.0], [1.0, 4.0]], [2.0, 9.0], lower=True)
+    array([1., 2.])
+    """
+    return _solve_triangular(a, b, trans=trans, lower=lower, unit_diagonal=unit_diagonal)
+
+
+def cho_factor(a: Any, lower: bool = False) -> tuple[Any, bool]:
+    """The Cholesky factor of symmetric positive definite matrices, for `cho_solve`; nan where one is not.
+
+    a: (..., n, n), of which one triangle is read. The other triangle of the factor is zero, in SciPy it is arbitrary.
+
+    >>> factor, lower = cho_factor([[4.0, 2.0], [2.0, 5.0]], lower=True)
+    >>> factor
+    array([[2., 0.],
+           [1., 2.]])
+    """
+    return _cholesky(a, lower=bool(lower)), bool(lower)
+
+
+def cho_solve(c_and_lower: tuple[Any, bool], b: Any) -> Any:
+    """Solve a x = b with what `cho_factor` gave for a. b: (n,) or (..., n, k).
+
+    >>> cho_solve(cho_factor([[4.0, 2.0], [2.0, 5.0]]), [8.0, 12.0])
+    array([1., 2.])
+    """
+    factor, lower = c_and_lower
+    return _cho_solve(factor, b, lower=bool(lower))
+
+
+def expm(A: Any) -> Any:
+    """The exponential of square matrices, (..., n, n): Higham 2005, scaling and squaring. nan for inf and nan.
+
+    >>> expm([[0.0, 1.0], [0.0, 0.0]])
+    array([[1., 1.],
+           [0., 1.]])
+    """
+    return _expm(A)

@@ -1,0 +1,1 @@
+"""What `burlab.analysis` finds, in a notebook."""

@@ -1,0 +1,154 @@
+"""A loss over planes through its parameters, in a notebook."""
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import traitlets
+
+from burlab.charts import Chart, Map
+from burlab.charts.relief import Pose, relief
+from burlab.charts.svg import svg
+from burlab.errors import ArgumentError
+from burlab.runtime.extras import late
+from burlab.widgets import still
+from burlab.widgets.assets import CHART, module
+from burlab.widgets.chart.view import ChartView
+from burlab.widgets.messages import heard_while_a_cell_runs
+
+from .explorer import PLANES, Explorer
+from .watcher import Watcher
+
+anywidget: Any = late("anywidget", "lab")
+ipywidgets: Any = late("ipywidgets", "lab")
+
+_HERE = Path(__file__).parent
+SHAPES = ("contour", "surface")
+
+
+class Bar(anywidget.AnyWidget):
+    """The choice of a plane and of how it is drawn, and what is being done."""
+
+    _esm = module(_HERE, "../keys.js", "../live/live.js", "bar.js")
+    _css = _HERE / "bar.css"
+    planes = traitlets.List(traitlets.Any()).tag(sync=True)
+    plane = traitlets.Unicode().tag(sync=True)
+    shape = traitlets.Unicode(SHAPES[0]).tag(sync=True)
+    status = traitlets.Unicode().tag(sync=True)
+
+
+class ReliefView(ChartView):
+    """Draws the map of a chart as a surface, which is turned by mouse and keys."""
+
+    _esm = module(_HERE, *(f"../{name}" for name in CHART), "../keys.js", "relief.js", "relief_view.js")
+    _css = (_HERE / "relief.css").read_text(encoding="utf-8")
+
+
+class LandscapeView:
+    """The landscape of a loss, refined while one looks at it, with a choice of planes, as a contour or as a surface.
+
+    problem: a function of x, a `FiniteSum`, or a run, at its point and with its path, which then goes on by itself
+    while the run does steps and a page shows it, at 2% of a core. x: where to look, for other than runs. indices: of a
+    finite sum, the samples that count. What it shows are results of `burlab.analysis.landscape`.
+
+    A plane is computed when it is chosen, at "Again", and where the path of the run has left it.
+
+    >>> import numpy as np
+    >>> view = LandscapeView(lambda x: np.sum(x**4), np.ones(3))
+    >>> view.wait(); view.landscape.value.shape
+    (91, 91)
+    """
+
+    def __init__(self, problem: Any, x: Any = None, *, indices: Any = None) -> None:
+        self._explorer = Explorer(problem, x, indices, self._show)
+        planes = self._explorer.planes
+        self._seed = 0
+        self._pose = Pose()
+        self._lock = threading.RLock()  # two threads show: who refines, and who follows
+        self._chart, self._relief = ChartView(Chart(())), ReliefView(Chart(()), layout={"display": "none"})
+        self._relief.on_intent(self._posed)
+        self._watcher = Watcher(self._follow)
+        self.bar: Any = Bar(planes=[[name, PLANES[name]] for name in planes])
+        self.bar.on_msg(self._hear)
+        heard_while_a_cell_runs(self.bar)
+        self.root: Any = ipywidgets.VBox([self.bar, self._chart, self._relief])
+        self.look(planes[0])
+
+    def look(self, plane: str, seed: int = 0) -> None:
+        """Look along a plane, "axes", "random", "path" or "curvature", as the controls do. seed: of random ones."""
+        planes = self._explorer.planes
+        if plane not in planes:
+            raise ArgumentError(f"plane={plane!r} is not known for this problem. Pass one of {', '.join(planes)}.")
+        self._seed, self.bar.plane = seed, plane
+        self._explorer.look(plane, seed)
+        self._show()
+
+    def show_as(self, shape: str) -> None:
+        """Draw it as a "contour" or as a "surface", as the controls do."""
+        if shape not in SHAPES:
+            raise ArgumentError(f"shape={shape!r} is not known. Pass one of {', '.join(SHAPES)}.")
+        self.bar.shape = shape
+        self._chart.layout.display, self._relief.layout.display = ("", "none")[:: 1 if shape == "contour" else -1]
+        self._show()
+
+    def follow(self) -> bool:
+        """Take in where the run is now, as happens by itself while a page shows the view; whether it had moved."""
+        if not self._explorer.follow():
+            return False
+        self._show()
+        return True
+
+    def wait(self) -> None:
+        """Until the plane is as fine as it gets."""
+        self._explorer.wait()
+
+    @property
+    def landscape(self) -> Any:
+        """What is shown, a `burlab.analysis.Landscape`: the plane before, until a new one has points; at first None."""
+        return self._explorer.found
+
+    def picture(self) -> str:
+        """What is shown, as SVG: the surface as it was last turned."""
+        view = self._chart if self.bar.shape == "contour" else self._relief
+        part = next(iter(view.chart.parts), None)
+        return relief(part, self._pose) if view is self._relief and isinstance(part, Map) else svg(view.chart)
+
+    def _hear(self, _widget: Any, message: dict[str, Any], _buffers: Any) -> None:
+        if self._watcher.hear(message):
+            return
+        kind = message["type"]
+        if kind == "show":
+            self.show_as(message["shape"])
+        elif kind in ("again", "look"):
+            again = kind == "again"
+            self.look(self.bar.plane if again else message["plane"], self._seed + again)
+
+    def _posed(self, message: dict[str, Any]) -> None:
+        if message["type"] == "pose":
+            self._pose = Pose(*(float(message[name]) for name in ("turn", "lift", "zoom")))
+            still.refresh(self.root)
+
+    def _follow(self) -> bool:
+        return self.follow()
+
+    def _show(self) -> None:
+        with self._lock:
+            found = self._explorer.found
+            if found is not None:
+                view = self._chart if self.bar.shape == "contour" else self._relief
+                view.chart = found.chart()
+                still.refresh(self.root)
+            self.bar.status = self._says(found)
+
+    def _says(self, found: Any) -> str:
+        explorer = self._explorer
+        if explorer.why:
+            return explorer.why
+        if found is None or explorer.looking:
+            return "computing ..."
+        words = [f"{found.value.size:,} points"]
+        words += [f"step {explorer.step:,}"] if explorer.step >= 0 else []
+        words += (
+            [f"a new plane at step {explorer.left:,}: the path had left the one before"] if explorer.left >= 0 else []
+        )
+        return ", ".join(words)

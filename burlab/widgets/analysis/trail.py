@@ -1,0 +1,69 @@
+"""Where a run goes while its landscape is looked at. It knows no screen."""
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from burlab.analysis import Landscape
+from burlab.analysis.objective import Objective
+
+_MOST = 300  # points that are kept; of more every second one is left out
+
+
+class Trail:
+    """The points of a run since a landscape of it was made, with the true values there. From any thread.
+
+    run: a run, or anything else, which has no trail.
+    """
+
+    def __init__(self, run: Any) -> None:
+        self._run = run
+        self._seen: tuple[int, int] | None = None  # the step and the length of the record that were looked at last
+        self._steps: list[int] = []
+        self._points: list[Any] = []
+        self._values: list[float] = []
+        self._lock = threading.Lock()
+
+    @property
+    def step(self) -> int:
+        """The step of the last point; -1 without one."""
+        with self._lock:
+            return self._steps[-1] if self._steps else -1
+
+    @property
+    def last(self) -> Any:
+        """The last point as a vector, None without one."""
+        with self._lock:
+            return self._points[-1] if self._points else None
+
+    def look(self) -> bool:
+        """Take in where the run is now; whether that is another step than before."""
+        now = (int(self._run.t), int(self._run.length))
+        if now == self._seen:
+            return False
+        self._seen = now
+        objective = Objective.of(self._run, None)
+        step, x = int(self._run.t), objective.x
+        value = objective.value(x) if np.isfinite(x).all() else np.nan
+        with self._lock:
+            kept = [k for k, s in enumerate(self._steps) if s < step]  # a run may be sent back
+            self._steps = [*(self._steps[k] for k in kept), step]
+            self._points = [*(self._points[k] for k in kept), x]
+            self._values = [*(self._values[k] for k in kept), value]
+            if len(self._steps) > _MOST:
+                for one in (self._steps, self._points, self._values):
+                    del one[-2:0:-2]
+        return True
+
+    def over(self, found: Landscape) -> Landscape:
+        """A landscape with its path up to where the run is now: its own, and then this."""
+        with self._lock:
+            steps, points, values = np.array(self._steps, np.float64), np.array(self._points), np.array(self._values)
+        if not len(steps):
+            return found
+        new = (steps > found.path_steps[-1]) & np.isfinite(values) if len(found.path_steps) else np.isfinite(values)
+        old = found.path_steps <= steps[-1]
+        places = np.concatenate([found.path[old], found.places(points[new]) if new.any() else np.empty((0, 2))])
+        at = np.concatenate([found.path_steps[old], steps[new]])
+        return found.along(at, places, np.concatenate([found.path_values[old], values[new]]))

@@ -1,0 +1,105 @@
+// Blocks and the arrows between them, as SVG. Places are centres, in pixels of the scene.
+
+const LINE = 16; // pixels from one line of text to the next
+
+// Where argument `port` of a block is; a block that takes any number has a place for one more.
+function portPlace(block, port) {
+  const count = block.ports.length + (block.many ? 1 : 0);
+  return { x: block.x - block.width / 2, y: block.y - block.height / 2 + ((port + 0.5) * block.height) / count };
+}
+const outPlace = (block) => ({ x: block.x + block.width / 2, y: block.y });
+
+// A smooth line from left to right.
+function wire(from, to) {
+  const reach = Math.max(24, Math.abs(to.x - from.x) / 2);
+  return `M${from.x} ${from.y}C${from.x + reach} ${from.y} ${to.x - reach} ${to.y} ${to.x} ${to.y}`;
+}
+
+// What a screen reader says of a block.
+function spoken(block) {
+  const parts = [block.name, block.label ? block.kind : "", block.value && `value ${block.value}`];
+  parts.push(block.gradient && `gradient ${block.gradient}`, block.output && "output", block.fault, block.open, block.odd);
+  return parts.filter(Boolean).join(", ");
+}
+
+function drawBlock(block) {
+  const tone = block.fault ? "fault" : block.open ? "open" : block.leaf ? "leaf" : "plain";
+  const made = shape("g", {
+    class: `burlab-block burlab-${tone}${block.output ? " burlab-root" : ""}`,
+    "data-key": block.key, role: "img", "aria-label": spoken(block),
+  });
+  const left = -block.width / 2;
+  const top = -block.height / 2;
+  const hint = [block.kind, block.fault || block.odd || block.doc].filter(Boolean).join(": ");
+  made.append(shape("title", {}, hint));
+  made.append(shape("rect", { x: left, y: top, width: block.width, height: block.height, rx: 6 }));
+  const first = -((block.lines.length - 1) * LINE) / 2 + 4;
+  block.lines.forEach(([what, text], k) => {
+    made.append(shape("text", { class: `burlab-${what}`, x: left + 10, y: first + k * LINE }, text));
+  });
+  const count = block.ports.length + (block.many ? 1 : 0);
+  for (let k = 0; k < count; k++) {
+    const more = k === block.ports.length;
+    const free = more || block.operands[k] === null;
+    const at = portPlace({ ...block, x: 0, y: 0 }, k);
+    const port = shape("g", { class: `burlab-port${free ? " burlab-free" : ""}`, "data-port": k });
+    port.append(shape("title", {}, more ? "one argument more" : block.ports[k]));
+    port.append(shape("circle", { class: "burlab-reach", cx: at.x, cy: at.y, r: 11 }));
+    port.append(shape("circle", { cx: at.x, cy: at.y, r: more ? 3 : 4.5 }));
+    made.append(port);
+  }
+  const out = shape("g", { class: "burlab-out" });
+  out.append(shape("title", {}, "drag to an argument of another block"));
+  out.append(shape("circle", { class: "burlab-reach", cx: block.width / 2, cy: 0, r: 11 }));
+  out.append(shape("circle", { cx: block.width / 2, cy: 0, r: 4.5 }));
+  made.append(out);
+  if (block.fault || block.odd) {
+    const badge = shape("g", { class: "burlab-badge", transform: `translate(${-left - 2} ${top + 2})` });
+    badge.append(shape("circle", { r: 8 }), shape("text", { y: 4 }, "!"));
+    made.append(badge);
+  }
+  return made;
+}
+
+// Draws blocks into a group, and again only those that have changed.
+function blockLayer(scene) {
+  const wires = shape("g", { class: "burlab-wires" });
+  const group = shape("g");
+  scene.append(wires, group);
+  const drawn = new Map();
+  return {
+    draw(blocks) {
+      const there = new Map(blocks.map((block) => [block.key, block]));
+      for (const [key, { element }] of drawn) {
+        if (there.has(key)) continue;
+        element.remove();
+        drawn.delete(key);
+      }
+      for (const block of blocks) {
+        const { x, y, ...rest } = block;
+        const text = JSON.stringify(rest);
+        const old = drawn.get(block.key);
+        if (old?.text !== text) {
+          const element = drawBlock(block);
+          if (old) old.element.replaceWith(element);
+          else group.append(element);
+          drawn.set(block.key, { text, element });
+        }
+        drawn.get(block.key).element.setAttribute("transform", `translate(${x} ${y})`);
+      }
+      wires.replaceChildren(...blocks.flatMap((block) => block.operands.map((source, port) => {
+        if (source === null) return null;
+        const d = wire(outPlace(there.get(source)), portPlace(block, port));
+        return shape("path", { d, "data-from": source, "data-to": block.key });
+      })).filter(Boolean));
+    },
+    mark(selected) {
+      for (const [key, { element }] of drawn) element.classList.toggle("burlab-chosen", selected.includes(key));
+      for (const path of wires.children) {
+        path.classList.toggle("burlab-into", selected.includes(Number(path.dataset.to)));
+        path.classList.toggle("burlab-from", selected.includes(Number(path.dataset.from)));
+      }
+    },
+    element: (key) => drawn.get(key)?.element,
+  };
+}

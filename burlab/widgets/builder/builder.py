@@ -1,0 +1,304 @@
+"""`GraphBuilder`: a graph that is built by hand, by calls or in a notebook, where a widget presses these."""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from burlab.errors import ArgumentError, FileError, GraphError
+from burlab.graph import Graph
+from burlab.optim import Adam, Optimizer
+from burlab.run import Run, minimize
+from burlab.runtime.files import as_path, write_whole
+
+from .document import Document
+from .evaluate import Evaluation, evaluate
+from .exporting import code_of, dot_of, function_of, graph_of
+from .history import History
+from .importing import of_function, of_graph, of_value
+from .minimizing import Problem, held, problem_of
+from .picture import svg
+from .serial import from_json, to_json
+
+if TYPE_CHECKING:
+    from burlab.eager import Value
+
+Handle = int | str
+"""A block: its key, or its label where one block alone has it."""
+_LARGEST_FILE = 64 << 20  # bytes
+
+
+class GraphBuilder:
+    """A graph built by hand: blocks are added, connected, edited and deleted, and show values and gradients at once.
+
+    In a notebook it is a widget, which does no more than these calls. Values and gradients come from small replayed
+    kernels; nothing is compiled. Whatever does not fit is refused, or says why at its block, and the rest goes on.
+
+    source: what to start from: a function, with its arguments; a `Graph`, with values for its inputs or without; a
+    `Value`, with all that it was computed from; a `Document`. file: keeps the document, and is written at each change:
+    where it exists already it comes first, so that the same line finds after a restart what was built before.
+
+    >>> import burlab as bl
+    >>> b = bl.GraphBuilder()
+    >>> x = b.add("input", label="x", value=3.0)
+    >>> y = b.add("square", x)
+    >>> float(b.value(y)), float(b.gradient(x))
+    (9.0, 6.0)
+    """
+
+    def __init__(
+        self,
+        source: "Callable[..., Any] | Graph | Value | Document | None" = None,
+        *args: Any,
+        file: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self._listeners: list[Callable[[], None]] = []
+        self._seen: tuple[Document, Evaluation] | None = None
+        self.file = None if file is None else as_path(file).absolute()
+        found = None if self.file is None else _read(self.file)
+        self._history = History((found if found is not None else _document(source, args),))
+        if self.file is not None and found is None:
+            self._save()
+
+    # What is there
+
+    @property
+    def document(self) -> Document:
+        """Blocks and what connects them, as immutable data."""
+        return self._history.now
+
+    @property
+    def history(self) -> History:
+        """Every state, for undo and redo."""
+        return self._history
+
+    @property
+    def result(self) -> Evaluation:
+        """Values, gradients and what is wrong, by key of block."""
+        if self._seen is None or self._seen[0] is not self.document:
+            self._seen = self.document, evaluate(self.document)
+        return self._seen[1]
+
+    def key(self, block: Handle) -> int:
+        """The key of a block. Raises ArgumentError where there is none, or where several have the label."""
+        if not isinstance(block, str):
+            self.document[block]
+            return block
+        found = [key for key, one in self.document.blocks.items() if one.label == block]
+        if len(found) != 1:
+            labels = ", ".join(one.label for one in self.document.blocks.values() if one.label) or "none"
+            many = f"{len(found)} blocks have" if found else "no block has"
+            raise ArgumentError(f"{many} the label {block!r:.60}. Pass a key, or one of the labels: {labels:.200}.")
+        return found[0]
+
+    def value(self, block: Handle | None = None) -> Any:
+        """The value of a block, a number or array; of the output if none is named. GraphError where it has none."""
+        key = self._key_or_root(block)
+        if key not in self.result.values:
+            reason = self.result.faults.get(key) or self.result.waiting[key]
+            raise GraphError(f"{self.document[key].name} has no value: {reason}")
+        return self.result.values[key]
+
+    def gradient(self, block: Handle) -> Any:
+        """The derivative of the output by a block. Raises GraphError where there is none."""
+        key = self.key(block)
+        if key not in self.result.gradients:
+            reason = self.result.note or "the output does not depend on it by floating numbers"
+            raise GraphError(f"{self.document[key].name} has no gradient: {reason}")
+        return self.result.gradients[key]
+
+    def __len__(self) -> int:
+        return len(self.document)
+
+    def __repr__(self) -> str:
+        root = self.document.root
+        value = "" if root is None or root not in self.result.values else f", value {self.result.values[root]}"
+        return f"<GraphBuilder: {len(self)} blocks{value}>"
+
+    # What changes it
+
+    def add(
+        self,
+        kind: str,
+        *operands: Handle | None,
+        label: str = "",
+        place: tuple[float, float] | None = None,
+        **options: Any,
+    ) -> int:
+        """Add a block and get its key.
+
+        kind: a name of the palette, such as "input", "constant", "add", "tanh", "sum", "nn.Linear". operands: keys or
+        labels of blocks, None for those that stay open. options: of the kind, as values or as text. Raises
+        ArgumentError, with what would fit, for others.
+        """
+        keys = [None if x is None else self.key(x) for x in operands]
+        document, key = self.document.add(kind, keys, label=label, options=options, place=place)
+        self.do(document)
+        return key
+
+    def connect(self, source: Handle, target: Handle, port: int = 0) -> None:
+        """Make a block an argument of another, counted from 0. Raises GraphError for a circle."""
+        self.do(self.document.connect(self.key(source), self.key(target), port))
+
+    def disconnect(self, target: Handle, port: int = 0) -> None:
+        """Leave an argument open."""
+        self.do(self.document.disconnect(self.key(target), port))
+
+    def edit(self, block: Handle, *, tag: Any = None, **options: Any) -> None:
+        """Set options: the value of a constant, the sizes of a layer. tag: edits with one are undone as one."""
+        document, key = self.document, self.key(block)
+        for name, value in options.items():
+            document = document.edit(key, name, value)
+        self.do(document, tag)
+
+    def reshape(self, block: Handle, shape: Any) -> None:
+        """Give an input or a constant another shape: its numbers are repeated, or cut off."""
+        self.do(self.document.reshape(self.key(block), shape))
+
+    def rename(self, block: Handle, label: str) -> None:
+        """Give a block another label: any text."""
+        self.do(self.document.rename(self.key(block), label))
+
+    def delete(self, *blocks: Handle) -> None:
+        """Delete blocks; arguments that they were are open."""
+        self.do(self.document.delete(*map(self.key, blocks)))
+
+    def choose(self, block: Handle | None) -> None:
+        """Make a block the output; None for the last one that no other takes."""
+        self.do(self.document.choose(None if block is None else self.key(block)))
+
+    def move(self, places: Mapping[int, tuple[float, float] | None]) -> None:
+        """Put blocks elsewhere: centres in pixels, or None for where the layout has them."""
+        self.do(self.document.move(places))
+
+    def do(self, document: Document, tag: Any = None) -> None:
+        """Make a document the present one, as one change."""
+        self._go(self._history.do(document, tag))
+
+    def undo(self) -> None:
+        """Go back to before the last change."""
+        self._go(self._history.undone)
+
+    def redo(self) -> None:
+        """Do again what was undone last."""
+        self._go(self._history.redone)
+
+    # What becomes of it
+
+    def function(self) -> Callable[..., Any]:
+        """The function of the inputs, in their order: to call, and for `bl.grad`, `bl.compile` and all others.
+
+        >>> import burlab as bl
+        >>> b = bl.GraphBuilder(lambda x, y: x * y + x, 2.0, 3.0)
+        >>> float(bl.grad(b.function())(5.0, 7.0))
+        8.0
+        """
+        return function_of(self.document)
+
+    def graph(self) -> Graph:
+        """The `Graph` from the inputs to the output."""
+        return graph_of(self.document)
+
+    def to_python(self) -> str:
+        """Python code that builds it again, in a variable `b`."""
+        return code_of(self.document, "" if self.file is None else f"file={self.file.name!r}".replace("'", '"'))
+
+    def to_json(self) -> str:
+        """Versioned JSON, which `GraphBuilder.from_json` reads."""
+        return to_json(self.document)
+
+    @staticmethod
+    def from_json(text: str) -> "GraphBuilder":
+        """A builder from its JSON. Raises GraphError, which names the block, where the text is damaged."""
+        return GraphBuilder(from_json(text))
+
+    def to_dot(self) -> str:
+        """Graphviz's DOT, with values and gradients."""
+        return dot_of(self.document)
+
+    def to_svg(self) -> str:
+        """A still picture with values and gradients, in the colours of the page's theme."""
+        return svg(self.document, self.result)
+
+    def minimize(self, optimizer: Optimizer | None = None, *, steps: int | None = None) -> Run:
+        """A run that minimizes the output over the inputs and the parameters of layers, as they are now.
+
+        optimizer: Adam(0.1) unless given. `run.x` is a dict by label. Constants that are floating numbers are live:
+        `run.hyper[label] = 2.5` acts from the next step but one, and is a slider in the panel.
+
+        >>> import burlab as bl
+        >>> b = bl.GraphBuilder(lambda x: (x - 3.0) ** 2, 0.0)
+        >>> round(float(b.minimize(bl.optim.GD(0.5), steps=2).x["x"]), 6)
+        3.0
+        """
+        problem = Problem.of(self.document)
+        rule = held(Adam(0.1) if optimizer is None else optimizer, problem)
+        return minimize(problem.loss, problem.point, rule, steps=steps)
+
+    def keep(self, run: Run) -> None:
+        """Give inputs, constants and layers the values that a run of `minimize` has found, as one change.
+
+        Raises ArgumentError for another run, GraphError where a layer has other sizes by now.
+
+        >>> import burlab as bl
+        >>> b = bl.GraphBuilder(lambda x: (x - 3.0) ** 2, 0.0)
+        >>> b.keep(b.minimize(bl.optim.GD(0.5), steps=2))
+        >>> float(b.value()), len(b.history.states)
+        (0.0, 2)
+        """
+        self.do(problem_of(run).found(self.document, run))
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Have a function called after each change."""
+        self._listeners.append(listener)
+
+    def _key_or_root(self, block: Handle | None) -> int:
+        root = self.document.root if block is None else self.key(block)
+        if root is None:
+            raise GraphError("the builder is empty. Add an input and an operation.")
+        return root
+
+    def _go(self, history: History) -> None:
+        changed = history.now is not self.document
+        self._history = history
+        if changed:
+            self._save()
+            for listener in self._listeners:
+                listener()
+
+    def _save(self) -> None:
+        if self.file is not None:
+            write_whole(self.file, [to_json(self.document).encode()])
+
+
+def _read(path: Path) -> Document | None:
+    """What a file keeps, if it is there. Raises FileError where it cannot be read or is damaged."""
+    try:
+        if not path.exists():
+            return None
+        if path.stat().st_size > _LARGEST_FILE:
+            raise FileError(f"{path} has {path.stat().st_size:,} bytes, too many for a builder. Give another file.")
+        return from_json(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, GraphError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(
+            f"{path} holds no builder that can be read: {error} Move it away, or give another file."
+        ) from error
+
+
+def _document(source: Any, args: tuple[Any, ...]) -> Document:
+    if source is None or isinstance(source, Document):
+        if args:
+            raise ArgumentError(f"there is nothing that takes the {len(args)} arguments. Pass a function before them.")
+        return source or Document()
+    if isinstance(source, Graph):
+        return of_graph(source, args)
+    if type(source).__name__ == "Value" and hasattr(source, "tape"):
+        return of_value(source)
+    if callable(source):
+        return of_function(source, args)
+    raise ArgumentError(
+        f"a builder starts from a function with its arguments, a Graph, a Value, or nothing; got {source!r:.60}. "
+        "For its JSON there is GraphBuilder.from_json, for a file file=..."
+    )

@@ -1,0 +1,115 @@
+// Curves, bands, dots and marks, drawn with a canvas's pen. sx, sy: the scales of the axes.
+
+const FEW = 60; // points of a curve that are drawn as dots, too
+
+function tracePath(pen, x, y, sx, sy) {
+  let drawing = false;
+  pen.beginPath();
+  for (let k = 0; k < x.length; k++) {
+    const [u, v] = [sx.at(x[k]), sy.at(y[k])];
+    if (Number.isNaN(u) || Number.isNaN(v)) drawing = false;
+    else if (drawing) pen.lineTo(u, v);
+    else {
+      pen.moveTo(u, v);
+      drawing = true;
+    }
+  }
+}
+
+function drawCurve(pen, curve, sx, sy, theme, width = 1.6) {
+  pen.strokeStyle = rgba(theme.curve(curve.colour), curve.faint ? (theme.dark ? 0.42 : 0.34) : 1);
+  pen.lineWidth = curve.faint ? 1.1 : width;
+  pen.lineJoin = "round";
+  pen.setLineDash(curve.dashed ? [5, 4] : []);
+  tracePath(pen, curve.x, curve.y, sx, sy);
+  pen.stroke();
+  pen.setLineDash([]);
+  if (curve.x.length > FEW || curve.faint) return;
+  for (let k = 0; k < curve.x.length; k++) drawShape(pen, "point", sx.at(curve.x[k]), sy.at(curve.y[k]), theme.curve(curve.colour), theme);
+}
+
+function drawBand(pen, band, sx, sy, theme) {
+  const colour = theme.curve(band.colour);
+  const floor = (pixel) => (Number.isNaN(pixel) ? sy.from : pixel); // 0 lies under a logarithmic axis
+  pen.beginPath();
+  for (let k = 0; k < band.x.length; k++) pen.lineTo(sx.at(band.x[k]), floor(sy.at(band.high[k])));
+  for (let k = band.x.length - 1; k >= 0; k--) pen.lineTo(sx.at(band.x[k]), floor(sy.at(band.low[k])));
+  pen.closePath();
+  pen.fillStyle = rgba(colour, band.solid ? 0.62 : theme.dark ? 0.26 : 0.18);
+  pen.fill();
+  if (!band.solid) return;
+  pen.strokeStyle = rgba(colour, 1);
+  pen.lineWidth = 1;
+  pen.beginPath();
+  for (let k = 0; k < band.x.length; k++) pen.lineTo(sx.at(band.x[k]), floor(sy.at(band.high[k])));
+  pen.stroke();
+}
+
+function drawShape(pen, shape, u, v, colour, theme, size = 5) {
+  if (Number.isNaN(u) || Number.isNaN(v)) return;
+  pen.fillStyle = rgba(colour);
+  pen.strokeStyle = rgba(colour);
+  pen.lineWidth = 2;
+  pen.beginPath();
+  if (shape === "cross") {
+    pen.moveTo(u - size, v - size);
+    pen.lineTo(u + size, v + size);
+    pen.moveTo(u - size, v + size);
+    pen.lineTo(u + size, v - size);
+    return pen.stroke();
+  }
+  if (shape === "star") {
+    for (let k = 0; k < 10; k++) {
+      const [reach, turn] = [k % 2 ? 0.45 * size * 1.5 : size * 1.5, (k * Math.PI) / 5];
+      pen.lineTo(u + reach * Math.sin(turn), v - reach * Math.cos(turn));
+    }
+  } else if (shape === "triangle") {
+    pen.moveTo(u, v - size * 1.1);
+    pen.lineTo(u + size, v + size * 0.8);
+    pen.lineTo(u - size, v + size * 0.8);
+  } else pen.arc(u, v, shape === "point" ? 2.1 : size, 0, 7);
+  pen.closePath();
+  if (shape === "ring") return pen.stroke();
+  pen.fill();
+  if (shape === "point") return undefined;
+  pen.strokeStyle = rgba(theme.ground);
+  pen.lineWidth = 1.3;
+  return pen.stroke();
+}
+
+function drawDots(pen, dots, sx, sy, theme) {
+  for (let k = 0; k < dots.x.length; k++) drawShape(pen, dots.shape, sx.at(dots.x[k]), sy.at(dots.y[k]), theme.curve(dots.colour), theme);
+}
+
+// Lines across a plot; ahead of a cursor lies a veil.
+function drawMark(pen, mark, frame, sx, sy, theme) {
+  const upright = mark.axis === "x";
+  const place = upright ? sx.at(mark.at) : sy.at(mark.at);
+  if (Number.isNaN(place)) return;
+  if (mark.kind === "cursor" && upright && place < frame.right) {
+    pen.fillStyle = rgba(theme.ground, theme.dark ? 0.5 : 0.55);
+    pen.fillRect(place, frame.top, frame.right - place, frame.bottom - frame.top);
+  }
+  const looks = {
+    cursor: [rgba(theme.cursor), 1.5, [2, 3]],
+    event: [rgba(theme.cursor, 0.55), 1, [4, 3]],
+    break: [rgba(theme.dark ? [255, 110, 110] : [198, 40, 40], 0.9), 1.2, []],
+    rule: [theme.edge, 1, [3, 3]],
+  };
+  const [colour, width, dash] = looks[mark.kind] ?? looks.rule;
+  pen.strokeStyle = pen.fillStyle = colour;
+  pen.lineWidth = width;
+  pen.setLineDash(dash);
+  pen.beginPath();
+  pen.moveTo(upright ? place : frame.left, upright ? frame.top : place);
+  pen.lineTo(upright ? place : frame.right, upright ? frame.bottom : place);
+  pen.stroke();
+  pen.setLineDash([]);
+  if (mark.kind === "break") pen.fillRect(place - 3, frame.top, 6, 6);
+  if (!mark.label || upright) return;
+  pen.font = `10.5px ${theme.font}`;
+  pen.textAlign = "right";
+  pen.textBaseline = "bottom";
+  pen.fillStyle = rgba(theme.soft);
+  pen.fillText(mark.label, frame.right - 4, place - 2);
+}

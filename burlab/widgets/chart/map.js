@@ -1,0 +1,103 @@
+// A function of two variables: shaded levels with lines between them, made once per version, theme and size.
+
+const LEVELS = 18;
+
+// The shade of a map as a picture of this many pixels, from a cache of one.
+function shadesOf(map, sx, sy, theme, ratio) {
+  const { rows, columns, shade } = map.heights;
+  const key = [map.version, theme.dark, rows, columns, sx.low, sx.high, sy.low, sy.high, sx.from, sx.to, sy.from, sy.to, ratio].join();
+  if (map.cache.key === key) return map.cache.picture;
+  const width = Math.max(1, Math.round((sx.to - sx.from) * ratio));
+  const height = Math.max(1, Math.round((sy.from - sy.to) * ratio));
+  const picture = new OffscreenCanvas(width, height);
+  const pen = picture.getContext("2d");
+  const [low, high] = widen([Infinity, -Infinity], shade, {});
+  if (low <= high) {
+    // from a pixel's middle to rows and columns
+    const across = (u) => ((sx.low + ((u + 0.5) / width) * (sx.high - sx.low) - map.x.low) / (map.x.high - map.x.low)) * (columns - 1);
+    const along = (v) => ((sy.high + ((v + 0.5) / height) * (sy.low - sy.high) - map.y.low) / (map.y.high - map.y.low)) * (rows - 1);
+    const level = sampled(shade, rows, columns, width, height, across, along, (value) => ((value - low) / (high - low || 1)) * LEVELS);
+    pen.putImageData(coloured(level, width, height, theme), 0, 0);
+    pen.scale(ratio, ratio);
+    pen.translate(-sx.from, -sy.to);
+    levelLines(pen, map, sx, sy, low, high, theme);
+  }
+  map.cache.key = key;
+  map.cache.picture = picture;
+  return picture;
+}
+
+// The field at every pixel, between its points.
+function sampled(field, rows, columns, width, height, across, along, put) {
+  const found = new Float32Array(width * height).fill(NaN);
+  const us = Float64Array.from({ length: width }, (_, u) => across(u));
+  for (let v = 0; v < height; v++) {
+    const y = along(v);
+    if (!(y >= 0 && y <= rows - 1)) continue;
+    const j = Math.min(Math.floor(y), rows - 2);
+    const b = y - j;
+    for (let u = 0; u < width; u++) {
+      const x = us[u];
+      if (!(x >= 0 && x <= columns - 1)) continue;
+      const i = Math.min(Math.floor(x), columns - 2);
+      const a = x - i;
+      const k = j * columns + i;
+      const below = field[k] * (1 - a) + field[k + 1] * a;
+      const above = field[k + columns] * (1 - a) + field[k + columns + 1] * a;
+      found[v * width + u] = put(below * (1 - b) + above * b);
+    }
+  }
+  return found;
+}
+
+function coloured(level, width, height, { shade, dark }) {
+  const image = new ImageData(width, height);
+  const [least, most] = dark ? [0.05, 0.62] : [0.03, 0.6];
+  for (let k = 0; k < level.length; k++) {
+    if (Number.isNaN(level[k])) continue;
+    const step = Math.min(Math.floor(level[k]), LEVELS - 1) / (LEVELS - 1);
+    image.data[4 * k] = shade[0];
+    image.data[4 * k + 1] = shade[1];
+    image.data[4 * k + 2] = shade[2];
+    image.data[4 * k + 3] = 255 * (least + (most - least) * step);
+  }
+  return image;
+}
+
+// Level lines by marching squares (Lorensen and Cline 1987, in the plane).
+function levelLines(pen, map, sx, sy, low, high, theme) {
+  const { rows, columns, shade } = map.heights;
+  const xs = Float64Array.from({ length: columns }, (_, i) => sx.at(map.x.low + (i / (columns - 1)) * (map.x.high - map.x.low)));
+  const ys = Float64Array.from({ length: rows }, (_, j) => sy.at(map.y.low + (j / (rows - 1)) * (map.y.high - map.y.low)));
+  const per = LEVELS / (high - low || 1);
+  pen.strokeStyle = rgba(theme.ink, theme.dark ? 0.2 : 0.16);
+  pen.lineWidth = 0.8;
+  pen.beginPath();
+  for (let j = 0; j < rows - 1; j++) {
+    for (let i = 0; i < columns - 1; i++) {
+      const corners = [j * columns + i, j * columns + i + 1, (j + 1) * columns + i + 1, (j + 1) * columns + i].map((k) => (shade[k] - low) * per);
+      const [from, to] = [Math.ceil(Math.min(...corners)), Math.floor(Math.max(...corners))];
+      for (let level = Math.max(from, 1); level <= Math.min(to, LEVELS - 1); level++) {
+        crossing(pen, corners, level, xs[i], xs[i + 1], ys[j], ys[j + 1]);
+      }
+    }
+  }
+  pen.stroke();
+}
+
+// The line of a level through one cell; corners in a ring from the lower left.
+function crossing(pen, corners, level, left, right, bottom, top) {
+  const places = [[left, bottom], [right, bottom], [right, top], [left, top]];
+  const ends = [];
+  for (let k = 0; k < 4; k++) {
+    const [a, b] = [corners[k], corners[(k + 1) % 4]];
+    if (a < level === b < level) continue;
+    const share = (level - a) / (b - a);
+    const [p, q] = [places[k], places[(k + 1) % 4]];
+    ends.push([p[0] + share * (q[0] - p[0]), p[1] + share * (q[1] - p[1])]);
+  }
+  for (let k = 0; k + 1 < ends.length; k += 2) {
+    pen.moveTo(...ends[k]);
+    pen.lineTo(...ends[k + 1]);
+  }
+}

@@ -1,0 +1,57 @@
+// The colours of a chart: those of the page it stands in, in a light or a dark theme.
+
+const SETTLING = [0, 80, 400, 1200]; // milliseconds after which a theme that changes is read again: its styles come late
+
+const rgba = ([red, green, blue], alpha = 1) => `rgba(${red}, ${green}, ${blue}, ${alpha})`;
+const mixed = (a, b, share) => a.map((channel, k) => Math.round(channel + (b[k] - channel) * share));
+const hexed = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
+
+// Red, green and blue of any colour that CSS knows.
+function channels(colour) {
+  const pen = channels.pen ??= new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  pen.clearRect(0, 0, 1, 1);
+  pen.fillStyle = "#808080";
+  pen.fillStyle = colour;
+  pen.fillRect(0, 0, 1, 1);
+  return [...pen.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+}
+
+function themeOf(el, palette) {
+  const style = getComputedStyle(el);
+  const ink = channels(style.color);
+  const dark = 0.299 * ink[0] + 0.587 * ink[1] + 0.114 * ink[2] > 128;
+  const curves = palette.map(hexed).map((colour) => (dark ? mixed(colour, [255, 255, 255], 0.28) : colour));
+  const ground = dark ? [17, 17, 17] : [255, 255, 255];
+  return {
+    dark,
+    ink,
+    ground,
+    soft: mixed(ink, ground, 0.36),
+    grid: rgba(ink, dark ? 0.13 : 0.1),
+    edge: rgba(ink, 0.3),
+    font: style.fontFamily || "system-ui, sans-serif",
+    curve: (k) => (k < 0 ? mixed(ink, ground, 0.2) : curves[k % curves.length]),
+    cursor: dark ? [255, 145, 60] : [213, 94, 0],
+    shade: dark ? [96, 158, 222] : [58, 118, 186],
+  };
+}
+
+// Calls `then` whenever the theme of the page may have changed; gives what ends that.
+function onTheme(then) {
+  let timers = [];
+  const changed = () => {
+    timers.forEach(clearTimeout);
+    timers = SETTLING.map((wait) => setTimeout(then, wait));
+  };
+  const seen = new MutationObserver(changed);
+  const options = { attributes: true, attributeFilter: ["class", "style", "data-jp-theme-name", "data-jp-theme-light", "data-theme"] };
+  seen.observe(document.documentElement, options);
+  seen.observe(document.body, options);
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  system.addEventListener("change", changed);
+  return () => {
+    timers.forEach(clearTimeout);
+    seen.disconnect();
+    system.removeEventListener("change", changed);
+  };
+}

@@ -1,0 +1,60 @@
+// A graph without a kernel: what GraphView asks of Python is answered from pictures that were laid out in advance.
+
+const ALONE = "This page has no kernel";
+
+// data: see graphs.py. graphView: the render function of GraphView.
+function buildGraph(place, data) {
+  const listeners = [];
+  let [at, selected, focus, note] = ["", null, [null, 0], ""];
+  let found = { text: "", items: [], at: 0 };
+
+  const get = (name) => {
+    const state = data.states[at];
+    if (name === "picture") return state.picture;
+    if (name === "marks") return { ...state.marks, selected, found: found.items.map(([item]) => item) };
+    const { title, count, groups, diff, backward } = data;
+    return {
+      title, count, groups, diff, backward, numbers: false, missing: ALONE, heat: "none", subjects: [], subject: "", sweep: null,
+      search: { text: found.text, at: found.at, count: found.items.length }, focus, opened: state.opened,
+      detail: selected === null ? null : (data.details[selected] ?? null), note,
+    };
+  };
+  // The picture in which the inside of a group is seen, or of the nearest one around it that has a picture.
+  const within = (group) => {
+    let inner = String(group);
+    while (!(inner in data.states) && inner in data.parents) inner = data.parents[inner];
+    return inner in data.states ? inner : "";
+  };
+  const isOpen = (group) => data.states[at].picture.frames.some(([item]) => item === group);
+  const acts = {
+    toggle: ({ item }) => {
+      at = within(isOpen(item) ? data.parents[item] : item);
+      selected = item;
+      focus = [item, focus[1] + 1];
+    },
+    select: ({ item }) => (selected = item),
+    open: () => {
+      if ("all" in data.states) at = "all";
+      else note = `${ALONE}, and all groups at once are too many for it: open one.`;
+    },
+    close: () => (at = ""),
+    search: ({ text, by = 1 }) => {
+      const words = text.trim().toLowerCase();
+      if (words !== found.text) found = { text: words, items: words ? data.words.filter(([, all]) => all.includes(words)) : [], at: 0 };
+      if (!found.items.length) return;
+      const many = found.items.length;
+      found.at = ((found.at - 1 + by + many) % many) + 1;
+      const [item, , group] = found.items[found.at - 1];
+      at = within(group);
+      selected = item;
+      focus = [item, focus[1] + 1];
+    },
+  };
+  const send = (intent) => {
+    note = "";
+    acts[intent.type]?.(intent);
+    for (const then of listeners) then();
+  };
+  graphView({ model: { get, send, on: (_names, then) => listeners.push(then), off: () => {} }, el: place });
+  return null;
+}

@@ -1,0 +1,23 @@
+// A page without a kernel: each section comes to life in the place of its still picture.
+
+const KINDS = { record: buildRecord, tabs: buildTabs, graph: buildGraph };
+
+function start() {
+  buildTheme(document.querySelector("header"));
+  const sections = JSON.parse(document.getElementById("burlab-data").textContent);
+  document.querySelectorAll(".burlab-place").forEach((place, k) => {
+    place.replaceChildren();
+    const view = KINDS[sections[k].kind](place, sections[k].data);
+    if (!view) return;
+    const bar = element("div", "burlab-save");
+    for (const [text, act] of [["PNG", view.png], ["CSV", view.csv]]) {
+      const made = element("button", "", bar);
+      Object.assign(made, { type: "button", textContent: text });
+      made.addEventListener("click", act);
+    }
+    place.after(bar);
+  });
+  document.documentElement.dataset.ready = "true"; // the mark that tests wait for
+}
+
+start();

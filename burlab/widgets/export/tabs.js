@@ -1,0 +1,15 @@
+// One chart of several, by choice: a race against steps, gradients, seconds and bytes.
+
+// data: names, charts.
+function buildTabs(place, { names, charts }) {
+  const view = drawChart(place, charts[0]);
+  if (names.length > 1) {
+    const bar = element("div", "burlab-tabs");
+    const choice = element("select", "", bar);
+    choice.ariaLabel = "against";
+    names.forEach((name, k) => choice.append(new Option(name, k)));
+    choice.addEventListener("change", () => view.update(charts[Number(choice.value)]));
+    place.before(bar);
+  }
+  return view;
+}

@@ -1,0 +1,29 @@
+"""How IPython is told to show types: by their names, so that none of them is imported for it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+def as_html(shown: Mapping[str, Callable[[Any], str]]) -> None:
+    """Have types shown as HTML wherever IPython runs. shown: by full name of a class, what makes the text."""
+    shell = _shell()
+    if shell is not None:
+        _tell(shell.display_formatter.formatters["text/html"], shown)
+
+
+def as_displays(shown: Mapping[str, Callable[[Any], None]]) -> None:
+    """Have types display themselves in a notebook's kernel; a terminal has no widgets. shown: see `as_html`."""
+    shell = _shell()
+    if shell is not None and hasattr(shell, "kernel"):
+        _tell(shell.display_formatter.ipython_display_formatter, shown)
+
+
+def _shell() -> Any:
+    from IPython.core.getipython import get_ipython
+
+    return get_ipython()
+
+
+def _tell(formatter: Any, shown: Mapping[str, Callable[[Any], Any]]) -> None:
+    for name, show in shown.items():
+        formatter.for_type_by_name(*name.rsplit(".", 1), show)

@@ -1,0 +1,61 @@
+"""What a page may ask a GraphView for: by the type of the message, and what it has to say then."""
+
+from collections.abc import Callable
+from typing import Any
+
+from .model import Model
+
+Intent = dict[str, Any]
+
+
+def _toggle(model: Model, intent: Intent) -> None:
+    model.select(int(intent["item"]))
+    model.toggle(int(intent["item"]))
+
+
+def _select(model: Model, intent: Intent) -> None:
+    model.select(None if intent["item"] is None else int(intent["item"]))
+
+
+def _open(model: Model, _: Intent) -> str:
+    closed = model.open_all()
+    return f"{closed:,} groups stay closed: a page cannot draw them all at once." if closed else ""
+
+
+def _close(model: Model, _: Intent) -> None:
+    model.close_all()
+
+
+def _search(model: Model, intent: Intent) -> None:
+    model.search(str(intent["text"]), int(intent.get("by", 1)))
+
+
+def _step(model: Model, intent: Intent) -> None:
+    model.step(int(intent["by"]))
+
+
+def _seek(model: Model, intent: Intent) -> None:
+    model.show_numbers(True)
+    model.seek(None if intent["done"] is None else int(intent["done"]))
+
+
+def _numbers(model: Model, intent: Intent) -> None:
+    model.show_numbers(bool(intent["on"]))
+    model.seek(None)
+
+
+def _heat(model: Model, intent: Intent) -> None:
+    model.colour_by(str(intent["name"]))
+
+
+INTENTS: dict[str, Callable[[Model, Intent], str | None]] = {
+    "toggle": _toggle,
+    "select": _select,
+    "open": _open,
+    "close": _close,
+    "search": _search,
+    "step": _step,
+    "seek": _seek,
+    "numbers": _numbers,
+    "heat": _heat,
+}

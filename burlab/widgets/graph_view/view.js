@@ -1,0 +1,190 @@
+// A graph to look into. Python owns what is open, where it stands and all words; this draws them and sends intents.
+
+const BUTTON = {
+  "zoom in": "M7 2v10M2 7h10", "zoom out": "M2 7h10", "fit": "M1.5 5V1.5H5M9 1.5h3.5V5M12.5 9v3.5H9M5 12.5H1.5V9",
+  "previous": "M9 2L4 7l5 5", "next": "M5 2l5 5-5 5", "to the start": "M3 2v10M11 2L6 7l5 5", "to the end": "M11 2v10M3 2l5 5-5 5",
+};
+const SMALL = 0.5; // pixels per unit: a picture that would be smaller is shown from its beginning, in a size that can be read
+const ICON = "http://www.w3.org/2000/svg";
+
+const iconButton = (name, hint = name) => `<button type="button" data-act="${name}" aria-label="${name}" title="${hint}">` +
+  `<svg xmlns="${ICON}" viewBox="0 0 14 14" aria-hidden="true"><path d="${BUTTON[name]}"/></svg></button>`;
+
+const HTML = `
+<div class="burlab-gone" role="alert">The kernel of this view is gone: it was restarted or shut down. Run this cell again.</div>
+<div class="burlab-tools" role="toolbar" aria-label="graph">
+  <span class="burlab-pair"><input class="burlab-search" type="search" aria-label="search" placeholder="search: operation, name, line"
+    title="Enter goes to the next, shift Enter to the one before"><output class="burlab-hits" aria-live="polite"></output></span>
+  <span class="burlab-pair">${iconButton("zoom out", "zoom out (−)")}${iconButton("zoom in", "zoom in (+)")}${iconButton("fit", "all of it, or its beginning where all could not be read (0)")}</span>
+  <span class="burlab-pair"><button type="button" data-act="open" title="Open all groups">Open all</button><button type="button"
+    data-act="close" title="Close all groups">Close all</button></span>
+  <select class="burlab-subject" aria-label="graph of"></select>
+  <label class="burlab-check"><input type="checkbox" class="burlab-numbers">numbers</label>
+  <select class="burlab-heat" aria-label="colour by"><option value="none">colour: phase</option><option value="gradient">colour: |gradient|</option>
+    <option value="time">colour: time</option><option value="bytes">colour: bytes</option></select>
+</div>
+<div class="burlab-saying" role="status"></div>
+<div class="burlab-stage"><div class="burlab-sheet"></div><div class="burlab-detail" role="region" aria-label="selected" tabindex="0"></div></div>
+<div class="burlab-keys"></div>
+<div class="burlab-sweep" role="group" aria-label="sweep">
+  <span class="burlab-pair">${iconButton("to the start")}${iconButton("previous", "one step back (arrow left)")}${iconButton("next", "one step on (arrow right)")}${iconButton("to the end")}</span>
+  <input type="range" aria-label="step of the sweep" min="0" max="0" value="0">
+  <div class="burlab-told" aria-live="polite"></div>
+</div>`;
+
+function render({ model, el }) {
+  const find = (selector) => el.querySelector(selector);
+  const send = (message) => {
+    try {
+      model.send(message);
+    } catch {
+      // there is no kernel: the page says so, see .burlab-gone
+    }
+  };
+  el.classList.add("burlab-graphview");
+  keepKeys(el);
+  el.innerHTML = HTML;
+  let scene = null;
+  const canvas = find(".burlab-sheet");
+  const surf = surface(canvas, { label: "graph", moved: (view) => scene?.moved(view), least: SMALL });
+  scene = graphScene(surf.scene, surf.seen);
+  const showDetail = detailPanel(find(".burlab-detail"));
+  const showSweep = sweepPanel(find(".burlab-told"));
+  const [search, slider, subject, numbers, heat] =
+    [".burlab-search", ".burlab-sweep [type=range]", ".burlab-subject", ".burlab-numbers", ".burlab-heat"].map(find);
+
+  // ---- what is drawn
+  let focused = 0;
+  let shown = "";
+  function fit(glide) {
+    const { width, height } = model.get("picture");
+    surf.fit({ x: 0, y: 0, width, height }, glide);
+  }
+  function drawPicture() {
+    const picture = model.get("picture");
+    const key = JSON.stringify(picture);
+    if (key === shown) return;
+    const first = shown === "";
+    shown = key;
+    canvas.style.setProperty("--tall", `${Math.round(Math.min(Math.max(picture.height + 50, 180), 460))}px`);
+    scene.draw(picture);
+    scene.moved(surf.view);
+    if (first) requestAnimationFrame(() => fit(false));
+    else surf.measure({ x: 0, y: 0, width: picture.width, height: picture.height });
+  }
+  function draw() {
+    const words = model.get("words");
+    const marks = model.get("marks");
+    drawPicture();
+    scene.mark(marks);
+    showDetail(words.detail);
+    showSweep(words.sweep);
+    legend(find(".burlab-keys"), words, model.get("picture"), marks);
+    find(".burlab-saying").textContent = words.note || (words.diff ? words.title : "");
+    const { text, at, count } = words.search;
+    find(".burlab-hits").textContent = text ? (count ? `${at} of ${count.toLocaleString("en")}` : "nothing found") : "";
+    subject.hidden = words.subjects.length < 2;
+    if (subject.options.length !== words.subjects.length) {
+      subject.replaceChildren(...words.subjects.map((name) => new Option(name, name)));
+    }
+    subject.value = words.subject;
+    numbers.checked = words.numbers;
+    numbers.disabled = heat.options[1].disabled = heat.options[2].disabled = words.missing !== "";
+    numbers.parentElement.title = words.missing || "values and gradients in the boxes";
+    heat.value = words.heat;
+    find("[data-act=open]").disabled = words.groups === words.opened;
+    find("[data-act=close]").disabled = words.opened === 0;
+    find(".burlab-sweep").hidden = words.missing !== "";
+    slider.max = words.sweep?.length ?? 0;
+    slider.disabled = !words.sweep;
+    slider.value = words.sweep?.done ?? 0;
+    slider.style.setProperty("--part", words.sweep ? words.sweep.done / words.sweep.length : 0);
+    slider.style.setProperty("--turn", words.sweep ? words.sweep.forward / words.sweep.length : 1);
+    const [item, times] = words.focus;
+    if (times !== focused && scene.place(item)) surf.show(scene.place(item));
+    focused = times;
+    el.dataset.ready = "true"; // the mark that tests wait for
+    el.dataset.boxes = String(scene.items().length);
+  }
+
+  // ---- what is asked for
+  const acts = {
+    "zoom in": () => surf.zoom(1.25),
+    "zoom out": () => surf.zoom(0.8),
+    fit: () => fit(true),
+    open: () => send({ type: "open" }),
+    close: () => send({ type: "close" }),
+    next: () => send({ type: "step", by: 1 }),
+    previous: () => send({ type: "step", by: -1 }),
+    "to the start": () => send({ type: "seek", done: 0 }),
+    "to the end": () => send({ type: "seek", done: 1e9 }),
+  };
+  for (const one of el.querySelectorAll("[data-act]")) one.addEventListener("click", acts[one.dataset.act]);
+  search.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") send({ type: "search", text: search.value, by: event.shiftKey ? -1 : 1 });
+    if (event.key === "Escape") surf.svg.focus();
+  });
+  let typing = 0;
+  search.addEventListener("input", () => {
+    clearTimeout(typing);
+    typing = setTimeout(() => search.value.trim() !== model.get("words").search.text && send({ type: "search", text: search.value }), 250);
+  });
+  subject.addEventListener("change", () => {
+    shown = ""; // another graph: it is fitted anew
+    send({ type: "subject", name: subject.value });
+  });
+  numbers.addEventListener("change", () => send({ type: "numbers", on: numbers.checked }));
+  heat.addEventListener("change", () => {
+    if (heat.value === "time") find(".burlab-saying").textContent = "Compiling and measuring ...";
+    send({ type: "heat", name: heat.value });
+  });
+  slider.addEventListener("change", () => send({ type: "seek", done: Number(slider.value) }));
+
+  const itemAt = (event) => event.target.closest?.("[data-item]");
+  surf.svg.addEventListener("click", (event) => {
+    const there = itemAt(event);
+    if (!there) return;
+    const item = Number(there.dataset.item);
+    const inFrame = there.classList.contains("burlab-frame");
+    if (inFrame && !event.target.closest(".burlab-title")) return;
+    const group = inFrame || there.classList.contains("group");
+    send({ type: group && !event.shiftKey ? "toggle" : "select", item });
+  });
+  surf.svg.addEventListener("dblclick", (event) => itemAt(event) ?? fit(true));
+  surf.svg.addEventListener("pointerover", (event) => scene.point(itemAt(event)?.dataset.item ?? null));
+  surf.svg.addEventListener("pointerleave", () => scene.point(null));
+
+  function choose(by) {
+    const items = scene.items();
+    const at = items.indexOf(model.get("marks").selected);
+    const next = items[at < 0 ? 0 : (at + by + items.length) % items.length];
+    send({ type: "select", item: next });
+    const place = scene.place(next);
+    if (place) surf.show(place);
+  }
+  // Keys belong to the view while it has the focus; fields keep theirs.
+  el.addEventListener("keydown", (event) => {
+    event.stopPropagation();
+    if (event.target.matches("input, select, pre, .burlab-detail") && event.target.type !== "checkbox") return;
+    const { selected } = model.get("marks");
+    if (event.key === "/") search.focus();
+    else if (event.key === "ArrowRight" && !event.shiftKey) acts.next();
+    else if (event.key === "ArrowLeft" && !event.shiftKey) acts.previous();
+    else if (event.key === "ArrowDown" && !event.shiftKey) choose(1);
+    else if (event.key === "ArrowUp" && !event.shiftKey) choose(-1);
+    else if (event.key === "Enter" && event.target === surf.svg && selected !== null) send({ type: "toggle", item: selected });
+    else if (event.key === "Escape") send({ type: "select", item: null });
+    else return void surf.key(event);
+    event.preventDefault();
+  });
+
+  model.on("change:picture change:marks change:words", draw);
+  draw();
+  return () => {
+    clearTimeout(typing);
+    model.off("change:picture change:marks change:words", draw);
+    surf.close();
+  };
+}
+
+export default { render };

@@ -1,0 +1,76 @@
+"""Which columns of a record are drawn together, and what their axis shows."""
+
+import math
+import re
+from dataclasses import dataclass
+
+from .lines import NOT_DRAWN, PACE, Lines
+
+_DECADE = 10.0
+_SHARES = re.compile(r"(?i)(^|[^a-z])(acc(uracy)?|auc|f1|precision|recall)([^a-z]|$)")
+_DIVERGED, _SHOWN = 1e12, 1e4  # times the first value: what nobody needs to see, and what is shown of it
+TITLES = {
+    "value": "value",
+    "gradient_norm": "gradient norm",
+    "step_norm": "step norm",
+    PACE: "time per step",
+    "validation_value": "validation value",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Columns that one plot shows, the main one first.
+
+    low, high: their extremes so far. least: the lowest positive value. first: the size of the first value.
+    """
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    low: float
+    high: float
+    least: float
+    first: float
+
+    @property
+    def top(self) -> float | None:
+        """Where an axis ends that would else show nothing but how far a run has diverged; None for others."""
+        far = max(abs(self.low), abs(self.high)) > _DIVERGED * self.first > 0
+        return _SHOWN * self.first if far else None
+
+    @property
+    def floor(self) -> float | None:
+        """Where an axis with logarithms shows the values that are exactly 0: a decade below the others."""
+        return 10.0 ** max(math.floor(math.log10(self.least)) - 1, -320) if self.log and self.low == 0 else None
+
+    @property
+    def log(self) -> bool:
+        """Whether its axis is logarithmic: nothing is negative. Columns of a user's own show several decades, too.
+
+        Shares are read from 0 on.
+        """
+        if _SHARES.search(self.name):
+            return False
+        known = self.name in TITLES
+        return self.low >= 0 and 0 < self.least <= self.high / (1 if known else _DECADE)
+
+
+def groups_of(family: list[Lines]) -> list[Group]:
+    """The groups of a run, in order: the value with its validation, the norms, the time, then other columns.
+
+    family: its own lines, and those of the runs that it branched from.
+    """
+    known = list(family[0].curves)
+    main = tuple(name for name in ("value", "validation_value") if name in known)
+    columns = [(name, (name,)) for name in ("gradient_norm", "step_norm", PACE) if name in known]
+    columns = [(main[0], main), *columns] if main else columns
+    columns += [(name, (name,)) for name in known if name not in TITLES and name not in NOT_DRAWN]
+    return [Group(name, TITLES.get(name, name.replace("_", " ")), of, *_extremes(family, of)) for name, of in columns]
+
+
+def _extremes(family: list[Lines], columns: tuple[str, ...]) -> tuple[float, float, float, float]:
+    curves = [line.curves.get(name) for line in family for name in columns]
+    found = [(c.low, c.high, c.least, abs(c.first)) for c in curves if c is not None and not math.isnan(c.low)]
+    lows, highs, leasts, firsts = zip(*found, strict=True) if found else ([math.nan],) * 4
+    return min(lows), max(highs), min(leasts), max(firsts)

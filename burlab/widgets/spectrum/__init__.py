@@ -1,0 +1,1 @@
+"""The curvature of a run's loss while the run does steps."""

@@ -1,0 +1,107 @@
+"""The picture of a widget for pages without its kernel: a saved notebook, GitHub, nbconvert.
+
+Each display is three outputs. The first is the widget; a page that does not know it shows a line of text. The second
+is the picture, which is changed in place when what it shows comes to rest. The third is a note. Its styles hide the
+picture and the note where the widget lives, and the place of the widget where it does not.
+"""
+
+import logging
+import threading
+import weakref
+from collections.abc import Callable
+from importlib import import_module
+from time import monotonic
+from typing import Any
+from uuid import uuid4
+
+_log = logging.getLogger(__name__)
+_KEY = "burlab_still"  # where a widget has its picture
+_LIVE = "burlab-live"  # the class of widgets that have a picture
+_PERIOD = 1.0  # seconds between two pictures, at least
+_QUIET = 0.1  # seconds that a picture waits: more may change at once
+_LARGEST = 300_000  # bytes of a picture that notebooks keep
+_CHILD = ".jp-OutputArea-child"
+_NOTE = f"""<style>
+.burlab-kept {{ display: none; }}
+.jp-OutputArea .burlab-kept {{ display: block; }}
+{_CHILD}:has(.{_LIVE}) + {_CHILD}:has(+ {_CHILD} .burlab-kept) {{ display: none; }}
+{_CHILD}:has(.{_LIVE}) + {_CHILD} + {_CHILD}:has(.burlab-kept) {{ display: none; }}
+{_CHILD}:not(:has(.{_LIVE})):has(+ {_CHILD} + {_CHILD} .burlab-kept) {{ display: none; }}
+{_CHILD}:has(+ {_CHILD} .burlab-kept) .jp-OutputArea-output {{ overflow-x: auto; }}
+{_CHILD}:has(+ {_CHILD} .burlab-kept) img {{ min-width: 640px; max-width: 100%; height: auto; }}
+</style>
+<div class="burlab-kept">A picture of what was shown last. For the live view, run this cell again.</div>"""
+
+
+class Still:
+    """The picture of one widget. root: the widget. picture: makes it, as SVG. summary: says in a line what it shows."""
+
+    def __init__(self, root: Any, picture: Callable[[], str], summary: Callable[[], str]) -> None:
+        self._root = weakref.ref(root)
+        self._picture = picture
+        self._summary = summary
+        self._name = uuid4().hex
+        self._last = 0.0  # when it was published last
+        self._kept = ""
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+
+    def show(self) -> None:
+        """Display the widget with its picture in the cell that runs."""
+        screen: Any = import_module("IPython.display")
+        root: Any = self._root()
+        root.add_class(_LIVE)
+        view = {"version_major": 2, "version_minor": 0, "model_id": root.model_id}
+        screen.display({"application/vnd.jupyter.widget-view+json": view, "text/plain": self._summary()}, raw=True)
+        self._last = monotonic()
+        screen.display(self._bundle(), raw=True, display_id=self._name)
+        screen.display(screen.HTML(_NOTE))
+
+    def refresh(self) -> None:
+        """Have the picture made again, soon. From any thread."""
+        with self._lock:
+            if self._timer is None:
+                wait = max(_QUIET, self._last + _PERIOD - monotonic())
+                self._timer = threading.Timer(wait, self._publish)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def _publish(self) -> None:
+        with self._lock:
+            self._timer = None
+            self._last = monotonic()
+        root: Any = self._root()
+        if root is None or root.comm is None:
+            return
+        try:
+            before, bundle = self._kept, self._bundle()
+            if self._kept != before:
+                import_module("IPython.display").update_display(bundle, raw=True, display_id=self._name)
+        except Exception:  # the widget lives on without a new picture
+            _log.exception("the picture of a widget could not be made")
+
+    def _bundle(self) -> dict[str, str]:
+        """What the second output holds. A picture that is too large leaves the last one in its place."""
+        made = self._picture()
+        self._kept = made if len(made.encode()) <= _LARGEST else self._kept
+        return {"text/plain": self._summary()} | ({"image/svg+xml": self._kept} if self._kept else {})
+
+
+def show(root: Any, picture: Callable[[], str], summary: Callable[[], str]) -> None:
+    """Display a widget with a still picture of it. All displays of one widget have one picture.
+
+    root: an ipywidgets.DOMWidget. picture: gives SVG; called here, and after `refresh` in a thread of its own. summary:
+    gives a line of text.
+    """
+    found: Still | None = getattr(root, _KEY, None)
+    if found is None:
+        found = Still(root, picture, summary)
+        setattr(root, _KEY, found)  # not in a table of ours: what makes the picture may hold the widget
+    found.show()
+
+
+def refresh(root: Any) -> None:
+    """Have the picture of a widget made again, at most once a second; nothing where it was never shown."""
+    found: Still | None = getattr(root, _KEY, None)
+    if found is not None:
+        found.refresh()

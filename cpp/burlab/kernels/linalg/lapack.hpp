@@ -1,0 +1,109 @@
+#pragma once
+// Routines of a LAPACK that somebody else carries, SciPy above all: `burlab/compiler/lowering/lapack.py` writes their
+// addresses here, once in a process. Without them the loops of this folder serve every size.
+//
+// Fortran reads matrices by columns: what lies here by rows is the transposed matrix there.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "../kernel.hpp"
+
+BURLAB_BEGIN
+namespace burlab::kernels {
+
+/// Addresses of routines for one type of numbers, each as LAPACK documents it. nullptr where there is none.
+template <class T> struct Lapack {
+  void (*getrf)(int* rows, int* columns, T* a, int* step, int* pivots, int* info);
+  void (*potrf)(char* triangle, int* n, T* a, int* step, int* info);
+  void (*trsm)(char* side, char* triangle, char* transposed, char* unit, int* rows, int* columns, T* factor, T* a,
+               int* a_step, T* b, int* b_step);
+  void (*gemm)(char* a_transposed, char* b_transposed, int* rows, int* columns, int* inner, T* factor, T* a,
+               int* a_step, T* b, int* b_step, T* keep, T* c, int* c_step);
+  void (*geqrf)(int* rows, int* columns, T* a, int* step, T* tau, T* work, int* size, int* info);
+  void (*orgqr)(int* rows, int* columns, int* reflectors, T* a, int* step, T* tau, T* work, int* size, int* info);
+  void (*syevd)(char* job, char* triangle, int* n, T* a, int* step, T* values, T* work, int* size, int* iwork,
+                int* isize, int* info);
+  void (*gesdd)(char* job, int* rows, int* columns, T* a, int* step, T* s, T* u, int* u_step, T* vt, int* vt_step,
+                T* work, int* size, int* iwork, int* info);
+};
+
+// Variables, since of a variable there is one in a process, also where code of another session is used again.
+inline Lapack<float> lapack_of_floats{};
+inline Lapack<double> lapack_of_doubles{};
+
+template <class T> BURLAB_INLINE const Lapack<T>& lapack() {
+  if constexpr (sizeof(T) == sizeof(float)) return lapack_of_floats;
+  else return lapack_of_doubles;
+}
+
+/// Addresses in the order of the struct, first those for float32.
+inline void connect_lapack(const void* const* addresses) noexcept {
+  constexpr auto count = sizeof(Lapack<double>) / sizeof(void*);
+  std::memcpy(&lapack_of_floats, addresses, sizeof(lapack_of_floats));
+  std::memcpy(&lapack_of_doubles, addresses + count, sizeof(lapack_of_doubles));
+}
+
+inline constexpr Int kSmall = 24;               // rows of a matrix up to which our own loops are faster than a call,
+inline constexpr Int kSmallToTurn = 8;          // our own rotations of eigenvectors and singular vectors,
+inline constexpr Int kSmallToRead = 5;          // and of eigenvalues and singular values alone
+inline constexpr Int kLargest = (1 << 15) - 1;  // rows up to which every product of sizes fits LAPACK's int
+
+/// Whether a routine is to take a matrix of so many rows or columns.
+template <class Routine> BURLAB_INLINE bool calls(Routine routine, Int n, Int small = kSmall) {
+  return n > small && n <= kLargest && routine != nullptr;
+}
+
+/// Memory of one call, given back at its end; data is nullptr where there is none.
+template <class T> struct Scratch {
+  explicit Scratch(Int size) : data(static_cast<T*>(std::malloc(static_cast<std::size_t>(size + 1) * sizeof(T)))) {}
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() { std::free(data); }
+
+  T* const data;
+};
+
+/// Copies a matrix of so many rows and columns to its transpose.
+template <class T> BURLAB_NOINLINE void copy_transposed(const T* a, Int rows, Int columns, T* to) {
+  constexpr Int kBlock = 16;
+  BURLAB_ONE_BY_ONE
+  for (Int j = 0; j < columns; j += kBlock) {
+    const Int end = std::min(j + kBlock, columns);
+    BURLAB_ONE_BY_ONE
+    for (Int i = 0; i < rows; ++i) BURLAB_ONE_BY_ONE
+    for (Int k = j; k < end; ++k) to[k * rows + i] = a[i * columns + k];
+  }
+}
+
+/// y -= factor * x. The two do not overlap.
+template <class T> BURLAB_INLINE void subtract_multiple(T* y, T factor, const T* x, Int n) {
+  BURLAB_LANES
+  for (Int i = 0; i < n; ++i) y[i] -= factor * x[i];
+}
+
+/// The sum of x[i] * y[i]: four sums side by side.
+template <class T> BURLAB_INLINE T dot(const T* x, const T* y, Int n) {
+  T a = 0, b = 0, c = 0, d = 0;
+  Int i = 0;
+  BURLAB_ONE_BY_ONE
+  for (; i + 4 <= n; i += 4) {
+    a += x[i] * y[i];
+    b += x[i + 1] * y[i + 1];
+    c += x[i + 2] * y[i + 2];
+    d += x[i + 3] * y[i + 3];
+  }
+  BURLAB_ONE_BY_ONE
+  for (; i < n; ++i) a += x[i] * y[i];
+  return (a + b) + (c + d);
+}
+
+/// Descriptor of the kernels of this folder: number of matrices, their rows, their columns, and what each kernel says.
+struct Matrices {
+  Int count, rows, columns, option;
+};
+
+BURLAB_INLINE Matrices matrices(const Int* d) { return {d[0], d[1], d[2], d[3]}; }
+
+}  // namespace burlab::kernels
+BURLAB_END

@@ -1,0 +1,89 @@
+#pragma once
+// Triangular systems with several right-hand sides, solved in place.
+#include "lapack.hpp"
+
+BURLAB_BEGIN
+namespace burlab::kernels {
+
+/// A triangular matrix in memory: element (i, j) at i * row_step + j * column_step, one of which is 1.
+template <class T> struct Triangle {
+  const T* a;
+  Int n, row_step, column_step;
+  bool lower, unit;
+
+  Triangle transposed() const { return {a, n, column_step, row_step, !lower, unit}; }
+};
+
+/// By a column of the matrix after the other, for one right-hand side.
+template <class T> BURLAB_NOINLINE void substitute_columns(const Triangle<T>& t, T* x) {
+  BURLAB_ONE_BY_ONE
+  for (Int step = 0; step < t.n; ++step) {
+    const Int j = t.lower ? step : t.n - 1 - step;
+    const T* column = t.a + j * t.column_step;
+    if (!t.unit) x[j] /= column[j];
+    if (t.lower) subtract_multiple(x + j + 1, x[j], column + j + 1, t.n - j - 1);
+    else subtract_multiple(x, x[j], column, j);
+  }
+}
+
+/// By a row of the matrix after the other. x: n rows of k numbers.
+template <class T> BURLAB_NOINLINE void substitute_rows(const Triangle<T>& t, T* x, Int k) {
+  BURLAB_ONE_BY_ONE
+  for (Int step = 0; step < t.n; ++step) {
+    const Int i = t.lower ? step : t.n - 1 - step;
+    const Int begin = t.lower ? 0 : i + 1, end = t.lower ? i : t.n;
+    const T* row = t.a + i * t.row_step;
+    T* y = x + i * k;
+    if (k == 1 && t.column_step == 1) {
+      *y -= dot(row + begin, x + begin, end - begin);
+    } else {
+      BURLAB_ONE_BY_ONE
+      for (Int j = begin; j < end; ++j) subtract_multiple(y, row[j * t.column_step], x + j * k, k);
+    }
+    if (t.unit) continue;
+    const T divisor = row[i * t.column_step];
+    BURLAB_LANES
+    for (Int c = 0; c < k; ++c) y[c] /= divisor;
+  }
+}
+
+/// Solves t X = B in place. x: n rows of k numbers.
+template <class T> inline void substitute(const Triangle<T>& t, T* x, Int k) {
+  if (t.n == 0 || k == 0) return;
+  if (k > 1 && k <= kLargest && calls(lapack<T>().trsm, t.n)) {
+    const bool by_columns = t.row_step == 1;  // X^T A^T = B^T, with X^T and B^T as they lie
+    char side = 'R', triangle = t.lower == by_columns ? 'L' : 'U', op = by_columns ? 'T' : 'N';
+    char unit = t.unit ? 'U' : 'N';
+    int rows = static_cast<int>(k), n = static_cast<int>(t.n);
+    T one = 1;
+    lapack<T>().trsm(&side, &triangle, &op, &unit, &rows, &n, &one, const_cast<T*>(t.a), &n, x, &rows);
+  } else if (k == 1 && t.row_step == 1) {
+    substitute_columns(t, x);
+  } else {
+    substitute_rows(t, x, k);
+  }
+}
+
+/// Bits of the option.
+enum TriangularOption : Int { kLower = 1, kTransposed = 2, kUnit = 4 };
+
+/// Triangular matrices b and right-hand sides a; columns counts the latter. All arrays dense.
+template <class T> struct SolveTriangular {
+  static Status run(const Int* d, void* out, const void* a, const void* b, const void* const*) noexcept {
+    const auto [count, n, k, option] = matrices(d);
+    T* x = static_cast<T*>(out);
+    std::copy_n(static_cast<const T*>(a), count * n * k, x);
+    StopCheck stop;
+    BURLAB_ONE_BY_ONE
+    for (Int i = 0; i < count; ++i) {
+      if (stop.after(n * n * k)) return Stopped;
+      const T* matrix = static_cast<const T*>(b) + i * n * n;
+      const Triangle<T> t{matrix, n, n, 1, (option & kLower) != 0, (option & kUnit) != 0};
+      substitute((option & kTransposed) != 0 ? t.transposed() : t, x + i * n * k, k);
+    }
+    return Ok;
+  }
+};
+
+}  // namespace burlab::kernels
+BURLAB_END

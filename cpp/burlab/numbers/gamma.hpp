@@ -1,0 +1,91 @@
+#pragma once
+// The gamma function and its kin, one number at a time. Sums are taken in long double: of 64 bits on x86-64, and what
+// cancels costs a double nothing that one would see.
+#include <cmath>
+
+#include "polynomial.hpp"
+
+extern "C" double lgamma_r(double, int*) noexcept;  // lgamma writes a global variable
+
+BURLAB_BEGIN
+namespace burlab::math {
+
+BURLAB_NOINLINE double lgamma(double x) {
+  int sign = 0;
+  return lgamma_r(x, &sign);
+}
+
+/// B_2k / (2k)!.
+inline constexpr long double kBernoulli[] = {
+    1.0L / 12,
+    -1.0L / 720,
+    1.0L / 30240,
+    -1.0L / 1209600,
+    1.0L / 47900160,
+    -691.0L / 1307674368000.0L,
+    1.0L / 74724249600.0L,
+    -3617.0L / 10670622842880000.0L,
+    43867.0L / 5109094217170944000.0L,
+};
+
+/// sum over k >= 0 of (q + k)^-s by the formula of Euler and Maclaurin, s > 1; for q < 0 only with whole s.
+BURLAB_NOINLINE double hurwitz_zeta(double s, double q) {
+  if (s == 1) return kInfinity<double>;
+  if (!(s > 1)) return kNan<double>;
+  if (q <= 0) {
+    if (q == std::floor(q)) return kInfinity<double>;
+    if (s != std::floor(s) || q < -1e6) return kNan<double>;
+  }
+  if (!(q < 1e300)) return q == q ? 0 : q;
+  const long double start = 12 + (s < 200 ? s / 2 : 100.0);
+  long double total = 0, a = q;
+  for (; a < start; ++a) {
+    const long double term = std::pow(a, -static_cast<long double>(s));
+    total += term;
+    if (a > 0 && term < 1e-22L * total) return static_cast<double>(total);
+  }
+  const long double power = std::pow(a, -static_cast<long double>(s));
+  total += power * (a / (static_cast<long double>(s) - 1) + 0.5L);
+  long double factor = power * static_cast<long double>(s) / a;
+  for (int k = 0; k < 9; ++k) {
+    total += kBernoulli[k] * factor;
+    factor *= (static_cast<long double>(s) + 2 * k + 1) * (static_cast<long double>(s) + 2 * k + 2) / (a * a);
+  }
+  return static_cast<double>(total);
+}
+
+/// The derivative of log gamma: upwards by 1 / x until the asymptotic series holds; below 0 by reflection.
+BURLAB_NOINLINE double digamma(double x) {
+  if (x == 0) return x - x == 0 && __builtin_signbit(x) ? kInfinity<double> : -kInfinity<double>;
+  if (!(x - x == 0)) return x > 0 ? x : kNan<double>;
+  long double total = 0, a = x;
+  if (x < 0) {
+    if (x == std::floor(x)) return kNan<double>;
+    const long double part = a - std::floor(a);  // of period 1
+    const long double pi = 3.141592653589793238462643383279502884L;
+    total = part == 0.5L ? 0 : -pi / std::tan(pi * part);
+    a = 1 - a;
+  }
+  for (; a < 14; ++a) total -= 1 / a;
+  const long double z = 1 / (a * a);
+  long double series = -3617.0L / 8160;
+  series = 1.0L / 12 + z * series;
+  series = -691.0L / 32760 + z * series;
+  series = 1.0L / 132 + z * series;
+  series = -1.0L / 240 + z * series;
+  series = 1.0L / 252 + z * series;
+  series = -1.0L / 120 + z * series;
+  series = 1.0L / 12 + z * series;
+  return static_cast<double>(total + (std::log(a) - 0.5L / a) - z * series);
+}
+
+/// The derivative of order n of digamma.
+BURLAB_NOINLINE double polygamma(double n, double x) {
+  if (n == 0) return digamma(x);
+  if (!(n > 0) || n != std::floor(n)) return kNan<double>;
+  const double size = std::tgamma(n + 1) * hurwitz_zeta(n + 1, x);
+  return std::fmod(n, 2) == 1 ? size : -size;
+}
+
+}  // namespace burlab::math
+BURLAB_END

@@ -1,0 +1,201 @@
+#pragma once
+// Rounding, remainders, and operations on signs and bits. Values are NumPy's to the bit; derivatives are JAX's.
+#include <cmath>
+#include <type_traits>
+
+#include "../numbers/rounding.hpp"
+#include "call.hpp"
+#include "table.hpp"
+
+BURLAB_BEGIN
+namespace burlab::ops {
+
+// clang-format off
+#define BURLAB_ROUNDED_TO(Name, text, formula, function)                            \
+  struct Name {                                                                     \
+    static constexpr auto name = text;                                              \
+    static constexpr int arity = 1;                                                 \
+    static constexpr auto doc = formula " Partial 0.";                              \
+    template <class T> BURLAB_RULE T primal(T x) { return call<Name>(x); }          \
+    template <class T> BURLAB_RULE T number(T x) { return math::function(x); }      \
+    template <int K, class T> BURLAB_RULE T partial(T, T) { return T(0); }          \
+  }
+BURLAB_ROUNDED_TO(Floor, "floor", "The largest whole number that is not above x.", floor);
+BURLAB_ROUNDED_TO(Ceil, "ceil", "The smallest whole number that is not below x.", ceil);
+BURLAB_ROUNDED_TO(Rint, "rint", "The nearest whole number, halves to the even one.", rint);
+BURLAB_ROUNDED_TO(Trunc, "trunc", "The whole part, rounded towards 0.", trunc);
+#undef BURLAB_ROUNDED_TO
+// clang-format on
+
+struct Fmod {
+  static constexpr auto name = "fmod";
+  static constexpr int arity = 2;
+  static constexpr auto doc = "x - y trunc(x / y), exact, with the sign of x. Partials 1 and -trunc(x / y).";
+  template <class T> BURLAB_RULE T primal(T x, T y) { return call<Fmod>(x, y); }
+  template <class T> static T number(T x, T y) {
+    if constexpr (std::is_floating_point_v<T>) return std::fmod(x, y);
+    else return y == 0 || y == -1 ? T(0) : T(x % y);  // the lowest number % -1 would trap
+  }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y, T) { return K == 0 ? T(1) : -call<Trunc>(x / y); }
+};
+
+struct FloorDivide {
+  static constexpr auto name = "floor_divide";
+  static constexpr int arity = 2;
+  static constexpr auto doc = "The largest whole number that is not above x / y. Partials 0.";
+  template <class T> BURLAB_RULE T primal(T x, T y) { return call<FloorDivide>(x, y); }
+  template <class T> static T number(T x, T y) {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (y == T(0)) return x / y;
+      const T rest = std::fmod(x, y);
+      T whole = (x - rest) / y;
+      if (rest != T(0) && (y < T(0)) != (rest < T(0))) whole -= T(1);
+      if (whole == T(0)) return math::with_sign_of(T(0), x / y);
+      const T below = math::floor(whole);
+      return whole - below > T(0.5) ? below + T(1) : below;
+    } else {
+      if (y == 0) return 0;
+      if (y == -1) return T(std::make_unsigned_t<T>(0) - std::make_unsigned_t<T>(x));
+      return T(x / y - ((x % y != 0) & ((x < 0) != (y < 0))));
+    }
+  }
+  template <int K, class T> BURLAB_RULE T partial(T, T, T) { return T(0); }
+};
+
+struct Remainder {
+  static constexpr auto name = "remainder";
+  static constexpr int arity = 2;
+  static constexpr auto doc = "x - y floor(x / y), with the sign of y. Partials 1 and -floor(x / y).";
+  template <class T> BURLAB_RULE T primal(T x, T y) { return call<Remainder>(x, y); }
+  template <class T> static T number(T x, T y) {
+    if constexpr (std::is_floating_point_v<T>) {
+      const T rest = std::fmod(x, y);
+      if (rest == T(0)) return math::with_sign_of(T(0), y);
+      return (y < T(0)) != (rest < T(0)) ? rest + y : rest;
+    } else {
+      const T rest = Fmod::number(x, y);
+      return rest != 0 && (y < 0) != (rest < 0) ? T(rest + y) : rest;
+    }
+  }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y, T) { return K == 0 ? T(1) : -call<FloorDivide>(x, y); }
+};
+
+struct Copysign {
+  static constexpr auto name = "copysign";
+  static constexpr int arity = 2;
+  static constexpr auto doc = "|x| with the sign of y. Partials 1 or -1, as the sign of x is kept or not, and 0.";
+  template <class T> BURLAB_RULE T primal(T x, T y) { return call<Copysign>(x, y); }
+  template <class T> BURLAB_RULE T number(T x, T y) { return math::with_sign_of(math::magnitude(x), y); }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y, T) {
+    return K == 0 ? call<Copysign>(T(1), x) * call<Copysign>(T(1), y) : T(0);
+  }
+};
+
+struct Fmax {
+  static constexpr auto name = "fmax";
+  static constexpr int arity = 2;
+  static constexpr auto doc = "The larger; nan only where both are. Partial 1 for the one taken: of a tie, the second.";
+  template <class T> BURLAB_RULE T primal(T x, T y) { return select(either(x > y, y != y), x, y); }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y, T) {
+    return K == 0 ? select(either(x > y, y != y), T(1), T(0)) : select(either(x > y, y != y), T(0), T(1));
+  }
+};
+
+struct Fmin {
+  static constexpr auto name = "fmin";
+  static constexpr int arity = 2;
+  static constexpr auto doc =
+      "The smaller; nan only where both are. Partial 1 for the one taken: of a tie, the second.";
+  template <class T> BURLAB_RULE T primal(T x, T y) { return select(either(x < y, y != y), x, y); }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y, T) {
+    return K == 0 ? select(either(x < y, y != y), T(1), T(0)) : select(either(x < y, y != y), T(0), T(1));
+  }
+};
+
+struct Nextafter {
+  static constexpr auto name = "nextafter";
+  static constexpr int arity = 2;
+  static constexpr auto doc = "The number next to x on the way to y. Partials 1 and 0.";
+  template <class T> BURLAB_RULE T primal(T x, T y) { return call<Nextafter>(x, y); }
+  template <class T> static T number(T x, T y) { return std::nextafter(x, y); }
+  template <int K, class T> BURLAB_RULE T partial(T, T, T) { return K == 0 ? T(1) : T(0); }
+};
+
+struct Ldexp {
+  static constexpr auto name = "ldexp";
+  static constexpr int arity = 2;
+  static constexpr auto doc = "x 2^n for whole n, rounded once. Partials 2^n and 0.";
+  template <class T> BURLAB_RULE T primal(T x, T n) { return call<Ldexp>(x, n); }
+  template <class T> static T number(T x, T n) {
+    const T most = n > T(5000) ? T(5000) : n, bounded = most < T(-5000) ? T(-5000) : most;
+    return bounded == bounded ? std::ldexp(x, static_cast<int>(bounded)) : n;
+  }
+  template <int K, class T> BURLAB_RULE T partial(T, T n, T) { return K == 0 ? call<Ldexp>(T(1), n) : T(0); }
+};
+
+/// The exponent e of x = m 2^e, 1/2 <= |m| < 1.
+struct Exponent {
+  static constexpr auto name = "exponent";
+  static constexpr int arity = 1;
+  static constexpr auto doc =
+      "The exponent e of x = m 2^e with 1/2 <= |m| < 1; 0 where x is 0 or not finite. Partial 0.";
+  template <class T> BURLAB_RULE T primal(T x) { return call<Exponent>(x); }
+  template <class T> static T number(T x) {
+    int e = 0;
+    std::frexp(x, &e);
+    return x - x == T(0) ? T(e) : T(0);
+  }
+  template <int K, class T> BURLAB_RULE T partial(T, T) { return T(0); }
+};
+
+struct Signbit {
+  using no_derivative = void;
+  static constexpr auto name = "signbit";
+  static constexpr int arity = 1;
+  static constexpr auto doc = "Whether x has a minus sign, zeros and nan too, as a mask; no derivative.";
+  template <class T> BURLAB_RULE auto primal(T x) {
+    if constexpr (requires { x.value; }) return number(x.value);
+    else return call<Signbit>(x);
+  }
+  template <class T> BURLAB_RULE bool number(T x) {
+    return (__builtin_bit_cast(math::Bits<T>, x) & math::Real<T>::kSign) != 0;
+  }
+};
+
+// clang-format off
+/// Operations on whole numbers: `U` is the unsigned type of as many bits, which wraps around.
+#define BURLAB_WHOLE(Name, text, formula, count, arguments, ...)              \
+  struct Name {                                                               \
+    using no_derivative = void;                                               \
+    static constexpr auto name = text;                                        \
+    static constexpr int arity = count;                                       \
+    static constexpr auto doc = formula " of whole numbers; no derivative.";  \
+    template <class T> static T primal arguments {                            \
+      using U [[maybe_unused]] = std::make_unsigned_t<T>;                     \
+      __VA_ARGS__                                                             \
+    }                                                                         \
+  }
+BURLAB_WHOLE(BitwiseAnd, "bitwise_and", "x & y", 2, (T x, T y), return T(x & y););
+BURLAB_WHOLE(BitwiseOr, "bitwise_or", "x | y", 2, (T x, T y), return T(x | y););
+BURLAB_WHOLE(BitwiseXor, "bitwise_xor", "x ^ y", 2, (T x, T y), return T(x ^ y););
+BURLAB_WHOLE(Invert, "invert", "~x", 1, (T x), return T(~x););
+BURLAB_WHOLE(LeftShift, "left_shift", "x << n, 0 where n is no less than the number of bits,", 2, (T x, T n),
+             return U(n) < 8 * sizeof(T) ? T(U(x) << U(n)) : T(0););
+BURLAB_WHOLE(RightShift, "right_shift", "x >> n, which keeps the sign,", 2, (T x, T n),
+             return U(n) < 8 * sizeof(T) ? T(x >> n) : x < 0 ? T(-1) : T(0););
+BURLAB_WHOLE(Gcd, "gcd", "The greatest common divisor", 2, (T x, T y),
+             U a = x < 0 ? U(0) - U(x) : U(x); U b = y < 0 ? U(0) - U(y) : U(y);
+             while (b != 0) { const U rest = a % b; a = b; b = rest; }
+             return T(a););
+BURLAB_WHOLE(Lcm, "lcm", "The least common multiple", 2, (T x, T y),
+             const U a = x < 0 ? U(0) - U(x) : U(x); const U b = y < 0 ? U(0) - U(y) : U(y);
+             const U common = U(Gcd::primal(x, y));
+             return common == 0 ? T(0) : T(a / common * b););
+#undef BURLAB_WHOLE
+// clang-format on
+
+using Rounding = List<Floor, Ceil, Rint, Trunc, Fmod, FloorDivide, Remainder, Copysign, Fmax, Fmin, Nextafter, Ldexp,
+                      Exponent, Signbit, BitwiseAnd, BitwiseOr, BitwiseXor, Invert, LeftShift, RightShift, Gcd, Lcm>;
+
+}  // namespace burlab::ops
+BURLAB_END

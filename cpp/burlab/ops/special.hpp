@@ -1,0 +1,94 @@
+#pragma once
+// Functions of scipy.special that libm or `numbers/gamma.hpp` computes one at a time; floats go through double.
+#include <cmath>
+
+#include "../numbers/gamma.hpp"
+#include "call.hpp"
+#include "table.hpp"
+
+BURLAB_BEGIN
+namespace burlab::ops {
+
+struct Polygamma {
+  static constexpr auto name = "polygamma";
+  static constexpr int arity = 2;
+  static constexpr auto doc =
+      "The derivative of order n of digamma at x. Partials 0, n being whole, and that of n + 1.";
+  template <class T> BURLAB_RULE T primal(T n, T x) { return call<Polygamma>(n, x); }
+  template <class T> static T number(T n, T x) { return static_cast<T>(math::polygamma(n, x)); }
+  template <int K, class T> BURLAB_RULE T partial(T n, T x, T) { return K == 0 ? T(0) : call<Polygamma>(n + T(1), x); }
+};
+
+struct Digamma {
+  static constexpr auto name = "digamma";
+  static constexpr int arity = 1;
+  static constexpr auto doc = "The derivative of log gamma. Partial polygamma(1, x).";
+  template <class T> BURLAB_RULE T primal(T x) { return call<Digamma>(x); }
+  template <class T> static T number(T x) { return static_cast<T>(math::digamma(x)); }
+  template <int K, class T> BURLAB_RULE T partial(T x, T) { return call<Polygamma>(T(1), x); }
+};
+
+struct Gammaln {
+  static constexpr auto name = "gammaln";
+  static constexpr int arity = 1;
+  static constexpr auto doc = "log |gamma x|. Partial digamma x.";
+  template <class T> BURLAB_RULE T primal(T x) { return call<Gammaln>(x); }
+  template <class T> static T number(T x) { return static_cast<T>(math::lgamma(x)); }
+  template <int K, class T> BURLAB_RULE T partial(T x, T) { return call<Digamma>(x); }
+};
+
+struct Gamma {
+  static constexpr auto name = "gamma";
+  static constexpr int arity = 1;
+  static constexpr auto doc = "y = gamma x. Partial y digamma x.";
+  template <class T> BURLAB_RULE T primal(T x) { return call<Gamma>(x); }
+  template <class T> static T number(T x) { return static_cast<T>(std::tgamma(static_cast<double>(x))); }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y) { return y * call<Digamma>(x); }
+};
+
+struct Zeta {
+  static constexpr auto name = "zeta";
+  static constexpr int arity = 2;
+  static constexpr auto doc =
+      "sum over k >= 0 of (q + k)^-s. Partials 0, s counting as constant, and -s zeta(s + 1, q).";
+  template <class T> BURLAB_RULE T primal(T s, T q) { return call<Zeta>(s, q); }
+  template <class T> static T number(T s, T q) { return static_cast<T>(math::hurwitz_zeta(s, q)); }
+  template <int K, class T> BURLAB_RULE T partial(T s, T q, T) {
+    return K == 0 ? T(0) : -(s * call<Zeta>(s + T(1), q));
+  }
+};
+
+struct Xlogy {
+  static constexpr auto name = "xlogy";
+  static constexpr int arity = 2;
+  static constexpr auto doc = "x log y, 0 where x is 0 and y no nan. Partials log y and x / y.";
+  template <class T> BURLAB_RULE T primal(T x, T y) {
+    using std::log;
+    return select(both(x == T(0), y == y), T(0), x * log(y));
+  }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y, T) {
+    using std::log;
+    if constexpr (K == 0) return log(y);
+    else return x / y;
+  }
+};
+
+struct Xlog1py {
+  static constexpr auto name = "xlog1py";
+  static constexpr int arity = 2;
+  static constexpr auto doc = "x log(1 + y), 0 where x is 0 and y no nan. Partials log(1 + y) and x / (1 + y).";
+  template <class T> BURLAB_RULE T primal(T x, T y) {
+    using std::log1p;
+    return select(both(x == T(0), y == y), T(0), x * log1p(y));
+  }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y, T) {
+    using std::log1p;
+    if constexpr (K == 0) return log1p(y);
+    else return x / (T(1) + y);
+  }
+};
+
+using Special = List<Polygamma, Digamma, Gammaln, Gamma, Zeta, Xlogy, Xlog1py>;
+
+}  // namespace burlab::ops
+BURLAB_END

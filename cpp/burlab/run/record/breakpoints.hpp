@@ -1,0 +1,75 @@
+#pragma once
+// The breakpoints of a run, tested at every new row.
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "../abi/criteria.hpp"
+#include "../memory/buffer.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+/// Belongs to the loop's thread.
+class Breakpoints {
+ public:
+  explicit Breakpoints(Ledger& ledger) : armed_(ledger, Kind::scratch), before_(ledger, Kind::scratch) {}
+
+  bool any() const { return armed_.size() > 0; }
+
+  /// Have other ones; those that stay go on counting. last: the value of the last row, NaN where it is not known. False
+  /// where there is no memory.
+  bool set(const Buffer<Breakpoint>& given, double last) {
+    if (!any()) last_ = last;
+    if (!before_.assign(armed_.begin(), armed_.size())) return false;
+    armed_.cut(0);
+    for (const Breakpoint& point : given) {
+      Armed next{point, 0};
+      for (const Armed& old : before_)
+        if (old.point.number == point.number) next.held = old.held;
+      if (!armed_.push(next)) return false;
+    }
+    return true;
+  }
+
+  /// The run has gone back to a row with this value.
+  void restart(double last) {
+    last_ = last;
+    for (Armed& armed : armed_) armed.held = 0;
+  }
+
+  /// The number of the first one that the row of a step hits; 0: none does.
+  std::int64_t hit(std::int64_t step, double value, double norm) {
+    std::int64_t found = 0;
+    for (Armed& armed : armed_)
+      if (hits(armed, step, value, norm) && found == 0) found = armed.point.number;
+    last_ = value;
+    return found;
+  }
+
+ private:
+  struct Armed {
+    Breakpoint point;
+    std::int64_t held;  // rows in a row, up to the last one, at which it has held
+  };
+
+  bool hits(Armed& armed, std::int64_t step, double value, double norm) const {
+    const Breakpoint& point = armed.point;
+    if (point.watched == watched_every) return step > 0 && step % point.count == 0;
+    bool holds = false;
+    if (point.watched == watched_rise) holds = value > last_ + point.limit * std::abs(last_);
+    else if (point.watched == watched_norm) holds = norm > point.limit;
+    else holds = !(std::isfinite(value) && std::isfinite(norm));
+    armed.held = holds ? armed.held + 1 : 0;
+    if (point.watched != watched_rise) return armed.held == 1;
+    if (armed.held < point.count) return false;
+    armed.held = 0;
+    return true;
+  }
+
+  Buffer<Armed> armed_, before_;
+  double last_ = std::numeric_limits<double>::quiet_NaN();
+};
+
+}  // namespace burlab::run
+BURLAB_END

@@ -1,0 +1,68 @@
+#pragma once
+// What a run carries from step to step: x and the leaves of the optimizer's state, each twice. A step reads the one of
+// each pair and writes the other; `swap` makes what was written current, so a step that is left halfway leaves no
+// trace.
+#include <cstdint>
+#include <cstring>
+
+#include "../memory/buffer.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+class StateBuffers {
+ public:
+  /// bytes: of each buffer, x first; start: its first contents, or nullptr where they come later.
+  StateBuffers(Ledger& ledger, std::int64_t count, const std::int64_t* bytes, const char* const* start)
+      : sizes_(ledger, Kind::scratch, count, bytes),
+        places_(ledger, Kind::scratch, 2 * count),
+        x_(ledger, Kind::parameters, 2 * Memory::rounded(bytes[0])),
+        state_(ledger, Kind::optimizer_state, 2 * (frame_bytes() - Memory::rounded(bytes[0]))) {
+    if (!ready()) return;
+    char* place = x_.data();
+    for (std::int64_t k = 0; k < sizes_.size(); ++k) {
+      if (k == 1) place = state_.data();
+      for (std::int64_t phase = 0; phase < 2; ++phase, place += Memory::rounded(sizes_[k]))
+        places_[2 * k + phase] = place;
+      if (start != nullptr) std::memcpy(current(k), start[k], size(k));
+    }
+  }
+
+  bool ready() const { return sizes_.ready() && places_.ready() && x_.data() != nullptr && state_.data() != nullptr; }
+  std::int64_t count() const { return sizes_.size(); }
+  std::int64_t bytes(std::int64_t k) const { return sizes_[k]; }
+
+  char* current(std::int64_t k) const { return places_[2 * k + phase_]; }
+  char* next(std::int64_t k) const { return places_[2 * k + 1 - phase_]; }
+  void swap() { phase_ = 1 - phase_; }
+
+  void copy(std::int64_t k, char* out) const { std::memcpy(out, current(k), size(k)); }
+
+  /// Bytes of a copy of all buffers, each at a multiple of 64.
+  std::int64_t frame_bytes() const {
+    std::int64_t bytes = 0;
+    for (const auto size : sizes_) bytes += Memory::rounded(size);
+    return bytes;
+  }
+  void save(char* frame) const {
+    for (std::int64_t k = 0; k < count(); frame += Memory::rounded(sizes_[k]), ++k) copy(k, frame);
+  }
+  void load(const char* frame) {
+    for (std::int64_t k = 0; k < count(); frame += Memory::rounded(sizes_[k]), ++k)
+      std::memcpy(current(k), frame, size(k));
+  }
+  void load(const StateBuffers& other) {
+    for (std::int64_t k = 0; k < count(); ++k) other.copy(k, current(k));
+  }
+
+ private:
+  std::size_t size(std::int64_t k) const { return static_cast<std::size_t>(sizes_[k]); }
+
+  Buffer<std::int64_t> sizes_;
+  Buffer<char*> places_;  // of each buffer in both phases
+  Memory x_, state_;
+  std::int64_t phase_ = 0;
+};
+
+}  // namespace burlab::run
+BURLAB_END

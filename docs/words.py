@@ -1,0 +1,71 @@
+"""Write `numpy.md`, the words of NumPy and SciPy that can be traced, from the tables: run it after a change."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import burlab as bl
+from burlab.graph.node import ACCUMULATIONS, FUNCTIONS, METHODS, REDUCTIONS, SPECIAL, UFUNCS
+from burlab.graph.numpy_api.refused import REFUSED
+
+PAGE = Path(__file__).with_name("numpy.md")
+HEAD = """# NumPy and SciPy in traced functions
+
+What a function may call on traced arrays. Written by `python docs/words.py` from the tables of rules. All have NumPy's
+arguments and results, and derivatives of every order unless their values are integers or masks. Beside them stand
+Python's operators, indexing by anything but traced masks, assignment into arrays that the function makes, and the
+functions of `burlab` itself, such as `bl.scan`, `bl.softmax` and `bl.random.normal`.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    rows = [
+        f"| {', '.join(f'`{name}`' for name in names)} | {why} | {use} |" for (why, use), names in grouped().items()
+    ]
+    return "\n".join(
+        [
+            HEAD,
+            section("Elementwise: `np`", (name for name in UFUNCS if hasattr(np, name))),
+            section("`ufunc.reduce`", REDUCTIONS),
+            section("`ufunc.accumulate`", ACCUMULATIONS),
+            section("Arrays: `np`", home(np)),
+            section("Linear algebra: `np.linalg`", home(np.linalg)),
+            section("`np.fft`", home(np.fft)),
+            section("Methods of arrays", (name for name in METHODS if not name.startswith("_"))),
+            section("`scipy.special`, called as it is", (name.lstrip("_") for name in SPECIAL)),
+            section("`bl.scipy.linalg`", bl.scipy.linalg.__all__),
+            "## Refused\n",
+            "| function of `np` | why | use |",
+            "|---|---|---|",
+            *rows,
+            "",
+            "Masked arrays, arrays of objects and `np.matrix` are refused wherever they meet a traced array.",
+            "",
+        ]
+    )
+
+
+def section(title: str, names: Iterable[str]) -> str:
+    """A heading, and names in order."""
+    return f"## {title}\n\n{' '.join(f'`{name}`' for name in sorted(set(names)))}\n"
+
+
+def home(module: Any) -> list[str]:
+    """The functions of a module that have a rule."""
+    named = {name: getattr(module, name) for name in dir(module) if not name.startswith("_")}
+    return [name for name, function in named.items() if callable(function) and function in FUNCTIONS]
+
+
+def grouped() -> dict[tuple[str, str], list[str]]:
+    """Refused functions that have one reason and one remedy."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for name, reason in REFUSED.items():
+        found.setdefault(reason, []).append(name)
+    return found
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())

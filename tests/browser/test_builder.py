@@ -1,0 +1,405 @@
+"""The builder of graphs in a real JupyterLab, with a real mouse and real keys.
+
+g = ((a + b) - (a b + b^3))^2 / 2 at a = -41, b = 2 is the tiny graph of the BurTorch paper (arXiv:2503.13795,
+Figure 1): 612.5, with the gradients -35 and 1050. A second engine, complex steps in plain Python, says so too.
+"""
+
+import json
+import os
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+pytestmark = pytest.mark.browser
+SHOTS = Path(os.environ.get("BURLAB_SCREENSHOTS", "build/screenshots"))
+STICKING = """root => {
+  const frame = root.getBoundingClientRect();
+  return [...root.querySelectorAll('button, input, select, p, .burlab-canvas, .burlab-said')]
+    .filter(e => e.getClientRects().length && !e.closest('.burlab-kinds'))
+    .filter(e => { const a = e.getBoundingClientRect(); return a.left < frame.left - 1 || a.right > frame.right + 1; })
+    .map(e => e.ariaLabel || e.textContent.slice(0, 20));
+}"""
+
+
+def tiny(a, b):
+    """The same function in plain Python, for numbers of any kind."""
+    return ((a + b) - (a * b + b**3)) ** 2 / 2
+
+
+STEP = 1e-20
+TRUTH = tiny(-41.0, 2.0), tiny(-41.0 + 1j * STEP, 2.0).imag / STEP, tiny(-41.0, 2.0 + 1j * STEP).imag / STEP
+
+
+class Builder:
+    """The builder that a cell shows."""
+
+    def __init__(self, notebook, cell=1):
+        self.notebook, self.page = notebook, notebook.page
+        self.root = f".jp-Notebook .jp-Cell[data-windowed-list-index='{cell}'] .burlab-builder"
+        self.page.wait_for_selector(f"{self.root}[data-ready]", timeout=120_000)
+
+    def find(self, selector):
+        return self.page.locator(f"{self.root} {selector}")
+
+    def state(self):
+        """What the kernel has: one block per row, by key."""
+        return {int(k): v for k, v in json.loads(self.notebook.kernel(STATE)).items()}
+
+    def waits(self, count):
+        """Wait until the page shows so many blocks."""
+        self.page.wait_for_selector(f"{self.root}[data-ready='{count}']", timeout=60_000)
+
+    def says(self, text):
+        self.page.wait_for_function(
+            "([root, text]) => document.querySelector(root + ' .burlab-said').textContent.includes(text)",
+            arg=[self.root, text],
+            timeout=60_000,
+        )
+
+    def shows(self, key, text):
+        """Wait until a block has these words in it."""
+        self.page.wait_for_function(
+            "([root, key, text]) => (document.querySelector(`${root} [data-key='${key}']`)?.textContent ?? '')"
+            ".includes(text)",
+            arg=[self.root, str(key), text],
+            timeout=60_000,
+        )
+
+    def block(self, key):
+        return self.find(f"[data-key='{key}'] > rect")
+
+    def click(self, key, **options):
+        """Click into a block: left of its middle, where no argument is."""
+        self.block(key).click(position={"x": 22, "y": 12}, **options)
+
+    def add(self, kind):
+        """Search for a kind and press Enter."""
+        self.find("[aria-label='search operations']").click()
+        self.page.keyboard.type(kind)
+        self.page.keyboard.press("Enter")
+
+    def drag(self, source, target):
+        """Drag with the mouse from the middle of one thing to that of another."""
+        (x, y), (u, v) = (self.centre(place) for place in (source, target))
+        self.page.mouse.move(x, y)
+        self.page.mouse.down()
+        for part in (0.3, 0.6, 1.0):
+            self.page.mouse.move(x + part * (u - x), y + part * (v - y))
+        self.page.mouse.up()
+
+    def centre(self, selector):
+        box = self.find(selector).first.bounding_box()
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    def write(self, label, text):
+        """Replace the text of a field of the selected block, key by key."""
+        self.find(f".burlab-inspector input[aria-label='{label}']").click()
+        self.page.keyboard.press("Control+A")
+        self.page.keyboard.type(text)
+        self.page.keyboard.press("Enter")
+
+    def shot(self, name):
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        self.page.locator(self.root).screenshot(path=SHOTS / f"{name}.png")
+
+
+SETUP = "import json\nimport numpy as np\nimport burlab as bl"
+STATE = """print(json.dumps({k: [x.kind, x.label, x.operands, None if (v := b.result.values.get(k)) is None
+    else np.asarray(v).tolist()] for k, x in b.document.blocks.items()}), end='')"""
+
+
+@pytest.fixture(scope="module")
+def notebook(open_notebook):
+    opened = open_notebook("builder", [SETUP, "b = bl.GraphBuilder()\nb", "pass"])
+    opened.run(0)
+    return opened
+
+
+@pytest.fixture
+def builder(notebook):
+    """An empty builder."""
+    notebook.write(1, "b = bl.GraphBuilder()\nb")
+    notebook.run(1)
+    return Builder(notebook)
+
+
+def add_inputs(builder):
+    """a and b, by the keyboard: what is added is selected, and its fields are ready."""
+    builder.add("input")
+    builder.waits(1)
+    builder.write("label", "a")
+    builder.write("value", "-41")
+    builder.shows(1, "-41")
+    for _ in range(2):  # to the canvas; nothing is selected
+        builder.page.keyboard.press("Escape")
+    builder.add("input")
+    builder.waits(2)
+    builder.write("label", "b")
+    builder.write("value", "2.0")
+    builder.shows(2, "2")
+
+
+def add_sums(builder):
+    """(a + b) - (a b + b^3), squared."""
+    page = builder.page
+    # a + b: both are selected with the mouse, and become its arguments
+    builder.click(1)
+    builder.click(2, modifiers=["Shift"])
+    builder.add("add")
+    builder.waits(3)
+    builder.shows(3, "-39")
+    # a b: a click on the palette, then arguments by dragging from port to port
+    page.keyboard.press("Escape")
+    builder.find(".burlab-surface").focus()
+    page.keyboard.press("Escape")
+    builder.find("[data-kind=mul]").click()
+    builder.waits(4)
+    builder.shows(4, "connect x, y")
+    builder.drag("[data-key='1'] .burlab-out .burlab-reach", "[data-key='4'] [data-port='0'] .burlab-reach")
+    builder.shows(4, "connect y")
+    builder.drag("[data-key='4'] [data-port='1'] .burlab-reach", "[data-key='2'] .burlab-out .burlab-reach")
+    builder.shows(4, "-82")
+    # b^3, by keys alone: select b, search, Enter
+    builder.click(2)
+    builder.add("cube")
+    builder.waits(5)
+    builder.shows(5, "8")
+    # + of both, - of the sums
+    builder.click(4)
+    builder.click(5, modifiers=["Shift"])
+    builder.add("add")
+    builder.waits(6)
+    builder.click(3)
+    builder.click(6, modifiers=["Shift"])
+    builder.add("sub")
+    builder.waits(7)
+    builder.shows(7, "35")
+    builder.add("square")  # of what was added last
+    builder.waits(8)
+    builder.shows(8, "1225")
+
+
+def add_division(builder):
+    """/ 2: the constant is connected by keys: C, and 2 for the second argument of the division."""
+    page = builder.page
+    builder.add("div")
+    builder.waits(9)
+    builder.find(".burlab-surface").focus()
+    page.keyboard.press("Escape")
+    builder.add("constant")
+    builder.waits(10)
+    builder.write("value", "2")
+    builder.find(".burlab-inspector input[aria-label='label']").focus()
+    page.keyboard.press("Escape")
+    page.keyboard.press("c")
+    builder.says("connect constant to another block")
+    builder.click(9)
+    builder.find(".burlab-surface").focus()
+    page.keyboard.press("2")
+
+
+def test_the_tiny_graph_is_built_with_mouse_and_keyboard(builder):
+    add_inputs(builder)
+    add_sums(builder)
+    add_division(builder)
+    builder.shows(9, "612.5")
+    builder.shows(1, "∂ -35")
+    builder.shows(2, "∂ 1050")
+    builder.write("label", "g")
+    builder.shows(9, "g = ÷")
+    builder.shot("builder")
+    assert TRUTH == (612.5, -35.0, 1050.0)
+    numbers = builder.notebook.kernel(
+        "print(float(b.value('g')), *map(float, (b.gradient('a'), b.gradient('b'))), end='')"
+    )
+    assert tuple(map(float, numbers.split())) == TRUTH
+    numbers = builder.notebook.kernel("print(*map(float, bl.grad(b.function(), (0, 1))(-41.0, 2.0)), end='')")
+    assert tuple(map(float, numbers.split())) == TRUTH[1:]
+
+
+def test_what_cannot_be_is_refused_with_the_reason_at_the_block(builder):
+    notebook = builder.notebook
+    notebook.write(
+        1,
+        'b = bl.GraphBuilder()\nx = b.add("input", value=[1.0, 2.0], label="<b>x</b>")\n'
+        'y = b.add("square", x)\nz = b.add("tanh", y)\nb.add("sum", z)\nb',
+    )
+    notebook.run(1)
+    builder = Builder(notebook)
+    builder.waits(4)
+    builder.drag("[data-key='3'] .burlab-out .burlab-reach", "[data-key='2'] [data-port='0'] .burlab-reach")
+    builder.says("tanh is computed from square, so it cannot be an argument of it")
+    assert "is computed from square" in " ".join(builder.find(".burlab-callout text").all_text_contents())
+    builder.click(1)
+    builder.write("value", "__import__('os')")
+    builder.says("cannot be read")
+    builder.write("value", "[1, [2]]")
+    builder.says("rows of one length")
+    assert builder.state()[2][2] == [1], "nothing has changed"
+    assert builder.find("[data-key='1'] b").count() == 0, "a label is text"
+    builder.shows(1, "<b>x</b>")
+    builder.click(1)
+    builder.write("value", "[1.0, 2.0, 4.0]")
+    builder.shows(4, "2.76092")  # tanh 1 + tanh 4 + tanh 16
+    builder.page.keyboard.press("Escape")
+    builder.page.keyboard.press("Control+z")
+    builder.shows(1, "[1, 2]")
+    builder.page.keyboard.press("Control+Shift+Z")
+    builder.shows(1, "[1, 2, 4]")
+    builder.page.keyboard.press("ArrowRight")
+    builder.page.keyboard.press("Delete")
+    builder.waits(3)
+    builder.shows(3, "connect x")
+
+
+def test_blocks_are_moved_and_exported(builder):
+    builder.add("input")
+    builder.waits(1)
+    builder.add("exp")
+    builder.waits(2)
+    x, y = builder.centre("[data-key='2'] > rect")
+    builder.page.mouse.move(x, y)
+    builder.page.mouse.down()
+    builder.page.mouse.move(x + 30, y + 40, steps=3)
+    builder.page.mouse.up()
+    builder.page.wait_for_function(
+        "([root, y]) => document.querySelector(root + ' [data-key=\"2\"] > rect').getBoundingClientRect().top > y",
+        arg=[builder.root, y],
+    )
+    builder.find("[aria-label='export']").select_option("Python")
+    code = builder.find(".burlab-export textarea").input_value()
+    names = {}
+    exec(code, names)
+    assert float(names["b"].value()) == pytest.approx(2.718281828459045)
+    for name, first in (("JSON", "{"), ("DOT", "digraph"), ("SVG", "<svg")):
+        builder.find("[aria-label='export']").select_option(name)
+        builder.page.wait_for_function(
+            "([root, first]) => document.querySelector(root + ' .burlab-export textarea').value.startsWith(first)",
+            arg=[builder.root, first],
+        )
+
+
+def test_a_block_is_dragged_from_the_palette_to_where_it_is_dropped(builder):
+    builder.find("[aria-label='search operations']").click()
+    builder.page.keyboard.type("input")
+    builder.drag("[data-kind=input]", ".burlab-surface")
+    builder.waits(1)
+    assert builder.state() == {1: ["input", "", [], 1.0]}
+    (x, y), (u, v) = builder.centre("[data-key='1'] > rect"), builder.centre(".burlab-surface")
+    assert abs(x - u) < 60
+    assert abs(y - v) < 60
+    builder.drag("[data-kind=input]", "[aria-label='search operations']")  # beside the canvas: nothing is added
+    builder.page.keyboard.press("Control+z")
+    builder.waits(0)
+
+
+def test_a_slider_turns_a_number_and_undo_takes_it_back_at_once(builder):
+    notebook = builder.notebook
+    notebook.write(1, "b = bl.GraphBuilder(lambda x: x**2, 3.0)\nb")
+    notebook.run(1)
+    builder = Builder(notebook)
+    builder.click(1)
+    box = builder.find("[aria-label='slide the value']").bounding_box()
+    middle = box["y"] + box["height"] / 2
+    builder.page.mouse.move(box["x"] + box["width"] / 2, middle)
+    builder.page.mouse.down()
+    builder.page.mouse.move(box["x"] + box["width"] - 8, middle, steps=5)
+    builder.page.mouse.up()
+    builder.page.wait_for_timeout(300)
+    x = float(notebook.kernel("print(float(b.value(1)), end='')"))
+    assert 7 < x <= 9
+    builder.shows(1, f"∂ {2 * x:.6g}"[:5])
+    builder.find("[data-act=undo]").click()
+    builder.shows(1, "∂ 6")
+    assert notebook.kernel("print(float(b.value(1)), b.history.can_undo, end='')") == "3.0 False"
+
+
+def test_space_selects_several_and_arrange_puts_them_in_order(builder):
+    notebook, page = builder.notebook, builder.page
+    notebook.write(1, "b = bl.GraphBuilder(lambda x, y: x * y, 2.0, 5.0)\nb.move({1: (300, 10), 2: (300, 200)})\nb")
+    notebook.run(1)
+    builder = Builder(notebook)
+    builder.waits(3)
+    builder.click(1)
+    page.keyboard.press("Space")
+    builder.says("1 selected: arrows add another")
+    page.keyboard.press("ArrowDown")
+    assert builder.find(".burlab-chosen").count() == 2
+    builder.add("add")
+    builder.waits(4)
+    builder.shows(4, "7")
+    builder.find("[data-act=arrange]").click()
+    page.wait_for_function(
+        "root => { const at = k => document.querySelector(`${root} [data-key='${k}'] > rect`).getBoundingClientRect();"
+        " return Math.abs(at(1).left - at(2).left) < 40 && at(4).left > at(1).right && at(4).left > at(2).right; }",
+        arg=builder.root,
+    )
+    assert notebook.kernel("print([x.place for x in b.document.blocks.values()], end='')") == f"{[None] * 4}"
+
+
+def test_minimize_opens_a_panel_with_a_slider_for_a_constant(builder):
+    notebook = builder.notebook
+    notebook.write(1, "b = bl.GraphBuilder(lambda x: (x - 3.5) ** 2, 0.0)\nb")
+    notebook.run(1)
+    builder = Builder(notebook)
+    assert builder.find(".burlab-keep").is_hidden()
+    builder.find(".burlab-minimize").click()
+    cell = builder.root.removesuffix(" .burlab-builder")
+    builder.page.wait_for_selector(f"{cell} .burlab-panel[data-ready]", timeout=120_000)
+    builder.page.wait_for_selector(f"{cell} [aria-label='constant'][type=range]", timeout=60_000)
+    notebook.kernel("from burlab.widgets.builder.display import _views\nrun = _views[b]._commands.run\nrun.step(50)")
+    builder.find(".burlab-keep").click()
+    found = notebook.kernel("print(f'{float(run.x[\"x\"]):.6g}', end='')")
+    assert found != "0"
+    builder.shows(1, found)
+
+
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_nothing_sticks_out_at_any_width(builder, theme):
+    notebook = builder.notebook
+    notebook.command("apputils:change-theme", theme=f"JupyterLab {theme}")
+    notebook.write(
+        1,
+        "b = bl.GraphBuilder(lambda a, b: ((a + b) - (a * b + b**3)) ** 2 / 2, -41.0, 2.0)\n"
+        "b.add('matmul', 'a', b.add('constant', value=[1.0]))\nb",
+    )
+    notebook.run(1)
+    builder = Builder(notebook)
+    builder.click(1)
+    for width in (420, 900, 1400):
+        builder.page.set_viewport_size({"width": width, "height": 1500})
+        builder.page.wait_for_timeout(300)  # for the page to lay itself out
+        assert builder.page.locator(builder.root).evaluate(STICKING) == []
+        builder.shot(f"builder_{theme.lower()}_{width}")
+    builder.page.set_viewport_size({"width": 1280, "height": 1500})
+    notebook.command("apputils:change-theme", theme="JupyterLab Light")
+
+
+def test_what_was_built_survives_a_restart_and_a_reload(builder):
+    notebook, page = builder.notebook, builder.page
+    notebook.write(1, "b = bl.GraphBuilder(file='kept.json')\nb")
+    notebook.run(1)
+    builder = Builder(notebook)
+    builder.add("input")
+    builder.waits(1)
+    builder.write("value", "3.0")
+    builder.add("square")
+    builder.waits(2)
+    builder.shows(2, "9")
+    page.wait_for_timeout(2000)  # for the picture of the last edit, which comes within a second
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+    notebook.reload()
+    note = page.locator(".burlab-built").first
+    note.wait_for(state="visible", timeout=120_000)
+    assert "It is kept in kept.json" in note.inner_text()
+    picture = page.locator(".jp-Cell[data-windowed-list-index='1'] .jp-RenderedSVG img")
+    picture.wait_for(state="visible", timeout=60_000)
+    assert ">9<" in unquote(picture.get_attribute("src")), "the picture is of the last edit"
+    page.screenshot(path=SHOTS / "builder_still.png")
+    notebook.run(0)
+    notebook.run(1)
+    again = Builder(notebook)
+    again.waits(2)
+    again.shows(2, "9")
+    assert [row[0] for row in again.state().values()] == ["input", "square"]

@@ -1,0 +1,199 @@
+"""Charts on a canvas in a page without a kernel: numbers, axes, zoom, legend, themes, and what people write."""
+
+import base64
+
+import numpy as np
+import pytest
+
+from burlab.charts import Axis, Band, Chart, Curve, Dots, Map, Mark, Plot
+from burlab.widgets.assets import CHART, CHART_STYLE, WIDGETS, module, styles
+from burlab.widgets.chart import encode
+
+pytestmark = pytest.mark.browser
+STEPS = np.arange(1000.0)
+NAUGHTY = '<img src=x onerror="window.hacked = 1">'
+GRID = np.linspace(-1.0, 1.0, 21)
+HEIGHTS = np.add.outer(GRID**2, GRID**2)
+
+
+def chart(title="value"):
+    curves = (Curve(STEPS, 0.99**STEPS, "first"), Curve(STEPS, 2 * 0.99**STEPS, NAUGHTY, 1))
+    step = Axis("step")
+    mark = Mark(400.0, kind="cursor")
+    stack = (Band(STEPS, 0 * STEPS, STEPS, "low", solid=True), Band(STEPS, STEPS, 3 * STEPS, "high", 1, solid=True))
+    return Chart(
+        (
+            Plot("value", title, step, Axis(log=True), curves, marks=(mark,), tall=2),
+            Plot("bytes", "bytes", step, Axis(unit="B"), bands=stack),
+            Map(
+                "plane", "plane", Axis("x", low=-1, high=1), Axis("y", low=-1, high=1), HEIGHTS, 1,
+                dots=(Dots(np.zeros(1), np.zeros(1), "minimum", -1, "star"),), equal=True,
+            ),
+        ),
+        about="a test",
+    )  # fmt: skip
+
+
+def plain(value):
+    """Buffers as base64, as a page without a kernel has them."""
+    if isinstance(value, dict):
+        return {name: plain(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [plain(inner) for inner in value]
+    return base64.b64encode(value).decode() if isinstance(value, memoryview) else value
+
+
+@pytest.fixture(scope="module")
+def page(browser):
+    page = browser.new_page(viewport={"width": 1000, "height": 800})
+    page.set_content(f"""<!doctype html><style>body {{ margin: 0; }} {styles(CHART_STYLE)}</style><div id="place"></div>
+<script type="module">{module(WIDGETS, *CHART)}
+Object.assign(window, {{ drawChart, ticksOf, written, withRoom, said: [] }});</script>""")
+    page.wait_for_function("'drawChart' in window")
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def drawn(page):
+    """The page with a new chart in it; `chart` in its window is what the chart holds."""
+    page.set_viewport_size({"width": 1000, "height": 800})
+    page.evaluate(
+        """data => {
+          window.handle?.close();
+          window.said = [];
+          document.body.style.color = "black";
+          window.handle = drawChart(document.getElementById("place"), data, { onIntent: (one) => said.push(one) });
+          window.chart = document.getElementById("place").chart;
+          window.part = (name) => chart.parts.find((one) => one.name === name);
+        }""",
+        plain(encode(chart())),
+    )
+    page.wait_for_function("part('value').frame && chart.frames > 0")
+    return page
+
+
+def place(page, name, across, up=0.5):
+    """A place of the page within a plot."""
+    canvas = page.locator("canvas").nth(page.evaluate(f"[...chart.places.keys()].indexOf('{name}')")).bounding_box()
+    left, right, top, bottom = page.evaluate(
+        f"(({{ left, right, top, bottom }}) => [left, right, top, bottom])(part('{name}').frame)"
+    )
+    return canvas["x"] + left + across * (right - left), canvas["y"] + bottom - up * (bottom - top)
+
+
+def labels(page, axis, low, high, most=5, short=False):
+    script = "([axis, ends, most, short]) => ticksOf(axis, ends, most, short).labels.map(({ text }) => text)"
+    return page.evaluate(script, [axis, [low, high], most, short])
+
+
+@pytest.mark.parametrize(
+    ("axis", "ends", "expected"),
+    [
+        ({}, (0, 1), ["0", "0.2", "0.4", "0.6", "0.8", "1.0"]),
+        ({}, (-30_000, 30_000), ["−20k", "0", "20k"]),
+        ({}, (0, 4e-7), ["0", "1e−7", "2e−7", "3e−7", "4e−7"]),
+        ({"unit": "s"}, (0, 3e-6), ["0", "1 µs", "2 µs", "3 µs"]),
+        ({"log": True}, (1e-9, 1), ["10⁻⁸", "10⁻⁶", "10⁻⁴", "0.01", "1"]),
+        ({"log": True}, (2, 40), ["2", "5", "10", "20"]),
+        ({"log": True, "unit": "B"}, (1e3, 1e9), ["1 kB", "1 MB", "1 GB"]),
+        ({"log": True, "floor": 1e-12}, (1e-12, 1), ["0", "10⁻⁹", "10⁻⁶", "0.001", "1"]),
+        ({"log": True}, (1e-300, 1e300), ["10⁻³⁰⁰", "10⁻¹⁵⁰", "1", "10¹⁵⁰", "10³⁰⁰"]),
+    ],
+)
+def test_ticks_are_numbers_that_people_read(page, axis, ends, expected):
+    assert labels(page, axis, *ends) == expected
+
+
+def test_ticks_of_steps_have_prefixes(page):
+    assert labels(page, {"log": True}, 1, 1e6, 7, short=True) == ["1", "10", "100", "1k", "10k", "100k", "1M"]
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "expected"),
+    [(0, "", "0"), (1234567, "", "1,234,567"), (1.23456e-9, "", "1.235e−9"), (-0.5, "", "−0.5"),
+     (2.5e-7, "s", "250 ns"),
+     (None, "", "–"), (1536, "B", "1.54 kB"), (0, "B", "0 B")],
+)  # fmt: skip
+def test_read_outs_are_numbers_that_people_read(page, value, unit, expected):
+    assert page.evaluate("([value, unit]) => written(value, unit)", [value, unit]) == expected
+
+
+def test_what_people_write_is_text(drawn):
+    assert drawn.locator(".burlab-entry").all_inner_texts().count(NAUGHTY) == 1
+    assert drawn.locator("#place img").count() == 0
+    assert drawn.evaluate("window.hacked") is None
+
+
+def test_the_legend_hides_a_curve_and_the_axis_follows(drawn):
+    high = drawn.evaluate("part('value').frame.sy.high")
+    entry = drawn.get_by_role("button", name=NAUGHTY)
+    entry.click()
+    drawn.wait_for_function(f"part('value').frame.sy.high < {high / 1.5}")
+    assert entry.get_attribute("aria-pressed") == "false"
+    entry.press("Enter")
+    drawn.wait_for_function(f"part('value').frame.sy.high === {high}")
+
+
+def test_a_drag_zooms_all_plots_of_an_axis_and_a_double_click_ends_that(drawn):
+    x, y = place(drawn, "value", 0.2)
+    to, _ = place(drawn, "value", 0.4)
+    drawn.mouse.move(x, y)
+    drawn.mouse.down()
+    drawn.mouse.move(to, y, steps=3)
+    drawn.mouse.up()
+    drawn.wait_for_function("part('bytes').frame.sx.low > 150 && part('bytes').frame.sx.high < 450")
+    ends = drawn.evaluate("[part('value').frame.sx.low, part('value').frame.sx.high]")
+    assert drawn.evaluate("said.at(-1)") == {
+        "type": "zoom", "part": "value", "axis": "step", "low": ends[0], "high": ends[1]
+    }  # fmt: skip
+    assert drawn.evaluate("part('bytes').frame.sy.high") < 1500, "upwards it fits what is in sight"
+    drawn.mouse.dblclick(x, y)
+    drawn.wait_for_function("part('bytes').frame.sx.low === 0")
+    assert drawn.evaluate("said.filter(({ type }) => type === 'zoom').at(-1).low") is None
+
+
+def test_the_cursor_can_be_dragged_and_a_click_says_what_was_there(drawn):
+    x, y = place(drawn, "value", 0.1)
+    x += drawn.evaluate("part('value').frame.sx.at(400) - part('value').frame.sx.at(0)") - (
+        drawn.evaluate("0.1 * (part('value').frame.right - part('value').frame.left)")
+    )
+    to, _ = place(drawn, "value", 0.8)
+    drawn.mouse.move(x, y)
+    drawn.mouse.down()
+    drawn.mouse.move(to, y, steps=3)
+    drawn.mouse.up()
+    assert drawn.evaluate("said.at(-1).type") == "seek"
+    assert 750 < drawn.evaluate("said.at(-1).x") < 850
+    drawn.mouse.click(*place(drawn, "plane", 0.5, 0.5))
+    assert drawn.evaluate("said.at(-1)") | {"x": 0, "y": 0} == {
+        "type": "pick", "part": "plane", "label": "minimum", "x": 0, "y": 0
+    }  # fmt: skip
+
+
+def test_a_map_has_equal_scales_and_its_picture_is_made_once(drawn):
+    frame = "part('plane').frame"
+    wide, high = drawn.evaluate(f"[{frame}.right - {frame}.left, {frame}.bottom - {frame}.top]")
+    assert wide == pytest.approx(high, abs=0.01)
+    before = drawn.evaluate("window.picture = part('plane').cache.picture, chart.frames")
+    drawn.evaluate("chart.redraw()")
+    drawn.wait_for_function(f"chart.frames > {before}")
+    assert drawn.evaluate("picture === part('plane').cache.picture")
+
+
+def test_the_ink_follows_the_page(drawn):
+    assert not drawn.evaluate("chart.theme.dark")
+    drawn.evaluate("document.getElementById('place').style.setProperty('--jp-ui-font-color1', '#eee')")
+    drawn.evaluate("document.body.dataset.jpThemeName = 'Night'")
+    drawn.wait_for_function("chart.theme?.dark === true")
+    drawn.evaluate("document.getElementById('place').style.removeProperty('--jp-ui-font-color1')")
+    drawn.evaluate("document.body.dataset.jpThemeName = 'Day'")
+    drawn.wait_for_function("chart.theme?.dark === false")
+
+
+@pytest.mark.parametrize(("width", "columns"), [(420, 1), (1000, 2)])
+def test_a_narrow_page_has_one_column_and_nothing_sticks_out(drawn, width, columns):
+    drawn.set_viewport_size({"width": width, "height": 800})
+    lefts = "new Set([...chart.places.values()].map(({ box }) => box.getBoundingClientRect().left)).size"
+    drawn.wait_for_function(f"{lefts} === {columns}")
+    assert drawn.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -1,0 +1,207 @@
+"""Exported pages from a file: no kernel, no server, no network; by mouse, by keys, and without JavaScript."""
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from tests.browser.conftest import CHROMIUM, FLAGS
+from tests.browser.panels import SHOTS
+
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")]
+EVIL = "</script><script>window.hacked = 1</script><img src=x onerror=window.hacked=1>"
+CHART = "document.querySelector('.burlab-chart').chart"
+SHOWN = """() => {
+  const part = (kind) => CHART.parts.find((one) => one.kind === kind);
+  const here = part("map").dots.find(({ label }) => label === "here");
+  return { at: Number(document.querySelector(".burlab-at").value), x: here.x[0], y: here.y[0],
+    cursor: part("plot").marks.find(({ kind }) => kind === "cursor")?.at ?? null,
+    value: document.querySelector(".burlab-readouts b").textContent };
+}""".replace("CHART", CHART)
+
+
+@pytest.fixture(scope="module")
+def run():
+    f = bl.problems.rosenbrock()
+    return bl.minimize(f, f.start, bl.optim.Momentum(3e-4), steps=900)
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """Opens the page of a thing in a browser of its own. Fails where it asks for anything or reports an error."""
+    from playwright.sync_api import sync_playwright
+
+    asked, said = [], []
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+
+        def of(thing, **options):
+            bl.export_html(thing, tmp_path / "page.html")
+            page = chromium.new_page(viewport={"width": 1200, "height": 900}, **options)
+            page.on("request", lambda request: asked.append(request.url))
+            page.on("console", lambda message: said.append(message.text))
+            page.on("pageerror", lambda error: said.append(str(error)))
+            page.goto((tmp_path / "page.html").as_uri())
+            if options.get("java_script_enabled", True):
+                page.wait_for_selector("[data-ready]")
+            return page
+
+        yield of
+        chromium.close()
+    elsewhere = [url for url in asked if not url.startswith(("data:", "blob:"))]
+    assert elsewhere == [(tmp_path / "page.html").as_uri()] * len(elsewhere)
+    assert not said
+
+
+def test_the_slider_moves_the_cursor_the_numbers_and_the_point(run, opened):
+    page = opened(run)
+    last = page.evaluate(SHOWN)
+    assert last["at"] == 899
+    assert last["cursor"] is None
+    slider = page.get_by_role("slider", name="step")
+    slider.focus()
+    page.keyboard.press("Home")
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    third = page.evaluate(SHOWN)
+    steps, points = run.path
+    assert third["at"] == third["cursor"] == 3
+    np.testing.assert_allclose([third["x"], third["y"]], points[list(steps).index(3)])
+    assert float(third["value"]) == pytest.approx(run.history["value"][3], rel=1e-3)
+    box = slider.bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    assert page.evaluate(SHOWN)["at"] == pytest.approx(450, abs=5)
+    field = page.get_by_label("go to step")
+    field.click()
+    page.keyboard.press("Control+A")
+    page.keyboard.type("123")
+    page.keyboard.press("Enter")
+    assert page.evaluate(SHOWN)["cursor"] == 123
+
+
+def test_play_goes_to_the_end(run, opened):
+    page = opened(run)
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_function("() => Number(document.querySelector('.burlab-at').value) < 800")
+    first = page.evaluate(SHOWN)["at"]
+    page.wait_for_function(f"() => Number(document.querySelector('.burlab-at').value) > {first} + 50")
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="Play").wait_for()
+
+
+def test_charts_zoom_hide_and_save(run, opened):
+    page = opened(run)
+    canvas = page.locator("canvas").first
+    box = canvas.bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.7, box["y"] + 65, steps=5)
+    page.mouse.up()
+    assert page.evaluate(f"() => {CHART}.zooms.size") > 0
+    page.mouse.dblclick(box["x"] + box["width"] / 2, box["y"] + 60)
+    assert page.evaluate(f"() => {CHART}.zooms.size") == 0
+    page.locator(".burlab-entry", has_text="path").first.click()
+    assert page.evaluate(f"() => {CHART}.hidden.size") == 1
+    for name, end in (("PNG", ".png"), ("CSV", ".csv")):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=name).click()
+        assert download.value.suggested_filename.endswith(end)
+
+
+def test_what_users_wrote_is_text(opened):
+    f = bl.problems.rosenbrock()
+    race = bl.race(f, f.start, {EVIL: bl.optim.GD(1e-3), "Adam": bl.optim.Adam(1e-2)}, steps=200)
+    page = opened(race)
+    assert page.evaluate("() => window.hacked") is None
+    assert page.locator("td", has_text="</script>").count() == 1
+    page.get_by_label("against").focus()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate(f"() => {CHART}.parts[0].x.label").startswith("gradient")
+
+
+@pytest.mark.parametrize("width", [420, 900, 1400])
+def test_it_is_legible_in_both_themes(run, opened, width):
+    page = opened(run, color_scheme="dark")
+    page.set_viewport_size({"width": width, "height": 1000})
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    for theme, dark in (("auto", True), ("light", False), ("dark", True)):
+        page.get_by_label("theme").select_option(theme)
+        page.wait_for_function(f"() => {CHART}.theme?.dark === {str(dark).lower()}")
+        page.wait_for_timeout(300)
+        page.screenshot(path=SHOTS / f"export-{theme}-{width}.png")
+        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_without_javascript_the_picture_is_seen(run, opened):
+    page = opened(run, java_script_enabled=False)
+    picture = page.locator(".burlab-first svg")
+    assert picture.bounding_box()["height"] > 300
+    assert page.locator(".burlab-facts").get_by_text("step 900").is_visible()
+
+
+def hovered(page):
+    """Whether the plot shows what lies under the mouse, in its middle."""
+    canvas = page.locator("canvas").first
+    box, before = canvas.bounding_box(), canvas.evaluate("e => e.toDataURL()")
+    for across in (0.3, 0.5):
+        page.mouse.move(box["x"] + across * box["width"], box["y"] + box["height"] / 2)
+    page.wait_for_function(f"() => {CHART}.hover?.part === {CHART}.parts[0].name")
+    page.wait_for_timeout(200)
+    return canvas.evaluate("e => e.toDataURL()") != before
+
+
+def test_branches_hover_and_are_listed(run, opened, tmp_path):
+    tree = bl.branches(run)
+    tree.fork("A", at=300, mu=0.99).run.step(400)
+    page = opened(tree, color_scheme="dark")
+    labels = page.evaluate(f"() => {CHART}.parts[0].curves.filter((c) => c.label).map((c) => [c.label, c.x.at(-1)])")
+    assert labels == [["A", 899], ["B", 699]]
+    assert page.locator("td", has_text="mu = 0.99").count() == 1
+    assert hovered(page)
+    assert page.evaluate(f"() => {CHART}.theme?.dark") is True
+    page.get_by_label("theme").select_option("light")
+    page.wait_for_function(f"() => {CHART}.theme?.dark === false")
+    assert (tmp_path / "page.html").stat().st_size < 8e6
+
+
+def test_what_was_built_by_hand_is_a_graph(opened):
+    page = opened(bl.GraphBuilder(lambda x, y: np.tanh(x) * y, 2.0, 3.0))
+    assert page.locator(".burlab-box").count() >= 4
+    assert page.locator(".burlab-box", has_text="tanh").count() == 1
+    assert page.locator(".burlab-facts").get_by_text("2.892").is_visible()
+
+
+def test_groups_of_a_graph_open_and_close(opened):
+    def layer(x):
+        with bl.scope("outer"):
+            with bl.scope("inner"):
+                y = np.tanh(x) * 2
+            return y + 1
+
+    def two(x):
+        y = layer(x)
+        with bl.scope("last"):
+            return np.sum(np.log1p(y))
+
+    page = opened(bl.GraphView(two, np.ones(3)))
+    boxes = page.locator(".burlab-box")
+    assert page.locator(".burlab-box", has_text="outer").count() == 1
+    page.locator(".burlab-box", has_text="outer").click()
+    page.locator(".burlab-frame", has_text="outer").wait_for()
+    page.locator(".burlab-box", has_text="inner").click()
+    page.locator(".burlab-box", has_text="tanh").wait_for()
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SHOTS / "export-graph.png")
+    count = boxes.count()
+    page.locator(".burlab-frame .burlab-title", has_text="inner").click()
+    page.wait_for_function(f"() => document.querySelectorAll('.burlab-box').length < {count}")
+    assert page.locator(".burlab-box", has_text="tanh").count() == 0
+    page.get_by_label("search").click()
+    page.keyboard.type("log1p")
+    page.keyboard.press("Enter")
+    page.locator(".burlab-box", has_text="log1p").wait_for()
+    before = page.locator(".burlab-surface > g").get_attribute("transform")
+    page.locator(".burlab-surface").focus()
+    page.keyboard.press("+")
+    page.wait_for_function(
+        f"() => document.querySelector('.burlab-surface > g').getAttribute('transform') !== '{before}'"
+    )

@@ -1,0 +1,263 @@
+"""GraphView in a real JupyterLab, by mouse and keyboard."""
+
+import time
+
+import pytest
+
+from tests.browser.panels import SHOTS
+
+pytestmark = pytest.mark.browser
+SETUP = """
+import time
+import numpy as np
+import burlab as bl
+gpt = bl.nn.GPT(key=bl.random.key(0))
+tokens = np.array([3, 1, 4, 1, 5, 9, 2, 6])
+
+w, x = np.linspace(-1, 1, 6).reshape(3, 2), np.linspace(0, 2, 12).reshape(4, 3)
+
+def loss(w, x):
+    y = np.tanh(x @ w)
+    return np.sum((y - 0.5) ** 2)
+
+def chain(x):
+    for _ in range(1000):
+        x = np.tanh(x) * x
+    return x
+"""
+GPT = "view = bl.GraphView(gpt, tokens)\nview"
+LOSS = "view = bl.GraphView(loss, w, x)\nview"
+KERNEL = "view = bl.GraphView(bl.compile(loss, w, x))\nview"
+CHAIN = "view = bl.GraphView(chain, 0.5)\nview"
+PLACES = """root => [...root.querySelectorAll('.burlab-box')].map(e => [e, e.getBoundingClientRect()])
+  .map(([e, r]) => [e.querySelector('text').textContent, (r.left + r.right) / 2, (r.top + r.bottom) / 2])"""
+
+
+class Graph:
+    """A GraphView that a cell shows."""
+
+    def __init__(self, notebook, source, cell=1):
+        self.notebook, self.page = notebook, notebook.page
+        notebook.write(cell, source)
+        notebook.run(cell)
+        self.root = f".jp-Notebook .jp-Cell[data-windowed-list-index='{cell}'] .burlab-graphview"
+        self.page.wait_for_selector(f"{self.root}[data-ready] .burlab-box", timeout=120_000)
+
+    def find(self, selector):
+        return self.page.locator(f"{self.root} {selector}")
+
+    def box(self, title):
+        """The box or frame with this text."""
+        return self.find("[data-item]").filter(has=self.page.get_by_text(title, exact=True)).last
+
+    def click(self, title):
+        """With the mouse, on the text."""
+        self.page.wait_for_timeout(250)  # the view glides
+        self.find("[data-item]").filter(has=self.page.get_by_text(title, exact=True)).get_by_text(title).last.click(
+            force=True
+        )
+
+    def places(self):
+        """The middle of each box in sight, in pixels of the page, by its first line."""
+        rows = self.page.locator(self.root).evaluate(PLACES)
+        return {title: (x, y) for title, x, y in rows}
+
+    def in_sight(self, selector):
+        """Whether an element lies inside of the surface."""
+        frame, box = self.find(".burlab-sheet").bounding_box(), self.find(selector).bounding_box()
+        across = frame["x"] <= box["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"]
+        return across and frame["y"] <= box["y"] and box["y"] + box["height"] <= frame["y"] + frame["height"]
+
+    def waits(self, what, condition, seconds=30):
+        end = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < end, f"it never happened: {what}"
+            self.page.wait_for_timeout(30)
+
+    @property
+    def count(self):
+        """How many boxes there are, those out of sight too."""
+        return int(self.page.locator(self.root).get_attribute("data-boxes"))
+
+    @property
+    def scale(self):
+        return float(self.find(".burlab-surface > g").get_attribute("transform").split("scale(")[1][:-1])
+
+    def shot(self, name):
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        self.page.wait_for_timeout(300)
+        self.page.locator(self.root).screenshot(path=SHOTS / f"{name}.png")
+
+
+@pytest.fixture(scope="module")
+def notebook(open_notebook):
+    opened = open_notebook("graph_view", [SETUP, "pass", "pass"])
+    opened.run(0)
+    return opened
+
+
+def test_a_gpt_opens_as_its_blocks_at_once(notebook):
+    graph = Graph(notebook, f"begin = time.perf_counter()\n{GPT}")
+    took = float(notebook.kernel("print(time.perf_counter() - begin)"))
+    assert took < 10  # the picture is made in 0.2 s, and seen a moment later: the rest is the way of this test
+    assert graph.count == 8
+    for title in ("embedding", *(f"blocks.{k}" for k in range(6)), "head"):
+        assert graph.box(title).count() == 1
+    assert (
+        float(notebook.kernel("t = time.perf_counter(); bl.GraphView(gpt, tokens); print(time.perf_counter() - t)")) < 2
+    )
+    graph.shot("graph_gpt")
+
+
+def test_a_group_opens_and_closes_by_mouse_and_by_key(notebook):
+    graph = Graph(notebook, GPT)
+    graph.click("blocks.2")
+    graph.waits("the group is open", lambda: graph.count == 9)
+    graph.click("attention")
+    graph.waits("the inner group is open", lambda: graph.count > 40)
+    graph.shot("graph_gpt_attention")
+    graph.click("blocks.2")  # its frame, by the title
+    graph.waits("all is closed", lambda: graph.count == 8)
+    graph.find(".burlab-surface").focus()
+    graph.page.keyboard.press("Enter")
+    graph.waits("Enter opens what is selected", lambda: graph.count == 9)
+    assert "blocks.2" in graph.find(".burlab-detail").inner_text()
+
+
+def test_dragging_moves_and_the_wheel_zooms_where_the_mouse_is(notebook):
+    graph = Graph(notebook, GPT)
+    graph.page.wait_for_timeout(500)  # who has just scrolled the page goes on scrolling
+    canvas = graph.find(".burlab-sheet").bounding_box()
+    middle = canvas["x"] + canvas["width"] / 2, canvas["y"] + canvas["height"] - 20
+    before, scale = graph.places(), graph.scale
+    graph.page.mouse.move(*middle)
+    graph.page.mouse.down()
+    graph.page.mouse.move(middle[0] + 30, middle[1] - 10)
+    graph.page.mouse.move(middle[0] + 80, middle[1] - 30)
+    graph.page.mouse.up()
+    graph.waits("dragged", lambda: abs(graph.places()["blocks.1"][0] - before["blocks.1"][0] - 80) < 40)
+    at = graph.places()["blocks.3"]
+    graph.page.mouse.move(*at)
+    graph.page.mouse.wheel(0, -200)
+    graph.waits("zoomed", lambda: graph.scale > 1.3 * scale)
+    there = graph.places()["blocks.3"]
+    assert abs(there[0] - at[0]) < 3
+    assert abs(there[1] - at[1]) < 3
+    graph.find("[data-act='zoom out']").click()
+    graph.waits("zoomed out", lambda: graph.scale < 1.3 * scale)
+    graph.find(".burlab-surface").focus()
+    graph.page.keyboard.press("0")
+    graph.waits("all of it again", lambda: abs(graph.scale - scale) < 0.02)
+    graph.page.keyboard.press("+")
+    graph.waits("a key zooms", lambda: graph.scale > 1.2 * scale)
+    for key in "0++":  # keys that come while the view glides: none is lost
+        graph.page.keyboard.press(key)
+    graph.waits("two keys zoom", lambda: abs(graph.scale - 1.25**2 * scale) < 0.02)
+    graph.page.wait_for_timeout(400)  # longer than a glide
+    assert abs(graph.scale - 1.25**2 * scale) < 0.02
+
+
+def test_typing_searches_and_enter_goes_to_the_next(notebook):
+    graph = Graph(notebook, GPT)
+    graph.find(".burlab-surface").focus()
+    graph.page.keyboard.type("/exp")
+    graph.waits("found", lambda: graph.find(".burlab-hits").inner_text() == "1 of 6")
+    assert graph.find(".burlab-detail h4").inner_text() == "exp"
+    graph.page.keyboard.press("Enter")
+    graph.waits("the next", lambda: graph.find(".burlab-hits").inner_text() == "2 of 6")
+    assert "blocks.1/attention" in graph.find(".burlab-detail").inner_text()
+    graph.page.keyboard.press("Shift+Enter")
+    graph.waits("the one before", lambda: graph.find(".burlab-hits").inner_text() == "1 of 6")
+    graph.waits("it is in sight", lambda: graph.in_sight(".burlab-chosen rect"))
+
+
+def test_both_sweeps_are_stepped_by_keys_with_rules_and_numbers(notebook):
+    graph = Graph(notebook, LOSS)
+    graph.find(".burlab-surface").focus()
+    told = graph.find(".burlab-told")
+    graph.page.keyboard.press("ArrowRight")
+    graph.waits("the first step", lambda: "forward 1 of 10" in told.inner_text())
+    assert "contract" in told.inner_text()
+    graph.page.keyboard.press("ArrowRight")
+    graph.waits("the second", lambda: "y = tanh(a)" in told.inner_text())
+    assert "∇" not in graph.box("tanh").text_content()
+    for _ in range(7):
+        graph.page.keyboard.press("ArrowRight")
+    graph.waits("backward", lambda: "backward 9 of 10" in told.inner_text())
+    assert "ā += ȳ·(1 − y²)" in told.inner_text()
+    assert "∇" in graph.box("tanh").text_content()
+    graph.shot("graph_sweep")
+    graph.page.keyboard.press("ArrowLeft")
+    graph.waits("back", lambda: "backward 8 of 10" in told.inner_text())
+    graph.find("[aria-label='to the end']").click()
+    graph.waits("the end", lambda: "10 of 10" in told.inner_text())
+    gradient = notebook.kernel("print(f'{np.max(bl.grad(loss)(w, x)):.3g}', end='')")
+    assert gradient in graph.box("w").text_content()
+
+
+def test_a_click_shows_the_line_of_python_and_the_cpp_and_the_cost(notebook):
+    graph = Graph(notebook, KERNEL)
+    assert graph.find(".back").count() > 3
+    assert graph.box("∇ w").count() == 1
+    graph.click("tanh")
+    detail = graph.find(".burlab-detail")
+    graph.waits("its line", lambda: "y = np.tanh(x @ w)" in detail.inner_text())
+    assert "In[" in detail.inner_text()
+    assert "tanh" in graph.find(".burlab-cpp").inner_text()
+    graph.find("[aria-label='colour by']").select_option("time")
+    graph.waits("measured", lambda: graph.find(".burlab-hot").count() > 3, 60)
+    graph.waits("its time", lambda: "ns" in detail.inner_text())
+    graph.shot("graph_kernel")
+
+
+def test_two_thousand_nodes_stay_usable(notebook):
+    graph = Graph(notebook, CHAIN)
+    assert graph.count < 60
+    graph.find("[data-act=open]").click()
+    graph.waits("all are open", lambda: graph.count == 2001, 60)
+    assert graph.find(".burlab-box").count() < 400  # what is out of sight is no element of the page
+    frames = graph.page.evaluate("""async () => {
+        const svg = document.querySelector('.burlab-graphview[data-boxes="2001"] .burlab-surface');
+        let count = 0;
+        const end = performance.now() + 1000;
+        while (performance.now() < end) {
+          svg.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', shiftKey: true, bubbles: true }));
+          await new Promise(requestAnimationFrame);
+          count += 1;
+        }
+        return count;
+      }""")
+    assert frames > 8
+    graph.shot("graph_chain")
+
+
+def test_labels_are_text(notebook):
+    source = """a = bl.Value(2.0, label='<img src=x onerror="window.bad = 1">')
+y = a * a + a
+y.backward()
+view = bl.GraphView(y)
+view"""
+    graph = Graph(notebook, source)
+    graph.find("[data-item]").first.click()
+    graph.waits("selected", lambda: "<img" in graph.find(".burlab-detail h4").inner_text())
+    assert graph.find("img").count() == 0
+    assert graph.page.evaluate("window.bad") is None
+
+
+@pytest.mark.parametrize("width", [420, 900, 1400])
+def test_the_view_fits_at_any_width_in_both_themes(notebook, width):
+    graph = Graph(notebook, KERNEL)
+    graph.page.set_viewport_size({"width": width, "height": 1100})
+    try:
+        for theme in ("JupyterLab Light", "JupyterLab Dark"):
+            notebook.command("apputils:change-theme", theme=theme)
+            graph.page.wait_for_timeout(500)
+            assert graph.page.locator(graph.root).evaluate("root => root.scrollWidth <= root.clientWidth + 1")
+            graph.find("[data-act=fit]").click()
+            graph.page.wait_for_timeout(400)  # it glides
+            assert graph.scale >= 0.5  # letters can be read
+            assert graph.in_sight("[data-item] text >> nth=0")
+            graph.shot(f"graph_{width}_{theme.split()[1].lower()}")
+    finally:
+        notebook.command("apputils:change-theme", theme="JupyterLab Light")
+        graph.page.set_viewport_size({"width": 1280, "height": 1500})

@@ -1,0 +1,181 @@
+"""Landscapes and what else `burlab.analysis` finds, in a real JupyterLab: planes chosen by mouse and by keys."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.browser
+SHOTS = Path(os.environ.get("BURLAB_SCREENSHOTS", "build/screenshots"))
+CELLS = [
+    """import numpy as np
+import burlab as bl
+rng = np.random.default_rng(0)
+data, labels = rng.normal(size=(80, 2)), np.arange(80) % 2
+def score(net, p):
+    return net["out"] @ np.tanh(net["in"] @ p)
+def loss(net, p, y):
+    return bl.softplus((1 - 2 * y) * score(net, p))
+start = {"in": rng.normal(size=(12, 2)), "out": rng.normal(size=12)}
+run = bl.minimize(bl.FiniteSum(loss, (data, labels.astype(float))), start, bl.optim.Adam(0.02), batch=10, steps=200)""",
+    "view = bl.LandscapeView(run)\nview",
+    "bl.analysis.spectrum(run)",
+    "bl.analysis.samples(run)",
+    "bl.analysis.boundary(lambda p: score(run.x, p), data, labels)",
+    "spectrum = bl.SpectrumView(run)\nspectrum",
+    "pass",
+]
+
+
+@pytest.fixture(scope="module")
+def notebook(open_notebook):
+    opened = open_notebook("landscapes", CELLS)
+    for cell in range(6):
+        opened.run(cell)
+    return opened
+
+
+def output(notebook, cell):
+    return notebook.page.locator(f".jp-Notebook .jp-Cell[data-windowed-list-index='{cell}'] .jp-OutputArea")
+
+
+def says(notebook, cell, text, seconds=120):
+    label, end = output(notebook, cell).locator(".burlab-plane-bar span"), time.monotonic() + seconds
+    while text not in label.inner_text():
+        assert time.monotonic() < end, f"{text!r} was never said, but {label.inner_text()!r}"
+        notebook.page.wait_for_timeout(50)
+
+
+def looks_along(notebook, label, seconds=60):
+    """Wait until what is shown is a plane with this label, as fine as it gets."""
+    end = time.monotonic() + seconds
+    while not notebook.kernel("print(view.landscape.labels[0] if view.landscape else '')").startswith(label):
+        assert time.monotonic() < end, f"the view never looked along {label!r}"
+    says(notebook, 1, "8,281 points")
+
+
+def test_a_plane_is_chosen_with_the_mouse_and_with_keys(notebook):
+    looks_along(notebook, "random direction 1")
+    output(notebook, 1).locator("select").first.select_option(label="axes of the path")
+    looks_along(notebook, "principal axis 1")
+    output(notebook, 1).locator("select").first.focus()
+    notebook.page.keyboard.press("ArrowDown")
+    looks_along(notebook, "eigenvector")
+    assert output(notebook, 1).locator("select").first.input_value() == "curvature"
+
+
+def test_again_looks_from_where_the_run_is_now(notebook):
+    notebook.kernel("run.step(50)")
+    output(notebook, 1).locator(".burlab-plane-bar button").click()
+    end = time.monotonic() + 60
+    while notebook.kernel("print(view.landscape.path_steps[-1])") != "250.0\n":
+        assert time.monotonic() < end
+
+
+def stepping(notebook, steps):
+    """Have the run step in the background."""
+    notebook.kernel(f"import threading; threading.Thread(target=run.step, args=({steps},)).start()")
+
+
+def test_the_path_goes_on_by_itself_while_the_run_does_steps(notebook):
+    end = int(notebook.kernel("print(run.t + 100)"))
+    stepping(notebook, 100)
+    output(notebook, 1).scroll_into_view_if_needed()  # the view rests while nobody sees it
+    says(notebook, 1, f"step {end:,}")
+    points, values = notebook.kernel(
+        "f = view.landscape; print(f.path_steps[-1], np.allclose(f.path_values[-1], run.problem.value(run.x)))"
+    ).split()
+    assert (float(points), values) == (end, "True")
+    notebook.page.evaluate("document.querySelector('.jp-Notebook').parentElement.scrollTop = 0")
+
+
+def test_a_surface_is_turned_by_mouse_and_keys_and_its_picture_with_it(notebook):
+    page, cell = notebook.page, output(notebook, 1)
+    cell.locator("select").nth(1).select_option("surface")
+    relief = cell.locator(".burlab-relief")
+    relief.scroll_into_view_if_needed()
+
+    def pose():
+        return [float(one) for one in (relief.get_attribute("data-pose") or "0 0 0").split()]
+
+    def becomes(what, condition):
+        end = time.monotonic() + 30
+        while not condition(pose()):
+            assert time.monotonic() < end, f"{what}, but it is seen from {pose()}"
+            page.wait_for_timeout(30)
+
+    becomes("drawn", lambda p: p == [30, 35, 1])
+    page.wait_for_timeout(500)  # who has just scrolled the page goes on scrolling
+    box = relief.bounding_box()
+    u, v = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(u, v)
+    page.mouse.down()
+    page.mouse.move(u + 40, v + 30)
+    page.mouse.up()
+    becomes("dragged to the right and down", lambda p: p == [50, 47, 1])
+    page.mouse.wheel(0, -100)
+    becomes("zoomed", lambda p: p[:2] == [50, 47] and 1.1 < p[2] < 1.4)
+    relief.focus()
+    page.keyboard.press("0")
+    becomes("as at first", lambda p: p == [30, 35, 1])
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Shift+ArrowDown")
+    becomes("turned by keys", lambda p: p == [25, 55, 1])
+    frames = relief.evaluate("""async (canvas) => {
+        const before = Number(canvas.dataset.frames), start = performance.now();
+        while (performance.now() - start < 1500) {
+          canvas.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true }));
+          await new Promise(requestAnimationFrame);
+        }
+        return (Number(canvas.dataset.frames) - before) / 1.5;
+      }""")
+    assert frames > 2, frames
+    page.keyboard.press("0")
+    becomes("as at first", lambda p: p == [30, 35, 1])
+    end = time.monotonic() + 30
+    while notebook.kernel("print(view._pose)").strip() != "Pose(turn=30.0, lift=35.0, zoom=1.0)":
+        assert time.monotonic() < end
+    assert notebook.kernel("print(view.picture().count('<polygon') > 1900, end='')") == "True"
+
+
+def test_the_spectrum_follows_the_run_and_tells_layers_apart(notebook):
+    cell = output(notebook, 5)
+    cell.scroll_into_view_if_needed()
+
+    def waits(text):
+        label, end = cell.locator(".burlab-status span"), time.monotonic() + 60
+        while text not in label.inner_text():
+            assert time.monotonic() < end, f"{text!r} was never said, but {label.inner_text()!r}"
+            notebook.page.wait_for_timeout(50)
+
+    waits("2 / lr = 100")
+    step = int(notebook.kernel("run.step(3); print(run.t)"))
+    waits(f"step {step:,}, exact")
+    cell.locator("select").focus()
+    notebook.page.keyboard.press("ArrowDown")
+    end = time.monotonic() + 30
+    parts = "document.querySelector('.burlab-live-chart').chart.parts.map(part => part.name)"
+    while notebook.page.evaluate(parts) != ["in", "out"]:
+        assert time.monotonic() < end
+
+
+@pytest.mark.parametrize("width", [420, 900, 1400])
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_charts_are_drawn_at_every_width_and_in_both_themes(notebook, width, theme):
+    notebook.page.set_viewport_size({"width": width, "height": 2600})
+    notebook.command("apputils:change-theme", theme=f"JupyterLab {theme}")
+    notebook.page.wait_for_timeout(700)
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    notebook.page.screenshot(path=SHOTS / f"landscapes-{theme.lower()}-{width}.png")
+    for cell in range(1, 6):
+        canvas = output(notebook, cell).locator("canvas:visible").first
+        box, frame = canvas.bounding_box(), output(notebook, cell).bounding_box()
+        assert box["width"] > 150
+        assert box["x"] >= frame["x"] - 1
+        assert box["x"] + box["width"] <= frame["x"] + frame["width"] + 1
+        inked = canvas.evaluate(
+            "c => { const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; let n = 0;"
+            "for (let k = 3; k < d.length; k += 4) n += d[k] > 0; return n / (c.width * c.height); }"
+        )
+        assert inked > 0.02, f"cell {cell} is blank"

@@ -1,0 +1,76 @@
+"""The knobs of a panel, by mouse and keyboard."""
+
+import pytest
+
+from tests.browser.panels import SCHEDULED, write_run
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_knob_turns_a_hyperparameter(panel):
+    slider = panel.find("[aria-label='lr'][type=range]")
+    box = slider.bounding_box()
+    panel.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    panel.page.mouse.down()
+    panel.page.mouse.move(box["x"] + 7, box["y"] + box["height"] / 2, steps=5)
+    panel.page.mouse.up()
+    panel.page.wait_for_function("document.querySelector(\"[aria-label='lr value']\").value === '1e-7'")
+    assert panel.notebook.kernel("print(run.hyper['lr'], end='')") == "1e-07"
+    slider.press("ArrowRight")
+    panel.page.wait_for_function("document.querySelector(\"[aria-label='lr value']\").value === '1.1e-7'")
+
+
+def test_a_number_can_be_entered(panel):
+    panel.enter("mu value", "0.995")
+    panel.enter("lr value", "5e-4")
+    panel.page.wait_for_function("document.querySelector(\"[aria-label='lr'][type=range]\").value > 0.5")
+    assert panel.notebook.kernel("print(run.hyper['mu'], run.hyper['lr'], end='')") == "0.995 0.0005"
+    panel.enter("lr value", "fast")
+    panel.says("lr is 'fast', expected a number")
+    panel.page.wait_for_function("document.querySelector(\"[aria-label='lr value']\").value === '5e-4'")
+
+
+def test_a_field_is_edited_with_the_keys_of_a_text_field(panel):
+    cells = panel.notebook.cells
+    panel.type("number of steps", "1209")
+    for key in ("ArrowLeft", "Backspace", "Home", "Delete", "End", "ArrowLeft"):
+        panel.page.keyboard.press(key)
+    panel.page.keyboard.type("5")
+    assert panel.find("[aria-label='number of steps']").input_value() == "259"
+    panel.page.keyboard.press("Enter")
+    panel.says("Paused at step 259$")
+    for label in ("number of steps", "go to step", "lr value"):
+        panel.type(label, "abddxyz")  # JupyterLab's command mode would add cells and take some away
+    assert panel.notebook.cells == cells
+
+
+def test_escape_leaves_a_field_with_what_it_was(panel):
+    panel.enter("number of steps", "300")
+    panel.says("Paused at step 300$")
+    before = panel.notebook.kernel("print(run.hyper, end='')")
+    fields = {"number of steps": "300", "go to step": "300", "lr value": "3e-4", "mu value": "0.9"}
+    for label, was in fields.items():
+        panel.type(label, "12")
+        panel.page.keyboard.press("Escape")
+        assert panel.find(f"[aria-label='{label}']:not([type=range])").input_value() == was
+        assert panel.focused != label
+    panel.page.wait_for_timeout(500)  # for what was sent, if anything was
+    assert panel.notebook.kernel("print(run.hyper, end='')") == before
+    panel.says("Paused at step 300$")
+
+
+@pytest.mark.parametrize("panel", [write_run(SCHEDULED)], indirect=True)
+def test_a_schedule_is_taken_over_and_given_back(panel):
+    button = panel.find("[aria-label='lr schedule']")
+    assert button.inner_text() == "schedule"
+    panel.enter("number of steps", "500")
+    panel.says("Paused at step 500$")
+    button.click()
+    panel.page.wait_for_function("document.querySelector(\"[aria-label='lr schedule']\").textContent === 'by hand'")
+    panel.enter("number of steps", "100")
+    panel.says("Paused at step 600$")
+    assert panel.notebook.kernel("print(run.hyper['lr'], end='')") == "0.0005"
+    button.click()
+    panel.page.wait_for_function("document.querySelector(\"[aria-label='lr schedule']\").textContent === 'schedule'")
+    assert float(panel.notebook.kernel("print(run.hyper['lr'], end='')")) == pytest.approx(0.0004)
+    assert panel.find("[aria-label='mu schedule']").is_hidden()

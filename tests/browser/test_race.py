@@ -1,0 +1,141 @@
+"""The panel of a race in a real JupyterLab, by mouse and keys."""
+
+import pytest
+
+from tests.browser.live import LivePanel
+
+pytestmark = pytest.mark.browser
+SETUP = "import burlab as bl\nf = bl.problems.rosenbrock()"
+RACE = """
+race = bl.race(f, f.start, {"momentum": bl.optim.Momentum(5e-4, mu=0.9), "Adam": bl.optim.Adam(2e-2)})
+race
+"""
+
+
+class Panel(LivePanel):
+    """The panel of a race that a cell shows."""
+
+    kind = "burlab-race"
+
+    def choose(self, menu, value):
+        self.find(f"select[aria-label='{menu}']").select_option(value)
+
+    def add(self, optimizer, rate):
+        """Add a racer by the form."""
+        self.choose("optimizer", optimizer)
+        self.type("learning rate", rate)
+        self.until(lambda: f"{optimizer} {rate}" in self.names, lambda: f"it never came: {self.names}")
+
+    @property
+    def names(self):
+        return self.find("tbody tr td:nth-child(2)").all_inner_texts()
+
+
+@pytest.fixture(scope="module")
+def notebook(open_notebook):
+    opened = open_notebook("race", [SETUP, RACE, "pass"])
+    opened.run(0)
+    return opened
+
+
+@pytest.fixture
+def panel(notebook):
+    notebook.run(1)
+    fresh = Panel(notebook)
+    fresh.says("Ready at step 0")
+    yield fresh
+    notebook.kernel("race.pause()")
+
+
+def test_step_n_by_the_keyboard_moves_all(panel):
+    panel.type("number of steps", "250")
+    panel.says("leads .* at step 249")
+    steps = panel.notebook.kernel("print([runs[0].t for runs in race.runs.values()], end='')")
+    assert steps == "[250, 250]"
+    assert panel.status == panel.notebook.kernel("print(race.leader(), end='')")
+    assert sorted(panel.curves("c.x.length")) == [["Adam", 250], ["momentum", 250]]
+    assert panel.find("tbody tr").first.evaluate("e => e.className") == "burlab-first"
+
+
+def test_play_goes_on_and_pause_rests(panel):
+    panel.press("play")
+    panel.says("leads .* at step [1-9]")
+    assert panel.find("[data-intent=play]").is_disabled()
+    panel.press("pause")
+    panel.until(lambda: panel.find("[data-intent=pause]").is_disabled(), "it never rested")
+    t = panel.notebook.kernel("import time; t = race.t; time.sleep(0.5); print(t == race.t > 0, end='')")
+    assert t == "True"
+
+
+def test_full_speed_is_paused_soon(panel):
+    panel.choose("speed", "0")
+    panel.press("play")
+    panel.until(lambda: int(panel.notebook.kernel("print(race.t, end='')")) > 20_000, "it did not get far")
+    panel.press("pause")
+    panel.until(lambda: panel.notebook.kernel("print(race.running, end='')") == "False", "it went on", seconds=5)
+
+
+def test_a_racer_comes_by_the_form_and_goes_by_its_button(panel):
+    panel.press("step")
+    panel.add("Nesterov", "1e-3")
+    assert panel.notebook.kernel("print(race.runs['Nesterov 1e-3'][0].hyper['lr'], end='')") == "0.001"
+    panel.find("[aria-label='drop Adam']").click()
+    panel.until(lambda: sorted(panel.names) == ["Nesterov 1e-3", "momentum"], lambda: f"it stayed: {panel.names}")
+    assert panel.notebook.kernel("print(*race.racers, end='')") == "momentum Nesterov 1e-3"
+
+
+def test_what_cannot_be_added_is_said(panel):
+    panel.choose("optimizer", "Adam")
+    panel.find("[aria-label='learning rate']").click()
+    panel.page.keyboard.type("fast")
+    panel.find(".burlab-add").click()
+    panel.says("the learning rate is 'fast', expected a number")
+    panel.press("step")
+    panel.says("at step 0")
+
+
+def test_axes_and_columns_change_the_plot(panel):
+    panel.press("steps")
+    panel.says("at step 99")
+    panel.choose("axis", "gradients")
+    panel.says("at 100 gradients")
+    panel.until(lambda: panel.curves("c.x.at(-1)")[0][1] == 100, "the plot stayed")
+    panel.choose("axis", "bytes")
+    panel.says("holds the least")
+    panel.choose("axis", "seconds")
+    panel.says("after .* [µm]?s$")
+    panel.choose("column", "gradient_norm")
+    panel.until(lambda: "gradient norm" in panel.find(".burlab-unit").inner_text(), "the table stayed")
+
+
+def test_one_that_diverges_is_a_row_with_its_reason(panel):
+    panel.add("GD", "5")
+    panel.press("steps")
+    panel.until(lambda: "Stopped at step" in panel.find("tbody").inner_text(), "its end was never said")
+    assert panel.names[-1] == "GD 5"
+
+
+def test_it_rests_by_itself_when_nothing_moves_any_more(panel):
+    panel.notebook.kernel(
+        "for name in ('fast', 'slow'):\n    race.add(name, bl.optim.GD(1e-3 if name == 'fast' else 8e-4))\n"
+        "race.drop('Adam'); race.drop('momentum')"
+    )
+    panel.until(lambda: sorted(panel.names) == ["fast", "slow"], lambda: f"they stayed: {panel.names}")
+    panel.choose("speed", "0")
+    panel.press("play")
+    panel.says("^At rest: nothing has moved for 1,000 steps", seconds=120)
+    assert panel.find("[data-intent=pause]").is_disabled()
+    assert panel.notebook.kernel("print(race.running, race.finished, end='')") == "False False"
+    panel.press("play")
+    panel.says("leads|even|minimum")
+    assert panel.find("[data-intent=play]").is_disabled(), "who plays on sees it go on"
+
+
+@pytest.mark.parametrize("width", [420, 900, 1400])
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_it_fits_the_page(panel, width, theme):
+    def act():
+        panel.type("number of steps", "400")
+        panel.says("at step 399")
+
+    assert panel.fits("race", width, theme, act) == []

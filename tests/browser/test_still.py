@@ -1,0 +1,108 @@
+"""Pictures in saved notebooks: after a restart and a reload, in the file, and in what nbconvert makes of it."""
+
+import json
+import subprocess
+import sys
+import time
+from base64 import b64decode
+
+import pytest
+
+from tests.browser.panels import SETUP, SHOTS, Panel, write_run
+
+pytestmark = pytest.mark.browser
+CELLS = [SETUP, write_run(), "run.step(640)", "pass"]
+PICTURE = ".jp-Cell[data-windowed-list-index='{}'] .jp-RenderedSVG img"
+
+
+@pytest.fixture
+def notebook(open_notebook):
+    opened = open_notebook("still", CELLS)
+    for cell in range(2):
+        opened.run(cell)
+    return opened
+
+
+def picture_in(content, cell=1):
+    """The SVG that a cell of a file holds."""
+    (found,) = [o["data"]["image/svg+xml"] for o in content["cells"][cell]["outputs"] if "image/svg+xml" in o["data"]]
+    return "".join(found)
+
+
+def until_saved(notebook, words, seconds=30):
+    end = time.monotonic() + seconds
+    while words not in picture_in(notebook.saved()):
+        assert time.monotonic() < end, f"{words!r} was never saved"
+        notebook.page.wait_for_timeout(200)
+    return notebook.saved()
+
+
+def seen_alone(notebook):
+    """What a page shows that was loaded after its kernel was restarted: the picture, and no error."""
+    page = notebook.page
+    notebook.restart()
+    picture = page.locator(PICTURE.format(1))
+    picture.wait_for(state="visible", timeout=60_000)
+    page.wait_for_timeout(3000)  # for an error to come
+    assert "Error displaying widget" not in page.locator(".jp-Notebook").inner_text()
+    assert "run this cell again" in page.locator(".burlab-kept").inner_text()
+    return picture
+
+
+def test_a_run_is_seen_without_its_kernel(notebook, tmp_path):
+    page, picture = notebook.page, notebook.page.locator(PICTURE.format(1))
+    Panel(notebook).says("Ready at step 0")
+    assert picture.is_hidden()
+    assert page.locator(".burlab-kept").is_hidden()
+    notebook.run(2)
+    content = until_saved(notebook, "Paused at step 640")
+    assert content["cells"][1]["outputs"][0]["data"]["text/plain"].startswith("the panel of <Run")
+    seen_alone(notebook)
+    for width in (420, 900, 1400):
+        page.set_viewport_size({"width": width, "height": 900})
+        place = page.locator(".jp-Cell[data-windowed-list-index='1'] .jp-RenderedSVG").bounding_box()
+        assert max(640, min(place["width"], 860)) == pytest.approx(picture.bounding_box()["width"], abs=2)
+        assert place["x"] + place["width"] <= width
+        for theme in ("Light", "Dark"):
+            notebook.command("apputils:change-theme", theme=f"JupyterLab {theme}")
+            page.wait_for_timeout(600)
+            SHOTS.mkdir(parents=True, exist_ok=True)
+            page.screenshot(path=SHOTS / f"still-{theme.lower()}-{width}.png")
+    (tmp_path / "still.ipynb").write_text(json.dumps(content))
+    subprocess.run([sys.executable, "-m", "nbconvert", "--to", "html", tmp_path / "still.ipynb"], check=True)
+    page.goto((tmp_path / "still.html").as_uri())
+    picture = page.locator("img[src^='data:image/svg+xml']")
+    picture.wait_for(state="visible")
+    assert picture.evaluate("image => image.complete && image.naturalWidth") == 860
+    assert "Paused at step 640" in b64decode(picture.get_attribute("src").partition("base64,")[2]).decode()
+    assert "Error displaying widget" not in page.content()
+    page.screenshot(path=SHOTS / "still-nbconvert.png")
+
+
+OTHERS = [
+    "import numpy as np\nimport burlab as bl\nf = bl.problems.rosenbrock()",
+    "bl.race(f, f.start, {'GD': bl.optim.GD(1e-3), 'Adam': bl.optim.Adam(1e-2)}, steps=300)",
+    "bl.branches(bl.minimize(f, f.start, bl.optim.Momentum(1e-4), steps=300))",
+    "bl.GraphView(lambda x: np.sum(np.tanh(x) ** 2), np.ones(3))",
+    "bl.analysis.spectrum(f, f.start)",
+    "with bl.watch(lr=0.5) as w:\n    for k in range(30):\n        w.log(k, value=w.lr**k)",
+    "pass",
+]
+
+
+def test_what_else_has_a_widget_has_a_picture(open_notebook):
+    notebook = open_notebook("others", OTHERS)
+    for cell in range(len(OTHERS)):
+        notebook.run(cell)
+    page, shown = notebook.page, range(1, len(OTHERS) - 1)
+    page.set_viewport_size({"width": 1280, "height": 6000})  # JupyterLab draws what is in view
+    for cell in shown:
+        page.locator(f".jp-Cell[data-windowed-list-index='{cell}'] .burlab-live").wait_for(timeout=60_000)
+        assert page.locator(PICTURE.format(cell)).is_hidden()
+    notebook.restart()
+    for cell in shown:
+        page.locator(PICTURE.format(cell)).wait_for(state="visible", timeout=60_000)
+    page.wait_for_timeout(3000)  # for an error to come
+    assert "Error displaying widget" not in page.locator(".jp-Notebook").inner_text()
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SHOTS / "still-others.png")

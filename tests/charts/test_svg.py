@@ -1,0 +1,166 @@
+"""Still pictures show what a chart holds, where it is."""
+
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from burlab.charts import Axis, Band, Chart, Curve, Dots, Map, Mark, Plot
+from burlab.charts.frame import right_scale, scales
+from burlab.charts.palette import colour
+from burlab.charts.svg import svg
+
+STEPS = np.arange(10.0)
+LINE = Curve(STEPS, 2.0**-STEPS, "value")
+
+
+def plot(*curves: Curve, **more: object) -> Plot:
+    return replace(Plot("value", "Value", Axis("step"), Axis("f", log=True), curves), **more)
+
+
+def tree(chart: Chart, width: int = 860) -> ET.Element:
+    return ET.fromstring(svg(chart, width).replace(' xmlns="http://www.w3.org/2000/svg"', ""))
+
+
+def texts(root: ET.Element) -> list[str]:
+    return ["".join(node.itertext()) for node in root.iter("text")]
+
+
+def points(root: ET.Element, ink: str) -> list[list[tuple[float, float]]]:
+    """The pixels of all lines of a colour inside of the plots, a list for each uninterrupted piece."""
+    pieces: list[list[tuple[float, float]]] = []
+    lines = [p for p in root.findall("./g/path") if p.get("stroke") == ink and p.get("fill") == "none"]
+    for piece in (piece for line in lines for piece in line.get("d", "").split("M")[1:]):
+        pieces += [[tuple(map(float, pair.split())) for pair in piece.split("L")]]
+    return pieces
+
+
+def test_a_curve_passes_through_its_points():
+    part = plot(LINE)
+    root = tree(Chart((part,)))
+    ((*line,),) = points(root, colour(0))
+    a, u = np.array(line).T
+    # Equal ratios are equal distances on a logarithmic axis, equal differences on a linear one.
+    np.testing.assert_allclose(np.diff(a), np.diff(a)[0], atol=0.11)
+    np.testing.assert_allclose(np.diff(u), np.diff(u)[0], atol=0.11)
+    assert np.diff(a)[0] > 0 < np.diff(u)[0]
+
+
+def test_nan_and_what_a_logarithm_cannot_show_interrupt_a_curve():
+    y = np.array([1.0, 2.0, np.nan, 3.0, -1.0, 4.0, 5.0])
+    root = tree(Chart((plot(Curve(np.arange(7.0), y)),)))
+    assert [len(piece) for piece in points(root, colour(0))] == [2, 1, 2]
+
+
+def test_zeros_lie_on_the_floor_which_says_0():
+    zeros = Curve(STEPS, np.where(STEPS < 5, 1e-3, 0.0))
+    root = tree(Chart((plot(zeros, y=Axis("f", log=True, floor=1e-5)),)))
+    ((*line,),) = points(root, colour(0))
+    (floor,) = [node for node in root.iter("path") if node.get("stroke-dasharray") == "2 3"]
+    at = float(re.findall(r"[\d.]+", floor.get("d", ""))[1])
+    assert {y for _, y in line[5:]} == {at}
+    assert line[0][1] < at
+    assert "0" in texts(root)
+
+
+def test_a_long_curve_keeps_its_extremes():
+    y = np.sin(np.arange(10**5) / 1e3)
+    y[77_777], y[33_333] = 30.0, -20.0
+    part = plot(Curve(np.arange(float(10**5)), y), y=Axis())
+    root = tree(Chart((part,)))
+    ((*line,),) = points(root, colour(0))
+    _, scale = scales(part, 0, 1, 26, 190 - 44)
+    lowest, highest = max(v for _, v in line), min(v for _, v in line)
+    assert (highest, lowest) == pytest.approx([float(v) for v in scale.place([30.0, -20.0])], abs=0.06)
+    assert len(line) < 4000
+
+
+def test_words_of_users_are_letters_and_never_markup():
+    hostile = '<script>alert("x")</script>'
+    chart = Chart((plot(LINE, Curve(STEPS, STEPS, hostile), title=hostile, note=hostile),), hostile, hostile)
+    root = tree(chart)
+    assert not list(root.iter("script"))
+    assert texts(root).count(hostile) == 4
+    assert root.findtext("title") == hostile
+
+
+def test_a_map_has_its_image_and_its_path_in_one_scale():
+    heights = np.add.outer(np.linspace(-1, 1, 21) ** 2, np.linspace(-2, 2, 31) ** 2)
+    path = Curve(np.array([-2.0, 2.0]), np.array([-1.0, 1.0]))
+    part = Map("m", "f", Axis("x", low=-2, high=2), Axis("y", low=-1, high=1), heights, curves=(path,), equal=True)
+    root = tree(Chart((part,)))
+    (image,) = root.iter("image")
+    x, y, wide, tall = (float(image.get(name, "nan")) for name in ("x", "y", "width", "height"))
+    assert wide / tall == pytest.approx(2.0, abs=0.01)  # equal: a unit is as long on both axes
+    ((first, last),) = points(root, colour(0))
+    assert first == pytest.approx((x, y + tall), abs=0.11)
+    assert last == pytest.approx((x + wide, y), abs=0.11)
+
+
+def test_the_shade_of_a_map_is_its_own_where_it_is_given():
+    heights, ends = np.arange(12.0).reshape(3, 4), {"x": Axis(low=0, high=1), "y": Axis(low=0, high=1)}
+    plain, same, logs = (
+        svg(Chart((Map("m", "f", **ends, heights=heights, shade=shade),)))
+        for shade in (None, heights, np.log(heights + 1))
+    )
+    assert plain == same != logs
+
+
+def test_bands_dots_and_marks_are_there():
+    band = Band(STEPS, STEPS + 1.0, STEPS + 2.0, "range", 2)
+    dots = Dots(STEPS[:3], STEPS[:3] + 1.0, "best", 3, "star")
+    part = plot(LINE, bands=(band,), dots=(dots,), marks=(Mark(4.0, "lr = 0.1"), Mark(400.0, "outside")))
+    root = tree(Chart((part,)))
+    inside = root.findall("./g/path")
+    assert sum(node.get("fill") == colour(2) for node in inside) == 1
+    assert sum(node.get("fill") == colour(3) for node in inside) == 3
+    assert {"range", "best", "value", "lr = 0.1"} <= set(texts(root))
+    assert "outside" not in texts(root)
+
+
+@pytest.mark.parametrize("width", [420, 860, 1400])
+def test_nothing_overlaps_and_nothing_is_cut_off(width: int):
+    parts = [plot(LINE), plot(LINE), Map("m", "f", Axis("x", low=0, high=1), Axis("y", low=0, high=1))]
+    root = tree(Chart(tuple(parts)), width)
+    boxes = [[float(node.get(key, "nan")) for key in ("x", "y", "width", "height")] for node in root.iter("rect")]
+    assert len(boxes) == 3
+    tall = float(root.get("height", "nan"))
+    for k, (x, y, w, h) in enumerate(boxes):
+        assert x >= 0
+        assert y >= 0
+        assert x + w <= width
+        assert y + h <= tall
+        for a, b, c, d in boxes[:k]:
+            assert a + c <= x or x + w <= a or b + d <= y or y + h <= b
+
+
+def test_clips_of_two_charts_have_two_names():
+    one, other = (svg(Chart((plot(Curve(STEPS, STEPS + k)),))) for k in (1, 2))
+    assert set(re.findall(r'id="([^"]+)"', one)).isdisjoint(re.findall(r'id="([^"]+)"', other))
+
+
+@pytest.mark.parametrize(
+    "y", [np.empty(0), np.full(10, 3.0), np.zeros(10), np.full(10, np.nan), np.array([1e-320, 1e308])]
+)
+@pytest.mark.parametrize("log", [True, False])
+def test_every_column_makes_a_picture(y: list[float], log: bool):
+    root = tree(Chart((plot(Curve(np.arange(float(len(y))), np.array(y)), y=Axis("f", log=log)),)))
+    numbers = " ".join(value for node in root.iter() for value in node.attrib.values())
+    assert "nan" not in numbers
+    assert "inf" not in numbers
+
+
+def test_a_right_axis_has_a_scale_of_its_own():
+    x = np.array([0.0, 1.0])
+    small, large = Curve(x, np.array([0.0, 2.0]), "small"), Curve(x, np.array([1e6, 2e6]), "large", 1, right=True)
+    plot = Plot("a", "A", Axis("x"), Axis(), (small, large), right=Axis(unit="B", low=0.0, high=4e6))
+    _, up = scales(plot, 0.0, 100.0, 0.0, 100.0)
+    assert up.high < 3, "what is on the right does not flatten the others"
+    right = right_scale(plot, up)
+    np.testing.assert_allclose(right.place([0.0, 2e6, 4e6]), [100.0, 50.0, 0.0])
+    picture = svg(Chart((plot,)))
+    assert "2 MB" in picture
+    assert "4e6" not in picture
+    assert right_scale(replace(plot, right=None), up) is None

@@ -1,0 +1,107 @@
+"""Rows of the operations in further tables, as `tests/op_cases.py` has those of the first; whole numbers apart."""
+
+from typing import Any
+
+import mpmath
+import numpy as np
+from mpmath import mp
+from scipy import special
+
+from tests.op_cases import ABOVE_ZERO, EVERY_EDGE, INF, LARGE, NAN, ORDINARY, PAIRED_EDGES, PAIRS, TINY, OpCase
+
+WITHIN_ONE = (-0.9375, -0.5, -0.3125, 0.0625, 0.4375, 0.5625, 0.875)
+HALVES = (0.5, -0.5, 1.5, -2.5, 2.0**52 - 0.5, -(2.0**51) - 0.5, 2.0**52 + 1, 0.9999999999999999, 1e9 + 0.25)
+WHOLE_EDGES = (*EVERY_EDGE, *HALVES)
+POWERS = tuple(2.0**k for k in (-1074, -1022, -149, -30, -1, 1, 2, 10, 31, 52, 100, 1023))
+TENS = tuple(10.0**k for k in range(-5, 23))
+CUBES = tuple(float(s * k**3) for k in range(1, 40) for s in (1, -1))
+DIVIDED = (*PAIRED_EDGES, (7.0, -2.0), (-7.0, 2.0), (0.3, 0.1), (1e300, 7.0), (6.0, -3.0), (-6.0, 3.0), (1e17, 0.1))
+
+
+def _rint(x: Any) -> Any:
+    return mpmath.nint(x)
+
+
+def _trunc(x: Any) -> Any:
+    return mpmath.floor(x) if x > 0 else mpmath.ceil(x)
+
+
+def _cbrt(x: Any) -> Any:
+    return mpmath.sign(x) * mpmath.cbrt(abs(x))
+
+
+def _sinc(x: Any) -> Any:
+    return mpmath.sinc(mpmath.pi * x)
+
+
+def _exponent(x: Any) -> Any:
+    return mp.mpf(mpmath.frexp(x)[1])
+
+
+def _exponent_of(x: Any) -> Any:
+    return np.frexp(x)[1]
+
+
+def _ldexp(x: Any, n: Any) -> Any:
+    with np.errstate(all="ignore"):
+        whole = np.nan_to_num(np.clip(n, -5000, 5000)).astype(int)
+        return np.where(np.isnan(n), np.nan, np.ldexp(x, whole))
+
+
+FAMILY_CASES: dict[str, tuple[OpCase, ...]] = {
+    "rounding": (
+        OpCase("floor", mpmath.floor, np.floor, ORDINARY, WHOLE_EDGES, jax="numpy.floor", ulp=0, edge_ulp=0),
+        OpCase("ceil", mpmath.ceil, np.ceil, ORDINARY, WHOLE_EDGES, jax="numpy.ceil", ulp=0, edge_ulp=0),
+        OpCase("rint", _rint, np.rint, (-2.25, -0.75, 0.3125, 1.625), WHOLE_EDGES, jax="numpy.rint", ulp=0, edge_ulp=0),
+        OpCase("trunc", _trunc, np.trunc, ORDINARY, WHOLE_EDGES, jax="numpy.trunc", ulp=0, edge_ulp=0),
+        OpCase("fmod", lambda x, y: x - y * _trunc(x / y), np.fmod,
+               ((0.75, 0.5), (-2.25, 0.3125), (1.5, 2.5)), DIVIDED, ulp=0, edge_ulp=0),
+        OpCase("floor_divide", lambda x, y: mpmath.floor(x / y), np.floor_divide, PAIRS, DIVIDED, ulp=0, edge_ulp=0,
+               jax="numpy.floor_divide"),
+        OpCase("remainder", lambda x, y: x - y * mpmath.floor(x / y), np.remainder, PAIRS, DIVIDED, ulp=0, edge_ulp=0,
+               jax="numpy.remainder"),
+        OpCase("copysign", lambda x, y: abs(x) * mpmath.sign(y), np.copysign, PAIRS, PAIRED_EDGES, ulp=0, edge_ulp=0,
+               kinks=(((0.0, -1.0), (-1.0, 0.0)), ((-0.0, -1.0), (1.0, 0.0))), jax="numpy.copysign"),
+        OpCase("fmax", max, np.fmax, PAIRS, PAIRED_EDGES, jax="numpy.fmax", ulp=0, edge_ulp=0,
+               kinks=(((1.5, 1.5), (0.0, 1.0)), ((NAN, 1.0), (0.0, 1.0)), ((1.0, NAN), (1.0, 0.0)))),
+        OpCase("fmin", min, np.fmin, PAIRS, PAIRED_EDGES, jax="numpy.fmin", ulp=0, edge_ulp=0,
+               kinks=(((1.5, 1.5), (0.0, 1.0)), ((NAN, 1.0), (0.0, 1.0)), ((1.0, NAN), (1.0, 0.0)))),
+        OpCase("nextafter", lambda x, _: x, np.nextafter, PAIRS, PAIRED_EDGES, ulp=1, edge_ulp=0),
+        OpCase("ldexp", lambda x, n: x * mp.mpf(2) ** mpmath.nint(n), _ldexp,
+               ((0.75, 3.0), (-2.25, -4.0), (1.5, 0.0)), PAIRED_EDGES, ulp=0, edge_ulp=0, order=1),
+        OpCase("exponent", _exponent, _exponent_of, (0.3, -5.0, 1.5e-5), EVERY_EDGE, ulp=0, edge_ulp=0),
+        OpCase("signbit", lambda x: x < 0, np.signbit, order=0),
+    ),
+    "elementary": (
+        OpCase("arcsin", mpmath.asin, np.arcsin, WITHIN_ONE, jax="numpy.arcsin", complex_step=True),
+        OpCase("arccos", mpmath.acos, np.arccos, WITHIN_ONE, jax="numpy.arccos", complex_step=True),
+        OpCase("arcsinh", mpmath.asinh, np.arcsinh, (*ORDINARY, 1e-9, 1e10), jax="numpy.arcsinh"),
+        OpCase("arccosh", mpmath.acosh, np.arccosh, (1.0625, 1.5, 11.0, 1e10), jax="numpy.arccosh"),
+        OpCase("cbrt", _cbrt, np.cbrt, (*ORDINARY, 30.0), (*EVERY_EDGE, *CUBES), jax="numpy.cbrt"),
+        OpCase("exp2", lambda x: mp.mpf(2) ** x, np.exp2, (*ORDINARY, -30.5),
+               (*EVERY_EDGE, 1023.0, -1074.0, 4.0, -2.0, 127.0, -149.0), jax="numpy.exp2"),
+        OpCase("log2", lambda x: mpmath.log(x, 2), np.log2, (*ABOVE_ZERO, 1.0625), (*EVERY_EDGE, *POWERS),
+               jax="numpy.log2"),
+        OpCase("log10", mpmath.log10, np.log10, (*ABOVE_ZERO, 1.0625), (*EVERY_EDGE, *TENS), jax="numpy.log10"),
+        OpCase("sinc", _sinc, np.sinc, (0.25, -0.75, 0.0625, 1.25, 0.3125, 2.5), (0.0, -0.0, NAN, TINY, -TINY, 1e-300),
+               jax="numpy.sinc", slack=4),
+    ),
+    "special": (
+        OpCase("polygamma", lambda n, x: mpmath.polygamma(int(mpmath.nint(n)), x), special.polygamma,
+               ((1.0, 0.75), (1.0, 11.0), (2.0, 1.5), (3.0, 0.0625), (5.0, 30.0)),
+               ((0.0, 2.0), (1.0, 0.5), (2.0, 1e3), (1.0, NAN), (3.0, -2.5)), ulp=8),
+        OpCase("digamma", mpmath.digamma, special.psi, (*ABOVE_ZERO, 1.4375, -0.75, 1e5),
+               (0.0, -0.0, INF, NAN, 1.0, -1.0, -3.0, 1e-300, LARGE), jax="scipy.special.digamma"),
+        OpCase("gammaln", mpmath.loggamma, special.gammaln, (*ABOVE_ZERO, 1.9375, 1e5),
+               (0.0, -0.0, INF, NAN, 1.0, 2.0, -1.0, -3.0, 1e-300, -0.5, -10.25), jax="scipy.special.gammaln"),
+        OpCase("gamma", mpmath.gamma, special.gamma, (*ABOVE_ZERO, -0.75, 30.5),
+               (0.0, -0.0, INF, NAN, 1.0, 2.0, -1.0, -3.0, 170.0, 172.0), jax="scipy.special.gamma", ulp=8),
+        OpCase("zeta", lambda s, q: mpmath.zeta(mpmath.nint(2 * s) / 2, q), special.zeta,
+               ((2.0, 0.75), (2.5, 11.0), (30.0, 1.5), (4.0, 0.0625)),
+               ((1.0, 2.0), (0.5, 2.0), (2.0, 0.0), (3.0, -1.0), (3.0, -1.25), (2.0, NAN), (2.0, 1e9)), order=1),
+        OpCase("xlogy", lambda x, y: x * mpmath.log(y), special.xlogy, ((0.75, 1.5), (-2.25, 0.3125)), PAIRED_EDGES,
+               jax="scipy.special.xlogy"),
+        OpCase("xlog1py", lambda x, y: x * mpmath.log1p(y), special.xlog1py, ((0.75, 1.5), (-2.25, 0.3125)),
+               PAIRED_EDGES, jax="scipy.special.xlog1py"),
+    ),
+}  # fmt: skip

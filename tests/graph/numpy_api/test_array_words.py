@@ -1,0 +1,144 @@
+"""Words of arrays where NumPy is delicate: NaNs, ties, empty arrays, overflow; and what of them is refused."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.errors import ArgumentError, BurlabError, TraceError
+from burlab.graph.tracing.trace import trace
+
+NAN, INF = np.nan, np.inf
+ROWS = np.array([[3.0, NAN, 1.0], [INF, -INF, 2.0], [0.0, -0.0, 0.0], [NAN, NAN, NAN]])
+
+
+def same(f: Any, *args: Any) -> None:
+    """Replayed and compiled, it is what NumPy gives, of the same shape and dtype."""
+    with np.errstate(all="ignore"):
+        wanted = f(*args)
+    for gear in ("replay", "compiled"):
+        found = bl.compile(f, *args, gear=gear)(*args)
+        np.testing.assert_array_equal(found, wanted)
+        assert np.asarray(found).dtype == np.asarray(wanted).dtype
+
+
+def test_nans_are_last_in_order_and_larger_than_all() -> None:
+    same(lambda x: np.sort(x, axis=1), ROWS)
+    same(lambda x: np.argsort(x, axis=1), ROWS)
+    table = np.array([-INF, 0.0, 0.0, 1.0, INF, NAN, NAN])
+    for side in ("left", "right"):
+        same(lambda a, v, side=side: np.searchsorted(a, v, side=side), table, np.array([NAN, INF, 0.0, -INF, 0.5]))
+
+
+@pytest.mark.filterwarnings("ignore:All-NaN|invalid value:RuntimeWarning")
+def test_quantiles_of_rows_with_nans_and_infinities() -> None:
+    same(lambda x: np.median(x, axis=1), ROWS)
+    same(lambda x: np.nanmedian(x, axis=1), ROWS)
+    for q in (0.0, 0.25, 0.5, 1.0):
+        same(lambda x, q=q: np.nanquantile(x, q, axis=1), ROWS[[0, 2, 3]])
+
+
+@pytest.mark.parametrize("method", ["linear", "lower", "higher", "nearest", "midpoint", "hazen", "weibull"])
+def test_quantiles_of_any_size_are_numpys(method: Any) -> None:
+    rng = np.random.default_rng(3)
+    shares = np.array([0.0, 0.1, 0.25, 1 / 3, 0.5, 0.9, 1.0])
+    arrays = [rng.integers(-5, 5, n) / 2.0 for n in (1, 2, 3, 4, 7, 12)]
+    found = bl.compile(lambda xs: [np.quantile(x, shares, method=method) for x in xs], arrays, gear="replay")(arrays)
+    for x, y in zip(arrays, found, strict=True):
+        np.testing.assert_allclose(y, np.quantile(x, shares, method=method), rtol=0, atol=1e-14)
+
+
+def test_searching_tables_of_any_size() -> None:
+    rng = np.random.default_rng(4)
+    tables = [np.sort(rng.integers(0, 9, n)) for n in (0, 1, 2, 3, 5, 8, 13)]
+    wanted = np.arange(-1, 11)
+    for side in ("left", "right"):
+        f = lambda ts, v, side=side: [np.searchsorted(t, v, side=side) for t in ts]  # noqa: E731
+        for table, places in zip(tables, bl.compile(f, tables, wanted, gear="replay")(tables, wanted), strict=True):
+            np.testing.assert_array_equal(places, np.searchsorted(table, wanted, side=side))
+
+
+def test_running_products_are_made_in_numpys_order() -> None:
+    same(np.cumprod, np.array([1e-200, 1e200, 1e200, 1e200]))
+    same(np.cumprod, np.array([3, -2, 5]))
+    same(np.cumprod, np.zeros(0))
+    same(lambda x: np.maximum.accumulate(x, axis=1), ROWS[1:3])
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_totals_without_numbers() -> None:
+    for name in ("nansum", "nanprod", "nanmean", "nanmax", "nanmin", "nanvar"):
+        same(lambda x, name=name: getattr(np, name)(x, axis=1), ROWS)
+    same(lambda x: np.max(x, axis=0, initial=-1.0), np.zeros((0, 3)))
+    same(lambda x: np.mean(x, where=x > 5), np.ones(3))
+
+
+def test_nothing_comes_from_entries_that_are_passed_over() -> None:
+    x = np.array([1.0, NAN, 4.0])
+    np.testing.assert_array_equal(bl.grad(np.nansum)(x), [1.0, 0.0, 1.0])
+    np.testing.assert_array_equal(bl.grad(np.nanmean)(x), [0.5, 0.0, 0.5])
+    np.testing.assert_array_equal(bl.grad(lambda x: np.sum(x**2, where=x > 2))(np.array([1.0, 4.0])), [0.0, 8.0])
+    slope = bl.grad(lambda x: np.sum(np.piecewise(x, [x > 0], [np.log, 0.0])))(np.array([0.0, 2.0]))
+    np.testing.assert_array_equal(slope, [0.0, 0.5])
+
+
+@pytest.mark.parametrize("order", [2, 3])
+def test_derivatives_of_higher_order(order: int) -> None:
+    x = np.array([0.4, -1.3, 2.2, 0.9])
+    for f in (
+        lambda x: np.sum(np.cumprod(x) ** 2),
+        lambda x: np.quantile(x**3, 0.3),
+        lambda x: np.sum(np.interp(x, np.array([-2.0, 0.1, 3.0]), x[:3] ** 2)),
+        lambda x: np.sum(np.convolve(x, x**2)),
+        lambda x: np.polyval(x, x[0]),
+        lambda x: np.linalg.norm(np.cov(np.stack([x, x**2]))),
+    ):
+        bl.check_grads(f, x, order=order)
+
+
+def test_positions_that_are_regions_are_slices() -> None:
+    moves = lambda x: (np.rot90(x), np.fliplr(x), np.vsplit(x, 2)[1], np.matrix_transpose(x))  # noqa: E731
+    graph = trace(moves, (np.ones((4, 3)),)).graph
+    assert not [n for n in graph.nodes if n.op == "gather"]
+
+
+def test_histograms_count_both_ends_and_leave_out_the_rest() -> None:
+    x = np.array([-3.0, 0.0, 0.5, 1.0, 1.0, 9.0, NAN])
+    same(lambda x: np.histogram(x, np.array([0.0, 0.5, 1.0]))[0], x)
+    same(lambda x: np.histogram(x[:3], 3)[1], np.ones(3))
+
+
+@pytest.mark.parametrize(
+    ("f", "error", "said"),
+    [
+        (lambda x: np.diag(x, k=x[0]), TraceError, "where its elements go would depend on numbers"),
+        (lambda x: np.roll(x, np.argmax(x)), TraceError, "known ints there"),
+        (lambda x: np.quantile(x, 1.5), ArgumentError, "expected shares between 0 and 1"),
+        (lambda x: np.quantile(x, 0.5, method="median"), TraceError, "hazen"),
+        (lambda x: np.quantile(x[:0], 0.5), ArgumentError, "does not exist"),
+        (lambda x: np.partition(x, 9), ArgumentError, "axis of size 3"),
+        (lambda x: np.searchsorted(x, 1.0, side="top"), ArgumentError, "'left' or 'right'"),
+        (lambda x: np.digitize(1.0, x), TraceError, "searchsorted"),
+        (lambda x: np.digitize(x, np.array([0.0, 2.0, 1.0])), ArgumentError, "rises or falls"),
+        (lambda x: np.histogram(x, "auto"), TraceError, "a number of bins"),
+        (lambda x: np.linspace(x[0], 1.0, -1), ArgumentError, "0 or more"),
+        (lambda x: np.convolve(x, x[:0]), BurlabError, "two vectors with entries"),
+        (lambda x: np.convolve(x, x, "most"), ArgumentError, "'full', 'same' or 'valid'"),
+        (lambda x: np.interp(x, x, x[:2]), BurlabError, "two vectors of one length"),
+        (lambda x: np.cross(x, x[:1]), BurlabError, "2 or 3 entries"),
+        (lambda x: np.max(x, where=x > 0), ArgumentError, "Pass initial="),
+        (lambda x: np.pad(x, 1, "median"), TraceError, "np.concatenate"),
+        (lambda x: np.pad(x, 1, "reflect", reflect_type="odd"), TraceError, "reflect_type"),
+        (lambda x: np.delete(x, 7), BurlabError, "out of bounds"),
+        (lambda x: np.select([x > 0], []), ArgumentError, "expected as many"),
+        (lambda x: np.gradient(x, 1.0, 2.0), ArgumentError, "one for each axis"),
+        (lambda x: np.piecewise(x, [x > 0], [1.0, 2.0, 3.0]), ArgumentError, "one function more"),
+        (lambda x: np.hsplit(x, 2), BurlabError, "equal division"),
+        (lambda x: np.vander(np.outer(x, x)), BurlabError, "a vector"),
+    ],
+)
+def test_what_is_refused_is_said(f: Any, error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said) as raised:
+        bl.jit(f)(np.ones(3))
+    assert "test_array_words.py" in str(raised.value)

@@ -1,0 +1,136 @@
+"""Operations of the further tables: the checks of `test_ops.py`, many operations in one kernel."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import special
+
+import burlab as bl
+from burlab.graph.scalar import FAMILIES, WHOLE_ONLY, family_ops, scalar_ops
+from tests.engines import GEARS
+from tests.family_cases import FAMILY_CASES
+from tests.graph import test_ops as checks
+from tests.graph.test_ops import DTYPES, everything
+
+
+def test_every_operation_has_a_row_and_a_name_of_its_own() -> None:
+    names = [name for family in FAMILIES for name in family_ops(family)]
+    assert len({*names, *scalar_ops()}) == len(names) + len(scalar_ops())
+    for family in FAMILIES:
+        rows = {case.name for case in FAMILY_CASES[family]}
+        assert rows == set(family_ops(family)) - WHOLE_ONLY
+        assert all(row.doc.endswith(".") for row in family_ops(family).values())
+
+
+@pytest.mark.parametrize("gear", GEARS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_values_are_exact_and_edges_numpys(family: str, dtype: Any, gear: str) -> None:
+    rows = FAMILY_CASES[family]
+    for case in rows:
+        checks.check_values(case, everything("value", gear, dtype, rows)[case.name], dtype)
+        checks.check_edges(case, everything("edge", gear, dtype, rows)[case.name], dtype)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_derivatives_are_exact_and_jaxs(family: str) -> None:
+    rows = FAMILY_CASES[family]
+    for case in rows:
+        if case.order:
+            checks.check_derivatives(case, everything("derivative", "replay", rows=rows)[case.name])
+        if case.kinks:
+            checks.check_kinks(case, everything("kink", "replay", rows=rows)[case.name])
+    checks.check_gradients(rows)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_gears_agree_on_derivatives(family: str, dtype: Any) -> None:
+    rows = FAMILY_CASES[family]
+    for case in rows:
+        if case.order:
+            found = [everything("derivative", gear, dtype, rows)[case.name] for gear in ("compiled", "replay")]
+            for a, b in zip(*found, strict=True):
+                np.testing.assert_allclose(a, b, rtol=200 * np.finfo(dtype).eps, atol=200 * np.finfo(dtype).eps)
+
+
+SPECIAL = {
+    "one": "gamma gammaln digamma erf erfc ndtr expit logit log_expit entr cbrt exp2 exp10 expm1 log1p".split(),
+    "two": "betaln xlogy xlog1py rel_entr kl_div zeta".split(),
+}
+
+
+def special_words(x: Any, y: Any) -> dict[str, Any]:
+    by_one = {name: getattr(special, name)(x) for name in SPECIAL["one"]}
+    return by_one | {name: getattr(special, name)(1.5 + x if name == "zeta" else x, y) for name in SPECIAL["two"]}
+
+
+@pytest.mark.parametrize("gear", GEARS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_ufuncs_of_scipy_are_traced(gear: Any, dtype: Any) -> None:
+    x, y = np.linspace(0.03125, 0.96875, 31, dtype=dtype), np.linspace(4, 0.125, 31, dtype=dtype)
+    got, wanted = bl.compile(special_words, x, y, gear=gear)(x, y), special_words(x, y)
+    for name, value in wanted.items():
+        assert got[name].dtype == dtype
+        np.testing.assert_allclose(
+            got[name], value, rtol=40 * np.finfo(dtype).eps, atol=np.finfo(dtype).eps, err_msg=name
+        )
+
+
+def test_ufuncs_of_scipy_at_edges_and_their_derivatives() -> None:
+    edges = np.array([0.0, -0.0, 1.0, -1.0, 0.5, 2.0, np.inf, np.nan])
+    a, b = np.repeat(edges, len(edges)), np.tile(edges, len(edges))
+    for name in ("rel_entr", "kl_div", "entr", "logit", "ndtr", "xlogy"):
+        f = getattr(special, name)
+        given = (a, b) if f.nin == 2 else (edges,)
+        with np.errstate(all="ignore"):
+            wanted = f(*given)
+        np.testing.assert_allclose(bl.compile(f, *given, gear="replay")(*given), wanted, rtol=1e-15, err_msg=name)
+    x = np.array([0.25, 0.75, 2.5])
+    curvature = bl.vmap(bl.hessian(lambda q: special.zeta(2.5, q)))(x)
+    np.testing.assert_allclose(curvature, 2.5 * 3.5 * special.zeta(4.5, x), rtol=1e-14)
+    for name in ("ndtr", "logit", "entr", "log_expit", "exp10", "gammaln"):
+        bl.check_grads(lambda x, name=name: np.sum(getattr(special, name)(0.3 * x)), x, order=2)
+    for name in ("betaln", "rel_entr", "kl_div"):
+        bl.check_grads(lambda x, name=name: np.sum(getattr(special, name)(x, x[::-1] + 1)), x, order=2)
+
+
+def test_a_ufunc_of_scipy_that_has_no_rule_is_named() -> None:
+    with pytest.raises(bl.BurlabError, match=r"scipy\.special\.jv cannot be traced"):
+        bl.jit(lambda x: special.jv(0, x))(1.0)
+
+
+def whole_words(a: Any, b: Any) -> dict[str, Any]:
+    return {
+        "bits": (a & b, a | b, a ^ b, ~a, a << b, a >> b, a & 5, 3 ^ b),
+        "division": (a // b, a % b, divmod(a, b), np.fmod(a, b), np.gcd(a, b), np.lcm(a, b), 100 % b),
+        "rounding": (np.floor(a), np.round(a, -1), np.round(a), round(a[3]) + a, np.fmax(a, b), np.fmin(a, b)),
+    }
+
+
+@pytest.mark.parametrize("gear", GEARS)
+@pytest.mark.parametrize("dtype", [np.int64, np.int32])
+def test_whole_numbers_are_numpys(gear: Any, dtype: Any) -> None:
+    limits = np.iinfo(dtype)
+    numbers = np.array([0, 1, -1, 2, 3, -3, 7, -7, 31, 32, 63, 64, 100, limits.max, limits.min], dtype)
+    a, b = np.repeat(numbers, len(numbers)), np.tile(numbers, len(numbers))
+    got = bl.compile(whole_words, a, b, gear=gear)(a, b)
+    with np.errstate(all="ignore"):
+        wanted = whole_words(a, b)
+    for kind, values in wanted.items():
+        for x, y in zip(got[kind], values, strict=True):
+            for found, known in zip(*((v if isinstance(v, tuple) else (v,)) for v in (x, y)), strict=True):
+                np.testing.assert_array_equal(found, known)
+                assert found.dtype == known.dtype
+
+
+@pytest.mark.parametrize("gear", GEARS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_powers_of_two_are_exact(gear: Any, dtype: Any) -> None:
+    limits = np.finfo(dtype)
+    n = np.arange(int(np.log2(float(limits.smallest_subnormal))), limits.maxexp).astype(dtype)
+    powers, back = bl.compile(lambda n: (np.exp2(n), np.log2(np.exp2(n))), n, gear=gear)(n)
+    np.testing.assert_array_equal(powers, np.ldexp(dtype(1), n.astype(int)))
+    np.testing.assert_array_equal(back, n)
+    assert float(bl.compile(np.exp2, dtype(4), gear=gear)(dtype(4))) == 16

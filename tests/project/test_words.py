@@ -1,0 +1,45 @@
+"""docs/numpy.md is what docs/words.py writes today; what it refuses has no rule, and says why."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.errors import TraceError
+from burlab.graph.node import FUNCTIONS, UFUNCS
+from burlab.graph.numpy_api.refused import REFUSED
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_the_page_is_up_to_date() -> None:
+    spec = importlib.util.spec_from_file_location("words", DOCS / "words.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert (DOCS / "numpy.md").read_text() == module.page(), "run: python docs/words.py"
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_has_no_rule(name: str) -> None:
+    module, _, word = name.rpartition(".")
+    home = getattr(np, module) if module else np
+    if hasattr(home, word):  # of this NumPy
+        assert getattr(home, word) not in FUNCTIONS
+        assert word not in UFUNCS
+
+
+@pytest.mark.parametrize(
+    ("f", "said"),
+    [
+        (np.fft.rfft, "values are complex.*np.convolve"),
+        (np.unique, "would depend on numbers; use np.sort"),
+        (lambda x: np.isin(x, [1.0]), "no rule here.*docs/numpy.md"),
+    ],
+)
+def test_the_error_says_why_and_where_the_words_are(f, said) -> None:
+    with pytest.raises(TraceError, match=said):
+        bl.jit(f)(np.ones(3))

@@ -1,0 +1,102 @@
+"""The panel of a tree of branches without a screen."""
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.widgets.branches.model import BranchesModel
+
+F = bl.problems.rosenbrock()
+
+
+@pytest.fixture
+def model():
+    run = bl.minimize(F, F.start, bl.optim.Momentum(1e-4, mu=0.9), steps=300)
+    tree = bl.branches(run)
+    found = BranchesModel(tree)
+    found.look()
+    return found
+
+
+def do(model, **intent):
+    model.obey(intent)
+    model.look()
+    return model.state()
+
+
+def test_a_fork_leaves_at_the_cursor_and_becomes_current(model):
+    do(model, type="cursor", step="100")
+    state = do(model, type="fork", name="mu", text="0.5")
+    assert (state["current"], state["cursor"], state["status"]) == (
+        "B",
+        100,
+        "B at step 100 of 100: a fork leaves it there",
+    )
+    row = state["rows"][1]
+    assert (row["depth"], row["says"], row["origin"]) == (1, "mu = 0.5", "from step 100")
+    assert model.branches["B"].hyper["mu"] == 0.5
+    assert model.branches["A"].t == 300
+
+
+def test_a_branch_goes_on(model):
+    do(model, type="fork", name="mu", text="")
+    model.obey({"type": "go", "count": "50"})
+    assert model.branches["B"].wait()
+    assert model.look()
+    assert not model.look()
+    assert model.state()["rows"][1]["length"] == "350"
+    assert model.state()["rows"][1]["says"] == "nothing changed"
+
+
+def test_only_the_chosen_are_compared(model):
+    do(model, type="fork", name="mu", text="0.5")
+    do(model, type="go", count="50")
+    model.branches["B"].wait()
+    model.look()
+    assert [curve.label for curve in model.chart().parts[0].curves] == ["A", "B"]
+    do(model, type="choose", name="A", value=False)
+    assert [curve.label for curve in model.chart().parts[0].curves] == ["B"]
+    assert [row["chosen"] for row in model.state()["rows"]] == [False, True]
+
+
+def test_the_cursor_is_a_mark_that_can_be_dragged(model):
+    do(model, type="cursor", step="120")
+    (mark,) = [mark for mark in model.chart().parts[0].marks if mark.kind == "cursor"]
+    assert mark.at == 120
+    do(model, type="against", value="seconds")
+    assert [mark for mark in model.chart().parts[0].marks if mark.kind == "cursor"] == []
+
+
+def test_small_pictures_are_the_curve(model):
+    do(model, type="cursor", step="150")
+    do(model, type="fork", name="mu", text="0.99")
+    do(model, type="go", count="150")
+    model.branches["B"].wait()
+    model.look()
+    row = model.state()["rows"][1]
+    past, own = np.array(row["past"]), np.array(row["own"])
+    assert past[0, 0] == 0
+    assert past[-1, 0] == pytest.approx(150 / 299, abs=0.01)
+    assert own[0, 0] == pytest.approx(150 / 299, abs=0.01)
+    assert own[-1, 0] == 1
+    values = np.log(np.concatenate([run.history["value"] for run in (model.branches["A"], model.branches["B"])]))
+    expected = (np.log(model.branches["B"].value) - values.min()) / np.ptp(values)
+    assert own[-1, 1] == pytest.approx(expected, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("intent", "says"),
+    [
+        ({"type": "fork", "name": "mu", "text": "much"}, "mu is 'much', expected a number"),
+        ({"type": "fork", "name": "mu", "text": "2"}, "ArgumentError: the hyperparameter mu"),
+        ({"type": "go", "count": "0"}, "expected a whole number from 1 on"),
+        ({"type": "current", "name": "Z"}, "there is no branch 'Z' any more"),
+        ({"type": "cursor", "step": "soon"}, "ValueError"),
+        ({"type": "dance"}, "knows no intent 'dance'"),
+    ],
+)
+def test_what_cannot_be_done_is_said(model, intent, says):
+    state = do(model, **intent)
+    assert state["tone"] == "failed"
+    assert says in state["status"]
+    assert len(state["rows"]) == 1

@@ -1,0 +1,123 @@
+"""What the plots of a panel show of a run that writes rows when it is told to, without a browser."""
+
+import numpy as np
+import pytest
+
+from burlab.widgets.panel import words
+from burlab.widgets.panel.model import Model
+from burlab.widgets.panel.pyramid import Pyramid
+from burlab.widgets.panel.state import state_of
+from tests.widgets.panel.fake import FakeRun, drawn, looked
+
+
+def test_plots_are_logarithmic_only_while_values_are_positive():
+    signs = {"accuracy": lambda s: s - 5.0, "zero": lambda s: 0 * s, "lr": lambda s: 0.1 + 1e-3 * s}
+    run = FakeRun(validation_value=lambda s: np.where(s % 3 == 0, 1.0, np.nan), **signs)
+    model = Model(run)
+    run.write(100)
+    model.look()
+    plots = {group.name: group for group in model.groups}
+    assert list(plots) == ["value", "gradient_norm", "step_norm", "time_per_step", *signs]
+    assert plots["value"].columns == ("value", "validation_value")
+    assert [plot.log for plot in plots.values()] == [True, True, True, True, False, False, False]
+
+
+def test_time_per_step_comes_from_the_stamps():
+    run = FakeRun()
+    model = Model(run)
+    for n in (3, 1, 7, 100):
+        run.write(n)
+        model.look()
+    _, seconds = model.lines.curves["time_per_step"].points(100)
+    np.testing.assert_allclose(seconds, 1e-6)
+    assert state_of(model)["readouts"][-1] == ["time per step", "1 µs"]
+
+
+def test_where_rows_have_been_merged_their_extremes_are_shown():
+    run = FakeRun()
+    model = Model(run)
+    run.write(20)
+    run.at = lambda step: None
+    state = looked(model)
+    assert state["readouts"][0] == ["value", f"{words.number(0.5**19, 3)} … {words.number(0.5**19, 3)}"]
+
+
+def test_a_path_follows_the_run_through_changes_of_the_past():
+    run = FakeRun()
+    points = np.random.default_rng(0).normal(size=(5000, 2)).cumsum(axis=0)
+    run.path = np.arange(0), points[:0]
+    model = Model(run)
+    for n in (100, 400, 3000, -2000):
+        run.t += min(n, 0)
+        run.generation += n < 0
+        run.write(max(n, 0))
+        run.path = np.arange(run.t + 1), points[: run.t + 1]
+        model.look()
+        steps, path = model.lines.path.steps, model.lines.path.points
+        assert (steps[0], steps[-1]) == (0, run.t)
+        np.testing.assert_array_equal(path, points[steps])
+
+
+def test_values_that_are_exactly_zero_stand_on_a_floor_a_decade_below_the_others():
+    run = FakeRun(loss=lambda s: np.where(s < 10, 10.0**-s, 0.0))
+    model = Model(run)
+    run.write(30)
+    model.look()
+    plot = {group.name: group for group in model.groups}["loss"]
+    assert plot.log
+    assert plot.floor == pytest.approx(1e-10)
+    np.testing.assert_array_equal(model.lines.curves["loss"].zeros(100), np.arange(10, 30))
+    assert {group.name: group.floor for group in model.groups}["value"] is None
+    loss = drawn(model)["loss"]
+    assert loss.y.floor == plot.floor
+    np.testing.assert_array_equal(loss.curves[0].y, np.where(np.arange(30) < 10, 10.0 ** -np.arange(30), 0))
+
+
+@pytest.mark.parametrize("rows", [5, 100, 20_000])
+def test_few_dots_tell_of_many_zeros(rows):
+    curve = Pyramid(stretches=16)
+    curve.append(np.arange(float(rows)), np.zeros(rows))
+    found = curve.zeros(10)
+    assert len(found) <= 10
+    assert (found[0], found[-1]) == (0, rows - 1)
+
+
+def test_an_axis_of_a_run_that_diverged_shows_where_it_came_from():
+    run = FakeRun(loss=lambda s: 5.0 * 100.0**s, growth=lambda s: 5.0 * 2.0**s, signed=lambda s: -((-300.0) ** s))
+    model = Model(run)
+    run.write(20)
+    model.look()
+    plots = {group.name: group for group in model.groups}
+    assert plots["loss"].top == 5e4
+    assert plots["growth"].top is None
+    shown = drawn(model)
+    assert (shown["loss"].y.low, shown["loss"].y.high, shown["loss"].note) == (None, 5e4, "goes on to 5e38")
+    assert (shown["signed"].y.low, shown["signed"].y.high) == (-1e4, 1e4)
+    assert (shown["growth"].y.high, shown["growth"].note) == (None, "")
+
+
+def test_a_validation_that_comes_now_and_then_is_shown_with_its_step():
+    run = FakeRun(validation_value=lambda s: np.where(s % 10 == 0, s + 0.5, np.nan))
+    model = Model(run)
+    assert looked(model)["readouts"][3] == ["validation value", "–"]
+    run.write(38)
+    assert looked(model)["readouts"][3] == ["validation value", "30.5 at step 30"]
+    model.obey({"type": "seek", "step": 25})
+    assert looked(model)["readouts"][3] == ["validation value", "20.5 at step 20"]
+
+
+def test_the_axis_of_steps_is_logarithmic_where_there_are_many_or_as_chosen():
+    run = FakeRun()
+    model = Model(run)
+    run.write(100_000)
+    model.look()
+    assert model.log_steps
+    x, y = model.lines.curves["value"].along(800, log=True, log_steps=True)
+    assert x.size <= 800
+    assert (x[0], x[-1]) == (0, 99_999)
+    assert np.isin(np.arange(1.0, 15.0), x).all(), "the first steps are all there"
+    np.testing.assert_array_equal(y, run.rows["value"][x.astype(int)])
+    for choice, log in (("linear", False), ("log", True), ("auto", True)):
+        model.obey({"type": "axis", "value": choice})
+        assert model.log_steps == log
+        assert state_of(model)["axis"] == choice

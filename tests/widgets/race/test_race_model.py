@@ -1,0 +1,147 @@
+"""The panel of a race without a screen."""
+
+import time
+
+import pytest
+
+import burlab as bl
+from burlab.widgets.race.model import RaceModel, made, offered
+
+F = bl.problems.rosenbrock()
+
+
+@pytest.fixture
+def model():
+    race = bl.race(F, F.start, {"gd": bl.optim.GD(1e-3), "adam": bl.optim.Adam(1e-2)})
+    yield RaceModel(race)
+    race.pause()
+
+
+def do(model, **intent):
+    model.obey(intent)
+    model.look()
+    return model.state()
+
+
+def until(model, done, why, seconds=60):
+    """Look until something is so."""
+    end = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < end, why
+        model.look()
+        time.sleep(0.005)
+
+
+def test_step_does_so_many_each(model):
+    do(model, type="step", count="1,500")
+    assert model.race.wait()
+    model.look()
+    assert [runs[0].t for runs in model.race.runs.values()] == [1500, 1500]
+    state = model.state()
+    assert state["status"] == str(model.race.leader())
+    assert [row["rank"] for row in state["rows"]] == [1, 2]
+
+
+def test_play_goes_on_by_bursts_at_a_fixed_speed(model):
+    do(model, type="speed", value=2000)
+    do(model, type="play")
+    end = time.monotonic() + 20
+    while model.race.t < 500:
+        assert time.monotonic() < end
+        model.look()
+        time.sleep(0.02)
+    state = do(model, type="pause")
+    steps = [runs[0].t for runs in model.race.runs.values()]
+    assert not state["playing"]
+    time.sleep(0.1)
+    assert steps == [runs[0].t for runs in model.race.runs.values()]
+
+
+def test_pause_at_full_speed_rests_all(model):
+    do(model, type="speed", value=0)
+    do(model, type="play")
+    until(model, lambda: model.race.t > 1000, "it did not get far")
+    state = do(model, type="pause")
+    assert not state["playing"]
+    assert not model.race.running
+
+
+def test_it_rests_when_nothing_moves_any_more():
+    f = bl.problems.booth()
+    race = bl.race(f, f.start, {"gd": bl.optim.GD(0.1), "slow": bl.optim.GD(0.05)}, seeds=2)
+    model = RaceModel(race)
+    do(model, type="speed", value=0)
+    do(model, type="play")
+    until(model, lambda: model.settled, "it never rested")
+    state = model.state()
+    assert (state["playing"], race.running, state["tone"], race.finished) == (False, False, "stopped", False)
+    assert "nothing has moved for 1,000 steps" in state["status"]
+    t = race.t
+    do(model, type="play")  # someone wants to see it go on
+    until(model, lambda: race.t > t + 5000, "it rested again")
+    assert not model.settled
+    do(model, type="add", name="GD", lr="0.02")
+    until(model, lambda: model.settled, "it never rested with another racer")
+
+
+def test_it_goes_on_while_one_racer_moves():
+    f = bl.problems.booth()
+    race = bl.race(f, f.start, {"gd": bl.optim.GD(0.1), "late": bl.optim.GD(1e-9)})
+    model = RaceModel(race)
+    do(model, type="speed", value=0)
+    do(model, type="play")
+    until(model, lambda: race.racers["gd"].step > 20_000, "it did not get far")
+    assert model.playing
+    assert not model.settled
+    do(model, type="pause")
+
+
+def test_it_rests_when_all_have_come_to_their_end():
+    race = bl.race(F, F.start, {"gd": bl.optim.GD(1.0), "bfgs": bl.optim.SciPy("BFGS")})
+    model = RaceModel(race)
+    do(model, type="speed", value=0)
+    do(model, type="play")
+    assert race.wait(30)
+    model.look()
+    state = model.state()
+    assert not state["playing"]
+    assert state["finished"]
+    assert state["status"].startswith("All have come to their end. bfgs alone")
+
+
+def test_every_offered_optimizer_can_race(model):
+    assert {"Adam", "GD", "LBFGS", "SciPy BFGS"} < set(offered())
+    for name in offered():
+        assert made(name, "") is not None
+    do(model, type="add", name="Momentum", lr="1e-3")
+    state = do(model, type="add", name="Momentum", lr="1e-3")
+    assert [row["name"] for row in state["rows"]][2:] == ["Momentum 1e-3", "Momentum 1e-3 (2)"]
+    assert model.race.runs["Momentum 1e-3"][0].hyper["lr"] == 1e-3
+
+
+@pytest.mark.parametrize(
+    ("intent", "says"),
+    [
+        ({"type": "add", "name": "Adam", "lr": "fast"}, "the learning rate is 'fast', expected a number"),
+        ({"type": "add", "name": "SciPy BFGS", "lr": "1"}, "has no learning rate"),
+        ({"type": "add", "name": "os.system", "lr": ""}, "there is no optimizer 'os.system'"),
+        ({"type": "step", "count": "-1"}, "expected a whole number from 1 on"),
+        ({"type": "drop", "name": "nobody"}, "there is no racer 'nobody'"),
+        ({"type": "against", "value": "luck"}, "there is no axis 'luck'"),
+        ({"type": "of", "value": "luck"}, "there is no column 'luck'"),
+        ({"type": "dance"}, "knows no intent 'dance'"),
+    ],
+)
+def test_what_cannot_be_done_is_said(model, intent, says):
+    state = do(model, **intent)
+    assert state["tone"] == "failed"
+    assert says in state["status"]
+
+
+def test_a_panel_is_new_only_where_something_is(model):
+    assert model.look()
+    assert not model.look()
+    model.obey({"type": "step", "count": "5"})
+    model.race.wait()
+    assert model.look()
+    assert not model.look()

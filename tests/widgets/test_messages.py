@@ -1,0 +1,131 @@
+"""What pages say while a cell runs, to a real kernel without a page: a client sends it."""
+
+import re
+import time
+
+import pytest
+
+jupyter_client = pytest.importorskip("jupyter_client", reason="no notebooks here: pip install 'burlab[lab]'")
+ipykernel = pytest.importorskip("ipykernel", reason="no notebooks here: pip install 'burlab[lab]'")
+
+SECONDS = 60.0
+SETUP = """
+import comm, os, threading, time
+import burlab as bl
+from burlab.widgets import messages
+heard, one = [], comm.create_comm(target_name="a page")
+one.on_msg(lambda message: heard.append((message["content"]["data"], threading.current_thread().name)))
+class Widget: comm = one
+def rest(look, until, seconds=30.0):
+    end = time.monotonic() + seconds
+    while not until() and time.monotonic() < end:
+        look()
+        time.sleep(0.01)
+print(one.comm_id)
+"""
+SUBSHELL = """
+messages.heard_while_a_cell_runs(Widget)
+print("begun", flush=True)
+rest(lambda: None, lambda: heard)
+print(heard[0][0], heard[0][1] != threading.main_thread().name)
+"""
+POLLED = """
+inbox = messages.inbox()
+print("begun", flush=True)
+rest(inbox.look, lambda: heard)
+rest(inbox.look, lambda: False, 0.3)
+inbox.close()
+print(heard[0][0], heard[0][1] == threading.main_thread().name)
+"""
+LOOP = """
+def steered(message):
+    w.hyper["lr"] = 0.5
+    w.step(3)
+    threading.Timer(0.5, w.stop).start()
+one.on_msg(steered)
+print("begun", flush=True)
+inbox = messages.inbox()
+class Screen:
+    look, close = staticmethod(inbox.look), staticmethod(inbox.close)
+from burlab.monitor import screen
+screen._screens[:] = [lambda _: Screen]
+w = bl.watch(lr=0.1)
+w.pause()
+with w:
+    for step in range(100):
+        w.log(step, value=1.0)
+print(w.t, w.lr, w.stopped.reason)
+"""
+
+
+@pytest.fixture(scope="module")
+def client():
+    """A client of a new kernel."""
+    manager, client = jupyter_client.manager.start_new_kernel(startup_timeout=SECONDS)
+    yield client
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+def printed(client, request, until=None):
+    """What a cell prints; all of it, or as much as there is when a text comes."""
+    text, end = "", time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        message = client.get_iopub_msg(timeout=SECONDS)
+        if message["parent_header"].get("msg_id") != request:
+            continue
+        content = message["content"]
+        assert message["msg_type"] != "error", content
+        text += content.get("text", "")
+        if until is not None and until in text:
+            return text
+        if message["msg_type"] == "status" and content["execution_state"] == "idle":
+            return text
+    raise AssertionError(text)
+
+
+def say(client, comm, data):
+    """What a page sends that knows no subshells."""
+    client.shell_channel.send(client.session.msg("comm_msg", {"comm_id": comm, "data": data}))
+
+
+def replies(client, *requests):
+    """The replies to these requests, in the order in which they come: their positions here."""
+    found = []
+    while len(found) < len(requests):
+        asked = client.get_shell_msg(timeout=SECONDS)["parent_header"]["msg_id"]
+        found += [requests.index(asked)] if asked in requests else []
+    return found
+
+
+@pytest.fixture
+def comm(client):
+    request = client.execute(SETUP)
+    return printed(client, request).split()[-1]
+
+
+@pytest.mark.skipif(ipykernel.version_info < (7, 4), reason="this ipykernel asks no comm where it is to be heard")
+def test_a_page_that_knows_no_subshells_is_heard_beside_the_cell(client, comm):
+    request = client.execute(SUBSHELL)
+    printed(client, request, until="begun")
+    say(client, comm, "hello")
+    assert "hello True" in printed(client, request)
+
+
+def test_an_inbox_hears_pages_and_answers_one_that_is_loaded_and_cells_wait(client, comm):
+    request = client.execute(POLLED)
+    printed(client, request, until="begun")
+    after = [client.execute(f"print('cell {k}')") for k in range(3)]
+    asked = [client.comm_info(), client.kernel_info()]
+    say(client, comm, "hello")
+    assert "hello True" in printed(client, request)
+    assert [printed(client, one) for one in after] == ["cell 0\n", "cell 1\n", "cell 2\n"]
+    assert replies(client, *asked, request, *after) == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_loop_that_rests_hears_what_lets_it_go_on(client, comm):
+    request = client.execute(LOOP)
+    printed(client, request, until="begun")
+    say(client, comm, "go")
+    # What comes before step 0 is done lets that one through as well.
+    assert re.search(r"[34] 0\.5 stopped", printed(client, request))

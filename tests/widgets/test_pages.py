@@ -1,0 +1,59 @@
+"""Who looks at a view: pages that come, go, and fall silent."""
+
+import pytest
+
+from burlab.widgets import pages
+from burlab.widgets.pages import Pages
+
+WATCH = {"type": "watch", "visible": True}
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(pages, "monotonic", lambda: now[0])
+    return now
+
+
+def test_a_view_is_gone_some_time_after_its_last_page(clock):
+    here = Pages()
+    here.hear(WATCH | {"view": "a"})
+    here.hear({"type": "leave", "view": "a"})
+    clock[0] += 9
+    assert not here.gone
+    clock[0] += 2
+    assert here.gone
+    here.hear(WATCH | {"view": "b"})
+    assert not here.gone
+
+
+def test_a_page_that_leaves_beside_another_takes_nothing_away(clock):
+    here = Pages()
+    for name in "ab":
+        here.hear(WATCH | {"view": name})
+    here.hear({"type": "leave", "view": "a"})
+    clock[0] += 60
+    assert not here.gone
+    assert here.seen
+
+
+def test_pages_are_silent_when_none_has_spoken_for_long(clock):
+    here = Pages()
+    clock[0] += 121
+    assert here.silent, "the page that was to come never came"
+    here.hear(WATCH | {"view": "a"})
+    assert not here.silent
+    here.hear(WATCH | {"view": "b", "visible": False})
+    clock[0] += 119
+    here.hear(WATCH | {"view": "b"})
+    clock[0] += 100
+    assert not here.silent, "one of two has spoken"
+
+
+def test_only_visible_views_are_seen():
+    here = Pages()
+    assert not here.seen
+    here.hear(WATCH | {"view": "a", "visible": False})
+    assert not here.seen
+    here.hear(WATCH | {"view": "a"})
+    assert here.seen

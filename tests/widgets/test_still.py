@@ -1,0 +1,173 @@
+"""When the picture of a widget is made, and what a notebook gets of it."""
+
+import gc
+import threading
+import time
+import weakref
+from itertools import pairwise
+
+import pytest
+
+ipywidgets = pytest.importorskip("ipywidgets")
+screen = pytest.importorskip("IPython.display")
+
+from burlab.widgets import still  # noqa: E402 - after the packages that it may need
+
+
+class Screen:
+    """What is displayed, and what is changed in place."""
+
+    def __init__(self):
+        self.shown, self.changed = [], []
+
+    def display(self, what, raw=False, display_id=None):
+        self.shown.append((what, display_id))
+
+    def update(self, what, raw, display_id):
+        self.changed.append((time.monotonic(), what, display_id))
+
+
+@pytest.fixture
+def page(monkeypatch):
+    found = Screen()
+    monkeypatch.setattr(screen, "display", found.display)
+    monkeypatch.setattr(screen, "update_display", found.update)
+    monkeypatch.setattr(still, "_PERIOD", 0.3)
+    yield found
+    for thread in threading.enumerate():  # what is on the way is not for the next test
+        if isinstance(thread, threading.Timer):
+            thread.join()
+
+
+def wait_for(page, count, seconds=20):
+    end = time.monotonic() + seconds
+    while len(page.changed) < count and time.monotonic() < end:
+        time.sleep(0.01)
+    return page.changed
+
+
+def shown(picture):
+    """A widget after its display."""
+    root = ipywidgets.VBox()
+    still.show(root, picture, lambda: "in a line")
+    return root
+
+
+def test_a_display_is_a_widget_a_picture_and_a_note(page):
+    root = shown(lambda: "<svg/>")
+    (view, _), (picture, name), (note, _) = page.shown
+    assert view["application/vnd.jupyter.widget-view+json"]["model_id"] == root.model_id
+    assert view["text/plain"] == "in a line"
+    assert picture == {"image/svg+xml": "<svg/>", "text/plain": "in a line"}
+    assert name
+    assert "run this cell again" in note.data
+    assert "burlab-live" in root._dom_classes
+
+
+def test_displays_of_one_widget_have_one_picture(page):
+    root = shown(lambda: "<svg/>")
+    still.show(root, lambda: "", lambda: "")
+    assert page.shown[1] == page.shown[4]
+
+
+def test_a_picture_is_changed_in_place_once_a_period_and_only_when_it_differs(page):
+    made = []
+
+    def picture():
+        made.append(len(made))
+        return f"<svg>{made[-1]}</svg>"
+
+    root = shown(picture)
+    start = time.monotonic()
+    while time.monotonic() < start + 1:
+        still.refresh(root)
+        time.sleep(0.002)
+    changed = wait_for(page, 2)
+    assert 2 <= len(changed) <= 5
+    times = [when for when, _, _ in changed]
+    assert all(b - a > 0.25 for a, b in pairwise(times))
+    assert {name for _, _, name in changed} == {page.shown[1][1]}
+    assert [what["image/svg+xml"] for _, what, _ in changed] == [f"<svg>{k + 1}</svg>" for k in range(len(changed))]
+
+
+def test_the_last_change_is_never_lost(page):
+    now = ["a"]
+    root = shown(lambda: now[0])
+    now[0] = "b"
+    still.refresh(root)
+    wait_for(page, 1)
+    now[0] = "c"
+    still.refresh(root)
+    assert [what["image/svg+xml"] for _, what, _ in wait_for(page, 2)] == ["b", "c"]
+
+
+def test_what_has_not_changed_is_not_sent(page):
+    root = shown(lambda: "a")
+    still.refresh(root)
+    time.sleep(0.6)
+    assert not page.changed
+
+
+def test_a_picture_that_is_too_large_leaves_the_last_one(page):
+    now = ["a"]
+    root = shown(lambda: now[0])
+    now[0] = "x" * 300_001
+    still.refresh(root)
+    time.sleep(0.6)
+    assert not page.changed
+    now[0] = "b"
+    still.refresh(root)
+    assert wait_for(page, 1)[0][1]["image/svg+xml"] == "b"
+
+
+def test_one_that_is_too_large_from_the_start_is_words(page):
+    shown(lambda: "x" * 300_001)
+    assert page.shown[1][0] == {"text/plain": "in a line"}
+
+
+def test_what_a_picture_raises_is_logged_and_the_next_one_comes(page, caplog):
+    now = ["a"]
+
+    def picture():
+        if not now[0]:
+            raise ValueError("no such thing")
+        return now[0]
+
+    root = shown(picture)
+    now[0] = ""
+    still.refresh(root)
+    end = time.monotonic() + 20
+    while "no such thing" not in caplog.text and time.monotonic() < end:
+        time.sleep(0.01)
+    assert "no such thing" in caplog.text
+    now[0] = "b"
+    still.refresh(root)
+    assert wait_for(page, 1)[0][1]["image/svg+xml"] == "b"
+
+
+def test_nothing_is_sent_for_a_widget_that_was_closed_or_never_shown(page):
+    now = ["a"]
+    root = shown(lambda: now[0])
+    root.close()
+    now[0] = "b"
+    still.refresh(root)
+    still.refresh(ipywidgets.VBox())
+    time.sleep(0.6)
+    assert not page.changed
+
+
+def test_a_picture_does_not_keep_its_widget_alive(page):
+    class View:
+        def __init__(self):
+            self.root = ipywidgets.VBox()
+
+        def picture(self):
+            return "a"
+
+    view = View()
+    still.show(view.root, view.picture, lambda: "")
+    gone = weakref.ref(view)
+    view.root.close()
+    del view
+    gc.collect()
+    assert gone() is None
