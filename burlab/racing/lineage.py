@@ -184,10 +184,10 @@ class Branches:
         name = self._names.get(run) or letters(next(self._numbers))
         self._names[run] = name
         racer = self._racer(run)
+        t, length = run.t, run.length  # before the record is read, which may then be further: who looks again sees that
         racer.read("value", math.inf)
         (digest,) = racer.digests["value"]
         gradients, seconds = (float(digest.samples[-1]), float(digest.seconds[-1])) if digest.steps.size else (0.0, 0.0)
-        t, length = run.t, run.length
         found.append(
             Branch(name, run, parent, run.family.at, _changes(run), depth, t, length, run.value, gradients, seconds)
         )

@@ -4,22 +4,13 @@ g = ((a + b) - (a b + b^3))^2 / 2 at a = -41, b = 2 is the tiny graph of the Bur
 Figure 1): 612.5, with the gradients -35 and 1050. A second engine, complex steps in plain Python, says so too.
 """
 
-import json
-import os
-from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 
+from tests.browser.builders import SHOTS, STICKING, Builder
+
 pytestmark = pytest.mark.browser
-SHOTS = Path(os.environ.get("BURLAB_SCREENSHOTS", "build/screenshots"))
-STICKING = """root => {
-  const frame = root.getBoundingClientRect();
-  return [...root.querySelectorAll('button, input, select, p, .burlab-canvas, .burlab-said')]
-    .filter(e => e.getClientRects().length && !e.closest('.burlab-kinds'))
-    .filter(e => { const a = e.getBoundingClientRect(); return a.left < frame.left - 1 || a.right > frame.right + 1; })
-    .map(e => e.ariaLabel || e.textContent.slice(0, 20));
-}"""
 
 
 def tiny(a, b):
@@ -30,83 +21,7 @@ def tiny(a, b):
 STEP = 1e-20
 TRUTH = tiny(-41.0, 2.0), tiny(-41.0 + 1j * STEP, 2.0).imag / STEP, tiny(-41.0, 2.0 + 1j * STEP).imag / STEP
 
-
-class Builder:
-    """The builder that a cell shows."""
-
-    def __init__(self, notebook, cell=1):
-        self.notebook, self.page = notebook, notebook.page
-        self.root = f".jp-Notebook .jp-Cell[data-windowed-list-index='{cell}'] .burlab-builder"
-        self.page.wait_for_selector(f"{self.root}[data-ready]", timeout=120_000)
-
-    def find(self, selector):
-        return self.page.locator(f"{self.root} {selector}")
-
-    def state(self):
-        """What the kernel has: one block per row, by key."""
-        return {int(k): v for k, v in json.loads(self.notebook.kernel(STATE)).items()}
-
-    def waits(self, count):
-        """Wait until the page shows so many blocks."""
-        self.page.wait_for_selector(f"{self.root}[data-ready='{count}']", timeout=60_000)
-
-    def says(self, text):
-        self.page.wait_for_function(
-            "([root, text]) => document.querySelector(root + ' .burlab-said').textContent.includes(text)",
-            arg=[self.root, text],
-            timeout=60_000,
-        )
-
-    def shows(self, key, text):
-        """Wait until a block has these words in it."""
-        self.page.wait_for_function(
-            "([root, key, text]) => (document.querySelector(`${root} [data-key='${key}']`)?.textContent ?? '')"
-            ".includes(text)",
-            arg=[self.root, str(key), text],
-            timeout=60_000,
-        )
-
-    def block(self, key):
-        return self.find(f"[data-key='{key}'] > rect")
-
-    def click(self, key, **options):
-        """Click into a block: left of its middle, where no argument is."""
-        self.block(key).click(position={"x": 22, "y": 12}, **options)
-
-    def add(self, kind):
-        """Search for a kind and press Enter."""
-        self.find("[aria-label='search operations']").click()
-        self.page.keyboard.type(kind)
-        self.page.keyboard.press("Enter")
-
-    def drag(self, source, target):
-        """Drag with the mouse from the middle of one thing to that of another."""
-        (x, y), (u, v) = (self.centre(place) for place in (source, target))
-        self.page.mouse.move(x, y)
-        self.page.mouse.down()
-        for part in (0.3, 0.6, 1.0):
-            self.page.mouse.move(x + part * (u - x), y + part * (v - y))
-        self.page.mouse.up()
-
-    def centre(self, selector):
-        box = self.find(selector).first.bounding_box()
-        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-
-    def write(self, label, text):
-        """Replace the text of a field of the selected block, key by key."""
-        self.find(f".burlab-inspector input[aria-label='{label}']").click()
-        self.page.keyboard.press("Control+A")
-        self.page.keyboard.type(text)
-        self.page.keyboard.press("Enter")
-
-    def shot(self, name):
-        SHOTS.mkdir(parents=True, exist_ok=True)
-        self.page.locator(self.root).screenshot(path=SHOTS / f"{name}.png")
-
-
 SETUP = "import json\nimport numpy as np\nimport burlab as bl"
-STATE = """print(json.dumps({k: [x.kind, x.label, x.operands, None if (v := b.result.values.get(k)) is None
-    else np.asarray(v).tolist()] for k, x in b.document.blocks.items()}), end='')"""
 
 
 @pytest.fixture(scope="module")
@@ -216,6 +131,19 @@ def test_the_tiny_graph_is_built_with_mouse_and_keyboard(builder):
     assert tuple(map(float, numbers.split())) == TRUTH
     numbers = builder.notebook.kernel("print(*map(float, bl.grad(b.function(), (0, 1))(-41.0, 2.0)), end='')")
     assert tuple(map(float, numbers.split())) == TRUTH[1:]
+
+
+def test_what_is_being_typed_stays_when_a_name_changes_meanwhile(builder):
+    builder.add("input")
+    builder.waits(1)
+    builder.notebook.kernel("import threading\nthreading.Timer(2, b.rename, (1, 'renamed')).start()")
+    builder.find(".burlab-inspector input[aria-label='value']").click()
+    builder.page.keyboard.press("Control+A")
+    builder.page.keyboard.type("-4")
+    builder.shows(1, "renamed")
+    builder.page.keyboard.type("1")
+    builder.page.keyboard.press("Enter")
+    builder.shows(1, "-41")
 
 
 def test_what_cannot_be_is_refused_with_the_reason_at_the_block(builder):

@@ -54,19 +54,21 @@ class Explorer:
     def found(self) -> Landscape | None:
         """The finest landscape so far, of the plane before until the new one has its first points; None before any.
 
-        Its path goes to where the run was at the last `follow`.
+        Its path goes to where the run was at the last `look` or `follow`.
         """
         found = self._found
         return found if found is None else self._trail.over(found)
 
     @property
     def step(self) -> int:
-        """The step of the run at the last `follow`; -1 before it."""
+        """The step of the run at the last `look` or `follow`; -1 before it."""
         return self._trail.step
 
     def look(self, plane: str, seed: int = 0) -> None:
-        """Look along a plane, first coarsely."""
+        """Look along a plane, first coarsely, from where the run is now."""
         self._plane, self.left = (plane, seed), -1
+        if self._is_run:
+            self._trail.look()
         self._begin()
 
     def follow(self) -> bool:

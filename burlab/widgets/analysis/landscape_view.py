@@ -24,6 +24,7 @@ ipywidgets: Any = late("ipywidgets", "lab")
 
 _HERE = Path(__file__).parent
 SHAPES = ("contour", "surface")
+_COMPUTING = "computing ..."
 
 
 class Bar(anywidget.AnyWidget):
@@ -80,8 +81,8 @@ class LandscapeView:
         if plane not in planes:
             raise ArgumentError(f"plane={plane!r} is not known for this problem. Pass one of {', '.join(planes)}.")
         self._seed, self.bar.plane = seed, plane
+        self.bar.status = _COMPUTING
         self._explorer.look(plane, seed)
-        self._show()
 
     def show_as(self, shape: str) -> None:
         """Draw it as a "contour" or as a "surface", as the controls do."""
@@ -145,7 +146,7 @@ class LandscapeView:
         if explorer.why:
             return explorer.why
         if found is None or explorer.looking:
-            return "computing ..."
+            return _COMPUTING
         words = [f"{found.value.size:,} points"]
         words += [f"step {explorer.step:,}"] if explorer.step >= 0 else []
         words += (

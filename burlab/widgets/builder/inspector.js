@@ -32,11 +32,15 @@ function field(label, commit) {
   return { row: element("label", { className: "burlab-row" }, element("span", {}, label), input), show, input };
 }
 
-function choice(label, words, commit) {
+// A choice among words, pairs of a value and its text. They may be others each time it is shown.
+function choice(label, commit) {
   const select = element("select", { ariaLabel: label });
-  for (const [value, text] of words) select.append(element("option", { value, textContent: text }));
+  let offered = "";
   select.addEventListener("change", () => commit(select.value));
-  const show = (value) => {
+  const show = (value, words) => {
+    const now = JSON.stringify(words);
+    if (now !== offered) select.replaceChildren(...words.map(([value, text]) => element("option", { value, textContent: text })));
+    offered = now;
     select.value = value;
   };
   return { row: element("label", { className: "burlab-row" }, element("span", {}, label), select), show };
@@ -71,14 +75,20 @@ function inspector(parent, desk) {
   let shown = [];
   let fields = new Map();
 
+  // What an argument of a block can come from.
+  function sources(block) {
+    const others = desk.blocks().filter((other) => other.key !== block.key);
+    return [["", "—"], ...others.map((other) => [String(other.key), `${other.name} (${other.key})`])];
+  }
+
   function build(block) {
     const send = (message) => desk.send({ key: block.key, ...message });
     const rows = [];
     shown = [];
     fields = new Map();
-    const put = (made, text) => {
+    const put = (made, text, words = () => null) => {
       rows.push(made.row);
-      shown.push((now) => made.show(text(now)));
+      shown.push((now) => made.show(text(now), words(now)));
       return made;
     };
     const title = element("h4");
@@ -87,20 +97,18 @@ function inspector(parent, desk) {
     fields.set("label", put(field("label", (text) => send({ type: "rename", text })), (now) => now.label).input);
     block.options.forEach(([name, , words], k) => {
       const commit = (text) => send({ type: "edit", name, text });
-      const made = words.length ? choice(name, words.map((word) => [word, word]), commit) : field(name, commit);
-      put(made, (now) => now.options[k][1]);
+      const made = words.length ? choice(name, commit) : field(name, commit);
+      put(made, (now) => now.options[k][1], () => words.map((word) => [word, word]));
       fields.set(name, made.input);
       if (name === "value") put(slider((text, tag) => send({ type: "edit", name, text, tag: `${block.key} ${tag}` })), (now) => now.options[k][1]);
     });
     if (block.leaf) put(field("shape", (text) => send({ type: "reshape", text })), (now) => now.shape);
     const count = block.ports.length + (block.many ? 1 : 0);
     for (let port = 0; port < count; port++) {
-      const others = desk.blocks().filter((other) => other.key !== block.key);
-      const names = [["", "—"], ...others.map((other) => [String(other.key), `${other.name} (${other.key})`])];
       const label = block.ports[port] ?? "one more";
       const commit = (value) =>
         send(value ? { type: "connect", source: Number(value), port } : { type: "disconnect", port });
-      put(choice(label, names, commit), (now) => String(now.operands[port] ?? ""));
+      put(choice(label, commit), (now) => String(now.operands[port] ?? ""), sources);
     }
     const words = element("dl");
     shown.push((now) => {
@@ -128,9 +136,8 @@ function inspector(parent, desk) {
         parent.replaceChildren(...help.map((textContent) => element("p", { className: "burlab-doc", textContent })));
         return;
       }
-      const others = desk.blocks().map((other) => [other.key, other.name]);
-      const next = JSON.stringify([block.key, block.ports, block.options.map(([name]) => name), others]);
-      if (next !== built) {
+      const next = JSON.stringify([block.key, block.ports, block.options.map(([name]) => name)]);
+      if (next !== built) { // never for a name or a value: a field may be written into at this moment
         const active = parent.getRootNode().activeElement;
         const name = parent.contains(active) ? active.ariaLabel : null;
         build(block);

@@ -105,7 +105,6 @@ def test_the_path_follows_a_run_and_the_plane_stays_until_it_is_left():
     view = LandscapeView(run)
     view.wait()
     plane = view.landscape
-    assert view.follow()  # the first look
     assert not view.follow()  # the run has not moved
     run.step(3)
     assert view.follow()
@@ -118,6 +117,17 @@ def test_the_path_follows_a_run_and_the_plane_stays_until_it_is_left():
     run.seek(2)
     assert view.follow()
     assert view.landscape.path_steps[-1] == 2
+
+
+def test_a_plane_that_is_asked_for_again_has_all_of_the_path():
+    run = bl.minimize(quartic, np.zeros(4), bl.optim.GD(1e-3))
+    run.step(5)
+    view = LandscapeView(run)
+    view.wait()
+    run.step(3)
+    send(view, type="again")
+    view.wait()
+    assert view.landscape.path_steps[-1] == 8
 
 
 def test_a_path_that_leaves_its_plane_gets_another_one():

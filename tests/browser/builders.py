@@ -1,0 +1,89 @@
+"""The builder of graphs as a page shows it: blocks by their keys, fields by their names, and waits for what it says."""
+
+import json
+import os
+from pathlib import Path
+
+SHOTS = Path(os.environ.get("BURLAB_SCREENSHOTS", "build/screenshots"))
+STICKING = """root => {
+  const frame = root.getBoundingClientRect();
+  return [...root.querySelectorAll('button, input, select, p, .burlab-canvas, .burlab-said')]
+    .filter(e => e.getClientRects().length && !e.closest('.burlab-kinds'))
+    .filter(e => { const a = e.getBoundingClientRect(); return a.left < frame.left - 1 || a.right > frame.right + 1; })
+    .map(e => e.ariaLabel || e.textContent.slice(0, 20));
+}"""
+STATE = """print(json.dumps({k: [x.kind, x.label, x.operands, None if (v := b.result.values.get(k)) is None
+    else np.asarray(v).tolist()] for k, x in b.document.blocks.items()}), end='')"""
+
+
+class Builder:
+    """The builder that a cell shows."""
+
+    def __init__(self, notebook, cell=1):
+        self.notebook, self.page = notebook, notebook.page
+        self.root = f".jp-Notebook .jp-Cell[data-windowed-list-index='{cell}'] .burlab-builder"
+        self.page.wait_for_selector(f"{self.root}[data-ready]", timeout=120_000)
+
+    def find(self, selector):
+        return self.page.locator(f"{self.root} {selector}")
+
+    def state(self):
+        """What the kernel has: one block per row, by key."""
+        return {int(k): v for k, v in json.loads(self.notebook.kernel(STATE)).items()}
+
+    def waits(self, count):
+        """Wait until the page shows so many blocks."""
+        self.page.wait_for_selector(f"{self.root}[data-ready='{count}']", timeout=60_000)
+
+    def says(self, text):
+        self.page.wait_for_function(
+            "([root, text]) => document.querySelector(root + ' .burlab-said').textContent.includes(text)",
+            arg=[self.root, text],
+            timeout=60_000,
+        )
+
+    def shows(self, key, text):
+        """Wait until a block has these words in it."""
+        self.page.wait_for_function(
+            "([root, key, text]) => (document.querySelector(`${root} [data-key='${key}']`)?.textContent ?? '')"
+            ".includes(text)",
+            arg=[self.root, str(key), text],
+            timeout=60_000,
+        )
+
+    def block(self, key):
+        return self.find(f"[data-key='{key}'] > rect")
+
+    def click(self, key, **options):
+        """Click into a block: left of its middle, where no argument is."""
+        self.block(key).click(position={"x": 22, "y": 12}, **options)
+
+    def add(self, kind):
+        """Search for a kind and press Enter."""
+        self.find("[aria-label='search operations']").click()
+        self.page.keyboard.type(kind)
+        self.page.keyboard.press("Enter")
+
+    def drag(self, source, target):
+        """Drag with the mouse from the middle of one thing to that of another."""
+        (x, y), (u, v) = (self.centre(place) for place in (source, target))
+        self.page.mouse.move(x, y)
+        self.page.mouse.down()
+        for part in (0.3, 0.6, 1.0):
+            self.page.mouse.move(x + part * (u - x), y + part * (v - y))
+        self.page.mouse.up()
+
+    def centre(self, selector):
+        box = self.find(selector).first.bounding_box()
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    def write(self, label, text):
+        """Replace the text of a field of the selected block, key by key."""
+        self.find(f".burlab-inspector input[aria-label='{label}']").click()
+        self.page.keyboard.press("Control+A")
+        self.page.keyboard.type(text)
+        self.page.keyboard.press("Enter")
+
+    def shot(self, name):
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        self.page.locator(self.root).screenshot(path=SHOTS / f"{name}.png")
