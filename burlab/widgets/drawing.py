@@ -64,18 +64,6 @@ Places = Mapping[Any, tuple[float, float]]
 """Centres of boxes by key, in pixels."""
 
 
-def places(boxes: Mapping[Any, Box], edges: Iterable[tuple[Any, Any]]) -> Places:
-    """Where the layout puts the boxes.
-
-    >>> at = places({"x": Box(("x",), "input"), "y": Box(("tanh",))}, [("x", "y")])
-    >>> at["x"][0] < at["y"][0]
-    True
-    """
-    number = {key: k for k, key in enumerate(boxes)}
-    layout = _layout(list(boxes.values()), sorted({(number[a], number[b]) for a, b in edges}))
-    return {key: layout.centres[k] for key, k in number.items()}
-
-
 def draw(boxes: Mapping[Any, Box], edges: Iterable[tuple[Any, Any]], at: Places | None = None) -> str:
     """SVG of boxes by key and arrows between keys. An edge that comes twice, as in c + c, is two arrows.
 

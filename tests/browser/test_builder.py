@@ -245,7 +245,7 @@ def test_a_slider_turns_a_number_and_undo_takes_it_back_at_once(builder):
 
 def test_space_selects_several_and_arrange_puts_them_in_order(builder):
     notebook, page = builder.notebook, builder.page
-    notebook.write(1, "b = bl.GraphBuilder(lambda x, y: x * y, 2.0, 5.0)\nb.move({1: (300, 10), 2: (300, 200)})\nb")
+    notebook.write(1, "b = bl.GraphBuilder(lambda x, y: x * y, 2.0, 5.0)\nb.move({1: (300, 10), 2: (240, 200)})\nb")
     notebook.run(1)
     builder = Builder(notebook)
     builder.waits(3)
@@ -260,7 +260,7 @@ def test_space_selects_several_and_arrange_puts_them_in_order(builder):
     builder.find("[data-act=arrange]").click()
     page.wait_for_function(
         "root => { const at = k => document.querySelector(`${root} [data-key='${k}'] > rect`).getBoundingClientRect();"
-        " return Math.abs(at(1).left - at(2).left) < 40 && at(4).left > at(1).right && at(4).left > at(2).right; }",
+        " return Math.abs(at(1).left - at(2).left) < 5 && at(4).left > at(1).right && at(4).left > at(2).right; }",
         arg=builder.root,
     )
     assert notebook.kernel("print([x.place for x in b.document.blocks.values()], end='')") == f"{[None] * 4}"

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from burlab.widgets.drawing import Box, Places, draw, places
+from burlab.widgets.drawing import Box, Places, draw
+from burlab.widgets.layered import layered
 
 from .document import Block, Document
 from .evaluate import Evaluation
@@ -33,7 +34,8 @@ def arranged(document: Document, boxes: Mapping[int, Box]) -> Places:
     if not document.blocks:
         return {}
     if not at:
-        return places(boxes, edges_of(document))
+        sizes = {key: size(box, len(document[key].operands)) for key, box in boxes.items()}
+        return layered(sizes, edges_of(document)).centres
     for key in document.order:
         if key not in at:
             at[key] = _free(document, boxes, at, key)
