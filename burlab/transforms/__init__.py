@@ -1,12 +1,14 @@
 """Functions of functions: derivatives, curvature, batching, compilation. Names and argument order are JAX's."""
 
-from . import random
+from . import random, tree
 from .check import check_grads
 from .compile import compile
 from .control import cond, while_loop
-from .curvature import hessian, hvp, jacobian
+from .curvature import ggn_vp, hessian, hvp
 from .custom import custom_vjp, stop_gradient
 from .gradients import grad, jit, jvp, value_and_grad, vjp
+from .jacobians import jacfwd, jacobian, jacrev
+from .linearize import linearize
 from .scan import scan
 from .vmap import vmap
 
@@ -15,15 +17,20 @@ __all__ = [
     "compile",
     "cond",
     "custom_vjp",
+    "ggn_vp",
     "grad",
     "hessian",
     "hvp",
+    "jacfwd",
     "jacobian",
+    "jacrev",
     "jit",
     "jvp",
+    "linearize",
     "random",
     "scan",
     "stop_gradient",
+    "tree",
     "value_and_grad",
     "vjp",
     "vmap",

@@ -1,21 +1,19 @@
-"""Second derivatives and Jacobians: `hvp`, `jacobian`, `hessian`."""
+"""Second derivatives: `hvp`, `hessian`, `ggn_vp`."""
 
-import math
 from collections.abc import Callable
 from typing import Any
 
+from burlab.checks.callable import check_function
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError
-from burlab.graph import Graph, Node, tree
+from burlab.graph import tree
 from burlab.graph.autodiff import sweep
-from burlab.graph.linear import reshape
-from burlab.graph.rewrite.batch import basis, batch, from_front
-from burlab.graph.substitute import inline
 
 from .call import Call, match, name_of
 from .gradients import grad
+from .jacobians import jacobian
 from .memo import remembered
-from .places import Argnums, known_argnum, known_argnums
+from .places import Argnums, known_argnum
 
 
 def hvp(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
@@ -45,40 +43,6 @@ def hvp(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     return remembered(f, ("hvp", argnums), lambda: Function(rule, f, f"hvp({name_of(f)})"))
 
 
-def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
-    """The Jacobian function: for each result of shape s and argument of shape t an array of shape s + t.
-
-    It uses forward mode where the results are at least as many numbers as the arguments, else reverse mode. All columns
-    or rows are computed in one batched sweep. Results and arguments may be trees: the Jacobian is a tree of trees.
-
-    >>> import numpy as np, burlab as bl
-    >>> bl.jacobian(lambda x: np.array([x[0] * x[1], x[0]]))(np.array([2.0, 3.0]))
-    array([[3., 2.],
-           [1., 0.]])
-    """
-    argnums = known_argnums(argnums)
-
-    def rule(*args: Any, **kwargs: Any) -> Any:
-        numbers = (argnums,) if isinstance(argnums, int) else argnums
-        call = Call(f, args, kwargs, numbers, "jacobian")
-        parts = [call.by(k, "jacobian") for k in numbers]
-        inputs = [x for nodes, _ in parts for x in nodes]
-        outputs, structure = tree.flatten(call.result)
-        for y in outputs:
-            if y.dtype.kind != "f":
-                raise ArgumentError(f"jacobian needs floating results; {name_of(f)} returned {y.dtype}.")
-        columns = sum(x.size for x in inputs) <= sum(y.size for y in outputs)
-        table = (_by_columns if columns else _by_rows)(call, outputs, inputs)
-        blocks: list[Any] = []
-        for row in table:
-            cells = iter(row)
-            trees = tuple(tree.unflatten(s, [next(cells) for _ in nodes]) for nodes, s in parts)
-            blocks.append(trees[0] if isinstance(argnums, int) else trees)
-        return call.place(tree.unflatten(structure, blocks))
-
-    return remembered(f, ("jacobian", argnums), lambda: Function(rule, f, f"jacobian({name_of(f)})"))
-
-
 def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """The matrix of second derivatives of a scalar function, shape s + s for an argument of shape s.
 
@@ -90,32 +54,37 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     return jacobian(grad(f, argnums), argnums)
 
 
-def _by_columns(call: Call, outputs: list[Node], inputs: list[Node]) -> list[list[Node]]:
-    table: list[list[Node]] = [[] for _ in outputs]
-    for x in inputs:
-        v = _fresh(x)
-        graph = Graph((*call.inputs, v), tuple(sweep.jvp(outputs, [x], [v])))
-        for row, y, columns in zip(table, outputs, _swept(call, graph, x), strict=True):
-            row.append(reshape(from_front(columns, y.ndim), y.shape + x.shape))
-    return table
+def ggn_vp(model: Callable[..., Any], loss: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
+    """The function (*args, v, targets=()) -> J' H J v, the generalised Gauss-Newton matrix times v, without forming it.
 
+    J: the Jacobian of model(*args), any tree of floating arrays, by one argument. H: the Hessian of the scalar
+    loss(outputs, *targets) by the outputs. v: same structure, shapes and dtypes as that argument, and so is the
+    product. The matrix is positive semidefinite where the loss is convex in the outputs. Schraudolph 2002, Fast
+    curvature matrix-vector products for second-order gradient descent, section 3. Errors as for `hvp`.
 
-def _by_rows(call: Call, outputs: list[Node], inputs: list[Node]) -> list[list[Node]]:
-    table: list[list[Node]] = []
-    for y in outputs:
-        g = _fresh(y)
-        graph = Graph((*call.inputs, g), tuple(sweep.vjp([y], inputs, [g])))
-        rows = _swept(call, graph, y)
-        table.append([reshape(r, y.shape + x.shape) for r, x in zip(rows, inputs, strict=True)])
-    return table
+    >>> import numpy as np, burlab as bl
+    >>> product = bl.ggn_vp(lambda w, x: x @ w, lambda z, y: np.sum((z - y) ** 2) / 2)
+    >>> x, y = np.array([[1.0, 2.0], [0.0, 1.0]]), np.zeros(2)
+    >>> product(np.zeros(2), x, np.array([1.0, 0.0]), targets=(y,))  # x' x v
+    array([1., 2.])
+    """
+    argnums = known_argnum(argnums)
+    check_function(loss)
 
+    def rule(*args_and_v: Any, targets: tuple[Any, ...] = ()) -> Any:
+        if len(args_and_v) < 2:
+            raise ArgumentError(
+                f"ggn_vp of {name_of(model)} got {len(args_and_v)} arguments, expected those of the model and then a "
+                "vector. Pass bl.ggn_vp(model, loss)(x, v)."
+            )
+        *args, v = args_and_v
+        call = Call(model, tuple(args), {}, (argnums,), "ggn_vp")
+        inputs, structure = call.by(argnums, "ggn_vp")
+        outputs, form = tree.flatten(call.result)
+        pushed = sweep.jvp(outputs, inputs, match(v, inputs, structure, "the vector of ggn_vp"))
+        curved = hvp(loss)(call.result, *targets, tree.unflatten(form, pushed))
+        pulled = sweep.vjp(outputs, inputs, tree.flatten(curved)[0])
+        return call.place(tree.unflatten(structure, pulled))
 
-def _fresh(like: Node) -> Node:
-    return Node("input", (), "direction", like.shape, like.dtype)
-
-
-def _swept(call: Call, graph: Graph, space: Node) -> list[Node]:
-    """A sweep whose last input is a direction, for all unit directions of a space at once."""
-    size = math.prod(space.shape)
-    many = batch(graph, [False] * len(call.inputs) + [True], size)
-    return inline(many, [*call.inputs, basis(space.shape, space.dtype)])
+    name = f"ggn_vp({name_of(model)}, {name_of(loss)})"
+    return remembered(model, ("ggn_vp", loss, argnums), lambda: Function(rule, name=name, reads=(model, loss)))

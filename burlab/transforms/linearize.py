@@ -1,0 +1,87 @@
+"""`linearize`: the value of a function, and its derivative there as a compiled linear function."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from burlab.compiler.function import Function
+from burlab.graph import Graph, Node, tree
+from burlab.graph.autodiff import sweep
+from burlab.graph.node import as_node
+from burlab.graph.operation import operation
+from burlab.graph.order import topological
+from burlab.graph.substitute import keep, rebuild
+
+from .call import Call, match, name_of
+from .memo import remembered
+
+
+def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """The value f(*primals), and the function (*tangents) -> J tangents at that point.
+
+    What the derivative needs of the point is computed once and kept: each further product costs the linear part alone.
+    tangents: one for each primal, of the same structure, shapes and dtypes; None for an argument that is not floating.
+    Raises ShapeError or DTypeError where they differ.
+
+    >>> import numpy as np, burlab as bl
+    >>> y, push = bl.linearize(lambda x: np.exp(x) * x, np.array([0.0, 1.0]))
+    >>> y.round(3), push(np.array([1.0, 0.0])), push(np.array([0.0, 1.0])).round(3)
+    (array([0.   , 2.718]), array([1., 0.]), array([0.   , 5.437]))
+    """
+
+    def at(primals: tuple[Any, ...]) -> Any:
+        call = Call(f, primals, {})
+        return call.place((call.result, tuple(_Derivative(call).residuals)))
+
+    def push(primals: tuple[Any, ...], residuals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+        derivative = _Derivative(Call(f, primals, {}))
+        moves = match(tangents, derivative.inputs, derivative.structure, "the tangents of linearize")
+        known = dict(zip((*derivative.residuals, *derivative.moves), (*map(as_node, residuals), *moves), strict=True))
+        return tree.unflatten(derivative.result, rebuild(derivative.outputs, known, keep))
+
+    def both() -> tuple[Any, Any]:
+        name = f"linearize({name_of(f)})"
+        return Function(at, name=name, reads=(f,)), Function(push, name=name, reads=(f,))
+
+    prepare, apply = remembered(f, "linearize", both)
+    y, residuals = prepare(primals)
+    return y, lambda *tangents: apply(primals, residuals, tangents)
+
+
+class _Derivative:
+    """The tangents of a call's results, and what they need of its point.
+
+    inputs: the floating leaves, of which `structure` is the tree; moves: their tangents; outputs: those of the results.
+    residuals: nodes that only depend on the point and are read by nodes that depend on the tangents.
+    """
+
+    def __init__(self, call: Call) -> None:
+        moving = call.floating()
+        self.inputs = [x for k in moving for x in call.by(k, "linearize")[0]]
+        self.structure = tree.flatten(tuple(p if k in moving else None for k, p in enumerate(call.args)))[1]
+        self.moves = [Node("input", (), "tangent", x.shape, x.dtype) for x in self.inputs]
+        results, self.result = tree.flatten(call.result)
+        self.outputs = sweep.jvp(results, self.inputs, self.moves)
+        self.residuals = _residuals(Graph((*call.inputs, *self.moves), tuple(self.outputs)), self.moves)
+
+
+def _residuals(graph: Graph, moves: Sequence[Node]) -> list[Node]:
+    linear = set(moves)
+    read: list[Node] = []
+    fixed: set[Node] = set()  # what depends on the point, and on no tangent
+    for n in topological(graph.outputs):
+        if n.is_input:
+            if n not in linear:
+                fixed.add(n)
+        elif not linear.isdisjoint(n.inputs):
+            linear.add(n)
+            read += (x for x in n.inputs if x in fixed)
+        elif not fixed.isdisjoint(n.inputs):
+            fixed.add(n)
+    return list(dict.fromkeys(_base(n) for n in read))
+
+
+def _base(n: Node) -> Node:
+    """What a view looks at: it may be much smaller."""
+    while operation(n).view and n.inputs:
+        n = n.inputs[0]
+    return n
