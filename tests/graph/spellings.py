@@ -188,6 +188,7 @@ SPELLINGS = (
         (".transpose", lambda np, a, b: a.transpose(1, 0)),
         ("swapaxes", lambda np, a, b: np.swapaxes(a, 0, -1)),
         ("moveaxis", lambda np, a, b: np.moveaxis(a, 0, -1)),
+        ("moveaxis of ranges", lambda np, a, b: np.moveaxis(a, range(2), range(1, -1, -1))),
         ("expand_dims", lambda np, a, b: np.expand_dims(a, (0, -1)) * b[None, ..., None]),
         ("squeeze", lambda np, a, b: np.squeeze(a[:, :1])),
         ("squeeze axis", lambda np, a, b: np.squeeze(a[:1], axis=0)),

@@ -73,7 +73,8 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Node:
 def moveaxis(a: Any, source: Any, destination: Any) -> Node:
     """np.moveaxis."""
     x = as_node(a)
-    src, dst = ([normal_axis(k, x.ndim) for k in several(axes)] for axes in (source, destination))
+    places = (list(axes) if isinstance(axes, range) else several(axes) for axes in (source, destination))
+    src, dst = ([normal_axis(k, x.ndim) for k in axes] for axes in places)
     order = [k for k in range(x.ndim) if k not in src]
     for d, s in sorted(zip(dst, src, strict=True)):
         order.insert(d, s)

@@ -1,0 +1,17 @@
+"""Seven derivatives of tanh, one nested in the other."""
+
+import autograd.numpy as np
+from autograd import elementwise_grad
+
+
+def tanh(x):
+    return (1.0 - np.exp(-2 * x)) / (1.0 + np.exp(-2 * x))
+
+
+def main():
+    x = np.linspace(-3, 3, 31)
+    curves, f = [], tanh
+    for _ in range(7):
+        curves.append(f(x))
+        f = elementwise_grad(f)
+    return curves
