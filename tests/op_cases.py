@@ -36,7 +36,7 @@ class OpCase:
     kinks: (arguments, partials there by convention). order: derivatives to check at the points. complex_step: whether
     `numpy` is analytic on complex arrays. masked: whether its arguments are masks. ulp: how far from the exact value it
     may be, in units in the last place. edge_ulp: how far from `numpy` at the edges. slack: how much more than those of
-    others its derivatives may be off.
+    others its derivatives may be off. parameters: how many of the first arguments have no derivative.
     """
 
     name: str
@@ -52,6 +52,7 @@ class OpCase:
     ulp: float = 4
     edge_ulp: int = 8
     slack: float = 1
+    parameters: int = 0
 
 
 def _phi(x: Any) -> Any:

@@ -6,6 +6,7 @@ import traceback
 from burlab.errors import TraceError
 
 from .origin import Origin, is_users, location, place
+from .scipy_words import WORDS, scipy_function
 
 
 class _Last(threading.local):
@@ -19,12 +20,25 @@ _last = _Last()
 
 def fault(what: str, remedy: str) -> TraceError:
     """A TraceError that names the user's line, what was met there, and what to write instead."""
-    return _made(TraceError(f"{location()}{what}. Use {remedy}."))
+    return _from_scipy() or _made(TraceError(f"{location()}{what}. Use {remedy}."))
 
 
 def unsupported(name: str, remedy: str) -> TraceError:
     """A TraceError for a NumPy feature that cannot be traced."""
+    return _from_scipy() or _cannot_be_traced(name, remedy)
+
+
+def _cannot_be_traced(name: str, remedy: str) -> TraceError:
     return _made(TraceError(f"{location()}{name} cannot be traced: {remedy}. What can be is listed in docs/numpy.md."))
+
+
+def _from_scipy() -> TraceError | None:
+    """Where SciPy's code met a traced value: the error names the function that the user called, and burlab's."""
+    name = scipy_function()
+    if name is None:
+        return None
+    ours = f"use bl.scipy.{name}" if name in WORDS else "bl.scipy has no function of this name"
+    return _cannot_be_traced(f"scipy.{name}", f"SciPy asks for its numbers; {ours}")
 
 
 def no_derivative(origin: Origin | None, what: str, remedy: str) -> TraceError:

@@ -21,6 +21,7 @@ from .faults import fault, unsupported
 from .handles import PRESENT, present
 from .origin import current, in_masked_code, in_vectorize, location, place, record_node
 from .poison import is_poisoned
+from .scipy_words import in_scipy
 
 Rule = Callable[..., Any]
 UFUNCS: dict[str, Rule] = {}  # name of a NumPy ufunc -> what it means on nodes
@@ -205,6 +206,8 @@ class Node:
                 "the array as it is, np.stack or np.concatenate for lists, x.astype(dtype) to convert; to assign "
                 "into, an array that the traced function makes by np.zeros or bl.zeros",
             )
+        if in_scipy():
+            raise fault("SciPy's code asked for the number of a traced value", "a function of bl.scipy")
         box = np.empty((), dtype=object)  # np.array([x[0] ** 2, x[1]]): an array of nodes, stacked by `as_node`
         box[()] = self
         return box

@@ -17,6 +17,7 @@ Origin = tuple[str, int]  # the user's file and line
 _LIBRARIES = (
     *{str(home) for file, up in ((__file__, 1), (np.__file__, 0)) for home in
       (Path(file).parents[up], Path(file).resolve().parents[up])},
+    *{str(home.parents[1] / "scipy") for home in (Path(np.__file__), Path(np.__file__).resolve())},
     contextmanager.__code__.co_filename,
 )  # fmt: skip
 
@@ -45,12 +46,12 @@ def current() -> tuple[Origin | None, str]:
 
 
 def is_users(file: str) -> bool:
-    """Whether a file of code is the user's: neither burlab's nor NumPy's."""
+    """Whether a file of code is the user's: neither burlab's nor NumPy's nor SciPy's."""
     return not file.startswith(_LIBRARIES)
 
 
 def user_line() -> Origin | None:
-    """File and line of the innermost caller that is neither burlab's nor NumPy's code."""
+    """File and line of the innermost caller that is neither burlab's nor NumPy's nor SciPy's code."""
     frame = inspect.currentframe()
     while frame is not None:
         file = frame.f_code.co_filename
@@ -62,17 +63,17 @@ def user_line() -> Origin | None:
 
 def in_masked_code() -> bool:
     """Whether it was NumPy's module of masked arrays that called burlab."""
-    frame = _caller()
+    frame = caller()
     return frame is not None and frame.f_globals.get("__name__", "").startswith("numpy.ma")
 
 
 def in_vectorize() -> bool:
     """Whether it was np.vectorize that called burlab."""
-    frame = _caller()
+    frame = caller()
     return frame is not None and frame.f_code.co_qualname.startswith("vectorize.")
 
 
-def _caller() -> FrameType | None:
+def caller() -> FrameType | None:
     """The first frame that is not burlab's."""
     frame = inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").startswith("burlab"):

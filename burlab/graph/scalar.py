@@ -6,6 +6,7 @@ result of tanh and gives 1 - y^2; `tanh'0'1` is the derivative of that by y. In 
 """
 
 import ctypes
+import math
 import re
 import threading
 from collections.abc import Iterable
@@ -48,6 +49,11 @@ class Partial:
     argument: int | None = None
     reads: tuple[int, ...] = ()
 
+    @property
+    def unknown(self) -> bool:
+        """Whether there is no rule for it: the number is `kUnknown` of `cpp/burlab/numbers/mask.hpp`."""
+        return self.constant is not None and math.isnan(self.constant)
+
 
 class _CEntry(ctypes.Structure):
     _fields_ = (
@@ -74,18 +80,22 @@ class Parsed(NamedTuple):
 
 
 _NAME = re.compile(r"([a-z][a-z0-9_]*)((?:'[0-7])*)")
+FAMILIES = {
+    "rounding": "floor ceil rint trunc fmod floor_divide remainder copysign fmax fmin nextafter ldexp exponent signbit"
+    " bitwise_and bitwise_or bitwise_xor invert left_shift right_shift gcd lcm",
+    "elementary": "arcsin arccos arcsinh arccosh cbrt exp2 log2 log10 sinc",
+    "special": "polygamma digamma gammaln gamma zeta xlogy xlog1py",
+}
+"""Further tables and their operations, each in its header of `cpp/burlab/ops`: read when a name of it is met."""
 FLOAT_ONLY = frozenset(
     "exp expm1 log log1p sqrt sin cos tan arctan arctan2 sinh cosh tanh arctanh div "
     "erf erfc sigmoid softplus gelu silu isfinite isnan "
-    "rint copysign nextafter ldexp exponent signbit "
-    "arcsin arccos arcsinh arccosh cbrt exp2 log2 log10 sinc "
-    "polygamma digamma gammaln gamma zeta xlogy xlog1py".split()
-)
+    "rint copysign nextafter ldexp exponent signbit".split()
+).union(*(names.split() for family, names in FAMILIES.items() if family != "rounding"))
 """Functions of floats alone, to which integers are converted. What bears the name of a NumPy ufunc is traced as it."""
 WHOLE_ONLY = frozenset("bitwise_and bitwise_or bitwise_xor invert left_shift right_shift gcd lcm".split())
 """Functions of integers alone."""
-FAMILIES = ("rounding", "elementary", "special")
-"""Further tables, each in its header of `cpp/burlab/ops`: read when a name is met that is in none before."""
+_FAMILY = {name: family for family, names in FAMILIES.items() for name in names.split()}
 _MOST = 8  # arguments of what is differentiated: `Forms` has room for as many partials
 _ops: dict[str, ScalarOp] = {}
 _further: dict[str, dict[str, ScalarOp]] = {}  # the rows of each family that was read
@@ -126,11 +136,8 @@ def _rows(family: str, table: str) -> dict[str, ScalarOp]:
 
 
 def row_of(name: str) -> ScalarOp | None:
-    """The operation of this name, which further tables are read for; None where there is none."""
-    row = _seen(name)
-    for family in FAMILIES:
-        row = row or family_ops(family).get(name)
-    return row
+    """The operation of this name, for which its table is read; None where there is none."""
+    return family_ops(_FAMILY[name])[name] if name in _FAMILY else scalar_ops().get(name)
 
 
 def _seen(name: str) -> ScalarOp | None:

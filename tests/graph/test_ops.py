@@ -63,6 +63,11 @@ def floats(xs: Any) -> list[Node]:
     return [x for x in xs if x.dtype.kind == "f"]
 
 
+def moving(case: OpCase, xs: Any) -> list[int]:
+    """The arguments that it has derivatives by: neither a mask nor a parameter, which come first."""
+    return [k for k, x in enumerate(xs) if x.dtype.kind == "f"][case.parameters :]
+
+
 class Everything:
     """All scalar operations in one graph, so that the compiler is asked once."""
 
@@ -105,16 +110,17 @@ def everything(kind: str, gear: str, dtype: Any = np.float64, rows: Sequence[OpC
 def first(case: OpCase, xs: Any) -> list[Node]:
     """The partials by reverse mode, then by forward mode."""
     y = node(case.name, *xs)
-    return [vjp([y], [x], [ones(y)])[0] for x in floats(xs)] + [jvp([y], [x], [ones(x)])[0] for x in floats(xs)]
+    by = [xs[k] for k in moving(case, xs)]
+    return [vjp([y], [x], [ones(y)])[0] for x in by] + [jvp([y], [x], [ones(x)])[0] for x in by]
 
 
 def derivatives(case: OpCase, xs: Any) -> list[Node]:
     """Partials of order 1 to 3, every one by reverse over what is below and by forward over what is below."""
     rows: list[Node] = [node(case.name, *xs)]
-    below = rows
+    below, by = rows, [xs[k] for k in moving(case, xs)]
     for _ in range(case.order):
-        reverse = [vjp([y], [x], [ones(y)])[0] for y in below for x in floats(xs)]
-        forward = [jvp([y], [x], [ones(x)])[0] for y in below for x in floats(xs)]
+        reverse = [vjp([y], [x], [ones(y)])[0] for y in below for x in by]
+        forward = [jvp([y], [x], [ones(x)])[0] for y in below for x in by]
         rows = [*rows, *reverse, *forward]
         below = reverse
     return rows
@@ -122,13 +128,14 @@ def derivatives(case: OpCase, xs: Any) -> list[Node]:
 
 def exact_partials(case: OpCase, arrays: Any, by: tuple[int, ...]) -> Any:
     """The partial by the arguments `by`, in 60 digits, rounded once."""
-    moving = [k for k, a in enumerate(arrays) if a.dtype.kind == "f"]
-    orders = tuple(by.count(k) for k in range(len(moving)))
+    free = moving(case, arrays)
+    orders = tuple(by.count(k) for k in range(len(free)))
     values = []
     with mp.workdps(60):
         for row in zip(*arrays, strict=True):
-            f = partial(case.exact, *(v for v in row if isinstance(v, np.bool_)))  # a mask comes first
-            at = tuple(mp.mpf(float(row[k])) for k in moving)
+            held = (v if isinstance(v, np.bool_) else mp.mpf(float(v)) for v in row[: free[0]])
+            f = partial(case.exact, *held)
+            at = tuple(mp.mpf(float(row[k])) for k in free)
             values.append(mpmath.diff(f, at, orders) if len(at) > 1 else mpmath.diff(f, at[0], orders[0]))
     return np.array([float(v) for v in values])
 
@@ -197,7 +204,7 @@ def test_derivatives_to_third_order_are_exact(case: OpCase) -> None:
 def check_derivatives(case: OpCase, found: list[Any]) -> None:
     results = iter(found[1:])
     arrays = arrays_of(case, case.points)
-    count = sum(a.dtype.kind == "f" for a in arrays)
+    count = len(moving(case, arrays))
     for order in range(1, case.order + 1):
         orders = list(itertools.product(range(count), repeat=order))
         wanted = {by: exact_partials(case, arrays, by) for by in orders}
@@ -232,7 +239,7 @@ def check_gradients(cases: Sequence[OpCase]) -> None:
     def gradients(arrays: Any) -> Any:
         out = []
         for case, xs in zip(rows, arrays, strict=True):
-            by = tuple(k for k, x in enumerate(xs) if x.dtype != bool)
+            by = tuple(moving(case, xs))
             g = jax.grad(function(case), by)
             out.append((jax.vmap(g)(*xs), jax.vmap(jax.jacfwd(g, by))(*xs)))
         return out

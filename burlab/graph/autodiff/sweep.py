@@ -9,6 +9,7 @@ rules: `calls.py`, `cond.py` and `scan.py` of this folder put these into `RULES`
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from burlab.graph.faults import no_derivative
 from burlab.graph.linear import broadcast, zeros
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.promotion import node
@@ -147,6 +148,9 @@ def _reverse(given: Sequence[tuple[Node, Node]], active: set[Node]) -> Shares:
 def _weighted(n: Node, k: int, g: Node) -> Node | None:
     """g times the k-th partial of a scalar operation, by the cheapest way that its form allows; None where it is 0."""
     form = partials(n.op)[k]
+    if form.unknown:
+        what = f"{n.op.partition(chr(39))[0]} by its {('first', 'second')[k]} argument"
+        raise no_derivative(n.origin, what, "bl.stop_gradient of that argument where it counts as constant")
     if form.constant == 0:
         return None
     if form.constant == 1:

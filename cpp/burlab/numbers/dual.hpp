@@ -68,10 +68,29 @@ BURLAB_DUAL_COMPARE(!=)
 #undef BURLAB_DUAL_UNARY
 #undef BURLAB_DUAL_COMPARE
 
+template <class T>
+BURLAB_CONSTEXPR Dual<T> unknown_along(Dual<T> tangent) {
+  const T by_value = unknown_along(tangent.value);
+  return Dual<T>(by_value, by_value + unknown_along(tangent.tangent));
+}
+/// The chain rule of an operation with `parameters`: none but the last argument has a partial.
+template <class Op, class T>
+BURLAB_CONSTEXPR Dual<T> along_last(Dual<T> a, Dual<T> x) {
+  const T y = Op::primal(a.value, x.value);
+  return Dual<T>(y, unknown_along(a.tangent) + Op::template partial<1>(a.value, x.value, y) * x.tangent);
+}
+template <class Op, class T>
+BURLAB_CONSTEXPR Dual<T> along_last(Dual<T> a, Dual<T> b, Dual<T> x) {
+  const T y = Op::primal(a.value, b.value, x.value);
+  return Dual<T>(y, unknown_along(a.tangent) + unknown_along(b.tangent) +
+                        Op::template partial<2>(a.value, b.value, x.value, y) * x.tangent);
+}
+
 /// An operation of the further tables (`ops/call.hpp`).
 template <class Op, class T, class... Ts>
 BURLAB_CONSTEXPR Dual<T> through(Op, Dual<T> x, Ts... xs) {
-  return chain<Op>(x, xs...);
+  if constexpr (requires { Op::parameters; }) return along_last<Op>(x, xs...);
+  else return chain<Op>(x, xs...);
 }
 
 template <class M, class T>

@@ -47,24 +47,33 @@ struct Form {
 
 constexpr bool constants(Form x, Form y) { return x.kind == Form::Constant && y.kind == Form::Constant; }
 
+/// Whether a form is `kUnknown` or made of it: the constant that no partial is which has a rule.
+constexpr bool is_unknown(Form x) { return x.kind == Form::Constant && x.value != x.value; }
+
 constexpr Form operator-(Form x) { return x.kind == Form::Constant ? Form(-x.value) : Form::computed(x.reads); }
 constexpr Form operator+(Form x, Form y) {
   if (x.is(0)) return y;
   if (y.is(0)) return x;
+  if (is_unknown(x) || is_unknown(y)) return Form(kUnknown);
   return constants(x, y) ? Form(x.value + y.value) : Form::computed(x.reads | y.reads);
 }
 constexpr Form operator-(Form x, Form y) {
   if (x.is(0)) return -y;
   if (y.is(0)) return x;
+  if (is_unknown(x) || is_unknown(y)) return Form(kUnknown);
   return constants(x, y) ? Form(x.value - y.value) : Form::computed(x.reads | y.reads);
 }
 constexpr Form operator*(Form x, Form y) {
   if (x.is(0) || y.is(0)) return Form(0);
   if (x.is(1)) return y;
   if (y.is(1)) return x;
+  if (is_unknown(x) || is_unknown(y)) return Form(kUnknown);
   return constants(x, y) ? Form(x.value * y.value) : Form::computed(x.reads | y.reads);
 }
-constexpr Form operator/(Form x, Form y) { return x.is(0) ? Form(0) : y.is(1) ? x : Form::computed(x.reads | y.reads); }
+constexpr Form operator/(Form x, Form y) {
+  if (is_unknown(x) || is_unknown(y)) return Form(kUnknown);
+  return x.is(0) ? Form(0) : y.is(1) ? x : Form::computed(x.reads | y.reads);
+}
 constexpr Form select(FormMask mask, Form x, Form y) {
   return x.same(y) ? x : Form::computed(mask.reads | x.reads | y.reads);
 }
@@ -102,6 +111,7 @@ constexpr Form through(Op, Form x, Forms... xs) {
   return Form::computed((x.reads | ... | xs.reads));
 }
 constexpr FormMask is_zero(Form x) { return {x.reads}; }
+constexpr Form unknown_along(Form tangent) { return tangent.is(0) ? tangent : Form(kUnknown); }
 constexpr FormMask either(FormMask a, FormMask b) { return {a.reads | b.reads}; }
 constexpr FormMask both(FormMask a, FormMask b) { return {a.reads | b.reads}; }
 constexpr FormMask negate(FormMask a) { return a; }

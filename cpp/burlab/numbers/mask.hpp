@@ -23,5 +23,13 @@ constexpr bool negate(bool a) { return !a; }
 constexpr bool is_zero(double x) { return x == 0; }
 constexpr bool is_zero(float x) { return x == 0; }
 
+/// A partial derivative that burlab has no rule for: Python refuses to derive by that argument.
+inline constexpr double kUnknown = __builtin_nan("");
+/// What an argument with such a partial adds to a tangent: nothing where the argument does not move.
+template <class T>
+BURLAB_CONSTEXPR T unknown_along(T tangent) {
+  return select(is_zero(tangent), T(0), T(kUnknown));
+}
+
 }  // namespace burlab
 BURLAB_END

@@ -11,12 +11,13 @@ namespace burlab::ops {
 
 struct Polygamma {
   static constexpr auto name = "polygamma";
-  static constexpr int arity = 2;
-  static constexpr auto doc =
-      "The derivative of order n of digamma at x. Partials 0, n being whole, and that of n + 1.";
+  static constexpr int arity = 2, parameters = 1;
+  static constexpr auto doc = "The derivative of order n of digamma at x. Partials: by n none, by x that of n + 1.";
   template <class T> BURLAB_RULE T primal(T n, T x) { return call<Polygamma>(n, x); }
   template <class T> static T number(T n, T x) { return static_cast<T>(math::polygamma(n, x)); }
-  template <int K, class T> BURLAB_RULE T partial(T n, T x, T) { return K == 0 ? T(0) : call<Polygamma>(n + T(1), x); }
+  template <int K, class T> BURLAB_RULE T partial(T n, T x, T) {
+    return K == 0 ? T(kUnknown) : call<Polygamma>(n + T(1), x);
+  }
 };
 
 struct Digamma {
@@ -48,13 +49,12 @@ struct Gamma {
 
 struct Zeta {
   static constexpr auto name = "zeta";
-  static constexpr int arity = 2;
-  static constexpr auto doc =
-      "sum over k >= 0 of (q + k)^-s. Partials 0, s counting as constant, and -s zeta(s + 1, q).";
+  static constexpr int arity = 2, parameters = 1;
+  static constexpr auto doc = "sum over k >= 0 of (q + k)^-s. Partials: by s none, by q -s zeta(s + 1, q).";
   template <class T> BURLAB_RULE T primal(T s, T q) { return call<Zeta>(s, q); }
   template <class T> static T number(T s, T q) { return static_cast<T>(math::hurwitz_zeta(s, q)); }
   template <int K, class T> BURLAB_RULE T partial(T s, T q, T) {
-    return K == 0 ? T(0) : -(s * call<Zeta>(s + T(1), q));
+    return K == 0 ? T(kUnknown) : -(s * call<Zeta>(s + T(1), q));
   }
 };
 

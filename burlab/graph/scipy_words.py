@@ -1,0 +1,50 @@
+"""SciPy's functions that met a traced value, and those of them that `bl.scipy` has."""
+
+import sys
+from types import FrameType
+
+from .origin import caller, is_users
+
+WORDS = frozenset("linalg.cho_factor linalg.cho_solve linalg.expm linalg.solve_triangular".split())
+"""What `bl.scipy` has, by SciPy's names."""
+
+
+def in_scipy() -> bool:
+    """Whether it was Python code of SciPy's that called burlab."""
+    frame = caller()
+    return frame is not None and _module(frame) == "scipy"
+
+
+def scipy_function() -> str | None:
+    """The function of SciPy's that the user called and that met a traced value, as `stats.norm.logpdf`; else None."""
+    frame, found = caller(), None
+    while frame is not None and not is_users(frame.f_code.co_filename):
+        if _module(frame) == "scipy":
+            found = _scipy_name(frame) or found
+        frame = frame.f_back
+    return found
+
+
+def _module(frame: FrameType) -> str:
+    return frame.f_globals.get("__name__", "").partition(".")[0]
+
+
+def _scipy_name(frame: FrameType) -> str | None:
+    """The public name of the function or method that a frame runs; None for SciPy's own helpers."""
+    module, name, owner = frame.f_globals["__name__"], frame.f_code.co_name, frame.f_locals.get("self")
+    if owner is not None:  # a distribution, perhaps with its parameters frozen
+        kind = type(getattr(owner, "dist", owner)).__name__.removesuffix("_gen").removesuffix("_frozen")
+        if name == "__init__":
+            return _public(module, kind)
+        method = _public(module, kind) if hasattr(owner, name) else None
+        return f"{method}.{name}" if method else None
+    inside = [f for f in frame.f_locals.values() if callable(f)]  # what a decorator's function calls
+    pairs = [(module, name), *((f.__module__, f.__name__) for f in inside if hasattr(f, "__name__"))]
+    return next((found for pair in pairs if (found := _public(*pair))), None)
+
+
+def _public(module: str | None, name: str) -> str | None:
+    """The name by which users know a thing that is defined in a module of SciPy's; None where they do not."""
+    home = (module or "").split(".")[1:2]
+    known = home and not name.startswith("_") and hasattr(sys.modules.get(f"scipy.{home[0]}"), name)
+    return f"{home[0]}.{name}" if known else None
