@@ -261,3 +261,22 @@ def test_the_view_fits_at_any_width_in_both_themes(notebook, width):
     finally:
         notebook.command("apputils:change-theme", theme="JupyterLab Light")
         graph.page.set_viewport_size({"width": 1280, "height": 1500})
+
+
+def test_what_a_scan_executes_opens_by_mouse_and_steps_by_key(notebook):
+    notebook.kernel(
+        "def cumulated(w):\n"
+        "    c, ys = bl.scan(lambda c, x: (np.tanh(c * w + x), np.sin(c)), 0.1, np.ones(4))\n"
+        "    return c + np.sum(ys)"
+    )
+    graph = Graph(notebook, "view = bl.GraphView(cumulated, 0.6)\nview")
+    assert graph.box("tanh").count() == 0
+    graph.click("scan, 4 iterations")
+    graph.waits("the body is open", lambda: graph.box("tanh").count() == 1)
+    graph.find(".burlab-surface").focus()
+    for _ in range(4):
+        graph.page.keyboard.press("ArrowRight")
+    graph.waits("a rule is told", lambda: "y = " in graph.find(".burlab-told").inner_text())
+    graph.shot("graph_scan")
+    graph.click("scan, 4 iterations")
+    graph.waits("it is closed", lambda: graph.box("tanh").count() == 0)

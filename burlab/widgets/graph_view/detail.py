@@ -38,7 +38,8 @@ def _vertex(model: Model, k: int) -> dict[str, Any]:
         rows.append(("operation", label(model.network.nodes[k])))
     rows += [("scope", "/".join(v.scope))] if v.scope else []
     if model.numbers:
-        rows.append(("value", model.sweep.values[k].text))
+        last = "value, last iteration" if v.inside in ("scan", "while") else "value"
+        rows.append((last, model.sweep.values[k].text))
         gradient = model.sweep.gradient(k)
         rows += [("gradient", gradient.text)] if gradient else []
     if model.fates:

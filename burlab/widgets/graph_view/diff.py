@@ -17,8 +17,8 @@ def compared(before: Graph, after: Graph) -> tuple[Network, tuple[Fate, ...]]:
     """One network of both graphs, and the fate of each of its vertices.
 
     Nodes are the same if they compute the same: by operation, parameters, shapes and all that they depend on, whatever
-    their lines and their order. Where the same operation stands at the same place, seen from the outputs or from the
-    inputs, but on other numbers, it is affected.
+    their lines and their order; what control flow executes is part of its node. Where the same operation stands at the
+    same place, seen from the outputs or from the inputs, but on other numbers, it is affected.
 
     >>> import burlab as bl
     >>> first, second = (bl.compile(f, 0.5).graph for f in (lambda x: (x * x + 1) / 3, lambda x: (x * x - 1) / 3))
@@ -26,7 +26,7 @@ def compared(before: Graph, after: Graph) -> tuple[Network, tuple[Fate, ...]]:
     >>> [f"{v.head} {fate}" for v, fate in zip(network.vertices, fates)]
     ['x same', 'mul same', 'add(·, 1) removed', 'sub(·, 1) added', 'div(·, 3) affected']
     """
-    old, new = network_of(before), network_of(after)
+    old, new = (network_of(graph, opens=False) for graph in (before, after))
     pairs = _pairs(before, after)
     same = {n for n, (_, exact) in pairs.items() if exact}
     twin = {n: m for n, (m, _) in pairs.items()}  # of the second graph -> of the first

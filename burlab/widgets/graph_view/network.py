@@ -12,6 +12,8 @@ from burlab.graph.origin import Origin, short_place
 from burlab.graph.rewrite.simplify import known_value
 from burlab.graph.show import label
 
+from .inside import Inside, Spot, insides, unfolded
+
 if TYPE_CHECKING:
     from burlab.eager.ancestry import Recorded
 
@@ -27,7 +29,7 @@ class Vertex:
     head: the operation with the numbers that are known, or a name. form: dtype and shape. operands: what it is computed
     from, by number, as often as it takes each. scope: the parts of the model that it lies in, outermost first.
     moves: whether it only moves numbers. backward: whether it is there for the gradient only. name: of a gradient.
-    nbytes: of its value. origin: the user's line.
+    nbytes: of its value. origin: the user's line. inside: of which control flow: "scan", "while" or "cond"; else "".
     """
 
     head: str
@@ -41,6 +43,7 @@ class Vertex:
     name: str = ""
     nbytes: int = 8
     origin: Origin | None = None
+    inside: str = ""
 
     @property
     def place(self) -> str:
@@ -57,88 +60,105 @@ class Vertex:
 class Network:
     """Vertices, each after what it depends on.
 
-    nodes: of a graph, one per vertex; () where a Value was looked at.
+    nodes: of a graph, one per vertex; () where a Value was looked at. insides: the executions of the graph, opened.
+    rules: formulas of the inputs of sub-graphs.
     """
 
     vertices: tuple[Vertex, ...]
     title: str = ""
     nodes: tuple[Node, ...] = ()
     index: dict[Node, int] = field(default_factory=dict[Node, int])
+    insides: tuple[Inside, ...] = ()
+    rules: dict[Node, str] = field(default_factory=dict[Node, str])
 
 
-def network_of(graph: Graph, title: str = "", gradients: dict[int, str] | None = None) -> Network:
+def network_of(graph: Graph, title: str = "", gradients: dict[int, str] | None = None, opens: bool = True) -> Network:
     """The vertices of a graph. Numbers that are known stand inside of the operation that takes them.
 
     gradients: names of the outputs that are gradients, by their position: what only they need is the backward pass.
+    opens: whether sub-graphs of control flow are scopes with vertices of their own; else their results are vertices.
 
     >>> import numpy as np, burlab as bl
     >>> [v.head for v in network_of(bl.compile(lambda x: np.tanh(x) * 2, 0.5).graph).vertices]
     ['x', 'tanh', 'mul(·, 2)']
     """
-    writer = _Writer(graph, gradients or {})
-    for n in graph.nodes:
-        if n not in writer.fixed:
-            writer.add(n, n)
-    return Network(tuple(writer.vertices), title, tuple(writer.nodes), writer.index)
+    found = insides(graph) if opens else ()
+    spots = list(unfolded(graph, found))
+    writer = _Writer(graph, gradients or {}, spots)
+    rules = {spot.node: spot.rule.format(known(spot.operands[0]) or "a") for spot in spots if spot.rule}
+    return Network(tuple(writer.vertices), title, tuple(writer.nodes), writer.index, found, rules)
 
 
 class _Writer:
     """Vertices in the making. What depends on no input is written beside each part of the model that reads it."""
 
-    def __init__(self, graph: Graph, gradients: dict[int, str]) -> None:
+    def __init__(self, graph: Graph, gradients: dict[int, str], spots: Sequence[Spot]) -> None:
         self.vertices: list[Vertex] = []
         self.nodes: list[Node] = []
         self.index: dict[Node, int] = {}
-        self.outputs = set(graph.outputs)
-        self.fixed = _fixed(graph) - self.outputs
+        self._outputs = set(graph.outputs)
+        self._fixed = _fixed(spots) - self._outputs
+        self._spots = {spot.node: spot for spot in spots}
         self._forward = set(topological([y for k, y in enumerate(graph.outputs) if k not in gradients]))
         self._named = {graph.outputs[k]: name for k, name in gradients.items()}
         self._differentiated = bool(gradients)
-        self._copies: dict[tuple[Node, str, bool], int] = {}
+        self._copies: dict[tuple[Node, tuple[str, ...], bool], int] = {}
+        for spot in spots:
+            if spot.node not in self._fixed:
+                self._add(spot.node, spot.node)
 
-    def add(self, n: Node, reader: Node) -> int | None:
+    def _add(self, n: Node, reader: Node) -> int | None:
         """The number of the vertex of a node for who reads it; None where it is a number inside of the reader."""
-        if n not in self.outputs and known(n) is not None:
+        if n not in self._outputs and known(n) is not None:
             return None
-        if n not in self.fixed:
+        if n not in self._fixed:
             if n not in self.index:
                 self.index[n] = self._append(n, n)
             return self.index[n]
-        key = (n, reader.scope, self._backward(reader))
+        key = (n, self._spots[reader].scope, self._backward(reader))
         if key not in self._copies:
             self._copies[key] = self._append(n, reader)
             self.index.setdefault(n, self._copies[key])
         return self._copies[key]
 
     def _append(self, n: Node, reader: Node) -> int:
-        operands = [self.add(x, reader if x in self.fixed and n in self.fixed else n) for x in n.inputs]
+        spot = self._spots[n]
+        operands = [self._add(x, reader if x in self._fixed and n in self._fixed else n) for x in spot.operands]
         self.nodes.append(n)
         self.vertices.append(
             Vertex(
-                head=head(n),
+                head=_inner_head(spot) if spot.inside and n.is_input else head(n),
                 operation=n.op,
                 form=f"{n.dtype.name}{list(n.shape) if n.shape else ''}",
                 operands=tuple(k for k in operands if k is not None),
-                kind="input" if n.is_input else "output" if n in self.outputs else "operation",
-                scope=tuple(part for part in reader.scope.split("/") if part),
+                kind="input" if n.is_input else "output" if n in self._outputs else "operation",
+                scope=self._spots[reader].scope,
                 moves=operation(n).moves,
                 backward=self._backward(reader),
                 name=self._named.get(n, ""),
                 nbytes=0 if operation(n).view else n.nbytes,
                 origin=n.origin,
+                inside=spot.inside,
             )
         )
         return len(self.vertices) - 1
 
     def _backward(self, n: Node) -> bool:
-        return self._differentiated and n not in self._forward and not n.is_input
+        owner = self._spots[n].owner
+        return self._differentiated and owner not in self._forward and not owner.is_input
 
 
-def _fixed(graph: Graph) -> set[Node]:
+def _inner_head(spot: Spot) -> str:
+    """An input of a sub-graph: its name, and the number that it is at first where that is known."""
+    name, numbers = pretty(str(spot.node.params or "carry")), [known(x) for x in spot.operands]
+    return f"{name}, first {numbers[0]}" if any(numbers) else name
+
+
+def _fixed(spots: Sequence[Spot]) -> set[Node]:
     """The nodes that depend on no input: known arrays, and what only moves them."""
     found: set[Node] = set()
-    for n in graph.nodes:
-        if n.is_constant or (n.inputs and operation(n).moves and found.issuperset(n.inputs)):
+    for n, operands in ((spot.node, spot.operands) for spot in spots):
+        if n.is_constant or (not n.is_input and operands and operation(n).moves and found.issuperset(operands)):
             found.add(n)
     return found
 

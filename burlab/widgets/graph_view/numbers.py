@@ -12,12 +12,13 @@ Array = np.ndarray[Any, np.dtype[Any]]
 class Summary:
     """A value or gradient in short. text: as a box shows it. size: the mean of its absolute values.
 
-    fault: "nan" or "inf" where it has one, "" where all is finite.
+    fault: "nan" or "inf" where it has one, "" where all is finite. known: whether there is a value at all.
     """
 
     text: str
     size: float = 0.0
     fault: str = ""
+    known: bool = True
 
 
 def summary(values: Any) -> Summary:

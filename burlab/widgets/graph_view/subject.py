@@ -93,7 +93,7 @@ class GraphSubject(Subject):
     def places(self) -> Sequence[Place | None]:
         """See `Subject`."""
         compiled = self.kernel is None or self._executable.gear == "compiled"
-        return places_of(self.graph, self.network.nodes, self._plan, compiled)
+        return places_of(self.graph, self.network, self._plan, compiled)
 
     @cached_property
     def times(self) -> Sequence[int]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from burlab.compiler.faults.values import Replay
 from burlab.eager.ancestry import Recorded
+from burlab.errors import TraceError
 from burlab.graph import Graph, Node
 from burlab.graph.autodiff.cotangents import summed
 from burlab.graph.autodiff.sweep import Pulled, pull
@@ -16,6 +17,7 @@ from burlab.graph.linear import broadcast
 from burlab.graph.node import constant
 from burlab.graph.rewrite.simplify import without_calls
 
+from .last_iteration import last_values
 from .network import Network, pretty
 from .numbers import Array, Summary, summary
 from .rules import (
@@ -90,7 +92,10 @@ def graph_sweep(
     floats = [x for x in graph.inputs if x.dtype.kind == "f"]
     roots = [y for k, y in enumerate(graph.outputs) if k not in gradients and y.dtype.kind == "f"] if derived else []
     ones = [broadcast(constant(1.0, y.dtype), y.shape) for y in roots]
-    pulled, received = pull(roots, floats, ones)
+    try:
+        pulled, received = pull(roots, floats, ones)
+    except TraceError:  # such as a loop on the way back: what has no derivative has values all the same
+        roots, pulled, received = [], [], {}
     shares = [share for step in pulled for _, share in step.shares]
     totals = {n: summed(parts) for n, parts in received.items()}
     wanted = [*shares, *totals.values()]
@@ -98,11 +103,12 @@ def graph_sweep(
     known = Replay(whole).values(arrays)
     at = [known[whole.index[y]] for y in whole.outputs[len(graph.outputs) :]]
     share_values, total_values = at[: len(shares)], dict(zip(totals, at[len(shares) :], strict=True))
-    values = [summary(known[whole.index[n]]) for n in network.nodes]
+    inner = last_values(network.insides, {n: known[k] for n, k in whole.index.items()})
+    values = [inner[n] if n in inner else summary(known[whole.index[n]]) for n in network.nodes]
     forward = [
         Step(k, "backward" if v.backward else "forward", partial(_forward, network, k), _reads(network, k))
         for k, v in enumerate(network.vertices)
-        if v.operands
+        if (v.operands or network.nodes[k] in network.rules) and values[k].known
     ]
     forward.sort(key=lambda step: step.phase == "backward")
     if gradients:
@@ -118,8 +124,11 @@ def graph_sweep(
 
 
 def _forward(network: Network, k: int) -> str:
+    n = network.nodes[k]
+    if n in network.rules:
+        return network.rules[n]
     _prepare(network)
-    return forward_rule(network.nodes[k])
+    return forward_rule(n)
 
 
 def _prepare(network: Network) -> None:
@@ -128,6 +137,8 @@ def _prepare(network: Network) -> None:
 
 
 def _reads(network: Network, k: int) -> tuple[tuple[str, int], ...]:
+    if network.nodes[k] in network.rules:
+        return (*(("a", x) for x in network.vertices[k].operands), ("y", k))
     names = names_of(network.nodes[k])
     return tuple((word, network.index[x]) for x, word in names.items() if x in network.index)
 

@@ -1,0 +1,190 @@
+"""What control flow executes opens as a scope, with the numbers of its last iteration."""
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.widgets.graph_view.detail import detail
+from burlab.widgets.graph_view.model import Model
+from burlab.widgets.graph_view.numbers import summary
+from burlab.widgets.graph_view.subject import subjects_of
+
+XS = np.array([0.3, -0.2, 0.7, 1.1])
+
+
+def model_of(thing, *args):
+    model = Model(next(iter(subjects_of(thing, args).values()))())
+    model.show_numbers(True)
+    return model
+
+
+def group(model, title):
+    return next(g for g, name in model.groups.titles.items() if name == title)
+
+
+def inside(model, title, head):
+    """The text of the value with this head in this group."""
+    members = model.groups.members[group(model, title)]
+    (k,) = (k for k in members if model.network.vertices[k].head == head)
+    return model.sweep.values[k].text
+
+
+def cumulated(w, xs):
+    return bl.scan(lambda c, x: (np.tanh(c * w + x), np.sin(c)), 0.1, xs)
+
+
+def states(w, xs, reverse=False):
+    """The carries before each iteration, and the last one, in plain Python."""
+    found = [0.1]
+    for x in xs[::-1] if reverse else xs:
+        found.append(np.tanh(found[-1] * w + x))
+    return found
+
+
+def test_a_scan_opens_and_shows_its_last_iteration():
+    model = model_of(cumulated, 0.6, XS)
+    title = "scan, 4 iterations"
+    assert group(model, title) not in model.opened
+    model.toggle(group(model, title))
+    assert inside(model, title, "carry, first 0.1") == summary(states(0.6, XS)[3]).text
+    assert inside(model, title, "tanh") == summary(states(0.6, XS)[4]).text
+    assert inside(model, title, "sin") == summary(np.sin(states(0.6, XS)[3])).text
+    assert {"tanh", "sin"} <= {
+        model.network.vertices[box.item].head for box in model.picture.boxes if box.item < len(model.network.vertices)
+    }
+
+
+def test_one_that_runs_backwards_ends_at_the_first_element():
+    model = model_of(lambda w, xs: bl.scan(lambda c, x: (np.tanh(c * w + x), c), 0.1, xs, reverse=True)[0], 0.6, XS)
+    assert inside(model, "scan, 4 iterations", "tanh") == summary(states(0.6, XS, reverse=True)[4]).text
+
+
+def test_a_scan_without_iterations_executes_nothing():
+    model = model_of(cumulated, 0.6, XS[:0])
+    assert inside(model, "scan, 0 iterations", "tanh") == "not executed"
+
+
+def halved(x):
+    return bl.while_loop(lambda s: s[0] > 1, lambda s: (s[0] / 2, s[1] + s[0]), (x, 0.0))
+
+
+def test_a_loop_shows_the_last_question_and_the_last_iteration():
+    model = model_of(halved, 20.0)
+    assert inside(model, "condition", "greater(·, 1)") == "False"
+    assert inside(model, "condition", "s.0") == "0.625"
+    assert inside(model, "body", "s.0") == "1.25"
+    assert inside(model, "body", "add") == summary(20 + 10 + 5 + 2.5 + 1.25).text
+
+
+def test_a_loop_that_never_runs_has_no_last_iteration():
+    model = model_of(halved, 0.5)
+    assert inside(model, "condition", "greater(·, 1)") == "False"
+    assert inside(model, "body", "s.0") == "not executed"
+
+
+def chosen(x):
+    return bl.cond(x > 0, np.sin, lambda v: v * 3, x)
+
+
+@pytest.mark.parametrize(("x", "taken", "left"), [(0.5, "sin", "mul(·, 3)"), (-0.5, "mul(·, 3)", "sin")])
+def test_of_a_choice_only_the_side_that_was_taken_has_numbers(x, taken, left):
+    model = model_of(chosen, x)
+    sides = {"sin": ("true", np.sin(x)), "mul(·, 3)": ("false", x * 3)}
+    assert inside(model, sides[taken][0], taken) == summary(sides[taken][1]).text
+    assert inside(model, sides[left][0], left) == "not executed"
+    executed = {model.network.vertices[step.vertex].head for step in model.sweep.steps}
+    assert taken in executed
+    assert left not in executed
+
+
+def test_what_is_executed_for_each_row_has_no_single_number():
+    model = model_of(bl.vmap(chosen), XS)
+    assert inside(model, "true", "sin") == "one for each row"
+    assert any(title.startswith("cond, for 4 rows") for title in model.groups.titles.values())
+
+
+def test_a_scan_in_a_scan_opens_too():
+    def f(w, xs):
+        return bl.scan(lambda c, x: (bl.scan(lambda d, y: (np.tanh(d * w) + y, d), c, xs[:3])[0] * x, c), 0.1, xs)[0]
+
+    model = model_of(f, 0.6, XS)
+    c = 0.1
+    for x in XS:
+        d = c
+        for y in XS[:3]:
+            tanh = np.tanh(d * 0.6)
+            d = tanh + y
+        c = d * x
+    outer, inner = group(model, "scan, 4 iterations"), group(model, "scan, 3 iterations")
+    assert model.groups.parent[inner] == outer
+    assert inside(model, "scan, 3 iterations", "tanh") == summary(tanh).text
+
+
+def test_a_region_that_is_executed_twice_opens_twice():
+    f = bl.jit(cumulated)
+
+    def twice(w, xs):
+        return f(w, xs)[0] + f(2 * w, xs)[0]
+
+    model = model_of(twice, 0.6, XS)
+    for title, w in (("scan, 4 iterations", 0.6), ("scan, 4 iterations (2)", 1.2)):
+        assert inside(model, title, "tanh") == summary(states(w, XS)[4]).text
+
+
+def test_the_backward_scan_of_a_kernel_is_a_scope_of_the_backward_pass():
+    kernel = bl.compile(lambda w: cumulated(w, XS)[0], 0.6)
+    model = model_of(kernel)
+    back = group(model, "∇ scan, 4 iterations")
+    assert all(model.network.vertices[k].backward for k in model.groups.members[back])
+    forward = group(model, "scan, 4 iterations")
+    assert not any(model.network.vertices[k].backward for k in model.groups.members[forward])
+
+
+def test_a_loop_without_a_derivative_shows_its_values():
+    model = model_of(halved, 20.0)
+    assert not model.sweep.growth
+    assert summary(halved(20.0)[0]).text in {value.text for value in model.sweep.values}
+
+
+def test_steps_go_through_the_last_iteration_and_a_closed_scan_is_one():
+    model = model_of(cumulated, 0.6, XS)
+    scan = group(model, "scan, 4 iterations")
+    model.step()
+    assert model.groups.shown(model.step_now.vertex, model.opened) == scan
+    model.seek(0)
+    model.toggle(scan)
+    rules = set()
+    while model.done != model.sweep.forward:
+        model.step()
+        rules.add(model.step_now.rule())
+    assert {"y = 0.1, then what the iteration before gave", "y = a[k], in iteration k", "y = tanh(a)"} <= rules
+
+
+def test_a_line_is_found_inside_and_its_scope_opens():
+    model = model_of(cumulated, 0.6, XS)
+    model.search("tanh")
+    assert group(model, "scan, 4 iterations") in model.opened
+    assert model.network.vertices[model.selected].operation == "tanh"
+
+
+def test_what_is_inside_shares_the_time_of_its_execution_and_has_its_own_c_plus_plus():
+    model = model_of(cumulated, 0.6, XS)
+    (tanh,) = (k for k, v in enumerate(model.network.vertices) if v.operation == "tanh")
+    told = detail(model, tanh)
+    assert any("tanh" in line for line in told["cpp"])
+    assert dict(told["rows"])["value, last iteration"] == summary(states(0.6, XS)[4]).text
+    model.colour_by("time")
+    whole = model.heats[group(model, "scan, 4 iterations")]
+    assert whole.share == 1
+    assert model.heats[tanh].share < 1
+
+
+def test_nan_inside_of_a_scan_is_marked_up_to_it():
+    model = model_of(lambda x: bl.scan(lambda c, y: (np.log(c) + y, c), x, XS)[0], 0.5)
+    scan = group(model, "scan, 4 iterations")
+    assert model.faults[scan] in ("nan", "inf")
+
+
+def test_a_difference_shows_an_execution_as_one_node():
+    view = bl.GraphView.diff(lambda w: cumulated(w, XS)[0], lambda w: cumulated(w, XS)[0] * 2, 0.6)
+    assert view.model.fates.count("added") == 1
