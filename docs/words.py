@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import burlab as bl
-from burlab.graph.node import ACCUMULATIONS, FUNCTIONS, METHODS, REDUCTIONS, SPECIAL, UFUNCS
+from burlab.graph.node import ACCUMULATIONS, FUNCTIONS, METHODS, REDUCTIONS, SEGMENTS, SPECIAL, UFUNCS
 from burlab.graph.numpy_api.refused import REFUSED
 
 PAGE = Path(__file__).with_name("numpy.md")
@@ -31,6 +31,7 @@ def page() -> str:
             section("Elementwise: `np`", (name for name in UFUNCS if hasattr(np, name))),
             section("`ufunc.reduce`", REDUCTIONS),
             section("`ufunc.accumulate`", ACCUMULATIONS),
+            section("`ufunc.reduceat`", SEGMENTS),
             section("Arrays: `np`", home(np)),
             section("Linear algebra: `np.linalg`", home(np.linalg)),
             section("`np.fft`", home(np.fft)),

@@ -24,6 +24,7 @@ from .numpy_api import (
     norms as norms,
     ordering as ordering,
     padding as padding,
+    polynomials as polynomials,
     products as products,
     reduction as reduction,
     refused as refused,

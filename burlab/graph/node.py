@@ -28,11 +28,14 @@ UFUNCS: dict[str, Rule] = {}  # name of a NumPy ufunc -> what it means on nodes
 SPECIAL: dict[str, Rule] = {}  # name of a ufunc of scipy.special -> what it means on nodes
 REDUCTIONS: dict[str, Rule] = {}  # name of a ufunc -> its `.reduce` on nodes
 ACCUMULATIONS: dict[str, Rule] = {}  # name of a ufunc -> its `.accumulate`
+SEGMENTS: dict[str, Rule] = {}  # name of a ufunc -> its `.reduceat`
 FUNCTIONS: dict[Callable[..., Any], Rule] = {}  # NumPy function -> what it means on nodes
 REASONS: dict[str, Callable[[str], str]] = {}  # why what is in no table cannot be traced
 METHODS: dict[str, Rule] = {}  # method of a NumPy array -> what it means on nodes
 _SPECIAL_CALLS = {"__call__": SPECIAL}
-_BY_METHOD = {"__call__": UFUNCS, "reduce": REDUCTIONS, "accumulate": ACCUMULATIONS, "outer": UFUNCS}
+_BY_METHOD = {
+    "__call__": UFUNCS, "reduce": REDUCTIONS, "accumulate": ACCUMULATIONS, "reduceat": SEGMENTS, "outer": UFUNCS,
+}  # fmt: skip
 
 
 class Node:
@@ -108,7 +111,7 @@ class Node:
         if rule is None:
             suffix = "" if method == "__call__" else f".{method}"
             raise unsupported(f"{'scipy.special' if special else 'np'}.{ufunc.__name__}{suffix}", "has no rule here")
-        if method in ("reduce", "accumulate"):
+        if method in ("reduce", "accumulate", "reduceat"):
             return rule(*inputs, **kwargs)
         if kwargs.get("out") is not None:
             raise fault(

@@ -3,6 +3,7 @@
 import numpy  # noqa: ICN001 - in the rows `np` is whichever module runs them
 
 from tests.graph.spellings import SPELLINGS, B, M, N, R, S, V, W, rows
+from tests.graph.spellings_of_matrices import MATRICES
 
 U = numpy.array([0.3, -1.2, 2.5, 0.7, -0.1, 1.9])
 X = numpy.array([1.0, 1.4, 2.2, 3.1, 3.3])  # rising
@@ -263,4 +264,4 @@ SCALARS = (
         ("float32 scalar", lambda np, s: s * numpy.float32(2)),
     ),
 )
-ALL = (*SPELLINGS, *SCALARS, *MOVING, *BUILDING, *ORDER, *TOTALS, *SIGNALS)
+ALL = (*SPELLINGS, *SCALARS, *MOVING, *BUILDING, *ORDER, *TOTALS, *SIGNALS, *MATRICES)

@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from burlab.errors import ArgumentError
-from burlab.graph.linear import broadcast, reshape, transpose
+from burlab.graph.linear import broadcast, reshape, sum_over, transpose
 from burlab.graph.node import FUNCTIONS, Node, as_node
 from burlab.graph.numpy_api import norms, products
 from burlab.graph.numpy_api.arguments import normal_axes, normal_axis, only_defaults, several, whole
@@ -166,10 +166,25 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Node:
     return products.tensordot(x1, x2, axes)
 
 
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Node:
+    """np.linalg.cross of vectors of three entries along an axis."""
+    x, y = as_node(x1), as_node(x2)
+    if any(not z.ndim or z.shape[normal_axis(axis, z.ndim)] != 3 for z in (x, y)):
+        what = f"np.linalg.cross needs vectors of 3 entries along axis {axis}"
+        raise LinAlgError(f"{location()}{what}, got shapes {x.shape} and {y.shape}.")
+    return FUNCTIONS[np.cross](x, y, axis=axis)
+
+
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Node:
+    """np.linalg.vecdot: sums of products along an axis."""
+    product = apply("mul", x1, x2)
+    return sum_over(product, normal_axes(axis, product.ndim))
+
+
 FUNCTIONS.update({
     np.linalg.norm: norm, np.linalg.vector_norm: vector_norm, np.linalg.matrix_norm: matrix_norm,
     np.linalg.cond: cond, np.linalg.matrix_power: matrix_power, np.linalg.multi_dot: multi_dot,
     np.linalg.trace: trace, np.linalg.diagonal: diagonal, np.linalg.matrix_transpose: matrix_transpose,
     np.matrix_transpose: matrix_transpose, np.linalg.outer: outer, np.linalg.tensordot: tensordot,
-    np.linalg.matmul: matmul,
+    np.linalg.matmul: matmul, np.linalg.cross: cross, np.linalg.vecdot: vecdot,
 })  # fmt: skip

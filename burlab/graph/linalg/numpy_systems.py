@@ -4,12 +4,14 @@ Where NumPy raises LinAlgError for numbers (a singular matrix, one that is not p
 gives inf or nan instead, as JAX does.
 """
 
+import math
 from typing import Any
 
 import numpy as np
 
-from burlab.graph.linear import broadcast, reshape
-from burlab.graph.node import FUNCTIONS, Node
+from burlab.graph.linear import broadcast, reshape, transpose
+from burlab.graph.node import FUNCTIONS, Node, as_node
+from burlab.graph.numpy_api.arguments import normal_axis, several, whole
 from burlab.graph.operation import made
 from burlab.graph.origin import location
 
@@ -35,6 +37,29 @@ def right_sides(a: Node, b: Node, name: str) -> tuple[Node, bool]:
         remedy = "b needs as many rows as a: one vector, or matrices in its last two axes"
         raise LinAlgError(f"{location()}{name} of shapes {a.shape} and {b.shape}: {remedy}.")
     return y, vector
+
+
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> Node:
+    """np.linalg.tensorsolve: x with tensordot(a, x, x.ndim) == b."""
+    x, y = pair(a, b)
+    if axes is not None:
+        kept = [k for k in range(x.ndim) if k not in {normal_axis(axis, x.ndim) for axis in several(axes)}]
+        x = transpose(x, (*kept, *(normal_axis(axis, x.ndim) for axis in several(axes))))
+    shape = x.shape[y.ndim :]
+    if x.shape[: y.ndim] != y.shape or math.prod(shape) != y.size:
+        what = f"np.linalg.tensorsolve of shapes {x.shape} and {y.shape}"
+        raise LinAlgError(f"{location()}{what}: a begins with b's axes, and has as many entries in the others.")
+    return reshape(solve(reshape(x, (y.size, y.size)), reshape(y, (y.size,))), shape)
+
+
+def tensorinv(a: Any, ind: Any = 2) -> Node:
+    """np.linalg.tensorinv: the inverse for tensordot over the first `ind` axes."""
+    x, k = as_node(a), whole(ind, "ind of np.linalg.tensorinv")
+    rows, columns = x.shape[:k], x.shape[k:]
+    if k <= 0 or math.prod(rows) != math.prod(columns):
+        what = f"np.linalg.tensorinv of shape {x.shape} and ind={k}"
+        raise LinAlgError(f"{location()}{what}: the first ind axes need as many entries as the others.")
+    return reshape(inv(reshape(x, (math.prod(rows), math.prod(columns)))), (*columns, *rows))
 
 
 def inv(a: Any) -> Node:
@@ -63,5 +88,5 @@ _SLOGDET: Any = type(np.linalg.slogdet(np.eye(1)))
 
 FUNCTIONS.update({
     np.linalg.solve: solve, np.linalg.inv: inv, np.linalg.det: det, np.linalg.slogdet: slogdet,
-    np.linalg.cholesky: cholesky,
+    np.linalg.cholesky: cholesky, np.linalg.tensorsolve: tensorsolve, np.linalg.tensorinv: tensorinv,
 })  # fmt: skip

@@ -4,16 +4,28 @@ from typing import Any
 
 import numpy as np
 
-from burlab.errors import ShapeError
+from burlab.errors import IndexRangeError, ShapeError
 from burlab.graph import scan
 from burlab.graph.faults import fault
 from burlab.graph.graph import Graph, Iterations, Region
 from burlab.graph.linear import broadcast, reshape
-from burlab.graph.node import ACCUMULATIONS, FUNCTIONS, METHODS, Node, Rule, as_node, constant
+from burlab.graph.node import (
+    ACCUMULATIONS,
+    FUNCTIONS,
+    METHODS,
+    REDUCTIONS,
+    SEGMENTS,
+    Node,
+    Rule,
+    as_node,
+    constant,
+    holds_node,
+)
 from burlab.graph.origin import location
 
 from .arguments import known_dtype, normal_axis, only_defaults
-from .joining import concatenate_
+from .indexing import getitem
+from .joining import concatenate_, stack
 from .promotion import INT64, apply, as_dtype
 from .reduction import cumsum_
 from .shapes import moveaxis
@@ -106,6 +118,26 @@ def _by_zero(running: Rule) -> Rule:
     return rule
 
 
+def _segmented(name: str) -> Rule:
+    """`ufunc.reduceat`: reductions of slices from each known index to the next one."""
+
+    def rule(array: Any, indices: Any, axis: Any = 0, dtype: Any = None, **kwargs: Any) -> Node:
+        only_defaults(f"np.{name}.reduceat", {"dtype": dtype, **kwargs})
+        if holds_node([indices]):
+            raise fault(f"np.{name}.reduceat at traced indices", "known ones, or a scatter by bl.bincount")
+        x, k = _along(array, axis)
+        begins = np.asarray(indices)
+        if begins.ndim != 1 or not begins.size or begins.min() < 0 or begins.max() >= x.shape[k]:
+            what = f"np.{name}.reduceat got the indices {begins.tolist()!s:.80}"
+            raise IndexRangeError(f"{location()}{what}, expected a vector of them from 0 to {x.shape[k] - 1}.")
+        ends = [*begins[1:].tolist(), x.shape[k]]
+        before = (slice(None),) * k
+        parts = [getitem(x, (*before, slice(a, max(b, a + 1)))) for a, b in zip(begins.tolist(), ends, strict=True)]
+        return stack([REDUCTIONS[name](part, k) for part in parts], k)
+
+    return rule
+
+
 METHODS["cumprod"] = cumprod
 FUNCTIONS.update({np.cumprod: cumprod, np.nancumsum: nancumsum, np.nancumprod: nancumprod})
 for _name, _rule, _start in (("cumulative_sum", cumsum_, 0), ("cumulative_prod", cumprod, 1)):
@@ -117,3 +149,4 @@ ACCUMULATIONS.update(
     maximum=_accumulation("maximum", lowest=True),
     minimum=_accumulation("minimum", lowest=False),
 )
+SEGMENTS.update({name: _segmented(name) for name in REDUCTIONS})

@@ -12,7 +12,7 @@ from burlab.graph.linear import broadcast, reshape, slice_
 from burlab.graph.node import FUNCTIONS, Node, as_node, constant
 from burlab.graph.origin import location
 
-from .arguments import NOT_GIVEN, known_dtype, normal_axes, normal_axis, whole
+from .arguments import NOT_GIVEN, known_dtype, normal_axes, normal_axis, several, whole
 from .indexing import getitem
 from .joining import broadcast_arrays, concatenate_, stack
 from .promotion import apply, as_dtype
@@ -280,10 +280,21 @@ def apply_along_axis(func1d: Callable[..., Any], axis: Any, arr: Any, *args: Any
     return values
 
 
+def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Node:
+    """np.apply_over_axes: a reduction over one axis after the other, each of which stays with size 1."""
+    x = as_node(a)
+    for axis in several(axes):
+        k = normal_axis(axis, x.ndim)
+        y = as_node(func(x, k))
+        x = reshape(y, (*x.shape[:k], 1, *x.shape[k + 1 :])) if y.ndim < x.ndim else y
+    return x
+
+
 _ROWS = 4096
 
 FUNCTIONS.update({
     np.linspace: linspace, np.logspace: logspace, np.geomspace: geomspace, np.vander: vander, np.meshgrid: meshgrid,
     np.kron: kron, np.cross: cross, np.diff: diff, np.ediff1d: ediff1d, np.gradient: gradient, np.select: select,
     np.piecewise: piecewise, np.apply_along_axis: apply_along_axis,
+    np.apply_over_axes: apply_over_axes,
 })  # fmt: skip

@@ -1,10 +1,10 @@
 """Counting: histograms, how often integers occur, the largest entries, and those that differ."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from burlab.errors import ArgumentError
+from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.faults import fault
 from burlab.graph.linear import broadcast, reshape, scatter
 from burlab.graph.node import FUNCTIONS, Node, as_node, constant
@@ -16,7 +16,7 @@ from .extremes import extreme
 from .indexing import getitem, take_along_axis
 from .joining import concatenate_
 from .ordering import argsort, searchsorted, sort
-from .promotion import INT64, apply, as_dtype
+from .promotion import INT64, apply, as_dtype, promote
 from .reduction import as_floats, cumsum_, sum_
 
 
@@ -25,21 +25,52 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     x = as_node(a)
     x = reshape(x, (x.size,))
     edges = _edges(x, bins, range)
-    place = searchsorted(edges, as_dtype(x, edges.dtype), "right")
-    last = apply("equal", x, getitem(edges, -1))  # the last bin has both of its ends
-    bin_ = apply("sub", apply("where", last, edges.size - 1, place), 1)
-    size = edges.size - 1
-    inside = apply("logical_and", apply("greater_equal", bin_, 0), apply("less", bin_, size))
+    bin_, inside = _places(x, edges)
     if weights is None:
         value = as_dtype(inside, INT64)
     else:
         weight = reshape(as_node(weights), (x.size,))
         value = apply("where", inside, weight, constant(0, weight.dtype))
-    counts = scatter(value, apply("where", inside, bin_, 0), 0, size)
+    counts = scatter(value, apply("where", inside, bin_, 0), 0, edges.size - 1)
     if density:
-        widths = apply("sub", getitem(edges, slice(1, None)), getitem(edges, slice(None, -1)))
-        counts = apply("div", apply("div", counts, widths), sum_(counts))
+        counts = apply("div", apply("div", counts, _widths(edges)), sum_(counts))
     return counts, edges
+
+
+def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None,  # noqa: A002
+                weights: Any = None) -> tuple[Node, Node, Node]:  # fmt: skip
+    """np.histogram2d of two vectors. bins: one for both or one for each, a number or edges. Counts are float64."""
+    each = cast("list[Any]", bins) if isinstance(bins, (list, tuple)) else []
+    both: Any = each if len(each) == 2 else (bins, bins)
+    limits: Any = (None, None) if range is None else range
+    xs = [as_node(z) for z in (x, y)]
+    if any(z.ndim != 1 for z in xs) or xs[0].size != xs[1].size:
+        what = f"np.histogram2d got shapes {xs[0].shape} and {xs[1].shape}"
+        raise ShapeError(f"{location()}{what}, expected two vectors of one length.")
+    first, second = (_edges(z, b, limit) for z, b, limit in zip(xs, both, limits, strict=True))
+    (i, inside), (j, also) = (_places(z, edges) for z, edges in zip(xs, (first, second), strict=True))
+    m, n = first.size - 1, second.size - 1
+    inside = apply("logical_and", inside, also)
+    weight = as_floats(as_node(1.0 if weights is None else weights))
+    value = apply("where", inside, weight, constant(0, weight.dtype))
+    place = apply("where", inside, apply("add", apply("mul", i, n), j), 0)
+    counts = reshape(scatter(broadcast(value, xs[0].shape), place, 0, m * n), (m, n))
+    if density:
+        areas = apply("mul", reshape(_widths(first), (m, 1)), _widths(second))
+        counts = apply("div", apply("div", counts, areas), sum_(counts))
+    return counts, first, second
+
+
+def _places(x: Node, edges: Node) -> tuple[Node, Node]:
+    """The bin of each entry, and whether it lies in one. The last bin has both of its ends."""
+    place = searchsorted(edges, as_dtype(x, edges.dtype), "right")
+    last = apply("equal", x, getitem(edges, -1))
+    bin_ = apply("sub", apply("where", last, edges.size - 1, place), 1)
+    return bin_, apply("logical_and", apply("greater_equal", bin_, 0), apply("less", bin_, edges.size - 1))
+
+
+def _widths(edges: Node) -> Node:
+    return apply("sub", getitem(edges, slice(1, None)), getitem(edges, slice(None, -1)))
 
 
 def _edges(x: Node, bins: Any, limits: Any) -> Node:
@@ -104,6 +135,18 @@ def unique(x: Any, size: Any, fill_value: Any = None) -> Node:
     return apply("where", there, found, fill)
 
 
+def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False,  # noqa: ARG001
+         *, kind: Any = None) -> Node:  # noqa: ARG001  # fmt: skip
+    """np.isin, by halving among the sorted test elements; `assume_unique` and `kind` change nothing here."""
+    x, known = promote([as_node(element), as_node(test_elements)])
+    if known.size == 0:
+        return broadcast(constant(bool(invert), bool), x.shape)
+    row = sort(known, None)
+    place = apply("minimum", searchsorted(row, x), known.size - 1)
+    found = apply("equal", getitem(row, place), x)
+    return apply("logical_not", found) if invert else found
+
+
 def _at_least_0(value: Any, name: str) -> int:
     number = whole(value, name)
     if number < 0:
@@ -111,4 +154,4 @@ def _at_least_0(value: Any, name: str) -> int:
     return number
 
 
-FUNCTIONS[np.histogram] = histogram
+FUNCTIONS.update({np.histogram: histogram, np.histogram2d: histogram2d, np.isin: isin})

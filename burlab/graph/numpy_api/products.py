@@ -11,7 +11,7 @@ from burlab.graph.linear import broadcast, contract, gather, reshape, sum_over, 
 from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
 from burlab.graph.origin import location
 
-from .arguments import normal_axes, normal_axis, only_defaults, several
+from .arguments import normal_axes, normal_axis, only_defaults, several, whole
 from .promotion import apply, promote
 
 _LETTERS = string.ascii_letters
@@ -216,32 +216,37 @@ def _diagonals(x: Node, term: str) -> tuple[Node, str]:
     return x, term
 
 
-def diagonal_of(x: Node, i: int, j: int) -> Node:
-    """The diagonal of axes i and j, as axis 0."""
+def diagonal_of(x: Node, i: int, j: int, offset: int = 0) -> Node:
+    """A diagonal of axes i and j, as axis 0. offset: how far it lies from the main one, along j."""
     rest = tuple(k for k in range(x.ndim) if k not in (i, j))
     y = transpose(x, (i, j, *rest))
     n, m = y.shape[:2]
+    row, column = max(-offset, 0), max(offset, 0)
+    count = max(min(n - row, m - column), 0)
     flat = reshape(y, (n * m, *y.shape[2:]))
-    return gather(flat, constant(np.arange(min(n, m), dtype=np.int64) * (m + 1)))
+    return gather(flat, constant(np.arange(count, dtype=np.int64) * (m + 1) + row * m + column))
 
 
-def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, **kwargs: Any) -> Node:
-    """np.trace: the sum along the main diagonal of two axes."""
+def trace(a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1, **kwargs: Any) -> Node:
+    """np.trace: the sum along a diagonal of two axes."""
     only_defaults("np.trace", kwargs)
-    return sum_over(_main_diagonal("np.trace", a, offset, axis1, axis2), (0,))
+    return sum_over(_diagonal("np.trace", a, offset, axis1, axis2), (0,))
 
 
-def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Node:
-    """np.diagonal: the main diagonal of two axes, as the last axis."""
-    x = _main_diagonal("np.diagonal", a, offset, axis1, axis2)
+def diagonal(a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1) -> Node:
+    """np.diagonal: a diagonal of two axes, as the last axis."""
+    x = _diagonal("np.diagonal", a, offset, axis1, axis2)
     return transpose(x, (*range(1, x.ndim), 0))
 
 
-def _main_diagonal(name: str, a: Any, offset: int, axis1: int, axis2: int) -> Node:
-    if offset:
-        raise fault(f"{name}(offset={offset})", "a slice of the array before it")
+def _diagonal(name: str, a: Any, offset: Any, axis1: int, axis2: int) -> Node:
     x = as_node(a)
-    return diagonal_of(x, normal_axis(axis1, x.ndim), normal_axis(axis2, x.ndim))
+    if x.ndim < 2:
+        raise ShapeError(f"{location()}{name} needs two axes or more, got shape {x.shape}.")
+    i, j = normal_axis(axis1, x.ndim), normal_axis(axis2, x.ndim)
+    if i == j:
+        raise ArgumentError(f"{location()}{name} needs two axes, got axis1={axis1} and axis2={axis2}, which are one.")
+    return diagonal_of(x, i, j, whole(offset, f"offset of {name}"))
 
 
 def vecdot(a: Any, b: Any) -> Node:
@@ -250,8 +255,25 @@ def vecdot(a: Any, b: Any) -> Node:
     return sum_over(product, normal_axes(-1, product.ndim))
 
 
-UFUNCS["matmul"] = matmul
-UFUNCS["vecdot"] = vecdot
+def matvec(a: Any, b: Any) -> Node:
+    """np.matvec: matrices in the last two axes of a times vectors in the last axis of b."""
+    x, y = as_node(a), as_node(b)
+    if x.ndim < 2 or not y.ndim:
+        raise _mismatch("matvec", x, y, "the first holds matrices, the second vectors")
+    product = matmul(x, reshape(y, (*y.shape, 1)))
+    return reshape(product, product.shape[:-1])
+
+
+def vecmat(a: Any, b: Any) -> Node:
+    """np.vecmat: vectors in the last axis of a times matrices in the last two axes of b."""
+    x, y = as_node(a), as_node(b)
+    if not x.ndim or y.ndim < 2:
+        raise _mismatch("vecmat", x, y, "the first holds vectors, the second matrices")
+    product = matmul(reshape(x, (*x.shape[:-1], 1, x.shape[-1])), y)
+    return reshape(product, (*product.shape[:-2], product.shape[-1]))
+
+
+UFUNCS.update(matmul=matmul, vecdot=vecdot, matvec=matvec, vecmat=vecmat)
 FUNCTIONS.update({np.dot: dot, np.inner: inner, np.outer: outer, np.vdot: vdot, np.tensordot: tensordot})
 FUNCTIONS.update({np.einsum: einsum, np.trace: trace, np.diagonal: diagonal})
 METHODS.update({"dot": dot, "trace": trace, "diagonal": diagonal})

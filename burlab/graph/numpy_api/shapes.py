@@ -241,9 +241,19 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Node:
     return FUNCTIONS[np.all](same)
 
 
+def array_equiv(a1: Any, a2: Any) -> Node:
+    """np.array_equiv: whether one is the other, broadcast; False where their shapes do not fit."""
+    x, y = as_node(a1), as_node(a2)
+    try:
+        np.broadcast_shapes(x.shape, y.shape)
+    except ValueError:
+        return constant(False, bool)
+    return FUNCTIONS[np.all](apply("equal", x, y))
+
+
 FUNCTIONS.update({
     np.imag: _imaginary, np.angle: angle, np.isreal: _reality(True), np.iscomplex: _reality(False),
-    np.real_if_close: as_node, np.array_equal: array_equal,
+    np.real_if_close: as_node, np.array_equal: array_equal, np.array_equiv: array_equiv,
     np.reshape: reshape_, np.ravel: ravel, np.transpose: transpose_, np.swapaxes: swapaxes, np.moveaxis: moveaxis,
     np.expand_dims: expand_dims, np.squeeze: squeeze, np.broadcast_to: broadcast_to, np.where: where, np.tril: tril,
     np.triu: triu, np.zeros_like: _like(0), np.ones_like: _like(1), np.full_like: full_like, np.empty_like: _like(0),

@@ -1,4 +1,4 @@
-"""NumPy's functions of signals and polynomials: convolution, interpolation, and sums of powers."""
+"""NumPy's functions of signals: convolution, interpolation, and phases."""
 
 from typing import Any
 
@@ -9,13 +9,13 @@ from burlab.graph.linear import contract, gather, reshape
 from burlab.graph.node import FUNCTIONS, UFUNCS, Node, as_node, constant
 from burlab.graph.origin import location
 
-from .arguments import normal_axis, whole
+from .arguments import normal_axis
 from .building import diff
 from .indexing import getitem, take_at
-from .joining import atleast_1d, concatenate_, flip
+from .joining import concatenate_, flip
 from .ordering import argsort, searchsorted
 from .padding import pad_
-from .promotion import INT64, apply, as_dtype, promote
+from .promotion import INT64, apply, promote
 from .reduction import as_floats, cumsum_
 
 _FEW = 16  # entries of the shorter signal, each of which is a product with a slice
@@ -106,67 +106,4 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.
     return concatenate_([first, apply("add", getitem(x, (slice(None),) * k + (slice(1, None),)), turns)], k)
 
 
-def polyval(p: Any, x: Any) -> Node:
-    """np.polyval by Horner's rule, the highest power first."""
-    coefficients, at = as_node(p), as_node(x)
-    value = apply("mul", at, 0)
-    for k in range(coefficients.shape[0]):
-        value = apply("add", apply("mul", value, at), getitem(coefficients, k))
-    return value
-
-
-def polyadd(a1: Any, a2: Any) -> Node:
-    """np.polyadd."""
-    return apply("add", *_aligned(a1, a2))
-
-
-def polysub(a1: Any, a2: Any) -> Node:
-    """np.polysub."""
-    return apply("sub", *_aligned(a1, a2))
-
-
-def _aligned(a: Any, b: Any) -> list[Node]:
-    """Coefficients, with zeros before the shorter ones."""
-    xs = [atleast_1d(as_node(z)) for z in (a, b)]
-    size = max(x.size for x in xs)
-    return [pad_(x, (size - x.size, 0)) for x in xs]
-
-
-def polymul(a1: Any, a2: Any) -> Node:
-    """np.polymul: the convolution of the coefficients."""
-    return convolve(a1, a2)
-
-
-def polyder(p: Any, m: int = 1) -> Node:
-    """np.polyder: the derivative, m times."""
-    coefficients = as_node(p)
-    for _ in range(_order(m, "np.polyder")):
-        n = coefficients.size - 1
-        coefficients = apply("mul", getitem(coefficients, slice(0, max(n, 0))), constant(np.arange(n, 0, -1)))
-    return coefficients
-
-
-def polyint(p: Any, m: int = 1, k: Any = None) -> Node:
-    """np.polyint: the integral, m times, with constants k."""
-    coefficients = as_floats(as_node(p))
-    order = _order(m, "np.polyint")
-    constants = as_node(0.0 if k is None else k)
-    for j in range(order):
-        last = constants if constants.ndim == 0 else getitem(constants, 0 if constants.size == 1 else j)
-        divided = apply("div", coefficients, constant(np.arange(coefficients.size, 0, -1)))
-        coefficients = concatenate_([divided, reshape(as_dtype(last, divided.dtype), (1,))])
-    return coefficients
-
-
-def _order(m: Any, name: str) -> int:
-    order = whole(m, f"the order of {name}")
-    if order < 0:
-        raise ArgumentError(f"{location()}{name} is done {order} times, expected 0 or more.")
-    return order
-
-
-FUNCTIONS.update({
-    np.convolve: convolve, np.correlate: correlate, np.interp: interp, np.polyval: polyval, np.polyadd: polyadd,
-    np.polysub: polysub, np.polymul: polymul, np.polyder: polyder, np.polyint: polyint,
-    np.unwrap: unwrap,
-})  # fmt: skip
+FUNCTIONS.update({np.convolve: convolve, np.correlate: correlate, np.interp: interp, np.unwrap: unwrap})
