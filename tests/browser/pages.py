@@ -1,6 +1,7 @@
 """A notebook in JupyterLab as a test drives it: by the application's own commands, which say when they are done."""
 
 import json
+import time
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
@@ -86,6 +87,12 @@ class Notebook:
         last = self.page.evaluate(f"() => {_NOTEBOOK}.widgets.length") - 1
         self.write(last, source)
         return self.run(last)
+
+    def prints(self, source, text, seconds=60):
+        """Wait until code prints this."""
+        end = time.monotonic() + seconds
+        while (printed := self.kernel(source)) != text:
+            assert time.monotonic() < end, f"{source} never printed {text!r}, but {printed!r}"
 
     def reload(self):
         """Save, and load the page anew."""

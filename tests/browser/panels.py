@@ -102,7 +102,10 @@ class Panel:
         expression: JavaScript on `chart`, `part(name)`, its first `curve(name)` and `faint(name)` one, and `cursor`.
         """
         end = time.monotonic() + seconds
-        while not self.chart(expression):
+        patient = (
+            f"(() => {{ try {{ return {expression}; }} catch {{ return false; }} }})()"  # a curve may be missing yet
+        )
+        while not self.chart(patient):
             assert time.monotonic() < end, f"the chart never had {what}"
             self.page.wait_for_timeout(30)
 

@@ -27,7 +27,7 @@ def test_a_panel_plays_and_a_picture_of_it_stays(notebook):
     page.keyboard.press("Space")
     panel.says("Paused at step")
     panel.enter("lr value", "2e-9")
-    assert notebook.kernel("print(run.hyper['lr'], end='')") == "2e-09"
+    notebook.prints("print(run.hyper['lr'], end='')", "2e-09")
     panel.enter("go to step", "3")
     panel.says("At step 3 of")
     assert panel.settled_overlaps() == []

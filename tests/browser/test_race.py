@@ -72,7 +72,7 @@ def test_full_speed_is_paused_soon(panel):
     panel.press("play")
     panel.until(lambda: int(panel.notebook.kernel("print(race.t, end='')")) > 20_000, "it did not get far")
     panel.press("pause")
-    panel.until(lambda: panel.notebook.kernel("print(race.running, end='')") == "False", "it went on", seconds=5)
+    panel.until(lambda: panel.notebook.kernel("print(race.running, end='')") == "False", "it went on")
 
 
 def test_a_racer_comes_by_the_form_and_goes_by_its_button(panel):
