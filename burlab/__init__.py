@@ -79,6 +79,8 @@ if TYPE_CHECKING:
         compile as compile,
         cond as cond,
         custom_vjp as custom_vjp,
+        fixed_point as fixed_point,
+        fori_loop as fori_loop,
         ggn_vp as ggn_vp,
         grad as grad,
         hessian as hessian,
@@ -90,8 +92,10 @@ if TYPE_CHECKING:
         jvp as jvp,
         linearize as linearize,
         random as random,
+        root as root,
         scan as scan,
         stop_gradient as stop_gradient,
+        switch as switch,
         tree as tree,
         value_and_grad as value_and_grad,
         vjp as vjp,
@@ -115,8 +119,9 @@ _HOME = {
         "burlab.graph.buffers.functions": "at_add at_set buffer empty full ones zeros",
         "burlab.graph.numpy_api.indexing": "asarray",
         "burlab.graph.tree": "pytree",
-        "burlab.transforms": "check_grads compile cond custom_vjp ggn_vp grad hessian hvp jacfwd jacobian jacrev"
-        " jit jvp linearize random scan stop_gradient tree value_and_grad vjp vmap while_loop",
+        "burlab.transforms": "check_grads compile cond custom_vjp fixed_point fori_loop ggn_vp grad hessian hvp"
+        " jacfwd jacobian jacrev jit jvp linearize random root scan stop_gradient switch tree value_and_grad vjp vmap"
+        " while_loop",
         "burlab.eager.tape": "Tape",
         "burlab.eager.value": "Value",
         "burlab.eager.functions": "dot mean_and_mean_of_squares mean_of_squares negative_mean reduce_mean reduce_prod"

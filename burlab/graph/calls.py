@@ -4,15 +4,20 @@
 from collections.abc import Sequence
 from typing import Any
 
-from .graph import Call, Graph
+from .graph import Call, Graph, Later
 from .node import Node
 from .operation import Batching, Operation, repeated, structural, together
 from .signatures import FLOATS, Form, form_of, forms_of, require
 
 
 def graphs_of(call: Call) -> list[Graph]:
-    """The sub-graphs: what is called, then its reverse rule."""
-    return [call.graph] if call.backward is None else [call.graph, call.backward]
+    """The sub-graphs: what is called, then its reverse rule, unless that is made later."""
+    return [call.graph, call.backward] if isinstance(call.backward, Graph) else [call.graph]
+
+
+def reverse_rule(call: Call) -> Graph | None:
+    """The graph of its reverse rule, if it has one."""
+    return call.backward.graph if isinstance(call.backward, Later) else call.backward
 
 
 def _is_call(params: Any) -> bool:
@@ -30,7 +35,7 @@ class CallOperation(Operation):
         require(len(call.graph.outputs) == 1, "what it calls has not one output")
         (y,) = call.graph.outputs
         require(forms_of(call.graph.inputs) == forms_of(inputs), "what it calls has other inputs")
-        if call.backward is not None:
+        if isinstance(call.backward, Graph):
             require(forms_of(call.backward.inputs) == forms_of([*inputs, y, y]), "its reverse rule has other inputs")
             floats = [x for x in inputs if x.dtype in FLOATS]
             require(forms_of(call.backward.outputs) == forms_of(floats), "its reverse rule has other outputs")
@@ -45,6 +50,6 @@ class CallOperation(Operation):
             return Graph(inputs, tuple(rows))
 
         call: Call = n.params
-        return together(
-            n, xs, flags, many.size, Call(call.name, batch(call.graph), call.backward and batch(call.backward))
-        )
+        rule = call.backward
+        later = Later(lambda: batch(rule.graph)) if isinstance(rule, Later) else rule and batch(rule)
+        return together(n, xs, flags, many.size, Call(call.name, batch(call.graph), later))

@@ -68,12 +68,27 @@ class Graph:
 class Call:
     """The parameter of a `call` node: a sub-graph with one output, its name, its own reverse rule if it has one.
 
-    backward: a graph from (inputs, output, cotangent) to the cotangents of the floating inputs.
+    backward: a graph from (inputs, output, cotangent) to the cotangents of the floating inputs, or one made later.
     """
 
     name: str
     graph: Graph
-    backward: Graph | None = None
+    backward: "Graph | Later | None" = None
+
+
+class Later:
+    """A reverse rule that is made when a derivative asks for it: it may hold calls with rules like itself.
+
+    It is no data: a graph that is written to a file keeps what is called, without this rule.
+    """
+
+    def __init__(self, make: Callable[[], Graph]) -> None:
+        self._make = make
+
+    @cached_property
+    def graph(self) -> Graph:
+        """From (inputs, output, cotangent) to the cotangents of the floating inputs."""
+        return self._make()
 
 
 class Iterations(NamedTuple):

@@ -2,11 +2,13 @@
 
 from . import random, tree
 from .check import check_grads
+from .choices import fori_loop, switch
 from .compile import compile
 from .control import cond, while_loop
 from .curvature import ggn_vp, hessian, hvp
 from .custom import custom_vjp, stop_gradient
 from .gradients import grad, jit, jvp, value_and_grad, vjp
+from .implicit import fixed_point, root
 from .jacobians import jacfwd, jacobian, jacrev
 from .linearize import linearize
 from .scan import scan
@@ -17,6 +19,8 @@ __all__ = [
     "compile",
     "cond",
     "custom_vjp",
+    "fixed_point",
+    "fori_loop",
     "ggn_vp",
     "grad",
     "hessian",
@@ -28,8 +32,10 @@ __all__ = [
     "jvp",
     "linearize",
     "random",
+    "root",
     "scan",
     "stop_gradient",
+    "switch",
     "tree",
     "value_and_grad",
     "vjp",

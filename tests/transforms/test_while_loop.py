@@ -336,3 +336,10 @@ def test_other_threads_run_while_a_loop_does() -> None:
     turns = iter(range(10))
     interrupt(lambda: kernel(1e10), lambda: next(turns, None) is None)
     assert M.shape == (4, 4)
+
+
+def test_a_derivative_stops_behind_a_loop() -> None:
+    """Forward mode does not ask the loop for a derivative that nothing needs."""
+    f = lambda a: bl.stop_gradient(bl.while_loop(lambda x: x < 10, lambda x: x * a, 1.0)) * a  # noqa: E731
+    assert bl.jvp(f, (3.0,), (1.0,)) == (81, 27)
+    assert bl.grad(f)(3.0) == 27

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from burlab.graph.calls import reverse_rule
 from burlab.graph.linear import zeros
 from burlab.graph.node import Node
 from burlab.graph.operation import Shares, Tangents
@@ -16,7 +17,7 @@ def _passes(_n: Node, _reached: set[Node]) -> bool:
 
 def _reverse(given: Sequence[tuple[Node, Node]], active: set[Node]) -> Shares:
     ((n, g),) = given
-    rule = n.params.backward
+    rule = reverse_rule(n.params)
     if rule is None:
         (body,) = inline(n.params.graph, n.inputs)
         floats = [x for x in dict.fromkeys(n.inputs) if x in active]
@@ -30,12 +31,13 @@ def _forward(n: Node, known: Tangents, _executions: Executions) -> Node | None:
     moving = [x for x in dict.fromkeys(n.inputs) if x in known]
     if not moving:
         return None
-    if n.params.backward is None:
+    rule = reverse_rule(n.params)
+    if rule is None:
         (body,) = inline(n.params.graph, n.inputs)
         return jvp([body], moving, [known[x] for x in moving])[0]
     # The rule g -> J'g is linear in g, so its own reverse sweep by g gives J v.
     g = zeros(n.shape, n.dtype)
-    shares = inline(n.params.backward, (*n.inputs, n, g))
+    shares = inline(rule, (*n.inputs, n, g))
     floats = [x for x in n.inputs if x.dtype.kind == "f"]
     pairs = [(share, known[x]) for x, share in zip(floats, shares, strict=True) if x in known]
     return vjp([s for s, _ in pairs], [g], [v for _, v in pairs])[0]

@@ -105,7 +105,8 @@ def _executed(order: Iterable[Node]) -> dict[Node, tuple[Node, ...]]:
 
 
 def between(inputs: Sequence[Node], outputs: Sequence[Node]) -> list[Node]:
-    """The nodes that depend on the inputs and that the outputs depend on, inputs included, in topological order."""
+    """The nodes that a derivative of the outputs by the inputs passes, inputs included, in topological order."""
+    wanted = set(inputs)
     reached = set(inputs)
     order: list[Node] = []
     for n in topological(outputs):
@@ -114,7 +115,11 @@ def between(inputs: Sequence[Node], outputs: Sequence[Node]) -> list[Node]:
         elif n.dtype.kind == "f" and any(x in reached for x in n.inputs) and _passes(n, reached):
             reached.add(n)
             order.append(n)
-    return order
+    needed = reached.intersection(outputs)
+    for n in reversed(order):  # what lies before a stop_gradient is reached, and not needed
+        if n in needed and n not in wanted:
+            needed.update(x for x in n.inputs if x in reached)
+    return [n for n in order if n in needed]
 
 
 def _passes(n: Node, reached: set[Node]) -> bool:

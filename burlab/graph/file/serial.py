@@ -59,7 +59,7 @@ def _params(params: Any, places: bool) -> Any:
         little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
         return {"array": base64.b64encode(little.tobytes()).decode(), "shape": array.shape, "dtype": array.dtype.name}
     if isinstance(params, Call):
-        backward = None if params.backward is None else _graph(params.backward, places)
+        backward = _graph(params.backward, places) if isinstance(params.backward, Graph) else None
         return {"call": params.name if places else "", "graph": _graph(params.graph, places), "backward": backward}
     return params
 
