@@ -19,6 +19,7 @@ EDGES: dict[str, Any] = {  # all of them positive; those of odd functions hold o
     "cosh": [*REDUCED, 710.4758, 711],
     "tanh": [0.625, *REDUCED / 2, 19.06],
     "arctan": [np.tan(np.pi / 8), np.tan(3 * np.pi / 8)],
+    "arctanh": [1e-16, 5e-17, 0.17157287525381, 0.5, 1 - 1e-10],  # 2 a / (1 - a) around sqrt(2) - 1
     "sigmoid": [*REDUCED, 37, 708.3964, 745.1332, 746],
     "erf": [0.5, 0.9, 1, 5.92, 6.5],
     "expm1": [1e-16, *REDUCED, 37.4, 50, 709.7827, 710],

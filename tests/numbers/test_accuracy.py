@@ -32,7 +32,9 @@ STATED = {  # the worst error, in units in the last place: float32, float64; as 
     "log1p": (0.9, 1.0),
     "erfc": (1.3, 4.0),
     "softplus": (1.7, 2.0),
+    "arctanh": (0.6, 2.0),
 }
+IN_DOUBLE = {"arctanh"}  # computed in double where the argument is a float, so that both would be one function here
 STRIDE = 1 if os.environ.get("BURLAB_SWEEP") else 31  # set, it takes some three minutes and covers every float
 SAMPLES = 2000
 
@@ -50,10 +52,15 @@ def worst(struct: str, step: int, before: str = "") -> tuple[float, float]:
     return function(ctypes.addressof(where)), where.value
 
 
-@pytest.mark.parametrize("op", STATED)
+@pytest.mark.parametrize("op", sorted(STATED.keys() - IN_DOUBLE))
 def test_float32(op):
     error, where = worst(f"burlab::ops::{op.capitalize()}", STRIDE)
     assert 0.4 < error <= STATED[op][0], where
+
+
+@pytest.mark.parametrize("op", sorted(IN_DOUBLE))
+def test_float32_in_double(op):
+    assert 0.4 < errors_in_ulp(op, samples(op, "float32")).max() <= STATED[op][0]
 
 
 def test_a_wrong_function_is_seen():
@@ -76,6 +83,7 @@ def samples(op, dtype):
     x = np.concatenate([bits, *near, near_edges(op, 60)])
     x = np.abs(x) if op == "log" else np.maximum(x, -1 + 1e-9) if op == "log1p" else x
     x = np.clip(x, -1e3, 1e3) if op == "erfc" else x  # mpmath's range
+    x = x[np.abs(x) < 1] if op == "arctanh" else x
     return x[np.isfinite(x)].astype(dtype)
 
 

@@ -20,7 +20,7 @@ BUILDS = {  # with FMA alone the headers' own code is plain, and split products 
     "FMA": ["-O2", "-mfma"],
     "FMA and AVX2": ["-O3", "-mfma", "-mavx2"],
 }
-NAMES = {op: {"arctan": "atan"}.get(op, op) for op in STATED if op != "softplus"}
+NAMES = {op: {"arctan": "atan", "arctanh": "atanh"}.get(op, op) for op in STATED if op != "softplus"}
 HEADERS = ("power", "error_function", "hyperbolic", "arc", "trigonometric")
 SOURCE = (
     "".join(f"#include <burlab/numbers/{name}.hpp>\n" for name in HEADERS)

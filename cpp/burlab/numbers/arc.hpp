@@ -1,5 +1,5 @@
 #pragma once
-// arctan: around 0, pi/4 and pi/2, by the tangent t of what is left, |t| <= tan(pi/8).
+// arctan and arctan2: around multiples of pi/4, by the tangent t of what is left, |t| <= tan(pi/8).
 #include "polynomial.hpp"
 
 BURLAB_BEGIN
@@ -30,6 +30,26 @@ BURLAB_CONSTEXPR T atan(T x) {
   const T turns = steep ? T(2) : middle ? T(1) : T(0);
   const T y = turns * quarter + (t + (t * (z * atan_rest(z)) + turns * quarter_rest));
   return with_sign_of(y, x);
+}
+
+/// The angle of (x, y): that of the smaller size over the larger one, mirrored into its quadrant. A float in double.
+BURLAB_CONSTEXPR double atan2(double y, double x) {
+  const double a = magnitude(x), b = magnitude(y);
+  const bool upper = b > a, left = with_sign_of(1.0, x) < 0;
+  const double more = upper ? b : a, less = upper ? a : b;
+  const double scale = more > 1e300 ? 0x1p-8 : more < 1e-290 ? 0x1p120 : 1.0, big = more * scale, small = less * scale;
+  const bool same = (less == more) & (more > 0), middle = (small > big * 0.41421356237309505) | same;
+  const double over = same ? 0.0 : middle ? small - big : small, under = middle ? small + big : big;
+  const double t = over / (((under == 0) | same) ? 1.0 : under), z = t * t, rest = t * (z * atan_rest(z));
+  const double first = middle ? 1.0 : 0.0, second = upper ? 2.0 - first : first, turns = left ? 4.0 - second : second;
+  const double side = upper != left ? -1.0 : 1.0;
+  const bool three = turns == 3;  // times pi/4: the only one that is rounded
+  const double angle = three ? 2.356194490192345 : turns * 0.7853981633974483;
+  const double angle_rest = three ? 9.184850993605148e-17 : turns * 3.061616997868383e-17;
+  return with_sign_of(angle + (side * t + (side * rest + angle_rest)), y);
+}
+BURLAB_CONSTEXPR float atan2(float y, float x) {
+  return static_cast<float>(atan2(static_cast<double>(y), static_cast<double>(x)));
 }
 
 }  // namespace burlab::math

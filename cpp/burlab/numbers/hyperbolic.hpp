@@ -1,6 +1,7 @@
 #pragma once
-// sinh and cosh, of h = e^|x| / 2 and 1 / 4h.
+// sinh and cosh, of h = e^|x| / 2 and 1 / 4h; arctanh.
 #include "exponential.hpp"
+#include "logarithm.hpp"
 
 BURLAB_BEGIN
 namespace burlab::math {
@@ -35,6 +36,12 @@ BURLAB_CONSTEXPR T cosh(T x) {
   const T h = half_exp(magnitude(x));
   return h + T(0.25) / h;
 }
+/// log((1 + a) / (1 - a)) / 2, of which 1 is taken before the logarithm. A float in double.
+BURLAB_CONSTEXPR double atanh(double x) {
+  const double a = magnitude(x);
+  return with_sign_of(0.5 * log1p(2 * a / (1 - a)), x);
+}
+BURLAB_CONSTEXPR float atanh(float x) { return static_cast<float>(atanh(static_cast<double>(x))); }
 
 }  // namespace burlab::math
 BURLAB_END

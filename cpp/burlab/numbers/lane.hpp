@@ -49,6 +49,7 @@ BURLAB_LANE_UNARY(sinh)
 BURLAB_LANE_UNARY(cosh)
 BURLAB_LANE_UNARY(tanh)
 BURLAB_LANE_UNARY(atan)
+BURLAB_LANE_UNARY(atanh)
 BURLAB_LANE_UNARY(sigmoid)
 BURLAB_LANE_UNARY(erf)
 BURLAB_LANE_UNARY(erfc)
@@ -57,6 +58,9 @@ BURLAB_LANE_UNARY(erfc)
 #undef BURLAB_LANE_UNARY
 template <class T> BURLAB_CONSTEXPR Lane<T> operator-(Lane<T> x) { return Lane<T>(-x.value); }
 template <class T> BURLAB_CONSTEXPR Lane<T> pow(Lane<T> x, Lane<T> y) { return Lane<T>(math::pow(x.value, y.value)); }
+template <class T> BURLAB_CONSTEXPR Lane<T> atan2(Lane<T> y, Lane<T> x) {
+  return Lane<T>(math::atan2(y.value, x.value));
+}
 template <class T> BURLAB_CONSTEXPR Lane<T> select(bool mask, Lane<T> yes, Lane<T> no) {
   return Lane<T>(mask ? yes.value : no.value);
 }
