@@ -4,3 +4,8 @@ function keepKeys(el) {
   el.dataset.lmSuppressShortcuts = "true";
   el.addEventListener("focusin", ({ target }) => (target.dataset.lmSuppressShortcuts = "true"));
 }
+
+// Shows in a control what Python says. One with the focus is left alone: the answer to a key would undo the next one.
+function showIn(control, value, property = "value") {
+  if (control.getRootNode().activeElement !== control) control[property] = value;
+}

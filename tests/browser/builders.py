@@ -22,7 +22,7 @@ class Builder:
     def __init__(self, notebook, cell=1):
         self.notebook, self.page = notebook, notebook.page
         self.root = f".jp-Notebook .jp-Cell[data-windowed-list-index='{cell}'] .burlab-builder"
-        self.page.wait_for_selector(f"{self.root}[data-ready]", timeout=120_000)
+        self.page.wait_for_selector(f"{self.root}[data-ready]")
 
     def find(self, selector):
         return self.page.locator(f"{self.root} {selector}")
@@ -33,13 +33,12 @@ class Builder:
 
     def waits(self, count):
         """Wait until the page shows so many blocks."""
-        self.page.wait_for_selector(f"{self.root}[data-ready='{count}']", timeout=60_000)
+        self.page.wait_for_selector(f"{self.root}[data-ready='{count}']")
 
     def says(self, text):
         self.page.wait_for_function(
             "([root, text]) => document.querySelector(root + ' .burlab-said').textContent.includes(text)",
             arg=[self.root, text],
-            timeout=60_000,
         )
 
     def shows(self, key, text):
@@ -48,7 +47,6 @@ class Builder:
             "([root, key, text]) => (document.querySelector(`${root} [data-key='${key}']`)?.textContent ?? '')"
             ".includes(text)",
             arg=[self.root, str(key), text],
-            timeout=60_000,
         )
 
     def block(self, key):

@@ -12,6 +12,7 @@ import pytest
 
 from tests.browser.pages import Notebook, run_all
 from tests.browser.panels import SETUP, Panel, write_run
+from tests.browser.waits import open_page
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -118,7 +119,7 @@ def notebook(lab, browser):
     pages = []
 
     def run(name):
-        page = browser.new_page(viewport={"width": 1280, "height": 2000})
+        page = open_page(browser, viewport={"width": 1280, "height": 2000})
         pages.append(page)
         page.goto(f"{lab}/tree/{name}.ipynb?token={TOKEN}&reset", wait_until="load")
         assert run_all(page) == []

@@ -1,9 +1,9 @@
 """What the panels of a race and of a tree of branches have in common, as a page shows them."""
 
 import re
-import time
 
 from tests.browser.panels import SHOTS
+from tests.browser.waits import lasting, rests, until
 
 _OUTSIDE = """root => [...root.querySelectorAll('button, select, input, td, li, canvas')]
   .filter(e => e.getClientRects().length)
@@ -18,7 +18,7 @@ class LivePanel:
     def __init__(self, notebook, cell=1):
         self.notebook, self.page = notebook, notebook.page
         self.root = f".jp-Notebook .jp-Cell[data-windowed-list-index='{cell}'] .{self.kind}"
-        self.page.wait_for_selector(f"{self.root}[data-ready]", timeout=120_000)
+        self.page.wait_for_selector(f"{self.root}[data-ready]")
 
     def find(self, selector):
         return self.page.locator(f"{self.root} {selector}")
@@ -37,18 +37,13 @@ class LivePanel:
     def status(self):
         return self.find(".burlab-status span").inner_text()
 
-    def says(self, pattern, seconds=60):
+    def says(self, pattern):
         """Wait for the status line to match."""
-        self.until(
-            lambda: re.search(pattern, self.status), lambda: f"{pattern!r} was never said: {self.status}", seconds
-        )
+        self.until(lambda: re.search(pattern, self.status), lambda: f"{pattern!r} was never said: {self.status}")
 
-    def until(self, so, why, seconds=60):
+    def until(self, so, why):
         """Wait for something to be so. why: what is said where it never is, or a function that gives it."""
-        end = time.monotonic() + seconds
-        while not so():
-            assert time.monotonic() < end, why() if callable(why) else why
-            self.page.wait_for_timeout(30)
+        until(self.page, so, why)
 
     def curves(self, numbers):
         """Of each curve with a label this label, and numbers: an expression of JavaScript on the curve `c`."""
@@ -64,9 +59,10 @@ class LivePanel:
         self.notebook.command("apputils:change-theme", theme=f"JupyterLab {theme}")
         self.page.set_viewport_size({"width": width, "height": 1400})
         act()
-        self.page.wait_for_timeout(2000)  # for the theme to settle
+        self.page.wait_for_function(f"document.body.dataset.jpThemeName === 'JupyterLab {theme}'")
+        rests(self.page)
+        outside = lasting(self.page, lambda: self.page.locator(self.root).evaluate(_OUTSIDE))
         self.shot(f"{name}-{width}-{theme.lower()}")
-        outside = self.page.locator(self.root).evaluate(_OUTSIDE)
         self.page.set_viewport_size({"width": 1280, "height": 1500})
         self.notebook.command("apputils:change-theme", theme="JupyterLab Light")
         return outside

@@ -1,9 +1,10 @@
 """A notebook in JupyterLab as a test drives it: by the application's own commands, which say when they are done."""
 
 import json
-import time
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
+
+from tests.browser.waits import open_page, until
 
 _APP = "window.jupyterapp"
 _NOTEBOOK = f"{_APP}.shell.currentWidget.content"
@@ -19,18 +20,22 @@ _CONNECTED = f"""async () => {{
 
 def connect(page):
     """Wait until a page shows its notebook, and what is asked of the kernel gets there."""
-    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=120_000)
-    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=120_000)
+    page.wait_for_selector(".jp-Notebook .jp-Cell")
+    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]")
     page.evaluate(_CONNECTED)
+
+
+def _begin(page, command):
+    """Carry out a command of JupyterLab without waiting for it: `finished` in the page says when it is done."""
+    done = "() => { window.finished = true; }"
+    page.evaluate(f"() => {{ window.finished = false; {_APP}.commands.execute('{command}').finally({done}); }}")
 
 
 def run_all(page, seconds=600):
     """Run all cells of the notebook that a page shows, and wait for the last one; gives the errors they raised."""
     connect(page)
-    page.evaluate(
-        f"() => {{ {_APP}.commands.execute('notebook:run-all-cells').finally(() => {{ window.allDone = true; }}); }}"
-    )
-    page.wait_for_function("window.allDone", timeout=seconds * 1000)
+    _begin(page, "notebook:run-all-cells")
+    page.wait_for_function("window.finished", timeout=seconds * 1000)
     outputs = page.evaluate(f"() => {_NOTEBOOK}.widgets.flatMap(cell => cell.model.outputs?.toJSON() ?? [])")
     return ["\n".join(output["traceback"]) for output in outputs if output["output_type"] == "error"]
 
@@ -43,7 +48,7 @@ class Notebook:
         self._api, self._token, self._name = f"{parts.scheme}://{parts.netloc}/api", token, name
         self._put(name, cells)
         self.requests = []
-        self.page = browser.new_page(viewport={"width": 1280, "height": 1500})
+        self.page = open_page(browser, viewport={"width": 1280, "height": 1500})
         self.page.on("request", lambda request: self.requests.append(request.url))
         place = f"{parts.scheme}://{parts.netloc}/notebooks" if classic else f"{lab}/tree"
         self.page.goto(f"{place}/{name}.ipynb?token={token}&reset", wait_until="load")
@@ -64,7 +69,11 @@ class Notebook:
     def start(self, cell):
         """Run a cell without waiting for it."""
         self._go_to(cell)
-        self.page.evaluate(f"() => {{ {_APP}.commands.execute('notebook:run-cell'); }}")
+        _begin(self.page, "notebook:run-cell")
+
+    def finish(self):
+        """Wait for the cell that was started last. The light of the kernel says less: it is idle after any message."""
+        self.page.wait_for_function("window.finished")
 
     def printed(self, cell):
         """The text that a cell has printed so far. Fails where it has raised an error."""
@@ -88,11 +97,9 @@ class Notebook:
         self.write(last, source)
         return self.run(last)
 
-    def prints(self, source, text, seconds=60):
-        """Wait until code prints this."""
-        end = time.monotonic() + seconds
-        while (printed := self.kernel(source)) != text:
-            assert time.monotonic() < end, f"{source} never printed {text!r}, but {printed!r}"
+    def prints(self, source, expected):
+        """Wait until code in the last cell prints this."""
+        until(self.page, lambda: self.kernel(source) == expected, f"{source} never printed {expected!r}")
 
     def reload(self):
         """Save, and load the page anew."""
@@ -104,6 +111,11 @@ class Notebook:
         """Save, and give what the file holds."""
         self.command("docmanager:save")
         return json.load(self._ask(f"contents/{self._name}.ipynb"))["content"]
+
+    def picture(self, cell):
+        """The SVG that the file holds in a cell, once saved."""
+        outputs = [output["data"] for output in self.saved()["cells"][cell]["outputs"]]
+        return "".join("".join(data.get("image/svg+xml", "")) for data in outputs)
 
     def restart(self):
         """Restart the kernel, and load the page anew."""

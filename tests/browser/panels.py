@@ -2,8 +2,9 @@
 
 import os
 import re
-import time
 from pathlib import Path
+
+from tests.browser.waits import lasting, rests, until
 
 SHOTS = Path(os.environ.get("BURLAB_SCREENSHOTS", "build/screenshots"))
 SETUP = """
@@ -55,8 +56,8 @@ class Panel:
     def __init__(self, notebook, cell=1):
         self.notebook, self.page = notebook, notebook.page
         self.root = f".jp-Notebook .jp-Cell[data-windowed-list-index='{cell}'] .burlab-panel"
-        self.page.wait_for_selector(f"{self.root}[data-ready]", timeout=120_000)
-        self.page.wait_for_selector(f"{self.root} [data-frames]", timeout=120_000)
+        self.page.wait_for_selector(f"{self.root}[data-ready]")
+        self.page.wait_for_selector(f"{self.root} [data-frames]")
 
     def find(self, selector):
         return self.page.locator(f"{self.root} {selector}")
@@ -89,25 +90,18 @@ class Panel:
     def step(self):
         return int(self.find(".burlab-at").input_value())
 
-    def says(self, pattern, seconds=60):
+    def says(self, pattern):
         """Wait for the status line to match."""
-        end = time.monotonic() + seconds
-        while not re.search(pattern, self.status):
-            assert time.monotonic() < end, f"{pattern!r} was never said, but {self.status!r}"
-            self.page.wait_for_timeout(30)
+        until(self.page, lambda: re.search(pattern, self.status), lambda: f"{pattern!r} was never said: {self.status}")
 
-    def shows(self, what, expression, seconds=60):
+    def shows(self, what, expression):
         """Wait for something about the chart to be true.
 
         expression: JavaScript on `chart`, `part(name)`, its first `curve(name)` and `faint(name)` one, and `cursor`.
         """
-        end = time.monotonic() + seconds
-        patient = (
-            f"(() => {{ try {{ return {expression}; }} catch {{ return false; }} }})()"  # a curve may be missing yet
-        )
-        while not self.chart(patient):
-            assert time.monotonic() < end, f"the chart never had {what}"
-            self.page.wait_for_timeout(30)
+        # A curve may not be there yet.
+        patient = f"(() => {{ try {{ return {expression}; }} catch {{ return false; }} }})()"
+        until(self.page, lambda: self.chart(patient), f"the chart never had {what}")
 
     def chart(self, expression):
         """The value of an expression as in `shows`."""
@@ -129,12 +123,10 @@ class Panel:
         """What lies over something else, or sticks out."""
         return self.page.locator(self.root).evaluate(OVERLAPS)
 
-    def settled_overlaps(self, seconds=20):
+    def settled_overlaps(self):
         """The same, when it stays after the page has been put in order."""
-        end = time.monotonic() + seconds
-        while (bad := self.overlaps()) and time.monotonic() < end:
-            self.page.wait_for_timeout(100)
-        return bad
+        rests(self.page)
+        return lasting(self.page, self.overlaps)
 
     def shot(self, name):
         SHOTS.mkdir(parents=True, exist_ok=True)

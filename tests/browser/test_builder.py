@@ -9,6 +9,7 @@ from urllib.parse import unquote
 import pytest
 
 from tests.browser.builders import SHOTS, STICKING, Builder
+from tests.browser.waits import lasting, rests, until
 
 pytestmark = pytest.mark.browser
 
@@ -144,6 +145,14 @@ def test_what_is_being_typed_stays_when_a_name_changes_meanwhile(builder):
     builder.page.keyboard.type("1")
     builder.page.keyboard.press("Enter")
     builder.shows(1, "-41")
+    builder.notebook.kernel("threading.Timer(2, b.rename, (1, 'again')).start()")
+    builder.find(".burlab-inspector input[aria-label='value']").click()
+    builder.page.keyboard.press("Control+A")
+    builder.page.keyboard.press("Delete")
+    builder.shows(1, "again")
+    builder.page.keyboard.type("7.5")
+    builder.page.keyboard.press("Enter")
+    builder.notebook.prints("print(float(b.value(1)), end='')", "7.5")
 
 
 def test_what_cannot_be_is_refused_with_the_reason_at_the_block(builder):
@@ -195,6 +204,13 @@ def test_blocks_are_moved_and_exported(builder):
         "([root, y]) => document.querySelector(root + ' [data-key=\"2\"] > rect').getBoundingClientRect().top > y",
         arg=[builder.root, y],
     )
+    builder.click(2)
+    x, _ = builder.centre("[data-key='2'] > rect")
+    for _ in range(10):
+        builder.page.keyboard.press("Shift+ArrowRight")
+    rect = f"document.querySelector(`{builder.root} [data-key='2'] > rect`).getBoundingClientRect()"
+    scale = builder.find(".burlab-surface > g").evaluate("g => g.getCTM().a")
+    builder.page.wait_for_function(f"Math.abs({rect}.left + {rect}.width / 2 - {x + 120 * scale}) < 1")
     builder.find("[aria-label='export']").select_option("Python")
     code = builder.find(".burlab-export textarea").input_value()
     names = {}
@@ -234,10 +250,10 @@ def test_a_slider_turns_a_number_and_undo_takes_it_back_at_once(builder):
     builder.page.mouse.down()
     builder.page.mouse.move(box["x"] + box["width"] - 8, middle, steps=5)
     builder.page.mouse.up()
-    builder.page.wait_for_timeout(300)
-    x = float(notebook.kernel("print(float(b.value(1)), end='')"))
+    x = 3 + 6 * float(builder.find("[aria-label='slide the value']").input_value())  # it reaches from -3 to 9
     assert 7 < x <= 9
     builder.shows(1, f"∂ {2 * x:.6g}"[:5])
+    notebook.prints(f"print(float(b.value(1)) == {x:.4g}, end='')", "True")
     builder.find("[data-act=undo]").click()
     builder.shows(1, "∂ 6")
     assert notebook.kernel("print(float(b.value(1)), b.history.can_undo, end='')") == "3.0 False"
@@ -274,8 +290,8 @@ def test_minimize_opens_a_panel_with_a_slider_for_a_constant(builder):
     assert builder.find(".burlab-keep").is_hidden()
     builder.find(".burlab-minimize").click()
     cell = builder.root.removesuffix(" .burlab-builder")
-    builder.page.wait_for_selector(f"{cell} .burlab-panel[data-ready]", timeout=120_000)
-    builder.page.wait_for_selector(f"{cell} [aria-label='constant'][type=range]", timeout=60_000)
+    builder.page.wait_for_selector(f"{cell} .burlab-panel[data-ready]")
+    builder.page.wait_for_selector(f"{cell} [aria-label='constant'][type=range]")
     notebook.kernel("from burlab.widgets.builder.display import _views\nrun = _views[b]._commands.run\nrun.step(50)")
     builder.find(".burlab-keep").click()
     found = notebook.kernel("print(f'{float(run.x[\"x\"]):.6g}', end='')")
@@ -297,8 +313,8 @@ def test_nothing_sticks_out_at_any_width(builder, theme):
     builder.click(1)
     for width in (420, 900, 1400):
         builder.page.set_viewport_size({"width": width, "height": 1500})
-        builder.page.wait_for_timeout(300)  # for the page to lay itself out
-        assert builder.page.locator(builder.root).evaluate(STICKING) == []
+        rests(builder.page)
+        assert lasting(builder.page, lambda: builder.page.locator(builder.root).evaluate(STICKING)) == []
         builder.shot(f"builder_{theme.lower()}_{width}")
     builder.page.set_viewport_size({"width": 1280, "height": 1500})
     notebook.command("apputils:change-theme", theme="JupyterLab Light")
@@ -315,14 +331,14 @@ def test_what_was_built_survives_a_restart_and_a_reload(builder):
     builder.add("square")
     builder.waits(2)
     builder.shows(2, "9")
-    page.wait_for_timeout(2000)  # for the picture of the last edit, which comes within a second
+    until(page, lambda: ">9<" in notebook.picture(1), "the picture of the last edit never came")
     page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
     notebook.reload()
     note = page.locator(".burlab-built").first
-    note.wait_for(state="visible", timeout=120_000)
+    note.wait_for(state="visible")
     assert "It is kept in kept.json" in note.inner_text()
     picture = page.locator(".jp-Cell[data-windowed-list-index='1'] .jp-RenderedSVG img")
-    picture.wait_for(state="visible", timeout=60_000)
+    picture.wait_for(state="visible")
     assert ">9<" in unquote(picture.get_attribute("src")), "the picture is of the last edit"
     page.screenshot(path=SHOTS / "builder_still.png")
     notebook.run(0)

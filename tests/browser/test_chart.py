@@ -8,6 +8,7 @@ import pytest
 from burlab.charts import Axis, Band, Chart, Curve, Dots, Map, Mark, Plot
 from burlab.widgets.assets import CHART, CHART_STYLE, WIDGETS, module, styles
 from burlab.widgets.chart import encode
+from tests.browser.waits import open_page
 
 pytestmark = pytest.mark.browser
 STEPS = np.arange(1000.0)
@@ -45,7 +46,7 @@ def plain(value):
 
 @pytest.fixture(scope="module")
 def page(browser):
-    page = browser.new_page(viewport={"width": 1000, "height": 800})
+    page = open_page(browser, viewport={"width": 1000, "height": 800})
     page.set_content(f"""<!doctype html><style>body {{ margin: 0; }} {styles(CHART_STYLE)}</style><div id="place"></div>
 <script type="module">{module(WIDGETS, *CHART)}
 Object.assign(window, {{ drawChart, ticksOf, written, withRoom, said: [] }});</script>""")

@@ -6,6 +6,7 @@ import pytest
 import burlab as bl
 from tests.browser.conftest import CHROMIUM, FLAGS
 from tests.browser.panels import SHOTS
+from tests.browser.waits import open_page, rests, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")]
 EVIL = "</script><script>window.hacked = 1</script><img src=x onerror=window.hacked=1>"
@@ -36,7 +37,7 @@ def opened(tmp_path):
 
         def of(thing, **options):
             bl.export_html(thing, tmp_path / "page.html")
-            page = chromium.new_page(viewport={"width": 1200, "height": 900}, **options)
+            page = open_page(chromium, viewport={"width": 1200, "height": 900}, **options)
             page.on("request", lambda request: asked.append(request.url))
             page.on("console", lambda message: said.append(message.text))
             page.on("pageerror", lambda error: said.append(str(error)))
@@ -81,10 +82,16 @@ def test_the_slider_moves_the_cursor_the_numbers_and_the_point(run, opened):
 def test_play_goes_to_the_end(run, opened):
     page = opened(run)
     page.get_by_role("button", name="Play").click()
-    page.wait_for_function("() => Number(document.querySelector('.burlab-at').value) < 800")
-    first = page.evaluate(SHOWN)["at"]
-    page.wait_for_function(f"() => Number(document.querySelector('.burlab-at').value) > {first} + 50")
+    at = "Number(document.querySelector('.burlab-at').value)"
+    page.wait_for_function(f"() => {at} < 899")  # from the start again
     page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="Play").wait_for()
+    first = page.evaluate(SHOWN)["at"]
+    assert first < 899
+    rests(page, at)
+    assert page.evaluate(SHOWN)["at"] == first
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_function(f"() => {at} === 899")
     page.get_by_role("button", name="Play").wait_for()
 
 
@@ -126,7 +133,6 @@ def test_it_is_legible_in_both_themes(run, opened, width):
     for theme, dark in (("auto", True), ("light", False), ("dark", True)):
         page.get_by_label("theme").select_option(theme)
         page.wait_for_function(f"() => {CHART}.theme?.dark === {str(dark).lower()}")
-        page.wait_for_timeout(300)
         page.screenshot(path=SHOTS / f"export-{theme}-{width}.png")
         assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
 
@@ -138,15 +144,14 @@ def test_without_javascript_the_picture_is_seen(run, opened):
     assert page.locator(".burlab-facts").get_by_text("step 900").is_visible()
 
 
-def hovered(page):
-    """Whether the plot shows what lies under the mouse, in its middle."""
+def hover(page):
+    """Wait until the plot shows what lies under the mouse, in its middle."""
     canvas = page.locator("canvas").first
     box, before = canvas.bounding_box(), canvas.evaluate("e => e.toDataURL()")
     for across in (0.3, 0.5):
         page.mouse.move(box["x"] + across * box["width"], box["y"] + box["height"] / 2)
     page.wait_for_function(f"() => {CHART}.hover?.part === {CHART}.parts[0].name")
-    page.wait_for_timeout(200)
-    return canvas.evaluate("e => e.toDataURL()") != before
+    until(page, lambda: canvas.evaluate("e => e.toDataURL()") != before, "the plot stayed as it was")
 
 
 def test_branches_hover_and_are_listed(run, opened, tmp_path):
@@ -156,7 +161,7 @@ def test_branches_hover_and_are_listed(run, opened, tmp_path):
     labels = page.evaluate(f"() => {CHART}.parts[0].curves.filter((c) => c.label).map((c) => [c.label, c.x.at(-1)])")
     assert labels == [["A", 899], ["B", 699]]
     assert page.locator("td", has_text="mu = 0.99").count() == 1
-    assert hovered(page)
+    hover(page)
     assert page.evaluate(f"() => {CHART}.theme?.dark") is True
     page.get_by_label("theme").select_option("light")
     page.wait_for_function(f"() => {CHART}.theme?.dark === false")

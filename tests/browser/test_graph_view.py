@@ -1,10 +1,9 @@
 """GraphView in a real JupyterLab, by mouse and keyboard."""
 
-import time
-
 import pytest
 
 from tests.browser.panels import SHOTS
+from tests.browser.waits import lasting, rests, until
 
 pytestmark = pytest.mark.browser
 SETUP = """
@@ -33,6 +32,21 @@ PLACES = """root => [...root.querySelectorAll('.burlab-box')].map(e => [e, e.get
   .map(([e, r]) => [e.querySelector('text').textContent, (r.left + r.right) / 2, (r.top + r.bottom) / 2])"""
 
 
+WIDER = "root => root.scrollWidth > root.clientWidth + 1"
+# Frames in a second, of a page that does nothing and of one that pans: what a busy machine takes, it takes from both.
+PANS = """async (pans) => {
+  const svg = document.querySelector('.burlab-graphview[data-boxes="2001"] .burlab-surface');
+  let count = 0;
+  const end = performance.now() + 1000;
+  while (performance.now() < end) {
+    if (pans) svg.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', shiftKey: true, bubbles: true }));
+    await new Promise(requestAnimationFrame);
+    count += 1;
+  }
+  return count;
+}"""
+
+
 class Graph:
     """A GraphView that a cell shows."""
 
@@ -41,7 +55,7 @@ class Graph:
         notebook.write(cell, source)
         notebook.run(cell)
         self.root = f".jp-Notebook .jp-Cell[data-windowed-list-index='{cell}'] .burlab-graphview"
-        self.page.wait_for_selector(f"{self.root}[data-ready] .burlab-box", timeout=120_000)
+        self.page.wait_for_selector(f"{self.root}[data-ready] .burlab-box")
 
     def find(self, selector):
         return self.page.locator(f"{self.root} {selector}")
@@ -52,7 +66,7 @@ class Graph:
 
     def click(self, title):
         """With the mouse, on the text."""
-        self.page.wait_for_timeout(250)  # the view glides
+        self.glides()
         self.find("[data-item]").filter(has=self.page.get_by_text(title, exact=True)).get_by_text(title).last.click(
             force=True
         )
@@ -68,11 +82,16 @@ class Graph:
         across = frame["x"] <= box["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"]
         return across and frame["y"] <= box["y"] and box["y"] + box["height"] <= frame["y"] + frame["height"]
 
-    def waits(self, what, condition, seconds=30):
-        end = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < end, f"it never happened: {what}"
-            self.page.wait_for_timeout(30)
+    def waits(self, what, condition):
+        until(self.page, condition, f"it never happened: {what}")
+
+    def glides(self):
+        """Wait until the view has come to rest."""
+        rests(
+            self.page,
+            f"""[...document.querySelectorAll("{self.root} .burlab-box")].map((box) => box.outerHTML)
+          .concat(document.querySelector("{self.root} .burlab-surface > g").getAttribute("transform"))""",
+        )
 
     @property
     def count(self):
@@ -85,7 +104,7 @@ class Graph:
 
     def shot(self, name):
         SHOTS.mkdir(parents=True, exist_ok=True)
-        self.page.wait_for_timeout(300)
+        self.glides()
         self.page.locator(self.root).screenshot(path=SHOTS / f"{name}.png")
 
 
@@ -97,15 +116,12 @@ def notebook(open_notebook):
 
 
 def test_a_gpt_opens_as_its_blocks_at_once(notebook):
-    graph = Graph(notebook, f"begin = time.perf_counter()\n{GPT}")
-    took = float(notebook.kernel("print(time.perf_counter() - begin)"))
-    assert took < 10  # the picture is made in 0.2 s, and seen a moment later: the rest is the way of this test
+    graph = Graph(notebook, GPT)
     assert graph.count == 8
     for title in ("embedding", *(f"blocks.{k}" for k in range(6)), "head"):
         assert graph.box(title).count() == 1
-    assert (
-        float(notebook.kernel("t = time.perf_counter(); bl.GraphView(gpt, tokens); print(time.perf_counter() - t)")) < 2
-    )
+    work = "t = time.process_time(); bl.GraphView(gpt, tokens); print(time.process_time() - t)"
+    assert float(notebook.kernel(work)) < 2  # 0.2 s, of the processor: a clock would count what else the machine does
     graph.shot("graph_gpt")
 
 
@@ -153,7 +169,7 @@ def test_dragging_moves_and_the_wheel_zooms_where_the_mouse_is(notebook):
     for key in "0++":  # keys that come while the view glides: none is lost
         graph.page.keyboard.press(key)
     graph.waits("two keys zoom", lambda: abs(graph.scale - 1.25**2 * scale) < 0.02)
-    graph.page.wait_for_timeout(400)  # longer than a glide
+    graph.glides()
     assert abs(graph.scale - 1.25**2 * scale) < 0.02
 
 
@@ -169,6 +185,21 @@ def test_typing_searches_and_enter_goes_to_the_next(notebook):
     graph.page.keyboard.press("Shift+Enter")
     graph.waits("the one before", lambda: graph.find(".burlab-hits").inner_text() == "1 of 6")
     graph.waits("it is in sight", lambda: graph.in_sight(".burlab-chosen rect"))
+
+
+def test_each_of_many_quick_arrows_chooses_the_next(notebook):
+    graph = Graph(notebook, LOSS)
+    chosen, seen = graph.find(".burlab-chosen"), []
+    graph.find(".burlab-surface").focus()
+    for _ in range(4):
+        graph.page.keyboard.press("ArrowDown")
+        graph.waits("another", lambda: chosen.count() and chosen.get_attribute("data-item") not in seen)
+        seen.append(chosen.get_attribute("data-item"))
+    graph.page.keyboard.press("Escape")
+    graph.waits("none", lambda: chosen.count() == 0)
+    for _ in range(4):
+        graph.page.keyboard.press("ArrowDown")
+    graph.waits("the fourth", lambda: chosen.count() and chosen.get_attribute("data-item") == seen[3])
 
 
 def test_both_sweeps_are_stepped_by_keys_with_rules_and_numbers(notebook):
@@ -205,7 +236,7 @@ def test_a_click_shows_the_line_of_python_and_the_cpp_and_the_cost(notebook):
     assert "In[" in detail.inner_text()
     assert "tanh" in graph.find(".burlab-cpp").inner_text()
     graph.find("[aria-label='colour by']").select_option("time")
-    graph.waits("measured", lambda: graph.find(".burlab-hot").count() > 3, 60)
+    graph.waits("measured", lambda: graph.find(".burlab-hot").count() > 3)
     graph.waits("its time", lambda: "ns" in detail.inner_text())
     graph.shot("graph_kernel")
 
@@ -214,20 +245,10 @@ def test_two_thousand_nodes_stay_usable(notebook):
     graph = Graph(notebook, CHAIN)
     assert graph.count < 60
     graph.find("[data-act=open]").click()
-    graph.waits("all are open", lambda: graph.count == 2001, 60)
+    graph.waits("all are open", lambda: graph.count == 2001)
     assert graph.find(".burlab-box").count() < 400  # what is out of sight is no element of the page
-    frames = graph.page.evaluate("""async () => {
-        const svg = document.querySelector('.burlab-graphview[data-boxes="2001"] .burlab-surface');
-        let count = 0;
-        const end = performance.now() + 1000;
-        while (performance.now() < end) {
-          svg.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', shiftKey: true, bubbles: true }));
-          await new Promise(requestAnimationFrame);
-          count += 1;
-        }
-        return count;
-      }""")
-    assert frames > 8
+    idle, panning = (max(graph.page.evaluate(PANS, pans) for _ in range(3)) for pans in (False, True))
+    assert panning > idle / 7
     graph.shot("graph_chain")
 
 
@@ -251,10 +272,11 @@ def test_the_view_fits_at_any_width_in_both_themes(notebook, width):
     try:
         for theme in ("JupyterLab Light", "JupyterLab Dark"):
             notebook.command("apputils:change-theme", theme=theme)
-            graph.page.wait_for_timeout(500)
-            assert graph.page.locator(graph.root).evaluate("root => root.scrollWidth <= root.clientWidth + 1")
+            graph.page.wait_for_function(f"document.body.dataset.jpThemeName === '{theme}'")
+            rests(graph.page)
+            assert not lasting(graph.page, lambda: graph.page.locator(graph.root).evaluate(WIDER))
             graph.find("[data-act=fit]").click()
-            graph.page.wait_for_timeout(400)  # it glides
+            graph.glides()
             assert graph.scale >= 0.5  # letters can be read
             assert graph.in_sight("[data-item] text >> nth=0")
             graph.shot(f"graph_{width}_{theme.split()[1].lower()}")

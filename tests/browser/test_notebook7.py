@@ -41,7 +41,7 @@ def test_a_panel_plays_and_a_picture_of_it_stays(notebook):
 
     notebook.restart()
     for cell in (1, 2):
-        page.locator(PICTURE.format(cell)).wait_for(state="visible", timeout=60_000)
+        page.locator(PICTURE.format(cell)).wait_for(state="visible")
     assert "Error displaying widget" not in page.locator(".jp-Notebook").inner_text()
     SHOTS.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=SHOTS / "notebook7-still.png")

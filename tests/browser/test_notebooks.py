@@ -12,6 +12,9 @@ OUTER = "document.querySelector('.jp-WindowedPanel-outer')"
 SHOTS = Path(os.environ.get("BURLAB_SCREENSHOTS", "build/screenshots"))
 
 
+CELLS = "what => [...document.querySelectorAll(what)].map((e) => e.closest('.jp-Cell').dataset.windowedListIndex)"
+
+
 def scroll_through(page, seen):
     """JupyterLab draws what is in view: add cells with drawn graphs, plots and errors on the way down."""
     selectors = {"graphs": "svg.burlab-graph", "plots": ".js-plotly-plot", "charts": ".burlab-chart", "errors": ERROR}
@@ -21,8 +24,8 @@ def scroll_through(page, seen):
         page.evaluate(f"{OUTER}.scrollTop = {top}")
         page.wait_for_timeout(700)
         for kind, selector in selectors.items():
-            for found in page.query_selector_all(selector):
-                seen.setdefault(kind, set()).add(found.evaluate("e => e.closest('.jp-Cell').dataset.windowedListIndex"))
+            if cells := page.evaluate(CELLS, selector):  # at once: what is drawn may be drawn anew in the next moment
+                seen.setdefault(kind, set()).update(cells)
     page.evaluate(f"{OUTER}.scrollTop = {height // 2}")  # where there is something to look at
     page.wait_for_timeout(700)
     return {kind: len(cells) for kind, cells in seen.items()}

@@ -94,6 +94,7 @@ LISTEN = """e => {
 }"""
 
 
+@pytest.mark.parametrize("panel", [write_run(ENDLESS)], indirect=True)
 def test_a_screen_reader_hears_where_it_is_and_no_numbers_rush_by(panel):
     voice = panel.find(".burlab-voice")
     voice.evaluate(LISTEN)

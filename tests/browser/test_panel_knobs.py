@@ -2,6 +2,7 @@
 
 import pytest
 
+from burlab.widgets.panel.scales import scale_for
 from tests.browser.panels import SCHEDULED, write_run
 
 pytestmark = pytest.mark.browser
@@ -20,11 +21,23 @@ def test_a_knob_turns_a_hyperparameter(panel):
     panel.page.wait_for_function("document.querySelector(\"[aria-label='lr value']\").value === '1.1e-7'")
 
 
+def test_each_of_many_quick_keys_moves_a_knob(panel):
+    slider = panel.find("[aria-label='lr'][type=range]")
+    place = float(slider.input_value())
+    slider.focus()
+    for _ in range(40):
+        panel.page.keyboard.press("ArrowRight")
+    moved = round(place + 40 * 0.005, 3)
+    assert float(slider.input_value()) == moved
+    told = f"print(run.hyper['lr'] == {scale_for('lr', 3e-4).value(moved)}, end='')"
+    panel.notebook.prints(told, "True")
+
+
 def test_a_number_can_be_entered(panel):
     panel.enter("mu value", "0.995")
     panel.enter("lr value", "5e-4")
+    panel.notebook.prints("print(run.hyper['mu'], run.hyper['lr'], end='')", "0.995 0.0005")
     panel.page.wait_for_function("document.querySelector(\"[aria-label='lr'][type=range]\").value > 0.5")
-    assert panel.notebook.kernel("print(run.hyper['mu'], run.hyper['lr'], end='')") == "0.995 0.0005"
     panel.enter("lr value", "fast")
     panel.says("lr is 'fast', expected a number")
     panel.page.wait_for_function("document.querySelector(\"[aria-label='lr value']\").value === '5e-4'")

@@ -1,11 +1,11 @@
 """What happens around a panel: other cells, interrupts, reloads, a kernel that is gone."""
 
 import re
-import time
 
 import pytest
 
 from tests.browser.panels import ENDLESS, Panel, write_run
+from tests.browser.waits import rests, until
 
 pytestmark = pytest.mark.browser
 
@@ -14,7 +14,7 @@ def test_who_sees_only_the_foot_of_the_panel_sees_it_live(panel):
     panel.page.set_viewport_size({"width": 1280, "height": 500})
     try:
         panel.find(".burlab-memory").scroll_into_view_if_needed()
-        panel.page.wait_for_timeout(500)  # for the page to say what is in sight
+        rests(panel.page)  # the page has said what is in sight
         head = panel.find(".burlab-head").bounding_box()
         assert head["y"] + head["height"] < 0
         panel.enter("mu value", "fast")
@@ -25,16 +25,16 @@ def test_who_sees_only_the_foot_of_the_panel_sees_it_live(panel):
 
 @pytest.mark.parametrize("panel", [write_run(ENDLESS)], indirect=True)
 def test_it_is_live_while_a_cell_blocks_and_after_an_interrupt(panel):
-    panel.notebook.write(3, "while True: sum(range(1000))")
+    panel.notebook.write(3, "print('it has begun')\nwhile True: sum(range(1000))")
     panel.notebook.start(3)
-    panel.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=busy]")
+    until(panel.page, lambda: panel.notebook.printed(3), "the cell has not begun")
     panel.find("[aria-label='speed']").select_option("0")
     panel.press("play")
     panel.says(r"Running: step [\d,]{5,}")
     first = panel.step
     panel.page.wait_for_function(f"Number(document.querySelector('.burlab-at').value) > {first}")
     panel.notebook.command("notebook:interrupt-kernel")
-    panel.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]")
+    panel.notebook.finish()
     with pytest.raises(AssertionError, match="KeyboardInterrupt"):
         panel.notebook.printed(3)
     first = panel.step
@@ -49,7 +49,7 @@ def test_pausing_ends_the_wait_of_a_cell(panel):
     panel.says(r"Running: step [\d,]{5,}")
     panel.press("pause")
     panel.says("Paused at step")
-    panel.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]")
+    panel.notebook.finish()
     assert panel.notebook.printed(3) == "on we go\n"
 
 
@@ -68,10 +68,7 @@ def test_displays_of_one_run_are_one_panel(panel):
     assert panel.notebook.kernel("print(p.closed, end='')") == "False"
     panel.notebook.write(1, "pass")
     panel.notebook.run(1)
-    end = time.monotonic() + 60
-    while panel.notebook.kernel("print(p.closed, p.view.root.comm, end='')") != "True None":
-        assert time.monotonic() < end, "a panel that no cell shows was not closed"
-        panel.page.wait_for_timeout(100)
+    panel.notebook.prints("print(p.closed, p.view.root.comm, end='')", "True None")  # as no cell shows it
     panel.notebook.write(2, "run")
     panel.notebook.kernel("pages._GRACE = 10.0")
 
@@ -98,16 +95,16 @@ def test_a_panel_without_its_kernel_says_what_to_do(panel):
     assert panel.find(".burlab-gone").is_hidden()
     assert panel.page.locator(".burlab-kept").first.is_hidden()
     panel.notebook.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
-    panel.find(".burlab-gone").wait_for(state="visible", timeout=120_000)
+    panel.find(".burlab-gone").wait_for(state="visible")
     assert "Run this cell again" in panel.find(".burlab-gone").inner_text()
     panel.notebook.reload()
     note = panel.page.locator(".burlab-kept").first
-    note.wait_for(state="visible", timeout=120_000)
+    note.wait_for(state="visible")
     assert "run this cell again" in note.inner_text()
     panel.notebook.run(0)
     panel.notebook.run(1)
     Panel(panel.notebook).says("Ready at step 0")
-    assert note.is_hidden()
+    note.wait_for(state="hidden")
 
 
 def test_nothing_was_asked_of_another_machine(panels):

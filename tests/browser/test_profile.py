@@ -1,10 +1,9 @@
 """A profile in a real JupyterLab: sorted, grouped, and linked with its chart, by mouse and keyboard."""
 
-import time
-
 import pytest
 
 from tests.browser.panels import SHOTS
+from tests.browser.waits import until
 
 pytestmark = pytest.mark.browser
 SETUP = """
@@ -24,20 +23,13 @@ def notebook(open_notebook):
     opened = open_notebook("profile", [SETUP, "view = ProfileView(profile)\nview.root", "profile", "pass"])
     opened.run(0)
     opened.run(1)
-    opened.page.wait_for_selector(f"{ROOT} .burlab-profile[data-ready]", timeout=120_000)
-    opened.page.wait_for_selector(f"{ROOT} .burlab-chart canvas", timeout=120_000)
+    opened.page.wait_for_selector(f"{ROOT} .burlab-profile[data-ready]")
+    opened.page.wait_for_selector(f"{ROOT} .burlab-chart canvas")
     return opened
 
 
 def column(page, k):
     return page.locator(f"{ROOT} .burlab-profile tr[data-row] td:nth-child({k})").all_inner_texts()
-
-
-def waits(page, what, condition, seconds=30):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, f"it never happened: {what}"
-        page.wait_for_timeout(30)
 
 
 def test_a_click_on_a_title_sorts_and_a_second_one_turns_it_round(notebook):
@@ -73,7 +65,7 @@ def test_a_row_under_the_mouse_is_marked_in_the_chart(notebook):
     row = page.locator(f"{ROOT} .burlab-profile tr[data-row='3']")
     row.scroll_into_view_if_needed()
     row.hover()
-    waits(page, "marked", lambda: "burlab-marked" in (row.get_attribute("class") or ""))
+    until(page, lambda: "burlab-marked" in (row.get_attribute("class") or ""), "it was never marked")
     told = notebook.kernel("print(view.table.row, view.chart.chart.parts[0].marks[0].label, end='')")
     assert told == f"3 {row.locator('td').nth(3).inner_text()}"
     SHOTS.mkdir(parents=True, exist_ok=True)
@@ -97,16 +89,16 @@ def test_a_span_under_the_mouse_is_marked_in_the_table(notebook):
     )
     page.mouse.move(*place)
     marked = page.locator(f"{ROOT} .burlab-profile tr.burlab-marked")
-    waits(page, "marked", lambda: marked.count() == 1 and marked.get_attribute("data-row") == row)
+    until(page, lambda: marked.count() == 1 and marked.get_attribute("data-row") == row, "it was never marked")
     page.screenshot(path=SHOTS / "profile_span.png")
     page.mouse.move(2, 2)
-    waits(page, "as before", lambda: marked.get_attribute("data-row") == "3")
+    until(page, lambda: marked.get_attribute("data-row") == "3", "it is not as before")
 
 
 def test_a_profile_shows_itself_with_its_view(notebook):
     notebook.run(2)
     cell = ROOT.replace("'1'", "'2'")
-    notebook.page.wait_for_selector(f"{cell} .burlab-profile[data-ready] table", timeout=60_000)
+    notebook.page.wait_for_selector(f"{cell} .burlab-profile[data-ready] table")
     outputs = "window.jupyterapp.shell.currentWidget.content.widgets[2].model.outputs.toJSON()"
     bundle = notebook.page.evaluate(f"() => {outputs}")
     assert "<table>" in "".join(bundle[0]["data"]["text/html"])

@@ -123,7 +123,7 @@ def test_it_rests_by_itself_when_nothing_moves_any_more(panel):
     panel.until(lambda: sorted(panel.names) == ["fast", "slow"], lambda: f"they stayed: {panel.names}")
     panel.choose("speed", "0")
     panel.press("play")
-    panel.says("^At rest: nothing has moved for 1,000 steps", seconds=120)
+    panel.says("^At rest: nothing has moved for 1,000 steps")
     assert panel.find("[data-intent=pause]").is_disabled()
     assert panel.notebook.kernel("print(race.running, race.finished, end='')") == "False False"
     panel.press("play")

@@ -222,10 +222,10 @@ def traced_chain(n):
 def test_a_graph_too_large_to_compile_is_replayed(gear):
     n = 30_000
     small, large = traced_chain(n // 10), traced_chain(n)
-    shortest = min(timeit.repeat(lambda: build(small, gear="replay"), number=1, repeat=3))
-    began = time.perf_counter()
+    shortest = min(timeit.repeat(lambda: build(small, gear="replay"), timer=time.process_time, number=1, repeat=3))
+    began = time.process_time()
     exe = build(large, gear=gear)
-    assert time.perf_counter() - began < 40 * shortest, "ten times the nodes take about ten times as long"
+    assert time.process_time() - began < 40 * shortest, "ten times the nodes take about ten times as long"
     assert exe.gear == "replay"
     assert exe(0.5)[0] == chain(0.5, n)
     ours, pythons = (min(timeit.repeat(f, number=1, repeat=20)) for f in (lambda: exe(0.5), lambda: chain(0.5, n)))

@@ -38,10 +38,13 @@ inbox.close()
 print(heard[0][0], heard[0][1] == threading.main_thread().name)
 """
 LOOP = """
+def stop_after_three():
+    rest(lambda: None, lambda: w.t >= 3 and not w.running)
+    w.stop()
 def steered(message):
     w.hyper["lr"] = 0.5
     w.step(3)
-    threading.Timer(0.5, w.stop).start()
+    threading.Thread(target=stop_after_three).start()
 one.on_msg(steered)
 print("begun", flush=True)
 inbox = messages.inbox()

@@ -4,8 +4,9 @@ import gc
 import threading
 import time
 import weakref
-from itertools import pairwise
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 ipywidgets = pytest.importorskip("ipywidgets")
@@ -70,22 +71,34 @@ def test_displays_of_one_widget_have_one_picture(page):
     assert page.shown[1] == page.shown[4]
 
 
-def test_a_picture_is_changed_in_place_once_a_period_and_only_when_it_differs(page):
+def test_a_picture_is_changed_in_place_once_a_period_and_only_when_it_differs(page, monkeypatch):
     made = []
 
     def picture():
         made.append(len(made))
         return f"<svg>{made[-1]}</svg>"
 
-    root = shown(picture)
-    start = time.monotonic()
-    while time.monotonic() < start + 1:
+    clock, timers = [100.0], []
+
+    class Timer(SimpleNamespace):
+        """One that goes off by the clock of this test."""
+
+        def start(self):
+            timers.append((clock[0] + self.wait, self.act))
+
+    threads = SimpleNamespace(Lock=threading.Lock, Timer=lambda wait, act: Timer(wait=wait, act=act))
+    monkeypatch.setattr(still, "threading", threads)
+    monkeypatch.setattr(still, "monotonic", lambda: clock[0])
+    root, times = shown(picture), []
+    for _ in range(500):
         still.refresh(root)
-        time.sleep(0.002)
-    changed = wait_for(page, 2)
-    assert 2 <= len(changed) <= 5
-    times = [when for when, _, _ in changed]
-    assert all(b - a > 0.25 for a, b in pairwise(times))
+        clock[0] += 0.002
+        if clock[0] >= timers[-1][0]:
+            timers.pop()[1]()
+            times.append(clock[0])
+    changed = page.changed
+    assert len(changed) == len(times) == 3
+    np.testing.assert_allclose(np.diff([100, *times]), 0.3, atol=0.005)
     assert {name for _, _, name in changed} == {page.shown[1][1]}
     assert [what["image/svg+xml"] for _, what, _ in changed] == [f"<svg>{k + 1}</svg>" for k in range(len(changed))]
 

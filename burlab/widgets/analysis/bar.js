@@ -25,8 +25,8 @@ function render({ model, el }) {
   shape.addEventListener("change", () => send({ type: "show", shape: shape.value }));
   again.addEventListener("click", () => send({ type: "again" }));
   const changed = () => {
-    plane.value = model.get("plane");
-    shape.value = model.get("shape");
+    showIn(plane, model.get("plane"));
+    showIn(shape, model.get("shape"));
     put(status, model.get("status"));
   };
   changed();

@@ -91,7 +91,7 @@ function render({ model, el }) {
       row.ariaCurrent = String(name === state.current);
       row.ariaLabel = `branch ${name}, ${branch.says}${branch.origin && ` ${branch.origin}`}, value ${branch.value}`;
       const [box, canvas, said, cost] = row.children;
-      if (document.activeElement !== box) box.checked = branch.chosen;
+      showIn(box, branch.chosen, "checked");
       put(said.children[1], ` ${branch.says}`);
       put(said.children[2], branch.origin ? `${branch.origin}, ${branch.length} steps` : `${branch.length} steps`);
       put(cost.children[0], branch.value);
@@ -99,9 +99,9 @@ function render({ model, el }) {
       small(canvas, branch, place.chart);
     });
     slider.max = state.length;
-    if (!dragged) slider.value = state.cursor;
+    if (!dragged) showIn(slider, state.cursor);
     slider.style.setProperty("--part", state.length ? slider.value / state.length : 0);
-    if (document.activeElement !== at && !dragged) at.value = state.cursor;
+    if (!dragged) showIn(at, state.cursor);
     choices(field, state.hypers, field.value || (state.hypers[0]?.[0] ?? ""));
     choices(labelled("axis"), state.axes, state.against);
     find("[data-intent=pause]").disabled = !state.running;

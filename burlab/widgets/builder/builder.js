@@ -117,9 +117,8 @@ function render({ model, el }) {
       moved = by;
       draw();
     },
-    drop() {
-      const places = Object.fromEntries(desk.selected.map((key) => [key, [block(key).x, block(key).y]]));
-      send({ type: "move", places });
+    move({ x, y }) { // by so much: what this page knows of their places may be old
+      send({ type: "move", keys: desk.selected, by: [x, y] });
     },
     open(key) {
       desk.select([key]);
@@ -199,8 +198,7 @@ function render({ model, el }) {
     if (key.startsWith("Arrow") && blocks.length && !event.ctrlKey && !event.metaKey) {
       if (event.shiftKey && now) {
         const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key];
-        const places = desk.selected.map((one) => [one, [block(one).x + NUDGE * dx, block(one).y + NUDGE * dy]]);
-        send({ type: "move", places: Object.fromEntries(places) });
+        desk.move({ x: NUDGE * dx, y: NUDGE * dy });
       } else {
         const next = now ? nextBlock(blocks, now, key) : blocks[0];
         if (next) desk.select(desk.held && now ? [...desk.held, next.key] : [next.key]);

@@ -98,7 +98,8 @@ class Commands:
         raise ArgumentError(f"{block.name} {takes}.")
 
     def _move(self, message: Message) -> None:
-        """Blocks to other places; all others stay where they are."""
-        builder = self.builder
-        places = {int(key): place for key, place in message["places"].items()}
-        builder.do(settled(builder.document, builder.result).move(places))
+        """Blocks by so many pixels from where they are now; all others stay."""
+        builder, (right, down) = self.builder, message["by"]
+        document = settled(builder.document, builder.result)
+        places = {key: document[key].place or (0.0, 0.0) for key in message["keys"]}
+        builder.do(document.move({key: (x + right, y + down) for key, (x, y) in places.items()}))

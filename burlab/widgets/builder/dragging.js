@@ -1,5 +1,5 @@
 // What the mouse does on the canvas: blocks are selected and moved, arguments connected.
-// desk: what there is (`block(key)`, `blocks()`, `selected`), and what can be done (`send`, `select`, `redraw`, `open`).
+// desk: what there is (`block(key)`, `blocks()`, `selected`), and what can be done (`send`, `select`, `shift`, `move`, `open`).
 
 // What lies under the mouse: a block's key, and the argument if it is the place of one.
 function under(svg, event) {
@@ -50,7 +50,8 @@ function dragging(view, desk) {
     if (drag.kind === "back") return thread.setAttribute("d", wire(here, portPlace(desk.block(drag.key), drag.port)));
     if (!drag.moving && Math.hypot(event.clientX - drag.x, event.clientY - drag.y) < SLACK) return;
     drag.moving = true;
-    desk.shift({ x: here.x - drag.from.x, y: here.y - drag.from.y });
+    drag.by = { x: here.x - drag.from.x, y: here.y - drag.from.y };
+    desk.shift(drag.by);
   };
 
   const end = (event) => {
@@ -63,7 +64,7 @@ function dragging(view, desk) {
     if (event.type === "pointercancel") return desk.shift(null);
     const hit = under(view.svg, event);
     if (done.kind === "block") {
-      if (done.moving) desk.drop();
+      if (done.moving) desk.move(done.by);
       else if (!done.shift && done.held) desk.select([done.key]);
     } else if (done.kind === "back") {
       if (hit && hit.key !== done.key) desk.send({ type: "connect", source: hit.key, key: done.key, port: done.port });

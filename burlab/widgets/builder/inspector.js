@@ -27,7 +27,7 @@ function field(label, commit) {
   });
   const show = (text) => {
     was = text;
-    if (input !== input.getRootNode().activeElement || input.value === "") input.value = text;
+    showIn(input, text);
   };
   return { row: element("label", { className: "burlab-row" }, element("span", {}, label), input), show, input };
 }
@@ -39,7 +39,8 @@ function choice(label, commit) {
   select.addEventListener("change", () => commit(select.value));
   const show = (value, words) => {
     const now = JSON.stringify(words);
-    if (now !== offered) select.replaceChildren(...words.map(([value, text]) => element("option", { value, textContent: text })));
+    if (now === offered) return showIn(select, value);
+    select.replaceChildren(...words.map(([value, text]) => element("option", { value, textContent: text })));
     offered = now;
     select.value = value;
   };
@@ -137,14 +138,15 @@ function inspector(parent, desk) {
         return;
       }
       const next = JSON.stringify([block.key, block.ports, block.options.map(([name]) => name)]);
+      let name = null; // of a field that loses the focus with its block
       if (next !== built) { // never for a name or a value: a field may be written into at this moment
         const active = parent.getRootNode().activeElement;
-        const name = parent.contains(active) ? active.ariaLabel : null;
+        name = parent.contains(active) ? active.ariaLabel : null;
         build(block);
-        if (name) parent.querySelector(`[aria-label="${CSS.escape(name)}"]`)?.focus({ preventScroll: true });
       }
       built = next;
       for (const show of shown) show(block);
+      if (name) parent.querySelector(`[aria-label="${CSS.escape(name)}"]`)?.focus({ preventScroll: true });
     },
     focus(name) {
       const input = fields.get(name);

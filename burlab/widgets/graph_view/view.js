@@ -34,7 +34,9 @@ const HTML = `
 
 function render({ model, el }) {
   const find = (selector) => el.querySelector(selector);
+  let chosen = null; // by an arrow, until Python says so: the next arrow goes on from there
   const send = (message) => {
+    chosen = null;
     try {
       model.send(message);
     } catch {
@@ -76,6 +78,7 @@ function render({ model, el }) {
     const words = model.get("words");
     const marks = model.get("marks");
     drawPicture();
+    if (marks.selected === chosen) chosen = null;
     scene.mark(marks);
     showDetail(words.detail);
     showSweep(words.sweep);
@@ -87,17 +90,17 @@ function render({ model, el }) {
     if (subject.options.length !== words.subjects.length) {
       subject.replaceChildren(...words.subjects.map((name) => new Option(name, name)));
     }
-    subject.value = words.subject;
-    numbers.checked = words.numbers;
+    showIn(subject, words.subject);
+    showIn(numbers, words.numbers, "checked");
     numbers.disabled = heat.options[1].disabled = heat.options[2].disabled = words.missing !== "";
     numbers.parentElement.title = words.missing || "values and gradients in the boxes";
-    heat.value = words.heat;
+    showIn(heat, words.heat);
     find("[data-act=open]").disabled = words.groups === words.opened;
     find("[data-act=close]").disabled = words.opened === 0;
     find(".burlab-sweep").hidden = words.missing !== "";
     slider.max = words.sweep?.length ?? 0;
     slider.disabled = !words.sweep;
-    slider.value = words.sweep?.done ?? 0;
+    showIn(slider, words.sweep?.done ?? 0);
     slider.style.setProperty("--part", words.sweep ? words.sweep.done / words.sweep.length : 0);
     slider.style.setProperty("--turn", words.sweep ? words.sweep.forward / words.sweep.length : 1);
     const [item, times] = words.focus;
@@ -156,9 +159,10 @@ function render({ model, el }) {
 
   function choose(by) {
     const items = scene.items();
-    const at = items.indexOf(model.get("marks").selected);
+    const at = items.indexOf(chosen ?? model.get("marks").selected);
     const next = items[at < 0 ? 0 : (at + by + items.length) % items.length];
     send({ type: "select", item: next });
+    chosen = next;
     const place = scene.place(next);
     if (place) surf.show(place);
   }

@@ -69,7 +69,8 @@ function choices(select, pairs, value) {
     select.dataset.key = key;
     select.replaceChildren(...pairs.map(([one, text]) => new Option(text, one)));
   }
-  if (document.activeElement !== select || !pairs.some(([one]) => one === select.value)) select.value = value;
+  if (pairs.some(([one]) => one === select.value)) showIn(select, value);
+  else select.value = value;
 }
 
 function status(find, { tone, status: text, title }) {

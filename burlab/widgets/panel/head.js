@@ -114,7 +114,7 @@ function buildHead(el, act, state) {
     seek(Number(slider.value));
   });
   const showStep = () => {
-    if (document.activeElement !== at && !dragged) at.value = state().step;
+    if (!dragged) showIn(at, state().step);
   };
   at.addEventListener("change", () => {
     act({ type: "seek", step: at.value });
@@ -140,9 +140,9 @@ function buildHead(el, act, state) {
     if (!dragged) slider.value = step;
     slider.style.setProperty("--part", length ? slider.value / length : 0);
     showStep();
-    if (document.activeElement !== speed) speed.value = chosen.speed;
-    if (document.activeElement !== axis) axis.value = chosen.axis;
-    if (document.activeElement !== smoothing) smoothing.value = chosen.smoothing;
+    showIn(speed, chosen.speed);
+    showIn(axis, chosen.axis);
+    showIn(smoothing, chosen.smoothing);
     smoothing.style.setProperty("--part", smoothing.value);
     find(".burlab-split").hidden = !chosen.splits;
     say(find(".burlab-length"), seekable ? `of ${length.toLocaleString("en")}` : "");

@@ -5,14 +5,15 @@ const KNOB = `
 <label></label><span class="burlab-low"></span><input type="range" min="0" max="1" step="0.005">
 <span class="burlab-high"></span><input class="burlab-field"><button type="button" class="burlab-schedule"></button>`;
 
-// Builds the controls in an element; gives the function that draws a state in them.
-function buildKnobs(el, send) {
+// Builds the controls in an element; gives the function that draws a state in them. send: sends an intent and gives its
+// number; answered(number): whether it was carried out.
+function buildKnobs(el, send, answered) {
   el.innerHTML = `<div class="burlab-knobs"></div><div class="burlab-memory"></div>`;
   const [knobs, memory] = el.children;
   const rows = new Map();
   return (state) => {
     for (const knob of state.knobs) {
-      if (!rows.has(knob.name)) rows.set(knob.name, knobRow(knobs, knob.name, send));
+      if (!rows.has(knob.name)) rows.set(knob.name, knobRow(knobs, knob.name, send, answered));
       rows.get(knob.name)(knob);
     }
     const longest = Math.max(...state.knobs.map((knob) => knob.name.length), 2);
@@ -22,8 +23,9 @@ function buildKnobs(el, send) {
   };
 }
 
-// Builds a row and gives the function that draws a knob in it. A control that is being used is left alone.
-function knobRow(parent, name, send) {
+// Builds a row and gives the function that draws a knob in it. A control that is being used is left alone: until the last
+// place was heard, Python speaks of an earlier one, from which the next key would move the slider.
+function knobRow(parent, name, send, answered) {
   const row = document.createElement("div");
   row.className = "burlab-knob";
   row.innerHTML = KNOB;
@@ -34,6 +36,7 @@ function knobRow(parent, name, send) {
   field.ariaLabel = `${name} value`;
   schedule.ariaLabel = `${name} schedule`;
   let dragged = false;
+  let asked = 0;
   let last = 0;
   let timer = 0;
   let text = ""; // of the knob
@@ -42,7 +45,7 @@ function knobRow(parent, name, send) {
     const wait = last + 60 - performance.now();
     if (wait > 0) return void (timer = setTimeout(slide, wait));
     last = performance.now();
-    send({ type: "slide", name, place: Number(slider.value) });
+    asked = send({ type: "slide", name, place: Number(slider.value) });
   };
   // Listeners, never `onkeydown = ...`: a handler set like that cancels the key where it returns false.
   slider.addEventListener("input", () => {
@@ -55,7 +58,7 @@ function knobRow(parent, name, send) {
     slide();
   });
   const show = () => {
-    if (document.activeElement !== field) field.value = text;
+    showIn(field, text);
   };
   field.addEventListener("change", () => {
     send({ type: "enter", name, text: field.value });
@@ -70,7 +73,7 @@ function knobRow(parent, name, send) {
   return (knob) => {
     low.textContent = knob.low;
     high.textContent = knob.high;
-    if (!dragged) slider.value = knob.place;
+    if (!dragged && answered(asked)) slider.value = knob.place;
     slider.style.setProperty("--part", slider.value);
     slider.style.setProperty("--decades", knob.decades);
     row.toggleAttribute("data-decades", knob.decades > 0);

@@ -14,7 +14,7 @@ function expected({ type, step, count }, { playing, length, step: now }) {
 
 function render({ model, el }) {
   const view = Math.random().toString(36).slice(2);
-  let [serial, awaited, changes, deadline] = [0, 0, {}, 0];
+  let [serial, awaited, changes, asked] = [0, 0, {}, 0];
   const send = (message) => {
     try {
       model.send({ ...message, view });
@@ -22,19 +22,20 @@ function render({ model, el }) {
       // there is no kernel: the page says so, see .burlab-gone
     }
   };
-  const state = () => {
-    const real = model.get("state");
-    const answered = (real.heard[view] ?? 0) >= awaited || performance.now() > deadline;
-    return answered ? real : { ...real, ...changes };
-  };
+  // Whether Python has carried out an intent, by its number, or was given long enough.
+  const answered = (number) => (model.get("state").heard[view] ?? 0) >= number || performance.now() > asked + PATIENCE;
+  const state = () => (answered(awaited) ? model.get("state") : { ...model.get("state"), ...changes });
+  // Sends an intent; gives its number.
   const act = (intent) => {
     const known = { ...state() };
     const found = Object.fromEntries(Object.entries(expected(intent, known)).filter(([, value]) => value !== undefined));
     send({ ...intent, serial: ++serial });
-    if (!Object.keys(found).length) return;
-    [awaited, changes, deadline] = [serial, found, performance.now() + PATIENCE];
+    asked = performance.now();
+    if (!Object.keys(found).length) return serial;
+    [awaited, changes] = [serial, found];
     if ("step" in found) chart.cursor(found.step < known.length ? found.step : null);
     head();
+    return serial;
   };
 
   el.classList.add("burlab-panel");
@@ -51,7 +52,7 @@ function render({ model, el }) {
       if (intent.type === "seek") seek(Math.max(0, Math.round(intent.x)));
     },
   });
-  const knobs = buildKnobs(place("burlab-controls"), act);
+  const knobs = buildKnobs(place("burlab-controls"), act, answered);
   const breaks = buildBreaks(place("burlab-breaks"), act);
   const voice = buildVoice(el);
   el.querySelector(".burlab-png").addEventListener("click", chart.png);

@@ -1,0 +1,40 @@
+"""Waits of the browser tests: for a condition, never for a time. A busy machine may take long, a quick one need not."""
+
+import time
+
+PATIENCE = 120  # seconds that a page may take for anything
+
+
+def open_page(browser, **options):
+    """A new page that is waited for as long as a busy machine takes."""
+    page = browser.new_page(**options)
+    page.set_default_timeout(1000 * PATIENCE)
+    return page
+
+
+def until(page, so, why, seconds=PATIENCE):
+    """Wait for something to be so. why: what is said where it never is, or a function that gives it."""
+    end = time.monotonic() + seconds
+    while not so():
+        assert time.monotonic() < end, why() if callable(why) else why
+        page.wait_for_timeout(30)
+
+
+def lasting(page, look, seconds=30):
+    """What `look` finds wrong, where it stays so after the page has had its time; else what it gives at last."""
+    end = time.monotonic() + seconds
+    while (bad := look()) and time.monotonic() < end:
+        page.wait_for_timeout(100)
+    return bad
+
+
+def rests(page, expression="0", frames=5):
+    """Wait until an expression of JavaScript has had one value in so many frames that the page has drawn."""
+    page.evaluate(f"""async () => {{
+      let [last, same] = ["", 0];
+      while (same < {frames}) {{
+        await new Promise(requestAnimationFrame);
+        const now = JSON.stringify({expression});
+        [last, same] = [now, now === last ? same + 1 : 0];
+      }}
+    }}""")
