@@ -1,42 +1,38 @@
 """The tutorials as a reader sees them: in a real JupyterLab, in a real browser."""
 
 import os
-import time
 from pathlib import Path
 
 import pytest
+
+from tests.browser.waits import rests, until
 
 pytestmark = pytest.mark.browser
 ERROR = '[data-mime-type="application/vnd.jupyter.error"]'
 OUTER = "document.querySelector('.jp-WindowedPanel-outer')"
 SHOTS = Path(os.environ.get("BURLAB_SCREENSHOTS", "build/screenshots"))
-
-
-CELLS = "what => [...document.querySelectorAll(what)].map((e) => e.closest('.jp-Cell').dataset.windowedListIndex)"
-
-
-def scroll_through(page, seen):
-    """JupyterLab draws what is in view: add cells with drawn graphs, plots and errors on the way down."""
-    selectors = {"graphs": "svg.burlab-graph", "plots": ".js-plotly-plot", "charts": ".burlab-chart", "errors": ERROR}
-    selectors |= {"views": ".burlab-graphview", "profiles": ".burlab-profile", "builders": ".burlab-builder"}
-    height = page.evaluate(f"{OUTER}.scrollHeight")
-    for top in range(0, height, 1500):
-        page.evaluate(f"{OUTER}.scrollTop = {top}")
-        page.wait_for_timeout(700)
-        for kind, selector in selectors.items():
-            if cells := page.evaluate(CELLS, selector):  # at once: what is drawn may be drawn anew in the next moment
-                seen.setdefault(kind, set()).update(cells)
-    page.evaluate(f"{OUTER}.scrollTop = {height // 2}")  # where there is something to look at
-    page.wait_for_timeout(700)
-    return {kind: len(cells) for kind, cells in seen.items()}
+SHOWN = {"graphs": "svg.burlab-graph", "plots": ".js-plotly-plot", "charts": ".burlab-chart", "errors": ERROR}
+SHOWN |= {"views": ".burlab-graphview", "profiles": ".burlab-profile", "builders": ".burlab-builder"}
+COUNT = """(shown) => Object.fromEntries(Object.entries(shown).map(([kind, selector]) =>
+  [kind, new Set([...document.querySelectorAll(selector)].map((e) => e.closest(".jp-Cell"))).size])
+  .filter(([, count]) => count))"""
 
 
 def counted(page, expected):
-    """Numbers of cells by what they show. What a busy machine has not drawn yet is waited for, further ways down."""
-    seen, end = {}, time.monotonic() + 120
-    while (found := scroll_through(page, seen)) != expected and time.monotonic() < end:
-        pass
-    return found
+    """Numbers of cells by what they show. JupyterLab draws what is in view: the page is made so high that all is."""
+    found = {}
+
+    def so():
+        content, frame = page.evaluate(f"[{OUTER}.scrollHeight, {OUTER}.clientHeight]")
+        if content > frame:
+            page.set_viewport_size({"width": 1280, "height": content + 200})
+        found.clear()
+        found.update(page.evaluate(COUNT, SHOWN))
+        return found == expected
+
+    until(page, so, lambda: f"it shows {found}")
+    rests(page)  # an error would come beside them
+    return page.evaluate(COUNT, SHOWN)
 
 
 @pytest.mark.slow
@@ -59,7 +55,9 @@ def counted(page, expected):
 )
 def test_a_tutorial_runs_and_shows_its_pictures(notebook, name, expected):
     page = notebook(name)
-    seen = counted(page, expected)
+    assert counted(page, expected) == expected, "and no errors"
+    page.set_viewport_size({"width": 1280, "height": 2000})
+    page.evaluate(f"{OUTER}.scrollTop = {OUTER}.scrollHeight / 2")  # where there is something to look at
+    rests(page)
     SHOTS.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=SHOTS / f"{name}.png")
-    assert seen == expected, "and no errors"
