@@ -180,6 +180,18 @@ def _gathered(x: Any, index: Any) -> Any:
     return np.stack([row[i] for row, i in zip(x, index, strict=True)])
 
 
+def _put(x: Any, rows: Any, index: Any) -> Any:
+    y = x.copy()
+    y[index] = rows
+    return y
+
+
+def _added(x: Any, rows: Any, index: Any) -> Any:
+    y = x.copy()
+    np.add.at(y, index, rows)
+    return y
+
+
 LINEAR_CASES = (
     LinearCase("sum", lambda x: ln.sum_over(x, (1,)), lambda x: x.sum(1), [(3, 4)]),
     LinearCase("sum", lambda x: ln.sum_over(x, (0, 2)), lambda x: x.sum((0, 2)), [(3, 4, 2)]),
@@ -207,6 +219,11 @@ LINEAR_CASES = (
     LinearCase("scatter", lambda y, i: ln.scatter(y, i, 0, 4), _scattered((4,), 0), [(2, 2)], [[3, 0], [3, 1]]),
     LinearCase("scatter", lambda y, i: ln.scatter(y, i, 1, 5), _scattered((2, 5, 3), 1),
                [(2, 3, 3)], [[0, 4, 4], [2, 2, 1]]),
+    LinearCase("put", ln.put, _put, [(5, 2), (3, 2)], [3, 0, 3]),
+    LinearCase("put", ln.put, _put, [(5, 2), (2,)], 3),
+    LinearCase("put", lambda x, y, i: ln.put(x, y, i, adds=True), _added, [(4, 2), (2, 2, 2)], [[3, 0], [3, 1]]),
+    LinearCase("put", lambda x, y, i: ln.put(x, y, i, 1), lambda x, y, i: np.stack([*map(_put, x, y, i)]),
+               [(2, 5), (2, 3)], [[0, 4, 4], [2, 2, 1]]),
     LinearCase("cumsum", lambda x: ln.cumsum(x, 1), lambda x: x.cumsum(1), [(2, 4)]),
     LinearCase("cumsum", lambda x: ln.cumsum(x, 0, True), lambda x: x[::-1].cumsum(0)[::-1], [(4, 2)]),
     LinearCase("convert", lambda x: ln.convert(x, np.dtype(np.float32)), lambda x: x.astype(np.float32), [(3, 2)]),

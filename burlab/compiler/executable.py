@@ -13,6 +13,7 @@ from burlab.compiler.faults.fault import fault
 from burlab.compiler.ir.descriptors import Contexts, Descriptor, table_of
 from burlab.compiler.ir.interrupts import is_interruptible
 from burlab.compiler.ir.plan import Loop, Plan
+from burlab.compiler.planning.in_place import Pairs, waiting
 from burlab.compiler.planning.options import Gear, PlanOptions
 from burlab.compiler.planning.outer_products import for_loops
 from burlab.compiler.planning.plan import make_plan
@@ -200,6 +201,7 @@ def build(
     strict: bool = False,
     check_finite: bool = False,
     remat: Remat | None = None,
+    in_place: Pairs = frozenset(),
 ) -> Executable:
     """Simplify a graph, plan it, and make it run.
 
@@ -207,9 +209,10 @@ def build(
     only kernels that were never used before are compiled; a graph too large to compile is replayed. The same generated
     text is compiled once in a process, so building an equal graph again is cheap. strict: the same bits in both gears.
     check_finite: raise NonFiniteError naming the node that made the first inf or nan. remat: what the backward pass of
-    a graph, whose first output is the value, computes again, see `remat.py`.
+    a graph, whose first output is the value, computes again, see `remat.py`. in_place: inputs and outputs that callers
+    give the same memory, see `in_place.py`.
     """
-    return _built(simplify(graph), PlanOptions(gear, strict, check_finite), remat)
+    return _built(simplify(graph), PlanOptions(gear, strict, check_finite, in_place=in_place), remat)
 
 
 @gc_paused()
@@ -229,7 +232,7 @@ def _planned(graph: Graph, options: PlanOptions, remat: Remat | None) -> Plan:
 
     # Once: the nodes that one plan shows have to be those of the next.
     whole = for_loops(graph) if options.compiled and not (options.strict or options.check_finite) else graph
-    return make(whole, {}) if remat is None else rematerialized(whole, remat, make)
+    return make(whole, waiting(whole, options.in_place)) if remat is None else rematerialized(whole, remat, make)
 
 
 def _compiled(plan: Plan, explain: Explain) -> Executable:

@@ -2,7 +2,13 @@
 
 from burlab.graph.autodiff.sweep import jvp, vjp
 
-from . import nonlinear_table as nonlinear_table, query as query, random as random, show as show
+from . import (
+    indexed_table as indexed_table,
+    nonlinear_table as nonlinear_table,
+    query as query,
+    random as random,
+    show as show,
+)
 from .file import reading as reading, serial as serial
 from .graph import Call, Graph
 from .linalg import (

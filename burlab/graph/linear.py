@@ -1,4 +1,4 @@
-"""Linear tensor operations: how nodes of them are made. Their rules are in `linear_table.py`, one class each.
+"""Linear tensor operations: how nodes of them are made. Their rules are in `linear_table.py` and `indexed_table.py`.
 
 The functions here are what the rest of the package calls; each returns its input where there is nothing to do.
 """
@@ -140,6 +140,11 @@ def gather(x: Node, index: Node, batch: int = 0) -> Node:
 def scatter(y: Node, index: Node, batch: int, size: int) -> Node:
     """The transpose of `gather`: zeros of shape (b, size, r), with out[b, index[b, i], r] += y[b, i, r]."""
     return linear("scatter", (batch, size), y, index)
+
+
+def put(x: Node, rows: Node, index: Node, batch: int = 0, adds: bool = False) -> Node:
+    """x with out[b, index[b, i], r] = rows[b, i, r], the last i where an index comes twice; `adds`: += each."""
+    return linear("put", (batch, adds), x, rows, index)
 
 
 def cumsum(x: Node, axis: int, reverse: bool = False) -> Node:

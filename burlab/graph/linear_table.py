@@ -20,10 +20,8 @@ from .linear import (
     contract,
     convert,
     cumsum,
-    gather,
     pad,
     reshape,
-    scatter,
     slice_,
     spread,
     sum_over,
@@ -55,7 +53,7 @@ class Sum(LinearOp):
 
     def shape(self, axes: Shape, shapes: Shapes) -> Shape:
         (x,) = shapes
-        _require(_increasing(axes, len(x)), "axes that increase", axes)
+        need(_increasing(axes, len(x)), "axes that increase", axes)
         return tuple(d for i, d in enumerate(x) if i not in axes)
 
     def transpose(self, g: Node, node: Node, _k: int) -> Node:
@@ -81,7 +79,7 @@ class Broadcast(LinearOp):
     def shape(self, params: tuple[Shape, Shape], shapes: Shapes) -> Shape:
         shape, axes = params
         (x,) = shapes
-        _require(_increasing(axes, len(shape)) and x == tuple(shape[a] for a in axes), f"the sizes {x}", params)
+        need(_increasing(axes, len(shape)) and x == tuple(shape[a] for a in axes), f"the sizes {x}", params)
         return shape
 
     def transpose(self, g: Node, node: Node, _k: int) -> Node:
@@ -103,7 +101,7 @@ class Reshape(LinearOp):
 
     def shape(self, shape: Shape, shapes: Shapes) -> Shape:
         (x,) = shapes
-        _require(math.prod(shape) == math.prod(x), f"as many elements as {x}", shape)
+        need(math.prod(shape) == math.prod(x), f"as many elements as {x}", shape)
         return shape
 
     def transpose(self, g: Node, node: Node, _k: int) -> Node:
@@ -124,7 +122,7 @@ class Transpose(LinearOp):
 
     def shape(self, permutation: Shape, shapes: Shapes) -> Shape:
         (x,) = shapes
-        _require(sorted(permutation) == list(range(len(x))), f"a permutation of {len(x)} axes", permutation)
+        need(sorted(permutation) == list(range(len(x))), f"a permutation of {len(x)} axes", permutation)
         return tuple(x[a] for a in permutation)
 
     def transpose(self, g: Node, node: Node, _k: int) -> Node:
@@ -147,7 +145,7 @@ class Slice(LinearOp):
     def shape(self, region: Region, shapes: Shapes) -> Shape:
         (x,) = shapes
         start, step, shape = region
-        _require(_inside(start, step, shape, x), f"a region of shape {x}", region)
+        need(_inside(start, step, shape, x), f"a region of shape {x}", region)
         return shape
 
     def transpose(self, g: Node, node: Node, _k: int) -> Node:
@@ -172,7 +170,7 @@ class Pad(LinearOp):
     def shape(self, region: Region, shapes: Shapes) -> Shape:
         (x,) = shapes
         start, step, shape = region
-        _require(_inside(start, step, x, shape), f"a place for shape {x}", region)
+        need(_inside(start, step, x, shape), f"a place for shape {x}", region)
         return shape
 
     def transpose(self, g: Node, node: Node, _k: int) -> Node:
@@ -198,7 +196,7 @@ class Concatenate(LinearOp):
     def shape(self, axis: int, shapes: Shapes) -> Shape:
         first = shapes[0]
         around = {(len(s), s[:axis], s[axis + 1 :]) for s in shapes}
-        _require(len(around) == 1 and 0 <= axis < len(first), f"an axis of shapes {shapes}", axis)
+        need(len(around) == 1 and 0 <= axis < len(first), f"an axis of shapes {shapes}", axis)
         return (*first[:axis], sum(s[axis] for s in shapes), *first[axis + 1 :])
 
     def transpose(self, g: Node, node: Node, k: int) -> Node:
@@ -208,66 +206,7 @@ class Concatenate(LinearOp):
         return slice_(g, tuple(start), (1,) * g.ndim, node.inputs[k].shape)
 
     def batch(self, axis: int, xs: Nodes, batched: Flags) -> Node:
-        return concatenate(_all_batched(xs, batched), axis + 1)
-
-
-@structural
-class Gather(LinearOp):
-    """out[b, i, r] = x[b, index[b, i], r], with `batch` leading axes b. Linear in x."""
-
-    name = "gather"
-    selects = True
-    moves = True
-    dense_operands = True
-    indexed = True
-    parameters = size
-
-    def shape(self, batch: int, shapes: Shapes) -> Shape:
-        x, index = shapes
-        _require(0 <= batch < len(x) and x[:batch] == index[:batch], f"leading axes of {x} and {index}", batch)
-        return index + x[batch + 1 :]
-
-    def transpose(self, g: Node, node: Node, _k: int) -> Node:
-        batch: int = node.params
-        return scatter(g, node.inputs[1], batch, node.inputs[0].shape[batch])
-
-    def batch(self, batch: int, xs: Nodes, batched: Flags) -> Node:
-        if batch == 0 and not batched[0]:
-            return gather(xs[0], xs[1], 0)  # one table, many indices
-        x, index = _all_batched(xs, batched)
-        return gather(x, index, batch + 1)
-
-
-@structural
-class Scatter(LinearOp):
-    """(batch, size): zeros of shape (b, size, r) with out[b, index[b, i], r] += y[b, i, r]. Linear in y."""
-
-    name = "scatter"
-    adds_up = True
-    dense_operands = True
-    indexed = True
-    parameters = record(size, size)
-    dtypes = NUMBERS
-
-    def shape(self, params: tuple[int, int], shapes: Shapes) -> Shape:
-        batch, size = params
-        y, index = shapes
-        fits = 0 <= batch <= len(index) and y[: len(index)] == index and size >= 0
-        _require(fits, f"axes of {y} and {index}", params)
-        return (*y[:batch], size, *y[len(index) :])
-
-    def transpose(self, g: Node, node: Node, _k: int) -> Node:
-        return gather(g, node.inputs[1], node.params[0])
-
-    def batch(self, params: tuple[int, int], xs: Nodes, batched: Flags) -> Node:
-        y, index = _all_batched(xs, batched)
-        return scatter(y, index, params[0] + 1, params[1])
-
-    def sums_along(self, n: Node) -> bool:
-        return n.params[0] == 0
-
-    def summed(self, n: Node, xs: Nodes) -> Node:
-        return scatter(xs[0], xs[1], 0, n.params[1])
+        return concatenate(all_batched(xs, batched), axis + 1)
 
 
 @structural
@@ -281,7 +220,7 @@ class Cumsum(LinearOp):
 
     def shape(self, params: tuple[int, bool], shapes: Shapes) -> Shape:
         (x,) = shapes
-        _require(0 <= params[0] < len(x), f"an axis of shape {x}", params)
+        need(0 <= params[0] < len(x), f"an axis of shape {x}", params)
         return x
 
     def transpose(self, g: Node, node: Node, _k: int) -> Node:
@@ -333,10 +272,10 @@ class Contract(LinearOp):
         left, right = ins.split(",")
         x, y = shapes
         once = all(len(set(term)) == len(term) for term in (left, right, out))
-        _require(once and (len(left), len(right)) == (len(x), len(y)), f"letters of {x} and {y}", spec)
+        need(once and (len(left), len(right)) == (len(x), len(y)), f"letters of {x} and {y}", spec)
         sizes = dict(zip(left + right, (*x, *y), strict=True))
         fits = all(sizes[c] == d for c, d in zip(left, x, strict=True)) and sizes.keys() >= set(out)
-        _require(fits and all(c in out or (c in left and c in right) for c in sizes), f"letters of {x} and {y}", spec)
+        need(fits and all(c in out or (c in left and c in right) for c in sizes), f"letters of {x} and {y}", spec)
         return tuple(sizes[c] for c in out)
 
     def work(self, n: Node) -> int:
@@ -364,7 +303,8 @@ def _with_samples(spec: str, where: Flags) -> str:
     return f"{left},{right}->{out}"
 
 
-def _require(fits: bool, expected: str, params: object) -> None:
+def need(fits: bool, expected: str, params: object) -> None:
+    """Raise GraphError where parameters do not fit."""
     if not fits:
         raise GraphError(f"a linear operation needs {expected}, got the parameters {params}.")
 
@@ -385,6 +325,7 @@ def _later(axes: Shape) -> Shape:
     return tuple(a + 1 for a in axes)
 
 
-def _all_batched(xs: Nodes, batched: Flags) -> list[Node]:
+def all_batched(xs: Nodes, batched: Flags) -> list[Node]:
+    """The inputs, each with the samples as axis 0."""
     size = next(x.shape[0] for x, b in zip(xs, batched, strict=True) if b)
     return [x if b else spread(x, size) for x, b in zip(xs, batched, strict=True)]

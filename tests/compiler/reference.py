@@ -131,6 +131,17 @@ def _gather(x, index, batch):
     return y
 
 
+def _put(x, rows, index, params):
+    batch, adds = params
+    y = x.copy()
+    for b in np.ndindex(*index.shape[:batch]):
+        if adds:
+            np.add.at(y[b], index[b], rows[b])
+        else:
+            y[b][index[b]] = rows[b]
+    return y
+
+
 def _scatter(y, index, params):
     batch, size = params
     x = np.zeros((*y.shape[:batch], size, *y.shape[index.ndim :]), y.dtype)
@@ -154,6 +165,7 @@ STRUCTURAL = {
     "concatenate": lambda n, *xs: np.concatenate(xs, n.params),
     "gather": lambda n, x, index: _gather(x, index, n.params),
     "scatter": lambda n, y, index: _scatter(y, index, n.params),
+    "put": lambda n, x, rows, index: _put(x, rows, index, n.params),
     "cumsum": lambda n, x: _cumsum(x, n.params),
     "convert": lambda n, x: x.astype(n.dtype),
     "contract": lambda n, a, b: np.einsum(n.params, a, b),
@@ -167,7 +179,7 @@ STRUCTURAL = {
 EXACT = {"broadcast", "reshape", "transpose", "slice", "pad", "concatenate", "gather", "argmax", "argmin", "convert",
          "reduce_max", "reduce_min", "stop_gradient", "surrogate", "where", "neg", "abs", "sign"}  # fmt: skip
 LOOSE = {"gelu": 64, "erf": 8, "erfc": 64}  # the reference is double here, and erfc multiplies a rounding of x by x^2
-SUMS = {"sum", "scatter", "cumsum", "contract"}
+SUMS = {"sum", "scatter", "put", "cumsum", "contract"}
 
 
 def compute(n: Node, inputs: list[np.ndarray]) -> np.ndarray:
@@ -191,7 +203,7 @@ def scale(n: Node, inputs: list[np.ndarray]) -> np.ndarray:
 
 def allowance(n: Node) -> float:
     """Units in the last place by which a value may differ: 4, more where the reference or the order of sums says so."""
-    if n.op in ("scatter", "cumsum"):  # the order is that of the index, one after the other
+    if n.op in ("scatter", "put", "cumsum"):  # the order is that of the index, one after the other
         return 4 * max(1, n.inputs[0].size) ** 0.5
     return LOOSE.get(n.op.partition("'")[0], 4)
 

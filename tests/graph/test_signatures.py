@@ -42,6 +42,7 @@ LINEAR_NODES: dict[str, Callable[[Node], Node]] = {
     "concatenate": lambda x: linear.concatenate([x, x], 1),
     "gather": lambda x: linear.gather(x, INDEX),
     "scatter": lambda x: linear.scatter(x, INDEX, 0, 5),
+    "put": lambda x: linear.put(x, x, INDEX, adds=True),
     "cumsum": lambda x: linear.cumsum(x, 1, True),
     "convert": lambda x: linear.convert(x, DTYPES["float32" if x.dtype != np.float32 else "int32"]),
     "contract": lambda x: linear.contract("ab,cb->ac", x, x),
@@ -90,7 +91,7 @@ def test_what_is_not_defined_is_refused() -> None:
     assert set(LINEAR_NODES) == linear_ops
     totals = {"bool", "int32"}  # NumPy's sums of these are int64: tracing converts first
     assert {op: refused(op) for op in linear_ops} == {op: set() for op in linear_ops} | {
-        "sum": totals, "cumsum": totals, "scatter": {"bool"}, "contract": {"bool"},
+        "sum": totals, "cumsum": totals, "scatter": {"bool"}, "put": {"bool"}, "contract": {"bool"},
     }  # fmt: skip
     assert {dtype for dtype in DTYPES if DTYPES[dtype] in ScalarOperation("tanh").dtypes} == {"float32", "float64"}
     assert {dtype for dtype in DTYPES if DTYPES[dtype] in ScalarOperation("logical_and").dtypes} == {"bool"}

@@ -81,7 +81,15 @@ MIRRORS: dict[str, dict[str, Struct]] = {
     "burlab.problems.kernels.queries": _of("run/step/query.hpp", "run::", CQuery="Query", CQueries="Queries"),
     "burlab.problems.sampling": _of("run/sum/sampler.hpp", "run::", Stream="Stream"),
     "burlab.run.loop.abi": {
-        **_of("run/abi/plan.hpp", "run::", CValidation="Validation", Piece="Piece", Fused="Fused", Plan="Plan"),
+        **_of(
+            "run/abi/plan.hpp",
+            "run::",
+            CValidation="Validation",
+            Piece="Piece",
+            Fused="Fused",
+            Plan="Plan",
+            CRowBuffer="RowBuffer",
+        ),
         **_of("run/abi/loop.hpp", "run::", CView="View", FeedView="FeedView", Event="Event"),
     },
     "burlab.run.loop.snapshot": _of(

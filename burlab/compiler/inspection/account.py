@@ -83,6 +83,8 @@ def _bytes(plan: Plan, step: Step) -> int:
         return 2 * n.itemsize * descriptor.rows * descriptor.size * elements(box)
     if n.dtype.kind == "f" and symbol == note_kernel(n).symbol:
         return n.nbytes
+    if n.op == "put":  # the copy is another step
+        return 2 * n.inputs[1].nbytes + _read(plan, n.inputs[2:])
     if operation(n).selects:  # only the rows that the index names
         return 2 * n.nbytes + _read(plan, n.inputs[1:])
     added = n.nbytes if step.samples is not None else 0  # to what is there

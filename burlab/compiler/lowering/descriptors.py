@@ -47,7 +47,7 @@ class Matrices(NamedTuple):
 
 
 class Indexed(NamedTuple):
-    """`Gather` and `Scatter` of move/gather.hpp: a table in each batch, whose rows are numbered by indices."""
+    """`Gather`, `Scatter` and `Put` of move/gather.hpp: a table in each batch, whose rows are numbered by indices."""
 
     batches: int
     rows: int

@@ -41,6 +41,11 @@ def copy_task(x: Node, view: View, strides: Shape | None = None, result: int = 0
     return Task(made, descriptor, ((view.base, view.offset),), box(axes[:-2], size, size), result)
 
 
+def is_copy(task: Task) -> bool:
+    """Whether a task copies elements as they are."""
+    return isinstance(task.descriptor, Rows) and task.kernel.symbol.startswith("burlab_copy_")
+
+
 def _copied_view(n: Node, views: Views) -> list[Task]:
     """A view that cannot stay one: its elements in its own order."""
     x = n.inputs[0]
@@ -114,6 +119,21 @@ def _scatter_accumulate(n: Node, views: Views) -> list[Task]:
     return [task._replace(kernel=made, samples=samples)]
 
 
+def _put(n: Node, views: Views) -> list[Task]:
+    """A copy, which is left out where the result takes the operand's bytes; then the rows."""
+    x, rows, index = n.inputs
+    batch, adds = n.params
+    descriptor = Indexed(
+        elements(x.shape[:batch]), x.shape[batch], elements(index.shape[batch:]), elements(x.shape[batch + 1 :])
+    )
+    types = C_TYPES[n.dtype] if adds else _UNSIGNED[n.itemsize], C_TYPES[index.dtype]
+    name = f"scatter_accumulate_{NAMES[n.dtype]}" if adds else f"put_{8 * n.itemsize}bit"
+    template = f"Scatter<{', '.join(types)}, true>" if adds else f"Put<{', '.join(types)}>"
+    made = kernel(f"{name}_{NAMES[index.dtype]}", template, "move/gather")
+    written = tuple((views[v].base, views[v].offset) for v in (rows, index))
+    return [copy_task(x, views[x])._replace(in_place=True), Task(made, descriptor, written, may_fail=True)]
+
+
 def _uniform(n: Node, views: Views) -> list[Task]:
     (key,) = n.inputs
     keys = key.size // 2
@@ -175,6 +195,7 @@ KERNELS: dict[str, Callable[[Node, Views], list[Task]]] = {
     "concatenate": _concatenate,
     "gather": _gather,
     "scatter": _scatter,
+    "put": _put,
     "uniform": _uniform,
     "fold_in": _fold_in,
     "ask": _ask,

@@ -6,6 +6,8 @@ from typing import Literal
 
 from burlab.graph import Node
 
+from .in_place import Pairs
+
 Gear = Literal["compiled", "replay"]
 
 
@@ -17,7 +19,7 @@ class PlanOptions:
     single numbers and short lanes share loops; "kernels", for library kernels alone, one for each node. strict: sums in
     plain order. check_finite: the call ends with NonFinite if any value was inf or nan. accumulate: the outputs are
     added to what their arrays hold. keep: every value stays in the workspace to the end, so that all of them can be
-    looked at. after: nodes that wait for others besides their operands.
+    looked at. after: nodes that wait for others besides their operands. in_place: see `in_place.py`.
     """
 
     gear: Gear | Literal["kernels"] = "compiled"
@@ -26,6 +28,7 @@ class PlanOptions:
     accumulate: bool = False
     keep: bool = False
     after: Mapping[Node, tuple[Node, ...]] = field(default_factory=dict[Node, tuple[Node, ...]])
+    in_place: Pairs = frozenset()
 
     @property
     def compiled(self) -> bool:

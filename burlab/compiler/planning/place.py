@@ -3,13 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from burlab.compiler.ir.arena import Life, arrange, check_fits
-from burlab.compiler.ir.plan import Execute, ExtraStore, Invoke, Kind, Loop, Place, Plan, Step
+from burlab.compiler.ir.plan import Execute, ExtraStore, Invoke, Kind, Loop, Place, Plan, Step, Task
 from burlab.compiler.ir.strides import dense_strides
 from burlab.compiler.lowering.control import Routine
+from burlab.compiler.lowering.lower import is_copy
 from burlab.graph import Node
 from burlab.graph.operation import operation
 
 from .drafts import Draft, Lowered
+from .in_place import Pairs
 from .schedule import Stage
 
 
@@ -28,7 +30,10 @@ def place(lowered: Lowered) -> Plan:
     arrays = (n for draft in drafts for n in (draft.node, *draft.writes))
     check_fits(arrays, nbytes + sum(y.nbytes for y in graph.outputs))
     allocations = given | own
-    steps = tuple(_step(draft, allocations, scratch.get(k, 0)) for k, draft in enumerate(drafts))
+    made = [_step(draft, allocations, scratch.get(k, 0)) for k, draft in enumerate(drafts)]
+    steps = tuple(
+        step for step, draft in zip(made, drafts, strict=True) if not _is_there(step, draft, options.in_place)
+    )
     return Plan(graph, located.views, allocations, steps, constants, nbytes, options.strict, after=options.after)
 
 
@@ -82,6 +87,15 @@ def _loop(draft: Draft, stage: Stage, allocations: Mapping[Node, Place]) -> Loop
     parts = (store for n in stage.nodes if n in stacks and n in allocations for store in _parts(n, allocations[n]))
     stores = tuple(n for n in draft.writes if n not in stacks)
     return Loop(stage.space.shape, stage.nodes, stores, stage.space.reduced, (*parts, *draft.extra_stores))
+
+
+def _is_there(step: Step, draft: Draft, in_place: Pairs) -> bool:
+    """Whether a step copies what has the bytes of its operand."""
+    if not (isinstance(step, Invoke) and isinstance(draft.work, Task) and draft.work.in_place and is_copy(draft.work)):
+        return False
+    (source,), target = step.operands, step.result
+    shared = (source.kind, target.kind) == (Kind.INPUT, Kind.OUTPUT) and (source.number, target.number) in in_place
+    return source == target or shared
 
 
 def _parts(n: Node, place: Place) -> Iterator[ExtraStore]:

@@ -5,11 +5,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.graph.linear import broadcast, reshape, scatter, sum_over, transpose
+from burlab.graph.linear import put, reshape, transpose
 from burlab.graph.node import Node, as_node, constant
 
 from .indexing import INTEGERS, expanded, flat_index, getitem, normal_index
-from .promotion import BOOL, INT64, apply, as_dtype, as_mask
+from .promotion import BOOL, INT64, as_dtype, as_mask
 from .shapes import broadcast_to
 
 
@@ -35,37 +35,16 @@ class _Rows:
 def at_add(x: Node, key: Any, value: Any) -> Node:
     """x with value added to the entries at x[key]; an entry that is named twice gets both. Of x's dtype."""
     rows = _rows(x, key, value)
-    return rows.array(apply("add", rows.table, scatter(rows.new, rows.index, 0, rows.table.shape[0])))
+    if x.dtype == BOOL:
+        table, new = (as_dtype(part, INT64) for part in (rows.table, rows.new))
+        return rows.array(as_mask(put(table, new, rows.index, adds=True)))
+    return rows.array(put(rows.table, rows.new, rows.index, adds=True))
 
 
 def at_set(x: Node, key: Any, value: Any) -> Node:
     """x with the entries at x[key] replaced. Of an entry that is named twice the last one counts. Of x's dtype."""
     rows = _rows(x, key, value)
-    index, new, size = rows.index, rows.new, rows.table.shape[0]
-    if index.size != 1:
-        index, new = _last_of_each(rows)
-    numbers = INT64 if x.dtype == BOOL else x.dtype
-    there = scatter(broadcast(constant(1, INT64), index.shape), index, 0, size)
-    rest = (1,) * (rows.table.ndim - 1)
-    replaced = broadcast_to(reshape(apply("greater", there, 0), (size, *rest)), rows.table.shape)
-    put = as_dtype(scatter(as_dtype(new, numbers), index, 0, size), x.dtype) if x.dtype != BOOL else as_mask(
-        scatter(as_dtype(new, numbers), index, 0, size))  # fmt: skip
-    return rows.array(apply("where", replaced, put, rows.table))
-
-
-def _last_of_each(rows: _Rows) -> tuple[Node, Node]:
-    """The index in a row, and the new rows, where one that a later one replaces goes to where that one goes, as zero.
-
-    By comparing each index with each later one: for more than some thousands of traced indices a loop is faster.
-    """
-    count = rows.index.size
-    index = reshape(rows.index, (count,))
-    new = reshape(rows.new, (count, *rows.table.shape[1:]))
-    same = apply("equal", reshape(index, (count, 1)), reshape(index, (1, count)))
-    later = constant(np.triu(np.ones((count, count), bool), 1))
-    replaced = as_mask(sum_over(as_dtype(apply("logical_and", same, later), INT64), (1,)))
-    column = broadcast_to(reshape(replaced, (count, *(1,) * (new.ndim - 1))), new.shape)
-    return index, apply("where", column, constant(0, new.dtype), new)
+    return rows.array(put(rows.table, rows.new, rows.index))
 
 
 def _rows(x: Node, key: Any, value: Any) -> _Rows:

@@ -35,6 +35,12 @@ class Fused(ctypes.Structure):
     _fields_ = (("kernel", CKernel), ("pieces", _INT), ("table", _POINTER))
 
 
+class CRowBuffer(ctypes.Structure):
+    """A buffer of which a step writes some rows."""
+
+    _fields_ = (("buffer", _INT), ("row", _INT), ("rows", _INT))
+
+
 class Plan(ctypes.Structure):
     """All that a run consists of."""
 
@@ -53,6 +59,8 @@ class Plan(ctypes.Structure):
         ("update", CKernel),
         ("fused", Fused),
         ("chunk", _INT),
+        ("row_buffers", _INT),
+        ("row_buffer", _POINTER),
         ("queries", _POINTER),
         ("hypers", _INT),
         ("buffers", _INT),

@@ -10,6 +10,7 @@ from burlab.runtime.coerce import Array
 
 from .abi import CValidation, Fused, Piece, Plan
 from .fused import FusedStep
+from .row_buffers import mirrored
 from .setup import Setup, Validation
 
 FEED = 1 << 16  # rows that a predicate may be behind
@@ -59,6 +60,9 @@ def plan_of(setup: Setup, start: list[Array] | None = None) -> Plan:
         plan.loss = setup.loss.mirror(int(setup.stream.batch))
         plan.update = CKernel.of(setup.update.executable)
         plan.chunk = setup.update.chunk
+        rows = mirrored(setup.update.row_buffers)
+        plan.row_buffers, plan.row_buffer = len(rows), ctypes.addressof(rows)
+        plan.rows = rows
     plan.arrays = ends, hyper, sizes, addresses
     return plan
 

@@ -11,15 +11,20 @@ from burlab.problems.kernels.loss import Loss
 from burlab.problems.point import Point
 
 from .fused import FusedStep
+from .row_buffers import RowBuffer, row_buffers_of
 
 
 @dataclass(frozen=True)
 class Update:
-    """graph: of the whole vector. executable: what runs, on `chunk` entries at a time; 0: on all of them."""
+    """graph: of the whole vector. executable: what runs, on `chunk` entries at a time; 0: on all of them.
+
+    row_buffers: what it updates in place.
+    """
 
     graph: Graph
     executable: Executable
     chunk: int
+    row_buffers: tuple[RowBuffer, ...]
 
 
 def update_of(rule: Rule, loss: Loss, x: Point, batch: int) -> Update | FusedStep:
@@ -28,5 +33,7 @@ def update_of(rule: Rule, loss: Loss, x: Point, batch: int) -> Update | FusedSte
     fused = FusedStep.of(whole, rule, loss, x) if batch == 1 else None
     if fused is not None:
         return fused
-    short = chunked(whole, sum(leaf.size for leaf in x.leaves))
-    return Update(whole, build(short or whole), CHUNK if short else 0)
+    if short := chunked(whole, sum(leaf.size for leaf in x.leaves)):
+        return Update(whole, build(short), CHUNK, ())
+    told, pairs, rows = row_buffers_of(whole, len(rule.hyper), 1 + len(rule.state))
+    return Update(whole, build(told, in_place=pairs), 0, rows)

@@ -235,13 +235,16 @@ def _trained(layer: Any, weights: Literal) -> Any:
 _ALONE = (
     "sum broadcast reshape transpose slice pad cumsum convert reduce_max reduce_min argmax argmin argsort sort squares"
 )
-_PAIRS = {"gather": ("x", "index"), "scatter": ("x", "index"), "contract": ("x", "y"), "surrogate": ("x", "y")}
+_SEVERAL = {
+    "gather": ("x", "index"), "scatter": ("x", "index"), "put": ("x", "rows", "index"), "contract": ("x", "y"),
+    "surrogate": ("x", "y"),
+}  # fmt: skip
 
 
 def _primitives() -> Iterator[Kind]:
     for name in _ALONE.split():
         yield _primitive(name, ("x",))
-    for name, ports in _PAIRS.items():
+    for name, ports in _SEVERAL.items():
         yield _primitive(name, ports)
     yield _primitive("concatenate", ("x",), many=True)
 

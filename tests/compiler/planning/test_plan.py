@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import burlab as bl
 from burlab.compiler import build, executable
 from burlab.compiler.codegen.emit import emit
 from burlab.compiler.ir.descriptors import Contexts, Descriptor
@@ -85,6 +86,24 @@ def test_a_chain_is_written_in_place():
     # A loop that reads its operand shifted must not write over it.
     plan = plan_of(lambda x: np.cumsum(np.cumsum(x)[::-1] * 2.0 + np.cumsum(x)), np.zeros(100))
     assert plan.workspace_bytes == 2 * 832
+
+
+def test_rows_are_put_where_the_old_array_was():
+    def update(x, i, rows):
+        return np.sum(bl.at_set(bl.at_add(x * 2.0, i, rows), i, rows) ** 2)
+
+    plan = plan_of(update, np.zeros((50, 4)), np.array([3, 5]), np.ones((2, 4)))
+    put = ["scatter_accumulate_float64_int64", "put_64bit_int64"]
+    assert kinds(plan) == ["loop", "loop", *put, "loop"]  # the index, x * 2, ..., the sum
+
+
+def test_an_array_that_is_read_later_is_copied():
+    def update(x, i):
+        y = x * 2.0
+        return y @ np.ones(4), bl.at_set(y, i, 1.0) @ np.ones(4), bl.at_set(x, i, 1.0)
+
+    names = kinds(plan_of(update, np.zeros((50, 4)), np.array([3, 5])))
+    assert names.count("copy_64bit") == 2, names
 
 
 def test_outputs_are_computed_where_the_caller_wants_them():

@@ -1,6 +1,6 @@
 #pragma once
-// Rows picked by an integer index, and the transpose: rows added where the index says. All arrays dense.
-// Descriptor of both: number of batches, rows of the table in each, indices in each, elements of a row.
+// Rows picked by an integer index, and the transpose: rows added, or put, where the index says. All arrays dense.
+// Descriptor of all: number of batches, rows of the table in each, indices in each, elements of a row.
 #include <cstring>
 
 #include "layout.hpp"
@@ -49,6 +49,28 @@ template <class T, class I, bool Accumulate = false> struct Scatter {
         if (stop.after(width)) return Stopped;
         BURLAB_LANES
         for (Int j = 0; j < width; ++j) table[row * width + j] += x[j];
+      }
+    }
+    return Ok;
+  }
+};
+
+/// out[b, index[b, i]] = a[b, i], in the order of i; the other rows stay. T: as for `Gather`.
+template <class T, class I> struct Put {
+  static Status run(const Int* d, void* out, const void* a, const void* b, const void* const*) noexcept {
+    const Int batches = d[0], rows = d[1], count = d[2], width = d[3];
+    T* table = static_cast<T*>(out);
+    const T* x = static_cast<const T*>(a);
+    const I* index = static_cast<const I*>(b);
+    StopCheck stop;
+    BURLAB_ONE_BY_ONE
+    for (Int batch = 0; batch < batches; ++batch, table += rows * width) {
+      BURLAB_ONE_BY_ONE
+      for (Int i = 0; i < count; ++i, x += width) {
+        const Int row = static_cast<Int>(*index++);
+        if (row < 0 || row >= rows) return IndexOutOfRange;
+        if (stop.after(width)) return Stopped;
+        std::memcpy(table + row * width, x, static_cast<std::size_t>(width) * sizeof(T));
       }
     }
     return Ok;

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "../step/query.hpp"
+#include "../step/row_buffers.hpp"
 #include "../step/validation.hpp"
 #include "../sum/sampler.hpp"
 #include "criteria.hpp"
@@ -36,11 +37,14 @@ struct Plan {
   std::int64_t gradient;           // where the gradient begins in a result, bytes
   std::int64_t metrics, measured;  // how many numbers beside them a result has, and where they begin, bytes
   const Validation* validation;    // nullptr if there is none
-  /// In: g, x, t, hyperparameters, state, value, key, oracle. Out: x, state, what the schedules gave.
+  /// In: g, x, t, hyperparameters, state, value, key, oracle. Out: x, state, what the schedules gave, and of each row
+  /// buffer the rows that were written. It comes in as what goes out.
   Kernel update;
-  Fused fused;             // in place of the kernels of loss and update
-  std::int64_t chunk;      // entries of x, and of all of the state that has as many, for one call of it; 0: all at once
-  const Queries* queries;  // of the update; nullptr if there are none
+  Fused fused;         // in place of the kernels of loss and update
+  std::int64_t chunk;  // entries of x, and of all of the state that has as many, for one call of it; 0: all at once
+  std::int64_t row_buffers;  // buffers of which a step writes some rows
+  const RowBuffer* row_buffer;
+  const Queries* queries;                      // of the update; nullptr if there are none
   std::int64_t hypers, buffers;                // buffers: x and the leaves of the state
   const double* hyper;                         // start values; NaN: as scheduled
   std::int64_t schedules;                      // how many hyperparameters may follow one

@@ -5,6 +5,7 @@
 #include "../sum/loss.hpp"
 #include "norm.hpp"
 #include "query.hpp"
+#include "row_buffers.hpp"
 #include "step.hpp"
 
 BURLAB_BEGIN
@@ -20,11 +21,13 @@ class SeparateStep final : public Step {
         oracle_(ledger, plan.queries, static_cast<int>(plan.threads)),
         workspace_(ledger, Kind::scratch, plan.update.workspace),
         in_(ledger, Kind::scratch, 5 + plan.hypers + state.count()),
-        out_(ledger, Kind::scratch, state.count() + plan.schedules),
+        out_(ledger, Kind::scratch, state.count() + plan.schedules + plan.row_buffers),
+        rows_(ledger, plan.row_buffer, plan.row_buffers),
         used_(ledger, Kind::scratch, plan.schedules) {}
 
   bool ready() const override {
-    return in_.ready() && out_.ready() && used_.ready() && loss_.ready() && oracle_.ready() && workspace_.data();
+    return in_.ready() && out_.ready() && used_.ready() && rows_.ready() && loss_.ready() && oracle_.ready() &&
+           workspace_.data();
   }
 
   int threads() const override {
@@ -81,6 +84,7 @@ class SeparateStep final : public Step {
     *in++ = state_.current(0) + at(0, first);
     *in++ = &step_;
     for (std::int64_t k = 0; k < plan_.hypers; ++k) *in++ = hyper + k;
+    const auto state = in;
     for (std::int64_t k = 1; k < state_.count(); ++k) *in++ = state_.current(k) + at(k, first);
     *in++ = result_;
     *in++ = oracle_.key();
@@ -88,7 +92,14 @@ class SeparateStep final : public Step {
     auto out = out_.begin();
     for (std::int64_t k = 0; k < state_.count(); ++k) *out++ = state_.next(k) + at(k, first);
     for (double& number : used_) *out++ = &number;
-    return oracle_.outcome(plan_.update.function(plan_.update.context, in_.data(), out_.data(), workspace_.data()));
+    for (std::int64_t* rows : rows_.written()) *out++ = rows;
+    rows_.copy(state_);
+    for (const RowBuffer& rows : rows_.all())
+      (rows.buffer == 0 ? in_[1] : state[rows.buffer - 1]) = state_.next(rows.buffer);
+    const auto outcome =
+        oracle_.outcome(plan_.update.function(plan_.update.context, in_.data(), out_.data(), workspace_.data()));
+    if (outcome.ok()) rows_.done();
+    return outcome;
   }
 
   /// Where in a buffer, in bytes, the entry number `first` of x has its own; a buffer of a single number is
@@ -112,6 +123,7 @@ class SeparateStep final : public Step {
   Norms norms_;                   // of the step
   Buffer<const void*> in_;
   Buffer<void*> out_;
+  RowBuffers rows_;  // which the update writes into
   Buffer<double> used_;
   std::int64_t step_ = 0;  // what the update reads as t
 };

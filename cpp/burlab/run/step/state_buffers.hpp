@@ -48,12 +48,16 @@ class StateBuffers {
     for (std::int64_t k = 0; k < count(); frame += Memory::rounded(sizes_[k]), ++k) copy(k, frame);
   }
   void load(const char* frame) {
+    ++loads_;
     for (std::int64_t k = 0; k < count(); frame += Memory::rounded(sizes_[k]), ++k)
       std::memcpy(current(k), frame, size(k));
   }
   void load(const StateBuffers& other) {
+    ++loads_;
     for (std::int64_t k = 0; k < count(); ++k) other.copy(k, current(k));
   }
+  /// How often it was loaded: after that nothing is known of the next buffers.
+  std::int64_t loads() const { return loads_; }
 
  private:
   std::size_t size(std::int64_t k) const { return static_cast<std::size_t>(sizes_[k]); }
@@ -61,7 +65,7 @@ class StateBuffers {
   Buffer<std::int64_t> sizes_;
   Buffer<char*> places_;  // of each buffer in both phases
   Memory x_, state_;
-  std::int64_t phase_ = 0;
+  std::int64_t phase_ = 0, loads_ = 0;
 };
 
 }  // namespace burlab::run
