@@ -91,8 +91,8 @@ _FLOAT_ONLY = {  # integers have another rule, and are never nan
 
 # Operations that compute with polynomials of our own (`numbers/lane.hpp`), which become SIMD lanes as arithmetic does.
 OWN = {
-    "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arctan", "arctan2", "arctanh", "erf", "erfc", "power",
-    "sigmoid", "softplus", "gelu", "silu",
+    "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arctan", "arctan2", "arctanh",
+    "erf", "erfc", "power", "sigmoid", "softplus", "gelu", "silu",
     "floor", "ceil", "rint", "trunc", "copysign", "fmax", "fmin", "signbit",
     "arcsin", "arccos", "arcsinh", "arccosh", "cbrt", "exp2", "log2", "log10", "sinc",
     "xlogy", "xlog1py",
