@@ -27,6 +27,12 @@ BURLAB_ROUNDED_TO(Trunc, "trunc", "The whole part, rounded towards 0.", trunc);
 #undef BURLAB_ROUNDED_TO
 // clang-format on
 
+/// Whether an integer is -1, which an unsigned one never is.
+template <class T> BURLAB_CONSTEXPR bool minus_one(T y) {
+  if constexpr (std::is_signed_v<T>) return y == -1;
+  else return false;
+}
+
 struct Fmod {
   static constexpr auto name = "fmod";
   static constexpr int arity = 2;
@@ -34,7 +40,7 @@ struct Fmod {
   template <class T> BURLAB_RULE T primal(T x, T y) { return call<Fmod>(x, y); }
   template <class T> static T number(T x, T y) {
     if constexpr (std::is_floating_point_v<T>) return std::fmod(x, y);
-    else return y == 0 || y == -1 ? T(0) : T(x % y);  // the lowest number % -1 would trap
+    else return y == 0 || minus_one(y) ? T(0) : T(x % y);  // the lowest number % -1 would trap
   }
   template <int K, class T> BURLAB_RULE T partial(T x, T y, T) { return K == 0 ? T(1) : -call<Trunc>(x / y); }
 };
@@ -55,7 +61,7 @@ struct FloorDivide {
       return whole - below > T(0.5) ? below + T(1) : below;
     } else {
       if (y == 0) return 0;
-      if (y == -1) return T(std::make_unsigned_t<T>(0) - std::make_unsigned_t<T>(x));
+      if (minus_one(y)) return T(std::make_unsigned_t<T>(0) - std::make_unsigned_t<T>(x));
       return T(x / y - ((x % y != 0) & ((x < 0) != (y < 0))));
     }
   }

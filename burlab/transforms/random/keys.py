@@ -1,0 +1,108 @@
+"""Keys, and keys of keys."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from burlab.compiler.function import Function
+from burlab.errors import ArgumentError, DTypeError, ShapeError
+from burlab.graph import Node
+from burlab.graph.linear import broadcast, reshape
+from burlab.graph.node import as_node, constant
+from burlab.graph.numpy_api.promotion import apply
+from burlab.graph.operation import made
+from burlab.graph.origin import location
+
+_UINT64 = np.dtype(np.uint64)
+_SPLIT = 0x53504C4954  # folded in before the position: the keys of a split are none of those that fold_in gives
+
+
+def key(seed: int) -> "np.ndarray[Any, np.dtype[np.uint64]]":
+    """The key of a seed, shape (2,), uint64.
+
+    >>> import burlab as bl
+    >>> bl.random.key(7)
+    array([7, 0], dtype=uint64)
+    """
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"seed={seed!r:.80} makes no key. Pass an int.")
+    seed = int(seed)
+    return np.array([seed & 0xFFFFFFFFFFFFFFFF, (seed >> 64) & 0xFFFFFFFFFFFFFFFF], np.uint64)
+
+
+def key_node(k: Any) -> Node:
+    """A key, or a batch of keys, as a node. Raises ArgumentError."""
+    node = as_node(k)
+    if node.dtype != _UINT64 or node.shape[-1:] != (2,):
+        raise ArgumentError(
+            f"a key is a uint64 array of shape (2,), got {node.dtype} of shape {node.shape}. Use key(seed)."
+        )
+    return node
+
+
+def known_shape(shape: int | tuple[int, ...]) -> tuple[int, ...]:
+    """A shape as a tuple. Raises ShapeError."""
+    sizes: Any = shape if isinstance(shape, (tuple, list)) else (shape,)
+    if any(isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 0 for size in sizes):
+        raise ShapeError(f"shape={shape!r:.80} is none: pass an int, or a tuple of ints that are not negative.")
+    return tuple(int(size) for size in sizes)
+
+
+def known_dtype(dtype: Any, names: tuple[str, ...] = ("float32", "float64")) -> str:
+    """The name of a dtype that random numbers have. Raises DTypeError."""
+    try:
+        name = np.dtype(dtype).name
+    except TypeError:
+        name = ""
+    if name not in names:
+        raise DTypeError(f"random numbers are {', '.join(names[:-1])} or {names[-1]}, got dtype={dtype!r:.80}.")
+    return name
+
+
+def _fold_in(k: Any, data: Any) -> Node:
+    parent, number = key_node(k), apply("add", as_node(data), np.int64(0))
+    numbers = number if number.shape else broadcast(number, parent.shape[:-1], ())
+    return made("fold_in", None, parent, numbers)
+
+
+def _split(k: Any, shape: tuple[int, ...]) -> Node:
+    parent = _fold_in(k, np.int64(_SPLIT))
+    lead, count = parent.shape[:-1], math.prod(shape)
+    keys = broadcast(parent, (*lead, count, 2), (*range(len(lead)), len(lead) + 1))
+    places = broadcast(constant(np.arange(count)), (*lead, count), (len(lead),))
+    return reshape(made("fold_in", None, keys, places), (*lead, *shape, 2))
+
+
+_fold_in_function: Any = Function(_fold_in, name="fold_in", reads=())
+_split_function: Any = Function(_split, name="split", reads=())
+
+
+def fold_in(k: Any, data: Any) -> Any:
+    """A new key from a key and an integer: `fold_in(key, step)` for every step.
+
+    >>> import numpy as np, burlab as bl
+    >>> bool(np.all(bl.random.fold_in(bl.random.key(7), 1) != bl.random.fold_in(bl.random.key(7), 2)))
+    True
+    """
+    return _fold_in_function(k, np.int64(data) if isinstance(data, int) else data)
+
+
+def split(k: Any, num: int | tuple[int, ...] = 2) -> Any:
+    """New keys from a key: `num` of them, or an array of them of that shape. Shape (*num, 2), uint64.
+
+    >>> import burlab as bl
+    >>> for_weights, for_noise = bl.random.split(bl.random.key(7))
+    >>> bl.random.split(bl.random.key(7), (2, 3)).shape
+    (2, 3, 2)
+    """
+    return _split_function(k, known_shape(num))
+
+
+def check_broadcasts(given: tuple[int, ...], shape: tuple[int, ...], what: str) -> None:
+    """Raise ShapeError where an array of a shape is not one value for each number of another."""
+    if len(given) > len(shape) or any(d not in (1, n) for d, n in zip(given[::-1], shape[::-1], strict=False)):
+        raise ShapeError(
+            f"{location()}{what} has shape {given}, which does not broadcast to shape {shape}. Pass a shape that has "
+            "room for it."
+        )

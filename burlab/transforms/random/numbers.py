@@ -1,0 +1,163 @@
+"""Numbers with fixed distributions: uniform, normal, signs, flags, integers."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from burlab.compiler.function import Function
+from burlab.errors import ArgumentError, DTypeError
+from burlab.graph import Node
+from burlab.graph.linear import concatenate, convert, reshape, slice_
+from burlab.graph.node import as_node
+from burlab.graph.numpy_api.promotion import apply
+from burlab.graph.operation import made
+from burlab.graph.origin import location
+from burlab.runtime.plain import as_array
+
+from .keys import check_broadcasts, key_node, known_dtype, known_shape
+
+Shape = tuple[int, ...]
+_INTEGERS = ("int32", "int64", "uint64")
+
+
+def uniform_node(k: Any, shape: Shape, dtype: str) -> Node:
+    """Uniform numbers in [0, 1), behind the axes of a batch of keys."""
+    return made("uniform", (shape, dtype), key_node(k))
+
+
+def halves(pairs: Node, axis: int) -> tuple[Node, Node]:
+    """The first and the second half of an axis."""
+    size = (*pairs.shape[:axis], pairs.shape[axis] // 2, *pairs.shape[axis + 1 :])
+    unit = (1,) * pairs.ndim
+    starts = (tuple(i * size[axis] if a == axis else 0 for a in range(pairs.ndim)) for i in (0, 1))
+    first, second = (slice_(pairs, start, unit, size) for start in starts)
+    return first, second
+
+
+def _normal(k: Any, shape: Shape, dtype: str) -> Node:
+    """Box and Muller 1958; 1 - u keeps the logarithm away from zero."""
+    return _single(k, shape) if dtype == "float32" else _double(k, shape)
+
+
+def _double(k: Any, shape: Shape) -> Node:
+    """Two uniform numbers for each normal one."""
+    pair = uniform_node(k, (2, *shape), "float64")
+    lead = pair.ndim - len(shape) - 1
+    u, v = halves(pair, lead)
+    wave = apply("mul", _radius(u), apply("cos", apply("mul", 2 * math.pi, v)))
+    return reshape(wave, (*pair.shape[:lead], *shape))
+
+
+def _single(k: Any, shape: Shape) -> Node:
+    """One uniform number of float64 for two normal ones of float32: its first 24 bits are u, the others v."""
+    count = math.prod(shape)
+    word = uniform_node(k, ((count + 1) // 2,), "float64")
+    lead, single = word.shape[:-1], np.dtype(np.float32)
+    scaled = apply("mul", word, 2.0**24)
+    whole = apply("floor", scaled)
+    angle = apply("mul", 2 * math.pi, convert(apply("sub", scaled, whole), single))
+    radius = _radius(apply("mul", convert(whole, single), 2.0**-24))
+    waves = [apply("mul", radius, apply(name, angle)) for name in ("cos", "sin")]
+    both = concatenate(waves, len(lead))
+    unit, start = (1,) * both.ndim, (0,) * both.ndim
+    return reshape(slice_(both, start, unit, (*lead, count)), (*lead, *shape))
+
+
+def _radius(u: Node) -> Node:
+    return apply("sqrt", apply("mul", -2.0, apply("log", apply("sub", 1.0, u))))
+
+
+def _randint(k: Any, low: Any, high: Any, shape: Shape, dtype: str) -> Node:
+    """64 random bits modulo the number of values: no value is likelier than another by more than high - low in 2^64."""
+    word = np.dtype(np.uint64)
+    ends = [as_node(end) for end in (low, high)]
+    for end in ends:
+        check_broadcasts(end.shape, shape, "an end of randint")
+    first, last = (convert(end, word) for end in ends)
+    size = apply("where", apply("less", *ends), apply("sub", last, first), np.uint64(1))
+    pair = uniform_node(k, (2, *shape), "float64")
+    lead = pair.ndim - len(shape) - 1
+    high_bits, low_bits = (convert(apply("floor", apply("mul", half, 2.0**32)), word) for half in halves(pair, lead))
+    bits = reshape(apply("add", apply("mul", high_bits, np.uint64(2**32)), low_bits), (*pair.shape[:lead], *shape))
+    return convert(apply("add", apply("remainder", bits, size), first), np.dtype(dtype))
+
+
+_uniform_function: Any = Function(uniform_node, name="uniform", reads=())
+_normal_function: Any = Function(_normal, name="normal", reads=())
+_randint_function: Any = Function(_randint, name="randint", reads=())
+
+
+def uniform(k: Any, shape: int | Shape = (), dtype: Any = "float64") -> Any:
+    """Uniform numbers in [0, 1), float64 or float32.
+
+    >>> import burlab as bl
+    >>> bool(0 <= bl.random.uniform(bl.random.key(1)) < 1)
+    True
+    """
+    return _uniform_function(k, known_shape(shape), known_dtype(dtype))
+
+
+def normal(k: Any, shape: int | Shape = (), dtype: Any = "float64") -> Any:
+    """Standard normal numbers, float64 or float32.
+
+    >>> import burlab as bl
+    >>> bl.random.normal(bl.random.key(1), (2, 3)).shape
+    (2, 3)
+    """
+    return _normal_function(k, known_shape(shape), known_dtype(dtype))
+
+
+def bernoulli(k: Any, p: Any, shape: int | Shape = ()) -> Any:
+    """A mask that is true with probability p. Raises ArgumentError for a plain number outside of [0, 1].
+
+    >>> import burlab as bl
+    >>> bl.random.bernoulli(bl.random.key(1), 1.0, 3)
+    array([ True,  True,  True])
+    """
+    _check_probability(p)
+    return np.less(uniform(k, shape), p)
+
+
+def rademacher(k: Any, shape: int | Shape = (), dtype: Any = "int64") -> Any:
+    """-1 or 1, each with probability 1/2, as integers or floats.
+
+    >>> import burlab as bl
+    >>> sorted(set(bl.random.rademacher(bl.random.key(1), 20, "float64").tolist()))
+    [-1.0, 1.0]
+    """
+    name = known_dtype(dtype, ("int32", "int64", "float32", "float64"))
+    return np.where(uniform(k, shape) < 0.5, np.array(-1, name), np.array(1, name))
+
+
+def randint(k: Any, shape: int | Shape, minval: Any, maxval: Any, dtype: Any = "int64") -> Any:
+    """Integers from minval to maxval - 1, all equally likely; minval where that is no range.
+
+    minval, maxval: integers, or arrays of them that broadcast to the shape; they may be traced. dtype: int64, int32
+    or uint64. Raises DTypeError where an end is no integer.
+
+    >>> import burlab as bl
+    >>> numbers = bl.random.randint(bl.random.key(1), 1000, -1, 3)
+    >>> numbers.min(), numbers.max()
+    (np.int64(-1), np.int64(2))
+    """
+    ends = [_whole(end, name) for end, name in ((minval, "minval"), (maxval, "maxval"))]
+    return _randint_function(k, *ends, known_shape(shape), known_dtype(dtype, _INTEGERS))
+
+
+def _whole(end: Any, name: str) -> Any:
+    """An integer, or integers, that are no part of the program. Raises DTypeError or ArgumentError."""
+    if isinstance(end, int) and not isinstance(end, bool):
+        if not -(2**63) <= end < 2**63:
+            raise ArgumentError(f"{location()}{name}={end} of randint is no int64. Pass one from -2**63 to 2**63 - 1.")
+        return np.int64(end)
+    array = end if isinstance(end, Node) else as_array(end, f"{name} of randint")
+    if array.dtype.kind not in "iu":
+        raise DTypeError(f"{location()}{name} of randint is {array.dtype}, expected integers. Pass an int.")
+    return array
+
+
+def _check_probability(p: Any) -> None:
+    """Refuse a plain number that is no probability."""
+    if isinstance(p, (int, float, np.number)) and not 0 <= p <= 1:
+        raise ArgumentError(f"bernoulli got p={p}, expected a probability. Pass a number from 0 to 1.")

@@ -1,0 +1,88 @@
+"""Random order: permutations, and choices with and without replacement."""
+
+import math
+from typing import Any, cast
+
+import numpy as np
+
+from burlab.compiler.function import Function
+from burlab.errors import ArgumentError, ShapeError
+from burlab.graph import Node
+from burlab.graph.node import as_node
+from burlab.graph.origin import location
+from burlab.runtime.plain import as_array
+
+from .distributions import exponential
+from .keys import known_shape
+from .numbers import Shape, randint, uniform
+
+
+def permutation(k: Any, x: Any, axis: int = 0) -> Any:
+    """The elements of an array along an axis, in random order; of an integer x those of range(x), int64.
+
+    The array may be traced, and derivatives by it are those of its elements.
+
+    >>> import burlab as bl
+    >>> sorted(bl.random.permutation(bl.random.key(1), 5).tolist())
+    [0, 1, 2, 3, 4]
+    """
+    return _permutation_function(k, _elements(x, "permutation"), axis)
+
+
+def choice(k: Any, a: Any, shape: int | Shape = (), replace: bool = True, p: Any = None, axis: int = 0) -> Any:
+    """Elements of an array along an axis, shape `shape` in place of that axis; of an integer a those of range(a).
+
+    replace: whether an element may be chosen twice. p: how likely each is, shape (n,), not negative, to any scale;
+    all alike if not given. a and p may be traced; no derivative passes by p. Without replacement and with p: Efraimidis
+    and Spirakis 2006, Weighted random sampling with a reservoir. Raises ArgumentError where there are too few elements,
+    ShapeError where p has another shape.
+
+    >>> import numpy as np, burlab as bl
+    >>> bl.random.choice(bl.random.key(1), np.array([1.0, 2.0, 3.0]), 2, p=[0.0, 1.0, 0.0])
+    array([2., 2.])
+    """
+    p = p if p is None or isinstance(p, Node) else as_array(p, "p of choice").astype(float)
+    return _choice_function(k, _elements(a, "choice"), p, known_shape(shape), bool(replace), axis)
+
+
+def _elements(x: Any, name: str) -> Any:
+    """An array, or the count of a range, which is part of the program."""
+    if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
+        if x < 0:
+            raise ArgumentError(f"{location()}{name} got {x}, expected a count or an array. Pass one from 0.")
+        return int(cast("Any", x))
+    array = x if isinstance(x, Node) else as_array(x, f"the array of {name}")
+    if not array.ndim:
+        raise ShapeError(f"{location()}{name} got one number, expected an integer or an array. Pass int(n).")
+    return array
+
+
+def _permutation(k: Any, x: Any, axis: int) -> Any:
+    values = np.arange(x) if isinstance(x, int) else x
+    return np.take(as_node(values), np.argsort(uniform(k, values.shape[axis])), axis)
+
+
+def _choice(k: Any, a: Any, p: Any, shape: Shape, replace: bool, axis: int) -> Any:
+    values = np.arange(a) if isinstance(a, int) else a
+    n, count = values.shape[axis], math.prod(shape)
+    if p is not None and p.shape != (n,):
+        raise ShapeError(f"{location()}choice got p of shape {p.shape} for {n} elements. Pass one number for each.")
+    if count and (not n or (not replace and count > n)):
+        raise ArgumentError(
+            f"{location()}choice of {count} among {n} elements {'with' if replace else 'without'} replacement. "
+            "Choose fewer, or pass more elements."
+        )
+    if not replace:
+        keys: Any = uniform(k, n) if p is None else exponential(k, n) / p
+        places = np.reshape(np.argsort(keys)[:count], shape)
+    elif p is None:
+        places = randint(k, shape, 0, n)
+    else:
+        ends = cast("Any", np.cumsum(p))
+        places = cast("Any", np.searchsorted)(ends, uniform(k, shape) * ends[-1], side="right")
+        places = np.minimum(places, n - 1)
+    return np.take(as_node(values), places, axis)
+
+
+_permutation_function: Any = Function(_permutation, name="permutation", reads=())
+_choice_function: Any = Function(_choice, name="choice", reads=())
