@@ -4,10 +4,9 @@
 //
 // Fortran reads matrices by columns: what lies here by rows is the transposed matrix there.
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
-#include "../kernel.hpp"
+#include "../scratch.hpp"
 
 BURLAB_BEGIN
 namespace burlab::kernels {
@@ -53,16 +52,6 @@ inline constexpr Int kLargest = (1 << 15) - 1;  // rows up to which every produc
 template <class Routine> BURLAB_INLINE bool calls(Routine routine, Int n, Int small = kSmall) {
   return n > small && n <= kLargest && routine != nullptr;
 }
-
-/// Memory of one call, given back at its end; data is nullptr where there is none.
-template <class T> struct Scratch {
-  explicit Scratch(Int size) : data(static_cast<T*>(std::malloc(static_cast<std::size_t>(size + 1) * sizeof(T)))) {}
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() { std::free(data); }
-
-  T* const data;
-};
 
 /// Copies a matrix of so many rows and columns to its transpose.
 template <class T> BURLAB_NOINLINE void copy_transposed(const T* a, Int rows, Int columns, T* to) {

@@ -1,165 +1,103 @@
 #pragma once
 // Sorting along rows: values, or their positions. NaNs come last, as in NumPy.
-#include <bit>
-#include <cstring>
-#include <type_traits>
-
-#include "../kernel.hpp"
+#include "order.hpp"
 
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// Whether a value comes before another.
-template <class T> BURLAB_INLINE bool precedes(T x, T y) {
-  if constexpr (std::is_floating_point_v<T>) return x < y || (x == x && y != y);
-  else return x < y;
+/// Copies a row to y, its NaNs behind all numbers, and gives how many numbers there are.
+template <class T> inline Int nans_last(const T* x, Int n, T* y) {
+  Int count = 0;
+  for (Int k = 0; k < n; ++k) count += x[k] == x[k];
+  if (count == n) {
+    std::memmove(y, x, static_cast<std::size_t>(n) * sizeof(T));
+    return n;
+  }
+  Int numbers = 0, nans = count;
+  BURLAB_ONE_BY_ONE
+  for (Int k = 0; k < n; ++k) y[x[k] == x[k] ? numbers++ : nans++] = x[k];
+  return count;
 }
-
-/// Whether the value at a position comes before that at another; of equal ones the first.
-template <class T> struct PrecedesAt {
-  const T* values;
-  BURLAB_INLINE bool operator()(Int i, Int j) const {
-    return precedes(values[i], values[j]) || (!precedes(values[j], values[i]) && i < j);
-  }
-};
-
-template <class T> struct Precedes {
-  BURLAB_INLINE bool operator()(T x, T y) const { return precedes(x, y); }
-};
-
-/// Quicksort in place, without recursion; by heaps where parts shrink too slowly, so that n log n bounds the work.
-template <class T, class Less> class Sorter {
- public:
-  Sorter(const Less& less, StopCheck& stop) : less_(less), stop_(stop) {}
-
-  /// Stopped where it was given up.
-  Status sort(T* y, Int n) {
-    Int budget = 4 * n * Int(std::bit_width(static_cast<std::uint64_t>(n)));
-    Part waiting[64];  // the larger part waits, so the other one has at most half
-    int count = 0;
-    for (Part part{y, y + n};;) {
-      while (part.end - part.begin > kFew) {
-        const Int size = part.end - part.begin;
-        if (stop_.after(size)) return Stopped;
-        budget -= size;
-        if (budget < 0) {
-          if (!by_heap(part)) return Stopped;
-          part.end = part.begin;
-          break;
-        }
-        T* middle = split(part);
-        const Part low{part.begin, middle}, high{middle, part.end};
-        const bool low_waits = middle - part.begin > part.end - middle;
-        waiting[count++] = low_waits ? low : high;
-        part = low_waits ? high : low;
-      }
-      by_insertion(part);
-      if (count == 0) return Ok;
-      part = waiting[--count];
-    }
-  }
-
- private:
-  struct Part {
-    T *begin, *end;
-  };
-  static constexpr Int kFew = 24;
-
-  /// Two parts that are not empty, of which no value of the second precedes one of the first; where the second begins.
-  T* split(Part part) const {
-    const T pivot = median(*part.begin, part.begin[(part.end - part.begin) / 2], part.end[-1]);
-    T *i = part.begin, *j = part.end - 1;
-    BURLAB_ONE_BY_ONE
-    for (;; ++i, --j) {
-      BURLAB_ONE_BY_ONE
-      while (less_(*i, pivot)) ++i;
-      BURLAB_ONE_BY_ONE
-      while (less_(pivot, *j)) --j;
-      if (i >= j) return j + 1;
-      swap(*i, *j);
-    }
-  }
-
-  T median(T a, T b, T c) const {
-    if (less_(b, a)) swap(a, b);
-    if (less_(c, b)) swap(b, c);
-    return less_(b, a) ? a : b;
-  }
-
-  void by_insertion(Part part) const {
-    BURLAB_ONE_BY_ONE
-    for (T* k = part.begin; k < part.end; ++k) {
-      const T value = *k;
-      T* to = k;
-      BURLAB_ONE_BY_ONE
-      for (; to > part.begin && less_(value, to[-1]); --to) *to = to[-1];
-      *to = value;
-    }
-  }
-
-  /// Whether it came to the end.
-  bool by_heap(Part part) const {
-    const Int n = part.end - part.begin;
-    BURLAB_ONE_BY_ONE
-    for (Int k = n / 2; k-- > 0;) sink(part.begin, k, n);
-    BURLAB_ONE_BY_ONE
-    for (Int last = n; last-- > 1;) {
-      if (stop_.after(16)) return false;
-      swap(part.begin[0], part.begin[last]);
-      sink(part.begin, 0, last);
-    }
-    return true;
-  }
-
-  /// Puts the value at k where no child of it in the heap comes after it.
-  void sink(T* heap, Int k, Int n) const {
-    const T value = heap[k];
-    BURLAB_ONE_BY_ONE
-    for (Int child; (child = 2 * k + 1) < n; k = child) {
-      if (child + 1 < n && less_(heap[child], heap[child + 1])) ++child;
-      if (!less_(value, heap[child])) break;
-      heap[k] = heap[child];
-    }
-    heap[k] = value;
-  }
-
-  static void swap(T& x, T& y) {
-    const T other = x;
-    x = y;
-    y = other;
-  }
-
-  const Less& less_;
-  StopCheck& stop_;
-};
 
 /// Rows in order. Descriptor: number of rows, length of a row; both arrays dense.
 template <class T> struct Sort {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     const Int rows = d[0], n = d[1];
-    std::memcpy(out, a, static_cast<std::size_t>(rows * n) * sizeof(T));
+    const Scratch<Key<T>> keys(n > kShort ? 2 * n : 0);
+    if (keys.data == nullptr) return OutOfMemory;
     StopCheck stop;
-    const Precedes<T> less;
-    Sorter<T, Precedes<T>> sorter(less, stop);
     BURLAB_ONE_BY_ONE
-    for (Int i = 0; i < rows; ++i)
-      if (stop.after(n) || sorter.sort(static_cast<T*>(out) + i * n, n) != Ok) return Stopped;
+    for (Int i = 0; i < rows; ++i) {
+      if (stop.after(n)) return Stopped;
+      T* y = static_cast<T*>(out) + i * n;
+      const Int count = nans_last(static_cast<const T*>(a) + i * n, n, y);
+      if (n <= kShort) few(y, count);
+      else if (many(y, count, keys.data, stop) != Ok) return Stopped;
+    }
+    return Ok;
+  }
+
+  static void few(T* y, Int n) {
+    T x[kShort];
+    Int before[kShort];
+    std::memcpy(x, y, static_cast<std::size_t>(n) * sizeof(T));
+    count_before(x, n, before);
+    BURLAB_ONE_BY_ONE
+    for (Int k = 0; k < n; ++k) y[before[k]] = x[k];
+  }
+
+  static Status many(T* y, Int n, Key<T>* keys, StopCheck& stop) {
+    for (Int k = 0; k < n; ++k) keys[k] = key_of(y[k]);
+    if (DigitSort<Key<T>>(keys, keys + n, n, stop).sort() != Ok) return Stopped;
+    for (Int k = 0; k < n; ++k) y[k] = value_of<T>(keys[k]);
     return Ok;
   }
 };
 
-/// The positions that put rows in order. Descriptor: as above.
+/// The positions that put rows in order, equal values as they stand. Descriptor: as above.
 template <class T> struct Argsort {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     const Int rows = d[0], n = d[1];
+    const Scratch<Placed<Key<T>>> items(n > kShort ? 2 * n : 0);
+    if (items.data == nullptr) return OutOfMemory;
     StopCheck stop;
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < rows; ++i) {
+      if (stop.after(n)) return Stopped;
+      const T* x = static_cast<const T*>(a) + i * n;
       Int* y = static_cast<Int*>(out) + i * n;
-      for (Int j = 0; j < n; ++j) y[j] = j;
-      const PrecedesAt<T> less{static_cast<const T*>(a) + i * n};
-      if (stop.after(n) || Sorter<Int, PrecedesAt<T>>(less, stop).sort(y, n) != Ok) return Stopped;
+      if (n <= kShort) few(x, n, y);
+      else if (many(x, n, y, items.data, stop) != Ok) return Stopped;
     }
+    return Ok;
+  }
+
+  static void few(const T* x, Int n, Int* y) {
+    T numbers[kShort];
+    Int before[kShort], at[kShort], count = 0, nans = n;
+    BURLAB_ONE_BY_ONE
+    for (Int k = n; k-- > 0;)
+      if (x[k] != x[k]) y[--nans] = k;
+    BURLAB_ONE_BY_ONE
+    for (Int k = 0; k < n; ++k)
+      if (x[k] == x[k]) numbers[count] = x[k], at[count++] = k;
+    count_before(numbers, count, before);
+    BURLAB_ONE_BY_ONE
+    for (Int k = 0; k < count; ++k) y[before[k]] = at[k];
+  }
+
+  /// 0 and -0 are equal.
+  static Status many(const T* x, Int n, Int* y, Placed<Key<T>>* items, StopCheck& stop) {
+    Int count = 0, nans = n;
+    BURLAB_ONE_BY_ONE
+    for (Int k = n; k-- > 0;)
+      if (x[k] != x[k]) y[--nans] = k;
+    BURLAB_ONE_BY_ONE
+    for (Int k = 0; k < n; ++k)
+      if (x[k] == x[k]) items[count++] = {key_of(x[k] == T(0) ? T(0) : x[k]), k};
+    if (DigitSort<Placed<Key<T>>>(items, items + count, count, stop).sort() != Ok) return Stopped;
+    BURLAB_ONE_BY_ONE
+    for (Int k = 0; k < count; ++k) y[k] = items[k].at;
     return Ok;
   }
 };
