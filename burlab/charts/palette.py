@@ -7,6 +7,7 @@ INK = "#757a80"
 FAINT = "rgba(117, 122, 128, 0.3)"
 CLEAR = "rgba(0, 0, 0, 0)"
 SHADES = ((0.0, "rgba(100, 135, 190, 0)"), (1.0, "rgba(100, 135, 190, 0.45)"))  # from low to high, over any ground
+LOW, HIGH = "#dee7f3", "#26548f"  # of a surface, which nothing shines through
 
 
 def colour(k: int) -> str:

@@ -7,17 +7,17 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from .chart import Map, Numbers
-from .palette import INK
+from .palette import HIGH, INK, LOW
 from .strokes import element, ink, text
 
 TALL = 0.45  # the greatest height, in the width of the plane
 _MOST = 46  # lines of the grid on each side: more would make a picture that no notebook wants to keep
-_LOW, _HIGH = np.array([222.0, 231.0, 243.0]), np.array([38.0, 84.0, 143.0])  # colours of the lowest and the highest
+_LOW, _HIGH = (np.array([*bytes.fromhex(code[1:])], np.float64) for code in (LOW, HIGH))
 _LIGHT = np.array([-0.4, -0.35, 0.85])  # where the light comes from
 
 
@@ -31,6 +31,16 @@ class Pose:
     turn: float = 30.0
     lift: float = 35.0
     zoom: float = 1.0
+
+    @property
+    def eye(self) -> tuple[float, float, float]:
+        """The direction of the eye, as seen from the middle.
+
+        >>> np.round(Pose(0, 90).eye, 12).tolist()
+        [-0.0, -0.0, 1.0]
+        """
+        t, e = math.radians(self.turn), math.radians(self.lift)
+        return -math.sin(t) * math.cos(e), -math.cos(t) * math.cos(e), math.sin(e)
 
 
 def project(points: Numbers, pose: Pose) -> Numbers:
@@ -57,8 +67,9 @@ def relief(part: Map, pose: Pose | None = None, width: int = 860, height: int = 
     pieces = [element("title", f"{part.title} as a surface"), text(part.title, 8, 18, font_weight=600)]
     heights = part.heights if part.shade is None else part.shade
     if heights is not None:
-        scale = pose.zoom * min(width / 1.5, height / 1.25)
-        middle = np.array([width / 2, height / 2 + 10])
+        e = math.radians(pose.lift)  # the base, with the words around it, and the height above
+        scale = pose.zoom * min(width / 1.5, height / (1.75 * math.sin(e) + 1.1 * TALL * math.cos(e)))
+        middle = np.array([width / 2, height / 2])
         surface = _Surface(part, *_thinned(heights), pose, scale, middle)
         pieces += [*surface.base(), *surface.pieces()]
     return (
@@ -158,11 +169,11 @@ class _Surface:
 
     def _on(self, places: Any) -> Numbers:
         """Places of the plane, shape (n, 2), with their height; NaN outside."""
-        found = [[u, v, _between(self.level, self.rows, self.columns, u, v)] for u, v in places]
-        return np.array(found)
+        places = np.asarray(places, np.float64)
+        return np.column_stack([places, interpolated(self.level, self.rows, self.columns, places)])
 
     def _cell(self, place: Numbers) -> tuple[int, int]:
-        return _index(self.rows, place[1]), _index(self.columns, place[0])
+        return int(_index(self.rows, place[1])), int(_index(self.columns, place[0]))
 
 
 def _thinned(heights: Numbers) -> tuple[Numbers, Numbers, Numbers]:
@@ -179,17 +190,25 @@ def _lines(count: int) -> Numbers:
     return np.unique(np.linspace(0, count - 1, min(count, _MOST)).round().astype(np.int64))
 
 
-def _between(level: Numbers, rows: Numbers, columns: Numbers, u: float, v: float) -> float:
-    if not (columns[0] <= u <= columns[-1] and rows[0] <= v <= rows[-1]):
-        return math.nan
-    j, i = _index(rows, v), _index(columns, u)
+def interpolated(values: Numbers, rows: Numbers, columns: Numbers, places: Numbers) -> Numbers:
+    """Values at places between the lines of a grid, shape (n,); NaN outside.
+
+    values: shape (rows, columns). rows, columns: where its lines are, rising. places: (x, y), shape (n, 2).
+
+    >>> interpolated(np.array([[0.0, 1.0], [2.0, 3.0]]), np.arange(2.0), np.arange(2.0), np.array([[0.5, 0.5], [2, 0]]))
+    array([1.5, nan])
+    """
+    x, y = places.T
+    inside = (columns[0] <= x) & (x <= columns[-1]) & (rows[0] <= y) & (y <= rows[-1])
+    u, v = (cast("Numbers", np.where(inside, at, 0.0)) for at in (x, y))
+    i, j = _index(columns, u), _index(rows, v)
     a, b = (u - columns[i]) / (columns[i + 1] - columns[i]), (v - rows[j]) / (rows[j + 1] - rows[j])
-    low = (1 - a) * level[j, i] + a * level[j, i + 1]
-    return float((1 - b) * low + b * ((1 - a) * level[j + 1, i] + a * level[j + 1, i + 1]))
+    low = (1 - a) * values[j, i] + a * values[j, i + 1]
+    return np.where(inside, (1 - b) * low + b * ((1 - a) * values[j + 1, i] + a * values[j + 1, i + 1]), np.nan)
 
 
-def _index(lines: Numbers, at: float) -> int:
-    return int(np.clip(np.searchsorted(lines, at, side="right") - 1, 0, len(lines) - 2))
+def _index(lines: Numbers, at: Any) -> Any:
+    return np.clip(cast("Any", np.searchsorted(lines, at, side="right")) - 1, 0, len(lines) - 2)
 
 
 def _points(corners: Numbers) -> str:

@@ -5,6 +5,7 @@ from .contour_map import contour
 from .paths import apart, path_traces
 from .report import write_report
 from .style import theme
+from .surface_map import surface
 from .terrain import Landscape, landscape, landscape_traces
 from .thinning import thinned
 from .training import training_curve
@@ -17,6 +18,7 @@ __all__ = [
     "landscape",
     "landscape_traces",
     "path_traces",
+    "surface",
     "theme",
     "thinned",
     "training_curve",

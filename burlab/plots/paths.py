@@ -19,9 +19,7 @@ def path_traces(name: str, path: Any, line_colour: str) -> list[Any]:
 
     Points too close to each other to be seen apart are left out.
     """
-    points = np.asarray(_recorded(path) if hasattr(path, "path") else path, np.float64)
-    if points.ndim != 2 or points.shape[1] != 2:
-        raise ShapeError(f"the path {name!r} has shape {points.shape}, expected (n, 2): a row per point.")
+    points = points_of(name, path)
     seen = points[apart(points)]
     few = len(seen) <= _FEW
     line: Any = go.Scatter(
@@ -37,6 +35,18 @@ def path_traces(name: str, path: Any, line_colour: str) -> list[Any]:
     marker = {"size": [6, 11], "color": line_colour, "line": {"width": 0}}
     more = {"mode": "markers", "marker": marker, "showlegend": False, "hoverinfo": "skip"}
     return [line, go.Scatter(x=ends[:, 0], y=ends[:, 1], name=name, legendgroup=name, **more)]
+
+
+def points_of(name: str, path: Any) -> Array:
+    """The points of a path, in order, shape (n, 2). path: points, or a run. Raises ShapeError for other shapes.
+
+    >>> points_of("step", [[0, 0], [1, 2]]).shape
+    (2, 2)
+    """
+    points = np.asarray(_recorded(path) if hasattr(path, "path") else path, np.float64)
+    if points.ndim != 2 or points.shape[1] != 2:
+        raise ShapeError(f"the path {name!r} has shape {points.shape}, expected (n, 2): a row per point.")
+    return points
 
 
 def _recorded(run: Any) -> Any:

@@ -1,14 +1,18 @@
 """Still pictures of plotly's figures of lines, dots and contours, for pages that run no scripts."""
 
 from base64 import b64decode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
 from burlab.charts import Axis, Chart, Curve, Dots, Map, Mark, Plot
 from burlab.charts.palette import PALETTE
+from burlab.charts.relief import relief
 from burlab.charts.svg import svg
+
+from .surface_map import OPENS
 
 Content = Mapping[str, Any]  # a figure as JSON
 Numbers = np.ndarray[Any, np.dtype[Any]]
@@ -18,7 +22,7 @@ _SQUARE = 560  # pixels: width of a map in equal scales
 
 
 def still(figure: Content) -> str | None:
-    """SVG of a figure of lines, dots and contours over one pair of axes. None for what has other traces or subplots.
+    """SVG of a figure of lines, dots and contours over one pair of axes, or of a surface. None for what else there is.
 
     figure: plotly's JSON, as `figure.to_plotly_json()` gives it or a notebook holds it.
 
@@ -29,6 +33,8 @@ def still(figure: Content) -> str | None:
     """
     traces, layout = figure.get("data", ()), figure.get("layout", {})
     kinds: set[str] = {trace.get("type", "scatter") for trace in traces}
+    if kinds and kinds <= {"surface", "scatter3d"}:
+        return _surface(traces, layout)
     words = any("text" in trace.get("mode", "") for trace in traces)
     if not kinds or not kinds <= {"scatter", "scattergl", "contour"} or words or "xaxis2" in layout:
         return None
@@ -41,6 +47,22 @@ def still(figure: Content) -> str | None:
         return svg(Chart((Plot("figure", title, x, y, curves, (), dots, marks, tall=_TALL),)))
     heights, equal = numbers(planes[0]["z"]), "scaleanchor" in layout.get("yaxis", {})
     return svg(Chart((Map("figure", title, x, y, heights, 1, curves, dots, equal=equal),)), _SQUARE if equal else 860)
+
+
+def _surface(traces: Sequence[Content], layout: Content) -> str | None:
+    """The one surface of a figure with the lines on it, seen from where the figure opens."""
+    grounds = [trace for trace in traces if trace.get("type") == "surface"]
+    if len(grounds) != 1:
+        return None
+    scene, (ground,) = layout.get("scene", {}), grounds
+    lines = [(k, trace) for k, trace in enumerate(traces) if trace is not ground]
+    curves = tuple(curve for k, trace in lines for curve in _curves(trace, k))
+    dots = tuple(one for k, trace in lines for one in _dots(trace, k))
+    x, y = (
+        replace(_axis(scene.get(f"{name}axis", {})), low=float(at.min()), high=float(at.max()))
+        for name, at in ((name, numbers(ground[name])) for name in "xy")
+    )
+    return relief(Map("figure", _words(layout), x, y, numbers(ground["z"]), 1, curves, dots), OPENS)
 
 
 def numbers(written: Any) -> Numbers:

@@ -144,9 +144,55 @@ def test_without_javascript_the_picture_is_seen(run, opened):
     assert page.locator(".burlab-facts").get_by_text("step 900").is_visible()
 
 
+def settled(canvas):
+    """The pixels of a surface when it has been drawn finely: it is so when it rests."""
+    found = []
+    while len(found) < 2 or found[-1] != found[-2]:
+        found.append(canvas.evaluate("e => e.toDataURL()"))
+        canvas.page.wait_for_timeout(300)
+    return found[-1]
+
+
+def test_the_map_of_a_run_is_a_surface_that_turns_and_follows_the_slider(run, opened):
+    page = opened(run)
+    assert page.locator("canvas.burlab-relief").count() == 0
+    page.get_by_role("button", name="Surface").click()
+    canvas = page.locator("canvas.burlab-relief")
+    page.wait_for_selector("canvas.burlab-relief[data-frames]")
+    assert page.locator(".burlab-chart canvas").first.is_visible()  # the curves stay
+    canvas.scroll_into_view_if_needed()
+    box, before = canvas.bounding_box(), canvas.get_attribute("data-pose")
+    page.mouse.move(box["x"] + 200, box["y"] + 150)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 260, box["y"] + 160, steps=4)
+    page.mouse.up()
+    page.wait_for_function(f"() => document.querySelector('canvas.burlab-relief').dataset.pose !== '{before}'")
+    canvas.focus()
+    page.keyboard.press("0")
+    page.wait_for_function(f"() => document.querySelector('canvas.burlab-relief').dataset.pose === '{before}'")
+    late = settled(canvas)
+    slider = page.get_by_role("slider", name="step")
+    slider.focus()
+    page.keyboard.press("Home")
+    until(page, lambda: settled(canvas) != late, "the point never moved")
+    page.screenshot(path=SHOTS / "export-surface.png", full_page=True)
+    page.get_by_role("button", name="Surface").click()
+    assert not canvas.is_visible()
+
+
+def test_a_landscape_is_a_map_or_a_surface(run, opened):
+    page = opened(bl.analysis.landscape(run, resolution=21))
+    page.get_by_role("button", name="Surface").click()
+    page.wait_for_selector("canvas.burlab-relief[data-frames]")
+    assert not page.locator(".burlab-chart").is_visible()
+    page.get_by_role("button", name="Surface").click()
+    assert page.locator(".burlab-chart").is_visible()
+
+
 def hover(page):
     """Wait until the plot shows what lies under the mouse, in its middle."""
     canvas = page.locator("canvas").first
+    canvas.scroll_into_view_if_needed()
     box, before = canvas.bounding_box(), canvas.evaluate("e => e.toDataURL()")
     for across in (0.3, 0.5):
         page.mouse.move(box["x"] + across * box["width"], box["y"] + box["height"] / 2)

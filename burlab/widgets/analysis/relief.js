@@ -142,10 +142,10 @@ function drawRelief(el, { posed = () => {} } = {}) {
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     if (!state.grid) return;
     const project = projection(state.pose);
-    const scale = state.pose.zoom * Math.min(width / 1.5, height / 1.25);
+    const scale = state.pose.zoom * Math.min(width / 1.5, height / 1.4);
     const seen = (fine) => (x, y, z) => {
       const [across, up, depth] = project(x, y, z);
-      return [(width / 2 + scale * across) * fine, (height / 2 + 10 - scale * up) * fine, depth];
+      return [(width / 2 + scale * across) * fine, (height / 2 - scale * up) * fine, depth];
     };
     const base = [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]].map(([x, y]) => seen(1)(x, y, -RISE / 2));
     pen.strokeStyle = state.theme.edge;

@@ -20,9 +20,10 @@ def export_html(thing: Any, path: str | os.PathLike[str]) -> None:
     Graph, Kernel, Value, GraphView or GraphBuilder, of which one group at a time opens. A thing that goes on is shown
     as it is now. path: of the file, which is replaced whole or not at all.
 
-    Charts have hover, zoom, legends, PNG and CSV; without JavaScript a still picture is seen. Long records are thinned
-    so that the file stays small; nothing is read from a network. Raises ArgumentError for other things, FileError where
-    the file cannot be written, or would be larger than 8 MB.
+    Charts have hover, zoom, legends, PNG and CSV; maps are surfaces, too, which are turned by mouse and keys; without
+    JavaScript a still picture is seen. Long records are thinned so that the file stays small; nothing is read from a
+    network. Raises ArgumentError for other things, FileError where the file cannot be written, or would be larger than
+    8 MB.
 
     >>> import os, tempfile, burlab as bl
     >>> f = bl.problems.rosenbrock()

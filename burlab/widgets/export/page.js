@@ -16,6 +16,7 @@ function start() {
       made.addEventListener("click", act);
     }
     place.after(bar);
+    buildRelief(place, bar, view, sections[k].data.chart ?? sections[k].data.charts[0]);
   });
   document.documentElement.dataset.ready = "true"; // the mark that tests wait for
 }

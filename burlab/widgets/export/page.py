@@ -13,9 +13,16 @@ from burlab import __version__
 from burlab.widgets.assets import CHART, CHART_STYLE, WIDGETS, module, styles
 
 _HERE = Path(__file__).parent
-_OWN = ("export/theme.js", "export/record.js", "export/tabs.js", "export/graph.js", "export/page.js")
+_OWN = (
+    "export/theme.js",
+    "export/record.js",
+    "export/tabs.js",
+    "export/graph.js",
+    "export/relief.js",
+    "export/page.js",
+)
 _GRAPH = ("keys.js", "surface/surface.js", *(f"graph_view/{name}.js" for name in ("scene", "words", "view")))
-_STYLES = (CHART_STYLE, "surface/surface.css", "graph_view/view.css", "export/page.css")
+_STYLES = (CHART_STYLE, "surface/surface.css", "graph_view/view.css", "analysis/relief.css", "export/page.css")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +56,7 @@ def html(page: Page) -> str:
     2
     """
     data = _text([{"kind": section.kind, "data": section.data} for section in page.sections])
-    script = _graph_script() + module(WIDGETS, *CHART, *_OWN)
+    script = _graph_script() + module(WIDGETS, *CHART, "analysis/relief.js", *_OWN)
     allowed = b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = (
         f"default-src 'none'; script-src 'sha256-{allowed}'; style-src 'unsafe-inline'; img-src data: blob:; "
