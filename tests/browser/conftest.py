@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.pages import Notebook, run_all
+from tests.browser.pages import Notebook, Server, run_all
 from tests.browser.panels import SETUP, Panel, write_run
 from tests.browser.waits import open_page
 
@@ -116,15 +116,15 @@ def panel(panels, request):
 @pytest.fixture
 def notebook(lab, browser):
     """Open a notebook, run all its cells, and give the page when the last one is done."""
-    pages = []
+    pages = {}
 
     def run(name):
-        page = open_page(browser, viewport={"width": 1280, "height": 2000})
-        pages.append(page)
+        page = pages[name] = open_page(browser, viewport={"width": 1280, "height": 2000})
         page.goto(f"{lab}/tree/{name}.ipynb?token={TOKEN}&reset", wait_until="load")
         assert run_all(page) == []
         return page
 
     yield run
-    for page in pages:
+    for name, page in pages.items():
         page.close()
+        Server(lab, TOKEN).shut_down(f"{name}.ipynb")

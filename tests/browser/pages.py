@@ -40,17 +40,35 @@ def run_all(page, seconds=600):
     return ["\n".join(output["traceback"]) for output in outputs if output["output_type"] == "error"]
 
 
+class Server:
+    """The server behind the pages. lab: the address of JupyterLab."""
+
+    def __init__(self, lab, token):
+        parts = urlsplit(lab)
+        self.root, self._token = f"{parts.scheme}://{parts.netloc}", token
+
+    def ask(self, path, method="GET", body=None):
+        """Its answer to a request."""
+        data = None if body is None else json.dumps(body).encode()
+        return urlopen(Request(f"{self.root}/api/{path}?token={self._token}", data, method=method))
+
+    def shut_down(self, notebook):
+        """End the kernel of a notebook: what it computes takes from the next test."""
+        for session in json.load(self.ask("sessions")):
+            if session["path"] == notebook:
+                self.ask(f"sessions/{session['id']}", "DELETE")
+
+
 class Notebook:
     """A page that shows one notebook, in JupyterLab or in Notebook 7. Cells are numbered from 0."""
 
     def __init__(self, lab, token, browser, name, cells, classic=False):
-        parts = urlsplit(lab)
-        self._api, self._token, self._name = f"{parts.scheme}://{parts.netloc}/api", token, name
+        self._server, self._name = Server(lab, token), name
         self._put(name, cells)
         self.requests = []
         self.page = open_page(browser, viewport={"width": 1280, "height": 1500})
         self.page.on("request", lambda request: self.requests.append(request.url))
-        place = f"{parts.scheme}://{parts.netloc}/notebooks" if classic else f"{lab}/tree"
+        place = f"{self._server.root}/notebooks" if classic else f"{lab}/tree"
         self.page.goto(f"{place}/{name}.ipynb?token={token}&reset", wait_until="load")
         connect(self.page)
         if not classic:
@@ -110,7 +128,7 @@ class Notebook:
     def saved(self):
         """Save, and give what the file holds."""
         self.command("docmanager:save")
-        return json.load(self._ask(f"contents/{self._name}.ipynb"))["content"]
+        return json.load(self._server.ask(f"contents/{self._name}.ipynb"))["content"]
 
     def picture(self, cell):
         """The SVG that the file holds in a cell, once saved."""
@@ -126,9 +144,7 @@ class Notebook:
     def close(self):
         """Close the page and shut its kernel down."""
         self.page.close()
-        for session in json.load(self._ask("sessions")):
-            if session["path"] == f"{self._name}.ipynb":
-                self._ask(f"sessions/{session['id']}", "DELETE")
+        self._server.shut_down(f"{self._name}.ipynb")
 
     def _go_to(self, cell):
         self.page.evaluate(f"k => {{ {_NOTEBOOK}.activeCellIndex = k; }}", cell)
@@ -142,8 +158,4 @@ class Notebook:
             "nbformat": 4,
             "nbformat_minor": 5,
         }
-        self._ask(f"contents/{name}.ipynb", "PUT", {"type": "notebook", "content": content})
-
-    def _ask(self, path, method="GET", body=None):
-        data = None if body is None else json.dumps(body).encode()
-        return urlopen(Request(f"{self._api}/{path}?token={self._token}", data, method=method))
+        self._server.ask(f"contents/{name}.ipynb", "PUT", {"type": "notebook", "content": content})

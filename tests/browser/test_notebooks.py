@@ -57,6 +57,7 @@ def test_a_tutorial_runs_and_shows_its_pictures(notebook, name, expected):
     page = notebook(name)
     assert counted(page, expected) == expected, "and no errors"
     page.set_viewport_size({"width": 1280, "height": 2000})
+    rests(page)
     page.evaluate(f"{OUTER}.scrollTop = {OUTER}.scrollHeight / 2")  # where there is something to look at
     rests(page)
     SHOTS.mkdir(parents=True, exist_ok=True)

@@ -1,24 +1,16 @@
 """docs/catalogue.md is what docs/catalogue.py writes today, and holds every public optimizer and problem."""
 
-import importlib.util
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 import burlab as bl
-
-DOCS = Path(__file__).parents[2] / "docs"
+from tests.project.programs import DOCS, program
 
 
 @pytest.fixture(scope="module")
 def catalogue() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("catalogue", DOCS / "catalogue.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return program("catalogue")
 
 
 def test_the_page_is_up_to_date(catalogue: ModuleType):

@@ -1,8 +1,5 @@
 """docs/numpy.md is what docs/words.py writes today; what it refuses has no rule, and says why."""
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -10,17 +7,11 @@ import burlab as bl
 from burlab.errors import TraceError
 from burlab.graph.node import FUNCTIONS, UFUNCS
 from burlab.graph.numpy_api.refused import REFUSED
-
-DOCS = Path(__file__).parents[2] / "docs"
+from tests.project.programs import DOCS, program
 
 
 def test_the_page_is_up_to_date() -> None:
-    spec = importlib.util.spec_from_file_location("words", DOCS / "words.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    assert (DOCS / "numpy.md").read_text() == module.page(), "run: python docs/words.py"
+    assert (DOCS / "numpy.md").read_text() == program("words").page(), "run: python docs/words.py"
 
 
 @pytest.mark.parametrize("name", REFUSED)
