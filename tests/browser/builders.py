@@ -1,10 +1,9 @@
 """The builder of graphs as a page shows it: blocks by their keys, fields by their names, and waits for what it says."""
 
 import json
-import os
-from pathlib import Path
 
-SHOTS = Path(os.environ.get("BURLAB_SCREENSHOTS", "build/screenshots"))
+from tests.browser.views import View
+
 STICKING = """root => {
   const frame = root.getBoundingClientRect();
   return [...root.querySelectorAll('button, input, select, p, .burlab-canvas, .burlab-said')]
@@ -16,16 +15,10 @@ STATE = """print(json.dumps({k: [x.kind, x.label, x.operands, None if (v := b.re
     else np.asarray(v).tolist()] for k, x in b.document.blocks.items()}), end='')"""
 
 
-class Builder:
+class Builder(View):
     """The builder that a cell shows."""
 
-    def __init__(self, notebook, cell=1):
-        self.notebook, self.page = notebook, notebook.page
-        self.root = f".jp-Notebook .jp-Cell[data-windowed-list-index='{cell}'] .burlab-builder"
-        self.page.wait_for_selector(f"{self.root}[data-ready]")
-
-    def find(self, selector):
-        return self.page.locator(f"{self.root} {selector}")
+    kind = "burlab-builder"
 
     def state(self):
         """What the kernel has: one block per row, by key."""
@@ -81,7 +74,3 @@ class Builder:
         self.page.keyboard.press("Control+A")
         self.page.keyboard.type(text)
         self.page.keyboard.press("Enter")
-
-    def shot(self, name):
-        SHOTS.mkdir(parents=True, exist_ok=True)
-        self.page.locator(self.root).screenshot(path=SHOTS / f"{name}.png")

@@ -82,11 +82,13 @@ def browser(lab):
 
 @pytest.fixture(scope="module")
 def open_notebook(lab, browser):
-    """Open a new notebook of these cells, in a kernel of its own."""
+    """Open a new notebook of these cells, in a kernel of its own, and run the first of them, or so many."""
     opened = []
 
-    def open_cells(name, cells, classic=False):
+    def open_cells(name, cells, run=1, classic=False):
         opened.append(Notebook(lab, TOKEN, browser, name, cells, classic))
+        for cell in range(run):
+            opened[-1].run(cell)
         return opened[-1]
 
     yield open_cells
@@ -97,9 +99,7 @@ def open_notebook(lab, browser):
 @pytest.fixture(scope="module")
 def panels(open_notebook):
     """A notebook for panels of runs: `write_run` puts one into its second cell."""
-    opened = open_notebook("panel", [SETUP, write_run(), "run", "pass"])
-    opened.run(0)
-    return opened
+    return open_notebook("panel", [SETUP, write_run(), "run", "pass"])
 
 
 @pytest.fixture

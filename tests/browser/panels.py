@@ -1,12 +1,8 @@
 """The panel of a run as a page shows it: its controls by name, and waits for what it says and draws."""
 
-import os
-import re
-from pathlib import Path
+from tests.browser.views import SHOTS, Steered
+from tests.browser.waits import lasting, rests
 
-from tests.browser.waits import lasting, rests, until
-
-SHOTS = Path(os.environ.get("BURLAB_SCREENSHOTS", "build/screenshots"))
 SETUP = """
 import asyncio, time
 import numpy as np
@@ -50,20 +46,14 @@ const cursor = chart.parts[0].marks.find(({ kind }) => kind === "cursor")?.at;
 """
 
 
-class Panel:
+class Panel(Steered):
     """The panel that a cell shows."""
 
+    kind = "burlab-panel"
+
     def __init__(self, notebook, cell=1):
-        self.notebook, self.page = notebook, notebook.page
-        self.root = f".jp-Notebook .jp-Cell[data-windowed-list-index='{cell}'] .burlab-panel"
-        self.page.wait_for_selector(f"{self.root}[data-ready]")
+        super().__init__(notebook, cell)
         self.page.wait_for_selector(f"{self.root} [data-frames]")
-
-    def find(self, selector):
-        return self.page.locator(f"{self.root} {selector}")
-
-    def press(self, intent):
-        self.find(f"[data-intent={intent}]").click()
 
     def type(self, label, text):
         """Replace the text of a field key by key, as a user does."""
@@ -83,16 +73,8 @@ class Panel:
         return self.page.evaluate("() => document.activeElement.ariaLabel ?? document.activeElement.innerText.trim()")
 
     @property
-    def status(self):
-        return self.find(".burlab-status span").inner_text()
-
-    @property
     def step(self):
         return int(self.find(".burlab-at").input_value())
-
-    def says(self, pattern):
-        """Wait for the status line to match."""
-        until(self.page, lambda: re.search(pattern, self.status), lambda: f"{pattern!r} was never said: {self.status}")
 
     def shows(self, what, expression):
         """Wait for something about the chart to be true.
@@ -101,7 +83,7 @@ class Panel:
         """
         # A curve may not be there yet.
         patient = f"(() => {{ try {{ return {expression}; }} catch {{ return false; }} }})()"
-        until(self.page, lambda: self.chart(patient), f"the chart never had {what}")
+        self.until(lambda: self.chart(patient), f"the chart never had {what}")
 
     def chart(self, expression):
         """The value of an expression as in `shows`."""
@@ -121,16 +103,12 @@ class Panel:
 
     def overlaps(self):
         """What lies over something else, or sticks out."""
-        return self.page.locator(self.root).evaluate(OVERLAPS)
+        return self.evaluate(OVERLAPS)
 
     def settled_overlaps(self):
         """The same, when it stays after the page has been put in order."""
         rests(self.page)
         return lasting(self.page, self.overlaps)
-
-    def shot(self, name):
-        SHOTS.mkdir(parents=True, exist_ok=True)
-        self.page.locator(self.root).screenshot(path=SHOTS / f"{name}.png")
 
     def report(self, name, text):
         """Keep what was measured, beside the pictures."""

@@ -28,9 +28,7 @@ class Panel(LivePanel):
 
 @pytest.fixture(scope="module")
 def notebook(open_notebook):
-    opened = open_notebook("branches", [SETUP, TREE, "pass"])
-    opened.run(0)
-    return opened
+    return open_notebook("branches", [SETUP, TREE, "pass"])
 
 
 @pytest.fixture

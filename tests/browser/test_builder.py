@@ -8,7 +8,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from tests.browser.builders import SHOTS, STICKING, Builder
+from tests.browser.builders import STICKING, Builder
+from tests.browser.views import shot
 from tests.browser.waits import lasting, rests, until
 
 pytestmark = pytest.mark.browser
@@ -27,9 +28,7 @@ SETUP = "import json\nimport numpy as np\nimport burlab as bl"
 
 @pytest.fixture(scope="module")
 def notebook(open_notebook):
-    opened = open_notebook("builder", [SETUP, "b = bl.GraphBuilder()\nb", "pass"])
-    opened.run(0)
-    return opened
+    return open_notebook("builder", [SETUP, "b = bl.GraphBuilder()\nb", "pass"])
 
 
 @pytest.fixture
@@ -340,7 +339,7 @@ def test_what_was_built_survives_a_restart_and_a_reload(builder):
     picture = page.locator(".jp-Cell[data-windowed-list-index='1'] .jp-RenderedSVG img")
     picture.wait_for(state="visible")
     assert ">9<" in unquote(picture.get_attribute("src")), "the picture is of the last edit"
-    page.screenshot(path=SHOTS / "builder_still.png")
+    shot(page, "builder_still")
     notebook.run(0)
     notebook.run(1)
     again = Builder(notebook)

@@ -5,7 +5,7 @@ import pytest
 
 import burlab as bl
 from tests.browser.conftest import CHROMIUM, FLAGS
-from tests.browser.panels import SHOTS
+from tests.browser.views import shot
 from tests.browser.waits import open_page, rests, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")]
@@ -129,11 +129,10 @@ def test_what_users_wrote_is_text(opened):
 def test_it_is_legible_in_both_themes(run, opened, width):
     page = opened(run, color_scheme="dark")
     page.set_viewport_size({"width": width, "height": 1000})
-    SHOTS.mkdir(parents=True, exist_ok=True)
     for theme, dark in (("auto", True), ("light", False), ("dark", True)):
         page.get_by_label("theme").select_option(theme)
         page.wait_for_function(f"() => {CHART}.theme?.dark === {str(dark).lower()}")
-        page.screenshot(path=SHOTS / f"export-{theme}-{width}.png")
+        shot(page, f"export-{theme}-{width}")
         assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
 
 
@@ -240,8 +239,7 @@ def test_groups_of_a_graph_open_and_close(opened):
     page.locator(".burlab-frame", has_text="outer").wait_for()
     page.locator(".burlab-box", has_text="inner").click()
     page.locator(".burlab-box", has_text="tanh").wait_for()
-    SHOTS.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=SHOTS / "export-graph.png")
+    shot(page, "export-graph")
     count = boxes.count()
     page.locator(".burlab-frame .burlab-title", has_text="inner").click()
     page.wait_for_function(f"() => document.querySelectorAll('.burlab-box').length < {count}")

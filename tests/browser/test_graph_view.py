@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.browser.panels import SHOTS
-from tests.browser.waits import lasting, rests, until
+from tests.browser.views import View
+from tests.browser.waits import lasting, rests
 
 pytestmark = pytest.mark.browser
 SETUP = """
@@ -47,18 +47,16 @@ PANS = """async (pans) => {
 }"""
 
 
-class Graph:
+class Graph(View):
     """A GraphView that a cell shows."""
 
+    kind = "burlab-graphview"
+
     def __init__(self, notebook, source, cell=1):
-        self.notebook, self.page = notebook, notebook.page
         notebook.write(cell, source)
         notebook.run(cell)
-        self.root = f".jp-Notebook .jp-Cell[data-windowed-list-index='{cell}'] .burlab-graphview"
-        self.page.wait_for_selector(f"{self.root}[data-ready] .burlab-box")
-
-    def find(self, selector):
-        return self.page.locator(f"{self.root} {selector}")
+        super().__init__(notebook, cell)
+        self.page.wait_for_selector(f"{self.root} .burlab-box")
 
     def box(self, title):
         """The box or frame with this text."""
@@ -73,7 +71,7 @@ class Graph:
 
     def places(self):
         """The middle of each box in sight, in pixels of the page, by its first line."""
-        rows = self.page.locator(self.root).evaluate(PLACES)
+        rows = self.evaluate(PLACES)
         return {title: (x, y) for title, x, y in rows}
 
     def in_sight(self, selector):
@@ -83,7 +81,7 @@ class Graph:
         return across and frame["y"] <= box["y"] and box["y"] + box["height"] <= frame["y"] + frame["height"]
 
     def waits(self, what, condition):
-        until(self.page, condition, f"it never happened: {what}")
+        self.until(condition, f"it never happened: {what}")
 
     def glides(self):
         """Wait until the view has come to rest."""
@@ -103,16 +101,13 @@ class Graph:
         return float(self.find(".burlab-surface > g").get_attribute("transform").split("scale(")[1][:-1])
 
     def shot(self, name):
-        SHOTS.mkdir(parents=True, exist_ok=True)
         self.glides()
-        self.page.locator(self.root).screenshot(path=SHOTS / f"{name}.png")
+        super().shot(name)
 
 
 @pytest.fixture(scope="module")
 def notebook(open_notebook):
-    opened = open_notebook("graph_view", [SETUP, "pass", "pass"])
-    opened.run(0)
-    return opened
+    return open_notebook("graph_view", [SETUP, "pass", "pass"])
 
 
 def test_a_gpt_opens_as_its_blocks_at_once(notebook):
@@ -274,7 +269,7 @@ def test_the_view_fits_at_any_width_in_both_themes(notebook, width):
             notebook.command("apputils:change-theme", theme=theme)
             graph.page.wait_for_function(f"document.body.dataset.jpThemeName === '{theme}'")
             rests(graph.page)
-            assert not lasting(graph.page, lambda: graph.page.locator(graph.root).evaluate(WIDER))
+            assert not lasting(graph.page, lambda: graph.evaluate(WIDER))
             graph.find("[data-act=fit]").click()
             graph.glides()
             assert graph.scale >= 0.5  # letters can be read

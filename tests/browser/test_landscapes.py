@@ -1,14 +1,11 @@
 """Landscapes and what else `burlab.analysis` finds, in a real JupyterLab: planes chosen by mouse and by keys."""
 
-import os
-from pathlib import Path
-
 import pytest
 
+from tests.browser.views import shot
 from tests.browser.waits import lasting, rests, until
 
 pytestmark = pytest.mark.browser
-SHOTS = Path(os.environ.get("BURLAB_SCREENSHOTS", "build/screenshots"))
 CELLS = [
     """import numpy as np
 import burlab as bl
@@ -49,10 +46,7 @@ INK = """c => {
 
 @pytest.fixture(scope="module")
 def notebook(open_notebook):
-    opened = open_notebook("landscapes", CELLS)
-    for cell in range(6):
-        opened.run(cell)
-    return opened
+    return open_notebook("landscapes", CELLS, run=6)
 
 
 def output(notebook, cell):
@@ -171,5 +165,4 @@ def test_charts_are_drawn_at_every_width_and_in_both_themes(notebook, width, the
     rests(notebook.page)
     for cell in range(1, 6):
         assert not lasting(notebook.page, lambda cell=cell: flaws(notebook, cell)), f"cell {cell}"
-    SHOTS.mkdir(parents=True, exist_ok=True)
-    notebook.page.screenshot(path=SHOTS / f"landscapes-{theme.lower()}-{width}.png")
+    shot(notebook.page, f"landscapes-{theme.lower()}-{width}")

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.browser.panels import ENDLESS, SETUP, SHOTS, Panel, write_run
+from tests.browser.panels import ENDLESS, SETUP, Panel, write_run
+from tests.browser.views import shot
 
 pytestmark = pytest.mark.browser
 GRAPH = "bl.GraphView(lambda x: np.sum(np.tanh(x) ** 2), np.ones(3))"
@@ -11,10 +12,7 @@ PICTURE = ".jp-Cell[data-windowed-list-index='{}'] .jp-RenderedSVG img"
 
 @pytest.fixture(scope="module")
 def notebook(open_notebook):
-    opened = open_notebook("classic", [SETUP, write_run(ENDLESS), GRAPH, "pass"], classic=True)
-    for cell in range(3):
-        opened.run(cell)
-    return opened
+    return open_notebook("classic", [SETUP, write_run(ENDLESS), GRAPH, "pass"], run=3, classic=True)
 
 
 def test_a_panel_plays_and_a_picture_of_it_stays(notebook):
@@ -43,5 +41,4 @@ def test_a_panel_plays_and_a_picture_of_it_stays(notebook):
     for cell in (1, 2):
         page.locator(PICTURE.format(cell)).wait_for(state="visible")
     assert "Error displaying widget" not in page.locator(".jp-Notebook").inner_text()
-    SHOTS.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=SHOTS / "notebook7-still.png")
+    shot(page, "notebook7-still")

@@ -1,16 +1,13 @@
 """The tutorials as a reader sees them: in a real JupyterLab, in a real browser."""
 
-import os
-from pathlib import Path
-
 import pytest
 
+from tests.browser.views import shot
 from tests.browser.waits import rests, until
 
 pytestmark = pytest.mark.browser
 ERROR = '[data-mime-type="application/vnd.jupyter.error"]'
 OUTER = "document.querySelector('.jp-WindowedPanel-outer')"
-SHOTS = Path(os.environ.get("BURLAB_SCREENSHOTS", "build/screenshots"))
 SHOWN = {"graphs": "svg.burlab-graph", "plots": ".js-plotly-plot", "charts": ".burlab-chart", "errors": ERROR}
 SHOWN |= {"views": ".burlab-graphview", "profiles": ".burlab-profile", "builders": ".burlab-builder"}
 COUNT = """(shown) => Object.fromEntries(Object.entries(shown).map(([kind, selector]) =>
@@ -60,5 +57,4 @@ def test_a_tutorial_runs_and_shows_its_pictures(notebook, name, expected):
     rests(page)
     page.evaluate(f"{OUTER}.scrollTop = {OUTER}.scrollHeight / 2")  # where there is something to look at
     rests(page)
-    SHOTS.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=SHOTS / f"{name}.png")
+    shot(page, name)

@@ -1,12 +1,10 @@
 """Drawn graphs, tables and figures as a reader sees them: legible at any width of the page, in both themes."""
 
-import os
-from pathlib import Path
-
 import pytest
 
+from tests.browser.views import shot
+
 pytestmark = pytest.mark.browser
-SHOTS = Path(os.environ.get("BURLAB_SCREENSHOTS", "build/screenshots"))
 
 CELLS = {
     "imports": "import numpy as np\nimport burlab as bl\nimport plotly.graph_objects as go\nbl.plots.theme()",
@@ -88,9 +86,7 @@ SIZES = """output => {
 
 @pytest.fixture(scope="module")
 def pictures(open_notebook):
-    notebook = open_notebook("pictures", list(CELLS.values()))
-    for k in range(len(CELLS)):
-        notebook.run(k)
+    notebook = open_notebook("pictures", list(CELLS.values()), run=len(CELLS))
     yield notebook
     notebook.command("apputils:change-theme", theme="JupyterLab Light")
 
@@ -115,10 +111,9 @@ def test_every_letter_can_be_read(pictures, width, theme):
     page.set_viewport_size({"width": width, "height": 900})
     pictures.command("apputils:change-theme", theme=theme)
     page.wait_for_function(f"() => document.body.dataset.jpThemeName === '{theme}'")
-    SHOTS.mkdir(parents=True, exist_ok=True)
     for name, drawn in DRAWN.items():
         found = output(pictures, name, drawn)
-        found.screenshot(path=SHOTS / f"picture_{name}_{width}_{theme.split()[1].lower()}.png")
+        shot(found, f"picture_{name}_{width}_{theme.split()[1].lower()}")
         letters, sizes = found.evaluate(LETTERS), found.evaluate(SIZES)
         assert letters, name
         small = [letter for letter in letters if letter["size"] < letter["least"]]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.panels import SHOTS
+from tests.browser.views import shot
 from tests.browser.waits import until
 
 pytestmark = pytest.mark.browser
@@ -20,9 +20,7 @@ ROOT = ".jp-Notebook .jp-Cell[data-windowed-list-index='1']"
 
 @pytest.fixture(scope="module")
 def notebook(open_notebook):
-    opened = open_notebook("profile", [SETUP, "view = ProfileView(profile)\nview.root", "profile", "pass"])
-    opened.run(0)
-    opened.run(1)
+    opened = open_notebook("profile", [SETUP, "view = ProfileView(profile)\nview.root", "profile", "pass"], run=2)
     opened.page.wait_for_selector(f"{ROOT} .burlab-profile[data-ready]")
     opened.page.wait_for_selector(f"{ROOT} .burlab-chart canvas")
     return opened
@@ -56,7 +54,7 @@ def test_scopes_hold_their_rows_and_close(notebook):
     rows = page.locator(f"{ROOT} .burlab-profile tr[data-row]").count()
     heads.filter(has_text="blocks.0/attention").first.click()
     assert page.locator(f"{ROOT} .burlab-profile tr[data-row]").count() < rows
-    page.locator(ROOT).screenshot(path=SHOTS / "profile_grouped.png")
+    shot(page.locator(ROOT), "profile_grouped")
     page.locator(f"{ROOT} .burlab-profile").get_by_text("group by scope").click()
 
 
@@ -68,8 +66,7 @@ def test_a_row_under_the_mouse_is_marked_in_the_chart(notebook):
     until(page, lambda: "burlab-marked" in (row.get_attribute("class") or ""), "it was never marked")
     told = notebook.kernel("print(view.table.row, view.chart.chart.parts[0].marks[0].label, end='')")
     assert told == f"3 {row.locator('td').nth(3).inner_text()}"
-    SHOTS.mkdir(parents=True, exist_ok=True)
-    page.locator(ROOT).screenshot(path=SHOTS / "profile.png")
+    shot(page.locator(ROOT), "profile")
 
 
 def test_a_span_under_the_mouse_is_marked_in_the_table(notebook):
@@ -90,7 +87,7 @@ def test_a_span_under_the_mouse_is_marked_in_the_table(notebook):
     page.mouse.move(*place)
     marked = page.locator(f"{ROOT} .burlab-profile tr.burlab-marked")
     until(page, lambda: marked.count() == 1 and marked.get_attribute("data-row") == row, "it was never marked")
-    page.screenshot(path=SHOTS / "profile_span.png")
+    shot(page, "profile_span")
     page.mouse.move(2, 2)
     until(page, lambda: marked.get_attribute("data-row") == "3", "it is not as before")
 

@@ -33,9 +33,7 @@ class Panel(LivePanel):
 
 @pytest.fixture(scope="module")
 def notebook(open_notebook):
-    opened = open_notebook("race", [SETUP, RACE, "pass"])
-    opened.run(0)
-    return opened
+    return open_notebook("race", [SETUP, RACE, "pass"])
 
 
 @pytest.fixture

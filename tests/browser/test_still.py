@@ -7,7 +7,8 @@ from base64 import b64decode
 
 import pytest
 
-from tests.browser.panels import SETUP, SHOTS, Panel, write_run
+from tests.browser.panels import SETUP, Panel, write_run
+from tests.browser.views import shot
 from tests.browser.waits import lasting, rests, until
 
 pytestmark = pytest.mark.browser
@@ -17,10 +18,7 @@ PICTURE = ".jp-Cell[data-windowed-list-index='{}'] .jp-RenderedSVG img"
 
 @pytest.fixture
 def notebook(open_notebook):
-    opened = open_notebook("still", CELLS)
-    for cell in range(2):
-        opened.run(cell)
-    return opened
+    return open_notebook("still", CELLS, run=2)
 
 
 def until_saved(notebook, words):
@@ -64,8 +62,7 @@ def test_a_run_is_seen_without_its_kernel(notebook, tmp_path):
         for theme in ("Light", "Dark"):
             notebook.command("apputils:change-theme", theme=f"JupyterLab {theme}")
             page.wait_for_function(f"document.body.dataset.jpThemeName === 'JupyterLab {theme}'")
-            SHOTS.mkdir(parents=True, exist_ok=True)
-            page.screenshot(path=SHOTS / f"still-{theme.lower()}-{width}.png")
+            shot(page, f"still-{theme.lower()}-{width}")
     (tmp_path / "still.ipynb").write_text(json.dumps(content))
     subprocess.run([sys.executable, "-m", "nbconvert", "--to", "html", tmp_path / "still.ipynb"], check=True)
     page.goto((tmp_path / "still.html").as_uri())
@@ -74,7 +71,7 @@ def test_a_run_is_seen_without_its_kernel(notebook, tmp_path):
     assert picture.evaluate("image => image.complete && image.naturalWidth") == 860
     assert "Paused at step 640" in b64decode(picture.get_attribute("src").partition("base64,")[2]).decode()
     assert "Error displaying widget" not in page.content()
-    page.screenshot(path=SHOTS / "still-nbconvert.png")
+    shot(page, "still-nbconvert")
 
 
 OTHERS = [
@@ -89,9 +86,7 @@ OTHERS = [
 
 
 def test_what_else_has_a_widget_has_a_picture(open_notebook):
-    notebook = open_notebook("others", OTHERS)
-    for cell in range(len(OTHERS)):
-        notebook.run(cell)
+    notebook = open_notebook("others", OTHERS, run=len(OTHERS))
     page, shown = notebook.page, range(1, len(OTHERS) - 1)
     page.set_viewport_size({"width": 1280, "height": 6000})  # JupyterLab draws what is in view
     for cell in shown:
@@ -102,5 +97,4 @@ def test_what_else_has_a_widget_has_a_picture(open_notebook):
         page.locator(PICTURE.format(cell)).wait_for(state="visible")
     page.wait_for_timeout(3000)  # for an error to come
     assert "Error displaying widget" not in page.locator(".jp-Notebook").inner_text()
-    SHOTS.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=SHOTS / "still-others.png")
+    shot(page, "still-others")

@@ -37,9 +37,7 @@ KNOB = "document.querySelector(\"[aria-label='lr value']\").value"
 
 @pytest.fixture(scope="module")
 def notebook(open_notebook):
-    opened = open_notebook("watch", [SETUP, LOOP, "pass"])
-    opened.run(0)
-    return opened
+    return open_notebook("watch", [SETUP, LOOP, "pass"])
 
 
 @pytest.fixture
