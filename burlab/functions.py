@@ -5,9 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 from burlab.compiler.function import Function
+from burlab.errors import DTypeError
 from burlab.graph.numpy_api import composites, counting
 from burlab.graph.numpy_api.promotion import apply
-from burlab.runtime.plain import as_array, check_items
+from burlab.graph.origin import location
+from burlab.runtime.plain import as_array, check_items, is_complex
 
 from .graph import Node
 from .graph.handles import present
@@ -38,6 +40,8 @@ def _choose(name: str, rule: Callable[..., Node]) -> Callable[..., Any]:
 
     def chosen(x: Any, **options: Any) -> Any:
         x = present(x)
+        if is_complex(x):
+            raise DTypeError(f"{location()}x of {name} is complex, expected real numbers. Pass np.abs(x) or x.real.")
         first = _first(x)
         check_items(x, f"x of {name}")
         if isinstance(first, Node):

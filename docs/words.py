@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import burlab as bl
+from burlab.graph.complex import array
 from burlab.graph.node import ACCUMULATIONS, FUNCTIONS, METHODS, REDUCTIONS, SEGMENTS, SPECIAL, UFUNCS
 from burlab.graph.numpy_api.refused import REFUSED
 
@@ -17,6 +18,7 @@ What a function may call on traced arrays. Written by `python docs/words.py` fro
 arguments and results, and derivatives of every order unless their values are integers or masks. Beside them stand
 Python's operators, indexing by anything but traced masks, assignment into arrays that the function makes, and the
 functions of `burlab` itself, such as `bl.scan`, `bl.softmax` and `bl.random.normal`.
+Arrays may be complex where the last list has the word.
 """
 
 
@@ -38,6 +40,7 @@ def page() -> str:
             section("Methods of arrays", (name for name in METHODS if not name.startswith("_"))),
             section("`scipy.special`, called as it is", (name.lstrip("_") for name in SPECIAL)),
             section("`bl.scipy.linalg`", bl.scipy.linalg.__all__),
+            section("Of complex arrays", complex_words()),
             "## Refused\n",
             "| function of `np` | why | use |",
             "|---|---|---|",
@@ -58,6 +61,18 @@ def home(module: Any) -> list[str]:
     """The functions of a module that have a rule."""
     named = {name: getattr(module, name) for name in dir(module) if not name.startswith("_")}
     return [name for name, function in named.items() if callable(function) and function in FUNCTIONS]
+
+
+def complex_words() -> list[str]:
+    """What takes complex arrays."""
+    modules = {"": np, "linalg.": np.linalg, "fft.": np.fft}
+    names = [
+        f"{prefix}{name}"
+        for prefix, module in modules.items()
+        for name in dir(module)
+        if callable(getattr(module, name)) and getattr(module, name) in array.FUNCTIONS
+    ]
+    return [*names, *(name for name in array.UFUNCS if hasattr(np, name))]
 
 
 def grouped() -> dict[tuple[str, str], list[str]]:

@@ -54,7 +54,12 @@ class Program:
         )
 
     def __call__(self, leaves: list[Any], out: Any = None) -> Any:
-        """The result for leaves in order. Raises ArgumentError where a static one is another."""
+        """The result for leaves in order. Raises ArgumentError where a static one is another, or `out` is complex."""
+        if out is not None and tree.has_complex(out):
+            raise ArgumentError(
+                "out holds a complex array, but a kernel writes real and imaginary part into arrays of their own. "
+                "Leave out away, or return y.real and y.imag."
+            )
         options = {} if out is None else {"out": tuple(tree.flatten(out)[0])}
         outputs = self.executable(*self.arrays(leaves), **options)
         return outputs[0] if self.single else tree.unflatten(self.result, outputs)

@@ -9,6 +9,13 @@ from . import (
     random as random,
     show as show,
 )
+from .complex import (
+    arithmetic as arithmetic,
+    elementary as elementary,
+    functions as functions,
+    linear_systems as linear_systems,
+    multilinear as multilinear,
+)
 from .file import reading as reading, serial as serial
 from .graph import Call, Graph
 from .linalg import (

@@ -15,7 +15,7 @@ from typing import Any, NoReturn, cast
 import numpy as np
 
 from burlab.runtime.memory import ADDRESSABLE, too_large, volume
-from burlab.runtime.plain import as_array, check_items
+from burlab.runtime.plain import as_array, check_items, is_complex
 
 from .faults import fault, unsupported
 from .handles import PRESENT, present
@@ -32,6 +32,7 @@ SEGMENTS: dict[str, Rule] = {}  # name of a ufunc -> its `.reduceat`
 FUNCTIONS: dict[Callable[..., Any], Rule] = {}  # NumPy function -> what it means on nodes
 REASONS: dict[str, Callable[[str], str]] = {}  # why what is in no table cannot be traced
 METHODS: dict[str, Rule] = {}  # method of a NumPy array -> what it means on nodes
+COMPLEX: dict[str, Rule] = {}  # what a ufunc, a function, an operator are where a complex number meets a node
 _SPECIAL_CALLS = {"__call__": SPECIAL}
 _BY_METHOD = {
     "__call__": UFUNCS, "reduce": REDUCTIONS, "accumulate": ACCUMULATIONS, "reduceat": SEGMENTS, "outer": UFUNCS,
@@ -105,6 +106,8 @@ class Node:
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if any(type(x) in PRESENT for x in kwargs.get("out") or ()):
             return NotImplemented  # it takes the result itself
+        if any(map(is_complex, inputs)):
+            return COMPLEX["ufunc"](ufunc, method, *inputs, **kwargs)
         special = _is_special(ufunc)
         table = (_SPECIAL_CALLS if special else _BY_METHOD).get(method, {})
         rule = table.get(ufunc.__name__)
@@ -129,6 +132,8 @@ class Node:
     def __array_function__(
         self, func: Callable[..., Any], types: object, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
+        if any(map(is_complex, (*args, *kwargs.values()))):
+            return COMPLEX["function"](func, args, kwargs)
         rule = FUNCTIONS.get(func)
         if rule is None and any(kind in PRESENT for kind in cast("Any", types)):
             return NotImplemented
@@ -141,7 +146,7 @@ class Node:
         if name == "T":
             return METHODS["transpose"](self)
         if name in METHODS:
-            return partial(METHODS[name], self)
+            return partial(_method, name, self)
         if name in UFUNCS:  # NumPy's loops over object arrays call np.tanh's element as x.tanh()
             return partial(UFUNCS[name], self)
         if not name.startswith("__") and hasattr(np.ndarray, name):
@@ -229,6 +234,13 @@ class Node:
         return self
 
 
+def _method(name: str, x: Node, *args: Any, **kwargs: Any) -> Any:
+    """A method of an array, of which an argument may be complex."""
+    if any(map(is_complex, args)):
+        return COMPLEX["method"](name, x, *args, **kwargs)
+    return METHODS[name](x, *args, **kwargs)
+
+
 def _is_special(ufunc: np.ufunc) -> bool:
     """Whether a ufunc is SciPy's: some have NumPy's names. SciPy is not imported to find out."""
     special = sys.modules.get("scipy.special._ufuncs")
@@ -245,6 +257,8 @@ _KEYWORD_REMEDY = {
 
 def _dunder(name: str, ufunc: str, reflected: bool) -> None:
     def forward(a: Node, b: Any) -> Any:
+        if is_complex(b):
+            return COMPLEX["operator"](ufunc, a, b)
         if _operand(b):
             return UFUNCS[ufunc](a, b)
         if isinstance(b, Number) or (reflected and isinstance(b, _NEVER)):  # a comparison with None is False
@@ -252,6 +266,8 @@ def _dunder(name: str, ufunc: str, reflected: bool) -> None:
         return NotImplemented
 
     def backward(a: Node, b: Any) -> Any:
+        if is_complex(b):
+            return COMPLEX["operator"](ufunc, b, a)
         if _operand(b):
             return UFUNCS[ufunc](b, a)
         if isinstance(b, (Number, *_NEVER)):

@@ -10,7 +10,10 @@ from typing import Any, TypeVar, cast
 import optree
 
 from burlab.errors import ArgumentError
+from burlab.runtime.plain import is_complex
 
+from .complex.array import Complex
+from .complex.leaves import joined, split
 from .handles import present
 
 NAMESPACE = "burlab"
@@ -35,7 +38,10 @@ os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_i
 
 
 def flatten(tree: Tree) -> tuple[list[Any], TreeDef]:
-    """The leaves in order, and the structure. None is structure, not a leaf; of a buffer the leaf is what it holds."""
+    """The leaves in order, and the structure. None is structure, not a leaf; of a buffer the leaf is what it holds.
+
+    A complex number or array is a tree of two leaves, its real and its imaginary part.
+    """
     try:
         with _lock:
             leaves, treedef = optree.tree_flatten(tree, namespace=NAMESPACE)
@@ -44,13 +50,42 @@ def flatten(tree: Tree) -> tuple[list[Any], TreeDef]:
             f"a {type(tree).__name__} is nested too deep for a tree of arrays, or holds itself. "
             "Pass arrays in tuples, lists and dicts, none of them inside of itself."
         ) from None
-    return [present(leaf) for leaf in leaves], treedef
+    held = [present(leaf) for leaf in leaves]
+    if any(map(is_complex, held)):
+        return flatten(unflatten(treedef, [split(leaf) if is_complex(leaf) else leaf for leaf in held]))
+    return held, treedef
 
 
 def unflatten(treedef: TreeDef, leaves: Iterable[Any]) -> Tree:
     """The tree of a structure with these leaves."""
     with _lock:
         return optree.tree_unflatten(treedef, leaves)
+
+
+_SPELLED = "CustomTreeNode(Complex[None], [*, *])"
+
+
+def conjugated(tree: Tree) -> Tree:
+    """The tree with the conjugates of its complex numbers and arrays.
+
+    >>> conjugated({"a": 1.0 + 2.0j, "b": 3.0})
+    {'a': (1-2j), 'b': 3.0}
+    """
+    with _lock:
+        leaves, treedef = optree.tree_flatten(tree, is_leaf=is_complex_leaf, namespace=NAMESPACE)
+    return unflatten(treedef, [leaf.conjugate() if is_complex_leaf(leaf) else leaf for leaf in leaves])
+
+
+def has_complex(tree: Tree) -> bool:
+    """Whether a leaf of a tree is complex."""
+    with _lock:
+        leaves = optree.tree_leaves(tree, is_leaf=is_complex_leaf, namespace=NAMESPACE)
+    return any(map(is_complex_leaf, leaves))
+
+
+def is_complex_leaf(value: Any) -> bool:
+    """Whether a value is a complex number or array, traced or not, and no list of such."""
+    return not isinstance(value, (list, tuple)) and is_complex(value)
 
 
 def words(treedef: TreeDef) -> str:
@@ -61,23 +96,40 @@ def words(treedef: TreeDef) -> str:
     """
     if treedef.is_leaf():
         return "an array or number"
-    text = str(treedef).removeprefix("PyTreeSpec(").removesuffix(")")
+    if treedef.type is Complex:
+        return "a complex array or number"
+    text = str(treedef).removeprefix("PyTreeSpec(").removesuffix(")").replace(_SPELLED, "complex")
     return f"the tree {text.removesuffix(f', namespace={NAMESPACE!r}')}"
 
 
 def leaf_names(tree: Tree) -> list[str]:
     """Where each leaf is, such as `[0]['w']`."""
-    return ["".join(f"[{part!r}]" for part in path) for path in _paths(tree)]
+    return ["".join(part if part in _PARTS else f"[{part!r}]" for part in path) for path in _paths(tree)]
 
 
 def dotted_names(tree: Tree) -> list[str]:
     """Where each leaf is, such as `blocks.0.norm1.weight`; the tree itself, if it is a leaf, is called `value`."""
-    return [".".join(map(str, path)) or "value" for path in _paths(tree)]
+    return [".".join(str(part).lstrip(".") for part in path) or "value" for path in _paths(tree)]
 
 
 def _paths(tree: Tree) -> list[tuple[Any, ...]]:
+    treedef = flatten(tree)[1]
     with _lock:
-        return optree.tree_paths(tree, namespace=NAMESPACE)
+        return treedef.paths()
+
+
+_PARTS = (".real", ".imag")
+
+
+def _halves(z: Complex) -> tuple[tuple[Any, Any], None, tuple[str, str]]:
+    return (z.real, z.imag), None, _PARTS
+
+
+def _whole(_: None, halves: tuple[Any, Any]) -> Any:
+    return joined(*halves)
+
+
+cast("Any", optree).register_pytree_node(Complex, _halves, _whole, namespace=NAMESPACE)
 
 
 def pytree(cls: type[_Class]) -> type[_Class]:

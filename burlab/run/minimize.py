@@ -50,10 +50,10 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     """A run of an optimizer on a problem, paused at step 0. With `steps` it does them, shows progress, and returns.
 
     problem: a FiniteSum, or a function of x alone. x0: the start, a float array or a tree of them, all float64 or all
-    float32; it is never changed. batch: samples per step, None for the full gradient. sampler: "reshuffle" (each sample
-    once per epoch), "uniform" (with replacement), "nice" (a subset, anew at every step) or "sequential". seed: of all
-    randomness; the same seed gives the same bits. stop: when it rests by itself. progress: True for a bar, False for
-    none, None where someone sees it.
+    float32, of which a complex array holds two; it is never changed. batch: samples per step, None for the full
+    gradient. sampler: "reshuffle" (each sample once per epoch), "uniform" (with replacement), "nice" (a subset, anew at
+    every step) or "sequential". seed: of all randomness; the same seed gives the same bits. stop: when it rests by
+    itself. progress: True for a bar, False for none, None where someone sees it.
 
     has_aux: the function returns (number, {name: number, ...}), and the history has these metrics as columns; for a
     FiniteSum it is an argument of FiniteSum. validation: a second problem, whose full value at x is the column

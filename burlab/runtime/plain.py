@@ -72,6 +72,16 @@ def is_numeric(value: Any) -> bool:
     return isinstance(value, (int, float, complex, np.generic)) or hasattr(value, "__array__")
 
 
+def is_complex(value: Any) -> bool:
+    """Whether a value is a complex number, an array of such, or a list with one in it."""
+    kind = cast("type[Any]", type(value))
+    if kind is float or kind is int:
+        return False
+    if kind is list or kind is tuple:
+        return any(map(is_complex, cast("list[Any]", value)))
+    return kind is complex or getattr(getattr(value, "dtype", None), "kind", None) == "c"
+
+
 def _refused(value: Any, name: str) -> DTypeError:
     if isinstance(value, np.ma.MaskedArray):
         what, advice = "a masked array, whose mask would be lost", "x.filled(0.0), x.compressed() or np.asarray(x)"

@@ -11,7 +11,7 @@ from burlab.graph.node import as_node, constant
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.substitute import inline
 from burlab.graph.tracing.trace import Spec, spec_of, trace
-from burlab.runtime.plain import as_array
+from burlab.runtime.plain import as_array, is_complex
 
 
 class Call:
@@ -61,8 +61,21 @@ class Call:
         """The result of a function with other results. Raises ArgumentError where it is no pair."""
         return pair_of(self.result, self.f)
 
-    def scalar(self, value: Any, what: str) -> Node:
-        """The result as one floating number. Raises ShapeError or DTypeError where it is not."""
+    def scalar(self, value: Any, what: str, holomorphic: bool = False) -> Node:
+        """The result as one floating number. Raises ShapeError or DTypeError where it is not.
+
+        holomorphic: the result is complex, and its real part is taken: its gradient is then the complex derivative.
+        """
+        if is_complex(value) != holomorphic:
+            raise DTypeError(
+                f"{what} needs a function with a real result; {name_of(self.f)} returned {value.dtype}, which has no "
+                "one gradient. Return np.abs(y) ** 2, y.real or y.imag, or pass holomorphic=True if it is holomorphic."
+                if is_complex(value)
+                else f"{what} with holomorphic=True needs a complex result; {name_of(self.f)} returned a real one. "
+                "Leave holomorphic out."
+            )
+        if holomorphic:
+            value = value.real
         if not isinstance(value, Node):
             raise ShapeError(
                 f"{what} needs a function that returns one number; {name_of(self.f)} returned a "
@@ -133,7 +146,7 @@ def match(value: tree.Tree, like: Sequence[Node], structure: tree.TreeDef, what:
     """The leaves of a tangent or cotangent as nodes. Raises where structure, shapes or dtypes differ from `like`."""
     leaves, got = tree.flatten(value)
     if len(leaves) != len(like) or got != structure:
-        raise ShapeError(f"{what} must have the structure {structure}, got {got}.")
+        raise ShapeError(f"{what} must be {tree.words(structure)}, got {tree.words(got)}.")
     nodes: list[Node] = []
     for leaf, x in zip(leaves, like, strict=True):
         node = as_node(_array(leaf))

@@ -46,7 +46,13 @@ def _check(f: Any, args: Any, order: int, rtol: float, atol: float, rng: "np.ran
     ys, shape = tree.flatten(y)
     cotangent = tree.unflatten(shape, [_like(leaf, rng) for leaf in ys])
     pulled = pull(cotangent)
-    _compare(f"<g, J v> of {name_of(f)}", _inner(pulled, direction), _inner(cotangent, pushed), rtol, atol)
+    _compare(
+        f"<g, J v> of {name_of(f)}",
+        _inner(pulled, tree.conjugated(direction)),
+        _inner(cotangent, tree.conjugated(pushed)),
+        rtol,
+        atol,
+    )
     if order > 1:
 
         def forward(*primals: Any) -> Any:

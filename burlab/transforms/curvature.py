@@ -83,8 +83,8 @@ def ggn_vp(model: Callable[..., Any], loss: Callable[..., Any], argnums: int = 0
         outputs, form = tree.flatten(call.result)
         pushed = sweep.jvp(outputs, inputs, match(v, inputs, structure, "the vector of ggn_vp"))
         curved = hvp(loss)(call.result, *targets, tree.unflatten(form, pushed))
-        pulled = sweep.vjp(outputs, inputs, tree.flatten(curved)[0])
-        return call.place(tree.unflatten(structure, pulled))
+        pulled = sweep.vjp(outputs, inputs, tree.flatten(tree.conjugated(curved))[0])
+        return call.place(tree.conjugated(tree.unflatten(structure, pulled)))
 
     name = f"ggn_vp({name_of(model)}, {name_of(loss)})"
     return remembered(model, ("ggn_vp", loss, argnums), lambda: Function(rule, name=name, reads=(model, loss)))

@@ -84,7 +84,7 @@ def _shares(f: Callable[..., Any], shares: Sequence[Any], args: tuple[Any, ...])
     result: list[Any] = []
     for k, (share, arg) in enumerate(zip(shares, args, strict=True)):
         likes = tree.flatten(arg)[0]
-        parts = [None] * len(likes) if share is None else tree.flatten(share)[0]
+        parts = [None] * len(likes) if share is None else tree.flatten(tree.conjugated(share))[0]
         if len(parts) != len(likes):
             raise ShapeError(f"the rule of {name_of(f)}: cotangent {k} must have the structure of its argument.")
         for part, like in zip(parts, likes, strict=True):

@@ -27,12 +27,17 @@ def jit(f: F) -> F:
     return remembered(f, "jit", lambda: Function(f))
 
 
-def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+def grad(
+    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Callable[..., Any]:
     """The gradient function of a scalar function, by reverse mode.
 
     argnums: which positional arguments to differentiate by; a tuple gives a tuple. has_aux: f returns (value, other
     results) and the gradient function (gradient, other results). A gradient has the structure, shapes and dtypes of its
     argument. Raises ShapeError where f returns no single number, DTypeError where an argument is not floating.
+
+    By a complex argument x + i y it is df/dx - i df/dy, as JAX has it: the direction of steepest ascent is its
+    conjugate. holomorphic: f is complex and holomorphic, and the gradient its complex derivative.
 
     >>> import numpy as np, burlab as bl
     >>> bl.grad(lambda x: np.sum(x**3))(np.array([1.0, 2.0]))
@@ -41,13 +46,15 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> 
     argnums = known_argnums(argnums)
 
     def rule(*args: Any, **kwargs: Any) -> Any:
-        (_, aux), gradient = value_and_grad_rule(f, argnums, has_aux, args, kwargs)
+        (_, aux), gradient = value_and_grad_rule(f, argnums, has_aux, args, kwargs, holomorphic)
         return (gradient, aux) if has_aux else gradient
 
-    return remembered(f, ("grad", argnums, has_aux), lambda: Function(rule, f, f"grad({name_of(f)})"))
+    return remembered(f, ("grad", argnums, has_aux, holomorphic), lambda: Function(rule, f, f"grad({name_of(f)})"))
 
 
-def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+def value_and_grad(
+    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Callable[..., Any]:
     """The function that gives the pair (value, gradient) of a scalar function; with has_aux ((value, aux), gradient).
 
     Arguments and errors as for `grad`.
@@ -60,25 +67,28 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = 
     argnums = known_argnums(argnums)
 
     def rule(*args: Any, **kwargs: Any) -> Any:
-        (value, aux), gradient = value_and_grad_rule(f, argnums, has_aux, args, kwargs)
+        (value, aux), gradient = value_and_grad_rule(f, argnums, has_aux, args, kwargs, holomorphic)
         return ((value, aux) if has_aux else value), gradient
 
-    return remembered(
-        f, ("value_and_grad", argnums, has_aux), lambda: Function(rule, f, f"value_and_grad({name_of(f)})")
-    )
+    key = ("value_and_grad", argnums, has_aux, holomorphic)
+    return remembered(f, key, lambda: Function(rule, f, f"value_and_grad({name_of(f)})"))
 
 
-def value_and_grad_rule(f: Any, argnums: Argnums, has_aux: bool, args: Any, kwargs: Any) -> Any:
+def value_and_grad_rule(
+    f: Any, argnums: Argnums, has_aux: bool, args: Any, kwargs: Any, holomorphic: bool = False
+) -> Any:
     """((value, aux), gradient) of a call under trace."""
     numbers = (argnums,) if isinstance(argnums, int) else argnums
     call = Call(f, args, kwargs, numbers, "grad")
     value, aux = call.pair() if has_aux else (call.result, None)
     parts = [call.by(k, "grad") for k in numbers]
-    y = call.scalar(value, "grad")
+    y = call.scalar(value, "grad", holomorphic)
     leaves = [x for nodes, _ in parts for x in nodes]
     shares = iter(sweep.vjp([y], leaves, [one(y)]))
-    gradients = tuple(tree.unflatten(structure, [next(shares) for _ in nodes]) for nodes, structure in parts)
-    return call.place(((y, aux), gradients[0] if isinstance(argnums, int) else gradients))
+    gradients = tuple(
+        tree.conjugated(tree.unflatten(structure, [next(shares) for _ in nodes])) for nodes, structure in parts
+    )
+    return call.place(((value, aux), gradients[0] if isinstance(argnums, int) else gradients))
 
 
 def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
@@ -116,7 +126,8 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
     """Value and pull-back, by reverse mode: (f(*primals), g -> tuple of g @ J, one per argument).
 
     The tuple holds None for an argument that is not floating. g has the structure, shapes and dtypes of the value. The
-    pull-back stores nothing: it computes the value again.
+    pull-back stores nothing: it computes the value again. Of complex arrays a cotangent is what a gradient is: see
+    `grad`.
 
     >>> import numpy as np, burlab as bl
     >>> y, pull = bl.vjp(lambda x: x * x, np.array([1.0, 2.0]))
@@ -128,9 +139,11 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
         call = Call(f, primals, {})
         parts = {k: call.by(k, "vjp") for k in call.floating()}
         outputs, structure = tree.flatten(call.result)
-        pulled = match(cotangent, outputs, structure, "the cotangent of vjp")
+        pulled = match(tree.conjugated(cotangent), outputs, structure, "the cotangent of vjp")
         shares = iter(sweep.vjp(outputs, [x for nodes, _ in parts.values() for x in nodes], pulled))
-        trees = {k: tree.unflatten(s, [next(shares) for _ in nodes]) for k, (nodes, s) in parts.items()}
+        trees = {
+            k: tree.conjugated(tree.unflatten(s, [next(shares) for _ in nodes])) for k, (nodes, s) in parts.items()
+        }
         return call.place(tuple(trees.get(k) for k in range(len(primals))))
 
     pull = remembered(f, "vjp", lambda: Function(rule, name=f"vjp({name_of(f)})", reads=(f,)))

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from burlab.compiler.function import Function
-from burlab.errors import ArgumentError
+from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import Graph, Node, tree
 from burlab.graph.autodiff import sweep
 from burlab.graph.linear import reshape
@@ -64,6 +64,11 @@ def _made(f: Callable[..., Any], argnums: Argnums, mode: Mode) -> Callable[..., 
         parts = [call.by(k, mode) for k in numbers]
         inputs = [x for nodes, _ in parts for x in nodes]
         outputs, structure = tree.flatten(call.result)
+        if tree.has_complex(call.result) or any(tree.has_complex(args[k]) for k in numbers):
+            raise DTypeError(
+                f"{mode} is of real arrays; {name_of(f)} takes or returns complex ones. Let it take or return real and "
+                "imaginary part, or use bl.jvp and bl.vjp."
+            )
         for y in outputs:
             if y.dtype.kind != "f":
                 raise ArgumentError(f"{mode} needs floating results; {name_of(f)} returned {y.dtype}.")

@@ -100,7 +100,7 @@ def test_errors_are_those_of_the_first_call():
             f(X, np.array([0, 5 + bad]))
     assert calls_the_gate(f)
     with pytest.raises(BurlabError):
-        f(X.astype(complex), np.array([0, 1]))
+        f(X.astype(np.longdouble), np.array([0, 1]))
     with pytest.raises(TypeError):
         f(X)
 

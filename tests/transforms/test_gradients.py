@@ -102,9 +102,9 @@ def test_integer_arguments_have_no_tangent() -> None:
     ("tangents", "error", "words"),
     [
         ((np.ones(4),), ShapeError, r"must have shape \(3,\), got \(4,\)"),
-        ((X, X), ShapeError, "must have the structure"),
-        (({"a": X},), ShapeError, "must have the structure"),
-        ((None,), ShapeError, "must have the structure"),
+        ((X, X), ShapeError, r"the tree \(\*,\), got the tree \(\*, \*\)"),
+        (({"a": X},), ShapeError, r"must be the tree \(\*,\)"),
+        ((None,), ShapeError, "must be the tree"),
     ],
 )
 def test_wrong_tangents(tangents: Any, error: Any, words: str) -> None:

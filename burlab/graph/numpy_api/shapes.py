@@ -8,7 +8,7 @@ import numpy as np
 from burlab.errors import ShapeError
 from burlab.graph.faults import fault, unsupported
 from burlab.graph.linear import broadcast, reshape, transpose
-from burlab.graph.node import FUNCTIONS, METHODS, Node, Rule, as_node, constant
+from burlab.graph.node import COMPLEX, FUNCTIONS, METHODS, Node, Rule, as_node, constant
 from burlab.graph.origin import location
 from burlab.runtime.memory import check_fits, volume
 
@@ -167,6 +167,8 @@ def astype(x: Any, dtype: Any, /, **kwargs: Any) -> Node:
     kwargs.pop("copy", None)
     only_defaults("astype", kwargs)
     node, target = as_node(x), known_dtype(dtype)
+    if target.kind == "c":
+        return COMPLEX["method"]("astype", node, target)
     if target.kind == "b":
         return as_mask(node)
     if target.name not in ("float32", "float64", "int32", "int64"):

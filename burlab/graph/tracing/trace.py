@@ -82,8 +82,8 @@ def spec_of(leaf: Any, name: str = "an argument") -> Spec | Static:
         dtype = native_dtype(array.dtype)
         if dtype not in ALL:
             raise DTypeError(
-                f"{name} has dtype {array.dtype}; float32, float64, integers and bool can be traced. "
-                "Convert it with x.astype(np.float64), or split complex numbers into real and imaginary part."
+                f"{name} has dtype {array.dtype}; float32, float64, complex64, complex128, integers and bool can be "
+                "traced. Convert it with x.astype(np.float64)."
             )
         return Spec(array.shape, dtype)
     try:

@@ -16,12 +16,12 @@ from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.problems.data import Data
 from burlab.problems.point import Point
 from burlab.problems.sampling import Stream
-from burlab.transforms import grad, hvp, value_and_grad
 from burlab.transforms.call import pair_of
 
 from .direct import Directs
 from .loss import Loss
 from .sample_kernel import SampleKernel
+from .steepest import grad, hvp, value_and_grad
 from .tiles import DEFAULT_OPTIONS, KernelOptions
 from .tiling import Tiling
 

@@ -86,8 +86,7 @@ CASES: dict[str, tuple[Callable[..., Any], Any, str]] = {
     "order F": (lambda x: x.reshape((4, 3), order="F"), M, "transpose"),
     "-mask": (lambda x: -(x > 0), X, "mask"),
     "mask @ mask": (lambda x: (x > 0) @ (x > 0), X, "astype(float)"),
-    "complex": (lambda x: x * 1j, X, "float, int or bool"),
-    "complex constant": (lambda x: x + np.array([1j, 0, 0]), X, "float, int or bool"),
+    "long constant": (lambda x: x + np.array([1.5, 0, 0], np.longdouble), X, "float, int or bool"),
     "string": (lambda x: np.add(x, "a"), X, "float, int or bool"),
     "negative power of integers": (lambda i: i**-1, INDEX, "astype(float)"),
     "None with an index array": (lambda x: x[[0, 1], None], X, "two steps"),
@@ -95,7 +94,7 @@ CASES: dict[str, tuple[Callable[..., Any], Any, str]] = {
     "pad mode": (lambda x: np.pad(x, 1, mode="median"), X, "np.concatenate"),
     "take mode": (lambda x: np.take(x, [0, 7], mode="clip"), X, "indices inside"),
     "average returned": (lambda x: np.average(x, returned=True), X, "np.sum"),
-    "astype complex": (lambda x: x.astype(complex), X, "float32"),
+    "astype long": (lambda x: x.astype(np.longdouble), X, "float32"),
 }  # fmt: skip
 
 
@@ -152,7 +151,7 @@ WRONG: dict[str, tuple[Callable[..., Any], tuple[Any, ...], type[Exception], str
     "take_along_axis": (lambda x: np.take_along_axis(x, np.array([0]), 0), (M,), ValueError, "2 axes"),
     "result": (lambda x: "text", (X,), TraceError, "returned a str"),
     "result set": (lambda x: {1}, (X,), TraceError, "returned a set"),
-    "dtype": (lambda x: x, (np.ones(2, complex),), DTypeError, "complex128"),
+    "dtype": (lambda x: x, (np.ones(2, np.clongdouble),), DTypeError, "float128"),
     "unhashable": (lambda x: x, ({1, 2},), TraceError, "neither an array nor hashable"),
 }  # fmt: skip
 

@@ -1,0 +1,208 @@
+"""Sums, products, quotients and powers of complex numbers, their parts and their sizes, as NumPy's ufuncs.
+
+What is real stays so: a product with a real number is two products. Quotients are scaled, lest squares overflow.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from burlab.graph.linear import broadcast
+from burlab.graph.node import FUNCTIONS as REAL_FUNCTIONS, UFUNCS as REAL, Node, constant
+from burlab.graph.numpy_api.promotion import apply, as_dtype
+from burlab.graph.operation import made
+
+from .array import FUNCTIONS, METHODS, UFUNCS, Complex, Rule
+from .parts import as_complex, pair, parts
+
+_FEW = 64  # a whole exponent up to which a power is a product
+
+
+def add(x: Any, y: Any) -> Complex:
+    """x + y."""
+    (a, b), (c, d) = parts(x), parts(y)
+    return pair(apply("add", a, c), _sum(b, d))
+
+
+def subtract(x: Any, y: Any) -> Complex:
+    """x - y."""
+    return add(x, negative(y))
+
+
+def _sum(b: Node | None, d: Node | None) -> Any:
+    if b is None or d is None:
+        return b if d is None else d
+    return apply("add", b, d)
+
+
+def negative(x: Any) -> Any:
+    """-x, of real numbers too."""
+    a, b = parts(x)
+    return apply("neg", a) if b is None else Complex(apply("neg", a), apply("neg", b))
+
+
+def multiply(x: Any, y: Any) -> Complex:
+    """x * y by four products, or two where one is real."""
+    (a, b), (c, d) = parts(x), parts(y)
+    if b is None or d is None:
+        (a, b), c = ((a, b), c) if d is None else ((c, d), a)
+        return pair(apply("mul", a, c), apply("mul", b, c))
+    real = apply("sub", apply("mul", a, c), apply("mul", b, d))
+    return pair(real, apply("add", apply("mul", a, d), apply("mul", b, c)))
+
+
+def divide(x: Any, y: Any) -> Complex:
+    """x / y."""
+    (a, b), (c, d) = parts(x), parts(y)
+    if d is None:
+        return pair(apply("div", a, c), apply("div", b, c))
+    return multiply(Complex(a, b) if b is not None else a, reciprocal(y))
+
+
+def reciprocal(x: Any) -> Complex:
+    """1 / x: the conjugate over the square of the size, both scaled by the larger part."""
+    a, b = parts(x)
+    larger = apply("maximum", apply("abs", a), apply("abs", b))
+    usable = apply("logical_and", apply("greater", larger, 0.0), REAL["isfinite"](larger))
+    scale = made("stop_gradient", None, apply("where", usable, larger, 1.0))
+    a, b = apply("div", a, scale), apply("div", b, scale)
+    below = apply("mul", scale, apply("add", apply("square", a), apply("square", b)))
+    return pair(apply("div", a, below), apply("neg", apply("div", b, below)))
+
+
+def square(x: Any) -> Complex:
+    """x * x."""
+    a, b = parts(x)
+    real = apply("mul", apply("sub", a, b), apply("add", a, b))
+    return pair(real, apply("mul", apply("mul", a, 2.0), b))
+
+
+def power(x: Any, y: Any) -> Complex:
+    """x ** y: a product for small whole y, else exp(y log(x)). 0 ** y is 0, and 1 where y is 0."""
+    exponent = parts(y)
+    whole = _whole(*exponent)
+    if whole is not None:
+        result = _product(as_complex(x), abs(whole))
+        return reciprocal(result) if whole < 0 else result
+    base = as_complex(x)
+    nothing = apply("logical_and", *(apply("equal", part, 0.0) for part in parts(base)))
+    safe = Complex(apply("where", nothing, 1.0, base.real), base.imag)
+    value = UFUNCS["exp"](multiply(y, UFUNCS["log"](safe)))
+    at_zero = as_dtype(apply("equal", exponent[0], 0.0), value.real.dtype)
+    return pair(apply("where", nothing, at_zero, value.real), apply("where", nothing, 0.0, value.imag))
+
+
+def _whole(real: Node, imag: Node | None) -> int | None:
+    """A known whole exponent that is small."""
+    if not real.is_constant or real.shape or not (imag is None or (imag.is_constant and imag.params == 0)):
+        return None
+    known = float(real.params)
+    return int(known) if known.is_integer() and abs(known) <= _FEW else None
+
+
+def _product(z: Complex, n: int) -> Complex:
+    """z to the power of n by squaring."""
+    if n == 0:
+        return pair(broadcast(constant(1, z.real.dtype), z.shape), 0.0)
+    half = z if n < 2 else square(_product(z, n // 2))
+    return multiply(half, z) if n % 2 and n > 1 else half
+
+
+def absolute(x: Any) -> Node:
+    """|x| without overflow; its derivative at 0 is 0."""
+    return REAL["hypot"](*parts(x))
+
+
+def angle(z: Any, deg: bool = False) -> Node:
+    """np.angle: between -pi and pi, from the positive real axis."""
+    a, b = parts(z)
+    turned = apply("arctan2", b, a)
+    return REAL["degrees"](turned) if deg else turned
+
+
+def conjugate(x: Any) -> Complex:
+    """The conjugate."""
+    z = as_complex(x)
+    return Complex(z.real, apply("neg", z.imag))
+
+
+def sign(x: Any) -> Complex:
+    """x / |x|, and 0 at 0."""
+    z = as_complex(x)
+    size = absolute(z)
+    return divide(z, apply("where", apply("equal", size, 0.0), 1.0, size))
+
+
+def _equal(x: Any, y: Any) -> Node:
+    (a, b), (c, d) = parts(x), parts(y)
+    return apply("logical_and", apply("equal", a, c), apply("equal", 0.0 if b is None else b, 0.0 if d is None else d))
+
+
+def _differ(x: Any, y: Any) -> Node:
+    return apply("logical_not", _equal(x, y))
+
+
+def real(val: Any) -> Node:
+    """np.real."""
+    return parts(val)[0]
+
+
+def imag(val: Any) -> Node:
+    """np.imag."""
+    return as_complex(val).imag
+
+
+def _is_complex(x: Any) -> Node:
+    return apply("not_equal", imag(x), 0.0)
+
+
+def _is_real(x: Any) -> Node:
+    return apply("equal", imag(x), 0.0)
+
+
+def _always(answer: bool) -> Rule:
+    def rule(_x: Any) -> bool:
+        return answer
+
+    return rule
+
+
+def _allclose(*args: Any, **options: Any) -> Node:
+    return REAL_FUNCTIONS[np.all](isclose(*args, **options))
+
+
+def _both(op: str) -> Any:
+    """A test that holds where it holds for both parts."""
+
+    def rule(x: Any) -> Node:
+        return apply("logical_and", *(REAL[op](part) for part in parts(x)))
+
+    return rule
+
+
+def _either(op: str) -> Any:
+    def rule(x: Any) -> Node:
+        return apply("logical_or", *(REAL[op](part) for part in parts(x)))
+
+    return rule
+
+
+def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8) -> Node:
+    """np.isclose: by the size of the difference."""
+    far, near = absolute(subtract(a, b)), absolute(as_complex(b))
+    within = apply("less_equal", far, apply("add", atol, apply("mul", rtol, near)))
+    return apply("logical_or", apply("logical_and", within, REAL["isfinite"](near)), _equal(a, b))
+
+
+UFUNCS.update({
+    "add": add, "subtract": subtract, "multiply": multiply, "divide": divide, "negative": negative,
+    "reciprocal": reciprocal, "square": square, "power": power, "float_power": power, "absolute": absolute,
+    "conjugate": conjugate, "positive": as_complex, "sign": sign, "equal": _equal,
+    "not_equal": _differ, "isfinite": _both("isfinite"),
+    "isinf": _either("isinf"), "isnan": _either("isnan"),
+})  # fmt: skip
+FUNCTIONS.update({
+    np.angle: angle, np.isclose: isclose, np.real: real, np.imag: imag, np.iscomplexobj: _always(True),
+    np.isrealobj: _always(False), np.iscomplex: _is_complex, np.isreal: _is_real, np.allclose: _allclose,
+})  # fmt: skip
+METHODS.update({"conj": conjugate, "conjugate": conjugate})

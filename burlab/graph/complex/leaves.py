@@ -1,0 +1,28 @@
+"""Complex numbers as leaves of trees: split where a tree is taken apart, joined where one is put together."""
+
+from typing import Any
+
+import numpy as np
+
+from .array import Complex
+
+
+def split(leaf: Any) -> Any:
+    """The two parts of a complex number or array."""
+    if type(leaf) is complex:
+        return Complex(leaf.real, leaf.imag)
+    real, imag = np.real(leaf), np.imag(leaf)
+    if not np.ndim(leaf):
+        return Complex(real[()], imag[()])
+    return Complex(np.ascontiguousarray(real), np.ascontiguousarray(imag))
+
+
+def joined(real: Any, imag: Any) -> Any:
+    """A complex number or array of two known parts of one dtype; of anything else the pair."""
+    if type(real) is float and type(imag) is float:
+        return complex(real, imag)
+    if not all(isinstance(part, (np.floating, np.ndarray)) for part in (real, imag)):
+        return Complex(real, imag)
+    result = np.empty(np.shape(real), np.result_type(real, np.complex64))
+    result.real, result.imag = real, imag
+    return result[()]

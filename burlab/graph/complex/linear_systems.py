@@ -1,0 +1,68 @@
+"""Linear algebra of complex matrices by their real block form [[a, -b], [b, a]], which multiplies as they do."""
+
+from typing import Any
+
+import numpy as np
+
+from burlab.graph.faults import unsupported
+from burlab.graph.node import FUNCTIONS as REAL, Node
+
+from .arithmetic import absolute
+from .array import FUNCTIONS, UFUNCS, Complex
+from .parts import as_complex, pair
+
+
+def blocks(a: Any) -> Node:
+    """The real matrices of twice the size."""
+    z = as_complex(a)
+    upper = REAL[np.concatenate]([z.real, -z.imag], axis=-1)
+    return REAL[np.concatenate]([upper, REAL[np.concatenate]([z.imag, z.real], axis=-1)], axis=-2)
+
+
+def solve(a: Any, b: Any) -> Complex:
+    """np.linalg.solve: of [real; imaginary] right-hand sides."""
+    z = as_complex(b)
+    vector = z.ndim == 1
+    sides = [part[..., None] if vector else part for part in (z.real, z.imag)]
+    n = sides[0].shape[-2]
+    x = REAL[np.linalg.solve](blocks(a), REAL[np.concatenate](sides, axis=-2))
+    real, imag = x[..., :n, :], x[..., n:, :]
+    return pair(real[..., 0], imag[..., 0]) if vector else pair(real, imag)
+
+
+def inv(a: Any) -> Complex:
+    """np.linalg.inv."""
+    x = REAL[np.linalg.inv](blocks(a))
+    n = as_complex(a).shape[-1]
+    return pair(x[..., :n, :n], x[..., n:, :n])
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Node:  # noqa: A002 - NumPy's own word
+    """np.linalg.norm: of the sizes of the entries, which all orders but those of singular values are made of."""
+    z = as_complex(x)
+    axes = 2 if axis is None and z.ndim == 2 else np.size(axis or 0)
+    if ord in ("nuc", 2, -2) and axes == 2:
+        raise unsupported(f"np.linalg.norm(ord={ord!r}) of a complex matrix", "the default order, 1 or np.inf")
+    return REAL[np.linalg.norm](absolute(z), ord, axis, keepdims)
+
+
+def matrix_power(a: Any, n: int) -> Complex:
+    """np.linalg.matrix_power by squaring."""
+    z = as_complex(a)
+    if n < 0:
+        return matrix_power(inv(z), -n)
+    if n == 0:
+        return pair(REAL[np.broadcast_to](z.real * 0 + np.eye(z.shape[-1]), z.shape), 0.0)
+    half = z if n == 1 else matrix_power(UFUNCS["matmul"](z, z), n // 2)
+    return UFUNCS["matmul"](half, z) if n % 2 and n > 1 else half
+
+
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> Node:  # noqa: A002 - as above
+    """np.linalg.vector_norm."""
+    return REAL[np.linalg.vector_norm](absolute(as_complex(x)), axis=axis, keepdims=keepdims, ord=ord)
+
+
+FUNCTIONS.update({
+    np.linalg.solve: solve, np.linalg.inv: inv, np.linalg.norm: norm, np.linalg.matrix_power: matrix_power,
+    np.linalg.vector_norm: vector_norm,
+})  # fmt: skip

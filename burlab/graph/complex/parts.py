@@ -1,0 +1,75 @@
+"""From anything that NumPy takes to real and imaginary nodes, and back."""
+
+from typing import Any, cast
+
+import numpy as np
+
+from burlab.graph.linear import broadcast, zeros
+from burlab.graph.node import Node, as_node, constant
+from burlab.graph.numpy_api.promotion import common_shape, promote
+from burlab.runtime.plain import as_array, is_complex
+
+from .array import FUNCTIONS, Complex
+
+Parts = tuple[Node, Node | None]
+
+
+def pair(real: Any, imag: Any) -> Complex:
+    """The complex array of two real ones, in their common floating dtype and shape."""
+    x, y = promote([as_node(real), as_node(imag)], float_only=True)
+    shape = common_shape("a complex array", [x, y])
+    return Complex(broadcast(x, shape), broadcast(y, shape))
+
+
+def parts(value: Any) -> Parts:
+    """Real and imaginary part; None for that of what is real."""
+    if type(value) is Complex:
+        return value.real, value.imag
+    if not is_complex(value):
+        return as_node(value), None
+    if isinstance(value, (list, tuple)):
+        items = cast("list[Any]", value)
+        if _holds_traced(items):
+            return parts(FUNCTIONS[np.stack]([as_array_or_node(item) for item in items]))
+        value = as_array(value, "a list that met a traced array")
+    if type(value) is complex:
+        return constant(value.real), constant(value.imag)
+    array = np.asarray(value)
+    return constant(np.real(array)), constant(np.imag(array))
+
+
+def as_array_or_node(value: Any) -> Any:
+    """A Complex of what is complex, a node of what is real."""
+    real, imag = parts(value)
+    return real if imag is None else Complex(real, imag)
+
+
+def as_complex(value: Any) -> Complex:
+    """A Complex of anything; the imaginary part of what is real is 0."""
+    real, imag = parts(value)
+    return pair(real, 0.0) if imag is None else Complex(real, imag)
+
+
+def real_of(value: Any) -> Any:
+    """The real part of each array in a list of them, or of the only one."""
+    if isinstance(value, (list, tuple)) and is_complex(cast("Any", value)):
+        return [real_of(item) for item in cast("list[Any]", value)]
+    return parts(value)[0] if is_complex(value) else cast("Any", value)
+
+
+def imag_of(value: Any) -> Any:
+    """The imaginary part of each array in a list of them, or of the only one."""
+    if isinstance(value, (list, tuple)):
+        return [imag_of(item) for item in cast("list[Any]", value)]
+    if is_complex(value):
+        return parts(value)[1]
+    node = as_node(value)
+    return constant(0.0) if node.weak else zeros(node.shape, node.dtype)
+
+
+def _holds_traced(items: "list[Any] | tuple[Any, ...]") -> bool:
+    return any(
+        isinstance(item, (Node, Complex))
+        or (isinstance(item, (list, tuple)) and _holds_traced(cast("list[Any]", item)))
+        for item in items
+    )

@@ -1,0 +1,66 @@
+"""Complex arrays against NumPy, and their derivatives against JAX to the second order."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from tests.engines import GEARS, assert_close, jax_or_skip
+from tests.graph.complex.complex_cases import CASES, SMOOTH, Case, W, X, Z, complexes
+
+V = complexes(*Z.shape)
+
+
+def number(module: Any, case: Case, z: Any, w: Any, x: Any) -> Any:
+    """A real number that depends on both parts of all entries, not linearly."""
+    y = case.f(module, z, w, x)
+    weights = np.exp(1j * np.arange(float(y.size)) + len(case.name)).reshape(y.shape)
+    return module.sum(module.real(weights * y) + module.imag(y) * module.real(y))
+
+
+@pytest.mark.parametrize("gear", GEARS)
+@pytest.mark.parametrize("strict", [False, True])
+def test_values_are_numpys(gear: str, strict: bool) -> None:
+    def all_of(z: Any, w: Any, x: Any) -> Any:
+        return {case.name: case.f(np, z, w, x) for case in CASES}
+
+    got, wanted = bl.compile(all_of, Z, W, X, gear=gear, strict=strict)(Z, W, X), all_of(Z, W, X)
+    for case in CASES:
+        assert got[case.name].dtype == wanted[case.name].dtype, case.name
+        assert_close(got[case.name], wanted[case.name])
+
+
+def test_values_in_single_precision() -> None:
+    singles = Z.astype(np.complex64), W.astype(np.complex64), X.astype(np.float32)
+    for case in CASES:
+        if case.name in ("known array", "build", "astype"):  # what meets complex128 becomes that
+            continue
+        got, wanted = bl.jit(lambda *args, f=case.f: f(np, *args))(*singles), case.f(np, *singles)
+        assert got.dtype == wanted.dtype, case.name
+        assert_close(got, wanted, rtol=2e-5)
+
+
+@pytest.mark.parametrize("case", [case for case in SMOOTH if not case.jax], ids=lambda case: case.name)
+def test_derivatives_are_differences(case: Case) -> None:
+    bl.check_grads(lambda z: case.f(np, z, W, X), Z)
+
+
+def test_derivatives_are_jaxs() -> None:
+    """Gradients by all three, and the gradient by z moved along V, by forward over reverse."""
+    jax = jax_or_skip()
+    cases = [case for case in SMOOTH if case.jax]
+
+    def theirs(z: Any, w: Any, x: Any) -> Any:
+        return [
+            jax.jvp(lambda *a, case=case: jax.grad(lambda *b: number(jax.numpy, case, *b), (0, 1, 2))(*a),
+                    (z, w, x), (V, W, X))
+            for case in cases
+        ]  # fmt: skip
+
+    wanted = jax.jit(theirs)(Z, W, X)
+    for case, (gradient, moved) in zip(cases, wanted, strict=True):
+        by_all = bl.grad(lambda *args, case=case: number(np, case, *args), (0, 1, 2))
+        got = bl.jvp(by_all, (Z, W, X), (V, W, X))
+        for a, b in zip((*got[0], *got[1]), (*gradient, *moved), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9 * max(1.0, np.abs(b).max()), err_msg=case.name)
