@@ -15,7 +15,7 @@ import numpy as np
 from mpmath import mp
 from scipy import special
 
-from burlab.graph import Node, linear as ln
+from burlab.graph import Node, fourier, linear as ln
 
 INF, NAN, TINY, LARGE = math.inf, math.nan, 5e-324, 1.7e308
 ORDINARY = (-2.25, -0.75, 0.3125, 1.5)
@@ -148,6 +148,7 @@ class LinearCase:
     """One example of a linear operation.
 
     make: from nodes. numpy: the same on arrays. shapes: of the inputs that it is linear in; index: what follows them.
+    floats: whether it is of floats only.
     """
 
     name: str
@@ -155,6 +156,7 @@ class LinearCase:
     numpy: Callable[..., Any]
     shapes: Sequence[tuple[int, ...]]
     index: Sequence[int] | Sequence[Sequence[int]] | None = None
+    floats: bool = False
 
 
 def _padded(shape: tuple[int, ...], where: tuple[slice, ...]) -> Callable[..., Any]:
@@ -192,7 +194,24 @@ def _added(x: Any, rows: Any, index: Any) -> Any:
     return y
 
 
+_TURNS = np.array([[1, 1, 1, 1], [1, -1j, -1, 1j], [1, -1, 1, -1], [1, 1j, -1, -1j]])  # a transform without rounding
+
+
+def _fourier(x: Any) -> Any:
+    y = (x[0] + 1j * x[1]) @ _TURNS
+    return np.stack([y.real, y.imag]).astype(x.dtype)
+
+
+def _real_fourier(x: Any) -> Any:
+    y = (x @ _TURNS)[..., :3]
+    return np.stack([y.real, y.imag]).astype(x.dtype)
+
+
 LINEAR_CASES = (
+    LinearCase("fft", fourier.fft, _fourier, [(2, 3, 4)], floats=True),
+    LinearCase("rfft", fourier.rfft, _real_fourier, [(3, 4)], floats=True),
+    LinearCase("irfft", lambda x: fourier.irfft(x, 4),
+               lambda x: ((x[0] + 1j * x[1]) @ _TURNS.conj()[:3]).real.astype(x.dtype), [(2, 3, 3)], floats=True),
     LinearCase("sum", lambda x: ln.sum_over(x, (1,)), lambda x: x.sum(1), [(3, 4)]),
     LinearCase("sum", lambda x: ln.sum_over(x, (0, 2)), lambda x: x.sum((0, 2)), [(3, 4, 2)]),
     LinearCase("sum", lambda x: ln.sum_over(x, (0,)), lambda x: x.sum(0), [(0, 2)]),

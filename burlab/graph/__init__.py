@@ -15,6 +15,7 @@ from .complex import (
     functions as functions,
     linear_systems as linear_systems,
     multilinear as multilinear,
+    spectra as spectra,
 )
 from .file import reading as reading, serial as serial
 from .graph import Call, Graph

@@ -9,7 +9,7 @@ import pytest
 import burlab as bl
 from burlab.compiler.executable import build
 from burlab.errors import BurlabError, GraphError
-from burlab.graph import Graph, Node, linear
+from burlab.graph import Graph, Node, fourier, linear
 from burlab.graph.file.verify import verify
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.operation import STRUCTURAL, ScalarOperation
@@ -46,6 +46,9 @@ LINEAR_NODES: dict[str, Callable[[Node], Node]] = {
     "cumsum": lambda x: linear.cumsum(x, 1, True),
     "convert": lambda x: linear.convert(x, DTYPES["float32" if x.dtype != np.float32 else "int32"]),
     "contract": lambda x: linear.contract("ab,cb->ac", x, x),
+    "fft": fourier.fft,
+    "rfft": fourier.rfft,
+    "irfft": lambda x: fourier.irfft(x, 4),
 }
 OTHERS = [case for case in OTHER_CASES if not isinstance(case.arrays[0], tuple)]  # of one array
 
@@ -89,9 +92,11 @@ def test_what_is_not_defined_is_refused() -> None:
 
     linear_ops = {name for name, row in STRUCTURAL.items() if isinstance(row, linear.LinearOp)}
     assert set(LINEAR_NODES) == linear_ops
+    whole = set(DTYPES) - {"float32", "float64"}
     totals = {"bool", "int32"}  # NumPy's sums of these are int64: tracing converts first
     assert {op: refused(op) for op in linear_ops} == {op: set() for op in linear_ops} | {
         "sum": totals, "cumsum": totals, "scatter": {"bool"}, "put": {"bool"}, "contract": {"bool"},
+        "fft": whole, "rfft": whole, "irfft": whole,
     }  # fmt: skip
     assert {dtype for dtype in DTYPES if DTYPES[dtype] in ScalarOperation("tanh").dtypes} == {"float32", "float64"}
     assert {dtype for dtype in DTYPES if DTYPES[dtype] in ScalarOperation("logical_and").dtypes} == {"bool"}

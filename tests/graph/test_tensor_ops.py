@@ -35,14 +35,15 @@ def named(case: Any) -> str:
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
 def test_linear_values_are_numpys(gear: str, dtype: Any) -> None:
     outputs, xs, arrays, wanted = [], [], [], []
-    for seed, case in enumerate(LINEAR_CASES):
+    cases = [case for case in LINEAR_CASES if dtype is not np.int64 or not case.floats]
+    for seed, case in enumerate(cases):
         mine = [*linear_inputs(case, dtype, seed), *index_of(case)]
         own = inputs(*mine)
         outputs.append(case.make(*own))
         wanted.append(case.numpy(*mine))
         xs += own
         arrays += mine
-    for case, got, value in zip(LINEAR_CASES, run(outputs, xs, arrays, gear), wanted, strict=True):
+    for case, got, value in zip(cases, run(outputs, xs, arrays, gear), wanted, strict=True):
         np.testing.assert_array_equal(got, value, err_msg=case.name)
         assert got.shape == value.shape
 

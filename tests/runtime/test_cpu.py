@@ -16,8 +16,9 @@ import numpy as np, burlab as bl
 rng = np.random.default_rng(0)
 A, x = rng.normal(size=(19, 37)), rng.normal(size=37)
 def f(x, A):
+    waves = np.mean(np.abs(np.fft.fft(x * A[:, :1])))
     halves = np.sum(x[::2] / (1 + x[1::2] ** 2)[0])
-    return np.sum(np.tanh(A @ x) ** 2) + np.max(x) + np.sum(x.astype(np.float32) * 2) + halves
+    return np.sum(np.tanh(A @ x) ** 2) + np.max(x) + np.sum(x.astype(np.float32) * 2) + halves + waves
 for gear in ("compiled", "replay"):
     value, g = bl.compile(f, x, A, gear=gear, strict=True).value_and_grad(x, A)
     print(value.hex(), [v.hex() for v in g])

@@ -62,6 +62,14 @@ class Keys(NamedTuple):
     each: int
 
 
+class Transforms(NamedTuple):
+    """Kernels of fourier/fft.hpp: rows, their length, and whether angles are positive."""
+
+    rows: int
+    length: int
+    inverse: int
+
+
 class Query(NamedTuple):
     """`Ask` of ask.hpp."""
 

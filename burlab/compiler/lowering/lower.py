@@ -15,7 +15,7 @@ from burlab.graph.query import QUERIES, count
 
 from . import linalg
 from .contraction import contract
-from .descriptors import Elements, Indexed, Keys, Query, Rows
+from .descriptors import Elements, Indexed, Keys, Query, Rows, Transforms
 from .reductions import argument, cumsum, extreme, sort, sum_, sum_accumulate, zero
 
 Views = dict[Node, View]
@@ -146,6 +146,14 @@ def _fold_in(n: Node, views: Views) -> list[Task]:
     return [Task(kernel("fold_in", "FoldIn", "random"), Keys(n.size // 2, int(data.size > 1)), _dense(n, views))]
 
 
+def _fourier(n: Node, views: Views) -> list[Task]:
+    (x,) = n.inputs
+    length = (x if n.op == "rfft" else n).shape[-1]
+    rows = elements(n.shape[n.op != "irfft" : -1])
+    made = kernel(f"{n.op}_{NAMES[n.dtype]}", f"fourier::{n.op.capitalize()}<{C_TYPES[n.dtype]}>", "fourier/fft")
+    return [Task(made, Transforms(rows, length, int(n.params is True)), _dense(n, views), may_fail=True)]
+
+
 def _ask(n: Node, views: Views) -> list[Task]:
     queries, about = count(n), n.inputs[1]
     numbers, results = (x.size // queries if queries else 0 for x in (about, n))
@@ -200,6 +208,7 @@ KERNELS: dict[str, Callable[[Node, Views], list[Task]]] = {
     "fold_in": _fold_in,
     "ask": _ask,
     "squares": _squares,
+    **dict.fromkeys(("fft", "rfft", "irfft"), _fourier),
     **linalg.KERNELS,
 }
 

@@ -3,7 +3,7 @@
 from burlab.graph.node import REASONS
 
 _SIZES = "how many entries there are would depend on numbers"
-_COMPLEX = "its values are complex, which no graph holds"
+_SPECTRUM = "eigenvalues of matrices that are not symmetric are not there"
 _FILES = "a traced array has no numbers yet"
 _LATER = "call it on the numbers that the traced function gives"
 
@@ -20,14 +20,9 @@ REFUSED: dict[str, tuple[str, str]] = {
         (_SIZES, "np.sort, and np.where to mark entries that repeat"),
     ),
     "bincount": (_SIZES, "np.histogram with known edges, or a sum over x[:, None] == np.arange(length)"),
-    **dict.fromkeys(
-        (
-            "fft.fft", "fft.fft2", "fft.fftn", "fft.hfft", "fft.ifft", "fft.ifft2", "fft.ifftn", "fft.ihfft",
-            "fft.irfft", "fft.irfft2", "fft.irfftn", "fft.rfft", "fft.rfft2", "fft.rfftn", "roots", "sort_complex",
-        ),
-        (_COMPLEX, "np.convolve or np.correlate for filters, cosines and sines times x for few frequencies"),
-    ),
-    **dict.fromkeys(("linalg.eig", "linalg.eigvals"), (_COMPLEX, "np.linalg.eigh if symmetric, np.linalg.svd")),
+    "roots": (_SPECTRUM, "np.linalg.eigh of a symmetric matrix"),
+    "sort_complex": ("complex numbers have no order", "np.sort of np.abs(z), z.real or z.imag"),
+    **dict.fromkeys(("linalg.eig", "linalg.eigvals"), (_SPECTRUM, "np.linalg.eigh if symmetric, np.linalg.svd")),
     **dict.fromkeys(("histogramdd", "histogram_bin_edges"), (_SIZES, "np.histogram with known edges")),
     "polydiv": (_SIZES, "np.convolve with the inverse series, or a loop over known degrees"),
     **dict.fromkeys(("save", "savez", "savez_compressed", "savetxt"), (_FILES, _LATER)),
@@ -43,7 +38,7 @@ def why_not(name: str) -> str:
     name: without "np.".
 
     >>> why_not("linalg.eigvals")
-    'its values are complex, which no graph holds; use np.linalg.eigh if symmetric, np.linalg.svd'
+    'eigenvalues of matrices that are not symmetric are not there; use np.linalg.eigh if symmetric, np.linalg.svd'
     """
     if name not in REFUSED:
         return "it has no rule here"

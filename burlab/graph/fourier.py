@@ -1,0 +1,102 @@
+"""The discrete Fourier transform of rows, the last axis: three linear operations, and the functions that make them.
+
+Complex numbers are two real ones: an array of them has real parts and imaginary parts along its first axis. Nothing is
+scaled. The transpose of a transform is one with the other sign, so derivatives of every order are transforms.
+"""
+# ruff: noqa: D102 - LinearOp documents the methods
+
+from collections.abc import Sequence
+
+from burlab.runtime.checks import flag, size
+
+from .linear import LinearOp, Shape, linear, transpose
+from .node import Node
+from .operation import structural
+from .signatures import FLOATS, require
+
+
+def fft(x: Node, inverse: bool = False) -> Node:
+    """sum_j x_j exp(-2 pi i j k / n), with the other sign if `inverse`."""
+    return linear("fft", inverse, x)
+
+
+def rfft(x: Node) -> Node:
+    """The first n // 2 + 1 numbers of the transform of real rows of length n."""
+    return linear("rfft", None, x)
+
+
+def irfft(x: Node, n: int) -> Node:
+    """The transpose of `rfft`: rows of length n, the real part of sum_k x_k exp(2 pi i j k / n)."""
+    return linear("irfft", n, x)
+
+
+class _Fourier(LinearOp):
+    """Along the last axis."""
+
+    dense_operands = True
+    dtypes = FLOATS
+
+    def work(self, n: Node) -> int:
+        rows = n if n.op == "irfft" else n.inputs[0]
+        return 2 * rows.size * rows.shape[-1].bit_length()
+
+
+@structural
+class Fft(_Fourier):
+    """The parameter: whether the angles are positive."""
+
+    name = "fft"
+    parameters = flag
+
+    def shape(self, _inverse: bool, shapes: Sequence[Shape]) -> Shape:
+        (x,) = shapes
+        require(len(x) > 1 and x[0] == 2, "it needs two parts of rows")
+        return x
+
+    def transpose(self, g: Node, node: Node, _k: int) -> Node:
+        return fft(g, not node.params)
+
+    def batch(self, inverse: bool, xs: Sequence[Node], _batched: Sequence[bool]) -> Node:
+        return _swapped(fft(_swapped(xs[0]), inverse))
+
+
+@structural
+class Rfft(_Fourier):
+    """Of real rows, the half that says all."""
+
+    name = "rfft"
+
+    def shape(self, _: None, shapes: Sequence[Shape]) -> Shape:
+        (x,) = shapes
+        require(len(x) > 0 and x[-1] > 0, "it needs rows with an entry")
+        return 2, *x[:-1], x[-1] // 2 + 1
+
+    def transpose(self, g: Node, node: Node, _k: int) -> Node:
+        return irfft(g, node.inputs[0].shape[-1])
+
+    def batch(self, _: None, xs: Sequence[Node], _batched: Sequence[bool]) -> Node:
+        return _swapped(rfft(xs[0]))
+
+
+@structural
+class Irfft(_Fourier):
+    """The parameter: the length of the rows."""
+
+    name = "irfft"
+    parameters = size
+
+    def shape(self, n: int, shapes: Sequence[Shape]) -> Shape:
+        (x,) = shapes
+        require(len(x) > 1 and x[0] == 2 and n > 0 and x[-1] == n // 2 + 1, "it needs two parts of half rows")
+        return *x[1:-1], n
+
+    def transpose(self, g: Node, _node: Node, _k: int) -> Node:
+        return rfft(g)
+
+    def batch(self, n: int, xs: Sequence[Node], _batched: Sequence[bool]) -> Node:
+        return irfft(_swapped(xs[0]), n)
+
+
+def _swapped(x: Node) -> Node:
+    """With the first two axes in the other order: samples come first, for the operation the parts do."""
+    return transpose(x, (1, 0, *range(2, x.ndim)))
