@@ -68,7 +68,7 @@ class Rfft(_Fourier):
 
     def shape(self, _: None, shapes: Sequence[Shape]) -> Shape:
         (x,) = shapes
-        require(len(x) > 0 and x[-1] > 0, "it needs rows with an entry")
+        require(x != () and x[-1] > 0, "it needs rows with an entry")
         return 2, *x[:-1], x[-1] // 2 + 1
 
     def transpose(self, g: Node, node: Node, _k: int) -> Node:

@@ -25,19 +25,19 @@ template <> struct UnsignedOf<4> {
 template <> struct UnsignedOf<8> {
   using Type = std::uint64_t;
 };
-template <class T> using Key = typename UnsignedOf<sizeof(T)>::Type;
+template <class T> using SortKey = typename UnsignedOf<sizeof(T)>::Type;
 
 /// Bits that have the order of the values. Of floats the negative ones are turned, and -0 is before 0.
-template <class T> BURLAB_INLINE Key<T> key_of(T x) {
-  using K = Key<T>;
+template <class T> BURLAB_INLINE SortKey<T> key_of(T x) {
+  using K = SortKey<T>;
   constexpr K sign = K(K(1) << (8 * sizeof(T) - 1));
   const K bits = __builtin_bit_cast(K, x);
   if constexpr (std::is_floating_point_v<T>) return bits ^ ((bits & sign) != 0 ? K(~K(0)) : sign);
   else if constexpr (std::is_signed_v<T>) return K(bits ^ sign);
   else return bits;
 }
-template <class T> BURLAB_INLINE T value_of(Key<T> key) {
-  using K = Key<T>;
+template <class T> BURLAB_INLINE T value_of(SortKey<T> key) {
+  using K = SortKey<T>;
   constexpr K sign = K(K(1) << (8 * sizeof(T) - 1));
   if constexpr (std::is_floating_point_v<T>) return __builtin_bit_cast(T, key ^ ((key & sign) != 0 ? sign : K(~K(0))));
   else if constexpr (std::is_signed_v<T>) return __builtin_bit_cast(T, K(key ^ sign));

@@ -23,7 +23,7 @@ template <class T> inline Int nans_last(const T* x, Int n, T* y) {
 template <class T> struct Sort {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     const Int rows = d[0], n = d[1];
-    const Scratch<Key<T>> keys(n > kShort ? 2 * n : 0);
+    const Scratch<SortKey<T>> keys(n > kShort ? 2 * n : 0);
     if (keys.data == nullptr) return OutOfMemory;
     StopCheck stop;
     BURLAB_ONE_BY_ONE
@@ -46,9 +46,9 @@ template <class T> struct Sort {
     for (Int k = 0; k < n; ++k) y[before[k]] = x[k];
   }
 
-  static Status many(T* y, Int n, Key<T>* keys, StopCheck& stop) {
+  static Status many(T* y, Int n, SortKey<T>* keys, StopCheck& stop) {
     for (Int k = 0; k < n; ++k) keys[k] = key_of(y[k]);
-    if (DigitSort<Key<T>>(keys, keys + n, n, stop).sort() != Ok) return Stopped;
+    if (DigitSort<SortKey<T>>(keys, keys + n, n, stop).sort() != Ok) return Stopped;
     for (Int k = 0; k < n; ++k) y[k] = value_of<T>(keys[k]);
     return Ok;
   }
@@ -58,7 +58,7 @@ template <class T> struct Sort {
 template <class T> struct Argsort {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     const Int rows = d[0], n = d[1];
-    const Scratch<Placed<Key<T>>> items(n > kShort ? 2 * n : 0);
+    const Scratch<Placed<SortKey<T>>> items(n > kShort ? 2 * n : 0);
     if (items.data == nullptr) return OutOfMemory;
     StopCheck stop;
     BURLAB_ONE_BY_ONE
@@ -87,7 +87,7 @@ template <class T> struct Argsort {
   }
 
   /// 0 and -0 are equal.
-  static Status many(const T* x, Int n, Int* y, Placed<Key<T>>* items, StopCheck& stop) {
+  static Status many(const T* x, Int n, Int* y, Placed<SortKey<T>>* items, StopCheck& stop) {
     Int count = 0, nans = n;
     BURLAB_ONE_BY_ONE
     for (Int k = n; k-- > 0;)
@@ -95,7 +95,7 @@ template <class T> struct Argsort {
     BURLAB_ONE_BY_ONE
     for (Int k = 0; k < n; ++k)
       if (x[k] == x[k]) items[count++] = {key_of(x[k] == T(0) ? T(0) : x[k]), k};
-    if (DigitSort<Placed<Key<T>>>(items, items + count, count, stop).sort() != Ok) return Stopped;
+    if (DigitSort<Placed<SortKey<T>>>(items, items + count, count, stop).sort() != Ok) return Stopped;
     BURLAB_ONE_BY_ONE
     for (Int k = 0; k < count; ++k) y[k] = items[k].at;
     return Ok;
