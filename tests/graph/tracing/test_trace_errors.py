@@ -90,7 +90,6 @@ CASES: dict[str, tuple[Callable[..., Any], Any, str]] = {
     "string": (lambda x: np.add(x, "a"), X, "float, int or bool"),
     "negative power of integers": (lambda i: i**-1, INDEX, "astype(float)"),
     "None with an index array": (lambda x: x[[0, 1], None], X, "two steps"),
-    "diagonal offset": (lambda x: np.diagonal(x, 1), M, "a slice"),
     "pad mode": (lambda x: np.pad(x, 1, mode="median"), X, "np.concatenate"),
     "take mode": (lambda x: np.take(x, [0, 7], mode="clip"), X, "indices inside"),
     "average returned": (lambda x: np.average(x, returned=True), X, "np.sum"),
