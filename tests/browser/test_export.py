@@ -174,7 +174,7 @@ def test_the_map_of_a_run_is_a_surface_that_turns_and_follows_the_slider(run, op
     slider.focus()
     page.keyboard.press("Home")
     until(page, lambda: settled(canvas) != late, "the point never moved")
-    page.screenshot(path=SHOTS / "export-surface.png", full_page=True)
+    shot(page, "export-surface", full_page=True)
     page.get_by_role("button", name="Surface").click()
     assert not canvas.is_visible()
 

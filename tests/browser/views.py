@@ -9,9 +9,9 @@ from tests.browser.waits import until
 SHOTS = Path(os.environ.get("BURLAB_SCREENSHOTS", "build/screenshots"))
 
 
-def shot(what, name):
+def shot(what, name, **options):
     """Keep a picture of a page, or of a part of it."""
-    what.screenshot(path=SHOTS / f"{name}.png")
+    what.screenshot(path=SHOTS / f"{name}.png", **options)
 
 
 class View:
