@@ -26,7 +26,7 @@ _WIDE = 9.2  # width of a letter of the title
 def svg(chart: Chart, width: int = 860) -> str:
     """A picture of a chart as SVG text, `width` pixels wide, with letters and lines that stand out on white and black.
 
-    Parts stand in two columns, a map to the right of plots; one above the other below 700 pixels.
+    Parts stand in two columns of one height, a map in the right one; one above the other below 700 pixels.
 
     >>> import numpy as np
     >>> from burlab.charts import Axis, Chart, Curve, Plot
@@ -51,22 +51,35 @@ def svg(chart: Chart, width: int = 860) -> str:
 
 
 def _arranged(parts: tuple[Plot | Map, ...], width: float) -> Iterator[tuple[Plot | Map, float, float, float, float]]:
-    """Each part with its left, top, width and height."""
-    plots, maps = [p for p in parts if isinstance(p, Plot)], [p for p in parts if isinstance(p, Map)]
-    columns: list[list[Plot | Map]] = [[*plots, *maps]]
-    if width >= _NARROW and len(parts) > 1:
-        columns = [[*plots], [*maps]] if plots and maps else [[*parts[::2]], [*parts[1::2]]]
+    """Each part with its left, top, width and height; columns end at the same height."""
+    if not parts:
+        return
+    columns = _columns(parts, (width - _GAP) / 2) if width >= _NARROW and len(parts) > 1 else [[*parts]]
     wide = (width - _GAP * (len(columns) - 1)) / len(columns)
-    beside = sum(_ROW * plot.tall for plot in plots) if len(columns) > 1 and plots else 0.0
+    high = max(sum(_height(part, wide) for part in column) for column in columns)
     for k, column in enumerate(columns):
-        top = 0.0
+        top, stretch = 0.0, high / sum(_height(part, wide) for part in column)
         for part in column:
-            if isinstance(part, Plot):
-                tall = _ROW * part.tall
-            else:
-                tall = max(min(wide, _MAP), min(beside / len(column), 1.2 * _MAP))
+            tall = stretch * _height(part, wide)
             yield part, k * (wide + _GAP), top, wide, tall
             top += tall
+
+
+def _columns(parts: tuple[Plot | Map, ...], wide: float) -> list[list[Plot | Map]]:
+    """Two columns as equal as they get, in order; a map heads the right one, where plots go on that have no room."""
+    maps, plots = [p for p in parts if isinstance(p, Map)], [p for p in parts if isinstance(p, Plot)]
+    right, others = (maps, plots) if len(maps) == 1 and plots else ([], [*parts])
+
+    def apart(k: int) -> float:
+        left, beside = sum(_height(p, wide) for p in others[:k]), sum(_height(p, wide) for p in (*right, *others[k:]))
+        return abs(left - beside)
+
+    cut = min(range(1, len(others) + bool(right)), key=apart)
+    return [[*others[:cut]], [*right, *others[cut:]]]
+
+
+def _height(part: Plot | Map, wide: float) -> float:
+    return _ROW * part.tall if isinstance(part, Plot) else min(wide, _MAP)
 
 
 def _part(part: Plot | Map, left: float, top: float, wide: float, tall: float, clip: str) -> Iterator[str]:
@@ -74,12 +87,13 @@ def _part(part: Plot | Map, left: float, top: float, wide: float, tall: float, c
     if part.note:
         yield text(part.note, left + wide - _RIGHT, top + 15, text_anchor="end", font_style="italic")
     bands, marks = (part.bands, part.marks) if isinstance(part, Plot) else ((), ())
-    entries = [entry for entry in (*bands, *part.curves, *part.dots) if entry.label]
+    entries = [entry for entry in (*bands, *part.curves, *part.dots) if entry.label and entry.x.size]
     lines = list(_legend(entries, wide - _LEFT - _RIGHT)) if len(entries) > 1 else []
     yield from (_entry(entry, left + _LEFT + x, top + _TOP + 7 + _LEGEND * line) for entry, x, line in lines)
     head = _TOP + (_LEGEND * (lines[-1][2] + 1) if lines else 0)
     x, y = scales(part, left + _LEFT, left + wide - _RIGHT, top + head, top + tall - _BOTTOM)
-    yield from _axes(x, y, left + 11)
+    empty = isinstance(part, Plot) and not any(one.x.size for one in (*part.curves, *bands, *part.dots))
+    yield from _empty(x, y) if empty else _axes(x, y, left + 11)
     box: dict[str, Any] = {"x": x.start, "y": y.stop, "width": x.stop - x.start, "height": y.start - y.stop}
     shade = (part.heights if part.shade is None else part.shade) if isinstance(part, Map) else None
     if shade is not None:
@@ -122,11 +136,20 @@ def _entry(entry: Curve | Band | Dots, x: float, y: float) -> str:
     return element("path", d=f"M{x:.1f} {y:.1f}h16", **stroke) + text(entry.label, x + 21, y + 4)
 
 
+def _frame(x: Scale, y: Scale) -> str:
+    d = f"M{x.start:.1f} {y.stop:.1f}V{y.start:.1f}H{x.stop:.1f}V{y.stop:.1f}Z"
+    return element("path", d=d, fill="none", stroke=FAINT)
+
+
+def _empty(x: Scale, y: Scale) -> Iterator[str]:
+    """A plot without numbers has no axes that could say where they are."""
+    yield _frame(x, y)
+    yield text("nothing yet", (x.start + x.stop) / 2, (y.start + y.stop) / 2 + 4, text_anchor="middle")
+
+
 def _axes(x: Scale, y: Scale, side: float) -> Iterator[str]:
     """The frame, the ticks with their labels, and the names of both axes."""
-    yield element(
-        "path", d=f"M{x.start:.1f} {y.stop:.1f}V{y.start:.1f}H{x.stop:.1f}V{y.stop:.1f}Z", fill="none", stroke=FAINT
-    )
+    yield _frame(x, y)
     floor = float(y.place(y.axis.floor)) if y.axis.floor else None
     for tick in ticks(y.axis, y.low, y.high, max(int((y.start - y.stop) / 34), 2)):
         at = float(y.place(tick.at))

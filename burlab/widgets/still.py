@@ -2,13 +2,17 @@
 
 Each display is three outputs. The first is the widget; a page that does not know it shows a line of text. The second
 is the picture, which is changed in place when what it shows comes to rest. The third is a note. Its styles hide the
-picture and the note where the widget lives, and the place of the widget where it does not.
+picture and the note where the widget lives, and the place of the widget where it does not. JupyterLab takes SVG and
+styles out of a notebook that it does not trust, such as one from somebody else: there the note has the picture once
+more, as an image, which is hidden wherever styles are kept.
 """
 
 import logging
 import threading
 import weakref
+from base64 import b64encode
 from collections.abc import Callable
+from html import escape
 from importlib import import_module
 from time import monotonic
 from typing import Any
@@ -21,7 +25,8 @@ _PERIOD = 1.0  # seconds between two pictures, at least
 _QUIET = 0.1  # seconds that a picture waits: more may change at once
 _LARGEST = 300_000  # bytes of a picture that notebooks keep
 _CHILD = ".jp-OutputArea-child"
-_NOTE = f"""<style>
+_STYLES = f"""<style>
+.burlab-untrusted {{ display: none !important; }}
 .burlab-kept {{ display: none; }}
 .jp-OutputArea .burlab-kept {{ display: block; }}
 {_CHILD}:has(.{_LIVE}) + {_CHILD}:has(+ {_CHILD} .burlab-kept) {{ display: none; }}
@@ -29,8 +34,8 @@ _NOTE = f"""<style>
 {_CHILD}:not(:has(.{_LIVE})):has(+ {_CHILD} + {_CHILD} .burlab-kept) {{ display: none; }}
 {_CHILD}:has(+ {_CHILD} .burlab-kept) .jp-OutputArea-output {{ overflow-x: auto; }}
 {_CHILD}:has(+ {_CHILD} .burlab-kept) img {{ min-width: 640px; max-width: 100%; height: auto; }}
-</style>
-<div class="burlab-kept">A picture of what was shown last. For the live view, run this cell again.</div>"""
+</style>"""
+_NOTE = '<div class="burlab-kept">A picture of what was shown last. For the live view, run this cell again.</div>'
 
 
 class Still:
@@ -55,7 +60,7 @@ class Still:
         screen.display({"application/vnd.jupyter.widget-view+json": view, "text/plain": self._summary()}, raw=True)
         self._last = monotonic()
         screen.display(self._bundle(), raw=True, display_id=self._name)
-        screen.display(screen.HTML(_NOTE))
+        screen.display(self._note(), raw=True, display_id=f"{self._name}-note")
 
     def refresh(self) -> None:
         """Have the picture made again, soon. From any thread."""
@@ -76,7 +81,9 @@ class Still:
         try:
             before, bundle = self._kept, self._bundle()
             if self._kept != before:
-                import_module("IPython.display").update_display(bundle, raw=True, display_id=self._name)
+                screen: Any = import_module("IPython.display")
+                screen.update_display(bundle, raw=True, display_id=self._name)
+                screen.update_display(self._note(), raw=True, display_id=f"{self._name}-note")
         except Exception:  # the widget lives on without a new picture
             _log.exception("the picture of a widget could not be made")
 
@@ -85,6 +92,12 @@ class Still:
         made = self._picture()
         self._kept = made if len(made.encode()) <= _LARGEST else self._kept
         return {"text/plain": self._summary()} | ({"image/svg+xml": self._kept} if self._kept else {})
+
+    def _note(self) -> dict[str, str]:
+        """What the third output holds."""
+        data = b64encode(self._kept.encode()).decode()
+        image = f'<img class="burlab-untrusted" alt="{escape(self._summary())}" src="data:image/svg+xml;base64,{data}">'
+        return {"text/plain": "", "text/html": f"{_STYLES}\n{_NOTE}{image if data else ''}"}
 
 
 def show(root: Any, picture: Callable[[], str], summary: Callable[[], str]) -> None:

@@ -66,12 +66,27 @@ def test_a_run_is_seen_without_its_kernel(notebook, tmp_path):
     (tmp_path / "still.ipynb").write_text(json.dumps(content))
     subprocess.run([sys.executable, "-m", "nbconvert", "--to", "html", tmp_path / "still.ipynb"], check=True)
     page.goto((tmp_path / "still.html").as_uri())
-    picture = page.locator("img[src^='data:image/svg+xml']")
+    picture = page.locator("img[src^='data:image/svg+xml']").first
     picture.wait_for(state="visible")
+    page.locator(".burlab-untrusted").wait_for(state="hidden")
     assert picture.evaluate("image => image.complete && image.naturalWidth") == 860
     assert "Paused at step 640" in b64decode(picture.get_attribute("src").partition("base64,")[2]).decode()
     assert "Error displaying widget" not in page.content()
     shot(page, "still-nbconvert")
+
+
+def test_in_a_notebook_without_trust_the_picture_is_seen(notebook):
+    """As one that somebody else has made: JupyterLab then shows neither widgets nor SVG, and keeps no styles."""
+    notebook.run(2)
+    until_saved(notebook, "Paused at step 640")
+    notebook.distrust()
+    page, image = notebook.page, notebook.page.locator(".burlab-untrusted")
+    image.wait_for(state="visible")
+    assert page.locator(".jp-RenderedSVG").count() == 0, "else the notebook is trusted"
+    page.wait_for_function("image => image.complete && image.naturalWidth === 860", arg=image.element_handle())
+    assert "Error displaying widget" not in page.locator(".jp-Notebook").inner_text()
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SHOTS / "still-untrusted.png")
 
 
 OTHERS = [

@@ -164,3 +164,33 @@ def test_a_right_axis_has_a_scale_of_its_own():
     assert "2 MB" in picture
     assert "4e6" not in picture
     assert right_scale(replace(plot, right=None), up) is None
+
+
+def frames(root: ET.Element) -> list[tuple[float, ...]]:
+    """Left, top, bottom and right of the frame of each part."""
+    found = [re.fullmatch(r"M(\S+) (\S+)V(\S+)H(\S+)V\S+Z", node.get("d", "")) for node in root.iter("path")]
+    return [tuple(map(float, one.groups())) for one in found if one]
+
+
+@pytest.mark.parametrize("tall", [[2.0, 1.0, 1.0, 1.0, 1.2], [1.0], [3.0, 1.0, 1.0]])
+@pytest.mark.parametrize("mapped", [True, False])
+def test_columns_end_at_one_height_and_a_map_heads_the_right_one(tall, mapped):
+    parts = [plot(LINE, name=f"p{k}", tall=t) for k, t in enumerate(tall)]
+    plane = Map("m", "m", Axis("x", low=0.0, high=1.0), Axis("y", low=0.0, high=1.0))
+    found = frames(tree(Chart((*parts, plane) if mapped else tuple(parts))))
+    assert len(found) == len(tall) + mapped
+    columns = {left: [one for one in found if one[0] == left] for left, *_ in found}
+    assert len(columns) == (2 if len(found) > 1 else 1)
+    ends = [max(bottom for _, _, bottom, _ in column) for column in columns.values()]
+    np.testing.assert_allclose(ends, ends[0], atol=0.11)
+
+
+def test_a_plot_of_nothing_says_so_and_has_no_numbers():
+    words = texts(
+        tree(Chart((plot(Curve(np.empty(0), np.empty(0), "later"), Curve(np.empty(0), np.empty(0), "too")),)))
+    )
+    assert words == ["Value", "nothing yet"]
+
+
+def test_a_chart_without_parts_is_a_picture_of_nothing():
+    assert texts(tree(Chart((), title="soon"))) == ["soon"]

@@ -4,6 +4,7 @@ import gc
 import threading
 import time
 import weakref
+from base64 import b64encode
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,12 +20,15 @@ class Screen:
     """What is displayed, and what is changed in place."""
 
     def __init__(self):
-        self.shown, self.changed = [], []
+        self.shown, self.changed, self.notes = [], [], []
 
     def display(self, what, raw=False, display_id=None):
         self.shown.append((what, display_id))
 
     def update(self, what, raw, display_id):
+        if display_id.endswith("-note"):
+            self.notes.append(what)
+            return
         self.changed.append((time.monotonic(), what, display_id))
 
 
@@ -61,8 +65,24 @@ def test_a_display_is_a_widget_a_picture_and_a_note(page):
     assert view["text/plain"] == "in a line"
     assert picture == {"image/svg+xml": "<svg/>", "text/plain": "in a line"}
     assert name
-    assert "run this cell again" in note.data
+    assert "run this cell again" in note["text/html"]
+    assert b64encode(b"<svg/>").decode() in note["text/html"]
     assert "burlab-live" in root._dom_classes
+
+
+def test_the_image_of_pages_without_trust_is_changed_with_the_picture(page):
+    made = iter(["<svg>1</svg>", "<svg>2</svg>"])
+    root = shown(lambda: next(made))
+    still.refresh(root)
+    wait_for(page, 1)
+    (note,) = page.notes
+    assert b64encode(b"<svg>2</svg>").decode() in note["text/html"]
+
+
+def test_a_summary_cannot_leave_its_place(page):
+    root = ipywidgets.VBox()
+    still.show(root, lambda: "<svg/>", lambda: '"><script>alert(1)</script>')
+    assert "<script" not in page.shown[-1][0]["text/html"]
 
 
 def test_displays_of_one_widget_have_one_picture(page):

@@ -7,6 +7,7 @@ from typing import Any
 
 import traitlets
 
+from burlab.charts import Map, Plot
 from burlab.charts.svg import svg
 from burlab.runtime.extras import late
 from burlab.widgets import still
@@ -93,13 +94,20 @@ class View:
             still.refresh(self.root)
 
     def picture(self) -> str:
-        """What was shown last, as SVG. From any thread."""
-        return svg(replace(self._shown, title=f"{self._told['title']}. {self._told['status']}"))
+        """What was shown last, as SVG; of a run without steps where it starts. From any thread."""
+        chart = self._shown
+        parts = [part for part in chart.parts if isinstance(part, Map) or _holds(part)] or chart.parts[:1]
+        return svg(replace(chart, parts=tuple(parts), title=f"{self._told['title']}. {self._told['status']}"))
 
     def close(self) -> None:
         """Take the widgets out of the kernel and of the pages that show them."""
         self.face.close()
         self.root.close()
+
+
+def _holds(plot: Plot) -> bool:
+    """Whether there is anything in a plot."""
+    return any(one.x.size for one in (*plot.curves, *plot.bands, *plot.dots))
 
 
 def _passed_to(hear: Callable[[dict[str, Any]], None]) -> Any:

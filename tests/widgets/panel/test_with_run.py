@@ -9,6 +9,7 @@ import burlab as bl
 from burlab.widgets.panel.model import Model
 from burlab.widgets.panel.picture import Picture, same
 from burlab.widgets.panel.state import state_of
+from burlab.widgets.panel.view import View
 
 
 def quadratic(lr=0.01, **more):
@@ -312,3 +313,24 @@ def test_a_run_that_plays_rests_at_a_breakpoint_and_goes_on():
     assert rested(model)["step"] == 180
     run.breakpoints.add(when=lambda rows: rows["value"] < 0)
     assert [point["text"] for point in state_of(model)["breakpoints"]] == ["every 40 steps", "a predicate holds"]
+
+
+def test_the_picture_of_a_run_without_steps_shows_where_it_starts():
+    model = Model(bl.minimize(bl.problems.rosenbrock(), np.array([-1.2, 1.0]), bl.optim.GD(1e-3)))
+    view = View(model, lambda message: None)
+    picture = view.picture()
+    assert "Ready at step 0" in picture
+    assert ">here<" in picture
+    assert "gradient norm" not in picture
+    assert "nothing yet" not in picture
+    model.obey({"type": "step", "count": 50})
+    rested(model)
+    view.show(model)
+    assert "gradient norm" in view.picture()
+    view.close()
+
+
+def test_where_there_is_no_plane_it_says_that_there_is_nothing_yet():
+    view = View(Model(bl.minimize(lambda x: np.sum(x**2), np.ones(5), bl.optim.GD(0.1))), lambda message: None)
+    assert view.picture().count("nothing yet") == 1
+    view.close()
