@@ -54,14 +54,18 @@ def band(of: Band, x: Scale, y: Scale) -> Iterator[str]:
 
 def dots(of: Dots, x: Scale, y: Scale) -> Iterator[str]:
     """Single points."""
-    for a, u in zip(x.place(of.x), y.place(of.y), strict=True):
-        if math.isfinite(a) and math.isfinite(u):
+    for k, (a, u) in enumerate(zip(x.place(of.x), y.place(of.y), strict=True)):
+        if not (math.isfinite(a) and math.isfinite(u)):
+            continue
+        if of.shape == "word":
+            yield text(of.hints[k], a, u + 5, fill=ink(of.colour), text_anchor="middle", font_size=16)
+        else:
             yield sign(of, float(a), float(u))
 
 
 def sign(of: Dots, x: float, y: float) -> str:
     """One of the points, at a place in pixels."""
-    d, filled = _SHAPES[of.shape]
+    d, filled = _SHAPES["dot" if of.shape == "word" else of.shape]
     look: dict[str, Any] = {"fill": ink(of.colour)}
     look = look if filled else {"fill": "none", "stroke": ink(of.colour), "stroke_width": 2}
     return element("path", transform=f"translate({x:.1f} {y:.1f})", d=d, **look)

@@ -35,13 +35,15 @@ def still(figure: Content) -> str | None:
     kinds: set[str] = {trace.get("type", "scatter") for trace in traces}
     if kinds and kinds <= {"surface", "scatter3d"}:
         return _surface(traces, layout)
-    words = any("text" in trace.get("mode", "") for trace in traces)
+    words = any("text" in trace.get("mode", "") and trace["mode"] != "text" for trace in traces)
     if not kinds or not kinds <= {"scatter", "scattergl", "contour"} or words or "xaxis2" in layout:
         return None
     lines = [(k, trace) for k, trace in enumerate(traces) if trace.get("type") != "contour"]
     curves = tuple(curve for k, trace in lines for curve in _curves(trace, k))
     dots = tuple(one for k, trace in lines for one in _dots(trace, k))
     title, x, y = _words(layout), _axis(layout.get("xaxis", {})), _axis(layout.get("yaxis", {}))
+    if x.low is None and any(one.shape == "word" for one in dots):
+        x = _roomy(x, np.concatenate([one.x for one in dots]))
     if not (planes := [trace for trace in traces if trace.get("type") == "contour"]):
         marks = tuple(_marks(layout))
         return svg(Chart((Plot("figure", title, x, y, curves, (), dots, marks, tall=_TALL),)))
@@ -92,6 +94,9 @@ def _dots(trace: Content, k: int) -> Iterator[Dots]:
         symbol = str(marker.get("symbol", "circle"))
         shape = "ring" if symbol == "circle-open" else _SHAPES.get(symbol.removesuffix("-open"), "dot")
         yield Dots(*_points(trace), "" if "lines" in mode else _name(trace), _colour(marker, k), shape)
+    if mode == "text":
+        words = tuple(map(str, trace.get("text", ())))
+        yield Dots(*_points(trace), _name(trace), _colour(trace.get("textfont", {}), k), "word", words)
 
 
 def _mode(trace: Content) -> str:
@@ -125,6 +130,13 @@ def _axis(place: Content) -> Axis:
     if log and low is not None and high is not None:
         low, high = 10.0**low, 10.0**high
     return Axis(_words(place), log=log, low=low, high=high)
+
+
+def _roomy(axis: Axis, values: Numbers) -> Axis:
+    """An axis on which words at its ends are whole."""
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    room = 0.03 * (high - low)
+    return replace(axis, low=low - room, high=high + room)
 
 
 def _marks(layout: Content) -> Iterator[Mark]:

@@ -194,3 +194,11 @@ def test_a_plot_of_nothing_says_so_and_has_no_numbers():
 
 def test_a_chart_without_parts_is_a_picture_of_nothing():
     assert texts(tree(Chart((), title="soon"))) == ["soon"]
+
+
+def test_words_stand_where_their_points_are():
+    at = Dots(np.array([0.0, 9.0]), np.array([1.0, 1.0]), "letters", 1, "word", ("q", "<b>"))
+    root = tree(Chart((plot(LINE, dots=(at,)),)))
+    inside = {"".join(node.itertext()): float(node.get("x", "nan")) for node in root.findall("./g/text")}
+    assert set(inside) == {"q", "<b>"}
+    assert inside["<b>"] - inside["q"] > 600

@@ -7,6 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from burlab.plots import training_curve, write_report
+from burlab.plots.still import still
 
 
 def test_a_long_curve_is_thinned_and_keeps_its_extremes():
@@ -49,3 +50,15 @@ def test_a_report_carries_everything_inside(tmp_path: Path):
     assert not re.search(r"<(script|link|img|iframe)[^>]*(src|href)=", text)
     assert len(text) > 1_000_000  # plotly itself
     assert isinstance(figure, go.Figure)
+
+
+def test_a_figure_of_words_has_a_still_picture():
+    figure = go.Figure()
+    figure.add_scatter(x=[0, 1], y=[1, 0], mode="text", text=["a", "é"], textfont={"color": "#d55e00"}, name="vowels")
+    picture = still(figure.to_plotly_json())
+    assert ">é</text>" in picture
+    middle = [float(x) for x in re.findall(r'x="([\d.]+)"[^>]*font-size="16"', picture)]
+    assert 60 < min(middle) < max(middle) < 840, "no word is cut by the frame"
+    assert 'fill="#d55e00"' in picture
+    figure.data[0].mode = "markers+text"
+    assert still(figure.to_plotly_json()) is None

@@ -78,6 +78,12 @@ function drawShape(pen, shape, u, v, colour, theme, size = 5) {
 }
 
 function drawDots(pen, dots, sx, sy, theme) {
+  if (dots.shape === "word") {
+    [pen.font, pen.textAlign, pen.textBaseline] = [`16px ${theme.font}`, "center", "middle"];
+    pen.fillStyle = rgba(theme.curve(dots.colour));
+    dots.hints.forEach((word, k) => pen.fillText(word, sx.at(dots.x[k]), sy.at(dots.y[k])));
+    return;
+  }
   for (let k = 0; k < dots.x.length; k++) drawShape(pen, dots.shape, sx.at(dots.x[k]), sy.at(dots.y[k]), theme.curve(dots.colour), theme);
 }
 
