@@ -9,17 +9,19 @@ from burlab.widgets.panel.smooth import noisy, smoothed, spread
 RNG = np.random.default_rng(0)
 
 
-def means_of(y, *, log_steps=False):
+def means_of(y, *, log_steps=False, pieces=1):
     column = Column()
-    column.append(np.arange(float(len(y))), np.asarray(y, float))
+    for steps in np.array_split(np.arange(len(y)), pieces):
+        column.append(steps.astype(float), np.asarray(y, float)[steps])
     return column.means_along(log_steps=log_steps)
 
 
+@pytest.mark.parametrize("pieces", [1, 60])
 @pytest.mark.parametrize("rows", [3, 100, 50_000])
-def test_means_are_those_of_all_rows(rows):
+def test_means_are_those_of_all_rows(rows, pieces):
     y = RNG.normal(size=rows)
     y[1] = np.nan
-    x, mean, low, high, count = means_of(y)
+    x, mean, low, high, count = means_of(y, pieces=pieces)
     assert count.sum() == rows - 1
     assert mean @ count / count.sum() == pytest.approx(np.nanmean(y), abs=1e-12)
     assert (low.min(), high.max()) == (np.nanmin(y), np.nanmax(y))
@@ -35,6 +37,13 @@ def test_noise_is_averaged_and_a_descent_stays_where_it_is(log_steps):
     off = np.abs(np.log(y * (1 + x) ** 2 / 1e3))
     assert off[x > 2000].max() < 0.3, "up to the end"
     assert means[1].size > 1000
+
+
+def test_a_slope_stays_as_it_is_up_to_its_ends():
+    means = means_of(5.0 - 3.0 * np.arange(4000))
+    for amount in (0.1, 0.5, 1.0):
+        x, y = smoothed(means, amount, log=False, log_steps=False)
+        np.testing.assert_allclose(y, 5.0 - 3.0 * x, atol=20)  # a place of the axis holds ten steps
 
 
 def test_a_little_smoothing_is_none():

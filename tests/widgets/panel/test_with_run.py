@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
+from burlab.charts import Plot
 from burlab.widgets.panel.model import Model
 from burlab.widgets.panel.picture import Picture, same
 from burlab.widgets.panel.state import state_of
@@ -334,3 +335,21 @@ def test_where_there_is_no_plane_it_says_that_there_is_nothing_yet():
     view = View(Model(bl.minimize(lambda x: np.sum(x**2), np.ones(5), bl.optim.GD(0.1))), lambda message: None)
     assert view.picture().count("nothing yet") == 1
     view.close()
+
+
+def test_the_line_of_a_breakpoint_is_drawn_while_it_is_on():
+    run = quadratic()
+    key = run.breakpoints.add(grad_norm=100.0)
+    model = Model(run)
+    model.obey({"type": "step", "count": 20})
+    rested(model)
+
+    def lines():
+        parts = Picture().chart(model).parts
+        return [
+            (part.name, mark.at) for part in parts if isinstance(part, Plot) for mark in part.marks if mark.axis == "y"
+        ]
+
+    assert lines() == [("gradient_norm", 100.0)]
+    run.breakpoints.disable(key)
+    assert lines() == []
