@@ -186,13 +186,15 @@ def recorded_network(nodes: Sequence["Recorded"], title: str = "") -> Network:
 def gradient_names(graph: Graph) -> dict[int, str]:
     """The names of the outputs that look like gradients: those after a single number, shaped as some of the inputs.
 
-    {} where the outputs do not look like a value and its gradient. An input that more than one could belong to is not
-    named.
+    {} where the outputs do not look like a value and its gradient, or come out of one execution. An input that more
+    than one could belong to is not named.
     """
     value, *others = graph.outputs or (None,)
     if value is None or not others or value.shape or value.dtype.kind != "f":
         return {}
     inputs = [x for x in graph.inputs if x.dtype.kind == "f"]
+    if operation(value).parts and any(y.op == value.op and y.params.region is value.params.region for y in others):
+        return {}  # they are results of one loop
     first, last = _matched(others, inputs), _matched(others[::-1], inputs[::-1])
     if first is None or last is None:
         return {}

@@ -33,6 +33,11 @@ def cumulated(w, xs):
     return bl.scan(lambda c, x: (np.tanh(c * w + x), np.sin(c)), 0.1, xs)
 
 
+def summed(w, xs):
+    c, sines = cumulated(w, xs)
+    return c + np.sum(sines)
+
+
 def states(w, xs, reverse=False):
     """The carries before each iteration, and the last one, in plain Python."""
     found = [0.1]
@@ -42,7 +47,7 @@ def states(w, xs, reverse=False):
 
 
 def test_a_scan_opens_and_shows_its_last_iteration():
-    model = model_of(cumulated, 0.6, XS)
+    model = model_of(summed, 0.6, XS)
     title = "scan, 4 iterations"
     assert group(model, title) not in model.opened
     model.toggle(group(model, title))
@@ -52,6 +57,22 @@ def test_a_scan_opens_and_shows_its_last_iteration():
     assert {"tanh", "sin"} <= {
         model.network.vertices[box.item].head for box in model.picture.boxes if box.item < len(model.network.vertices)
     }
+
+
+def read_by(model, head):
+    """The heads of what a vertex is computed from."""
+    (k,) = (k for k, v in enumerate(model.network.vertices) if v.head == head)
+    return [model.network.vertices[x].head for x in model.network.vertices[k].operands]
+
+
+def test_each_result_comes_from_what_gives_it():
+    model = model_of(cumulated, 0.6, XS)
+    assert read_by(model, "scan [0]") == ["tanh"]
+    assert read_by(model, "scan [1]") == ["sin"]
+    kernel = model_of(bl.compile(lambda w: cumulated(w, XS)[0], 0.6))
+    assert read_by(kernel, "scan [2]") == ["carry, first 0.1"], "what the carry was before each iteration"
+    assert read_by(model_of(halved, 20.0), "while [1]") == ["greater(·, 1)", "add"]
+    assert read_by(model_of(chosen, 0.5), "cond [0]") == ["greater(·, 0)", "sin", "mul(·, 3)"]
 
 
 def test_one_that_runs_backwards_ends_at_the_first_element():
@@ -147,7 +168,7 @@ def test_a_loop_without_a_derivative_shows_its_values():
 
 
 def test_steps_go_through_the_last_iteration_and_a_closed_scan_is_one():
-    model = model_of(cumulated, 0.6, XS)
+    model = model_of(summed, 0.6, XS)
     scan = group(model, "scan, 4 iterations")
     model.step()
     assert model.groups.shown(model.step_now.vertex, model.opened) == scan
@@ -161,7 +182,7 @@ def test_steps_go_through_the_last_iteration_and_a_closed_scan_is_one():
 
 
 def test_a_line_is_found_inside_and_its_scope_opens():
-    model = model_of(cumulated, 0.6, XS)
+    model = model_of(summed, 0.6, XS)
     model.search("tanh")
     assert group(model, "scan, 4 iterations") in model.opened
     assert model.network.vertices[model.selected].operation == "tanh"
@@ -177,6 +198,8 @@ def test_what_is_inside_shares_the_time_of_its_execution_and_has_its_own_c_plus_
     whole = model.heats[group(model, "scan, 4 iterations")]
     assert whole.share == 1
     assert model.heats[tanh].share < 1
+    place = model.subject.places[tanh]
+    assert whole.text == f"{model.subject.times[place.step]:.0f} ns", "the parts are the whole"
 
 
 def test_nan_inside_of_a_scan_is_marked_up_to_it():
@@ -188,3 +211,19 @@ def test_nan_inside_of_a_scan_is_marked_up_to_it():
 def test_a_difference_shows_an_execution_as_one_node():
     view = bl.GraphView.diff(lambda w: cumulated(w, XS)[0], lambda w: cumulated(w, XS)[0] * 2, 0.6)
     assert view.model.fates.count("added") == 1
+
+
+def test_results_of_one_scan_are_not_taken_for_a_gradient():
+    """Its carry is a number, and what it stacks has the shape of its sequence."""
+    model = model_of(cumulated, 0.6, XS)
+    assert not any(v.backward or v.name for v in model.network.vertices)
+
+
+def test_two_nodes_are_never_said_to_be_one_of_before():
+    def twice(x, a, b):
+        return np.sin(x * a) + np.sin(x * b)
+
+    view = bl.GraphView.diff(lambda x: twice(x, 2, 2), lambda x: twice(x, 2, 3), 0.5)
+    vertices = view.model.network.vertices
+    fates = [fate for v, fate in zip(vertices, view.model.fates, strict=True) if v.operation == "sin"]
+    assert sorted(fates) == ["added", "same"]

@@ -195,3 +195,10 @@ def test_heat_by_gradient_time_and_bytes():
     model.colour_by("time")
     assert sum(h.share == 1 for h in model.heats.values()) >= 1
     assert "ns" in model.heats[number(model, "tanh")].text
+
+
+def test_heat_by_gradient_tells_six_decades_apart():
+    model = model_of(lambda x, y, z: np.sum(x) + 1e-3 * np.sum(y) + 1e-9 * np.sum(z), W, X, W)
+    model.colour_by("gradient")
+    shares = [model.heats[number(model, name)].share for name in "xyz"]
+    assert shares == pytest.approx([1.0, 0.5, 0.0])

@@ -218,6 +218,16 @@ def test_a_run_plays_backwards_to_its_start():
     assert state_of(model)["status"].startswith("At step 0 of 1,000, in the past")
 
 
+def test_playing_backwards_rests_at_the_start_however_late_the_panel_is():
+    run = quadratic()
+    run.step(30)
+    model = Model(run)
+    model.obey({"type": "back"})
+    model.commands.burst(1e6)  # as after a long wait
+    assert run.t == 0
+    assert not model.commands.playing
+
+
 def test_anything_else_ends_playing_backwards():
     for intent, t in (
         ({"type": "pause"}, 900),
