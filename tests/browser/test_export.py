@@ -5,7 +5,7 @@ import pytest
 
 import burlab as bl
 from tests.browser.conftest import CHROMIUM, FLAGS
-from tests.browser.views import SHOTS, shot
+from tests.browser.views import shot
 from tests.browser.waits import open_page, rests, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")]

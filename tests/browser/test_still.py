@@ -85,8 +85,7 @@ def test_in_a_notebook_without_trust_the_picture_is_seen(notebook):
     assert page.locator(".jp-RenderedSVG").count() == 0, "else the notebook is trusted"
     page.wait_for_function("image => image.complete && image.naturalWidth === 860", arg=image.element_handle())
     assert "Error displaying widget" not in page.locator(".jp-Notebook").inner_text()
-    SHOTS.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=SHOTS / "still-untrusted.png")
+    shot(page, "still-untrusted")
 
 
 OTHERS = [
