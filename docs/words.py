@@ -10,6 +10,7 @@ import burlab as bl
 from burlab.graph.complex import array
 from burlab.graph.node import ACCUMULATIONS, FUNCTIONS, METHODS, REDUCTIONS, SEGMENTS, SPECIAL, UFUNCS
 from burlab.graph.numpy_api.refused import REFUSED
+from burlab.graph.scipy_words import WORDS
 
 PAGE = Path(__file__).with_name("numpy.md")
 HEAD = """# NumPy and SciPy in traced functions
@@ -40,6 +41,8 @@ def page() -> str:
             section("Methods of arrays", (name for name in METHODS if not name.startswith("_"))),
             section("`scipy.special`, called as it is", (name.lstrip("_") for name in SPECIAL)),
             section("`bl.scipy.linalg`", bl.scipy.linalg.__all__),
+            section("`bl.scipy.special`, beside those that are called as they are", bl.scipy.special.__all__),
+            section("`bl.scipy.stats`", (name.removeprefix("stats.") for name in WORDS if name.startswith("stats."))),
             section("Of complex arrays", complex_words()),
             "## Refused\n",
             "| function of `np` | why | use |",

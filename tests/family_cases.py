@@ -48,6 +48,26 @@ def _ldexp(x: Any, n: Any) -> Any:
         return np.where(np.isnan(n), np.nan, np.ldexp(x, whole))
 
 
+def _phi(x: Any) -> Any:
+    return mpmath.erfc(-x / mpmath.sqrt(2)) / 2
+
+
+def _ndtri(p: Any) -> Any:
+    """By Newton's method on log Phi."""
+    if p > 0.5:
+        return -_ndtri(1 - p)
+    guess, target = mp.mpf(special.ndtri(float(p))), mpmath.log(p)
+    for _ in range(4):
+        guess -= (mpmath.log(_phi(guess)) - target) * _phi(guess) / mpmath.npdf(guess)
+    return guess
+
+
+def _mills(x: Any) -> Any:
+    with mp.workdps(60):
+        finite = [float(mpmath.npdf(v) / _phi(mp.mpf(v))) if np.isfinite(v) else v for v in np.asarray(x, float)]
+    return np.where(np.isfinite(x), finite, np.where(x > 0, 0.0, -np.asarray(x)))
+
+
 FAMILY_CASES: dict[str, tuple[OpCase, ...]] = {
     "rounding": (
         OpCase("floor", mpmath.floor, np.floor, ORDINARY, WHOLE_EDGES, jax="numpy.floor", ulp=0, edge_ulp=0),
@@ -96,6 +116,16 @@ FAMILY_CASES: dict[str, tuple[OpCase, ...]] = {
                (0.0, -0.0, INF, NAN, 1.0, 2.0, -1.0, -3.0, 1e-300, -0.5, -10.25), jax="scipy.special.gammaln"),
         OpCase("gamma", mpmath.gamma, special.gamma, (*ABOVE_ZERO, -0.75, 30.5),
                (0.0, -0.0, INF, NAN, 1.0, 2.0, -1.0, -3.0, 170.0, 172.0), jax="scipy.special.gamma", ulp=8),
+        OpCase("betaln", lambda a, b: mpmath.log(mpmath.beta(a, b)), special.betaln,
+               ((0.75, 1.5), (11.0, 0.0625), (30.5, 1e3), (0.25, 20.0)),
+               ((0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (INF, 1.0), (1.0, NAN), (1e-300, 1e-300), (2.0, LARGE)),
+               slack=8),  # JAX's slopes of it are off by 1e-6
+        OpCase("beta", mpmath.beta, special.beta, ((0.75, 1.5), (11.0, 0.0625), (3.5, 20.5), (0.25, 20.0)),
+               ((0.0, 1.0), (1.0, 1.0), (1.0, NAN), (1e-300, 1e-5), (3.0, 2.0), (-0.5, 2.25)),
+               slack=8),
+        OpCase("exprel", lambda x: mpmath.expm1(x) / x if x else mp.mpf(1), special.exprel,
+               (*ORDINARY, 1e-9, -0.9375, 0.96875, -1.0625, 11.0, -30.5),
+               (*EVERY_EDGE, 709.0, 716.0, 718.0, -745.0), slack=4),
         OpCase("zeta", mpmath.zeta, special.zeta,
                ((2.0, 0.75), (2.5, 11.0), (30.0, 1.5), (4.0, 0.0625)),
                ((1.0, 2.0), (0.5, 2.0), (2.0, 0.0), (3.0, -1.0), (3.0, -1.25), (2.0, NAN), (2.0, 1e9)), parameters=1,
@@ -104,5 +134,35 @@ FAMILY_CASES: dict[str, tuple[OpCase, ...]] = {
                jax="scipy.special.xlogy"),
         OpCase("xlog1py", lambda x, y: x * mpmath.log1p(y), special.xlog1py, ((0.75, 1.5), (-2.25, 0.3125)),
                PAIRED_EDGES, jax="scipy.special.xlog1py"),
+    ),
+    "normal": (
+        OpCase("erfinv", mpmath.erfinv, special.erfinv, (*WITHIN_ONE, 1e-9, 0.9990234375),
+               (0.0, 1.0, -1.0, 1.5, -2.0, NAN, INF, -INF, TINY, 1e-300, 1 - 2.0**-53), jax="scipy.special.erfinv"),
+        OpCase("erfcinv", lambda p: -_ndtri(p / 2) / mpmath.sqrt(2), special.erfcinv,
+               (0.0625, 0.4375, 0.5625, 0.875, 1.4375, 1.5625, 1.9375, 1e-9, 1e-30),
+               (0.0, -0.0, 2.0, -1.0, 2.5, NAN, INF, -INF, 1e-300, 1e-310, 2.0**-53)),
+        OpCase("ndtri", _ndtri, special.ndtri, (0.0625, 0.21875, 0.4375, 0.5625, 0.875, 1e-9, 1e-30),
+               (0.0, -0.0, 1.0, 0.5, -1.0, 1.5, NAN, INF, -INF, TINY, 1e-300, 1 - 2.0**-53), jax="scipy.special.ndtri"),
+        OpCase("mills_excess", lambda x: x + mpmath.npdf(x) / _phi(x), lambda x: x + _mills(x),
+               (*ORDINARY, -30.5, -5.0, 11.0, -0.0625), (0.0, -0.0, INF, NAN, TINY, -TINY, 40.0, 5.0, -1e-3),
+               ulp=16, slack=64),
+        OpCase("mills", lambda x: mpmath.npdf(x) / _phi(x), _mills, (*ORDINARY, -30.5, 11.0, -0.0625),
+               (0.0, -0.0, INF, -INF, NAN, TINY, -TINY, 40.0, -5.0, 5.0), slack=8),
+        OpCase("log_ndtr", lambda x: mpmath.log(_phi(x)), special.log_ndtr,
+               (*ORDINARY, -30.5, -0.9375, -1.0625, 5.0), (*EVERY_EDGE, -1e5, 40.0), slack=8),
+    ),
+    "bessel": (
+        OpCase("jv", lambda n, x: mpmath.besselj(int(n), x), special.jv,
+               ((0.0, 0.75), (0.0, -11.0), (1.0, 1.5), (1.0, 1e-3), (2.0, 30.5), (5.0, 4.0), (-3.0, 2.5)),
+               ((0.0, 0.0), (1.0, 0.0), (2.0, -0.0), (0.0, NAN), (NAN, 1.0), (1.0, -2.0), (0.0, TINY), (3.0, 1.0)),
+               parameters=1, ulp=8, edge_ulp=16),
+        OpCase("iv", lambda n, x: mpmath.besseli(int(n), x), special.iv,
+               ((0.0, 0.75), (0.0, -11.0), (1.0, 1.5), (1.0, 1e-3), (2.0, 60.5), (5.0, 4.0), (-3.0, 2.5), (0.0, 29.5)),
+               ((0.0, 0.0), (1.0, 0.0), (2.0, -0.0), (0.0, NAN), (NAN, 1.0), (1.0, -2.0), (0.0, 720.0)),
+               parameters=1, edge_ulp=16),
+        OpCase("ive", lambda n, x: mpmath.besseli(int(n), x) * mpmath.exp(-abs(x)), special.ive,
+               ((0.0, 0.75), (0.0, -11.0), (1.0, 1.5), (1.0, 1e-3), (2.0, 60.5), (5.0, 4.0), (-3.0, 2.5), (0.0, 29.5)),
+               ((0.0, 0.0), (1.0, 0.0), (0.0, NAN), (NAN, 1.0), (1.0, -2.0), (1.0, 1e8)),
+               parameters=1, edge_ulp=16, slack=16),
     ),
 }  # fmt: skip

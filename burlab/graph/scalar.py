@@ -84,7 +84,9 @@ FAMILIES = {
     "rounding": "floor ceil rint trunc fmod floor_divide remainder copysign fmax fmin nextafter ldexp exponent signbit"
     " bitwise_and bitwise_or bitwise_xor invert left_shift right_shift gcd lcm",
     "elementary": "arcsin arccos arcsinh arccosh cbrt exp2 log2 log10 sinc",
-    "special": "polygamma digamma gammaln gamma zeta xlogy xlog1py",
+    "special": "polygamma digamma gammaln gamma betaln beta exprel zeta xlogy xlog1py",
+    "normal": "erfinv erfcinv ndtri mills_excess mills log_ndtr",
+    "bessel": "jv iv ive",
 }
 """Further tables and their operations, each in its header of `cpp/burlab/ops`: read when a name of it is met."""
 FLOAT_ONLY = frozenset(

@@ -5,7 +5,20 @@ from types import FrameType
 
 from .origin import caller, is_users
 
-WORDS = frozenset("linalg.cho_factor linalg.cho_solve linalg.expm linalg.solve_triangular".split())
+_FUNCTIONS = """
+    linalg.cho_factor linalg.cho_solve linalg.expm linalg.solve_triangular
+    special.log_softmax special.logsumexp special.multigammaln special.polygamma special.softmax
+"""
+_DENSITY, _WHOLE = "logpdf pdf", "logpmf pmf"
+_ALL = "logpdf pdf cdf sf logcdf logsf ppf"
+_METHODS = {
+    **dict.fromkeys("norm lognorm expon laplace uniform logistic cauchy".split(), _ALL),
+    **dict.fromkeys("t gamma chi2 beta multivariate_normal dirichlet".split(), _DENSITY),
+    **dict.fromkeys("poisson binom bernoulli".split(), _WHOLE),
+}
+WORDS = frozenset(_FUNCTIONS.split()).union(
+    f"stats.{name}.{method}" for name, methods in _METHODS.items() for method in methods.split()
+)
 """What `bl.scipy` has, by SciPy's names."""
 
 

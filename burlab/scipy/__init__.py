@@ -1,6 +1,6 @@
 """SciPy's functions for traced values, arrays and numbers, under SciPy's names.
 
-SciPy's own functions cannot be traced: they ask for the numbers of an array.
+SciPy's own functions that are written in Python cannot be traced: they ask for the numbers of an array.
 """
 
-from . import linalg as linalg
+from . import linalg as linalg, special as special, stats as stats

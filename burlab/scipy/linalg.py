@@ -4,32 +4,17 @@ Matrices are the last two axes; leading axes broadcast. Integers become float64.
 numbers, these give inf or nan.
 """
 
-from collections.abc import Callable
 from typing import Any
 
-from burlab.compiler.function import Function
-from burlab.graph import Node
 from burlab.graph.linalg import scipy_names as rules
-from burlab.graph.node import holds_node
-from burlab.runtime.plain import as_array
+
+from .arguments import choose
 
 __all__ = ["cho_factor", "cho_solve", "expm", "solve_triangular"]
 
 
-def _choose(rule: Callable[..., Node]) -> Callable[..., Any]:
-    """The rule for traced values, a compiled kernel of it for arrays."""
-    kernel: Any = Function(rule, name=rule.__name__, reads=())
-
-    def chosen(*arrays: Any, **options: Any) -> Any:
-        if holds_node(arrays):
-            return rule(*arrays, **options)
-        return kernel(*[as_array(x, f"an argument of {rule.__name__}") for x in arrays], **options)
-
-    return chosen
-
-
-_solve_triangular, _cholesky, _cho_solve, _expm = map(
-    _choose, (rules.solve_triangular, rules.cholesky, rules.cho_solve, rules.expm)
+_solve_triangular, _cholesky, _cho_solve, _expm = (
+    choose(rule, rule.__name__) for rule in (rules.solve_triangular, rules.cholesky, rules.cho_solve, rules.expm)
 )
 
 

@@ -57,13 +57,15 @@ def test_gears_agree_on_derivatives(family: str, dtype: Any) -> None:
 
 
 SPECIAL = {
-    "one": "gamma gammaln digamma erf erfc ndtr expit logit log_expit entr cbrt exp2 exp10 expm1 log1p".split(),
-    "two": "betaln xlogy xlog1py rel_entr kl_div zeta".split(),
+    "one": """gamma gammaln digamma erf erfc ndtr expit logit log_expit entr cbrt exp2 exp10 expm1 log1p erfinv erfcinv
+        ndtri log_ndtr exprel i0 i0e i1 i1e j0 j1""".split(),
+    "two": "betaln beta xlogy xlog1py rel_entr kl_div zeta".split(),
 }
 
 
 def special_words(x: Any, y: Any) -> dict[str, Any]:
     by_one = {name: getattr(special, name)(x) for name in SPECIAL["one"]}
+    by_one |= {"iv": special.iv(2, x), "ive": special.ive(3, y), "jv": special.jv(4, y), "np.i0": np.i0(y)}
     return by_one | {name: getattr(special, name)(1.5 + x if name == "zeta" else x, y) for name in SPECIAL["two"]}
 
 
@@ -98,8 +100,10 @@ def test_ufuncs_of_scipy_at_edges_and_their_derivatives() -> None:
 
 
 def test_a_ufunc_of_scipy_that_has_no_rule_is_named() -> None:
-    with pytest.raises(bl.BurlabError, match=r"scipy\.special\.jv cannot be traced"):
-        bl.jit(lambda x: special.jv(0, x))(1.0)
+    with pytest.raises(bl.BurlabError, match=r"scipy\.special\.ellipk cannot be traced"):
+        bl.jit(special.ellipk)(0.5)
+    with pytest.raises(bl.BurlabError, match=r"scipy\.special\.jv cannot be traced: the order has to be a known whole"):
+        bl.jit(lambda x: special.jv(0.5, x))(1.0)
 
 
 def whole_words(a: Any, b: Any) -> dict[str, Any]:

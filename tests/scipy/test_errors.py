@@ -1,6 +1,7 @@
 """SciPy's own functions on traced values: those that ask for numbers are named, and what `bl.scipy` has instead."""
 
 from collections.abc import Callable
+from inspect import getmembers, isfunction
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import burlab as bl
 from burlab.graph.scipy_words import WORDS
 
 X = np.array([[0.25, 0.0], [0.5, 2.0]])
+METHODS = "cdf sf logcdf logsf ppf".split()
 CALLS: dict[str, Callable[[Any], Any]] = {
     "linalg.expm": scipy.linalg.expm,
     "linalg.solve_triangular": lambda x: scipy.linalg.solve_triangular(x, X),
@@ -40,8 +42,14 @@ def test_a_function_that_asks_for_numbers_is_named(name: str, x: Any) -> None:
 
 
 def test_the_words_are_those_that_are_there() -> None:
-    homes = (bl.scipy.linalg,)
+    homes = (bl.scipy.linalg, bl.scipy.special)
     there = {f"{home.__name__.split('.')[-1]}.{name}" for home in homes for name in home.__all__}
+    for name in bl.scipy.stats.__all__:
+        distribution = getattr(bl.scipy.stats, name)
+        rules = getattr(distribution, "rules", ())
+        methods = {m for m, _ in getmembers(type(distribution), isfunction) if not m.startswith("_")}
+        has = methods - {m for m in METHODS if m not in rules} if rules else methods
+        there |= {f"stats.{name}.{m}" for m in has}
     assert there == WORDS
 
 

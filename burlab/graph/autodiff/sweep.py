@@ -152,7 +152,8 @@ def _reverse(given: Sequence[tuple[Node, Node]], active: set[Node]) -> Shares:
 
 def _weighted(n: Node, k: int, g: Node) -> Node | None:
     """g times the k-th partial of a scalar operation, by the cheapest way that its form allows; None where it is 0."""
-    form = partials(n.op)[k]
+    forms = partials(n.op)
+    form = forms[k]
     if form.unknown:
         what = f"{n.op.partition(chr(39))[0]} by its {('first', 'second')[k]} argument"
         raise no_derivative(n.origin, what, "bl.stop_gradient of that argument where it counts as constant")
@@ -171,6 +172,8 @@ def _weighted(n: Node, k: int, g: Node) -> Node | None:
     arguments = (*n.inputs, n)
     if form.argument is not None:
         return node("mul", g, arguments[form.argument])
-    # What the partial does not read is not kept alive for it: any argument that it reads may stand there.
-    read = tuple(x if i in form.reads else arguments[form.reads[0]] for i, x in enumerate(arguments))
+    # What the partial does not read is not kept alive for it: any argument that it reads may stand there. It cannot
+    # stand for a parameter, such as an order that has to be whole.
+    held = any(f.unknown for f in forms)
+    read = tuple(x if held or i in form.reads else arguments[form.reads[0]] for i, x in enumerate(arguments))
     return node("mul", g, Node(f"{n.op}'{k}", read, None, n.shape, n.dtype))

@@ -17,7 +17,7 @@ def stop_gradient(x: Any) -> Node:
     return made("stop_gradient", None, node, weak=node.weak)
 
 
-def _peak(x: Node, axis: Any) -> Node:
+def peak_of(x: Node, axis: Any) -> Node:
     """The largest entry, kept as an axis, where it is finite: what makes exp safe. Its derivative cancels out."""
     peak = stop_gradient(extreme("reduce_max", x, axis, keepdims=True))
     return apply("where", apply("isfinite", peak), peak, 0.0)
@@ -31,7 +31,7 @@ def _floating(x: Any) -> Node:
 def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Node:
     """log sum exp over axes, shifted by the largest entry."""
     a = _floating(x)
-    peak = _peak(a, axis)
+    peak = peak_of(a, axis)
     total = apply("log", sum_(apply("exp", apply("sub", a, peak)), axis, keepdims=True))
     result = apply("add", total, peak)
     return result if keepdims else reshape(result, sum_(a, axis).shape)

@@ -2,9 +2,13 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from burlab.graph.node import SPECIAL, UFUNCS, Node, as_node, constant
+import numpy as np
+
+from burlab.graph.faults import unsupported
+from burlab.graph.node import FUNCTIONS, SPECIAL, UFUNCS, Node, as_node, constant
 from burlab.graph.numpy_api.promotion import apply, as_dtype, promote
 
 
@@ -24,13 +28,16 @@ def _ndtr(x: Any) -> Node:
     return apply("mul", 0.5, apply("erfc", apply("mul", x, -math.sqrt(0.5))))
 
 
-def _betaln(a: Any, b: Any) -> Node:
-    """log |beta(a, b)|; its error is that of log gamma at a, b and a + b."""
-    x, y = promote([as_node(a), as_node(b)], float_only=True)
-    both_zero = apply("logical_and", apply("equal", x, 0.0), apply("equal", y, 0.0))
-    both = apply("add", apply("gammaln", x), apply("gammaln", y))
-    total = apply("where", both_zero, 1.0, apply("add", x, y))
-    return apply("sub", both, apply("gammaln", total))
+def _bessel(op: str, order: int | None = None) -> Callable[..., Node]:
+    """A Bessel function: of the order given, or of its first argument, which has to be known and whole."""
+
+    def of_order(n: Any, x: Any) -> Node:
+        known = as_node(n)
+        if not known.is_constant or np.any(known.params != np.floor(known.params)):
+            raise unsupported(f"scipy.special.{op}", "the order has to be a known whole number")
+        return apply(op, known, x)
+
+    return of_order if order is None else partial(of_order, float(order))
 
 
 def _logit(x: Any) -> Node:
@@ -73,13 +80,14 @@ def _kl_div(x: Any, y: Any) -> Node:
 
 
 # SciPy's names of what is one operation of a C++ table: the same, or another.
-_SAME = "erf erfc gamma gammaln xlogy xlog1py".split()
+_SAME = "erf erfc gamma gammaln betaln beta exprel xlogy xlog1py erfinv erfcinv ndtri log_ndtr".split()
 _OTHER = {"expit": "sigmoid", "psi": "digamma", "_zeta": "zeta"}
 _NUMPYS = "cbrt exp2 expm1 log1p".split()
 _RULES: dict[str, Callable[..., Node]] = {
     "exp10": _exp10,
     "ndtr": _ndtr,
-    "betaln": _betaln,
+    **{f"{op[0]}{n}{op[2:]}": _bessel(op, n) for op in ("jv", "iv", "ive") for n in (0, 1)},
+    **{op: _bessel(op) for op in ("jv", "iv", "ive")},
     "logit": _logit,
     "log_expit": _log_expit,
     "entr": _entr,
@@ -89,3 +97,4 @@ _RULES: dict[str, Callable[..., Node]] = {
 SPECIAL.update((name, _plain(op)) for name, op in (*zip(_SAME, _SAME, strict=True), *_OTHER.items()))
 SPECIAL.update((name, UFUNCS[name]) for name in _NUMPYS)
 SPECIAL.update(_RULES)
+FUNCTIONS[np.i0] = _RULES["i0"]

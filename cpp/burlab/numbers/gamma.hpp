@@ -79,6 +79,51 @@ BURLAB_NOINLINE double digamma(double x) {
   return static_cast<double>(total + (std::log(a) - 0.5L / a) - z * series);
 }
 
+/// log gamma(a) less Stirling's formula (a - 1/2) log a - a + log(2 pi) / 2, for a >= 14.
+BURLAB_NOINLINE long double stirling_rest(long double a) {
+  const long double z = 1 / (a * a);
+  long double series = -3617.0L / 122400;
+  series = 1.0L / 156 + z * series;
+  series = -691.0L / 360360 + z * series;
+  series = 1.0L / 1188 + z * series;
+  series = -1.0L / 1680 + z * series;
+  series = 1.0L / 1260 + z * series;
+  series = -1.0L / 360 + z * series;
+  series = 1.0L / 12 + z * series;
+  return series / a;
+}
+
+/// log of beta(a, b) for a, b > 0: upwards by quotients until Stirling's formula holds, whose large parts cancel here.
+BURLAB_NOINLINE long double log_beta(long double a, long double b) {
+  if (a > b) return log_beta(b, a);
+  if (b == kInfinity<double>) return -b;
+  long double quotient = 1;  // beta(a, b) = (a + b) / a beta(a + 1, b)
+  for (; a < 14; ++a) {
+    if (b < 14) {
+      quotient *= (a + b) * (a + b + 1) / (a * b);
+      ++b;
+    } else {
+      quotient *= (a + b) / a;
+    }
+  }
+  const long double sum = a + b, rest = stirling_rest(a) + stirling_rest(b) - stirling_rest(sum);
+  const long double half_log = 0.91893853320467274178032973640562L;  // log(2 pi) / 2
+  return (a - 0.5L) * std::log(a / sum) - (b - 0.5L) * std::log1p(a / b) - 0.5L * std::log(sum) + half_log + rest +
+         std::log(quotient);
+}
+
+/// log |beta(a, b)|; where one is negative as accurate as log gamma is.
+BURLAB_NOINLINE double betaln(double a, double b) {
+  if (a > 0 && b > 0) return static_cast<double>(log_beta(a, b));
+  return a == 0 && b == 0 ? kInfinity<double> : lgamma(a) + lgamma(b) - lgamma(a + b);
+}
+
+/// gamma(a) gamma(b) / gamma(a + b).
+BURLAB_NOINLINE double beta(double a, double b) {
+  if (a > 0 && b > 0) return static_cast<double>(std::exp(log_beta(a, b)));
+  return std::tgamma(a) * std::tgamma(b) / std::tgamma(a + b);
+}
+
 /// The derivative of order n of digamma.
 BURLAB_NOINLINE double polygamma(double n, double x) {
   if (n == 0) return digamma(x);

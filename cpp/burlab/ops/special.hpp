@@ -1,5 +1,6 @@
 #pragma once
-// Functions of scipy.special that libm or `numbers/gamma.hpp` computes one at a time; floats go through double.
+// Functions of scipy.special about gamma that libm or `numbers/gamma.hpp` computes one at a time; floats go through
+// double.
 #include <cmath>
 
 #include "../numbers/gamma.hpp"
@@ -47,6 +48,48 @@ struct Gamma {
   template <int K, class T> BURLAB_RULE T partial(T x, T y) { return y * call<Digamma>(x); }
 };
 
+struct Betaln {
+  static constexpr auto name = "betaln";
+  static constexpr int arity = 2;
+  static constexpr auto doc = "log |beta(a, b)|. Partials digamma a - digamma(a + b), and the same of b.";
+  template <class T> BURLAB_RULE T primal(T a, T b) { return call<Betaln>(a, b); }
+  template <class T> static T number(T a, T b) { return static_cast<T>(math::betaln(a, b)); }
+  template <int K, class T> BURLAB_RULE T partial(T a, T b, T) {
+    return call<Digamma>(K == 0 ? a : b) - call<Digamma>(a + b);
+  }
+};
+
+struct Beta {
+  static constexpr auto name = "beta";
+  static constexpr int arity = 2;
+  static constexpr auto doc =
+      "y = gamma a gamma b / gamma(a + b). Partials y (digamma a - digamma(a + b)), the same of b.";
+  template <class T> BURLAB_RULE T primal(T a, T b) { return call<Beta>(a, b); }
+  template <class T> static T number(T a, T b) { return static_cast<T>(math::beta(a, b)); }
+  template <int K, class T> BURLAB_RULE T partial(T a, T b, T y) { return y * Betaln::partial<K>(a, b, y); }
+};
+
+struct Exprel {
+  static constexpr auto name = "exprel";
+  static constexpr int arity = 1;
+  static constexpr auto doc = "y = (e^x - 1) / x, 1 at 0. Partial (e^x - y) / x, by its series near 0.";
+  template <class T> BURLAB_RULE T primal(T x) { return call<Exprel>(x); }
+  template <class T> static T number(T single) {
+    const double x = static_cast<double>(single);
+    return static_cast<T>(x == 0 ? 1 : x < 717 ? std::expm1(x) / x : x == x ? math::kInfinity<double> : x);
+  }
+  /// Both branches are differentiated in turn: each holds where it is chosen, to every order.
+  template <int K, class T> BURLAB_RULE T partial(T x, T y) {
+    using std::exp;
+    const auto near = both(x<T(1), x> T(-1));
+    const T z = select(near, x, T(0)), v = select(near, T(1), x);
+    T series = T(0);                            // z^(k - 1) k / (k + 1)!, backwards
+    double factor = 1 / 2432902008176640000.0;  // 1 / (k + 1)!
+    for (int k = 19; k > 0; factor *= k + 1, --k) series = T(k * factor) + z * series;
+    return select(near, series, (exp(v) - y) / v);
+  }
+};
+
 struct Zeta {
   static constexpr auto name = "zeta";
   static constexpr int arity = 2, parameters = 1;
@@ -88,7 +131,7 @@ struct Xlog1py {
   }
 };
 
-using Special = List<Polygamma, Digamma, Gammaln, Gamma, Zeta, Xlogy, Xlog1py>;
+using Special = List<Polygamma, Digamma, Gammaln, Gamma, Betaln, Beta, Exprel, Zeta, Xlogy, Xlog1py>;
 
 }  // namespace burlab::ops
 BURLAB_END

@@ -1,0 +1,119 @@
+"""What `scipy.special` computes in Python code, for traced values, arrays and numbers.
+
+Its ufuncs are called as they are on traced values, `scipy.special.gammaln(x)`; those that can be traced are here, too,
+so that this module can stand for it.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from burlab.errors import ArgumentError
+from burlab.graph.node import SPECIAL
+from burlab.graph.numpy_api import composites
+from burlab.graph.numpy_api.promotion import apply
+from burlab.graph.origin import location
+from burlab.runtime.extras import late
+
+from .arguments import choose, floats, where
+
+__all__ = ["log_softmax", "logsumexp", "multigammaln", "polygamma", "softmax"]
+
+_ufuncs: Any = late("scipy.special", "scipy")
+
+
+def __getattr__(name: str) -> Any:
+    """A ufunc of scipy.special that can be traced."""
+    if name.startswith("_") or not (name in SPECIAL or f"_{name}" in SPECIAL or name == "digamma"):
+        raise AttributeError(f"bl.scipy.special has no {name!r}. What it has is listed in docs/numpy.md.")
+    return getattr(_ufuncs, name)
+
+
+def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False) -> Any:
+    """log sum b exp a over the axes (all of them by default), shifted by the largest entry.
+
+    a: floats; b: weights that broadcast to it, 1 by default; where one is 0 the entry does not count. return_sign: the
+    logarithm of the absolute value, and the sign; without it a negative sum gives nan. As scipy.special.logsumexp.
+
+    >>> import numpy as np
+    >>> round(float(logsumexp(np.array([1000.0, 1000.0]), b=np.array([1.0, 2.0]))), 6)
+    1001.098612
+    """
+    options = {"axis": axis, "keepdims": bool(keepdims), "return_sign": bool(return_sign)}
+    return _logsumexp(a, b, **options)
+
+
+def _sum_of_exponentials(a: Any, b: Any, axis: Any, keepdims: bool, return_sign: bool) -> Any:
+    x, weights = floats(a, b)
+    if b is None and not return_sign:
+        return composites.logsumexp(x, axis, keepdims)
+    weights = 1.0 if b is None else weights
+    x = where(weights == 0, -math.inf, x)
+    peak = composites.peak_of(x, axis)
+    total = np.sum(weights * np.exp(x - peak), axis=axis, keepdims=True)
+    result = np.log(np.abs(total) if return_sign else total) + peak
+    shape = np.sum(x, axis=axis, keepdims=keepdims).shape
+    result = np.reshape(result, shape)
+    return (result, np.reshape(np.sign(total), shape)) if return_sign else result
+
+
+def softmax(x: Any, axis: Any = None) -> Any:
+    """exp x / sum exp x over the axes (all of them by default). As scipy.special.softmax.
+
+    >>> softmax([[0.0, 0.0], [0.0, 0.0]], axis=1)
+    array([[0.5, 0.5],
+           [0.5, 0.5]])
+    """
+    return _softmax(x, axis=axis)
+
+
+def log_softmax(x: Any, axis: Any = None) -> Any:
+    """x - logsumexp x over the axes (all of them by default). As scipy.special.log_softmax.
+
+    >>> log_softmax([1000.0, 0.0])
+    array([    0., -1000.])
+    """
+    return _log_softmax(x, axis=axis)
+
+
+def polygamma(n: Any, x: Any) -> Any:
+    """The derivative of order n of digamma: whole numbers n, floats x, which broadcast. Derivatives by x only.
+
+    As scipy.special.polygamma.
+
+    >>> round(float(polygamma(1, 1.0)), 6)
+    1.644934
+    """
+    return _polygamma(n, x)
+
+
+def _derived_digamma(n: Any, x: Any) -> Any:
+    return apply("polygamma", *floats(n, x))
+
+
+def multigammaln(a: Any, d: int) -> Any:
+    """log of the gamma function of d dimensions, of every entry of a; nan where a <= (d - 1) / 2.
+
+    Raises ArgumentError where d is no positive whole number. As scipy.special.multigammaln, which raises for such a.
+
+    >>> round(float(multigammaln(2.0, 1)), 6)
+    0.0
+    """
+    if int(d) != d or d < 1:
+        raise ArgumentError(f"{location()}d of multigammaln is {d!r:.80}, expected a positive whole number.")
+    return _multigammaln(a, d=int(d))
+
+
+def _multivariate(a: Any, d: int) -> Any:
+    (x,) = floats(a)
+    terms: list[Any] = [apply("gammaln", x - 0.5 * j) for j in range(d)]
+    total = sum(terms) + d * (d - 1) / 4 * math.log(math.pi)
+    return where(x > 0.5 * (d - 1), total, math.nan)
+
+
+_logsumexp = choose(_sum_of_exponentials, "logsumexp")
+_softmax = choose(composites.softmax, "softmax")
+_log_softmax = choose(composites.log_softmax, "log_softmax")
+_polygamma = choose(_derived_digamma, "polygamma")
+_multigammaln = choose(_multivariate, "multigammaln")

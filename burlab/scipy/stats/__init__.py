@@ -1,0 +1,26 @@
+"""Distributions under SciPy's names and with its arguments, for traced values, arrays and numbers.
+
+`norm.logpdf(x, loc, scale)` and its kin have derivatives of every order by x and by the parameters. Parameters of no
+distribution, such as a negative scale, give nan.
+"""
+
+from .continuous import (
+    beta as beta,
+    cauchy as cauchy,
+    chi2 as chi2,
+    expon as expon,
+    gamma as gamma,
+    laplace as laplace,
+    logistic as logistic,
+    lognorm as lognorm,
+    norm as norm,
+    t as t,
+    uniform as uniform,
+)
+from .discrete import bernoulli as bernoulli, binom as binom, poisson as poisson
+from .multivariate import dirichlet as dirichlet, multivariate_normal as multivariate_normal
+
+__all__ = [
+    "bernoulli", "beta", "binom", "cauchy", "chi2", "dirichlet", "expon", "gamma", "laplace", "logistic", "lognorm",
+    "multivariate_normal", "norm", "poisson", "t", "uniform",
+]  # fmt: skip

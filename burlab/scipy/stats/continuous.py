@@ -1,0 +1,162 @@
+"""Continuous distributions at loc 0 and scale 1: what each method computes in the support."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from burlab.graph.node import SPECIAL
+from burlab.scipy.arguments import where
+
+from .location_scale import Continuous
+
+_LOG_ROOT_2PI, _LOG_2, _LOG_PI = 0.5 * math.log(2 * math.pi), math.log(2.0), math.log(math.pi)
+_gammaln, _betaln, _xlogy, _xlog1py = (SPECIAL[name] for name in ("gammaln", "betaln", "xlogy", "xlog1py"))
+_ndtr, _ndtri, _log_ndtr = (SPECIAL[name] for name in ("ndtr", "ndtri", "log_ndtr"))
+_expit, _logit, _log_expit = (SPECIAL[name] for name in ("expit", "logit", "log_expit"))
+
+
+def _normal(x: Any) -> Any:
+    return -0.5 * x * x - _LOG_ROOT_2PI
+
+
+def _log_normal(x: Any, s: Any) -> Any:
+    y = np.log(where(x == 0, 1.0, x))
+    return where(x == 0, -math.inf, _normal(y / s) - np.log(s) - y)
+
+
+def _gamma(x: Any, a: Any) -> Any:
+    return _xlogy(a - 1, x) - x - _gammaln(a)
+
+
+def _chi_squared(x: Any, df: Any) -> Any:
+    half = 0.5 * df
+    return _xlogy(half - 1, x) - 0.5 * x - _gammaln(half) - _LOG_2 * half
+
+
+def _beta(x: Any, a: Any, b: Any) -> Any:
+    return _xlog1py(b - 1, -x) + _xlogy(a - 1, x) - _betaln(a, b)
+
+
+def _student(x: Any, df: Any) -> Any:
+    """For df = inf the normal distribution."""
+    known = np.isfinite(df)
+    d = where(known, df, 1.0)
+    heavy = -0.5 * (d + 1) * np.log1p(x * x / d) - 0.5 * np.log(d) - _betaln(0.5 * d, 0.5)
+    return where(known, heavy, _normal(x))
+
+
+def _log_one_minus_exp(x: Any) -> Any:
+    """log(1 - e^-x) for x >= 0, by expm1 near 0, where 1 - e^-x cancels, and by log1p far from it (Maechler 2012)."""
+    near = x < _LOG_2
+    return where(near, np.log(-np.expm1(-where(near, x, 0.5))), np.log1p(-np.exp(-where(near, 1.0, x))))
+
+
+def _laplace_cdf(x: Any) -> Any:
+    half = 0.5 * np.exp(-np.abs(x))
+    return where(x > 0, 1 - half, half)
+
+
+def _laplace_log_cdf(x: Any) -> Any:
+    tail = -np.abs(x) - _LOG_2
+    return where(x > 0, np.log1p(-np.exp(tail)), tail)
+
+
+def _laplace_quantile(q: Any) -> Any:
+    upper = q > 0.5
+    tail = np.log(2 * where(upper, 1 - q, q))
+    return where(upper, -tail, tail)
+
+
+def _cauchy_cdf(x: Any) -> Any:
+    return np.arctan2(1.0, -x) / math.pi
+
+
+def _cauchy_log_cdf(x: Any) -> Any:
+    tail = _cauchy_cdf(-np.abs(x))
+    return where(x > 0, np.log1p(-tail), np.log(tail))
+
+
+def _cauchy_quantile(q: Any) -> Any:
+    """-cot(pi q), around 1/2 by tan."""
+    inner = np.abs(q - 0.5) < 0.25
+    middle = np.tan(math.pi * (where(inner, q, 0.5) - 0.5))
+    low = where(q < 0.5, q, 1 - q)
+    ends = where(q < 0.5, -1.0, 1.0) / np.tan(math.pi * where(inner, 0.25, low))
+    return where(inner, middle, ends)
+
+
+def _at_minus(rule: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Of a symmetric distribution."""
+
+    def other(x: Any) -> Any:
+        return rule(-x)
+
+    return other
+
+
+def _plain(name: str, rules: Mapping[str, Callable[[Any], Any]], low: float = -math.inf, high: float = math.inf) -> Any:
+    """A distribution without shapes."""
+    return Continuous(name, rules, low=low, high=high)
+
+
+norm = _plain(
+    "norm",
+    {
+        "logpdf": _normal, "cdf": _ndtr, "sf": _at_minus(_ndtr), "logcdf": _log_ndtr, "logsf": _at_minus(_log_ndtr),
+        "ppf": _ndtri,
+    },
+)  # fmt: skip
+_LOG_NORMAL: dict[str, Callable[[Any, Any], Any]] = {
+    "logpdf": _log_normal,
+    "cdf": lambda x, s: _ndtr(np.log(x) / s),
+    "sf": lambda x, s: _ndtr(-np.log(x) / s),
+    "logcdf": lambda x, s: _log_ndtr(np.log(x) / s),
+    "logsf": lambda x, s: _log_ndtr(-np.log(x) / s),
+    "ppf": lambda q, s: np.exp(s * _ndtri(q)),
+}
+lognorm = Continuous("lognorm", _LOG_NORMAL, ("s",), low=0.0)
+expon = _plain(
+    "expon",
+    {
+        "logpdf": lambda x: -x, "cdf": lambda x: -np.expm1(-x), "sf": lambda x: np.exp(-x),
+        "logcdf": _log_one_minus_exp, "logsf": lambda x: -x, "ppf": lambda q: -np.log1p(-q),
+    },
+    low=0.0,
+)  # fmt: skip
+laplace = _plain(
+    "laplace",
+    {
+        "logpdf": lambda x: -np.abs(x) - _LOG_2, "cdf": _laplace_cdf, "sf": _at_minus(_laplace_cdf),
+        "logcdf": _laplace_log_cdf, "logsf": _at_minus(_laplace_log_cdf), "ppf": _laplace_quantile,
+    },
+)  # fmt: skip
+uniform = _plain(
+    "uniform",
+    {
+        "logpdf": lambda x: 0.0 * x, "cdf": lambda x: x, "sf": lambda x: 1 - x, "logcdf": np.log,
+        "logsf": lambda x: np.log1p(-x), "ppf": lambda q: q,
+    },
+    low=0.0,
+    high=1.0,
+)  # fmt: skip
+logistic = _plain(
+    "logistic",
+    {
+        "logpdf": lambda x: _log_expit(x) + _log_expit(-x), "cdf": _expit, "sf": _at_minus(_expit),
+        "logcdf": _log_expit, "logsf": _at_minus(_log_expit), "ppf": _logit,
+    },
+)  # fmt: skip
+cauchy = _plain(
+    "cauchy",
+    {
+        "logpdf": lambda x: -_LOG_PI - np.log1p(x * x), "cdf": _cauchy_cdf, "sf": _at_minus(_cauchy_cdf),
+        "logcdf": _cauchy_log_cdf, "logsf": _at_minus(_cauchy_log_cdf),
+        "ppf": _cauchy_quantile,
+    },
+)  # fmt: skip
+t = Continuous("t", {"logpdf": _student}, ("df",))
+gamma = Continuous("gamma", {"logpdf": _gamma}, ("a",), low=0.0)
+chi2 = Continuous("chi2", {"logpdf": _chi_squared}, ("df",), low=0.0)
+beta = Continuous("beta", {"logpdf": _beta}, ("a", "b"), low=0.0, high=1.0)

@@ -1,0 +1,75 @@
+"""Distributions of whole numbers k - loc, at loc 0."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from burlab.graph.node import SPECIAL
+from burlab.scipy.arguments import floats, where
+
+from .distribution import Distribution
+
+_gammaln, _betaln, _xlogy, _xlog1py = (SPECIAL[name] for name in ("gammaln", "betaln", "xlogy", "xlog1py"))
+
+
+@dataclass(frozen=True, eq=False)
+class Discrete(Distribution):
+    """A distribution of whole numbers, with the methods of `scipy.stats` for it.
+
+    Every method takes k, the parameters in `shapes`, then `loc`, by position or name, all numbers or arrays that
+    broadcast. Raises ArgumentError for parameters that it does not know.
+
+    >>> from burlab.scipy.stats import poisson
+    >>> round(float(poisson.pmf(2, mu=1.5)), 6)
+    0.251021
+    """
+
+    def logpmf(self, k: Any, *args: Any, **kwargs: Any) -> Any:
+        """log of the probability of k; -inf where k is not whole or outside of the support."""
+        return self._run("logpmf", self._log_mass, k, args, kwargs)
+
+    def pmf(self, k: Any, *args: Any, **kwargs: Any) -> Any:
+        """The probability of k."""
+        return self._run("pmf", lambda *all: np.exp(self._log_mass(*all)), k, args, kwargs)
+
+    def _log_mass(self, k: Any, *values: Any) -> Any:
+        x, *shapes, loc = floats(k, *values)
+        x = x if loc is None else x - loc
+        mass = self._within(x, shapes, self._rule("logpmf"), -math.inf, -math.inf)
+        return self._checked(where(x != np.floor(x), where(np.isnan(x), x, -math.inf), mass), shapes)
+
+
+def _poisson(k: Any, mu: Any) -> Any:
+    return _xlogy(k, mu) - _gammaln(k + 1) - mu
+
+
+def _binomial(k: Any, n: Any, p: Any) -> Any:
+    """The binomial coefficient as 1 / ((n + 1) beta(k + 1, n - k + 1))."""
+    return -np.log(n + 1) - _betaln(k + 1, n - k + 1) + _xlogy(k, p) + _xlog1py(n - k, -p)
+
+
+def _bernoulli(k: Any, p: Any) -> Any:
+    return _xlogy(k, p) + _xlog1py(1 - k, -p)
+
+
+def _is_rate(mu: Any) -> list[Any]:
+    return [mu >= 0]
+
+
+def _is_chance(p: Any) -> list[Any]:
+    return [p >= 0, p <= 1]
+
+
+def _are_trials(n: Any, p: Any) -> list[Any]:
+    return [n >= 0, n == np.floor(n), *_is_chance(p)]
+
+
+def _trials(n: Any, _p: Any) -> Any:
+    return n
+
+
+poisson = Discrete("poisson", {"logpmf": _poisson}, ("mu",), low=0.0, inner=0.0, valid=_is_rate)
+binom = Discrete("binom", {"logpmf": _binomial}, ("n", "p"), low=0.0, high=_trials, inner=0.0, valid=_are_trials)
+bernoulli = Discrete("bernoulli", {"logpmf": _bernoulli}, ("p",), low=0.0, high=1.0, inner=0.0, valid=_is_chance)

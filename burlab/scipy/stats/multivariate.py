@@ -1,0 +1,101 @@
+"""Distributions of vectors, by log-densities over the last axis."""
+
+import math
+from typing import Any, cast
+
+import numpy as np
+
+from burlab.errors import ShapeError
+from burlab.graph.linalg.scipy_names import solve_triangular
+from burlab.graph.node import SPECIAL
+from burlab.graph.origin import location
+from burlab.scipy.arguments import choose, floats, where
+
+
+class MultivariateNormal:
+    """The normal distribution of vectors, as scipy.stats.multivariate_normal.
+
+    >>> import numpy as np
+    >>> round(float(MultivariateNormal().logpdf(np.zeros(2), np.zeros(2), np.eye(2))), 6)
+    -1.837877
+    """
+
+    def logpdf(self, x: Any, mean: Any = None, cov: Any = 1.0) -> Any:
+        """log of the density at vectors x, (..., d), over the last axis; any of numbers where d is 1.
+
+        mean: (d,), zeros by default. cov: (d, d), symmetric positive definite, of which the lower triangle is read; the
+        diagonal, (d,); or a number times the identity. nan where cov is not positive definite, for which SciPy raises.
+        Raises ShapeError for shapes that do not fit.
+        """
+        return _normal_logpdf(x, mean, cov)
+
+    def pdf(self, x: Any, mean: Any = None, cov: Any = 1.0) -> Any:
+        """The density."""
+        return _normal_pdf(x, mean, cov)
+
+
+class Dirichlet:
+    """The Dirichlet distribution on the simplex, as scipy.stats.dirichlet.
+
+    >>> import numpy as np
+    >>> round(float(Dirichlet().logpdf(np.array([0.25, 0.75]), np.array([1.0, 2.0]))), 6)
+    0.405465
+    """
+
+    def logpdf(self, x: Any, alpha: Any) -> Any:
+        """log of the density at x, (k,) or (k, n) as in SciPy, or without the last entry, which is what is left of 1.
+
+        alpha: (k,), positive, else the result is nan; -inf where an entry of x is negative. That entries add up to 1 is
+        not checked. Raises ShapeError for shapes that do not fit.
+        """
+        return _dirichlet_logpdf(x, alpha)
+
+    def pdf(self, x: Any, alpha: Any) -> Any:
+        """The density."""
+        return _dirichlet_pdf(x, alpha)
+
+
+def _normal(x: Any, mean: Any, cov: Any) -> Any:
+    points, spread, center = floats(x, cov, 0.0 if mean is None else mean)
+    shape, d = points.shape, spread.shape[0] if spread.ndim else center.size
+    if points.ndim == 0 or (points.ndim == 1 and d == 1):
+        points = points[..., None]
+    fits = points.shape[-1] == d and spread.shape in ((), (d,), (d, d)) and center.shape in ((), (d,))
+    if not fits or (center.shape == () and mean is not None and d > 1):
+        raise ShapeError(
+            f"{location()}multivariate_normal needs x (..., d), mean (d,) and cov (d, d); got x {shape}, "
+            f"mean {None if mean is None else center.shape} and cov {spread.shape}."
+        )
+    gap = points - center
+    if spread.ndim == 2:
+        factor = cast("Any", np.linalg.cholesky(spread))
+        whitened: Any = solve_triangular(factor, np.reshape(gap, (-1, d)).T, lower=True)
+        squares = np.reshape(np.sum(whitened * whitened, axis=0), gap.shape[:-1])
+        log_root = np.sum(np.log(np.diagonal(factor)))
+    else:
+        squares = np.sum(gap * gap / spread, axis=-1)
+        log_root = 0.5 * (np.sum(np.log(spread)) if spread.ndim else d * np.log(spread))
+    return -0.5 * (d * math.log(2 * math.pi) + squares) - log_root
+
+
+def _dirichlet(x: Any, alpha: Any) -> Any:
+    points, a = floats(x, alpha)
+    if a.ndim != 1 or points.ndim not in (1, 2) or points.shape[0] not in (a.size, a.size - 1):
+        raise ShapeError(
+            f"{location()}dirichlet needs alpha (k,) and x (k,) or (k, n), or k - 1 of these; got alpha {a.shape} and "
+            f"x {points.shape}."
+        )
+    if points.shape[0] == a.size - 1:
+        points = np.concatenate([points, 1 - np.sum(points, axis=0, keepdims=True)])
+    gammaln, xlogy = SPECIAL["gammaln"], SPECIAL["xlogy"]
+    outside = np.any(points < 0, axis=0)
+    inside = where(points < 0, 0.5, points).T
+    result = np.sum(xlogy(a - 1, inside), axis=-1) - np.sum(gammaln(a)) + gammaln(np.sum(a))
+    return where(np.all(a > 0), where(outside, -math.inf, result), math.nan)
+
+
+multivariate_normal, dirichlet = MultivariateNormal(), Dirichlet()
+_normal_logpdf = choose(_normal, "multivariate_normal.logpdf")
+_normal_pdf = choose(lambda *all: np.exp(_normal(*all)), "multivariate_normal.pdf")
+_dirichlet_logpdf = choose(_dirichlet, "dirichlet.logpdf")
+_dirichlet_pdf = choose(lambda *all: np.exp(_dirichlet(*all)), "dirichlet.pdf")

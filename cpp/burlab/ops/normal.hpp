@@ -1,0 +1,79 @@
+#pragma once
+// The normal distribution's functions of scipy.special, computed one at a time; floats go through double.
+#include <cmath>
+
+#include "../numbers/normal.hpp"
+#include "call.hpp"
+#include "table.hpp"
+
+BURLAB_BEGIN
+namespace burlab::ops {
+
+struct Erfinv {
+  static constexpr auto name = "erfinv";
+  static constexpr int arity = 1;
+  static constexpr auto doc = "y with erf y = x. Partial sqrt(pi) / 2 e^(y^2), from the result.";
+  template <class T> BURLAB_RULE T primal(T x) { return call<Erfinv>(x); }
+  template <class T> static T number(T x) { return static_cast<T>(math::erfinv(x)); }
+  template <int K, class T> BURLAB_RULE T partial(T, T y) {
+    using std::exp;
+    return T(math::kHalfRootPi) * exp(y * y);
+  }
+};
+
+struct Erfcinv {
+  static constexpr auto name = "erfcinv";
+  static constexpr int arity = 1;
+  static constexpr auto doc = "y with erfc y = x. Partial -sqrt(pi) / 2 e^(y^2), from the result.";
+  template <class T> BURLAB_RULE T primal(T x) { return call<Erfcinv>(x); }
+  template <class T> static T number(T x) { return static_cast<T>(math::erfcinv(x)); }
+  template <int K, class T> BURLAB_RULE T partial(T, T y) {
+    using std::exp;
+    return T(-math::kHalfRootPi) * exp(y * y);
+  }
+};
+
+struct Ndtri {
+  static constexpr auto name = "ndtri";
+  static constexpr int arity = 1;
+  static constexpr auto doc = "y with Phi(y) = x. Partial sqrt(2 pi) e^(y^2 / 2), from the result.";
+  template <class T> BURLAB_RULE T primal(T x) { return call<Ndtri>(x); }
+  template <class T> static T number(T x) { return static_cast<T>(math::ndtri(x)); }
+  template <int K, class T> BURLAB_RULE T partial(T, T y) {
+    using std::exp;
+    return T(2.5066282746310002) * exp(T(0.5) * (y * y));
+  }
+};
+
+struct MillsExcess {
+  static constexpr auto name = "mills_excess";
+  static constexpr int arity = 1;
+  static constexpr auto doc = "y = x + phi(x) / Phi(x). Partial 1 - y (y - x).";
+  template <class T> BURLAB_RULE T primal(T x) { return call<MillsExcess>(x); }
+  template <class T> static T number(T x) { return static_cast<T>(math::mills_excess(x)); }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y) { return T(1) - y * (y - x); }
+};
+
+struct Mills {
+  static constexpr auto name = "mills";
+  static constexpr int arity = 1;
+  static constexpr auto doc =
+      "y = phi(x) / Phi(x), the derivative of log Phi. Partial -y (x + y), where the sum does not cancel.";
+  template <class T> BURLAB_RULE T primal(T x) { return call<Mills>(x); }
+  template <class T> static T number(T x) { return static_cast<T>(math::mills(x)); }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y) { return -(y * call<MillsExcess>(x)); }
+};
+
+struct LogNdtr {
+  static constexpr auto name = "log_ndtr";
+  static constexpr int arity = 1;
+  static constexpr auto doc = "log Phi(x), exact in both tails. Partial phi(x) / Phi(x).";
+  template <class T> BURLAB_RULE T primal(T x) { return call<LogNdtr>(x); }
+  template <class T> static T number(T x) { return static_cast<T>(math::log_ndtr(x)); }
+  template <int K, class T> BURLAB_RULE T partial(T x, T) { return call<Mills>(x); }
+};
+
+using Normal = List<Erfinv, Erfcinv, Ndtri, MillsExcess, Mills, LogNdtr>;
+
+}  // namespace burlab::ops
+BURLAB_END
