@@ -68,6 +68,32 @@ def _mills(x: Any) -> Any:
     return np.where(np.isfinite(x), finite, np.where(x > 0, 0.0, -np.asarray(x)))
 
 
+def _student(df: Any, t: Any) -> Any:
+    slope = mpmath.gamma((df + 1) / 2) / mpmath.gamma(df / 2) / mpmath.sqrt(mpmath.pi * df)
+    return mp.mpf(1) / 2 + t * slope * mpmath.hyp2f1(mp.mpf(1) / 2, (df + 1) / 2, mp.mpf(3) / 2, -t * t / df)
+
+
+INCOMPLETE = (
+    (0.0, 1.0),
+    (1.0, 0.0),
+    (2.0, INF),
+    (INF, 2.0),
+    (-1.0, 1.0),
+    (1.0, -1.0),
+    (NAN, 1.0),
+    (1.0, NAN),
+    (2.0, TINY),
+)
+BETA_POINTS = ((0.75, 1.5, 0.25), (2.5, 0.75, 0.875), (11.0, 30.5, 0.3125), (100.0, 99.5, 0.5), (0.0625, 3.0, 0.0625))
+BETA_EDGES = (
+    (1.0, 2.0, 0.0),
+    (1.0, 2.0, 1.0),
+    (1.0, 2.0, -0.5),
+    (1.0, 2.0, 1.5),
+    (NAN, 1.0, 0.5),
+    (2.0, 3.0, NAN),
+    (-1.0, 2.0, 0.5),
+)
 FAMILY_CASES: dict[str, tuple[OpCase, ...]] = {
     "rounding": (
         OpCase("floor", mpmath.floor, np.floor, ORDINARY, WHOLE_EDGES, jax="numpy.floor", ulp=0, edge_ulp=0),
@@ -150,6 +176,22 @@ FAMILY_CASES: dict[str, tuple[OpCase, ...]] = {
                (0.0, -0.0, INF, -INF, NAN, TINY, -TINY, 40.0, -5.0, 5.0), slack=8),
         OpCase("log_ndtr", lambda x: mpmath.log(_phi(x)), special.log_ndtr,
                (*ORDINARY, -30.5, -0.9375, -1.0625, 5.0), (*EVERY_EDGE, -1e5, 40.0), slack=8),
+    ),
+    "incomplete": (
+        OpCase("gammainc", lambda a, x: mpmath.gammainc(a, 0, x, regularized=True), special.gammainc,
+               ((0.75, 1.5), (2.5, 0.75), (11.0, 30.5), (100.0, 99.5), (0.0625, 0.25)), INCOMPLETE, parameters=1,
+               jax="scipy.special.gammainc", slack=8),
+        OpCase("gammaincc", lambda a, x: mpmath.gammainc(a, x, regularized=True), special.gammaincc,
+               ((0.75, 1.5), (2.5, 0.75), (11.0, 30.5), (100.0, 99.5), (0.0625, 0.25)), INCOMPLETE, parameters=1,
+               jax="scipy.special.gammaincc", slack=8),
+        OpCase("betainc", lambda a, b, x: mpmath.betainc(a, b, 0, x, regularized=True), special.betainc,
+               BETA_POINTS, BETA_EDGES, parameters=2, jax="scipy.special.betainc", slack=16),
+        OpCase("betaincc", lambda a, b, x: mpmath.betainc(a, b, x, 1, regularized=True), special.betaincc,
+               BETA_POINTS, BETA_EDGES, parameters=2, slack=16),
+        OpCase("stdtr", _student, special.stdtr,
+               ((1.0, -0.75), (4.5, 0.3125), (4.5, -11.0), (100.0, 1.5), (0.5, 2.25), (3.0, 0.0)),
+               ((1.0, 0.0), (INF, 0.5), (2.0, INF), (2.0, -INF), (2.0, NAN), (NAN, 1.0), (-1.0, 0.5)), parameters=1,
+               slack=8),
     ),
     "bessel": (
         OpCase("jv", lambda n, x: mpmath.besselj(int(n), x), special.jv,

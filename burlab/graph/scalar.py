@@ -87,6 +87,7 @@ FAMILIES = {
     "special": "polygamma digamma gammaln gamma betaln beta exprel zeta xlogy xlog1py",
     "normal": "erfinv erfcinv ndtri mills_excess mills log_ndtr",
     "bessel": "jv iv ive",
+    "incomplete": "gammainc gammaincc betainc betaincc stdtr",
 }
 """Further tables and their operations, each in its header of `cpp/burlab/ops`: read when a name of it is met."""
 FLOAT_ONLY = frozenset(

@@ -9,11 +9,12 @@ _FUNCTIONS = """
     linalg.cho_factor linalg.cho_solve linalg.expm linalg.solve_triangular
     special.log_softmax special.logsumexp special.multigammaln special.polygamma special.softmax
 """
-_DENSITY, _WHOLE = "logpdf pdf", "logpmf pmf"
+_DENSITY, _WHOLE = "logpdf pdf", "logpmf pmf cdf sf"
 _ALL = "logpdf pdf cdf sf logcdf logsf ppf"
 _METHODS = {
     **dict.fromkeys("norm lognorm expon laplace uniform logistic cauchy".split(), _ALL),
-    **dict.fromkeys("t gamma chi2 beta multivariate_normal dirichlet".split(), _DENSITY),
+    **dict.fromkeys("t gamma chi2 beta".split(), "logpdf pdf cdf sf logcdf logsf"),
+    **dict.fromkeys("multivariate_normal dirichlet".split(), _DENSITY),
     **dict.fromkeys("poisson binom bernoulli".split(), _WHOLE),
 }
 WORDS = frozenset(_FUNCTIONS.split()).union(

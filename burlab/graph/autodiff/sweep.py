@@ -155,7 +155,7 @@ def _weighted(n: Node, k: int, g: Node) -> Node | None:
     forms = partials(n.op)
     form = forms[k]
     if form.unknown:
-        what = f"{n.op.partition(chr(39))[0]} by its {('first', 'second')[k]} argument"
+        what = f"{n.op.partition(chr(39))[0]} by its {('first', 'second', 'third')[k]} argument"
         raise no_derivative(n.origin, what, "bl.stop_gradient of that argument where it counts as constant")
     if form.constant == 0:
         return None

@@ -14,6 +14,8 @@ from .location_scale import Continuous
 _LOG_ROOT_2PI, _LOG_2, _LOG_PI = 0.5 * math.log(2 * math.pi), math.log(2.0), math.log(math.pi)
 _gammaln, _betaln, _xlogy, _xlog1py = (SPECIAL[name] for name in ("gammaln", "betaln", "xlogy", "xlog1py"))
 _ndtr, _ndtri, _log_ndtr = (SPECIAL[name] for name in ("ndtr", "ndtri", "log_ndtr"))
+_gammainc, _gammaincc, _stdtr = (SPECIAL[name] for name in ("gammainc", "gammaincc", "stdtr"))
+_betainc, _betaincc = SPECIAL["betainc"], SPECIAL["betaincc"]
 _expit, _logit, _log_expit = (SPECIAL[name] for name in ("expit", "logit", "log_expit"))
 
 
@@ -45,6 +47,53 @@ def _student(x: Any, df: Any) -> Any:
     d = where(known, df, 1.0)
     heavy = -0.5 * (d + 1) * np.log1p(x * x / d) - 0.5 * np.log(d) - _betaln(0.5 * d, 0.5)
     return where(known, heavy, _normal(x))
+
+
+def _student_cdf(x: Any, df: Any) -> Any:
+    known = np.isfinite(df)
+    return where(known, _stdtr(where(known, df, 1.0), x), _ndtr(x))
+
+
+def _student_sf(x: Any, df: Any) -> Any:
+    return _student_cdf(-x, df)
+
+
+def _gamma_cdf(x: Any, a: Any) -> Any:
+    return _gammainc(a, x)
+
+
+def _gamma_sf(x: Any, a: Any) -> Any:
+    return _gammaincc(a, x)
+
+
+def _chi_squared_cdf(x: Any, df: Any) -> Any:
+    return _gammainc(0.5 * df, 0.5 * x)
+
+
+def _chi_squared_sf(x: Any, df: Any) -> Any:
+    return _gammaincc(0.5 * df, 0.5 * x)
+
+
+def _beta_cdf(x: Any, a: Any, b: Any) -> Any:
+    return _betainc(a, b, x)
+
+
+def _beta_sf(x: Any, a: Any, b: Any) -> Any:
+    return _betaincc(a, b, x)
+
+
+def _both(cdf: Callable[..., Any], sf: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
+    """Both tails and their logarithms, each by the tail that is smaller."""
+
+    def log(tail: Callable[..., Any], other: Callable[..., Any]) -> Callable[..., Any]:
+        def rule(*args: Any) -> Any:
+            p, q = tail(*args), other(*args)
+            large = p > 0.5
+            return where(large, np.log1p(-where(large, q, 0.5)), np.log(where(large, 0.5, p)))
+
+        return rule
+
+    return {"cdf": cdf, "sf": sf, "logcdf": log(cdf, sf), "logsf": log(sf, cdf)}
 
 
 def _log_one_minus_exp(x: Any) -> Any:
@@ -156,7 +205,7 @@ cauchy = _plain(
         "ppf": _cauchy_quantile,
     },
 )  # fmt: skip
-t = Continuous("t", {"logpdf": _student}, ("df",))
-gamma = Continuous("gamma", {"logpdf": _gamma}, ("a",), low=0.0)
-chi2 = Continuous("chi2", {"logpdf": _chi_squared}, ("df",), low=0.0)
-beta = Continuous("beta", {"logpdf": _beta}, ("a", "b"), low=0.0, high=1.0)
+t = Continuous("t", {"logpdf": _student, **_both(_student_cdf, _student_sf)}, ("df",))
+gamma = Continuous("gamma", {"logpdf": _gamma, **_both(_gamma_cdf, _gamma_sf)}, ("a",), low=0.0)
+chi2 = Continuous("chi2", {"logpdf": _chi_squared, **_both(_chi_squared_cdf, _chi_squared_sf)}, ("df",), low=0.0)
+beta = Continuous("beta", {"logpdf": _beta, **_both(_beta_cdf, _beta_sf)}, ("a", "b"), low=0.0, high=1.0)

@@ -7,10 +7,14 @@ from typing import Any
 import numpy as np
 
 from burlab.graph.node import SPECIAL
+from burlab.graph.numpy_api.composites import stop_gradient
 from burlab.scipy.arguments import floats, where
 
 from .distribution import Distribution
 
+_gammainc, _gammaincc, _betainc, _betaincc = (
+    SPECIAL[name] for name in ("gammainc", "gammaincc", "betainc", "betaincc")
+)
 _gammaln, _betaln, _xlogy, _xlog1py = (SPECIAL[name] for name in ("gammaln", "betaln", "xlogy", "xlog1py"))
 
 
@@ -34,6 +38,25 @@ class Discrete(Distribution):
         """The probability of k."""
         return self._run("pmf", lambda *all: np.exp(self._log_mass(*all)), k, args, kwargs)
 
+    def cdf(self, k: Any, *args: Any, **kwargs: Any) -> Any:
+        """The probability of what is at most k; not to be differentiated by k or a number of trials."""
+        return self._distribution("cdf", 0.0, 1.0, k, args, kwargs)
+
+    def sf(self, k: Any, *args: Any, **kwargs: Any) -> Any:
+        """The probability of what is above k, accurate where it is small."""
+        return self._distribution("sf", 1.0, 0.0, k, args, kwargs)
+
+    def _distribution(self, method: str, below: float, above: float, k: Any, args: Any, kwargs: Any) -> Any:
+        rule = self._rule(method)
+
+        def function(k: Any, *values: Any) -> Any:
+            x, *shapes, loc = floats(k, *values)
+            steps = stop_gradient(np.floor(x if loc is None else x - loc))
+            found = self._within(steps, shapes, rule, below, above)
+            return self._checked(where(np.isnan(steps), steps, found), shapes)
+
+        return self._run(method, function, k, args, kwargs)
+
     def _log_mass(self, k: Any, *values: Any) -> Any:
         x, *shapes, loc = floats(k, *values)
         x = x if loc is None else x - loc
@@ -54,6 +77,30 @@ def _bernoulli(k: Any, p: Any) -> Any:
     return _xlogy(k, p) + _xlog1py(1 - k, -p)
 
 
+def _poisson_cdf(k: Any, mu: Any) -> Any:
+    return _gammaincc(k + 1, mu)
+
+
+def _poisson_sf(k: Any, mu: Any) -> Any:
+    return _gammainc(k + 1, mu)
+
+
+def _binomial_cdf(k: Any, n: Any, p: Any) -> Any:
+    return where(k < n, _betaincc(k + 1, where(k < n, n - k, 1.0), p), 1.0)
+
+
+def _binomial_sf(k: Any, n: Any, p: Any) -> Any:
+    return where(k < n, _betainc(k + 1, where(k < n, n - k, 1.0), p), 0.0)
+
+
+def _bernoulli_cdf(k: Any, p: Any) -> Any:
+    return where(k < 1, 1 - p, 1.0)
+
+
+def _bernoulli_sf(k: Any, p: Any) -> Any:
+    return where(k < 1, p, 0.0)
+
+
 def _is_rate(mu: Any) -> list[Any]:
     return [mu >= 0]
 
@@ -70,6 +117,24 @@ def _trials(n: Any, _p: Any) -> Any:
     return n
 
 
-poisson = Discrete("poisson", {"logpmf": _poisson}, ("mu",), low=0.0, inner=0.0, valid=_is_rate)
-binom = Discrete("binom", {"logpmf": _binomial}, ("n", "p"), low=0.0, high=_trials, inner=0.0, valid=_are_trials)
-bernoulli = Discrete("bernoulli", {"logpmf": _bernoulli}, ("p",), low=0.0, high=1.0, inner=0.0, valid=_is_chance)
+poisson = Discrete(
+    "poisson", {"logpmf": _poisson, "cdf": _poisson_cdf, "sf": _poisson_sf}, ("mu",), low=0.0, inner=0.0, valid=_is_rate
+)
+binom = Discrete(
+    "binom",
+    {"logpmf": _binomial, "cdf": _binomial_cdf, "sf": _binomial_sf},
+    ("n", "p"),
+    low=0.0,
+    high=_trials,
+    inner=0.0,
+    valid=_are_trials,
+)
+bernoulli = Discrete(
+    "bernoulli",
+    {"logpmf": _bernoulli, "cdf": _bernoulli_cdf, "sf": _bernoulli_sf},
+    ("p",),
+    low=0.0,
+    high=1.0,
+    inner=0.0,
+    valid=_is_chance,
+)
