@@ -3,13 +3,16 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
+import burlab as bl
+
 from .clock import Effort, Timing, race
 from .gate import Verdict, check_differences, check_moved, check_visits, compare
-from .namespace import PLAIN
-from .problem import Answer, Array, Problem, Scalar, Size, Start, Task, Training, Transfer, Unavailable
+from .namespace import OWN, PLAIN
+from .problem import Answer, Array, Objective, Problem, Scalar, Size, Start, Task, Training, Transfer, Unavailable
 
 # Points in this order: a gradient that stays from the point before is wrong at the second or at the third.
 POINTS = (0, 1, 0)
@@ -34,7 +37,7 @@ class Line:
     """The results of one variant at one size. gap: why there are none. seconds is None unless the gate was passed."""
 
     case: str
-    size: Mapping[str, int]
+    size: Size
     engine: str
     variant: str
     gap: str = ""
@@ -175,6 +178,9 @@ def _differences(problem: Problem, answer: Answer) -> tuple[float | None, list[s
             return float(loss(PLAIN, x, *data).mean())
 
         return check_differences(mean, problem.parameters, answer.gradients, problem.difference)
+    if isinstance(problem, Objective):
+        function, data = bl.jit(partial(problem.function, OWN)), problem.data
+        return check_differences(lambda x: float(function(dict(x), dict(data))), problem.points[0], answer.gradients)
     return None, []
 
 

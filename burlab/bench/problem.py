@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 Array = np.ndarray[Any, Any]
-Size = Mapping[str, int]
+Size = Mapping[str, Any]  # numbers, or the kind of a problem
 Namespace = Any  # NumPy or what speaks like it, with `relu` and `logsumexp`: see words.py
 
 
@@ -53,6 +53,20 @@ class Training:
 
 
 @dataclass(frozen=True, slots=True)
+class Objective:
+    """A function of named arrays, differentiated by all of them.
+
+    kind: which one. function: (words, parameters, data) -> number; `words.grad` is the gradient of the engine. points:
+    parameters, name -> array, float64. data: known arrays, of floats or of integers that are indices.
+    """
+
+    kind: str
+    function: Callable[..., Any]
+    points: tuple[Mapping[str, Array], ...]
+    data: Mapping[str, Array]
+
+
+@dataclass(frozen=True, slots=True)
 class Transfer:
     """Numbers that go to a file and come back.
 
@@ -74,7 +88,7 @@ class Start:
     scalar: Scalar
 
 
-Problem = Scalar | Training | Transfer | Start
+Problem = Scalar | Training | Objective | Transfer | Start
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,4 +155,4 @@ def label(size: Size) -> str:
     >>> label({"hidden": 4, "batch": 64})
     'hidden 4, batch 64'
     """
-    return ", ".join(f"{name} {number:,}" for name, number in size.items())
+    return ", ".join(f"{name} {x if isinstance(x, str) else f'{x:,}'}" for name, x in size.items())

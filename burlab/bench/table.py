@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 from .measure import Line
 from .problem import Case, label
@@ -120,8 +121,8 @@ def _error(number: float) -> str:
     return f"{number:.0e}" if number else "0"
 
 
-def _sizes(lines: Sequence[Line]) -> list[dict[str, int]]:
-    found = list[dict[str, int]]()
+def _sizes(lines: Sequence[Line]) -> list[dict[str, Any]]:
+    found = list[dict[str, Any]]()
     for line in lines:
         if dict(line.size) not in found:
             found.append(dict(line.size))

@@ -29,7 +29,7 @@ ENGINES = {
 SINGLE = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu"}
 
 
-def open_task(engine: str, case: str, size: dict[str, int], variant: str) -> Task:
+def open_task(engine: str, case: str, size: dict[str, Any], variant: str) -> Task:
     """The task, in this process. Raises Unavailable where the engine is not installed or does not do it."""
     from .cases import find
 

@@ -1,13 +1,15 @@
 """HIPS autograd (Maclaurin et al. 2015): NumPy, traced anew at every call."""
 
 from collections.abc import Mapping
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from burlab.bench.namespace import Namespace
-from burlab.bench.problem import Answer, Array, Problem, Scalar, Start, Task, Training, Unavailable
+from burlab.bench.problem import Answer, Array, Objective, Problem, Scalar, Start, Task, Training, Unavailable
+from burlab.bench.variants.objective import ObjectiveTask
 from burlab.bench.variants.start import Process
 from burlab.bench.variants.task import Gradient, answer_of
 
@@ -24,6 +26,9 @@ def open_task(problem: Problem, variant: str) -> Task:
         return Eager(problem)
     if isinstance(problem, Training):
         return Steps(problem)
+    if isinstance(problem, Objective):
+        gradient = load("autograd").value_and_grad(partial(problem.function, words()))
+        return ObjectiveTask(problem, lambda _p, _data: gradient)
     raise Unavailable("autograd does nothing of this kind")
 
 
@@ -46,7 +51,9 @@ def words() -> Namespace:
         flat = anp.reshape(x, (-1, x.shape[axis]))
         return anp.reshape(flat[np.arange(len(flat)), indices.ravel()], indices.shape)
 
-    return Namespace(anp, relu=relu, logsumexp=logsumexp, softmax=softmax, take_along_axis=take)
+    return Namespace(
+        anp, relu=relu, logsumexp=logsumexp, softmax=softmax, take_along_axis=take, grad=load("autograd").grad
+    )
 
 
 class Eager(Gradient):

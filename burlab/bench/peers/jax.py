@@ -1,13 +1,15 @@
 """JAX (Bradbury et al. 2018): traced, and compiled by XLA."""
 
 from collections.abc import Mapping
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from burlab.bench.namespace import Namespace, last_axis
-from burlab.bench.problem import Answer, Array, Problem, Scalar, Start, Task, Training, Transfer
+from burlab.bench.problem import Answer, Array, Objective, Problem, Scalar, Start, Task, Training, Transfer
+from burlab.bench.variants.objective import ObjectiveTask
 from burlab.bench.variants.start import Process
 from burlab.bench.variants.task import Gradient, answer_of, timed
 from burlab.bench.variants.transfer import Files as OwnFiles
@@ -25,12 +27,21 @@ def open_task(problem: Problem, variant: str) -> Task:
         return {"jit": Calls, "jit for all points at once": AllAtOnce}[variant](problem, jax)
     if isinstance(problem, Training):
         return Steps(problem, jax)
+    if isinstance(problem, Objective):
+        gradient = jax.jit(jax.value_and_grad(partial(problem.function, words(jax))))
+        return ObjectiveTask(problem, lambda _p, _data: gradient, jax.numpy.asarray, jax.block_until_ready)
     return Files(problem, jax)
 
 
 def words(jax: Any) -> Namespace:
     """JAX's NumPy."""
-    return Namespace(load("jax.numpy"), relu=jax.nn.relu, logsumexp=last_axis(jax.nn.logsumexp), softmax=jax.nn.softmax)
+    return Namespace(
+        load("jax.numpy"),
+        relu=jax.nn.relu,
+        logsumexp=last_axis(jax.nn.logsumexp),
+        softmax=jax.nn.softmax,
+        grad=jax.grad,
+    )
 
 
 class Calls(Gradient):

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from burlab.bench.namespace import Namespace
-from burlab.bench.problem import Answer, Array, Problem, Scalar, Start, Task, Training, Transfer
+from burlab.bench.problem import Answer, Array, Objective, Problem, Scalar, Start, Task, Training, Transfer
+from burlab.bench.variants.objective import ObjectiveTask
 from burlab.bench.variants.start import Process
 from burlab.bench.variants.task import Gradient, threads, timed
 from burlab.bench.variants.transfer import Files as OwnFiles
@@ -27,7 +28,26 @@ def open_task(problem: Problem, variant: str) -> Task:
         return Eager(problem, torch)
     if isinstance(problem, Training):
         return Steps(problem, torch)
+    if isinstance(problem, Objective):
+        return ObjectiveTask(problem, lambda _p, _data: _swept(problem, torch), torch.as_tensor)
     return Files(problem, torch)
+
+
+def _swept(problem: Objective, torch: Any) -> Any:
+    """A gradient by one sweep; the leaves share the memory of the parameters."""
+
+    def logsumexp(x: Any) -> Any:
+        return torch.logsumexp(x, -1)
+
+    words = Namespace(torch, logsumexp=logsumexp, grad=torch.func.grad)
+
+    def gradient(p: Any, data: Any) -> Any:
+        leaves = {name: x.detach().requires_grad_() for name, x in p.items()}
+        value = problem.function(words, leaves, data)
+        value.backward()
+        return value.detach(), {name: x.grad for name, x in leaves.items()}
+
+    return gradient
 
 
 class Eager(Gradient):

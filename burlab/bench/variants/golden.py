@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from burlab.bench.problem import Answer, Problem, Scalar, Task, Training, Transfer, Unavailable
+from burlab.bench.problem import Answer, Objective, Problem, Scalar, Task, Training, Transfer, Unavailable
 from burlab.runtime import address, declare
 
 from .task import HERE, Gradient, answer_of, timed
@@ -25,6 +25,10 @@ def open_task(problem: Problem, variant: str) -> Task:
         from .transfer import Cpp
 
         return Cpp(problem)
+    if isinstance(problem, Objective):
+        from .objective_loop import ByHand
+
+        return ByHand(problem)
     raise Unavailable("nobody has written this by hand")
 
 
