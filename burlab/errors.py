@@ -26,6 +26,7 @@ __all__ = [
     "StatusError",
     "TapeError",
     "TraceError",
+    "UnregisteredError",
 ]
 
 
@@ -95,3 +96,7 @@ class TapeError(BurlabError, RuntimeError):
 
 class TraceError(BurlabError, TypeError):
     """A traced function did something that cannot be recorded; the message names the line and the remedy."""
+
+
+class UnregisteredError(GraphError):
+    """A graph has an operation of a user's that is not registered."""

@@ -7,7 +7,7 @@ defined, and what it defines hides what had the same name.
 import re
 from collections.abc import Callable
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 from burlab.errors import ArgumentError, CompileError
 from burlab.runtime import compile_text, reflect
@@ -28,6 +28,7 @@ class Cells:
 
     def __init__(self) -> None:
         self._scope = [f"burlab_notebook_{next(_notebooks)}"]
+        self._texts: list[str] = []
 
     def run(self, text: str, name: str = "cell") -> dict[str, Any]:
         """Compile a cell. Returns its functions and classes by name; CompileError leaves everything as it was.
@@ -47,7 +48,17 @@ class Cells:
         body = _INCLUDE.sub("", _without_static(text)).rstrip()
         whole = f"{opening}\n{line_directive(1, name)}{body}\n{check}\n{'}' * len(scope)}\n"
         shielded(lambda: self._compile(whole, scope))
-        return _definitions(scope, text)
+        self._texts.append(text)
+        return self._with_texts(_definitions(scope, text), scope[1:])
+
+    def _with_texts(self, found: dict[str, Any], cells: list[str]) -> dict[str, Any]:
+        """Classes know the text that defines them, with all that it may use, and their names in it: see `operation`."""
+        text = "".join(f"namespace {cell} {{\n{body}\n" for cell, body in zip(cells, self._texts, strict=True))
+        whole = f'#include "burlab/python/cell.hpp"\nusing namespace burlab;\n{text}{"}" * len(cells)}'
+        for name, thing in found.items():
+            if isinstance(thing, type):
+                cast("Any", thing).__burlab_text__ = whole, "::".join((*cells, name))
+        return found
 
     def _compile(self, text: str, scope: list[str]) -> None:
         """Compile and step on: an interrupt must not come in between, since nothing can be declared twice."""

@@ -15,7 +15,7 @@ import numpy as np
 from burlab.runtime.checks import Check, nothing
 
 from .node import Node
-from .scalar import FLOAT_ONLY, WHOLE_ONLY, arity, is_mask, parsed, row_of
+from .scalar import WHOLE_ONLY, arity, is_float_only, is_mask, parsed, row_of
 from .signatures import ALL, BOOL, FLOATS, NUMBERS, WHOLE, Form, form_of, require
 
 Tangents = dict[Node, Node]
@@ -199,7 +199,7 @@ class ScalarOperation(Together):
         Arithmetic on masks is logic, and comparisons of masks go through int64: see `promotion.apply`.
         """
         row, by = parsed(self.op)
-        if by or row.name in FLOAT_ONLY:
+        if by or is_float_only(row.name):
             return FLOATS
         if row.name in WHOLE_ONLY:
             return WHOLE

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from burlab import runtime
-from burlab.errors import GraphError, TraceError
+from burlab.errors import GraphError, TraceError, UnregisteredError
 
 _COMPUTED, _CONSTANT, _ARGUMENT = range(3)  # burlab::Form::Kind
 
@@ -23,6 +23,7 @@ _COMPUTED, _CONSTANT, _ARGUMENT = range(3)  # burlab::Form::Kind
 class ScalarOp:
     """One row of a C++ table: name, documentation, number of arguments, whether it has a derivative, and its family.
 
+    file, struct: of an operation that a user has registered (family `USERS`), its header and the name of its struct.
     Comparisons and logic have no derivative: their results are masks; nor have operations on whole numbers.
     """
 
@@ -31,11 +32,18 @@ class ScalarOp:
     arity: int
     differentiable: bool
     family: str = "table"
+    file: str = ""
+    struct: str = ""
 
     @property
     def header(self) -> str:
         """The header of its struct and of all that it is made of."""
-        return f"burlab/ops/{self.family}.hpp"
+        return self.file or f"burlab/ops/{self.family}.hpp"
+
+    @property
+    def kernels(self) -> str:
+        """The header of the kernels that it can be compiled into; "" for the first table, which all kernels know."""
+        return self.file or ("" if self.family == "table" else f"burlab/kernels/families/{self.family}.hpp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +106,12 @@ FLOAT_ONLY = frozenset(
 """Functions of floats alone, to which integers are converted. What bears the name of a NumPy ufunc is traced as it."""
 WHOLE_ONLY = frozenset("bitwise_and bitwise_or bitwise_xor invert left_shift right_shift gcd lcm".split())
 """Functions of integers alone."""
+USERS = "users"
 _FAMILY = {name: family for family, names in FAMILIES.items() for name in names.split()}
+_NOT_CONSTANT = "users::"
 _MOST = 8  # arguments of what is differentiated: `Forms` has room for as many partials
 _ops: dict[str, ScalarOp] = {}
+_users: dict[str, ScalarOp] = {}
 _further: dict[str, dict[str, ScalarOp]] = {}  # the rows of each family that was read
 _parsed: dict[str, Parsed] = {}
 _partials: dict[str, tuple[Partial, ...]] = {}
@@ -138,14 +149,29 @@ def _rows(family: str, table: str) -> dict[str, ScalarOp]:
     return {row.name: row for row in found}
 
 
+def add(name: str, file: str, struct: str) -> ScalarOp:
+    """A row for an operation of a user's: struct is a member of namespace burlab::ops in a header."""
+    if name not in _users:
+        (entry,) = _read(f"entries(List<{struct}>{{}})", _CEntry, (file,))
+        row = ScalarOp(name, entry.doc.decode(), entry.arity, entry.differentiable, USERS, file, struct)
+        _users[name] = row
+    return _users[name]
+
+
 def row_of(name: str) -> ScalarOp | None:
     """The operation of this name, for which its table is read; None where there is none."""
+    if name in _users:
+        return _users[name]
     return family_ops(_FAMILY[name])[name] if name in _FAMILY else scalar_ops().get(name)
 
 
 def _seen(name: str) -> ScalarOp | None:
     """The operation of this name in the tables that were read so far: a node of any other is none of theirs."""
-    return scalar_ops().get(name) or next((rows[name] for rows in _further.values() if name in rows), None)
+    return (
+        _users.get(name)
+        or scalar_ops().get(name)
+        or next((rows[name] for rows in _further.values() if name in rows), None)
+    )
 
 
 def parsed(name: str) -> Parsed:
@@ -158,12 +184,30 @@ def parsed(name: str) -> Parsed:
         words = _NAME.fullmatch(name)
         row = row_of(words[1]) if words else None
         if words is None or row is None:
-            raise GraphError(f"{name!r} is no operation that this burlab has.")
+            raise missing(name)
         by = tuple(map(int, words[2].split("'")[1:]))
         if by and not (row.differentiable and _counted(row, by)):
             raise GraphError(f"{name!r} is no derivative: {row.name} has none of that order or by that argument.")
         _parsed[name] = Parsed(row, by)
     return _parsed[name]
+
+
+def missing(name: str) -> GraphError:
+    """The error for a name that no table has: perhaps it is that of a user's operation, with the digits of its rule."""
+    found = re.fullmatch(r"(\w+)_([0-9a-f]{8})", name.partition("'")[0])
+    if found is None:
+        return GraphError(f"{name!r} is no operation that this burlab has.")
+    others = any(row.rpartition("_")[0] == found[1] for row in _users)
+    what = "is registered here with another rule" if others else "is not registered here"
+    return UnregisteredError(
+        f"the operation {found[1]} {what}: it is a C++ struct of a user's. Register the one that was saved, "
+        f'bl.operation("{found[1]}", text), whose rule has the digits {found[2]}, and load again.'
+    )
+
+
+def is_float_only(name: str) -> bool:
+    """Whether an operation is one of floats alone, to which integers are converted."""
+    return name in FLOAT_ONLY or name in _users
 
 
 def _counted(row: ScalarOp, by: tuple[int, ...]) -> bool:
@@ -205,7 +249,7 @@ def load_partials(names: Iterable[str]) -> None:
             )
     with _lock:
         missing = sorted({name for name in names if name not in _partials and is_differentiable(name)})
-        for family in sorted({parsed(name).row.family for name in missing} - _asked):
+        for family in sorted({parsed(name).row.family for name in missing} - _asked - {USERS}):
             _asked.add(family)
             if runtime.kept(*_unit(*_forms(common := _common(family)))):
                 _load(common)
@@ -257,7 +301,7 @@ def cpp_type(name: str) -> str:
     'D<burlab::ops::D<burlab::ops::Tanh, 0>, 1>'
     """
     row, by = parsed(name)
-    text = "".join(word.capitalize() for word in row.name.split("_"))
+    text = row.struct or "".join(word.capitalize() for word in row.name.split("_"))
     text = {"Isfinite": "IsFinite", "Isnan": "IsNan"}.get(text, text)
     for index in by:
         text = f"D<burlab::ops::{text}, {index}>"
@@ -267,7 +311,8 @@ def cpp_type(name: str) -> str:
 def _unit(expression: str, headers: tuple[str, ...]) -> tuple[str, tuple[str, ...], str]:
     """What is compiled for the rows of a std::array that a constant expression of C++ gives."""
     # The compiler refuses constant expressions of more than a million steps, which partials of high order are.
-    when = "const" if "D<burlab::ops::" * 4 in expression else "constexpr"
+    # Nor need the functions of users be any.
+    when = "const" if "D<burlab::ops::" * 4 in expression or _NOT_CONSTANT in expression else "constexpr"
     body = (
         f"using namespace burlab::ops; {when} auto rows = {expression};"
         ' extern "C" const void* @unit_rows() { return rows.data(); }'

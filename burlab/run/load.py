@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.errors import BurlabError, FileError
+from burlab.errors import BurlabError, FileError, UnregisteredError
 from burlab.graph import tree
 from burlab.run.file.form import check_document
 from burlab.run.file.recipe import Given, bits, rebuild
@@ -66,6 +66,8 @@ def load_run(
         _verify(saved, setup)
     except FileError as error:
         raise FileError(f"{path}: {error}") from error
+    except UnregisteredError as error:
+        raise UnregisteredError(f"{path}: {error}") from None
     except BurlabError as error:
         raise FileError(f"{path} is malformed: {error} Use another copy.") from error
     _warn(path, document["recipe"], setup, stop)

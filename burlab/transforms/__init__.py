@@ -11,6 +11,7 @@ from .gradients import grad, jit, jvp, value_and_grad, vjp
 from .implicit import fixed_point, root
 from .jacobians import jacfwd, jacobian, jacrev
 from .linearize import linearize
+from .operations import operation
 from .scan import scan
 from .vmap import vmap
 
@@ -31,6 +32,7 @@ __all__ = [
     "jit",
     "jvp",
     "linearize",
+    "operation",
     "random",
     "root",
     "scan",

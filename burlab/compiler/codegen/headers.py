@@ -24,7 +24,7 @@ def _add(path: Path, root: Path, seen: set[Path], lines: list[str]) -> None:
     if path in seen:
         return
     seen.add(path)
-    lines.append(f"// ---- {path.relative_to(root.resolve())}")
+    lines.append(f"// ---- {path.relative_to(root.resolve()) if path.is_relative_to(root.resolve()) else path.name}")
     for line in path.read_text(encoding="utf-8").splitlines():
         included = _INCLUDE.match(line)
         if included:

@@ -31,9 +31,17 @@ _addresses: dict[str, int] = {}
 
 
 def kernel(name: str, template: str, header: str) -> LibraryKernel:
-    """A kernel of the common signature (`kernels/kernel.hpp`): `template` names a struct with a static `run`."""
+    """A kernel of the common signature (`kernels/kernel.hpp`): `template` names a struct with a static `run`.
+
+    header: see `path_of`.
+    """
     symbol = f"burlab_{name}"
-    return LibraryKernel(symbol, f"BURLAB_KERNEL({symbol}, {template}::run)\n", f"burlab/kernels/{header}.hpp")
+    return LibraryKernel(symbol, f"BURLAB_KERNEL({symbol}, {template}::run)\n", path_of(header))
+
+
+def path_of(header: str) -> str:
+    """A header of `kernels/` by its name, or any other, which has a path."""
+    return header if header.endswith(".hpp") else f"burlab/kernels/{header}.hpp"
 
 
 def register() -> int:

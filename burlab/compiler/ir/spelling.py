@@ -154,20 +154,16 @@ def function(n: Node, lanes: bool) -> LibraryKernel:
 
 def _header(op: str) -> str:
     """Where the struct of an operation, and what it computes with, is found."""
-    if (family := parsed(op).row.family) != "table":
-        return f"burlab/kernels/families/{family}.hpp"
-    return f"burlab/{'ops/own' if op in OWN - _NOT_ALONE else 'kernels/elementwise'}.hpp"
+    return parsed(op).row.kernels or f"burlab/{'ops/own' if op in OWN - _NOT_ALONE else 'kernels/elementwise'}.hpp"
 
 
 def loops(op: str, header: str) -> str:
-    """The header of `kernels/` with a loop over an operation: the one given, or that of the operation's family.
+    """The header with a loop over an operation: the one of `kernels/` that is given, or that of the operation's family.
 
     >>> loops("tanh", "elementwise"), loops("floor", "elementwise")
-    ('elementwise', 'families/rounding')
+    ('elementwise', 'burlab/kernels/families/rounding.hpp')
     """
-    if op == "convert" or (family := parsed(op).row.family) == "table":
-        return header
-    return f"families/{family}"
+    return header if op == "convert" else parsed(op).row.kernels or header
 
 
 def _argument_dtype(n: Node) -> str:

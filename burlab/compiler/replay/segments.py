@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.compiler.ir.library import LibraryKernel
+from burlab.compiler.ir.library import LibraryKernel, path_of
 from burlab.compiler.ir.plan import ExtraStore, Kind, Loop, Place, Plan
 from burlab.compiler.ir.spelling import C_TYPES, NAMES, has_lanes, loops, rule
 from burlab.compiler.ir.strides import View, elements, is_whole
@@ -261,4 +261,4 @@ def _applier(
 
 def _interpreter(name: str, template: str, header: str = "replay/segment") -> LibraryKernel:
     symbol = f"burlab_{name}"
-    return LibraryKernel(symbol, f"BURLAB_INTERPRETER({symbol}, {template}::run)\n", f"burlab/kernels/{header}.hpp")
+    return LibraryKernel(symbol, f"BURLAB_INTERPRETER({symbol}, {template}::run)\n", path_of(header))

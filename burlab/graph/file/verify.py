@@ -6,7 +6,7 @@ the signature of its operation, the one that tracing goes by; here it is only co
 
 from collections.abc import Set
 
-from burlab.errors import GraphError
+from burlab.errors import GraphError, UnregisteredError
 from burlab.graph import parameters
 from burlab.graph.calls import graphs_of
 from burlab.graph.control import chosen_inputs
@@ -52,6 +52,8 @@ class _Checker:
                     not isinstance(operation(n), Query) or n.inputs[0] in oracles, "it asks what is not there to answer"
                 )
                 count += self._inside(n, oracles, depth + 1)
+            except UnregisteredError:
+                raise
             except GraphError as error:
                 raise GraphError(f"the graph is malformed: {error} ({n.op[:40]!a} of {list(n.shape)}).") from None
             require(count <= _MOST, f"the graph is malformed: it executes more than {_MOST} nodes.")

@@ -12,7 +12,7 @@ from burlab.graph.linear import broadcast, convert
 from burlab.graph.node import Node, as_node, constant
 from burlab.graph.operation import made
 from burlab.graph.origin import Origin, location, user_line
-from burlab.graph.scalar import FLOAT_ONLY
+from burlab.graph.scalar import is_float_only
 from burlab.graph.signatures import BOOL
 
 from .arguments import broadcast_shape
@@ -36,7 +36,7 @@ def apply(op: str, *values: Any) -> Node:
     if op == "where":
         xs = [as_mask(xs[0]), *promote(xs[1:])]
     else:
-        xs = promote(xs, float_only=op in FLOAT_ONLY)
+        xs = promote(xs, float_only=is_float_only(op))
         if xs[0].dtype == BOOL:
             xs, op = _on_masks(op, xs)
     xs = [broadcast(x, shape) for x in xs]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from burlab.compiler.executable import Executable, build
-from burlab.errors import FileError, GraphError
+from burlab.errors import FileError, GraphError, UnregisteredError
 from burlab.graph import Graph, tree
 from burlab.graph.file import reading, serial
 from burlab.problems.data import Data
@@ -68,6 +68,8 @@ class GraphReader:
             raise FileError(f"the file holds no graph {name!r}. Use another copy.")
         try:
             graph = reading.from_json(self._arrays[name].tobytes().decode(), answered)
+        except UnregisteredError:
+            raise
         except (GraphError, UnicodeDecodeError) as error:
             raise FileError(f"the graph {name} cannot be read: {error}") from error
         found = [(node.shape, node.dtype) for node in graph.inputs]
