@@ -147,7 +147,7 @@ class Notebook:
         for cell in content["cells"]:
             cell["source"] += "  # theirs"
             cell["metadata"] = {}
-        self._ask(f"contents/{self._name}.ipynb", "PUT", {"type": "notebook", "content": content})
+        self._server.ask(f"contents/{self._name}.ipynb", "PUT", {"type": "notebook", "content": content})
         self.page.evaluate(f"async () => {{ await {_APP}.shell.currentWidget.sessionContext.restartKernel(); }}")
         self.page.reload(wait_until="load")
         connect(self.page)
