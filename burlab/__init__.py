@@ -103,6 +103,8 @@ if TYPE_CHECKING:
         vmap as vmap,
         while_loop as while_loop,
     )
+    from burlab.transforms.ode import odeint as odeint
+    from burlab.transforms.sparse import sparse_hessian as sparse_hessian, sparse_jacobian as sparse_jacobian
     from burlab.widgets.analysis.landscape_view import LandscapeView as LandscapeView
     from burlab.widgets.builder import GraphBuilder as GraphBuilder
     from burlab.widgets.export import export_html as export_html
@@ -127,6 +129,8 @@ _HOME = {
         "burlab.eager.value": "Value",
         "burlab.eager.functions": "dot mean_and_mean_of_squares mean_of_squares negative_mean reduce_mean reduce_prod"
         " reduce_sum sum_of_squares variance",
+        "burlab.transforms.ode": "odeint",
+        "burlab.transforms.sparse": "sparse_hessian sparse_jacobian",
         "burlab.functions": "bincount erf gelu log_softmax logsumexp relu sigmoid silu softmax softplus top_k unique",
         "burlab.scipy": "scipy",
         "burlab.nn": "load_parameters nn save_parameters",  # a module is its own value

@@ -62,7 +62,7 @@ def fixed_point(
 
     def rule(start: State, args: tuple[Any, ...]) -> State:
         step = on_vectors(g, args, start, "g of fixed_point")
-        x = start_of(start, "fixed_point")
+        x: Any = stop_gradient(start_of(start, "fixed_point"))
         most = _tolerance(tolerance, x)
 
         def turn(state: Any) -> Any:
@@ -107,7 +107,7 @@ def root(
 
     def rule(start: State, args: tuple[Any, ...], ends: tuple[Any, Any] | None) -> State:
         residual = on_vectors(f, args, start, "f of root")
-        x = start_of(start, "root")
+        x: Any = stop_gradient(start_of(start, "root"))
         most = _tolerance(tolerance, x)
         if ends is None:
             found = _newton(residual, x, most, limit)

@@ -8,7 +8,6 @@ import numpy as np
 from burlab.errors import DTypeError, ShapeError, TraceError
 from burlab.graph import Graph, Node, tree as trees
 from burlab.graph.node import as_node
-from burlab.graph.numpy_api.composites import stop_gradient
 from burlab.graph.origin import location, recording
 from burlab.graph.tracing.regions import closed
 from burlab.graph.tracing.trace import trace
@@ -18,7 +17,7 @@ from .forms import example, form_of
 
 
 def start_of(state: Any, what: str) -> Any:
-    """All numbers of a start as one vector, of which no derivative is taken. Raises DTypeError or TraceError."""
+    """All numbers of a start as one vector. Raises DTypeError or TraceError."""
     for leaf, name in zip(trees.flatten(state)[0], trees.leaf_names(state), strict=True):
         form = form_of(leaf, f"start{name} of {what}")
         if form.dtype.kind != "f":
@@ -26,7 +25,7 @@ def start_of(state: Any, what: str) -> Any:
                 f"{location()}start{name} of {what} is {form.dtype}, expected floats. Pass a float, such as 1.0, or "
                 "x.astype(float)."
             )
-    return stop_gradient(as_node(tree.ravel(state)))
+    return as_node(tree.ravel(state))
 
 
 def on_vectors(f: Callable[..., Any], args: tuple[Any, ...], like: Any, what: str) -> Callable[..., Any]:

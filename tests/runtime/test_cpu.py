@@ -24,6 +24,10 @@ for gear in ("compiled", "replay"):
     print(value.hex(), [v.hex() for v in g])
 fast = bl.value_and_grad(f)(x, A)
 print(float(abs(fast[0] - value)) < 1e-12, float(np.abs(fast[1] - g).max()) < 1e-12)
+k = bl.random.key(5)
+drawn = [bl.random.normal(k, 99, np.float32), bl.random.exponential(k, 99), bl.random.laplace(k, 99, "float32"),
+         bl.random.randint(k, 99, -5, 9), bl.random.permutation(k, 50), bl.random.choice(k, 9, 20, p=np.arange(9.0))]
+print(*(numbers.tobytes().hex() for numbers in drawn))
 """
 
 
@@ -40,10 +44,11 @@ def default():
 
 
 @pytest.mark.parametrize("isa", ABLE)
-def test_strict_gives_the_same_bits_with_every_instruction_set_and_gear(isa, default):
+def test_strict_and_random_numbers_give_the_same_bits_with_every_instruction_set_and_gear(isa, default):
     lines = run(isa)
     assert lines[0] == lines[1] == default[0]
     assert lines[2] == "True True"
+    assert lines[3] == default[3]
 
 
 @pytest.mark.parametrize("known", cpu._KNOWN, ids=lambda k: k.name)

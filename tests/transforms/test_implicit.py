@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 import burlab as bl
+from burlab.compiler.executable import build
 from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
+from burlab.graph import Graph
+from burlab.graph.file.verify import verify
+from burlab.graph.tracing.trace import trace
 from tests.engines import GEARS, assert_close, jax_or_skip
 
 W = np.array([[0.2, -0.3, 0.1], [0.05, 0.3, -0.2], [0.1, 0.2, 0.15]])
@@ -184,3 +188,24 @@ def test_what_is_refused() -> None:
     for wrong in ({"tolerance": -1.0}, {"max_iterations": 0}, {"tolerance": "a"}):
         with pytest.raises(ArgumentError, match=next(iter(wrong))):
             bl.root(lambda x: x, 1.0, **wrong)  # type: ignore[arg-type]
+
+
+SOLVERS = {
+    "fixed point": lambda a: bl.fixed_point(lambda x: (x + a / x) / 2, 1.0),
+    "Newton": lambda a: bl.root(lambda x: x * x - a, 1.0),
+    "bracket": lambda a: bl.root(lambda x: x * x - a, 1.0, bracket=(0.0, 5.0)),
+    "adjoint": lambda a: bl.odeint(lambda y, t: 0.5 / y, 1.0, np.stack([1.0, a]))[1],
+    "direct": lambda a: bl.odeint(lambda y, t: 0.5 / y, 1.0, np.stack([1.0, a]), adjoint=False)[1],
+}
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_square_roots_by_graphs_from_json_and_with_checks(name: str) -> None:
+    """What solvers compute on the way is finite, or is not looked at; their graphs can be written."""
+    f = SOLVERS[name]
+    for gear in GEARS:
+        value, slope = bl.compile(f, 2.0, check_finite=True, gear=gear).value_and_grad(2.0)
+        np.testing.assert_allclose((value, slope), (2**0.5, 0.5 / 2**0.5), rtol=1e-7)
+    graph = Graph.from_json(trace(f, (2.0,)).graph.to_json())
+    verify(graph)
+    assert build(graph)(np.array(2.0))[0] == bl.jit(f)(2.0)

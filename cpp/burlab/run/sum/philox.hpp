@@ -27,7 +27,7 @@ struct Product {
 };
 
 /// Four random words: ten rounds of two multiplications each.
-constexpr PhiloxBlock philox(PhiloxBlock counter, Key key) {
+BURLAB_CONSTEXPR PhiloxBlock philox(PhiloxBlock counter, Key key) {
   for (int round = 0; round < 10; ++round) {
     const auto left = Product::of(0xD2E7470EE14C6C93u, counter[0]);
     const auto right = Product::of(0xCA5A826395121157u, counter[2]);
@@ -39,14 +39,14 @@ constexpr PhiloxBlock philox(PhiloxBlock counter, Key key) {
 }
 
 /// A new key from a key and a number: the step of a run, the position of a sample in its batch.
-constexpr Key fold_in(Key key, std::uint64_t data) {
+BURLAB_CONSTEXPR Key fold_in(Key key, std::uint64_t data) {
   const PhiloxBlock words = philox({data, 0, 0, static_cast<std::uint64_t>(Purpose::fold)}, key);
   return {words[0], words[1]};
 }
 
 /// A number in [0, 1) from the high bits of a word: 53 of them as a double, 24 as a float.
-constexpr double unit_double(std::uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
-constexpr float unit_float(std::uint64_t word) { return static_cast<float>(word >> 40) * 0x1p-24f; }
+BURLAB_CONSTEXPR double unit_double(std::uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
+BURLAB_CONSTEXPR float unit_float(std::uint64_t word) { return static_cast<float>(word >> 40) * 0x1p-24f; }
 
 }  // namespace burlab
 BURLAB_END

@@ -1,0 +1,5 @@
+"""Ordinary differential equations."""
+
+from .solve import odeint
+
+__all__ = ["odeint"]

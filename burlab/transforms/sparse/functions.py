@@ -1,0 +1,203 @@
+"""`sparse_jacobian` and `sparse_hessian`: functions that give SciPy's matrices."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from burlab.compiler.function import Function
+from burlab.errors import ArgumentError, TraceError
+from burlab.graph import Graph, Node, tree as trees
+from burlab.graph.autodiff import sweep
+from burlab.graph.node import as_node, constant
+from burlab.graph.origin import location
+from burlab.graph.rewrite.batch import batch
+from burlab.graph.substitute import inline
+from burlab.runtime.extras import late
+from burlab.transforms import tree
+from burlab.transforms.call import Call, check_floating, name_of
+from burlab.transforms.gradients import grad
+from burlab.transforms.memo import remembered
+from burlab.transforms.places import known_argnum
+
+from .coloring import distinct, star
+from .pattern import indices, pattern
+
+sparse: Any = late("scipy.sparse", "scipy")
+_MOST = 8  # patterns that are kept, of calls with other index arrays
+
+
+def sparse_jacobian(f: Callable[..., Any], argnums: int = 0) -> "SparseFunction":
+    """The Jacobian function as a matrix of SciPy, CSR, shape (m, n): m numbers of the result, n of one argument.
+
+    Result and argument may be trees, ravelled as `bl.tree.ravel` does. Which entries may differ from zero is found from
+    the graph, whatever the numbers are; columns that share no row (or rows that share no column, if that is better) are
+    computed in one product: Curtis, Powell and Reid 1974. All products are one batched sweep. Raises TraceError inside
+    of a traced function; ConfigurationError where SciPy is not installed; else as `jacobian`.
+
+    >>> import numpy as np, burlab as bl
+    >>> J = bl.sparse_jacobian(lambda x: x[1:] * x[:-1] ** 2)
+    >>> x = np.array([1.0, 2.0, 3.0, 4.0])
+    >>> J(x).toarray(), J.products(x)
+    (array([[ 4.,  1.,  0.,  0.],
+           [ 0., 12.,  4.,  0.],
+           [ 0.,  0., 24.,  9.]]), 2)
+    """
+    return _made(f, known_argnum(argnums), symmetric=False)
+
+
+def sparse_hessian(f: Callable[..., Any], argnums: int = 0) -> "SparseFunction":
+    """The Hessian function of a scalar function as a matrix of SciPy, CSR, shape (n, n), n numbers of one argument.
+
+    As `sparse_jacobian`, of the gradient; the columns are in the colours of a star colouring, which takes the symmetry
+    for granted: Gebremedhin, Manne and Pothen 2005, What color is your Jacobian?, section 4.
+
+    >>> import numpy as np, burlab as bl
+    >>> H = bl.sparse_hessian(lambda x: np.sum(x[0] * x[1:] ** 2))  # an arrow: two products, whatever its size
+    >>> H(np.ones(4)).toarray(), H.products(np.ones(4))
+    (array([[0., 2., 2., 2.],
+           [2., 2., 0., 0.],
+           [2., 0., 2., 0.],
+           [2., 0., 0., 2.]]), 2)
+    """
+    return _made(f, known_argnum(argnums), symmetric=True)
+
+
+def _made(f: Callable[..., Any], argnum: int, *, symmetric: bool) -> "SparseFunction":
+    return remembered(f, ("sparse", argnum, symmetric), lambda: SparseFunction(f, argnum, symmetric=symmetric))
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Where entries are: in CSR order entry e is element places[e] of product groups[e].
+
+    seeds: what is multiplied, (p, n) by columns, (p, m) by rows: a row for each colour, 1 where it is.
+    """
+
+    pattern: Any
+    seeds: Any
+    groups: Any
+    places: Any
+    by_columns: bool
+
+
+class SparseFunction:
+    """A function that gives a sparse matrix of derivatives; made by `sparse_jacobian` and `sparse_hessian`.
+
+    Called with the arguments of f it gives the matrix. pattern(*args): the entries that may differ from zero, boolean
+    CSR. products(*args): how many products of the matrix are computed for all of them.
+    """
+
+    def __init__(self, f: Callable[..., Any], argnum: int, *, symmetric: bool) -> None:
+        self._f, self._argnum, self._symmetric = f, argnum, symmetric
+        self._kind = "sparse_hessian" if symmetric else "sparse_jacobian"
+        self._graphs: list[tuple[Node, Node, list[Node]]] = []  # of each trace
+        self._plans: dict[Any, _Plan] = {}
+        name = f"{self._kind}({name_of(f)})"
+        self._traced: Any = Function(self._trace, name=name, reads=(f,))
+        self._products: Any = Function(self._multiply, name=name, reads=(f,))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The matrix at these arguments."""
+        plan = self._plan(args, kwargs)
+        if not plan.pattern.nnz:
+            return plan.pattern.astype(plan.seeds.dtype)
+        products = self._products(plan.seeds, plan.by_columns, args, kwargs)
+        data = products[plan.groups, plan.places]
+        return sparse.csr_array((data, plan.pattern.indices, plan.pattern.indptr), plan.pattern.shape)
+
+    def pattern(self, *args: Any, **kwargs: Any) -> Any:
+        """The entries that may differ from zero at arguments like these: a boolean CSR matrix."""
+        return self._plan(args, kwargs).pattern.copy()
+
+    def products(self, *args: Any, **kwargs: Any) -> int:
+        """How many products with a vector give the matrix at arguments like these."""
+        return len(self._plan(args, kwargs).seeds)
+
+    def __repr__(self) -> str:
+        return f"<burlab function {self._kind}({name_of(self._f)})>"
+
+    def _plan(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Plan:
+        """What was planned for the last calls that traced the same graph, with the same indices in it."""
+        if any(isinstance(leaf, Node) for leaf in trees.flatten((args, kwargs))[0]):
+            remedy = "bl.jacobian inside of a traced function, or call it outside"
+            raise TraceError(f"{location()}{self._kind} gives a matrix of SciPy, which cannot be traced. Use {remedy}.")
+        number, *found = self._traced(args, kwargs)
+        key = (int(number), *(array.tobytes() for array in found))
+        plan = self._plans.pop(key, None)
+        if plan is None:
+            x, y, nodes = self._graphs[int(number)]
+            plan = (_symmetric if self._symmetric else _general)(x, y, dict(zip(nodes, found, strict=True)))
+        self._plans[key] = plan
+        for oldest in list(self._plans)[:-_MOST]:
+            del self._plans[oldest]
+        return plan
+
+    def _trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The number of the graph that is made, and the indices that its pattern depends on."""
+        call = self._call(args, kwargs)
+        (x,), y = call.inputs, call.result
+        nodes = indices(x, y)
+        self._graphs.append((x, y, nodes))
+        return (constant(np.array(len(self._graphs) - 1)), *call.place(tuple(nodes)))
+
+    def _multiply(self, seeds: Any, by_columns: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """J' seed for every seed, or J seed."""
+        call = self._call(args, kwargs)
+        (x,), y = call.inputs, call.result
+        like = x if by_columns else y
+        v = Node("input", (), "seed", like.shape, like.dtype)
+        (product,) = sweep.jvp([y], [x], [v]) if by_columns else sweep.vjp([y], [x], [v])
+        many = batch(Graph((x, v), (product,)), [False, True], seeds.shape[0])
+        return call.place(inline(many, (x, as_node(seeds)))[0])
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        """What is differentiated, as a function of one vector that gives one."""
+        check_floating(self._f, args, self._argnum, self._kind)
+        argnum = self._argnum % len(args)
+        derived = grad(self._f, argnum) if self._symmetric else self._f
+
+        def flat(v: Any) -> Any:
+            moved = (*args[:argnum], tree.unravel(v, args[argnum]), *args[argnum + 1 :])
+            y = as_node(tree.ravel(derived(*moved, **kwargs)))
+            if y.dtype.kind != "f":
+                raise ArgumentError(f"{self._kind} needs floating results; {name_of(self._f)} returned {y.dtype}.")
+            return y
+
+        return Call(flat, (tree.ravel(args[argnum]),), {}, (0,), self._kind)
+
+
+def _general(x: Node, y: Node, values: dict[Node, Any]) -> _Plan:
+    """By columns, unless the fullest row has more entries than the fullest column."""
+    found = _ordered(pattern(x, y, values))
+    by_columns = np.diff(found.indptr).max(initial=0) <= np.diff(found.tocsc().indptr).max(initial=0)
+    rows, columns = found.tocoo().coords
+    colors = distinct(found if by_columns else found.T.tocsr())
+    groups, places = (colors[columns], rows) if by_columns else (colors[rows], columns)
+    return _Plan(found, _seeds(colors, found, x if by_columns else y), groups, places, bool(by_columns))
+
+
+def _symmetric(x: Node, y: Node, values: dict[Node, Any]) -> _Plan:
+    """An entry stands alone in its row in the product of its column's colour, or else in that of its row's colour."""
+    found = pattern(x, y, values)
+    found = _ordered(found + found.T)
+    rows, columns = found.tocoo().coords
+    colors = star(found)
+    count = int(colors.max(initial=-1)) + 1
+    alone = np.bincount(rows * count + colors[columns], minlength=x.size * count)[rows * count + colors[columns]] == 1
+    groups: Any = np.where(alone, colors[columns], colors[rows])
+    places = cast("Any", np.where(alone, rows, columns))
+    return _Plan(found, _seeds(colors, found, x), groups, places, True)
+
+
+def _ordered(found: Any) -> Any:
+    found = found.tocsr()
+    found.sort_indices()
+    return found
+
+
+def _seeds(colors: Any, found: Any, like: Node) -> Any:
+    """A row for each colour; none where there is nothing to compute."""
+    count = int(colors.max(initial=-1)) + 1 if found.nnz else 0
+    return (colors == np.arange(count)[:, None]).astype(like.dtype)
