@@ -43,6 +43,7 @@ def page() -> str:
             section("`bl.scipy.linalg`", bl.scipy.linalg.__all__),
             section("`bl.scipy.special`, beside those that are called as they are", bl.scipy.special.__all__),
             section("`bl.scipy.stats`", (name.removeprefix("stats.") for name in WORDS if name.startswith("stats."))),
+            section("`bl.scipy.signal`", bl.scipy.signal.__all__),
             section("Of complex arrays", complex_words()),
             "## Refused\n",
             "| function of `np` | why | use |",

@@ -6,6 +6,9 @@ scaled. The transpose of a transform is one with the other sign, so derivatives 
 # ruff: noqa: D102 - LinearOp documents the methods
 
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from burlab.runtime.checks import flag, size
 
@@ -28,6 +31,18 @@ def rfft(x: Node) -> Node:
 def irfft(x: Node, n: int) -> Node:
     """The transpose of `rfft`: rows of length n, the real part of sum_k x_k exp(2 pi i j k / n)."""
     return linear("irfft", n, x)
+
+
+def weights(n: int) -> "np.ndarray[Any, np.dtype[np.float64]]":
+    """What half a spectrum is multiplied by, so that its `irfft` is the inverse of `rfft`. Shape (n // 2 + 1,).
+
+    Each number but the first, and the last for even n, stands for its conjugate, too.
+    """
+    result = np.full(n // 2 + 1, 2.0 / n)
+    result[0] = 1.0 / n
+    if n % 2 == 0:
+        result[-1] = 1.0 / n
+    return result
 
 
 class _Fourier(LinearOp):

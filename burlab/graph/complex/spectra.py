@@ -53,11 +53,7 @@ def irfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: None = N
     if size < 1:
         raise _no_length("irfft", size)
     z, _ = _rows("irfft", z, size // 2 + 1, k)
-    twice = np.full(size // 2 + 1, 2.0)  # each number stands for its conjugate, too
-    twice[0] = 1.0
-    if size % 2 == 0:
-        twice[-1] = 1.0
-    weights = constant(twice * _factor("irfft", size, norm), z.real.dtype)
+    weights = constant(fourier.weights(size) * (size * _factor("irfft", size, norm)), z.real.dtype)
     y = fourier.irfft(_packed(multiply(z, weights)), size)
     return REAL[np.moveaxis](y, -1, k)
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import ArgumentError, ShapeError
+from burlab.graph import fourier
 from burlab.graph.linear import contract, gather, reshape
 from burlab.graph.node import FUNCTIONS, UFUNCS, Node, as_node, constant
 from burlab.graph.origin import location
@@ -12,17 +13,22 @@ from burlab.graph.origin import location
 from .arguments import normal_axis
 from .building import diff
 from .indexing import getitem, take_at
-from .joining import concatenate_, flip
+from .joining import concatenate_, flip, stack
 from .ordering import argsort, searchsorted
 from .padding import pad_
 from .promotion import INT64, apply, promote
 from .reduction import as_floats, cumsum_
 
+_LONG, _MANY = 64, 1 << 18  # entries of the shorter signal, and products, from which transforms are faster
 _FEW = 16  # entries of the shorter signal, each of which is a product with a slice
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Node:
-    """np.convolve of two vectors: full, same or valid. It multiplies all pairs: 2 n m operations."""
+    """np.convolve of two vectors: full, same or valid.
+
+    It multiplies all pairs, 2 n m operations; of long vectors of floats it multiplies Fourier transforms, n log n: then
+    errors are relative to the largest entry, and one inf or nan is in all results.
+    """
     x, y = (as_node(z) for z in (a, v))
     x, y = promote([reshape(z, (z.size,)) if z.ndim == 0 else z for z in (x, y)])
     if x.ndim != 1 or y.ndim != 1 or not x.size or not y.size:
@@ -34,6 +40,10 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Node:
     after = {"full": m - 1, "same": (m - 1) // 2, "valid": 0}
     if mode not in before:
         raise ArgumentError(f"{location()}mode of np.convolve is 'full', 'same' or 'valid', got {mode!r:.40}.")
+    if x.dtype.kind == "f" and m > _LONG and n * m > _MANY:
+        start = {"full": 0, "same": (m - 1) // 2, "valid": m - 1}[mode]
+        count = {"full": n + m - 1, "same": n, "valid": n - m + 1}[mode]
+        return getitem(_by_transforms(x, y), slice(start, start + count))
     left = m // 2 if mode == "same" else before[mode]
     right = m - 1 - left if mode == "same" else after[mode]
     wide, reverse = pad_(x, (left, right)), flip(y)
@@ -45,6 +55,28 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Node:
         return total
     windows = gather(wide, constant(np.arange(count)[:, None] + np.arange(m), INT64))
     return contract("ij,j->i", windows, reverse)
+
+
+def _by_transforms(x: Node, y: Node) -> Node:
+    """The full convolution of two vectors."""
+    size = x.size + y.size - 1
+    length = smooth_above(size)
+    (a, b), (c, d) = (fourier.rfft(pad_(z, (0, length - z.size))) for z in (x, y))
+    real = apply("sub", apply("mul", a, c), apply("mul", b, d))
+    imag = apply("add", apply("mul", a, d), apply("mul", b, c))
+    product = apply("mul", stack([real, imag]), constant(fourier.weights(length), x.dtype))
+    return getitem(fourier.irfft(product, length), slice(0, size))
+
+
+def smooth_above(n: int) -> int:
+    """The smallest even number of at least n with the prime factors 2, 3 and 5: a fast length of a transform."""
+    best = 1 << max(n - 1, 1).bit_length()
+    for fives in range(n.bit_length() // 2 + 1):
+        for threes in range(n.bit_length()):
+            odd = 5**fives * 3**threes
+            if odd < best:
+                best = min(best, odd << max((-(-n // odd) - 1).bit_length(), 1))
+    return best
 
 
 def correlate(a: Any, v: Any, mode: str = "valid") -> Node:
