@@ -172,7 +172,8 @@ def astype(x: Any, dtype: Any, /, **kwargs: Any) -> Node:
     if target.kind == "b":
         return as_mask(node)
     if target.name not in ("float32", "float64", "int32", "int64"):
-        raise unsupported(f"astype({target})", "float32, float64, int32, int64 and bool can")
+        has = "a graph has float32, float64, complex64, complex128, int32, int64 and bool"
+        raise unsupported(f"astype({target})", f"{has}; convert arguments before the call, and results after it")
     return as_dtype(node, target)
 
 
