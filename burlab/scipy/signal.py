@@ -21,8 +21,8 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any
     one lies inside of the larger one. axes: along which, all unless given; the others broadcast. Errors are relative to
     the largest entry. Raises ShapeError where shapes do not fit. As scipy.signal.fftconvolve.
 
-    >>> np.round(fftconvolve(np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0, 0.5])), 12)
-    array([0. , 1. , 2.5, 4. , 1.5])
+    >>> np.round(fftconvolve(np.array([1.0, 2.0, 3.0]), np.array([2.0, 1.0])), 12)
+    array([2., 5., 8., 3.])
     """
     return _CONVOLVED(in1, in2, mode, None if axes is None else tuple(np.atleast_1d(axes).tolist()))
 

@@ -95,11 +95,12 @@ def arctanh(x: Any) -> Complex:
 
 
 def arcsinh(x: Any) -> Complex:
-    """log(x + sqrt(x^2 + 1)) of the x with a real part of 0 or more; the function is odd."""
+    """log(x + sqrt(x^2 + 1)) of the x with a real part of 0 or more, by log1p: nothing is lost near 0."""
     z = as_complex(x)
     side = _side(z.real)
     turned = multiply(side, z)
-    return multiply(side, log(add(turned, sqrt(add(square(turned), 1.0)))))
+    more = square(turned)
+    return multiply(side, log1p(add(turned, divide(more, add(1.0, sqrt(add(more, 1.0)))))))
 
 
 def arccosh(x: Any) -> Complex:

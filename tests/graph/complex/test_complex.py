@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -39,6 +40,16 @@ def test_values_in_single_precision() -> None:
         got, wanted = bl.jit(lambda *args, f=case.f: f(np, *args))(*singles), case.f(np, *singles)
         assert got.dtype == wanted.dtype, case.name
         assert_close(got, wanted, rtol=2e-5)
+
+
+@pytest.mark.parametrize("name", "arcsin arcsinh arctan arctanh expm1 log1p sin sinh tan tanh sqrt".split())
+def test_small_numbers_keep_their_digits(name: str) -> None:
+    """Of each part, where the function is nearly linear: relative to the number, against 450 digits."""
+    small = np.array([1e-9 + 3e-9j, -2e-12 + 1e-12j, 1e-200 - 1e-200j, -3e-30j, 1e-5 + 2e-4j])
+    function = getattr(mpmath, {"arctanh": "atanh", "arcsinh": "asinh"}.get(name, name.replace("arc", "a")))
+    with mpmath.workdps(450):
+        wanted = [complex(function(mpmath.mpc(z))) for z in small]
+    np.testing.assert_allclose(bl.jit(getattr(np, name))(small), wanted, rtol=1e-14)
 
 
 @pytest.mark.parametrize("case", [case for case in SMOOTH if not case.jax], ids=lambda case: case.name)
