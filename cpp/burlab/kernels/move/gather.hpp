@@ -8,6 +8,29 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
+/// Whether so many indices all name one of the rows.
+template <class I> BURLAB_INLINE bool are_inside(const I* index, Int count, Int rows) {
+  std::uint64_t outside = 0;
+  BURLAB_LANES
+  for (Int i = 0; i < count; ++i)
+    outside |= static_cast<std::uint64_t>(static_cast<Int>(index[i])) >= static_cast<std::uint64_t>(rows);
+  return outside == 0;
+}
+
+/// Calls work(begin, end) for one lot of indices after the other, each when all of it are known to be inside.
+template <class I, class Work> BURLAB_INLINE Status by_lots(const I* index, Int count, Int rows, const Work& work) {
+  constexpr Int kLot = 4096;
+  StopCheck stop;
+  BURLAB_ONE_BY_ONE
+  for (Int begin = 0; begin < count; begin += kLot) {
+    const Int end = count - begin < kLot ? count : begin + kLot;
+    if (!are_inside(index + begin, end - begin, rows)) return IndexOutOfRange;
+    if (stop.after(end - begin)) return Stopped;
+    work(begin, end);
+  }
+  return Ok;
+}
+
 /// out[b, i] = a[b, index[b, i]]. T: an unsigned integer of the element's size; I: the dtype of the index.
 template <class T, class I> struct Gather {
   static Status run(const Int* d, void* out, const void* a, const void* b, const void* const*) noexcept {
@@ -18,6 +41,15 @@ template <class T, class I> struct Gather {
     StopCheck stop;
     BURLAB_ONE_BY_ONE
     for (Int batch = 0; batch < batches; ++batch, table += rows * width) {
+      if (width == 1) {
+        const Status status = by_lots(index, count, rows, [=](Int begin, Int end) {
+          BURLAB_LANES
+          for (Int i = begin; i < end; ++i) y[i] = table[index[i]];
+        });
+        if (status != Ok) return status;
+        y += count, index += count;
+        continue;
+      }
       BURLAB_ONE_BY_ONE
       for (Int i = 0; i < count; ++i, y += width) {
         const Int row = static_cast<Int>(*index++);
@@ -42,6 +74,15 @@ template <class T, class I, bool Accumulate = false> struct Scatter {
     if (!Accumulate && clear(static_cast<char*>(out), size * static_cast<Int>(sizeof(T))) != Ok) return Stopped;
     BURLAB_ONE_BY_ONE
     for (Int batch = 0; batch < batches; ++batch, table += rows * width) {
+      if (width == 1) {
+        const Status status = by_lots(index, count, rows, [=](Int begin, Int end) {
+          BURLAB_ONE_BY_ONE
+          for (Int i = begin; i < end; ++i) table[index[i]] += x[i];
+        });
+        if (status != Ok) return status;
+        x += count, index += count;
+        continue;
+      }
       BURLAB_ONE_BY_ONE
       for (Int i = 0; i < count; ++i, x += width) {
         const Int row = static_cast<Int>(*index++);
