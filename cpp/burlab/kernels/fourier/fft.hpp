@@ -26,17 +26,37 @@ template <class T> struct Fft {
   }
 };
 
+/// What transforms of real rows of length n have: one of half of it where n is even, its memory, and n-th roots of 1.
+template <class T> struct OfReal {
+  explicit OfReal(Int n)
+      : size(n % 2 ? n : n / 2),
+        transform(size),
+        memory(4 * size),
+        turns(n % 2 ? 0 : 2 * n),
+        z{memory.data, memory.data + size},
+        roots{turns.data, turns.data + n} {
+    const Scratch<double> fine(n % 2 ? 0 : 2 * fine_roots(n));
+    whole = transform.ok() && memory.data && turns.data && fine.data;
+    if (whole && n % 2 == 0) fill_roots<T>(n, roots, fine.data);
+  }
+  bool ok() const { return whole; }
+
+  const Int size;
+  const Transform<T> transform;
+  const Scratch<T> memory, turns;
+  const Planar<T> z, roots;
+  bool whole;
+};
+
 /// Of real rows of length n, the first n / 2 + 1 numbers; the others are their conjugates. Descriptor: rows, n.
 template <class T> struct Rfft {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
-    const Int rows = d[0], n = d[1], kept = n / 2 + 1, size = n % 2 ? n : n / 2;
+    const Int rows = d[0], n = d[1], kept = n / 2 + 1;
     if (rows * n == 0) return Ok;
-    const Transform<T> transform(size);
-    const Scratch<T> memory(4 * size), turns(n % 2 ? 0 : 2 * n);
-    const Scratch<double> fine(2 * fine_roots(n));
-    if (!transform.ok() || !memory.data || !turns.data || !fine.data) return OutOfMemory;
-    if (n % 2 == 0) fill_roots<T>(n, {turns.data, turns.data + n}, fine.data);
-    const Planar<T> z{memory.data, memory.data + size}, f = z + 2 * size;
+    const OfReal<T> of(n);
+    if (!of.ok()) return OutOfMemory;
+    const Int size = of.size;
+    const Planar<T> z = of.z, f = z + 2 * size;
     const T* x = static_cast<const T*>(a);
     T* y = static_cast<T*>(out);
     std::fill_n(z.im, size, T(0));
@@ -46,14 +66,14 @@ template <class T> struct Rfft {
       if (stop.after(n)) return Stopped;
       const Planar<T> to{y, y + rows * kept};
       if (n % 2) {
-        transform.run({x, z.im}, f);
+        of.transform.run({x, z.im}, f);
         std::copy_n(f.re, kept, to.re);
         std::copy_n(f.im, kept, to.im);
       } else {
         BURLAB_LANES
         for (Int j = 0; j < size; ++j) z.re[j] = x[2 * j], z.im[j] = x[2 * j + 1];
-        transform.run({z.re, z.im}, f);
-        unfold(size, f, {turns.data, turns.data + n}, to);
+        of.transform.run({z.re, z.im}, f);
+        unfold(size, f, of.roots, to);
       }
     }
     return Ok;
@@ -77,14 +97,12 @@ template <class T> struct Rfft {
 /// The transpose of `Rfft`: y[j] = real part of the sum of x[k] exp(2 pi i j k / n). Descriptor: rows, n.
 template <class T> struct Irfft {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
-    const Int rows = d[0], n = d[1], kept = n / 2 + 1, size = n % 2 ? n : n / 2;
+    const Int rows = d[0], n = d[1], kept = n / 2 + 1;
     if (rows * n == 0) return Ok;
-    const Transform<T> transform(size);
-    const Scratch<T> memory(4 * size), turns(n % 2 ? 0 : 2 * n);
-    const Scratch<double> fine(2 * fine_roots(n));
-    if (!transform.ok() || !memory.data || !turns.data || !fine.data) return OutOfMemory;
-    if (n % 2 == 0) fill_roots<T>(n, {turns.data, turns.data + n}, fine.data);
-    const Planar<T> z{memory.data, memory.data + size}, f = z + 2 * size;
+    const OfReal<T> of(n);
+    if (!of.ok()) return OutOfMemory;
+    const Int size = of.size;
+    const Planar<T> z = of.z, f = z + 2 * size;
     const T* x = static_cast<const T*>(a);
     T* y = static_cast<T*>(out);
     StopCheck stop;
@@ -94,11 +112,11 @@ template <class T> struct Irfft {
       const Planar<const T> from{x, x + rows * kept};
       if (n % 2) {
         mirror(n, from, z);
-        transform.run({z.im, z.re}, f.swapped());
+        of.transform.run({z.im, z.re}, f.swapped());
         std::copy_n(f.re, n, y);
       } else {
-        fold(size, from, {turns.data, turns.data + n}, z);
-        transform.run({z.im, z.re}, f.swapped());
+        fold(size, from, of.roots, z);
+        of.transform.run({z.im, z.re}, f.swapped());
         BURLAB_LANES
         for (Int j = 0; j < size; ++j) y[2 * j] = f.re[j], y[2 * j + 1] = f.im[j];
       }
