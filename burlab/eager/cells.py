@@ -47,8 +47,7 @@ class Cells:
         check = "namespace every_brace_above_is_closed {}"
         body = _INCLUDE.sub("", _without_static(text)).rstrip()
         whole = f"{opening}\n{line_directive(1, name)}{body}\n{check}\n{'}' * len(scope)}\n"
-        shielded(lambda: self._compile(whole, scope))
-        self._texts.append(text)
+        shielded(lambda: self._compile(whole, scope, text))
         return self._with_texts(_definitions(scope, text), scope[1:])
 
     def _with_texts(self, found: dict[str, Any], cells: list[str]) -> dict[str, Any]:
@@ -60,10 +59,11 @@ class Cells:
                 cast("Any", thing).__burlab_text__ = whole, "::".join((*cells, name))
         return found
 
-    def _compile(self, text: str, scope: list[str]) -> None:
+    def _compile(self, whole: str, scope: list[str], text: str) -> None:
         """Compile and step on: an interrupt must not come in between, since nothing can be declared twice."""
-        compile_text(text)
+        compile_text(whole)
         self._scope = scope
+        self._texts.append(text)
 
     def _includes(self, text: str, name: str) -> str:
         """The cell's `#include` lines by themselves, for they must not stand inside a namespace."""

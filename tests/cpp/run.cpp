@@ -176,6 +176,8 @@ struct Setting {
             {momentum, nullptr, 0},
             {},
             0,
+            0,
+            nullptr,
             nullptr,
             2,
             2,

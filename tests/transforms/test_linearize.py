@@ -109,7 +109,7 @@ def test_integers_have_no_tangents() -> None:
     assert_close(push(np.ones(3), None), 2 * X[[2, 0]])
     with pytest.raises(ShapeError, match=r"tangents of linearize must have shape \(3,\), got \(2,\)"):
         push(np.ones(2), None)
-    with pytest.raises(ShapeError, match="tangents of linearize must have the structure"):
+    with pytest.raises(ShapeError, match="tangents of linearize must be the tree"):
         push(np.ones(3))
 
 

@@ -1,7 +1,6 @@
 #pragma once
 // Roots of unity, exp(-2 pi i j / n): the exact ones of about 2 sqrt(n) angles, and the others as products of two.
 #include <cmath>
-#include <numbers>
 
 #include "../scratch.hpp"
 
@@ -23,7 +22,7 @@ struct Root {
 /// One root, j from 0 to n - 1. The angle is taken from the nearest multiple of a quarter, so it is below pi / 4.
 inline Root root_of_unity(Int j, Int n) {
   const Int quarter = (8 * j + n) / (2 * n);
-  const double angle = std::numbers::pi / 2 * static_cast<double>(4 * j - quarter * n) / static_cast<double>(n);
+  const double angle = 1.5707963267948966 * static_cast<double>(4 * j - quarter * n) / static_cast<double>(n);
   const double c = std::cos(angle), s = -std::sin(angle);
   switch (quarter & 3) {
     case 0:
