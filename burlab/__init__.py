@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from burlab import (
         analysis as analysis,
         bench as bench,
+        compressors as compressors,
         data as data,
         nn as nn,
         optim as optim,
@@ -134,6 +135,7 @@ _HOME = {
         "burlab.functions": "bincount erf gelu log_softmax logsumexp relu sigmoid silu softmax softplus top_k unique",
         "burlab.scipy": "scipy",
         "burlab.nn": "load_parameters nn save_parameters",  # a module is its own value
+        "burlab.compressors": "compressors",
         "burlab.optim": "optim",
         "burlab.problems": "FiniteSum problems",
         "burlab.data": "data",

@@ -74,6 +74,8 @@ def _shown(output: Any, pictures: Path) -> Iterator[str]:
         yield _kept(drawn, pictures) if drawn else _table(figure) or _ELSEWHERE
     elif drawn := _SVG.findall(data.get("text/html", "")):
         yield from (_kept(_alone(svg), pictures) for svg in drawn)
+    elif "text/markdown" in data:
+        yield data["text/markdown"]
     elif "application/vnd.jupyter.widget-view+json" not in data and "burlab-kept" not in data.get("text/html", ""):
         words = output.get("text") or data.get("text/plain", "")
         yield from _words(

@@ -32,8 +32,13 @@ def page() -> str:
             section("Wrappers, around any optimizer", "bl.optim", wrappers),
             section("Schedules, the value of any live field", "bl.optim", scheduled(parts)),
             section("Sets and penalties", "bl.optim", {n: k for n, k in parts.items() if n not in scheduled(parts)}),
+            section("Compressors", "bl.compressors", compressors()),
             functions(),
-            section("Finite sums", "bl.problems", made(bl.problems, bl.problems.Regression)),
+            section(
+                "Finite sums",
+                "bl.problems",
+                made(bl.problems, bl.problems.Regression) | {"federated": bl.problems.federated},
+            ),
             section("Data", "bl.data", made(bl.data)),
         ]
     )
@@ -43,6 +48,12 @@ def section(title: str, home: str, kinds: dict[str, Any]) -> str:
     """A table with a row per class or function: its name, what it takes, and the first line of its docstring."""
     rows = (f"| `{name}` | {', '.join(names(kind))} | {summary(kind)} |" for name, kind in kinds.items())
     return table(f"{title}: `{home}`", "| name | fields | what it is, and which version |", rows)
+
+
+def compressors() -> dict[str, Any]:
+    """The classes of bl.compressors that can be made."""
+    kinds = {name: getattr(bl.compressors, name) for name in bl.compressors.__all__}
+    return {name: kind for name, kind in kinds.items() if not inspect.isabstract(kind)}
 
 
 def functions() -> str:

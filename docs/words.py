@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import burlab as bl
+from burlab.graph import rare  # noqa: F401 - its modules fill the tables
 from burlab.graph.complex import array
 from burlab.graph.node import ACCUMULATIONS, FUNCTIONS, METHODS, REDUCTIONS, SEGMENTS, SPECIAL, UFUNCS
 from burlab.graph.numpy_api.refused import REFUSED
@@ -17,9 +18,10 @@ HEAD = """# NumPy and SciPy in traced functions
 
 What a function may call on traced arrays. Written by `python docs/words.py` from the tables of rules. All have NumPy's
 arguments and results, and derivatives of every order unless their values are integers or masks. Beside them stand
-Python's operators, indexing by anything but traced masks, assignment into arrays that the function makes, and the
+Python's operators, indexing by anything but traced masks, assignment into what the function makes, and the
 functions of `burlab` itself, such as `bl.scan`, `bl.softmax` and `bl.random.normal`.
-Arrays may be complex where the last list has the word.
+Arrays may be complex where the last list has the word. A graph has float32, float64, int32, int64, uint64 and bool:
+`astype` to float16 rounds to its numbers, which stand in float32 from then on, and small integers stand in int64.
 """
 
 

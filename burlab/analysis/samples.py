@@ -57,7 +57,8 @@ class Samples:
         hints = tuple(f"sample {k}" for k in self.indices)
         dots = Dots(self.norms, self.cosines, "samples", 0, "dot", hints)
         scale, many = self.noise_scale, len(self.against)
-        note = f"noise scale {scale:.4g}; {many:,} of {len(self.norms):,} push against the step"
+        said = f"noise scale {scale:.4g}" if np.isfinite(scale) else "the mean is lost in the noise"
+        note = f"{said}; {many:,} of {len(self.norms):,} push against the step"
         log = bool((self.norms > 0).all()) and float(self.norms.max()) > 100 * float(self.norms.min())
         part = Plot(
             "cosine",

@@ -11,11 +11,11 @@ from .measure import Line
 from .problem import Case
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Report:
     """cases: in their order. lines: one per size, engine and variant. machine: words about where and how.
 
-    `print(report)` shows tables; in a notebook it shows itself.
+    It shows itself as tables, wherever it stands.
     """
 
     cases: tuple[Case, ...]
@@ -30,8 +30,14 @@ class Report:
         parts = [table.text(case, self.of(case)) for case in self.cases]
         return "\n\n".join([*parts, "\n".join(f"{name:<9} {words}" for name, words in self.machine.items())])
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
         return "".join(table.html(case, self.of(case)) for case in self.cases)
+
+    def _repr_markdown_(self) -> str:
+        return "\n\n".join(table.markdown(case, self.of(case)) for case in self.cases)
 
     def figures(self) -> list[Any]:
         """Plotly figures of all cases: times as bars, or time and memory against size."""

@@ -1,4 +1,4 @@
-"""Lines as tables: for a terminal and for a page."""
+"""Lines as tables: for a terminal, for a page, and for text that a page is made of."""
 
 from collections.abc import Sequence
 from html import escape
@@ -8,6 +8,7 @@ from .measure import Line
 from .problem import Case, label
 
 HEADS = ("engine", "variant", "gate", "time", "x limit", "first", "arrays", "process", "energy")
+_WORDS = HEADS[:3]  # columns without numbers
 _Rows = list[tuple[str, ...]]
 
 
@@ -31,6 +32,18 @@ def html(case: Case, lines: Sequence[Line]) -> str:
         top = "".join(f"<th>{head}</th>" for head in heads)
         parts.append(f"<table><tr>{top}</tr>{''.join(_row(row, len(heads)) for row in rows)}</table>")
     return "".join(parts)
+
+
+def markdown(case: Case, lines: Sequence[Line]) -> str:
+    """The same as Markdown, as GitHub shows it."""
+    parts = [f"*{case.title}*", *([case.note] if case.note else [])]
+    for size in _sizes(lines):
+        heads, *rows = _rows([line for line in lines if line.size == size])
+        rule = ["---" if head in _WORDS else "---:" for head in heads]
+        whole = [[*row, *[""] * (len(heads) - len(row))] for row in rows]
+        table = [f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in (heads, rule, *whole)]
+        parts += [*([label(size)] if size else []), "\n".join(table)]
+    return "\n\n".join(parts)
 
 
 def _rows(lines: Sequence[Line]) -> _Rows:

@@ -62,8 +62,8 @@ class Band:
 class Dots:
     """Single points. x, y: float64, shape (n,).
 
-    shape: "dot", "ring", "cross", "star", "triangle", or "word": each is its hint, written out. hints: what each says
-    when the mouse is over it; () for nothing.
+    shape: "dot", "ring", "cross", "star", "triangle", "word": each is its hint, written out, or "none": each says its
+    hint and is not drawn. hints: what each says when the mouse is over it; () for nothing.
     """
 
     x: Numbers

@@ -1,6 +1,5 @@
 """Curves, bands, dots and marks as SVG."""
 
-import math
 from collections.abc import Iterator
 from html import escape
 from typing import Any
@@ -54,8 +53,10 @@ def band(of: Band, x: Scale, y: Scale) -> Iterator[str]:
 
 def dots(of: Dots, x: Scale, y: Scale) -> Iterator[str]:
     """Single points."""
+    if of.shape == "none":
+        return
     for k, (a, u) in enumerate(zip(x.place(of.x), y.place(of.y), strict=True)):
-        if not (math.isfinite(a) and math.isfinite(u)):
+        if not (abs(a) < _FAR and abs(u) < _FAR):  # nor nan
             continue
         if of.shape == "word":
             yield text(of.hints[k], a, u + 5, fill=ink(of.colour), text_anchor="middle", font_size=16)
@@ -100,7 +101,7 @@ def _through(across: Numbers, up: Numbers) -> str:
     """The commands of a line through pixels, without those that are not finite."""
     pieces: list[str] = []
     for piece in runs(np.isfinite(across) & np.isfinite(up)):
-        a, u = across[piece], np.clip(up[piece], -_FAR, _FAR)
+        a, u = np.clip(across[piece], -_FAR, _FAR), np.clip(up[piece], -_FAR, _FAR)
         if a.size > _MANY:
             kept = _extremes(a, u)
             a, u = a[kept], u[kept]

@@ -4,6 +4,8 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
+import numpy as np
+
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.graph.node import Node, native_dtype
@@ -23,7 +25,7 @@ R = TypeVar("R")
 class Program:
     """A compiled call: which leaves go into the kernel, and how its outputs become the result."""
 
-    __slots__ = ("executable", "flat", "result", "single", "specs", "structure")
+    __slots__ = ("executable", "nesting", "result", "single", "specs", "structure")
 
     def __init__(
         self, executable: Executable, specs: list[Spec | Static], result: tree.TreeDef, structure: tree.TreeDef
@@ -33,8 +35,9 @@ class Program:
         self.result = result
         self.structure = structure
         self.single = result.is_leaf()
-        # Every argument is an array: what is called may go to the kernel as it is, and the kernel's gate checks it.
-        self.flat = all(isinstance(s, Spec) for s in specs) and all(c.is_leaf() for c in structure.children())
+        # Where every argument is an array, a call may go to the kernel as it is, and the kernel's gate checks it.
+        flat = all(isinstance(s, Spec) for s in specs) and all(c.is_leaf() for c in structure.children())
+        self.nesting = _postfix(result) if flat else None
 
     def direct(
         self, fallback: Callable[..., Any], *, takes_out: bool, watched: Sequence[Guard] = ()
@@ -45,12 +48,11 @@ class Program:
         than tuples, or an argument is static. takes_out: whether the keyword `out` means arrays for the result.
         watched: what from around the function must be unchanged.
         """
-        nesting = _postfix(self.result)
-        if not self.flat or nesting is None:
+        if self.nesting is None:
             return None
         weak = {k for k, spec in enumerate(self.specs) if isinstance(spec, Spec) and spec.weak}
         return self.executable.gate(
-            fallback=fallback, tree=bytes([*nesting, 255]), weak=weak, takes_out=takes_out, guards=watched
+            fallback=fallback, tree=bytes([*self.nesting, 255]), weak=weak, takes_out=takes_out, guards=watched
         )
 
     def __call__(self, leaves: list[Any], out: Any = None) -> Any:
@@ -80,6 +82,8 @@ class Program:
 
 def as_input(leaf: Any, spec: Spec) -> Any:
     """What the kernel takes for a traced leaf: arrays of other libraries and of small dtypes are converted."""
+    if type(leaf) is np.ndarray and leaf.dtype == spec.dtype:
+        return leaf
     if isinstance(leaf, float) or not is_numeric(leaf):  # the kernel refuses what is no array, by the name it had
         return leaf
     array = as_array(leaf, "an argument")
@@ -152,12 +156,17 @@ class Function(Resident, Generic[P, R]):
             # What the function changed itself, a counter or something that it keeps, needs no other trace.
             self._own |= changed(around, readings(self.__burlab_reads__))
             self._programs[(structure, *specs, *content_of(self._around()))] = program
-        elif program is self._last and not kwargs and (watched := guards(around)) is not None:
+        elif program is self._last and program.nesting is not None and not kwargs:
+            self._open(program, guards(around))
+        self._last = program
+        return program(leaves)
+
+    def _open(self, program: Program, watched: Sequence[Guard] | None) -> None:
+        """From now on the gate of this kernel is called, as long as what is watched is unchanged."""
+        if watched is not None:
             # `out` may be an argument of the function's own
             direct = program.direct(self._find, takes_out=False, watched=watched)
             self.__call__ = direct or self._find  # pyright: ignore[reportAttributeAccessIssue] - a slot, as above
-        self._last = program
-        return program(leaves)
 
     def _around(self) -> list[Reading]:
         return [r for r in readings(self.__burlab_reads__) if (id(r.container), r.key) not in self._own]

@@ -214,18 +214,17 @@ class Kernel(Resident):
 
     def _run(self, name: str, args: tuple[Any, ...], out: Any) -> Any:
         leaves, structure = tree.flatten(args)
+        traced = Node in map(type, leaves)
+        program = self._programs.get(name)
+        if program is not None and not traced and structure == program.structure:
+            self._open(name, program)
+            return program(leaves, out)
         examples = self._examples if name != "hvp" else (*self._examples, *args[-1:])
         self._check_structure(structure, tree.flatten(examples)[1])
-        if Node in map(type, leaves):  # inside another trace the kernel is its graph
+        if traced:  # inside another trace the kernel is its graph
             self._check_specs(leaves, args)
             return self._transforms[name](*args)
-        program = self._programs.get(name)
-        if program is None:
-            program = self._program(name, examples)
-        else:
-            self._open(name, program)
-            self._check_structure(structure, program.structure)
-        return program(leaves, out)
+        return self._program(name, examples)(leaves, out)
 
     def _open(self, name: str, program: Program) -> None:
         """From its second call on a program is called directly: nothing of Python runs between caller and kernel."""

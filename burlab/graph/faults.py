@@ -6,7 +6,7 @@ import traceback
 from burlab.errors import TraceError
 
 from .origin import Origin, is_users, location, place
-from .scipy_words import WORDS, scipy_function
+from .scipy_words import remedy as scipy_remedy, scipy_function
 
 
 class _Last(threading.local):
@@ -37,8 +37,7 @@ def _from_scipy() -> TraceError | None:
     name = scipy_function()
     if name is None:
         return None
-    ours = f"use bl.scipy.{name}" if name in WORDS else "bl.scipy has no function of this name"
-    return _cannot_be_traced(f"scipy.{name}", f"SciPy asks for its numbers; {ours}")
+    return _cannot_be_traced(f"scipy.{name}", f"SciPy asks for its numbers; {scipy_remedy(name)}")
 
 
 def no_derivative(origin: Origin | None, what: str, remedy: str) -> TraceError:

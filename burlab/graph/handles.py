@@ -10,7 +10,25 @@ PRESENT: dict[type, Callable[[Any], Any]] = {}
 
 
 class Level:
-    """One trace under way. An array that was made in it may be written to in it, and in no trace inside of it."""
+    """One trace under way. An array that was made in it may be written to in it, and in no trace inside of it.
+
+    nodes: all that were made in it, in order. inputs: its arguments; replaced: what stands for one that was written to.
+    views: of a node that shares memory with another, that one, and how it is made of it. holders: the arrays that hold
+    a node.
+    """
+
+    __slots__ = ("holders", "inputs", "nodes", "replaced", "views")
+
+    def __init__(self) -> None:
+        self.nodes: list[Any] = []
+        self.inputs: tuple[Any, ...] = ()
+        self.replaced: dict[Any, Any] = {}
+        self.views: dict[Any, tuple[Any, Callable[[Any], Any]]] = {}
+        self.holders: dict[Any, list[Any]] = {}
+
+    def hold(self, node: Any, holder: Any) -> None:
+        """An array holds a node: what is written into that one later is not for it."""
+        self.holders.setdefault(node, []).append(holder)
 
 
 class _Levels(threading.local):
@@ -29,14 +47,22 @@ def level() -> Level | None:
 
 
 @contextmanager
-def one_level_deeper() -> Generator[None]:
+def one_level_deeper() -> Generator[Level]:
     """While a function is traced."""
-    before = _levels.stack
-    _levels.stack = (*before, Level())
+    before, here = _levels.stack, Level()
+    _levels.stack = (*before, here)
     try:
-        yield
+        yield here
     finally:
         _levels.stack = before
+        if before:
+            before[-1].nodes.extend(here.nodes)
+
+
+def record(node: Any) -> None:
+    """A node was made."""
+    if _levels.stack:
+        _levels.stack[-1].nodes.append(node)
 
 
 def present(value: Any) -> Any:

@@ -21,18 +21,19 @@ from .faults import fault, unsupported
 from .handles import PRESENT, present
 from .origin import current, in_masked_code, in_vectorize, location, place, record_node
 from .poison import is_poisoned
+from .rules import Rule, Rules
 from .scipy_words import in_scipy
 
-Rule = Callable[..., Any]
-UFUNCS: dict[str, Rule] = {}  # name of a NumPy ufunc -> what it means on nodes
-SPECIAL: dict[str, Rule] = {}  # name of a ufunc of scipy.special -> what it means on nodes
-REDUCTIONS: dict[str, Rule] = {}  # name of a ufunc -> its `.reduce` on nodes
-ACCUMULATIONS: dict[str, Rule] = {}  # name of a ufunc -> its `.accumulate`
-SEGMENTS: dict[str, Rule] = {}  # name of a ufunc -> its `.reduceat`
-FUNCTIONS: dict[Callable[..., Any], Rule] = {}  # NumPy function -> what it means on nodes
+UFUNCS: Rules[str] = Rules()  # name of a NumPy ufunc -> what it means on nodes
+SPECIAL: Rules[str] = Rules()  # name of a ufunc of scipy.special -> what it means on nodes
+REDUCTIONS: Rules[str] = Rules()  # name of a ufunc -> its `.reduce` on nodes
+ACCUMULATIONS: Rules[str] = Rules()  # name of a ufunc -> its `.accumulate`
+SEGMENTS: Rules[str] = Rules()  # name of a ufunc -> its `.reduceat`
+FUNCTIONS: Rules[Callable[..., Any]] = Rules()  # NumPy function -> what it means on nodes
 REASONS: dict[str, Callable[[str], str]] = {}  # why what is in no table cannot be traced
-METHODS: dict[str, Rule] = {}  # method of a NumPy array -> what it means on nodes
-COMPLEX: dict[str, Rule] = {}  # what a ufunc, a function, an operator are where a complex number meets a node
+METHODS: Rules[str] = Rules()  # method of a NumPy array -> what it means on nodes
+RESULTS: Rules[str] = Rules()  # what it means to write into the result of an operation: `buffers` fills it
+COMPLEX: Rules[str] = Rules()  # what a ufunc, a function, an operator are where a complex number meets a node
 _SPECIAL_CALLS = {"__call__": SPECIAL}
 _BY_METHOD = {
     "__call__": UFUNCS, "reduce": REDUCTIONS, "accumulate": ACCUMULATIONS, "reduceat": SEGMENTS, "outer": UFUNCS,
@@ -104,19 +105,22 @@ class Node:
         return f"Node({self.op}, shape={self.shape}, {self.dtype})"
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if any(type(x) in PRESENT for x in kwargs.get("out") or ()):
+        out = kwargs.get("out") or ()
+        if any(type(x) in PRESENT for x in out):
             return NotImplemented  # it takes the result itself
+        if any(type(x) is Node for x in (out or inputs[: method == "at"])):
+            return RESULTS["ufunc"](ufunc, method, *inputs, **kwargs)
         if any(map(is_complex, inputs)):
             return COMPLEX["ufunc"](ufunc, method, *inputs, **kwargs)
         special = _is_special(ufunc)
-        table = (_SPECIAL_CALLS if special else _BY_METHOD).get(method, {})
+        table: Rules[str] = (_SPECIAL_CALLS if special else _BY_METHOD).get(method, Rules())
         rule = table.get(ufunc.__name__)
         if rule is None:
             suffix = "" if method == "__call__" else f".{method}"
             raise unsupported(f"{'scipy.special' if special else 'np'}.{ufunc.__name__}{suffix}", "has no rule here")
         if method in ("reduce", "accumulate", "reduceat"):
             return rule(*inputs, **kwargs)
-        if kwargs.get("out") is not None:
+        if out:
             raise fault(
                 f"np.{ufunc.__name__} (or += and its kin) puts a traced value into an array from outside",
                 "an array that the function makes by np.zeros, np.array or bl.zeros, or assign the result to a name",
@@ -127,7 +131,7 @@ class Node:
         for name, value in kwargs.items():
             if not (value is None or (name == "where" and value is True)):
                 raise unsupported(f"np.{ufunc.__name__}({name}=...)", _KEYWORD_REMEDY.get(name, "leave it out"))
-        return rule(*inputs)
+        return RESULTS["own"](rule(*inputs), *inputs)
 
     def __array_function__(
         self, func: Callable[..., Any], types: object, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -135,16 +139,19 @@ class Node:
         if any(map(is_complex, (*args, *kwargs.values()))):
             return COMPLEX["function"](func, args, kwargs)
         rule = FUNCTIONS.get(func)
+        if rule is None and args and type(args[0]) is Node and RESULTS["is_writer"](func):
+            return func(RESULTS["writable"](args[0]), *args[1:], **kwargs)
         if rule is None and any(kind in PRESENT for kind in cast("Any", types)):
             return NotImplemented
         if rule is None:
             name = _public_name(func)
             raise unsupported(name, REASONS["why_not"](name.partition(".")[2]))
-        return rule(*args, **kwargs)
+        return RESULTS["function"](rule(*args, **kwargs), func, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "T":
-            return METHODS["transpose"](self)
+        if name in _ATTRIBUTES:
+            function = _ATTRIBUTES[name]
+            return RESULTS["function"](FUNCTIONS[function](self), function, (self,), {})
         if name in METHODS:
             return partial(_method, name, self)
         if name in UFUNCS:  # NumPy's loops over object arrays call np.tanh's element as x.tanh()
@@ -221,11 +228,10 @@ class Node:
         return box
 
     def __getitem__(self, key: Any) -> "Node":
-        return METHODS["__getitem__"](self, key)
+        return _method("__getitem__", self, key)
 
-    def __setitem__(self, key: Any, value: Any) -> NoReturn:
-        what = "an argument of the function that is traced" if self.is_input else "a traced result"
-        raise fault(f"an assignment into {what}", "y = x.copy() or np.array(x), and assign into y; or np.where")
+    def __setitem__(self, key: Any, value: Any) -> None:
+        RESULTS["writable"](self)[key] = value
 
     def __copy__(self) -> "Node":
         return self
@@ -238,7 +244,7 @@ def _method(name: str, x: Node, *args: Any, **kwargs: Any) -> Any:
     """A method of an array, of which an argument may be complex."""
     if any(map(is_complex, args)):
         return COMPLEX["method"](name, x, *args, **kwargs)
-    return METHODS[name](x, *args, **kwargs)
+    return RESULTS["method"](METHODS[name](x, *args, **kwargs), name, x, args, kwargs)
 
 
 def _is_special(ufunc: np.ufunc) -> bool:
@@ -247,12 +253,10 @@ def _is_special(ufunc: np.ufunc) -> bool:
     return special is not None and getattr(special, ufunc.__name__, None) is ufunc
 
 
+_ATTRIBUTES: dict[str, Rule] = {"T": np.transpose, "mT": np.matrix_transpose, "real": np.real, "imag": np.imag}
 _OBJECTS = 65536  # elements that an array of objects may have
 
-_KEYWORD_REMEDY = {
-    "where": "np.where(condition, result, other)",
-    "dtype": "x.astype(dtype)",
-}
+_KEYWORD_REMEDY = {"where": "np.where(condition, result, other)", "dtype": "x.astype(dtype)"}
 
 
 def _dunder(name: str, ufunc: str, reflected: bool) -> None:
@@ -260,7 +264,7 @@ def _dunder(name: str, ufunc: str, reflected: bool) -> None:
         if is_complex(b):
             return COMPLEX["operator"](ufunc, a, b)
         if _operand(b):
-            return UFUNCS[ufunc](a, b)
+            return RESULTS["own"](UFUNCS[ufunc](a, b), a, b)
         if isinstance(b, Number) or (reflected and isinstance(b, _NEVER)):  # a comparison with None is False
             raise _met(cast("object", b))
         return NotImplemented
@@ -269,7 +273,7 @@ def _dunder(name: str, ufunc: str, reflected: bool) -> None:
         if is_complex(b):
             return COMPLEX["operator"](ufunc, b, a)
         if _operand(b):
-            return UFUNCS[ufunc](b, a)
+            return RESULTS["own"](UFUNCS[ufunc](b, a), a, b)
         if isinstance(b, (Number, *_NEVER)):
             raise _met(cast("object", b))
         return NotImplemented
@@ -286,7 +290,7 @@ def _met(value: object) -> Exception:
 
 def _unary_dunder(name: str, ufunc: str) -> None:
     def forward(a: Node) -> Any:
-        return UFUNCS[ufunc](a)
+        return RESULTS["own"](UFUNCS[ufunc](a), a)
 
     setattr(Node, f"__{name}__", forward)
 

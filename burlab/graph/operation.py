@@ -15,6 +15,7 @@ import numpy as np
 from burlab.runtime.checks import Check, nothing
 
 from .node import Node
+from .rules import import_rare
 from .scalar import WHOLE_ONLY, arity, is_float_only, is_mask, parsed, row_of
 from .signatures import ALL, BOOL, FLOATS, NUMBERS, WHOLE, Form, form_of, require
 
@@ -232,6 +233,8 @@ class _Rows(dict[str, Operation]):
     """The rows that were asked for, scalar ones too: one look into one table."""
 
     def __missing__(self, op: str) -> Operation:
+        if op not in STRUCTURAL and row_of(op.partition("'")[0]) is None:
+            import_rare()
         row = self[op] = STRUCTURAL.get(op) or ScalarOperation(op)
         return row
 

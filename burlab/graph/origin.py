@@ -11,6 +11,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .handles import record
+
 Origin = tuple[str, int]  # the user's file and line
 
 # As files are named: an environment may lie behind a link. contextlib calls what a context manager decorates.
@@ -139,6 +141,7 @@ def recording() -> Generator[list[Any]]:
 
 def record_node(n: Any) -> None:
     """A node was made."""
+    record(n)
     if _context.recorded is not None:
         _context.recorded.append(n)
 

@@ -1,12 +1,14 @@
 """Queries in a graph: values that a kernel gets, while it runs, from an oracle, as a callback of its caller.
 
 A node `ask` has two inputs: the address of the oracle (int64, `kernels/ask.hpp`), and the point that the query is
-about. Its parameter is the name of the query. The answer is a function of both, with no derivative here.
+about; and a third, the samples that it is about, where they are chosen (int64). Its parameter is the name of the query.
+The answer is a function of all of them, with no derivative here.
 """
 # ruff: noqa: D102 - Operation documents the methods
 
 from collections.abc import Sequence
 from math import prod
+from typing import NamedTuple
 
 from burlab.runtime.checks import one_of
 
@@ -17,12 +19,32 @@ from .operation import Batching, Operation, Shares, Tangents, structural
 from .signatures import DTYPES, FLOATS, form_of, require
 
 # What an oracle knows of a problem, in the order of their numbers in `cpp/burlab/run/step/query.hpp`.
-QUERIES = ("value", "grad", "value_and_grad", "hvp", "full_value", "full_grad", "per_sample_grads")
+QUERIES = ("value", "grad", "value_and_grad", "hvp", "full_value", "full_grad", "per_sample_grads", "jvp")
 
 
-def query(name: str, oracle: Node, point: Node, shape: tuple[int, ...]) -> Node:
-    """The answer, of a shape, in the dtype of the point."""
-    return Node("ask", (oracle, point), name, shape, point.dtype)
+class Question(NamedTuple):
+    """A query by its name, and over how many chosen samples it is; 0: over those of the step, or all.
+
+    >>> str(Question("grad", 3)), Question.of("grad[3]"), Question.of("value")
+    ('grad[3]', Question(name='grad', chosen=3), Question(name='value', chosen=0))
+    """
+
+    name: str
+    chosen: int = 0
+
+    @staticmethod
+    def of(text: str) -> "Question":
+        """The question that a text names."""
+        name, _, chosen = text.partition("[")
+        return Question(name, int(chosen.rstrip("]") or 0))
+
+    def __str__(self) -> str:
+        return f"{self.name}[{self.chosen}]" if self.chosen else self.name
+
+
+def query(name: str, oracle: Node, point: Node, shape: tuple[int, ...], chosen: Node | None = None) -> Node:
+    """The answer, of a shape, in the dtype of the point. chosen: the samples, where they are chosen."""
+    return Node("ask", (oracle, point) if chosen is None else (oracle, point, chosen), name, shape, point.dtype)
 
 
 @structural
@@ -35,12 +57,15 @@ class Query(Operation):
 
     def verify(self, n: Node) -> None:
         """Whether the size of the answer is right is for the oracle to check."""
-        require(one_of(QUERIES)(n.params) and len(n.inputs) == 2, "it asks nothing that is known")
-        oracle, point = n.inputs
+        require(one_of(QUERIES)(n.params) and len(n.inputs) in (2, 3), "it asks nothing that is known")
+        oracle, point, *chosen = n.inputs
         require(form_of(oracle) == ((), DTYPES["int64"]), "it asks nobody")
         require(point.ndim > 0 and point.dtype in FLOATS, "it asks about no vector of floats")
         fits = n.dtype == point.dtype and n.shape[: point.ndim - 1] == point.shape[:-1]
         require(fits, "its answer has another form")
+        for x in chosen:
+            listed = x.dtype == DTYPES["int64"] and x.ndim == point.ndim and x.shape[:-1] == point.shape[:-1]
+            require(listed and x.shape[-1] > 0, "its samples are no list for each point")
 
     def forward(self, n: Node, _tangents: Tangents) -> Node | None:
         raise _underivable(n)
@@ -49,9 +74,9 @@ class Query(Operation):
         raise _underivable(n)
 
     def batched(self, n: Node, xs: Sequence[Node], flags: Sequence[bool], many: Batching) -> Node:
-        oracle, point = xs
-        points = point if flags[1] else spread(point, many.size)
-        return Node("ask", (oracle, points), n.params, (many.size, *n.shape), n.dtype)
+        oracle, *others = xs
+        spreads = [x if flag else spread(x, many.size) for x, flag in zip(others, flags[1:], strict=True)]
+        return Node("ask", (oracle, *spreads), n.params, (many.size, *n.shape), n.dtype)
 
 
 def _underivable(n: Node) -> Exception:

@@ -7,6 +7,7 @@ from .origin import caller, is_users
 
 _FUNCTIONS = """
     linalg.cho_factor linalg.cho_solve linalg.expm linalg.solve_triangular
+    signal.convolve signal.fftconvolve
     special.log_softmax special.logsumexp special.multigammaln special.polygamma special.softmax
 """
 _DENSITY, _WHOLE = "logpdf pdf", "logpmf pmf cdf sf"
@@ -21,6 +22,30 @@ WORDS = frozenset(_FUNCTIONS.split()).union(
     f"stats.{name}.{method}" for name, methods in _METHODS.items() for method in methods.split()
 )
 """What `bl.scipy` has, by SciPy's names."""
+_NUMPYS = {
+    "linalg": "cholesky det eigh eigvalsh inv lstsq norm pinv qr solve svd svdvals",
+    "fft": "fft fft2 fftn hfft ifft ifft2 ifftn ihfft irfft irfft2 irfftn rfft rfft2 rfftn",
+}
+SUBSTITUTES = {
+    **{f"{home}.{word}": f"np.{home}.{word}" for home, words in _NUMPYS.items() for word in words.split()},
+    "signal.correlate": "np.correlate",
+    "integrate.odeint": "bl.odeint",
+    "integrate.solve_ivp": "bl.odeint",
+    "optimize.fixed_point": "bl.fixed_point",
+    "optimize.root": "bl.root",
+}
+"""Functions of SciPy's that NumPy or burlab has by another name."""
+
+
+def remedy(name: str) -> str:
+    """What to use in place of one of SciPy's functions.
+
+    >>> remedy("linalg.expm"), remedy("linalg.inv"), remedy("special.lambertw")
+    ('use bl.scipy.linalg.expm', 'use np.linalg.inv', 'bl.scipy has no function of this name')
+    """
+    if name in WORDS:
+        return f"use bl.scipy.{name}"
+    return f"use {SUBSTITUTES[name]}" if name in SUBSTITUTES else "bl.scipy has no function of this name"
 
 
 def in_scipy() -> bool:

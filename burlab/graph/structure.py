@@ -1,6 +1,7 @@
 """When two nodes compute the same: a hash of each by its operation, its parameters and what it is computed from."""
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -9,11 +10,10 @@ from .graph import Call, Graph, Result
 from .node import Node
 
 
-def structural_keys(graph: Graph, names: bool = True) -> dict[Node, str]:
+def structural_keys(graph: Graph, inputs: Mapping[Node, str] | None = None) -> dict[Node, str]:
     """A hash for each node, equal for nodes that compute the same from inputs of the same name, in any two graphs.
 
-    Lines, scopes and the order of nodes do not enter. names: whether inputs are told apart by their names; else by
-    their positions.
+    Lines, scopes and the order of nodes do not enter. inputs: what tells inputs apart, in place of their names.
 
     >>> import burlab as bl
     >>> first, second = (bl.compile(f, 0.5).graph for f in (lambda x: x * x + 1, lambda x: 2 - x * x))
@@ -21,8 +21,8 @@ def structural_keys(graph: Graph, names: bool = True) -> dict[Node, str]:
     2
     """
     keys: dict[Node, str] = {}
-    for k, n in enumerate(graph.nodes):
-        params: Any = (str(n.params) if names else k) if n.is_input else _described(n.params)
+    for n in graph.nodes:
+        params: Any = (inputs[n] if inputs else str(n.params)) if n.is_input else _described(n.params)
         text = repr((n.op, params, n.shape, n.dtype.name, [keys[x] for x in n.inputs]))
         keys[n] = hashlib.sha256(text.encode()).hexdigest()[:24]
     return keys

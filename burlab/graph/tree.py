@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterable
 from typing import Any, TypeVar, cast
 
+import numpy as np
 import optree
 
 from burlab.errors import ArgumentError
@@ -50,6 +51,8 @@ def flatten(tree: Tree) -> tuple[list[Any], TreeDef]:
             f"a {type(tree).__name__} is nested too deep for a tree of arrays, or holds itself. "
             "Pass arrays in tuples, lists and dicts, none of them inside of itself."
         ) from None
+    if all(type(leaf) is np.ndarray and leaf.dtype.kind != "c" for leaf in leaves):  # what most calls are made with
+        return leaves, treedef
     held = [present(leaf) for leaf in leaves]
     if any(map(is_complex, held)):
         return flatten(unflatten(treedef, [split(leaf) if is_complex(leaf) else leaf for leaf in held]))

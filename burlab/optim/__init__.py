@@ -7,14 +7,36 @@ from .adamax import Adamax
 from .averaging import ASGD
 from .barzilai_borwein import BarzilaiBorwein
 from .conjugate_gradient import NonlinearCG
+from .curvature.adahessian import AdaHessian
+from .curvature.m_fac import MFAC
+from .curvature.muon import Muon
+from .curvature.shampoo import SOAP, Shampoo
+from .curvature.sophia import SophiaH
 from .descent import ArmijoGD, WolfeGD
+from .distributed.compressed import DCGD, DIANA, EF21, MARINA
+from .distributed.local import SCAFFOLD, FedAvg, FedProx
+from .estimators.recursive import MVR, PAGE, SARAH, STORM
+from .estimators.saga import SAGA
+from .estimators.svrg import LSVRG, SVRG
+from .estimators.zeroth_order import CoordinateZO, MeZO, ZOConservative, ZOSignSGD, forward_gradient, zeroth_order
 from .gradient_descent import GD
 from .lbfgs import LBFGS
+from .memory.adafactor import Adafactor
+from .memory.apollo import APOLLO
+from .memory.frugal import FRUGAL
+from .memory.galore import GaLore, NaturalGaLore
 from .momentum import Momentum, Nesterov
 from .nadam import NAdam
 from .newton import ModifiedNewton, Newton
 from .newton_cg import NewtonCG
 from .optimizer import Hyper, Optimizer
+from .parameter_free.cocob import COCOB
+from .parameter_free.d_adaptation import DAdaptAdam, DAdaptSGD
+from .parameter_free.dog import DoG, DoWG
+from .parameter_free.mechanic import mechanic
+from .parameter_free.momo import MoMo, MoMoAdam
+from .parameter_free.prodigy import Prodigy
+from .parameter_free.schedule_free import ScheduleFreeAdamW, ScheduleFreeSGD
 from .penalties import Penalty, elastic_net, l1, l2, proximal
 from .radam import RAdam
 from .rmsprop import RMSProp
@@ -26,37 +48,76 @@ from .trust_region import TrustRegion
 from .wrappers import Wrapper, clip_by_norm, clip_by_value, decoupled_weight_decay, gradient_noise, weight_decay
 
 __all__ = [
+    "APOLLO",
     "ASGD",
+    "COCOB",
+    "DCGD",
+    "DIANA",
+    "EF21",
+    "FRUGAL",
     "GD",
     "LBFGS",
+    "LSVRG",
+    "MARINA",
+    "MFAC",
+    "MVR",
+    "PAGE",
+    "SAGA",
+    "SARAH",
+    "SCAFFOLD",
+    "SOAP",
+    "STORM",
+    "SVRG",
     "AMSGrad",
+    "AdaHessian",
     "Adadelta",
+    "Adafactor",
     "Adagrad",
     "Adam",
     "AdamW",
     "Adamax",
     "ArmijoGD",
     "BarzilaiBorwein",
+    "CoordinateZO",
+    "DAdaptAdam",
+    "DAdaptSGD",
+    "DoG",
+    "DoWG",
+    "FedAvg",
+    "FedProx",
+    "GaLore",
     "Hyper",
     "Lion",
+    "MeZO",
+    "MoMo",
+    "MoMoAdam",
     "ModifiedNewton",
     "Momentum",
+    "Muon",
     "NAdam",
+    "NaturalGaLore",
     "Nesterov",
     "Newton",
     "NewtonCG",
     "NonlinearCG",
     "Optimizer",
     "Penalty",
+    "Prodigy",
     "RAdam",
     "RMSProp",
     "Rprop",
+    "ScheduleFreeAdamW",
+    "ScheduleFreeSGD",
     "SciPy",
     "Set",
+    "Shampoo",
     "SignSGD",
+    "SophiaH",
     "TrustRegion",
     "WolfeGD",
     "Wrapper",
+    "ZOConservative",
+    "ZOSignSGD",
     "ball",
     "box",
     "clip_by_norm",
@@ -66,11 +127,13 @@ __all__ = [
     "decoupled_weight_decay",
     "elastic_net",
     "exponential",
+    "forward_gradient",
     "gradient_noise",
     "inverse_sqrt",
     "l1",
     "l2",
     "linear",
+    "mechanic",
     "nonnegative",
     "one_cycle",
     "polynomial",
@@ -80,4 +143,5 @@ __all__ = [
     "step",
     "warmup",
     "weight_decay",
+    "zeroth_order",
 ]

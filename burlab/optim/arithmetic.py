@@ -10,9 +10,10 @@ Scalar = Any  # a number of x's dtype, shape (): np.float64, np.float32, or trac
 
 where: Any = np.where  # NumPy's, whose types know neither traced values nor Any
 arange: Any = np.arange
+solve: Any = np.linalg.solve
 
 
-def number(x: Vector, value: float) -> Scalar:
+def number(x: Vector, value: Any) -> Scalar:
     """A number of x's dtype."""
     return np.asarray(value, x.dtype)
 

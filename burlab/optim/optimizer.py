@@ -6,10 +6,13 @@ from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
 
+from burlab.errors import ArgumentError
+
 from .ranges import check_numbers
 
 Vector = np.ndarray[Any, np.dtype[Any]]
 State = Any  # a tree of arrays
+_TELLS = 3  # results of an update that tells numbers
 
 Hyper = Annotated[Any, "live"]
 """The type of a field that may change between two steps: a number, or a schedule of the step (`lr=cosine(...)`).
@@ -46,19 +49,56 @@ class Optimizer(ABC):
         check_numbers(self)
 
     def init(self, x: Vector) -> State:  # noqa: ARG002 - what most rules start from
-        """The state at step 0: any tree of arrays. x: the start, shape (d,)."""
+        """The state at step 0: any tree of arrays. x: the start, shape (d,).
+
+        A rule that starts from values or gradients writes `init(self, x, *, f)`: f answers as in `update`, but over all
+        samples, or over those of `indices=`, since there is no step yet.
+        """
         return {}
 
+    def output(self, x: Vector, state: State) -> Vector:  # noqa: ARG002 - x, for most rules
+        """The point that the run gives, where it is not x, at which gradients are taken: an average, say.
+
+        It is `run.x`, and what a validation is about. Traced, as `update` is; live fields are those of the next step.
+        """
+        return x
+
     @abstractmethod
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
-        """The next point and state.
+    def update(
+        self, g: Vector, state: State, x: Vector, t: int, *, f: Any
+    ) -> tuple[Vector, State] | tuple[Vector, State, dict[str, Any]]:
+        """The next point and state; behind them, if it likes, numbers by name, which are columns of the history.
 
         g: gradient of this step's batch at x, shape (d,). t: the step, from 0. f: the problem, for rules that
         need more than g, see `Queries`; a rule that needs only g may leave it out of its signature.
+        A rule that never reads g costs no gradient: then values are computed alone, and gradient norms are nan.
         """
 
 
+def start(optimizer: Optimizer, x: Vector, f: Any) -> State:
+    """The state of an optimizer at step 0; its init gets f only if it has such a parameter."""
+    if "f" not in inspect.signature(optimizer.init).parameters:
+        return optimizer.init(x)
+    if f is None:
+        kind = type(optimizer).__name__
+        raise ArgumentError(
+            f"{kind}.init asks f about a problem, and got none. A wrapper passes it on: init(self, x, *, f=None) and "
+            "bl.optim.optimizer.start(self.inner, x, f)."
+        )
+    return cast("Any", optimizer).init(x, f=f)
+
+
 def advance(optimizer: Optimizer, g: Vector, state: State, x: Vector, t: int, f: Any) -> tuple[Vector, State]:
-    """The update of an optimizer, which gets f only if it has such a parameter."""
+    """The update of an optimizer, which gets f only if it has such a parameter. What it tells is given to f."""
     extra = {"f": f} if "f" in inspect.signature(optimizer.update).parameters else {}
-    return cast("Any", optimizer).update(g, state, x, t, **extra)
+    result: Any = cast("Any", optimizer).update(g, state, x, t, **extra)
+    if type(result) is tuple and len(cast("tuple[Any, ...]", result)) == _TELLS:
+        x, state, told = cast("tuple[Any, Any, Any]", result)
+        if not isinstance(told, dict) or not all(isinstance(name, str) for name in cast("dict[Any, Any]", told)):
+            raise ArgumentError(
+                f"{type(optimizer).__name__}.update returned (x, state, {told!r}), expected {{name: number, ...}} as "
+                "the third: columns of the history."
+            )
+        f.tell(told)
+        return x, state
+    return cast("Any", result)

@@ -9,7 +9,7 @@ import numpy as np
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import tree
 
-from .optimizer import Optimizer, State, Vector, advance
+from .optimizer import Optimizer, State, Vector, advance, start
 from .queries import LeafQueries
 
 
@@ -42,8 +42,15 @@ class _Leaves(Optimizer):
         """The learning rate of the inner optimizer, for wrappers."""
         return getattr(self.inner, "lr", None)
 
-    def init(self, x: Vector) -> State:
-        return self.inner.init(self._tree(x))
+    def init(self, x: Vector, *, f: Any = None) -> State:
+        seen = self._tree(x)
+        queries = None if f is None else LeafQueries(f, x, seen, self._tree, self._flat)
+        return start(self.inner, seen, queries)
+
+    def output(self, x: Vector, state: State) -> Vector:
+        seen = self._tree(x)
+        given = self.inner.output(seen, state)
+        return x if given is seen else self._flat(given, "output returned an x")
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
         seen = self._tree(x)

@@ -1,17 +1,46 @@
 """The `f` of an update: queries about the problem at this step, at any point."""
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn, cast
 
-from burlab.errors import DTypeError, ShapeError, TraceError
+import numpy as np
+
+from burlab.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError, TraceError
 from burlab.graph import Node
 from burlab.graph.linear import concatenate
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.origin import location
-from burlab.graph.query import QUERIES, query
+from burlab.graph.query import QUERIES, Question, query
 
 Vector = Any  # shape (d,), x's dtype
+Indices = Any  # shape (b,), integers
+
+
+class Batches(NamedTuple):
+    """Of a run: how many samples a step uses, and how many there are. full: each step uses all of them, in order.
+
+    clients: how many of the samples each client of a federation holds.
+    """
+
+    batch: int = 1
+    samples: int = 1
+    full: bool = False
+    clients: tuple[int, ...] = ()
+
+
+class Known(NamedTuple):
+    """What an update knows of its step: the point, gradient and value there, the key, the samples' numbers.
+
+    oracle: the address of who answers queries.
+    """
+
+    x: Node
+    gradient: Node
+    value: Node
+    key: Node
+    indices: Node
+    oracle: Node
 
 
 class Queries:
@@ -21,6 +50,9 @@ class Queries:
     loss that takes a key gets the same ones for every query of a step. `f.value(x)` and `f.grad(x)` at the x of this
     step are known and cost nothing; every other query is one pass over the batch. Queries may stand inside of
     `bl.while_loop`, and `bl.vmap` makes them at many points.
+
+    indices: integers of shape (b,), traced or not: the samples that a query is about in place of the step's, as in
+    FiniteSum; the sample at position p gets the key of the step's position p. `f.indices` are those of the step.
 
     >>> from dataclasses import dataclass
     >>> import numpy as np, burlab as bl
@@ -33,71 +65,157 @@ class Queries:
     array([0.75])
     """
 
-    def __init__(self, x: Node, gradient: Node, value: Node, key: Node, oracle: Node, batch: int) -> None:
-        self._x, self._gradient, self._value, self._key, self._oracle = x, gradient, value, key, oracle
-        self._batch = batch
-        self._used: set[str] = set()
+    def __init__(self, known: Known, batches: Batches) -> None:
+        self._known, self._batches = known, batches
+        self._used: set[Question] = set()
+        self._told: dict[str, Any] = {}
 
-    def value(self, y: Vector) -> Any:
+    def value(self, y: Vector, *, indices: Indices = None) -> Any:
         """f(y)."""
-        return self._value if y is self._x else self._query("value", (), y)
+        return self._known.value if self._knows(y, indices) else self._query("value", (), indices, y)
 
-    def grad(self, y: Vector) -> Any:
+    def grad(self, y: Vector, *, indices: Indices = None) -> Any:
         """The gradient of f at y."""
-        return self._gradient if y is self._x else self._query("grad", self._x.shape, y)
+        return self._known.gradient if self._knows(y, indices) else self._query("grad", self._shape, indices, y)
 
-    def value_and_grad(self, y: Vector) -> tuple[Any, Any]:
+    def value_and_grad(self, y: Vector, *, indices: Indices = None) -> tuple[Any, Any]:
         """f(y) and its gradient, for the price of the gradient."""
-        if y is self._x:
-            return self._value, self._gradient
-        both: Any = self._query("value_and_grad", (self._x.size + 1,), y)
+        if self._knows(y, indices):
+            return self._known.value, self._known.gradient
+        both: Any = self._query("value_and_grad", (self._shape[0] + 1,), indices, y)
         return both[0], both[1:]
 
-    def hvp(self, y: Vector, v: Vector) -> Any:
+    def hvp(self, y: Vector, v: Vector, *, indices: Indices = None) -> Any:
         """The Hessian of f at y times v."""
-        return self._query("hvp", self._x.shape, y, v)
+        return self._query("hvp", self._shape, indices, y, v)
+
+    def jvp(self, y: Vector, v: Vector, *, indices: Indices = None) -> Any:
+        """The derivative of f at y along v: a number, by one forward sweep, which stores no gradient."""
+        return self._query("jvp", (), indices, y, v)
 
     def full_value(self, y: Vector) -> Any:
-        """f(y) over all samples."""
-        return self._query("full_value", (), y)
+        """f(y) over all samples; where a step uses all of them, it is `value`."""
+        return self.value(y) if self._batches.full else self._query("full_value", (), None, y)
 
     def full_grad(self, y: Vector) -> Any:
-        """The gradient over all samples."""
-        return self._query("full_grad", self._x.shape, y)
+        """The gradient over all samples; where a step uses all of them, it is `grad`."""
+        return self.grad(y) if self._batches.full else self._query("full_grad", self._shape, None, y)
 
-    def per_sample_grads(self, y: Vector) -> Any:
-        """The gradient of the loss of every sample of the batch, shape (b, d), without the regularizer."""
-        return self._query("per_sample_grads", (self._batch, self._x.size), y)
+    def per_sample_grads(self, y: Vector, *, indices: Indices = None) -> Any:
+        """The gradient of the loss of every sample, shape (b, d), without the regularizer."""
+        rows = self._batches.batch if self._is_own(indices) else self._chosen("per_sample_grads", indices).size
+        return self._query("per_sample_grads", (rows, *self._shape), indices, y)
+
+    def client_grads(self, y: Vector) -> Any:
+        """The gradient of every client of a `bl.problems.federated` over all of its samples, shape (clients, d).
+
+        y: one point for all, shape (d,), or one for each, shape (clients, d).
+        """
+        sizes, samples = self._sizes("client_grads"), self._batches.samples
+        ends, point = np.cumsum(sizes), as_node(y)
+        own = point.ndim == 2
+        rows: list[Any] = []
+        for c, (size, end) in enumerate(zip(sizes, ends, strict=True)):
+            at: Any = cast("Any", point)[c] if own else y
+            rows.append(self.grad(at, indices=np.arange(end - size, end)) * (len(sizes) * size / samples))
+        return np.stack(rows)
+
+    @property
+    def clients(self) -> int:
+        """How many clients there are."""
+        return len(self._sizes("clients"))
+
+    def _sizes(self, name: str) -> tuple[int, ...]:
+        if not self._batches.clients:
+            raise ArgumentError(
+                f"{location()}f.{name} is about the clients of a federation, and this problem has none. Make one: "
+                "bl.problems.federated(loss, clients)."
+            )
+        return self._batches.clients
+
+    @property
+    def indices(self) -> Any:
+        """The samples of this step by number, int64 of shape (b,): what the step's gradient is the mean over."""
+        self._used.add(Question("indices"))
+        return self._known.indices
 
     @property
     def key(self) -> Any:
-        """The key of this step, uint64 of shape (2,): what `bl.random` draws from."""
-        self._used.add("key")
-        return self._key
+        """The key of step t, uint64 of shape (2,): bl.random.fold_in(bl.random.key(seed), t), for `bl.random`."""
+        self._used.add(Question("key"))
+        return self._known.key
+
+    @property
+    def batch(self) -> int:
+        """How many samples a step uses."""
+        return self._batches.batch
+
+    @property
+    def samples(self) -> int:
+        """How many samples there are; 1 for a function of x alone."""
+        return self._batches.samples
+
+    def tell(self, numbers: dict[str, Any]) -> None:
+        """Have numbers as columns of the history: what an update returns behind its state, also inside of a wrapper."""
+        if taken := numbers.keys() & self._told.keys():
+            raise ArgumentError(f"{location()}two rules of this update tell a number {taken.pop()!r}. Rename one.")
+        self._told |= numbers
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What `tell` was given."""
+        return self._told
 
     @property
     def used(self) -> tuple[str, ...]:
-        """The queries so far, in a fixed order, then "key" if it was used."""
-        return tuple(name for name in (*QUERIES, "key") if name in self._used)
+        """The queries so far, in a fixed order, then "key" and "indices" where they were used."""
+        order = (*QUERIES, "key", "indices")
+        return tuple(str(q) for q in sorted(self._used, key=lambda q: (order.index(q.name), q.chosen)))
 
-    def _query(self, name: str, shape: tuple[int, ...], *points: Vector) -> Node:
-        self._used.add(name)
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return self._known.x.shape
+
+    def _is_own(self, indices: Indices) -> bool:
+        """Whether they are the samples of the step."""
+        return indices is None or indices is self._known.indices
+
+    def _knows(self, y: Vector, indices: Indices) -> bool:
+        return y is self._known.x and self._is_own(indices)
+
+    def _query(self, name: str, shape: tuple[int, ...], indices: Indices, *points: Vector) -> Node:
+        chosen = None if self._is_own(indices) else self._chosen(name, indices)
+        self._used.add(Question(name, 0 if chosen is None else chosen.size))
         nodes = [self._vector(name, y) for y in points]
-        return query(name, self._oracle, concatenate(nodes, 0), shape)
+        return query(name, self._known.oracle, concatenate(nodes, 0), shape, chosen)
+
+    def _chosen(self, name: str, indices: Indices) -> Node:
+        node, samples = as_node(indices), self._batches.samples
+        what = f"{location()}indices of f.{name}"
+        if node.dtype.kind not in "iu":
+            raise DTypeError(f"{what} has dtype {node.dtype}, expected integers from 0 to {samples - 1}.")
+        if node.ndim != 1 or not node.size:
+            raise ShapeError(f"{what} has shape {node.shape}, expected (b,) with at least one sample.")
+        if node.is_constant:
+            numbers = np.asarray(node.params)
+            outside = numbers[(numbers < 0) | (numbers >= samples)]
+            if outside.size:
+                raise IndexRangeError(_outside(what, int(outside[0]), samples))
+        return as_dtype(node, np.dtype(np.int64))
 
     def _vector(self, name: str, y: Vector) -> Node:
-        node = as_node(y)
-        if node.shape != self._x.shape:
+        node, x = as_node(y), self._known.x
+        if node.shape != x.shape:
             raise ShapeError(
-                f"{location()}f.{name} is about vectors of shape {self._x.shape}, as x is, got {node.shape}. "
+                f"{location()}f.{name} is about vectors of shape {x.shape}, as x is, got {node.shape}. "
                 "An update sees all parameters as one flat vector."
             )
-        if node.dtype != self._x.dtype and not node.is_constant:
+        if node.dtype != x.dtype and not node.is_constant:
             raise DTypeError(
-                f"{location()}f.{name} is about vectors of {self._x.dtype}, as x is, got {node.dtype}. "
+                f"{location()}f.{name} is about vectors of {x.dtype}, as x is, got {node.dtype}. "
                 "Convert with .astype(x.dtype)."
             )
-        return as_dtype(node, self._x.dtype)
+        return as_dtype(node, x.dtype)
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
@@ -118,18 +236,22 @@ class LeafQueries:
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._f, name)  # raises for what is no query
-        if name == "key":
+        if name not in QUERIES:
             return method
 
-        def answer(*points: Any) -> Any:
-            result = method(*map(self._flat, points))
+        def answer(*points: Any, **chosen: Any) -> Any:
+            result = method(*map(self._flat, points), **chosen)
             if name == "value_and_grad":
                 return result[0], self._to_tree(result[1])
-            return result if name.endswith("value") else self._to_tree(result)
+            return result if name.endswith("value") or name == "jvp" else self._to_tree(result)
 
         return answer
 
 
 def _known() -> list[str]:
-    forms = {"hvp": "(y, v)"}
-    return [*(f"f.{name}{forms.get(name, '(y)')}" for name in QUERIES), "f.key"]
+    forms = {"hvp": "(y, v)", "jvp": "(y, v)"}
+    return [*(f"f.{name}{forms.get(name, '(y)')}" for name in QUERIES), "f.indices", "f.key", "f.batch", "f.samples"]
+
+
+def _outside(what: str, found: int, samples: int) -> str:
+    return f"{what} holds {found}, but there are {samples} samples: use 0 to {samples - 1}."

@@ -18,19 +18,30 @@ from burlab.runtime.ranges import (
 __all__ = ["check_numbers", "range_of"]
 
 _RANGES: dict[str, Range] = {
-    **dict.fromkeys(("b1", "b2", "rho"), DECAY),
-    **dict.fromkeys(("mu", "dampening"), SHARE),
+    **dict.fromkeys(("b1", "b2", "b3", "rho"), DECAY),
+    **dict.fromkeys(("mu", "dampening", "density", "k", "p", "a"), SHARE),
     **dict.fromkeys(("c1", "c2", "shrink", "eta_minus"), BETWEEN),
     **dict.fromkeys(("lr", "eps", "weight_decay", "lr_decay", "initial_accumulator_value", "momentum_decay", "lambd",
-                     "t0", "damping", "restart", "step_min", "gamma", "slack", "decay", "l1", "l2"), NOT_NEGATIVE),
+                     "t0", "damping", "restart", "step_min", "gamma", "slack", "decay", "l1", "l2", "scale", "r",
+                     "outer", "floor"), NOT_NEGATIVE),
     **dict.fromkeys(("first", "radius", "total", "steps", "every", "power", "start_factor", "end_factor"), POSITIVE),
-    **dict.fromkeys(("max_radius", "step_max", "max_norm", "max_value"), BOUND),
-    **dict.fromkeys(("start", "end", "value", "factor", "peak", "rise"), FINITE),
+    **dict.fromkeys(("max_radius", "step_max", "max_norm", "max_value", "clip"), BOUND),
+    **dict.fromkeys(("start", "end", "value", "factor", "peak", "rise", "f_min"), FINITE),
     "eta_plus": ABOVE_ONE,
+    "growth": Range(1.0, np.inf, infinite=True),
 }  # fmt: skip
 _OF_ONE: dict[tuple[str, str], Range] = {
     ("RMSProp", "alpha"): SHARE,
     ("ASGD", "alpha"): NOT_NEGATIVE,
+    ("COCOB", "alpha"): POSITIVE,
+    ("FedProx", "mu"): NOT_NEGATIVE,
+    ("MFAC", "damping"): POSITIVE,
+    ("STORM", "k"): NOT_NEGATIVE,
+    ("STORM", "w"): POSITIVE,
+    ("STORM", "c"): NOT_NEGATIVE,
+    **{(kind, "eps"): POSITIVE for kind in ("MeZO", "ZOSignSGD", "ZOConservative", "CoordinateZO", "zeroth_order")},
+    ("NaturalGaLore", "damping"): POSITIVE,
+    ("Adafactor", "decay"): FINITE,
     ("TrustRegion", "eta"): Range(0.0, 0.25, open_high=True),
     ("gradient_noise", "eta"): NOT_NEGATIVE,
 }

@@ -15,10 +15,12 @@ from burlab.graph.tracing.trace import trace
 from burlab.runtime.plain import as_array
 
 from .live import Live, acting, live_fields
-from .optimizer import Optimizer, Vector, advance
+from .optimizer import Optimizer, Vector, advance, start
 from .per_leaf import flat_face
-from .queries import Queries
+from .queries import Batches, Known, Queries
 
+ONE_SAMPLE = Batches()
+_STEP = Node("input", (), "t", (), np.dtype(np.int64), weak=True)
 Form = tuple[tuple[int, ...], "np.dtype[Any]"]
 
 
@@ -26,11 +28,12 @@ Form = tuple[tuple[int, ...], "np.dtype[Any]"]
 class Rule:
     """A traced update.
 
-    graph: inputs g, x, t (int64), the hyperparameters, the leaves of the state, the batch's value at x, the step's key
-    and the address of the oracle that answers queries; outputs x, the leaves of the state, and for each scheduled
-    hyperparameter the value that the step used (float64). hyper: start values, where NaN means that the schedule is
-    followed; schedules: of the scheduled ones, in order; state: shapes and dtypes of its leaves. queries: their
-    names, and "key" where the key is used.
+    graph: inputs g, x, t (int64), the hyperparameters, the leaves of the state, the batch's value at x, the step's key,
+    its samples by number, and the address of the oracle that answers queries; outputs x, the leaves of the state, and
+    as float64 for each scheduled hyperparameter the value that the step used, and what the rule tells. hyper: start
+    values, where NaN means that the schedule is followed; schedules: of the scheduled ones, in order; state: shapes and
+    dtypes of its leaves. queries: their names, and "key" and "indices" where these are used. told: names of numbers.
+    output: the point that the run gives, from x, t, the hyperparameters and the leaves of the state; None: x itself.
     """
 
     graph: Graph
@@ -39,42 +42,88 @@ class Rule:
     state: tuple[Form, ...]
     structure: tree.TreeDef
     queries: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+    output: Graph | None = None
+
+    @property
+    def reads_gradient(self) -> bool:
+        """Whether anything of the update depends on the gradient of the step."""
+        g = self.graph.inputs[0]
+        return any(x is g for n in self.graph.nodes for x in n.inputs) or any(y is g for y in self.graph.outputs)
 
 
-def trace_rule(optimizer: Optimizer, x: Vector, batch: int = 1, like: tree.Tree = None) -> tuple[Rule, list[Vector]]:
+def trace_rule(
+    optimizer: Optimizer, x: Vector, batches: Batches = ONE_SAMPLE, like: tree.Tree = None, f: Any = None
+) -> tuple[Rule, list[Vector]]:
     """Trace the update of an optimizer that starts at x, shape (d,). Raises where it is no rule for x and the state.
 
     Also gives the leaves of the state at step 0, which a rule does not keep: they are as large as the model.
-    batch: samples of a step. like: x before it was made flat, for rules that need its shapes.
+    like: x before it was made flat, for rules that need its shapes. f: what answers the queries of init.
     """
     kind = type(optimizer).__name__
     optimizer = flat_face(optimizer, x if like is None else like)
     live = live_fields(optimizer)
-    leaves, structure = tree.flatten(optimizer.init(x.copy()))
+    leaves, structure = tree.flatten(start(optimizer, x.copy(), f))
     state = [_state_leaf(leaf, f"{kind}.init") for leaf in leaves]
 
-    queries: tuple[str, ...] = ()
+    queries, told = (), ()
 
-    def step(
-        g: Any, x: Any, t: Any, values: tuple[Any, ...], leaves: list[Any], value: Any, key: Any, oracle: Any
-    ) -> Any:
-        nonlocal queries
-        f = Queries(x, g, value, key, oracle, batch)
+    def step(g: Any, x: Any, t: Any, values: tuple[Any, ...], leaves: list[Any], *problem: Any) -> Any:
+        nonlocal queries, told
+        f = Queries(Known(x, g, *problem), batches)
         used = [_used(field, value, t) for field, value in zip(live, values, strict=True)]
         rule = acting(optimizer, {field.path: value for field, value in zip(live, used, strict=True)})
         before = tree.unflatten(structure, leaves)
         after = _next(advance(rule, g, before, x, t, f), kind, structure)
-        queries = f.used
-        return *after, [value for field, value in zip(live, used, strict=True) if callable(field.start)]
+        numbers = dict(sorted(f.told.items(), key=lambda item: item[0] == "bits"))  # which are added up, behind others
+        queries, told = f.used, tuple(numbers)
+        followed = [value for field, value in zip(live, used, strict=True) if callable(field.start)]
+        return *after, followed, [_told(kind, name, number) for name, number in numbers.items()]
 
-    t = Node("input", (), "t", (), np.dtype(np.int64), weak=True)
-    problem = (np.zeros((), x.dtype), np.zeros(2, np.uint64), np.int64(0))
+    indices = np.zeros(batches.batch, np.int64)
+    problem = (np.zeros((), x.dtype), np.zeros(2, np.uint64), indices, np.int64(0))
     examples = [_example(leaf, array) for leaf, array in zip(leaves, state, strict=True)]
-    graph = trace(step, (x, x, t, tuple(field.number for field in live), examples, *problem)).graph
+    graph = trace(step, (x, x, _STEP, tuple(field.number for field in live), examples, *problem)).graph
     _check(graph, kind, x, state)
     schedules = {field.name: field.start for field in live if callable(field.start)}
     forms = tuple((leaf.shape, leaf.dtype) for leaf in state)
-    return Rule(graph, {field.name: field.number for field in live}, schedules, forms, structure, queries), state
+    hyper = {field.name: field.number for field in live}
+    output = _output(optimizer, live, x, examples, structure)
+    return Rule(graph, hyper, schedules, forms, structure, queries, told, output), state
+
+
+def _output(
+    optimizer: Optimizer, live: list[Live], x: Vector, examples: list[Any], structure: tree.TreeDef
+) -> Graph | None:
+    """What the optimizer gives, from x, the step, the hyperparameters and the leaves of the state; None for x."""
+
+    def give(x: Any, t: Any, values: tuple[Any, ...], leaves: list[Any]) -> Any:
+        used = [_used(field, value, t) for field, value in zip(live, values, strict=True)]
+        rule = acting(optimizer, {field.path: value for field, value in zip(live, used, strict=True)})
+        return rule.output(x, tree.unflatten(structure, leaves))
+
+    graph = trace(give, (x, _STEP, tuple(field.number for field in live), examples)).graph
+    if graph.outputs[0] is graph.inputs[0]:
+        return None
+    kind = f"{type(optimizer).__name__}.output"
+    forms = [(y.shape, y.dtype) for y in graph.outputs]
+    if forms != [(x.shape, x.dtype)]:
+        raise ShapeError(f"{kind} returned {forms}, expected one vector as x is: {(x.shape, x.dtype)}.")
+    return graph
+
+
+def like_state(state: tree.Tree, rule: Rule, leaves: list[Vector]) -> list[Vector]:
+    """The leaves of a state that a run is to start from. leaves: those of `init`, whose form it must have."""
+    given, structure = tree.flatten(state)
+    if structure != rule.structure:
+        raise ArgumentError(f"state has the structure {structure}, but init of the optimizer gives {rule.structure}.")
+    arrays = [as_array(leaf, "a leaf of state") for leaf in given]
+    for name, array, like in zip(tree.leaf_names(state), arrays, leaves, strict=True):
+        if array.shape != like.shape:
+            raise ShapeError(f"state{name} has shape {array.shape}, expected {like.shape}, as init gives it.")
+        if array.dtype != like.dtype:
+            raise DTypeError(f"state{name} has dtype {array.dtype}, expected {like.dtype}, as init gives it.")
+    return [np.array(array, order="C") for array in arrays]
 
 
 def _used(field: Live, value: Node, t: Node) -> Node:
@@ -106,12 +155,19 @@ def _example(leaf: Any, array: np.ndarray[Any, Any]) -> Any:
 def _next(result: Any, kind: str, structure: tree.TreeDef) -> Any:
     if not isinstance(result, tuple) or len(cast("tuple[Any, ...]", result)) != 2:
         got = type(cast("object", result)).__name__
-        raise ArgumentError(f"{kind}.update returned a {got}, expected the pair (x, state).")
+        raise ArgumentError(f"{kind}.update returned a {got}, expected (x, state), or (x, state, {{name: number}}).")
     x, state = cast("tuple[Any, Any]", result)
     leaves, found = tree.flatten(state)
     if found != structure:
         raise ArgumentError(f"{kind}.update returned a state of structure {found}, but init gave {structure}.")
     return x, leaves
+
+
+def _told(kind: str, name: str, number: Any) -> Node:
+    node = as_node(number)
+    if node.shape:
+        raise ShapeError(f"the number {name!r} that {kind}.update tells has shape {node.shape}, expected ().")
+    return as_dtype(node, np.dtype(np.float64))
 
 
 def _check(graph: Graph, kind: str, x: Vector, state: list[Vector]) -> None:

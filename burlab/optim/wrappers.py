@@ -12,7 +12,7 @@ import numpy as np
 from burlab.errors import ArgumentError
 from burlab.transforms import random
 
-from .optimizer import Hyper, Optimizer, State, Vector, advance
+from .optimizer import Hyper, Optimizer, State, Vector, advance, start
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,13 @@ class Wrapper(Optimizer):
                 f"{kind} is put around an optimizer, got {inner!r}. {hint}: {kind}(bl.optim.Adam(lr=1e-3), ...)."
             )
 
-    def init(self, x: Vector) -> State:
+    def init(self, x: Vector, *, f: Any = None) -> State:
         """The state of the optimizer inside."""
-        return self.inner.init(x)
+        return start(self.inner, x, f)
+
+    def output(self, x: Vector, state: State) -> Vector:
+        """The point that the optimizer inside gives."""
+        return self.inner.output(x, state)
 
     def advance(self, g: Vector, state: State, x: Vector, t: int, f: Any) -> tuple[Vector, State]:
         """What the optimizer inside does with the gradient g."""

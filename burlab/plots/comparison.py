@@ -13,7 +13,16 @@ from .thinning import thinned
 
 go: Any = late("plotly.graph_objects", "plots")
 
-_AXES = {"step": ("step", 1.0), "time": ("time, ms", 1e-6), "samples": ("sample gradients", 1.0)}
+_AXES = {
+    "step": ("step", 1.0),
+    "time": ("time, ms", 1e-6),
+    "samples": ("sample gradients", 1.0),
+    "values": ("sample values", 1.0),
+    "hvps": ("Hessian-vector products of samples", 1.0),
+    "jvps": ("derivatives of samples along vectors", 1.0),
+    "bits": ("bits sent", 1.0),
+}
+_NONE = {"values", "hvps", "jvps", "bits"}  # of these a history without the column has spent none
 
 
 def compare(
@@ -26,9 +35,10 @@ def compare(
 ) -> Any:
     """A figure of a column of several histories, one line each, on a logarithmic axis.
 
-    runs: by name, runs or their histories (mappings of columns). against: "step", "time" (shown in milliseconds) or
-    "samples". minimum: what is subtracted from the column first, such as the minimum of the problem. Numbers that are
-    not positive then have no logarithm and leave a gap.
+    runs: by name, runs or their histories (mappings of columns). against: "step", "time" (shown in milliseconds), or a
+    cost: "samples", "values", "hvps", "jvps", "bits"; a run without such a column has spent none. minimum: what is
+    subtracted from the column first, such as the minimum of the problem. Numbers that are not positive then have no
+    logarithm and leave a gap.
 
     >>> import numpy as np, burlab as bl
     >>> history = {"step": np.arange(3), "value": np.array([4.0, 2.0, 1.0])}
@@ -41,7 +51,8 @@ def compare(
     figure: Any = go.Figure(layout=layout(title=title))
     for k, (name, run) in enumerate(runs.items()):
         history = getattr(run, "history", run)
-        x, y = np.asarray(history[against]) * unit, np.asarray(history[column], np.float64) - minimum
+        y = np.asarray(history[column], np.float64) - minimum
+        x = np.zeros(y.size) if against in _NONE and against not in history else np.asarray(history[against]) * unit
         x, y = x[~np.isnan(y)], y[~np.isnan(y)]  # a validation value has rows between
         y = np.where(y > 0, y, np.nan)
         shown = thinned(np.log(y))

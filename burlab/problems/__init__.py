@@ -9,9 +9,11 @@ from burlab.problems.library.rugged import ackley, rastrigin, styblinski_tang
 from burlab.problems.library.saddles import monkey_saddle, saddle
 from burlab.problems.library.valleys import chebyshev_rosenbrock, powell_singular, rosenbrock
 
+from .clients import Federated, federated
 from .finite_sum import FiniteSum
 
 __all__ = [
+    "Federated",
     "FiniteSum",
     "Oracle",
     "Regression",
@@ -21,6 +23,7 @@ __all__ = [
     "booth",
     "branin",
     "chebyshev_rosenbrock",
+    "federated",
     "goldstein_price",
     "himmelblau",
     "least_squares",

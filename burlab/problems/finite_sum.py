@@ -128,6 +128,10 @@ class FiniteSum:
         """The Hessian of f at x times v, which has x's structure and shapes; no matrix is formed."""
         return self._mean("hvp", (x, v), indices, key, "v")[0]
 
+    def jvp(self, x: Tree, v: Tree, indices: Any = None, *, key: Any = None) -> Any:
+        """The derivative of f at x along v, which has x's structure: a number, by one forward sweep."""
+        return self._mean("jvp", (x, v), indices, key, "v")[0][()]
+
     def _mean(self, query: str, shared: tuple[Tree, ...], indices: Any, key: Any, second: str = "") -> Any:
         """The answer to a query about x, and about what is shaped like x, named `second`; repeated ones are fast."""
         array = None if indices is None else as_array(indices, "indices")

@@ -41,7 +41,19 @@ def as_point(value: tree.Tree, name: str) -> Point:
     leaves, structure = tree.flatten(value)
     if not leaves:
         raise ArgumentError(f"{name} holds no array. Pass a float array, or a tree (tuple, list, dict) of them.")
-    return Point([_floats(leaf, name, value, k) for k, leaf in enumerate(leaves)], structure)
+    return Point([_floats(as_array(leaf, name), name, value, k) for k, leaf in enumerate(leaves)], structure)
+
+
+def as_start(value: tree.Tree, name: str) -> Point:
+    """The same of the start of a run, whose whole numbers become floats, as SciPy takes them.
+
+    They become float32 where the first float leaf of the tree is that.
+    """
+    leaves, structure = tree.flatten(value)
+    arrays: list[Array] = [as_array(leaf, name) for leaf in leaves]
+    kind = next((array.dtype for array in arrays if array.dtype in FLOATS), np.dtype(np.float64))
+    whole = [array.astype(kind) if array.dtype.kind in "iu" else array for array in arrays]
+    return as_point(tree.unflatten(structure, whole), name)
 
 
 def like_point(value: tree.Tree, point: Point, name: str) -> Point:
@@ -59,8 +71,7 @@ def like_point(value: tree.Tree, point: Point, name: str) -> Point:
     return Point(leaves, point.structure)
 
 
-def _floats(leaf: Any, name: str, value: tree.Tree, k: int) -> Array:
-    array: Array = as_array(leaf, name)
+def _floats(array: Array, name: str, value: tree.Tree, k: int) -> Array:
     dtype = native_dtype(array.dtype)
     if dtype not in FLOATS or array.dtype.itemsize < dtype.itemsize:  # float16 would silently be float32
         where = name + tree.leaf_names(value)[k]

@@ -21,16 +21,23 @@ class Sampling(enum.IntEnum):
     reshuffle = 2
     uniform = 3
     nice = 4
+    table = 5
 
 
 class Stream(ctypes.Structure):
-    """The batches of a run, or one batch; mirrors the C++ struct of the same name."""
+    """The batches of a run, or one batch; mirrors the C++ struct of the same name.
+
+    numbers: the array that `list` points to, where this owns it.
+    """
+
+    numbers: Any = None
 
     _fields_ = (
         ("sampling", ctypes.c_int32),
         ("samples", ctypes.c_int64),
         ("batch", ctypes.c_int64),
         ("list", ctypes.c_void_p),
+        ("rows", ctypes.c_int64),
         ("key", ctypes.c_uint64 * 2),
     )
 
@@ -45,10 +52,22 @@ def listed(samples: int, indices: Indices) -> Stream:
     return Stream(sampling=Sampling.listed, samples=samples, batch=len(indices), list=indices.ctypes.data, key=_key(0))
 
 
-def drawn(samples: int, batch: int | None, sampler: str, seed: int) -> Stream:
-    """The batches of a run. batch: samples per step, None for all. Raises ArgumentError for what cannot be drawn."""
-    if not isinstance(sampler, str) or sampler not in _SAMPLERS:  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
-        raise ArgumentError(f"sampler={sampler!r:.80} is unknown. Use one of {', '.join(_SAMPLERS)}.")
+def chosen(stream: Stream, batch: int) -> Stream:
+    """As many samples as `batch`, of those of another stream, which are named later."""
+    return Stream(sampling=Sampling.listed, samples=stream.samples, batch=batch, key=stream.key)
+
+
+def drawn(samples: int, batch: int | None, sampler: Any, seed: int) -> Stream:
+    """The batches of a run. batch: samples per step, None for all. Raises ArgumentError for what cannot be drawn.
+
+    sampler: a name, or the samples of every step, shape (steps, b).
+    """
+    if isinstance(sampler, (np.ndarray, list, tuple)):
+        return _tabled(samples, batch, sampler, seed)
+    if not isinstance(sampler, str) or sampler not in _SAMPLERS:
+        raise ArgumentError(
+            f"sampler={sampler!r:.80} is unknown. Use one of {', '.join(_SAMPLERS)}, or an integer array (steps, b)."
+        )
     key = _key(whole(seed, "seed", 0, 2**64 - 1))
     if batch is None:
         return Stream(sampling=Sampling.sequential, samples=samples, batch=samples, key=key)
@@ -61,6 +80,27 @@ def drawn(samples: int, batch: int | None, sampler: str, seed: int) -> Stream:
     return Stream(sampling=Sampling[sampler], samples=samples, batch=batch, key=key)
 
 
+def _tabled(samples: int, batch: int | None, sampler: Any, seed: int) -> Stream:
+    """Batches from a table, which is copied."""
+    table = as_array(sampler, "sampler")
+    if table.dtype.kind not in "iu":
+        raise DTypeError(
+            f"sampler has dtype {table.dtype}, expected integers from 0 to {samples - 1} of shape (steps, b): the "
+            "samples of each step."
+        )
+    if table.ndim != _AXES or not table.size:
+        raise ShapeError(f"sampler has shape {table.shape}, expected (steps, b), with one sample at least in each.")
+    if batch is not None and batch != table.shape[1]:
+        raise ArgumentError(f"batch={batch}, but sampler has {table.shape[1]} samples for each step. Leave batch out.")
+    numbers = as_indices(table.reshape(-1), samples, "sampler").copy()
+    rows, width = (int(size) for size in table.shape)
+    stream = Stream(sampling=Sampling.table, samples=samples, batch=width, list=numbers.ctypes.data, rows=rows)
+    stream.key = _key(whole(seed, "seed", 0, 2**64 - 1))
+    stream.numbers = numbers.reshape(rows, width)
+    return stream
+
+
+_AXES = 2  # of a table
 _SAMPLERS = ("reshuffle", "uniform", "nice", "sequential")
 
 

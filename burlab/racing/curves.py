@@ -80,7 +80,7 @@ def place(digest: Digest, against: str) -> Numbers:
     """Where the rows of a digest stand on an axis."""
     if against not in AXES or against == "bytes":
         raise ArgumentError(f"against={against!r} is no axis of curves. Use 'step', 'gradients' or 'seconds'.")
-    return {"step": digest.steps, "gradients": digest.samples, "seconds": digest.seconds}[against]
+    return {"step": digest.steps, "gradients": digest.evaluations, "seconds": digest.seconds}[against]
 
 
 def level(digest: Digest, share: float) -> Numbers:

@@ -10,7 +10,7 @@ from burlab.charts import Axis, Curve, Dots, Map
 from burlab.charts.shades import shade
 from burlab.graph import tree
 from burlab.problems import FiniteSum, TestFunction
-from burlab.problems.point import as_point
+from burlab.problems.point import as_start
 from burlab.run import Run
 from burlab.transforms import vmap
 
@@ -118,7 +118,7 @@ def heights(setting: Setting, box: Numbers) -> Any:
 
     As fine as a second allows: a finite sum is evaluated point by point.
     """
-    start = as_point(setting.start(setting.seeds[0]), "x0")
+    start = as_start(setting.start(setting.seeds[0]), "x0")
     dtype = start.leaves[0].dtype
 
     def value(p: Any) -> Any:

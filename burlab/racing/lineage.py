@@ -187,9 +187,21 @@ class Branches:
         t, length = run.t, run.length  # before the record is read, which may then be further: who looks again sees that
         racer.read("value", math.inf)
         (digest,) = racer.digests["value"]
-        gradients, seconds = (float(digest.samples[-1]), float(digest.seconds[-1])) if digest.steps.size else (0.0, 0.0)
+        spent, seconds = (digest.evaluations, digest.seconds) if digest.steps.size else (np.zeros(1), np.zeros(1))
         found.append(
-            Branch(name, run, parent, run.family.at, _changes(run), depth, t, length, run.value, gradients, seconds)
+            Branch(
+                name,
+                run,
+                parent,
+                run.family.at,
+                _changes(run),
+                depth,
+                t,
+                length,
+                run.value,
+                float(spent[-1]),
+                float(seconds[-1]),
+            )
         )
         for child in run.family.children:
             self._walk(child, name, depth + 1, found)

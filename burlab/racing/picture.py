@@ -13,7 +13,8 @@ from .racer import Racer
 from .standings import common
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
-_DIVERGED, _SHOWN = 1e12, 1e4  # times the first value: what nobody needs to see, and what is shown of it
+_DIVERGED = 1e12  # times the first value: what nobody needs to see
+_SHOWN, _BESIDE = 1e4, 10.0  # what is shown of it, times the first value; times the most of all others
 _LONG = 2000  # times the first place on an axis, from where on it is logarithmic
 _UNITS = {"seconds": "s", "bytes": "B"}
 
@@ -33,7 +34,7 @@ def plot_of(racers: list[Racer], curves: Mapping[str, Curves], against: str, tit
         x = np.maximum(c.x, least) if log else c.x
         finite = np.isfinite(c.median) & (c.median <= high)
         median = np.where(finite, c.median, np.nan)
-        lines.append(Curve(x, median, racer.name, racer.colour))
+        lines.append(Curve(x, np.where(_to_the_edge(finite), c.median, np.nan), racer.name, racer.colour))
         if len(racer.runs) > 1:
             top = np.where(np.isfinite(c.high), np.minimum(c.high, high), high)
             bands.append(Band(x[finite], c.low[finite], top[finite], "", racer.colour))
@@ -47,6 +48,15 @@ def plot_of(racers: list[Racer], curves: Mapping[str, Curves], against: str, tit
     marks = (Mark(max(at, least) if log else at, "all have come here"),) if len(able) > 1 and ahead else ()
     axis = Axis(AXES[against], _UNITS.get(against, ""), log)
     return Plot("race", title, axis, y, tuple(lines), tuple(bands), tuple(dots), marks, note, tall=2.2)
+
+
+def _to_the_edge(inside: Any) -> Any:
+    """What lies inside of the axis, and the point after each stretch of it: the line leads out.
+
+    >>> _to_the_edge(np.array([True, False, False, True]))
+    array([ True,  True, False,  True])
+    """
+    return inside | np.concatenate([[False], inside[:-1]])[: inside.size]
 
 
 def bytes_plot(racers: list[Racer], held: Mapping[str, float], curves: Mapping[str, Curves], title: str) -> Plot:
@@ -76,13 +86,20 @@ def _is_log(places: list[Numbers]) -> bool:
 
 
 def _heights(medians: list[Numbers]) -> tuple[Axis, float]:
-    """The axis of values, and where it ends because what lies above shows only how far a racer has diverged."""
+    """The axis of values, and where it ends because what lies above shows only how far a racer has diverged.
+
+    Beside others it is shown as it leaves them: it may not press them into a line.
+    """
     every = np.concatenate(medians) if medians else np.empty(0)
     every = every[np.isfinite(every)]
     if not every.size:
         return Axis(), math.inf
     first = max((float(abs(m[0])) for m in medians if m.size and np.isfinite(m[0])), default=0.0)
-    high = _SHOWN * first if every.max() > _DIVERGED * first > 0 else math.inf
+    high = math.inf
+    if every.max() > _DIVERGED * first > 0:
+        tops = [float(m[np.isfinite(m)].max(initial=-np.inf)) for m in medians]
+        others = [top for top in tops if 0 < top <= _DIVERGED * first]
+        high = _BESIDE * max(first, *others) if others else _SHOWN * first
     positive = every[every > 0]
     log = every.min() >= 0 and positive.size > 0
     if not log:

@@ -13,6 +13,7 @@ from burlab.errors import ArgumentError, BurlabError
 from burlab.optim import Optimizer, SciPy
 from burlab.problems import TestFunction
 from burlab.run import minimize
+from burlab.run.record.recorder import COUNTERS
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 _MEASURES = {"gradients": "samples", "steps": "step", "seconds": "time"}
@@ -144,6 +145,8 @@ def _tries(optimizers: Mapping[str, Any], problem: TestFunction, steps: int, mea
             pass  # an interrupt is raised here; one that fails or diverges has a record all the same
         history = run.history
         spent = history[_MEASURES[measure]] + (1 if measure == "steps" else 0)
+        if measure == "gradients":
+            spent = spent + sum(history[name] for name in COUNTERS[1:] if name in history)
         found.append((history["value"], np.asarray(spent * (1e-9 if measure == "seconds" else 1.0), np.float64)))
     return found
 

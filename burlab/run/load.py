@@ -108,13 +108,14 @@ def _with_steps(path: TableContents, cells: list[Array]) -> TableContents:
 
 def _counting(saved: Saved, setup: Setup) -> Saved:
     """A record as it is kept now; one of a rule with queries, as it was written before, counts no samples of these."""
-    kept = saved.tables.record
-    if setup.columns[-1] != SAMPLES or len(kept.columns) != len(setup.columns) - 1 or kept.columns[0].ndim != 1:
+    kept, missing = saved.tables.record, setup.counters
+    if not missing or len(kept.columns) != len(setup.columns) - len(missing) or kept.columns[0].ndim != 1:
         return saved
     slots = np.arange(kept.columns[0].size)
     pairs = np.where(slots % 2, np.minimum((slots // 2 + 1) * kept.span, kept.rows), slots // 2 * kept.span + 1)
-    counts = (slots + 1 if kept.span == 2 else pairs) * np.float64(setup.stream.batch)
-    record = TableContents(kept.rows, kept.span, [*kept.columns, counts])
+    samples = (slots + 1 if kept.span == 2 else pairs) * np.float64(setup.stream.batch)
+    counts = [samples if name == SAMPLES else 0 * samples for name in missing]
+    record = TableContents(kept.rows, kept.span, [*kept.columns, *counts])
     return replace(saved, tables=replace(saved.tables, record=record))
 
 

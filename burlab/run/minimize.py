@@ -10,16 +10,18 @@ from burlab.checks.numbers import whole
 from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
-from burlab.optim.rule import trace_rule
+from burlab.optim.queries import Batches
+from burlab.optim.rule import Rule, like_state, trace_rule
 from burlab.problems.data import Data
 from burlab.problems.finite_sum import FiniteSum
 from burlab.problems.kernels.oracle import Oracle
-from burlab.problems.point import Point, as_point
+from burlab.problems.kernels.start import StartQueries
+from burlab.problems.point import Point, as_start
 from burlab.problems.sampling import drawn
 from burlab.run.loop.loop import Loop
 from burlab.run.loop.setup import Setup, Validation
 from burlab.run.record.engine import COLUMNS
-from burlab.run.record.stop import Stop, check_stop
+from burlab.run.record.stop import Stop, check_stop, ended_by
 from burlab.run.scipy.engine import ScipyEngine
 from burlab.runtime.coerce import Array
 
@@ -36,10 +38,11 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     optimizer: Optimizer | SciPy,
     *,
     batch: int | None = None,
-    sampler: str = "reshuffle",
+    sampler: Any = "reshuffle",
     seed: int = 0,
     steps: int | None = None,
     stop: Stop = _DEFAULT,
+    state: tree.Tree = None,
     has_aux: bool = False,
     validation: FiniteSum | Callable[..., Any] | None = None,
     validate_every: int = 100,
@@ -50,10 +53,12 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     """A run of an optimizer on a problem, paused at step 0. With `steps` it does them, shows progress, and returns.
 
     problem: a FiniteSum, or a function of x alone. x0: the start, a float array or a tree of them, all float64 or all
-    float32, of which a complex array holds two; it is never changed. batch: samples per step, None for the full
-    gradient. sampler: "reshuffle" (each sample once per epoch), "uniform" (with replacement), "nice" (a subset, anew at
-    every step) or "sequential". seed: of all randomness; the same seed gives the same bits. stop: when it rests by
-    itself. progress: True for a bar, False for none, None where someone sees it.
+    float32, of which a complex array holds two; whole numbers become floats, as SciPy takes them. It is never changed.
+    batch: samples per step, None for the full gradient. sampler: "reshuffle" (each sample once per epoch), "uniform"
+    (with replacement), "nice" (a subset, anew at every step) or "sequential"; or integers of shape (steps, b), the
+    samples of each step, with whose last row the run ends. seed: of all randomness; the same seed gives the same bits.
+    stop: when it rests by itself. progress: True for a bar, False for none, None where someone sees it. state: of the
+    optimizer at the start, in place of what its `init` gives, in the same form: `run.state` of another run.
 
     has_aux: the function returns (number, {name: number, ...}), and the history has these metrics as columns; for a
     FiniteSum it is an argument of FiniteSum. validation: a second problem, whose full value at x is the column
@@ -71,29 +76,57 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     budgets = whole(history_bytes, "history_bytes", 1, _MOST), whole(keyframe_bytes, "keyframe_bytes", 0, _MOST)
     every = whole(validate_every, "validate_every", 1, _MOST)
     oracle, threads = _oracle(problem, has_aux)
-    point = as_point(x0, "x0")
+    point = as_start(x0, "x0")
     x = _flat(point.leaves)
     stream = drawn(oracle.data.samples, batch, sampler, seed)
+    stop = ended_by(stream, stop)
     if isinstance(optimizer, SciPy):
-        if oracle.has_aux or validation is not None:
+        if oracle.has_aux or validation is not None or state is not None:
             raise ArgumentError(
-                "SciPy's minimizers record neither metrics nor a validation. Leave these arguments out."
+                "SciPy's minimizers record neither metrics nor a validation, and take no state. Leave these arguments "
+                "out."
             )
         engine = ScipyEngine.open(optimizer, oracle, point, stream, threads, stop, budgets[1])
         run = Run(engine, point, {}, problem, optimizer)
     else:
-        rule, state = trace_rule(optimizer, x, int(stream.batch), point.tree)
-        loss = oracle.kernels("measured" if oracle.has_aux else "training", [point])
+        before = StartQueries(oracle, point, stream, threads)
+        batches = Batches(before.batch, before.samples, before.full, oracle.clients)
+        rule, leaves = trace_rule(optimizer, x, batches, point.tree, before)
+        leaves = leaves if state is None else like_state(state, rule, leaves)
+        loss = oracle.kernels(_kernels_for(rule, oracle, stop), [point])
         loss.measure(int(stream.batch), point.leaves)
         second = None if validation is None else _validation(validation, every, point, seed)
         setup = Setup.of(
-            loss, rule, oracle, point, stream, threads=threads, stop=stop, budgets=budgets, validation=second
+            loss,
+            rule,
+            oracle,
+            point,
+            stream,
+            threads=threads,
+            stop=stop,
+            budgets=budgets,
+            validation=second,
+            spent=before.spent,
         )
         _check_names(setup)
-        run = Run(Loop.open(setup, [x, *state]), point, rule.schedules, problem, optimizer)
+        run = Run(Loop.open(setup, [x, *leaves]), point, rule.schedules, problem, optimizer)
     if steps is not None:
         run.step(steps, progress=progress)
     return run
+
+
+def _kernels_for(rule: Rule, oracle: Oracle, stop: Stop) -> str:
+    """What is computed in each step: the value alone, where the rule reads no gradient."""
+    if oracle.has_aux:
+        return "measured"
+    if rule.reads_gradient:
+        return "training"
+    if stop.grad_norm is not None:
+        raise ArgumentError(
+            f"stop has grad_norm={stop.grad_norm!r}, but the optimizer reads no gradient, so none is computed. "
+            "Use Stop(value=), or Stop(when=) with a number that the rule tells."
+        )
+    return "value_like"
 
 
 def _validation(problem: Any, every: int, point: Point, seed: int) -> Validation:
@@ -107,7 +140,11 @@ def _validation(problem: Any, every: int, point: Point, seed: int) -> Validation
 def _check_names(setup: Setup) -> None:
     """Every column of the history has a name of its own."""
     own = {*COLUMNS, _VALIDATED}
-    for what, names in (("field", tuple(setup.rule.hyper)), ("metric", setup.loss.samples.metrics)):
+    for what, names in (
+        ("field", tuple(setup.rule.hyper)),
+        ("metric", setup.loss.samples.metrics),
+        ("number", setup.rule.told),
+    ):
         if taken := own.intersection(names):
             raise ArgumentError(f"the {what} {taken.pop()!r} is a column of every history. Give it another name.")
         own.update(names)

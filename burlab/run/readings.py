@@ -11,6 +11,7 @@ from burlab.run.record.digest import Digest
 from burlab.run.record.engine import Engine
 from burlab.run.record.history import Event, History, events
 from burlab.run.record.live import Cursor, at, path, rows_since
+from burlab.run.record.recorder import BITS, COUNTERS
 from burlab.run.record.traces import Traces
 from burlab.runtime.coerce import Array
 
@@ -40,17 +41,28 @@ class Readings:
 
     @property
     def queries(self) -> tuple[str, ...]:
-        """The rule's queries besides the gradient of each step; the column "samples" counts them too.
+        """The rule's queries besides the gradient of each step, with how many samples it chooses; see `counts`.
 
         >>> import numpy as np, burlab as bl
         >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.ArmijoGD()).queries
         ('value', 'grad')
         """
-        return tuple(name for name in self._engine.queries if name != "key")
+        return tuple(name for name in self._engine.queries if name not in ("key", "indices"))
 
     @property
     def x(self) -> tree.Tree:
-        """The point after `t` steps: a copy, with the start's structure, shapes and dtype."""
+        """The point after `t` steps: a copy, with the start's structure, shapes and dtype.
+
+        Where the optimizer has an `output`, such as an average, it is that point; `iterate` is the other one.
+        """
+        return self._start.with_numbers(self._engine.output()).tree
+
+    @property
+    def iterate(self) -> tree.Tree:
+        """The point where the next gradient is taken, as `x` is: the same one, unless the optimizer has an `output`.
+
+        With `state` it is what a run goes on from: `bl.minimize(problem, run.iterate, optimizer, state=run.state)`.
+        """
         return self._start.with_numbers(self._engine.read()).tree
 
     @property
@@ -67,6 +79,20 @@ class Readings:
     def history(self) -> History:
         """Value, norms, hyperparameters and times of every step so far."""
         return History(self._engine)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What the run has cost so far: sample gradients, values, Hessian-vector products, derivatives along vectors.
+
+        And the bits that were sent, where the rule tells them. One evaluation of one sample counts one.
+
+        >>> import numpy as np, burlab as bl
+        >>> problem = bl.FiniteSum(lambda x, a: (x - a) ** 2, np.arange(10.0))
+        >>> bl.minimize(problem, 0.0, bl.optim.ArmijoGD(warm=False), batch=2, steps=3).counts
+        {'samples': 12, 'values': 12, 'hvps': 0, 'jvps': 0, 'bits': 0}
+        """
+        rows = self.history
+        return {name: int(rows[name][-1]) if name in rows and rows.steps else 0 for name in (*COUNTERS, BITS)}
 
     @property
     def traces(self) -> Traces:

@@ -9,7 +9,7 @@ from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import Graph, Node, tree
 from burlab.graph.node import as_node, constant
 from burlab.graph.numpy_api.promotion import as_dtype
-from burlab.graph.substitute import inline
+from burlab.graph.substitute import copy, inline
 from burlab.graph.tracing.trace import Spec, spec_of, trace
 from burlab.runtime.plain import as_array, is_complex
 
@@ -42,7 +42,9 @@ class Call:
     def place(self, result: tree.Tree) -> tree.Tree:
         """A tree of nodes over this call's inputs, moved to the surrounding trace: over the actual arguments."""
         nodes, structure = tree.flatten(result)
-        return tree.unflatten(structure, inline(Graph(self.inputs, tuple(nodes)), self._actual))
+        outputs = inline(Graph(self.inputs, tuple(nodes)), self._actual)
+        # arrays of their own: a result may be an argument, or twice the same
+        return tree.unflatten(structure, [copy(y, y.inputs) if y.inputs else y for y in outputs])
 
     def by(self, argnum: int, what: str) -> tuple[list[Node], tree.TreeDef]:
         """The inputs that the leaves of one positional argument became. All must be floating."""

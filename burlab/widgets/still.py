@@ -2,9 +2,11 @@
 
 Each display is three outputs. The first is the widget; a page that does not know it shows a line of text. The second
 is the picture, which is changed in place when what it shows comes to rest. The third is a note. Its styles hide the
-picture and the note where the widget lives, and the place of the widget where it does not. JupyterLab takes SVG and
-styles out of a notebook that it does not trust, such as one from somebody else: there the note has the picture once
-more, as an image, which is hidden wherever styles are kept.
+picture and the note where the widget lives, and the place of the widget where it does not.
+
+The picture is one output in two forms, of which a page shows one: an image in HTML, and SVG for pages that read no
+HTML. So nothing stands there twice, whatever is taken out: JupyterLab takes SVG and styles from a notebook that it does
+not trust, such as one from somebody else, and GitHub takes styles from all; both leave an image that carries its data.
 """
 
 import logging
@@ -26,13 +28,12 @@ _QUIET = 0.1  # seconds that a picture waits: more may change at once
 _LARGEST = 300_000  # bytes of a picture that notebooks keep
 _CHILD = ".jp-OutputArea-child"
 _STYLES = f"""<style>
-.burlab-untrusted {{ display: none !important; }}
 .burlab-kept {{ display: none; }}
 .jp-OutputArea .burlab-kept {{ display: block; }}
 {_CHILD}:has(.{_LIVE}) + {_CHILD}:has(+ {_CHILD} .burlab-kept) {{ display: none; }}
 {_CHILD}:has(.{_LIVE}) + {_CHILD} + {_CHILD}:has(.burlab-kept) {{ display: none; }}
 {_CHILD}:not(:has(.{_LIVE})):has(+ {_CHILD} + {_CHILD} .burlab-kept) {{ display: none; }}
-{_CHILD}:has(+ {_CHILD} .burlab-kept) .jp-OutputArea-output {{ overflow-x: auto; }}
+{_CHILD}:has(+ {_CHILD} .burlab-kept) .jp-OutputArea-output {{ overflow-x: auto; padding-right: 0; }}
 {_CHILD}:has(+ {_CHILD} .burlab-kept) img {{ min-width: 640px; max-width: 100%; height: auto; }}
 </style>"""
 _NOTE = '<div class="burlab-kept">A picture of what was shown last. For the live view, run this cell again.</div>'
@@ -60,7 +61,7 @@ class Still:
         screen.display({"application/vnd.jupyter.widget-view+json": view, "text/plain": self._summary()}, raw=True)
         self._last = monotonic()
         screen.display(self._bundle(), raw=True, display_id=self._name)
-        screen.display(self._note(), raw=True, display_id=f"{self._name}-note")
+        screen.display({"text/plain": "", "text/html": f"{_STYLES}\n{_NOTE}"}, raw=True)
 
     def refresh(self) -> None:
         """Have the picture made again, soon. From any thread."""
@@ -83,7 +84,6 @@ class Still:
             if self._kept != before:
                 screen: Any = import_module("IPython.display")
                 screen.update_display(bundle, raw=True, display_id=self._name)
-                screen.update_display(self._note(), raw=True, display_id=f"{self._name}-note")
         except Exception:  # the widget lives on without a new picture
             _log.exception("the picture of a widget could not be made")
 
@@ -91,13 +91,12 @@ class Still:
         """What the second output holds. A picture that is too large leaves the last one in its place."""
         made = self._picture()
         self._kept = made if len(made.encode()) <= _LARGEST else self._kept
-        return {"text/plain": self._summary()} | ({"image/svg+xml": self._kept} if self._kept else {})
-
-    def _note(self) -> dict[str, str]:
-        """What the third output holds."""
+        words = {"text/plain": self._summary()}
+        if not self._kept:
+            return words
         data = b64encode(self._kept.encode()).decode()
-        image = f'<img class="burlab-untrusted" alt="{escape(self._summary())}" src="data:image/svg+xml;base64,{data}">'
-        return {"text/plain": "", "text/html": f"{_STYLES}\n{_NOTE}{image if data else ''}"}
+        image = f'<img alt="{escape(self._summary())}" src="data:image/svg+xml;base64,{data}">'
+        return words | {"text/html": image, "image/svg+xml": self._kept}
 
 
 def show(root: Any, picture: Callable[[], str], summary: Callable[[], str]) -> None:

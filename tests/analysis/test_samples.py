@@ -45,6 +45,14 @@ def test_the_noise_scale_is_the_batch_whose_noise_equals_the_gradient():
     assert found.noise_scale == pytest.approx(data.var() / data.mean() ** 2, rel=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("data", "said"), [([1.0, 3.0], "noise scale 0.6667"), ([-1.0, 1.0], "the mean is lost in the noise")]
+)
+def test_a_noise_scale_that_is_not_finite_is_said_in_words(data: list[float], said: str):
+    found = samples(bl.FiniteSum(lambda x, a: 0.5 * np.sum((x - a) ** 2), np.array(data)), np.zeros(1))
+    assert found.chart().parts[0].note.startswith(f"{said}; ")
+
+
 def test_a_gradient_of_0_has_no_direction():
     found = samples(bl.FiniteSum(lambda x, a: 0.5 * np.sum((x - a) ** 2), np.array([0.0, 1.0, 2.0])), np.zeros(1))
     assert np.isnan(found.cosines[0])

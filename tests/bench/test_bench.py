@@ -65,6 +65,15 @@ def test_the_table_names_every_way_and_the_page_is_complete_offline(report: Repo
     assert all(len(line["timing"]["measurements"]) >= 3 for line in data["lines"] if line["passed"])
 
 
+def test_a_page_of_text_has_tables_of_markdown(report: Report):
+    text = report._repr_markdown_()
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert [line.variant in text for line in report.lines] == [True] * len(report.lines)
+    assert len(rows) == 2 + len(report.lines)
+    assert len({row.count("|") for row in rows}) == 1
+    assert "function problem" not in repr(report) + text
+
+
 def test_the_command_prints_a_table_and_writes_the_page(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
     page = tmp_path / "out.html"
     assert cli.main(["bench", "micrograd", "--peers", "none", "--quick", "--report", str(page)]) == 0

@@ -49,7 +49,7 @@ def page(browser):
     page = open_page(browser, viewport={"width": 1000, "height": 800})
     page.set_content(f"""<!doctype html><style>body {{ margin: 0; }} {styles(CHART_STYLE)}</style><div id="place"></div>
 <script type="module">{module(WIDGETS, *CHART)}
-Object.assign(window, {{ drawChart, ticksOf, written, withRoom, said: [] }});</script>""")
+Object.assign(window, {{ drawChart, ticksOf, written, withRoom, hintsAt, said: [] }});</script>""")
     page.wait_for_function("'drawChart' in window")
     yield page
     page.close()
@@ -81,6 +81,61 @@ def place(page, name, across, up=0.5):
         f"(({{ left, right, top, bottom }}) => [left, right, top, bottom])(part('{name}').frame)"
     )
     return canvas["x"] + left + across * (right - left), canvas["y"] + bottom - up * (bottom - top)
+
+
+def letters(page, *parts):
+    """What stands on the canvas of each part, word for word."""
+    script = """async data => {
+      const write = CanvasRenderingContext2D.prototype.fillText;
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+        (this.canvas.texts ??= []).push(text);
+        return write.call(this, text, ...rest);
+      };
+      window.handle?.close();
+      window.handle = drawChart(document.getElementById("place"), data, { onIntent: () => {} });
+      const { chart } = document.getElementById("place");
+      while (!chart.frames) await new Promise(requestAnimationFrame);
+      CanvasRenderingContext2D.prototype.fillText = write;
+      return [...document.querySelectorAll("#place canvas")].map(({ texts }) => texts ?? []);
+    }"""
+    return page.evaluate(script, plain(encode(Chart(parts))))
+
+
+def test_an_axis_under_bands_alone_has_its_numbers(page):
+    times = Axis("time", "s", low=0.0)
+    band = Band(np.array([0.0, 5e-6, 8e-6]), np.zeros(3), np.ones(3), "steps", solid=True)
+    (texts,) = letters(page, Plot("steps", "steps", times, Axis(), bands=(band,)))
+    assert {"0", "2 µs", "4 µs"} <= set(texts)
+
+
+def test_the_axis_on_the_right_always_has_a_number(page):
+    for most in (490e6, 560e6, 700e6, 1010e6):
+        line = Curve(np.arange(3.0), np.full(3, 0.7 * most), "the process", right=True)
+        stack = Band(np.arange(3.0), np.zeros(3), np.ones(3), "history", solid=True)
+        right = Axis(unit="B", low=0.0, high=most)
+        (texts,) = letters(page, Plot("m", "m", Axis("step"), Axis(unit="B"), (line,), (stack,), tall=1.2, right=right))
+        assert [text for text in texts if text.endswith((" MB", " GB"))]
+
+
+def test_a_plot_without_numbers_says_so(page):
+    empty = Plot("value", "value", Axis("step"), Axis(), (Curve(np.empty(0), np.empty(0)),))
+    assert letters(page, empty) == [["nothing yet"]]
+
+
+def test_dots_without_a_shape_are_not_drawn_and_say_their_hints(page):
+    colours = """() => { const c = document.querySelector("#place canvas");
+      const { data } = c.getContext("2d").getImageData(0, 0, c.width, c.height);
+      return data.filter((_, k) => k % 4 === 0 && data[k] > 180 && data[k + 1] < 120 && data[k + 3] > 200).length; }"""
+    found = []
+    for shape in ("dot", "none"):
+        dots = Dots(np.array([1.0, 2.0]), np.ones(2), "", 1, shape, ("one", "two"))
+        letters(page, Plot("a", "a", Axis("x"), Axis(low=0.0, high=2.0), dots=(dots,)))
+        found.append(page.evaluate(colours))
+    assert found[0] > 50
+    assert not found[1]
+    hints = "hintsAt(chart, part(), part().frame, part().frame.sx.at(2), 0)"
+    page.evaluate("window.chart = document.getElementById('place').chart, window.part = () => chart.parts[0], 0")
+    assert page.evaluate(hints) == ["two"]
 
 
 def labels(page, axis, low, high, most=5, short=False):

@@ -143,13 +143,14 @@ def test_without_javascript_the_picture_is_seen(run, opened):
     assert page.locator(".burlab-facts").get_by_text("step 900").is_visible()
 
 
+def pixels(canvas):
+    return canvas.evaluate("e => e.toDataURL()")
+
+
 def settled(canvas):
-    """The pixels of a surface when it has been drawn finely: it is so when it rests."""
-    found = []
-    while len(found) < 2 or found[-1] != found[-2]:
-        found.append(canvas.evaluate("e => e.toDataURL()"))
-        canvas.page.wait_for_timeout(300)
-    return found[-1]
+    """The pixels of a surface that was turned when it has been drawn finely: each turn makes it coarse at once."""
+    canvas.page.wait_for_function("e => e.dataset.drawn === 'fine'", arg=canvas.element_handle())
+    return pixels(canvas)
 
 
 def test_the_map_of_a_run_is_a_surface_that_turns_and_follows_the_slider(run, opened):
@@ -168,12 +169,12 @@ def test_the_map_of_a_run_is_a_surface_that_turns_and_follows_the_slider(run, op
     page.wait_for_function(f"() => document.querySelector('canvas.burlab-relief').dataset.pose !== '{before}'")
     canvas.focus()
     page.keyboard.press("0")
-    page.wait_for_function(f"() => document.querySelector('canvas.burlab-relief').dataset.pose === '{before}'")
     late = settled(canvas)
+    assert canvas.get_attribute("data-pose") == before
     slider = page.get_by_role("slider", name="step")
     slider.focus()
     page.keyboard.press("Home")
-    until(page, lambda: settled(canvas) != late, "the point never moved")
+    until(page, lambda: pixels(canvas) != late, "the point never moved")
     shot(page, "export-surface", full_page=True)
     page.get_by_role("button", name="Surface").click()
     assert not canvas.is_visible()

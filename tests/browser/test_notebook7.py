@@ -7,7 +7,7 @@ from tests.browser.views import shot
 
 pytestmark = pytest.mark.browser
 GRAPH = "bl.GraphView(lambda x: np.sum(np.tanh(x) ** 2), np.ones(3))"
-PICTURE = ".jp-Cell[data-windowed-list-index='{}'] .jp-RenderedSVG img"
+PICTURE = ".jp-Cell[data-windowed-list-index='{}'] img[src^='data:image/svg']"
 
 
 @pytest.fixture(scope="module")

@@ -39,7 +39,7 @@ def test_every_view_is_there_and_no_picture_covers_for_it(notebook):
         live(notebook, cell).first.wait_for()
         live(notebook, cell, ":is(canvas, svg)").first.wait_for()
     notebook.page.locator(".burlab-kept").first.wait_for(state="hidden")
-    assert not notebook.page.locator(".jp-RenderedSVG img:visible").count()
+    assert not notebook.page.locator("img[src^='data:image/svg']:visible").count()
     assert "Error displaying widget" not in notebook.page.locator(".jp-Notebook").inner_text()
     assert not notebook.page.locator(".burlab-gone:visible").count()
 

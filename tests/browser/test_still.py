@@ -13,7 +13,7 @@ from tests.browser.waits import lasting, rests, until
 
 pytestmark = pytest.mark.browser
 CELLS = [SETUP, write_run(), "run.step(640)", "pass"]
-PICTURE = ".jp-Cell[data-windowed-list-index='{}'] .jp-RenderedSVG img"
+PICTURE = ".jp-Cell[data-windowed-list-index='{}'] img[src^='data:image/svg']"
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def seen_alone(notebook):
 
 def misplaced(page, picture, width):
     """What is wrong with the place of the picture in a page of this width."""
-    place = page.locator(".jp-Cell[data-windowed-list-index='1'] .jp-RenderedSVG").bounding_box()
+    place = page.locator(".jp-Cell[data-windowed-list-index='1'] .jp-OutputArea-output:has(img)").bounding_box()
     wide = picture.bounding_box()["width"]
     fits = abs(max(640, min(place["width"], 860)) - wide) <= 2 and place["x"] + place["width"] <= width
     return [] if fits else [place, wide]
@@ -66,24 +66,36 @@ def test_a_run_is_seen_without_its_kernel(notebook, tmp_path):
     (tmp_path / "still.ipynb").write_text(json.dumps(content))
     subprocess.run([sys.executable, "-m", "nbconvert", "--to", "html", tmp_path / "still.ipynb"], check=True)
     page.goto((tmp_path / "still.html").as_uri())
-    picture = page.locator("img[src^='data:image/svg+xml']").first
-    picture.wait_for(state="visible")
-    page.locator(".burlab-untrusted").wait_for(state="hidden")
+    picture = page.locator("img[src^='data:image/svg+xml'], .jp-OutputArea svg")
+    picture.wait_for(state="visible")  # and there is no other
     assert picture.evaluate("image => image.complete && image.naturalWidth") == 860
     assert "Paused at step 640" in b64decode(picture.get_attribute("src").partition("base64,")[2]).decode()
     assert "Error displaying widget" not in page.content()
     shot(page, "still-nbconvert")
 
 
-def test_in_a_notebook_without_trust_the_picture_is_seen(notebook):
+SHOWN = {
+    "run": "run = bl.minimize(f, f.start, bl.optim.Momentum(1e-4), steps=200)\nrun",
+    "race": "bl.race(f, f.start, {'GD': bl.optim.GD(1e-3), 'Adam': bl.optim.Adam(1e-2)}, steps=200)",
+    "graph": "bl.GraphView(lambda x: np.sum(np.tanh(x) ** 2), np.ones(3))",
+}
+
+
+def test_in_a_notebook_without_trust_pictures_are_seen_once(open_notebook):
     """As one that somebody else has made: JupyterLab then shows neither widgets nor SVG, and keeps no styles."""
-    notebook.run(2)
-    until_saved(notebook, "Paused at step 640")
+    first = "import numpy as np\nimport burlab as bl\nf = bl.problems.rosenbrock()"
+    notebook = open_notebook("untrusted", [first, *SHOWN.values()], run=1 + len(SHOWN))
+    page = notebook.page
+    page.set_viewport_size({"width": 1280, "height": 4000})  # JupyterLab draws what is in view
+    for cell in range(1, 1 + len(SHOWN)):
+        until(page, lambda cell=cell: "</svg>" in notebook.picture(cell), f"cell {cell} has no picture")
     notebook.distrust()
-    page, image = notebook.page, notebook.page.locator(".burlab-untrusted")
-    image.wait_for(state="visible")
-    assert page.locator(".jp-RenderedSVG").count() == 0, "else the notebook is trusted"
-    page.wait_for_function("image => image.complete && image.naturalWidth === 860", arg=image.element_handle())
+    for cell, name in enumerate(SHOWN, 1):
+        image = page.locator(PICTURE.format(cell))  # one: else what follows fails
+        image.wait_for(state="visible")
+        page.wait_for_function("image => image.complete && image.naturalWidth > 50", arg=image.element_handle())
+        assert image.get_attribute("alt"), name
+    assert page.locator("style:has-text('burlab-kept'), .jp-OutputArea-output svg").count() == 0, "else it is trusted"
     assert "Error displaying widget" not in page.locator(".jp-Notebook").inner_text()
     shot(page, "still-untrusted")
 

@@ -202,3 +202,13 @@ def test_words_stand_where_their_points_are():
     inside = {"".join(node.itertext()): float(node.get("x", "nan")) for node in root.findall("./g/text")}
     assert set(inside) == {"q", "<b>"}
     assert inside["<b>"] - inside["q"] > 600
+
+
+def test_what_lies_far_away_is_no_number_that_readers_cannot_take():
+    far = np.array([0.0, 1.0, 3e60, -4e120])
+    axes = Axis(low=0.0, high=1.0), Axis(low=0.0, high=1.0)
+    dots = Dots(far, far[::-1], shape="cross")
+    text = svg(Chart((Plot("far", "far", *axes, (Curve(far, far[::-1]), Curve(far[::-1], far)), dots=(dots,)),)))
+    numbers = [float(x) for d in re.findall(r' (?:d|transform)="([^"]*)"', text) for x in re.findall(r"-?[\d.]+", d)]
+    assert numbers
+    assert max(map(abs, numbers)) <= 1e4

@@ -139,17 +139,19 @@ struct Problem {
   run::Span parts[2]{{0, 1, 0}, {64, 2, 0}};
   const void* contexts[1]{nullptr};
   run::Query query{};
+  const run::Query* list[1]{&query};
   run::Queries all{};
 
   explicit Problem(std::int64_t batch) {
     const run::Block block{2, 2, offsets, parts, 128};
     query.loss.samples = {
         {spring, nullptr, 64}, 1, contexts, 1, 1, 0, data, strides, strides, rows, block, block, {}, {}, {}};
-    query.stream = {run::Sampling::sequential, 8, batch, nullptr, {}};
+    query.kind = run::asked_value_and_grad;
+    query.stream = {run::Sampling::sequential, 8, batch, nullptr, 0, {}};
     query.points = 1;
     query.value = 0;
     query.vector = 64;
-    all.list[2] = &query;
+    all.count = 1, all.list = list;
     all.dimension = 2, all.bytes = 4, all.leaves = 1, all.places = places;
   }
 };
@@ -158,13 +160,13 @@ void test_answers() {
   Problem problem(2);
   run::Ledger ledger;
   {
-    run::QueryOracle oracle(ledger, &problem.all, 2);
+    run::QueryOracle oracle(ledger, &problem.all, problem.query.stream, 2);
     run::Team team(2);
     const std::atomic<bool> calm{false}, cancel{true};
     const float y[] = {0, 1, 10, 10};  // two points
     float answers[6];
     const auto ask = [&](Int query, Int numbers, Int rows = 2) {
-      const Int descriptor[] = {query, rows, numbers, 3, 4};
+      const Int descriptor[] = {query, rows, numbers, 3, 4, 0};
       return kernels::Ask::run(descriptor, answers, oracle.address(), y, nullptr);
     };
     oracle.begin(1, {}, team, calm);  // samples 2 and 3: a is 3 and 4
@@ -180,11 +182,11 @@ void test_answers() {
     expect(ask(2, 2, 1) == Unanswered, "a kernel fails");
     const auto outcome = oracle.outcome(Unanswered | 9 << 8);
     expect(outcome.status == IndexOutOfRange && outcome.node == 4 && outcome.sample == 2, "and is remembered");
-    expect(outcome.owner == 2 && outcome.part == run::Part::samples, "with the number of the query");
+    expect(outcome.owner == 0 && outcome.part == run::Part::samples, "with the number of the query");
   }
   expect(ledger.total() == 0, "all memory is given back");
   const kernels::Oracle* nobody = nullptr;
-  const Int descriptor[] = {0, 1, 2, 1, 4};
+  const Int descriptor[] = {0, 1, 2, 1, 4, 0};
   float none = 0;
   expect(kernels::Ask::run(descriptor, &none, &nobody, &none, nullptr) == Unanswered, "nobody answers");
 }

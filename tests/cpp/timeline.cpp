@@ -51,7 +51,7 @@ struct Setting {
     const Criteria criteria{std::numeric_limits<std::int64_t>::max(), kInfinity, kNone, kNone, 0};
     Plan plan{};
     plan.loss.samples = samples;
-    plan.stream = {Sampling::sequential, 1, 1, nullptr, {0, 0}};
+    plan.stream = {Sampling::sequential, 1, 1, nullptr, 0, {0, 0}};
     plan.threads = plan.wide = plan.dimension = plan.leaves = plan.hypers = plan.buffers = 1;
     plan.places = places;
     plan.gradient = 64;

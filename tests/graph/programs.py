@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from tests.graph.wide_words import ELEMENTWISE, PAIRS, WHOLE
+
 SHAPES = ((), (3,), (1,), (2, 3), (3, 2), (3, 1), (1, 3), (2, 1, 3), (2, 2, 2))
 SHAPES += ((4, 1), (1, 1), (1, 4, 1), (3, 1, 1), (0,), (2, 0), (0, 3))
 
@@ -106,6 +108,8 @@ MATRIX: dict[str, Callable[..., Any]] = {
     "einsum": lambda np, a, b: np.einsum("...i,i...->...", a, b) if b.ndim == 1 else a @ b / 2,
     "tensordot": lambda np, a, b: np.tensordot(a, b, 1) / 2 if b.ndim < 3 else a @ b / 2,
 }
+TABLES = {"unary": UNARY, "along": ALONG, "binary": BINARY, "matrix": MATRIX}
+TABLES |= {"elementwise": ELEMENTWISE, "whole": WHOLE, "pair": PAIRS}  # of wide programs
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +123,7 @@ class Step:
 
     def __call__(self, np: Any, values: list[Any]) -> Any:
         """The value."""
-        rule = {"unary": UNARY, "along": ALONG, "binary": BINARY, "matrix": MATRIX}[self.table][self.name]
-        return rule(np, *(values[k] for k in self.operands), *self.more)
+        return TABLES[self.table][self.name](np, *(values[k] for k in self.operands), *self.more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,14 +147,17 @@ class Program:
 
 
 @st.composite
-def programs(draw: Any, most: int = 12) -> Program:
-    """Programs whose values stay small: what grows, or has no value on an empty axis, is a tanh instead."""
+def programs(draw: Any, most: int = 12, words: Any = np) -> Program:
+    """Programs whose values stay small: what grows, or has no value on an empty axis, is a tanh instead.
+
+    words: NumPy, or `Words` of it, for programs over the whole vocabulary.
+    """
     shapes = tuple(draw(st.lists(st.sampled_from(SHAPES), min_size=2, max_size=2)))
     values = Program(shapes, ()).arguments()
     steps: list[Step] = []
     for _ in range(draw(st.integers(1, most))):
-        step = draw(st.sampled_from(_choices(values)).flatmap(lambda row: _step(row, values)))
-        value = _small(step, values)
+        step = draw(st.sampled_from(_choices(values, words is not np)).flatmap(lambda row: _step(row, values)))
+        value = _small(step, values, words)
         if value is None:
             step = Step("unary", "tanh", step.operands[:1])
             value = step(np, values)
@@ -160,22 +166,24 @@ def programs(draw: Any, most: int = 12) -> Program:
     return Program(shapes, tuple(steps))
 
 
-def _small(step: Step, values: list[Any]) -> Any:
+def _small(step: Step, values: list[Any], words: Any) -> Any:
     """The value of a step, or None where it is large, not finite, or not defined."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            value = step(np, values)
+            value = step(words, values)
     except (ValueError, IndexError, RuntimeWarning):
         return None
     return value if value.size <= 64 and np.max(np.abs(value), initial=0.0) <= 20 else None
 
 
-def _choices(values: list[Any]) -> list[tuple[str, tuple[int, ...]]]:
+def _choices(values: list[Any], wide: bool) -> list[tuple[str, tuple[int, ...]]]:
     """Which tables apply to which values; the last one is used most."""
     last = len(values) - 1
     rows: list[tuple[str, tuple[int, ...]]] = [("unary", (last,)), ("unary", (0,))]
     rows += [("along", (k,)) for k, v in enumerate(values) if v.ndim]
+    if wide:
+        rows += [("elementwise", (last,)), ("whole", (last,)), ("whole", (last,))] * 4
     for k, v in enumerate(values):
         a, b = values[last], v
         try:
@@ -184,6 +192,7 @@ def _choices(values: list[Any]) -> list[tuple[str, tuple[int, ...]]]:
             pass
         else:
             rows += [("binary", (last, k)), ("binary", (k, last))]
+            rows += [("pair", (last, k))] * wide
         if a.ndim and b.ndim and a.shape[-1] == b.shape[-2 if b.ndim > 1 else -1] and (a.ndim < 3 or b.ndim < 3):
             rows.append(("matrix", (last, k)))
     return rows
@@ -191,7 +200,7 @@ def _choices(values: list[Any]) -> list[tuple[str, tuple[int, ...]]]:
 
 def _step(row: tuple[str, tuple[int, ...]], values: list[Any]) -> Any:
     table, operands = row
-    names = {"unary": UNARY, "along": ALONG, "binary": BINARY, "matrix": MATRIX}[table]
+    names = TABLES[table]
     axes = st.integers(0, max(values[operands[0]].ndim - 1, 0))
     name = st.sampled_from(sorted(names))
     return st.builds(

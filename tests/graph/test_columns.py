@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
+import burlab.graph.rare
 from burlab.compiler.codegen.emit import emit
 from burlab.compiler.inspection.account import _bytes
 from burlab.compiler.ir.plan import Execute, Loop
@@ -88,7 +89,7 @@ def a_query_stays_in_the_tile() -> None:
 
 
 def rows_are_summed_in_a_loop() -> None:
-    text = emit(plan_of(softmax, MATRIX)).text
+    text = emit(plan_of(softmax, np.zeros((3, 40)))).text  # shorter rows are written out
     assert "row_extremes<true" in text
     assert "row_sums<" in text
 

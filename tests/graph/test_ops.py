@@ -12,6 +12,7 @@ import pytest
 from mpmath import mp
 
 import burlab as bl
+import burlab.graph.rare
 from burlab.graph import Node, jvp, vjp
 from burlab.graph.linear import LinearOp
 from burlab.graph.numpy_api.promotion import node

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
+import burlab.graph.rare
 from burlab.compiler.executable import build
 from burlab.errors import BurlabError, GraphError
 from burlab.graph import Graph, Node, fourier, linear

@@ -81,6 +81,6 @@ def test_curves_show_where_nan_and_inf_began():
     parts = {part.name: part for part in Picture().chart(Model(w)).parts}
     for name, step in (("value", 20), ("score", 30)):
         (mark,) = parts[name].marks
-        assert (mark.at, mark.axis, mark.label) == (step, "x", f"{name} is nan or inf from here")
-        assert parts[name].note == f"nan or inf from step {step}"
+        assert (mark.at, mark.axis, mark.label) == (step, "x", f"{name} is nan or inf here first")
+        assert parts[name].note == f"first nan or inf at step {step}"
     assert (parts["other"].marks, parts["other"].note) == ((), "")

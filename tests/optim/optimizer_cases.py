@@ -1,9 +1,5 @@
 """One row per first-order optimizer: what it is compared with, step for step, in several settings."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
-
 from burlab.optim import (
     ASGD,
     GD,
@@ -17,33 +13,16 @@ from burlab.optim import (
     Momentum,
     NAdam,
     Nesterov,
-    Optimizer,
     RAdam,
     RMSProp,
     Rprop,
     SignSGD,
 )
-
-
-@dataclass(frozen=True)
-class Case:
-    """An optimizer, and how another library makes it: `torch(torch.optim)([x])` or `optax(optax)`.
-
-    single: whether paths in float32 can be compared, too; else rounding alone leads them apart.
-    """
-
-    optimizer: Optimizer
-    torch: Callable[[Any], Callable[[Any], Any]] | None = None
-    optax: Callable[[Any], Any] | None = None
-    single: bool = True
-
-    def __str__(self) -> str:
-        return repr(self.optimizer).replace(" ", "")
-
-
-def by_torch(name: str, **options: Any) -> Callable[[Any], Callable[[Any], Any]]:
-    return lambda module: lambda xs: getattr(module, name)(xs, **options)
-
+from tests.optim.cases import Case, by_torch
+from tests.optim.estimator_cases import ESTIMATORS
+from tests.optim.federated_cases import FEDERATED
+from tests.optim.parameter_free_cases import PARAMETER_FREE
+from tests.optim.preconditioned_cases import PRECONDITIONED
 
 CASES = [
     Case(GD(2e-3), torch=by_torch("SGD", lr=2e-3)),
@@ -107,16 +86,23 @@ CASES = [
     ),
     Case(ASGD(2e-3), torch=by_torch("ASGD", lr=2e-3)),
     Case(ASGD(2e-3, lambd=0.5, alpha=0.6, t0=50), torch=by_torch("ASGD", lr=2e-3, lambd=0.5, alpha=0.6, t0=50)),
+    *PARAMETER_FREE,
 ]  # fmt: skip
 
 # The settings are those of calm paths: one that overshoots to and fro, as Adam's without momentum, multiplies the last
 # bit of a gradient a million times in 200 steps, and no two libraries agree on that bit.
 
 # Optimizers that ask for more than a gradient have tests of their own.
-ELSEWHERE = dict.fromkeys(
-    (
-        "ArmijoGD", "BarzilaiBorwein", "LBFGS", "ModifiedNewton", "Newton", "NewtonCG", "NonlinearCG", "TrustRegion",
-        "WolfeGD",
-    ),
-    "curvature_cases.py",
+ELSEWHERE = (
+    dict.fromkeys(PRECONDITIONED, "preconditioned_cases.py")
+    | dict.fromkeys(ESTIMATORS, "estimator_cases.py")
+    | dict.fromkeys(FEDERATED, "federated_cases.py")
+    | dict.fromkeys(("ScheduleFreeAdamW", "ScheduleFreeSGD"), "test_schedule_free.py")
+    | dict.fromkeys(
+        (
+            "ArmijoGD", "BarzilaiBorwein", "LBFGS", "ModifiedNewton", "Newton", "NewtonCG", "NonlinearCG",
+            "TrustRegion", "WolfeGD",
+        ),
+        "curvature_cases.py",
+    )
 )  # fmt: skip

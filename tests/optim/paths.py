@@ -94,11 +94,15 @@ def optax_path(make: Callable[[Any], Any], problem: str, dtype: Any) -> Array:
 
     f, x0 = PROBLEMS[problem]
     known = data(dtype)
-    rule = make(optax)
+    rule = optax.with_extra_args_support(make(optax))
+
+    def loss(x: Any) -> Any:
+        return f(jax.numpy, x, *known)
 
     @jax.jit
     def step(x: Any, state: Any) -> Any:
-        updates, state = rule.update(jax.grad(lambda x: f(jax.numpy, x, *known))(x), state, x)
+        value, g = jax.value_and_grad(loss)(x)
+        updates, state = rule.update(g, state, x, value=value)
         return optax.apply_updates(x, updates), state
 
     x = jax.numpy.asarray(x0.astype(dtype))

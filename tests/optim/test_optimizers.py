@@ -10,8 +10,10 @@ import pytest
 import burlab as bl
 from burlab.errors import ArgumentError, BurlabError, DTypeError, ShapeError, StatusError, TraceError
 from burlab.optim import GD, Hyper, Optimizer
-from tests.optim.optimizer_cases import CASES, ELSEWHERE, by_torch
+from tests.optim.cases import by_torch
+from tests.optim.optimizer_cases import CASES, ELSEWHERE
 from tests.optim.paths import PROBLEMS, STEPS, assert_same_path, burlab_path, optax_path, torch_path
+from tests.optim.plain import path
 
 pytestmark = pytest.mark.slow
 
@@ -84,10 +86,8 @@ def test_the_traced_rule_is_the_numpy_rule(case):
     """The same class, called by hand on arrays."""
     f, x0 = PROBLEMS["rosenbrock"]
     run = bl.minimize(lambda x: f(np, x), x0, case.optimizer, steps=50)
-    x, state = x0, case.optimizer.init(x0)
-    for t in range(50):
-        x, state = case.optimizer.update(bl.grad(lambda x: f(np, x))(x), state, x, t, f=None)
-    np.testing.assert_allclose(run.x, x, rtol=1e-12)
+    by_hand = path(case.optimizer, lambda x: f(np, x), x0, 50)[-1]
+    np.testing.assert_allclose(run.x, by_hand, rtol=1e-12)
 
 
 def test_the_mean_of_asgd_is_torchs():
@@ -98,13 +98,13 @@ def test_the_mean_of_asgd_is_torchs():
     def keep(optimizer, _t):
         means.append(next(iter(optimizer.state.values()))["ax"].numpy().copy())
 
-    path = torch_path(by_torch("ASGD", lr=2e-3, t0=20), "rosenbrock", np.float64, after=keep)
+    points = torch_path(by_torch("ASGD", lr=2e-3, t0=20), "rosenbrock", np.float64, after=keep)
     rule, x = bl.optim.ASGD(2e-3, t0=20), x0
     state = rule.init(x0)
     for t in range(STEPS):
         x, state = rule.update(bl.grad(lambda x: f(np, x))(x), state, x, t)
         np.testing.assert_allclose(state["mean"], means[t], rtol=1e-12)
-    assert np.abs(path[-1] - means[-1]).max() > 1e-3
+    assert np.abs(points[-1] - means[-1]).max() > 1e-3
 
 
 def test_an_optimizer_of_ones_own():
@@ -171,7 +171,7 @@ def variant(**methods):
 @pytest.mark.parametrize(
     ("optimizer", "error", "message"),
     [
-        (variant(update=lambda s, g, state, x, t: x - g), ArgumentError, "expected the pair"),
+        (variant(update=lambda s, g, state, x, t: x - g), ArgumentError, r"expected \(x, state\), or"),
         (variant(update=lambda s, g, state, x, t: (x - g, {"v": g})), ArgumentError, "structure"),
         (variant(update=lambda s, g, state, x, t: (np.sum(x), state)), ShapeError, r"\(\), expected \(2,\)"),
         (variant(update=lambda s, g, state, x, t: ((x - g).astype(np.float32), state)), DTypeError, "float32"),

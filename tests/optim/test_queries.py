@@ -27,6 +27,7 @@ ASKED: dict[str, tuple[Callable[[Any, Any], Any], Callable[..., Any], Any]] = {
         lambda p, y, i: p.per_sample_grads(y, i),
         np.zeros((5, 3)),
     ),
+    "jvp": (lambda f, y: f.jvp(y, y * 2 + 1), lambda p, y, i: p.jvp(y, y * 2 + 1, i), 0.0),
 }
 
 
@@ -50,7 +51,7 @@ def test_answers_are_those_of_the_finite_sum(name: str, dtype: Any, sampler: str
         assert a.dtype == dtype
 
 
-@pytest.mark.parametrize("name", ["value", "grad", "value_and_grad", "hvp", "full_value", "full_grad"])
+@pytest.mark.parametrize("name", ["value", "grad", "value_and_grad", "hvp", "jvp", "full_value", "full_grad"])
 def test_plain_functions_and_trees_answer_too(name: str) -> None:
     """The rule sees one flat vector where x is a tree."""
     question, wanted, like = ASKED[name]
@@ -91,6 +92,7 @@ def test_keys_are_those_of_the_step() -> None:
     like = (np.zeros(2, np.uint64), 0.0, X0, X0, 0.0, np.zeros(2))
     run, got, x = probe(problem, X0, ask, like, 4, batch=6, seed=9)
     key, value, gradient, full, known, drawn = got
+    np.testing.assert_array_equal(key, bl.random.fold_in(bl.random.key(9), 3))
     indices = batches("reshuffle", len(B), 6, 4, seed=9)[3]
     assert value == known == run.history["value"][3] == problem.value(x, indices, key=key)
     np.testing.assert_array_equal(gradient, problem.grad(x + 1, indices, key=key))
@@ -195,7 +197,7 @@ def test_queries_in_loops_and_of_many_points() -> None:
         (
             lambda f, x: f.gard(x),
             TraceError,
-            "f.hvp(y, v), f.full_value(y), f.full_grad(y), f.per_sample_grads(y), f.key",
+            "f.per_sample_grads(y), f.jvp(y, v), f.indices, f.key, f.batch, f.samples",
         ),
         (lambda f, x: f.grad(x[:2]), ShapeError, "f.grad is about vectors of shape (3,), as x is, got (2,)"),
         (
@@ -246,7 +248,7 @@ def test_an_update_outside_of_a_run_has_nobody_to_ask() -> None:
     from burlab.compiler.executable import build
 
     with pytest.raises(StatusError, match="asks about a problem that is not there"):
-        build(rule.graph)(X0, X0, np.int64(0), np.float64(0), 0.0, np.zeros(2, np.uint64), np.int64(0))
+        build(rule.graph)(X0, X0, np.int64(0), 0.0, 0.0, np.zeros(2, np.uint64), np.zeros(1, np.int64), np.int64(0))
 
 
 @pytest.mark.parametrize("threads", [1, 2])

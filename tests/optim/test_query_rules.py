@@ -8,7 +8,6 @@ import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError
-from burlab.graph.query import QUERIES
 from burlab.optim import Hyper, Optimizer
 from tests.optim.probe import X0, A, B, loss, probe, ridge
 from tests.run.test_sampler import batches
@@ -183,7 +182,7 @@ def test_rules_on_leaves_ask_about_leaves() -> None:
         np.testing.assert_allclose(run.x[k], x[k], rtol=1e-12)
         np.testing.assert_allclose(run.state["rows"][k], rows[k], rtol=1e-12)
     assert run.state["value"] == pytest.approx(value, rel=1e-13)
-    assert run._engine._setup.queries._all.list[QUERIES.index("grad")] is None
+    assert run.queries == ("value_and_grad", "per_sample_grads")
 
 
 def test_rules_on_leaves_that_ask_about_something_else() -> None:

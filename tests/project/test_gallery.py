@@ -41,6 +41,14 @@ def test_a_widget_and_its_note_are_left_to_the_picture(tmp_path):
     assert "HTML" not in text
 
 
+def test_what_has_text_for_pages_shows_it(tmp_path):
+    table = "| a | b |\n| --- | ---: |\n| x | 1 |"
+    data = {"text/plain": "Report(...)", "text/html": "<table></table>", "text/markdown": table}
+    text = shown(tmp_path, code({"data": data}))
+    assert table in text
+    assert "Report" not in text
+
+
 def test_plotly_is_told_and_long_texts_are_cut(tmp_path):
     long = "\n".join(str(k) for k in range(100))
     text = shown(tmp_path, code({"data": {"application/vnd.plotly.v1+json": {}}}, {"text": f"\x1b[31m{long}\x1b[0m"}))

@@ -101,6 +101,19 @@ def test_one_that_diverges_is_a_row_with_its_reason():
     assert cross[0].hints[0].startswith("wild: Stopped at step")
 
 
+def test_one_that_diverges_does_not_press_the_others_into_a_line():
+    race = bl.race(F, F.start, {"wild": bl.optim.GD(1.0), "tame": GD}, steps=200)
+    plot = race.chart().parts[0]
+    tame = next(curve for curve in plot.curves if curve.label == "tame")
+    assert np.isfinite(tame.y).all()
+    assert tame.y.max() < plot.y.high < 100 * tame.y.max()
+    wild = next(curve for curve in plot.curves if curve.label == "wild")
+    assert (wild.y <= plot.y.high).sum() == 1
+    assert (wild.y > plot.y.high).sum() == 1, "it is seen to leave"
+    alone = bl.race(F, F.start, {"wild": bl.optim.GD(1.0)}, steps=200).chart().parts[0]
+    assert alone.y.high > 1000 * plot.y.high / 10
+
+
 def test_one_that_cannot_begin_is_a_row_with_its_reason():
     problem = least_squares()
     race = bl.race(problem, problem.start, {"scipy": bl.optim.SciPy("BFGS"), "gd": bl.optim.GD(0.1)}, batch=4, steps=5)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.errors import ArgumentError, BurlabError, DTypeError, ShapeError
+from burlab.errors import ArgumentError, BurlabError, DTypeError, ShapeError, TraceError
 from burlab.optim import GD, Adam, Momentum
 from tests.threads import end_soon, threads
 
@@ -275,11 +275,24 @@ def test_leaves_must_have_one_dtype():
         bl.minimize(lambda x: np.sum(x[0].astype(float)) + x[1], (np.ones(2, np.float32), np.ones(())), GD())
 
 
+@pytest.mark.parametrize("start", [[5, 5], (5, np.array(5)), np.array([5, 5]), np.array([5, 5], np.int8)])
+def test_a_start_of_whole_numbers_is_of_floats(start):
+    run = bl.minimize(lambda p: (p[0] - 1.0) ** 2 + p[1] ** 2, start, GD(0.5), steps=1)
+    np.testing.assert_array_equal(np.array(run.x), [1.0, 0.0])
+    assert run.x[0].dtype == np.float64
+
+
+def test_a_list_that_was_meant_as_an_array_is_one_error():
+    with pytest.raises(TraceError, match=r"list of 2 numbers.*np.array of it") as caught:
+        bl.minimize(lambda x: np.sum(x**2), [0.0, 0.0], GD(), steps=1)
+    assert caught.value.__suppress_context__
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
         (lambda: bl.minimize(3, np.ones(2), GD()), ArgumentError, "problem"),
-        (lambda: bl.minimize(np.sum, np.ones(2, int), GD()), DTypeError, "x0 has dtype int64"),
+        (lambda: bl.minimize(np.sum, np.ones(2, bool), GD()), DTypeError, "x0 has dtype bool"),
         (lambda: bl.minimize(np.sum, {}, GD()), ArgumentError, "no array"),
         (lambda: bl.minimize(lambda x: x, np.ones(2), GD()), ShapeError, r"\(2,\)"),
         (lambda: bl.minimize(np.sum, np.ones(2), GD(), batch=5), ArgumentError, "batch=5"),

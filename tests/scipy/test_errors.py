@@ -6,12 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.fft
 import scipy.integrate
 import scipy.linalg
+import scipy.optimize
+import scipy.signal
 from scipy import special, stats
 
 import burlab as bl
-from burlab.graph.scipy_words import WORDS
+from burlab.graph.node import FUNCTIONS
+from burlab.graph.scipy_words import SUBSTITUTES, WORDS
 
 X = np.array([[0.25, 0.0], [0.5, 2.0]])
 METHODS = "cdf sf logcdf logsf ppf".split()
@@ -19,6 +23,9 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "linalg.expm": scipy.linalg.expm,
     "linalg.solve_triangular": lambda x: scipy.linalg.solve_triangular(x, X),
     "linalg.cholesky": scipy.linalg.cholesky,
+    "linalg.inv": lambda x: scipy.linalg.inv(x * X),
+    "signal.convolve": lambda x: scipy.signal.convolve(x, X[:, 0] if np.ndim(x) < 1 else X),
+    "fft.rfft": scipy.fft.rfft,
     "special.logsumexp": special.logsumexp,
     "special.lambertw": special.lambertw,
     "stats.norm.logpdf": stats.norm.logpdf,
@@ -28,12 +35,24 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "stats.zscore": stats.zscore,
     "integrate.quad": lambda x: scipy.integrate.quad(lambda t: t * np.sum(x), 0, 1),
 }
+OURS = {
+    "linalg.expm": "use bl.scipy.linalg.expm",
+    "linalg.solve_triangular": "use bl.scipy.linalg.solve_triangular",
+    "linalg.cholesky": "use np.linalg.cholesky",
+    "linalg.inv": "use np.linalg.inv",
+    "signal.convolve": "use bl.scipy.signal.convolve",
+    "fft.rfft": "use np.fft.rfft",
+    "special.logsumexp": "use bl.scipy.special.logsumexp",
+    "stats.norm.logpdf": "use bl.scipy.stats.norm.logpdf",
+    "stats.gamma.cdf": "use bl.scipy.stats.gamma.cdf",
+    "stats.multivariate_normal.logpdf": "use bl.scipy.stats.multivariate_normal.logpdf",
+}
 
 
 @pytest.mark.parametrize(("name", "x"), [(name, x) for x in (X, 0.25) for name in CALLS])
 def test_a_function_that_asks_for_numbers_is_named(name: str, x: Any) -> None:
     here = f'File "{__file__}", line '
-    ours = f"use bl.scipy.{name}" if name in WORDS else "bl.scipy has no function of this name"
+    ours = OURS.get(name, "bl.scipy has no function of this name")
     with pytest.raises(bl.errors.TraceError) as caught:
         bl.jit(CALLS[name])(x)
     message = str(caught.value)
@@ -42,7 +61,7 @@ def test_a_function_that_asks_for_numbers_is_named(name: str, x: Any) -> None:
 
 
 def test_the_words_are_those_that_are_there() -> None:
-    homes = (bl.scipy.linalg, bl.scipy.special)
+    homes = (bl.scipy.linalg, bl.scipy.signal, bl.scipy.special)
     there = {f"{home.__name__.split('.')[-1]}.{name}" for home in homes for name in home.__all__}
     for name in bl.scipy.stats.__all__:
         distribution = getattr(bl.scipy.stats, name)
@@ -51,6 +70,15 @@ def test_the_words_are_those_that_are_there() -> None:
         has = methods - {m for m in METHODS if m not in rules} if rules else methods
         there |= {f"stats.{name}.{m}" for m in has}
     assert there == WORDS
+
+
+@pytest.mark.parametrize("name", SUBSTITUTES)
+def test_what_stands_for_a_function_is_there(name: str) -> None:
+    home, _, word = name.partition(".")
+    assert hasattr(getattr(scipy, home), word)
+    module, _, ours = SUBSTITUTES[name].rpartition(".")
+    found = getattr({"np": np, "bl": bl}.get(module) or getattr(np, home), ours)
+    assert module == "bl" or found in FUNCTIONS
 
 
 def test_a_function_of_the_users_that_scipy_calls_is_the_users() -> None:

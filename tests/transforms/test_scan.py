@@ -222,7 +222,7 @@ def test_compiling_takes_the_time_of_one_step() -> None:
         k(*arguments(length))
         return len(turns), len(k.graph.nodes), re.sub(r"burlab_\w+|\d+", "", k.source)
 
-    assert work(10) == work(1000) == work(2001)
+    assert work(64) == work(1000) == work(2001)  # in shorter loops over the sequence lanes are masked
 
 
 def test_float32_stays_float32() -> None:

@@ -151,7 +151,7 @@ def hand(words: Namespace, p: Any, data: Any) -> Any:
         turned = x
         for bone in range(p["angles"].shape[1]):
             offset = data["offsets"][finger, bone]
-            turned = _turned(words, turned - offset, p["angles"][finger, bone] + 0 * turned) + offset
+            turned = _turned(words, turned - offset, p["angles"][finger, bone]) + offset
             moved = moved + data["weights"][finger, bone][:, None] * turned
     total = words.sum((moved + p["shift"] - data["measured"]) ** 2)
     return 0.5 * total

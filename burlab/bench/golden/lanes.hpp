@@ -10,6 +10,11 @@
 BURLAB_BEGIN
 namespace burlab::bench {
 
+using Int = std::int64_t;
+// The arrays of a kernel, in the order of their names.
+using In = const double* const*;
+using Out = double* const*;
+
 /// Packs go by reference only: by value, their binary interface would depend on the instruction set.
 template <class T>
 struct Lanes {
@@ -21,6 +26,18 @@ struct Lanes {
 
   BURLAB_INLINE BURLAB_WIDE static const Loose& load(const T* p) { return *reinterpret_cast<const Loose*>(p); }
   BURLAB_INLINE BURLAB_WIDE static void store(T* p, const Loose& v) { std::memcpy(p, &v, 64); }
+  BURLAB_INLINE static T sum(const Pack& v) {
+    T s = v[0];
+    BURLAB_UNROLL
+    for (int k = 1; k < W; ++k) s += v[k];
+    return s;
+  }
+  BURLAB_INLINE static T most(const Pack& v) {
+    T s = v[0];
+    BURLAB_UNROLL
+    for (int k = 1; k < W; ++k) s = v[k] > s ? v[k] : s;
+    return s;
+  }
   /// Sums of neighbours, first of a and then of b.
   template <std::size_t... I>
   BURLAB_INLINE static void pairs(Pack& to, const Pack& a, const Pack& b, std::index_sequence<I...>) {

@@ -1,45 +1,47 @@
 #pragma once
-// Golden: values and gradients of some of GradBench's kinds as one would write them by hand, for the sizes of the
-// bench. Each takes the parameters and the data in the order of their names, and gives the value and the gradients.
+// Golden: values and gradients of GradBench's kinds as one would write them by hand, for the sizes of the bench; more
+// in models.hpp and turns.hpp. Each takes the parameters and the data in the order of their names, and gives the value
+// and the gradients.
 #include <algorithm>
 #include <cmath>
 
 #include "../variants/loop.hpp"
 #include "lanes.hpp"
+#include "models.hpp"
+#include "turns.hpp"
 
 BURLAB_BEGIN
 namespace burlab::bench {
 
-using In = const double* const*;
-using Out = double* const*;
-
 /// log sum exp of 10,000 numbers, which are a multiple of the lanes. p: x. data: shift (1).
-inline double lse(In p, In data, Out g) {
+BURLAB_WIDE inline double lse(In p, In data, Out g) {
   using L = Lanes<double>;
   constexpr Int n = 10'000;
   const double *x = p[0], shift = data[0][0];
-  double most = x[0];
-  BURLAB_ONE_BY_ONE
-  for (Int k = 0; k < n; ++k) most = std::max(most, x[k]);
-  L::Pack sum{};
+  double* out = g[0];
+  L::Pack tops = L::Pack{} - 1e300, sum{};
+  for (Int k = 0; k < n; k += L::W) {
+    L::Pack at;
+    std::memcpy(&at, x + k, sizeof(at));
+    tops = at > tops ? at : tops;
+  }
+  const double most = L::most(tops);
   for (Int k = 0; k < n; k += L::W) {
     L::Pack e;
     std::memcpy(&e, x + k, sizeof(e));
     e -= most;
     L::exp(e);
-    std::memcpy(g[0] + k, &e, sizeof(e));
+    std::memcpy(out + k, &e, sizeof(e));
     sum += e;
   }
-  double total = 0;
-  BURLAB_ONE_BY_ONE
-  for (int k = 0; k < L::W; ++k) total += sum[k];
+  const double total = L::sum(sum);
   BURLAB_LANES
-  for (Int k = 0; k < n; ++k) g[0][k] *= 1 / total;
+  for (Int k = 0; k < n; ++k) out[k] *= 1 / total;
   return most + shift + std::log(total);
 }
 
 /// 1,000 points of 8 numbers and 10 centres. p: centres. data: x. Lanes run over the centres, filled up to 16.
-inline double kmeans(In p, In data, Out g) {
+BURLAB_WIDE inline double kmeans(In p, In data, Out g) {
   constexpr Int n = 1000, d = 8, k = 10, lanes = 16;
   double columns[d][lanes];
   for (Int j = 0; j < d; ++j)
@@ -55,8 +57,10 @@ inline double kmeans(In p, In data, Out g) {
     }
     const Int best = std::min_element(away, away + k) - away;
     total += away[best];
+    double* share = g[0] + best * d;
+    const double* centre = p[0] + best * d;
     BURLAB_LANES
-    for (Int j = 0; j < d; ++j) g[0][best * d + j] -= 2 * (x[j] - p[0][best * d + j]);
+    for (Int j = 0; j < d; ++j) share[j] -= 2 * (x[j] - centre[j]);
   }
   return total;
 }
@@ -123,6 +127,39 @@ inline double det(In p, In data, Out g) {
   for (Int i = 0; i < n; ++i)
     for (Int j = 0; j < n; ++j) g[0][i * n + j] = value * a[j][n + i];
   return value;
+}
+
+/// 10 steps of a particle in the field of two charges of the plane, and the way back. p: charges, velocity. data: x.
+inline double particle(In p, In data, Out g) {
+  constexpr int steps = 10, charges = 2;
+  constexpr double h = 0.1;
+  double x[2] = {data[0][0], data[0][1]}, v[2] = {p[1][0], p[1][1]};
+  double away[steps][charges][2], inverse[steps][charges];  // away: from a charge
+  for (int t = 0; t < steps; ++t) {
+    for (int c = 0; c < charges; ++c) {
+      double* d = away[t][c];
+      d[0] = x[0] - p[0][2 * c], d[1] = x[1] - p[0][2 * c + 1];
+      inverse[t][c] = 1 / (d[0] * d[0] + d[1] * d[1]);
+      const double force = inverse[t][c] * std::sqrt(inverse[t][c]);
+      v[0] += h * force * d[0], v[1] += h * force * d[1];
+    }
+    x[0] += h * v[0], x[1] += h * v[1];
+  }
+  double back[2] = {2 * x[0], 2 * x[1]}, speed[2] = {};
+  std::fill_n(g[0], 2 * charges, 0.0);
+  for (int t = steps; t-- > 0;) {
+    speed[0] += h * back[0], speed[1] += h * back[1];
+    for (int c = 0; c < charges; ++c) {
+      const double *d = away[t][c], i = inverse[t][c], force = h * i * std::sqrt(i);
+      const double along = 3 * i * (d[0] * speed[0] + d[1] * speed[1]);
+      for (int k = 0; k < 2; ++k) {
+        const double share = force * (speed[k] - along * d[k]);
+        back[k] += share, g[0][2 * c + k] -= share;
+      }
+    }
+  }
+  g[1][0] = speed[0], g[1][1] = speed[1];
+  return x[0] * x[0] + x[1] * x[1];
 }
 
 /// 10 steps of gradient ascent by y, and the way back to x; coordinates do not mix. p: x. data: y.

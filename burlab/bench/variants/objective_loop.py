@@ -10,14 +10,12 @@ import numpy as np
 
 import burlab as bl
 from burlab.bench.namespace import OWN
-from burlab.bench.problem import Answer, Array, Objective, Unavailable
+from burlab.bench.problem import Answer, Array, Objective
 from burlab.compiler.executable import Executable, build
 from burlab.runtime import address, declare
 from burlab.runtime.gate import Workspace
 
 from .task import HERE, Gradient, timed
-
-BY_HAND = ("lse", "kmeans", "ode", "det", "saddle")
 
 
 class _Loop(Gradient):
@@ -91,8 +89,6 @@ class ByHand(_Loop):
 
     def open(self) -> None:
         """See _Loop."""
-        if self.problem.kind not in BY_HAND:
-            raise Unavailable("nobody has written this by hand")
         text = f"""extern "C" void @unit_run(std::int64_t count, const double* const* p, std::int64_t arrays,
                                              const double* const* data, double* const* out) {{
           burlab::bench::in_turn(count, 2, [&](std::int64_t row) {{

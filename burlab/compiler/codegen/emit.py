@@ -25,6 +25,7 @@ from .loops import element_loop, unfit
 from .nest import LoopNest, find_nest, in_memory, number
 from .reducing_loops import epilogue_loop, epilogue_of
 from .row_loops import row_loop
+from .short_calls import written_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,8 @@ def _end_step(k: int) -> _Written:
 
 
 def _descriptors(step: Step) -> list[Descriptor]:
+    if isinstance(step, Invoke) and written_out(step):
+        return []
     if isinstance(step, Invoke):
         descriptor, box = descriptors_of(step)
         return [descriptor, box] if step.box else [descriptor]
@@ -139,16 +142,22 @@ def _shape(descriptors: Mapping[Descriptor, int], descriptor: Descriptor) -> str
 
 def _invoke(plan: Plan, step: Invoke, descriptors: Mapping[Descriptor, int]) -> _Written:
     """A library call; a kernel that can fail passes its status on, with the number of the node."""
+    if text := written_out(step):
+        return _Written([f"{text}{_comment(plan, [step.node])}"])
     shapes = [_shape(descriptors, descriptor) for descriptor in _descriptors(step)]
     places = [step.result.pointer, *(p.pointer for p in step.operands or [step.result])]
     if step.box:
         call = f"{EACH.symbol}({', '.join([step.kernel.symbol, *shapes[::-1], *places])})"
     else:
-        call = f"{step.kernel.symbol}({', '.join([*shapes, *places])})"
+        more = ["more"] if len(places) > _PLACES else []
+        call = f"{step.kernel.symbol}({', '.join([*shapes, *places[:_PLACES], *more])})"
     if step.may_fail:
         index = plan.graph.index[step.node]
         call = f"if (const std::int64_t s = {call}) return s == {Status.STOPPED:d} ? s : s | {index << 8}"
-    return _Written([f"{call};{_comment(plan, [step.node])}"], [step.kernel, EACH] if step.box else [step.kernel])
+    lines = [f"{call};{_comment(plan, [step.node])}"]
+    if others := places[_PLACES:]:
+        lines = ["{", f"  const void* const more[] = {{{', '.join(others)}}};", f"  {lines[0]}", "}"]
+    return _Written(lines, [step.kernel, EACH] if step.box else [step.kernel])
 
 
 def _execute(plan: Plan, step: Execute, descriptors: Mapping[Descriptor, int]) -> _Written:
@@ -228,6 +237,7 @@ def _call(plan: Plan, step: Loop, function: _Function, loops: Mapping[str, int],
     return _Written([*loads.values(), f"{call};{_comment(plan, step.nodes, step.shape)}"], function.calls, {*loads})
 
 
+_PLACES = 3  # of a kernel's arguments: the result, the first and the second operand; what comes after is in a table
 _ARITHMETIC = "#pragma float_control(precise, on, push)\n#pragma clang fp contract(off)\n"
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from burlab.compiler.ir.library import register
-from burlab.compiler.ir.spelling import C_TYPES, has_lanes, is_chain, spelled
+from burlab.compiler.ir.spelling import C_TYPES, has_lanes, is_chain, is_own, spelled
 from burlab.compiler.ir.strides import elements
 from burlab.graph import Node
 
@@ -18,8 +18,11 @@ from .nest import Array, LoopNest, Span
 _UNROLLED = 3  # iterations that are written out: cheaper to compile than a loop
 _SHORT = 8  # iterations of an inner loop for which SIMD code costs more to compile than it saves; half of it ...
 _MANY = 64  # ... where there are so many in all
+_MASKS = 64  # bytes of the registers whose lanes can be left out at no cost: those of AVX-512
 _LANES = "#pragma clang loop vectorize(assume_safety) {}interleave_count({}) unroll(disable)"
 ONE_BY_ONE = "#pragma clang loop vectorize(disable) interleave(disable) unroll(disable)"
+WRITTEN_OUT = "#pragma clang loop vectorize(disable) interleave(disable) unroll(full)"
+FEW_TERMS = 4  # of a sum that `sum_of_few` of kernels/reduce/few.hpp writes out
 
 
 def element_loop(nest: LoopNest) -> list[str]:
@@ -73,7 +76,9 @@ def innermost_pragma(nest: LoopNest, spans: list[Span]) -> list[str]:
     if len(spans) < len(nest.sizes):
         return []
     low, high = spans[-1]
-    return [lanes_pragma(high - low, nest.widest, nest.members) if in_lanes(nest, spans) else ONE_BY_ONE]
+    if not in_lanes(nest, spans):
+        return [ONE_BY_ONE]
+    return [_masked(high - low, nest.widest, nest.members) or lanes_pragma(high - low, nest.widest, nest.members)]
 
 
 def in_lanes(nest: LoopNest, spans: list[Span]) -> bool:
@@ -87,7 +92,7 @@ def in_lanes(nest: LoopNest, spans: list[Span]) -> bool:
         for a in nest.all_arrays
     )
     low, high = spans[-1]
-    many = high - low >= _SHORT or (high - low == _SHORT // 2 and elements(nest.sizes) >= _MANY)
+    many = high - low >= (2 if repaid else _SHORT) or (high - low == _SHORT // 2 and elements(nest.sizes) >= _MANY)
     return together and many and all(map(has_lanes, nest.members))
 
 
@@ -139,6 +144,19 @@ def lanes_pragma(size: int, itemsize: int, nodes: Iterable[Node] = ()) -> str:
     width = widest if size >= 8 * widest else min(widths, key=lambda w: size // w + size % w)
     abreast = 2 if size >= 8 * widest and any(map(is_chain, nodes)) else 1
     return _LANES.format(f"vectorize_width({width}) ", abreast)
+
+
+def _masked(size: int, itemsize: int, nodes: Sequence[Node]) -> str:
+    """As `lanes_pragma`, but what fills no register goes into one more, whose other lanes are left out; "" for others.
+
+    Own functions are long: an element that is left over takes as long as a register of them. What plain arithmetic
+    stores is read again soon, for which it must be whole.
+    """
+    widest = register() // itemsize
+    if register() < _MASKS or size % widest == 0 or size >= 8 * widest or not any(map(is_own, nodes)):
+        return ""
+    width = min(widest, 1 << (size - 1).bit_length())
+    return _LANES.format(f"vectorize_width({width}) vectorize_predicate(enable) ", 2 if size > width else 1)
 
 
 def widest_of(nodes: Sequence[Node]) -> int:

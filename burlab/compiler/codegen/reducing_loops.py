@@ -14,7 +14,7 @@ from burlab.compiler.ir.strides import dense_strides, elements
 from burlab.graph import Node
 from burlab.graph.operation import Ending, operation
 
-from .loops import ONE_BY_ONE, in_lanes, innermost_pragma, lanes_pragma, stores, unfit, values
+from .loops import FEW_TERMS, ONE_BY_ONE, WRITTEN_OUT, in_lanes, innermost_pragma, lanes_pragma, stores, unfit, values
 from .nest import LoopNest, Span
 from .strip_loops import fits_packets, strip_nest
 
@@ -56,6 +56,11 @@ class SumNest:
     rests: tuple[str, ...]
     exact: bool = False
 
+    @property
+    def is_tiny(self) -> bool:
+        """Whether it is written out, and with it its sums."""
+        return 1 < elements(self.nest.sizes) <= FEW_TERMS
+
 
 def epilogue_loop(nest: LoopNest) -> list[str]:
     """The text of a loop that ends in sums: in packets where these can do it."""
@@ -81,10 +86,10 @@ def _named(nest: LoopNest, ending: Ending) -> dict[Node, str]:
 def _lines(loop: SumNest) -> list[str]:
     """The nest, then the values; perhaps the nest again."""
     nest, sums, squares = loop.nest, loop.sums, loop.squares
-    lines = [*nest.counter, *(f"{epilogue_of(n).symbol}_type {t};" for n, t in sums.items())]
+    lines = [*nest.counter, *(_terms(loop, n, t) for n, t in sums.items())]
     lines += [f"double {t}_value = 0;" for t in squares.values()]
     lines += _walk(loop)
-    lines += [f"const {C_TYPES[n.dtype]} {t}_value = {epilogue_of(n).symbol}_value(&{t});" for n, t in sums.items()]
+    lines += [f"const {C_TYPES[n.dtype]} {t}_value = {_sum(loop, n, t)};" for n, t in sums.items()]
     floats = [f"({t}_value > 1e-20 && {t}_value < 1e30)" for n, t in squares.items() if n.inputs[0].itemsize == 4]
     if floats:
         again = replace(loop, sums={}, rows={}, exact=True)
@@ -95,6 +100,17 @@ def _lines(loop: SumNest) -> list[str]:
     if nest.plan.note:
         lines.append(f"bad |= {unfit(f'{t}_value' for t in whole.values())};")
     return lines
+
+
+def _terms(loop: SumNest, n: Node, t: str) -> str:
+    """What takes the terms of a sum."""
+    return f"{C_TYPES[n.dtype]} {t}_next[{FEW_TERMS}];" if loop.is_tiny else f"{epilogue_of(n).symbol}_type {t};"
+
+
+def _sum(loop: SumNest, n: Node, t: str) -> str:
+    """Its value."""
+    few = f"burlab::kernels::sum_of_few<{elements(loop.nest.sizes)}>({t}_next)"
+    return few if loop.is_tiny else f"{epilogue_of(n).symbol}_value(&{t})"
 
 
 def _walk(loop: SumNest) -> list[str]:
@@ -130,7 +146,10 @@ def _one_by_one(loop: SumNest, spans: list[Span]) -> list[str]:
     lines: list[str] = []
     for span in loop.nest.pieces(len(spans)):
         inside = [*spans, span]
-        lines += [*innermost_pragma(loop.nest, inside), _head(loop, len(spans), span)]
+        pragma = (
+            [WRITTEN_OUT] if loop.is_tiny and not in_lanes(loop.nest, inside) else innermost_pragma(loop.nest, inside)
+        )
+        lines += [*pragma, _head(loop, len(spans), span)]
         lines += [*(f"  {line}" for line in _loops(loop, inside)), "}"]
     return lines
 
@@ -149,16 +168,17 @@ def _row(loop: SumNest, inner: list[str], spans: list[Span]) -> list[str]:
 def _blocks(loop: SumNest, inner: list[str]) -> list[str]:
     """A loop over blocks, with what takes the numbers of each."""
     sizes, step, width = loop.nest.sizes, loop.length, loop.width
+    sums = {} if loop.is_tiny else loop.sums
     size, row = sizes[loop.axis], elements(sizes[loop.axis + 1 :])
     floats = {} if loop.exact else {n: t for n, t in loop.squares.items() if n.inputs[0].itemsize == 4}
     lines = [
         f"for (std::int64_t b = 0; b < {size}; b += {step}) {{",
         *loop.nest.counted(row * step),
         f"const std::int64_t e = {f'b + {step} < {size} ? b + {step} : {size}' if size % step else f'b + {step}'};",
-        *(f"{C_TYPES[n.inputs[0].dtype]}* const {t}_next = {t}.next();" for n, t in loop.sums.items()),
+        *(f"{C_TYPES[n.inputs[0].dtype]}* const {t}_next = {t}.next();" for n, t in sums.items()),
         *_lanes(loop, "float", (f"{t}_lanes" for t in floats.values())),
         *inner,
-        *(f"{epilogue_of(n).symbol}(&{t}, {row} * (e - b));" for n, t in loop.sums.items()),
+        *(f"{epilogue_of(n).symbol}(&{t}, {row} * (e - b));" for n, t in sums.items()),
     ]
     for t in floats.values():
         lines.append(lanes_pragma(width, 8) if width >= _FEW else ONE_BY_ONE)

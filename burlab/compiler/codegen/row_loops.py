@@ -8,6 +8,7 @@ element per row, r...
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from burlab.compiler.ir.iteration import IterationSpace, sweeps
 from burlab.compiler.ir.library import register
@@ -16,13 +17,24 @@ from burlab.compiler.ir.strides import dense_strides
 from burlab.graph import Node
 from burlab.graph.operation import Operation, operation
 
-from .loops import ONE_BY_ONE, lanes_pragma, unfit, widest_of
+from .loops import FEW_TERMS, ONE_BY_ONE, WRITTEN_OUT, lanes_pragma, unfit, widest_of
 from .nest import Array, LoopNest
 
 _BLOCK = 1024  # elements of the rows of a block, at most
 _ROWS = 16  # rows of a block, at most
 _STRIP_ROWS, _STRIPS = 32, 384  # where these lie in several strips: rows, and elements, of a block
 _SHORT = 4  # iterations of a loop that are worth lanes
+_TINY = 16  # elements of a nest that is written out, so that its buffers become registers
+_NARROW, _NARROW_ROWS = 4, 64  # elements of rows that are written out, in lanes over rows; rows of a block of them
+
+
+class _Parts(NamedTuple):
+    """The text of one element: what is read for its row, its loads, values and stores."""
+
+    by_row: dict[str, tuple[str, str]]
+    loads: list[str]
+    formulas: list[str]
+    stores: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +44,7 @@ class RowWriter:
     number: of each node, in the names of its variables. sweep: in which each is computed; buffered: those that a later
     sweep or a reduction reads from a buffer. rows, strips: of a block. split: whether what is written goes through the
     strips of a block one by one. flat: whether it walks over all rows of a block, or strip, as if they were one.
+    column: the element of each row that is written, where these are written out.
     """
 
     nest: LoopNest
@@ -43,6 +56,7 @@ class RowWriter:
     strips: int
     split: bool = False
     flat: bool = False
+    column: int | None = None
 
     @property
     def all_rows(self) -> int:
@@ -67,6 +81,8 @@ class RowWriter:
     @property
     def inside(self) -> list[str]:
         """The indices that are reduced."""
+        if self.column is not None:
+            return [str(self.column)]
         return [f"i{k}" for k in range(self.nest.depth, len(self.nest.sizes))]
 
     def _is_full(self, n: Node) -> bool:
@@ -141,7 +157,10 @@ class RowWriter:
 
     def _at(self, array: Array) -> str:
         row, inside = (self.first_row, ["i"]) if self.flat else (self.outside[-1], self.inside)
-        return array.at(self._indices(row, inside), [(0, size) for size in self.nest.sizes])
+        spans = [(0, size) for size in self.nest.sizes]
+        if self.column is not None:
+            spans[-1] = (self.column, self.column + 1)
+        return array.at(self._indices(row, inside), spans)
 
     @property
     def _count(self) -> str:
@@ -152,7 +171,14 @@ class RowWriter:
     def _rows(self) -> int:
         return self.rows * (1 if self.split else self.strips)
 
+    @property
+    def _one_by_one(self) -> str:
+        """What stands before a loop without lanes."""
+        tiny = self.rows == self.all_rows and self._rows * self.space.row <= _TINY
+        return WRITTEN_OUT if tiny else ONE_BY_ONE
+
     def _for_rows(self, pragma: str = ONE_BY_ONE) -> list[str]:
+        pragma = self._one_by_one if pragma == ONE_BY_ONE else pragma
         return [pragma, f"for (std::int64_t r = 0; r < {self._count}; ++r) {{"]
 
     def _reduction(self, nodes: Sequence[Node]) -> list[str]:
@@ -168,11 +194,14 @@ class RowWriter:
             step = array.strides[self.nest.depth - 1]
         name, option = self._library(operation(n))
         function = f"{name}<{option}{', ' * bool(option)}{self.space.row}>"
-        call = f"burlab::kernels::{function}({self._buffer(n)}{at}, {start}, {step}, {self._count});"
+        call = [f"burlab::kernels::{function}({self._buffer(n)}{at}, {start}, {step}, {self._count});"]
+        if name == "row_sums" and self.space.row <= FEW_TERMS and self._one_by_one == WRITTEN_OUT:
+            few = f"burlab::kernels::sum_of_few<{self.space.row}>({start} + {step} * r)"
+            call = [*self._for_rows(), f"  {self._place_of(n)} = {few};", "}"]
         lines = [*self._checked([n], {n: self._place_of(n)})]
         lines += [f"  {self._at(self.nest.results[n])} = {self._place_of(n)};"] if n in self.nest.results else []
         pragma = self._row_pragma([n], [self.nest.results[n]] if n in self.nest.results else [])
-        return [call, *([*self._for_rows(pragma), *lines, "}"] if lines else [])]
+        return [*call, *([*self._for_rows(pragma), *lines, "}"] if lines else [])]
 
     def _library(self, row: Operation) -> tuple[str, str]:
         """The function that reduces rows, and its first argument."""
@@ -180,8 +209,11 @@ class RowWriter:
             return "row_extremes", str(row.largest).lower()
         return ("row_sums_strict", "") if self.nest.plan.strict else ("row_sums", str(register()))
 
+    def _variable(self, kind: str, number: int) -> str:
+        return f"{kind}{number}" if self.column is None else f"{kind}{number}_{self.column}"
+
     def _local(self, n: Node, names: dict[Node, str]) -> str:
-        return names.setdefault(n, f"v{self.number[n]}")
+        return names.setdefault(n, self._variable("v", self.number[n]))
 
     def _checked(self, nodes: Sequence[Node], names: dict[Node, str]) -> list[str]:
         return [f"  bad |= {unfit(names[n] for n in nodes if n.dtype.kind == 'f')};"] if self.nest.plan.note else []
@@ -202,10 +234,11 @@ class RowWriter:
         for x in dict.fromkeys(x for n in nodes for x in n.inputs):
             base = self.nest.plan.views[x].base
             if base in members:
-                names[x] = f"v{self.number[base]}"
+                names[x] = self._variable("v", self.number[base])
             elif base in self.number:
                 names[x] = f"c{self.number[base]}"
                 if self._is_full(base):
+                    names[x] = self._variable("c", self.number[base])
                     lines[f"  const {C_TYPES[x.dtype]} {names[x]} = {self._place_of(base)};"] = None
                 else:
                     by_row[names[x]] = C_TYPES[x.dtype], self._place_of(base)
@@ -215,16 +248,20 @@ class RowWriter:
                 if not any(array.strides[self.nest.depth :]) and not array.bounds:
                     by_row[names[x]] = C_TYPES[x.dtype], array.at(self._indices(self.outside[-1], self.inside), [])
                 else:
+                    names[x] = self._variable("a", self.nest.all_arrays.index(array))
                     lines[f"  const {C_TYPES[x.dtype]} {names[x]} = {self._at(array)};"] = None
                     arrays.append(array)
         return by_row, list(lines), arrays
 
-    def _formulas(self, nodes: Sequence[Node], names: dict[Node, str], lanes: bool) -> list[str]:
+    def _computed(self, nodes: Sequence[Node], names: dict[Node, str], lanes: bool) -> list[str]:
         lines: list[str] = []
         for n in nodes:
             text = spelled(n, [names[x] for x in n.inputs], lanes)
             lines.append(f"  const {C_TYPES[n.dtype]} {self._local(n, names)} = {text};")
-        return [*lines, *self._checked(nodes, names), *self._stored(nodes, names)]
+        return [*lines, *self._checked(nodes, names)]
+
+    def _formulas(self, nodes: Sequence[Node], names: dict[Node, str], lanes: bool) -> list[str]:
+        return [*self._computed(nodes, names, lanes), *self._stored(nodes, names)]
 
     def _row_values(self, nodes: Sequence[Node]) -> list[str]:
         """One loop over the rows of the block."""
@@ -253,13 +290,40 @@ class RowWriter:
         if lanes and worth and self._may_be_flat(nodes, arrays):
             return replace(self, flat=True).flat_elements(nodes, spread)
         last = self.nest.sizes[-1]
+        if self._is_narrow(nodes):
+            return self.columns(nodes)
         lanes = lanes and last >= _SHORT
         head = [*self._for_rows(), *_read(by_row)]
         for index, size in zip(self.inside, self.nest.sizes[self.nest.depth :], strict=True):
-            pragma = lanes_pragma(last, widest_of(nodes)) if lanes else ONE_BY_ONE
+            pragma = lanes_pragma(last, widest_of(nodes)) if lanes else self._one_by_one
             head += [pragma] if index == self.inside[-1] else []
             head.append(f"for (std::int64_t {index} = 0; {index} < {size}; ++{index}) {{")
         return [*head, *loads, *self._formulas(nodes, names, lanes), *["}"] * len(self.inside), "}"]
+
+    def _is_narrow(self, nodes: Sequence[Node]) -> bool:
+        """Whether rows are short, and many enough for lanes."""
+        last = len(self.nest.sizes) - 1
+        bounded = any(axis != last for a in self.nest.all_arrays for axis in a.bounds)
+        short = len(self.inside) == 1 and self.space.row <= _NARROW and self._rows >= 2 * _SHORT
+        return short and not bounded and all(map(has_lanes, nodes))
+
+    def parts(self, nodes: Sequence[Node]) -> "_Parts":
+        """The element of a row at `column`."""
+        names = dict(self.nest.values)
+        by_row, loads, _ = self._loads(nodes, names)
+        return _Parts(by_row, loads, self._computed(nodes, names, True), self._stored(nodes, names))
+
+    def columns(self, nodes: Sequence[Node]) -> list[str]:
+        """One walk over the rows of the block in lanes: all loads of a row, its values, then its stores."""
+        by_row, loads, formulas, ends = dict[str, tuple[str, str]](), list[str](), list[str](), list[str]()
+        for column in range(self.space.row):
+            parts = replace(self, column=column).parts(nodes)
+            by_row |= parts.by_row
+            loads += parts.loads
+            formulas += parts.formulas
+            ends += parts.stores
+        head = self._for_rows(lanes_pragma(self._rows, widest_of(nodes)))
+        return [*head, *_read(by_row), *loads, *formulas, *ends, "}"]
 
     def _may_be_flat(self, nodes: Sequence[Node], arrays: Sequence[Array]) -> bool:
         """Whether rows that do not fill registers lie one behind the other in all that is read and written."""
@@ -302,7 +366,8 @@ def row_loop(nest: LoopNest) -> list[str]:
     number = {n: k for k, n in enumerate(step.nodes)}
     sweep = sweeps(step.nodes, space, nest.plan.views)
     all_rows = nest.sizes[nest.depth - 1]
-    rows = min(all_rows, _ROWS, max(_BLOCK // space.row, 1))
+    most = _NARROW_ROWS if space.row <= _NARROW else _ROWS
+    rows = min(all_rows, most, max(_BLOCK // space.row, 1))
     strips = _strips(nest, rows, space.row) if rows == all_rows and nest.depth > 1 else 1
     return RowWriter(nest, space, number, sweep, _buffered(nest, space, sweep), rows, strips).lines()
 

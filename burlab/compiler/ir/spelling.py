@@ -63,6 +63,7 @@ FORMULAS = {
     "not_equal": "{0} != {1}",
     "isfinite": "{0} - {0} == 0",
     "isnan": "{0} != {0}",
+    "signbit": "__builtin_signbit({0}) != 0",
     "logical_and": "{0} & {1}",
     "logical_or": "{0} | {1}",
     "logical_not": "!{0}",
@@ -93,7 +94,7 @@ _FLOAT_ONLY = {  # integers have another rule, and are never nan
 OWN = {
     "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arctan", "arctan2", "arctanh",
     "erf", "erfc", "power", "sigmoid", "softplus", "gelu", "silu",
-    "floor", "ceil", "rint", "trunc", "copysign", "fmax", "fmin", "signbit",
+    "floor", "ceil", "rint", "trunc", "copysign", "fmax", "fmin", "signbit", "nextafter", "ldexp", "exponent",
     "arcsin", "arccos", "arcsinh", "arccosh", "cbrt", "exp2", "log2", "log10", "sinc",
     "xlogy", "xlog1py",
 }  # fmt: skip

@@ -71,13 +71,14 @@ class Transforms(NamedTuple):
 
 
 class Query(NamedTuple):
-    """`Ask` of ask.hpp."""
+    """`Ask` of ask.hpp. chosen: samples that each is about, 0 where they are not chosen."""
 
     query: int
     rows: int
     numbers: int
     results: int
     itemsize: int
+    chosen: int
 
 
 class Reduced(NamedTuple):

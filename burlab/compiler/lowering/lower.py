@@ -157,7 +157,8 @@ def _fourier(n: Node, views: Views) -> list[Task]:
 def _ask(n: Node, views: Views) -> list[Task]:
     queries, about = count(n), n.inputs[1]
     numbers, results = (x.size // queries if queries else 0 for x in (about, n))
-    descriptor = Query(QUERIES.index(n.params), queries, numbers, results, n.itemsize)
+    chosen = n.inputs[2].shape[-1] if len(n.inputs) > 2 else 0
+    descriptor = Query(QUERIES.index(n.params), queries, numbers, results, n.itemsize, chosen)
     return [Task(kernel("ask", "Ask", "ask"), descriptor, _dense(n, views), may_fail=True)]
 
 

@@ -1,3 +1,3 @@
 """Arrays that take traced entries: item assignment and in-place operators inside of a traced function."""
 
-from . import writing as writing  # it fills the table of functions that write
+from . import results as results, writing as writing  # they fill the tables of what writes

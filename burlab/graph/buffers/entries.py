@@ -53,7 +53,18 @@ class Entries:
         self._nodes.append(value)
         self._bases.append(self._end)
         self._end += value.size
+        self._hold(value)
         self._cache.clear()
+
+    def _hold(self, value: Node) -> None:
+        if self.level is not None:
+            self.level.hold(value, self)
+
+    def exchange(self, old: Node, new: Node) -> None:
+        """What was written as one node is another: the first one is about to be written to itself."""
+        self._nodes = [new if n is old else n for n in self._nodes]
+        self._cache.clear()
+        self._hold(new)
 
     def forget(self, target: Numbers, key: Any) -> None:
         """The entries at target[key] are known numbers again."""
@@ -84,4 +95,5 @@ class Entries:
         value = assemble(Pieces(addresses, numbers, self._nodes, np.array(self._bases)))
         if shared:
             self._cache[key] = value
+            self._hold(value)
         return value

@@ -11,6 +11,7 @@ import numpy as np
 from burlab.graph.handles import present
 from burlab.graph.node import Node, as_node
 from burlab.graph.numpy_api import updates
+from burlab.graph.substitute import copy
 from burlab.runtime.plain import as_array
 
 from .buffer import Buffer, buffer_of, fresh
@@ -99,7 +100,8 @@ def at_set(x: Any, index: Any, value: Any) -> Any:
     if isinstance(x, Node) or isinstance(value, Node) or is_traced_key(index):
         result = buffer_of(as_node(x))
         result[index] = value
-        return as_node(result)
+        held = as_node(result)
+        return copy(held, held.inputs) if held.inputs else held  # the value itself, where it covers all
     result = fresh(as_array(x, "x of at_set").copy())
     result[index] = value
     return result

@@ -14,17 +14,38 @@ from .memory import written
 
 Function = Callable[..., Any]
 _PLAIN = tuple(
-    "zeros ones full empty zeros_like ones_like full_like empty_like arange linspace logspace geomspace eye identity "
+    "zeros ones empty zeros_like ones_like empty_like arange linspace logspace geomspace eye identity "
     "tri diag diagflat vander tile repeat copy fromiter fromfunction indices outer kron meshgrid".split()
 )
 
 
 def _from_known(original: Function) -> Function:
     def make(*args: Any, **kwargs: Any) -> Any:
-        result = original(*args, **kwargs)
+        result = original(*map(_joined, args), **kwargs)
         return buffer_of(result) if isinstance(result, Node) else fresh(result)
 
     return make
+
+
+def full(original: Function) -> Function:
+    """np.full, and np.full_like, whose value may be traced."""
+
+    def make(like: Any, value: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        held = written(value)
+        if not isinstance(held, Node):
+            return fresh(original(like, held, dtype, **kwargs))
+        result = fresh(
+            original(like, 0, held.dtype if dtype is None and original.__name__ == "full" else dtype, **kwargs)
+        )
+        result[...] = held
+        return result
+
+    return make
+
+
+def _joined(value: Any) -> Any:
+    """A list of traced numbers as one node, which NumPy hands to burlab."""
+    return written(value) if isinstance(value, (list, tuple)) else value
 
 
 def array(original: Function) -> Function:
@@ -74,6 +95,8 @@ def _held(value: Any) -> Any:
 RULES: dict[str, Callable[[Function], Function]] = {
     **dict.fromkeys(_PLAIN, _from_known),
     "array": array,
+    "full": full,
+    "full_like": full,
     **dict.fromkeys(("asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "asarray_chkfinite"), asarray),
 }
 """By the name of NumPy's constructor, what it is while a function is traced."""

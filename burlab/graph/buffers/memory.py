@@ -13,6 +13,7 @@ from burlab.graph.numpy_api.updates import at_set
 from burlab.graph.origin import location
 from burlab.graph.poison import poison
 from burlab.graph.signatures import ALL
+from burlab.graph.substitute import copy
 
 from .entries import Entries
 
@@ -68,7 +69,10 @@ class Memory(np.ndarray[Any, Any]):
         addresses: Any = entries.of(self)[key]
         if type(addresses) is np.int64:
             return result if addresses < 0 else entries.entry(int(addresses))
-        return entries.node(addresses, result.view(np.ndarray)) if (addresses >= 0).any() else result
+        if not (addresses >= 0).any():
+            return result
+        held = entries.node(addresses, result.view(np.ndarray))
+        return copy(held, held.inputs) if held.inputs else held
 
     def __setitem__(self, key: Any, value: Any) -> None:
         key, value = known_key(key), written(value)

@@ -10,9 +10,9 @@ import numpy as np
 from burlab.graph.linear import broadcast
 from burlab.graph.node import FUNCTIONS as REAL_FUNCTIONS, UFUNCS as REAL, Node, constant
 from burlab.graph.numpy_api.promotion import apply, as_dtype
-from burlab.graph.operation import made
+from burlab.graph.rules import Rule
 
-from .array import FUNCTIONS, METHODS, UFUNCS, Complex, Rule
+from .array import FUNCTIONS, METHODS, UFUNCS, Complex
 from .parts import as_complex, pair, parts
 
 _FEW = 64  # a whole exponent up to which a power is a product
@@ -52,22 +52,28 @@ def multiply(x: Any, y: Any) -> Complex:
 
 
 def divide(x: Any, y: Any) -> Complex:
-    """x / y."""
+    """x / y, by the method of Smith 1962: a ratio of the parts of y comes first, lest squares overflow."""
     (a, b), (c, d) = parts(x), parts(y)
     if d is None:
         return pair(apply("div", a, c), apply("div", b, c))
-    return multiply(Complex(a, b) if b is not None else a, reciprocal(y))
+    zero = constant(0, d.dtype) if b is None else b
+    lower = apply("less", apply("abs", c), apply("abs", d))
+    ratio = apply("div", apply("where", lower, c, d), apply("where", lower, d, c))
+    scale = apply(
+        "div", 1.0, apply("add", apply("where", lower, d, c), apply("mul", apply("where", lower, c, d), ratio))
+    )
+    first, second = apply("where", lower, zero, a), apply("where", lower, a, zero)
+    real = apply("mul", apply("add", first, apply("mul", second, ratio)), scale)
+    imag = apply("mul", apply("sub", second, apply("mul", first, ratio)), scale)
+    nothing = apply("logical_and", apply("equal", c, 0.0), apply("equal", d, 0.0))
+    real = apply("where", nothing, apply("div", a, apply("abs", c)), real)
+    imag = apply("where", lower, apply("neg", imag), imag)
+    return pair(real, apply("where", nothing, apply("div", zero, apply("abs", d)), imag))
 
 
 def reciprocal(x: Any) -> Complex:
-    """1 / x: the conjugate over the square of the size, both scaled by the larger part."""
-    a, b = parts(x)
-    larger = apply("maximum", apply("abs", a), apply("abs", b))
-    usable = apply("logical_and", apply("greater", larger, 0.0), REAL["isfinite"](larger))
-    scale = made("stop_gradient", None, apply("where", usable, larger, 1.0))
-    a, b = apply("div", a, scale), apply("div", b, scale)
-    below = apply("mul", scale, apply("add", apply("square", a), apply("square", b)))
-    return pair(apply("div", a, below), apply("neg", apply("div", b, below)))
+    """1 / x."""
+    return divide(1.0, x)
 
 
 def square(x: Any) -> Complex:
@@ -78,12 +84,14 @@ def square(x: Any) -> Complex:
 
 
 def power(x: Any, y: Any) -> Complex:
-    """x ** y: a product for small whole y, else exp(y log(x)). 0 ** y is 0, and 1 where y is 0."""
+    """x ** y: a product for small whole y, the root for a half, else exp(y log(x)). 0 ** y is 0, and 1 where y is 0."""
     exponent = parts(y)
     whole = _whole(*exponent)
     if whole is not None:
         result = _product(as_complex(x), abs(whole))
         return reciprocal(result) if whole < 0 else result
+    if exponent[1] is None and exponent[0].is_constant and not exponent[0].shape and exponent[0].params == 0.5:
+        return UFUNCS["sqrt"](x)
     base = as_complex(x)
     nothing = apply("logical_and", *(apply("equal", part, 0.0) for part in parts(base)))
     safe = Complex(apply("where", nothing, 1.0, base.real), base.imag)
@@ -127,10 +135,17 @@ def conjugate(x: Any) -> Complex:
 
 
 def sign(x: Any) -> Complex:
-    """x / |x|, and 0 at 0."""
+    """x / |x|, and 0 at 0; of an infinite part its sign."""
     z = as_complex(x)
     size = absolute(z)
-    return divide(z, apply("where", apply("equal", size, 0.0), 1.0, size))
+    both = apply("logical_and", REAL["isinf"](z.real), REAL["isinf"](z.imag))
+    infinite = apply("logical_and", REAL["isinf"](size), apply("logical_not", both))
+    value = divide(z, apply("where", apply("equal", size, 0.0), 1.0, size))
+    halves = [
+        apply("where", infinite, apply("where", REAL["isinf"](half), REAL["sign"](half), 0.0), found)
+        for half, found in ((z.real, value.real), (z.imag, value.imag))
+    ]
+    return pair(*halves)
 
 
 def _equal(x: Any, y: Any) -> Node:

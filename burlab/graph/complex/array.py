@@ -11,14 +11,15 @@ from typing import Any, NoReturn, cast
 import numpy as np
 
 from burlab.graph.faults import fault, unsupported
+from burlab.graph.handles import level
 from burlab.graph.node import COMPLEX, Node
+from burlab.graph.rules import Rule, Rules
 
-Rule = Callable[..., Any]
-UFUNCS: dict[str, Rule] = {}  # name of a NumPy ufunc -> what it means on complex numbers
-REDUCTIONS: dict[str, Rule] = {}  # name of a ufunc -> its `.reduce`
-ACCUMULATIONS: dict[str, Rule] = {}  # name of a ufunc -> its `.accumulate`
-FUNCTIONS: dict[Callable[..., Any], Rule] = {}  # NumPy function -> what it means on complex numbers
-METHODS: dict[str, Rule] = {}  # method of a NumPy array -> what it means on complex numbers
+UFUNCS: Rules[str] = Rules()  # name of a NumPy ufunc -> what it means on complex numbers
+REDUCTIONS: Rules[str] = Rules()  # name of a ufunc -> its `.reduce`
+ACCUMULATIONS: Rules[str] = Rules()  # name of a ufunc -> its `.accumulate`
+FUNCTIONS: Rules[Callable[..., Any]] = Rules()  # NumPy function -> what it means on complex numbers
+METHODS: Rules[str] = Rules()  # method of a NumPy array -> what it means on complex numbers
 _BY_METHOD = {"__call__": UFUNCS, "reduce": REDUCTIONS, "accumulate": ACCUMULATIONS}
 
 _ORDER = frozenset(
@@ -39,6 +40,10 @@ class Complex:
     def __init__(self, real: Any, imag: Any) -> None:
         self.real = real
         self.imag = imag
+        here = level()
+        if here is not None and type(real) is type(imag) is Node:
+            here.hold(real, self)
+            here.hold(imag, self)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -127,7 +132,8 @@ class Complex:
 def call_ufunc(ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """A ufunc of NumPy's on arguments of which one at least is complex."""
     name = ufunc.__name__
-    rule = _BY_METHOD.get(method, {}).get(name)
+    table: Rules[str] = _BY_METHOD.get(method, Rules())
+    rule = table.get(name)
     if rule is None:
         raise _refused(f"np.{name}" if method == "__call__" else f"np.{name}.{method}", name)
     if method in ("reduce", "accumulate"):

@@ -11,7 +11,7 @@ from burlab.graph.node import UFUNCS as REAL, Node, constant
 from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.operation import made
 
-from .arithmetic import absolute, add, angle, divide, multiply, negative, square, subtract
+from .arithmetic import absolute, angle, divide, multiply
 from .array import FUNCTIONS, UFUNCS, Complex
 from .parts import as_complex, pair
 
@@ -20,7 +20,23 @@ def exp(x: Any) -> Complex:
     """e^a (cos b + i sin b)."""
     z = as_complex(x)
     size = apply("exp", z.real)
-    return pair(apply("mul", size, apply("cos", z.imag)), apply("mul", size, apply("sin", z.imag)))
+    none, endless = apply("equal", z.real, -np.inf), apply("equal", z.real, np.inf)
+    real = _times(size, apply("cos", z.imag), none, endless)
+    return pair(real, _times(size, apply("sin", z.imag), none))
+
+
+def _times(size: Node, turn: Node, none: Node | None = None, endless: Node | None = None) -> Node:
+    """size times the sine or cosine of an angle, where one is not finite as annex G of C99 has it.
+
+    none, endless: where the size is 0 or infinite whatever the angle.
+    """
+    lost, product = REAL["isnan"](turn), apply("mul", size, turn)
+    unknown = apply("logical_not", REAL["isfinite"](size))
+    product = apply("where", apply("logical_and", unknown, apply("equal", turn, 0.0)), turn, product)
+    for known in (none, endless):
+        if known is not None:
+            product = apply("where", apply("logical_and", known, lost), size, product)
+    return product
 
 
 def expm1(x: Any) -> Complex:
@@ -53,84 +69,70 @@ def _side(x: Node) -> Node:
 
 
 def sqrt(x: Any) -> Complex:
-    """np.sqrt: the root of (|x| + |a|) / 2 is its larger part, which gives the other one."""
+    """np.sqrt: the root of (|x| + |a|) / 2 is its larger part, which gives the other one. Large numbers are scaled."""
     z = as_complex(x)
-    size = apply("mul", 0.5, apply("add", absolute(z), apply("abs", z.real)))
+    large = apply("greater", apply("maximum", apply("abs", z.real), apply("abs", z.imag)), _LARGE[z.real.dtype.name])
+    down, up = (apply("where", large, constant(scale, z.real.dtype), 1.0) for scale in (0.25, 2.0))
+    a, b = (apply("mul", part, down) for part in (z.real, z.imag))
+    size = apply("mul", 0.5, apply("add", absolute(Complex(a, b)), apply("abs", a)))
     nothing = apply("equal", size, 0.0)
     larger = apply("sqrt", size)
-    smaller = apply("div", apply("mul", 0.5, z.imag), apply("where", nothing, 1.0, larger))
-    side = _side(z.imag)
-    right = apply("logical_not", REAL["signbit"](z.real))
+    smaller = apply("div", apply("mul", 0.5, b), apply("where", nothing, 1.0, larger))
+    infinite = REAL["isinf"](larger)
+    smaller = apply("where", apply("logical_and", infinite, REAL["isfinite"](b)), apply("mul", 0.0, _side(b)), smaller)
+    smaller = apply("where", REAL["isinf"](b), b, smaller)
+    larger = apply("where", REAL["isinf"](b), np.inf, larger)
+    larger, smaller = apply("mul", larger, up), apply("mul", smaller, up)
+    side = _side(b)
+    right = apply("logical_or", apply("logical_not", REAL["signbit"](a)), REAL["isinf"](b))
     real = apply("where", right, larger, apply("mul", side, smaller))
     return pair(real, apply("where", right, smaller, apply("mul", side, larger)))
+
+
+_LARGE = {"float64": 1e307, "float32": 1e37}  # beyond, a sum of sizes may overflow
 
 
 def cosh(x: Any) -> Complex:
     """The hyperbolic cosine: even and odd part of e^a, times cos b and i sin b."""
     z = as_complex(x)
-    real = apply("mul", apply("cosh", z.real), apply("cos", z.imag))
-    return pair(real, apply("mul", apply("sinh", z.real), apply("sin", z.imag)))
+    real = _times(apply("cosh", z.real), apply("cos", z.imag), endless=REAL["isinf"](z.real))
+    return pair(real, _times(apply("sinh", z.real), apply("sin", z.imag), apply("equal", z.real, 0.0)))
 
 
 def sinh(x: Any) -> Complex:
     """The hyperbolic sine: odd and even part of e^a, times cos b and i sin b."""
     z = as_complex(x)
-    real = apply("mul", apply("sinh", z.real), apply("cos", z.imag))
-    return pair(real, apply("mul", apply("cosh", z.real), apply("sin", z.imag)))
+    none, endless = apply("equal", z.real, 0.0), REAL["isinf"](z.real)
+    real = _times(apply("sinh", z.real), apply("cos", z.imag), none, endless)
+    return pair(real, _times(apply("cosh", z.real), apply("sin", z.imag)))
 
 
 def tanh(x: Any) -> Complex:
     """(t (1 + s^2) + i s (1 - t^2)) / (1 + t^2 s^2), t and s being those of a and b: it never overflows."""
     z = as_complex(x)
     t, s = apply("tanh", z.real), apply("tan", z.imag)
+    s = apply("where", apply("logical_and", REAL["isinf"](z.real), REAL["isnan"](s)), 0.0, s)
     t2, s2 = apply("square", t), apply("square", s)
     below = apply("add", 1.0, apply("mul", t2, s2))
     real = apply("div", apply("mul", t, apply("add", 1.0, s2)), below)
-    return pair(real, apply("div", apply("mul", s, apply("sub", 1.0, t2)), below))
+    imag = apply("div", apply("mul", s, apply("sub", 1.0, t2)), below)
+    real = apply("where", apply("logical_and", apply("equal", t, 0.0), REAL["isnan"](s)), t, real)
+    return pair(real, apply("where", apply("logical_and", apply("equal", s, 0.0), REAL["isnan"](t)), s, imag))
 
 
-def arctanh(x: Any) -> Complex:
-    """(log1p(x) - log1p(-x)) / 2."""
-    return multiply(0.5, subtract(log1p(x), log1p(negative(x))))
-
-
-def arcsinh(x: Any) -> Complex:
-    """log(x + sqrt(x^2 + 1)) of the x with a real part of 0 or more, by log1p: nothing is lost near 0."""
-    z = as_complex(x)
-    side = _side(z.real)
-    turned = multiply(side, z)
-    more = square(turned)
-    return multiply(side, log1p(add(turned, divide(more, add(1.0, sqrt(add(more, 1.0)))))))
-
-
-def arccosh(x: Any) -> Complex:
-    """2 log(sqrt((x + 1) / 2) + sqrt((x - 1) / 2)), Kahan 1987, Branch cuts for complex elementary functions."""
-    z = as_complex(x)
-    plus, minus = (sqrt(multiply(0.5, add(z, one))) for one in (1.0, -1.0))
-    return multiply(2.0, log(add(plus, minus)))
-
-
-def arccos(x: Any) -> Complex:
-    """pi / 2 - arcsin(x)."""
-    return subtract(math.pi / 2, arcsin(x))
-
-
-def _turned(z: Complex) -> Complex:
+def turned(z: Complex) -> Complex:
     """i z."""
     return Complex(apply("neg", z.imag), z.real)
 
 
-def _turned_back(z: Complex) -> Complex:
+def turned_back(z: Complex) -> Complex:
     """z / i."""
     return Complex(z.imag, apply("neg", z.real))
 
 
-def _circular(f: Callable[[Any], Complex]) -> Callable[[Any], Complex]:
+def circular(f: Callable[[Any], Complex]) -> Callable[[Any], Complex]:
     """f(i x) / i: sin of sinh, tan of tanh, and their inverses."""
-    return lambda x: _turned_back(f(_turned(as_complex(x))))
-
-
-arcsin = _circular(arcsinh)
+    return lambda x: turned_back(f(turned(as_complex(x))))
 
 
 def _in_base(base: float) -> Callable[[Any], Complex]:
@@ -138,7 +140,7 @@ def _in_base(base: float) -> Callable[[Any], Complex]:
 
 
 def _cos(x: Any) -> Complex:
-    return cosh(_turned(as_complex(x)))
+    return cosh(turned(as_complex(x)))
 
 
 def _exp2(x: Any) -> Complex:
@@ -155,8 +157,7 @@ def sinc(x: Any) -> Complex:
 
 UFUNCS.update({
     "exp": exp, "expm1": expm1, "log": log, "log1p": log1p, "sqrt": sqrt, "cosh": cosh, "sinh": sinh, "tanh": tanh,
-    "arctanh": arctanh, "arcsinh": arcsinh, "arccosh": arccosh, "arccos": arccos, "arcsin": arcsin,
-    "sin": _circular(sinh), "tan": _circular(tanh), "arctan": _circular(arctanh),
+    "sin": circular(sinh), "tan": circular(tanh),
     "cos": _cos, "log2": _in_base(2.0), "log10": _in_base(10.0),
     "exp2": _exp2,
 })  # fmt: skip

@@ -6,10 +6,11 @@ from typing import Any, cast
 import numpy as np
 
 from burlab.graph.faults import unsupported
-from burlab.graph.node import FUNCTIONS as REAL, METHODS as REAL_METHODS, Node, Rule
+from burlab.graph.node import FUNCTIONS as REAL, METHODS as REAL_METHODS, Node
 from burlab.graph.numpy_api.arguments import NOT_GIVEN, normal_axes, only_defaults, real
 from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.numpy_api.reduction import reduced, size_along
+from burlab.graph.rules import Rule
 
 from .arithmetic import add, multiply, subtract
 from .array import ACCUMULATIONS, FUNCTIONS, METHODS, REDUCTIONS, Complex

@@ -7,6 +7,7 @@ import numpy as np
 from burlab.graph.linear import broadcast, zeros
 from burlab.graph.node import Node, as_node, constant
 from burlab.graph.numpy_api.promotion import common_shape, promote
+from burlab.graph.substitute import copy
 from burlab.runtime.plain import as_array, is_complex
 
 from .array import FUNCTIONS, Complex
@@ -18,7 +19,8 @@ def pair(real: Any, imag: Any) -> Complex:
     """The complex array of two real ones, in their common floating dtype and shape."""
     x, y = promote([as_node(real), as_node(imag)], float_only=True)
     shape = common_shape("a complex array", [x, y])
-    return Complex(broadcast(x, shape), broadcast(y, shape))
+    own = [copy(n, n.inputs) if n is given and n.inputs else n for n, given in ((x, real), (y, imag))]
+    return Complex(broadcast(own[0], shape), broadcast(own[1], shape))
 
 
 def parts(value: Any) -> Parts:

@@ -16,12 +16,12 @@ from burlab.graph.node import (
     REDUCTIONS,
     SEGMENTS,
     Node,
-    Rule,
     as_node,
     constant,
     holds_node,
 )
 from burlab.graph.origin import location
+from burlab.graph.rules import Rule
 
 from .arguments import known_dtype, normal_axis, only_defaults
 from .indexing import getitem

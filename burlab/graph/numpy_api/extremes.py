@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from burlab.graph.linear import broadcast, reshape, sum_over
-from burlab.graph.node import FUNCTIONS, METHODS, REDUCTIONS, Node, Rule, as_node, constant
+from burlab.graph.node import FUNCTIONS, METHODS, REDUCTIONS, Node, as_node, constant
 from burlab.graph.operation import made
+from burlab.graph.rules import Rule
 
 from .arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults
 from .chosen import Neutral, check_initial, from_initial, highest, lowest, only

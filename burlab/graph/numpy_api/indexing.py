@@ -61,6 +61,8 @@ def expanded(x: Node, keys: list[Any]) -> list[Any]:
 
 def _index(item: Any) -> Any:
     """An index as it is, or as an array. Raises where it is none, and for arrays that mean more than their numbers."""
+    if isinstance(item, tuple):  # in an index of several parts NumPy takes it as a list
+        return _index(list(cast("tuple[Any, ...]", item)))
     if isinstance(item, Node):
         if item.dtype == BOOL:
             what = "a traced mask as an index: the shape of the result would depend on its values"

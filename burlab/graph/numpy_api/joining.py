@@ -135,6 +135,9 @@ def flip(m: Any, axis: Any = None) -> Node:
     return getitem(x, tuple(slice(None, None, -1 if k in axes else None) for k in range(x.ndim)))
 
 
+_COPIES = 8  # up to which slices and sums of them take less than a gather and a scatter
+
+
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Node:
     """np.repeat with known counts."""
     x = as_node(a)
@@ -147,6 +150,11 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Node:
         raise ArgumentError(f"{location()}{what}, expected integers of at least 0, one, or one for each element.")
     size = int(np.sum(np.broadcast_to(counts, x.shape[k]), dtype=np.float64))  # in integers it could go round
     check_fits(8 * size, f"{location()}np.repeat to an axis of size {size}")
+    if counts.size == 1:
+        each = int(counts.flat[0])
+        if 0 < each <= _COPIES:
+            spread = concatenate([expand_dims(x, k + 1)] * each, k + 1)
+            return reshape(spread, (*x.shape[:k], size, *x.shape[k + 1 :]))
     return take_at(x, {k: np.repeat(np.arange(x.shape[k]), counts)})
 
 

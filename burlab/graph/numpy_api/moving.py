@@ -18,6 +18,8 @@ from burlab.runtime.memory import check_fits
 
 from .promotion import INT64, apply, promote
 
+_FEW = 4  # pieces that are copied one by one, for less than a gather takes
+
 
 def moved(name: str, move: Callable[[list[Any]], Any], *arrays: Any, fills: bool = False) -> Any:
     """What `move` makes of a list of arrays, applied to their positions: a node, or a list or tuple of such.
@@ -48,8 +50,10 @@ def _picked(xs: list[Node], positions: Any, fills: bool) -> Node:
     """The elements at positions of all arrays, ravelled and joined."""
     if fills and positions.all():
         positions, fills = positions - 1, False
-    if not fills and len(xs) == 1 and (region := _region(positions, xs[0].shape)) is not None:
-        return region(xs[0])
+    if not fills and len(xs) == 1:
+        region = _region(positions, xs[0].shape) or _pieces(positions, xs[0].shape)
+        if region is not None:
+            return region(xs[0])
     flat = concatenate([reshape(x, (x.size,)) for x in xs], 0)
     if not fills:
         return gather(flat, constant(positions, INT64))
@@ -85,6 +89,31 @@ def _region(positions: Any, shape: tuple[int, ...]) -> "Callable[[Node], Node] |
     if not np.array_equal(wanted, positions):
         return None
     return lambda x: slice_(transpose(x, tuple(order)), start, step, positions.shape)
+
+
+def _pieces(positions: Any, shape: tuple[int, ...]) -> "Callable[[Node], Node] | None":
+    """A few of these, joined: of the ravelled array, or along one axis."""
+    if positions.size == 0:
+        return None
+    flat = positions.ravel()
+    cuts = np.flatnonzero(np.diff(flat) != 1) + 1
+    if cuts.size < _FEW:
+        spans = [(int(part[0]), part.size) for part in np.split(flat, cuts)]
+        return lambda x: reshape(_spans(reshape(x, (x.size,)), spans), positions.shape)
+    for k in range(positions.ndim if positions.ndim == len(shape) else 0):
+        steps = np.moveaxis(np.diff(positions, axis=k), k, 0).reshape(positions.shape[k] - 1, -1)
+        if steps.size == 0 or (steps != steps[:, :1]).any():
+            continue
+        cuts = np.flatnonzero(steps[:, 0] != np.median(steps[:, 0])) + 1
+        if cuts.size < _FEW:
+            regions = [_region(part, shape) for part in np.split(positions, cuts, axis=k)]
+            if all(regions):
+                return lambda x: concatenate([region(x) for region in regions if region], k)
+    return None
+
+
+def _spans(x: Node, spans: list[tuple[int, int]]) -> Node:
+    return concatenate([slice_(x, (start,), (1,), (size,)) for start, size in spans], 0)
 
 
 def _moves(function: Callable[..., Any], fills: bool = False) -> Callable[..., Any]:

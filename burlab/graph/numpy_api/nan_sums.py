@@ -80,7 +80,8 @@ def _nan_extreme(op: str, otherwise: float) -> Any:
         if x.dtype.kind != "f":
             return extreme(op, x, axis, keepdims)
         value = extreme(op, _filled(x, otherwise), axis, keepdims)
-        return apply("where", apply("greater", _count(x, axis, keepdims), 0.0), value, np.nan)
+        numbers = extreme("reduce_max", apply("logical_not", apply("isnan", x)), axis, keepdims)
+        return apply("where", numbers, value, np.nan)
 
     return rule
 

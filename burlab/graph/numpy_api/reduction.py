@@ -7,8 +7,9 @@ import numpy as np
 
 from burlab.graph.faults import fault
 from burlab.graph.linear import TOTALS, broadcast, concatenate, cumsum, reshape, slice_, sum_over, transpose
-from burlab.graph.node import FUNCTIONS, METHODS, REDUCTIONS, Node, Rule, as_node, constant
+from burlab.graph.node import FUNCTIONS, METHODS, REDUCTIONS, Node, as_node, constant
 from burlab.graph.operation import made
+from burlab.graph.rules import Rule
 
 from .arguments import NOT_GIVEN, known_dtype, normal_axes, normal_axis, only_defaults, real
 from .chosen import counted, from_initial, given, one, only, zero

@@ -8,11 +8,13 @@ import numpy as np
 from burlab.errors import ShapeError
 from burlab.graph.faults import fault, unsupported
 from burlab.graph.linear import broadcast, reshape, transpose
-from burlab.graph.node import COMPLEX, FUNCTIONS, METHODS, Node, Rule, as_node, constant
+from burlab.graph.node import COMPLEX, FUNCTIONS, METHODS, Node, as_node, constant
 from burlab.graph.origin import location
+from burlab.graph.rules import Rule
 from burlab.runtime.memory import check_fits, volume
 
 from .arguments import broadcast_shape, known_dtype, normal_axes, normal_axis, only_defaults, real, several, whole
+from .narrow import NARROW, as_narrow
 from .promotion import apply, as_dtype, as_mask
 
 
@@ -163,7 +165,7 @@ def _like(number: int) -> Rule:
 
 
 def astype(x: Any, dtype: Any, /, **kwargs: Any) -> Node:
-    """x.astype(dtype); to bool: what is not zero."""
+    """x.astype(dtype); to bool: what is not zero. float16 and small integers: their numbers, in float32 and int64."""
     kwargs.pop("copy", None)
     only_defaults("astype", kwargs)
     node, target = as_node(x), known_dtype(dtype)
@@ -171,6 +173,8 @@ def astype(x: Any, dtype: Any, /, **kwargs: Any) -> Node:
         return COMPLEX["method"]("astype", node, target)
     if target.kind == "b":
         return as_mask(node)
+    if target.name in NARROW:
+        return as_narrow(node, target)
     if target.name not in ("float32", "float64", "int32", "int64"):
         has = "a graph has float32, float64, complex64, complex128, int32, int64 and bool"
         raise unsupported(f"astype({target})", f"{has}; convert arguments before the call, and results after it")

@@ -80,13 +80,19 @@ def _gap(more: Node, less: Node) -> Node:
 
 
 def _hypot(x: Any, y: Any) -> Node:
-    """The root of the sum of squares, scaled lest they overflow, whatever the scale; its derivative at 0 is 0."""
+    """The root of the sum of squares, scaled lest they overflow; infinite if one is. Its derivative at 0 is 0."""
+    x, y = _beside(x, y), _beside(y, x)
     larger = apply("maximum", _absolute(x), _absolute(y))
     usable = apply("logical_and", apply("greater", larger, 0.0), UFUNCS["isfinite"](larger))
     scale = apply("where", usable, larger, 1.0)
     scale = made("stop_gradient", None, scale, weak=scale.weak)
     total = apply("add", *(apply("square", apply("div", z, scale)) for z in (x, y)))
     return apply("mul", scale, root(total))
+
+
+def _beside(x: Any, y: Any) -> Node:
+    """x, but 0 for a nan where y is infinite, which decides alone."""
+    return apply("where", apply("logical_and", UFUNCS["isnan"](x), _isinf(y)), 0.0, x)
 
 
 def _isinf(x: Any) -> Node:

@@ -6,7 +6,7 @@ from burlab.graph.graph import Graph, Iterations, Region, Result
 from burlab.graph.node import Node
 from burlab.graph.operation import made
 from burlab.graph.scan import result
-from burlab.graph.substitute import keep, rebuild
+from burlab.graph.substitute import copy, keep, rebuild
 
 
 def while_nodes(condition: Graph, body: Graph, start: Sequence[Node], recorded: Sequence[Node]) -> list[Node]:
@@ -44,7 +44,10 @@ def closed(graphs: Sequence[Graph], recorded: set[Node]) -> tuple[list[Node], tu
         more = [Node("input", (), _name(n), n.shape, n.dtype, n.weak) for n in captured]
         inputs = (*graph.inputs, *more)
         known = {**dict(zip(captured, more, strict=True)), **{x: x for x in graph.inputs}}
-        return Graph(inputs, tuple(rebuild(graph.outputs, known, keep)))
+        return Graph(inputs, tuple(rebuild(graph.outputs, known, own)))
+
+    def own(n: Node, inputs: tuple[Node, ...]) -> Node:
+        return keep(n, inputs) if n in recorded else copy(n, inputs)  # what is around may be written to later
 
     return captured, tuple(map(with_captured, graphs))
 

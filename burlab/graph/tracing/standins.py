@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from burlab.graph.buffers.making import RULES
-from burlab.graph.handles import level, one_level_deeper
+from burlab.graph.handles import Level, level, one_level_deeper
 
 from .reach import readings
 
@@ -31,20 +31,27 @@ def _caller() -> str:
     return str(frame.f_globals.get("__name__", ""))
 
 
-def _standin(original: Callable[..., Any], rule: Callable[..., Any]) -> Callable[..., Any]:
-    make = rule(original)
+class _Standin:
+    """A function of NumPy's while a function is traced. In tables it is the original: a module may be imported then."""
 
-    @functools.wraps(original, updated=())
-    def standin(*args: Any, **kwargs: Any) -> Any:
+    def __init__(self, original: Callable[..., Any], rule: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, original, updated=())
+        self._original, self._make = original, rule(original)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if level() is None or _caller().partition(".")[0] in _LIBRARIES:
-            return original(*args, **kwargs)
-        return make(*args, **kwargs)
+            return self._original(*args, **kwargs)
+        return self._make(*args, **kwargs)
 
-    return standin
+    def __eq__(self, other: object) -> bool:
+        return other is self or other is self._original
+
+    def __hash__(self) -> int:
+        return hash(self._original)
 
 
 _ORIGINALS: dict[str, Callable[..., Any]] = {name: getattr(np, name) for name in RULES}
-_STANDINS = {name: _standin(f, RULES[name]) for name, f in _ORIGINALS.items()}
+_STANDINS = {name: _Standin(f, RULES[name]) for name, f in _ORIGINALS.items()}
 _BY_IDENTITY = {id(f): _STANDINS[name] for name, f in _ORIGINALS.items()}
 
 
@@ -61,7 +68,7 @@ _exchanged = _Exchanged()
 
 
 @contextmanager
-def traced_arrays(f: Callable[..., Any]) -> Generator[None]:
+def traced_arrays(f: Callable[..., Any]) -> Generator[Level]:
     """While f is traced, the constructors that it calls give arrays that take traced entries."""
     with _exchanged.lock:
         _exchanged.traces += 1
@@ -70,8 +77,8 @@ def traced_arrays(f: Callable[..., Any]) -> Generator[None]:
                 setattr(np, name, standin)
     try:
         _exchange_bare_names(f)
-        with one_level_deeper():
-            yield
+        with one_level_deeper() as here:
+            yield here
     finally:
         with _exchanged.lock:
             _exchanged.traces -= 1

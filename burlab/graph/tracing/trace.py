@@ -73,6 +73,8 @@ def spec_of(leaf: Any, name: str = "an argument") -> Spec | Static:
     """Whether a leaf of the arguments is traced, and as what. Raises DTypeError for arrays that cannot be."""
     if type(leaf) is float:
         return Spec((), np.dtype(np.float64), weak=True)
+    if type(leaf) is np.ndarray and leaf.dtype in ALL:  # of native byte order: most leaves are
+        return Spec(leaf.shape, leaf.dtype)
     if isinstance(leaf, Node):
         return Spec(leaf.shape, leaf.dtype, leaf.weak)
     if type(leaf) is not np.ndarray and (isinstance(leaf, np.ndarray) or hasattr(leaf, "__array__")):
@@ -135,9 +137,12 @@ def trace(
     forget_fault()
     before, _active.inputs = _active.inputs, (*_active.inputs, inputs)
     try:
-        with traced_arrays(f):
+        with traced_arrays(f) as here:
+            here.inputs = inputs
             result = watched(f, node_args, node_kwargs)
             outputs, shape = _outputs(f, result)
+        inputs = tuple(here.replaced.get(x, x) for x in inputs)  # an in-place operator makes an argument another node
+        _active.inputs = (*before, inputs)
         captures = _captures(f, outputs, inputs)
     except (TypeError, ValueError, AttributeError) as error:
         if isinstance(error, BurlabError):
@@ -145,14 +150,14 @@ def trace(
         if cause := behind(error):
             raise cause from None
         if listed := _list_of_numbers(args, error):
-            raise TraceError(f"{_name(f)} was called with {listed}; it raised {error!r}.") from error
+            raise TraceError(f"{_name(f)} was called with {listed}; it raised {error!r}.") from None
         if isinstance(error, TypeError) and ("ufunc" in str(error) or "dtype('O')" in str(error)):
             raise TraceError(
                 f"{blamed(error)}{error}. np.array of traced numbers is an array of objects, with which few functions "
                 "of NumPy work: use np.stack, or np.where for what depends on a comparison."
             ) from None
         if (static := _no_array(args, specs, names)) and not isinstance(error, ValueError):
-            raise TraceError(f"{_name(f)} was called with {static}; it raised {error!r}.") from error
+            raise TraceError(f"{_name(f)} was called with {static}; it raised {error!r}.") from None
         raise
     except MemoryError as error:
         if isinstance(error, BurlabError):

@@ -26,6 +26,8 @@ class Part(enum.IntEnum):
     PREPARE = 1
     REGULARIZER = 2
     UPDATE = 3
+    CHOSEN = 4
+    OUTPUT = 5
 
 
 VALIDATION = -2

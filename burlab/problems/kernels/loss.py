@@ -43,6 +43,11 @@ class Loss:
                 np.add(total, more, out=total, casting="same_kind")
         return result
 
+    @property
+    def has_gradient(self) -> bool:
+        """Whether it gives more than a value."""
+        return len(self.samples.groups) > 1
+
     def measure(self, batch: int, fixed: Sequence[Array]) -> None:
         """Choose the tiles for a batch: see `SampleKernel.measure`."""
         self.samples.measure(batch, fixed)

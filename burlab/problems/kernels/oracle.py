@@ -16,6 +16,7 @@ from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.problems.data import Data
 from burlab.problems.point import Point
 from burlab.problems.sampling import Stream
+from burlab.transforms import jvp
 from burlab.transforms.call import pair_of
 
 from .direct import Directs
@@ -108,6 +109,19 @@ def _curvature(loss: Function) -> Function:
     return rule
 
 
+def _directional(loss: Function) -> Function:
+    """The derivative along a vector, in x's dtype."""
+
+    def rule(x: tree.Tree, v: tree.Tree, *sample: Any, **key: Any) -> Any:
+        def at(y: tree.Tree) -> Any:
+            return loss(y, *sample, **key)
+
+        slope = jvp(at, (x,), (v,))[1]
+        return (as_dtype(as_node(slope), tree.flatten(x)[0][0].dtype),)
+
+    return rule
+
+
 _QUERIES = {
     "value": _value,
     "value_like": _value_like,
@@ -118,6 +132,7 @@ _QUERIES = {
     "grad_difference": _difference,
     "partial_grad": _partial,
     "hvp": _curvature,
+    "jvp": _directional,
 }
 
 
@@ -131,9 +146,14 @@ class Oracle:
         regularizer: Function | None = None,
         has_aux: bool = False,
         options: KernelOptions = DEFAULT_OPTIONS,
+        clients: tuple[int, ...] = (),
     ) -> None:
-        """has_aux: the loss gives (value, metrics); "measured" then gives both. options: of the kernels."""
-        self._given = loss, data, regularizer, has_aux, options
+        """has_aux: the loss gives (value, metrics); "measured" then gives both. options: of the kernels.
+
+        clients: of a federation, how many of the samples each one holds.
+        """
+        self._given = loss, data, regularizer, has_aux, options, clients
+        self.clients = clients
         self.options = options
         self.loss = _first(loss) if has_aux else _own(loss)
         self._measured = _own(loss) if has_aux else None
@@ -146,6 +166,10 @@ class Oracle:
     def __reduce__(self) -> Any:
         """Copies and pickles are what it was made of, without what was compiled, which points into memory of C++."""
         return Oracle, self._given
+
+    def of_clients(self, sizes: tuple[int, ...]) -> "Oracle":
+        """The same, whose samples lie with clients."""
+        return Oracle(*self._given[:-1], sizes)
 
     def kernels(self, query: str, shared: Sequence[Point]) -> Loss:
         """The kernels that answer a query. shared: x, and what else is needed."""

@@ -6,12 +6,13 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from burlab.graph.query import QUERIES
+from burlab.errors import IndexRangeError
+from burlab.graph.query import QUERIES, Question
 from burlab.problems.data import Data
 from burlab.problems.point import Point
-from burlab.problems.sampling import Stream, full
+from burlab.problems.sampling import Stream, chosen, full
 
-from .abi import CLoss, Outcome, Summand
+from .abi import CLoss, Outcome, Part, Summand
 from .loss import Loss
 from .sample_kernel import SampleKernel
 
@@ -37,13 +38,25 @@ _FORMS = {
     "full_value": _Form("value_like", True, False, full=True),
     "full_grad": _Form("grad", False, True, full=True),
     "per_sample_grads": _Form("grad", False, True, rows=True),
+    "jvp": _Form("jvp", True, False, points=2),
 }
+
+
+def counter_of(query: str) -> str:
+    """The column that counts what a query evaluates.
+
+    >>> counter_of("full_value"), counter_of("hvp"), counter_of("per_sample_grads")
+    ('values', 'hvps', 'samples')
+    """
+    return {"value": "values", "full_value": "values", "hvp": "hvps", "jvp": "jvps"}.get(query, "samples")
 
 
 class CQuery(ctypes.Structure):
     """One query."""
 
     _fields_ = (
+        ("kind", _INT),
+        ("chosen", _INT),
         ("loss", CLoss),
         ("stream", Stream),
         ("points", _INT),
@@ -57,8 +70,10 @@ class CQueries(ctypes.Structure):
     """The queries that the update of a run makes, and the form of x."""
 
     _fields_ = (
-        ("list", _POINTER * len(QUERIES)),
+        ("count", _INT),
+        ("list", _POINTER),
         ("keyed", _INT),
+        ("indexed", _INT),
         ("dimension", _INT),
         ("bytes", _INT),
         ("leaves", _INT),
@@ -83,9 +98,9 @@ class Oracle(Protocol):
 class QueryKernels:
     """The kernels behind the queries of an update, for C++.
 
-    names: the queries, and "key" where the update uses the key of the step. stream: the batches of the run. address: of
-    the C++ struct, which lives as long as this; 0 if there are none. losses: by the oracle's name of the query, and by
-    how many points it is about.
+    names: the queries, and "key" and "indices" where the update uses these of the step. stream: the batches of the run.
+    address: of the C++ struct, which lives as long as this; 0 if there are none. losses: by the oracle's name of the
+    query, and by how many points it is about.
     """
 
     def __init__(self, oracle: Oracle, point: Point, names: Sequence[str], stream: Stream) -> None:
@@ -93,26 +108,36 @@ class QueryKernels:
         ends = np.cumsum([0, *(leaf.nbytes for leaf in point.leaves)])
         self._places = ends.astype(np.int64)
         size = point.leaves[0].itemsize
-        dimension = int(ends[-1]) // size
-        self._made: dict[int, tuple[Loss, int]] = {}  # by the number of a query, with its batch
-        self._mirrors: list[CQuery] = []
-        self._all = CQueries(keyed="key" in names, dimension=dimension, bytes=size, leaves=len(point.leaves))
-        self._all.places = self._places.ctypes.data
-        for name in names:
-            if name in _FORMS:
-                self._add(name, oracle, point, stream)
+        self.questions = tuple(q for q in map(Question.of, names) if q.name in _FORMS)
+        self._made = list[tuple[Loss, int]]()  # of each question, with its batch
+        self._mirrors = [self._mirror(q, oracle, point, stream) for q in self.questions]
+        self._list = (_POINTER * max(len(self._mirrors), 1))(*map(ctypes.addressof, self._mirrors))
+        self._all = CQueries(
+            count=len(self._mirrors),
+            list=ctypes.addressof(self._list),
+            keyed="key" in names or (oracle.keyed and bool(self._mirrors)),
+            indexed="indices" in names,
+            dimension=int(ends[-1]) // size,
+            bytes=size,
+            leaves=len(point.leaves),
+            places=self._places.ctypes.data,
+        )
         self.address = ctypes.addressof(self._all) if names else 0
 
-    def _add(self, name: str, oracle: Oracle, point: Point, stream: Stream) -> None:
-        form, number = _FORMS[name], QUERIES.index(name)
+    def _mirror(self, question: Question, oracle: Oracle, point: Point, stream: Stream) -> CQuery:
+        form = _FORMS[question.name]
         loss = self.losses[form.kernel, form.points] = oracle.kernels(form.kernel, [point] * form.points)
         batches = full(oracle.data.samples) if form.full else stream
+        if question.chosen:
+            batches = chosen(stream, question.chosen)
         batch = 1 if form.rows else int(batches.batch)
-        self._made[number] = loss, batch
+        self._made.append((loss, batch))
         loss.measure(batch, point.leaves * form.points)
         offsets = loss.samples.layout.offsets
         rows = CLoss(samples=loss.samples.together, regularizer=Summand()) if form.rows else None
-        query = CQuery(
+        return CQuery(
+            kind=QUERIES.index(question.name),
+            chosen=question.chosen,
             loss=rows or loss.mirror(int(batches.batch)),
             stream=batches,
             points=form.points,
@@ -120,20 +145,23 @@ class QueryKernels:
             vector=offsets[int(form.has_value)] if form.has_vector else -1,
             rows=form.rows,
         )
-        self._mirrors.append(query)
-        self._all.list[number] = ctypes.addressof(query)
-        self._all.keyed |= int(oracle.keyed)
 
     @property
     def used(self) -> list[tuple[SampleKernel | None, int]]:
         """The kernels, and the batches that they are for."""
-        return [use for loss, batch in self._made.values() for use in ((loss.samples, batch), (loss.regularizer, 1))]
+        return [use for loss, batch in self._made for use in ((loss.samples, batch), (loss.regularizer, 1))]
 
     def error(self, outcome: Outcome) -> Exception | None:
         """The exception for how a step ended, if a query failed."""
-        if outcome.owner not in self._made:
+        if not 0 <= outcome.owner < len(self._made):
             return None
-        loss, batch = self._made[outcome.owner]
+        owner = int(outcome.owner)
+        (loss, batch), name = self._made[owner], self.questions[owner].name
+        if outcome.part == Part.CHOSEN:
+            samples = loss.samples.data.samples
+            return IndexRangeError(
+                f"indices of f.{name} held {outcome.sample}, but there are {samples} samples: use 0 to {samples - 1}."
+            )
         error = loss.error(outcome, batch)
-        error.add_note(f"The update asked for f.{QUERIES[outcome.owner]}.")
+        error.add_note(f"The update asked for f.{name}.")
         return error

@@ -1,11 +1,13 @@
 """The form of the document in a run's file: types, ranges and words of every field (`recipe.py` writes it)."""
 
+from functools import partial
 from typing import Any
 
 from burlab.errors import FileError
 from burlab.graph.query import QUERIES
 from burlab.problems.kernels.tiles import LARGEST as LARGEST_TILE
 from burlab.problems.sampling import Sampling
+from burlab.run.record.recorder import COUNTERS
 from burlab.runtime.checks import (
     LONGEST,
     Check,
@@ -69,13 +71,17 @@ def _static(value: Any) -> bool:
     return type(value) in (str, int, float, bool, type(None))
 
 
-_QUERY = one_of((*QUERIES, "key"))
-_RECIPE: Check = fields(
+_QUERY = matching(rf"({'|'.join(QUERIES)})(\[[1-9][0-9]{{0,8}}\])?|key|indices")
+_recipe = partial(
+    fields,
     structure=_tree, shapes=several(_SHAPE), state=_tree, cells=several(record(_SHAPE, _DTYPES)), loss=_KERNELS,
     asked=several(record(text, size, _KERNELS)), update=text, hypers=several(text), schedules=several(text),
     questions=several(_QUERY), data=_DATA, stream=_STREAM, threads=_COUNT, budgets=record(_STEPS, _STEPS),
     stop=_STOP, validation=optional(_VALIDATION), bits=text,
 )  # fmt: skip
+_COUNTED = record(one_of(COUNTERS), _STEPS)
+_NEW = _recipe(told=several(text), output=optional(text), spent=several(_COUNTED))
+_RECIPE: Check = either(_NEW, _recipe())  # the other one was written before rules told anything
 _EXTENT = record(_STEPS, _STEPS)
 _PARTS: dict[str, Check] = {
     "recipe": _RECIPE,

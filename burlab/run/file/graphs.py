@@ -93,7 +93,7 @@ class GraphReader:
 
     def know(self, query: str, points: int, described: list[Any]) -> None:
         """Add the kernels for a query."""
-        if query not in ("value_like", "grad", "training", "hvp") or points != _points(query):
+        if query not in ("value_like", "grad", "training", "hvp", "jvp") or points != _points(query):
             raise FileError(f"it answers a question {query!r} about {points} points, which no update asks.")
         self._known[query] = self.make(query, described)
 
@@ -122,7 +122,7 @@ class GraphReader:
 
 def _points(query: str) -> int:
     """How many points a query is about."""
-    return 2 if query == "hvp" else 1
+    return 2 if query in ("hvp", "jvp") else 1
 
 
 def _groups(query: str, leaves: Specs, first: Specs, metrics: int) -> list[Specs]:
@@ -133,7 +133,12 @@ def _groups(query: str, leaves: Specs, first: Specs, metrics: int) -> list[Specs
     number: Specs = [((), leaves[0][1])]
     if query == "value":
         return [[((), dtype) for _, dtype in first if dtype.kind == "f"]]
-    groups = {"value_like": [number], "training": [number, leaves], "measured": [number, leaves, number * metrics]}
+    groups = {
+        "value_like": [number],
+        "jvp": [number],
+        "training": [number, leaves],
+        "measured": [number, leaves, number * metrics],
+    }
     return groups.get(query, [leaves])
 
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from burlab import __version__
 from burlab.errors import FileError
-from burlab.graph import tree
+from burlab.graph import Graph, Node, tree
 from burlab.optim.rule import Rule
 from burlab.problems.point import Point
 from burlab.problems.sampling import Sampling, Stream, drawn
 from burlab.run.loop.setup import Setup, Validation
-from burlab.run.record.stop import Stop
+from burlab.run.record.stop import Stop, ended_by
 from burlab.runtime.coerce import Array
 from burlab.runtime.cpu import instruction_set
 from burlab.runtime.quoting import without_comments
@@ -49,6 +49,9 @@ def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
         "hypers": list(rule.hyper),
         "schedules": list(rule.schedules),
         "questions": list(rule.queries),
+        "told": list(rule.told),
+        "spent": [[name, int(count)] for name, count in setup.spent.items()],
+        "output": rule.output and graphs.add(rule.output),
         "data": [checksum(array) for array in setup.loss.samples.data.arrays],
         "stream": _described_stream(setup.stream),
         "threads": setup.threads,
@@ -57,7 +60,8 @@ def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
         "validation": setup.validation and _described_validation(setup.validation, graphs),
         "bits": bits(setup),
     }
-    return document, {"hypers": np.array(list(rule.hyper.values()), np.float64)} | graphs.texts
+    more = {} if setup.stream.numbers is None else {"sampler": setup.stream.numbers}
+    return document, {"hypers": np.array(list(rule.hyper.values()), np.float64)} | more | graphs.texts
 
 
 def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: Given) -> Setup:
@@ -69,14 +73,13 @@ def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: 
     if [[list(cell.shape), cell.dtype.name] for cell in start] != document["cells"]:
         raise FileError(f"the keyframes do not fit the recipe, whose x and state are {document['cells']}.")
     samples = checked(given.data, document["data"], "data")
-    stream = drawn(*document["stream"])
+    stream = _stream(document["stream"], arrays)
     point = Point(_leaves(start[0], document["shapes"]), form)
     if samples.samples != stream.samples or form.num_leaves != len(point.leaves):
         raise FileError(f"the recipe is for {stream.samples} samples, and {len(point.leaves)} arrays in x.")
     reader = GraphReader(arrays, point, samples)
     hyper = _hypers(document["hypers"], arrays.get("hypers"))
-    faces = _faces(start, len(hyper), len(document["schedules"]))
-    update = reader.graph(document["update"], *faces, answered=True)
+    update = _update(document, reader, start, hyper, int(stream.batch))
     if not hyper.keys() >= set(document["schedules"]):
         raise FileError(f"its schedules are of {document['schedules']}, its hyperparameters {list(hyper)}.")
     places = [list(hyper).index(name) for name in document["schedules"]]
@@ -85,14 +88,17 @@ def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: 
         reader.know(query, points, described)
     state = _state(document["state"], len(start) - 1)
     forms = tuple((leaf.shape, leaf.dtype) for leaf in start[1:])
-    rule = Rule(update, hyper, schedules, forms, state, tuple(document["questions"]))
-    loss = reader.make("measured" if len(document["loss"][0][1]) > 2 else "training", document["loss"])
-    stop = _stop(document["stop"]) if given.stop is None else given.stop
+    told, output = tuple(document.get("told", ())), _output(document, reader, start, hyper)
+    rule = Rule(update, hyper, schedules, forms, state, tuple(document["questions"]), told, output)
+    outputs = len(document["loss"][0][1])
+    loss = reader.make(("value_like", "training", "measured")[min(outputs, 3) - 1], document["loss"])
+    stop = ended_by(stream, _stop(document["stop"]) if given.stop is None else given.stop)
     second = document["validation"]
     validation = None if second is None else _validation(second, arrays, point, given.validation)
     return Setup.of(
         loss, rule, reader, point, stream,
         threads=document["threads"], stop=stop, budgets=tuple(document["budgets"]), validation=validation,
+        spent=dict(document.get("spent", ())),
     )  # fmt: skip
 
 
@@ -109,6 +115,15 @@ def bits(setup: Setup) -> str:
 
 def _described_stream(stream: Stream) -> list[Any]:
     return [stream.samples, stream.batch, Sampling(stream.sampling).name, int(stream.key[0])]
+
+
+def _stream(described: Any, arrays: dict[str, Array]) -> Stream:
+    samples, batch, name, seed = described
+    if name != Sampling.table.name:
+        return drawn(samples, batch, name, seed)
+    if "sampler" not in arrays:
+        raise FileError("it has no samples of its steps. Use another copy.")
+    return drawn(samples, batch, arrays["sampler"], seed)
 
 
 def _described_validation(validation: Validation, graphs: GraphWriter) -> dict[str, Any]:
@@ -129,12 +144,29 @@ def _validation(described: Any, arrays: dict[str, Array], point: Point, data: An
     return Validation(reader.make("value", described["loss"]), stream, described["threads"], described["every"])
 
 
-def _faces(start: list[Array], hypers: int, schedules: int) -> tuple[Specs, Specs]:
-    """Inputs and outputs of an update: see `burlab.optim.rule.Rule`."""
+def _update(document: Any, reader: GraphReader, start: list[Array], hyper: dict[str, float], batch: int) -> Graph:
+    """The update, with the inputs and outputs that it has now; before, it did not see the numbers of its samples."""
     x, *state = [(cell.shape, cell.dtype) for cell in start]
-    wide, number = np.dtype(np.float64), np.dtype(np.int64)
-    inputs = [x, x, ((), number), *[((), wide)] * hypers, *state, ((), x[1]), ((2,), np.dtype(np.uint64)), ((), number)]
-    return inputs, [x, *state, *[((), wide)] * schedules]
+    wide, number, keys = np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.uint64)
+    old = "told" not in document
+    indices: Specs = [] if old else [((batch,), number)]
+    problem: Specs = [((), x[1]), ((2,), keys), *indices, ((), number)]
+    inputs = [x, x, ((), number), *[((), wide)] * len(hyper), *state, *problem]
+    noted = len(document["schedules"]) + len(document.get("told", ()))
+    graph = reader.graph(document["update"], inputs, [x, *state, *[((), wide)] * noted], answered=True)
+    if not old:
+        return graph
+    unseen = Node("input", (), "indices", (batch,), number)
+    return Graph((*graph.inputs[:-1], unseen, graph.inputs[-1]), graph.outputs)
+
+
+def _output(document: Any, reader: GraphReader, start: list[Array], hyper: dict[str, float]) -> Graph | None:
+    """The graph of the point that the optimizer gives, if it is not x."""
+    if document.get("output") is None:
+        return None
+    x, *state = [(cell.shape, cell.dtype) for cell in start]
+    inputs: Specs = [x, ((), np.dtype(np.int64)), *[((), np.dtype(np.float64))] * len(hyper), *state]
+    return reader.graph(document["output"], inputs, [x])
 
 
 def _hypers(names: list[str], values: Array | None) -> dict[str, float]:

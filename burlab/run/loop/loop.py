@@ -8,6 +8,7 @@ import numpy as np
 
 from burlab.errors import StatusError
 from burlab.graph import tree
+from burlab.problems.kernels.abi import Outcome
 from burlab.run.record.breakpoints import Breakpoint, CBreakpoint, as_struct
 from burlab.run.record.stop import REASONS, Stopped, explain
 from burlab.run.record.tables import Path, Table, nbytes
@@ -136,6 +137,15 @@ class Loop:
         out = np.empty(*self._setup.buffers[buffer])
         while not self.call("loop_read", buffer, out.ctypes.data, _PATIENCE):
             pass  # an interrupt is raised here
+        return out
+
+    def output(self) -> Array:
+        """A copy of the point that the optimizer gives."""
+        out, outcome = np.empty(*self._setup.buffers[0]), Outcome()
+        while not self.call("loop_give", out.ctypes.data, ctypes.byref(outcome), _PATIENCE):
+            pass  # an interrupt is raised here
+        if outcome.status:
+            raise self._setup.error(outcome)
         return out
 
     def state(self) -> tree.Tree:

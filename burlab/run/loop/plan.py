@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from burlab.problems.kernels.abi import CKernel, CLoss, Summand
+from burlab.run.record.recorder import COUNTERS
 from burlab.runtime.coerce import Array
 
 from .abi import CValidation, Fused, Piece, Plan
@@ -27,6 +28,7 @@ def plan_of(setup: Setup, start: list[Array] | None = None) -> Plan:
     addresses = np.array([buffer.ctypes.data for buffer in start or []], np.uint64)
     samples = setup.loss.samples
     offsets, metrics = samples.layout.offsets, len(samples.metrics)
+    spent = np.array([setup.spent.get(name, 0.0) for name in setup.totals], np.float64)
     plan = Plan(
         stream=setup.stream,
         threads=setup.threads,
@@ -34,15 +36,18 @@ def plan_of(setup: Setup, start: list[Array] | None = None) -> Plan:
         dimension=setup.dimension,
         leaves=len(setup.start.leaves),
         places=ends.ctypes.data,
-        gradient=offsets[1],
+        gradient=offsets[1] if setup.loss.has_gradient else -1,
         metrics=metrics,
         measured=offsets[len(offsets) - max(metrics, 1)],
         validation=None if setup.validation is None else ctypes.pointer(_validation(setup.validation)),
+        counters=sum(1 << COUNTERS.index(name) for name in setup.counters),
+        totals=len(spent),
+        spent=spent.ctypes.data,
         queries=setup.queries.address,
         hypers=len(hyper),
         buffers=len(sizes),
         hyper=hyper.ctypes.data,
-        schedules=len(setup.rule.schedules),
+        noted=len(setup.rule.schedules) + len(setup.rule.told),
         start=addresses.ctypes.data if start else None,
         bytes=sizes.ctypes.data,
         history_bytes=setup.budgets[0],
@@ -63,7 +68,9 @@ def plan_of(setup: Setup, start: list[Array] | None = None) -> Plan:
         rows = mirrored(setup.update.row_buffers)
         plan.row_buffers, plan.row_buffer = len(rows), ctypes.addressof(rows)
         plan.rows = rows
-    plan.arrays = ends, hyper, sizes, addresses
+    if setup.output is not None:
+        plan.output = CKernel.of(setup.output)
+    plan.arrays = ends, hyper, sizes, addresses, spent
     return plan
 
 

@@ -1,18 +1,19 @@
 """What a family of loops opens from: a loss, a rule, the batches, budgets."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from burlab.compiler.executable import Executable
+from burlab.compiler.executable import Executable, build
 from burlab.optim.rule import Rule
 from burlab.problems.kernels.abi import VALIDATION, Outcome, Part
 from burlab.problems.kernels.loss import Loss
-from burlab.problems.kernels.queries import Oracle, QueryKernels
+from burlab.problems.kernels.queries import Oracle, QueryKernels, counter_of
 from burlab.problems.point import Point
 from burlab.problems.sampling import Stream
-from burlab.run.record.recorder import SAMPLES
+from burlab.run.record.recorder import BITS, COUNTERS, SAMPLES
 from burlab.run.record.stop import Stop
 
 from .fused import FusedStep
@@ -52,6 +53,8 @@ class Setup:
     stop: Stop
     budgets: tuple[int, int]
     validation: Validation | None = None
+    output: Executable | None = None  # the point that the optimizer gives, where it is not x
+    spent: Mapping[str, int] = field(default_factory=dict[str, int])  # before the first step, by counters
 
     @staticmethod
     def of(  # noqa: PLR0913 - what a run consists of
@@ -65,31 +68,45 @@ class Setup:
         stop: Stop,
         budgets: tuple[int, int],
         validation: Validation | None,
+        spent: Mapping[str, int],
     ) -> "Setup":
         """A setup; compiles the update and its queries now."""
         queries = QueryKernels(oracle, start, rule.queries, stream)
         update = update_of(rule, loss, start, int(stream.batch))
-        return Setup(loss, update, rule, queries, start, stream, threads, stop, budgets, validation)
+        output = None if rule.output is None else build(rule.output)
+        return Setup(loss, update, rule, queries, start, stream, threads, stop, budgets, validation, output, spent)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """What the record stores."""
         validated = () if self.validation is None else ("validation_value",)
-        counted = (SAMPLES,) if self.queries.address else ()
-        extra = (*self.loss.samples.metrics, *validated, *self.rule.schedules, *counted)
+        extra = (*self.loss.samples.metrics, *validated, *self.rule.schedules, *self.rule.told, *self.counters)
         return ("value", "gradient_norm", "step_norm", *extra)
+
+    @property
+    def counters(self) -> tuple[str, ...]:
+        """What is counted in columns: what the update asks, and what was spent before the first step."""
+        asked = {counter_of(question.name) for question in self.queries.questions}
+        asked |= set() if self.loss.has_gradient else {SAMPLES, "values"}
+        return tuple(name for name in COUNTERS if name in asked or self.spent.get(name))
+
+    @property
+    def totals(self) -> tuple[str, ...]:
+        """The last columns, which are added up."""
+        return (*((BITS,) if BITS in self.rule.told else ()), *self.counters)
 
     @property
     def used(self) -> tuple[object, ...]:
         """The objects that C++ points to while a loop is open. None of them leads to functions of a user."""
         validation = self.validation
-        return (self.loss, self.update, self.queries, None if validation is None else validation.loss)
+        second = None if validation is None else validation.loss
+        return (self.loss, self.update, self.queries, second, self.output, self.stream)
 
     @property
     def executables(self) -> list[Executable]:
-        """What a step runs, in the order in which it does, besides the queries of the update."""
+        """What a step runs, in the order in which it does, besides queries; last, what gives its point."""
         loss = [] if isinstance(self.update, FusedStep) else self.loss.executables(int(self.stream.batch))
-        return [*loss, self.update.executable]
+        return [*loss, self.update.executable, *([] if self.output is None else [self.output])]
 
     @property
     def dimension(self) -> int:
@@ -103,6 +120,8 @@ class Setup:
 
     def error(self, outcome: Outcome) -> Exception:
         """The exception for how a step ended; None if it went well."""
+        if outcome.part == Part.OUTPUT and self.output is not None:
+            return self.output.error(outcome.answer)
         if self.validation is not None and outcome.owner == VALIDATION:
             return self.validation.error(outcome)
         if (error := self.queries.error(outcome)) is not None:

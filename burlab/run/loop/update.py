@@ -30,10 +30,10 @@ class Update:
 def update_of(rule: Rule, loss: Loss, x: Point, batch: int) -> Update | FusedStep:
     """The update of a run. Where a step is one call of the loss, both are one kernel if they can be."""
     whole = simplify(rule.graph)
-    fused = FusedStep.of(whole, rule, loss, x) if batch == 1 else None
+    fused = FusedStep.of(whole, rule, loss, x) if batch == 1 and loss.has_gradient else None
     if fused is not None:
         return fused
-    if short := chunked(whole, sum(leaf.size for leaf in x.leaves)):
+    if "indices" not in rule.queries and (short := chunked(whole, sum(leaf.size for leaf in x.leaves))):
         return Update(whole, build(short), CHUNK, ())
     told, pairs, rows = row_buffers_of(whole, len(rule.hyper), 1 + len(rule.state))
     return Update(whole, build(told, in_place=pairs), 0, rows)

@@ -8,7 +8,7 @@ import numpy as np
 
 from .derived import times
 from .live import Cursor, rows_since
-from .recorder import FIRST, SAMPLES, Recorder
+from .recorder import COUNTERS, FIRST, SAMPLES, Recorder
 from .tables import read
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
@@ -35,10 +35,11 @@ class Digest:
 
     def __init__(self, recorder: Recorder, column: str) -> None:
         self._recorder = recorder
-        self._columns = tuple(dict.fromkeys((column, SAMPLES) if SAMPLES in recorder.columns else (column,)))
+        self._counters = [name for name in COUNTERS if name in recorder.columns]
+        self._columns = tuple(dict.fromkeys((column, *self._counters)))
         self._cursor: Cursor | None = None
         self._rows = _NONE  # number of the stretch, last step, rows, sum, low, high
-        self._used: Numbers = np.empty(0)
+        self._used: Numbers = np.empty((len(self._counters), 0))
         self.version = 0
         """Changes when there is something new."""
         rows_since(recorder, None, self._columns, most=2)  # raises where there is no such column
@@ -71,7 +72,15 @@ class Digest:
     @property
     def samples(self) -> Numbers:
         """The sample gradients used up to the end of each stretch."""
-        return self._used if SAMPLES in self._recorder.columns else (self.steps + 1) * self._recorder.batch
+        if SAMPLES in self._counters:
+            return self._used[self._counters.index(SAMPLES)]
+        return (self.steps + 1) * self._recorder.batch
+
+    @property
+    def evaluations(self) -> Numbers:
+        """All that was evaluated up to the end of each stretch: gradients, and what is asked besides, of one sample."""
+        others = [row for name, row in zip(self._counters, self._used, strict=True) if name != SAMPLES]
+        return self.samples + np.sum(others, axis=0)
 
     @property
     def seconds(self) -> Numbers:
@@ -90,13 +99,15 @@ class Digest:
     def _read_piece(self) -> int:
         rows, self._cursor, fresh = rows_since(self._recorder, self._cursor, self._columns, most=_PIECE)
         if fresh:
-            self._rows, self._used = _NONE, np.empty(0)
+            self._rows, self._used = _NONE, np.empty((len(self._counters), 0))
             self.version += 1
         steps, values = rows[FIRST], rows[self._columns[0]]
         known = ~np.isnan(values)
         if known.any():
-            used = rows[self._columns[-1]]
-            self._append(steps[known].astype(np.float64), values[known], used[known])
+            used = np.array([rows[name][known] for name in self._counters]).reshape(
+                len(self._counters), np.count_nonzero(known)
+            )
+            self._append(steps[known].astype(np.float64), values[known], used)
             self.version += 1
         return int(steps.size)
 
@@ -113,9 +124,9 @@ class Digest:
             last = old[:, -1]
             new[2:4, 0] += last[2:4]
             new[4, 0], new[5, 0] = min(new[4, 0], last[4]), max(new[5, 0], last[5])
-            old, used_before = old[:, :-1], used_before[:-1]
+            old, used_before = old[:, :-1], used_before[:, :-1]
         self._rows = np.hstack((old, new))
-        self._used = np.append(used_before, used[ends])
+        self._used = np.hstack((used_before, used[:, ends]))
 
 
 def stretch(steps: Numbers) -> Numbers:

@@ -57,6 +57,10 @@ class Engine(Recorder, Protocol):
         """A copy of the flat x, between two steps."""
         ...
 
+    def output(self) -> Array:
+        """A copy of the flat point that the optimizer gives: x, unless it says otherwise."""
+        ...
+
     def state(self) -> tree.Tree:
         """A copy of the optimizer's state, at rest. Raises StatusError where it cannot be read."""
         ...

@@ -10,7 +10,7 @@ import numpy as np
 from burlab.runtime.extras import require
 
 from .derived import live, steps, times
-from .recorder import FIRST, IMPLICIT, SAMPLES, Recorder
+from .recorder import COUNTERS, FIRST, IMPLICIT, SAMPLES, Recorder
 from .table_files import write_csv
 from .tables import Column, read
 
@@ -28,8 +28,9 @@ class History(Mapping[str, Column]):
     """The record of a run up to the moment it was asked for; columns are NumPy arrays of one length.
 
     step: which one, from 0, int64. value: of the batch at the step's start, regularizer included. gradient_norm,
-    step_norm: Euclidean norms of the batch's gradient and of x's change. samples: sample gradients used so far, int64;
-    whatever the rule asks besides (a value, a gradient, a Hessian-vector product) counts as one per sample.
+    step_norm: Euclidean norms of the batch's gradient and of x's change. samples: sample gradients computed so far,
+    int64, by steps, questions, line searches and `init`; where the rule asks for them also values, hvps and jvps:
+    sample values, Hessian-vector products and derivatives along vectors. bits: the sum of what a rule tells as "bits".
     time: nanoseconds of running until the step's end; short steps share a clock read and are interpolated. Then one
     column per metric of the loss, and per hyperparameter with the value that the step used.
 
@@ -48,8 +49,9 @@ class History(Mapping[str, Column]):
         self._events = recorder.event_rows()  # last: an event is noted before the row that it counts for
         self._rows, self._span, self._slots = int(extent.rows), int(extent.span), int(extent.slots)
         self._columns = dict(zip(recorder.columns, stored, strict=True))
-        if SAMPLES in self._columns:
-            self._columns[SAMPLES] = self._columns[SAMPLES].astype(np.int64)
+        for name in COUNTERS:
+            if name in self._columns:
+                self._columns[name] = self._columns[name].astype(np.int64)
         self._hypers = recorder.start_hypers
         self._batch = recorder.batch
         stored_names = [name for name in recorder.columns if name not in self._hypers]

@@ -3,13 +3,14 @@
 import ctypes
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from burlab.checks.numbers import real, whole
 from burlab.errors import ArgumentError
+from burlab.problems.sampling import Sampling, Stream
 
 Rows = Mapping[str, np.ndarray[tuple[int], np.dtype[Any]]]
 Predicate = Callable[[Rows], Any]
@@ -109,6 +110,14 @@ def explain(stop: Stop, reason: str, step: int, value: float, gradient_norm: flo
         "when": "the predicate of Stop holds",
     }[reason]
     return Stopped(reason, step, f"Stopped at step {step}: {text}.")
+
+
+def ended_by(stream: Stream, stop: Stop) -> Stop:
+    """The criteria of a run that ends with the last row of a table of samples, if its batches come from one."""
+    if stream.sampling != Sampling.table:
+        return stop
+    rows = int(stream.rows)
+    return replace(stop, steps=rows if stop.steps is None else min(stop.steps, rows))
 
 
 def check_stop(stop: Any) -> None:

@@ -159,6 +159,10 @@ class ScipyEngine:
     def settle(self) -> None:
         """There are no hyperparameters to wait for."""
 
+    def output(self) -> Array:
+        """A copy of the flat x, which is what SciPy gives."""
+        return self.read()
+
     def read(self) -> Array:
         """A copy of the flat x."""
         session = self._usable()

@@ -163,6 +163,7 @@ function drawRelief(el, { posed = () => {} } = {}) {
     lay(pen, seen(1), picture, fine);
     state.frames += 1;
     canvas.dataset.frames = String(state.frames);
+    canvas.dataset.drawn = moving ? "coarse" : "fine";
     canvas.dataset.pose = [state.pose.turn, state.pose.lift, state.pose.zoom].map((one) => one.toFixed(2)).join(" ");
   }
 
@@ -228,6 +229,7 @@ function drawRelief(el, { posed = () => {} } = {}) {
     const { turn, lift, zoom } = { ...state.pose, ...change };
     state.pose = { turn: ((turn % 360) + 360) % 360, lift: Math.max(5, Math.min(90, lift)), zoom: Math.max(0.3, Math.min(8, zoom)) };
     moving = true;
+    canvas.dataset.drawn = "coarse";
     clearTimeout(rest);
     rest = setTimeout(() => {
       moving = false;

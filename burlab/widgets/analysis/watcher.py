@@ -5,13 +5,11 @@ from collections.abc import Callable, Mapping
 from time import thread_time
 from typing import Any
 
-from burlab.run.loop.lifetime import at_end
 from burlab.widgets.pages import Pages
 from burlab.widgets.panel.worker import REST, Intent, Worker
 
 _SHARE = 0.02  # of a core: what the work may take
 _PERIOD = 1 / 10  # seconds between two turns, at least
-_PARTING = 2.0  # seconds that a turn may take when Python ends
 
 
 class Watcher:
@@ -38,14 +36,12 @@ class Watcher:
             with self._lock:
                 if self._worker is None:
                     self._worker = Worker(self._once)
-                    _awake.add(self)
         return heard
 
     def rest(self, seconds: float = 0.0) -> None:
         """End the thread; a page that speaks wakes it again. seconds: to wait for the turn that it is in."""
         with self._lock:
             worker, self._worker = self._worker, None
-            _awake.discard(self)
         if worker is not None:
             worker.close()
             worker.join(seconds)
@@ -60,12 +56,3 @@ class Watcher:
         start = thread_time()
         did = self._turn()
         return max(_PERIOD if did else REST, (thread_time() - start) / _SHARE)
-
-
-_awake: set[Watcher] = set()
-
-
-@at_end
-def _rest_all() -> None:
-    for watcher in list(_awake):
-        watcher.rest(_PARTING)

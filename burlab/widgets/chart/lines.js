@@ -78,6 +78,7 @@ function drawShape(pen, shape, u, v, colour, theme, size = 5) {
 }
 
 function drawDots(pen, dots, sx, sy, theme) {
+  if (dots.shape === "none") return;
   if (dots.shape === "word") {
     [pen.font, pen.textAlign, pen.textBaseline] = [`16px ${theme.font}`, "center", "middle"];
     pen.fillStyle = rgba(theme.curve(dots.colour));

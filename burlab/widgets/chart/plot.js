@@ -109,7 +109,9 @@ function drawAxes(pen, part, frame, theme) {
   const { sx, sy, left, right, top, bottom } = frame;
   const short = part.kind === "plot";
   const ups = ticksOf(part.y, [sy.low, sy.high], Math.max(2, Math.round((bottom - top) / (short ? 28 : 50))));
-  const whole = part.curves.every(({ x }) => x.length <= FEW && x.every(Number.isInteger));
+  const shown = [...part.curves, ...part.bands, ...part.dots].filter(({ x }) => x.length);
+  if (short && !shown.length) return drawNothing(pen, frame, theme);
+  const whole = shown.every(({ x }) => x.length <= FEW && x.every(Number.isInteger));
   const alongs = ticksOf(part.x, [sx.low, sx.high], Math.max(2, Math.round((right - left) / 74)), short, whole && short);
   pen.lineWidth = 1;
   if (part.kind === "plot") {
@@ -146,6 +148,15 @@ function drawAxes(pen, part, frame, theme) {
   if (part.y.label && part.y.label !== part.title) drawSide(pen, part.y.label, frame);
 }
 
+// A plot without numbers has no axes that could say where they are.
+function drawNothing(pen, { left, right, top, bottom }, theme) {
+  pen.strokeStyle = theme.grid;
+  pen.strokeRect(crisp(left), crisp(top), Math.floor(right - left), Math.floor(bottom - top));
+  [pen.font, pen.textAlign, pen.textBaseline] = [`${SMALL}px ${theme.font}`, "center", "middle"];
+  pen.fillStyle = rgba(theme.soft);
+  pen.fillText("nothing yet", (left + right) / 2, (top + bottom) / 2);
+}
+
 // The labels of the axis on the right, inside of the frame: plots one below the other stay in line.
 function drawRight(pen, part, { sr, right, top }, theme) {
   pen.font = `${SMALL - 1}px ${theme.font}`;
@@ -155,7 +166,7 @@ function drawRight(pen, part, { sr, right, top }, theme) {
   pen.lineWidth = 3;
   pen.strokeStyle = rgba(theme.ground, 0.8);
   pen.fillStyle = rgba(theme.ink);
-  for (const { value, text } of ticksOf(part.right, [sr.low, sr.high], 2).labels) {
+  for (const { value, text } of ticksOf(part.right, [sr.low, sr.high], 3).labels) {
     const at = sr.at(value);
     if (value <= sr.low || at < top + 4) continue;
     pen.strokeText(text, right - 4, at);

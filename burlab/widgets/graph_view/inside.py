@@ -12,6 +12,8 @@ from burlab.graph.graph import Iterations
 from burlab.graph.operation import operation
 from burlab.graph.substitute import copy, rebuild
 
+CARRIED, ELEMENT, CAPTURED = "y = {}, then what the iteration before gave", "y = {}[k], in iteration k", "y = {}"
+"""What an input of a sub-graph is, as formulas with a place for a name."""
 _NAMES = {"scan": "scan", "while": "while_loop", "cond": "cond"}
 
 
@@ -67,12 +69,7 @@ class Inside:
         first, last = carries, carries
         if self.iterations:
             first, last = self.iterations.carries, self.iterations.carries + self.iterations.sequences
-        rules = [
-            "y = {}, then what the iteration before gave" if k < first
-            else "y = {}[k], in iteration k" if k < last
-            else "y = {}"
-            for k in range(len(graph.inputs))
-        ]  # fmt: skip
+        rules = [CARRIED if k < first else ELEMENT if k < last else CAPTURED for k in range(len(graph.inputs))]
         return dict(zip(graph.inputs, zip(chosen_inputs(self.first), rules, strict=True), strict=True))
 
 

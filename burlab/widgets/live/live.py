@@ -10,7 +10,6 @@ import traitlets
 
 from burlab.charts import Chart
 from burlab.charts.svg import svg
-from burlab.run.loop.lifetime import at_end
 from burlab.runtime.extras import late
 from burlab.widgets import still
 from burlab.widgets.assets import CHART_STYLE, WIDGETS
@@ -24,7 +23,6 @@ anywidget: Any = late("anywidget", "lab")
 
 STYLES = ("panel/panel.css", CHART_STYLE, "live/live.css")
 _PATIENCE = 0.5  # seconds for which an update waits for a page that has not drawn the last one
-_PARTING = 2.0  # seconds that a turn may take when Python ends
 _NOTHING: dict[str, Any] = encode(Chart(()))
 
 
@@ -115,7 +113,6 @@ class LiveView(anywidget.AnyWidget):
         """Stop following the subject, and hold it no longer. seconds: to wait for what is being drawn."""
         with self._lock:
             worker, self._worker = self._worker, None
-            _awake.discard(self)
         self._model = None  # outside of the lock: this may be the end of the subject, and then of the view
         if worker is not None:
             worker.close()
@@ -134,7 +131,6 @@ class LiveView(anywidget.AnyWidget):
         with self._lock:
             if self._worker is None and self._subject() is not None and not self.closed:
                 self._worker = Worker(self._turn)
-                _awake.add(self)
 
     def _ask(self, intent: Intent) -> None:
         worker = self._worker
@@ -181,12 +177,3 @@ class LiveView(anywidget.AnyWidget):
             self.state = state | {"tick": self._tick}
         if not model.active:
             still.refresh(self)
-
-
-_awake: "set[LiveView]" = set()
-
-
-@at_end
-def _rest_all() -> None:
-    for view in list(_awake):
-        view.rest(_PARTING)

@@ -13,8 +13,6 @@ from .model import Model
 from .view import View
 from .worker import PERIOD, REST, Worker
 
-_PARTING = 2.0  # seconds that a turn may take when Python ends
-
 
 class Panel:
     """The panel of one run. It works, and keeps the run alive, while a page shows it.
@@ -68,7 +66,6 @@ class Panel:
         """Stop looking at the run, and hold it no longer. seconds: to wait for the turn that its thread is in."""
         with self._lock:
             worker, self._worker, self._model = self._worker, None, None
-            _awake.discard(self)
         if worker is not None:
             worker.close()
             worker.join(seconds)
@@ -80,7 +77,6 @@ class Panel:
         with self._lock:
             if self._worker is None and self._run() is not None and not self.closed:
                 self._worker = Worker(self._turn)
-                _awake.add(self)
 
     def _ask(self, intent: Intent) -> None:
         worker, model = self._worker, self._model
@@ -121,7 +117,6 @@ class Panel:
 
 
 _panels: "weakref.WeakKeyDictionary[Any, Panel]" = weakref.WeakKeyDictionary()
-_awake: "set[Panel]" = set()
 
 
 def panel_of(run: Any) -> Panel:
@@ -133,8 +128,6 @@ def panel_of(run: Any) -> Panel:
 
 
 @at_end
-def _rest_all() -> None:
+def _leave_all() -> None:
     for panel in list(_panels.values()):
         panel.leave()
-    for panel in list(_awake):
-        panel.rest(_PARTING)

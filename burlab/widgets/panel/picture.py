@@ -174,13 +174,13 @@ def _notes(beyond: list[float], broken: dict[str, int]) -> Iterator[str]:
     if beyond:
         yield f"goes on to {number(max(beyond, key=abs), 2)}"
     if broken:
-        yield f"nan or inf from step {count(min(broken.values()))}"
+        yield f"first nan or inf at step {count(min(broken.values()))}"
 
 
 def _broken(columns: dict[str, int]) -> Iterator[Mark]:
     """Where columns began to be nan or inf."""
     for name, step in columns.items():
-        yield Mark(float(step), f"{TITLES.get(name, name)} is nan or inf from here", kind="break")
+        yield Mark(float(step), f"{TITLES.get(name, name)} is nan or inf here first", kind="break")
 
 
 def _curve(model: Model, group: Group, name: str, label: str, colour: int, faint: bool) -> Curve:

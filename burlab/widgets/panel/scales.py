@@ -7,6 +7,7 @@ from typing import Literal
 _DECADES = 3  # on either side of the start value
 _NEAR_ONE = 5  # decades of 1 - b
 _ZERO = 0.03  # the places at the left end that mean zero
+_RATES = ("lr", "learning_rate", "rate", "eta", "step_size")  # how names of what is no decay factor begin
 _DECAYS = {"b", "b1", "b2", "beta", "beta1", "beta2", "mu", "momentum", "rho", "alpha", "decay", "gamma"}
 
 
@@ -67,12 +68,14 @@ class Scale:
 def scale_for(name: str, value: float) -> Scale:
     """The scale for a hyperparameter of this name whose value is now `value`.
 
-    Decay factors (0.5 to 1, or called like one) are spread near one; positive numbers cover three decades on either
-    side; zero can be left for 1e-6 to 1; what is negative lies on a line.
+    Decay factors (0.5 to 1 and not called like a rate, or called like one) are spread near one; positive numbers cover
+    three decades on either side; zero can be left for 1e-6 to 1; what is negative lies on a line.
     """
     if not math.isfinite(value):
         value = 1e-3
-    if 0.5 <= value < 1 or (0 <= value < 1 and name.lower() in _DECAYS):
+    called = name.lower()
+    near_one = 0.5 <= value < 1 and not called.startswith(_RATES)
+    if near_one or (0 <= value < 1 and called in _DECAYS):
         return Scale("near one", 0.0, max(1 - 10.0**-_NEAR_ONE, value))
     if value > 0:
         middle = math.floor(math.log10(value) + 1e-9)

@@ -2,10 +2,13 @@
 
 import logging
 import threading
+import weakref
 from collections.abc import Callable, Iterable
 from queue import Empty, SimpleQueue
 from time import monotonic, thread_time
 from typing import Any
+
+from burlab.run.loop.lifetime import at_end
 
 from .commands import Intent
 
@@ -14,12 +17,14 @@ PERIOD = 1 / 20  # seconds between two looks at a run that plays
 REST = 0.2  # between two looks at one that rests
 _AFTER_FAILURE = 1.0
 _DUTY = 1  # a turn that worked for a second is followed by one of doing nothing
+_PARTING = 2.0  # seconds that a turn may take when Python ends
 
 
 class Worker:
-    """Calls `turn(intents)` in a thread of its own until it is closed.
+    """Calls `turn(intents)` in a thread of its own until it is closed, or Python ends.
 
-    turn: gives the seconds from its start to the next one.
+    turn: gives the seconds from its start to the next one. What it raises is logged, and it is called again; where it
+    was closed meanwhile, what it works on may be gone, and nobody is told.
     """
 
     def __init__(self, turn: Callable[[list[Intent]], float]) -> None:
@@ -27,6 +32,7 @@ class Worker:
         self._asked: SimpleQueue[Any] = SimpleQueue()
         self._open = True
         self._thread = threading.Thread(target=self._work, name="burlab panel", daemon=True)
+        _workers.add(self)
         self._thread.start()
 
     def ask(self, intent: Intent) -> None:
@@ -53,6 +59,8 @@ class Worker:
             try:
                 wait = self._turn(list(latest(intents)))
             except Exception:  # a page must not freeze for ever because of one turn
+                if not self._open:
+                    break
                 _log.exception("the panel of a run could not be brought up to date")
                 wait = _AFTER_FAILURE
             wait = max(wait - (monotonic() - start), _DUTY * (thread_time() - busy))
@@ -66,6 +74,18 @@ class Worker:
                 found.append(self._asked.get_nowait())
         except Empty:
             return found
+
+
+_workers: "weakref.WeakSet[Worker]" = weakref.WeakSet()
+
+
+@at_end
+def _end_all() -> None:
+    ending = list(_workers)
+    for worker in ending:
+        worker.close()
+    for worker in ending:
+        worker.join(_PARTING)
 
 
 def latest(intents: Iterable[Intent]) -> Iterable[Intent]:

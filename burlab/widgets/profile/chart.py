@@ -10,6 +10,7 @@ from burlab.compiler.inspection.profile import Profile, Row
 
 _COLOURS = {"forward": 0, "backward": 1, "update": 2}
 _KINDS = {"inputs": 6, "constants": 5, "outputs": 2, "activations": 0, "temporaries": 1}
+_APART = 60  # steps that signs above them can tell apart
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
 
@@ -70,4 +71,5 @@ def _dots(rows: Sequence[Row]) -> tuple[Dots, ...]:
     x = np.array([_middle(r) for r in rows])
     words = (f"{r.name}: {r.nanoseconds:,} ns, {r.nbytes:,} B, {', '.join(r.lines)} {r.scope}" for r in rows)
     hints = tuple(map(str.strip, words))
-    return (Dots(x, np.full(x.size, 0.9), "", -1, "triangle", hints),) if rows else ()
+    shape = "triangle" if x.size <= _APART else "none"
+    return (Dots(x, np.full(x.size, 0.9), "", -1, shape, hints),) if rows else ()

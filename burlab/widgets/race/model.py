@@ -106,7 +106,13 @@ class RaceModel:
     def _row(self, row: Standing) -> dict[str, Any]:
         racer = self.race.racers.get(row.name)
         number = words.size(round(row.value)) if self.against == "bytes" and row.rank else words.number(row.value)
-        far = "" if math.isnan(row.behind) or row.rank < 2 else "∞" if math.isinf(row.behind) else f"{row.behind:.3g} ×"
+        far = (
+            ""
+            if math.isnan(row.behind) or row.rank < 2
+            else "∞"
+            if math.isinf(row.behind)
+            else f"{_ratio(row.behind)} ×"
+        )
         return {
             "name": row.name,
             "rank": row.rank,
@@ -192,6 +198,11 @@ class RaceModel:
 
     def _unknown(self, intent: Intent) -> None:
         raise ArgumentError(f"the panel of a race knows no intent {intent.get('type')!r}.")
+
+
+def _ratio(number: float) -> str:
+    """How many times, so that a column of them stands in line: 1.00, 1.10, 12.3, 6.31e+06."""
+    return f"{number:.2f}" if number < 9.995 else f"{number:.3g}"
 
 
 @cache

@@ -17,6 +17,7 @@ class SpectrumView(LiveView):
     >>> import numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: np.sum(np.arange(1, 4) * x**2), np.ones(3), bl.optim.GD(0.1))
     >>> view = bl.SpectrumView(run)
+    >>> view.close()
     """
 
     _esm = module(WIDGETS, *CHART, "keys.js", "live/live.js", "spectrum/spectrum.js")

@@ -5,24 +5,38 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// A callback that answers queries. The numbers of a and out say what the kernel was compiled for: the oracle of
-/// another problem refuses.
-struct Oracle {
-  Status (*answer)(Oracle* self, Int query, const void* a, Int numbers, void* out, Int results) noexcept;
+/// What a query is about. chosen: samples by number, `count` of them; none where they are not the caller's choice.
+struct Question {
+  Int query;
+  const void* about;
+  Int numbers;
+  const Int* chosen;
+  Int count;
 };
 
-/// a: the address of an Oracle; b: rows of numbers, each answered by a row of `out`.
-/// Descriptor: the query, number of rows, numbers and results of one, bytes of a number.
+/// A callback that answers queries. The numbers of a question and of its result say what the kernel was compiled for:
+/// the oracle of another problem refuses.
+struct Oracle {
+  Status (*answer)(Oracle* self, const Question& question, void* out, Int results) noexcept;
+};
+
+/// a: the address of an Oracle; b: rows of numbers, each answered by a row of `out`; more: rows of samples, if chosen.
+/// Descriptor: the query, number of rows, numbers and results of one, bytes of a number, samples that are chosen.
 struct Ask {
-  static Status run(const Int* d, void* out, const void* a, const void* b, const void* const*) noexcept {
+  static Status run(const Int* d, void* out, const void* a, const void* b, const void* const* more) noexcept {
     Oracle* const oracle = *static_cast<Oracle* const*>(a);
     if (oracle == nullptr) return Unanswered;
     const char* numbers = static_cast<const char*>(b);
     char* results = static_cast<char*>(out);
+    const Int* chosen = d[5] > 0 ? static_cast<const Int*>(more[0]) : nullptr;
     Status status = Ok;
     BURLAB_ONE_BY_ONE
-    for (Int row = 0; row < d[1] && status == Ok; ++row, numbers += d[2] * d[4], results += d[3] * d[4])
-      status = oracle->answer(oracle, d[0], numbers, d[2], results, d[3]);
+    for (Int row = 0; row < d[1] && status == Ok; ++row) {
+      status = oracle->answer(oracle, Question{d[0], numbers, d[2], chosen, d[5]}, results, d[3]);
+      numbers += d[2] * d[4];
+      results += d[3] * d[4];
+      if (chosen != nullptr) chosen += d[5];
+    }
     return status;
   }
 };

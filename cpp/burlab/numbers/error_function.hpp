@@ -7,7 +7,7 @@ namespace burlab::math {
 
 /// e^(x^2) erfc x = P(t) / (1 + 2x) for x >= 0, t = (x - K) / (x + K) (the form of Shepherd and Laframboise 1981).
 /// Times e^-x^2, where x^2 is split in two, since its rounding error would grow with it.
-BURLAB_CONSTEXPR double erfc_positive(double x) {
+BURLAB_ANYWHERE double erfc_positive(double x) {
   const bool vanishes = x > 27.23;
   x = vanishes ? 0.0 : x;
   const double t = (x - 4) / (x + 4), q = t * t, high = upper_half(x);
@@ -29,7 +29,7 @@ BURLAB_CONSTEXPR double erfc_positive(double x) {
   return vanishes ? 0.0 : y;
 }
 /// A float in double, where the square is exact; to 26 bits.
-BURLAB_CONSTEXPR float erfc_positive(float single) {
+BURLAB_ANYWHERE float erfc_positive(float single) {
   const bool vanishes = single > 10.06f;
   const double x = vanishes ? 0.0f : single, t = (x - 2) / (x + 2), q = t * t;
   const double p =
@@ -41,8 +41,8 @@ BURLAB_CONSTEXPR float erfc_positive(float single) {
   return static_cast<float>(vanishes ? 0.0 : y);
 }
 /// Good enough to be subtracted from 1.
-BURLAB_CONSTEXPR double erfc_beside_one(double x) { return erfc_positive(x > 6.5 ? 6.5 : x); }
-BURLAB_CONSTEXPR float erfc_beside_one(float x) {
+BURLAB_ANYWHERE double erfc_beside_one(double x) { return erfc_positive(x > 6.5 ? 6.5 : x); }
+BURLAB_ANYWHERE float erfc_beside_one(float x) {
   x = x > 4.2f ? 4.2f : x;
   const float t = (x - 2) / (x + 2), q = t * t;
   const float p = (1.2769784e+00f + -9.276404e-02f * t) +
@@ -52,13 +52,13 @@ BURLAB_CONSTEXPR float erfc_beside_one(float x) {
 }
 
 /// erf x, |x| <= 1: 2 / sqrt(pi) x and x^3 P(x^2).
-BURLAB_CONSTEXPR float erf_near_zero(float x) {
+BURLAB_ANYWHERE float erf_near_zero(float x) {
   const float z = x * x, q = z * z;
   return x + x * (0.12837917f +
                   z * ((-3.7612632e-01f + 1.1283641e-01f * z) +
                        q * ((-2.6855953e-02f + 5.1921355e-03f * z) + q * (-8.042089e-04f + 7.9553865e-05f * z))));
 }
-BURLAB_CONSTEXPR double erf_near_zero(double x) {
+BURLAB_ANYWHERE double erf_near_zero(double x) {
   const double z = x * x, q = z * z;
   return x + x * (0.1283791670955126 +
                   z * ((-0.3761263890318375 + 0.11283791670954992 * z) +
@@ -71,16 +71,16 @@ BURLAB_CONSTEXPR double erf_near_zero(double x) {
 
 template <class T>
   requires std::is_floating_point_v<T>
-BURLAB_CONSTEXPR T erf(T x) {
+BURLAB_ANYWHERE T erf(T x) {
   const T a = magnitude(x), near = erf_near_zero(x), far = with_sign_of(T(1) - erfc_beside_one(a), x);
   return a < T(0.9) ? near : far;
 }
 
-BURLAB_CONSTEXPR float erfc(float x) {
+BURLAB_ANYWHERE float erfc(float x) {
   const float y = erfc_positive(magnitude(x)), other = 2 - y;
   return x < 0 ? other : y;
 }
-BURLAB_CONSTEXPR double erfc(double x) {
+BURLAB_ANYWHERE double erfc(double x) {
   const double a = magnitude(x), y = erfc_positive(a), other = 2 - y, near = 1 - erf_near_zero(x);
   const double far = x < 0 ? other : y;
   return a < 0.5 ? near : far;

@@ -1,6 +1,6 @@
 #pragma once
 // arcsin and arccos, around 0 and around 1; arcsinh and arccosh, as logarithms. A float in double.
-#include "logarithm.hpp"
+#include "hyperbolic.hpp"
 
 BURLAB_BEGIN
 namespace burlab::math {
@@ -35,23 +35,33 @@ BURLAB_CONSTEXPR double acos(double x) {
 BURLAB_CONSTEXPR float asin(float x) { return static_cast<float>(asin(static_cast<double>(x))); }
 BURLAB_CONSTEXPR float acos(float x) { return static_cast<float>(acos(static_cast<double>(x))); }
 
-/// log(a + sqrt(a^2 + 1)), whose argument less 1 is a + a^2 / (1 + sqrt(a^2 + 1)); for large a, log 2a.
-BURLAB_CONSTEXPR double asinh(double x) {
-  const double a = magnitude(x);
+/// log 2(v + 2 low) = n ln 2 + log((1 + s) / (1 - s)); where n is 0, s = over / under, which is known better.
+BURLAB_ANYWHERE double log_of_double(double v, double low, double over, double under) {
+  const std::uint64_t b = from_root(v);
+  const double m = mantissa_of<double>(b), n = exponent_of<double>(b) - (kWhole<double> + 1022);
+  const double scale = __builtin_bit_cast(double, (std::uint64_t(2047) << 52) - (b & (std::uint64_t(2047) << 52)));
+  const bool near = n == 0;
+  return log_of_quotient((near ? over : fused(low, scale, m - 1)) / (near ? under : m + 1), n);
+}
+/// log(a + w), w = sqrt(a^2 + 1), and what rounding has taken from w and the sum; near 0 by tanh(y / 2) = a / (1 + w).
+BURLAB_ANYWHERE double asinh(double x) {
+  const double a = magnitude(x), square = fused(a, a, 1), root = burlab_sqrt(square);
   const bool large = a > 1e9;
-  const double b = large ? 1.0 : a, square = b * b, some = b + square / (1 + burlab_sqrt(square + 1));
-  const double near = log1p(some), far = log(a) + 0.6931471805599453;
-  return with_sign_of(large ? far : near, x);
+  const double w = large ? a : root, v = 0.5 * a + 0.5 * w;
+  const double slope = fused(-0.08, w, 0.2035), some = slope > 0 ? slope : 0.0;  // 1 / 8w, where it matters
+  const double low = fused(-rest(w, w, square), some, 0.25 * (a - ((v + v) - w)));
+  const double y = log_of_double(v, large ? 0.0 : low, a, 1 + w);
+  return with_sign_of(a < kInfinity<double> ? y : a, x);
 }
-/// log(x + sqrt(x^2 - 1)), by t = x - 1, and as above.
-BURLAB_CONSTEXPR double acosh(double x) {
-  const bool large = x > 1e9;
-  const double t = (large ? 2.0 : x) - 1, some = t + burlab_sqrt(2 * t + t * t);
-  const double near = log1p(some), far = log(x) + 0.6931471805599453;
-  return large ? far : x < 1 ? kNan<double> : near;
+/// log(x + w), w = sqrt(x^2 - 1); near 1 by tanh(y / 2) = w / (1 + x).
+BURLAB_ANYWHERE double acosh(double x) {
+  const double t = x - 1, root = burlab_sqrt(fused(t, t, t + t)), w = x > 1e9 ? x : root;
+  const double y = log_of_double(0.5 * x + 0.5 * w, 0.0, w, 1 + x);
+  const double beyond = x == kInfinity<double> ? x : kNan<double>;
+  return ((x >= 1) & (x < kInfinity<double>)) ? y : beyond;
 }
-BURLAB_CONSTEXPR float asinh(float x) { return static_cast<float>(asinh(static_cast<double>(x))); }
-BURLAB_CONSTEXPR float acosh(float x) { return static_cast<float>(acosh(static_cast<double>(x))); }
+BURLAB_ANYWHERE float asinh(float x) { return static_cast<float>(asinh(static_cast<double>(x))); }
+BURLAB_ANYWHERE float acosh(float x) { return static_cast<float>(acosh(static_cast<double>(x))); }
 
 }  // namespace burlab::math
 BURLAB_END

@@ -53,6 +53,13 @@ BURLAB_CONSTEXPR double upper_half(double x) {
   return __builtin_bit_cast(double, __builtin_bit_cast(std::uint64_t, x) & (~std::uint64_t(0) << 27));
 }
 /// x * y + z, rounded once where the instruction set has it.
+BURLAB_ANYWHERE float fused(float x, float y, float z) {
+#if defined(BURLAB_PLAIN)
+  return x * y + z;
+#else
+  return __builtin_fmaf(x, y, z);
+#endif
+}
 BURLAB_ANYWHERE double fused(double x, double y, double z) {
 #if defined(BURLAB_PLAIN)
   return x * y + z;

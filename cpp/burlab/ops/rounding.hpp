@@ -3,6 +3,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "../numbers/logarithm.hpp"
 #include "../numbers/rounding.hpp"
 #include "call.hpp"
 #include "table.hpp"
@@ -123,7 +124,15 @@ struct Nextafter {
   static constexpr int arity = 2;
   static constexpr auto doc = "The number next to x on the way to y. Partials 1 and 0.";
   template <class T> BURLAB_RULE T primal(T x, T y) { return call<Nextafter>(x, y); }
-  template <class T> static T number(T x, T y) { return std::nextafter(x, y); }
+  /// The next bits away from 0, or towards it.
+  template <class T> BURLAB_RULE T number(T x, T y) {
+    using Bits = math::Bits<T>;
+    const Bits bits = __builtin_bit_cast(Bits, x), step = (y > x) == (x > T(0)) ? Bits(1) : ~Bits(0);
+    const T next = __builtin_bit_cast(T, bits + step), least = __builtin_bit_cast(T, Bits(1));
+    const T moved = x == T(0) ? math::with_sign_of(least, y) : next;
+    const T nan = x + y;
+    return x == y ? y : ((x != x) | (y != y)) ? nan : moved;
+  }
   template <int K, class T> BURLAB_RULE T partial(T, T, T) { return K == 0 ? T(1) : T(0); }
 };
 
@@ -132,9 +141,25 @@ struct Ldexp {
   static constexpr int arity = 2;
   static constexpr auto doc = "x 2^n for whole n, rounded once. Partials 2^n and 0.";
   template <class T> BURLAB_RULE T primal(T x, T n) { return call<Ldexp>(x, n); }
-  template <class T> static T number(T x, T n) {
-    const T most = n > T(5000) ? T(5000) : n, bounded = most < T(-5000) ? T(-5000) : most;
-    return bounded == bounded ? std::ldexp(x, static_cast<int>(bounded)) : n;
+  /// By up to three powers of two, of which only the last one rounds: the others leave a product that is a number, or
+  /// one that ends at 0 or beyond all numbers.
+  template <class T> BURLAB_RULE T number(T x, T n) {
+    using R = math::Real<T>;
+    constexpr T bias = T(R::kBias), top = math::kWhole<T> + bias, most = T(3) * bias;
+    constexpr T up = power(math::kWhole<T> + bias + bias), down = power(top - bias + T(R::kMantissa + 2));
+    constexpr T high = bias, low = T(1) - bias, less = bias - T(R::kMantissa + 2);
+    T left = math::trunc(n > most ? most : n < -most ? -most : n);
+    const T first = left > high ? up : left < low ? down : T(1);
+    left = left > high ? left - high : left < low ? left + less : left;
+    const T second = left > high ? up : left < low ? down : T(1);
+    left = left > high ? left - high : left < low ? left + less : left;
+    left = left > high ? high : left < low ? low : left;
+    const T y = x * first * second * power(left + top);
+    return n == n ? y : n;
+  }
+  /// 2^k of 2^mantissa + bias + k.
+  template <class T> BURLAB_RULE T power(T shifted) {
+    return __builtin_bit_cast(T, __builtin_bit_cast(math::Bits<T>, shifted) << math::Real<T>::kMantissa);
   }
   template <int K, class T> BURLAB_RULE T partial(T, T n, T) { return K == 0 ? call<Ldexp>(T(1), n) : T(0); }
 };
@@ -146,10 +171,14 @@ struct Exponent {
   static constexpr auto doc =
       "The exponent e of x = m 2^e with 1/2 <= |m| < 1; 0 where x is 0 or not finite. Partial 0.";
   template <class T> BURLAB_RULE T primal(T x) { return call<Exponent>(x); }
-  template <class T> static T number(T x) {
-    int e = 0;
-    std::frexp(x, &e);
-    return x - x == T(0) ? T(e) : T(0);
+  template <class T> BURLAB_RULE T number(T x) {
+    using R = math::Real<T>;
+    constexpr T least = __builtin_bit_cast(T, math::Bits<T>(1) << R::kMantissa);
+    constexpr T normal = math::kWhole<T> + T(R::kBias - 1), denormal = normal + T(R::kMantissa + 1);
+    const T a = math::magnitude(x), scaled = a * T(math::Bits<T>(1) << (R::kMantissa + 1));
+    const T e = math::exponent_of<T>(__builtin_bit_cast(math::Bits<T>, a < least ? scaled : a));
+    const T whole = e - (a < least ? denormal : normal);
+    return ((a > T(0)) & (a < math::kInfinity<T>)) ? whole : T(0);
   }
   template <int K, class T> BURLAB_RULE T partial(T, T) { return T(0); }
 };

@@ -77,6 +77,16 @@ def test_short_rows(n: int) -> None:
                 assert_sorted(x.astype(dtype), "replay")
 
 
+@pytest.mark.parametrize("n", [2, 5, 100, 255, 256, 257])
+def test_many_rows_side_by_side(n: int) -> None:
+    for kind in KINDS:
+        for count in (16, 19):
+            x = np.stack([np.roll(row(kind, n), k) for k in range(count)])
+            for dtype in DTYPES if np.isfinite(x).all() else DTYPES[:2]:
+                with np.errstate(all="ignore"):
+                    assert_sorted(x.astype(dtype), "replay")
+
+
 @pytest.mark.parametrize("n", [32768, 32769, 70001])
 def test_long_rows(n: int) -> None:
     for kind in ("random", "integers", "close together", "special"):

@@ -41,14 +41,16 @@ def program(seed: int) -> list[Step]:
     for _ in range(8):
         turned = bool(rng.integers(2))
         shape = SHAPE[::-1] if turned else SHAPE
-        kind = str(rng.choice(["set", "add", "scale", "known", "swap"]))
+        kind = str(rng.choice(["set", "add", "scale", "known", "swap", "whole", "raised"]))
         steps.append((kind, random_key(rng, shape), float(rng.normal()), turned, int(rng.integers(6))))
     return steps
 
 
-def in_numpy(steps: list[Step], x: Any) -> Any:
-    A = np.zeros(SHAPE)
+def in_numpy(steps: list[Step], x: Any, start: str = "buffer") -> Any:
+    """The array after all steps. start: "buffer", of np.zeros, or "result", of an operation on the argument."""
+    A = np.zeros(SHAPE) if start == "buffer" else np.outer(x[:4], x[:5])
     T = A.T
+    before = A * x[0]  # keeps what the array holds now
     for kind, key, number, turned, k in steps:
         B = T if turned else A
         if kind == "set":
@@ -59,14 +61,19 @@ def in_numpy(steps: list[Step], x: Any) -> Any:
             B[key] *= x[k]
         elif kind == "known":
             B[key] = number
+        elif kind == "whole":
+            B += x[k]
+        elif kind == "raised":
+            B *= np.sin(number * B)
         else:
             B[key] = B[key][..., ::-1] * x[k] if np.ndim(B[key]) else x[k]
-    return A
+    return A + before
 
 
-def in_jax(jax: Any, steps: list[Step], x: Any) -> Any:
+def in_jax(jax: Any, steps: list[Step], x: Any, start: str = "buffer") -> Any:
     jnp = jax.numpy
-    A = jnp.zeros(SHAPE)
+    A = jnp.zeros(SHAPE) if start == "buffer" else jnp.outer(x[:4], x[:5])
+    before = A * x[0]
     for kind, key, number, turned, k in steps:
         B = A.T if turned else A
         if kind == "set":
@@ -77,10 +84,14 @@ def in_jax(jax: Any, steps: list[Step], x: Any) -> Any:
             B = B.at[key].set(B[key] * x[k])
         elif kind == "known":
             B = B.at[key].set(number)
+        elif kind == "whole":
+            B = B + x[k]
+        elif kind == "raised":
+            B = B * jnp.sin(number * B)
         else:
             B = B.at[key].set(B[key][..., ::-1] * x[k] if np.ndim(B[key]) else x[k])
         A = B.T if turned else B
-    return A
+    return A + before
 
 
 def distinct(steps: list[Step]) -> bool:
@@ -95,14 +106,16 @@ def distinct(steps: list[Step]) -> bool:
 X = np.random.default_rng(1).normal(size=6)
 
 
+@pytest.mark.parametrize("start", ["buffer", "result"])
 @pytest.mark.parametrize("first", range(0, 120, 40))
-def test_values(first: int) -> None:
+def test_values(first: int, start: str) -> None:
     for seed in range(first, first + 40):
         steps = program(seed)
-        assert_close(traced(lambda x, steps=steps: in_numpy(steps, x), X), in_numpy(steps, X), 1e-13)
+        assert_close(traced(lambda x, steps=steps: in_numpy(steps, x, start), X), in_numpy(steps, X, start), 1e-13)
 
 
-def test_jacobians() -> None:
+@pytest.mark.parametrize("start", ["buffer", "result"])
+def test_jacobians(start: str) -> None:
     jax = jax_or_skip()
     weights = np.random.default_rng(2).normal(size=SHAPE)
     compared = 0
@@ -111,7 +124,7 @@ def test_jacobians() -> None:
         if not distinct(steps):
             continue
         compared += 1
-        got = traced(bl.grad(lambda x, steps=steps: np.sum(weights * in_numpy(steps, x))), X)
-        wanted = jax.grad(lambda x, steps=steps: (weights * in_jax(jax, steps, x)).sum())(X)
+        got = traced(bl.grad(lambda x, steps=steps: np.sum(weights * in_numpy(steps, x, start))), X)
+        wanted = jax.grad(lambda x, steps=steps: (weights * in_jax(jax, steps, x, start)).sum())(X)
         assert_close(got, np.asarray(wanted), 1e-11)
     assert compared > 15

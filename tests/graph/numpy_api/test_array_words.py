@@ -142,3 +142,29 @@ def test_what_is_refused_is_said(f: Any, error: type[Exception], said: str) -> N
     with pytest.raises(error, match=said) as raised:
         bl.jit(f)(np.ones(3))
     assert "test_array_words.py" in str(raised.value)
+
+
+def test_what_moves_in_a_few_pieces_is_no_gather() -> None:
+    x = np.random.default_rng(4).normal(size=(6, 5))
+    few = (
+        lambda x: np.roll(x, 2),
+        lambda x: np.roll(x, -2, 1),
+        lambda x: np.roll(x, 2, 0),
+        lambda x: np.fft.fftshift(x, 0),
+        lambda x: np.delete(x, 2, 1),
+        lambda x: np.repeat(x, 3),
+        lambda x: np.repeat(x, 2, axis=0),
+        lambda x: np.repeat(x, [3], axis=1),
+    )
+    for move in few:
+        k = bl.compile(move, x)
+        assert not {n.op for n in k.graph.nodes} & {"gather", "take"}
+        np.testing.assert_array_equal(k(x), move(x))
+        weights = np.arange(1.0, 1 + move(x).size).reshape(move(x).shape)
+        numbers = move(np.arange(x.size).reshape(x.shape)).ravel()
+        wanted = np.bincount(numbers, weights.ravel(), x.size).reshape(x.shape)
+        np.testing.assert_allclose(bl.grad(lambda x, m=move, w=weights: np.sum(m(x) * w))(x), wanted)
+    many = bl.compile(lambda x: np.repeat(x, [1, 2, 0, 1, 3, 1], axis=0), x)
+    assert {n.op for n in many.graph.nodes} & {"gather", "take"}
+    np.testing.assert_array_equal(many(x), np.repeat(x, [1, 2, 0, 1, 3, 1], axis=0))
+    assert bl.compile(lambda x: np.repeat(x, 0), x)(x).shape == (0,)

@@ -40,6 +40,7 @@ QUERIES = {
     "value_and_grad": lambda p, i, k: p.value_and_grad(POINT, i, key=k),
     "grad_difference": lambda p, i, k: p.grad_difference(POINT, OTHER, i, key=k),
     "hvp": lambda p, i, k: p.hvp(POINT, OTHER, i, key=k),
+    "jvp": lambda p, i, k: p.jvp(POINT, OTHER, i, key=k),
 }
 
 

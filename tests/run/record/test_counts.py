@@ -1,9 +1,12 @@
 """The column "samples" of rules with queries: every answer costs its samples, wherever the run goes."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 import burlab as bl
+from burlab.optim import GD, Optimizer
 from tests.optim.probe import A, B, loss
 from tests.optim.test_query_rules import SVRG
 
@@ -38,8 +41,14 @@ def test_a_line_search_counts_its_trials():
         while np.sum((x - step * g) ** 4) > np.sum(x**4) - 1e-4 * step * g @ g:
             step, trials = step / 2, trials + 1
         x = x - step * g
-        costs.append(1 + trials)
-    np.testing.assert_array_equal(np.diff(run.history["samples"], prepend=0), costs)
+        costs.append(trials)
+    np.testing.assert_array_equal(np.diff(run.history["values"], prepend=0), costs)
+    assert run.history["values"].dtype == np.int64
+    np.testing.assert_array_equal(run.history["samples"], np.arange(1, 7))
+    assert run.counts == {"samples": 6, "values": sum(costs), "hvps": 0, "jvps": 0, "bits": 0}
+    digest = run.digest()
+    digest.read()
+    np.testing.assert_array_equal(digest.evaluations, run.history["samples"] + run.history["values"])
     assert len(set(costs)) > 1, "the search backs off in some steps"
 
 
@@ -74,3 +83,67 @@ def test_a_step_that_is_done_again_counts_once():
     run.seek(3)
     run.step(5)
     np.testing.assert_array_equal(run.history["samples"], svrg_counts(9))
+
+
+@dataclass(frozen=True)
+class Asks(Optimizer):
+    """Of everything, in init and in each step, and tells bits."""
+
+    def init(self, x, *, f):
+        return {"v": f.grad(x, indices=[1, 2]) + f.full_grad(x), "r": 0 * f.value(x) + f.jvp(x, x, indices=[3])}
+
+    def update(self, g, state, x, t, *, f):
+        y = x + 1
+        rows = np.sum(f.per_sample_grads(y, indices=[1, 2, 3]), axis=0)
+        extra = bl.while_loop(lambda s: s[0] < t % 3, lambda s: (s[0] + 1, s[1] + f.value(y * s[1])), (0, x[0]))[1]
+        v = (
+            rows
+            + f.hvp(y, x)
+            + f.hvp(y, x, indices=[5, 6])
+            + f.jvp(y, x) * x
+            + f.value_and_grad(y)[1]
+            + f.full_value(y)
+        )
+        return x - 1e-4 * g, {"v": 0 * v + 0 * extra, "r": state["r"]}, {"bits": 32 * t, "other": 1.0}
+
+
+def test_everything_is_counted_where_it_belongs(tmp_path):
+    """Against sums by hand; and seek, fork and files keep them."""
+    n, steps = len(B), 12
+    run = bl.minimize(bl.FiniteSum(loss, (A, B)), START, Asks(), batch=BATCH, steps=steps)
+    t = np.arange(1, steps + 1)
+    wanted = {
+        "samples": 2 + n + t * (BATCH + 3 + BATCH),
+        "values": n + t * n + np.cumsum((t - 1) % 3) * BATCH,
+        "hvps": t * (BATCH + 2),
+        "jvps": 1 + t * BATCH,
+        "bits": np.cumsum(32 * (t - 1)),
+    }
+    for name, column in wanted.items():
+        np.testing.assert_array_equal(run.history[name], column, err_msg=name)
+    np.testing.assert_array_equal(run.history["other"], np.ones(steps))
+    assert run.counts == {name: column[-1] for name, column in wanted.items()}
+    run.save(tmp_path / "run.burlab")
+    again, fork = bl.load_run(tmp_path / "run.burlab", (A, B)), run.fork()
+    run.seek(4)
+    for other in (run, again, fork):
+        other.seek(steps)
+        other.step(6)
+        assert other.counts == run.counts
+    early = fork.fork()
+    assert early.counts == fork.counts
+    run.seek(0)
+    begun = run.fork()
+    assert begun.length == 0
+    begun.step(1)
+    assert begun.counts == {name: column[0] for name, column in wanted.items()}
+
+
+def test_figures_are_drawn_against_every_cost():
+    problem = bl.FiniteSum(loss, (A, B))
+    runs = {"asks": bl.minimize(problem, START, Asks(), steps=3), "gd": bl.minimize(problem, START, GD(0.1), steps=3)}
+    for name in ("samples", "values", "hvps", "jvps", "bits"):
+        figure = bl.plots.compare(runs, against=name)
+        np.testing.assert_array_equal(figure.data[0].x, runs["asks"].history[name])
+        if name != "samples":
+            np.testing.assert_array_equal(figure.data[1].x, np.zeros(3))

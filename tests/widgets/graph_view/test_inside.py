@@ -208,9 +208,71 @@ def test_nan_inside_of_a_scan_is_marked_up_to_it():
     assert model.faults[scan] in ("nan", "inf")
 
 
-def test_a_difference_shows_an_execution_as_one_node():
-    view = bl.GraphView.diff(lambda w: cumulated(w, XS)[0], lambda w: cumulated(w, XS)[0] * 2, 0.6)
+def difference(before, after, *args):
+    """The fate of each vertex in control flow, by its scope and what it is."""
+    model = bl.GraphView.diff(before, after, *args).model
+    pairs = zip(model.network.vertices, model.fates, strict=True)
+    return {("/".join(v.scope), v.head): fate for v, fate in pairs if v.scope and v.head != "constant"}
+
+
+def repeated(act, times=1):
+    return lambda w: times * bl.scan(lambda c, x: (act(c * w + x), np.sin(x)), 0.1, XS)[0]
+
+
+def test_a_difference_opens_what_is_the_same():
+    fates = difference(repeated(np.tanh), repeated(np.tanh, 2), 0.6)
+    assert len(fates) >= 8
+    assert set(fates.values()) == {"same"}
+    view = bl.GraphView.diff(repeated(np.tanh), repeated(np.tanh, 2), 0.6)
     assert view.model.fates.count("added") == 1
+
+
+def test_a_difference_tells_what_has_changed_inside_of_a_scan():
+    fates = {head: fate for (_, head), fate in difference(repeated(np.tanh), repeated(np.arctan), 0.6).items()}
+    assert (fates["tanh"], fates["arctan"]) == ("removed", "added")
+    assert fates["carry, first 0.1"] == fates["mul"] == fates["add"] == "affected", "the carry is another number"
+    assert fates["x"] == fates["w"] == fates["sin"] == "same", "what the carry does not reach"
+    assert fates["scan [0]"] == "affected"
+
+
+def test_a_difference_opens_branches_and_loops():
+    fates = difference(
+        lambda x: bl.cond(x > 0, np.sin, np.cos, x), lambda x: bl.cond(x > 0, np.sin, lambda x: np.cos(x) * 2, x), 0.6
+    )
+    assert fates["cond/true", "sin"] == fates["cond/false", "cos"] == "same"
+    assert fates["cond/false", "mul(·, 2)"] == "added"
+    fates = difference(
+        lambda x: bl.while_loop(lambda c: c < 10, lambda c: c * 2 + x, x),
+        lambda x: bl.while_loop(lambda c: c < 10, lambda c: c * 2 - x, x),
+        0.6,
+    )
+    assert (fates["while_loop/body", "add"], fates["while_loop/body", "sub"]) == ("removed", "added")
+    assert fates["while_loop/condition", "less(·, 10)"] == "affected"
+
+
+def test_a_difference_opens_control_flow_within_another_and_keeps_its_arrows():
+    def inner(act):
+        def body(c, x):
+            return bl.cond(x > 0, act, lambda c: c * 2, c), x
+
+        return lambda c: bl.scan(body, c, XS)[0]
+
+    view = bl.GraphView.diff(inner(np.tanh), inner(np.arctan), 0.5)
+    vertices, fates = view.model.network.vertices, view.model.fates
+    at = {v.head: k for k, v in enumerate(vertices) if "cond" in "/".join(v.scope)}
+    assert (fates[at["tanh"]], fates[at["arctan"]], fates[at["mul(·, 2)"]]) == ("removed", "added", "affected")
+    assert vertices[at["tanh"]].operands == vertices[at["arctan"]].operands
+    assert all(j < k for k, v in enumerate(vertices) for j in v.operands)
+
+
+def test_a_difference_keeps_executions_apart_that_are_called_the_same():
+    fates = difference(
+        lambda x: bl.scan(lambda c, y: (np.tanh(c), y), x, XS)[0],
+        lambda x: bl.scan(lambda c, y: (np.sin(c), y), np.ones(2) * x, XS)[0][0],
+        0.5,
+    )
+    assert fates["scan, 4 iterations, before", "tanh"] == "removed"
+    assert fates["scan, 4 iterations", "sin"] == "added"
 
 
 def test_results_of_one_scan_are_not_taken_for_a_gradient():

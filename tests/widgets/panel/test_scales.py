@@ -31,6 +31,10 @@ def test_a_scale_holds_the_value_it_was_made_for(name, value):
     [
         ("lr", 1e-3, "log", (1e-6, 1.0)),
         ("lr", 3e-4, "log", (1e-7, 1.0)),
+        ("lr", 0.5, "log", (1e-4, 1e3)),
+        ("lr_0", 0.9, "log", (1e-4, 1e3)),
+        ("rho", 0.9, "near one", (0.0, 0.99999)),
+        ("share", 0.9, "near one", (0.0, 0.99999)),
         ("b2", 0.999, "near one", (0.0, 0.99999)),
         ("mu", 0.0, "near one", (0.0, 0.99999)),
         ("weight_decay", 0.0, "log from zero", (0.0, 1.0)),

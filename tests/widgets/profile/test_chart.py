@@ -1,5 +1,7 @@
 """What a profile draws: bytes that live, stacked and true, over the time line of its steps."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -40,6 +42,14 @@ def test_steps_stand_at_their_times(profile):
     assert marked.label == rows[2].name
     for k, at in enumerate(steps.dots[0].x):
         assert row_at(profile, at) == k
+
+
+@pytest.mark.parametrize(("count", "shape"), [(3, "triangle"), (200, "none")])
+def test_many_steps_have_no_signs_that_lie_over_each_other(profile, count, shape):
+    live = dict.fromkeys(profile.live, (0,) * count)
+    many = replace(profile, rows=(profile.rows[0],) * count, live=live)
+    (dots,) = live_chart(many).parts[1].dots
+    assert (dots.shape, len(dots.hints)) == (shape, count)
 
 
 def test_the_view_marks_a_row_in_both_and_a_click_in_the_chart_finds_it(profile):

@@ -32,6 +32,16 @@ def until(model, done, why, seconds=60):
         time.sleep(0.005)
 
 
+def test_how_far_the_others_are_has_two_decimals(model):
+    rows = do(model, type="step", count="200")["rows"]
+    assert model.race.wait()
+    model.look()
+    rows = model.state()["rows"]
+    behind = {row.name: row.behind for row in model.race.standings()}
+    assert rows[0]["behind"] == ""
+    assert rows[1]["behind"] == f"{behind[rows[1]['name']]:.2f} ×"
+
+
 def test_step_does_so_many_each(model):
     do(model, type="step", count="1,500")
     assert model.race.wait()

@@ -1,5 +1,6 @@
 #pragma once
 // Sorting along rows: values, or their positions. NaNs come last, as in NumPy.
+#include "network.hpp"
 #include "order.hpp"
 
 BURLAB_BEGIN
@@ -19,13 +20,29 @@ template <class T> inline Int nans_last(const T* x, Int n, T* y) {
   return count;
 }
 
+/// Whether rows are sorted side by side. A single one takes less by itself.
+template <class T> BURLAB_INLINE bool side_by_side(Int rows, Int n) {
+  return sizeof(T) >= 4 && rows > 1 && n > 1 && n <= kNetwork;
+}
+
 /// Rows in order. Descriptor: number of rows, length of a row; both arrays dense.
 template <class T> struct Sort {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     const Int rows = d[0], n = d[1];
-    const Scratch<SortKey<T>> keys(n > kShort ? 2 * n : 0);
+    const bool together = side_by_side<T>(rows, n);
+    const Scratch<SortKey<T>> keys(n > kShort && !together ? 2 * n : 0);
     if (keys.data == nullptr) return OutOfMemory;
     StopCheck stop;
+    if constexpr (sizeof(T) >= 4) {
+      constexpr Int W = Network<T>::W;
+      BURLAB_ONE_BY_ONE
+      for (Int i = 0; together && i < rows; i += W) {
+        const Int count = rows - i < W ? rows - i : W;
+        if (stop.after(count * n)) return Stopped;
+        Network<T>::sort(static_cast<T*>(out) + i * n, static_cast<const T*>(a) + i * n, count, n);
+      }
+    }
+    if (together) return Ok;
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < rows; ++i) {
       if (stop.after(n)) return Stopped;
@@ -58,9 +75,20 @@ template <class T> struct Sort {
 template <class T> struct Argsort {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     const Int rows = d[0], n = d[1];
-    const Scratch<Placed<SortKey<T>>> items(n > kShort ? 2 * n : 0);
+    const bool together = side_by_side<T>(rows, n);
+    const Scratch<Placed<SortKey<T>>> items(n > kShort && !together ? 2 * n : 0);
     if (items.data == nullptr) return OutOfMemory;
     StopCheck stop;
+    if constexpr (sizeof(T) >= 4) {
+      constexpr Int W = Network<T>::W;
+      BURLAB_ONE_BY_ONE
+      for (Int i = 0; together && i < rows; i += W) {
+        const Int count = rows - i < W ? rows - i : W;
+        if (stop.after(count * n)) return Stopped;
+        Network<T>::argsort(static_cast<Int*>(out) + i * n, static_cast<const T*>(a) + i * n, count, n);
+      }
+    }
+    if (together) return Ok;
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < rows; ++i) {
       if (stop.after(n)) return Stopped;

@@ -2,6 +2,7 @@
 // Sums that carry their rounding errors along.
 #include <type_traits>
 
+#include "../../numbers/packet.hpp"
 #include "../kernel.hpp"
 
 BURLAB_BEGIN
@@ -33,6 +34,23 @@ template <class T, bool Plain> class Carried {
 
  private:
   A sum_, carry_ = 0;
+};
+
+/// The same for N numbers abreast, each to the bit.
+template <class A, int N> struct CarriedLanes {
+  using P = Packet<A, N>;
+  P sum = {}, carry = {};
+
+  BURLAB_INLINE void add(const P& part) {
+    const P next = sum + part;
+    const P a = sum < 0 ? -sum : sum, b = part < 0 ? -part : part;
+    carry += a >= b ? (sum - next) + part : (part - next) + sum;
+    sum = next;
+  }
+  BURLAB_INLINE A value(int lane) const {
+    const A total = sum[lane] + carry[lane];
+    return total - total == 0 ? total : sum[lane];
+  }
 };
 
 }  // namespace burlab::kernels

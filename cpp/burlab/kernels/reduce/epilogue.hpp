@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "few.hpp"
 #include "reduce.hpp"
 
 BURLAB_BEGIN

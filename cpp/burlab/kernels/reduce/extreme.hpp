@@ -92,6 +92,21 @@ template <bool Largest, class T> BURLAB_INLINE T extreme_of_many(const T* x, Int
   return x[k];
 }
 
+/// Whether any of n >= 64 masks is set, or all are: a byte is 0 or 1.
+template <bool Largest> BURLAB_INLINE bool extreme_of_masks(const bool* x, Int n) {
+  Packet<std::uint64_t, 8> best, next;
+  load(best, x);
+  BURLAB_ONE_BY_ONE
+  for (Int k = 64; k < n; k += 64) {
+    load(next, x + (k + 64 <= n ? k : n - 64));  // at the end some a second time
+    best = Largest ? best | next : best & next;
+  }
+  std::uint64_t eight = best[0];
+  BURLAB_UNROLL
+  for (int k = 1; k < 8; ++k) eight = Largest ? eight | best[k] : eight & best[k];
+  return Largest ? eight != 0 : eight == 0x0101010101010101u;
+}
+
 /// The extreme value of n > 0 numbers that follow each other.
 template <bool Largest, class T> BURLAB_INLINE T extreme_of(const T* x, Int n) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -99,6 +114,8 @@ template <bool Largest, class T> BURLAB_INLINE T extreme_of(const T* x, Int n) {
     if (n >= 16) return extreme_in_lanes<Largest, 16>(x, n);
     if (n >= 8) return extreme_in_lanes<Largest, 8>(x, n);
     if (n >= 4) return extreme_in_lanes<Largest, 4>(x, n);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    if (n >= 64) return extreme_of_masks<Largest>(x, n);
   }
   T best = *x;
   BURLAB_ONE_BY_ONE

@@ -36,8 +36,11 @@ template <class T, bool Strict> struct Sum {
     using A = Accumulator<T, kPlain>;
     const T* x = static_cast<const T*>(a);
     T* y = static_cast<T*>(out);
-    const Int n = d[4], step = d[5], block = kPlain || step != 1 ? 1 : 512;
+    constexpr bool kOneByOne = kPlain && !std::is_integral_v<T>;  // sums of integers have no order
+    const Int n = d[4], step = d[5], block = kOneByOne || step != 1 ? 1 : 512;
     StopCheck stop;
+    if constexpr (!kPlain)
+      if (step != 1 && d[1] == 1 && 1 < d[0] && d[0] <= kFew) return few(d, y, x, stop);
     BURLAB_ONE_BY_ONE
     for (Int i = 0; i < d[0]; ++i) {
       Carried<T, kPlain> sum(d[6] != 0 ? y[i] : T(0));
@@ -53,6 +56,32 @@ template <class T, bool Strict> struct Sum {
       }
       y[i] = sum.value();
     }
+    return Ok;
+  }
+
+ private:
+  static constexpr int kFew = 4;
+
+  /// Few results that follow each other: their numbers abreast.
+  static BURLAB_INLINE Status few(const Int* d, T* y, const T* x, StopCheck& stop) {
+    using A = Accumulator<T, false>;
+    const First<T, kFew> some(d[0]);
+    CarriedLanes<A, kFew> sums;
+    Packet<T, kFew> next;
+    if (d[6] != 0) {
+      some.load(next, y);
+      sums.sum = __builtin_convertvector(next, Packet<A, kFew>);
+    }
+    BURLAB_ONE_BY_ONE
+    for (Int row = 0; row < d[2]; ++row) {
+      BURLAB_ONE_BY_ONE
+      for (Int j = 0; j < d[4]; ++j) {
+        if (stop.after(kFew)) return Stopped;
+        some.load(next, x + row * d[3] + j * d[5]);
+        sums.add(__builtin_convertvector(next, Packet<A, kFew>));
+      }
+    }
+    for (int i = 0; i < d[0]; ++i) y[i] = static_cast<T>(sums.value(i));
     return Ok;
   }
 };

@@ -2,6 +2,7 @@
 // Reductions of rows for generated loops: eight rows at once, with the bits of the library's kernels.
 #include "../../numbers/first.hpp"
 #include "extreme.hpp"
+#include "few.hpp"
 #include "lanes.hpp"
 #include "reduce.hpp"
 
@@ -78,6 +79,16 @@ template <int Bytes, int N, class A, class T> BURLAB_INLINE void add_row(Packet<
 template <int Bytes, int N, class T>
 BURLAB_NOINLINE BURLAB_WIDE void row_sums(T* out, const T* x, Int step, Int rows) {
   using A = Accumulator<T, false>;
+  if constexpr (N <= 4) {
+    if (step == N) {
+      BURLAB_LANES
+      for (Int r = 0; r < rows; ++r) out[r] = sum_of_few<N>(x + N * r);
+    } else {
+      BURLAB_LANES
+      for (Int r = 0; r < rows; ++r) out[r] = sum_of_few<N>(x + step * r);
+    }
+    return;
+  }
   BURLAB_ONE_BY_ONE
   for (; rows > 0; rows -= 8, x += 8 * step, out += 8) {
     Packet<A, 8> sums[8];

@@ -68,6 +68,14 @@ inline std::int64_t loop_read(Loop* loop, std::int64_t k, char* out, std::int64_
   });
 }
 
+/// Write the point that the optimizer gives, between two steps.
+inline std::int64_t loop_give(Loop* loop, char* out, Outcome* outcome, std::int64_t milliseconds) noexcept {
+  return loop->control.between(milliseconds, [=](Pending& pending) {
+    *outcome = loop->stepper.give(loop->control.cursor.step, pending.hyper.data(), out);
+    return false;
+  });
+}
+
 // For whom every row must pass:
 
 /// Wait until many rows are there, or the loop has nothing left to do.

@@ -13,6 +13,8 @@ enum class Part : std::int32_t {
   prepare = 1,      // what is computed once for all tiles
   regularizer = 2,  // what is added once
   update = 3,       // the optimizer's rule
+  chosen = 4,       // none: a query chose a sample that is not there
+  output = 5,       // the point that the optimizer gives
 };
 
 /// Whose loss it belongs to: the run's own, that of its validation, or that of a query, of which this is the number.

@@ -1,5 +1,6 @@
 #pragma once
 // What Python hands over to open a run.
+#include <bit>
 #include <cstdint>
 
 #include "../step/query.hpp"
@@ -19,7 +20,7 @@ struct Piece {
 
 /// A step as one kernel. In: the leaves of x, a sample of each data array, its key if there is one, the step, the
 /// hyperparameters, the pieces of the state. Out: the value; as doubles the squares of the norms of gradient and step;
-/// metrics; what the schedules gave; all pieces.
+/// metrics; what the schedules gave; what the rule tells; all pieces.
 struct Fused {
   Kernel kernel;        // no function: gradient and update are separate
   std::int64_t pieces;  // the leaves of x first
@@ -34,33 +35,39 @@ struct Plan {
   std::int64_t threads, wide;      // wide: x is float64, else float32
   std::int64_t dimension, leaves;  // of x; its leaves lie in it one after another
   const std::int64_t* places;      // where each leaf begins, bytes
-  std::int64_t gradient;           // where the gradient begins in a result, bytes
+  std::int64_t gradient;           // where the gradient begins in a result, bytes; -1: the rule reads none
   std::int64_t metrics, measured;  // how many numbers beside them a result has, and where they begin, bytes
   const Validation* validation;    // nullptr if there is none
-  /// In: g, x, t, hyperparameters, state, value, key, oracle. Out: x, state, what the schedules gave, and of each row
-  /// buffer the rows that were written. It comes in as what goes out.
+  /// In: g, x, t, hyperparameters, state, value, key, indices, oracle. Out: x, state, what the schedules gave, what the
+  /// rule tells, and of each row buffer the rows that were written. It comes in as what goes out.
   Kernel update;
+  /// In: x, t, hyperparameters, state. Out: the point that the optimizer gives. No function: it is x.
+  Kernel output;
   Fused fused;         // in place of the kernels of loss and update
   std::int64_t chunk;  // entries of x, and of all of the state that has as many, for one call of it; 0: all at once
   std::int64_t row_buffers;  // buffers of which a step writes some rows
   const RowBuffer* row_buffer;
-  const Queries* queries;                      // of the update; nullptr if there are none
-  std::int64_t hypers, buffers;                // buffers: x and the leaves of the state
-  const double* hyper;                         // start values; NaN: as scheduled
-  std::int64_t schedules;                      // how many hyperparameters may follow one
-  const char* const* start;                    // start values of the buffers; nullptr: they come from another run
-  const std::int64_t* bytes;                   // of each buffer
+  std::int64_t counters;         // which counts are columns: bit k for the Counter k
+  std::int64_t totals;           // how many of the last columns are added up, the counts and what is told before them
+  const double* spent;           // where these begin
+  const Queries* queries;        // of the update; nullptr if there are none
+  std::int64_t hypers, buffers;  // buffers: x and the leaves of the state
+  const double* hyper;           // start values; NaN: as scheduled
+  std::int64_t noted;            // numbers that an update gives: of schedules, and told by the rule
+  const char* const* start;      // start values of the buffers; nullptr: they come from another run
+  const std::int64_t* bytes;     // of each buffer
   std::int64_t history_bytes, keyframe_bytes;  // budgets
   std::int64_t feed_rows;                      // a power of 2; 0 where nobody must see every row
   Criteria criteria;
 };
 
-/// The columns of a run's record before the extra ones: metrics, the value of the validation, what schedules gave, and
-/// of an update with queries the samples that were evaluated up to the end of a step.
+/// The columns of a run's record before the extra ones: metrics, the value of the validation, what schedules gave and
+/// the rule tells, and what was counted. The last ones are totals up to the end of a step.
 enum Column : std::int64_t { value_column, gradient_norm, step_norm, first_extra };
 
 inline std::int64_t columns_of(const Plan& plan) {
-  return first_extra + plan.metrics + (plan.validation != nullptr) + plan.schedules + (plan.queries != nullptr);
+  const auto counted = std::popcount(static_cast<std::uint64_t>(plan.counters));
+  return first_extra + plan.metrics + (plan.validation != nullptr) + plan.noted + counted;
 }
 
 }  // namespace burlab::run

@@ -68,7 +68,7 @@ class Loop {
     if (outcome.status == Stopped) return;  // the same step comes again, if any does
     if (!outcome.ok()) return control.fail(outcome);
     if (line.fresh(step)) {
-      const Outcome seen = stepper.validate(step, control.cancel());
+      const Outcome seen = stepper.validate(step, hyper_, control.cancel());
       if (seen.status == Stopped) return;
       if (!seen.ok()) return control.fail(seen);
       stepper.describe(row_.data());

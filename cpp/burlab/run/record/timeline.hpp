@@ -42,12 +42,14 @@ class Timeline {
         frames(ledger, state.frame_bytes(), plan.keyframe_bytes),
         traces(ledger),
         criteria_(plan.criteria),
+        blind_(plan.gradient < 0),
         cursor_(cursor),
         state_(state),
         start_(ledger, Kind::scratch, plan.hypers, plan.hyper),
         events_(ledger, Kind::events),
         breakpoints_(ledger),
-        counts_(plan.queries != nullptr) {
+        spent_(ledger, Kind::scratch, plan.totals, plan.spent),
+        totals_(ledger, Kind::scratch, plan.totals, plan.spent) {
     if (plan.feed_rows > 0) feed.emplace(ledger, record.columns(), plan.feed_rows);
     if (plan.dimension <= 2) path.emplace(ledger, plan.dimension, kPathPoints);
     if (2 * frames.frame_bytes() > plan.keyframe_bytes) next_frame_ = kNever;  // no room for another one
@@ -56,8 +58,8 @@ class Timeline {
   }
 
   bool ready() const {
-    return start_.ready() && record.ready() && traces.ready() && (!path || path->ready()) && (!feed || feed->ready()) &&
-           started_;
+    return start_.ready() && spent_.ready() && totals_.ready() && record.ready() && traces.ready() &&
+           (!path || path->ready()) && (!feed || feed->ready()) && started_;
   }
   const Buffer<Event>& events() const { return events_; }
 
@@ -73,7 +75,7 @@ class Timeline {
     state_.load(other.state_);
     if (feed) feed->inherit(*other.feed);
     frames.cut(-1);
-    counted_ = other.counted_;
+    std::copy(other.totals_.begin(), other.totals_.end(), totals_.begin());
     started_ = other.frames.copy_to(frames, other.cursor_.done) &&
                other.record.copy_to(record, other.record.length()) == other.record.length() &&
                (!path || other.path->copy_to(*path)) &&
@@ -163,15 +165,15 @@ class Timeline {
 
   bool fresh(std::int64_t step) const { return step == record.length(); }
 
-  /// Write the row of a fresh step, in which samples are counted from the first step on. False where there is no memory
-  /// left.
+  /// Write the row of a fresh step, whose last columns are totals from the first step on. False where there is no
+  /// memory left.
   bool write(double* row, const double* point) {
-    double& count = row[record.columns() - 1];
-    if (counts_) count += counted_;
+    double* const totals = row + record.columns() - totals_.size();
+    for (std::int64_t k = 0; k < totals_.size(); ++k) totals[k] += totals_[k];
     time_ = watch_.stamp();
     if (feed) feed->push(record.length(), row);
     if (!record.append(row)) return false;
-    if (counts_) counted_ = count;
+    for (std::int64_t k = 0; k < totals_.size(); ++k) totals_[k] = totals[k];
     return (!path || path->offer(point)) && (time_ != time_ || stamp(time_));
   }
 
@@ -189,9 +191,10 @@ class Timeline {
   Reason verdict(std::int64_t step, const double* row) {
     if (step < proved_) return no_reason;
     proved_ = step + 1;
-    const Reason reason = criteria_.of(row[value_column], row[gradient_norm]);
+    const double norm = blind_ ? 0 : row[gradient_norm];  // which is NaN where there is no gradient
+    const Reason reason = criteria_.of(row[value_column], norm);
     if (BURLAB_LIKELY(!breakpoints_.any())) return reason;
-    breakpoint_ = breakpoints_.hit(step, row[value_column], row[gradient_norm]);
+    breakpoint_ = breakpoints_.hit(step, row[value_column], norm);
     return reason == no_reason && breakpoint_ != 0 ? breakpoint_hit : reason;
   }
   /// The number of the breakpoint that the last verdict is about.
@@ -295,12 +298,14 @@ class Timeline {
     return value;
   }
 
-  /// Find what the last row has counted. The count grows with every row, so it is the greater one of a pair: its last.
+  /// Find the totals of the last row. They grow with every row, so they are the greater ones of a pair: its last.
   void recount() {
     const Extent extent = record.extent();
-    counted_ = 0;
-    if (counts_ && extent.slots > 0)
-      record.copy(extent.generation, record.columns() - 1, extent.slots - 1, 1, &counted_);
+    const std::int64_t first = record.columns() - totals_.size();
+    for (std::int64_t k = 0; k < totals_.size(); ++k) {
+      totals_[k] = spent_[k];
+      if (extent.slots > 0) record.copy(extent.generation, first + k, extent.slots - 1, 1, &totals_[k]);
+    }
   }
 
   /// Note when the last row was done.
@@ -351,13 +356,14 @@ class Timeline {
   }
 
   const Criteria criteria_;
+  const bool blind_;  // there is no gradient
   Cursor& cursor_;
   StateBuffers& state_;
   const Buffer<double> start_;  // hyperparameters
   Buffer<Event> events_;
   Breakpoints breakpoints_;
-  const bool counts_;                           // whether the last column counts samples
-  double counted_ = 0;                          // by the last row
+  const Buffer<double> spent_;                  // totals at the start
+  Buffer<double> totals_;                       // up to the last row
   std::int64_t breakpoint_ = 0;                 // that the last row hit
   std::int64_t applied_ = 0;                    // events that are in force
   bool rewound_ = false, started_ = true;       // rewound: what is in force must be found anew

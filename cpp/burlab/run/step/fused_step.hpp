@@ -18,12 +18,12 @@ class FusedStep final : public Step {
         state_(state),
         workspace_(ledger, Kind::activations, plan.fused.kernel.workspace),
         in_(ledger, Kind::scratch, plan.loss.samples.arrays + 2 + plan.hypers + plan.fused.pieces),
-        out_(ledger, Kind::scratch, 3 + plan.metrics + plan.schedules + plan.fused.pieces),
+        out_(ledger, Kind::scratch, 3 + plan.metrics + plan.noted + plan.fused.pieces),
         metrics_(ledger, Kind::scratch, plan.metrics),
-        used_(ledger, Kind::scratch, plan.schedules) {}
+        noted_(ledger, Kind::scratch, plan.noted) {}
 
   bool ready() const override {
-    return workspace_.data() != nullptr && in_.ready() && out_.ready() && metrics_.ready() && used_.ready();
+    return workspace_.data() != nullptr && in_.ready() && out_.ready() && metrics_.ready() && noted_.ready();
   }
   int threads() const override { return 1; }
 
@@ -46,7 +46,7 @@ class FusedStep final : public Step {
     auto out = out_.begin();
     for (double& number : squares_) *out++ = &number;
     for (double& number : metrics_) *out++ = &number;
-    for (double& number : used_) *out++ = &number;
+    for (double& number : noted_) *out++ = &number;
     for (auto p = first; p != end; ++p) *out++ = state_.next(p->buffer) + p->offset;
     const Kernel& kernel = plan_.fused.kernel;
     const std::int64_t answer = kernel.function(kernel.context, in_.data(), out_.data(), workspace_.data());
@@ -61,8 +61,8 @@ class FusedStep final : public Step {
     for (std::int64_t k = 0; k < plan_.metrics; ++k) widen(plan_.wide, &metrics_[k], 1, row + first_extra + k);
   }
 
-  const Buffer<double>& used() const override { return used_; }
-  std::int64_t samples() const override { return plan_.stream.batch; }
+  const Buffer<double>& noted() const override { return noted_; }
+  Counts counts() const override { return {plan_.stream.batch}; }
 
  private:
   const Plan& plan_;
@@ -73,7 +73,7 @@ class FusedStep final : public Step {
   Buffer<void*> out_;
   std::array<double, 3> squares_{};  // the value, in x's type; the squares of the norms
   Buffer<double> metrics_;           // in x's type, each in 8 bytes
-  Buffer<double> used_;
+  Buffer<double> noted_;
   Key key_{};
   std::int64_t step_ = 0;  // what the update reads as t
 };

@@ -1,10 +1,12 @@
 #pragma once
 // What an update may ask about the problem while it runs: values, gradients and curvature at any point, over this
-// step's batch with its keys, or over all samples; the regularizer is part of every mean.
+// step's batch with its keys, over samples that it chooses, or over all; the regularizer is part of every mean.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 
 #include "../../kernels/ask.hpp"
@@ -14,25 +16,57 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
+/// What may be asked, by the numbers of `burlab/graph/query.py`.
+enum Asked : std::int64_t {
+  asked_value,
+  asked_grad,
+  asked_value_and_grad,
+  asked_hvp,
+  asked_full_value,
+  asked_full_grad,
+  asked_per_sample_grads,
+  asked_jvp,
+  kQueries
+};
+
+/// What an update costs besides its state: evaluations of one sample each, by kind.
+enum Counter : std::size_t { count_gradients, count_values, count_hvps, count_jvps, kCounters };
+using Counts = std::array<std::int64_t, kCounters>;
+
+/// The kind of what is asked.
+inline Counter counter_of(std::int64_t asked) {
+  switch (asked) {
+    case asked_value:
+    case asked_full_value:
+      return count_values;
+    case asked_hvp:
+      return count_hvps;
+    case asked_jvp:
+      return count_jvps;
+    default:
+      return count_gradients;
+  }
+}
+
 /// One query. Mirrored by `burlab/problems/kernels/queries.py`.
 struct Query {
+  std::int64_t kind, chosen;   // its number in `burlab/graph/query.py`; how many samples it names, 0: none
   Loss loss;                   // without its regularizer where the answer has rows
-  Stream stream;               // this step's batch, or all samples
+  Stream stream;               // this step's batch, or all samples; listed where they are chosen
   std::int64_t points;         // of x's size, that it is about: y; or y and v
   std::int64_t value, vector;  // where they begin in a result, bytes; -1 if there is none
   std::int64_t rows;           // whether the answer is a row for every sample, not a mean
 };
 
-inline constexpr std::size_t kQueries = 7;  // value, grad, value_and_grad, hvp, full_value, full_grad, per_sample_grads
-
 /// What the update of a run asks, and the form of x. Mirrored by `burlab/problems/kernels/queries.py`; outlives the
 /// run.
 struct Queries {
-  std::array<const Query*, kQueries> list;  // nullptr: not used
-  std::int64_t keyed;                       // whether anything here needs the key of the step
-  std::int64_t dimension, bytes;            // of x: numbers, and bytes of one
-  std::int64_t leaves;                      // of x, which lie in it one after another
-  const std::int64_t* places;               // where each begins, bytes
+  std::int64_t count;             // of queries
+  const Query* const* list;       // no two alike
+  std::int64_t keyed, indexed;    // whether anything here needs the key of the step; the numbers of its samples
+  std::int64_t dimension, bytes;  // of x: numbers, and bytes of one
+  std::int64_t leaves;            // of x, which lie in it one after another
+  const std::int64_t* places;     // where each begins, bytes
 };
 
 /// Answers one query. All its memory is taken at the start.
@@ -41,13 +75,19 @@ class QueryEvaluator {
   QueryEvaluator(Ledger& ledger, const Queries& all, const Query& query, int threads)
       : all_(all),
         query_(query),
+        chosen_(ledger, Kind::scratch, query.chosen),
+        stream_(with_list(query.stream, chosen_)),
         fixed_(ledger, Kind::scratch, query_.points * all.leaves),
-        loss_(ledger, query_.loss, query_.stream, query_.rows ? 1 : threads, Kind::scratch),
+        loss_(ledger, query_.loss, stream_, query_.rows ? 1 : threads, Kind::scratch),
         memory_(ledger, Kind::scratch, Evaluator::bytes(query_.loss.samples)),
-        rows_(query_.loss.samples, query_.stream, memory_.data()) {}
+        rows_(query_.loss.samples, stream_, memory_.data()) {}
 
-  bool ready() const { return fixed_.ready() && loss_.ready() && memory_.data() != nullptr; }
+  bool ready() const { return chosen_.ready() && fixed_.ready() && loss_.ready() && memory_.data() != nullptr; }
 
+  /// Whether this is the query that a question asks.
+  bool answers(const kernels::Question& question) const {
+    return question.query == query_.kind && question.count == query_.chosen;
+  }
   /// How many numbers the query is about, and how many the answer has.
   std::int64_t numbers() const { return query_.points * all_.dimension; }
   std::int64_t results() const {
@@ -55,10 +95,17 @@ class QueryEvaluator {
     return (query_.value >= 0) + (query_.vector >= 0) * all_.dimension * rows;
   }
 
-  /// How many samples an answer evaluates.
-  std::int64_t samples() const { return query_.stream.batch; }
+  /// What an answer costs.
+  void count(Counts& counts) const { counts[counter_of(query_.kind)] += query_.stream.batch; }
 
-  Outcome operator()(std::int64_t step, Key key, Team& team, const Deadline& deadline, const char* about, char* out) {
+  Outcome operator()(std::int64_t step, Key key, Team& team, const Deadline& deadline,
+                     const kernels::Question& question, char* out) {
+    const char* about = static_cast<const char*>(question.about);
+    for (std::int64_t i = 0; i < chosen_.size(); ++i) {
+      chosen_[i] = question.chosen[i];
+      if (chosen_[i] < 0 || chosen_[i] >= stream_.samples)
+        return {IndexOutOfRange, Part::chosen, kOwnLoss, 0, chosen_[i]};
+    }
     auto fixed = fixed_.begin();
     for (std::int64_t p = 0; p < query_.points; ++p, about += all_.dimension * all_.bytes)
       for (std::int64_t k = 0; k < all_.leaves; ++k) *fixed++ = about + all_.places[k];
@@ -66,9 +113,14 @@ class QueryEvaluator {
   }
 
  private:
+  static Stream with_list(Stream stream, const Buffer<std::int64_t>& list) {
+    if (list.size() > 0) stream.list = list.begin();
+    return stream;
+  }
+
   Outcome each(std::int64_t step, Key key, Deadline deadline, char* out) {
     rows_.begin(fixed_.data(), step, key);
-    for (std::int64_t row = 0; row < query_.stream.batch; ++row) {
+    for (std::int64_t row = 0; row < stream_.batch; ++row) {
       if (deadline.passed()) return {Stopped};
       if (const auto outcome = rows_(row, out, row); !outcome.ok()) return outcome;
     }
@@ -89,6 +141,8 @@ class QueryEvaluator {
 
   const Queries& all_;
   const Query& query_;
+  Buffer<std::int64_t> chosen_;
+  const Stream stream_;
   Buffer<const void*> fixed_;
   MeanLoss loss_;
   Memory memory_;
@@ -98,29 +152,34 @@ class QueryEvaluator {
 /// Answers the queries of an update. Belongs to a loop, and answers on its thread.
 class QueryOracle : kernels::Oracle {
  public:
-  /// queries: nullptr if there are none.
-  QueryOracle(Ledger& ledger, const Queries* queries, int threads)
-      : kernels::Oracle{&QueryOracle::reply}, address_(static_cast<kernels::Oracle*>(this)) {
-    if (queries == nullptr) return;
-    keyed_ = queries->keyed != 0;
-    for (std::size_t k = 0; k < kQueries; ++k)
-      if (queries->list[k] != nullptr) answers_[k].emplace(ledger, *queries, *queries->list[k], threads);
+  /// queries: nullptr if there are none. stream: the batches of the run.
+  QueryOracle(Ledger& ledger, const Queries* queries, const Stream& stream, int threads)
+      : kernels::Oracle{&QueryOracle::reply},
+        address_(static_cast<kernels::Oracle*>(this)),
+        stream_(stream),
+        count_(queries != nullptr ? queries->count : 0),
+        answers_(std::make_unique<std::optional<QueryEvaluator>[]>(static_cast<std::size_t>(count_))),
+        keyed_(queries != nullptr && queries->keyed != 0),
+        indices_(ledger, Kind::scratch, queries != nullptr && queries->indexed != 0 ? stream.batch : 0) {
+    for (std::int64_t k = 0; k < count_; ++k) answer(k).emplace(ledger, *queries, *queries->list[k], threads);
   }
   QueryOracle(const QueryOracle&) = delete;
   QueryOracle& operator=(const QueryOracle&) = delete;
 
   /// Whether there was memory for it.
   bool ready() const {
-    for (const auto& answer : answers_)
-      if (answer && !answer->ready()) return false;
-    return true;
+    for (std::int64_t k = 0; k < count_; ++k)
+      if (!answer(k)->ready()) return false;
+    return indices_.ready();
   }
 
   /// Whether the update, or a loss that it queries, needs the key of the step.
   bool keyed() const { return keyed_; }
 
-  /// What the update takes as its last inputs, besides the value: the key of the step, and the address of its oracle.
+  /// What the update takes as its last inputs, besides the value: the key of the step, the numbers of its samples, and
+  /// the address of its oracle.
   const void* key() const { return &key_; }
+  const void* indices() const { return indices_.begin(); }
   const void* address() const { return &address_; }
 
   /// Before an update: what its queries are about. cancel: when to leave an answer unfinished.
@@ -129,11 +188,12 @@ class QueryOracle : kernels::Oracle {
     key_ = key;
     team_ = &team;
     cancel_ = &cancel;
-    samples_ = 0;
+    counts_ = {};
+    for (std::int64_t p = 0; p < indices_.size(); ++p) indices_[p] = draw_(stream_, step, p);
   }
 
-  /// How many samples the answers since `begin` have evaluated: a sample counts once in each.
-  std::int64_t samples() const { return samples_; }
+  /// What the answers since `begin` have cost: a sample counts once in each.
+  const Counts& counts() const { return counts_; }
 
   /// How an update ended: what it answered itself, or where an answer to it failed.
   Outcome outcome(std::int64_t answer) const {
@@ -142,25 +202,35 @@ class QueryOracle : kernels::Oracle {
   }
 
  private:
-  static Status reply(kernels::Oracle* self, std::int64_t query, const void* about, std::int64_t numbers, void* out,
+  std::optional<QueryEvaluator>& answer(std::int64_t k) const { return answers_[static_cast<std::size_t>(k)]; }
+
+  static Status reply(kernels::Oracle* self, const kernels::Question& question, void* out,
                       std::int64_t results) noexcept {
     QueryOracle& oracle = *static_cast<QueryOracle*>(self);
-    auto& answer = oracle.answers_[static_cast<std::size_t>(query)];
+    std::int64_t k = 0;
+    while (k < oracle.count_ && !oracle.answer(k)->answers(question)) ++k;
     oracle.failure_ = {Unanswered, Part::update};
-    if (!answer || answer->numbers() != numbers || answer->results() != results) return Unanswered;
-    const Outcome outcome = (*answer)(oracle.step_, oracle.key_, *oracle.team_, Deadline(oracle.cancel_),
-                                      static_cast<const char*>(about), static_cast<char*>(out));
-    oracle.samples_ += answer->samples();
+    if (k == oracle.count_) return Unanswered;
+    QueryEvaluator& evaluate = *oracle.answer(k);
+    if (evaluate.numbers() != question.numbers || evaluate.results() != results) return Unanswered;
+    const Outcome outcome =
+        evaluate(oracle.step_, oracle.key_, *oracle.team_, Deadline(oracle.cancel_), question, static_cast<char*>(out));
+    evaluate.count(oracle.counts_);
     if (outcome.ok()) return Ok;
     if (outcome.status == Stopped) return Stopped;
-    oracle.failure_ = outcome.of_owner(static_cast<std::int32_t>(query));
+    oracle.failure_ = outcome.of_owner(static_cast<std::int32_t>(k));
     return Unanswered;
   }
 
   kernels::Oracle* address_;
-  std::array<std::optional<QueryEvaluator>, kQueries> answers_;
-  bool keyed_ = false;
-  std::int64_t step_ = 0, samples_ = 0;
+  const Stream stream_;
+  const std::int64_t count_;
+  std::unique_ptr<std::optional<QueryEvaluator>[]> answers_;
+  const bool keyed_;
+  Buffer<std::int64_t> indices_;  // of the samples of the step
+  Draw draw_;
+  std::int64_t step_ = 0;
+  Counts counts_{};
   Key key_{};
   Team* team_ = nullptr;
   const std::atomic<bool>* cancel_ = nullptr;

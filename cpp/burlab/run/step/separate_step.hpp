@@ -1,6 +1,7 @@
 #pragma once
 // A step in two parts: the mean of the gradients of its batch, and the optimizer's rule, which may ask for more.
 #include <algorithm>
+#include <limits>
 
 #include "../sum/loss.hpp"
 #include "norm.hpp"
@@ -18,15 +19,15 @@ class SeparateStep final : public Step {
       : plan_(plan),
         state_(state),
         loss_(ledger, plan.loss, plan.stream, static_cast<int>(plan.threads), Kind::gradients),
-        oracle_(ledger, plan.queries, static_cast<int>(plan.threads)),
+        oracle_(ledger, plan.queries, plan.stream, static_cast<int>(plan.threads)),
         workspace_(ledger, Kind::scratch, plan.update.workspace),
-        in_(ledger, Kind::scratch, 5 + plan.hypers + state.count()),
-        out_(ledger, Kind::scratch, state.count() + plan.schedules + plan.row_buffers),
+        in_(ledger, Kind::scratch, 6 + plan.hypers + state.count()),
+        out_(ledger, Kind::scratch, state.count() + plan.noted + plan.row_buffers),
         rows_(ledger, plan.row_buffer, plan.row_buffers),
-        used_(ledger, Kind::scratch, plan.schedules) {}
+        noted_(ledger, Kind::scratch, plan.noted) {}
 
   bool ready() const override {
-    return in_.ready() && out_.ready() && used_.ready() && rows_.ready() && loss_.ready() && oracle_.ready() &&
+    return in_.ready() && out_.ready() && noted_.ready() && rows_.ready() && loss_.ready() && oracle_.ready() &&
            workspace_.data();
   }
 
@@ -49,13 +50,17 @@ class SeparateStep final : public Step {
 
   void describe(double* row) const override {
     widen(plan_.wide, result_, 1, row + value_column);
-    row[gradient_norm] = norms_.gradient.root();
+    row[gradient_norm] = blind() ? std::numeric_limits<double>::quiet_NaN() : norms_.gradient.root();
     row[step_norm] = norms_.step.root();
     widen(plan_.wide, result_ + plan_.measured, plan_.metrics, row + first_extra);
   }
 
-  const Buffer<double>& used() const override { return used_; }
-  std::int64_t samples() const override { return plan_.stream.batch + oracle_.samples(); }
+  const Buffer<double>& noted() const override { return noted_; }
+  Counts counts() const override {
+    Counts counts = oracle_.counts();
+    counts[blind() ? count_values : count_gradients] += plan_.stream.batch;
+    return counts;
+  }
 
  private:
   /// The optimizer's rule, from the current buffers to the next.
@@ -80,7 +85,7 @@ class SeparateStep final : public Step {
   /// The rule, for a chunk of entries that begins at `first`.
   Outcome update_from(std::int64_t first, const double* hyper) {
     auto in = in_.begin();
-    *in++ = result_ + plan_.gradient + at(0, first);
+    *in++ = gradient() + at(0, first);
     *in++ = state_.current(0) + at(0, first);
     *in++ = &step_;
     for (std::int64_t k = 0; k < plan_.hypers; ++k) *in++ = hyper + k;
@@ -88,10 +93,11 @@ class SeparateStep final : public Step {
     for (std::int64_t k = 1; k < state_.count(); ++k) *in++ = state_.current(k) + at(k, first);
     *in++ = result_;
     *in++ = oracle_.key();
+    *in++ = oracle_.indices();
     *in++ = oracle_.address();
     auto out = out_.begin();
     for (std::int64_t k = 0; k < state_.count(); ++k) *out++ = state_.next(k) + at(k, first);
-    for (double& number : used_) *out++ = &number;
+    for (double& number : noted_) *out++ = &number;
     for (std::int64_t* rows : rows_.written()) *out++ = rows;
     rows_.copy(state_);
     for (const RowBuffer& rows : rows_.all())
@@ -102,6 +108,10 @@ class SeparateStep final : public Step {
     return outcome;
   }
 
+  bool blind() const { return plan_.gradient < 0; }
+  /// The gradient; where there is none, anything as long: nobody reads it.
+  const char* gradient() const { return blind() ? state_.current(0) : result_ + plan_.gradient; }
+
   /// Where in a buffer, in bytes, the entry number `first` of x has its own; a buffer of a single number is
   /// everybody's.
   std::int64_t at(std::int64_t buffer, std::int64_t first) const {
@@ -109,9 +119,8 @@ class SeparateStep final : public Step {
   }
 
   template <class T> void add_norms(std::int64_t first, std::int64_t count) {
-    add(norms_, reinterpret_cast<const T*>(result_ + plan_.gradient) + first,
-        reinterpret_cast<const T*>(state_.next(0)) + first, reinterpret_cast<const T*>(state_.current(0)) + first,
-        count);
+    add(norms_, reinterpret_cast<const T*>(gradient()) + first, reinterpret_cast<const T*>(state_.next(0)) + first,
+        reinterpret_cast<const T*>(state_.current(0)) + first, count);
   }
 
   const Plan& plan_;
@@ -124,7 +133,7 @@ class SeparateStep final : public Step {
   Buffer<const void*> in_;
   Buffer<void*> out_;
   RowBuffers rows_;  // which the update writes into
-  Buffer<double> used_;
+  Buffer<double> noted_;
   std::int64_t step_ = 0;  // what the update reads as t
 };
 

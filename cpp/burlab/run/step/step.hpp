@@ -27,10 +27,10 @@ class Step {
                              const std::atomic<bool>& cancel) = 0;
   /// After an Ok: value, norms of gradient and step, metrics.
   virtual void describe(double* row) const = 0;
-  /// After an Ok: the numbers that schedules gave.
-  virtual const Buffer<double>& used() const = 0;
+  /// After an Ok: the numbers that schedules gave, and those that the rule tells.
+  virtual const Buffer<double>& noted() const = 0;
   /// After an Ok: how many samples were evaluated, once for the gradient and once for each answer about them.
-  virtual std::int64_t samples() const = 0;
+  virtual Counts counts() const = 0;
 
   /// Note from now on what takes how long; nullptr: no more.
   void tell(StepLaps* laps) { laps_ = laps; }

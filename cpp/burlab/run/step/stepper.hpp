@@ -4,9 +4,11 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 
 #include "fused_step.hpp"
+#include "output.hpp"
 #include "separate_step.hpp"
 
 BURLAB_BEGIN
@@ -21,6 +23,7 @@ class Stepper {
         plan_(plan),
         step_(made(ledger)),
         validator_(validator(ledger, plan)),
+        output_(plan.output.function == nullptr ? nullptr : std::make_unique<Output>(ledger, plan_, state)),
         team_(std::max(step_->threads(), validator_ ? validator_->threads() : 1)),
         places_(ledger, Kind::scratch, plan.leaves, plan.places),
         leaves_(ledger, Kind::scratch, plan.leaves) {}
@@ -28,7 +31,7 @@ class Stepper {
   /// Whether there was memory for it.
   bool ready() const {
     return places_.ready() && leaves_.ready() && state.ready() && step_->ready() &&
-           (!validator_ || validator_->ready());
+           (!validator_ || validator_->ready()) && (!output_ || output_->ready());
   }
 
   /// Note from now on what takes how long; nullptr: no more.
@@ -36,22 +39,38 @@ class Stepper {
 
   /// Compute a step, given the hyperparameters. Stopped where `cancel` is set before it is done.
   Outcome compute(std::int64_t step, const double* hyper, const std::atomic<bool>& cancel) {
-    for (std::int64_t k = 0; k < leaves_.size(); ++k) leaves_[k] = state.current(0) + places_[k];
+    look_at(state.current(0));
     return (*step_)(step, leaves_.data(), hyper, team_, cancel);
   }
 
-  /// After an Ok of a step that is written down: ask the second problem, if it is its turn.
-  Outcome validate(std::int64_t step, const std::atomic<bool>& cancel) {
-    return validator_ ? (*validator_)(step, leaves_.data(), team_, cancel) : Outcome{};
+  /// After an Ok of a step that is written down: ask the second problem, if it is its turn, about what the optimizer
+  /// gives.
+  Outcome validate(std::int64_t step, const double* hyper, const std::atomic<bool>& cancel) {
+    if (!validator_) return {};
+    if (output_ && validator_->is_due(step)) {
+      if (const Outcome outcome = (*output_)(step, hyper); !outcome.ok()) return outcome;
+      look_at(output_->point());
+    }
+    return (*validator_)(step, leaves_.data(), team_, cancel);
   }
 
-  /// After both: what to write down. What counts samples is of this step alone.
+  /// Between two steps: write what the optimizer gives to `out`.
+  Outcome give(std::int64_t step, const double* hyper, char* out) {
+    if (!output_) return state.copy(0, out), Outcome{};
+    const Outcome outcome = (*output_)(step, hyper);
+    if (outcome.ok()) std::memcpy(out, output_->point(), static_cast<std::size_t>(plan_.bytes[0]));
+    return outcome;
+  }
+
+  /// After both: what to write down. What is counted is of this step alone.
   void describe(double* row) const {
     step_->describe(row);
     row += first_extra + plan_.metrics;
     if (validator_) *row++ = validator_->value();
-    row = std::copy(step_->used().begin(), step_->used().end(), row);
-    if (plan_.queries != nullptr) *row = static_cast<double>(step_->samples());
+    row = std::copy(step_->noted().begin(), step_->noted().end(), row);
+    const Counts counts = step_->counts();
+    for (std::size_t k = 0; k < kCounters; ++k)
+      if ((plan_.counters >> k & 1) != 0) *row++ = static_cast<double>(counts[k]);
   }
 
   /// The first two numbers of x, as doubles.
@@ -61,6 +80,10 @@ class Stepper {
   }
 
  private:
+  void look_at(const char* x) {
+    for (std::int64_t k = 0; k < leaves_.size(); ++k) leaves_[k] = x + places_[k];
+  }
+
   std::unique_ptr<Step> made(Ledger& ledger) {
     if (plan_.fused.kernel.function != nullptr) return std::make_unique<FusedStep>(ledger, plan_, state);
     return std::make_unique<SeparateStep>(ledger, plan_, state);
@@ -73,6 +96,7 @@ class Stepper {
   const Plan plan_;
   std::unique_ptr<Step> step_;
   std::unique_ptr<Validator> validator_;
+  std::unique_ptr<Output> output_;  // nullptr: it is x
   Team team_;
   const Buffer<std::int64_t> places_;
   Buffer<const void*> leaves_;

@@ -25,13 +25,14 @@ class Validator {
   bool ready() const { return loss_.ready(); }
   int threads() const { return loss_.threads(); }
 
+  bool is_due(std::int64_t step) const { return step % plan_.every == 0; }
   /// NaN where it was not its turn.
   double value() const { return value_; }
 
   /// At a step; fixed: the leaves of x. Stopped where `cancel` is set before it is done.
   Outcome operator()(std::int64_t step, const void* const* fixed, Team& team, const std::atomic<bool>& cancel) {
     value_ = std::numeric_limits<double>::quiet_NaN();
-    if (step % plan_.every != 0) return {};
+    if (!is_due(step)) return {};
     const Key key = plan_.loss.samples.keyed ? fold_in(plan_.stream.key, static_cast<std::uint64_t>(step)) : Key{};
     const Outcome outcome = loss_(fixed, step, key, team, Deadline(&cancel));
     if (!outcome.ok()) return outcome.of_owner(kValidation);

@@ -87,13 +87,15 @@ enum class Sampling : std::int32_t {
   reshuffle = 2,   // every sample once per epoch, in an order of its own for each
   uniform = 3,     // independent draws, with replacement
   nice = 4,        // a subset of the batch's size, each equally likely, drawn anew at every step
+  table = 5,       // the caller's own indices for every step; from the start again after the last
 };
 
 /// The batches of one run. Position p of step t is place t * batch + p of an endless stream of samples.
 struct Stream {
   Sampling sampling;
   std::int64_t samples, batch;  // n, and how many of them a step uses
-  const std::int64_t* list;     // for `listed`
+  const std::int64_t* list;     // for `listed`; for `table` a row of them for each step
+  std::int64_t rows;            // of the table
   Key key;                      // the seed, as a key
 };
 
@@ -106,6 +108,8 @@ class Draw {
     switch (stream.sampling) {
       case Sampling::listed:
         return stream.list[position];
+      case Sampling::table:
+        return stream.list[step % stream.rows * stream.batch + position];
       case Sampling::sequential:
         return static_cast<std::int64_t>(place % n);
       case Sampling::reshuffle:

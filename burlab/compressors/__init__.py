@@ -1,0 +1,22 @@
+"""Compression operators of distributed optimization: what is sent in place of a vector, its error and its bits."""
+
+from .chosen import ApproximateTopK, RandK, RandSeqK, TopK, TopLEK
+from .compressor import Compressor, Identity, Scaled
+from .low_rank import RankK
+from .rounded import QSGD, Bernoulli, Dithering, Natural
+
+__all__ = [
+    "QSGD",
+    "ApproximateTopK",
+    "Bernoulli",
+    "Compressor",
+    "Dithering",
+    "Identity",
+    "Natural",
+    "RandK",
+    "RandSeqK",
+    "RankK",
+    "Scaled",
+    "TopK",
+    "TopLEK",
+]

@@ -1,0 +1,122 @@
+"""What a compressor is: a map of vectors, how far it strays, and how many bits its result has."""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+from burlab.checks.numbers import whole
+from burlab.errors import ArgumentError
+
+Vector = Any  # shape (d,), floating, an array or traced
+Key = Any  # uint64 of shape (2,), as of bl.random.key
+
+
+class Compressor(ABC):
+    """A map C of vectors of shape (d,), traced or not. `C(x, key)`; the key may be left out where nothing is random.
+
+    It states one of two constants, for vectors of d entries. omega(d): C is unbiased, and E|C(x) - x|^2 <= omega |x|^2.
+    alpha(d): C is contractive, E|C(x) - x|^2 <= (1 - alpha) |x|^2. Where only omega is known, alpha is that of
+    `Scaled(C)`; where C is biased, omega is None. bits(d, width): of a message, on average, where entries have `width`.
+
+    >>> import numpy as np, burlab as bl
+    >>> c = bl.compressors.TopK(2)
+    >>> c(np.array([3.0, -5.0, 1.0, 0.0])), c.alpha(4), c.bits(4, width=32)
+    (array([ 3., -5.,  0.,  0.]), 0.5, 68.0)
+    """
+
+    @abstractmethod
+    def __call__(self, x: Vector, key: Key = None) -> Vector:
+        """C(x), of x's shape and dtype."""
+
+    def omega(self, d: int) -> float | None:  # noqa: ARG002 - what biased ones say
+        """The bound of the relative squared error where C is unbiased; None where it is biased."""
+        return None
+
+    def alpha(self, d: int) -> float:
+        """The bound 1 - alpha of the relative squared error; of an unbiased C that of `Scaled(C)`."""
+        omega = self.omega(d)
+        if omega is None:
+            raise ArgumentError(f"{type(self).__name__} states neither omega nor alpha. Define one of the two.")
+        return 1 / (1 + omega)
+
+    @abstractmethod
+    def bits(self, d: int, width: int = 64) -> float:
+        """Bits of a message, on average. d: entries of the vector. width: bits of an entry."""
+
+
+@dataclass(frozen=True)
+class Identity(Compressor):
+    """C(x) = x: nothing is lost. omega = 0, alpha = 1.
+
+    >>> import numpy as np, burlab as bl
+    >>> bl.compressors.Identity()(np.ones(2)), bl.compressors.Identity().bits(2)
+    (array([1., 1.]), 128.0)
+    """
+
+    def __call__(self, x: Vector, key: Key = None) -> Vector:  # noqa: ARG002
+        """x."""
+        return x
+
+    def omega(self, d: int) -> float:  # noqa: ARG002
+        """0."""
+        return 0.0
+
+    def bits(self, d: int, width: int = 64) -> float:
+        """All of x."""
+        return float(d * width)
+
+
+@dataclass(frozen=True)
+class Scaled(Compressor):
+    """C(x) / (1 + omega) for an unbiased C: contractive with alpha = 1 / (1 + omega). Richtarik et al. 2021, Lemma 8.
+
+    >>> import numpy as np, burlab as bl
+    >>> c = bl.compressors.Scaled(bl.compressors.RandK(1))
+    >>> c.alpha(4), c(np.ones(4), bl.random.key(0)).sum()
+    (0.25, np.float64(1.0))
+    """
+
+    inner: Compressor
+
+    def __call__(self, x: Vector, key: Key = None) -> Vector:
+        """The message of the compressor inside, made shorter."""
+        return self.inner(x, key) / (1 + self._omega(x.shape[0]))
+
+    def alpha(self, d: int) -> float:
+        """1 / (1 + omega)."""
+        return 1 / (1 + self._omega(d))
+
+    def bits(self, d: int, width: int = 64) -> float:
+        """Those of the compressor inside."""
+        return self.inner.bits(d, width)
+
+    def _omega(self, d: int) -> float:
+        omega = self.inner.omega(d)
+        if omega is None:
+            kind = type(self.inner).__name__
+            raise ArgumentError(
+                f"Scaled makes an unbiased compressor contractive, and {kind} is biased. Use it as it is."
+            )
+        return omega
+
+
+def position_bits(d: int) -> int:
+    """Bits of a position in a vector of d entries."""
+    return max(1, math.ceil(math.log2(d)))
+
+
+def needed(key: Key, compressor: Compressor) -> Key:
+    """The key; raises ArgumentError where there is none."""
+    if key is None:
+        kind = type(compressor).__name__
+        raise ArgumentError(f"{kind} draws random numbers and got no key. Pass one: {kind}(...)(x, bl.random.key(0)).")
+    return key
+
+
+def fits(k: int, d: int, compressor: Compressor) -> int:
+    """k as the number of entries kept of d. Raises ArgumentError where there are fewer."""
+    kind = type(compressor).__name__
+    if whole(k, f"k of {kind}", 1) > d:
+        raise ArgumentError(f"k of {kind} is {k}, but the vector has {d} entries. Pass a k of at most {d}.")
+    return k

@@ -1,0 +1,34 @@
+"""The modules of the rarer words, which a start does without: `rules.import_rare` imports them."""
+# ruff: noqa: F401 - they are imported for the rules that they put into the tables
+# pyright: reportUnusedImport=false
+
+from .complex import (
+    arithmetic,
+    elementary,
+    functions,
+    inverse,
+    linear_systems,
+    multilinear,
+    spectra,
+)
+from .linalg import (
+    exponential,
+    numpy_factors,
+    numpy_products,
+    numpy_systems,
+)
+from .numpy_api import (
+    accumulating,
+    building,
+    counting,
+    extremes,
+    moving,
+    nan_sums,
+    norms,
+    ordering,
+    padding,
+    polynomials,
+    rounding,
+    signal,
+)
+from .scipy_api import special

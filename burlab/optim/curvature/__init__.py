@@ -1,0 +1,1 @@
+"""Optimizers with stochastic estimates of curvature, or with preconditioners of matrices."""

@@ -1,0 +1,1 @@
+"""Rules of many clients and a server, for `bl.problems.federated`."""

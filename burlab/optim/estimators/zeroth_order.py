@@ -1,0 +1,168 @@
+"""Gradients from values alone, and from a derivative along one direction."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from burlab.checks.numbers import whole
+from burlab.graph.buffers.functions import at_set
+from burlab.optim.arithmetic import where
+from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
+from burlab.optim.wrappers import Wrapper
+from burlab.transforms import random
+
+
+def slope(f: Any, x: Vector, z: Vector, eps: Any) -> Any:
+    """(f(x + eps z) - f(x - eps z)) / (2 eps): about the derivative along z, from two values of the batch."""
+    return (f.value(x + eps * z) - f.value(x - eps * z)) / (2 * eps)
+
+
+@dataclass(frozen=True)
+class MeZO(Optimizer):
+    """Malladi et al. 2023, Algorithm 1, arXiv:2305.17333: the two-point estimate of Spall 1992.
+
+    x <- x - lr r z with z normal, from the key of the step, and r = (f(x + eps z) - f(x - eps z)) / (2 eps).
+    lr: step size; about 1 / (d + 2) of what the gradient allows. eps: size of the perturbation.
+    Cost: two values of the batch; keeps nothing.
+
+    >>> import numpy as np, burlab as bl
+    >>> run = bl.minimize(lambda x: np.sum((x - 1) ** 2), np.zeros(4), bl.optim.MeZO(0.05), steps=300)
+    >>> bool(np.abs(run.x - 1).max() < 1e-3)
+    True
+    """
+
+    lr: Hyper = 1e-3
+    eps: Hyper = 1e-3
+
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+        """One step along a random direction."""
+        z = random.normal(f.key, x.shape, x.dtype)
+        return x - self.lr * slope(f, x, z, self.eps) * z, state
+
+
+@dataclass(frozen=True)
+class ZOSignSGD(Optimizer):
+    """Liu, Chen, Chen and Hong 2019, signSGD via zeroth-order oracle, Algorithm 1, ICLR: x <- x - lr sign(r z).
+
+    z and r are MeZO's. Zhang et al. 2024 (ZO-Bench, arXiv:2402.11592) have sign(r) z in their code instead: MeZO with
+    the slope's sign alone. lr: step size of every coordinate. eps: size of the perturbation.
+    Cost: two values of the batch; keeps nothing.
+
+    >>> import numpy as np, burlab as bl
+    >>> run = bl.minimize(lambda x: np.sum((x - 1) ** 2), np.zeros(4), bl.optim.ZOSignSGD(0.01), steps=400)
+    >>> bool(np.abs(run.x - 1).max() < 0.2)
+    True
+    """
+
+    lr: Hyper = 1e-3
+    eps: Hyper = 1e-3
+
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+        """One step by the signs of the estimate."""
+        z = random.normal(f.key, x.shape, x.dtype)
+        return x - self.lr * np.sign(slope(f, x, z, self.eps) * z), state
+
+
+@dataclass(frozen=True)
+class ZOConservative(Optimizer):
+    """Zhang et al. 2024, ZO-SGD-Cons of ZO-Bench, arXiv:2402.11592: the best of x, x - s and x + s, s MeZO's step.
+
+    The three are compared on the batch of the step. lr: step size. eps: size of the perturbation.
+    Cost: four values of the batch beside the one at x; keeps nothing.
+
+    >>> import numpy as np, burlab as bl
+    >>> run = bl.minimize(lambda x: np.sum((x - 1) ** 2), np.zeros(4), bl.optim.ZOConservative(0.05), steps=300)
+    >>> bool(np.abs(run.x - 1).max() < 1e-3)
+    True
+    """
+
+    lr: Hyper = 1e-3
+    eps: Hyper = 1e-3
+
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+        """The step, the step back, or none."""
+        z = random.normal(f.key, x.shape, x.dtype)
+        step = self.lr * slope(f, x, z, self.eps) * z
+        here, there, back = f.value(x), f.value(x - step), f.value(x + step)
+        best = where(there <= back, x - step, x + step)
+        return where(np.minimum(there, back) < here, best, x), state
+
+
+@dataclass(frozen=True)
+class CoordinateZO(Optimizer):
+    """Random coordinates by differences: Nesterov 2012, section 4, with differences for derivatives.
+
+    x_i <- x_i - lr (f(x + eps e_i) - f(x - eps e_i)) / (2 eps) for an i drawn at each step, all equally likely.
+    lr: step size; 1 / L_i is the longest safe one. eps: size of the perturbation.
+    Cost: two values of the batch; keeps nothing.
+
+    >>> import numpy as np, burlab as bl
+    >>> run = bl.minimize(lambda x: np.sum((x - 1) ** 2), np.zeros(4), bl.optim.CoordinateZO(0.5), steps=60)
+    >>> bool(np.abs(run.x - 1).max() < 1e-6)
+    True
+    """
+
+    lr: Hyper = 1e-3
+    eps: Hyper = 1e-3
+
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+        """One step of one coordinate."""
+        axis = at_set(np.zeros_like(x), random.randint(f.key, (), 0, x.shape[0]), 1.0)
+        return x - self.lr * slope(f, x, axis, self.eps) * axis, state
+
+
+@dataclass(frozen=True)
+class zeroth_order(Wrapper):
+    """The two-point estimate in place of the gradient, for any optimizer: zeroth_order(Adam()) is ZO-Adam.
+
+    g <- mean of r z over q normal directions z, r = (f(x + eps z) - f(x - eps z)) / (2 eps): Nesterov and Spokoiny
+    2017; Zhang et al. 2024 (ZO-Bench), arXiv:2402.11592. Its squared error is about (d + 1) / q |grad f|^2.
+    eps: size of the perturbation. q: directions per step. Cost: 2 q values of the batch.
+
+    >>> import numpy as np, burlab as bl
+    >>> rule = bl.optim.zeroth_order(bl.optim.Adam(0.05))
+    >>> run = bl.minimize(lambda x: np.sum((x - 1) ** 2), np.zeros(4), rule, steps=200)
+    >>> bool(np.abs(run.x - 1).max() < 0.1)
+    True
+    """
+
+    eps: Hyper = 1e-3
+    q: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole(self.q, "q", 1)
+
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+        """The step along the estimate."""
+        estimate = np.zeros_like(x)
+        for key in keys(f, self.q):
+            z = random.normal(key, x.shape, x.dtype)
+            estimate = estimate + slope(f, x, z, self.eps) / self.q * z
+        return self.advance(estimate, state, x, t, f)
+
+
+@dataclass(frozen=True)
+class forward_gradient(Wrapper):
+    """Baydin et al. 2022, arXiv:2202.08587: g <- (the derivative of f along z) z with z normal, for any optimizer.
+
+    Unbiased, without a backward sweep; its squared error is (d + 1) |grad f|^2 on average.
+    Cost: one forward sweep over the batch.
+
+    >>> import numpy as np, burlab as bl
+    >>> rule = bl.optim.forward_gradient(bl.optim.GD(0.05))
+    >>> run = bl.minimize(lambda x: np.sum((x - 1) ** 2), np.zeros(4), rule, steps=300)
+    >>> bool(np.abs(run.x - 1).max() < 1e-3)
+    True
+    """
+
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+        """The step along the estimate."""
+        z = random.normal(f.key, x.shape, x.dtype)
+        return self.advance(f.jvp(x, z) * z, state, x, t, f)
+
+
+def keys(f: Any, q: int) -> list[Any]:
+    """The keys of q directions; one direction has the step's own, as MeZO's."""
+    return [f.key] if q == 1 else [random.fold_in(f.key, k) for k in range(q)]

@@ -1,0 +1,1 @@
+"""Optimizers that find their learning rate themselves."""

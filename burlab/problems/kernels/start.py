@@ -1,0 +1,115 @@
+"""The `f` of an optimizer's `init`: the problem before the first step, for numbers and not for traced values."""
+
+from functools import cached_property
+from typing import Any, NoReturn
+
+import numpy as np
+
+from burlab.errors import ArgumentError, TraceError
+from burlab.graph import tree
+from burlab.problems.point import Point
+from burlab.problems.sampling import Sampling, Stream, as_indices, full, listed
+from burlab.runtime.coerce import Array
+from burlab.transforms import random
+
+from .oracle import Oracle
+from .queries import counter_of
+
+_NO_STEP = -1  # what stands for the step in the key
+
+
+class StartQueries:
+    """The problem as `init` sees it: over all samples, as there is no step yet, or over those that it chooses.
+
+    Points, vectors and answers are flat, shape (d,), as in an update. key: `fold_in(key(seed), -1)`, that of no step.
+    """
+
+    def __init__(self, oracle: Oracle, point: Point, stream: Stream, threads: int) -> None:
+        self._oracle, self._point, self._threads = oracle, point, threads
+        self.batch, self.samples = int(stream.batch), int(stream.samples)
+        self.full = stream.sampling == Sampling.sequential and self.batch == self.samples
+        self._sizes = oracle.clients
+        self.spent: dict[str, int] = {}  # samples that were evaluated, by the columns of a history
+        self._seed = np.array(list(stream.key), np.uint64)
+
+    @cached_property
+    def key(self) -> Any:
+        """uint64 of shape (2,)."""
+        return random.fold_in(self._seed, _NO_STEP)
+
+    @property
+    def clients(self) -> int:
+        """How many clients there are."""
+        if not self._sizes:
+            raise ArgumentError(
+                "f.clients is about a federation, and this problem has no clients. Make one: "
+                "bl.problems.federated(loss, clients)."
+            )
+        return len(self._sizes)
+
+    def value(self, y: Array, *, indices: Any = None) -> Any:
+        """f(y)."""
+        return self._mean("value_like", (y,), indices)[0][()]
+
+    def grad(self, y: Array, *, indices: Any = None) -> Array:
+        """The gradient of f at y."""
+        return self._flat(self._mean("grad", (y,), indices)[0])
+
+    def value_and_grad(self, y: Array, *, indices: Any = None) -> tuple[Any, Array]:
+        """Both."""
+        value, gradient = self._mean("training", (y,), indices)
+        return value[()], self._flat(gradient)
+
+    def hvp(self, y: Array, v: Array, *, indices: Any = None) -> Array:
+        """The Hessian of f at y times v."""
+        return self._flat(self._mean("hvp", (y, v), indices)[0])
+
+    def jvp(self, y: Array, v: Array, *, indices: Any = None) -> Any:
+        """The derivative of f at y along v."""
+        return self._mean("jvp", (y, v), indices)[0][()]
+
+    def per_sample_grads(self, y: Array, *, indices: Any = None) -> Array:
+        """The gradient of the loss of every sample, or of those chosen, shape (b, d), without the regularizer."""
+        point = self._point.with_numbers(np.asarray(y))
+        stream, _list = self._stream(indices, "per_sample_grads")
+        self._count("samples", stream)
+        rows = self._oracle.kernels("grad", [point]).samples.rows(point.leaves, stream, self._words)[0]
+        return np.concatenate([leaf.reshape(len(leaf), -1) for leaf in _leaves(rows)], axis=1)
+
+    full_value = value
+    full_grad = grad
+
+    def _mean(self, query: str, about: tuple[Array, ...], indices: Any) -> Any:
+        points = [self._point.with_numbers(np.asarray(y)) for y in about]
+        stream, _list = self._stream(indices, query)
+        self._count(counter_of("value" if query == "value_like" else query), stream)
+        return self._oracle.mean(query, points, stream, self._words, self._threads)
+
+    @property
+    def _words(self) -> Any:
+        """The key, where the loss takes one: it takes a moment to make."""
+        return self.key if self._oracle.keyed else (0, 0)
+
+    def _stream(self, indices: Any, query: str) -> tuple[Stream, Any]:
+        """The samples, and the array that must live as long."""
+        if indices is None:
+            return full(self.samples), None
+        chosen = as_indices(indices, self.samples, f"indices of f.{query}")
+        return listed(self.samples, chosen), chosen
+
+    def _count(self, counter: str, stream: Stream) -> None:
+        self.spent[counter] = self.spent.get(counter, 0) + int(stream.batch)
+
+    def _flat(self, gradient: Any) -> Array:
+        return np.concatenate([leaf.reshape(-1) for leaf in _leaves(gradient)])
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name == "indices":
+            raise ArgumentError("f.indices are the samples of a step, and init comes before the first. Use f.samples.")
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise TraceError(f"f.{name} is nothing that init can ask; see bl.optim.Optimizer.init.")
+
+
+def _leaves(value: Any) -> list[Array]:
+    return tree.flatten(value)[0]

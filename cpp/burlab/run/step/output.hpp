@@ -1,0 +1,47 @@
+#pragma once
+// The point that an optimizer gives as its answer where that is not the one at which it takes gradients: an average,
+// say.
+#include <cstdint>
+
+#include "../abi/outcome.hpp"
+#include "../abi/plan.hpp"
+#include "state_buffers.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+/// Computes it from x and the state. All its memory is taken at the start.
+class Output {
+ public:
+  /// plan, state: outlive it.
+  Output(Ledger& ledger, const Plan& plan, const StateBuffers& state)
+      : plan_(plan),
+        state_(state),
+        point_(ledger, Kind::scratch, plan.bytes[0]),
+        workspace_(ledger, Kind::scratch, plan.output.workspace),
+        in_(ledger, Kind::scratch, 1 + plan.hypers + state.count()) {}
+
+  bool ready() const { return point_.data() != nullptr && workspace_.data() != nullptr && in_.ready(); }
+  const char* point() const { return point_.data(); }
+
+  /// At a step, with its hyperparameters.
+  Outcome operator()(std::int64_t step, const double* hyper) {
+    auto in = in_.begin();
+    *in++ = state_.current(0);
+    *in++ = &step;
+    for (std::int64_t k = 0; k < plan_.hypers; ++k) *in++ = hyper + k;
+    for (std::int64_t k = 1; k < state_.count(); ++k) *in++ = state_.current(k);
+    void* out[] = {point_.data()};
+    const Kernel& kernel = plan_.output;
+    return Outcome::of(kernel.function(kernel.context, in_.data(), out, workspace_.data()), -1, Part::output);
+  }
+
+ private:
+  const Plan& plan_;
+  const StateBuffers& state_;
+  Memory point_, workspace_;
+  Buffer<const void*> in_;
+};
+
+}  // namespace burlab::run
+BURLAB_END

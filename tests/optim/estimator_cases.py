@@ -1,0 +1,29 @@
+"""One of each rule that estimates gradients."""
+
+from burlab.optim import (
+    LSVRG,
+    MVR,
+    PAGE,
+    SAGA,
+    SARAH,
+    STORM,
+    SVRG,
+    CoordinateZO,
+    MeZO,
+    ZOConservative,
+    ZOSignSGD,
+)
+
+ESTIMATORS = {
+    "CoordinateZO": CoordinateZO(0.05),
+    "LSVRG": LSVRG(0.02, p=0.2),
+    "MVR": MVR(0.02),
+    "MeZO": MeZO(0.01),
+    "PAGE": PAGE(0.02),
+    "SAGA": SAGA(0.02),
+    "SARAH": SARAH(0.02, every=7),
+    "STORM": STORM(),
+    "SVRG": SVRG(0.02, every=7),
+    "ZOConservative": ZOConservative(0.01),
+    "ZOSignSGD": ZOSignSGD(0.01),
+}

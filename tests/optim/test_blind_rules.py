@@ -1,0 +1,109 @@
+"""Rules that read no gradient: none is computed, counted or recorded; and what is known is not computed twice."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.errors import ArgumentError
+from burlab.optim import GD, Hyper, Optimizer, clip_by_norm
+from tests.optim.probe import X0, A, B, Probe, loss, noisy, ridge
+from tests.run.saved_cases import same
+from tests.run.test_sampler import batches
+
+
+@dataclass(frozen=True)
+class TwoPoint(Optimizer):
+    """Zeroth order: the difference of two values along a random direction."""
+
+    lr: Hyper = 0.01
+    eps: Hyper = 1e-3
+
+    def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
+        z = bl.random.normal(f.key, x.shape, x.dtype)
+        slope = (f.value(x + self.eps * z) - f.value(x - self.eps * z)) / (2 * self.eps)
+        return x - self.lr * slope * z, state
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("batch", [None, 5, 1])
+def test_a_zeroth_order_rule_computes_no_gradient(dtype: Any, batch: int | None) -> None:
+    """Its points are those of a loop by hand; of the oracle only the kernel of values exists."""
+    problem = bl.FiniteSum(loss, (A.astype(dtype), B.astype(dtype)), ridge)
+    run = bl.minimize(problem, X0.astype(dtype), TwoPoint(), batch=batch, seed=6, steps=8)
+    assert {key[0] for key in problem.oracle._losses} == {"value_like"}
+    drawn = batches("reshuffle", len(B), batch, 8, seed=6) if batch else [np.arange(len(B))] * 8
+    x, values = X0.astype(dtype), []
+    for t, i in enumerate(drawn):
+        values.append(problem.value(x, i))
+        z = bl.random.normal(bl.random.fold_in(bl.random.key(6), t), x.shape, dtype)
+        eps = dtype(1e-3)
+        slope = (problem.value(x + eps * z, i) - problem.value(x - eps * z, i)) / (2 * eps)
+        x = x - dtype(0.01) * slope * z
+    np.testing.assert_allclose(run.x, x, rtol=1e-10 if dtype == np.float64 else 1e-2)
+    np.testing.assert_allclose(run.history["value"], values, rtol=1e-12 if dtype == np.float64 else 1e-3)
+    assert np.isnan(run.history["gradient_norm"]).all()
+    assert (run.history["step_norm"] > 0).all()
+    n = batch or len(B)
+    assert run.counts == {"samples": 0, "values": 24 * n, "hvps": 0, "jvps": 0, "bits": 0}
+
+
+def test_seeks_forks_and_files(tmp_path: Any) -> None:
+    problem = bl.FiniteSum(noisy, (A, B))
+    run = bl.minimize(problem, X0, TwoPoint(), batch=4, seed=6, steps=9)
+    run.save(tmp_path / "run.burlab")
+    loaded, fork = bl.load_run(tmp_path / "run.burlab", (A, B)), run.fork()
+    run.seek(2)
+    for other in (run, loaded, fork):
+        other.seek(9)
+        other.step(5)
+    same(loaded, run)
+    np.testing.assert_array_equal(fork.x, run.x)
+    assert run.profile().nanoseconds("update") > 0
+
+
+def test_long_vectors_in_chunks_and_functions() -> None:
+    @dataclass(frozen=True)
+    class Shrinks(Optimizer):
+        def update(self, g: Any, state: Any, x: Any, t: Any) -> Any:
+            return x * 0.5, state
+
+    for size in (3, 20_000):
+        run = bl.minimize(lambda x: np.sum(x**2), np.ones(size), clip_by_norm(Shrinks(), 1.0), steps=2)
+        np.testing.assert_array_equal(run.x, np.full(size, 0.25))
+        np.testing.assert_allclose(run.history["value"], [size, size / 4])
+        np.testing.assert_allclose(run.history["step_norm"], [0.5 * size**0.5, 0.25 * size**0.5])
+
+
+def test_criteria_of_such_a_run() -> None:
+    """It stops at a value that is not finite, not at its missing norm, which is no criterion."""
+    run = bl.minimize(lambda x: np.sum(x**2), X0, TwoPoint(), stop=bl.Stop(value=0.5), steps=5000)
+    assert run.stopped.reason == "value"
+    run = bl.minimize(lambda x: np.log(x[0]), np.array([-1.0]), TwoPoint())
+    with pytest.warns(RuntimeWarning, match="value is nan"):
+        run.step(3)
+    assert run.stopped.reason == "non_finite"
+    with pytest.raises(ArgumentError, match=r"stop has grad_norm=0.1, but the optimizer reads no gradient"):
+        bl.minimize(lambda x: np.sum(x**2), X0, TwoPoint(), stop=bl.Stop(grad_norm=0.1))
+
+
+def test_full_questions_of_a_full_batch_are_the_step_s() -> None:
+    """At x they are known; elsewhere they are one question with those about the batch."""
+
+    def ask(f: Any, x: Any) -> Any:
+        return f.full_grad(x), f.full_value(x), f.full_grad(x + 1) - f.grad(x + 1)
+
+    problem = bl.FiniteSum(loss, (A, B))
+    run = bl.minimize(problem, X0, Probe(ask, (X0, 0.0, X0)), steps=1)
+    assert run.queries == ("grad",)
+    np.testing.assert_array_equal(run.state[0], problem.value_and_grad(X0)[1])
+    np.testing.assert_array_equal(run.state[2], np.zeros(3))
+    parts = bl.minimize(problem, X0, Probe(ask, (X0, 0.0, X0)), batch=23)  # in another order
+    assert parts.queries == ("grad", "full_value", "full_grad")
+
+
+def test_a_rule_that_reads_the_gradient_gets_it() -> None:
+    run = bl.minimize(lambda x: np.sum(x**2), X0, GD(0.1), steps=1)
+    assert run.history["gradient_norm"][0] == pytest.approx(2 * np.linalg.norm(X0))

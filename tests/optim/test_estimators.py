@@ -1,0 +1,253 @@
+"""Estimators of gradients: step for step in plain NumPy, what they degenerate to, and the bounds of their papers."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.errors import ArgumentError
+from burlab.optim import GD, LSVRG, MVR, PAGE, SAGA, SARAH, STORM, SVRG, Wrapper
+from tests.optim.theory import (
+    FEATURES,
+    GAP,
+    L_MAX,
+    L_MEAN_SQUARE,
+    LABELS,
+    MU,
+    STAR,
+    X0,
+    L,
+    N,
+    grad,
+    grads,
+    loss,
+    problem,
+    value,
+)
+
+pytestmark = pytest.mark.slow
+
+STEPS, LR = 150, 0.05
+
+
+@dataclass(frozen=True)
+class watched(Wrapper):
+    """Tells the two samples of each step."""
+
+    def update(self, g, state, x, t, *, f):
+        f.tell({"first": f.indices[0], "second": f.indices[1]})
+        return self.advance(g, state, x, t, f)
+
+
+def coin(t, p):
+    return bl.random.uniform(bl.random.fold_in(bl.random.key(0), t), ()) < p
+
+
+def svrg(fresh):
+    kept = {}
+
+    def estimate(i, x, t):
+        if fresh(t):
+            kept["w"], kept["full"] = x, grad(x)
+        return grads(x)[i].mean(axis=0) - grads(kept["w"])[i].mean(axis=0) + kept["full"]
+
+    return estimate
+
+
+def saga(i, x, t, kept={}):  # noqa: B006 - one path per table, which begins at t = 0
+    if t == 0:
+        kept["table"] = grads(X0) - MU * X0
+    rows, table = grads(x) - MU * x, kept["table"]
+    estimate = rows[i].mean(axis=0) - table[i].mean(axis=0) + table.mean(axis=0) + MU * x
+    table[i] = rows[i]
+    return estimate
+
+
+def recursive(fresh):
+    kept = {}
+
+    def estimate(i, x, t):
+        change = 0 if t == 0 else kept["v"] - grads(kept["x"])[i].mean(axis=0)
+        kept["v"] = grad(x) if fresh(t) else grads(x)[i].mean(axis=0) + change
+        kept["x"] = x
+        return kept["v"]
+
+    return estimate
+
+
+def mvr(a):
+    kept = {}
+
+    def estimate(i, x, t):
+        g = grads(x)[i].mean(axis=0)
+        kept["v"] = g if t == 0 else g + (1 - a) * (kept["v"] - grads(kept["x"])[i].mean(axis=0))
+        kept["x"] = x
+        return kept["v"]
+
+    return estimate
+
+
+PATHS = {
+    "SVRG": (SVRG(LR, every=20), svrg(lambda t: t % 20 == 0)),
+    "LSVRG": (LSVRG(LR, p=0.1), svrg(lambda t: t == 0 or coin(t, 0.1))),
+    "LSVRG by n": (LSVRG(LR), svrg(lambda t: t == 0 or coin(t, 1 / N))),
+    "SAGA": (SAGA(LR), saga),
+    "SARAH": (SARAH(LR, every=20), recursive(lambda t: t % 20 == 0)),
+    "PAGE": (PAGE(LR, p=0.2), recursive(lambda t: t == 0 or coin(t, 0.2))),
+    "PAGE by n": (PAGE(LR), recursive(lambda t: t == 0 or coin(t, 2 / (2 + N)))),
+    "MVR": (MVR(LR, a=0.3), mvr(0.3)),
+}
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_every_step_is_that_of_the_paper(name):
+    """Batches of two with replacement, so that one sample may come twice."""
+    rule, estimate = PATHS[name]
+    run = bl.minimize(problem(), X0, watched(rule), batch=2, sampler="uniform")
+    points = [run.x]
+    for _ in range(STEPS):
+        run.step()
+        points.append(run.x)
+    drawn = np.stack([run.history["first"], run.history["second"]], axis=1)[-STEPS:].astype(int)
+    x = X0
+    for t, i in enumerate(drawn):
+        x = x - LR * estimate(i, x, t)
+        np.testing.assert_allclose(points[t + 1], x, rtol=1e-10, atol=1e-12)
+    assert len(np.unique(drawn)) > 50
+    assert np.any(drawn[:, 0] == drawn[:, 1])
+
+
+def test_storm_is_its_algorithm():
+    run = bl.minimize(problem(), X0, watched(STORM(k=0.2, w=0.5, c=5.0)), batch=2, sampler="uniform", steps=STEPS)
+    drawn = np.stack([run.history["first"], run.history["second"]], axis=1)[-STEPS:].astype(int)
+    x, before, v, total, a = X0, X0, np.zeros_like(X0), 0.0, 1.0
+    for i in drawn:
+        g = grads(x)[i].mean(axis=0)
+        v = g + (1 - a) * (v - grads(before)[i].mean(axis=0))
+        total += g @ g
+        lr = 0.2 / (0.5 + total) ** (1 / 3)
+        before, x, a = x, x - lr * v, min(1.0, 5.0 * lr**2)
+    np.testing.assert_allclose(run.x, x, rtol=1e-9)
+    assert 0 < a < 0.9
+
+
+@pytest.mark.parametrize(
+    ("rule", "batch"),
+    [
+        (LSVRG(LR, p=1.0), 3),
+        (SVRG(LR, every=1), 3),
+        (PAGE(LR, p=1.0), 3),
+        (SARAH(LR, every=1), 3),
+        (MVR(LR, a=1.0), None),
+        (MVR(LR, a=0.2), None),
+        (SAGA(LR), None),
+    ],
+    ids=str,
+)
+def test_without_noise_it_is_gradient_descent(rule, batch):
+    got = bl.minimize(problem(), X0, rule, batch=batch, steps=60).x
+    np.testing.assert_allclose(got, bl.minimize(problem(), X0, GD(LR), steps=60).x, rtol=1e-11)
+
+
+def test_mvr_with_weight_one_is_sgd():
+    got = bl.minimize(problem(), X0, MVR(LR, a=1.0), batch=3, steps=60).x
+    np.testing.assert_allclose(got, bl.minimize(problem(), X0, GD(LR), batch=3, steps=60).x, rtol=1e-11)
+
+
+def test_the_mean_of_sagas_table_is_kept():
+    for sampler in ("reshuffle", "uniform", "nice"):
+        run = bl.minimize(problem(), X0, SAGA(LR), batch=7, sampler=sampler, steps=300)
+        np.testing.assert_allclose(run.state["mean"], run.state["table"].mean(axis=0), atol=1e-13)
+
+
+def mean_of(quantity, rule, steps, batch=1, seeds=10):
+    """Over seeds: the mean of a quantity of the run after so many steps."""
+    runs = (bl.minimize(problem(), X0, rule, batch=batch, sampler="nice", seed=s, steps=steps) for s in range(seeds))
+    return float(np.mean([quantity(run) for run in runs]))
+
+
+def test_lsvrg_keeps_its_bound():
+    """Kovalev et al. 2020, Theorem 5: Psi_k <= max(1 - lr mu, 1 - p / 2)^k Psi_0 for lr = 1 / (6 L_max)."""
+    lr, p, k = 1 / (6 * L_MAX), 0.05, 400
+
+    def psi(x, w):
+        return np.sum((x - STAR) ** 2) + 4 * lr**2 / (p * N) * np.sum((grads(w) - grads(STAR)) ** 2)
+
+    bound = max(1 - lr * MU, 1 - p / 2) ** k * psi(X0, X0)
+    assert mean_of(lambda run: psi(run.x, run.state["w"]), LSVRG(lr, p=p), k) <= bound
+
+
+def test_saga_keeps_its_bound():
+    """Defazio et al. 2014, Theorem 1: lr = 1 / (2 (mu n + L_max)), with the regularizer in every sample's loss."""
+    lr, k = 1 / (2 * (MU * N + L_MAX)), 600
+
+    def whole(x, a, b):
+        return loss(x, a, b) + MU / 2 * (x @ x)
+
+    wholly = bl.FiniteSum(whole, (FEATURES, LABELS))
+    options = {"batch": 1, "sampler": "uniform", "steps": k}
+    ends = [bl.minimize(wholly, X0, SAGA(lr), seed=s, **options).x for s in range(10)]
+    far = [np.sum((end - STAR) ** 2) for end in ends]
+    bound = (1 - lr * MU) ** k * (np.sum((X0 - STAR) ** 2) + N / (MU * N + L_MAX) * GAP)
+    assert np.mean(far) <= bound
+    plain = bl.minimize(wholly, X0, GD(lr), **options).x
+    assert np.mean(far) < np.sum((plain - STAR) ** 2)
+
+
+def test_page_keeps_its_bound():
+    """Li et al. 2021, Theorem 1: the mean of |grad f|^2 is at most 2 (f(x_0) - f*) / (lr T)."""
+    b, steps = 10, 100
+    p = b / (b + N)
+    lr = 1 / (L + L_MEAN_SQUARE * np.sqrt((1 - p) / (p * b)))
+
+    def squared(seed):
+        run = bl.minimize(problem(), X0, PAGE(lr), batch=b, sampler="uniform", seed=seed)
+        norms = []
+        for _ in range(steps):
+            norms.append(np.sum(grad(run.x) ** 2))
+            run.step()
+        return np.mean(norms)
+
+    measured, bound = np.mean([squared(s) for s in range(5)]), 2 * GAP / (lr * steps)
+    assert bound / 30 < measured <= bound
+
+
+def test_the_error_of_mvr_falls_with_its_weight():
+    """At a fixed lr the loss does not, so the estimate itself is compared with the full gradient."""
+
+    def error(a):
+        run, squares = bl.minimize(problem(), X0, MVR(2e-3, a=a), batch=1, sampler="uniform"), []
+        for _ in range(1500):
+            x = run.x
+            run.step()
+            squares.append(np.sum((run.state["v"] - grad(x)) ** 2))
+        return np.mean(squares[500:])
+
+    errors = [error(a) for a in (1.0, 0.1, 0.01)]
+    assert errors[0] > 4 * errors[1] > 16 * errors[2]
+
+
+@pytest.mark.parametrize("tau", [1, 10, 50, N])
+def test_sgd_with_nice_batches_keeps_its_bound(tau):
+    """Gower et al. 2019, Theorem 3.1: E|x_k - x*|^2 <= (1 - lr mu)^k R_0 + 2 lr s / mu for lr = 1 / (2 L(tau))."""
+    expected = N * (tau - 1) / (tau * (N - 1)) * L + (N - tau) / (tau * (N - 1)) * L_MAX
+    noise = (N - tau) / (tau * (N - 1)) * np.mean(np.sum(grads(STAR) ** 2, axis=1))
+    lr, k = 1 / (2 * expected), 300
+    bound = (1 - lr * MU) ** k * np.sum((X0 - STAR) ** 2) + 2 * lr * noise / MU
+    assert mean_of(lambda run: np.sum((run.x - STAR) ** 2), GD(lr), k, batch=tau) <= bound
+    assert value(STAR) < value(X0)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: LSVRG(p=1.5), ArgumentError, "p of LSVRG is 1.5"),
+        (lambda: PAGE(p=-0.1), ArgumentError, "p of PAGE"),
+        (lambda: MVR(a=2.0), ArgumentError, "a of MVR"),
+        (lambda: SVRG(every=0), ArgumentError, "every of SVRG"),
+    ],
+)
+def test_what_does_not_fit_is_named(make, error, message):
+    with pytest.raises(error, match=message):
+        make()

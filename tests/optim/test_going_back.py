@@ -1,0 +1,64 @@
+"""Every optimizer of the tables, on batches of a network's samples: going back, branches and files, bit for bit."""
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.optim import ScheduleFreeAdamW, ScheduleFreeSGD
+from tests.optim.curvature_cases import OPTIMIZERS
+from tests.optim.estimator_cases import ESTIMATORS
+from tests.optim.optimizer_cases import CASES
+from tests.optim.preconditioned_cases import PRECONDITIONED
+from tests.optim.wrapper_cases import ADAPTIVE
+
+pytestmark = pytest.mark.slow
+
+STEPS, MIDDLE, EARLY = 23, 11, 4
+_rng = np.random.default_rng(5)
+DATA = (_rng.normal(size=(40, 4)), _rng.normal(size=(40, 3)))
+START = {"b": np.zeros(3), "w": 0.3 * _rng.normal(size=(4, 3))}
+RULES = {
+    **{type(case.optimizer).__name__: case.optimizer for case in CASES},
+    **{name: rule for name, rule in OPTIMIZERS.items() if name != "Newton"},  # whose steps leave the convex part
+    **{type(rule).__name__: rule for rule in ADAPTIVE},
+    **PRECONDITIONED,
+    "ScheduleFreeAdamW": ScheduleFreeAdamW(0.02),
+    "ScheduleFreeSGD": ScheduleFreeSGD(0.05, warmup=5),
+    **ESTIMATORS,
+}
+
+
+def loss(p, x, y):
+    return np.sum((np.tanh(x @ p["w"]) + p["b"] - y) ** 2)
+
+
+def begin(rule):
+    return bl.minimize(bl.FiniteSum(loss, DATA), START, rule, batch=8, seed=3)
+
+
+def same(run, other):
+    for name, leaf in other.items():
+        np.testing.assert_array_equal(run.x[name], leaf)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_run_is_the_same_whichever_way_it_came(name, tmp_path):
+    run = begin(RULES[name])
+    run.step(EARLY)
+    early = run.x
+    run.step(MIDDLE - EARLY)
+    middle = run.x
+    run.save(tmp_path / "a.burlab")
+    run.step(STEPS - MIDDLE)
+    end = run.x
+    assert np.isfinite(end["w"]).all()
+    assert np.any(end["w"] != middle["w"])
+    run.seek(EARLY)
+    same(run, early)
+    run.step(STEPS - EARLY)
+    same(run, end)
+    run.seek(MIDDLE)
+    for other in (run.fork(), bl.load_run(tmp_path / "a.burlab", DATA)):
+        same(other, middle)
+        other.step(STEPS - MIDDLE)
+        same(other, end)

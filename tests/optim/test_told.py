@@ -1,0 +1,138 @@
+"""Numbers that a rule tells: columns of the history, for criteria, breakpoints and files."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.errors import ArgumentError, ShapeError
+from burlab.optim import GD, Hyper, Optimizer, Wrapper, clip_by_norm
+from tests.optim.probe import X0, A, B, loss
+from tests.run.saved_cases import same
+from tests.run.test_sampler import batches
+
+
+@dataclass(frozen=True)
+class Told(Optimizer):
+    """Tells a norm, a number of whole steps, and whether it is even."""
+
+    lr: Hyper = 0.1
+
+    def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
+        return x - self.lr * g, state, {"longest": np.max(np.abs(g)), "twice": 2 * t, "even": t % 2 == 0, "one": 1}
+
+
+@dataclass(frozen=True)
+class Entrywise(Optimizer):
+    """Tells numbers that need no vector, so a step stays one kernel or runs in chunks; with a schedule."""
+
+    lr: Hyper = 0.1
+
+    def update(self, g: Any, state: Any, x: Any, t: Any) -> Any:
+        return x - self.lr * g, state, {"half": self.lr / 2}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_numbers_are_columns(dtype: Any) -> None:
+    problem = bl.FiniteSum(loss, (A.astype(dtype), B.astype(dtype)))
+    run = bl.minimize(problem, X0.astype(dtype), Told(), batch=4, steps=6)
+    rows = run.history
+    assert list(rows)[4:8] == ["longest", "twice", "even", "one"]
+    np.testing.assert_array_equal(rows["twice"], 2.0 * np.arange(6))
+    np.testing.assert_array_equal(rows["even"], [1, 0, 1, 0, 1, 0])
+    np.testing.assert_array_equal(rows["one"], np.ones(6))
+    np.testing.assert_array_equal(rows.frame()["twice"], rows["twice"])
+    other = bl.minimize(problem, X0.astype(dtype), GD(0.1), batch=4, steps=6)
+    np.testing.assert_array_equal(run.x, other.x)
+    np.testing.assert_array_equal(rows["value"], other.history["value"])
+    drawn = batches("reshuffle", len(B), 4, 6, seed=0)
+    for t in range(6):
+        other.seek(t)
+        assert rows["longest"][t] == np.max(np.abs(problem.grad(other.x, drawn[t])))
+
+
+@pytest.mark.parametrize("size", [1, 3, 20_000])
+def test_steps_of_one_kernel_and_of_chunks_tell_too(size: int) -> None:
+    rule = Entrywise(lambda t: 0.1 / (t + 1))
+    run = bl.minimize(lambda x: np.sum(x**2), np.ones(size), rule, steps=4)
+    np.testing.assert_array_equal(run.history["half"], 0.05 / np.arange(1, 5))
+    np.testing.assert_array_equal(run.history["lr"], 0.1 / np.arange(1, 5))
+
+
+def test_seeks_forks_and_files_keep_them(tmp_path: Any) -> None:
+    problem = bl.FiniteSum(loss, (A, B))
+    run = bl.minimize(problem, X0, Told(), batch=4, steps=9)
+    run.save(tmp_path / "run.burlab")
+    loaded, fork = bl.load_run(tmp_path / "run.burlab", (A, B)), run.fork()
+    run.seek(2)
+    for other in (run, loaded, fork):
+        other.seek(9)
+        other.step(8)
+    same(loaded, run)
+    for name in ("longest", "twice", "even"):
+        np.testing.assert_array_equal(fork.history[name], run.history[name])
+    changed = run.fork(lr=0.5)
+    changed.step(2)
+    assert changed.history["twice"][-1] == 36
+
+
+def test_criteria_and_breakpoints_see_them() -> None:
+    run = bl.minimize(lambda x: np.sum(x**2), X0, Told(), stop=bl.Stop(when=lambda rows: rows["longest"] < 0.1))
+    run.breakpoints.add(when=lambda rows: rows["twice"] >= 4)
+    run.step(100)
+    assert (run.t, run.stopped.reason) == (2, "breakpoint")
+    run.step(100)
+    assert run.stopped.reason == "when"
+    assert run.history["longest"][-1] < 0.1 <= run.history["longest"][-2]
+    assert run.digest("longest").read()
+    assert run.at(1)["twice"] == 2
+
+
+def test_wrappers_pass_them_on() -> None:
+    @dataclass(frozen=True)
+    class scaled(Wrapper):
+        def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
+            x, state = self.advance(g / 2, state, x, t, f)
+            return x, state, {"outer": np.sum(g)}
+
+    run = bl.minimize(lambda x: np.sum(x**2), X0, clip_by_norm(scaled(Told()), 1e9), steps=2)
+    assert list(run.history)[4:9] == ["longest", "twice", "even", "one", "outer"]
+    with pytest.raises(ArgumentError, match="two rules of this update tell a number 'outer'"):
+        bl.minimize(lambda x: np.sum(x**2), X0, scaled(scaled(GD())))
+
+
+def test_rules_on_leaves_tell_too() -> None:
+    @dataclass(frozen=True)
+    class Leaves(Optimizer):
+        per_leaf = True
+
+        def update(self, g: Any, state: Any, x: Any, t: Any) -> Any:
+            return {k: x[k] - 0.1 * g[k] for k in x}, state, {"corner": x["w"][0, 1]}
+
+    run = bl.minimize(lambda p: np.sum(p["w"] ** 2), {"w": np.ones((2, 2))}, Leaves(), steps=2)
+    np.testing.assert_allclose(run.history["corner"], [1.0, 0.8])
+
+
+@pytest.mark.parametrize(
+    ("told", "kind", "text"),
+    [
+        ({"g": np.ones(2)}, ShapeError, "the number 'g' that Wrong.update tells has shape (2,), expected ()"),
+        ({"value": 1.0}, ArgumentError, "the number 'value' is a column of every history. Give it another name"),
+        ({"lr": 1.0}, ArgumentError, "the number 'lr' is a column"),
+        ([1.0], ArgumentError, "Wrong.update returned (x, state, [1.0]), expected {name: number, ...} as the third"),
+        ({3: 1.0}, ArgumentError, "expected {name: number, ...}"),
+    ],
+)
+def test_what_is_refused(told: Any, kind: Any, text: str) -> None:
+    @dataclass(frozen=True)
+    class Wrong(Optimizer):
+        lr: Hyper = 0.1
+
+        def update(self, g: Any, state: Any, x: Any, t: Any) -> Any:
+            return x, state, told
+
+    with pytest.raises(kind, match=re.escape(text)):
+        bl.minimize(lambda x: np.sum(x**2), X0, Wrong())

@@ -1,0 +1,102 @@
+"""Gradients from values and along directions: step for step in NumPy, on average right, and as noisy as theory says."""
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.errors import ArgumentError
+from burlab.optim import GD, Adam, CoordinateZO, MeZO, ZOConservative, ZOSignSGD, forward_gradient, zeroth_order
+from tests.optim.theory import X0, D, grad, problem, value
+
+pytestmark = pytest.mark.slow
+
+STEPS, EPS = 40, 1e-3
+
+
+def direction(t, fold=None):
+    key = bl.random.fold_in(bl.random.key(0), t)
+    return bl.random.normal(key if fold is None else bl.random.fold_in(key, fold), (D,))
+
+
+def along(x, z):
+    return (value(x + EPS * z) - value(x - EPS * z)) / (2 * EPS)
+
+
+def end_of(rule):
+    return bl.minimize(problem(), X0, rule, steps=STEPS).x
+
+
+def by_hand(step):
+    x = X0
+    for t in range(STEPS):
+        x = x - step(x, t)
+    return x
+
+
+def conservative(x, t):
+    step = 0.02 * along(x, direction(t)) * direction(t)
+    return min((0 * x, step, -step), key=lambda s: value(x - s))
+
+
+def coordinate(x, t):
+    axis = np.eye(D)[int(bl.random.randint(bl.random.fold_in(bl.random.key(0), t), (), 0, D))]
+    return 0.5 * along(x, axis) * axis
+
+
+@pytest.mark.parametrize(
+    ("rule", "step"),
+    [
+        (MeZO(0.02), lambda x, t: 0.02 * along(x, direction(t)) * direction(t)),
+        (zeroth_order(GD(0.02)), lambda x, t: 0.02 * along(x, direction(t)) * direction(t)),
+        (
+            zeroth_order(GD(0.02), q=3),
+            lambda x, t: 0.02 * np.mean([along(x, direction(t, k)) * direction(t, k) for k in range(3)], axis=0),
+        ),
+        (ZOSignSGD(0.01), lambda x, t: 0.01 * np.sign(along(x, direction(t)) * direction(t))),
+        (ZOConservative(0.02), conservative),
+        (CoordinateZO(0.5), coordinate),
+        (forward_gradient(GD(0.02)), lambda x, t: 0.02 * (grad(x) @ direction(t)) * direction(t)),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_every_step_is_that_of_the_paper(rule, step):
+    got = end_of(rule)
+    np.testing.assert_allclose(got, by_hand(step), atol=1e-9)
+    assert np.abs(got).max() > 1e-2
+
+
+def test_a_zeroth_order_adam_is_adam_on_the_estimate():
+    inner, x = Adam(0.01), X0
+    state = inner.init(x)
+    for t in range(STEPS):
+        x, state = inner.update(along(x, direction(t)) * direction(t), state, x, t)
+    np.testing.assert_allclose(end_of(zeroth_order(Adam(0.01), eps=EPS)), x, atol=1e-8)
+
+
+@pytest.mark.parametrize("d", [10, 100])
+@pytest.mark.parametrize("wrap", [forward_gradient, zeroth_order])
+def test_its_mean_is_the_gradient_and_its_error_grows_with_the_dimension(wrap, d):
+    """E|r z - g|^2 = (d + 1) |g|^2: of a linear function both estimates are (g . z) z."""
+    g = np.linspace(-1, 1, d)
+    run, n = bl.minimize(lambda x: x @ g, np.zeros(d), wrap(GD(1.0))), 4000
+    estimates = []
+    for _ in range(n):
+        x = run.x
+        run.step()
+        estimates.append(x - run.x)
+    errors = np.sum((np.array(estimates) - g) ** 2, axis=1) / (g @ g)
+    assert abs(errors.mean() - (d + 1)) < 5 * errors.std() / np.sqrt(n)
+    assert np.sum((np.mean(estimates, axis=0) - g) ** 2) / (g @ g) < 2 * (d + 1) / n
+
+
+def test_mezo_keeps_nothing():
+    assert bl.minimize(problem(), X0, MeZO()).state == {}
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [(lambda: MeZO(eps=0.0), "eps of MeZO"), (lambda: zeroth_order(GD(), q=0), "q=0")],
+)
+def test_numbers_out_of_range_are_named(make, message):
+    with pytest.raises(ArgumentError, match=message):
+        make()
