@@ -1,6 +1,7 @@
 """Unbiased compressors that round entries at random, or send the vector now and then."""
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,9 +58,9 @@ class _Levels(Compressor):
     def __post_init__(self) -> None:
         whole(self.levels, f"levels of {type(self).__name__}", 1)
 
+    @abstractmethod
     def norm(self, x: Vector) -> Any:
         """What the largest level stands for."""
-        raise NotImplementedError
 
     def __call__(self, x: Vector, key: Key = None) -> Vector:
         """norm sign(x) (a random whole number around levels |x| / norm) / levels."""

@@ -88,8 +88,7 @@ def _binary(name: str) -> None:
         return run(_unwrapped(other), self.params)
 
     def in_place(self: Written, other: Any) -> Any:
-        buffer = self.params
-        buffer = getattr(operator, f"i{plain}")(buffer, _unwrapped(other))
+        getattr(operator, f"i{plain}")(self.params, _unwrapped(other))
         return self
 
     plain = name.strip("_")
