@@ -2,10 +2,20 @@
 
 import pytest
 
-from burlab.widgets.panel.scales import scale_for
+from burlab.widgets.panel.scales import scale_for, texts
 from tests.browser.panels import SCHEDULED, write_run
 
 pytestmark = pytest.mark.browser
+# What a field says in the frame that follows each move of its slider; and, with every frame, all that it ever says.
+SAID = """([slider, field]) => {
+  const said = window.said = { moves: [], all: [field.value] };
+  const note = () => {
+    if (said.all.at(-1) !== field.value) said.all.push(field.value);
+    requestAnimationFrame(note);
+  };
+  note();
+  slider.addEventListener("input", () => requestAnimationFrame(() => said.moves.push(field.value)));
+}"""
 
 
 def test_a_knob_turns_a_hyperparameter(panel):
@@ -24,13 +34,24 @@ def test_a_knob_turns_a_hyperparameter(panel):
 def test_each_of_many_quick_keys_moves_a_knob(panel):
     slider = panel.find("[aria-label='lr'][type=range]")
     place = float(slider.input_value())
+    field = panel.find("[aria-label='lr value']").element_handle()
+    panel.page.evaluate(SAID, [slider.element_handle(), field])
     slider.focus()
     for _ in range(40):
         panel.page.keyboard.press("ArrowRight")
     moved = round(place + 40 * 0.005, 3)
     assert float(slider.input_value()) == moved
-    told = f"print(run.hyper['lr'] == {scale_for('lr', 3e-4).value(moved)}, end='')"
+    scale = scale_for("lr", 3e-4)
+    told = f"print(run.hyper['lr'] == {scale.value(moved)}, end='')"
     panel.notebook.prints(told, "True")
+    panel.page.wait_for_function("said.moves.length === 40")
+    first = round(200 * place)
+    passed = texts(scale)[first + 1 : first + 41]
+    moves, shown = panel.page.evaluate("[said.moves, said.all]")
+    assert moves[-1] == passed[-1], "the field moves with its slider"
+    assert set(moves) <= set(passed)
+    steps = [passed.index(text) for text in shown[1:]]
+    assert steps == sorted(steps), "an answer of Python takes nothing back"
 
 
 def test_a_number_can_be_entered(panel):

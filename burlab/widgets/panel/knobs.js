@@ -1,19 +1,19 @@
 // The controls of a panel: a knob per hyperparameter, and what the run's memory is used for.
-// A knob's slider has places from 0 to 1; Python knows what they mean.
+// A knob's slider has places from 0 to 1; Python knows what they mean, and has sent what the field says at each of them.
 
 const KNOB = `
-<label></label><span class="burlab-low"></span><input type="range" min="0" max="1" step="0.005">
+<label></label><span class="burlab-low"></span><input type="range" min="0" max="1">
 <span class="burlab-high"></span><input class="burlab-field"><button type="button" class="burlab-schedule"></button>`;
 
 // Builds the controls in an element; gives the function that draws a state in them. send: sends an intent and gives its
-// number; answered(number): whether it was carried out.
-function buildKnobs(el, send, answered) {
+// number; answered(number): whether it was carried out; texts(): by knob, what its field says at each place.
+function buildKnobs(el, send, answered, texts) {
   el.innerHTML = `<div class="burlab-knobs"></div><div class="burlab-memory"></div>`;
   const [knobs, memory] = el.children;
   const rows = new Map();
   return (state) => {
     for (const knob of state.knobs) {
-      if (!rows.has(knob.name)) rows.set(knob.name, knobRow(knobs, knob.name, send, answered));
+      if (!rows.has(knob.name)) rows.set(knob.name, knobRow(knobs, knob.name, send, answered, () => texts()[knob.name]));
       rows.get(knob.name)(knob);
     }
     const longest = Math.max(...state.knobs.map((knob) => knob.name.length), 2);
@@ -25,7 +25,7 @@ function buildKnobs(el, send, answered) {
 
 // Builds a row and gives the function that draws a knob in it. A control that is being used is left alone: until the last
 // place was heard, Python speaks of an earlier one, from which the next key would move the slider.
-function knobRow(parent, name, send, answered) {
+function knobRow(parent, name, send, answered, texts) {
   const row = document.createElement("div");
   row.className = "burlab-knob";
   row.innerHTML = KNOB;
@@ -47,9 +47,16 @@ function knobRow(parent, name, send, answered) {
     last = performance.now();
     asked = send({ type: "slide", name, place: Number(slider.value) });
   };
+  const show = () => {
+    showIn(field, text);
+    slider.style.setProperty("--part", slider.value);
+  };
   // Listeners, never `onkeydown = ...`: a handler set like that cancels the key where it returns false.
   slider.addEventListener("input", () => {
     dragged = true;
+    const all = texts();
+    text = all[Math.round(slider.value * (all.length - 1))];
+    show();
     slide();
   });
   slider.addEventListener("change", () => {
@@ -57,9 +64,6 @@ function knobRow(parent, name, send, answered) {
     last = 0; // at once: an answer to an earlier place would move the slider back before this one is sent
     slide();
   });
-  const show = () => {
-    showIn(field, text);
-  };
   field.addEventListener("change", () => {
     send({ type: "enter", name, text: field.value });
     setTimeout(show, REFUSED);
@@ -73,11 +77,10 @@ function knobRow(parent, name, send, answered) {
   return (knob) => {
     low.textContent = knob.low;
     high.textContent = knob.high;
-    if (!dragged && answered(asked)) slider.value = knob.place;
-    slider.style.setProperty("--part", slider.value);
+    slider.step = 1 / (texts().length - 1);
+    if (!dragged && answered(asked)) [slider.value, text] = [knob.place, knob.text];
     slider.style.setProperty("--decades", knob.decades);
     row.toggleAttribute("data-decades", knob.decades > 0);
-    text = knob.text;
     show();
     row.dataset.schedule = knob.schedule;
     schedule.hidden = !knob.schedule;

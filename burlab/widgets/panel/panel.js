@@ -52,7 +52,7 @@ function render({ model, el }) {
       if (intent.type === "seek") seek(Math.max(0, Math.round(intent.x)));
     },
   });
-  const knobs = buildKnobs(place("burlab-controls"), act, answered);
+  const knobs = buildKnobs(place("burlab-controls"), act, answered, () => model.get("texts"));
   const breaks = buildBreaks(place("burlab-breaks"), act);
   const voice = buildVoice(el);
   el.querySelector(".burlab-png").addEventListener("click", chart.png);

@@ -2,8 +2,12 @@
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
+from .words import exact
+
+_STOPS = 200  # of a slider: the steps from one end to the other
 _DECADES = 3  # on either side of the start value
 _NEAR_ONE = 5  # decades of 1 - b
 _ZERO = 0.03  # the places at the left end that mean zero
@@ -84,6 +88,19 @@ def scale_for(name: str, value: float) -> Scale:
     if value == 0:
         return Scale("log from zero", 1e-6, 1.0)
     return Scale("linear", 3 * value, -3 * value)
+
+
+@cache
+def texts(scale: Scale) -> tuple[str, ...]:
+    """What a field says at each place where a slider can stand, from the left end to the right one.
+
+    A page that has them shows a number as soon as its slider moves; they are what Python will answer.
+
+    >>> found = texts(Scale("linear", 0.0, 1.0))
+    >>> len(found), found[:3], found[-1]
+    (201, ('0', '0.005', '0.01'), '1')
+    """
+    return tuple(exact(scale.value(k / _STOPS)) for k in range(_STOPS + 1))
 
 
 def _rounded(value: float, digits: int = 2) -> float:

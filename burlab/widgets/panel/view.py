@@ -18,6 +18,7 @@ from burlab.widgets.messages import heard_while_a_cell_runs
 
 from .model import Model
 from .picture import Picture, same
+from .scales import Scale, texts
 from .state import state_of
 
 anywidget: Any = late("anywidget", "lab")
@@ -29,11 +30,15 @@ _FILES = ("head", "knobs", "breaks", "keys", "watch", "panel")
 
 
 class Face(anywidget.AnyWidget):
-    """What a page shows of a panel. state: words and numbers; data and heights: the chart, as `ChartView` has them."""
+    """What a page shows of a panel.
+
+    state: words and numbers. texts: by knob, as `scales.texts`. data and heights: the chart, as `ChartView` has them.
+    """
 
     _esm = module(WIDGETS, *CHART, "keys.js", *(f"panel/{name}.js" for name in _FILES))
     _css = styles(CHART_STYLE, "panel/panel.css")
     state = traitlets.Dict().tag(sync=True)
+    texts = traitlets.Dict().tag(sync=True)
     data = traitlets.Dict().tag(sync=True)
     heights = traitlets.Dict().tag(sync=True)
 
@@ -50,7 +55,8 @@ class View:
         self._told: dict[str, Any] = state_of(model)
         self._shown = self._picture.chart(model)
         data, heights = split(encode(self._shown), {})
-        self.face: Any = Face(state=self._told | {"tick": 0}, data=data, heights=heights)
+        self._scales = dict(model.scales)
+        self.face: Any = Face(state=self._told | {"tick": 0}, texts=_texts(self._scales), data=data, heights=heights)
         self.root: Any = ipywidgets.VBox([self.face])  # which JupyterLab marks when its kernel is gone
         self.face.on_msg(_passed_to(hear))
         heard_while_a_cell_runs(self.face)
@@ -69,8 +75,8 @@ class View:
         """Send words and numbers, whether the page keeps up with the chart or not: somebody has pressed something."""
         state = state_of(model)
         if state != self._told:
-            self.face.state = state | {"tick": self._tick}
-            self._told = state
+            with self.face.hold_sync():
+                self._tell(state, model)
 
     def show(self, model: Model) -> None:
         """Send what has changed."""
@@ -83,13 +89,13 @@ class View:
         self._tick += 1
         self._sent = monotonic()
         with self.face.hold_sync():
-            self.face.state = state | {"tick": self._tick}
+            self._tell(state, model)
             if moved:
                 data, heights = split(encode(chart), self.face.heights)
                 if heights is not self.face.heights:
                     self.face.heights = heights
                 self.face.data = data
-        self._told, self._shown = state, chart
+        self._shown = chart
         if not model.active:
             still.refresh(self.root)
 
@@ -99,10 +105,22 @@ class View:
         parts = [part for part in chart.parts if isinstance(part, Map) or _holds(part)] or chart.parts[:1]
         return svg(replace(chart, parts=tuple(parts), title=f"{self._told['title']}. {self._told['status']}"))
 
+    def _tell(self, state: dict[str, Any], model: Model) -> None:
+        """Send words and numbers; what knobs say at their places, where that has changed."""
+        if model.scales != self._scales:
+            self._scales = dict(model.scales)
+            self.face.texts = _texts(self._scales)
+        self.face.state = state | {"tick": self._tick}
+        self._told = state
+
     def close(self) -> None:
         """Take the widgets out of the kernel and of the pages that show them."""
         self.face.close()
         self.root.close()
+
+
+def _texts(scales: dict[str, Scale]) -> dict[str, tuple[str, ...]]:
+    return {name: texts(scale) for name, scale in scales.items()}
 
 
 def _holds(plot: Plot) -> bool:

@@ -13,6 +13,7 @@ import pytest
 
 from burlab.widgets import pages
 from burlab.widgets.panel.panel import Panel, panel_of
+from burlab.widgets.panel.scales import scale_for, texts
 from burlab.widgets.panel.worker import Worker, latest
 from tests.widgets.panel.fake import FakeRun
 
@@ -64,6 +65,15 @@ def test_an_intent_reaches_the_run_and_the_page(opened):
     np.testing.assert_array_equal(curve(panel, "value"), 0.5 ** np.arange(5))
     panel.hear({"type": "enter", "name": "lr", "text": "0.5", "view": "a"})
     until(lambda: panel.view.face.state["knobs"][0]["text"] == "0.5")
+
+
+def test_a_page_has_the_texts_of_a_knob_for_the_range_that_it_has(opened):
+    run = FakeRun({"lr": 1e-3, "mu": 0.9})
+    face = opened(run).view.face
+    assert face.texts == {name: texts(scale_for(name, value)) for name, value in run.hyper.items()}
+    run.hyper["lr"] = 50.0
+    until(lambda: face.texts["lr"] == texts(scale_for("lr", 50.0)), "it moves with the range")
+    assert face.state["knobs"][0]["text"] == "50"
 
 
 def test_what_the_run_does_elsewhere_is_seen(opened):
