@@ -68,22 +68,39 @@ def unflatten(treedef: TreeDef, leaves: Iterable[Any]) -> Tree:
 _SPELLED = "CustomTreeNode(Complex[None], [*, *])"
 
 
+def flatten_whole(tree: Tree) -> tuple[list[Any], TreeDef]:
+    """The same, but a complex number or array is one leaf.
+
+    >>> flatten_whole({"a": 1.0 + 2.0j, "b": 3.0})[0]
+    [(1+2j), 3.0]
+    """
+    with _lock:
+        return optree.tree_flatten(tree, is_leaf=is_complex_leaf, namespace=NAMESPACE)
+
+
+def spread(part: Tree, tree: Tree) -> list[Any]:
+    """For each leaf of a tree, complex ones whole, the leaf of `part` above it. Raises ValueError where there is none.
+
+    >>> spread({"a": True, "b": False}, {"a": [1.0, 2.0], "b": 3.0})
+    [True, True, False]
+    """
+    with _lock:
+        return optree.broadcast_prefix(part, tree, is_leaf=is_complex_leaf, namespace=NAMESPACE)
+
+
 def conjugated(tree: Tree) -> Tree:
     """The tree with the conjugates of its complex numbers and arrays.
 
     >>> conjugated({"a": 1.0 + 2.0j, "b": 3.0})
     {'a': (1-2j), 'b': 3.0}
     """
-    with _lock:
-        leaves, treedef = optree.tree_flatten(tree, is_leaf=is_complex_leaf, namespace=NAMESPACE)
+    leaves, treedef = flatten_whole(tree)
     return unflatten(treedef, [leaf.conjugate() if is_complex_leaf(leaf) else leaf for leaf in leaves])
 
 
 def has_complex(tree: Tree) -> bool:
     """Whether a leaf of a tree is complex."""
-    with _lock:
-        leaves = optree.tree_leaves(tree, is_leaf=is_complex_leaf, namespace=NAMESPACE)
-    return any(map(is_complex_leaf, leaves))
+    return any(map(is_complex_leaf, flatten_whole(tree)[0]))
 
 
 def is_complex_leaf(value: Any) -> bool:
@@ -112,7 +129,14 @@ def leaf_names(tree: Tree) -> list[str]:
 
 def dotted_names(tree: Tree) -> list[str]:
     """Where each leaf is, such as `blocks.0.norm1.weight`; the tree itself, if it is a leaf, is called `value`."""
-    return [".".join(str(part).lstrip(".") for part in path) or "value" for path in _paths(tree)]
+    return dotted(flatten(tree)[1])
+
+
+def dotted(treedef: TreeDef) -> list[str]:
+    """The same of a structure."""
+    with _lock:
+        paths = treedef.paths()
+    return [".".join(str(part).lstrip(".") for part in path) or "value" for path in paths]
 
 
 def _paths(tree: Tree) -> list[tuple[Any, ...]]:

@@ -71,7 +71,7 @@ def load_run(
     except BurlabError as error:
         raise FileError(f"{path} is malformed: {error} Use another copy.") from error
     _warn(path, document["recipe"], setup, stop)
-    return Run(Loop.restored(setup, saved), setup.start, setup.rule.schedules, None, None)
+    return Run(Loop.restored(setup, saved), setup.part or setup.start, setup.rule.schedules, None, None)
 
 
 def _saved(document: Any, arrays: dict[str, Array]) -> Saved:

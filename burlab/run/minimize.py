@@ -18,6 +18,7 @@ from burlab.problems.kernels.oracle import Oracle
 from burlab.problems.kernels.start import StartQueries
 from burlab.problems.point import Point, as_start
 from burlab.problems.sampling import drawn
+from burlab.problems.trainable import Trainable, chosen_of
 from burlab.run.loop.loop import Loop
 from burlab.run.loop.setup import Setup, Validation
 from burlab.run.record.engine import COLUMNS
@@ -43,6 +44,7 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     steps: int | None = None,
     stop: Stop = _DEFAULT,
     state: tree.Tree = None,
+    trainable: Any = None,
     has_aux: bool = False,
     validation: FiniteSum | Callable[..., Any] | None = None,
     validate_every: int = 100,
@@ -58,7 +60,9 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     (with replacement), "nice" (a subset, anew at every step) or "sequential"; or integers of shape (steps, b), the
     samples of each step, with whose last row the run ends. seed: of all randomness; the same seed gives the same bits.
     stop: when it rests by itself. progress: True for a bar, False for none, None where someone sees it. state: of the
-    optimizer at the start, in place of what its `init` gives, in the same form: `run.state` of another run.
+    optimizer at the start, in place of what its `init` gives, in the same form: `run.state` of another run. trainable:
+    which arrays of x0 are trained, a tree of bools of x0's structure or of its upper part, or a function that takes
+    paths such as "blocks.0.weight"; all others stay as they are, and cost neither gradient nor state nor history.
 
     has_aux: the function returns (number, {name: number, ...}), and the history has these metrics as columns; for a
     FiniteSum it is an argument of FiniteSum. validation: a second problem, whose full value at x is the column
@@ -76,7 +80,11 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     budgets = whole(history_bytes, "history_bytes", 1, _MOST), whole(keyframe_bytes, "keyframe_bytes", 0, _MOST)
     every = whole(validate_every, "validate_every", 1, _MOST)
     oracle, threads = _oracle(problem, has_aux)
-    point = as_start(x0, "x0")
+    start = point = as_start(x0, "x0")
+    part = None
+    if trainable is not None:
+        start = part = Trainable.split(point, chosen_of(trainable, point))
+        oracle, point = oracle.of_trained(part), part.point
     x = _flat(point.leaves)
     stream = drawn(oracle.data.samples, batch, sampler, seed)
     stop = ended_by(stream, stop)
@@ -87,7 +95,7 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
                 "out."
             )
         engine = ScipyEngine.open(optimizer, oracle, point, stream, threads, stop, budgets[1])
-        run = Run(engine, point, {}, problem, optimizer)
+        run = Run(engine, start, {}, problem, optimizer)
     else:
         before = StartQueries(oracle, point, stream, threads)
         batches = Batches(before.batch, before.samples, before.full, oracle.clients)
@@ -95,7 +103,7 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
         leaves = leaves if state is None else like_state(state, rule, leaves)
         loss = oracle.kernels(_kernels_for(rule, oracle, stop), [point])
         loss.measure(int(stream.batch), point.leaves)
-        second = None if validation is None else _validation(validation, every, point, seed)
+        second = None if validation is None else _validation(validation, every, point, seed, part)
         setup = Setup.of(
             loss,
             rule,
@@ -107,9 +115,10 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
             budgets=budgets,
             validation=second,
             spent=before.spent,
+            part=part,
         )
         _check_names(setup)
-        run = Run(Loop.open(setup, [x, *leaves]), point, rule.schedules, problem, optimizer)
+        run = Run(Loop.open(setup, [x, *leaves]), start, rule.schedules, problem, optimizer)
     if steps is not None:
         run.step(steps, progress=progress)
     return run
@@ -129,8 +138,9 @@ def _kernels_for(rule: Rule, oracle: Oracle, stop: Stop) -> str:
     return "value_like"
 
 
-def _validation(problem: Any, every: int, point: Point, seed: int) -> Validation:
+def _validation(problem: Any, every: int, point: Point, seed: int, part: Trainable | None) -> Validation:
     oracle, threads = _oracle(problem, False, "validation")
+    oracle = oracle if part is None else oracle.of_trained(part)
     loss = oracle.kernels("value", [point])
     stream = drawn(oracle.data.samples, None, "sequential", seed)
     loss.measure(int(stream.batch), point.leaves)

@@ -7,6 +7,7 @@ import numpy as np
 
 from burlab.graph import tree
 from burlab.problems.point import Point
+from burlab.problems.trainable import Trainable
 from burlab.run.record.digest import Digest
 from burlab.run.record.engine import Engine
 from burlab.run.record.history import Event, History, events
@@ -21,7 +22,7 @@ from .profile import shares
 class Readings:
     """The part of a `Run` that moves nothing."""
 
-    def __init__(self, engine: Engine, start: Point, problem: Any, optimizer: Any) -> None:
+    def __init__(self, engine: Engine, start: Point | Trainable, problem: Any, optimizer: Any) -> None:
         """problem, optimizer: what `minimize` was given."""
         self._engine = engine
         self._start = start
@@ -116,7 +117,8 @@ class Readings:
         """The points x_0, x_1, ... of a run in d = 1 or 2 dimensions: their steps, int64 (n,), and float64 (n, d).
 
         They cover the whole record, also ahead of `t`, and the current point of a run at its end: all points up to
-        65,536; then the first 4,096, and later ones where a drawing shows the distance. None for more dimensions.
+        65,536; then the first 4,096, and later ones where a drawing shows the distance. None for more dimensions, and
+        where only a part of x is trained.
 
         >>> import numpy as np, burlab as bl
         >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=2).path
@@ -124,6 +126,8 @@ class Readings:
                [0.5 ],
                [0.25]]))
         """
+        if isinstance(self._start, Trainable):
+            return None
         found, view = path(self._engine), self._engine.view()
         if found is None or not view.rests or view.step < view.length:
             return found

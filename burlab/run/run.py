@@ -15,6 +15,7 @@ from burlab.graph import tree
 from burlab.graph.origin import user_line
 from burlab.optim.live import ranges_of
 from burlab.problems.point import Point
+from burlab.problems.trainable import Trainable
 from burlab.run.file.save import save
 from burlab.run.record.engine import Engine
 from burlab.run.record.stop import ENDLESS, Stopped
@@ -44,7 +45,12 @@ class Run(Readings):
     title = remark = ""  # what it is, its problem and its optimizer say
 
     def __init__(
-        self, engine: Engine, start: Point, schedules: Mapping[str, Callable[[Any], Any]], problem: Any, optimizer: Any
+        self,
+        engine: Engine,
+        start: Point | Trainable,
+        schedules: Mapping[str, Callable[[Any], Any]],
+        problem: Any,
+        optimizer: Any,
     ) -> None:
         """problem, optimizer: what `minimize` was given."""
         super().__init__(engine, start, problem, optimizer)

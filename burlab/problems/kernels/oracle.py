@@ -16,6 +16,7 @@ from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.problems.data import Data
 from burlab.problems.point import Point
 from burlab.problems.sampling import Stream
+from burlab.problems.trainable import Trainable
 from burlab.transforms import jvp
 from burlab.transforms.call import pair_of
 
@@ -170,6 +171,12 @@ class Oracle:
     def of_clients(self, sizes: tuple[int, ...]) -> "Oracle":
         """The same, whose samples lie with clients."""
         return Oracle(*self._given[:-1], sizes)
+
+    def of_trained(self, part: Trainable) -> "Oracle":
+        """The same as a function of a part of x."""
+        loss, data, regularizer, has_aux, options, clients = self._given
+        term = None if regularizer is None else part.bound(regularizer)
+        return Oracle(part.bound(loss), data, term, has_aux, options, clients)
 
     def kernels(self, query: str, shared: Sequence[Point]) -> Loss:
         """The kernels that answer a query. shared: x, and what else is needed."""

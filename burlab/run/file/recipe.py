@@ -13,6 +13,7 @@ from burlab.graph import Graph, Node, tree
 from burlab.optim.rule import Rule
 from burlab.problems.point import Point
 from burlab.problems.sampling import Sampling, Stream, drawn
+from burlab.problems.trainable import Trainable
 from burlab.run.loop.setup import Setup, Validation
 from burlab.run.record.stop import Stop, ended_by
 from burlab.runtime.coerce import Array
@@ -39,7 +40,8 @@ def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
     """A setup as JSON, and the arrays that it names."""
     rule, graphs = setup.rule, GraphWriter()
     document = {
-        "structure": structure.to_json(setup.start.structure),
+        "structure": structure.to_json(setup.start.structure if setup.part is None else setup.part.whole),
+        "trainable": None if setup.part is None else list(setup.part.chosen),
         "shapes": [leaf.shape for leaf in setup.start.leaves],
         "state": structure.to_json(rule.structure),
         "cells": [[shape, dtype.name] for shape, dtype in setup.buffers],
@@ -61,6 +63,7 @@ def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
         "bits": bits(setup),
     }
     more = {} if setup.stream.numbers is None else {"sampler": setup.stream.numbers}
+    more |= {} if setup.part is None else {f"rest/{k}": array for k, array in enumerate(setup.part.others)}
     return document, {"hypers": np.array(list(rule.hyper.values()), np.float64)} | more | graphs.texts
 
 
@@ -74,8 +77,9 @@ def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: 
         raise FileError(f"the keyframes do not fit the recipe, whose x and state are {document['cells']}.")
     samples = checked(given.data, document["data"], "data")
     stream = _stream(document["stream"], arrays)
-    point = Point(_leaves(start[0], document["shapes"]), form)
-    if samples.samples != stream.samples or form.num_leaves != len(point.leaves):
+    part = _part(document.get("trainable"), form, _leaves(start[0], document["shapes"]), arrays)
+    point = Point(_leaves(start[0], document["shapes"]), form) if part is None else part.point
+    if samples.samples != stream.samples or point.structure.num_leaves != len(point.leaves):
         raise FileError(f"the recipe is for {stream.samples} samples, and {len(point.leaves)} arrays in x.")
     reader = GraphReader(arrays, point, samples)
     hyper = _hypers(document["hypers"], arrays.get("hypers"))
@@ -98,7 +102,7 @@ def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: 
     return Setup.of(
         loss, rule, reader, point, stream,
         threads=document["threads"], stop=stop, budgets=tuple(document["budgets"]), validation=validation,
-        spent=dict(document.get("spent", ())),
+        spent=dict(document.get("spent", ())), part=part,
     )  # fmt: skip
 
 
@@ -181,6 +185,19 @@ def _leaves(flat: Array, shapes: list[list[int]]) -> list[Array]:
     if not shapes or flat.ndim != 1 or sum(sizes) != flat.size:
         raise FileError(f"x has {flat.size} entries, but its shapes {shapes} have {sum(sizes)}.")
     return [part.reshape(shape) for part, shape in zip(np.split(flat, np.cumsum(sizes)[:-1]), shapes, strict=True)]
+
+
+def _part(
+    chosen: list[bool] | None, whole: tree.TreeDef, trained: list[Array], arrays: dict[str, Array]
+) -> Trainable | None:
+    """What of x is trained, where it is not all of it."""
+    if chosen is None:
+        return None
+    others = [arrays[f"rest/{k}"] for k in range(whole.num_leaves - len(trained)) if f"rest/{k}" in arrays]
+    try:
+        return Trainable.of(whole, [flag is True for flag in chosen], trained, others)
+    except ValueError as error:
+        raise FileError(f"{error}. Use another copy.") from error
 
 
 def _state(text: Any, leaves: int) -> tree.TreeDef:

@@ -13,6 +13,7 @@ from burlab.problems.kernels.loss import Loss
 from burlab.problems.kernels.queries import Oracle, QueryKernels, counter_of
 from burlab.problems.point import Point
 from burlab.problems.sampling import Stream
+from burlab.problems.trainable import Trainable
 from burlab.run.record.recorder import BITS, COUNTERS, SAMPLES
 from burlab.run.record.stop import Stop
 
@@ -55,6 +56,7 @@ class Setup:
     validation: Validation | None = None
     output: Executable | None = None  # the point that the optimizer gives, where it is not x
     spent: Mapping[str, int] = field(default_factory=dict[str, int])  # before the first step, by counters
+    part: Trainable | None = None  # of x that is trained, where it is not all of it
 
     @staticmethod
     def of(  # noqa: PLR0913 - what a run consists of
@@ -69,12 +71,15 @@ class Setup:
         budgets: tuple[int, int],
         validation: Validation | None,
         spent: Mapping[str, int],
+        part: Trainable | None = None,
     ) -> "Setup":
         """A setup; compiles the update and its queries now."""
         queries = QueryKernels(oracle, start, rule.queries, stream)
         update = update_of(rule, loss, start, int(stream.batch))
         output = None if rule.output is None else build(rule.output)
-        return Setup(loss, update, rule, queries, start, stream, threads, stop, budgets, validation, output, spent)
+        return Setup(
+            loss, update, rule, queries, start, stream, threads, stop, budgets, validation, output, spent, part
+        )
 
     @property
     def columns(self) -> tuple[str, ...]:
