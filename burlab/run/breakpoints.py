@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from burlab.errors import ArgumentError
-from burlab.run.record.breakpoints import Breakpoint, Hit
-from burlab.run.record.stop import Predicate, Stopped
+from burlab.run.record.breakpoints import WATCHED, Breakpoint, Hit
+from burlab.run.record.stop import Predicate, Stopped, check_norm
 
 _MOST_HITS = 10_000  # that are kept, the last ones
 
@@ -61,11 +61,25 @@ class Breakpoints(Mapping[int, Breakpoint]):
     (110, False)
     """
 
-    def __init__(self, table: Table, arm: Callable[[], None], note: Callable[[], None]) -> None:
-        """arm: called after every change of the table; note: before it is read, and before one is taken away."""
+    def __init__(self, table: Table, arm: Callable[[], None], note: Callable[[], None], has_gradient: bool) -> None:
+        """arm: called after every change of the table; note: before it is read, and before one is taken away.
+
+        has_gradient: whether there are gradient norms.
+        """
         self._table = table
         self._arm = arm
         self._note = note
+        self._has_gradient = has_gradient
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What may be passed to `add`: a run whose rule never reads the gradient has no `grad_norm`.
+
+        >>> import numpy as np, burlab as bl
+        >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25)).breakpoints.conditions
+        ('rises', 'grad_norm', 'non_finite', 'every', 'when')
+        """
+        return tuple(name for name in (*WATCHED, "when") if name != "grad_norm" or self._has_gradient)
 
     @property
     def hits(self) -> tuple[Hit, ...]:
@@ -90,8 +104,12 @@ class Breakpoints(Mapping[int, Breakpoint]):
         every: int | None = None,
         when: Predicate | None = None,
     ) -> int:
-        """Add one, with one condition: see `Breakpoint`. The number by which it is known."""
+        """Add one, with one condition: see `Breakpoint`. The number by which it is known.
+
+        Raises ArgumentError where it is no condition, or none that this run can come to.
+        """
         point = Breakpoint(rises, patience, grad_norm, non_finite, every, when)
+        check_norm(grad_norm, self._has_gradient, "the breakpoint", "rises=, or when=")
         self._table.added += 1
         self._table.points[self._table.added] = point
         self._arm()

@@ -16,7 +16,7 @@ from burlab.run.loop.loop import Loop
 from burlab.run.loop.setup import Setup
 from burlab.run.loop.snapshot import Saved, Standing, TableContents, Tables
 from burlab.run.record.recorder import SAMPLES
-from burlab.run.record.stop import Stop, check_stop
+from burlab.run.record.stop import Stop, check_norm, check_stop
 from burlab.run.record.tables import KINDS
 from burlab.run.record.traces import MOST, SAMPLED
 from burlab.runtime.coerce import Array
@@ -70,6 +70,7 @@ def load_run(
         raise UnregisteredError(f"{path}: {error}") from None
     except BurlabError as error:
         raise FileError(f"{path} is malformed: {error} Use another copy.") from error
+    check_norm(setup.stop.grad_norm, setup.loss.has_gradient, "stop", "Stop(value=), or Stop(when=)")
     _warn(path, document["recipe"], setup, stop)
     return Run(Loop.restored(setup, saved), setup.part or setup.start, setup.rule.schedules, None, None)
 

@@ -22,7 +22,7 @@ from burlab.problems.trainable import Trainable, chosen_of
 from burlab.run.loop.loop import Loop
 from burlab.run.loop.setup import Setup, Validation
 from burlab.run.record.engine import COLUMNS
-from burlab.run.record.stop import Stop, check_stop, ended_by
+from burlab.run.record.stop import Stop, check_norm, check_stop, ended_by
 from burlab.run.scipy.engine import ScipyEngine
 from burlab.runtime.coerce import Array
 
@@ -130,11 +130,7 @@ def _kernels_for(rule: Rule, oracle: Oracle, stop: Stop) -> str:
         return "measured"
     if rule.reads_gradient:
         return "training"
-    if stop.grad_norm is not None:
-        raise ArgumentError(
-            f"stop has grad_norm={stop.grad_norm!r}, but the optimizer reads no gradient, so none is computed. "
-            "Use Stop(value=), or Stop(when=) with a number that the rule tells."
-        )
+    check_norm(stop.grad_norm, False, "stop", "Stop(value=), or Stop(when=)")
     return "value_like"
 
 

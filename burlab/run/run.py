@@ -103,7 +103,8 @@ class Run(Readings):
         >>> run.step(99); run.t, run.stopped.message
         (1, 'Stopped at step 1 by breakpoint 1: the value has risen by more than 1 of its size, to 2.25.')
         """
-        return Breakpoints(self._breakpoints, self._arm, self._note)  # not kept: a run must end with its last reference
+        # Not kept: a run must end with its last reference.
+        return Breakpoints(self._breakpoints, self._arm, self._note, self._engine.has_gradient)
 
     @property
     def state(self) -> tree.Tree:

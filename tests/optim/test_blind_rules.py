@@ -1,6 +1,7 @@
 """Rules that read no gradient: none is computed, counted or recorded; and what is known is not computed twice."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,21 @@ def test_criteria_of_such_a_run() -> None:
     assert run.stopped.reason == "non_finite"
     with pytest.raises(ArgumentError, match=r"stop has grad_norm=0.1, but the optimizer reads no gradient"):
         bl.minimize(lambda x: np.sum(x**2), X0, TwoPoint(), stop=bl.Stop(grad_norm=0.1))
+
+
+def test_a_norm_that_is_not_computed_is_refused_as_a_breakpoint_too(tmp_path: Path) -> None:
+    run = bl.minimize(lambda x: np.sum(x**2), X0, TwoPoint())
+    for one in (run, run.fork()):
+        assert one.breakpoints.conditions == ("rises", "non_finite", "every", "when")
+        with pytest.raises(ArgumentError, match=r"breakpoint has grad_norm=0.1, but the optimizer reads no gradient"):
+            one.breakpoints.add(grad_norm=0.1)
+        assert len(one.breakpoints) == 0
+    run.save(tmp_path / "blind.burlab")
+    with pytest.raises(ArgumentError, match=r"stop has grad_norm=0.1, but the optimizer reads no gradient"):
+        bl.load_run(tmp_path / "blind.burlab", stop=bl.Stop(grad_norm=0.1))
+    run.breakpoints.add(every=3)
+    run.step(9)
+    assert run.t == 3
 
 
 def test_full_questions_of_a_full_batch_are_the_step_s() -> None:

@@ -42,6 +42,7 @@ class Loop:
         self.hypers = tuple(setup.rule.hyper)
         self.queries = setup.rule.queries
         self.stop = setup.stop
+        self.has_gradient = setup.loss.has_gradient
         self.columns = setup.columns
         self.start_hypers = setup.rule.hyper
         self.batch = int(setup.stream.batch)

@@ -18,12 +18,13 @@ class Engine(Recorder, Protocol):
     """An optimizer on a problem, at rest at step 0. Any thread may call it; orders return at once.
 
     hypers: names of the live hyperparameters. queries: what its rule asks besides the gradient of each step.
-    stop: when it rests by itself.
+    stop: when it rests by itself. has_gradient: whether a gradient is computed in each step; else its norm is nan.
     """
 
     hypers: tuple[str, ...]
     queries: tuple[str, ...]
     stop: Stop
+    has_gradient: bool
 
     def aim(self, target: int) -> None:
         """Order: run until `target` steps are done. A failure is forgotten and its step tried again."""

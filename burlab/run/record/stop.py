@@ -120,6 +120,15 @@ def ended_by(stream: Stream, stop: Stop) -> Stop:
     return replace(stop, steps=rows if stop.steps is None else min(stop.steps, rows))
 
 
+def check_norm(limit: float | None, has_gradient: bool, what: str, instead: str) -> None:
+    """Raise ArgumentError for a limit of the gradient norm in a run that computes no gradient. what: has the limit."""
+    if limit is not None and not has_gradient:
+        raise ArgumentError(
+            f"{what} has grad_norm={limit!r}, but the optimizer reads no gradient, so none is computed. "
+            f"Use {instead} with a number that the rule tells."
+        )
+
+
 def check_stop(stop: Any) -> None:
     """Raise ArgumentError where it is no Stop."""
     if not isinstance(stop, Stop):

@@ -32,6 +32,7 @@ class ScipyEngine:
     columns: tuple[str, ...] = COLUMNS
     hypers: tuple[str, ...] = ()
     queries: tuple[str, ...] = ()  # its column "samples" counts all
+    has_gradient = True  # of points that a minimizer without gradients moves to, it is computed all the same
 
     def __init__(self, minimizer: SciPy, objective: Objective, stop: Stop, log: Log, head: int) -> None:
         """log: holds the points up to step `head`, and the rows before it."""

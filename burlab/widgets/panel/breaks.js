@@ -9,7 +9,6 @@ function buildBreaks(el, act) {
   line.append("break when ");
   const kind = element("select", "", line);
   kind.ariaLabel = "breakpoint condition";
-  for (const [value, text] of CONDITIONS) kind.append(new Option(text, value));
   const field = element("input", "burlab-break-value", el);
   field.ariaLabel = "breakpoint value";
   field.inputMode = "decimal";
@@ -21,6 +20,11 @@ function buildBreaks(el, act) {
   const hits = element("div", "burlab-hits", el);
   hits.role = "group";
   hits.ariaLabel = "where breakpoints were hit";
+  const offer = (names) => {
+    if (kind.options.length === names.length) return;
+    kind.replaceChildren(...CONDITIONS.filter(([value]) => names.includes(value)).map(([value, text]) => new Option(text, value)));
+    chosen();
+  };
   const chosen = () => {
     field.value = CONDITIONS.find(([value]) => value === kind.value)[2];
     field.hidden = kind.value === "non_finite";
@@ -29,11 +33,11 @@ function buildBreaks(el, act) {
   kind.addEventListener("change", chosen);
   button.addEventListener("click", add);
   onKeys(field, add, () => field.value);
-  chosen();
 
   return (state) => {
-    const { breakpoints } = state;
+    const { breakpoints, conditions } = state;
     el.hidden = breakpoints === null;
+    offer(conditions);
     drawHits(hits, state, act);
     const key = JSON.stringify(breakpoints);
     if (el.dataset.key === key) return;

@@ -50,6 +50,11 @@ def listed(run: Any) -> list[dict[str, Any]] | None:
     return [{"number": key, "text": _text(point), "on": points.enabled(key)} for key, point in points.items()]
 
 
+def offered(run: Any) -> list[str]:
+    """The conditions that the panel offers: those that this run can come to."""
+    return [name for name in _WORDS if hasattr(run, "breakpoints") and name in run.breakpoints.conditions]
+
+
 def add(run: Any, kind: str, text: str) -> None:
     """Add one as the panel offers them. text: its number; a rise is in percent of the value's size."""
     if kind not in _WORDS:

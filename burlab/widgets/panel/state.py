@@ -6,7 +6,7 @@ from typing import Any
 from burlab.optim import SciPy
 
 from . import words
-from .breaks import listed
+from .breaks import listed, offered
 from .costs import colour_of
 from .groups import TITLES
 from .lines import PACE
@@ -18,14 +18,13 @@ from .settled import STEPS
 def state_of(model: Model) -> dict[str, Any]:
     """What is to be shown now.
 
-    title: what minimizes what. step, length: the cursor and the rows of the record. playing; seekable: whether
-    there is a way back; ended: whether it cannot go on. speed: steps per second of
-    a slow run, 0 for full, -1 for one that grows. smoothing: of the curves, from 0 to 1. splits:
-    whether the parts of a step are there for the asking. breakpoints: as `breaks.listed`; hits: as `Breaks.listed`, and
-    stops: how many there are in all. heard: by page, the number of
-    the last intent carried out. axis: of the steps, "auto", "log" or "linear". tone: "ready running
-    paused past stopped failed" for the colour of `status`. readouts: pairs of title and text. knobs: a dict per
-    hyperparameter, `place` between 0 and 1. memory: total and kinds, each with its share.
+    title: what minimizes what. step, length: the cursor and the rows of the record. playing; seekable: whether there is
+    a way back; ended: whether it cannot go on. speed: steps per second of a slow run, 0 for full, -1 for one that
+    grows. smoothing: of the curves, from 0 to 1. splits: whether the parts of a step are there for the asking.
+    breakpoints: as `breaks.listed`; conditions: those that are offered; hits: as `Breaks.listed`, and stops: how many
+    there are in all. heard: by page, the number of the last intent carried out. axis: of the steps, "auto", "log" or
+    "linear". tone: "ready running paused past stopped failed" for the colour of `status`. readouts: pairs of title and
+    text. knobs: a dict per hyperparameter, `place` between 0 and 1. memory: total and kinds, each with its share.
     """
     length, t = int(model.run.length), int(model.run.t)  # in this order: a run that plays does not look like the past
     length = max(length, t)
@@ -41,6 +40,7 @@ def state_of(model: Model) -> dict[str, Any]:
         "speed": model.commands.speed,
         "smoothing": max((model.amount(name) for name in model.lines.curves), default=0.0),
         "breakpoints": listed(model.run),
+        "conditions": offered(model.run),
         "hits": model.breaks.listed(),
         "stops": len(model.breaks.hits),
         "splits": model.costs.offered,

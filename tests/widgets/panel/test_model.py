@@ -132,7 +132,9 @@ def test_a_schedule_is_taken_over_and_given_back():
 
 
 class Points(dict):
-    """Breakpoints by number, as a run has them."""
+    """Breakpoints by number, as a run has them that computes no gradients."""
+
+    conditions = ("rises", "non_finite", "every", "when")
 
     def __init__(self):
         super().__init__()
@@ -173,6 +175,7 @@ def test_breakpoints_are_added_switched_and_removed():
     assert run.breakpoints[2].rises == 0.5
     model.obey({"type": "break", "kind": "every", "text": "soon"})
     assert "the breakpoint's number is 'soon', expected one such as 100" in state_of(model)["status"]
+    assert state_of(model)["conditions"] == ["rises", "every", "non_finite"], "a page offers no others"
     assert state_of(Model(FakeRun()))["breakpoints"] is None
 
 
