@@ -75,6 +75,7 @@ if TYPE_CHECKING:
         race as race,
     )
     from burlab.run import Run as Run, Stop as Stop, load_run as load_run, minimize as minimize
+    from burlab.sweeps.sweep import sweep as sweep
     from burlab.transforms import (
         check_grads as check_grads,
         compile as compile,
@@ -141,6 +142,7 @@ _HOME = {
         "burlab.data": "data",
         "burlab.run": "Run Stop load_run minimize",
         "burlab.racing": "branches find_lr performance_profile race",
+        "burlab.sweeps.sweep": "sweep",
         "burlab.analysis": "analysis",
         "burlab.monitor": "watch",
         "burlab.plots": "plots",

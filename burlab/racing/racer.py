@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -83,8 +83,8 @@ class Racer:
 
 def open_racer(name: str, entry: Any, colour: int, setting: Setting, crowd: int) -> Racer:
     """A racer at its start. crowd: how many runs share the memory for histories. What fails is its reason."""
-    if isinstance(entry, Run):
-        return Racer(name, colour, entry.optimizer, (entry,))
+    if runs := runs_of(entry):
+        return Racer(name, colour, runs[0].optimizer, runs)
     budget = max(_HISTORY // max(crowd, 1), _LEAST)
     racer = Racer(name, colour, entry)
     try:
@@ -106,11 +106,20 @@ def check_entry(name: Any, entry: Any, setting: Setting, others: Sequence[Racer]
         raise ArgumentError(f"{name!r} is no name of a racer. Pass text, as in {{'Adam': bl.optim.Adam(1e-2)}}.")
     if any(name == other.name for other in others):
         raise ArgumentError(f"there is a racer {name!r} already. Give this one another name, or drop the first.")
-    if isinstance(entry, Run):
-        _check_run(name, entry, setting, others)
+    if runs := runs_of(entry):
+        for run in runs:
+            _check_run(name, run, setting, others)
     elif not isinstance(entry, (Optimizer, SciPy)):
         hint = f"Call it: bl.optim.{entry.__name__}()." if isinstance(entry, type) else "Pass bl.optim.Adam(lr=1e-3)."
         raise ArgumentError(f"the racer {name!r} is {entry!r}, expected an optimizer or a run. {hint}")
+
+
+def runs_of(entry: Any) -> tuple[Run, ...]:
+    """The runs that an entry is: one, or a list or tuple of them; none where it is something else."""
+    if isinstance(entry, Run):
+        return (entry,)
+    listed = tuple(cast("Any", entry)) if isinstance(entry, (list, tuple)) else ()
+    return listed if all(isinstance(run, Run) for run in listed) else ()
 
 
 def _check_run(name: str, run: Run, setting: Setting, others: Sequence[Racer]) -> None:

@@ -25,7 +25,7 @@ from .racer import Racer, Setting, check_entry, open_racer, shapes_of
 from .standings import Lead, Standing, standings
 from .turns import Due, Turns
 
-Entry = Optimizer | SciPy | Run
+Entry = Optimizer | SciPy | Run | Sequence[Run]
 _DEFAULT = Stop()
 _SMOOTH = 0.05  # of the way to a point, whose mean it shows where batches make values noisy
 _HELD = ("parameters", "gradients", "activations", "optimizer_state", "scratch")  # bytes of a run but of its record
@@ -44,8 +44,9 @@ def race(
     """A race of optimizers on a problem, at its start; with `steps` all have done so many. A notebook shows its panel.
 
     problem: as for `minimize`. x0: the start of all, or a function of the seed that gives one for each seed. racers: by
-    name, optimizers, or runs of the very same problem that stand where they stand. seeds: how many, from 0, or which
-    ones; each optimizer has a run for each, and curves show medians. batch, stop: as for `minimize`.
+    name, optimizers, or runs of the very same problem that stand where they stand, one or a list of them for several
+    seeds. seeds: how many, from 0, or which ones; each optimizer has a run for each, and curves show medians. batch,
+    stop: as for `minimize`.
 
     The runs step in turns on their own threads, as many at once as there are cores, so that seconds are fair; each has
     the bits that `minimize` gives alone. A racer that fails or diverges stays with its reason, and the race goes on.

@@ -27,14 +27,14 @@ def register_screen(open_bar: Callable[[int], Bar | None]) -> None:
     _screens.insert(0, open_bar)
 
 
-def open_bar(total: int, wanted: bool | None) -> Bar | None:
-    """A bar for `total` steps. wanted: True for always, False for never, None where someone sees it."""
+def open_bar(total: int, wanted: bool | None, unit: str = "steps") -> Bar | None:
+    """A bar for so many steps, or of another unit. wanted: True: always, False: never, None: where someone sees it."""
     if wanted is False or total == 0:
         return None
     for screen in _screens:
         if (bar := screen(total)) is not None:
             return bar
-    return TextBar(total, sys.stderr) if wanted or sys.stderr.isatty() else None
+    return TextBar(total, sys.stderr, unit=unit) if wanted or sys.stderr.isatty() else None
 
 
 class TextBar:
@@ -43,10 +43,11 @@ class TextBar:
     total: steps to do; None where nobody knows: `1,200 steps  4,100 steps/s  value 0.0312`, in a file at the end only.
     """
 
-    def __init__(self, total: int | None, stream: TextIO, width: int = 30) -> None:
+    def __init__(self, total: int | None, stream: TextIO, width: int = 30, unit: str = "steps") -> None:
         self._total = total
         self._stream = stream
         self._width = width
+        self._unit = unit
         self._start = time.perf_counter()
         self._live = stream.isatty()
         self._line = ""
@@ -57,7 +58,7 @@ class TextBar:
         """Write the line."""
         rate = done / max(time.perf_counter() - self._start, 1e-9)
         known = "" if self._total is None and math.isnan(value) else f"  value {value:.6g}"
-        self._line = f"{self._part(done)}  {rate:,.0f} steps/s{known}"
+        self._line = f"{self._part(done)}  {rate:,.{0 if rate >= 10 else 2}f} {self._unit}/s{known}"
         self._longest = max(self._longest, len(self._line))
         if self._live:
             self._stream.write(f"\r{self._line:<{self._longest}}")
@@ -75,6 +76,6 @@ class TextBar:
     def _part(self, done: int) -> str:
         """How many steps are done, of how many."""
         if self._total is None:
-            return f"{done:,} steps"
+            return f"{done:,} {self._unit}"
         filled = self._width * done // self._total
         return f"[{'#' * filled:.<{self._width}}] {done}/{self._total}"

@@ -6,6 +6,7 @@ from burlab.widgets.builder.display import register as register_builder
 from burlab.widgets.graph_view.display import register as register_graph_view
 from burlab.widgets.live.display import register as register_live
 from burlab.widgets.panel.display import register as register_panel
+from burlab.widgets.sweep.display import register as register_sweep
 
 from .graph_view import register
 from .parameter_table import register as register_parameters
@@ -19,6 +20,7 @@ register_builder()
 register_graph_view()
 register_panel()
 register_live()
+register_sweep()
 register_parameters()
 register_loops()
 register_profile()

@@ -1,0 +1,59 @@
+"""How a sweep shows that it goes on: a line on standard error in a terminal; a notebook registers a live table."""
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from burlab.run.progress import Bar, open_bar
+
+if TYPE_CHECKING:
+    from .sweep import Sweep
+
+
+class Screen(Protocol):
+    """What shows a sweep while it works. `update` comes when a run has ended, `close` once, also after an interrupt."""
+
+    def update(self) -> None:
+        """There is a new row."""
+        ...
+
+    def close(self) -> None:
+        """The work has ended."""
+        ...
+
+
+_screens: "list[Callable[[Sweep], Screen | None]]" = []
+
+
+def register_screen(open_table: "Callable[[Sweep], Screen | None]") -> None:
+    """Let a notebook show sweeps: `open_table(sweep)` gives one, or None without a screen. The newest is first."""
+    _screens.insert(0, open_table)
+
+
+def open_screen(sweep: "Sweep", wanted: bool | None) -> Screen | None:
+    """What shows a sweep. wanted: True for always, False for never, None where someone sees it."""
+    if wanted is False:
+        return None
+    for screen in _screens:
+        if (found := screen(sweep)) is not None:
+            return found
+    bar = open_bar(len(sweep), wanted, "runs")
+    return None if bar is None else Line(sweep, bar)
+
+
+class Line:
+    """A bar of the runs that are done, with the best value."""
+
+    def __init__(self, sweep: "Sweep", bar: Bar) -> None:
+        self._sweep = sweep
+        self._bar = bar
+
+    def update(self) -> None:
+        """Write the line anew."""
+        rows = self._sweep.rows
+        best = min((row.value for row in rows if row.done and not row.failed), default=math.nan)
+        self._bar.update(sum(row.done for row in rows), best)
+
+    def close(self) -> None:
+        """Leave the last state on the screen."""
+        self._bar.close()

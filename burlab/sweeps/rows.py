@@ -1,0 +1,89 @@
+"""A row of a sweep: what became of one run."""
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from burlab.graph import tree
+from burlab.run import Run
+
+from .trials import Trial
+
+_FAILED = ("error", "non_finite")
+_NUMBERS = ("value", "seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A run of a sweep. number: its place in `sweep.runs`. name, hypers, seed: what was run.
+
+    value: of the problem at the last point, over all samples, float64; NaN before a run has ended, and after an error.
+    steps: done. seconds: of running. counts: what it cost, see `Run.counts`. reason: why it ended: "steps" (all are
+    done), "seconds", "grad_norm", "value", "when", "finished", "non_finite" or "error"; "" before. says: in words.
+    """
+
+    number: int
+    name: str
+    hypers: Mapping[str, Any]
+    seed: int
+    value: float = math.nan
+    steps: int = 0
+    seconds: float = 0.0
+    counts: Mapping[str, int] = field(default_factory=dict[str, int])
+    reason: str = ""
+    says: str = ""
+
+    @property
+    def done(self) -> bool:
+        """Whether the run has ended."""
+        return self.reason != ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended with an error, or with a value that is inf or nan."""
+        return self.reason in _FAILED or (self.done and not math.isfinite(self.value))
+
+    def as_json(self) -> str:
+        """All but what the trial says; floats as hexadecimal text, which is exact."""
+        row: dict[str, Any] = {name: getattr(self, name).hex() for name in _NUMBERS}
+        return json.dumps(
+            row | {"steps": self.steps, "counts": dict(self.counts), "reason": self.reason, "says": self.says}
+        )
+
+
+def waiting(trial: Trial) -> Row:
+    """The row of a run that has not ended."""
+    return Row(trial.number, trial.name, trial.hypers, trial.seed)
+
+
+def ended(trial: Trial, run: Run, value: Callable[[tree.Tree], float]) -> Row:
+    """The row of a run that rests for good. Raises what made it fail."""
+    stopped = run.stopped
+    if stopped is None or stopped.reason != "non_finite":  # of which `wait` would warn
+        run.wait()
+    times = run.history["time"]
+    reason, says = ("steps", "") if stopped is None else (stopped.reason, stopped.message)
+    return Row(
+        trial.number, trial.name, trial.hypers, trial.seed,
+        value(run.x), run.t, float(times[-1]) * 1e-9 if times.size else 0.0, run.counts, reason, says,
+    )  # fmt: skip
+
+
+def failed(trial: Trial, error: BaseException, run: Run | None = None) -> Row:
+    """The row of a run that could not begin or go on."""
+    steps = 0 if run is None else run.t
+    says = f"{type(error).__name__}: {error}"
+    return Row(trial.number, trial.name, trial.hypers, trial.seed, steps=steps, reason="error", says=says)
+
+
+def from_json(trial: Trial, text: str) -> Row:
+    """The row that `as_json` wrote. Raises KeyError, TypeError or ValueError where it is none."""
+    row = json.loads(text)
+    numbers = {name: float.fromhex(row[name]) for name in _NUMBERS}
+    counts = {str(name): int(count) for name, count in row["counts"].items()}
+    return Row(
+        trial.number, trial.name, trial.hypers, trial.seed,
+        numbers["value"], int(row["steps"]), numbers["seconds"], counts, str(row["reason"]), str(row["says"]),
+    )  # fmt: skip

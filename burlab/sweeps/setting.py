@@ -1,0 +1,80 @@
+"""What all runs of a sweep have in common, and how one of them is opened."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from burlab.errors import ArgumentError
+from burlab.graph import tree
+from burlab.problems import FiniteSum
+from burlab.run import Run, Stop, minimize
+from burlab.transforms import jit, random
+
+from .trials import Trial
+
+_HISTORY, _KEYFRAMES, _LEAST = 256 << 20, 256 << 20, 1 << 20  # bytes for all runs together, and for each at least
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """start: gives x0 for a seed. steps: of each run, None for as many as `stop` allows. runs: how many there are.
+
+    The others are as for `minimize`.
+    """
+
+    problem: Any
+    start: Callable[[int], tree.Tree]
+    batch: int | None
+    sampler: Any
+    steps: int | None
+    stop: Stop
+    runs: int
+
+    def open(self, trial: Trial) -> Run:
+        """The run of a trial, at step 0."""
+        return minimize(
+            self.problem, self.start(trial.seed), trial.optimizer,
+            batch=self.batch, sampler=self.sampler, seed=trial.seed, stop=self.stop,
+            history_bytes=max(_HISTORY // self.runs, _LEAST), keyframe_bytes=max(_KEYFRAMES // self.runs, _LEAST),
+        )  # fmt: skip
+
+    def begin(self, run: Run) -> None:
+        """Let a run do the steps that it has left, in the background."""
+        run.start(None if self.steps is None else max(self.steps - run.t, 0))
+
+    def values(self) -> Callable[[tree.Tree], float]:
+        """The problem's value at a point, of a sum over all samples."""
+        problem = self.problem
+        if not isinstance(problem, FiniteSum):
+            function = jit(problem)
+            return lambda x: float(function(x))
+        key = random.key(0) if problem.oracle.keyed else None
+        return lambda x: float(problem.value(x, key=key))
+
+
+@dataclass(frozen=True, slots=True)
+class Always:
+    """One start for all seeds."""
+
+    x0: tree.Tree
+
+    def __call__(self, _seed: int) -> tree.Tree:
+        """The start."""
+        return self.x0
+
+
+def check_ends(setting: Setting) -> None:
+    """Raise ArgumentError where runs would go on for ever."""
+    stop = setting.stop
+    criteria = (stop.steps, stop.seconds, stop.grad_norm, stop.value, stop.when)
+    if setting.steps is None and isinstance(setting.sampler, str) and all(limit is None for limit in criteria):
+        raise ArgumentError(
+            "neither steps nor stop says when a run of the sweep ends. Pass steps=1000 or stop=bl.Stop(grad_norm=1e-6)."
+        )
+
+
+def numbers_of(x: tree.Tree) -> list[np.ndarray[Any, Any]]:
+    """The leaves of a point."""
+    return [np.asarray(leaf) for leaf in tree.flatten(x)[0]]

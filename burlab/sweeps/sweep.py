@@ -1,0 +1,269 @@
+"""A sweep: many runs of one problem, a row for each."""
+
+import math
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, overload
+
+import numpy as np
+
+from burlab.charts import Chart
+from burlab.checks.numbers import whole
+from burlab.errors import StatusError
+from burlab.graph import tree
+from burlab.problems import FiniteSum
+from burlab.racing import Race
+from burlab.racing.racer import Setting as Field
+from burlab.run import Run, Stop
+from burlab.run.record.stop import check_stop
+from burlab.runtime.extras import require
+
+from .here import carry_out
+from .progress import open_screen
+from .rows import Row, ended, failed, waiting
+from .setting import Always, Setting, check_ends
+from .table import Table, rank, table_of
+from .trials import Trial, trials_of
+
+_DEFAULT = Stop()
+_SHOWN = 8  # racers of the race of a sweep
+
+
+def sweep(  # noqa: PLR0913 - all that runs can be told
+    problem: FiniteSum | Callable[..., Any],
+    x0: tree.Tree | Callable[[int], tree.Tree],
+    optimizers: Any,
+    hypers: Mapping[str, Sequence[Any]] | None = None,
+    *,
+    seeds: int | Sequence[int] = 1,
+    batch: int | None = None,
+    sampler: Any = "reshuffle",
+    steps: int | None = None,
+    stop: Stop = _DEFAULT,
+    threads: int = 1,
+    progress: bool | None = None,
+) -> "Sweep":
+    """Run every optimizer with every choice of hyperparameters and every seed; a row for each run.
+
+    problem, batch, sampler, stop: as for `minimize`. x0: the start, or a function of the seed that gives one for each.
+    optimizers: by name, or in a list, or one. hypers: the values to try by the name of the field, in all combinations;
+    an optimizer is tried with those that it has. seeds: how many, from 0, or which ones. Or optimizers is a list of
+    runs, `[{"optimizer": bl.optim.GD(), "lr": 0.1, "seed": 3, "name": "mine"}, ...]`. steps: that each run does; None:
+    until `stop`. threads: how many runs step at once; it changes no bit. progress: True for a bar, in a notebook a live
+    table, False for none, None where someone sees it.
+
+    A run has the bits that `minimize` gives alone. One that fails or diverges is a row with its reason, and the sweep
+    goes on; where all fail with an error, the first one is raised. An interrupt ends the call, which warns and gives
+    what is done: `sweep.go()` does the rest.
+
+    >>> import burlab as bl
+    >>> f = bl.problems.rosenbrock()
+    >>> sweep = bl.sweep(f, f.start, bl.optim.Momentum(), {"lr": [1e-4, 1e-3, 1.0], "mu": [0.5, 0.9]}, steps=500)
+    >>> best = sweep.best()
+    >>> best.hypers, float(f(sweep.runs[best.number].x)) == best.value
+    ({'lr': 0.001, 'mu': 0.9}, True)
+    """
+    check_stop(stop)
+    trials = trials_of(optimizers, hypers, seeds)
+    start = x0 if callable(x0) else Always(x0)
+    steps = None if steps is None else whole(steps, "steps", 0)
+    setting = Setting(problem, start, batch, sampler, steps, stop, len(trials))
+    check_ends(setting)
+    found = Sweep(setting, trials, whole(threads, "threads", 1))
+    try:
+        found.go(progress)
+    except KeyboardInterrupt:
+        done = sum(row.done for row in found.rows)
+        warnings.warn(
+            f"interrupted: {done} of {len(trials)} runs are done. `go()` of the sweep does the rest.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return found
+
+
+class Sweep:
+    """What `burlab.sweep` gives. rows: one for each run, in order. runs: the runs themselves, by the same numbers."""
+
+    def __init__(self, setting: Setting, trials: Sequence[Trial], threads: int) -> None:
+        self.setting = setting
+        self.trials = tuple(trials)
+        self._threads = threads
+        self._rows = [waiting(trial) for trial in trials]
+        self._runs: dict[int, Run] = {}
+        self._paused: dict[int, Run] = {}
+        self._race: Race | None = None
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """What became of each run."""
+        return tuple(self._rows)
+
+    @property
+    def runs(self) -> "Runs":
+        """The runs that have ended, by the number of their row: they may be read, sought, forked, saved as any run."""
+        return Runs(self._runs, self.rows)
+
+    @property
+    def table(self) -> Table:
+        """The rows as a table, the best first."""
+        return table_of(self._rows, self.hypers)
+
+    @property
+    def hypers(self) -> tuple[str, ...]:
+        """The names of all hyperparameters that were set."""
+        return tuple(dict.fromkeys(name for trial in self.trials for name in trial.hypers))
+
+    def go(self, progress: bool | None = None) -> None:
+        """Do the runs that are not done, and try again those that ended with an error. An interrupt pauses them."""
+        due = [trial for trial, row in zip(self.trials, self._rows, strict=True) if row.reason in ("", "error")]
+        value, errors = self.setting.values(), list[Exception]()
+        screen = open_screen(self, progress) if due else None
+        outcomes = carry_out(self.setting, due, self._threads, self._paused)
+        try:
+            for trial, outcome in outcomes:
+                row = self._row(trial, outcome, value, errors)
+                if isinstance(outcome, Run):
+                    self._runs[trial.number] = outcome
+                self._rows[trial.number] = row
+                if screen is not None:
+                    screen.update()
+        finally:
+            outcomes.close()  # pauses what is going on
+            self._race = None
+            if screen is not None:
+                screen.close()
+        if errors and all(row.reason == "error" for row in self._rows):
+            raise errors[0]
+
+    def best(self) -> Row:
+        """The row to go on with: of the configuration whose median over its seeds is lowest, the lowest one.
+
+        A configuration is an optimizer with its hyperparameters; a seed that failed counts as infinite. Raises
+        StatusError where no run has come to a finite value.
+
+        >>> import burlab as bl
+        >>> f = bl.problems.booth()
+        >>> bl.sweep(f, f.start, bl.optim.GD(), {"lr": [0.01, 0.1, 1.0]}, steps=50).best().hypers
+        {'lr': 0.1}
+        """
+        for rows in self._ordered():
+            able = [row for row in rows if row.done and not row.failed]
+            if able:
+                return min(able, key=rank)
+        raise StatusError("no run of the sweep has come to a finite value. Read sweep.table for the reasons.")
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas DataFrame, in the order of their numbers; a column for each hyperparameter and count.
+
+        >>> import burlab as bl
+        >>> f = bl.problems.booth()
+        >>> bl.sweep(f, f.start, bl.optim.GD(), {"lr": [0.05, 0.1]}, steps=9).to_pandas()[["name", "lr", "steps"]]
+          name    lr  steps
+        0   GD  0.05      9
+        1   GD  0.10      9
+        """
+        counts = tuple(dict.fromkeys(name for row in self._rows for name in row.counts))
+        columns = {
+            "name": [row.name for row in self._rows],
+            **{name: [row.hypers.get(name, math.nan) for row in self._rows] for name in self.hypers},
+            **{name: [getattr(row, name) for row in self._rows] for name in ("seed", "value", "steps", "seconds")},
+            **{name: [row.counts.get(name, 0) for row in self._rows] for name in counts},
+            **{name: [getattr(row, name) for row in self._rows] for name in ("reason", "says")},
+        }
+        return require("pandas", "frames").DataFrame(columns)
+
+    def race(self, most: int = _SHOWN) -> Race:
+        """The best configurations, at most so many, as a race: curves, bands over the seeds, standings, a panel.
+
+        Its racers are the runs of the sweep, so playing it lets them go on; the rows stay as they are.
+
+        >>> import burlab as bl
+        >>> f = bl.problems.booth()
+        >>> race = bl.sweep(f, f.start, bl.optim.GD(), {"lr": [0.01, 0.1]}, seeds=2, steps=50).race()
+        >>> [row.name for row in race.standings()]
+        ['GD lr=0.1', 'GD lr=0.01']
+        """
+        most = whole(most, "most", 1)
+        if self._race is None or len(self._race.racers) != min(most, len(self._labels())):
+            chosen = [rows for rows in self._ordered() if any(row.number in self.runs for row in rows)][:most]
+            if not chosen:
+                raise StatusError("no run of the sweep has ended, so there is nothing to race. Call sweep.go() first.")
+            racers = {
+                self.trials[rows[0].number].label: tuple(
+                    self.runs[row.number] for row in rows if row.number in self.runs
+                )
+                for rows in chosen
+            }
+            one, seeds = self.setting, tuple(dict.fromkeys(trial.seed for trial in self.trials))
+            self._race = Race(Field(one.problem, one.start, seeds, one.batch, one.stop), racers)
+        return self._race
+
+    def chart(self, against: str = "step", of: str = "value") -> Chart:
+        """The curves of the best configurations, see `race` and `Race.chart`."""
+        return self.race().chart(against, of)
+
+    def _row(self, trial: Trial, outcome: Run | Exception, value: Any, errors: list[Exception]) -> Row:
+        try:
+            if isinstance(outcome, Exception):
+                raise outcome
+            return ended(trial, outcome, value)
+        except Exception as error:
+            errors.append(error)
+            return failed(trial, error, outcome if isinstance(outcome, Run) else None)
+
+    def _labels(self) -> dict[str, list[Row]]:
+        """The rows by configuration."""
+        found: dict[str, list[Row]] = {}
+        for trial, row in zip(self.trials, self._rows, strict=True):
+            found.setdefault(trial.label, []).append(row)
+        return found
+
+    def _ordered(self) -> list[list[Row]]:
+        """The rows of each configuration, the lowest median first."""
+        return sorted(self._labels().values(), key=lambda rows: (_median(rows), rows[0].number))
+
+    def __len__(self) -> int:
+        return len(self.trials)
+
+    def __repr__(self) -> str:
+        able = [row for row in self._rows if row.done and not row.failed]
+        best = f", best {self.trials[(row := self.best()).number].label}: {row.value:.6g}" if able else ""
+        return f"<Sweep: {self.table.title}{best}>"
+
+
+class Runs(Sequence[Run]):
+    """The runs of a sweep by number. `k in runs`: whether that one has a run to show."""
+
+    def __init__(self, known: Mapping[int, Run], rows: Sequence[Row]) -> None:
+        self._known, self._rows = known, rows
+
+    @overload
+    def __getitem__(self, k: int) -> Run: ...
+    @overload
+    def __getitem__(self, k: slice) -> list[Run]: ...
+    def __getitem__(self, k: int | slice) -> Run | list[Run]:
+        """The run of a row. Raises StatusError where it never began, or has not ended."""
+        if isinstance(k, slice):
+            return [self[number] for number in range(len(self))[k]]
+        number = range(len(self))[k]
+        if number not in self._known:
+            row = self._rows[number]
+            why = f"failed before its first step. {row.says}" if row.failed else "has not ended. Call sweep.go() first."
+            raise StatusError(f"run {number} of the sweep {why}")
+        return self._known[number]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __contains__(self, number: object) -> bool:
+        return number in self._known
+
+    def __iter__(self) -> Iterator[Run]:
+        """Those that there are, in order."""
+        return (self._known[number] for number in sorted(self._known))
+
+
+def _median(rows: Sequence[Row]) -> float:
+    values = [row.value if row.done and not row.failed else math.inf for row in rows]
+    return float(np.median(np.array(values)))

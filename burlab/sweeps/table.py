@@ -1,0 +1,74 @@
+"""The table of a sweep as cells and as text: the best rows first."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .rows import Row
+from .trials import words
+
+_MOST = 30  # rows that are shown
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What a sweep has come to: `head`, `cells` for each row that is shown, and how many rows there are of each kind.
+
+    Rows are sorted: the lowest value first, those that wait after them, those that failed last. A notebook shows a
+    table, `print` text.
+    """
+
+    head: tuple[str, ...]
+    cells: tuple[tuple[str, ...], ...]
+    done: int
+    failed: int
+    total: int
+
+    @property
+    def title(self) -> str:
+        """How far the sweep is, in words."""
+        lost = f", {self.failed} failed" if self.failed else ""
+        return f"{self.done} of {self.total} runs done{lost}"
+
+    @property
+    def rest(self) -> str:
+        """What is not shown, in words."""
+        return f"and {self.total - len(self.cells):,} more" if self.total > len(self.cells) else ""
+
+    def __str__(self) -> str:
+        rows = [self.head, *self.cells]
+        widths = [max(len(row[k]) for row in rows) for k in range(len(self.head))]
+        lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return "\n".join([self.title, *lines, *([self.rest] if self.rest else [])])
+
+    __repr__ = __str__
+
+
+def table_of(rows: Sequence[Row], hypers: Sequence[str]) -> Table:
+    """The table of rows. hypers: the columns of hyperparameters.
+
+    >>> row = Row(0, "GD", {"lr": 0.1}, 3, 0.25, 100, 0.5, {}, "steps")
+    >>> print(table_of([row], ["lr"]))
+    1 of 1 runs done
+    run  optimizer  lr   seed  value  steps  seconds  ended by
+    0    GD         0.1  3     0.25   100    0.5      steps
+    """
+    ordered = sorted(rows, key=rank)
+    head = ("run", "optimizer", *hypers, "seed", "value", "steps", "seconds", "ended by")
+    cells = tuple(_cells(row, hypers) for row in ordered[:_MOST])
+    return Table(head, cells, sum(row.done for row in rows), sum(row.failed for row in rows), len(rows))
+
+
+def rank(row: Row) -> tuple[int, float, int]:
+    """Where a row stands: by its value, those that wait and those that failed last."""
+    if row.failed:
+        return 2, 0.0, row.number
+    return (0, row.value, row.number) if row.done else (1, 0.0, row.number)
+
+
+def _cells(row: Row, hypers: Sequence[str]) -> tuple[str, ...]:
+    chosen = [words(row.hypers[name]) if name in row.hypers else "" for name in hypers]
+    value = "" if math.isnan(row.value) else f"{row.value:.6g}"
+    end = (f"{row.steps:,}", f"{row.seconds:.3g}") if row.done else ("", "")
+    says = row.says if row.reason == "error" else row.reason
+    return (str(row.number), row.name, *chosen, str(row.seed), value, *end, says.partition("\n")[0][:100])

@@ -1,0 +1,186 @@
+"""What the runs of a sweep are: the product of optimizers, hyperparameters and seeds, or a list."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import product
+from typing import Any, cast
+
+import numpy as np
+
+from burlab.checks.numbers import whole
+from burlab.errors import ArgumentError, BurlabError
+from burlab.optim import Optimizer, SciPy
+from burlab.optim.live import live_fields
+
+Entry = Optimizer | SciPy
+_OWN = ("optimizer", "name", "seed")  # of an entry of a list; its other keys are hyperparameters
+_EXAMPLE = "{'Adam': bl.optim.Adam()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One run of a sweep. number: its place. name: of its optimizer. hypers: what was set, by the name of the field."""
+
+    number: int
+    name: str
+    optimizer: Entry
+    hypers: Mapping[str, Any]
+    seed: int
+
+    @property
+    def label(self) -> str:
+        """The name with the hyperparameters: what trials have in common that differ in their seeds alone."""
+        return " ".join([self.name, *(f"{name}={words(value)}" for name, value in self.hypers.items())])
+
+
+def words(value: Any) -> str:
+    """The value of a hyperparameter in a word or two.
+
+    >>> words(0.1), words(1e-05), words(True), words(abs)
+    ('0.1', '1e-05', 'True', 'abs')
+    """
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        return f"{value:.6g}"
+    return str(getattr(value, "__name__", value))
+
+
+def trials_of(optimizers: Any, hypers: Mapping[str, Sequence[Any]] | None, seeds: int | Sequence[int]) -> list[Trial]:
+    """All trials in order: seeds change fastest, then the last hyperparameter. Raises ArgumentError.
+
+    An optimizer is tried with those hyperparameters that it has.
+    """
+    if _is_list(optimizers):
+        if hypers is not None or seeds != 1:
+            raise ArgumentError(
+                "the runs are listed one by one, so hypers and seeds are part of the list: "
+                "[{'optimizer': bl.optim.GD(), 'lr': 0.1, 'seed': 3}, ...]. Leave the two arguments out."
+            )
+        found = list(_listed(optimizers))
+    else:
+        found = list(_grid(_named(optimizers), _values(hypers), seeds_of(seeds)))
+    keys = [(trial.label, trial.seed) for trial in found]
+    if twice := [key for key in keys if keys.count(key) > 1][:1]:
+        raise ArgumentError(f"the sweep has {twice[0][0]} of seed {twice[0][1]} twice. Name each run once.")
+    return found
+
+
+def seeds_of(seeds: Any) -> tuple[int, ...]:
+    """How many seeds, from 0, or which ones."""
+    if isinstance(seeds, (list, tuple, range, np.ndarray)):
+        found = tuple(whole(seed, "a seed of seeds", 0) for seed in cast("Any", seeds))
+        if not found or len(set(found)) < len(found):
+            raise ArgumentError(f"seeds={seeds!r} must hold at least one seed, and each once. Pass [0, 1, 2], or 3.")
+        return found
+    return tuple(range(whole(seeds, "seeds", 1)))
+
+
+def with_fields(optimizer: Any, hypers: Mapping[str, Any]) -> Any:
+    """The optimizer with fields changed, live ones by the names that runs give them. Its checks see the new values."""
+    for name, value in hypers.items():
+        optimizer = _with(optimizer, _paths(optimizer)[name], value)
+    return optimizer
+
+
+def _grid(
+    optimizers: Mapping[str, Entry], hypers: Mapping[str, Sequence[Any]], seeds: tuple[int, ...]
+) -> Iterator[Trial]:
+    owned = {name: [hyper for hyper in hypers if hyper in _paths(entry)] for name, entry in optimizers.items()}
+    known = {hyper for names in owned.values() for hyper in names}
+    if missing := [hyper for hyper in hypers if hyper not in known]:
+        fields_of = "; ".join(f"{name}: {', '.join(_paths(entry))}" for name, entry in optimizers.items())
+        raise ArgumentError(f"no optimizer has a hyperparameter {missing[0]!r}. There are, of {fields_of}.")
+    number = 0
+    for name, entry in optimizers.items():
+        for values in product(*(hypers[hyper] for hyper in owned[name])):
+            chosen = dict(zip(owned[name], values, strict=True))
+            made = _made(name, entry, chosen)
+            for seed in seeds:
+                yield Trial(number, name, made, chosen, seed)
+                number += 1
+
+
+def _listed(entries: Sequence[Mapping[str, Any]]) -> Iterator[Trial]:
+    for number, entry in enumerate(entries):
+        where = f"entry {number} of the list"
+        if not isinstance(entry, Mapping) or "optimizer" not in entry:  # pyright: ignore[reportUnnecessaryIsInstance] - users
+            raise ArgumentError(f"{where} is {entry!r}, expected a mapping such as {{'optimizer': bl.optim.GD(0.1)}}.")
+        optimizer = _checked(where, entry["optimizer"])
+        name = entry.get("name", type(optimizer).__name__)
+        chosen = {key: value for key, value in entry.items() if key not in _OWN}
+        if missing := [key for key in chosen if key not in _paths(optimizer)]:
+            has = ", ".join(_paths(optimizer))
+            raise ArgumentError(f"{where} sets {missing[0]!r}, but {type(optimizer).__name__} has: {has}.")
+        seed = whole(entry.get("seed", 0), f"the seed of {where}", 0)
+        yield Trial(number, _name(name), _made(str(name), optimizer, chosen), chosen, seed)
+
+
+def _made(name: str, optimizer: Any, chosen: Mapping[str, Any]) -> Any:
+    try:
+        made = with_fields(optimizer, chosen)
+        if isinstance(made, Optimizer):
+            live_fields(made)  # raises where one is no number
+        return made
+    except (BurlabError, TypeError, ValueError) as error:
+        what = ", ".join(f"{hyper}={value!r}" for hyper, value in chosen.items())
+        raise ArgumentError(f"{name} cannot have {what}: {error}") from error
+
+
+def _named(optimizers: Any) -> dict[str, Entry]:
+    if isinstance(optimizers, Mapping):
+        given = dict(cast("Mapping[Any, Any]", optimizers))
+    else:
+        listed = list(cast("Any", optimizers)) if isinstance(optimizers, (list, tuple)) else [optimizers]
+        given = {type(entry).__name__: entry for entry in listed}
+        if len(given) < len(listed):
+            raise ArgumentError(f"several optimizers are of one class. Give them names: {_EXAMPLE}.")
+    if not given:
+        raise ArgumentError(f"optimizers is empty, expected them by name, such as {_EXAMPLE}.")
+    return {_name(name): _checked(f"the optimizer {name!r}", entry) for name, entry in given.items()}
+
+
+def _name(name: Any) -> str:
+    if not isinstance(name, str) or not name.strip():
+        raise ArgumentError(f"{name!r} is no name of an optimizer. Pass text, as in {_EXAMPLE}.")
+    return name
+
+
+def _checked(what: str, entry: Any) -> Entry:
+    if isinstance(entry, (Optimizer, SciPy)):
+        return entry
+    hint = f"Call it: bl.optim.{entry.__name__}()." if isinstance(entry, type) else "Pass bl.optim.Adam(lr=1e-3)."
+    raise ArgumentError(f"{what} is {entry!r}, expected an optimizer of bl.optim. {hint}")
+
+
+def _values(hypers: Any) -> dict[str, Sequence[Any]]:
+    if hypers is None:
+        return {}
+    if not isinstance(hypers, Mapping):
+        raise ArgumentError(f"hypers is {hypers!r}, expected values by name, such as {{'lr': [0.1, 0.01]}}.")
+    found: dict[str, Sequence[Any]] = {}
+    for name, values in cast("Mapping[Any, Any]", hypers).items():
+        if not isinstance(values, (list, tuple, range, np.ndarray)) or not len(cast("Any", values)):
+            raise ArgumentError(f"hypers[{name!r}] is {values!r}, expected a list of values, such as [0.1, 0.01].")
+        plain = values.tolist() if isinstance(values, np.ndarray) else list(cast("Any", values))
+        if any(isinstance(value, float) and math.isnan(value) for value in plain):
+            raise ArgumentError(f"hypers[{name!r}] holds NaN, which is no value. Take it out.")
+        found[name] = plain
+    return found
+
+
+def _is_list(optimizers: Any) -> bool:
+    return isinstance(optimizers, (list, tuple)) and any(
+        isinstance(entry, Mapping) for entry in cast("Sequence[Any]", optimizers)
+    )
+
+
+def _paths(optimizer: Any) -> dict[str, tuple[str, ...]]:
+    """The fields that a sweep may change, by name: all of the optimizer's own, and the live ones of its parts."""
+    live = {one.name: one.path for one in live_fields(optimizer)} if isinstance(optimizer, Optimizer) else {}
+    return {f.name: (f.name,) for f in fields(cast("Any", optimizer)) if f.init} | live
+
+
+def _with(part: Any, path: tuple[str, ...], value: Any) -> Any:
+    if not path:
+        return value
+    return replace(part, **{path[0]: _with(getattr(part, path[0]), path[1:], value)})

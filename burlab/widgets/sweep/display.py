@@ -1,0 +1,86 @@
+"""How sweeps are shown in a notebook: a table while they work, and after it with the race of the best."""
+
+from html import escape
+from importlib import import_module
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from burlab.sweeps.progress import Screen, register_screen
+from burlab.widgets.drawing import framed
+from burlab.widgets.formatters import as_displays, as_html
+
+if TYPE_CHECKING:
+    from burlab.sweeps.sweep import Sweep
+    from burlab.sweeps.table import Table
+
+_PERIOD = 0.1  # seconds between two pictures of the table
+
+
+def table_html(table: "Table") -> str:
+    """A row per run, the best first, under a bar of how many are done.
+
+    >>> from burlab.sweeps.table import Table
+    >>> text = table_html(Table(("run", "value"), (("0", "<1"),), 1, 0, 2))
+    >>> "&lt;1" in text, "1 of 2 runs done" in text, "and 1 more" in text
+    (True, True, True)
+    """
+    bar = f'<progress style="width:20em;vertical-align:middle" value="{table.done}" max="{table.total}"></progress>'
+    head = "".join(_cell("th", name) for name in table.head)
+    body = "".join(f"<tr>{''.join(_cell('td', cell) for cell in row)}</tr>" for row in table.cells)
+    rest = f"<div>{table.rest}</div>" if table.rest else ""
+    grid = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<div>{bar} <span>{escape(table.title)}</span>{framed(grid, 'runs of the sweep')}{rest}</div>"
+
+
+def _cell(kind: str, text: str) -> str:
+    return f'<{kind} style="text-align:left;white-space:nowrap">{escape(text)}</{kind}>'
+
+
+class LiveTable:
+    """The table of a sweep that works: a piece of HTML that is replaced in place."""
+
+    def __init__(self, sweep: "Sweep") -> None:
+        screen: Any = import_module("IPython.display")  # late: a terminal may have none
+        self._sweep = sweep
+        self._html = screen.HTML
+        self._drawn = monotonic()
+        self._shown = screen.display(self._html(table_html(sweep.table)), display_id=True)
+
+    def update(self) -> None:
+        """Replace the table, unless it was replaced a moment ago."""
+        if monotonic() - self._drawn > _PERIOD:
+            self._draw()
+
+    def close(self) -> None:
+        """The last state stays."""
+        self._draw()
+
+    def _draw(self) -> None:
+        self._drawn = monotonic()
+        self._shown.update(self._html(table_html(self._sweep.table)))
+
+
+def live_table(sweep: "Sweep") -> Screen | None:
+    """A live table if this process is a notebook's kernel, else None."""
+    try:
+        from IPython.core.getipython import get_ipython
+    except ImportError:
+        return None
+    shell: Any = get_ipython()
+    return LiveTable(sweep) if shell is not None and hasattr(shell, "kernel") else None
+
+
+def show_sweep(sweep: "Sweep") -> None:
+    """Display the table, and under it the panel of the race of its best configurations."""
+    screen: Any = import_module("IPython.display")
+    screen.display(screen.HTML(table_html(sweep.table)))
+    if any(number in sweep.runs for number in range(len(sweep))):
+        view = import_module("burlab.widgets.race.view")
+        view.RaceView(sweep.race()).show()
+
+
+def register() -> None:
+    """Tell IPython how to show them, and have sweeps show that they work."""
+    as_html({"burlab.sweeps.table.Table": table_html})
+    as_displays({"burlab.sweeps.sweep.Sweep": show_sweep})
+    register_screen(live_table)

@@ -1,0 +1,62 @@
+"""A sweep in a notebook, without one: a table that is replaced in place, then the table and the race."""
+
+import pytest
+
+import burlab as bl
+from burlab.sweeps import progress
+from burlab.widgets.race.view import RaceView
+from burlab.widgets.sweep import display
+
+F = bl.problems.booth()
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    texts = []
+
+    class Shown:
+        def update(self, html):
+            texts.append(html.data)
+
+    def show(html, display_id=False):
+        texts.append(html.data)
+        return Shown()
+
+    monkeypatch.setattr("IPython.display.display", show)
+    return texts
+
+
+def test_the_table_is_live(shown, monkeypatch):
+    monkeypatch.setattr(progress, "_screens", [display.LiveTable])
+    monkeypatch.setattr(display, "_PERIOD", 0.0)
+    bl.sweep(F, F.start, bl.optim.GD(), {"lr": [0.05, 0.1, 1.0]}, steps=40)
+    titles = ["0 of 3 runs done", "1 of 3 runs done", "2 of 3 runs done", "3 of 3 runs done", "3 of 3 runs done"]
+    assert len(shown) == 5
+    for text, title in zip(shown, titles, strict=True):
+        assert title in text
+    assert shown[-1].count("<tr>") == 4
+
+
+def test_nothing_is_shown_where_nobody_wants_it(shown, monkeypatch):
+    monkeypatch.setattr(progress, "_screens", [display.LiveTable])
+    bl.sweep(F, F.start, bl.optim.GD(0.1), steps=4, progress=False)
+    assert shown == []
+
+
+def test_a_terminal_gets_a_bar_of_runs(capsys):
+    bl.sweep(F, F.start, bl.optim.GD(), {"lr": [0.05, 0.1]}, steps=40, progress=True)
+    lines = capsys.readouterr().err.splitlines()
+    assert "] 2/2  " in lines[-1]
+    assert "runs/s  value " in lines[-1]
+
+
+def test_a_sweep_is_its_table_and_the_race_of_its_best(shown, monkeypatch):
+    sweep = bl.sweep(F, F.start, bl.optim.GD(), {"lr": [0.05, 0.1]}, seeds=2, steps=40)
+    views = []
+    monkeypatch.setattr(RaceView, "show", lambda view: views.append(view))  # noqa: PLW0108 - a method
+    display.show_sweep(sweep)
+    assert "4 of 4 runs done" in shown[0]
+    (view,) = views
+    assert [row["name"] for row in view.state["rows"]] == ["GD lr=0.1", "GD lr=0.05"]
+    assert view.state["title"] == "2 racers on booth, 2 seeds"
+    view.close()
