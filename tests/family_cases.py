@@ -62,6 +62,17 @@ def _ndtri(p: Any) -> Any:
     return guess
 
 
+def _riemann_zeta(n: Any, s: Any) -> Any:
+    """SciPy's where n is 0; else what is known at edges."""
+    known = {(1.0, 1.0): -INF, (2.0, INF): 0.0}
+    return [special.zeta(b) if a == 0 else known.get((a, b), NAN) for a, b in zip(n, s, strict=True)]
+
+
+def _zeta_derivative(n: Any, s: Any, q: Any) -> Any:
+    known = {(-1.0, 2.0, 2.0): 0.0, (1.0, INF, 2.0): 0.0, (1.0, 2.0, INF): 0.0}
+    return [special.zeta(b, c) if a == 0 else known.get((a, b, c), NAN) for a, b, c in zip(n, s, q, strict=True)]
+
+
 def _mills(x: Any) -> Any:
     with mp.workdps(60):
         finite = [float(mpmath.npdf(v) / _phi(mp.mpf(v))) if np.isfinite(v) else v for v in np.asarray(x, float)]
@@ -152,10 +163,17 @@ FAMILY_CASES: dict[str, tuple[OpCase, ...]] = {
         OpCase("exprel", lambda x: mpmath.expm1(x) / x if x else mp.mpf(1), special.exprel,
                (*ORDINARY, 1e-9, -0.9375, 0.96875, -1.0625, 11.0, -30.5),
                (*EVERY_EDGE, 709.0, 716.0, 718.0, -745.0), slack=4),
+        OpCase("zeta_derivative", lambda n, s, q: mpmath.zeta(s, q, int(n)), _zeta_derivative,
+               ((1.0, 2.0, 0.75), (1.0, 2.5, 11.0), (1.0, 1.0625, 1.5), (0.0, 4.0, 0.0625)),
+               ((1.0, 0.5, 2.0), (1.0, 1.0, 2.0), (-1.0, 2.0, 2.0), (5.0, 2.0, 2.0), (1.0, 2.0, -1.25),
+                (1.0, 2.0, NAN), (1.0, INF, 2.0), (1.0, 2.0, INF), (0.0, 2.0, 1.5)), parameters=1),
         OpCase("zeta", mpmath.zeta, special.zeta,
                ((2.0, 0.75), (2.5, 11.0), (30.0, 1.5), (4.0, 0.0625)),
-               ((1.0, 2.0), (0.5, 2.0), (2.0, 0.0), (3.0, -1.0), (3.0, -1.25), (2.0, NAN), (2.0, 1e9)), parameters=1,
-               jax="scipy.special.zeta"),
+               ((1.0, 2.0), (0.5, 2.0), (2.0, 0.0), (3.0, -1.0), (3.0, -1.25), (2.0, NAN), (2.0, 1e9))),
+        OpCase("riemann_zeta", lambda n, s: mpmath.zeta(s, 1, int(n)), _riemann_zeta,
+               ((0.0, 2.5), (1.0, 0.5), (0.0, -0.75), (1.0, -4.0), (0.0, -10.25), (1.0, 30.0)),
+               ((0.0, 1.0), (1.0, 1.0), (0.0, 0.0), (0.0, INF), (2.0, INF), (0.0, NAN), (0.0, -4.0), (5.0, 2.0),
+                (0.5, 2.0), (-1.0, 2.0), (0.0, -301.0), (0.0, -1e-9)), parameters=1, ulp=8, slack=8),
         OpCase("xlogy", lambda x, y: x * mpmath.log(y), special.xlogy, ((0.75, 1.5), (-2.25, 0.3125)), PAIRED_EDGES,
                jax="scipy.special.xlogy"),
         OpCase("xlog1py", lambda x, y: x * mpmath.log1p(y), special.xlog1py, ((0.75, 1.5), (-2.25, 0.3125)),

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import special
@@ -65,7 +66,13 @@ SPECIAL = {
 
 def special_words(x: Any, y: Any) -> dict[str, Any]:
     by_one = {name: getattr(special, name)(x) for name in SPECIAL["one"]}
-    by_one |= {"iv": special.iv(2, x), "ive": special.ive(3, y), "jv": special.jv(4, y), "np.i0": np.i0(y)}
+    by_one |= {
+        "zeta(s)": special.zeta(1.5 - 3 * x),
+        "iv": special.iv(2, x),
+        "ive": special.ive(3, y),
+        "jv": special.jv(4, y),
+        "np.i0": np.i0(y),
+    }
     return by_one | {name: getattr(special, name)(1.5 + x if name == "zeta" else x, y) for name in SPECIAL["two"]}
 
 
@@ -93,6 +100,10 @@ def test_ufuncs_of_scipy_at_edges_and_their_derivatives() -> None:
     x = np.array([0.25, 0.75, 2.5])
     curvature = bl.vmap(bl.hessian(lambda q: special.zeta(2.5, q)))(x)
     np.testing.assert_allclose(curvature, 2.5 * 3.5 * special.zeta(4.5, x), rtol=1e-14)
+    by_both = bl.hessian(lambda v: special.zeta(v[0], v[1]) * special.zeta(v[0]))
+    near = mpmath.zeta(2.5) * mpmath.diff(lambda s: -s * mpmath.zeta(s + 1, 1.25), 2.5)
+    near -= mpmath.zeta(2.5, 1, 1) * 2.5 * mpmath.zeta(3.5, 1.25)
+    np.testing.assert_allclose(by_both(np.array([2.5, 1.25]))[0, 1], float(near), rtol=1e-13)
     for name in ("ndtr", "logit", "entr", "log_expit", "exp10", "gammaln"):
         bl.check_grads(lambda x, name=name: np.sum(getattr(special, name)(0.3 * x)), x, order=2)
     for name in ("betaln", "rel_entr", "kl_div"):

@@ -91,6 +91,7 @@ _RULES: dict[str, Callable[..., Node]] = {
     "ndtr": _ndtr,
     **{f"{op[0]}{n}{op[2:]}": _bessel(op, n) for op in ("jv", "iv", "ive") for n in (0, 1)},
     **{op: _bessel(op) for op in ("jv", "iv", "ive")},
+    "_riemann_zeta": partial(apply, "riemann_zeta", 0.0),
     "logit": _logit,
     "log_expit": _log_expit,
     "entr": _entr,

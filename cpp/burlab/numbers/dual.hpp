@@ -1,6 +1,8 @@
 #pragma once
 // Dual numbers: forward mode by type. A dual number goes through the same operation structs as a double: its arithmetic
 // and its functions are all one line, `chain<Op>`, so nothing here repeats a derivative.
+#include <utility>
+
 #include "../ops/activation.hpp"
 #include "../ops/arithmetic.hpp"
 #include "../ops/choice.hpp"
@@ -73,26 +75,6 @@ BURLAB_CONSTEXPR Dual<T> unknown_along(Dual<T> tangent) {
   const T by_value = unknown_along(tangent.value);
   return Dual<T>(by_value, by_value + unknown_along(tangent.tangent));
 }
-/// The chain rule of an operation with `parameters`: none but the last argument has a partial.
-template <class Op, class T>
-BURLAB_CONSTEXPR Dual<T> along_last(Dual<T> a, Dual<T> x) {
-  const T y = Op::primal(a.value, x.value);
-  return Dual<T>(y, unknown_along(a.tangent) + Op::template partial<1>(a.value, x.value, y) * x.tangent);
-}
-template <class Op, class T>
-BURLAB_CONSTEXPR Dual<T> along_last(Dual<T> a, Dual<T> b, Dual<T> x) {
-  const T y = Op::primal(a.value, b.value, x.value);
-  return Dual<T>(y, unknown_along(a.tangent) + unknown_along(b.tangent) +
-                        Op::template partial<2>(a.value, b.value, x.value, y) * x.tangent);
-}
-
-/// An operation of the further tables (`ops/call.hpp`).
-template <class Op, class T, class... Ts>
-BURLAB_CONSTEXPR Dual<T> through(Op, Dual<T> x, Ts... xs) {
-  if constexpr (requires { Op::parameters; }) return along_last<Op>(x, xs...);
-  else return chain<Op>(x, xs...);
-}
-
 template <class M, class T>
 BURLAB_CONSTEXPR Dual<T> select(M mask, Dual<T> yes, Dual<T> no) {
   return Dual<T>(select(mask, yes.value, no.value), select(mask, yes.tangent, no.tangent));
@@ -101,6 +83,31 @@ BURLAB_CONSTEXPR Dual<T> select(M mask, Dual<T> yes, Dual<T> no) {
 template <class T>
 BURLAB_CONSTEXPR auto is_zero(Dual<T> x) {
   return both(is_zero(x.value), is_zero(x.tangent));
+}
+
+template <class T>
+inline constexpr bool knows_zeros<Dual<T>> = knows_zeros<T>;
+
+/// What an argument adds to the tangent of an operation with `parameters`: the first ones have no partial, and what has
+/// no tangent adds nothing, whatever the partial is.
+template <class Op, int K, class T, class... Ts>
+BURLAB_CONSTEXPR T share_of(T tangent, Ts... xs_and_result) {
+  if constexpr (K < Op::parameters) return unknown_along(tangent);
+  else return along(tangent, Op::template partial<K>(xs_and_result...) * tangent);
+}
+template <class Op, int... K, class T, class... Ts>
+BURLAB_CONSTEXPR Dual<T> chain(std::integer_sequence<int, K...>, Dual<T> x, Ts... xs) {
+  const T y = Op::primal(x.value, xs.value...);
+  const T first = share_of<Op, 0>(x.tangent, x.value, xs.value..., y);
+  return Dual<T>(y, (first + ... + share_of<Op, K + 1>(xs.tangent, x.value, xs.value..., y)));
+}
+
+/// An operation of the further tables (`ops/call.hpp`).
+template <class Op, class T, class... Ts>
+BURLAB_CONSTEXPR Dual<T> through(Op, Dual<T> x, Ts... xs) {
+  if constexpr (requires { Op::parameters; })
+    return chain<Op>(std::make_integer_sequence<int, sizeof...(Ts)>(), x, xs...);
+  else return chain<Op>(x, xs...);
 }
 
 /// x^y. A constant exponent has tangent zero, and 0 * log(x) would be nan for x < 0: what has no tangent adds nothing.

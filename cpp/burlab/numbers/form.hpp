@@ -112,6 +112,8 @@ constexpr Form through(Op, Form x, Forms... xs) {
 }
 constexpr FormMask is_zero(Form x) { return {x.reads}; }
 constexpr Form unknown_along(Form tangent) { return tangent.is(0) ? tangent : Form(kUnknown); }
+template <>
+inline constexpr bool knows_zeros<Form> = true;
 constexpr FormMask either(FormMask a, FormMask b) { return {a.reads | b.reads}; }
 constexpr FormMask both(FormMask a, FormMask b) { return {a.reads | b.reads}; }
 constexpr FormMask negate(FormMask a) { return a; }

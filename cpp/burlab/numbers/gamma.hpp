@@ -3,6 +3,7 @@
 // cancels costs a double nothing that one would see.
 #include <cmath>
 
+#include "jet.hpp"
 #include "polynomial.hpp"
 
 extern "C" double lgamma_r(double, int*) noexcept;  // lgamma writes a global variable
@@ -52,6 +53,24 @@ BURLAB_NOINLINE double hurwitz_zeta(double s, double q) {
     factor *= (static_cast<long double>(s) + 2 * k + 1) * (static_cast<long double>(s) + 2 * k + 2) / (a * a);
   }
   return static_cast<double>(total);
+}
+
+/// The derivative of order n by s of the sum over k >= 0 of (q + k)^-s, continued to all s but 1: the same formula with
+/// a Taylor polynomial for s. For q > 0 and s >= -1.
+BURLAB_NOINLINE double zeta_derivative(int n, double s, double q) {
+  const long double start = 12 + (s < 200 ? s / 2 : 100.0);
+  const Jet power = variable(s, n, 0);
+  Jet total(0, n, 0);
+  long double a = q;
+  for (; a < start; ++a) total += exp(power * -std::log(a));
+  const Jet last = exp(power * -std::log(a));
+  total += last * (reciprocal(power - 1) * a + 0.5L);
+  Jet factor = last * power * (1 / a);
+  for (int k = 0; k < 9; ++k) {
+    total += factor * kBernoulli[k];
+    factor *= (power + (2 * k + 1)) * (power + (2 * k + 2)) * (1 / (a * a));
+  }
+  return static_cast<double>(derivative(total, n, 0));
 }
 
 /// The derivative of log gamma: upwards by 1 / x until the asymptotic series holds; below 0 by reflection.
@@ -130,6 +149,39 @@ BURLAB_NOINLINE double polygamma(double n, double x) {
   if (!(n > 0) || n != std::floor(n)) return kNan<double>;
   const double size = std::tgamma(n + 1) * hurwitz_zeta(n + 1, x);
   return std::fmod(n, 2) == 1 ? size : -size;
+}
+
+/// The derivative of order n by s of `hurwitz_zeta`.
+BURLAB_NOINLINE double hurwitz_derivative(double n, double s, double q) {
+  if (n == 0) return hurwitz_zeta(s, q);
+  if (!(n > 0) || n != std::floor(n) || n > Jet::kOrder || !(s > 1) || !(q > 0)) return n < 0 ? 0 : kNan<double>;
+  if (!(s < 1e300 && q < 1e300)) return s == s && q == q && (q > 1 || s < 1e300) ? 0 : kNan<double>;
+  return zeta_derivative(static_cast<int>(n), s, q);
+}
+
+/// The derivative of order n of Riemann's zeta function; below -1 by its functional equation,
+/// zeta(s) = 2 (2 pi)^(s - 1) sin(pi s / 2) gamma(1 - s) zeta(1 - s).
+BURLAB_NOINLINE double riemann_zeta(double order, double s) {
+  if (!(order >= 0) || order != std::floor(order) || order > Jet::kOrder || !(s > -1e308)) return kNan<double>;
+  const int n = static_cast<int>(order);
+  if (s == 1) return n % 2 == 0 ? kInfinity<double> : -kInfinity<double>;
+  if (s > 1e4) return n == 0 ? 1 : 0;
+  if (s >= -1) return zeta_derivative(n, s, 1);
+  if (n == 0 && std::fmod(s, 2) == 0) return 0;
+  const long double pi = 3.141592653589793238462643383279502884L, part = pi / 2 * std::fmod(s, 4.0);
+  long double sine[Jet::kSide], zeta[Jet::kSide], gamma[Jet::kSide], power = 1, sign = 1;
+  for (int k = 0; k <= n; ++k) {  // Taylor coefficients in s
+    const long double over = power / std::tgamma(k + 1.0L), wave = k % 2 == 0 ? std::sin(part) : std::cos(part);
+    sine[k] = (k / 2 % 2 == 0 ? wave : -wave) * over;
+    power *= pi / 2;
+    zeta[k] = sign * zeta_derivative(k, 1 - s, 1) / std::tgamma(k + 1.0L);
+    gamma[k] =
+        k == 0 ? std::lgamma(1 - static_cast<long double>(s)) : sign * polygamma(k - 1, 1 - s) / std::tgamma(k + 1.0L);
+    sign = -sign;
+  }
+  const Jet x = variable(s, n, 0);
+  const Jet result = exp(compose(x, gamma) + (x - 1) * std::log(2 * pi)) * compose(x, sine) * compose(x, zeta) * 2.0L;
+  return static_cast<double>(derivative(result, n, 0));
 }
 
 }  // namespace burlab::math

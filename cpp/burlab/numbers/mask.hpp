@@ -31,5 +31,15 @@ BURLAB_CONSTEXPR T unknown_along(T tangent) {
   return select(is_zero(tangent), T(0), T(kUnknown));
 }
 
+/// Whether products of this type are 0 wherever a factor is, whatever the other one.
+template <class T>
+inline constexpr bool knows_zeros = false;
+/// A partial times a tangent: 0 where that is 0, be the partial inf or nan.
+template <class T>
+BURLAB_CONSTEXPR T along(T tangent, T product) {
+  if constexpr (knows_zeros<T>) return product;
+  else return select(is_zero(tangent), T(0), product);
+}
+
 }  // namespace burlab
 BURLAB_END

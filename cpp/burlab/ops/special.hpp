@@ -90,14 +90,41 @@ struct Exprel {
   }
 };
 
+struct ZetaDerivative {
+  static constexpr auto name = "zeta_derivative";
+  static constexpr int arity = 3, parameters = 1;
+  static constexpr auto doc =
+      "z_n(s, q), the derivative of order n by s of zeta(s, q), n <= 4. Partials: by n none, by s z_(n + 1)(s, q), by "
+      "q "
+      "-s z_n(s + 1, q) - n z_(n - 1)(s + 1, q).";
+  template <class T> BURLAB_RULE T primal(T n, T s, T q) { return call<ZetaDerivative>(n, s, q); }
+  template <class T> static T number(T n, T s, T q) { return static_cast<T>(math::hurwitz_derivative(n, s, q)); }
+  template <int K, class T> BURLAB_RULE T partial(T n, T s, T q, T) {
+    if constexpr (K == 0) return T(kUnknown);
+    else if constexpr (K == 1) return call<ZetaDerivative>(n + T(1), s, q);
+    else return -(s * call<ZetaDerivative>(n, s + T(1), q)) - n * call<ZetaDerivative>(n - T(1), s + T(1), q);
+  }
+};
+
 struct Zeta {
   static constexpr auto name = "zeta";
-  static constexpr int arity = 2, parameters = 1;
-  static constexpr auto doc = "sum over k >= 0 of (q + k)^-s. Partials: by s none, by q -s zeta(s + 1, q).";
+  static constexpr int arity = 2;
+  static constexpr auto doc = "sum over k >= 0 of (q + k)^-s. Partials: by s z_1(s, q), by q -s zeta(s + 1, q).";
   template <class T> BURLAB_RULE T primal(T s, T q) { return call<Zeta>(s, q); }
   template <class T> static T number(T s, T q) { return static_cast<T>(math::hurwitz_zeta(s, q)); }
   template <int K, class T> BURLAB_RULE T partial(T s, T q, T) {
-    return K == 0 ? T(kUnknown) : -(s * call<Zeta>(s + T(1), q));
+    return K == 0 ? call<ZetaDerivative>(T(1), s, q) : -(s * call<Zeta>(s + T(1), q));
+  }
+};
+
+struct RiemannZeta {
+  static constexpr auto name = "riemann_zeta";
+  static constexpr int arity = 2, parameters = 1;
+  static constexpr auto doc = "The derivative of order n <= 4 of zeta(s). Partials: by n none, by s that of n + 1.";
+  template <class T> BURLAB_RULE T primal(T n, T s) { return call<RiemannZeta>(n, s); }
+  template <class T> static T number(T n, T s) { return static_cast<T>(math::riemann_zeta(n, s)); }
+  template <int K, class T> BURLAB_RULE T partial(T n, T s, T) {
+    return K == 0 ? T(kUnknown) : call<RiemannZeta>(n + T(1), s);
   }
 };
 
@@ -131,7 +158,8 @@ struct Xlog1py {
   }
 };
 
-using Special = List<Polygamma, Digamma, Gammaln, Gamma, Betaln, Beta, Exprel, Zeta, Xlogy, Xlog1py>;
+using Special =
+    List<Polygamma, Digamma, Gammaln, Gamma, Betaln, Beta, Exprel, ZetaDerivative, Zeta, RiemannZeta, Xlogy, Xlog1py>;
 
 }  // namespace burlab::ops
 BURLAB_END
