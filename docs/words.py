@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.special
 
 import burlab as bl
 from burlab.graph import rare  # noqa: F401 - its modules fill the tables
@@ -18,8 +19,9 @@ HEAD = """# NumPy and SciPy in traced functions
 
 What a function may call on traced arrays. Written by `python docs/words.py` from the tables of rules. All have NumPy's
 arguments and results, and derivatives of every order unless their values are integers or masks. Beside them stand
-Python's operators, indexing by anything but traced masks, assignment into what the function makes, and the
-functions of `burlab` itself, such as `bl.scan`, `bl.softmax` and `bl.random.normal`.
+Python's operators, indexing by anything but traced masks, assignment into what the function makes, `np.r_` and
+`np.c_`, and the functions of `burlab` itself, such as `bl.scan`, `bl.softmax` and `bl.random.normal`. Where NumPy takes
+a list or a tuple of numbers, it may be one of traced values: `np.max([x, y])`.
 Arrays may be complex where the last list has the word. A graph has float32, float64, int32, int64, uint64 and bool:
 `astype` to float16 rounds to its numbers, which stand in float32 from then on, and small integers stand in int64.
 """
@@ -40,8 +42,9 @@ def page() -> str:
             section("Arrays: `np`", home(np)),
             section("Linear algebra: `np.linalg`", home(np.linalg)),
             section("`np.fft`", home(np.fft)),
+            section("`np.lib.stride_tricks`", home(np.lib.stride_tricks)),
             section("Methods of arrays", (name for name in METHODS if not name.startswith("_"))),
-            section("`scipy.special`, called as it is", (name.lstrip("_") for name in SPECIAL)),
+            section("`scipy.special`, called as it is", special()),
             section("`bl.scipy.linalg`", bl.scipy.linalg.__all__),
             section("`bl.scipy.special`, beside those that are called as they are", bl.scipy.special.__all__),
             section("`bl.scipy.stats`", (name.removeprefix("stats.") for name in WORDS if name.startswith("stats."))),
@@ -67,6 +70,11 @@ def home(module: Any) -> list[str]:
     """The functions of a module that have a rule."""
     named = {name: getattr(module, name) for name in dir(module) if not name.startswith("_")}
     return [name for name, function in named.items() if callable(function) and function in FUNCTIONS]
+
+
+def special() -> list[str]:
+    """The ufuncs of `scipy.special` that have a rule, by their public names."""
+    return [name.lstrip("_") for name in SPECIAL if hasattr(scipy.special, name.lstrip("_"))]
 
 
 def complex_words() -> list[str]:

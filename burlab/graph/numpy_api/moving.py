@@ -207,6 +207,8 @@ _MOVES = "delete flipud fliplr rot90 roll resize rollaxis hsplit vsplit dsplit u
 _INDICES = "diag_indices_from tril_indices_from triu_indices_from"
 FUNCTIONS.update({getattr(np, name): _moves(getattr(np, name)) for name in _MOVES.split() if hasattr(np, name)})
 FUNCTIONS.update({getattr(np, name): _indices(getattr(np, name)) for name in _INDICES.split()})
+_windows = np.lib.stride_tricks.sliding_window_view
+FUNCTIONS[_windows] = _moves(_windows)
 FUNCTIONS.update({
     np.insert: insert, np.block: block, np.compress: compress, np.extract: extract, np.choose: choose,
     np.diag: _moves(np.diag, fills=True), np.diagflat: _moves(np.diagflat, fills=True),

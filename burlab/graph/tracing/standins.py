@@ -1,5 +1,7 @@
 """While a function is traced, NumPy's constructors give the code of users arrays that take traced entries.
 
+Its other functions, and np.r_ and np.c_, take lists of traced values meanwhile.
+
 The names in NumPy's module are exchanged while any thread traces; so are bare names in the globals and closures of the
 function that is traced (`from numpy import zeros`). The stand-ins look at the thread and at the caller: other threads,
 NumPy, SciPy and burlab itself get what NumPy gives.
@@ -10,11 +12,12 @@ import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from types import CellType
-from typing import Any
+from types import CellType, ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from burlab.graph.buffers.lists import joined, listed
 from burlab.graph.buffers.making import RULES
 from burlab.graph.handles import Level, level, one_level_deeper
 
@@ -50,9 +53,58 @@ class _Standin:
         return hash(self._original)
 
 
-_ORIGINALS: dict[str, Callable[..., Any]] = {name: getattr(np, name) for name in RULES}
-_STANDINS = {name: _Standin(f, RULES[name]) for name, f in _ORIGINALS.items()}
-_BY_IDENTITY = {id(f): _STANDINS[name] for name, f in _ORIGINALS.items()}
+class _Ufunc(_Standin):
+    """A ufunc, with its methods and attributes, and one of NumPy's for who asks what it is."""
+
+    __class__: Any = property(lambda _self: np.ufunc)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._original, name)
+        return _Standin(found, listed) if name in _METHODS else found
+
+
+_METHODS = frozenset("reduce accumulate reduceat outer".split())
+
+
+class _Brackets:
+    """np.r_ and np.c_ while a function is traced."""
+
+    def __init__(self, original: Any) -> None:
+        self._original = original
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._original, name)
+
+    def __getitem__(self, key: Any) -> Any:
+        plain = level() is None or _caller().partition(".")[0] in _LIBRARIES
+        return self._original[key] if plain else joined(self._original, key)
+
+    def __len__(self) -> int:
+        return 0
+
+
+class _Place(NamedTuple):
+    """A name in a module of NumPy's, what it means, and what it means while a function is traced."""
+
+    module: ModuleType
+    name: str
+    original: Any
+    standin: Any
+
+
+def _places() -> list[_Place]:
+    """All names that are exchanged: constructors, functions that look for arrays of other kinds, and ufuncs."""
+    found = [_Place(np, name, f := getattr(np, name), _Standin(f, rule)) for name, rule in RULES.items()]
+    for module in (np, np.linalg, np.fft):
+        for name, f in vars(module).items():
+            if hasattr(f, "_implementation") and not (module is np and name in RULES):
+                found.append(_Place(module, name, f, _Standin(f, listed)))
+    found += [_Place(np, name, f, _Ufunc(f, listed)) for name, f in vars(np).items() if isinstance(f, np.ufunc)]
+    return found + [_Place(np, name, f := getattr(np, name), _Brackets(f)) for name in ("r_", "c_")]
+
+
+_PLACES = _places()
+_BY_IDENTITY = {id(place.original): place.standin for place in _PLACES}
 
 
 class _Exchanged:
@@ -73,8 +125,8 @@ def traced_arrays(f: Callable[..., Any]) -> Generator[Level]:
     with _exchanged.lock:
         _exchanged.traces += 1
         if _exchanged.traces == 1:
-            for name, standin in _STANDINS.items():
-                setattr(np, name, standin)
+            for place in _PLACES:
+                setattr(place.module, place.name, place.standin)
     try:
         _exchange_bare_names(f)
         with one_level_deeper() as here:
@@ -102,9 +154,9 @@ def _is_namespace(container: Any) -> bool:
 
 
 def _restore() -> None:
-    for name, original in _ORIGINALS.items():
-        if getattr(np, name) is _STANDINS[name]:
-            setattr(np, name, original)
+    for place in _PLACES:
+        if getattr(place.module, place.name) is place.standin:
+            setattr(place.module, place.name, place.original)
     for container, key, original, standin in reversed(_exchanged.names):
         held = container.cell_contents if isinstance(container, CellType) else container.get(key)
         if held is standin:
