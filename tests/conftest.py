@@ -18,8 +18,9 @@ settings.register_profile(
 )
 settings.load_profile("burlab")
 
-# What tests run is compiled by this process, and the user's folder is left alone.
-os.environ["BURLAB_CACHE"] = "off"
+# The user's folder is left alone: what tests run is compiled by their processes, or read from the folder of `make test`.
+if not os.environ.get("BURLAB_CACHE", "").endswith(":ro"):
+    os.environ["BURLAB_CACHE"] = "off"
 
 
 def pytest_configure() -> None:

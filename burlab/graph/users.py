@@ -90,7 +90,7 @@ BURLAB_END
 @cache
 def _folder() -> Path:
     """Where the headers lie: in the user's cache, or in a folder of this process."""
-    folder = cache_folder()
+    folder = cache_folder(write=True)
     if folder is None:
         return Path(_temporary().name)
     (folder / "operations").mkdir(parents=True, exist_ok=True)

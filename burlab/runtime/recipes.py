@@ -42,7 +42,7 @@ def note(recipe: Recipe) -> None:
 
 def leave() -> None:
     """Write what was recorded beside the shelf's file."""
-    file = shelf_file()
+    file = shelf_file(write=True)
     if file is None or not _recorded:
         return
     with suppress(OSError, FileError):  # a folder that cannot be written: the next session compiles again

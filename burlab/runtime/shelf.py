@@ -27,6 +27,7 @@ from .interpreter import clang_flags, header_folder, precompiled_header
 # What else in the environment changes what the compiler reads or makes.
 _VARIABLES = "STDCXX CPATH CPLUS_INCLUDE_PATH ROOT_INCLUDE_PATH CLING_ENABLE_CUDA CPPYY_BACKEND_LIBRARY".split()
 _OFF = {"off", "none", "no", "0"}
+_READ_ONLY = ":ro"
 _MARK = b"burlab shelf 1\n\n"  # 16 bytes
 _FOOTER = 8 + 32 + len(_MARK)  # after the index: its length, the hash of all before, the mark
 
@@ -80,22 +81,26 @@ def own_file(file: Path) -> Path:
     return file.with_suffix(".own")
 
 
-def cache_folder() -> Path | None:
-    """Where burlab keeps files between sessions; None where the environment variable BURLAB_CACHE says `off`."""
+def cache_folder(write: bool = False) -> Path | None:
+    """Where burlab keeps files between sessions; None where the environment variable BURLAB_CACHE says `off`.
+
+    write: for who writes there, so None also where it says `/a/folder:ro`, a folder that is only read.
+    """
     chosen = os.environ.get("BURLAB_CACHE", "")
-    if chosen.lower() in _OFF:
+    folder = chosen.removesuffix(_READ_ONLY)
+    if chosen.lower() in _OFF or (write and folder != chosen):
         return None
-    if chosen:
-        return Path(chosen).expanduser().absolute()
+    if folder:
+        return Path(folder).expanduser().absolute()
     base = os.environ.get("XDG_CACHE_HOME", "")
     with suppress(RuntimeError):  # a user without a home
         return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "burlab"
     return None
 
 
-def shelf_file() -> Path | None:
+def shelf_file(write: bool = False) -> Path | None:
     """The file for this machine, compiler and version of burlab, present or not; None where none is kept."""
-    folder = cache_folder()
+    folder = cache_folder(write)
     if folder is None or sys.platform != "linux" or platform.machine() != "x86_64":
         return None
     return folder / shelf_name()

@@ -33,13 +33,13 @@ def remember(recipe: Recipe) -> None:
 
 @cache
 def _fill_later() -> None:
-    if shelf_file():
+    if shelf_file(write=True):
         atexit.register(_at_end, os.getpid())
 
 
 def start() -> None:
     """Have the shelf filled by another process, where something is missing and the last attempt did not fail."""
-    file = shelf_file()
+    file = shelf_file(write=True)
     known = Path(sys.executable or "").name.startswith("python")  # a program that embeds Python is no Python
     if file is None or file.with_suffix(".failed").exists() or not known or (read_index(file) and not wanted(file)):
         return
@@ -61,9 +61,9 @@ def start() -> None:
 
 def clear() -> str:
     """Delete what is kept; what was done, for people."""
-    folder = cache_folder()
+    folder = cache_folder(write=True)
     if folder is None:
-        return "Nothing is kept: BURLAB_CACHE says so."
+        return "Nothing is deleted: BURLAB_CACHE says `off`, or a folder that is only read."
     files = [file for kind in _KINDS for file in folder.glob(kind)]
     freed = sum(file.stat().st_size for file in files)
     for file in files:

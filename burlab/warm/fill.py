@@ -27,9 +27,11 @@ def fill(wait: bool = True) -> Path:
     For a process of its own: it compiles everything anew. wait: for another that does it already. Raises
     ConfigurationError where none is kept, can be made or be written.
     """
-    file = shelf_file()
+    file = shelf_file(write=True)
     if file is None:
-        raise ConfigurationError("Nothing is kept: BURLAB_CACHE says `off`, or this is not Linux on x86-64.")
+        raise ConfigurationError(
+            "Nothing is kept: BURLAB_CACHE says `off` or a folder that is only read, or this is not Linux on x86-64."
+        )
     os.umask(0o077)  # others must not write what this user runs
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

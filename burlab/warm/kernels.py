@@ -22,7 +22,7 @@ from .fill import alone
 
 def keep() -> None:
     """Compile what sessions left, and forget it, whether that went well or not: no session shall wait for it again."""
-    file = shelf_file()
+    file = shelf_file(write=True)
     if file is None or not shelf().names:  # what kernels call is on the shelf
         return
     with suppress(OSError), alone(file.parent, wait=True):

@@ -202,6 +202,8 @@ def test_where_files_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert shelf.cache_folder() == tmp_path / "xdg" / "burlab"
     monkeypatch.setenv("BURLAB_CACHE", str(tmp_path / "own"))
     assert shelf.cache_folder() == tmp_path / "own"
+    monkeypatch.setenv("BURLAB_CACHE", f"{tmp_path / 'own'}:ro")
+    assert (shelf.cache_folder(), shelf.cache_folder(write=True)) == (tmp_path / "own", None)
     for word in ("off", "OFF", "0"):
         monkeypatch.setenv("BURLAB_CACHE", word)
         assert shelf.cache_folder() is None
@@ -212,6 +214,18 @@ def test_nothing_is_written_where_it_is_off_or_nothing_is_computed(tmp_path: Pat
     ask(computing, "off", HOME=str(tmp_path), XDG_CACHE_HOME=str(tmp_path))
     ask("import burlab, sys; assert 'subprocess' not in sys.modules", tmp_path / "cache", HOME=str(tmp_path))
     assert [*tmp_path.iterdir()] == []
+
+
+def test_a_folder_that_is_only_read(filled: Path):
+    """Its code is used, and what a session compiles beside is not kept."""
+    before = sorted((file, file.stat().st_mtime_ns) for file in filled.parent.iterdir())
+    assert ask(PROGRAM, f"{filled.parent}:ro").split()[2] == "0"
+    computing = "import numpy as np, burlab as bl; bl.grad(lambda x: np.sin(x) * x)(0.0); print('end')"
+    assert ask(computing, f"{filled.parent}:ro") == "end"
+    said = start(SMALL, f"{filled.parent}:ro").communicate()[1]
+    assert "only read" in said
+    assert "Nothing is deleted" in ask("from burlab.runtime import warming; print(warming.clear())", f"{filled.parent}:ro")
+    assert sorted((file, file.stat().st_mtime_ns) for file in filled.parent.iterdir()) == before
 
 
 def test_two_fill_it_at_once(tmp_path: Path):
