@@ -1,7 +1,8 @@
 """Queries in a graph: values that a kernel gets, while it runs, from an oracle, as a callback of its caller.
 
 A node `ask` has two inputs: the address of the oracle (int64, `kernels/ask.hpp`), and the point that the query is
-about; and a third, the samples that it is about, where they are chosen (int64). Its parameter is the name of the query.
+about; and a third of whole numbers (int64), where they are chosen: coordinates, then samples, that it is about. Its
+parameter is the name of the query.
 The answer is a function of all of them, with no derivative here.
 """
 # ruff: noqa: D102 - Operation documents the methods
@@ -19,27 +20,40 @@ from .operation import Batching, Operation, Shares, Tangents, structural
 from .signatures import DTYPES, FLOATS, form_of, require
 
 # What an oracle knows of a problem, in the order of their numbers in `cpp/burlab/run/step/query.hpp`.
-QUERIES = ("value", "grad", "value_and_grad", "hvp", "full_value", "full_grad", "per_sample_grads", "jvp")
+QUERIES = (
+    "value",
+    "grad",
+    "value_and_grad",
+    "hvp",
+    "full_value",
+    "full_grad",
+    "per_sample_grads",
+    "jvp",
+    "partial_grad",
+)
 
 
 class Question(NamedTuple):
-    """A query by its name, and over how many chosen samples it is; 0: over those of the step, or all.
+    """A query by its name, over how many chosen samples it is, 0: over those of the step, or all; of how many entries.
 
-    >>> str(Question("grad", 3)), Question.of("grad[3]"), Question.of("value")
-    ('grad[3]', Question(name='grad', chosen=3), Question(name='value', chosen=0))
+    >>> str(Question("grad", 3)), str(Question("partial_grad", 3, 2)), Question.of("grad[3]")
+    ('grad[3]', 'partial_grad{2}[3]', Question(name='grad', chosen=3, entries=0))
     """
 
     name: str
     chosen: int = 0
+    entries: int = 0
 
     @staticmethod
     def of(text: str) -> "Question":
         """The question that a text names."""
         name, _, chosen = text.partition("[")
-        return Question(name, int(chosen.rstrip("]") or 0))
+        name, _, entries = name.partition("{")
+        return Question(name, int(chosen.rstrip("]") or 0), int(entries.rstrip("}") or 0))
 
     def __str__(self) -> str:
-        return f"{self.name}[{self.chosen}]" if self.chosen else self.name
+        entries = f"{{{self.entries}}}" if self.entries else ""
+        return f"{self.name}{entries}[{self.chosen}]" if self.chosen else f"{self.name}{entries}"
 
 
 def query(name: str, oracle: Node, point: Node, shape: tuple[int, ...], chosen: Node | None = None) -> Node:

@@ -7,7 +7,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError, TraceError
 from burlab.graph import Node
-from burlab.graph.linear import concatenate
+from burlab.graph.linear import concatenate, reshape
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.origin import location
@@ -93,6 +93,18 @@ class Queries:
         """The derivative of f at y along v: a number, by one forward sweep, which stores no gradient."""
         return self._query("jvp", (), indices, y, v)
 
+    def partial_grad(self, y: Vector, coordinates: Any, *, indices: Indices = None) -> Any:
+        """Entries of the gradient of f at y: a number for one coordinate, shape (k,) for k of them, traced or not.
+
+        It computes what these need: of products of matrices the rows and columns, of sums of separate terms their own.
+        A few entries cost at most as much as the value, and no more than the whole gradient however many they are.
+        """
+        node, size = as_node(coordinates), self._shape[0]
+        flat = node if node.ndim else np.reshape(node.params, 1) if node.is_constant else reshape(node, (1,))
+        entries = _listed(flat, "coordinates of f.partial_grad", "entries of x", size)
+        found = self._query("partial_grad", (node.size,), indices, y, entries=entries)
+        return reshape(found, node.shape)
+
     def full_value(self, y: Vector) -> Any:
         """f(y) over all samples; where a step uses all of them, it is `value`."""
         return self.value(y) if self._batches.full else self._query("full_value", (), None, y)
@@ -170,7 +182,7 @@ class Queries:
     def used(self) -> tuple[str, ...]:
         """The queries so far, in a fixed order, then "key" and "indices" where they were used."""
         order = (*QUERIES, "key", "indices")
-        return tuple(str(q) for q in sorted(self._used, key=lambda q: (order.index(q.name), q.chosen)))
+        return tuple(str(q) for q in sorted(self._used, key=lambda q: (order.index(q.name), *q[1:])))
 
     @property
     def _shape(self) -> tuple[int, ...]:
@@ -183,25 +195,17 @@ class Queries:
     def _knows(self, y: Vector, indices: Indices) -> bool:
         return y is self._known.x and self._is_own(indices)
 
-    def _query(self, name: str, shape: tuple[int, ...], indices: Indices, *points: Vector) -> Node:
+    def _query(
+        self, name: str, shape: tuple[int, ...], indices: Indices, *points: Vector, entries: Node | None = None
+    ) -> Node:
         chosen = None if self._is_own(indices) else self._chosen(name, indices)
-        self._used.add(Question(name, 0 if chosen is None else chosen.size))
+        listed = [x for x in (entries, chosen) if x is not None]
+        self._used.add(Question(name, *(0 if x is None else x.size for x in (chosen, entries))))
         nodes = [self._vector(name, y) for y in points]
-        return query(name, self._known.oracle, concatenate(nodes, 0), shape, chosen)
+        return query(name, self._known.oracle, concatenate(nodes, 0), shape, concatenate(listed, 0) if listed else None)
 
     def _chosen(self, name: str, indices: Indices) -> Node:
-        node, samples = as_node(indices), self._batches.samples
-        what = f"{location()}indices of f.{name}"
-        if node.dtype.kind not in "iu":
-            raise DTypeError(f"{what} has dtype {node.dtype}, expected integers from 0 to {samples - 1}.")
-        if node.ndim != 1 or not node.size:
-            raise ShapeError(f"{what} has shape {node.shape}, expected (b,) with at least one sample.")
-        if node.is_constant:
-            numbers = np.asarray(node.params)
-            outside = numbers[(numbers < 0) | (numbers >= samples)]
-            if outside.size:
-                raise IndexRangeError(_outside(what, int(outside[0]), samples))
-        return as_dtype(node, np.dtype(np.int64))
+        return _listed(indices, f"indices of f.{name}", "samples", self._batches.samples)
 
     def _vector(self, name: str, y: Vector) -> Node:
         node, x = as_node(y), self._known.x
@@ -240,6 +244,8 @@ class LeafQueries:
             return method
 
         def answer(*points: Any, **chosen: Any) -> Any:
+            if name == "partial_grad":
+                return method(self._flat(points[0]), *points[1:], **chosen)
             result = method(*map(self._flat, points), **chosen)
             if name == "value_and_grad":
                 return result[0], self._to_tree(result[1])
@@ -249,9 +255,20 @@ class LeafQueries:
 
 
 def _known() -> list[str]:
-    forms = {"hvp": "(y, v)", "jvp": "(y, v)"}
+    forms = {"hvp": "(y, v)", "jvp": "(y, v)", "partial_grad": "(y, coordinates)"}
     return [*(f"f.{name}{forms.get(name, '(y)')}" for name in QUERIES), "f.indices", "f.key", "f.batch", "f.samples"]
 
 
-def _outside(what: str, found: int, samples: int) -> str:
-    return f"{what} holds {found}, but there are {samples} samples: use 0 to {samples - 1}."
+def _listed(numbers: Any, name: str, of: str, size: int) -> Node:
+    """Traced or known numbers of samples or entries, shape (b,), as int64."""
+    node, what = as_node(numbers), f"{location()}{name}"
+    if node.dtype.kind not in "iu":
+        raise DTypeError(f"{what} has dtype {node.dtype}, expected integers from 0 to {size - 1}.")
+    if node.ndim != 1 or not node.size:
+        raise ShapeError(f"{what} has shape {node.shape}, expected (b,), with one of the {of} at least.")
+    if node.is_constant:
+        known = np.asarray(node.params)
+        outside = known[(known < 0) | (known >= size)]
+        if outside.size:
+            raise IndexRangeError(f"{what} holds {outside[0]}, but there are {size} {of}: use 0 to {size - 1}.")
+    return as_dtype(node, np.dtype(np.int64))

@@ -20,9 +20,10 @@ _AXES = {
     "values": ("sample values", 1.0),
     "hvps": ("Hessian-vector products of samples", 1.0),
     "jvps": ("derivatives of samples along vectors", 1.0),
+    "partials": ("partial derivatives of samples", 1.0),
     "bits": ("bits sent", 1.0),
 }
-_NONE = {"values", "hvps", "jvps", "bits"}  # of these a history without the column has spent none
+_NONE = {"values", "hvps", "jvps", "partials", "bits"}  # of these a history without the column has spent none
 
 
 def compare(
@@ -36,9 +37,9 @@ def compare(
     """A figure of a column of several histories, one line each, on a logarithmic axis.
 
     runs: by name, runs or their histories (mappings of columns). against: "step", "time" (shown in milliseconds), or a
-    cost: "samples", "values", "hvps", "jvps", "bits"; a run without such a column has spent none. minimum: what is
-    subtracted from the column first, such as the minimum of the problem. Numbers that are not positive then have no
-    logarithm and leave a gap.
+    cost: "samples", "values", "hvps", "jvps", "partials", "bits"; a run without such a column has spent none. minimum:
+    what is subtracted from the column first, such as the minimum of the problem. Numbers that are not positive then
+    have no logarithm and leave a gap.
 
     >>> import numpy as np, burlab as bl
     >>> history = {"step": np.arange(3), "value": np.array([4.0, 2.0, 1.0])}

@@ -44,6 +44,11 @@ def as_point(value: tree.Tree, name: str) -> Point:
     return Point([_floats(as_array(leaf, name), name, value, k) for k, leaf in enumerate(leaves)], structure)
 
 
+def coordinates_of(index: Array) -> Point:
+    """Numbers of entries of x, int64 of shape (k,), as what a query is about."""
+    return Point([index], tree.flatten(index)[1])
+
+
 def as_start(value: tree.Tree, name: str) -> Point:
     """The same of the start of a run, whose whole numbers become floats, as SciPy takes them.
 

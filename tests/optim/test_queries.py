@@ -28,6 +28,7 @@ ASKED: dict[str, tuple[Callable[[Any, Any], Any], Callable[..., Any], Any]] = {
         np.zeros((5, 3)),
     ),
     "jvp": (lambda f, y: f.jvp(y, y * 2 + 1), lambda p, y, i: p.jvp(y, y * 2 + 1, i), 0.0),
+    "partial_grad": (lambda f, y: f.partial_grad(y, [2, 0]), lambda p, y, i: p.partial_grad(y, [2, 0], i), X0[:2]),
 }
 
 
@@ -197,7 +198,7 @@ def test_queries_in_loops_and_of_many_points() -> None:
         (
             lambda f, x: f.gard(x),
             TraceError,
-            "f.per_sample_grads(y), f.jvp(y, v), f.indices, f.key, f.batch, f.samples",
+            "f.jvp(y, v), f.partial_grad(y, coordinates), f.indices, f.key, f.batch, f.samples",
         ),
         (lambda f, x: f.grad(x[:2]), ShapeError, "f.grad is about vectors of shape (3,), as x is, got (2,)"),
         (

@@ -28,6 +28,7 @@ class Part(enum.IntEnum):
     UPDATE = 3
     CHOSEN = 4
     OUTPUT = 5
+    ENTRIES = 6
 
 
 VALIDATION = -2

@@ -11,8 +11,10 @@ import numpy as np
 from burlab.compiler.function import Function as CompiledFunction
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import Node, tree
+from burlab.graph.linear import concatenate, reshape
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import as_dtype
+from burlab.graph.rewrite.entries import entries
 from burlab.problems.data import Data
 from burlab.problems.point import Point
 from burlab.problems.sampling import Stream
@@ -96,9 +98,12 @@ def _difference(loss: Function) -> Function:
 
 
 def _partial(loss: Function) -> Function:
+    """Entries of the gradient, computed without the others where that is cheaper."""
+
     def rule(x: tree.Tree, coordinates: Any, *sample: Any, **key: Any) -> Any:
         leaves = tree.flatten(grad(loss)(x, *sample, **key))[0]
-        return (np.concatenate([np.reshape(leaf, -1) for leaf in leaves])[coordinates],)
+        whole = concatenate([reshape(as_node(leaf), (as_node(leaf).size,)) for leaf in leaves], 0)
+        return (entries(whole, as_node(coordinates)),)
 
     return rule
 

@@ -9,7 +9,7 @@ import numpy as np
 from burlab.errors import IndexRangeError
 from burlab.graph.query import QUERIES, Question
 from burlab.problems.data import Data
-from burlab.problems.point import Point
+from burlab.problems.point import Point, coordinates_of
 from burlab.problems.sampling import Stream, chosen, full
 
 from .abi import CLoss, Outcome, Part, Summand
@@ -39,6 +39,7 @@ _FORMS = {
     "full_grad": _Form("grad", False, True, full=True),
     "per_sample_grads": _Form("grad", False, True, rows=True),
     "jvp": _Form("jvp", True, False, points=2),
+    "partial_grad": _Form("partial_grad", False, True),
 }
 
 
@@ -48,7 +49,10 @@ def counter_of(query: str) -> str:
     >>> counter_of("full_value"), counter_of("hvp"), counter_of("per_sample_grads")
     ('values', 'hvps', 'samples')
     """
-    return {"value": "values", "full_value": "values", "hvp": "hvps", "jvp": "jvps"}.get(query, "samples")
+    return _COUNTERS.get(query, "samples")
+
+
+_COUNTERS = {"value": "values", "full_value": "values", "hvp": "hvps", "jvp": "jvps", "partial_grad": "partials"}
 
 
 class CQuery(ctypes.Structure):
@@ -57,6 +61,7 @@ class CQuery(ctypes.Structure):
     _fields_ = (
         ("kind", _INT),
         ("chosen", _INT),
+        ("entries", _INT),
         ("loss", CLoss),
         ("stream", Stream),
         ("points", _INT),
@@ -100,13 +105,13 @@ class QueryKernels:
 
     names: the queries, and "key" and "indices" where the update uses these of the step. stream: the batches of the run.
     address: of the C++ struct, which lives as long as this; 0 if there are none. losses: by the oracle's name of the
-    query, and by how many points it is about.
+    query, and by how many points it is about; of entries of a gradient, how many.
     """
 
     def __init__(self, oracle: Oracle, point: Point, names: Sequence[str], stream: Stream) -> None:
         self.losses: dict[tuple[str, int], Loss] = {}
         ends = np.cumsum([0, *(leaf.nbytes for leaf in point.leaves)])
-        self._places = ends.astype(np.int64)
+        self._places, self._point = ends.astype(np.int64), point
         size = point.leaves[0].itemsize
         self.questions = tuple(q for q in map(Question.of, names) if q.name in _FORMS)
         self._made = list[tuple[Loss, int]]()  # of each question, with its batch
@@ -126,18 +131,22 @@ class QueryKernels:
 
     def _mirror(self, question: Question, oracle: Oracle, point: Point, stream: Stream) -> CQuery:
         form = _FORMS[question.name]
-        loss = self.losses[form.kernel, form.points] = oracle.kernels(form.kernel, [point] * form.points)
+        shared, number = [point] * form.points, form.points
+        if question.entries:
+            shared, number = [point, coordinates_of(np.zeros(question.entries, np.int64))], question.entries
+        loss = self.losses[form.kernel, number] = oracle.kernels(form.kernel, shared)
         batches = full(oracle.data.samples) if form.full else stream
         if question.chosen:
             batches = chosen(stream, question.chosen)
         batch = 1 if form.rows else int(batches.batch)
         self._made.append((loss, batch))
-        loss.measure(batch, point.leaves * form.points)
+        loss.measure(batch, [leaf for point in shared for leaf in point.leaves])
         offsets = loss.samples.layout.offsets
         rows = CLoss(samples=loss.samples.together, regularizer=Summand()) if form.rows else None
         return CQuery(
             kind=QUERIES.index(question.name),
             chosen=question.chosen,
+            entries=question.entries,
             loss=rows or loss.mirror(int(batches.batch)),
             stream=batches,
             points=form.points,
@@ -157,6 +166,10 @@ class QueryKernels:
             return None
         owner = int(outcome.owner)
         (loss, batch), name = self._made[owner], self.questions[owner].name
+        if outcome.part == Part.ENTRIES:
+            size = sum(leaf.size for leaf in self._point.leaves)
+            held = f"coordinates of f.{name} held {outcome.sample}"
+            return IndexRangeError(f"{held}, but there are {size} entries of x: use 0 to {size - 1}.")
         if outcome.part == Part.CHOSEN:
             samples = loss.samples.data.samples
             return IndexRangeError(

@@ -7,7 +7,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, TraceError
 from burlab.graph import tree
-from burlab.problems.point import Point
+from burlab.problems.point import Point, coordinates_of
 from burlab.problems.sampling import Sampling, Stream, as_indices, full, listed
 from burlab.runtime.coerce import Array
 from burlab.transforms import random
@@ -68,9 +68,16 @@ class StartQueries:
         """The derivative of f at y along v."""
         return self._mean("jvp", (y, v), indices)[0][()]
 
+    def partial_grad(self, y: Array, coordinates: Any, *, indices: Any = None) -> Any:
+        """Entries of the gradient."""
+        size = sum(leaf.size for leaf in self._point.leaves)
+        known = as_indices(np.reshape(coordinates, -1), size, "coordinates of f.partial_grad", "entries of x")
+        found = self._answer("partial_grad", [self._at(y), coordinates_of(known)], indices, len(known))[0]
+        return found.reshape(np.shape(coordinates))
+
     def per_sample_grads(self, y: Array, *, indices: Any = None) -> Array:
         """The gradient of the loss of every sample, or of those chosen, shape (b, d), without the regularizer."""
-        point = self._point.with_numbers(np.asarray(y))
+        point = self._at(y)
         stream, _list = self._stream(indices, "per_sample_grads")
         self._count("samples", stream)
         rows = self._oracle.kernels("grad", [point]).samples.rows(point.leaves, stream, self._words)[0]
@@ -80,10 +87,15 @@ class StartQueries:
     full_grad = grad
 
     def _mean(self, query: str, about: tuple[Array, ...], indices: Any) -> Any:
-        points = [self._point.with_numbers(np.asarray(y)) for y in about]
+        return self._answer(query, [self._at(y) for y in about], indices)
+
+    def _answer(self, query: str, about: list[Point], indices: Any, entries: int = 1) -> Any:
         stream, _list = self._stream(indices, query)
-        self._count(counter_of("value" if query == "value_like" else query), stream)
-        return self._oracle.mean(query, points, stream, self._words, self._threads)
+        self._count(counter_of("value" if query == "value_like" else query), stream, entries)
+        return self._oracle.mean(query, about, stream, self._words, self._threads)
+
+    def _at(self, y: Array) -> Point:
+        return self._point.with_numbers(np.asarray(y))
 
     @property
     def _words(self) -> Any:
@@ -97,8 +109,8 @@ class StartQueries:
         chosen = as_indices(indices, self.samples, f"indices of f.{query}")
         return listed(self.samples, chosen), chosen
 
-    def _count(self, counter: str, stream: Stream) -> None:
-        self.spent[counter] = self.spent.get(counter, 0) + int(stream.batch)
+    def _count(self, counter: str, stream: Stream, entries: int = 1) -> None:
+        self.spent[counter] = self.spent.get(counter, 0) + int(stream.batch) * entries
 
     def _flat(self, gradient: Any) -> Array:
         return np.concatenate([leaf.reshape(-1) for leaf in _leaves(gradient)])

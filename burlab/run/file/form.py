@@ -71,7 +71,7 @@ def _static(value: Any) -> bool:
     return type(value) in (str, int, float, bool, type(None))
 
 
-_QUERY = matching(rf"({'|'.join(QUERIES)})(\[[1-9][0-9]{{0,8}}\])?|key|indices")
+_QUERY = matching(rf"({'|'.join(QUERIES)})(\{{[1-9][0-9]{{0,8}}\}})?(\[[1-9][0-9]{{0,8}}\])?|key|indices")
 _recipe = partial(
     fields,
     structure=_tree, shapes=several(_SHAPE), state=_tree, cells=several(record(_SHAPE, _DTYPES)), loss=_KERNELS,

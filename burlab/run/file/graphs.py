@@ -16,6 +16,7 @@ from burlab.problems.kernels.tiles import KernelOptions
 from burlab.problems.point import Point
 from burlab.runtime.coerce import Array
 
+_ENTRIES = "partial_grad"
 Specs = list[tuple[tuple[int, ...], "np.dtype[Any]"]]
 
 
@@ -57,7 +58,7 @@ class GraphReader:
         self._point = point
         self.data = data
         self.keyed = False
-        self._known: dict[str, Loss] = {}
+        self._known: dict[tuple[str, int], Loss] = {}
 
     def graph(self, name: str, inputs: Specs, outputs: Specs | None = None, answered: bool = False) -> Graph:
         """A graph, which must have these inputs and, where they are given, these outputs: C++ has room for no others.
@@ -78,10 +79,10 @@ class GraphReader:
             raise FileError(f"the graph {name} takes {found} and gives {given}, expected {inputs} and {outputs}.")
         return graph
 
-    def make(self, query: str, described: list[Any]) -> Loss:
-        """The kernels that `GraphWriter.kernels` described for a query."""
+    def make(self, query: str, described: list[Any], number: int = 0) -> Loss:
+        """The kernels that `GraphWriter.kernels` described for a query. number: of entries of a gradient."""
         samples, regularizer = described
-        kernel = self._kernel(query, samples, self.data)
+        kernel = self._kernel(query, samples, self.data, number)
         self.keyed = self.keyed or kernel.keyed
         if regularizer is None:
             return Loss(kernel, None)
@@ -89,28 +90,31 @@ class GraphReader:
             raise FileError(
                 f"what {regularizer[0]} gives cannot be added to what {samples[0]} gives. Use another copy."
             )
-        return Loss(kernel, self._kernel(query, regularizer, Data.none()))
+        return Loss(kernel, self._kernel(query, regularizer, Data.none(), number))
 
     def know(self, query: str, points: int, described: list[Any]) -> None:
         """Add the kernels for a query."""
-        if query not in ("value_like", "grad", "training", "hvp", "jvp") or points != _points(query):
+        asked = ("value_like", "grad", "training", "hvp", "jvp", _ENTRIES)
+        if query not in asked or not (points > 0 if query == _ENTRIES else points == _points(query)):
             raise FileError(f"it answers a question {query!r} about {points} points, which no update asks.")
-        self._known[query] = self.make(query, described)
+        self._known[query, points] = self.make(query, described, points)
 
     def kernels(self, query: str, shared: Sequence[Point]) -> Loss:
         """The kernels for a query about points."""
-        if query not in self._known or len(shared) != _points(query):
+        number = shared[1].leaves[0].size if query == _ENTRIES else len(shared)
+        if (query, number) not in self._known:
             raise FileError(f"its update asks for {query}, to which the file has no answer. Use another copy.")
-        return self._known[query]
+        return self._known[query, number]
 
-    def _kernel(self, query: str, described: list[Any], data: Data) -> SampleKernel:
+    def _kernel(self, query: str, described: list[Any], data: Data, number: int) -> SampleKernel:
         name, groups, metrics, keyed, tiles, remat = described
         leaves = [(leaf.shape, leaf.dtype) for leaf in self._point.leaves]
-        inputs = leaves * _points(query) + [(array.shape[1:], array.dtype) for array in data.arrays]
+        coordinates: Specs = [((number,), np.dtype(np.int64))] if query == _ENTRIES else []
+        inputs = leaves * _points(query) + coordinates + [(array.shape[1:], array.dtype) for array in data.arrays]
         inputs += [((2,), np.dtype(np.uint64))] * keyed
         graph = self.graph(name, inputs)
         found = [(node.shape, node.dtype) for node in graph.outputs]
-        wanted = _groups(query, leaves, found[:1], len(metrics))
+        wanted = _groups(query, leaves, found[:1], len(metrics), number)
         expected = [form for group in wanted for form in group]
         sizes = [len(group) for group in wanted]
         if (found, groups, len(set(metrics))) != (expected, sizes, sum(sizes[2:])) or len(metrics) != sum(sizes[2:]):
@@ -125,7 +129,7 @@ def _points(query: str) -> int:
     return 2 if query in ("hvp", "jvp") else 1
 
 
-def _groups(query: str, leaves: Specs, first: Specs, metrics: int) -> list[Specs]:
+def _groups(query: str, leaves: Specs, first: Specs, metrics: int, entries: int) -> list[Specs]:
     """What the kernel for a query gives: x's leaves are the form of a gradient, and numbers have x's dtype.
 
     first: the form of its first output. The value of a validation is of any floating dtype.
@@ -136,6 +140,7 @@ def _groups(query: str, leaves: Specs, first: Specs, metrics: int) -> list[Specs
     groups = {
         "value_like": [number],
         "jvp": [number],
+        _ENTRIES: [[((entries,), leaves[0][1])]],
         "training": [number, leaves],
         "measured": [number, leaves, number * metrics],
     }

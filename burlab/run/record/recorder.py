@@ -8,7 +8,7 @@ from .tables import Columns, PathColumns, RecordColumns
 from .view import View
 
 FIRST, SAMPLES = "step", "samples"
-COUNTERS = SAMPLES, "values", "hvps", "jvps"  # evaluations of one sample each, by the numbers of C++
+COUNTERS = SAMPLES, "values", "hvps", "jvps", "partials"  # of one sample each, by the numbers of C++
 BITS = "bits"  # what a rule tells by this name is added up
 IMPLICIT = SAMPLES, "time"  # columns that a record need not store; most hyperparameters are others
 

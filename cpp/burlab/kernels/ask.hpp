@@ -5,7 +5,8 @@
 BURLAB_BEGIN
 namespace burlab::kernels {
 
-/// What a query is about. chosen: samples by number, `count` of them; none where they are not the caller's choice.
+/// What a query is about. chosen: entries of a gradient and then samples, by number, `count` of them in all; none where
+/// they are not the caller's choice.
 struct Question {
   Int query;
   const void* about;

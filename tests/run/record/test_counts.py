@@ -45,7 +45,7 @@ def test_a_line_search_counts_its_trials():
     np.testing.assert_array_equal(np.diff(run.history["values"], prepend=0), costs)
     assert run.history["values"].dtype == np.int64
     np.testing.assert_array_equal(run.history["samples"], np.arange(1, 7))
-    assert run.counts == {"samples": 6, "values": sum(costs), "hvps": 0, "jvps": 0, "bits": 0}
+    assert run.counts == {"samples": 6, "values": sum(costs), "hvps": 0, "jvps": 0, "partials": 0, "bits": 0}
     digest = run.digest()
     digest.read()
     np.testing.assert_array_equal(digest.evaluations, run.history["samples"] + run.history["values"])
@@ -104,7 +104,8 @@ class Asks(Optimizer):
             + f.value_and_grad(y)[1]
             + f.full_value(y)
         )
-        return x - 1e-4 * g, {"v": 0 * v + 0 * extra, "r": state["r"]}, {"bits": 32 * t, "other": 1.0}
+        few = np.sum(f.partial_grad(y, [2, 0])) + f.partial_grad(y, 1, indices=[4, 5, 6])
+        return x - 1e-4 * g, {"v": 0 * v + 0 * extra + 0 * few, "r": state["r"]}, {"bits": 32 * t, "other": 1.0}
 
 
 def test_everything_is_counted_where_it_belongs(tmp_path):
@@ -117,6 +118,7 @@ def test_everything_is_counted_where_it_belongs(tmp_path):
         "values": n + t * n + np.cumsum((t - 1) % 3) * BATCH,
         "hvps": t * (BATCH + 2),
         "jvps": 1 + t * BATCH,
+        "partials": t * (2 * BATCH + 3),
         "bits": np.cumsum(32 * (t - 1)),
     }
     for name, column in wanted.items():
@@ -142,7 +144,7 @@ def test_everything_is_counted_where_it_belongs(tmp_path):
 def test_figures_are_drawn_against_every_cost():
     problem = bl.FiniteSum(loss, (A, B))
     runs = {"asks": bl.minimize(problem, START, Asks(), steps=3), "gd": bl.minimize(problem, START, GD(0.1), steps=3)}
-    for name in ("samples", "values", "hvps", "jvps", "bits"):
+    for name in ("samples", "values", "hvps", "jvps", "partials", "bits"):
         figure = bl.plots.compare(runs, against=name)
         np.testing.assert_array_equal(figure.data[0].x, runs["asks"].history[name])
         if name != "samples":

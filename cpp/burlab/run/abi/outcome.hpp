@@ -15,6 +15,7 @@ enum class Part : std::int32_t {
   update = 3,       // the optimizer's rule
   chosen = 4,       // none: a query chose a sample that is not there
   output = 5,       // the point that the optimizer gives
+  entries = 6,      // none: a query asked for an entry of the gradient that is not there
 };
 
 /// Whose loss it belongs to: the run's own, that of its validation, or that of a query, of which this is the number.

@@ -26,11 +26,12 @@ enum Asked : std::int64_t {
   asked_full_grad,
   asked_per_sample_grads,
   asked_jvp,
+  asked_partial_grad,
   kQueries
 };
 
 /// What an update costs besides its state: evaluations of one sample each, by kind.
-enum Counter : std::size_t { count_gradients, count_values, count_hvps, count_jvps, kCounters };
+enum Counter : std::size_t { count_gradients, count_values, count_hvps, count_jvps, count_partials, kCounters };
 using Counts = std::array<std::int64_t, kCounters>;
 
 /// The kind of what is asked.
@@ -43,6 +44,8 @@ inline Counter counter_of(std::int64_t asked) {
       return count_hvps;
     case asked_jvp:
       return count_jvps;
+    case asked_partial_grad:
+      return count_partials;
     default:
       return count_gradients;
   }
@@ -51,6 +54,7 @@ inline Counter counter_of(std::int64_t asked) {
 /// One query. Mirrored by `burlab/problems/kernels/queries.py`.
 struct Query {
   std::int64_t kind, chosen;   // its number in `burlab/graph/query.py`; how many samples it names, 0: none
+  std::int64_t entries;        // of the gradient, that it names; 0: all
   Loss loss;                   // without its regularizer where the answer has rows
   Stream stream;               // this step's batch, or all samples; listed where they are chosen
   std::int64_t points;         // of x's size, that it is about: y; or y and v
@@ -77,38 +81,44 @@ class QueryEvaluator {
         query_(query),
         chosen_(ledger, Kind::scratch, query.chosen),
         stream_(with_list(query.stream, chosen_)),
-        fixed_(ledger, Kind::scratch, query_.points * all.leaves),
+        fixed_(ledger, Kind::scratch, query_.points * all.leaves + (query_.entries > 0)),
         loss_(ledger, query_.loss, stream_, query_.rows ? 1 : threads, Kind::scratch),
         memory_(ledger, Kind::scratch, Evaluator::bytes(query_.loss.samples)),
         rows_(query_.loss.samples, stream_, memory_.data()) {}
 
   bool ready() const { return chosen_.ready() && fixed_.ready() && loss_.ready() && memory_.data() != nullptr; }
 
-  /// Whether this is the query that a question asks.
-  bool answers(const kernels::Question& question) const {
-    return question.query == query_.kind && question.count == query_.chosen;
+  /// Whether this is the query that a question asks, whose answer has so many numbers.
+  bool answers(const kernels::Question& question, std::int64_t numbers) const {
+    return question.query == query_.kind && question.count == query_.entries + query_.chosen && numbers == results();
   }
   /// How many numbers the query is about, and how many the answer has.
   std::int64_t numbers() const { return query_.points * all_.dimension; }
   std::int64_t results() const {
     const std::int64_t rows = query_.rows ? query_.stream.batch : 1;
-    return (query_.value >= 0) + (query_.vector >= 0) * all_.dimension * rows;
+    return (query_.value >= 0) + (query_.vector >= 0) * length() * rows;
   }
 
   /// What an answer costs.
-  void count(Counts& counts) const { counts[counter_of(query_.kind)] += query_.stream.batch; }
+  void count(Counts& counts) const {
+    counts[counter_of(query_.kind)] += query_.stream.batch * std::max<std::int64_t>(query_.entries, 1);
+  }
 
   Outcome operator()(std::int64_t step, Key key, Team& team, const Deadline& deadline,
                      const kernels::Question& question, char* out) {
     const char* about = static_cast<const char*>(question.about);
+    for (std::int64_t i = 0; i < query_.entries; ++i)
+      if (question.chosen[i] < 0 || question.chosen[i] >= all_.dimension)
+        return {IndexOutOfRange, Part::entries, kOwnLoss, 0, question.chosen[i]};
     for (std::int64_t i = 0; i < chosen_.size(); ++i) {
-      chosen_[i] = question.chosen[i];
+      chosen_[i] = question.chosen[query_.entries + i];
       if (chosen_[i] < 0 || chosen_[i] >= stream_.samples)
         return {IndexOutOfRange, Part::chosen, kOwnLoss, 0, chosen_[i]};
     }
     auto fixed = fixed_.begin();
     for (std::int64_t p = 0; p < query_.points; ++p, about += all_.dimension * all_.bytes)
       for (std::int64_t k = 0; k < all_.leaves; ++k) *fixed++ = about + all_.places[k];
+    if (query_.entries > 0) *fixed = question.chosen;
     return query_.rows ? each(step, key, deadline, out) : mean(step, key, team, deadline, out);
   }
 
@@ -135,9 +145,12 @@ class QueryEvaluator {
       out += all_.bytes;
     }
     if (query_.vector >= 0)
-      std::memcpy(out, result + query_.vector, static_cast<std::size_t>(all_.dimension * all_.bytes));
+      std::memcpy(out, result + query_.vector, static_cast<std::size_t>(length() * all_.bytes));
     return {};
   }
+
+  /// Numbers of a vector that it gives.
+  std::int64_t length() const { return query_.entries > 0 ? query_.entries : all_.dimension; }
 
   const Queries& all_;
   const Query& query_;
@@ -208,11 +221,11 @@ class QueryOracle : kernels::Oracle {
                       std::int64_t results) noexcept {
     QueryOracle& oracle = *static_cast<QueryOracle*>(self);
     std::int64_t k = 0;
-    while (k < oracle.count_ && !oracle.answer(k)->answers(question)) ++k;
+    while (k < oracle.count_ && !oracle.answer(k)->answers(question, results)) ++k;
     oracle.failure_ = {Unanswered, Part::update};
     if (k == oracle.count_) return Unanswered;
     QueryEvaluator& evaluate = *oracle.answer(k);
-    if (evaluate.numbers() != question.numbers || evaluate.results() != results) return Unanswered;
+    if (evaluate.numbers() != question.numbers) return Unanswered;
     const Outcome outcome =
         evaluate(oracle.step_, oracle.key_, *oracle.team_, Deadline(oracle.cancel_), question, static_cast<char*>(out));
     evaluate.count(oracle.counts_);
