@@ -119,8 +119,8 @@ class FiniteSum:
     def partial_grad(self, x: Tree, coordinates: Any, indices: Any = None, *, key: Any = None) -> Array:
         """Some entries of the gradient, shape (k,): those at `coordinates` of the vector of all leaves in order.
 
-        It computes what these need. One of 1,000 entries takes 0.1 of the time of the gradient of x'Ax, half of that of |Ax - b|^2
-        or of a logistic regression, the rest of which is the residual; many entries take what all take.
+        It computes what these need. One of 1,000 entries takes 0.1 of the time of the gradient of x'Ax, half of that of
+        |Ax - b|^2 or of a logistic regression, where the rest is the residual; many entries take what all take.
         """
         size = sum(np.size(leaf) for leaf in tree.flatten(x)[0])
         chosen = as_indices(coordinates, size, "coordinates", "entries of x")

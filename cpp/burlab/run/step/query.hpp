@@ -144,8 +144,7 @@ class QueryEvaluator {
       std::memcpy(out, result + query_.value, static_cast<std::size_t>(all_.bytes));
       out += all_.bytes;
     }
-    if (query_.vector >= 0)
-      std::memcpy(out, result + query_.vector, static_cast<std::size_t>(length() * all_.bytes));
+    if (query_.vector >= 0) std::memcpy(out, result + query_.vector, static_cast<std::size_t>(length() * all_.bytes));
     return {};
   }
 
