@@ -18,7 +18,7 @@ settings.register_profile(
 )
 settings.load_profile("burlab")
 
-# The user's folder is left alone: what tests run is compiled by their processes, or read from the folder of `make test`.
+# The user's folder is left alone: what tests run is compiled by their processes, or read from that of `make test`.
 if not os.environ.get("BURLAB_CACHE", "").endswith(":ro"):
     os.environ["BURLAB_CACHE"] = "off"
 

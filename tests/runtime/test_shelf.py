@@ -224,7 +224,8 @@ def test_a_folder_that_is_only_read(filled: Path):
     assert ask(computing, f"{filled.parent}:ro") == "end"
     said = start(SMALL, f"{filled.parent}:ro").communicate()[1]
     assert "only read" in said
-    assert "Nothing is deleted" in ask("from burlab.runtime import warming; print(warming.clear())", f"{filled.parent}:ro")
+    clearing = "from burlab.runtime import warming; print(warming.clear())"
+    assert "Nothing is deleted" in ask(clearing, f"{filled.parent}:ro")
     assert sorted((file, file.stat().st_mtime_ns) for file in filled.parent.iterdir()) == before
 
 
