@@ -14,7 +14,7 @@ import pytest
 from burlab.widgets import pages
 from burlab.widgets.panel.panel import Panel, panel_of
 from burlab.widgets.panel.scales import scale_for, texts
-from burlab.widgets.panel.worker import Worker, latest
+from burlab.widgets.panel.worker import REST, Worker, latest
 from tests.widgets.panel.fake import FakeRun
 
 
@@ -225,6 +225,15 @@ def test_a_drawing_that_fails_is_done_again_and_says_why(opened, monkeypatch):
     run.write(5)
     until(lambda: "could not be drawn: ValueError: no way" in panel.view.face.state["status"])
     assert curve(panel, "value").size == 5
+
+
+def test_a_run_that_plays_is_looked_at_fifteen_times_a_second_or_more(opened):
+    run = FakeRun()
+    panel = opened(run)
+    run.running = True
+    assert panel._turn([]) <= 1 / 15, "besides as much rest as work"
+    run.running = False
+    assert panel._turn([]) == REST
 
 
 def turned(turn):
