@@ -33,16 +33,24 @@ class Boundary:
     labels: Any
 
     def chart(self) -> Chart:
-        """A map of the scores, with the data as dots, one shape and colour for each class."""
+        """A map of the scores, with the data as dots, one shape and colour for each class.
+
+        Where there are two classes, the map has their colours, which part where the score changes sides.
+        """
         dots: list[Dots] = []
         for k, label in enumerate(sorted(set(self.labels.tolist()))):
             mine = self.features[self.labels == label]
             dots.append(Dots(mine[:, 0], mine[:, 1], f"class {label}", k, _SHAPES[k % len(_SHAPES)]))
         x = Axis("feature 0", low=float(self.a[0]), high=float(self.a[-1]))
         y = Axis("feature 1", low=float(self.b[0]), high=float(self.b[-1]))
-        return Chart(
-            (Map("boundary", "decision boundary", x, y, self.score, dots=tuple(dots)),), about="Decision boundary"
-        )
+        middle = self._middle() if len(dots) <= 2 else None
+        part = Map("boundary", "decision boundary", x, y, self.score, dots=tuple(dots), equal=True, middle=middle)
+        return Chart((part,), about="Decision boundary")
+
+    def _middle(self) -> float:
+        """The score between two classes: a half of probabilities, and of their numbers; 0 of logits."""
+        known = self.score[np.isfinite(self.score)]
+        return 0.5 if np.all((known >= 0) & (known <= 1)) else 0.0
 
 
 def boundary(predict: Callable[[Any], Any], features: Any, labels: Any, *, resolution: int = 81) -> Boundary:

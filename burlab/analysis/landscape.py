@@ -83,7 +83,7 @@ class Landscape:
             hints = tuple(f"step {int(s):,}: {v:.6g}" for s, v in zip(self.path_steps, self.path_values, strict=True))
             dots = Dots(self.path[:, 0], self.path[:, 1], "the run, at its true values", 1, "dot", hints)
             curves = (Curve(self.path[:, 0], self.path[:, 1], colour=1),)
-            here = (Dots(self.path[-1:, 0], self.path[-1:, 1], "here", 1, "ring"),)
+            here = (Dots(self.path[-1:, 0], self.path[-1:, 1], "here", -1, "ring"),)
         x, y = (
             Axis(label, low=float(at[0]), high=float(at[-1]))
             for label, at in zip(self.labels, (self.a, self.b), strict=True)

@@ -111,6 +111,7 @@ class Map:
 
     heights: float64, shape (rows, columns): the function at y[rows], x[columns], low to high; None as long as it is not
     known. shade: what the colours follow where that is not the height, as its logarithm may be; of the same shape.
+    middle: a height from which two colours part, those of the first two curves, below and above; None for one colour.
     x, y: axes with both ends given. equal: whether a unit is as long on both axes. version: changes with `heights`, so
     that an image is made once.
     """
@@ -126,6 +127,7 @@ class Map:
     note: str = ""
     equal: bool = False
     shade: Numbers | None = None
+    middle: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

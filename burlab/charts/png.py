@@ -7,16 +7,18 @@ from typing import Any
 import numpy as np
 
 from .chart import Numbers
+from .palette import PALETTE
 
 _SHADE, _LINE = (100, 135, 190), (110, 130, 165)  # the colours of a height and of a level line
+_SIDES = tuple(tuple(bytes.fromhex(colour[1:])) for colour in PALETTE[:2])  # below and above a middle
 _ALPHA, _LINE_ALPHA = 115, 130  # of 255
 LEVELS = 14
 
 
-def shaded(heights: Numbers, width: int, height: int) -> bytes:
+def shaded(heights: Numbers, width: int, height: int, middle: float | None = None) -> bytes:
     """An image of so many pixels: the higher the less clear, with lines between levels; nothing where it is not finite.
 
-    heights: float64, shape (rows, columns), the first row lowest in the image.
+    heights: float64, shape (rows, columns), the first row lowest in the image. middle: as in `Map`.
 
     >>> shaded(np.arange(6.0).reshape(2, 3), 30, 20)[1:4]
     b'PNG'
@@ -24,6 +26,9 @@ def shaded(heights: Numbers, width: int, height: int) -> bytes:
     fine = _stretched(heights, width, height)
     known = np.isfinite(fine)
     low, high = (float(fine[known].min()), float(fine[known].max())) if known.any() else (0.0, 0.0)
+    if middle is not None:
+        far = max(abs(low - middle), abs(high - middle))
+        low, high = middle - far, middle + far
     part = np.where(known, (fine - low) / ((high - low) or 1.0), 0.0)
     level = np.floor(part * LEVELS)
     edge = np.zeros_like(known)
@@ -31,6 +36,9 @@ def shaded(heights: Numbers, width: int, height: int) -> bytes:
     edge[1:, :] |= level[1:, :] != level[:-1, :]
     pixels = np.zeros((height, width, 4), np.uint8)
     pixels[...] = (*_SHADE, 0)
+    if middle is not None:
+        pixels[..., :3] = np.where((part < 0.5)[..., None], _SIDES[0], _SIDES[1])
+        part = np.where(known, np.abs(2 * part - 1), 0.0)
     pixels[..., 3] = part * _ALPHA
     pixels[edge & known] = (*_LINE, _LINE_ALPHA)
     return _png(pixels[::-1])

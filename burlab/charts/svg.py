@@ -96,8 +96,8 @@ def _part(part: Plot | Map, left: float, top: float, wide: float, tall: float, c
     yield from _empty(x, y) if empty else _axes(x, y, left + 11)
     box: dict[str, Any] = {"x": x.start, "y": y.stop, "width": x.stop - x.start, "height": y.start - y.stop}
     shade = (part.heights if part.shade is None else part.shade) if isinstance(part, Map) else None
-    if shade is not None:
-        image = b64encode(shaded(shade, round(box["width"]), round(box["height"]))).decode()
+    if isinstance(part, Map) and shade is not None:
+        image = b64encode(shaded(shade, round(box["width"]), round(box["height"]), part.middle)).decode()
         yield element("image", **box, href=f"data:image/png;base64,{image}")
     yield f'<clipPath id="{clip}">{element("rect", **box)}</clipPath><g clip-path="url(#{clip})">'
     yield from (piece for one in bands for piece in band(one, x, y))

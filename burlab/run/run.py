@@ -340,5 +340,7 @@ class Run(Readings):
         return True
 
     def __repr__(self) -> str:
-        value = f"value {self._engine.last_value():.6g}, " if self.length else ""
-        return f"<Run at step {self.t}, {value}{self.hyper}>"
+        t = self.t
+        row = self.at(t) if t < self.length else {"value": self._engine.last_value()} if t else None
+        value = f"value {row['value']:.6g}, " if row else ""
+        return f"<Run at step {t}, {value}{self.hyper}>"

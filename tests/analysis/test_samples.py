@@ -80,6 +80,19 @@ def test_a_boundary_is_what_the_classifier_says():
     (part,) = many.chart().parts
     assert [len(dots.x) for dots in part.dots] == [int((labels == k).sum()) for k in range(3)]
     assert one.a[0] < data[:, 0].min() < data[:, 0].max() < one.a[-1]
+    assert part.middle is None, "three classes have no two sides"
+
+
+def test_two_classes_part_where_the_score_changes_sides():
+    data, labels = RNG.normal(size=(50, 2)), RNG.integers(0, 2, 50)
+
+    def middle(predict):
+        (part,) = boundary(predict, data, labels, resolution=5).chart().parts
+        return part.middle
+
+    assert middle(lambda p: p[0] - p[1]) == 0.0
+    assert middle(lambda p: bl.sigmoid(p[0] - p[1])) == 0.5
+    assert middle(lambda p: np.stack([p[0], p[1]])) == 0.5
 
 
 def test_data_that_have_no_plane_are_refused():

@@ -237,6 +237,22 @@ def test_a_map_has_equal_scales_and_its_picture_is_made_once(drawn):
     assert drawn.evaluate("picture === part('plane').cache.picture")
 
 
+def test_the_colours_of_a_map_part_at_its_middle(drawn):
+    """The heights are x^2 + y^2: below 0.5 in the middle, above it in a corner."""
+    picture = "part('plane').cache.picture.getContext('2d').getImageData"
+    drawn.evaluate(
+        "part('plane').middle = 0.5; part('plane').cache.key = ''; window.drawn = chart.frames; chart.redraw()"
+    )
+    drawn.wait_for_function("chart.frames > window.drawn")
+    size = "part('plane').cache.picture"
+    middle = drawn.evaluate(f"[...{picture}({size}.width / 2, {size}.height / 2 + 9, 1, 1).data]")
+    corner = drawn.evaluate(f"[...{picture}(3, 3, 1, 1).data]")
+    below, above = drawn.evaluate("chart.theme.sides")
+    assert middle[:3] == pytest.approx(below, abs=3)
+    assert corner[:3] == pytest.approx(above, abs=3)
+    assert corner[3] > 100
+
+
 def test_the_ink_follows_the_page(drawn):
     assert not drawn.evaluate("chart.theme.dark")
     drawn.evaluate("document.getElementById('place').style.setProperty('--jp-ui-font-color1', '#eee')")

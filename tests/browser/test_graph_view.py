@@ -97,8 +97,12 @@ class Graph(View):
         return int(self.page.locator(self.root).get_attribute("data-boxes"))
 
     @property
+    def transform(self):
+        return self.find(".burlab-surface > g").get_attribute("transform")
+
+    @property
     def scale(self):
-        return float(self.find(".burlab-surface > g").get_attribute("transform").split("scale(")[1][:-1])
+        return float(self.transform.split("scale(")[1][:-1])
 
     def shot(self, name):
         self.glides()
@@ -275,6 +279,12 @@ def test_the_view_fits_at_any_width_in_both_themes(notebook, width):
             assert graph.scale >= 0.5  # letters can be read
             assert graph.in_sight("[data-item] text >> nth=0")
             graph.shot(f"graph_{width}_{theme.split()[1].lower()}")
+        graph.page.set_viewport_size({"width": width + 90, "height": 1100})
+        graph.glides()
+        fitted = graph.transform
+        graph.find("[data-act=fit]").click()
+        graph.glides()
+        assert graph.transform == fitted, "who has not moved it sees all of it in any size"
     finally:
         notebook.command("apputils:change-theme", theme="JupyterLab Light")
         graph.page.set_viewport_size({"width": 1280, "height": 1500})

@@ -4,7 +4,9 @@ import struct
 import zlib
 
 import numpy as np
+import pytest
 
+from burlab.charts.palette import PALETTE
 from burlab.charts.png import shaded
 
 
@@ -53,3 +55,16 @@ def test_what_is_not_finite_is_clear_and_the_rest_is_there():
 def test_flat_and_unknown_heights_make_a_clear_image():
     for heights in (np.full((4, 4), 7.0), np.full((4, 4), np.nan), np.zeros((1, 1))):
         assert not pixels(shaded(heights, 10, 10))[..., 3].any()
+
+
+def test_two_colours_part_at_a_middle_and_fade_towards_it():
+    image = pixels(shaded(np.tile(np.linspace(-1.0, 3.0, 9), (3, 1)), 200, 20, middle=0.0))
+    row = image[5]
+    blue, orange = (tuple(bytes.fromhex(colour[1:])) for colour in PALETTE[:2])
+    sides = [(k, tuple(pixel[:3]), int(pixel[3])) for k, pixel in enumerate(row)]
+    below = [(k, alpha) for k, colour, alpha in sides if colour == blue]
+    above = [(k, alpha) for k, colour, alpha in sides if colour == orange]
+    assert max(below)[0] < 50 <= min(above)[0], "the middle lies at a quarter of the way"
+    assert [alpha for _, alpha in below] == sorted((alpha for _, alpha in below), reverse=True)
+    assert [alpha for _, alpha in above] == sorted(alpha for _, alpha in above)
+    assert 3 * below[0][1] == pytest.approx(above[-1][1], abs=6), "as far from the middle, as strong"

@@ -91,6 +91,15 @@ def test_the_past_does_not_write_and_changes_nothing():
     assert all(np.array_equal(before[name][:400], run.history[name][:400]) for name in before)
 
 
+def test_a_run_says_the_value_where_it_stands() -> None:
+    run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), GD(0.25))
+    assert repr(run) == "<Run at step 0, lr=0.25>"
+    run.step(3)
+    assert repr(run) == "<Run at step 3, value 0.0625, lr=0.25>", "the last one that was computed"
+    run.seek(1)
+    assert repr(run) == "<Run at step 1, value 0.25, lr=0.25>"
+
+
 def changed() -> bl.Run:
     run = minimize()
     for step, name, value in [(0, "lr", 0.02), (40, "b1", 0.5), (40, "lr", 0.1), (41, "lr", 0.001), (900, "b2", 0.9)]:

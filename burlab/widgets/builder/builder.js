@@ -137,11 +137,13 @@ function render({ model, el }) {
     said.textContent = words;
     said.dataset.tone = tone;
   };
-  const fit = (glide = true) => {
-    if (!blocks.length) return;
+  const whole = () => {
     const [left, top] = ["x", "y"].map((at) => Math.min(...blocks.map((b) => b[at] - (at === "x" ? b.width : b.height) / 2)));
     const [right, bottom] = ["x", "y"].map((at) => Math.max(...blocks.map((b) => b[at] + (at === "x" ? b.width : b.height) / 2)));
-    view.fit({ x: left - 16, y: top - 16, width: right - left + 32, height: bottom - top + 32 }, glide);
+    return { x: left - 16, y: top - 16, width: right - left + 32, height: bottom - top + 32 };
+  };
+  const fit = (glide = true) => {
+    if (blocks.length) view.fit(whole(), glide);
   };
   const acts = {
     undo: () => send({ type: "undo" }),
@@ -270,6 +272,7 @@ function render({ model, el }) {
     else if (state.note && !desk.selected.length) tell(state.note);
     if (!state.refused) callout.replaceChildren();
     refused = state.refused ? state.refused[2] : refused;
+    if (blocks.length) view.measure(whole());
     if (blocks.length && many !== blocks.length) keepInSight(fresh ? block(fresh[0]) : null);
     el.dataset.ready = String(blocks.length);
   }

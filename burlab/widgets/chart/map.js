@@ -1,4 +1,5 @@
 // A function of two variables: shaded levels with lines between them, made once per version, theme and size.
+// One colour from low to high; or two, which part at a middle, each as far as the largest distance from it.
 
 const LEVELS = 18;
 
@@ -11,13 +12,13 @@ function shadesOf(map, sx, sy, theme, ratio) {
   const height = Math.max(1, Math.round((sy.from - sy.to) * ratio));
   const picture = new OffscreenCanvas(width, height);
   const pen = picture.getContext("2d");
-  const [low, high] = widen([Infinity, -Infinity], shade, {});
+  const [low, high] = spanOf(map);
   if (low <= high) {
     // from a pixel's middle to rows and columns
     const across = (u) => ((sx.low + ((u + 0.5) / width) * (sx.high - sx.low) - map.x.low) / (map.x.high - map.x.low)) * (columns - 1);
     const along = (v) => ((sy.high + ((v + 0.5) / height) * (sy.low - sy.high) - map.y.low) / (map.y.high - map.y.low)) * (rows - 1);
     const level = sampled(shade, rows, columns, width, height, across, along, (value) => ((value - low) / (high - low || 1)) * LEVELS);
-    pen.putImageData(coloured(level, width, height, theme), 0, 0);
+    pen.putImageData(coloured(level, width, height, theme, map.middle !== null), 0, 0);
     pen.scale(ratio, ratio);
     pen.translate(-sx.from, -sy.to);
     levelLines(pen, map, sx, sy, low, high, theme);
@@ -25,6 +26,14 @@ function shadesOf(map, sx, sy, theme, ratio) {
   map.cache.key = key;
   map.cache.picture = picture;
   return picture;
+}
+
+// From the lowest to the highest shade; around a middle as far on either side.
+function spanOf({ heights, middle }) {
+  const [low, high] = widen([Infinity, -Infinity], heights.shade, {});
+  if (middle === null || low > high) return [low, high];
+  const far = Math.max(Math.abs(low - middle), Math.abs(high - middle));
+  return [middle - far, middle + far];
 }
 
 // The field at every pixel, between its points.
@@ -50,16 +59,17 @@ function sampled(field, rows, columns, width, height, across, along, put) {
   return found;
 }
 
-function coloured(level, width, height, { shade, dark }) {
+function coloured(level, width, height, { shade, sides, dark }, parted) {
   const image = new ImageData(width, height);
   const [least, most] = dark ? [0.05, 0.62] : [0.03, 0.6];
   for (let k = 0; k < level.length; k++) {
     if (Number.isNaN(level[k])) continue;
     const step = Math.min(Math.floor(level[k]), LEVELS - 1) / (LEVELS - 1);
-    image.data[4 * k] = shade[0];
-    image.data[4 * k + 1] = shade[1];
-    image.data[4 * k + 2] = shade[2];
-    image.data[4 * k + 3] = 255 * (least + (most - least) * step);
+    const colour = parted ? sides[step < 0.5 ? 0 : 1] : shade;
+    image.data[4 * k] = colour[0];
+    image.data[4 * k + 1] = colour[1];
+    image.data[4 * k + 2] = colour[2];
+    image.data[4 * k + 3] = 255 * (least + (most - least) * (parted ? Math.abs(2 * step - 1) : step));
   }
   return image;
 }

@@ -92,8 +92,8 @@ function drawLegend(chart, part, legend) {
     entry.type = "button";
     entry.title = "Show or hide";
     entry.ariaPressed = String(!chart.hidden.has(keyOf(part, one)));
-    const swatch = element("i", one.shape ? `burlab-${one.shape}` : "", entry);
-    const colour = rgba(chart.theme.curve(one.colour), one.faint ? 0.4 : 1);
+    const swatch = element("i", one.shape ? `burlab-${one.shape}` : one.low ? "burlab-band" : "", entry);
+    const colour = rgba(chart.theme.curve(one.colour), one.faint || (one.low && !one.solid) ? 0.4 : 1);
     swatch.style.background = one.dashed ? `repeating-linear-gradient(90deg, ${colour} 0 5px, transparent 5px 8px)` : colour;
     entry.append(one.label);
     entry.addEventListener("click", () => toggle(chart, part, one));

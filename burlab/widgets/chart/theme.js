@@ -33,6 +33,7 @@ function themeOf(el, palette) {
     curve: (k) => (k < 0 ? mixed(ink, ground, 0.2) : curves[k % curves.length]),
     cursor: dark ? [255, 145, 60] : [213, 94, 0],
     shade: dark ? [96, 158, 222] : [58, 118, 186],
+    sides: curves.slice(0, 2), // below and above the middle of a map that has one
   };
 }
 

@@ -30,6 +30,7 @@ function surface(parent, { label, moved = () => {}, margin = 16, least = 0 }) {
   let whole = { x: 0, y: 0, width: 1, height: 1 }; // of what is on it
   let frame = 0;
   let flight = 0;
+  let fitted = null; // the view in which everything was fitted, and which another size of the surface changes
   let goal = null; // the view that a glide leads to; what moves the view meanwhile starts from there, so that no key is lost
   let scrolled = 0; // when the page was last scrolled from outside
 
@@ -89,6 +90,7 @@ function surface(parent, { label, moved = () => {}, margin = 16, least = 0 }) {
     const { width, height } = size();
     const k = Math.min((width - 2 * margin) / box.width, (height - 2 * margin) / box.height, 1);
     const next = k < least ? begun(box) : centred(box, Math.max(k, 0.01));
+    fitted = next;
     if (glide) return go(next);
     stop();
     change(next);
@@ -96,6 +98,7 @@ function surface(parent, { label, moved = () => {}, margin = 16, least = 0 }) {
   // How large what lies on it is, where that has changed and the view stays.
   const measure = (box) => {
     whole = box;
+    fitted = null;
   };
   // Move as little as it takes to see a box, at a size that can be read.
   function show(box, least = 0.6) {
@@ -193,6 +196,8 @@ function surface(parent, { label, moved = () => {}, margin = 16, least = 0 }) {
   }, { passive: false });
 
   const resized = new ResizeObserver(() => {
+    const left = fitted && ["x", "y", "k"].every((one) => view[one] === fitted[one]);
+    if (left && svg.clientWidth) fit(whole, false);
     frame ||= requestAnimationFrame(draw);
   });
   resized.observe(svg);
