@@ -3,7 +3,7 @@
 // add(kind, event): of a click or a key; drop(kind, event): where it was dragged to.
 function paletteOf(parent, kinds, { add, drop }) {
   const search = element("input", {
-    type: "search", className: "burlab-search", placeholder: "Search: add, tanh, Linear …",
+    type: "search", className: "burlab-search", placeholder: "Search operations",
     ariaLabel: "search operations", autocomplete: "off", spellcheck: false,
   });
   const list = element("div", { className: "burlab-kinds", role: "group", ariaLabel: "operations" });

@@ -13,7 +13,7 @@ function drawChart(el, data, { heights = {}, onIntent = () => {} } = {}) {
   function draw() {
     waiting = 0;
     if (!el.clientWidth) return;
-    chart.theme ??= themeOf(el, chart.palette); // not before it is in the page, where it has colours
+    themed(chart);
     stand(chart);
     word(chart);
     const ratio = devicePixelRatio || 1;
@@ -51,6 +51,7 @@ function drawChart(el, data, { heights = {}, onIntent = () => {} } = {}) {
   window.addEventListener("wheel", scrolled, { capture: true, passive: true });
   const unthemed = onTheme(() => {
     chart.theme = null;
+    themed(chart);
     chart.redraw();
   });
   const density = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);

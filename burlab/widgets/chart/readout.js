@@ -26,7 +26,21 @@ function drawLooking(chart, part, pen, frame) {
     if (part.kind === "plot") rows.unshift({ name: part.x.label, text: written(x, part.x.unit, 6) });
     for (const hint of hintsAt(chart, part, frame, u, v)) rows.push({ name: hint });
   }
-  drawRows(pen, rows, u, frame, theme);
+  drawRows(pen, rows, u, frame, theme, (...box) => crowd(chart, part, frame, box));
+}
+
+// How many points of curves lie in a box.
+function crowd(chart, part, { sx, sy, sr }, [left, top, wide, high]) {
+  let found = 0;
+  for (const curve of part.curves) {
+    if (chart.hidden.has(keyOf(part, curve))) continue;
+    const scale = curve.right && sr ? sr : sy;
+    for (let k = 0; k < curve.x.length; k++) {
+      const [across, down] = [sx.at(curve.x[k]) - left, scale.at(curve.y[k]) - top];
+      if (across >= 0 && across <= wide && down >= 0 && down <= high) found += 1;
+    }
+  }
+  return found;
 }
 
 // Where someone looks in a part: under the mouse (in one, or across all of its axis), or at its cursor.
@@ -85,8 +99,8 @@ function hintsAt(chart, part, { sx, sy }, u, v) {
   return found.slice(0, 5);
 }
 
-// A small table beside a place, on the side where there is room.
-function drawRows(pen, rows, u, frame, theme) {
+// A small table beside a place, where there is room and it lies over the fewest points: above or below, on either side.
+function drawRows(pen, rows, u, frame, theme, crowded) {
   const fitting = rows.slice(0, Math.max(1, Math.floor((frame.bottom - frame.top + 6) / LINE)));
   if (!fitting.length) return;
   pen.font = `${SMALL}px ${theme.font}`;
@@ -96,8 +110,11 @@ function drawRows(pen, rows, u, frame, theme) {
   const gap = fitting.some(({ name, text }) => name && text) ? 26 : 16;
   const wide = Math.max(...fitting.map(({ text }) => width(text))) + names + gap;
   const high = fitting.length * LINE + 6;
-  const left = Math.max(2, u + 10 + wide <= frame.right + MARGIN ? u + 10 : u - 10 - wide);
-  const top = Math.max(1, frame.top + 3);
+  const sides = [u + 10, u - 10 - wide].filter((at) => at >= 2 && at + wide <= frame.right + MARGIN);
+  const heights = [Math.max(1, frame.top + 3), Math.max(1, frame.bottom - high - 3)];
+  const places = heights.flatMap((at) => (sides.length ? sides : [2]).map((side) => [side, at]));
+  const least = places.map(([side, at]) => crowded(side, at, wide, high));
+  const [left, top] = places[least.indexOf(Math.min(...least))];
   pen.fillStyle = rgba(theme.dark ? mixed(theme.ground, theme.ink, 0.13) : theme.ground, 0.86);
   pen.strokeStyle = theme.edge;
   pen.lineWidth = 1;

@@ -37,6 +37,9 @@ function themeOf(el, palette) {
   };
 }
 
+// The theme of a chart, which it keeps; null before it is in the page, where it has colours.
+const themed = (chart) => (chart.theme ??= chart.el.isConnected ? themeOf(chart.el, chart.palette) : null);
+
 // Calls `then` whenever the theme of the page may have changed; gives what ends that.
 function onTheme(then) {
   let timers = [];

@@ -81,7 +81,7 @@ function status(find, { tone, status: text, title }) {
 
 // The colour of a curve, as the chart draws it.
 const inkOf = (chart, k) => {
-  const theme = chart.theme;
+  const theme = themed(chart);
   return theme ? rgba(theme.curve(k)) : "gray";
 };
 
