@@ -16,7 +16,7 @@ from burlab.graph.origin import user_line
 from burlab.optim.live import ranges_of
 from burlab.problems.point import Point
 from burlab.problems.trainable import Trainable
-from burlab.run.file.save import save
+from burlab.run.file.save import identify, save
 from burlab.run.record.engine import Engine
 from burlab.run.record.stop import ENDLESS, Stopped
 
@@ -233,6 +233,20 @@ class Run(Readings):
             other.hyper[name] = value
         engine.settle()
         return other
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of what decides its steps: problem, data, start, rule, first hyperparameters, batches, criteria.
+
+        Two runs of one fingerprint have the same bits, on one instruction set and with one version of burlab; a
+        predicate (`Stop.when`) does not enter. Raises StatusError where the optimizer is SciPy's.
+
+        >>> import numpy as np, burlab as bl
+        >>> runs = [bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(lr)) for lr in (0.1, 0.1, 0.2)]
+        >>> runs[0].fingerprint == runs[1].fingerprint, runs[0].fingerprint == runs[2].fingerprint
+        (True, False)
+        """
+        return identify(self._engine)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the run to a file, whole or not at all; also while it runs. `burlab.load_run` reads it.

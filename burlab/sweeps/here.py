@@ -1,41 +1,53 @@
 """Runs of a sweep in this process: as many at once as there are to be, each on its own C++ thread."""
 
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from typing import Any
 
 from burlab.run import Run
 
+from .rows import Outcome, ended, failed
 from .setting import Setting
 from .trials import Trial
 
 _WAIT = 0.005  # seconds for which one run is waited for while others may end
 
 
-def carry_out(
-    setting: Setting, trials: Sequence[Trial], threads: int, paused: dict[int, Run]
-) -> Generator[tuple[Trial, Run | Exception]]:
-    """Let trials run, and give each as it ends: its run at rest, or what it ran into before its first step.
+class Here:
+    """Lets runs step in this process. paused: those that an interrupt has left, by number; they go on when it does."""
 
-    paused: runs that were begun before, by number, which go on; and those that an interrupt leaves.
-    """
-    due = deque(trials)
-    going: list[tuple[Trial, Run]] = []
+    def __init__(self, setting: Setting, threads: int) -> None:
+        self._setting = setting
+        self._threads = threads
+        self.paused: dict[int, Run] = {}
+
+    def carry_out(self, trials: Sequence[Trial]) -> Generator[Outcome]:
+        """Let trials run, and give each as it ends."""
+        due, value = deque(trials), self._setting.values()
+        going: list[tuple[Trial, Run]] = []
+        try:
+            while due or going:
+                while due and len(going) < self._threads:
+                    trial = due.popleft()
+                    try:
+                        run = self.paused.pop(trial.number, None) or self._setting.open(trial)
+                        self._setting.begin(run)
+                    except Exception as error:  # also what an optimizer of the user's raises while it is traced
+                        yield Outcome(failed(trial, error), None, error)
+                    else:
+                        going.append((trial, run))
+                for trial, run in tuple(going):
+                    if run.rests(_WAIT):
+                        going.remove((trial, run))
+                        yield _outcome(trial, run, value)
+        finally:
+            for trial, run in going:
+                run.pause()
+                self.paused[trial.number] = run
+
+
+def _outcome(trial: Trial, run: Run, value: Callable[[Any], float]) -> Outcome:
     try:
-        while due or going:
-            while due and len(going) < threads:
-                trial = due.popleft()
-                try:
-                    run = paused.pop(trial.number, None) or setting.open(trial)
-                    setting.begin(run)
-                except Exception as error:  # also what an optimizer of the user's raises while it is traced
-                    yield trial, error
-                else:
-                    going.append((trial, run))
-            for trial, run in tuple(going):
-                if run.rests(_WAIT):
-                    going.remove((trial, run))
-                    yield trial, run
-    finally:
-        for trial, run in going:
-            run.pause()
-            paused[trial.number] = run
+        return Outcome(ended(trial, run, value), run)
+    except Exception as error:  # of a kernel, of a predicate, of the value at the last point
+        return Outcome(failed(trial, error, run), run, error)

@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from burlab.graph import tree
 from burlab.run import Run
@@ -51,6 +51,14 @@ class Row:
         return json.dumps(
             row | {"steps": self.steps, "counts": dict(self.counts), "reason": self.reason, "says": self.says}
         )
+
+
+class Outcome(NamedTuple):
+    """What has come of a run: its row, the run or the bytes of its file, if there are any, and what made it fail."""
+
+    row: Row
+    run: Run | bytes | None
+    error: Exception | None = None
 
 
 def waiting(trial: Trial) -> Row:

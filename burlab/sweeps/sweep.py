@@ -1,6 +1,7 @@
 """A sweep: many runs of one problem, a row for each."""
 
 import math
+import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, overload
@@ -18,14 +19,17 @@ from burlab.run import Run, Stop
 from burlab.run.record.stop import check_stop
 from burlab.runtime.extras import require
 
-from .here import carry_out
+from .folder import Folder, check_saved
+from .here import Here
+from .memory import Memory
 from .progress import open_screen
-from .rows import Row, ended, failed, waiting
+from .rows import Row, waiting
 from .setting import Always, Setting, check_ends
 from .table import Table, rank, table_of
 from .trials import Trial, trials_of
 
 _DEFAULT = Stop()
+_DUE = ("", "error")  # reasons of rows whose runs are to be done
 _SHOWN = 8  # racers of the race of a sweep
 
 
@@ -41,6 +45,7 @@ def sweep(  # noqa: PLR0913 - all that runs can be told
     steps: int | None = None,
     stop: Stop = _DEFAULT,
     threads: int = 1,
+    folder: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> "Sweep":
     """Run every optimizer with every choice of hyperparameters and every seed; a row for each run.
@@ -49,8 +54,9 @@ def sweep(  # noqa: PLR0913 - all that runs can be told
     optimizers: by name, or in a list, or one. hypers: the values to try by the name of the field, in all combinations;
     an optimizer is tried with those that it has. seeds: how many, from 0, or which ones. Or optimizers is a list of
     runs, `[{"optimizer": bl.optim.GD(), "lr": 0.1, "seed": 3, "name": "mine"}, ...]`. steps: that each run does; None:
-    until `stop`. threads: how many runs step at once; it changes no bit. progress: True for a bar, in a notebook a live
-    table, False for none, None where someone sees it.
+    until `stop`. threads: how many runs step at once; it changes no bit. folder: where each run that has ended is kept
+    as a file, see `Run.save`; the same call after a crash reads those and does the others. progress: True for a bar, in
+    a notebook a live table, False for none, None where someone sees it.
 
     A run has the bits that `minimize` gives alone. One that fails or diverges is a row with its reason, and the sweep
     goes on; where all fail with an error, the first one is raised. An interrupt ends the call, which warns and gives
@@ -69,7 +75,10 @@ def sweep(  # noqa: PLR0913 - all that runs can be told
     steps = None if steps is None else whole(steps, "steps", 0)
     setting = Setting(problem, start, batch, sampler, steps, stop, len(trials))
     check_ends(setting)
-    found = Sweep(setting, trials, whole(threads, "threads", 1))
+    if folder is not None:
+        check_saved(trials)
+    store = Memory() if folder is None else Folder(folder)
+    found = Sweep(setting, trials, Here(setting, whole(threads, "threads", 1)), store)
     try:
         found.go(progress)
     except KeyboardInterrupt:
@@ -85,13 +94,13 @@ def sweep(  # noqa: PLR0913 - all that runs can be told
 class Sweep:
     """What `burlab.sweep` gives. rows: one for each run, in order. runs: the runs themselves, by the same numbers."""
 
-    def __init__(self, setting: Setting, trials: Sequence[Trial], threads: int) -> None:
+    def __init__(self, setting: Setting, trials: Sequence[Trial], place: Here, store: Memory | Folder) -> None:
+        """place: where runs step. store: where they are kept."""
         self.setting = setting
         self.trials = tuple(trials)
-        self._threads = threads
+        self._place = place
+        self._store = store
         self._rows = [waiting(trial) for trial in trials]
-        self._runs: dict[int, Run] = {}
-        self._paused: dict[int, Run] = {}
         self._race: Race | None = None
 
     @property
@@ -102,7 +111,7 @@ class Sweep:
     @property
     def runs(self) -> "Runs":
         """The runs that have ended, by the number of their row: they may be read, sought, forked, saved as any run."""
-        return Runs(self._runs, self.rows)
+        return Runs(self.setting, self.trials, self.rows, self._store)
 
     @property
     def table(self) -> Table:
@@ -116,25 +125,10 @@ class Sweep:
 
     def go(self, progress: bool | None = None) -> None:
         """Do the runs that are not done, and try again those that ended with an error. An interrupt pauses them."""
-        due = [trial for trial, row in zip(self.trials, self._rows, strict=True) if row.reason in ("", "error")]
-        value, errors = self.setting.values(), list[Exception]()
-        screen = open_screen(self, progress) if due else None
-        outcomes = carry_out(self.setting, due, self._threads, self._paused)
-        try:
-            for trial, outcome in outcomes:
-                row = self._row(trial, outcome, value, errors)
-                if isinstance(outcome, Run):
-                    self._runs[trial.number] = outcome
-                self._rows[trial.number] = row
-                if screen is not None:
-                    screen.update()
-        finally:
-            outcomes.close()  # pauses what is going on
-            self._race = None
-            if screen is not None:
-                screen.close()
-        if errors and all(row.reason == "error" for row in self._rows):
-            raise errors[0]
+        with self._store.held(self.setting, self.trials):
+            for trial, row in zip(self.trials, self.rows, strict=True):
+                self._rows[trial.number] = self._store.row(trial) or row
+            self._go([trial for trial, row in zip(self.trials, self.rows, strict=True) if row.reason in _DUE], progress)
 
     def best(self) -> Row:
         """The row to go on with: of the configuration whose median over its seeds is lowest, the lowest one.
@@ -203,14 +197,24 @@ class Sweep:
         """The curves of the best configurations, see `race` and `Race.chart`."""
         return self.race().chart(against, of)
 
-    def _row(self, trial: Trial, outcome: Run | Exception, value: Any, errors: list[Exception]) -> Row:
+    def _go(self, due: Sequence[Trial], progress: bool | None) -> None:
+        screen = open_screen(self, progress) if due else None
+        first: Exception | None = None
+        self._race = None
+        outcomes = self._place.carry_out(due)
         try:
-            if isinstance(outcome, Exception):
-                raise outcome
-            return ended(trial, outcome, value)
-        except Exception as error:
-            errors.append(error)
-            return failed(trial, error, outcome if isinstance(outcome, Run) else None)
+            for outcome in outcomes:
+                self._store.keep(outcome)
+                self._rows[outcome.row.number] = outcome.row
+                first = first or outcome.error
+                if screen is not None:
+                    screen.update()
+        finally:
+            outcomes.close()  # pauses what is going on
+            if screen is not None:
+                screen.close()
+        if first is not None and all(row.reason == "error" for row in self._rows):
+            raise first
 
     def _labels(self) -> dict[str, list[Row]]:
         """The rows by configuration."""
@@ -235,8 +239,8 @@ class Sweep:
 class Runs(Sequence[Run]):
     """The runs of a sweep by number. `k in runs`: whether that one has a run to show."""
 
-    def __init__(self, known: Mapping[int, Run], rows: Sequence[Row]) -> None:
-        self._known, self._rows = known, rows
+    def __init__(self, setting: Setting, trials: Sequence[Trial], rows: Sequence[Row], store: Memory | Folder) -> None:
+        self._setting, self._trials, self._rows, self._store = setting, trials, rows, store
 
     @overload
     def __getitem__(self, k: int) -> Run: ...
@@ -247,21 +251,21 @@ class Runs(Sequence[Run]):
         if isinstance(k, slice):
             return [self[number] for number in range(len(self))[k]]
         number = range(len(self))[k]
-        if number not in self._known:
+        if number not in self:
             row = self._rows[number]
-            why = f"failed before its first step. {row.says}" if row.failed else "has not ended. Call sweep.go() first."
+            why = f"failed. {row.says}" if row.failed else "has not ended. Call sweep.go() first."
             raise StatusError(f"run {number} of the sweep {why}")
-        return self._known[number]
+        return self._store.load(self._trials[number], self._setting)
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def __contains__(self, number: object) -> bool:
-        return number in self._known
+        return isinstance(number, int) and self._rows[number].done and self._store.has(number)
 
     def __iter__(self) -> Iterator[Run]:
         """Those that there are, in order."""
-        return (self._known[number] for number in sorted(self._known))
+        return (self[number] for number in range(len(self)) if number in self)
 
 
 def _median(rows: Sequence[Row]) -> float:

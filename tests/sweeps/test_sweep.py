@@ -6,7 +6,8 @@ import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError, BurlabError, StatusError
-from burlab.sweeps.here import carry_out
+from burlab.sweeps.here import Here
+from burlab.sweeps.setting import Always, Setting
 from tests.interrupts import interrupt, main_stack
 
 F = bl.problems.rosenbrock()
@@ -56,29 +57,25 @@ def test_threads_change_no_bit(swept, threads):
 
 
 def test_as_many_runs_step_at_once_as_there_are_threads(swept):
-    steps = 10**9  # none ends, so all that are opened are at work
-    paused = {}
-    setting = bl.sweep(F, F.start, bl.optim.GD(1e-9), {"lr": [1e-9]}, steps=0).setting
     trials = bl.sweep(F, F.start, bl.optim.GD(), {"lr": [1e-9, 2e-9, 3e-9, 4e-9]}, steps=0).trials
     opened, most = [], []
 
-    class Watched(type(setting)):
+    class Watched(Setting):
         __slots__ = ()
 
         def open(self, trial):
-            run = super().open(trial)
-            opened.append(run)
-            return run
+            opened.append(super().open(trial))
+            return opened[-1]
 
         def begin(self, run):
             super().begin(run)
             most.append(sum(one.running for one in opened))
 
-    watched = Watched(F, setting.start, None, "reshuffle", steps, bl.Stop(seconds=0.3), 4)
-    ended = [trial.number for trial, _ in carry_out(watched, trials, 2, paused)]
-    assert sorted(ended) == [0, 1, 2, 3]
+    watched = Watched(F, Always(F.start), None, "reshuffle", 10**9, bl.Stop(seconds=0.3), 4)
+    here = Here(watched, 2)
+    assert sorted(outcome.row.number for outcome in here.carry_out(trials)) == [0, 1, 2, 3]
     assert max(most) == 2
-    assert paused == {}
+    assert here.paused == {}
 
 
 def test_the_best_is_of_the_lowest_median_and_in_it_the_lowest(swept):
@@ -153,7 +150,7 @@ def test_one_that_cannot_begin_is_a_row_with_its_reason():
     assert (row.reason, row.steps, row.failed) == ("error", 0, True)
     assert row.says.startswith("ArgumentError: ")
     assert 0 not in sweep.runs
-    with pytest.raises(StatusError, match="failed before its first step"):
+    with pytest.raises(StatusError, match=r"failed\. ArgumentError"):
         sweep.runs[0]
     assert sweep.rows[1].reason == "steps"
     with pytest.raises(BurlabError, match="batch"):
@@ -217,9 +214,9 @@ def test_an_interrupt_keeps_what_is_done_and_go_does_the_rest():
             sweep = bl.sweep(F, F.start, entries, stop=bl.Stop(seconds=2.0))
         raise KeyboardInterrupt  # the call has ended as it should
 
-    interrupt(call, lambda: carry_out.__code__ in main_stack(), wait=0.8)
+    interrupt(call, lambda: Here.carry_out.__code__ in main_stack(), wait=0.8)
     assert [row.done for row in sweep.rows] == [True, False]
-    half = sweep._paused[1]
+    half = sweep._place.paused[1]
     reached = half.t
     assert reached > 0
     assert not half.running

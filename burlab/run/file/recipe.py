@@ -1,6 +1,7 @@
 """What a run consists of, as JSON and arrays, and back: graphs in place of functions, checksums in place of data."""
 
 import hashlib
+import json
 import math
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ import numpy as np
 from burlab import __version__
 from burlab.errors import FileError
 from burlab.graph import Graph, Node, tree
+from burlab.graph.file.serial import digest
 from burlab.optim.rule import Rule
 from burlab.problems.point import Point
 from burlab.problems.sampling import Sampling, Stream, drawn
@@ -115,6 +117,25 @@ def bits(setup: Setup) -> str:
     others = [exe for kernel, size in kernels if kernel is not None for exe in kernel.kernels(size).values()]
     parts = [without_comments(executable.source) for executable in (*setup.executables, *others)]
     return hashlib.sha256("\n".join([__version__, instruction_set().name, *parts]).encode()).hexdigest()
+
+
+def fingerprint(setup: Setup) -> str:
+    """A hash of what a run does from its start: graphs, data, numbers. Names, lines, tiles and threads do not enter."""
+    rule, validation = setup.rule, setup.validation
+    losses = [setup.loss, *setup.queries.losses.values(), *([] if validation is None else [validation.loss])]
+    kernels = [kernel for loss in losses for kernel in (loss.samples, loss.regularizer) if kernel is not None]
+    graphs = [kernel.graph for kernel in kernels] + [rule.graph, *([] if rule.output is None else [rule.output])]
+    table = [] if setup.stream.numbers is None else [checksum(setup.stream.numbers)]
+    content = {
+        "graphs": [digest(graph) for graph in graphs],
+        "data": [checksum(array) for array in {id(a): a for k in kernels for a in k.data.arrays}.values()],
+        "start": [checksum(leaf) for leaf in setup.start.leaves],
+        "hypers": [[name, float(value).hex()] for name, value in rule.hyper.items()],
+        "streams": [_described_stream(setup.stream), table, validation and _described_stream(validation.stream)],
+        "every": validation and validation.every,
+        "stop": _described_stop(setup.stop),
+    }
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
 def _described_stream(stream: Stream) -> list[Any]:

@@ -9,7 +9,7 @@ from burlab.run.loop.loop import Loop
 from burlab.run.loop.snapshot import TableContents
 
 from . import container
-from .recipe import describe
+from .recipe import describe, fingerprint
 
 KIND = "run"
 STANDING = ("step", "done", "reason")  # whole numbers; elapsed, value and norm are an array
@@ -17,14 +17,16 @@ TABLES = ("record", "stamps", "path", "traces")
 _FRAMES = 16 << 20  # bytes of keyframes in a file, besides the first and the last one
 
 
+def identify(engine: object) -> str:
+    """A hash of what an engine does from its start."""
+    return fingerprint(_loop(engine).setup)
+
+
 def save(engine: object, path: str | os.PathLike[str]) -> None:
     """Write an engine to a file, also while it runs. Raises FileError; an older file is then unchanged."""
-    if not isinstance(engine, Loop):
-        raise StatusError(
-            "a minimizer of SciPy cannot be saved: what it remembers is its own. Save run.x and run.history instead."
-        )
-    saved = engine.saved(_FRAMES)
-    recipe, arrays = describe(engine.setup)
+    loop = _loop(engine)
+    saved = loop.saved(_FRAMES)
+    recipe, arrays = describe(loop.setup)
     tables: dict[str, TableContents | None] = {name: getattr(saved.tables, name) for name in TABLES}
     document = {
         "recipe": recipe,
@@ -39,3 +41,11 @@ def save(engine: object, path: str | os.PathLike[str]) -> None:
     arrays |= {f"frames/{k}": frame for k, frame in enumerate(saved.frames)}
     arrays |= {f"cells/{k}": cell for k, cell in enumerate(saved.buffers)}
     container.write(path, KIND, document, arrays)
+
+
+def _loop(engine: object) -> Loop:
+    if not isinstance(engine, Loop):
+        raise StatusError(
+            "a minimizer of SciPy cannot be saved: what it remembers is its own. Save run.x and run.history instead."
+        )
+    return engine

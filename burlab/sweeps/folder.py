@@ -1,0 +1,136 @@
+"""The folder of a sweep: a file that says which sweep it is, and of each run that has ended its row and its file."""
+
+import fcntl
+import json
+import os
+import socket
+import weakref
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from burlab.errors import ArgumentError, FileError
+from burlab.optim import SciPy
+from burlab.problems import FiniteSum
+from burlab.run import Run, load_run
+from burlab.runtime.files import as_path, make_folder, write_whole
+
+from .identity import differs, identity
+from .rows import Outcome, Row, from_json
+from .setting import Setting
+from .trials import Trial
+
+_NAME, _LOCK = "sweep.json", "lock"
+
+
+class Folder:
+    """Keeps what has ended in files: `00007.burlab` is a run, `00007.json`, which is written after it, its row."""
+
+    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+        """path: None for a folder that goes with this."""
+        self._own = TemporaryDirectory(prefix="burlab-sweep-") if path is None else None
+        self._path = as_path(path if self._own is None else self._own.name)
+        make_folder(self._path)
+        self._loaded: weakref.WeakValueDictionary[int, Run] = weakref.WeakValueDictionary()
+
+    @contextmanager
+    def held(self, setting: Setting, trials: Sequence[Trial]) -> Generator[None]:
+        """Let no other process work on the folder, which becomes that of the sweep, or is it already.
+
+        The system frees it when this process ends, in whatever way. Raises FileError where it is not to be had.
+        """
+        place = self._path / _LOCK
+        try:
+            stream = place.open("a+")
+        except OSError as error:
+            raise FileError(
+                f"{place} cannot be opened: {error.strerror}. Give a folder that may be written to."
+            ) from error
+        with stream:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                stream.seek(0)
+                owner = stream.read().strip() or "another process"
+                raise FileError(
+                    f"the folder {self._path} is in use by {owner}. Wait until that sweep has ended, end it, or give "
+                    "another folder."
+                ) from error
+            stream.truncate(0)
+            stream.write(f"process {os.getpid()} on {socket.gethostname()}")
+            stream.flush()
+            if self._own is None:
+                self._claim(identity(setting, trials))
+            yield
+
+    def row(self, trial: Trial) -> Row | None:
+        """The row of a run that has ended; None where there is none, or it cannot be read."""
+        try:
+            found = from_json(trial, self._file(trial.number, "json").read_text())
+        except (OSError, KeyError, TypeError, ValueError):
+            return None
+        return found if self._file(trial.number, "burlab").exists() else None
+
+    def keep(self, outcome: Outcome) -> None:
+        """Keep what has come of a run, unless it is an error: that is tried again."""
+        row, run, _ = outcome
+        if row.reason == "error" or run is None:
+            return
+        place = self._file(row.number, "burlab")
+        if isinstance(run, Run):
+            run.save(place)
+            self._loaded[row.number] = run
+        else:
+            write_whole(place, [run])
+        write_whole(self._file(row.number, "json"), [row.as_json().encode()])
+
+    def has(self, number: int) -> bool:
+        """Whether there is a run of this number."""
+        return self._file(number, "json").exists()
+
+    def load(self, trial: Trial, setting: Setting) -> Run:
+        """The run of a trial: the one that somebody holds, else from its file."""
+        run = self._loaded.get(trial.number)
+        if run is None:
+            problem = setting.problem
+            data = problem.oracle.data.arrays if isinstance(problem, FiniteSum) else None
+            stop = setting.stop if setting.stop.when else None
+            like = setting.start(trial.seed)
+            run = load_run(self._file(trial.number, "burlab"), data, like=like, stop=stop)
+            run.problem, run.optimizer = problem, trial.optimizer
+            self._loaded[trial.number] = run
+        return run
+
+    def _claim(self, wanted: dict[str, Any]) -> None:
+        """Make it the folder of a sweep, or see that it is."""
+        place = self._path / _NAME
+        if not place.exists():
+            if others := sorted(file.name for file in self._path.iterdir() if file.name != _LOCK):
+                raise FileError(
+                    f"the folder {self._path} holds {others[0]!r} but no sweep. Give a new folder, or an empty one."
+                )
+            write_whole(place, [json.dumps(wanted, indent=1).encode()])
+            return
+        try:
+            found = json.loads(place.read_text())
+        except (OSError, ValueError) as error:
+            raise FileError(f"{place} cannot be read: {error}. Give another folder.") from error
+        if reason := differs(found, wanted):
+            raise FileError(
+                f"the folder {self._path} is of another sweep: {reason} Give another folder, or remove this one."
+            )
+
+    def _file(self, number: int, ending: str) -> Path:
+        return self._path / f"{number:05d}.{ending}"
+
+
+def check_saved(trials: Sequence[Trial]) -> None:
+    """Raise ArgumentError where a run cannot be a file."""
+    for trial in trials:
+        if isinstance(trial.optimizer, SciPy):
+            raise ArgumentError(
+                f"{trial.name!r} is a minimizer of SciPy, whose runs cannot be files, and this sweep keeps its runs as "
+                "files. Sweep it apart, in this process and without a folder."
+            )

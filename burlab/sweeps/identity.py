@@ -1,0 +1,75 @@
+"""Which sweep a folder holds: what decides the bits of its runs."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from burlab import __version__
+from burlab.errors import BurlabError
+from burlab.optim import Optimizer
+from burlab.optim.live import live_fields
+from burlab.runtime.cpu import instruction_set
+
+from .setting import Setting, numbers_of
+from .trials import Trial, words
+
+_FORMAT = "burlab_sweep"
+
+
+def identity(setting: Setting, trials: Sequence[Trial]) -> dict[str, Any]:
+    """What the file of a folder says of a sweep, as JSON.
+
+    problem: a hash of all that is no number of the list: the runs of each optimizer at step 0, the starts, the steps.
+    """
+    digest = hashlib.sha256(repr((setting.steps, setting.batch)).encode())
+    first: dict[Any, Trial] = {}
+    for trial in trials:
+        first.setdefault((trial.name, _program(trial)), trial)
+    for trial in first.values():
+        digest.update(_fingerprint(setting, trial).encode())
+    for seed in dict.fromkeys(trial.seed for trial in trials):
+        for leaf in numbers_of(setting.start(seed)):
+            digest.update(np.ascontiguousarray(leaf).tobytes())
+    return {
+        _FORMAT: 1,
+        "burlab": __version__,
+        "instruction_set": instruction_set().name,
+        "problem": digest.hexdigest(),
+        "runs": [[trial.name, {name: _exact(v) for name, v in trial.hypers.items()}, trial.seed] for trial in trials],
+    }
+
+
+def differs(found: Any, wanted: Mapping[str, Any]) -> str:
+    """In what a folder is not that of a sweep, in words; "" where it is. found: what its file says."""
+    held = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    if held.get(_FORMAT) != wanted[_FORMAT]:
+        return "its file sweep.json is none that this burlab writes."
+    if held.get("burlab") != wanted["burlab"]:
+        return f"it was computed by burlab {held.get('burlab')}, this is {wanted['burlab']}, whose bits may differ."
+    if (there := held.get("instruction_set")) != wanted["instruction_set"]:
+        here = wanted["instruction_set"]
+        return f"it was computed with {there}, this process uses {here}. Set BURLAB_ISA={there} to go on with it."
+    if held.get("runs") != wanted["runs"]:
+        return f"its list of runs is not the one of {len(wanted['runs'])} that was asked for."
+    return "" if held.get("problem") == wanted["problem"] else "its problem, start, optimizers or steps are others."
+
+
+def _program(trial: Trial) -> tuple[str, ...]:
+    """What a trial sets besides live numbers."""
+    live = {one.name for one in live_fields(trial.optimizer)} if isinstance(trial.optimizer, Optimizer) else set[str]()
+    return tuple(f"{n}={_exact(v)}" for n, v in trial.hypers.items() if n not in live or callable(v))
+
+
+def _fingerprint(setting: Setting, trial: Trial) -> str:
+    try:
+        return setting.open(trial).fingerprint
+    except BurlabError as error:  # it will be a row with its reason
+        return type(error).__name__
+
+
+def _exact(value: Any) -> str:
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        return repr(float(cast("Any", value)))
+    return words(value)
