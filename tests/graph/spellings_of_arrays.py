@@ -47,12 +47,22 @@ MOVING = (
             (f"pad {mode}", lambda np, v, m, r, b, mode=mode: np.pad(m, ((2, 1), (0, 3)), mode=mode))
             for mode in "edge reflect symmetric wrap linear_ramp mean maximum minimum".split()
         ),
+        ("pad edge of one", lambda np, v, m, r, b: np.pad(v[:1], 2, mode="edge")),
+        ("reshape F", lambda np, v, m, r, b: np.reshape(b, (4, -1), order="F")),
+        ("ravel F", lambda np, v, m, r, b: np.ravel(m, order="F") * b.flatten("F")[:12]),
+        ("concatenate dtype", lambda np, v, m, r, b: np.concatenate([m, r], axis=None, dtype=numpy.float64)),
+        ("take wrap", lambda np, v, m, r, b: np.take(v, numpy.array([7, -9, 1]), mode="wrap")),
+        ("take clip", lambda np, v, m, r, b: np.take(m, numpy.array([7, -2]), axis=1, mode="clip")),
+        ("lexsort", lambda np, v, m, r, b: v[:4][np.lexsort((v[:4], numpy.array([1, 0, 1, 0])))]),
         ("pad two constants", lambda np, v, m, r, b: np.pad(m, 1, constant_values=((1.0, 2.0), (3.0, 4.0)))),
         ("pad ramp to", lambda np, v, m, r, b: np.pad(v, (2, 3), "linear_ramp", end_values=(1.0, -2.0))),
         ("pad reflect far", lambda np, v, m, r, b: np.pad(v, (7, 9), "reflect")),
     ),
     *rows(
         (V, M, R, B),
+        ("bincount", lambda np, v, m, r, b: np.bincount(numpy.array([0, 2, 2, 0]), weights=v[:4], minlength=4)),
+        ("piecewise", lambda np, v, m, r, b: np.piecewise(v, [v < 0, v > 1], [lambda t: t * t, 2.0, np.sin])),
+        ("var mean", lambda np, v, m, r, b: np.var(m, axis=0, mean=np.mean(r, axis=0, keepdims=True))),
         ("compress", lambda np, v, m, r, b: np.compress(numpy.array([True, False, True]), m, axis=0)),
         ("extract", lambda np, v, m, r, b: np.extract(MASK, v)),
         ("choose", lambda np, v, m, r, b: np.choose(numpy.array([0, 1, 1, 0]), [m[0], r[0]])),

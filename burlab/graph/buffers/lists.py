@@ -46,7 +46,10 @@ def listed(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _within(value: Any) -> Any:
     """A list of arrays, each of which may be a list."""
-    return [_as_array(item) for item in cast("list[Any]", value)] if isinstance(value, (list, tuple)) else value
+    if not isinstance(value, (list, tuple)):
+        return value
+    items = map(_as_array, cast("list[Any]", value))
+    return tuple(items) if isinstance(value, tuple) else list(items)
 
 
 def _as_array(value: Any) -> Any:

@@ -244,6 +244,8 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Node:
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Node:
     """np.piecewise: each function sees all elements, and is chosen where its condition holds; the last one wins."""
     a = as_node(x)
+    if isinstance(condlist, Node) and condlist.ndim > a.ndim:
+        condlist = [*condlist]
     single = not isinstance(condlist, (list, tuple)) or isinstance(cast("Any", condlist[0]), (bool, np.bool_))
     conditions = [as_node(c) for c in (cast("list[Any]", [condlist]) if single else cast("list[Any]", condlist))]
     functions = list(funclist)

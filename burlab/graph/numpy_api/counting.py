@@ -5,7 +5,7 @@ from typing import Any, cast
 import numpy as np
 
 from burlab.errors import ArgumentError, ShapeError
-from burlab.graph.faults import fault
+from burlab.graph.faults import fault, unsupported
 from burlab.graph.linear import broadcast, reshape, scatter
 from burlab.graph.node import FUNCTIONS, Node, as_node, constant
 from burlab.graph.origin import location
@@ -102,6 +102,16 @@ def bincount(x: Any, weights: Any = None, *, length: Any) -> Node:
     return scatter(value, apply("where", inside, i, 0), 0, length)
 
 
+def _bincount_of_known(x: Any, /, weights: Any = None, minlength: int = 0) -> Node:
+    """np.bincount: of known integers, with weights that may be traced."""
+    places = as_node(x)
+    if not places.is_constant:
+        raise unsupported("np.bincount of traced integers", "its length would depend on them; use bl.bincount(length=)")
+    longest = max(int(places.params.max(initial=-1)) + 1, whole(minlength, "minlength of np.bincount"))
+    weight = None if weights is None else as_floats(as_node(weights))
+    return bincount(places, weight, length=longest)
+
+
 def top_k(x: Any, k: Any) -> tuple[Node, Node]:
     """The k largest entries along the last axis, the largest first, and their positions (int64)."""
     a = as_node(x)
@@ -154,4 +164,6 @@ def _at_least_0(value: Any, name: str) -> int:
     return number
 
 
-FUNCTIONS.update({np.histogram: histogram, np.histogram2d: histogram2d, np.isin: isin})
+FUNCTIONS.update({
+    np.histogram: histogram, np.histogram2d: histogram2d, np.isin: isin, np.bincount: _bincount_of_known,
+})  # fmt: skip

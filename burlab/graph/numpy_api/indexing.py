@@ -184,12 +184,17 @@ def normal_index(index: Any, size: int, axis: int) -> Node:
 
 def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "raise") -> Node:
     """np.take along an axis, or of the ravelled array."""
-    if out is not None or mode != "raise":
-        raise fault("np.take(out=..., mode=...) of a traced array", "indices inside the axis")
+    if out is not None or mode not in ("raise", "wrap", "clip"):
+        raise fault(f"np.take(out=..., mode={mode!r:.20}) of a traced array", "mode raise, wrap or clip, and no out")
     x = as_node(a)
     if axis is None:
         x, axis = reshape(x, (x.size,)), 0
-    return take_at(x, {normal_axis(axis, x.ndim): indices})
+    k = normal_axis(axis, x.ndim)
+    if mode == "wrap":
+        indices = UFUNCS["remainder"](indices, x.shape[k])
+    elif mode == "clip":
+        indices = apply("minimum", apply("maximum", indices, 0), x.shape[k] - 1)
+    return take_at(x, {k: indices})
 
 
 def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Node:

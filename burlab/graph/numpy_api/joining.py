@@ -11,16 +11,17 @@ from burlab.graph.origin import location
 from burlab.runtime.memory import check_fits
 from burlab.runtime.plain import as_array
 
-from .arguments import normal_axes, normal_axis, only_defaults, several, whole
+from .arguments import known_dtype, normal_axes, normal_axis, only_defaults, several, whole
 from .indexing import getitem, take_at
-from .promotion import common_shape, promote
+from .promotion import as_dtype, common_shape, promote
 from .shapes import expand_dims
 
 
-def concatenate_(arrays: Any, axis: Any = 0, out: None = None, **kwargs: Any) -> Node:
+def concatenate_(arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = None, **kwargs: Any) -> Node:
     """np.concatenate."""
     only_defaults("np.concatenate", {"out": out, **{k: v for k, v in kwargs.items() if k != "casting"}})
     xs = promote([as_node(x) for x in arrays])
+    xs = xs if dtype is None else [as_dtype(x, known_dtype(dtype)) for x in xs]
     if axis is None:
         xs, axis = [reshape(x, (x.size,)) for x in xs], 0
     if not xs or not xs[0].shape:
@@ -32,13 +33,14 @@ def concatenate_(arrays: Any, axis: Any = 0, out: None = None, **kwargs: Any) ->
     return concatenate(xs, k)
 
 
-def stack(arrays: Any, axis: int = 0, out: None = None, **kwargs: Any) -> Node:
+def stack(arrays: Any, axis: int = 0, out: None = None, *, dtype: Any = None, **kwargs: Any) -> Node:
     """np.stack."""
     only_defaults("np.stack", {"out": out, **{k: v for k, v in kwargs.items() if k != "casting"}})
     xs = [as_node(x) for x in arrays]
     if any(x.shape != xs[0].shape for x in xs):
         raise ShapeError(f"stack needs equal shapes, got {[x.shape for x in xs]}.")
-    return concatenate_([expand_dims(x, normal_axis(axis, x.ndim + 1)) for x in xs], normal_axis(axis, xs[0].ndim + 1))
+    k = normal_axis(axis, xs[0].ndim + 1)
+    return concatenate_([expand_dims(x, k) for x in xs], k, dtype=dtype)
 
 
 def column_stack(tup: Any) -> Node:

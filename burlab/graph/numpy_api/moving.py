@@ -73,7 +73,7 @@ def _region(positions: Any, shape: tuple[int, ...]) -> "Callable[[Node], Node] |
     order: list[int] = []
     for k, step in enumerate(steps):
         axes = [] if step is None else np.flatnonzero(step).tolist()
-        if len(axes) > 1:
+        if step is not None and len(axes) != 1:  # the same element again, or one on another axis too
             return None
         order.append(axes[0] if axes else -1 - k)
     free = [a for a in range(len(shape)) if a not in order]

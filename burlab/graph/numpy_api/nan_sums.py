@@ -16,7 +16,7 @@ from .indexing import getitem
 from .joining import concatenate_
 from .products import diagonal_of, matmul
 from .promotion import apply, as_dtype
-from .reduction import as_floats, average, mean, prod, sum_, with_axes
+from .reduction import as_floats, average, mean_, prod, sum_, with_axes
 from .shapes import expand_dims, squeeze
 from .ufuncs import clip
 
@@ -118,7 +118,7 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: An
         x = concatenate_([x, _observations(y, rowvar)], 0)
     less = real((0 if bias else 1) if ddof is None else ddof, "ddof")
     if fweights is None and aweights is None:
-        centred = apply("sub", x, mean(x, 1, keepdims=True))
+        centred = apply("sub", x, mean_(x, 1, keepdims=True))
         scale: Any = float(x.shape[1] - less)
         weighed = centred
     else:

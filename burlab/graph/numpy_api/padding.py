@@ -18,12 +18,12 @@ from .indexing import getitem
 from .joining import concatenate_
 from .moving import moved
 from .promotion import apply, as_dtype
-from .reduction import mean
+from .reduction import mean_
 
 Ends = tuple[Any, Any]
 _MOVES = ("edge", "reflect", "symmetric", "wrap")
 _STATISTICS: dict[str, Callable[[Node, int], Node]] = {
-    "mean": lambda x, k: as_dtype(mean(x, k, keepdims=True), x.dtype),
+    "mean": lambda x, k: as_dtype(mean_(x, k, keepdims=True), x.dtype),
     "maximum": lambda x, k: extreme("reduce_max", x, k, keepdims=True),
     "minimum": lambda x, k: extreme("reduce_min", x, k, keepdims=True),
 }

@@ -49,7 +49,7 @@ def sum_of_squares(x: Node) -> Node:
     return made("squares", None, x)
 
 
-def mean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,
+def mean_(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,
          where: Any = NOT_GIVEN) -> Node:  # fmt: skip
     """np.mean."""
     only_defaults("np.mean", {"out": out})
@@ -71,13 +71,14 @@ def size_along(x: Node, axes: tuple[int, ...]) -> int:
 
 
 def var(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: Any = False,
-        where: Any = NOT_GIVEN, **kwargs: Any) -> Node:  # fmt: skip
-    """np.var: the mean squared distance from the mean, two passes."""
+        where: Any = NOT_GIVEN, mean: Any = NOT_GIVEN, **kwargs: Any) -> Node:  # fmt: skip
+    """np.var: the mean squared distance from the mean, two passes; mean: what is taken for it."""
     ddof = real(kwargs.pop("correction", ddof), "ddof")
     only_defaults("np.var", {"out": out, **kwargs})
     x = as_floats(_dtyped(as_node(a), dtype))
     axes = normal_axes(axis, x.ndim)
-    centred = only(apply("sub", x, mean(x, axes, keepdims=True, where=where)), where, zero)
+    center = mean if given(mean) else mean_(x, axes, keepdims=True, where=where)
+    centred = only(apply("sub", x, center), where, zero)
     total = with_axes(sum_over(apply("square", centred), axes), x, axes, keepdims)
     return apply("div", total, apply("sub", _count(x, axes, keepdims, where), ddof) if given(where) else
                  float(size_along(x, axes) - ddof))  # fmt: skip
@@ -132,7 +133,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     if returned:
         raise fault("np.average(returned=True) of a traced array", "np.sum(weights) beside it")
     if weights is None:
-        return mean(a, axis, keepdims=keepdims)
+        return mean_(a, axis, keepdims=keepdims)
     weighted = sum_(apply("mul", a, weights), axis, keepdims=keepdims)
     return apply(
         "div", weighted, sum_(apply("mul", weights, constant(np.ones(as_node(a).shape))), axis, keepdims=keepdims)
@@ -155,7 +156,7 @@ def reduced(function: Rule) -> Rule:
 
 
 _BY_NAME: dict[str, Rule] = {
-    "sum": sum_, "mean": mean, "var": var, "std": std, "prod": prod, "cumsum": cumsum_,
+    "sum": sum_, "mean": mean_, "var": var, "std": std, "prod": prod, "cumsum": cumsum_,
 }  # fmt: skip
 METHODS.update(_BY_NAME)
 FUNCTIONS.update({getattr(np, name): rule for name, rule in _BY_NAME.items()})

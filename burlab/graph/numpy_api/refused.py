@@ -19,7 +19,6 @@ REFUSED: dict[str, tuple[str, str]] = {
         ),
         (_SIZES, "np.sort, and np.where to mark entries that repeat"),
     ),
-    "bincount": (_SIZES, "np.histogram with known edges, or a sum over x[:, None] == np.arange(length)"),
     "roots": (_SPECTRUM, "np.linalg.eigh of a symmetric matrix"),
     "sort_complex": ("complex numbers have no order", "np.sort of np.abs(z), z.real or z.imag"),
     **dict.fromkeys(("linalg.eig", "linalg.eigvals"), (_SPECTRUM, "np.linalg.eigh if symmetric, np.linalg.svd")),

@@ -19,11 +19,14 @@ from .promotion import apply, as_dtype, as_mask
 
 
 def reshape_(a: Any, /, shape: Any = None, order: str = "C", **kwargs: Any) -> Node:
-    """np.reshape in row-major order; one size may be -1."""
+    """np.reshape in row-major order, or in the order of columns, "F"; one size may be -1."""
     x = as_node(a)
     only_defaults("np.reshape", kwargs)
-    if order != "C":
-        raise fault(f"np.reshape(order={order!r})", "row-major order, or a transpose before it")
+    if order == "F":
+        turned = several(kwargs.pop("newshape", shape))[::-1]
+        return transpose_(reshape_(transpose_(x), turned))
+    if order not in ("C", "A", "K"):
+        raise fault(f"np.reshape(order={order!r:.20})", "order 'C' or 'F'")
     sizes = [whole(d, "the shape of reshape") for d in several(kwargs.pop("newshape", shape))]
     if sizes.count(-1) > 1:
         raise ShapeError(f"{location()}reshape can infer one size only, got several -1.")
@@ -42,7 +45,7 @@ def _reshape_method(x: Node, *shape: Any, order: str = "C") -> Node:
 
 
 def ravel(a: Any, order: str = "C") -> Node:
-    """np.ravel in row-major order."""
+    """np.ravel in row-major order, or in the order of columns, "F"."""
     return reshape_(a, -1, order) if as_node(a).size else reshape(as_node(a), (0,))
 
 
