@@ -137,3 +137,6 @@ def test_it_fits_the_page(panel, width, theme):
         panel.says("at step 399")
 
     assert panel.fits("race", width, theme, act) == []
+    first = "td:nth-child(2) > :first-child"
+    swatches = panel.evaluate(f"e => [...e.querySelectorAll('{first}')].map(i => i.style.background)")
+    assert len(set(swatches)) == len(swatches) > 1, "each racer keeps a colour of its own in another theme"

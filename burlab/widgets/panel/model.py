@@ -1,11 +1,11 @@
 """What the panel of a run shows, and what its controls do. It knows no screen: a view draws it, a test reads it."""
 
-import re
 from time import monotonic
 from typing import Any
 
 import numpy as np
 
+from . import words
 from .breaks import Breaks
 from .commands import Commands, Intent
 from .costs import Costs
@@ -132,12 +132,7 @@ class Model:
     @property
     def problem(self) -> str:
         """What is minimized, in a word or two."""
-        problem = self.run.problem
-        name = getattr(problem, "__name__", "").strip("<>")
-        if problem is None or name == "lambda":
-            return "a function"
-        kind = re.sub("(?<=[a-z])(?=[A-Z])", " ", type(problem).__name__).lower()
-        return name.replace("_", " ") or kind
+        return words.problem(self.run.problem)
 
     @property
     def non_finite(self) -> dict[str, int]:

@@ -1,6 +1,8 @@
 """Numbers and states as people read them."""
 
 import math
+import re
+from typing import Any
 
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
@@ -36,6 +38,20 @@ def exact(value: float) -> str:
         short = f"{float(digits):g}e{int(power)}"
         text = short if float(short) == value else text
     return text
+
+
+def problem(function: Any) -> str:
+    """What is minimized, in a word or two; None where that is not known.
+
+    >>> import burlab as bl
+    >>> problem(bl.problems.styblinski_tang()), problem(lambda x: x)
+    ('styblinski tang', 'a function')
+    """
+    name = getattr(function, "__name__", "").strip("<>")
+    if function is None or name == "lambda":
+        return "a function"
+    kind = re.sub("(?<=[a-z])(?=[A-Z])", " ", type(function).__name__).lower()
+    return name.replace("_", " ") or kind
 
 
 def count(value: int) -> str:

@@ -142,10 +142,8 @@ class RaceModel:
         return ("ready" if lead is None else "paused"), said
 
     def _title(self) -> str:
-        problem = self.race.setting.problem
-        name = getattr(problem, "__name__", "").strip("<>") or type(problem).__name__
+        said = words.problem(self.race.setting.problem)
         seeds = len(self.race.setting.seeds)
-        said = "a function" if name == "lambda" else name.replace("_", " ")
         racers = len(self.race.racers)
         return f"{racers} racer{'s' * (racers > 1)} on {said}" + (f", {seeds} seeds" if seeds > 1 else "")
 
