@@ -33,3 +33,15 @@ def real(value: Any, name: str, least: float = -math.inf) -> float:
     if number < least:
         raise ArgumentError(f"{name}={value!r} is too small. Pass a number that is at least {least:g}.")
     return number
+
+
+def probabilities(values: Any, name: str, count: int) -> "np.ndarray[Any, np.dtype[np.float64]]":
+    """The values as float64 of shape (count,). Raises ArgumentError where one is not above 0, or their sum is not 1."""
+    found = np.asarray(values, np.float64)
+    if found.shape != (count,):
+        raise ArgumentError(f"{name} has shape {found.shape}, expected ({count},), one number for each.")
+    if not np.all(found > 0):  # nan is not, either
+        raise ArgumentError(f"{name} holds {found[~(found > 0)][0]}. Every one has to be above 0.")
+    if abs(found.sum() - 1) > 1e-9 * count:
+        raise ArgumentError(f"{name} sum to {found.sum():g}, expected 1. Divide them by their sum.")
+    return found

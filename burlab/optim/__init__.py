@@ -13,8 +13,11 @@ from .curvature.muon import Muon
 from .curvature.shampoo import SOAP, Shampoo
 from .curvature.sophia import SophiaH
 from .descent import ArmijoGD, WolfeGD
-from .distributed.compressed import DCGD, DIANA, EF21, MARINA
+from .distributed.compressed import DCGD, DIANA, EF21, EF21PP, EF21W
 from .distributed.local import SCAFFOLD, FedAvg, FedProx
+from .distributed.local_rules import DiLoCo
+from .distributed.newton import FedNL
+from .distributed.recursive import DASHA, MARINA, PPMARINA, VRMARINA
 from .estimators.recursive import MVR, PAGE, SARAH, STORM
 from .estimators.saga import SAGA
 from .estimators.svrg import LSVRG, SVRG
@@ -51,9 +54,12 @@ __all__ = [
     "APOLLO",
     "ASGD",
     "COCOB",
+    "DASHA",
     "DCGD",
     "DIANA",
     "EF21",
+    "EF21PP",
+    "EF21W",
     "FRUGAL",
     "GD",
     "LBFGS",
@@ -62,12 +68,14 @@ __all__ = [
     "MFAC",
     "MVR",
     "PAGE",
+    "PPMARINA",
     "SAGA",
     "SARAH",
     "SCAFFOLD",
     "SOAP",
     "STORM",
     "SVRG",
+    "VRMARINA",
     "AMSGrad",
     "AdaHessian",
     "Adadelta",
@@ -81,9 +89,11 @@ __all__ = [
     "CoordinateZO",
     "DAdaptAdam",
     "DAdaptSGD",
+    "DiLoCo",
     "DoG",
     "DoWG",
     "FedAvg",
+    "FedNL",
     "FedProx",
     "GaLore",
     "Hyper",

@@ -1,7 +1,7 @@
 """The `f` of an update: queries about the problem at this step, at any point."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn, cast
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.origin import location
 from burlab.graph.query import QUERIES, Question, query
+
+from .clients import Shares
 
 Vector = Any  # shape (d,), x's dtype
 Indices = Any  # shape (b,), integers
@@ -118,19 +120,27 @@ class Queries:
         rows = self._batches.batch if self._is_own(indices) else self._chosen("per_sample_grads", indices).size
         return self._query("per_sample_grads", (rows, *self._shape), indices, y)
 
-    def client_grads(self, y: Vector) -> Any:
-        """The gradient of every client of a `bl.problems.federated` over all of its samples, shape (clients, d).
+    def client_grads(self, y: Vector, *, clients: Indices = None, indices: Indices = None) -> Any:
+        """The gradient of every client of a `bl.problems.federated`, shape (clients, d), or of those that are chosen.
 
-        y: one point for all, shape (d,), or one for each, shape (clients, d).
+        y: one point for all, shape (d,), or one for each, shape (r, d). clients: which, integers of shape (r,), traced
+        or not; then only theirs are computed. indices: for each of them some of its samples, numbered from 0 within the
+        client, integers of shape (r, b), traced or not; all of its samples where it is None.
         """
-        sizes, samples = self._sizes("client_grads"), self._batches.samples
-        ends, point = np.cumsum(sizes), as_node(y)
-        own = point.ndim == 2
-        rows: list[Any] = []
-        for c, (size, end) in enumerate(zip(sizes, ends, strict=True)):
-            at: Any = cast("Any", point)[c] if own else y
-            rows.append(self.grad(at, indices=np.arange(end - size, end)) * (len(sizes) * size / samples))
-        return np.stack(rows)
+        shares = Shares(self._sizes("client_grads"), self._batches.samples)
+        if clients is not None:
+            clients = _listed(clients, "clients of f.client_grads", "clients", len(shares.sizes))
+        return shares.rows(lambda at, samples: self.grad(at, indices=samples), y, clients, indices)
+
+    def client_hessians(self, y: Vector) -> Any:
+        """The Hessian of every client over all of its samples, shape (clients, d, d), by d products with vectors."""
+        shares = Shares(self._sizes("client_hessians"), self._batches.samples)
+        return shares.hessians(lambda at, v, samples: self.hvp(at, v, indices=samples), y)
+
+    @property
+    def client_sizes(self) -> tuple[int, ...]:
+        """How many samples each client holds."""
+        return self._sizes("client_sizes")
 
     @property
     def clients(self) -> int:

@@ -4,7 +4,24 @@ import numpy as np
 
 import burlab as bl
 from burlab.compressors import RandK, TopK
-from burlab.optim import DCGD, DIANA, EF21, MARINA, SCAFFOLD, FedAvg, FedProx
+from burlab.optim import (
+    DASHA,
+    DCGD,
+    DIANA,
+    EF21,
+    EF21PP,
+    EF21W,
+    MARINA,
+    PPMARINA,
+    SCAFFOLD,
+    VRMARINA,
+    AdamW,
+    DiLoCo,
+    FedAvg,
+    FedNL,
+    FedProx,
+    Nesterov,
+)  # fmt: skip
 
 D, MU = 6, 0.05
 _rng = np.random.default_rng(8)
@@ -35,6 +52,14 @@ def grad(x):
     return grads(x).mean(axis=0)
 
 
+def hessians(x):
+    """Of every client at x, shape (clients, d, d)."""
+    slopes = [1 / (1 + np.exp(-b * (a @ x))) for a, b in zip(FEATURES, LABELS, strict=True)]
+    return np.array([
+        (a * (s * (1 - s))[:, None]).T @ a / len(a) + MU * np.eye(D) for a, s in zip(FEATURES, slopes, strict=True)
+    ])  # fmt: skip
+
+
 def value(x):
     losses = [np.mean(np.logaddexp(0, -b * (a @ x))) for a, b in zip(FEATURES, LABELS, strict=True)]
     return float(np.mean(losses) + MU / 2 * (x @ x))
@@ -47,7 +72,14 @@ FEDERATED = {
     "DCGD": DCGD(0.05, RandK(3)),
     "DIANA": DIANA(0.05, RandK(3)),
     "EF21": EF21(0.05, TopK(2)),
+    "EF21PP": EF21PP(0.05, TopK(2), clients=2),
+    "EF21W": EF21W(0.05, TopK(2), weights=tuple(SMOOTHNESS / SMOOTHNESS.sum())),
     "MARINA": MARINA(0.05, RandK(3)),
+    "PPMARINA": PPMARINA(0.05, RandK(3), clients=2),
+    "VRMARINA": VRMARINA(0.05, RandK(3), batch=2),
+    "DASHA": DASHA(0.05, RandK(3)),
+    "FedNL": FedNL(1.0, TopK(4)),
+    "DiLoCo": DiLoCo(AdamW(0.05), tau=3, outer=Nesterov(0.3, 0.5)),
     "FedAvg": FedAvg(0.05, tau=3),
     "FedProx": FedProx(0.05, tau=3),
     "SCAFFOLD": SCAFFOLD(0.05, tau=3),

@@ -1,60 +1,20 @@
-"""What clients send is compressed: DCGD, EF21, DIANA, MARINA."""
+"""What clients send is compressed: DCGD, EF21 and its weighted and partial forms, DIANA."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from burlab.compressors import Compressor
+from burlab.checks.numbers import probabilities, whole
 from burlab.errors import ArgumentError
-from burlab.optim.arithmetic import where
-from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
-from burlab.transforms import random
+from burlab.graph.buffers.functions import at_add
+from burlab.optim.optimizer import Hyper, State, Vector
 
-Told = dict[str, Any]
-
-
-def sent(compressor: Compressor, rows: Vector, f: Any) -> Vector:
-    """Each client's row compressed, with a key of its own. Shape (clients, d)."""
-    return np.stack([compressor(rows[c], random.fold_in(f.key, c)) for c in range(rows.shape[0])])
-
-
-def of_all(compressor: Compressor, rows: Vector) -> float:
-    """Bits that all clients send in a step, compressed."""
-    return rows.shape[0] * compressor.bits(rows.shape[1], 8 * rows.dtype.itemsize)
+from .messages import Compressed, Told, bits_of, drawn, omega_of, sent
 
 
 @dataclass(frozen=True)
-class _Compressed(Optimizer):
-    """A step size, and what compresses. Abstract."""
-
-    lr: Hyper
-    compressor: Compressor
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        given: Any = self.compressor
-        if not isinstance(given, Compressor):
-            kind = type(self).__name__
-            raise ArgumentError(
-                f"compressor of {kind} is {given!r:.80}, expected one of bl.compressors, such as RandK(2)."
-            )
-
-
-def omega_of(rule: Any, d: int) -> float:
-    """The compressor's omega. Raises ArgumentError where it is biased."""
-    omega = rule.compressor.omega(d)
-    if omega is None:
-        kind, given = type(rule).__name__, type(rule.compressor).__name__
-        raise ArgumentError(
-            f"compressor of {kind} is {given}, which is biased, and {kind} needs an unbiased one, such as RandK. "
-            "EF21 takes biased ones."
-        )
-    return omega
-
-
-@dataclass(frozen=True)
-class DCGD(_Compressed):
+class DCGD(Compressed):
     """Distributed compressed gradient descent, Khirirat et al. 2018: x <- x - lr mean C(grad f_i(x)).
 
     It stalls where the clients' gradients do not vanish at the minimum. lr: step size. compressor: unbiased.
@@ -72,17 +32,16 @@ class DCGD(_Compressed):
         omega_of(self, x.shape[0])
         grads = f.client_grads(x)
         step = np.mean(sent(self.compressor, grads, f), axis=0)
-        return x - self.lr * step, state, {"bits": of_all(self.compressor, grads)}
+        return x - self.lr * step, state, {"bits": bits_of(self.compressor, grads)}
 
 
 @dataclass(frozen=True)
-class EF21(_Compressed):
+class EF21(Compressed):
     """Richtarik, Sokolov and Fatkhullin 2021, Algorithm 2, arXiv:2106.05203.
 
     g_i <- g_i + C(grad f_i(x) - g_i);  x <- x - lr mean g_i, from g_i = 0.
-    lr: at most 1 / (L + L~ sqrt(b / a)) with a = 1 - sqrt(1 - alpha), b = (1 - alpha) / a, L~^2 the mean of L_i^2; in
-    EF21-W, Richtarik et al. 2024, arXiv:2402.10774, their mean takes the place of L~. compressor: contractive; one that
-    is unbiased alone is scaled by 1 / (1 + omega) in `Scaled`.
+    lr: at most 1 / (L + L~ sqrt(b / a)) with a = 1 - sqrt(1 - alpha), b = (1 - alpha) / a, L~^2 the mean of L_i^2.
+    compressor: contractive; one that is unbiased alone is scaled by 1 / (1 + omega) in `Scaled`.
     Cost: the gradient of every client; keeps clients d numbers. Column: bits of all clients so far.
 
     >>> import numpy as np, burlab as bl
@@ -99,7 +58,7 @@ class EF21(_Compressed):
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
         """A round."""
-        told = {"bits": of_all(self.compressor, state["g"])}
+        told = {"bits": bits_of(self.compressor, state["g"])}
         estimates = state["g"] + sent(self.compressor, f.client_grads(x) - state["g"], f)
         return x - self.lr * np.mean(estimates, axis=0), {"g": estimates}, told
 
@@ -113,7 +72,61 @@ class EF21(_Compressed):
 
 
 @dataclass(frozen=True)
-class DIANA(_Compressed):
+class EF21PP(EF21):
+    """EF21 with partial participation, Fatkhullin et al. 2021, Algorithm 4, arXiv:2110.03294.
+
+    In every round so many clients, all sets equally likely, send C(grad f_i(x) - g_i); the others keep their g_i.
+    clients: how many take part; with all of them it is `EF21`. lr, compressor: as there.
+    Cost: the gradients of these clients; keeps clients d numbers. Column: bits of all clients so far.
+
+    >>> import numpy as np, burlab as bl
+    >>> problem = bl.problems.federated(lambda x, a: 0.5 * np.sum((x - a) ** 2), [np.zeros((2, 2)), np.ones((3, 2))])
+    >>> run = bl.minimize(problem, np.zeros(2), bl.optim.EF21PP(0.2, bl.compressors.TopK(1), clients=1), steps=300)
+    >>> run.x.round(3)
+    array([0.5, 0.5])
+    """
+
+    clients: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole(self.clients, "clients", 1)
+
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
+        """A round."""
+        chosen = drawn(f, self.clients)
+        rows = f.client_grads(x, clients=chosen) - state["g"][chosen]
+        estimates = at_add(state["g"], chosen, sent(self.compressor, rows, f))
+        return x - self.lr * np.mean(estimates, axis=0), {"g": estimates}, {"bits": bits_of(self.compressor, rows)}
+
+
+@dataclass(frozen=True)
+class EF21W(EF21):
+    """EF21 with weights, Richtarik, Gasanov and Burlachenko 2024, Algorithm 2, arXiv:2402.10774.
+
+    g_i <- g_i + C(grad f_i(x) / (m w_i) - g_i) for m clients;  x <- x - lr sum w_i g_i, from g_i = 0.
+    lr: at most 1 / (L + mean(L_i) sqrt(b / a)), see `EF21`. weights: w_i = L_i / sum L, above 0, of sum one.
+    Cost: the gradient of every client; keeps clients d numbers. Column: bits of all clients so far.
+
+    >>> import numpy as np, burlab as bl
+    >>> problem = bl.problems.federated(lambda x, a: 0.5 * np.sum((x - a) ** 2), [np.zeros((2, 2)), np.ones((3, 2))])
+    >>> rule = bl.optim.EF21W(0.3, bl.compressors.TopK(1), weights=(0.25, 0.75))
+    >>> bl.minimize(problem, np.zeros(2), rule, steps=200).x.round(3)
+    array([0.5, 0.5])
+    """
+
+    weights: tuple[float, ...] = ()
+
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
+        """A round."""
+        weights = probabilities(self.weights, "weights of EF21W", f.clients).astype(x.dtype)
+        grads = f.client_grads(x) / (f.clients * weights[:, None])
+        estimates = state["g"] + sent(self.compressor, grads - state["g"], f)
+        return x - self.lr * (weights @ estimates), {"g": estimates}, {"bits": bits_of(self.compressor, grads)}
+
+
+@dataclass(frozen=True)
+class DIANA(Compressed):
     """Mishchenko, Gorbunov, Takac and Richtarik 2019, arXiv:1901.09269; Horvath et al. 2023 for any omega.
 
     m_i = C(grad f_i(x) - h_i);  x <- x - lr (mean h_i + mean m_i);  h_i <- h_i + a m_i, from h_i = 0.
@@ -139,38 +152,4 @@ class DIANA(_Compressed):
         a = 1 / (1 + omega) if self.a is None else self.a
         message = sent(self.compressor, f.client_grads(x) - h, f)
         after = x - self.lr * np.mean(h + message, axis=0)
-        return after, {"h": h + a * message}, {"bits": of_all(self.compressor, h)}
-
-
-@dataclass(frozen=True)
-class MARINA(_Compressed):
-    """Gorbunov, Burlachenko, Li and Richtarik 2021, Algorithm 1, arXiv:2102.07845.
-
-    With one coin for all, v = mean grad f_i(x) with probability p and at the first step, else
-    v <- v + mean C(grad f_i(x) - grad f_i(x before));  x <- x - lr v.
-    lr: at most 1 / (L~ (1 + sqrt((1 - p) omega / (p clients)))), L~^2 the mean of L_i^2. compressor: unbiased.
-    p: 1 / (1 + omega) where it is None. Cost: the gradient of every client; keeps (clients + 1) d numbers. Column:
-    bits of all clients so far.
-
-    >>> import numpy as np, burlab as bl
-    >>> problem = bl.problems.federated(lambda x, a: 0.5 * np.sum((x - a) ** 2), [np.zeros((2, 2)), np.ones((3, 2))])
-    >>> run = bl.minimize(problem, np.zeros(2), bl.optim.MARINA(0.2, bl.compressors.RandK(1)), steps=200)
-    >>> run.x.round(3)
-    array([0.5, 0.5])
-    """
-
-    p: Hyper | None = None
-
-    def init(self, x: Vector, *, f: Any = None) -> State:
-        """No gradients yet."""
-        return {"v": np.zeros_like(x), "grads": np.zeros((f.clients, x.shape[0]), x.dtype)}
-
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
-        """A round."""
-        grads, omega = f.client_grads(x), omega_of(self, x.shape[0])
-        p = 1 / (1 + omega) if self.p is None else self.p
-        whole = (random.uniform(f.key, ()) < p) | (t == 0)
-        change = np.mean(sent(self.compressor, grads - state["grads"], f), axis=0)
-        v = where(whole, np.mean(grads, axis=0), state["v"] + change)
-        bits = where(whole, float(8 * grads.dtype.itemsize * grads.size), of_all(self.compressor, grads))
-        return x - self.lr * v, {"v": v, "grads": grads}, {"bits": bits}
+        return after, {"h": h + a * message}, {"bits": bits_of(self.compressor, h)}

@@ -1,0 +1,55 @@
+"""Second-order rules of clients: FedNL."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from burlab.optim.arithmetic import solve, where
+from burlab.optim.optimizer import Hyper, State, Vector
+
+from .messages import Compressed, Told, bits_of, sent
+
+
+@dataclass(frozen=True)
+class FedNL(Compressed):
+    """Safaryan, Islamov, Qian and Richtarik 2022, Algorithm 1 with option 2, arXiv:2106.02969.
+
+    x <- x - lr [H + l I]^-1 grad f(x), H the mean of H_i and l that of |H_i - hess f_i(x)|_F; then
+    H_i <- H_i + a C(hess f_i(x) - H_i), from H_i = 0. Gradients are sent whole, of Hessians the
+    d (d + 1) / 2 entries on and above the diagonal compressed.
+    lr: 1 in the paper. compressor: contractive or unbiased, of vectors of d (d + 1) / 2 entries. a: where it is None
+    1 / (1 + omega) for an unbiased compressor, 1 for a contractive one.
+    Cost: the gradient of every client and its Hessian, d products with vectors; keeps clients d (d + 1) / 2 numbers.
+    Column: bits of all clients so far.
+
+    >>> import numpy as np, burlab as bl
+    >>> problem = bl.problems.federated(lambda x, a: np.sum(np.cosh(x - a)), [np.zeros((2, 2)), np.ones((3, 2))])
+    >>> run = bl.minimize(problem, np.zeros(2), bl.optim.FedNL(1.0, bl.compressors.TopK(1)), steps=12)
+    >>> run.x.round(6)
+    array([0.5, 0.5])
+    """
+
+    a: Hyper | None = None
+
+    def init(self, x: Vector, *, f: Any = None) -> State:
+        """No curvature is known yet."""
+        d = x.shape[0]
+        return {"H": np.zeros((f.clients, d * (d + 1) // 2), x.dtype)}
+
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
+        """A round."""
+        d, known = x.shape[0], state["H"]
+        rows, columns = np.triu_indices(d)
+        missing = f.client_hessians(x)[:, rows, columns] - known
+        squares: Any = missing**2 * where(rows == columns, 1.0, 2.0).astype(x.dtype)  # an entry and its mirror
+        error = np.mean(np.sqrt(np.sum(squares, axis=1)))
+        place = np.zeros((d, d), np.int64)
+        place[rows, columns] = place[columns, rows] = np.arange(len(rows))
+        h = np.mean(known, axis=0)[place]
+        gradient = np.mean(f.client_grads(x), axis=0)
+        step = solve(h + error * np.eye(d, dtype=x.dtype), gradient)
+        bits = bits_of(self.compressor, known) + 8.0 * x.dtype.itemsize * f.clients * (d + 1)
+        omega = self.compressor.omega(len(rows))
+        a = (1.0 if omega is None else 1 / (1 + omega)) if self.a is None else self.a
+        return x - self.lr * step, {"H": known + a * sent(self.compressor, missing, f)}, {"bits": bits}
