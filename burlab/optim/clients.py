@@ -9,6 +9,8 @@ import numpy as np
 from burlab.graph.node import Node, as_node
 from burlab.transforms import scan, switch
 
+from .arithmetic import arange
+
 Vector = Any
 Gradient = Callable[[Vector, Any], Vector]
 """(y, samples) -> the mean over these samples, which carry the weights by which all clients count alike."""
@@ -48,7 +50,7 @@ class Shares:
         return np.stack([of(c) for c in range(len(self.sizes))])
 
     def _range(self, c: int) -> Any:
-        return np.arange(self.first[c], self.first[c] + self.sizes[c])
+        return arange(self.first[c], self.first[c] + self.sizes[c])
 
     def _all(self, grad: Gradient, c: int, y: Vector) -> Vector:
         return grad(y, self._range(c)) * float(self.scale[c])

@@ -43,7 +43,7 @@ class FedNL(Compressed):
         rows, columns = np.triu_indices(d)
         missing = f.client_hessians(x)[:, rows, columns] - known
         squares: Any = missing**2 * where(rows == columns, 1.0, 2.0).astype(x.dtype)  # an entry and its mirror
-        error = np.mean(np.sqrt(np.sum(squares, axis=1)))
+        error = (squares.sum(axis=1) ** 0.5).mean()
         place = np.zeros((d, d), np.int64)
         place[rows, columns] = place[columns, rows] = np.arange(len(rows))
         h = np.mean(known, axis=0)[place]
