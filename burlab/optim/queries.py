@@ -8,7 +8,8 @@ import numpy as np
 from burlab.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError, TraceError
 from burlab.graph import Node
 from burlab.graph.linear import concatenate, reshape
-from burlab.graph.node import as_node
+from burlab.graph.node import as_node, constant
+from burlab.graph.numpy_api.indexing import take
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.origin import location
 from burlab.graph.query import QUERIES, Question, query
@@ -22,13 +23,15 @@ Indices = Any  # shape (b,), integers
 class Batches(NamedTuple):
     """Of a run: how many samples a step uses, and how many there are. full: each step uses all of them, in order.
 
-    clients: how many of the samples each client of a federation holds.
+    clients: how many of the samples each client of a federation holds. weights: what a sample counts, shape (n,), where
+    that is not 1.
     """
 
     batch: int = 1
     samples: int = 1
     full: bool = False
     clients: tuple[int, ...] = ()
+    weights: Any = None
 
 
 class Known(NamedTuple):
@@ -162,6 +165,12 @@ class Queries:
         return self._known.indices
 
     @property
+    def weights(self) -> Any:
+        """What the samples of this step count in its gradient and in answers, shape (b,): 1 each, or 1 / (n p_i)."""
+        known, x = self._batches.weights, self._known.x
+        return np.ones(self.batch, x.dtype) if known is None else take(constant(known), self.indices)
+
+    @property
     def key(self) -> Any:
         """The key of step t, uint64 of shape (2,): bl.random.fold_in(bl.random.key(seed), t), for `bl.random`."""
         self._used.add(Question("key"))
@@ -266,7 +275,14 @@ class LeafQueries:
 
 def _known() -> list[str]:
     forms = {"hvp": "(y, v)", "jvp": "(y, v)", "partial_grad": "(y, coordinates)"}
-    return [*(f"f.{name}{forms.get(name, '(y)')}" for name in QUERIES), "f.indices", "f.key", "f.batch", "f.samples"]
+    return [
+        *(f"f.{name}{forms.get(name, '(y)')}" for name in QUERIES),
+        "f.indices",
+        "f.weights",
+        "f.key",
+        "f.batch",
+        "f.samples",
+    ]
 
 
 def _listed(numbers: Any, name: str, of: str, size: int) -> Node:

@@ -42,6 +42,10 @@ class Data:
             raise ShapeError("data holds no sample: the mean over nothing is not defined. Pass at least one row.")
         return Data(arrays, lengths[0])
 
+    def with_weights(self, weights: Array) -> "Data":
+        """The same with one more array, shape (n,)."""
+        return Data((*self.arrays, weights), self.samples)
+
     @property
     def example(self) -> tuple[Any, ...]:
         """The first sample: what the loss sees of it."""

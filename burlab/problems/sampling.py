@@ -8,6 +8,7 @@ import numpy as np
 
 from burlab.checks.numbers import whole
 from burlab.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError
+from burlab.runtime.coerce import Array
 from burlab.runtime.plain import as_array
 
 Indices = np.ndarray[tuple[int], np.dtype[np.int64]]
@@ -22,15 +23,17 @@ class Sampling(enum.IntEnum):
     uniform = 3
     nice = 4
     table = 5
+    weighted = 6
 
 
 class Stream(ctypes.Structure):
     """The batches of a run, or one batch; mirrors the C++ struct of the same name.
 
-    numbers: the array that `list` points to, where this owns it.
+    numbers: the array that it was made of: a table of samples, or probabilities. bounds: these as C++ draws by them.
     """
 
     numbers: Any = None
+    bounds: Any = None
 
     _fields_ = (
         ("sampling", ctypes.c_int32),
@@ -60,13 +63,15 @@ def chosen(stream: Stream, batch: int) -> Stream:
 def drawn(samples: int, batch: int | None, sampler: Any, seed: int) -> Stream:
     """The batches of a run. batch: samples per step, None for all. Raises ArgumentError for what cannot be drawn.
 
-    sampler: a name, or the samples of every step, shape (steps, b).
+    sampler: a name, or the samples of every step, shape (steps, b), or their probabilities, floats of shape (n,).
     """
     if isinstance(sampler, (np.ndarray, list, tuple)):
-        return _tabled(samples, batch, sampler, seed)
+        array = as_array(sampler, "sampler")
+        return (_weighted if array.dtype.kind == "f" else _tabled)(samples, batch, array, seed)
     if not isinstance(sampler, str) or sampler not in _SAMPLERS:
         raise ArgumentError(
-            f"sampler={sampler!r:.80} is unknown. Use one of {', '.join(_SAMPLERS)}, or an integer array (steps, b)."
+            f"sampler={sampler!r:.80} is unknown. Use one of {', '.join(_SAMPLERS)}, an integer array (steps, b), or "
+            f"probabilities ({samples},)."
         )
     key = _key(whole(seed, "seed", 0, 2**64 - 1))
     if batch is None:
@@ -80,9 +85,37 @@ def drawn(samples: int, batch: int | None, sampler: Any, seed: int) -> Stream:
     return Stream(sampling=Sampling[sampler], samples=samples, batch=batch, key=key)
 
 
-def _tabled(samples: int, batch: int | None, sampler: Any, seed: int) -> Stream:
+def weights_of(stream: Stream, dtype: "np.dtype[Any]") -> Array | None:
+    """What the samples of a batch count, shape (n,), so that their mean is unbiased: 1 / (n p_i); None for 1 each."""
+    return (1.0 / (stream.samples * stream.numbers)).astype(dtype) if stream.sampling == Sampling.weighted else None
+
+
+def _weighted(samples: int, batch: int | None, sampler: Array, seed: int) -> Stream:
+    """Independent draws by probabilities, which are copied."""
+    p = np.array(sampler, np.float64)
+    if p.shape != (samples,):
+        raise ShapeError(f"sampler holds probabilities of shape {p.shape}, expected ({samples},): one for each sample.")
+    if (bad := np.flatnonzero(~(p > 0))).size:
+        raise ArgumentError(
+            f"sampler[{bad[0]}] is {p[bad[0]]}, expected a probability above 0: a sample that is never drawn would be "
+            f"missing from the mean. Mix with the uniform ones: 0.9 * p + 0.1 / {samples}."
+        )
+    if not abs(p.sum() - 1.0) < _CLOSE:
+        raise ArgumentError(f"the probabilities of sampler sum to {p.sum():.9g}, expected 1. Pass p / p.sum().")
+    if batch is None:
+        raise ArgumentError(
+            "sampler holds probabilities, but batch is None. Pass batch=, how many samples a step draws."
+        )
+    below = np.minimum(np.cumsum(p), 1.0) * 2.0**64
+    bounds = np.where(below < 2.0**64, below, 0.0).astype(np.uint64) - (below >= 2.0**64).astype(np.uint64)
+    stream = Stream(sampling=Sampling.weighted, samples=samples, batch=whole(batch, "batch", 1))
+    stream.list, stream.key = bounds.ctypes.data, _key(whole(seed, "seed", 0, 2**64 - 1))
+    stream.numbers, stream.bounds = p, bounds
+    return stream
+
+
+def _tabled(samples: int, batch: int | None, table: Array, seed: int) -> Stream:
     """Batches from a table, which is copied."""
-    table = as_array(sampler, "sampler")
     if table.dtype.kind not in "iu":
         raise DTypeError(
             f"sampler has dtype {table.dtype}, expected integers from 0 to {samples - 1} of shape (steps, b): the "
@@ -101,6 +134,7 @@ def _tabled(samples: int, batch: int | None, sampler: Any, seed: int) -> Stream:
 
 
 _AXES = 2  # of a table
+_CLOSE = 1e-6  # how far from 1 probabilities may sum, as those of float32 do
 _SAMPLERS = ("reshuffle", "uniform", "nice", "sequential")
 
 

@@ -17,7 +17,7 @@ from burlab.problems.finite_sum import FiniteSum
 from burlab.problems.kernels.oracle import Oracle
 from burlab.problems.kernels.start import StartQueries
 from burlab.problems.point import Point, as_start
-from burlab.problems.sampling import drawn
+from burlab.problems.sampling import drawn, weights_of
 from burlab.problems.trainable import Trainable, chosen_of
 from burlab.run.loop.loop import Loop
 from burlab.run.loop.setup import Setup, Validation
@@ -58,11 +58,13 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     float32, of which a complex array holds two; whole numbers become floats, as SciPy takes them. It is never changed.
     batch: samples per step, None for the full gradient. sampler: "reshuffle" (each sample once per epoch), "uniform"
     (with replacement), "nice" (a subset, anew at every step) or "sequential"; or integers of shape (steps, b), the
-    samples of each step, with whose last row the run ends. seed: of all randomness; the same seed gives the same bits.
-    stop: when it rests by itself. progress: True for a bar, False for none, None where someone sees it. state: of the
-    optimizer at the start, in place of what its `init` gives, in the same form: `run.state` of another run. trainable:
-    which arrays of x0 are trained, a tree of bools of x0's structure or of its upper part, or a function that takes
-    paths such as "blocks.0.weight"; all others stay as they are, and cost neither gradient nor state nor history.
+    samples of each step, with whose last row the run ends; or probabilities of shape (n,): draws with replacement in
+    which sample i counts 1 / (n p_i), so that values, gradients and answers over a batch are unbiased. seed: of all
+    randomness; the same seed gives the same bits. stop: when it rests by itself. progress: True for a bar, False for
+    none, None where someone sees it. state: of the optimizer at the start, in place of what its `init` gives, in the
+    same form: `run.state` of another run. trainable: which arrays of x0 are trained, a tree of bools of x0's structure
+    or of its upper part, or a function that takes paths such as "blocks.0.weight"; all others stay as they are, and
+    cost neither gradient nor state nor history.
 
     has_aux: the function returns (number, {name: number, ...}), and the history has these metrics as columns; for a
     FiniteSum it is an argument of FiniteSum. validation: a second problem, whose full value at x is the column
@@ -98,10 +100,12 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
         run = Run(engine, start, {}, problem, optimizer)
     else:
         before = StartQueries(oracle, point, stream, threads)
-        batches = Batches(before.batch, before.samples, before.full, oracle.clients)
+        weights = weights_of(stream, x.dtype)
+        batches = Batches(before.batch, before.samples, before.full, oracle.clients, weights)
         rule, leaves = trace_rule(optimizer, x, batches, point.tree, before)
         leaves = leaves if state is None else like_state(state, rule, leaves)
-        loss = oracle.kernels(_kernels_for(rule, oracle, stop), [point])
+        drawn_oracle = oracle if weights is None else oracle.weighted(weights)
+        loss = drawn_oracle.kernels(_kernels_for(rule, oracle, stop), [point])
         loss.measure(int(stream.batch), point.leaves)
         second = None if validation is None else _validation(validation, every, point, seed, part)
         setup = Setup.of(
@@ -116,6 +120,7 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
             validation=second,
             spent=before.spent,
             part=part,
+            drawn=drawn_oracle,
         )
         _check_names(setup)
         run = Run(Loop.open(setup, [x, *leaves]), start, rule.schedules, problem, optimizer)

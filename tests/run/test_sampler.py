@@ -3,6 +3,7 @@
 import ctypes
 import itertools
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ extern "C" void @unit_draw(const burlab::run::Stream* stream, std::int64_t first
 """
 
 
-def batches(sampler: str, samples: int, batch: int, steps: int, *, seed: int = 0, first: int = 0) -> np.ndarray:
+def batches(sampler: Any, samples: int, batch: int, steps: int, *, seed: int = 0, first: int = 0) -> np.ndarray:
     unit = declare(TEXT, ["burlab/run/sum/sampler.hpp"])
     function = ctypes.CFUNCTYPE(None, ctypes.POINTER(Stream), ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
     out = np.zeros((steps, batch), np.int64)

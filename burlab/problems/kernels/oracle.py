@@ -19,6 +19,7 @@ from burlab.problems.data import Data
 from burlab.problems.point import Point
 from burlab.problems.sampling import Stream
 from burlab.problems.trainable import Trainable
+from burlab.runtime.coerce import Array
 from burlab.transforms import jvp
 from burlab.transforms.call import pair_of
 
@@ -177,6 +178,11 @@ class Oracle:
         """The same, whose samples lie with clients."""
         return Oracle(*self._given[:-1], sizes)
 
+    def weighted(self, weights: Array) -> "Oracle":
+        """The same with what every sample counts, shape (n,), of x's dtype."""
+        loss, data, regularizer, has_aux, options, clients = self._given
+        return Oracle(_weighted(loss), data.with_weights(weights), regularizer, has_aux, options, clients)
+
     def of_trained(self, part: Trainable) -> "Oracle":
         """The same as a function of a part of x."""
         loss, data, regularizer, has_aux, options, clients = self._given
@@ -235,6 +241,19 @@ def _first(loss: Function) -> Function:
         return pair_of(loss(x, *sample, **key), loss)[0]
 
     return value
+
+
+def _weighted(loss: Function) -> Function:
+    """A loss times the last array of its sample; of (value, metrics) each."""
+
+    @functools.wraps(loss, updated=())
+    def product(x: tree.Tree, *sample: Any, **key: Any) -> Any:
+        *others, weight = sample
+        result = loss(x, *others, **key)
+        numbers, structure = tree.flatten(result)
+        return tree.unflatten(structure, [weight * number for number in numbers])
+
+    return product
 
 
 def _with_zeros(regularizer: Function, metrics: Sequence[str]) -> Function:

@@ -104,18 +104,21 @@ class QueryKernels:
     """The kernels behind the queries of an update, for C++.
 
     names: the queries, and "key" and "indices" where the update uses these of the step. stream: the batches of the run.
-    address: of the C++ struct, which lives as long as this; 0 if there are none. losses: by the oracle's name of the
-    query, and by how many points it is about; of entries of a gradient, how many.
+    address: of the C++ struct, which lives as long as this; 0 if there are none. losses: of `oracle`, by its name of
+    the query, and by how many points it is about; of entries of a gradient, how many. drawn_losses: the same of the
+    batches that the run draws, where these are not those of `oracle`.
     """
 
-    def __init__(self, oracle: Oracle, point: Point, names: Sequence[str], stream: Stream) -> None:
+    def __init__(self, oracle: Oracle, point: Point, names: Sequence[str], stream: Stream, drawn: Oracle) -> None:
+        """drawn: the source for queries about the batches of the run, where samples may have weights."""
         self.losses: dict[tuple[str, int], Loss] = {}
+        self.drawn_losses = self.losses if drawn is oracle else dict[tuple[str, int], Loss]()
         ends = np.cumsum([0, *(leaf.nbytes for leaf in point.leaves)])
         self._places, self._point = ends.astype(np.int64), point
         size = point.leaves[0].itemsize
         self.questions = tuple(q for q in map(Question.of, names) if q.name in _FORMS)
         self._made = list[tuple[Loss, int]]()  # of each question, with its batch
-        self._mirrors = [self._mirror(q, oracle, point, stream) for q in self.questions]
+        self._mirrors = [self._mirror(q, oracle, point, stream, drawn) for q in self.questions]
         self._list = (_POINTER * max(len(self._mirrors), 1))(*map(ctypes.addressof, self._mirrors))
         self._all = CQueries(
             count=len(self._mirrors),
@@ -129,12 +132,14 @@ class QueryKernels:
         )
         self.address = ctypes.addressof(self._all) if names else 0
 
-    def _mirror(self, question: Question, oracle: Oracle, point: Point, stream: Stream) -> CQuery:
+    def _mirror(self, question: Question, oracle: Oracle, point: Point, stream: Stream, drawn: Oracle) -> CQuery:
         form = _FORMS[question.name]
+        own = not (form.full or question.chosen)
+        source, losses = (drawn, self.drawn_losses) if own else (oracle, self.losses)
         shared, number = [point] * form.points, form.points
         if question.entries:
             shared, number = [point, coordinates_of(np.zeros(question.entries, np.int64))], question.entries
-        loss = self.losses[form.kernel, number] = oracle.kernels(form.kernel, shared)
+        loss = losses[form.kernel, number] = source.kernels(form.kernel, shared)
         batches = full(oracle.data.samples) if form.full else stream
         if question.chosen:
             batches = chosen(stream, question.chosen)

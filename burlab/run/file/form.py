@@ -80,7 +80,13 @@ _recipe = partial(
     stop=_STOP, validation=optional(_VALIDATION), bits=text,
 )  # fmt: skip
 _COUNTED = record(one_of(COUNTERS), _STEPS)
-_NEW = _recipe(told=several(text), output=optional(text), spent=several(_COUNTED), trainable=optional(several(flag)))
+_NEW = _recipe(
+    told=several(text),
+    output=optional(text),
+    spent=several(_COUNTED),
+    trainable=optional(several(flag)),
+    weighted=several(record(text, size, _KERNELS)),
+)
 _RECIPE: Check = either(_NEW, _recipe())  # the other one was written before rules told anything
 _EXTENT = record(_STEPS, _STEPS)
 _PARTS: dict[str, Check] = {

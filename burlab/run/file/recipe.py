@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -13,8 +14,9 @@ from burlab.errors import FileError
 from burlab.graph import Graph, Node, tree
 from burlab.graph.file.serial import digest
 from burlab.optim.rule import Rule
+from burlab.problems.kernels.loss import Loss
 from burlab.problems.point import Point
-from burlab.problems.sampling import Sampling, Stream, drawn
+from burlab.problems.sampling import Sampling, Stream, drawn, weights_of
 from burlab.problems.trainable import Trainable
 from burlab.run.loop.setup import Setup, Validation
 from burlab.run.record.stop import Stop, ended_by
@@ -48,7 +50,7 @@ def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
         "state": structure.to_json(rule.structure),
         "cells": [[shape, dtype.name] for shape, dtype in setup.buffers],
         "loss": graphs.kernels(setup.loss),
-        "asked": [[*key, graphs.kernels(loss)] for key, loss in setup.queries.losses.items()],
+        "asked": _asked(setup.queries.losses, graphs),
         "update": graphs.add(setup.update.graph),
         "hypers": list(rule.hyper),
         "schedules": list(rule.schedules),
@@ -56,7 +58,8 @@ def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
         "told": list(rule.told),
         "spent": [[name, int(count)] for name, count in setup.spent.items()],
         "output": rule.output and graphs.add(rule.output),
-        "data": [checksum(array) for array in setup.loss.samples.data.arrays],
+        "data": [checksum(array) for array in _data(setup)],
+        "weighted": _asked(setup.queries.drawn_losses, graphs) if _is_weighted(setup.stream) else [],
         "stream": _described_stream(setup.stream),
         "threads": setup.threads,
         "budgets": list(setup.budgets),
@@ -90,21 +93,25 @@ def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: 
         raise FileError(f"its schedules are of {document['schedules']}, its hyperparameters {list(hyper)}.")
     places = [list(hyper).index(name) for name in document["schedules"]]
     schedules = {name: Schedule(update, len(start) + k, 3 + places[k]) for k, name in enumerate(document["schedules"])}
+    weights = weights_of(stream, start[0].dtype)
+    drawn_reader = reader if weights is None else GraphReader(arrays, point, samples.with_weights(weights))
     for query, points, described in document["asked"]:
         reader.know(query, points, described)
+    for query, points, described in document.get("weighted", ()):
+        drawn_reader.know(query, points, described)
     state = _state(document["state"], len(start) - 1)
     forms = tuple((leaf.shape, leaf.dtype) for leaf in start[1:])
     told, output = tuple(document.get("told", ())), _output(document, reader, start, hyper)
     rule = Rule(update, hyper, schedules, forms, state, tuple(document["questions"]), told, output)
     outputs = len(document["loss"][0][1])
-    loss = reader.make(("value_like", "training", "measured")[min(outputs, 3) - 1], document["loss"])
+    loss = drawn_reader.make(("value_like", "training", "measured")[min(outputs, 3) - 1], document["loss"])
     stop = ended_by(stream, _stop(document["stop"]) if given.stop is None else given.stop)
     second = document["validation"]
     validation = None if second is None else _validation(second, arrays, point, given.validation)
     return Setup.of(
         loss, rule, reader, point, stream,
         threads=document["threads"], stop=stop, budgets=tuple(document["budgets"]), validation=validation,
-        spent=dict(document.get("spent", ())), part=part,
+        spent=dict(document.get("spent", ())), part=part, drawn=drawn_reader,
     )  # fmt: skip
 
 
@@ -144,11 +151,25 @@ def _described_stream(stream: Stream) -> list[Any]:
 
 def _stream(described: Any, arrays: dict[str, Array]) -> Stream:
     samples, batch, name, seed = described
-    if name != Sampling.table.name:
+    if name not in (Sampling.table.name, Sampling.weighted.name):
         return drawn(samples, batch, name, seed)
     if "sampler" not in arrays:
-        raise FileError("it has no samples of its steps. Use another copy.")
+        raise FileError("it has no samples of its steps, or probabilities. Use another copy.")
     return drawn(samples, batch, arrays["sampler"], seed)
+
+
+def _is_weighted(stream: Stream) -> bool:
+    return stream.sampling == Sampling.weighted
+
+
+def _data(setup: Setup) -> Sequence[Array]:
+    """The arrays of the problem, of which weights of samples are none."""
+    arrays = setup.loss.samples.data.arrays
+    return arrays[:-1] if _is_weighted(setup.stream) else arrays
+
+
+def _asked(losses: Mapping[tuple[str, int], Loss], graphs: GraphWriter) -> list[Any]:
+    return [[*key, graphs.kernels(loss)] for key, loss in losses.items()]
 
 
 def _described_validation(validation: Validation, graphs: GraphWriter) -> dict[str, Any]:

@@ -72,9 +72,10 @@ class Setup:
         validation: Validation | None,
         spent: Mapping[str, int],
         part: Trainable | None = None,
+        drawn: Oracle | None = None,
     ) -> "Setup":
-        """A setup; compiles the update and its queries now."""
-        queries = QueryKernels(oracle, start, rule.queries, stream)
+        """A setup; compiles the update and its queries now. drawn: the source for the batches, if not `oracle`."""
+        queries = QueryKernels(oracle, start, rule.queries, stream, drawn or oracle)
         update = update_of(rule, loss, start, int(stream.batch))
         output = None if rule.output is None else build(rule.output)
         return Setup(

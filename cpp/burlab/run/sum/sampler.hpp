@@ -88,13 +88,14 @@ enum class Sampling : std::int32_t {
   uniform = 3,     // independent draws, with replacement
   nice = 4,        // a subset of the batch's size, each equally likely, drawn anew at every step
   table = 5,       // the caller's own indices for every step; from the start again after the last
+  weighted = 6,    // independent draws, with the caller's probabilities
 };
 
 /// The batches of one run. Position p of step t is place t * batch + p of an endless stream of samples.
 struct Stream {
   Sampling sampling;
   std::int64_t samples, batch;  // n, and how many of them a step uses
-  const std::int64_t* list;     // for `listed`; for `table` a row of them for each step
+  const std::int64_t* list;     // for `listed`; for `table` a row of them for each step; for `weighted` bounds
   std::int64_t rows;            // of the table
   Key key;                      // the seed, as a key
 };
@@ -117,10 +118,17 @@ class Draw {
       case Sampling::nice:
         return permuted(stream, t, p, Purpose::nice);
       case Sampling::uniform:
+      case Sampling::weighted:
         break;
     }
-    // The high half of word * n: each sample has the same probability up to n / 2^64.
     const PhiloxBlock words = philox({place, 0, 0, static_cast<std::uint64_t>(Purpose::choice)}, stream.key);
+    if (stream.sampling == Sampling::weighted) {
+      // Sample i where the word is below bound i, which is 2^64 times the sum of probabilities up to it, and no
+      // earlier.
+      const auto* const bounds = reinterpret_cast<const std::uint64_t*>(stream.list);
+      return std::upper_bound(bounds, bounds + n - 1, words[0]) - bounds;
+    }
+    // The high half of word * n: each sample has the same probability up to n / 2^64.
     return static_cast<std::int64_t>(Product::of(words[0], n).high);
   }
 
