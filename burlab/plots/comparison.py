@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import ArgumentError
+from burlab.run.record.recorder import COSTS, SAMPLES
 from burlab.runtime.extras import late
 
 from .style import layout, line, log_axis
@@ -13,17 +14,8 @@ from .thinning import thinned
 
 go: Any = late("plotly.graph_objects", "plots")
 
-_AXES = {
-    "step": ("step", 1.0),
-    "time": ("time, ms", 1e-6),
-    "samples": ("sample gradients", 1.0),
-    "values": ("sample values", 1.0),
-    "hvps": ("Hessian-vector products of samples", 1.0),
-    "jvps": ("derivatives of samples along vectors", 1.0),
-    "partials": ("partial derivatives of samples", 1.0),
-    "bits": ("bits sent", 1.0),
-}
-_NONE = {"values", "hvps", "jvps", "partials", "bits"}  # of these a history without the column has spent none
+_AXES = {"step": ("step", 1.0), "time": ("time, ms", 1e-6)} | {name: (words, 1.0) for name, words in COSTS.items()}
+_NONE = COSTS.keys() - {SAMPLES}  # of these a history without the column has spent none
 
 
 def compare(

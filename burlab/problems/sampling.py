@@ -67,7 +67,7 @@ def drawn(samples: int, batch: int | None, sampler: Any, seed: int) -> Stream:
     """
     if isinstance(sampler, (np.ndarray, list, tuple)):
         array = as_array(sampler, "sampler")
-        return (_weighted if array.dtype.kind == "f" else _tabled)(samples, batch, array, seed)
+        return (_weighted if array.dtype.kind == "f" and array.ndim == 1 else _tabled)(samples, batch, array, seed)
     if not isinstance(sampler, str) or sampler not in _SAMPLERS:
         raise ArgumentError(
             f"sampler={sampler!r:.80} is unknown. Use one of {', '.join(_SAMPLERS)}, an integer array (steps, b), or "

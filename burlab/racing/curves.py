@@ -8,12 +8,13 @@ import numpy as np
 
 from burlab.errors import ArgumentError
 from burlab.run.record.digest import Digest
+from burlab.run.record.recorder import COSTS
 
 from .racer import Racer
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 AXES = {"step": "step", "gradients": "gradients", "seconds": "seconds of running", "bytes": "bytes held"}
-"""What racers are compared against, and how an axis says so."""
+"""What racers are compared against, and how an axis says so; `COSTS` are others."""
 _QUARTILES = 4  # seeds from which quartiles say something; of fewer the extremes are shown
 _POINTS = 1000  # of a curve
 _NONE: Numbers = np.empty(0)
@@ -78,9 +79,22 @@ def curves_of(racer: Racer, against: str, of: str, share: float = 0.0) -> Curves
 
 def place(digest: Digest, against: str) -> Numbers:
     """Where the rows of a digest stand on an axis."""
-    if against not in AXES or against == "bytes":
-        raise ArgumentError(f"against={against!r} is no axis of curves. Use 'step', 'gradients' or 'seconds'.")
+    check_axis(against, but="bytes")
+    if against in COSTS:
+        return digest.cost(against)
     return {"step": digest.steps, "gradients": digest.evaluations, "seconds": digest.seconds}[against]
+
+
+def check_axis(against: str, but: str = "") -> None:
+    """Raise ArgumentError for what is no axis. but: one that does not count."""
+    known = [name for name in (*AXES, *COSTS) if name != but]
+    if against not in known:
+        raise ArgumentError(f"against={against!r} is no axis. Use one of {', '.join(map(repr, known))}.")
+
+
+def words_of(against: str) -> str:
+    """How an axis says what it is."""
+    return AXES[against] if against in AXES else COSTS[against]
 
 
 def level(digest: Digest, share: float) -> Numbers:

@@ -17,7 +17,7 @@ from burlab.run import Event, Run
 from burlab.run.record.digest import Digest
 from burlab.runtime.extras import require
 
-from .curves import AXES, Curves, Numbers, curves_of
+from .curves import Curves, Numbers, check_axis, curves_of
 from .ground import Ground
 from .picture import plot_of
 from .racer import Racer, Setting
@@ -124,11 +124,10 @@ class Branches:
     ) -> Chart:
         """Branches on a common axis, each from where it left its parent, and in two dimensions their paths.
 
-        names: which; None for all. against: "step", "gradients" or "seconds". of: a column of the history. seconds:
-        for reading what is new.
+        names: which; None for all. against: "step", "gradients", "seconds" or a cost, as in a race. of: a column of the
+        history. seconds: for reading what is new.
         """
-        if against not in AXES or against == "bytes":
-            raise ArgumentError(f"against={against!r} is no axis. Use 'step', 'gradients' or 'seconds'.")
+        check_axis(against, but="bytes")
         tree = self.tree
         chosen = [branch.name for branch in tree] if names is None else list(names)
         shown = [self._known(name, tree) for name in chosen]

@@ -8,7 +8,7 @@ import numpy as np
 
 from burlab.charts import Axis, Band, Curve, Dots, Mark, Plot
 
-from .curves import AXES, Curves
+from .curves import AXES, Curves, words_of
 from .racer import Racer
 from .standings import common
 
@@ -46,7 +46,7 @@ def plot_of(racers: list[Racer], curves: Mapping[str, Curves], against: str, tit
     at = common(able, curves)
     ahead = any(curves[racer.name].x[-1] > at for racer in able)
     marks = (Mark(max(at, least) if log else at, "all have come here"),) if len(able) > 1 and ahead else ()
-    axis = Axis(AXES[against], _UNITS.get(against, ""), log)
+    axis = Axis(words_of(against), _UNITS.get(against, ""), log)
     return Plot("race", title, axis, y, tuple(lines), tuple(bands), tuple(dots), marks, note, tall=2.2)
 
 

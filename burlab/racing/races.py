@@ -18,7 +18,7 @@ from burlab.run import Run, Stop
 from burlab.run.record.stop import check_stop
 from burlab.runtime.extras import require
 
-from .curves import AXES, Curves, curves_of, spread_of
+from .curves import Curves, check_axis, curves_of, spread_of
 from .ground import Ground
 from .picture import bytes_plot, plot_of
 from .racer import Racer, Setting, check_entry, open_racer, shapes_of
@@ -193,12 +193,13 @@ class Race:
         """The racers, the lowest first, compared at the last place on an axis that all of them have reached.
 
         against: "step"; "gradients": one per step and one for each value, gradient or Hessian-vector product that a
-        line search or a second-order rule asks for, of a sum as many as samples in the batch; "seconds" of running; or
-        "bytes": those that a run holds besides its record, of which the least are first. of: a column of the history.
-        Heights are measured from the known minimum of a test function.
+        line search or a second-order rule asks for, of a sum as many as samples in the batch; one cost of these alone,
+        or bits, by the names of columns: "samples", "values", "hvps", "jvps", "partials", "bits"; "seconds" of running;
+        or "bytes": those that a run holds besides its record, of which the least are first. of: a column of the
+        history. Heights are measured from the known minimum of a test function.
         """
         self.read(of)
-        _check_axis(against)
+        check_axis(against)
         if against == "bytes":
             held = self._held()
             none = {name: np.full(1, b) for name, b in held.items()}
@@ -226,7 +227,7 @@ class Race:
         Of several seeds the median is drawn, with quartiles (of fewer than four seeds the range) around it, aligned on
         the axis by linear interpolation. Where batches are drawn, a point is the mean of the last 5% of the way to it.
         """
-        _check_axis(against)
+        check_axis(against)
         self.read(of)
         title = of.replace("_", " ") + (" above the minimum" if self._minimum(of) else "")
         if against == "bytes":
@@ -295,11 +296,6 @@ def _seeds(seeds: Any) -> tuple[int, ...]:
             raise ArgumentError(f"seeds={seeds!r} must hold at least one seed, and each once. Pass [0, 1, 2], or 3.")
         return found
     return tuple(range(whole(seeds, "seeds", 1)))
-
-
-def _check_axis(against: str) -> None:
-    if against not in AXES:
-        raise ArgumentError(f"against={against!r} is no axis. Use one of {', '.join(map(repr, AXES))}.")
 
 
 def _always(x0: tree.Tree, _seed: int) -> tree.Tree:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .curves import AXES, Curves
+from .curves import Curves, words_of
 from .racer import Racer
 
 _EVEN = 1.005  # times the leader's height, up to which nobody leads
@@ -121,4 +121,4 @@ def _where(at: float, against: str) -> str:
     if against == "seconds":
         scale, unit = next(((s, u) for s, u in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")) if at >= s), (1e-9, "ns"))
         return f"after {at / scale:.3g} {unit}"
-    return f"at step {at:,.0f}" if against == "step" else f"at {at:,.0f} {AXES[against]}"
+    return f"at step {at:,.0f}" if against == "step" else f"at {at:,.0f} {words_of(against)}"

@@ -1,6 +1,7 @@
 """A race does what its runs do alone, and says who leads."""
 
 import gc
+import re
 import time
 import weakref
 
@@ -333,3 +334,16 @@ def ended():
 
 def twice(run):
     bl.race(F, F.start, {"a": run, "b": run})
+
+
+def test_racers_are_compared_by_any_cost():
+    """By names of columns; who has no such column has spent none of it."""
+    race = bl.race(F, F.start, {"armijo": bl.optim.ArmijoGD(), "gd": GD}, steps=5)
+    for cost in ("samples", "values", "hvps", "jvps", "partials", "bits"):
+        ends = {curve.label: curve.x[-1] for curve in race.chart(cost).parts[0].curves}
+        assert ends == {name: runs[0].counts[cost] for name, runs in race.runs.items()}, cost
+    assert race.runs["armijo"][0].counts["values"] > 0
+    assert race.leader("samples").at == 5
+    assert "at 5 sample gradients" in str(race.leader("samples"))
+    with pytest.raises(ArgumentError, match=re.escape("Use one of 'step', 'gradients', 'seconds', 'bytes', 'samples'")):
+        race.standings("cost")

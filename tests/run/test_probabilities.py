@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import chisquare
 
 import burlab as bl
-from burlab.errors import ArgumentError, FileError, ShapeError
+from burlab.errors import ArgumentError, DTypeError, FileError, ShapeError
 from burlab.optim import GD, SVRG, Momentum
 from tests.optim.probe import X0, A, B, loss, probe, ridge
 from tests.run.saved_cases import same
@@ -116,7 +116,7 @@ def test_metrics_float32_and_trainable() -> None:
         (np.append(P[1:], 0.0), 2, ArgumentError, "sampler[22] is 0.0, expected a probability above 0"),
         (np.append(P[1:], np.nan), 2, ArgumentError, "sampler[22] is nan"),
         (P[:-1], 2, ShapeError, "sampler holds probabilities of shape (22,), expected (23,)"),
-        (P[None], 2, ShapeError, "sampler holds probabilities of shape (1, 23), expected (23,)"),
+        (P[None], 2, DTypeError, "sampler has dtype float64, expected integers from 0 to 22"),
         (P, None, ArgumentError, "sampler holds probabilities, but batch is None. Pass batch="),
         (P, 0, ArgumentError, "batch"),
     ],

@@ -8,7 +8,7 @@ import numpy as np
 
 from .derived import times
 from .live import Cursor, rows_since
-from .recorder import COUNTERS, FIRST, SAMPLES, Recorder
+from .recorder import COSTS, COUNTERS, FIRST, SAMPLES, Recorder
 from .tables import read
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
@@ -35,7 +35,7 @@ class Digest:
 
     def __init__(self, recorder: Recorder, column: str) -> None:
         self._recorder = recorder
-        self._counters = [name for name in COUNTERS if name in recorder.columns]
+        self._counters = [name for name in COSTS if name in recorder.columns]
         self._columns = tuple(dict.fromkeys((column, *self._counters)))
         self._cursor: Cursor | None = None
         self._rows = _NONE  # number of the stretch, last step, rows, sum, low, high
@@ -69,18 +69,16 @@ class Digest:
         """The highest row of each stretch."""
         return self._rows[5]
 
-    @property
-    def samples(self) -> Numbers:
-        """The sample gradients used up to the end of each stretch."""
-        if SAMPLES in self._counters:
-            return self._used[self._counters.index(SAMPLES)]
-        return (self.steps + 1) * self._recorder.batch
+    def cost(self, name: str) -> Numbers:
+        """What was spent up to the end of each stretch, by a name of `COSTS`."""
+        if name in self._counters:
+            return self._used[self._counters.index(name)]
+        return (self.steps + 1) * self._recorder.batch if name == SAMPLES else np.zeros_like(self.steps)
 
     @property
     def evaluations(self) -> Numbers:
         """All that was evaluated up to the end of each stretch: gradients, and what is asked besides, of one sample."""
-        others = [row for name, row in zip(self._counters, self._used, strict=True) if name != SAMPLES]
-        return self.samples + np.sum(others, axis=0)
+        return np.sum([self.cost(name) for name in COUNTERS], axis=0)
 
     @property
     def seconds(self) -> Numbers:

@@ -10,6 +10,15 @@ from .view import View
 FIRST, SAMPLES = "step", "samples"
 COUNTERS = SAMPLES, "values", "hvps", "jvps", "partials"  # of one sample each, by the numbers of C++
 BITS = "bits"  # what a rule tells by this name is added up
+COSTS = {
+    SAMPLES: "sample gradients",
+    "values": "sample values",
+    "hvps": "Hessian-vector products of samples",
+    "jvps": "derivatives of samples along vectors",
+    "partials": "partial derivatives of samples",
+    BITS: "bits sent",
+}
+"""What a run has spent, by the names of columns, and how an axis says so; without the column it has spent none."""
 IMPLICIT = SAMPLES, "time"  # columns that a record need not store; most hyperparameters are others
 
 
