@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         bench as bench,
         compressors as compressors,
         data as data,
+        linalg as linalg,
         nn as nn,
         optim as optim,
         plots as plots,
@@ -105,6 +106,7 @@ if TYPE_CHECKING:
         vmap as vmap,
         while_loop as while_loop,
     )
+    from burlab.transforms.formats import round_to as round_to
     from burlab.transforms.ode import odeint as odeint
     from burlab.transforms.sparse import sparse_hessian as sparse_hessian, sparse_jacobian as sparse_jacobian
     from burlab.widgets.analysis.landscape_view import LandscapeView as LandscapeView
@@ -131,10 +133,12 @@ _HOME = {
         "burlab.eager.value": "Value",
         "burlab.eager.functions": "dot mean_and_mean_of_squares mean_of_squares negative_mean reduce_mean reduce_prod"
         " reduce_sum sum_of_squares variance",
+        "burlab.transforms.formats": "round_to",
         "burlab.transforms.ode": "odeint",
         "burlab.transforms.sparse": "sparse_hessian sparse_jacobian",
         "burlab.functions": "bincount erf gelu log_softmax logsumexp relu sigmoid silu softmax softplus top_k unique",
         "burlab.scipy": "scipy",
+        "burlab.linalg": "linalg",
         "burlab.nn": "load_parameters nn save_parameters",  # a module is its own value
         "burlab.compressors": "compressors",
         "burlab.optim": "optim",

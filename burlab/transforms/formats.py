@@ -1,0 +1,122 @@
+"""Numbers rounded to a narrower floating-point format, and kept in the dtype that they had."""
+
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from burlab.checks.numbers import whole
+from burlab.compiler.function import Function
+from burlab.errors import ArgumentError, DTypeError
+from burlab.graph.node import UFUNCS, Node, as_node
+from burlab.graph.numpy_api.promotion import FLOAT64, apply, as_dtype
+from burlab.graph.operation import made
+from burlab.graph.origin import location
+from burlab.runtime.plain import as_array, is_complex
+
+from .random.numbers import uniform_node
+
+
+class Format(NamedTuple):
+    """Bits of the exponent and of the significand, without its leading one; largest: finite number.
+
+    endless: whether it has infinities; without them what is too large is nan.
+    """
+
+    exponent: int
+    significand: int
+    largest: float
+    endless: bool = True
+
+    @staticmethod
+    def of(name: Any) -> "Format":
+        """A format by name, or of IEEE 754's kind by its two numbers of bits."""
+        if isinstance(name, str) and name in _NAMED:
+            return _NAMED[name]
+        if not isinstance(name, tuple) or len(cast("tuple[Any, ...]", name)) != 2:
+            known = ", ".join(map(repr, _NAMED))
+            raise ArgumentError(
+                f"{location()}format is {name!r:.80}, expected {known} or (exponent, significand) bits."
+            )
+        bits, digits = cast("tuple[Any, Any]", name)
+        return _ieee(whole(bits, "exponent bits of format", 2, 11), whole(digits, "significand bits of format", 1, 52))
+
+
+def _ieee(exponent: int, significand: int) -> Format:
+    return Format(exponent, significand, 2.0 ** (2 ** (exponent - 1) - 1) * (2.0 - 2.0**-significand))
+
+
+_NAMED = {
+    "bfloat16": _ieee(8, 7), "float16": _ieee(5, 10), "e4m3": Format(4, 3, 448.0, False), "e5m2": _ieee(5, 2),
+}  # fmt: skip
+_MODES = {"nearest": "rint", "up": "ceil", "down": "floor", "zero": "trunc", "stochastic": "floor"}
+_BITS = {4: (8, 23), 8: (11, 52)}  # of float32 and float64
+
+
+def round_to(format: Any, x: Any, *, mode: str | None = None, key: Any = None) -> Any:  # noqa: A002 - the field's word
+    """Every entry of x rounded to a number of a narrower format, in x's shape and dtype, float32 or float64.
+
+    format: "bfloat16", "float16", "e5m2", "e4m3" (of OCP: up to 448, no infinities, what is larger is nan), or
+    (exponent, significand), bits of a format of IEEE 754's kind, the leading one not counted: (5, 10) is float16.
+    Subnormal numbers, signed zeros and nan are those of the format. mode: "nearest", of two the even one; "up", "down",
+    "zero"; or "stochastic", up with the probability of the way to it, so that the mean is x; then key is needed, and
+    key alone means it. It is rounded once, also from float64. The derivative is that of x: straight through (Bengio,
+    Leonard and Courville 2013, arXiv:1308.3432). Raises ArgumentError for a format that is wider than x's dtype.
+
+    >>> import numpy as np, burlab as bl
+    >>> bl.round_to("bfloat16", np.array([1.01, 1e39])), bl.round_to((2, 1), 1.2, mode="up")
+    (array([1.0078125,       inf]), 1.5)
+    >>> bl.grad(lambda x: bl.round_to("e4m3", x) ** 2)(1.1)
+    2.25
+    """
+    known, way = Format.of(format), _mode(mode, key)
+    if is_complex(x):
+        raise DTypeError(f"{location()}x of round_to is complex, expected real numbers. Round x.real and x.imag.")
+    if isinstance(x, Node) or isinstance(key, Node):
+        return rounded(x, key, known, way)
+    if not isinstance(x, float):
+        array = as_array(x, "x of round_to")
+        x = array if array.dtype.kind == "f" else array.astype(float)
+    return _kernel(x, None if key is None else as_array(key, "key of round_to"), known, way)
+
+
+def _mode(mode: str | None, key: Any) -> str:
+    way = mode or ("nearest" if key is None else "stochastic")
+    if way not in _MODES:
+        raise ArgumentError(f"{location()}mode of round_to is {mode!r:.80}, expected {', '.join(map(repr, _MODES))}.")
+    if (way == "stochastic") != (key is not None):
+        what = "needs a key: key=bl.random.key(0)" if key is None else "takes no key; leave it out"
+        raise ArgumentError(f"{location()}round_to in the mode {way!r} {what}.")
+    return way
+
+
+def rounded(x: Any, key: Any, form: Format, mode: str) -> Node:
+    """The same on nodes."""
+    x = as_node(x)
+    x = x if x.dtype.kind == "f" else as_dtype(x, FLOAT64)
+    if form.exponent > _BITS[x.itemsize][0] or form.significand > _BITS[x.itemsize][1]:
+        raise ArgumentError(
+            f"{location()}format has {form.exponent} and {form.significand} bits of exponent and significand, which "
+            f"{x.dtype} has not. Pass x.astype(np.float64), or a narrower format."
+        )
+    known = made("stop_gradient", None, x)
+    finite = UFUNCS["isfinite"](known)
+    small = apply("where", finite, known, 0.0)
+    least = 3 - 2 ** (form.exponent - 1)  # exponent of the least normal number, of which frexp says one more
+    lowest = apply("sub", apply("maximum", UFUNCS["frexp"](small)[1], least), form.significand + 1)
+    scaled = UFUNCS["ldexp"](small, apply("neg", lowest))
+    steps = apply(_MODES[mode], scaled)
+    if mode == "stochastic":
+        drawn = uniform_node(key, x.shape, x.dtype.name)
+        steps = apply("add", steps, apply("where", apply("less", drawn, apply("sub", scaled, steps)), 1.0, 0.0))
+    near = apply("copysign", UFUNCS["ldexp"](steps, lowest), known)
+    beyond = apply("copysign", np.inf if form.endless else np.nan, known)
+    stays = {"zero": finite, "up": apply("less", known, 0.0), "down": apply("greater", known, 0.0)}.get(mode)
+    over = beyond
+    if stays is not None:
+        over = apply("where", apply("logical_and", finite, stays), apply("copysign", form.largest, known), beyond)
+    value = apply("where", apply("greater", apply("abs", near), form.largest), over, near)
+    value = apply("where", UFUNCS["isinf"](known), beyond, value)
+    return made("surrogate", None, apply("where", UFUNCS["isnan"](known), known, value), x)
+
+
+_kernel: Any = Function(rounded, name="round_to", reads=())

@@ -1,0 +1,131 @@
+"""`bl.round_to`, bit for bit as ml_dtypes and NumPy round, and by tables of all numbers of a format."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.errors import ArgumentError, DTypeError
+
+PEERS = {"bfloat16": "bfloat16", "float16": "float16", "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}
+
+
+def peer(name: str) -> Any:
+    if name == "float16":
+        return np.float16
+    return getattr(pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed: make peers"), PEERS[name])
+
+
+def table(name: str) -> Any:
+    """All finite numbers of a format, in order, without -0."""
+    kind = np.dtype(peer(name))
+    with np.errstate(invalid="ignore"):  # of signalling nan
+        every = np.arange(1 << 8 * kind.itemsize, dtype=f"u{kind.itemsize}").view(kind).astype(np.float64)
+    return np.unique(every[np.isfinite(every)])
+
+
+def points(name: str) -> Any:
+    """Numbers of a format, the middles between two, and what is next to all of these; float32."""
+    known = table(name)
+    places = np.concatenate(
+        [known, (known[1:] + known[:-1]) / 2, known[-1:] * [[1.01], [1.04], [1.1]], -known[-1:] * 2], axis=None
+    )
+    exact = places.astype(np.float32)
+    with np.errstate(over="ignore"):
+        around = [np.nextafter(exact, np.float32(side)) for side in (np.inf, -np.inf)]
+    return np.concatenate([exact, *around, np.float32([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 3e38])])
+
+
+def same(got: Any, want: Any) -> None:
+    np.testing.assert_array_equal(got, want)
+    numbers = ~np.isnan(want)
+    np.testing.assert_array_equal(np.signbit(got)[numbers], np.signbit(want)[numbers])
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_the_nearest_is_that_of_ml_dtypes(name: str) -> None:
+    x = points(name)
+    if name == "bfloat16":  # one of every kind of float32, by its upper half
+        upper = np.arange(1 << 16, dtype=np.uint32) << 16
+        x = np.concatenate([x, *((upper | low).view(np.float32) for low in (0, 0x7FFF, 0x8000, 0x8001))])
+    got = bl.round_to(name, x)
+    assert got.dtype == np.float32
+    with np.errstate(all="ignore"):
+        same(got, x.astype(peer(name)).astype(np.float32))
+    if name == "float16":
+        rng = np.random.default_rng(0)
+        wide = rng.normal(size=5000) * 2.0 ** rng.integers(-28, 17, 5000)
+        with np.errstate(over="ignore"):
+            same(bl.round_to(name, wide), wide.astype(np.float16).astype(np.float64))
+
+
+@pytest.mark.parametrize("mode", ["up", "down", "zero"])
+@pytest.mark.parametrize("name", ["float16", "e4m3"])
+def test_directed_rounding_goes_to_the_neighbour(name: str, mode: str) -> None:
+    known, x = table(name), points(name)
+    x = x[np.isfinite(x)]
+    beyond = np.inf if name == "float16" else np.nan
+    up = np.append(known, beyond)[np.searchsorted(known, x)]
+    down = np.append(-beyond, known)[np.searchsorted(known, x, side="right")]
+    want = {"up": up, "down": down, "zero": np.where(x > 0, down, up)}[mode]
+    same(bl.round_to(name, x, mode=mode), np.copysign(want, x).astype(np.float32))
+
+
+def test_stochastic_rounding_keeps_the_mean() -> None:
+    """It goes to one of two neighbours; the mean of n draws is within 5 deviations of the number."""
+    known = table("e5m2")
+    x = np.array([0.3, -0.3, 1.6, 3e-6, -41000.0, 2.0, -0.0])
+    n = 4000
+    got = bl.round_to("e5m2", np.tile(x, (n, 1)), key=bl.random.key(3))
+    down, up = known[np.searchsorted(known, x, side="right") - 1], known[np.searchsorted(known, x)]
+    assert ((got == down) | (got == up)).all()
+    deviation = np.sqrt((x - down) * (up - x) / n)
+    assert (np.abs(got.mean(axis=0) - x) <= 5 * deviation).all()
+    assert (np.ptp(got, axis=0)[:5] > 0).all()
+    assert np.signbit(got[:, 6]).all()
+    assert np.signbit(got[:, 1]).all()
+    np.testing.assert_array_equal(
+        bl.round_to("e5m2", x, key=bl.random.key(1)), bl.round_to("e5m2", x, mode="stochastic", key=bl.random.key(1))
+    )
+
+
+def test_formats_by_their_bits() -> None:
+    x = points("float16")
+    same(bl.round_to((5, 10), x), bl.round_to("float16", x))
+    same(bl.round_to((8, 7), x), bl.round_to("bfloat16", x))
+    wide = np.random.default_rng(1).normal(size=100)
+    np.testing.assert_array_equal(bl.round_to((11, 52), wide), wide)
+    np.testing.assert_array_equal(bl.round_to((8, 23), wide), wide.astype(np.float32))
+
+
+def test_it_is_traced_and_differentiated_straight_through() -> None:
+    x = np.random.default_rng(2).normal(size=6)
+    for mode, key in (("nearest", None), ("down", None), ("stochastic", bl.random.key(4))):
+        f = lambda v: np.sum(bl.round_to("e4m3", v, mode=mode, key=key) ** 2)  # noqa: B023, E731
+        np.testing.assert_array_equal(bl.grad(f)(x), 2 * bl.round_to("e4m3", x, mode=mode, key=key))
+        assert bl.jvp(f, (x,), (x,))[1] == pytest.approx(bl.grad(f)(x) @ x)
+    y = bl.vmap(lambda v, k: bl.round_to("e4m3", v, key=k))(np.tile(x, (3, 1)), bl.random.split(bl.random.key(0), 3))
+    np.testing.assert_array_equal(y[1], bl.round_to("e4m3", x, key=bl.random.split(bl.random.key(0), 3)[1]))
+    whole = bl.compile(lambda v: bl.round_to("bfloat16", v), x)
+    np.testing.assert_array_equal(whole(x), bl.round_to("bfloat16", x))
+    assert whole.source.count("for (") <= 2
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "text"),
+    [
+        (lambda: bl.round_to("fp8", 1.0), ArgumentError, "format is 'fp8', expected 'bfloat16', 'float16'"),
+        (lambda: bl.round_to((5, 0), 1.0), ArgumentError, "significand bits of format"),
+        (lambda: bl.round_to((12, 3), 1.0), ArgumentError, "exponent bits of format"),
+        (lambda: bl.round_to((11, 10), np.ones(2, "f4")), ArgumentError, "which float32 has not"),
+        (lambda: bl.round_to("e5m2", 1.0, mode="odd"), ArgumentError, "mode of round_to is 'odd', expected 'nearest'"),
+        (lambda: bl.round_to("e5m2", 1.0, mode="stochastic"), ArgumentError, "needs a key: key=bl.random.key(0)"),
+        (lambda: bl.round_to("e5m2", 1.0, mode="up", key=bl.random.key(0)), ArgumentError, "takes no key"),
+        (lambda: bl.round_to("e5m2", 1j), DTypeError, "x of round_to is complex"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(call: Any, kind: Any, text: str) -> None:
+    with pytest.raises(kind, match=re.escape(text)):
+        call()
