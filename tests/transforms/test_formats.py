@@ -32,8 +32,8 @@ def points(name: str) -> Any:
     places = np.concatenate(
         [known, (known[1:] + known[:-1]) / 2, known[-1:] * [[1.01], [1.04], [1.1]], -known[-1:] * 2], axis=None
     )
-    exact = places.astype(np.float32)
     with np.errstate(over="ignore"):
+        exact = places.astype(np.float32)
         around = [np.nextafter(exact, np.float32(side)) for side in (np.inf, -np.inf)]
     return np.concatenate([exact, *around, np.float32([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 3e38])])
 
