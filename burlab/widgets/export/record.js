@@ -3,8 +3,9 @@
 const PLAYING = 40; // milliseconds between two pictures
 const WHOLE = 8000; // milliseconds for the whole record
 
-// data: chart; steps, columns: {title, values, texts} of rows that were kept; places: x and y on the map at these steps.
-function buildRecord(place, { chart, steps, columns, places }) {
+// data: chart; step: where the run stands; steps, columns: {title, values, texts} of rows that were kept; places: x and y
+// on the map at these steps.
+function buildRecord(place, { chart, step: now, steps, columns, places }) {
   const rows = floats(steps);
   const numbers = columns.map(({ title, unit, values }) => ({ title, unit, values: floats(values) }));
   const at = places && { x: floats(places.x), y: floats(places.y) };
@@ -12,7 +13,7 @@ function buildRecord(place, { chart, steps, columns, places }) {
   const play = element("button", "", bar);
   play.type = "button";
   const slider = element("input", "", bar);
-  Object.assign(slider, { type: "range", min: 0, max: Math.max(rows.length - 1, 0), step: 1, value: rows.length - 1, ariaLabel: "step" });
+  Object.assign(slider, { type: "range", min: 0, max: Math.max(rows.length - 1, 0), step: 1, ariaLabel: "step" });
   const field = element("input", "burlab-at", bar);
   Object.assign(field, { inputMode: "numeric", ariaLabel: "go to step" });
   const list = element("div", "burlab-readouts");
@@ -83,7 +84,7 @@ function buildRecord(place, { chart, steps, columns, places }) {
     field.value = rows[Number(slider.value)];
   });
   rest();
-  show();
+  goTo(now);
   if (rows.length < 2) bar.hidden = true;
   return view;
 }

@@ -43,7 +43,7 @@ def _rows(run: Any, model: Model) -> dict[str, Any]:
         {"title": TITLES.get(name, name), "unit": "", "values": _buffer(np.asarray(history[name])[: steps.size][kept])}
         for name in names
     ]
-    found: dict[str, Any] = {"steps": _buffer(steps[kept]), "columns": columns, "places": None}
+    found: dict[str, Any] = {"step": run.t, "steps": _buffer(steps[kept]), "columns": columns, "places": None}
     path = model.lines.path
     if model.landscape is not None and path.steps.size:
         along: list[Any] = [np.interp(steps[kept], path.steps, path.points[:, k]) for k in range(2)]
