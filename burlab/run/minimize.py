@@ -130,13 +130,11 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
 
 
 def _kernels_for(rule: Rule, oracle: Oracle, stop: Stop) -> str:
-    """What is computed in each step: the value alone, where the rule reads no gradient."""
-    if oracle.has_aux:
-        return "measured"
+    """What is computed in each step: no gradient where the rule reads none."""
     if rule.reads_gradient:
-        return "training"
+        return "measured" if oracle.has_aux else "training"
     check_norm(stop.grad_norm, False, "stop", "Stop(value=), or Stop(when=)")
-    return "value_like"
+    return "measured_value" if oracle.has_aux else "value_like"
 
 
 def _validation(problem: Any, every: int, point: Point, seed: int, part: Trainable | None) -> Validation:

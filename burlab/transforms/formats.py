@@ -65,7 +65,7 @@ def round_to(format: Any, x: Any, *, mode: str | None = None, key: Any = None) -
     >>> import numpy as np, burlab as bl
     >>> bl.round_to("bfloat16", np.array([1.01, 1e39])), float(bl.round_to((2, 1), 1.2, mode="up"))
     (array([1.0078125,       inf]), 1.5)
-    >>> bl.grad(lambda x: bl.round_to("e4m3", x) ** 2)(1.1)
+    >>> float(bl.grad(lambda x: bl.round_to("e4m3", x) ** 2)(1.1))
     2.25
     """
     known, way = Format.of(format), _mode(mode, key)

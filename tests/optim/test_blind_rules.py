@@ -123,3 +123,32 @@ def test_full_questions_of_a_full_batch_are_the_step_s() -> None:
 def test_a_rule_that_reads_the_gradient_gets_it() -> None:
     run = bl.minimize(lambda x: np.sum(x**2), X0, GD(0.1), steps=1)
     assert run.history["gradient_norm"][0] == pytest.approx(2 * np.linalg.norm(X0))
+
+
+@pytest.mark.parametrize("batch", [1, 6])
+def test_metrics_need_no_gradient(batch: int, tmp_path: Any) -> None:
+    """The points are those without metrics; these are means over the batch; files, forks and seeks keep them."""
+
+    def measured(x: Any, a: Any, b: Any) -> Any:
+        return loss(x, a, b), {"bias": b, "twice": 2 * loss(x, a, b)}
+
+    plain = bl.minimize(bl.FiniteSum(loss, (A, B), ridge), X0, TwoPoint(), batch=batch, seed=6, steps=5)
+    problem = bl.FiniteSum(measured, (A, B), ridge, has_aux=True)
+    run = bl.minimize(problem, X0, TwoPoint(), batch=batch, seed=6, steps=5)
+    assert {key[0] for key in problem.oracle._losses} == {"measured_value", "value_like"}
+    np.testing.assert_allclose(run.x, plain.x, rtol=1e-12)
+    np.testing.assert_allclose(run.history["value"], plain.history["value"], rtol=1e-12)
+    i = batches("reshuffle", len(B), batch, 5, seed=6)
+    np.testing.assert_allclose(run.history["bias"], B[i].mean(axis=1), rtol=1e-12)
+    assert np.isnan(run.history["gradient_norm"]).all()
+    assert run.counts == plain.counts
+    assert run.history["twice"][0] == pytest.approx(2 * (run.history["value"][0] - ridge(X0)))
+    run.save(tmp_path / "run.burlab")
+    loaded, fork = bl.load_run(tmp_path / "run.burlab", (A, B)), run.fork()
+    for other in (run, loaded, fork):
+        other.seek(2)
+        other.step(6)
+    same(loaded, run)
+    same(fork, run)
+    with pytest.raises(ArgumentError, match="the optimizer reads no gradient"):
+        bl.minimize(problem, X0, TwoPoint(), batch=2, stop=bl.Stop(grad_norm=1.0))

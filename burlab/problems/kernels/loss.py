@@ -46,7 +46,7 @@ class Loss:
     @property
     def has_gradient(self) -> bool:
         """Whether it gives more than a value."""
-        return len(self.samples.groups) > 1
+        return sum(self.samples.groups[1:2]) > 0
 
     def measure(self, batch: int, fixed: Sequence[Array]) -> None:
         """Choose the tiles for a batch: see `SampleKernel.measure`."""

@@ -68,6 +68,16 @@ def _measured(loss: Function) -> Function:
     return rule
 
 
+def _measured_value(loss: Function) -> Function:
+    """Value and metrics, with nothing in the place of a gradient."""
+
+    def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
+        value, _, metrics = _measured(loss)(x, *sample, **key)
+        return value, (), metrics
+
+    return rule
+
+
 def _numbers(metrics: Any, dtype: "np.dtype[Any]") -> dict[str, Node]:
     if not isinstance(metrics, dict) or not all(isinstance(name, str) for name in cast("dict[Any, Any]", metrics)):
         raise ArgumentError(
@@ -136,6 +146,7 @@ _QUERIES = {
     "grad": _gradient,
     "training": _training,
     "measured": _measured,
+    "measured_value": _measured_value,
     "grad_difference": _difference,
     "partial_grad": _partial,
     "hvp": _curvature,
@@ -155,9 +166,9 @@ class Oracle:
         options: KernelOptions = DEFAULT_OPTIONS,
         clients: tuple[int, ...] = (),
     ) -> None:
-        """has_aux: the loss gives (value, metrics); "measured" then gives both. options: of the kernels.
+        """has_aux: the loss gives (value, metrics); "measured" and "measured_value" then give both.
 
-        clients: of a federation, how many of the samples each one holds.
+        options: of the kernels. clients: of a federation, how many of the samples each one holds.
         """
         self._given = loss, data, regularizer, has_aux, options, clients
         self.clients = clients
@@ -198,11 +209,12 @@ class Oracle:
 
     def _traced(self, query: str, shared: Sequence[Point]) -> Loss:
         rule, trees = _QUERIES[query], [p.tree for p in shared]
-        loss = self._measured if query == "measured" and self._measured is not None else self.loss
+        measures = query in ("measured", "measured_value")
+        loss = self._measured if measures and self._measured is not None else self.loss
         samples = SampleKernel.trace(rule(loss), trees, self.data, self.keyed, self.options)
         if self.regularizer is None:
             return Loss(samples, None)
-        other = _with_zeros(self.regularizer, samples.metrics) if query == "measured" else self.regularizer
+        other = _with_zeros(self.regularizer, samples.metrics) if measures else self.regularizer
         return Loss(samples, SampleKernel.trace(rule(other), trees, Data.none(), False))
 
     @property

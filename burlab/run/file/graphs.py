@@ -143,6 +143,7 @@ def _groups(query: str, leaves: Specs, first: Specs, metrics: int, entries: int)
         _ENTRIES: [[((entries,), leaves[0][1])]],
         "training": [number, leaves],
         "measured": [number, leaves, number * metrics],
+        "measured_value": [number, [], number * metrics],
     }
     return groups.get(query, [leaves])
 

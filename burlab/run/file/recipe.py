@@ -103,8 +103,9 @@ def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: 
     forms = tuple((leaf.shape, leaf.dtype) for leaf in start[1:])
     told, output = tuple(document.get("told", ())), _output(document, reader, start, hyper)
     rule = Rule(update, hyper, schedules, forms, state, tuple(document["questions"]), told, output)
-    outputs = len(document["loss"][0][1])
-    loss = drawn_reader.make(("value_like", "training", "measured")[min(outputs, 3) - 1], document["loss"])
+    groups = document["loss"][0][1]
+    kinds = ("value_like", "training", "measured" if groups[1:2] != [0] else "measured_value")
+    loss = drawn_reader.make(kinds[min(len(groups), 3) - 1], document["loss"])
     stop = ended_by(stream, _stop(document["stop"]) if given.stop is None else given.stop)
     second = document["validation"]
     validation = None if second is None else _validation(second, arrays, point, given.validation)

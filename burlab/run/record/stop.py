@@ -23,7 +23,9 @@ class Stop:
     """When a run stops by itself: at the first of these criteria.
 
     steps: done in all. seconds: of running. grad_norm, value: at the first point where the batch's gradient norm, or
-    its value, is at most this. non_finite: where one of the two is inf or nan; False to go on.
+    its value, is at most this: the norm is `history["gradient_norm"]`, of the gradient that the step computes over its
+    batch, not of what a rule makes of it. For the norm of an estimator, or of a full gradient that a rule asks for, it
+    tells a number, and `when` looks at that. non_finite: where one of the two is inf or nan; False to go on.
     when: a predicate on the record: it gets new rows as a mapping of columns, each of shape (n,), and returns n bools.
 
     A run that stops because of a measurement rests at the point that was measured: that row is the last of the record,
