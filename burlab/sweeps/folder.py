@@ -3,12 +3,13 @@
 import fcntl
 import json
 import os
+import shutil
 import socket
 import weakref
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import Any
 
 from burlab.errors import ArgumentError, FileError
@@ -30,8 +31,10 @@ class Folder:
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         """path: None for a folder that goes with this."""
-        self._own = TemporaryDirectory(prefix="burlab-sweep-") if path is None else None
-        self._path = as_path(path if self._own is None else self._own.name)
+        self._own = path is None
+        self._path = Path(mkdtemp(prefix="burlab-sweep-")) if path is None else as_path(path)
+        if self._own:
+            weakref.finalize(self, shutil.rmtree, self._path, ignore_errors=True)
         make_folder(self._path)
         self._loaded: weakref.WeakValueDictionary[int, Run] = weakref.WeakValueDictionary()
 
@@ -61,7 +64,7 @@ class Folder:
             stream.truncate(0)
             stream.write(f"process {os.getpid()} on {socket.gethostname()}")
             stream.flush()
-            if self._own is None:
+            if not self._own:
                 self._claim(identity(setting, trials))
             yield
 

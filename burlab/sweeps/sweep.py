@@ -26,6 +26,7 @@ from .progress import open_screen
 from .rows import Row, waiting
 from .setting import Always, Setting, check_ends
 from .table import Table, rank, table_of
+from .there import There, check_client
 from .trials import Trial, trials_of
 
 _DEFAULT = Stop()
@@ -46,6 +47,7 @@ def sweep(  # noqa: PLR0913 - all that runs can be told
     stop: Stop = _DEFAULT,
     threads: int = 1,
     folder: str | os.PathLike[str] | None = None,
+    cluster: Any = None,
     progress: bool | None = None,
 ) -> "Sweep":
     """Run every optimizer with every choice of hyperparameters and every seed; a row for each run.
@@ -55,8 +57,9 @@ def sweep(  # noqa: PLR0913 - all that runs can be told
     an optimizer is tried with those that it has. seeds: how many, from 0, or which ones. Or optimizers is a list of
     runs, `[{"optimizer": bl.optim.GD(), "lr": 0.1, "seed": 3, "name": "mine"}, ...]`. steps: that each run does; None:
     until `stop`. threads: how many runs step at once; it changes no bit. folder: where each run that has ended is kept
-    as a file, see `Run.save`; the same call after a crash reads those and does the others. progress: True for a bar, in
-    a notebook a live table, False for none, None where someone sees it.
+    as a file, see `Run.save`; the same call after a crash reads those and does the others. cluster: a client of
+    `dask.distributed`, whose workers do the runs; the bits are the same. progress: True for a bar, in a notebook a live
+    table, False for none, None where someone sees it.
 
     A run has the bits that `minimize` gives alone. One that fails or diverges is a row with its reason, and the sweep
     goes on; where all fail with an error, the first one is raised. An interrupt ends the call, which warns and gives
@@ -75,10 +78,13 @@ def sweep(  # noqa: PLR0913 - all that runs can be told
     steps = None if steps is None else whole(steps, "steps", 0)
     setting = Setting(problem, start, batch, sampler, steps, stop, len(trials))
     check_ends(setting)
-    if folder is not None:
+    threads = whole(threads, "threads", 1)
+    if cluster is not None:
+        check_client(cluster, threads)
+    if folder is not None or cluster is not None:
         check_saved(trials)
-    store = Memory() if folder is None else Folder(folder)
-    found = Sweep(setting, trials, Here(setting, whole(threads, "threads", 1)), store)
+    place = Here(setting, threads) if cluster is None else There(setting, cluster)
+    found = Sweep(setting, trials, place, Memory() if folder is cluster is None else Folder(folder))
     try:
         found.go(progress)
     except KeyboardInterrupt:
@@ -94,7 +100,7 @@ def sweep(  # noqa: PLR0913 - all that runs can be told
 class Sweep:
     """What `burlab.sweep` gives. rows: one for each run, in order. runs: the runs themselves, by the same numbers."""
 
-    def __init__(self, setting: Setting, trials: Sequence[Trial], place: Here, store: Memory | Folder) -> None:
+    def __init__(self, setting: Setting, trials: Sequence[Trial], place: Here | There, store: Memory | Folder) -> None:
         """place: where runs step. store: where they are kept."""
         self.setting = setting
         self.trials = tuple(trials)

@@ -68,7 +68,7 @@ def test_metadata_names_pythons_urls_and_what_the_core_needs(shown):
     assert all(url.startswith(HOME) for url in urls.values())
     plain = [line for line in shown.get_all("Requires-Dist") if "extra" not in line]
     assert sorted(Requirement(line).name for line in plain) == ["cppyy", "numpy", "optree"]
-    assert {"lab", "plots", "files", "scipy", "data", "frames"} <= set(shown.get_all("Provides-Extra"))
+    assert {"lab", "plots", "files", "scipy", "data", "frames", "cluster"} <= set(shown.get_all("Provides-Extra"))
 
 
 def test_the_version_is_one_and_its_changes_are_dated(shown, root: Path):
@@ -85,14 +85,16 @@ def test_licences_of_all_that_is_installed_are_named_and_true(root: Path):
     page = (root / "docs" / "licences.md").read_text()
     rows = {name.strip().lower(): row for *names, row in _rows(page) for name in names}
     wanted = [*project(root)["dependencies"]]
-    for extra in ("lab", "plots", "files", "scipy", "data", "frames"):
+    for extra in ("lab", "plots", "files", "scipy", "data", "frames", "cluster"):
         wanted += project(root)["optional-dependencies"][extra]
     names = {Requirement(line).name.lower() for line in wanted} - {"burlab"}
     assert names <= set(rows), "docs/licences.md has a row for each"
     assert set(rows) - names == {"cppyy-backend", "cpycppyy", "cppyy-cling", "typing_extensions"}
     for name, licence in rows.items():
         facts = importlib.metadata.metadata(name)
-        said = " ".join([facts["License-Expression"] or "", facts["License"] or "", *facts.get_all("Classifier", [])])
+        said = " ".join(
+            [facts.get("License-Expression", ""), facts.get("License", ""), *facts.get_all("Classifier", [])]
+        )
         for word in re.findall(r"BSD|MIT|Apache|PSF|LGPL|NCSA", licence):
             assert word in said, (name, word)
 

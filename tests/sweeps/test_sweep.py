@@ -7,7 +7,9 @@ import pytest
 import burlab as bl
 from burlab.errors import ArgumentError, BurlabError, StatusError
 from burlab.sweeps.here import Here
+from burlab.sweeps.rows import Row
 from burlab.sweeps.setting import Always, Setting
+from burlab.sweeps.sweep import _median
 from tests.interrupts import interrupt, main_stack
 
 F = bl.problems.rosenbrock()
@@ -97,6 +99,9 @@ def test_a_seed_that_fails_counts_as_infinite():
     assert [row.failed for row in sweep.rows] == [False, True, True, False, False, False]
     assert sweep.rows[0].value == 0
     assert sweep.best().hypers == {"lr": 0.001}
+    error = Row(0, "GD", {}, 0, reason="error")
+    assert _median([error, error, sweep.rows[0]]) == np.inf, "its value is nan"
+    assert _median([error, *sweep.rows[3:5]]) == max(row.value for row in sweep.rows[3:5])
 
 
 def test_pandas_gets_a_row_for_each_run(swept):

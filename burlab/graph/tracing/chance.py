@@ -44,7 +44,7 @@ def watched(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     generators = _generators(f)
     before, said = [_state(g) for g in generators], _said.count
     result = f(*args, **kwargs)
-    drawn = [g for g, b in zip(generators, before, strict=True) if _state(g) != b]
+    drawn = [g for g, b in zip(generators, before, strict=True) if _state(g) != b and not _may_be_of_others(g, f)]
     if absent and "numpy.random" in sys.modules and _state(np.random)[0] != _FRESH:
         drawn.append(np.random)
     own = all(hasattr(g, "getstate") for g in drawn)
@@ -72,6 +72,15 @@ def _generators(f: Callable[..., Any]) -> list[Any]:
             if isinstance(value, kinds):
                 found.append(value)  # noqa: PERF401 - it reads better so
     return found
+
+
+def _may_be_of_others(generator: Any, f: Callable[..., Any]) -> bool:
+    """Whether another thread may have drawn: from Python's own generator, of which the function's code says nothing."""
+    if threading.active_count() == 1 or generator is not sys.modules.get("random"):
+        return False
+    drawing = {name for name in dir(generator) if getattr(getattr(generator, name), "__self__", None) is not None}
+    drawing.add("random")
+    return all(drawing.isdisjoint(names_of(reached.__code__)) for reached in functions_of([f]))
 
 
 def _loaded(module: str, names: tuple[str, ...]) -> list[type]:

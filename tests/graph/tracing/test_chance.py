@@ -4,6 +4,7 @@ import datetime as dt
 import os
 import random
 import secrets
+import threading
 import time
 import uuid
 import warnings
@@ -73,6 +74,34 @@ def test_what_is_frozen_is_said_once(name, of, x):
     with pytest.warns(UserWarning, match=r"while it is traced.*frozen.*bl\.random") as said:
         of(FROZEN[name])(x)
     assert len(said) == 1
+
+
+def test_what_another_thread_draws_is_not_the_functions():
+    """A Dask client draws from Python's generator in its own thread, at any time."""
+    over, entered = threading.Event(), threading.Event()
+
+    def draw():
+        while not over.is_set():
+            random.random()
+
+    def quiet(x):
+        entered.wait(0.05)  # while the other one draws
+        return x * x
+
+    def drawing(x):
+        return quiet(x) * random.random()
+
+    other = threading.Thread(target=draw)
+    other.start()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert bl.grad(quiet)(3.0) == 6.0
+        with pytest.warns(UserWarning, match="drawing draws from random while it is traced"):
+            bl.grad(drawing)(3.0)
+    finally:
+        over.set()
+        other.join()
 
 
 def test_seeds_of_keys_and_unused_generators_are_no_chance():

@@ -1,0 +1,97 @@
+"""What all runs of a sweep share, as Dask keeps it on every worker, also on one that comes later. Imports Dask."""
+
+import threading
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from burlab import __version__
+from burlab.errors import ArgumentError, ConfigurationError, StatusError
+from burlab.runtime.cpu import instruction_set
+from burlab.runtime.extras import require
+
+from .rows import Outcome, ended, failed
+from .setting import Setting
+from .trials import Trial
+
+cloudpickle: Any = require("cloudpickle", "cluster")
+distributed: Any = require("distributed", "cluster")
+Machine = tuple[str, str]
+"""A version of burlab and an instruction set: what decides bits."""
+
+
+class Parcel(distributed.WorkerPlugin):
+    """A setting as bytes. It comes to a worker once, is unpacked there once, and all runs take its kernels."""
+
+    def __init__(self, content: bytes, machine: Machine) -> None:
+        """content: a pickled Setting. machine: on which the runs are to be done."""
+        self._given = content, machine
+        self._unpacking = threading.Lock()
+        self._unpacked: tuple[Setting, Any] | None = None
+        self._halted = threading.Event()
+
+    def __reduce__(self) -> Any:
+        """On its way it is bytes."""
+        return Parcel, self._given
+
+    @staticmethod
+    def of(setting: Setting) -> "Parcel":
+        """A parcel of what is to be sent. Raises ArgumentError where it cannot be."""
+        try:
+            return Parcel(cloudpickle.dumps(setting), machine())
+        except Exception as error:  # whatever an object of the user's raises
+            raise ArgumentError(
+                f"the problem cannot be sent to a cluster: {type(error).__name__}: {error}. What its functions use "
+                "must be picklable: make open files, locks and threads inside of them."
+            ) from error
+
+    def teardown(self, worker: Any) -> None:  # noqa: ARG002 - as Dask calls it
+        """The sweep is over: runs that are under way end."""
+        self._halted.set()
+
+    def do(self, trial: Trial) -> Outcome:
+        """Do a run, on a worker. What it ran into is told in its row: not every exception can travel."""
+        if (own := machine()) != self._given[1]:
+            raise ConfigurationError(other("which came later", own, self._given[1]))
+        run = None
+        try:
+            setting, value = self._content()
+            run = setting.open(trial)
+            setting.begin(run)
+            while not run.rests(1.0):
+                if self._halted.is_set():
+                    raise StatusError("the sweep was interrupted.")
+            row = ended(trial, run, value)
+            with TemporaryDirectory() as folder:
+                place = Path(folder) / "run.burlab"
+                run.save(place)
+                return Outcome(row, place.read_bytes())
+        except Exception as error:  # also what functions of the user's raise
+            return Outcome(failed(trial, error, run), None)
+
+    def _content(self) -> tuple[Setting, Any]:
+        with self._unpacking:
+            if self._unpacked is None:
+                setting: Setting = cloudpickle.loads(self._given[0])
+                self._unpacked = setting, setting.values()
+            return self._unpacked
+
+
+def do(name: str, trial: Trial) -> Outcome:
+    """Do a run, in a task of a worker. name: of the parcel."""
+    return distributed.get_worker().plugins[name].do(trial)
+
+
+def machine() -> Machine:
+    """The version of burlab and the instruction set of this process."""
+    return __version__, instruction_set().name
+
+
+def other(name: str, theirs: Machine, own: Machine) -> str:
+    """How a worker differs from the process that asks, in words."""
+    if theirs[0] != own[0]:
+        return f"the worker {name} has burlab {theirs[0]}, not {own[0]}: bits would differ. Install the same one."
+    return (
+        f"the worker {name} computes with {theirs[1]}, this sweep with {own[1]}: bits would differ. Set BURLAB_ISA to "
+        f"one name that all machines know, such as BURLAB_ISA={theirs[1]}, here and for every worker, or do without it."
+    )
