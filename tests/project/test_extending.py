@@ -129,9 +129,9 @@ def pytest_in(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
     return run(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:nbval", "-p", "no:xdist", *arguments)
 
 
-def tables(folder: Path, kind: str) -> subprocess.CompletedProcess[str]:
+def tables(folder: Path, kind: str, *options: str) -> subprocess.CompletedProcess[str]:
     """The rows that the steps have added, and whether any is missing."""
-    return pytest_in(folder, *RECIPES[kind].tests)
+    return pytest_in(folder, *options, *RECIPES[kind].tests)
 
 
 @pytest.fixture(scope="module", params=RECIPES)
@@ -198,4 +198,4 @@ def test_a_mistake_is_noticed(tmp_path: Path, kind: str):
     if kind in SHOWS_GRADIENT:
         assert "GradientError" in checked.stderr
     else:
-        assert " failed" in tables(folder, kind).stdout
+        assert " failed" in tables(folder, kind, "--exitfirst").stdout
