@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         optim as optim,
         plots as plots,
         problems as problems,
+        robust as robust,
         scipy as scipy,
     )
     from burlab.eager.functions import (
@@ -141,6 +142,7 @@ _HOME = {
         "burlab.linalg": "linalg",
         "burlab.nn": "load_parameters nn save_parameters",  # a module is its own value
         "burlab.compressors": "compressors",
+        "burlab.robust": "robust",
         "burlab.optim": "optim",
         "burlab.problems": "FiniteSum problems",
         "burlab.data": "data",

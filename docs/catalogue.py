@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ def page() -> str:
     rules = {name: kind for name, kind in kinds.items() if issubclass(kind, bl.optim.Optimizer)}
     scipy = {name: kinds.pop(name) for name in ("SciPy",)}
     parts = {name: kind for name, kind in kinds.items() if name not in rules}
-    wrappers = {name: kind for name, kind in rules.items() if "inner" in names(kind)}
+    wrappers = {name: kind for name, kind in rules.items() if issubclass(kind, bl.optim.Wrapper)}
     return "\n".join(
         [
             HEAD,
@@ -32,7 +32,8 @@ def page() -> str:
             section("Wrappers, around any optimizer", "bl.optim", wrappers),
             section("Schedules, the value of any live field", "bl.optim", scheduled(parts)),
             section("Sets and penalties", "bl.optim", {n: k for n, k in parts.items() if n not in scheduled(parts)}),
-            section("Compressors", "bl.compressors", compressors()),
+            section("Compressors", "bl.compressors", concrete(bl.compressors)),
+            section("Aggregators and attacks", "bl.robust", concrete(bl.robust)),
             functions(),
             section(
                 "Finite sums",
@@ -50,9 +51,9 @@ def section(title: str, home: str, kinds: dict[str, Any]) -> str:
     return table(f"{title}: `{home}`", "| name | fields | what it is, and which version |", rows)
 
 
-def compressors() -> dict[str, Any]:
-    """The classes of bl.compressors that can be made."""
-    kinds = {name: getattr(bl.compressors, name) for name in bl.compressors.__all__}
+def concrete(home: Any) -> dict[str, Any]:
+    """The classes of a module that can be made."""
+    kinds = {name: getattr(home, name) for name in home.__all__}
     return {name: kind for name, kind in kinds.items() if not inspect.isabstract(kind)}
 
 
@@ -88,7 +89,7 @@ def scheduled(kinds: dict[str, Any]) -> dict[str, Any]:
 
 def names(kind: Any) -> list[str]:
     """What a dataclass or a function takes."""
-    return [f.name for f in fields(kind)] if inspect.isclass(kind) else list(inspect.signature(kind).parameters)
+    return [f.name for f in fields(kind)] if is_dataclass(kind) else list(inspect.signature(kind).parameters)
 
 
 def summary(kind: Any) -> str:

@@ -13,6 +13,7 @@ from .curvature.muon import Muon
 from .curvature.shampoo import SOAP, Shampoo
 from .curvature.sophia import SophiaH
 from .descent import ArmijoGD, WolfeGD
+from .distributed.byzantine import MoNNA, RobustGD
 from .distributed.compressed import DCGD, DIANA, EF21, EF21PP, EF21W
 from .distributed.local import SCAFFOLD, FedAvg, FedProx
 from .distributed.local_rules import DiLoCo
@@ -101,6 +102,7 @@ __all__ = [
     "MeZO",
     "MoMo",
     "MoMoAdam",
+    "MoNNA",
     "ModifiedNewton",
     "Momentum",
     "Muon",
@@ -115,6 +117,7 @@ __all__ = [
     "Prodigy",
     "RAdam",
     "RMSProp",
+    "RobustGD",
     "Rprop",
     "ScheduleFreeAdamW",
     "ScheduleFreeSGD",

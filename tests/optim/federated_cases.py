@@ -20,8 +20,11 @@ from burlab.optim import (
     FedAvg,
     FedNL,
     FedProx,
+    MoNNA,
     Nesterov,
+    RobustGD,
 )  # fmt: skip
+from burlab.robust import Median, Noise
 
 D, MU = 6, 0.05
 _rng = np.random.default_rng(8)
@@ -79,6 +82,8 @@ FEDERATED = {
     "VRMARINA": VRMARINA(0.05, RandK(3), batch=2),
     "DASHA": DASHA(0.05, RandK(3)),
     "FedNL": FedNL(1.0, TopK(4)),
+    "MoNNA": MoNNA(0.05, 1, attack=Noise()),
+    "RobustGD": RobustGD(0.05, 2, aggregator=Median()),
     "DiLoCo": DiLoCo(AdamW(0.05), tau=3, outer=Nesterov(0.3, 0.5)),
     "FedAvg": FedAvg(0.05, tau=3),
     "FedProx": FedProx(0.05, tau=3),
