@@ -14,6 +14,7 @@ from .curvature.shampoo import SOAP, Shampoo
 from .curvature.sophia import SophiaH
 from .descent import ArmijoGD, WolfeGD
 from .distributed.byzantine import MoNNA, RobustGD
+from .distributed.coding import GradientCoding
 from .distributed.compressed import DCGD, DIANA, EF21, EF21PP, EF21W
 from .distributed.local import SCAFFOLD, FedAvg, FedProx
 from .distributed.local_rules import DiLoCo
@@ -97,6 +98,7 @@ __all__ = [
     "FedNL",
     "FedProx",
     "GaLore",
+    "GradientCoding",
     "Hyper",
     "Lion",
     "MeZO",

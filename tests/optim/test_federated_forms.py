@@ -1,5 +1,7 @@
 """Rules of clients that take part in turns, look at some of their samples, keep curvature or run an optimizer."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -18,12 +20,14 @@ from burlab.optim import (
     DiLoCo,
     FedAvg,
     FedNL,
+    GradientCoding,
     Momentum,
     Nesterov,
     Newton,
     NewtonCG,
     Shampoo,
 )  # fmt: skip
+from burlab.optim.distributed.coding import cyclic_code
 from tests.optim.federated_cases import (
     FEATURES,
     LABELS,
@@ -295,3 +299,29 @@ def test_what_does_not_fit_is_named(rule, error, message):
 def test_clients_that_are_not_there_are_named():
     with pytest.raises(IndexRangeError, match=r"clients of f\.client_grads holds 5, but there are 5 clients"):
         probe(problem(), X0, lambda f, x: f.client_grads(x, clients=np.array([5])), np.zeros((1, D)))
+
+
+def test_any_workers_that_arrive_give_the_whole_gradient():
+    for m, s in ((6, 2), (5, 4), (7, 0)):
+        code = cyclic_code(m, s, 3)
+        assert np.count_nonzero(code) == m * (s + 1)
+        for rows in itertools.combinations(range(m), m - s):
+            weights, *_ = np.linalg.lstsq(code[list(rows)].T, np.ones(m), rcond=None)
+            np.testing.assert_allclose(weights @ code[list(rows)], 1, atol=1e-9)
+
+
+def test_coded_gradients_are_gradient_descent_and_do_not_wait_for_the_slowest():
+    wanted = bl.minimize(problem(), X0, GD(0.1), steps=STEPS).x
+    mean = {}
+    for s in (0, 1, 3):
+        run = bl.minimize(problem(), X0, GradientCoding(0.1, s), steps=STEPS)
+        np.testing.assert_allclose(run.x, wanted, rtol=1e-7)
+        mean[s] = np.mean(run.history["round_time"][1:])
+        assert run.history["bits"][-1] == STEPS * 64 * D * (M - s)
+    longest = [np.max(bl.random.exponential(key_of(t), (M,))) for t in range(STEPS)]
+    np.testing.assert_allclose(mean[0], 1 + np.mean(longest), rtol=0.05)
+    slower = bl.minimize(problem(), X0, GradientCoding(0.1, 1, slow=20.0), steps=STEPS).history["round_time"]
+    plain = bl.minimize(problem(), X0, GradientCoding(0.1, 0, slow=40.0), steps=STEPS).history["round_time"]
+    assert np.all(slower[-STEPS:] <= plain[-STEPS:] + 1)  # the same delays, without the slowest
+    with pytest.raises(ArgumentError, match="stragglers is 5 of 5 clients"):
+        bl.minimize(problem(), X0, GradientCoding(0.1, 5))
