@@ -55,8 +55,10 @@ def test_a_run_has_its_record_and_its_path(run, tmp_path):
 
 def test_a_long_record_is_thinned_from_its_first_to_its_last_step(tmp_path):
     run = bl.minimize(lambda x: np.sum(x**2), np.ones(3), bl.optim.GD(1e-6), steps=300_000)
+    run.seek(70_000)
     text = exported(run, tmp_path)
     data = data_of(text)[0]["data"]
+    assert data["step"] == 70_000, "the page opens where the run stands"
     steps = floats(data["steps"])
     assert steps.size <= 2000
     assert steps[0] == 0
