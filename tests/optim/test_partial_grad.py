@@ -206,3 +206,12 @@ def test_a_traced_coordinate_outside_is_named() -> None:
         IndexRangeError, match=re.escape("coordinates of f.partial_grad held 3, but there are 3 entries")
     ):
         probe(bl.FiniteSum(loss, (A, B)), X0, lambda f, x: f.partial_grad(x, f.indices[0] * 0 + 3), 0.0, batch=2)
+
+
+def test_entries_at_the_ends_of_leaves() -> None:
+    """Few of many, so that they are picked leaf by leaf."""
+    model = {"a": RNG.normal(size=(10, 10)), "b": RNG.normal(size=100), "c": RNG.normal(size=50)}
+    problem = bl.FiniteSum(lambda p, s: s * np.sum(np.tanh(p["a"]) ** 2) + np.sum(p["b"] ** 3) * p["c"][0], ONE)
+    flat = np.concatenate([np.ravel(leaf) for leaf in tree.flatten(problem.grad(model))[0]])
+    for i in ([0, 99, 100, 199], [200, 249, 201, 37]):
+        np.testing.assert_allclose(problem.partial_grad(model, i), flat[i], rtol=1e-12)
