@@ -84,6 +84,39 @@ def _student(df: Any, t: Any) -> Any:
     return mp.mpf(1) / 2 + t * slope * mpmath.hyp2f1(mp.mpf(1) / 2, (df + 1) / 2, mp.mpf(3) / 2, -t * t / df)
 
 
+def _gammainc(a: Any, x: Any) -> Any:
+    return mpmath.gammainc(a, 0, x, regularized=True)
+
+
+def _gamma_density(a: Any, x: Any) -> Any:
+    return x ** (a - 1) * mpmath.exp(-x) / mpmath.gamma(a)
+
+
+def _betainc(a: Any, b: Any, x: Any) -> Any:
+    return mpmath.betainc(a, b, 0, x, regularized=True)
+
+
+def _beta_density(a: Any, b: Any, x: Any) -> Any:
+    return x ** (a - 1) * (1 - x) ** (b - 1) / mpmath.beta(a, b)
+
+
+def _beta_by(f: Any, m: Any, n: Any, a: Any, b: Any, x: Any) -> Any:
+    return mpmath.diff(lambda a, b: f(a, b, x), (a, b), (int(m), int(n)))
+
+
+def _edges_by(*args: Any) -> Any:
+    """Derivatives by parameters at edges: 0 at the ends of the support and for negative orders, nan without one."""
+    known = {(-1.0, 1.0, 1.0), (0.0, 2.0, 0.0), (1.0, 2.0, INF), (1.0, 3.0, 0.0)}
+    known |= {(0.0, 1.0, 2.0, 2.0, 0.0), (1.0, 0.0, 2.0, 2.0, 1.0), (-1.0, 0.0, 1.0, 1.0, 0.5)}
+    return [0.0 if point in known else NAN for point in zip(*args, strict=True)]
+
+
+def _solved(f: Any, near: Any, *args: Any) -> Any:
+    """Where f is 0: by secants from SciPy's number."""
+    x = mp.mpf(float(near(*map(float, args))))
+    return mpmath.findroot(f, (x, x * (1 + mp.mpf(10) ** -14)), tol=mp.mpf(10) ** -110)
+
+
 INCOMPLETE = (
     (0.0, 1.0),
     (1.0, 0.0),
@@ -95,6 +128,15 @@ INCOMPLETE = (
     (1.0, NAN),
     (2.0, TINY),
 )
+INCOMPLETE_POINTS = ((0.75, 1.5), (2.5, 0.75), (11.0, 30.5), (100.0, 99.5), (0.0625, 0.25))
+EDGES_BY = ((0.0, 2.0, 0.0), (1.0, 2.0, INF), (1.0, -1.0, 1.0), (5.0, 1.0, 1.0), (0.5, 1.0, 1.0), (-1.0, 1.0, 1.0),
+            (1.0, 1.0, NAN), (1.0, 3.0, 0.0))  # fmt: skip
+BETA_EDGES_BY = ((0.0, 1.0, 2.0, 2.0, 0.0), (1.0, 0.0, 2.0, 2.0, 1.0), (1.0, 0.0, -1.0, 2.0, 0.5),
+                 (5.0, 0.0, 1.0, 1.0, 0.5), (-1.0, 0.0, 1.0, 1.0, 0.5), (1.0, 0.0, 2.0, 2.0, 1.5))  # fmt: skip
+QUANTILE_EDGES = ((2.0, 0.0), (2.0, 1.0), (2.0, -0.5), (2.0, 1.5), (INF, 0.5), (NAN, 0.5), (2.0, NAN), (-1.0, 0.5),
+                  (0.0, 0.5), (0.0, 0.0), (0.0, 1.0), (0.015625, 1e-300), (2.0, 0.5))  # fmt: skip
+BETA_QUANTILE_EDGES = ((1.0, 2.0, 0.0), (1.0, 2.0, 1.0), (1.0, 2.0, -0.5), (1.0, 2.0, 1.5), (-1.0, 1.0, 0.5),
+                       (1.0, 2.0, NAN), (2.0, 3.0, 0.5))  # fmt: skip
 BETA_POINTS = ((0.75, 1.5, 0.25), (2.5, 0.75, 0.875), (11.0, 30.5, 0.3125), (100.0, 99.5, 0.5), (0.0625, 3.0, 0.0625))
 BETA_EDGES = (
     (1.0, 2.0, 0.0),
@@ -196,20 +238,39 @@ FAMILY_CASES: dict[str, tuple[OpCase, ...]] = {
                (*ORDINARY, -30.5, -0.9375, -1.0625, 5.0), (*EVERY_EDGE, -1e5, 40.0), slack=8),
     ),
     "incomplete": (
-        OpCase("gammainc", lambda a, x: mpmath.gammainc(a, 0, x, regularized=True), special.gammainc,
-               ((0.75, 1.5), (2.5, 0.75), (11.0, 30.5), (100.0, 99.5), (0.0625, 0.25)), INCOMPLETE, parameters=1,
-               jax="scipy.special.gammainc", slack=8),
+        OpCase("gamma_density_by", lambda n, a, x: mpmath.diff(lambda a: _gamma_density(a, x), a, int(n)), _edges_by,
+               ((0.0, 0.75, 1.5), (1.0, 2.5, 0.75), (1.0, 11.0, 30.5)), EDGES_BY, parameters=1, slack=8),
+        OpCase("gammainc_by", lambda n, a, x: mpmath.diff(lambda a: _gammainc(a, x), a, int(n)), _edges_by,
+               ((0.0, 0.75, 1.5), (1.0, 2.5, 0.75), (1.0, 11.0, 30.5)), EDGES_BY, parameters=1, slack=8, order=2),
+        OpCase("gammainc", _gammainc, special.gammainc, INCOMPLETE_POINTS, INCOMPLETE, slack=8),
         OpCase("gammaincc", lambda a, x: mpmath.gammainc(a, x, regularized=True), special.gammaincc,
-               ((0.75, 1.5), (2.5, 0.75), (11.0, 30.5), (100.0, 99.5), (0.0625, 0.25)), INCOMPLETE, parameters=1,
-               jax="scipy.special.gammaincc", slack=8),
-        OpCase("betainc", lambda a, b, x: mpmath.betainc(a, b, 0, x, regularized=True), special.betainc,
-               BETA_POINTS, BETA_EDGES, parameters=2, jax="scipy.special.betainc", slack=16),
+               INCOMPLETE_POINTS, INCOMPLETE, slack=8),
+        OpCase("beta_density_by", lambda m, n, a, b, x: _beta_by(_beta_density, m, n, a, b, x), _edges_by,
+               ((0.0, 1.0, 0.75, 1.5, 0.25), (1.0, 0.0, 2.5, 0.75, 0.875)), BETA_EDGES_BY, parameters=2, slack=16,
+               order=2),
+        OpCase("betainc_by", lambda m, n, a, b, x: _beta_by(_betainc, m, n, a, b, x), _edges_by,
+               ((0.0, 1.0, 0.75, 1.5, 0.25), (1.0, 0.0, 2.5, 0.75, 0.875)), BETA_EDGES_BY, parameters=2, slack=16,
+               order=1),
+        OpCase("betainc", _betainc, special.betainc, BETA_POINTS, BETA_EDGES, slack=16, order=2),
         OpCase("betaincc", lambda a, b, x: mpmath.betainc(a, b, x, 1, regularized=True), special.betaincc,
-               BETA_POINTS, BETA_EDGES, parameters=2, slack=16),
+               BETA_POINTS, BETA_EDGES, slack=16, order=2),
         OpCase("stdtr", _student, special.stdtr,
                ((1.0, -0.75), (4.5, 0.3125), (4.5, -11.0), (100.0, 1.5), (0.5, 2.25), (3.0, 0.0)),
-               ((1.0, 0.0), (INF, 0.5), (2.0, INF), (2.0, -INF), (2.0, NAN), (NAN, 1.0), (-1.0, 0.5)), parameters=1,
-               slack=8),
+               ((1.0, 0.0), (INF, 0.5), (2.0, INF), (2.0, -INF), (2.0, NAN), (NAN, 1.0), (-1.0, 0.5)), slack=64),
+    ),
+    "quantiles": (
+        OpCase("gammaincinv", lambda a, p: _solved(lambda x: _gammainc(a, x) - p, special.gammaincinv, a, p),
+               special.gammaincinv, ((0.75, 0.25), (2.5, 0.875), (100.0, 0.0625)), QUANTILE_EDGES, slack=16, order=2),
+        OpCase("gammainccinv", lambda a, p: _solved(lambda x: 1 - _gammainc(a, x) - p, special.gammainccinv, a, p),
+               special.gammainccinv, ((0.75, 0.25), (2.5, 0.875), (30.5, 1e-6)), QUANTILE_EDGES, slack=16, order=2),
+        OpCase("betaincinv", lambda a, b, p: _solved(lambda x: _betainc(a, b, x) - p, special.betaincinv, a, b, p),
+               special.betaincinv, ((0.75, 1.5, 0.25), (11.0, 30.5, 0.75)), BETA_QUANTILE_EDGES, slack=16, order=2),
+        OpCase("betainccinv", lambda a, b, p: 1 - _solved(lambda x: _betainc(b, a, x) - p, special.betaincinv, b, a, p),
+               special.betainccinv, ((0.75, 1.5, 0.25), (11.0, 30.5, 0.75)), BETA_QUANTILE_EDGES, slack=16, order=2),
+        OpCase("stdtrit", lambda df, p: _solved(lambda t: _student(df, t) - p, special.stdtrit, df, p),
+               special.stdtrit, ((1.0, 0.25), (4.5, 0.625), (0.5, 0.0625), (100.0, 0.75)),
+               ((1.0, 0.5), (INF, 0.25), (2.0, 1.0), (2.0, NAN), (NAN, 0.5), (-1.0, 0.5), (2.0, 1.5)),
+               slack=32, order=2),
     ),
     "bessel": (
         OpCase("jv", lambda n, x: mpmath.besselj(int(n), x), special.jv,

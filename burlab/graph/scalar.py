@@ -95,7 +95,8 @@ FAMILIES = {
     "special": "polygamma digamma gammaln gamma betaln beta exprel zeta_derivative zeta riemann_zeta xlogy xlog1py",
     "normal": "erfinv erfcinv ndtri mills_excess mills log_ndtr",
     "bessel": "jv iv ive",
-    "incomplete": "gammainc gammaincc betainc betaincc stdtr",
+    "incomplete": "gamma_density_by gammainc_by gammainc gammaincc beta_density_by betainc_by betainc betaincc stdtr",
+    "quantiles": "gammaincinv gammainccinv betaincinv betainccinv stdtrit",
 }
 """Further tables and their operations, each in its header of `cpp/burlab/ops`: read when a name of it is met."""
 FLOAT_ONLY = frozenset(

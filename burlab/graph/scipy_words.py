@@ -13,9 +13,9 @@ _FUNCTIONS = """
 _DENSITY, _WHOLE = "logpdf pdf", "logpmf pmf cdf sf"
 _ALL = "logpdf pdf cdf sf logcdf logsf ppf"
 _METHODS = {
-    **dict.fromkeys("norm lognorm expon laplace uniform logistic cauchy".split(), _ALL),
-    **dict.fromkeys("t gamma chi2 beta".split(), "logpdf pdf cdf sf logcdf logsf"),
-    **dict.fromkeys("multivariate_normal dirichlet".split(), _DENSITY),
+    **dict.fromkeys("norm lognorm expon laplace uniform logistic cauchy t gamma chi2 beta".split(), _ALL),
+    "multivariate_normal": f"{_DENSITY} entropy",
+    "dirichlet": _DENSITY,
     **dict.fromkeys("poisson binom bernoulli".split(), _WHOLE),
 }
 WORDS = frozenset(_FUNCTIONS.split()).union(

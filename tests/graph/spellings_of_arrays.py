@@ -60,6 +60,8 @@ MOVING = (
     ),
     *rows(
         (V, M, R, B),
+        ("average returned", lambda np, v, m, r, b: sum(np.average(m, axis=1, weights=r * r, returned=True))),
+        ("average returned plain", lambda np, v, m, r, b: sum(np.average(m, axis=0, returned=True))),
         ("bincount", lambda np, v, m, r, b: np.bincount(numpy.array([0, 2, 2, 0]), weights=v[:4], minlength=4)),
         ("piecewise", lambda np, v, m, r, b: np.piecewise(v, [v < 0, v > 1], [lambda t: t * t, 2.0, np.sin])),
         ("var mean", lambda np, v, m, r, b: np.var(m, axis=0, mean=np.mean(r, axis=0, keepdims=True))),

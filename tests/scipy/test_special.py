@@ -108,6 +108,9 @@ def test_normal_vectors_are_scipys(args: tuple[Any, ...]) -> None:
         wanted = getattr(stats.multivariate_normal, method)(*args)
         np.testing.assert_allclose(got(*args), wanted, rtol=1e-13)
         assert np.shape(got(*args)) == np.shape(wanted)
+    entropy = bl.scipy.stats.multivariate_normal.entropy
+    if np.ndim(args[-1]) != 1:  # SciPy's takes no diagonal
+        np.testing.assert_allclose(entropy(*args[1:]), stats.multivariate_normal.entropy(*args[1:]), rtol=1e-14)
 
 
 def test_normal_vectors_have_jaxs_derivatives() -> None:
@@ -124,6 +127,15 @@ def test_normal_vectors_have_jaxs_derivatives() -> None:
         np.testing.assert_allclose(second, jax.hessian(theirs, k)(x, MEAN, COV), rtol=1e-10, atol=1e-13)
     rows = bl.vmap(bl.grad(ours), in_axes=(0, None, None))(POINTS[0], MEAN, COV)
     np.testing.assert_allclose(rows[3], jax.grad(theirs)(POINTS[0, 3], MEAN, COV), rtol=1e-11)
+
+
+def test_the_entropy_of_normal_vectors_is_that_of_the_determinant() -> None:
+    entropy, root = bl.scipy.stats.multivariate_normal.entropy, COV + np.eye(3)
+    slope = bl.grad(lambda c: entropy(MEAN, c))(root)
+    np.testing.assert_allclose((slope + slope.T) / 2, np.linalg.inv(root) / 2, rtol=1e-13)
+    np.testing.assert_allclose(entropy(None, np.diagonal(COV)), entropy(None, np.diag(np.diagonal(COV))), rtol=1e-15)
+    with pytest.raises(bl.errors.ShapeError, match="multivariate_normal needs"):
+        entropy(np.zeros(2), COV)
 
 
 def test_normal_vectors_that_do_not_fit() -> None:

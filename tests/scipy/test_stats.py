@@ -64,7 +64,7 @@ def test_values_are_scipys(name: str, gear: Any) -> None:
         np.testing.assert_allclose(a, b, rtol=2e-13, atol=coarse, err_msg=f"{name} {label}")
 
 
-@pytest.mark.parametrize("name", [name for name in SHAPES if "ppf" in getattr(bl.scipy.stats, name).rules])
+@pytest.mark.parametrize("name", [name for name in SHAPES if name not in DISCRETE])
 def test_quantiles_are_scipys(name: str) -> None:
     q = np.array([0.0, 1.0, 0.5, 1e-10, 1 - 1e-10, 0.03125, 0.25, 0.75, 0.875, -0.1, 1.1, NAN])
     for place in places_of(name):
@@ -116,17 +116,6 @@ def test_gradients_by_every_parameter_are_jaxs(name: str) -> None:
             np.testing.assert_allclose(second, jax.grad(jax.grad(theirs, k), j)(*at), rtol=1e-10, atol=1e-14)
 
 
-PARAMETRIC = ("t", "gamma", "chi2", "beta")  # without derivatives of distribution functions by their shapes
-
-
-@pytest.mark.parametrize("name", PARAMETRIC)
-def test_distribution_functions_have_no_derivative_by_shapes(name: str) -> None:
-    shapes = SHAPES[name][0]
-    for k in range(len(shapes)):
-        with pytest.raises(bl.errors.TraceError, match="is not defined. Use bl.stop_gradient"):  # noqa: RUF043
-            bl.grad(getattr(bl.scipy.stats, name).cdf, k + 1)(0.5, *shapes)
-
-
 def test_distribution_functions_of_whole_numbers_have_derivatives_by_chances() -> None:
     s = bl.scipy.stats
     k = np.arange(5.0)
@@ -139,8 +128,7 @@ def test_distribution_functions_of_whole_numbers_have_derivatives_by_chances() -
 def test_distribution_functions_differentiate_to_the_density(name: str) -> None:
     ours = getattr(bl.scipy.stats, name)
     at = (*SHAPES[name][0], -0.25, 1.5)
-    held = len(ours.shapes) * (name in PARAMETRIC)
-    x = np.array([0.25, 0.75, 1.125])
+    x = np.array([0.25, 0.75, 1.0])
     if "cdf" in ours.rules:
         density = ours.pdf(x, *at)
         for m, wanted in {
@@ -148,7 +136,7 @@ def test_distribution_functions_differentiate_to_the_density(name: str) -> None:
         }.items():  # fmt: skip
             method = getattr(ours, m)
             np.testing.assert_allclose(bl.vmap(bl.grad(lambda x, f=method: f(x, *at)))(x), wanted, rtol=1e-13)
-            bl.check_grads(lambda *p, f=method: np.sum(f(x, *at[:held], *p)), at[held:], order=2)
+            bl.check_grads(lambda *p, f=method: np.sum(f(x, *p)), at, order=2)
     if "ppf" in ours.rules:
         q = np.array([0.125, 0.5, 0.75])
         slope = bl.vmap(bl.grad(lambda q: ours.ppf(q, *at)))(q)
@@ -179,5 +167,3 @@ def test_arguments_that_are_not_there_are_refused() -> None:
     for call in wrong:
         with pytest.raises(bl.errors.ArgumentError, match="takes"):
             call()
-    with pytest.raises(bl.errors.ArgumentError, match=r"bl\.scipy\.stats\.t has no ppf\. It has .*logpdf"):
-        s.t.ppf(0.5, 3.0)

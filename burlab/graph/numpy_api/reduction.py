@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from burlab.graph.faults import fault
 from burlab.graph.linear import TOTALS, broadcast, concatenate, cumsum, reshape, slice_, sum_over, transpose
 from burlab.graph.node import FUNCTIONS, METHODS, REDUCTIONS, Node, as_node, constant
 from burlab.graph.operation import made
@@ -128,16 +127,16 @@ def cumsum_(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> No
     return cumsum(x, normal_axis(axis, x.ndim))
 
 
-def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: Any = False) -> Node:
-    """np.average with weights of the same shape."""
-    if returned:
-        raise fault("np.average(returned=True) of a traced array", "np.sum(weights) beside it")
+def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: Any = False) -> Any:
+    """np.average with weights of the same shape; `returned`: and the sums of these."""
+    x = as_node(a)
     if weights is None:
-        return mean_(a, axis, keepdims=keepdims)
-    weighted = sum_(apply("mul", a, weights), axis, keepdims=keepdims)
-    return apply(
-        "div", weighted, sum_(apply("mul", weights, constant(np.ones(as_node(a).shape))), axis, keepdims=keepdims)
-    )
+        result = mean_(x, axis, keepdims=keepdims)
+        total = as_node(float(size_along(x, normal_axes(axis, x.ndim))))
+    else:
+        total = sum_(apply("mul", weights, constant(np.ones(x.shape))), axis, keepdims=keepdims)
+        result = apply("div", sum_(apply("mul", x, weights), axis, keepdims=keepdims), total)
+    return (result, broadcast(as_dtype(total, result.dtype), result.shape)) if returned else result
 
 
 def count_nonzero(a: Any, axis: Any = None, keepdims: Any = False) -> Node:

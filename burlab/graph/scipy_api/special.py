@@ -82,7 +82,7 @@ def _kl_div(x: Any, y: Any) -> Node:
 # SciPy's names of what is one operation of a C++ table: the same, or another.
 _SAME = """
     erf erfc gamma gammaln betaln beta exprel xlogy xlog1py erfinv erfcinv ndtri log_ndtr
-    gammainc gammaincc betainc betaincc stdtr
+    gammainc gammaincc betainc betaincc stdtr gammaincinv gammainccinv betaincinv betainccinv stdtrit
 """.split()
 _OTHER = {"expit": "sigmoid", "psi": "digamma", "_zeta": "zeta"}
 _NUMPYS = "cbrt exp2 expm1 log1p".split()

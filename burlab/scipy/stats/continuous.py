@@ -16,6 +16,7 @@ _gammaln, _betaln, _xlogy, _xlog1py = (SPECIAL[name] for name in ("gammaln", "be
 _ndtr, _ndtri, _log_ndtr = (SPECIAL[name] for name in ("ndtr", "ndtri", "log_ndtr"))
 _gammainc, _gammaincc, _stdtr = (SPECIAL[name] for name in ("gammainc", "gammaincc", "stdtr"))
 _betainc, _betaincc = SPECIAL["betainc"], SPECIAL["betaincc"]
+_gammaincinv, _betaincinv, _stdtrit = (SPECIAL[name] for name in ("gammaincinv", "betaincinv", "stdtrit"))
 _expit, _logit, _log_expit = (SPECIAL[name] for name in ("expit", "logit", "log_expit"))
 
 
@@ -80,6 +81,22 @@ def _beta_cdf(x: Any, a: Any, b: Any) -> Any:
 
 def _beta_sf(x: Any, a: Any, b: Any) -> Any:
     return _betaincc(a, b, x)
+
+
+def _student_quantile(q: Any, df: Any) -> Any:
+    return _stdtrit(df, q)
+
+
+def _gamma_quantile(q: Any, a: Any) -> Any:
+    return _gammaincinv(a, q)
+
+
+def _chi_squared_quantile(q: Any, df: Any) -> Any:
+    return 2 * _gammaincinv(0.5 * df, q)
+
+
+def _beta_quantile(q: Any, a: Any, b: Any) -> Any:
+    return _betaincinv(a, b, q)
 
 
 def _both(cdf: Callable[..., Any], sf: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
@@ -205,7 +222,10 @@ cauchy = _plain(
         "ppf": _cauchy_quantile,
     },
 )  # fmt: skip
-t = Continuous("t", {"logpdf": _student, **_both(_student_cdf, _student_sf)}, ("df",))
-gamma = Continuous("gamma", {"logpdf": _gamma, **_both(_gamma_cdf, _gamma_sf)}, ("a",), low=0.0)
-chi2 = Continuous("chi2", {"logpdf": _chi_squared, **_both(_chi_squared_cdf, _chi_squared_sf)}, ("df",), low=0.0)
-beta = Continuous("beta", {"logpdf": _beta, **_both(_beta_cdf, _beta_sf)}, ("a", "b"), low=0.0, high=1.0)
+t = Continuous("t", {"logpdf": _student, **_both(_student_cdf, _student_sf), "ppf": _student_quantile}, ("df",))
+_GAMMA = {"logpdf": _gamma, **_both(_gamma_cdf, _gamma_sf), "ppf": _gamma_quantile}
+_CHI_SQUARED = {"logpdf": _chi_squared, **_both(_chi_squared_cdf, _chi_squared_sf), "ppf": _chi_squared_quantile}
+_BETA = {"logpdf": _beta, **_both(_beta_cdf, _beta_sf), "ppf": _beta_quantile}
+gamma = Continuous("gamma", _GAMMA, ("a",), low=0.0)
+chi2 = Continuous("chi2", _CHI_SQUARED, ("df",), low=0.0)
+beta = Continuous("beta", _BETA, ("a", "b"), low=0.0, high=1.0)

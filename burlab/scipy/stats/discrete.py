@@ -39,7 +39,7 @@ class Discrete(Distribution):
         return self._run("pmf", lambda *all: np.exp(self._log_mass(*all)), k, args, kwargs)
 
     def cdf(self, k: Any, *args: Any, **kwargs: Any) -> Any:
-        """The probability of what is at most k; not to be differentiated by k or a number of trials."""
+        """The probability of what is at most k; its derivative by k counts as 0."""
         return self._distribution("cdf", 0.0, 1.0, k, args, kwargs)
 
     def sf(self, k: Any, *args: Any, **kwargs: Any) -> Any:
@@ -47,7 +47,7 @@ class Discrete(Distribution):
         return self._distribution("sf", 1.0, 0.0, k, args, kwargs)
 
     def _distribution(self, method: str, below: float, above: float, k: Any, args: Any, kwargs: Any) -> Any:
-        rule = self._rule(method)
+        rule = self.rules[method]
 
         def function(k: Any, *values: Any) -> Any:
             x, *shapes, loc = floats(k, *values)
@@ -60,7 +60,7 @@ class Discrete(Distribution):
     def _log_mass(self, k: Any, *values: Any) -> Any:
         x, *shapes, loc = floats(k, *values)
         x = x if loc is None else x - loc
-        mass = self._within(x, shapes, self._rule("logpmf"), -math.inf, -math.inf)
+        mass = self._within(x, shapes, self.rules["logpmf"], -math.inf, -math.inf)
         return self._checked(where(x != np.floor(x), where(np.isnan(x), x, -math.inf), mass), shapes)
 
 

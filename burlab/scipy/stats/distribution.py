@@ -55,12 +55,6 @@ class Distribution:
             )
         return [given.get(name) for name in names]
 
-    def _rule(self, method: str) -> Rule:
-        if method not in self.rules:
-            have = " ".join(sorted(self.rules))
-            raise ArgumentError(f"{location()}bl.scipy.stats.{self.name} has no {method}. It has {have}.")
-        return self.rules[method]
-
     def _within(self, x: Any, shapes: list[Any], rule: Rule, below: float, above: float) -> Any:
         """The rule at what lies in the support; both are constant beyond it, and nan at nan."""
         high = self.high(*shapes) if callable(self.high) else self.high

@@ -16,8 +16,7 @@ class Continuous(Distribution):
     """A continuous distribution, with the methods of `scipy.stats` for it.
 
     Every method takes x (or q, a probability), the parameters in `shapes`, then `loc` and `scale`, by position or name,
-    all floats or arrays that broadcast. Not every distribution has every method: `rules` names them. Raises
-    ArgumentError for one that it lacks, and for parameters that it does not know.
+    all floats or arrays that broadcast. Raises ArgumentError for parameters that it does not know.
 
     >>> from burlab.scipy.stats import norm
     >>> round(float(norm.logpdf(0.0, scale=2.0)), 6)
@@ -52,7 +51,7 @@ class Continuous(Distribution):
 
     def ppf(self, q: Any, *args: Any, **kwargs: Any) -> Any:
         """The x at which `cdf` is q."""
-        rule = self._rule("ppf")
+        rule = self.rules["ppf"]
 
         def quantile(q: Any, *values: Any) -> Any:
             p, *shapes, loc, scale = floats(q, *values)
@@ -65,11 +64,11 @@ class Continuous(Distribution):
 
     def _log_density(self, x: Any, *values: Any) -> Any:
         y, shapes, scale = self._standard(x, values)
-        y = self._within(y, shapes, self._rule("logpdf"), -math.inf, -math.inf)
+        y = self._within(y, shapes, self.rules["logpdf"], -math.inf, -math.inf)
         return self._checked(y if scale is None else y - np.log(scale), shapes, *_positive(scale))
 
     def _distribution(self, method: str, below: float, above: float, x: Any, args: Any, kwargs: Any) -> Any:
-        rule = self._rule(method)
+        rule = self.rules[method]
 
         def function(x: Any, *values: Any) -> Any:
             y, shapes, scale = self._standard(x, values)

@@ -33,6 +33,10 @@ class MultivariateNormal:
         """The density."""
         return _normal_pdf(x, mean, cov)
 
+    def entropy(self, mean: Any = None, cov: Any = 1.0) -> Any:
+        """The expected value of -logpdf, in nats; mean only says how many dimensions there are. See `logpdf`."""
+        return _normal_entropy(mean, cov)
+
 
 class Dirichlet:
     """The Dirichlet distribution on the simplex, as scipy.stats.dirichlet.
@@ -71,11 +75,27 @@ def _normal(x: Any, mean: Any, cov: Any) -> Any:
         factor = cast("Any", np.linalg.cholesky(spread))
         whitened: Any = solve_triangular(factor, np.reshape(gap, (-1, d)).T, lower=True)
         squares = np.reshape(np.sum(whitened * whitened, axis=0), gap.shape[:-1])
-        log_root = np.sum(np.log(np.diagonal(factor)))
     else:
         squares = np.sum(gap * gap / spread, axis=-1)
-        log_root = 0.5 * (np.sum(np.log(spread)) if spread.ndim else d * np.log(spread))
-    return -0.5 * (d * math.log(2 * math.pi) + squares) - log_root
+    return -0.5 * (d * math.log(2 * math.pi) + squares) - _log_root(spread, d)
+
+
+def _log_root(spread: Any, d: int) -> Any:
+    """log of the root of a covariance's determinant."""
+    if spread.ndim == 2:
+        return np.sum(np.log(np.diagonal(cast("Any", np.linalg.cholesky(spread)))))
+    return 0.5 * (np.sum(np.log(spread)) if spread.ndim else d * np.log(spread))
+
+
+def _entropy(mean: Any, cov: Any) -> Any:
+    spread, center = floats(cov, 0.0 if mean is None else mean)
+    d = spread.shape[0] if spread.ndim else center.size
+    if spread.shape not in ((), (d,), (d, d)) or center.shape not in ((), (d,)):
+        raise ShapeError(
+            f"{location()}multivariate_normal needs mean (d,) and cov (d, d); got mean {center.shape} and cov "
+            f"{spread.shape}."
+        )
+    return 0.5 * d * (1 + math.log(2 * math.pi)) + _log_root(spread, d)
 
 
 def _dirichlet(x: Any, alpha: Any) -> Any:
@@ -97,5 +117,6 @@ def _dirichlet(x: Any, alpha: Any) -> Any:
 multivariate_normal, dirichlet = MultivariateNormal(), Dirichlet()
 _normal_logpdf = choose(_normal, "multivariate_normal.logpdf")
 _normal_pdf = choose(lambda *all: np.exp(_normal(*all)), "multivariate_normal.pdf")
+_normal_entropy = choose(_entropy, "multivariate_normal.entropy")
 _dirichlet_logpdf = choose(_dirichlet, "dirichlet.logpdf")
 _dirichlet_pdf = choose(lambda *all: np.exp(_dirichlet(*all)), "dirichlet.pdf")

@@ -98,10 +98,10 @@ BURLAB_NOINLINE double digamma(double x) {
   return static_cast<double>(total + (std::log(a) - 0.5L / a) - z * series);
 }
 
-/// log gamma(a) less Stirling's formula (a - 1/2) log a - a + log(2 pi) / 2, for a >= 14.
-BURLAB_NOINLINE long double stirling_rest(long double a) {
-  const long double z = 1 / (a * a);
-  long double series = -3617.0L / 122400;
+/// log gamma(a) less Stirling's formula (a - 1/2) log a - a + log(2 pi) / 2, for a >= 14. Real: long double, or a Jet.
+template <class Real> BURLAB_NOINLINE Real stirling_rest(const Real& a) {
+  const Real z = 1 / (a * a);
+  Real series = -3617.0L / 122400;
   series = 1.0L / 156 + z * series;
   series = -691.0L / 360360 + z * series;
   series = 1.0L / 1188 + z * series;
@@ -113,33 +113,33 @@ BURLAB_NOINLINE long double stirling_rest(long double a) {
 }
 
 /// log of beta(a, b) for a, b > 0: upwards by quotients until Stirling's formula holds, whose large parts cancel here.
-BURLAB_NOINLINE long double log_beta(long double a, long double b) {
-  if (a > b) return log_beta(b, a);
-  if (b == kInfinity<double>) return -b;
-  long double quotient = 1;  // beta(a, b) = (a + b) / a beta(a + 1, b)
-  for (; a < 14; ++a) {
-    if (b < 14) {
-      quotient *= (a + b) * (a + b + 1) / (a * b);
-      ++b;
+template <class Real> BURLAB_NOINLINE Real log_beta(Real a, Real b) {
+  using std::log, std::log1p;
+  if (value_of(a) > value_of(b)) return log_beta(b, a);
+  if (value_of(b) == kInfinity<double>) return -b;
+  Real quotient = 1;  // beta(a, b) = (a + b) / a beta(a + 1, b)
+  for (; value_of(a) < 14; a = a + 1) {
+    if (value_of(b) < 14) {
+      quotient = quotient * ((a + b) * (a + b + 1) / (a * b));
+      b = b + 1;
     } else {
-      quotient *= (a + b) / a;
+      quotient = quotient * ((a + b) / a);
     }
   }
-  const long double sum = a + b, rest = stirling_rest(a) + stirling_rest(b) - stirling_rest(sum);
+  const Real sum = a + b, rest = stirling_rest(a) + stirling_rest(b) - stirling_rest(sum);
   const long double half_log = 0.91893853320467274178032973640562L;  // log(2 pi) / 2
-  return (a - 0.5L) * std::log(a / sum) - (b - 0.5L) * std::log1p(a / b) - 0.5L * std::log(sum) + half_log + rest +
-         std::log(quotient);
+  return (a - 0.5L) * log(a / sum) - (b - 0.5L) * log1p(a / b) - 0.5L * log(sum) + half_log + rest + log(quotient);
 }
 
 /// log |beta(a, b)|; where one is negative as accurate as log gamma is.
 BURLAB_NOINLINE double betaln(double a, double b) {
-  if (a > 0 && b > 0) return static_cast<double>(log_beta(a, b));
+  if (a > 0 && b > 0) return static_cast<double>(log_beta<long double>(a, b));
   return a == 0 && b == 0 ? kInfinity<double> : lgamma(a) + lgamma(b) - lgamma(a + b);
 }
 
 /// gamma(a) gamma(b) / gamma(a + b).
 BURLAB_NOINLINE double beta(double a, double b) {
-  if (a > 0 && b > 0) return static_cast<double>(std::exp(log_beta(a, b)));
+  if (a > 0 && b > 0) return static_cast<double>(std::exp(log_beta<long double>(a, b)));
   return std::tgamma(a) * std::tgamma(b) / std::tgamma(a + b);
 }
 

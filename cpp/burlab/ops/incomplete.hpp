@@ -1,5 +1,6 @@
 #pragma once
-// The regularized incomplete gamma and beta functions, with derivatives by x; floats go through double.
+// The regularized incomplete gamma and beta functions, with derivatives by their parameters of order 4 at most; floats
+// go through double.
 #include <cmath>
 
 #include "../numbers/incomplete.hpp"
@@ -8,43 +9,117 @@
 BURLAB_BEGIN
 namespace burlab::ops {
 
+// The densities read no result: what reads no order would get another number for it, and 0 times its nan.
+struct GammaDensityBy {
+  static constexpr auto name = "gamma_density_by";
+  static constexpr int arity = 3, parameters = 1;
+  static constexpr auto doc =
+      "p_n(a, x), the derivative of order n by a of x^(a - 1) e^-x / gamma a. Partials: by n none, by a p_(n + 1), by "
+      "x "
+      "((a - 1) / x - 1) p_n + n / x p_(n - 1).";
+  template <class T> BURLAB_RULE T primal(T n, T a, T x) { return call<GammaDensityBy>(n, a, x); }
+  template <class T> static T number(T n, T a, T x) { return static_cast<T>(math::gamma_derivative(n, a, x, true)); }
+  template <int K, class T> BURLAB_RULE T partial(T n, T a, T x, T) {
+    if constexpr (K == 0) return T(kUnknown);
+    else if constexpr (K == 1) return call<GammaDensityBy>(n + T(1), a, x);
+    else return ((a - T(1)) / x - T(1)) * call<GammaDensityBy>(n, a, x) + n / x * call<GammaDensityBy>(n - T(1), a, x);
+  }
+};
+
+struct GammaincBy {
+  static constexpr auto name = "gammainc_by";
+  static constexpr int arity = 3, parameters = 1;
+  static constexpr auto doc =
+      "The derivative of order n by a of P(a, x). Partials: by n none, by a that of n + 1, by x that of the density.";
+  template <class T> BURLAB_RULE T primal(T n, T a, T x) { return call<GammaincBy>(n, a, x); }
+  template <class T> static T number(T n, T a, T x) { return static_cast<T>(math::gamma_derivative(n, a, x, false)); }
+  template <int K, class T> BURLAB_RULE T partial(T n, T a, T x, T) {
+    if constexpr (K == 0) return T(kUnknown);
+    else if constexpr (K == 1) return call<GammaincBy>(n + T(1), a, x);
+    else return call<GammaDensityBy>(n, a, x);
+  }
+};
+
 struct Gammainc {
   static constexpr auto name = "gammainc";
-  static constexpr int arity = 2, parameters = 1;
-  static constexpr auto doc = "P(a, x). Partials: by a none, by x x^(a - 1) e^-x / gamma a.";
+  static constexpr int arity = 2;
+  static constexpr auto doc = "P(a, x). Partials: by a gammainc_by(1, a, x), by x x^(a - 1) e^-x / gamma a.";
   template <class T> BURLAB_RULE T primal(T a, T x) { return call<Gammainc>(a, x); }
   template <class T> static T number(T a, T x) { return static_cast<T>(math::gamma_inc(a, x, false)); }
   template <int K, class T> BURLAB_RULE T partial(T a, T x, T) {
     using std::exp;
-    return K == 0 ? T(kUnknown) : exp(Xlogy::primal(a - T(1), x) - x - call<Gammaln>(a));
+    if constexpr (K == 0) return call<GammaincBy>(T(1), a, x);
+    else return exp(Xlogy::primal(a - T(1), x) - x - call<Gammaln>(a));
   }
 };
 
 struct Gammaincc {
   static constexpr auto name = "gammaincc";
-  static constexpr int arity = 2, parameters = 1;
-  static constexpr auto doc = "Q(a, x) = 1 - P(a, x). Partials: by a none, by x -x^(a - 1) e^-x / gamma a.";
+  static constexpr int arity = 2;
+  static constexpr auto doc = "Q(a, x) = 1 - P(a, x). Partials: those of gammainc with the other sign.";
   template <class T> BURLAB_RULE T primal(T a, T x) { return call<Gammaincc>(a, x); }
   template <class T> static T number(T a, T x) { return static_cast<T>(math::gamma_inc(a, x, true)); }
   template <int K, class T> BURLAB_RULE T partial(T a, T x, T) { return -Gammainc::partial<K>(a, x, x); }
 };
 
+struct BetaDensityBy {
+  static constexpr auto name = "beta_density_by";
+  static constexpr int arity = 5, parameters = 2;
+  static constexpr auto doc =
+      "p_mn(a, b, x), the derivative of orders m by a and n by b of x^(a - 1) (1 - x)^(b - 1) / beta(a, b). Partials: "
+      "by m "
+      "and n none, by a and b p of the next order, by x ((a - 1) / x - (b - 1) / (1 - x)) p_mn + m / x p_(m - 1)n - "
+      "n / (1 - x) p_m(n - 1).";
+  template <class T> BURLAB_RULE T primal(T m, T n, T a, T b, T x) { return call<BetaDensityBy>(m, n, a, b, x); }
+  template <class T> static T number(T m, T n, T a, T b, T x) {
+    return static_cast<T>(math::beta_derivative(m, n, a, b, x, true));
+  }
+  template <int K, class T> BURLAB_RULE T partial(T m, T n, T a, T b, T x, T) {
+    if constexpr (K < 2) return T(kUnknown);
+    else if constexpr (K < 4) return call<BetaDensityBy>(K == 2 ? m + T(1) : m, K == 3 ? n + T(1) : n, a, b, x);
+    else
+      return ((a - T(1)) / x - (b - T(1)) / (T(1) - x)) * call<BetaDensityBy>(m, n, a, b, x) +
+             m / x * call<BetaDensityBy>(m - T(1), n, a, b, x) -
+             n / (T(1) - x) * call<BetaDensityBy>(m, n - T(1), a, b, x);
+  }
+};
+
+struct BetaincBy {
+  static constexpr auto name = "betainc_by";
+  static constexpr int arity = 5, parameters = 2;
+  static constexpr auto doc =
+      "The derivative of orders m by a and n by b of I_x(a, b). Partials: by m and n none, by a and b that of the next "
+      "order, by x that of the density.";
+  template <class T> BURLAB_RULE T primal(T m, T n, T a, T b, T x) { return call<BetaincBy>(m, n, a, b, x); }
+  template <class T> static T number(T m, T n, T a, T b, T x) {
+    return static_cast<T>(math::beta_derivative(m, n, a, b, x, false));
+  }
+  template <int K, class T> BURLAB_RULE T partial(T m, T n, T a, T b, T x, T) {
+    if constexpr (K < 2) return T(kUnknown);
+    else if constexpr (K < 4) return call<BetaincBy>(K == 2 ? m + T(1) : m, K == 3 ? n + T(1) : n, a, b, x);
+    else return call<BetaDensityBy>(m, n, a, b, x);
+  }
+};
+
 struct Betainc {
   static constexpr auto name = "betainc";
-  static constexpr int arity = 3, parameters = 2;
-  static constexpr auto doc = "I_x(a, b). Partials: by a and b none, by x x^(a - 1) (1 - x)^(b - 1) / beta(a, b).";
+  static constexpr int arity = 3;
+  static constexpr auto doc =
+      "I_x(a, b). Partials: by a and b betainc_by(1, 0, a, b, x) and (0, 1, ...), by x x^(a - 1) (1 - x)^(b - 1) / "
+      "beta(a, b).";
   template <class T> BURLAB_RULE T primal(T a, T b, T x) { return call<Betainc>(a, b, x); }
   template <class T> static T number(T a, T b, T x) { return static_cast<T>(math::beta_inc(a, b, x, false)); }
   template <int K, class T> BURLAB_RULE T partial(T a, T b, T x, T) {
     using std::exp;
-    return K < 2 ? T(kUnknown) : exp(Xlogy::primal(a - T(1), x) + Xlog1py::primal(b - T(1), -x) - call<Betaln>(a, b));
+    if constexpr (K < 2) return call<BetaincBy>(T(K == 0), T(K == 1), a, b, x);
+    else return exp(Xlogy::primal(a - T(1), x) + Xlog1py::primal(b - T(1), -x) - call<Betaln>(a, b));
   }
 };
 
 struct Betaincc {
   static constexpr auto name = "betaincc";
-  static constexpr int arity = 3, parameters = 2;
-  static constexpr auto doc = "1 - I_x(a, b). Partials: by a and b none, by x minus that of betainc.";
+  static constexpr int arity = 3;
+  static constexpr auto doc = "1 - I_x(a, b). Partials: those of betainc with the other sign.";
   template <class T> BURLAB_RULE T primal(T a, T b, T x) { return call<Betaincc>(a, b, x); }
   template <class T> static T number(T a, T b, T x) { return static_cast<T>(math::beta_inc(a, b, x, true)); }
   template <int K, class T> BURLAB_RULE T partial(T a, T b, T x, T) { return -Betainc::partial<K>(a, b, x, x); }
@@ -52,21 +127,36 @@ struct Betaincc {
 
 struct Stdtr {
   static constexpr auto name = "stdtr";
-  static constexpr int arity = 2, parameters = 1;
+  static constexpr int arity = 2;
   static constexpr auto doc =
-      "The distribution function of Student's t. Partials: by the degrees of freedom none, by t the density.";
+      "The distribution function of Student's t, (1 + sign(t) I_z(1/2, df / 2)) / 2 at z = t^2 / (df + t^2). Partials: "
+      "by "
+      "df by those of betainc, by t the density.";
   template <class T> BURLAB_RULE T primal(T df, T t) { return call<Stdtr>(df, t); }
   template <class T> static T number(T df, T t) { return static_cast<T>(math::student(df, t)); }
   template <int K, class T> BURLAB_RULE T partial(T df, T t, T) {
+    if constexpr (K == 1) return density(df, t);
+    else {
+      const T q = t * t / df, half = T(0.5) * df;
+      const auto near = q < T(1);  // beyond by 1 - I of the exchanged arguments, whose last one is then small
+      const T m = select(near, T(0), T(1)), n = select(near, T(1), T(0));
+      const T first = select(near, T(0.5), half), second = select(near, half, T(0.5));
+      const T by_shape = call<BetaincBy>(m, n, first, second, select(near, q, T(1)) / (T(1) + q));
+      const T sign = select(t < T(0), T(-0.25), T(0.25));
+      return select(near, sign, -sign) * by_shape - T(0.5) * t / df * density(df, t);
+    }
+  }
+  template <class T> BURLAB_RULE T density(T df, T t) {
     using std::exp;
     using std::log1p;
     using std::sqrt;
     const T half = T(0.5) * df;
-    return K == 0 ? T(kUnknown) : exp((T(-0.5) - half) * log1p(t * t / df) - call<Betaln>(half, T(0.5))) / sqrt(df);
+    return exp((T(-0.5) - half) * log1p(t * t / df) - call<Betaln>(half, T(0.5))) / sqrt(df);
   }
 };
 
-using Incomplete = List<Gammainc, Gammaincc, Betainc, Betaincc, Stdtr>;
+using Incomplete =
+    List<GammaDensityBy, GammaincBy, Gammainc, Gammaincc, BetaDensityBy, BetaincBy, Betainc, Betaincc, Stdtr>;
 
 }  // namespace burlab::ops
 BURLAB_END
