@@ -59,7 +59,7 @@ def test_gears_agree_on_derivatives(family: str, dtype: Any) -> None:
 
 SPECIAL = {
     "one": """gamma gammaln digamma erf erfc ndtr expit logit log_expit entr cbrt exp2 exp10 expm1 log1p erfinv erfcinv
-        ndtri log_ndtr exprel i0 i0e i1 i1e j0 j1""".split(),
+        ndtri log_ndtr exprel i0 i0e i1 i1e j0 j1 y0 y1 k0 k1 k0e k1e erfcx""".split(),
     "two": "betaln beta xlogy xlog1py rel_entr kl_div zeta".split(),
 }
 
@@ -71,6 +71,9 @@ def special_words(x: Any, y: Any) -> dict[str, Any]:
         "iv": special.iv(2, x),
         "ive": special.ive(3, y),
         "jv": special.jv(4, y),
+        "yn": special.yn(2, y),
+        "kn": special.kn(2, y),
+        "kve": special.kve(3, y),
         "np.i0": np.i0(y),
     }
     return by_one | {name: getattr(special, name)(1.5 + x if name == "zeta" else x, y) for name in SPECIAL["two"]}

@@ -28,6 +28,11 @@ def _ndtr(x: Any) -> Node:
     return apply("mul", 0.5, apply("erfc", apply("mul", x, -math.sqrt(0.5))))
 
 
+def _erfcx(x: Any) -> Node:
+    """e^(x^2) erfc x by Mills' ratio phi / Phi at -sqrt(2) x, whose derivatives are exact in both tails."""
+    return apply("div", math.sqrt(2 / math.pi), apply("mills", apply("mul", x, -math.sqrt(2))))
+
+
 def _bessel(op: str, order: int | None = None) -> Callable[..., Node]:
     """A Bessel function: of the order given, or of its first argument, which has to be known and whole."""
 
@@ -90,7 +95,11 @@ _RULES: dict[str, Callable[..., Node]] = {
     "exp10": _exp10,
     "ndtr": _ndtr,
     **{f"{op[0]}{n}{op[2:]}": _bessel(op, n) for op in ("jv", "iv", "ive") for n in (0, 1)},
-    **{op: _bessel(op) for op in ("jv", "iv", "ive")},
+    **{f"{op[0]}{n}{op[2:]}": _bessel(op, n) for op in ("yv", "kv", "kve") for n in (0, 1)},
+    **{op: _bessel(op) for op in ("jv", "iv", "ive", "yv", "kv", "kve")},
+    "yn": _bessel("yv"),
+    "kn": _bessel("kv"),
+    "erfcx": _erfcx,
     "_riemann_zeta": partial(apply, "riemann_zeta", 0.0),
     "logit": _logit,
     "log_expit": _log_expit,

@@ -5,6 +5,7 @@
 #include "polynomial.hpp"
 
 extern "C" double jn(int, double) noexcept;
+extern "C" double yn(int, double) noexcept;
 
 BURLAB_BEGIN
 namespace burlab::math {
@@ -91,6 +92,31 @@ BURLAB_NOINLINE double bessel_i01(bool first, double x, bool scaled) {
   if (x < 700) return std::exp(x) * y;
   const double half = std::exp(0.5 * x);  // e^x alone may be too large
   return half * y * half;
+}
+
+/// Y_n(x) of the second kind; nan below 0.
+BURLAB_NOINLINE double bessel_y(double n, double x) {
+  if (!(magnitude(n) <= kMostOrder) || n != std::floor(n)) return kNan<double>;
+  if (!(x > 0)) return x == 0 ? -kInfinity<double> : kNan<double>;
+  return yn(static_cast<int>(n), x);
+}
+
+/// K_n(x), modified, of the second kind; `scaled`: times e^x. By the integral of e^(-x cosh t) cosh(n t) over t > 0,
+/// for which the trapezoidal rule is right to all digits (Trefethen and Weideman 2014).
+BURLAB_NOINLINE double bessel_k(double n, double x, bool scaled) {
+  n = magnitude(n);
+  if (!(n <= kMostOrder) || n != std::floor(n) || !(x >= 0)) return kNan<double>;
+  if (x == 0 || x == kInfinity<double>) return x == 0 ? kInfinity<double> : 0;
+  const long double z = x, order = n, wide = z > order ? z : order;
+  const long double step = wide > 16 ? 0.5L / std::sqrt(wide) : 0.125L;
+  long double total = 0.5L;
+  for (long double t = step; t < 1e4L; t += step) {
+    const long double half = std::sinh(0.5L * t), decay = 2 * z * half * half;
+    const long double term = 0.5L * (std::exp(order * t - decay) + std::exp(-order * t - decay));
+    total += term;
+    if (z * std::sinh(t) > order && !(term > 1e-22L * total)) break;
+  }
+  return static_cast<double>(step * total * (scaled ? 1 : std::exp(-z)));
 }
 
 /// log(e^-x I_n(x)) for n >= 0 and x > 0: the power series, all of whose terms are positive, or the asymptotic one.

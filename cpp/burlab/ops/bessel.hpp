@@ -43,7 +43,41 @@ struct Ive {
   }
 };
 
-using Bessel = List<Jv, Iv, Ive>;
+struct Yv {
+  static constexpr auto name = "yv";
+  static constexpr int arity = 2, parameters = 1;
+  static constexpr auto doc = "Y_n(x), n whole. Partials: by n none, by x (Y_(n-1)(x) - Y_(n+1)(x)) / 2.";
+  template <class T> BURLAB_RULE T primal(T n, T x) { return call<Yv>(n, x); }
+  template <class T> static T number(T n, T x) { return static_cast<T>(math::bessel_y(n, x)); }
+  template <int K, class T> BURLAB_RULE T partial(T n, T x, T) {
+    return K == 0 ? T(kUnknown) : T(0.5) * (call<Yv>(n - T(1), x) - call<Yv>(n + T(1), x));
+  }
+};
+
+struct Kv {
+  static constexpr auto name = "kv";
+  static constexpr int arity = 2, parameters = 1;
+  static constexpr auto doc = "K_n(x), n whole. Partials: by n none, by x -(K_(n-1)(x) + K_(n+1)(x)) / 2.";
+  template <class T> BURLAB_RULE T primal(T n, T x) { return call<Kv>(n, x); }
+  template <class T> static T number(T n, T x) { return static_cast<T>(math::bessel_k(n, x, false)); }
+  template <int K, class T> BURLAB_RULE T partial(T n, T x, T) {
+    return K == 0 ? T(kUnknown) : T(-0.5) * (call<Kv>(n - T(1), x) + call<Kv>(n + T(1), x));
+  }
+};
+
+struct Kve {
+  static constexpr auto name = "kve";
+  static constexpr int arity = 2, parameters = 1;
+  static constexpr auto doc = "y = e^x K_n(x), n whole. Partials: by n none, by x y - (y_(n-1) + y_(n+1)) / 2.";
+  template <class T> BURLAB_RULE T primal(T n, T x) { return call<Kve>(n, x); }
+  template <class T> static T number(T n, T x) { return static_cast<T>(math::bessel_k(n, x, true)); }
+  template <int K, class T> BURLAB_RULE T partial(T n, T x, T y) {
+    if constexpr (K == 0) return T(kUnknown);
+    else return y - T(0.5) * (call<Kve>(n - T(1), x) + call<Kve>(n + T(1), x));
+  }
+};
+
+using Bessel = List<Jv, Iv, Ive, Yv, Kv, Kve>;
 
 }  // namespace burlab::ops
 BURLAB_END

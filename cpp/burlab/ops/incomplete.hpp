@@ -137,12 +137,14 @@ struct Stdtr {
   template <int K, class T> BURLAB_RULE T partial(T df, T t, T) {
     if constexpr (K == 1) return density(df, t);
     else {
-      const T q = t * t / df, half = T(0.5) * df;
+      const T u =
+          select(t * t < T(1e-36), t + T(2e-18), t);  // at 0 the density of z, by which t is derived, is not finite
+      const T q = u * u / df, half = T(0.5) * df;
       const auto near = q < T(1);  // beyond by 1 - I of the exchanged arguments, whose last one is then small
       const T m = select(near, T(0), T(1)), n = select(near, T(1), T(0));
       const T first = select(near, T(0.5), half), second = select(near, half, T(0.5));
       const T by_shape = call<BetaincBy>(m, n, first, second, select(near, q, T(1)) / (T(1) + q));
-      const T sign = select(t < T(0), T(-0.25), T(0.25));
+      const T sign = select(u < T(0), T(-0.25), T(0.25));
       return select(near, sign, -sign) * by_shape - T(0.5) * t / df * density(df, t);
     }
   }
