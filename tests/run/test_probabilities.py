@@ -90,6 +90,8 @@ def test_files_forks_and_time_travel(rule: Any, tmp_path: Any) -> None:
         other.step(9)
     for other in (loaded, fork, again):
         same(other, run)
+    assert loaded.fingerprint == again.fingerprint
+    assert bl.minimize(PROBLEM, X0, rule, batch=5, sampler=P[::-1], seed=2).fingerprint != again.fingerprint
     with pytest.raises(FileError):
         bl.load_run(tmp_path / "run.burlab", (A[::-1], B))
 

@@ -161,6 +161,11 @@ class QueryKernels:
         )
 
     @property
+    def both(self) -> tuple[dict[tuple[str, int], Loss], ...]:
+        """The losses that answer, plain and of the batches drawn."""
+        return self.losses, self.drawn_losses
+
+    @property
     def used(self) -> list[tuple[SampleKernel | None, int]]:
         """The kernels, and the batches that they are for."""
         return [use for loss, batch in self._made for use in ((loss.samples, batch), (loss.regularizer, 1))]

@@ -130,7 +130,8 @@ def bits(setup: Setup) -> str:
 def fingerprint(setup: Setup) -> str:
     """A hash of what a run does from its start: graphs, data, numbers. Names, lines, tiles and threads do not enter."""
     rule, validation = setup.rule, setup.validation
-    losses = [setup.loss, *setup.queries.losses.values(), *([] if validation is None else [validation.loss])]
+    asked = {id(loss): loss for found in setup.queries.both for loss in found.values()}
+    losses = [setup.loss, *asked.values(), *([] if validation is None else [validation.loss])]
     kernels = [kernel for loss in losses for kernel in (loss.samples, loss.regularizer) if kernel is not None]
     graphs = [kernel.graph for kernel in kernels] + [rule.graph, *([] if rule.output is None else [rule.output])]
     table = [] if setup.stream.numbers is None else [checksum(setup.stream.numbers)]
