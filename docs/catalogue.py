@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import burlab as bl
-from burlab.optim import schedules
+from burlab.optim import schedules, tables
 
 PAGE = Path(__file__).with_name("catalogue.md")
 HEAD = """# Catalogue
@@ -84,7 +84,7 @@ def made(module: Any, kind: Any = None) -> dict[str, Any]:
 
 def scheduled(kinds: dict[str, Any]) -> dict[str, Any]:
     """Those that are schedules."""
-    return {name: kind for name, kind in kinds.items() if inspect.getmodule(kind) is schedules}
+    return {name: kind for name, kind in kinds.items() if inspect.getmodule(kind) in (schedules, tables)}
 
 
 def names(kind: Any) -> list[str]:

@@ -3,4 +3,5 @@
 from .boundary import Boundary as Boundary, boundary as boundary
 from .landscape import Landscape as Landscape, landscape as landscape, refinements as refinements
 from .samples import Samples as Samples, samples as samples
+from .scores import el2n as el2n, grad_sign as grad_sign, grand as grand
 from .spectrum import Spectrum as Spectrum, spectra as spectra, spectrum as spectrum, spectrum_chart as spectrum_chart

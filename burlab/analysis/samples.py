@@ -91,13 +91,13 @@ def samples(problem: Any, x: Any = None, *, indices: Any = None) -> Samples:
     chosen = np.arange(len(summed)) if indices is None else as_indices(indices, len(summed))
     if len(chosen) < 2:
         raise ArgumentError(f"{len(chosen)} samples have no variance. Pass at least two indices.")
-    blocks = np.array_split(chosen, max(-(-chosen.size * objective.x.size * 8 // _BYTES), 1))
-    total = sum((_gradients(objective, summed, block).sum(axis=0) for block in blocks), np.zeros(objective.x.size))
+    blocks = blocks_of(chosen, objective)
+    total = sum((gradients(objective, summed, block).sum(axis=0) for block in blocks), np.zeros(objective.x.size))
     mean = total / len(chosen)
     squares, products, apart = (np.empty(len(chosen)) for _ in range(3))
     at = 0
     for block in blocks:
-        rows = _gradients(objective, summed, block)
+        rows = gradients(objective, summed, block)
         part = slice(at, at + len(block))
         squares[part], products[part] = (rows**2).sum(axis=1), rows @ mean
         apart[part] = ((rows - mean) ** 2).sum(axis=1)
@@ -108,7 +108,12 @@ def samples(problem: Any, x: Any = None, *, indices: Any = None) -> Samples:
     return Samples(chosen, norms, np.clip(cosines, -1, 1), length, float(apart.sum() / (len(chosen) - 1)))
 
 
-def _gradients(objective: Objective, problem: FiniteSum, indices: Any) -> Numbers:
+def blocks_of(indices: Any, objective: Objective) -> list[Any]:
+    """The samples in blocks, whose gradients take 64 MB at most."""
+    return np.array_split(indices, max(-(-indices.size * objective.x.size * 8 // _BYTES), 1))
+
+
+def gradients(objective: Objective, problem: FiniteSum, indices: Any) -> Numbers:
     """The gradients of some samples, float64, shape (n, d)."""
     rows = tree.flatten(problem.per_sample_grads(objective.point.tree, indices))[0]
     return np.concatenate([np.asarray(leaf, np.float64).reshape(len(indices), -1) for leaf in rows], axis=1)

@@ -7,6 +7,7 @@ from .adamax import Adamax
 from .averaging import ASGD
 from .barzilai_borwein import BarzilaiBorwein
 from .conjugate_gradient import NonlinearCG
+from .coordinate import CoordinateDescent
 from .curvature.adahessian import AdaHessian
 from .curvature.m_fac import MFAC
 from .curvature.muon import Muon
@@ -49,6 +50,7 @@ from .schedules import constant, cosine, exponential, inverse_sqrt, linear, one_
 from .scipy_minimizer import SciPy
 from .sets import Set, ball, box, nonnegative, projected, simplex
 from .sign import Lion, Rprop, SignSGD
+from .tables import refined, table
 from .trust_region import TrustRegion
 from .wrappers import Wrapper, clip_by_norm, clip_by_value, decoupled_weight_decay, gradient_noise, weight_decay
 
@@ -88,6 +90,7 @@ __all__ = [
     "Adamax",
     "ArmijoGD",
     "BarzilaiBorwein",
+    "CoordinateDescent",
     "CoordinateZO",
     "DAdaptAdam",
     "DAdaptSGD",
@@ -154,8 +157,10 @@ __all__ = [
     "polynomial",
     "projected",
     "proximal",
+    "refined",
     "simplex",
     "step",
+    "table",
     "warmup",
     "weight_decay",
     "zeroth_order",

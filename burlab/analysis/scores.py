@@ -1,0 +1,74 @@
+"""Scores before training: of samples, how hard they are; of a network, how well it will learn."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from burlab.charts.chart import Numbers
+from burlab.errors import ArgumentError, ShapeError
+from burlab.problems import FiniteSum
+
+from .objective import Objective
+from .samples import blocks_of, gradients, samples
+
+
+def el2n(scores: Any, labels: Any) -> Numbers:
+    """The error of every sample, |softmax(scores) - one-hot label|, float64 of shape (n,): large for hard samples.
+
+    Paul, Ganguli and Dziugaite 2021, Deep learning on a data diet, arXiv:2107.07075. scores: (n, classes), before the
+    softmax, of a network after a few epochs; take the mean over several networks. labels: (n,), integers. Raises
+    ShapeError, ArgumentError.
+
+    >>> el2n(np.array([[0.0, 0.0], [50.0, 0.0]]), np.array([1, 0])).round(3)
+    array([0.707, 0.   ])
+    """
+    logits, classes = np.asarray(scores, np.float64), np.asarray(labels)
+    if logits.ndim != 2 or classes.shape != logits.shape[:1]:
+        raise ShapeError(
+            f"el2n got scores {logits.shape} and labels {classes.shape}, expected (n, classes) and (n,): "
+            "the scores of n samples before the softmax, and their classes."
+        )
+    if classes.dtype.kind not in "iu" or not np.all((classes >= 0) & (classes < logits.shape[1])):
+        raise ArgumentError(f"labels of el2n are not all integers from 0 to {logits.shape[1] - 1}.")
+    shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    shares[np.arange(len(classes)), classes] -= 1
+    return np.linalg.norm(shares, axis=1)
+
+
+def grand(problem: Any, starts: Iterable[Any]) -> Numbers:
+    """The mean norm of every sample's gradient at several starts, float64 of shape (n,): large for samples that matter.
+
+    GraNd, Paul, Ganguli and Dziugaite 2021, arXiv:2107.07075. problem: a `FiniteSum`. starts: points such as networks
+    at different random initial parameters, at least one.
+
+    >>> problem = FiniteSum(lambda x, a: 0.5 * np.sum((x - a) ** 2), np.array([1.0, 4.0]))
+    >>> grand(problem, [np.zeros(1), np.ones(1)])
+    array([0.5, 3.5])
+    """
+    norms = [samples(problem, x).norms for x in starts]
+    if not norms:
+        raise ArgumentError("grand got no start. Pass at least one point.")
+    return np.mean(norms, axis=0)
+
+
+def grad_sign(problem: Any, x: Any = None) -> float:
+    """How much the samples agree on the sign of every parameter's gradient: mean_k |sum_i sign dl_i / dx_k|.
+
+    GradSign, Zhang and Jia 2022, arXiv:2110.08616: of several networks at their start, the one with the largest score
+    is expected to train best. From 0 to n. problem: a `FiniteSum`, or a run of one, at its point. Cost: one gradient
+    of every sample, in blocks of 64 MB.
+
+    >>> problem = FiniteSum(lambda x, a: np.sum(a * x), np.array([[1.0, 1.0], [2.0, -1.0], [3.0, 0.5]]))
+    >>> grad_sign(problem, np.zeros(2))  # |1 + 1 + 1| and |1 - 1 + 1|
+    2.0
+    """
+    objective = Objective.of(problem, x)
+    summed = objective.problem
+    if not isinstance(summed, FiniteSum):
+        raise ArgumentError("the problem is a function, which has no samples. Pass a bl.FiniteSum, or a run of one.")
+    signs = np.zeros(objective.x.size)
+    for block in blocks_of(np.arange(len(summed)), objective):
+        signs += np.sign(gradients(objective, summed, block)).sum(axis=0)
+    return float(np.mean(np.abs(signs)))
