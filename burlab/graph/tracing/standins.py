@@ -104,6 +104,7 @@ def _places() -> list[_Place]:
 
 
 _PLACES = _places()
+_NAMES = {module: {p.name: p.standin for p in _PLACES if p.module is module} for module in (np, np.linalg, np.fft)}
 _BY_IDENTITY = {id(place.original): place.standin for place in _PLACES}
 
 
@@ -125,8 +126,8 @@ def traced_arrays(f: Callable[..., Any]) -> Generator[Level]:
     with _exchanged.lock:
         _exchanged.traces += 1
         if _exchanged.traces == 1:
-            for place in _PLACES:
-                setattr(place.module, place.name, place.standin)
+            for module, names in _NAMES.items():
+                vars(module).update(names)
     try:
         _exchange_bare_names(f)
         with one_level_deeper() as here:
@@ -155,7 +156,7 @@ def _is_namespace(container: Any) -> bool:
 
 def _restore() -> None:
     for place in _PLACES:
-        if getattr(place.module, place.name) is place.standin:
+        if vars(place.module).get(place.name) is place.standin:
             setattr(place.module, place.name, place.original)
     for container, key, original, standin in reversed(_exchanged.names):
         held = container.cell_contents if isinstance(container, CellType) else container.get(key)
