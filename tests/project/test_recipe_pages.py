@@ -1,0 +1,17 @@
+"""The pages of docs/recipes run as they are written, from top to bottom."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+PAGES = sorted((Path(__file__).parents[2] / "docs" / "recipes").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_what_a_page_shows_runs(page: Path):
+    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+    assert len(blocks) >= 3
+    program = "\n".join(blocks)
+    assert "assert " in program
+    exec(compile(program, str(page), "exec"), {"__name__": "recipe"})
