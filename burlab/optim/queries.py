@@ -102,7 +102,7 @@ class Queries:
         """Entries of the gradient of f at y: a number for one coordinate, shape (k,) for k of them, traced or not.
 
         It computes what these need: of products of matrices the rows and columns, of sums of separate terms their own.
-        A few entries cost at most as much as the value, and no more than the whole gradient however many they are.
+        A few entries cost at most about as much as the value, all of them up to 1.3 times the whole gradient.
         """
         node, size = as_node(coordinates), self._shape[0]
         flat = node if node.ndim else np.reshape(node.params, 1) if node.is_constant else reshape(node, (1,))
