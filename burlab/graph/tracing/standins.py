@@ -105,6 +105,7 @@ def _places() -> list[_Place]:
 
 _PLACES = _places()
 _NAMES = {module: {p.name: p.standin for p in _PLACES if p.module is module} for module in (np, np.linalg, np.fft)}
+_ORIGINALS = {module: {p.name: p.original for p in _PLACES if p.module is module} for module in _NAMES}
 _BY_IDENTITY = {id(place.original): place.standin for place in _PLACES}
 
 
@@ -155,9 +156,9 @@ def _is_namespace(container: Any) -> bool:
 
 
 def _restore() -> None:
-    for place in _PLACES:
-        if vars(place.module).get(place.name) is place.standin:
-            setattr(place.module, place.name, place.original)
+    for module, names in _NAMES.items():
+        held, originals = vars(module), _ORIGINALS[module]
+        held.update({name: originals[name] for name, standin in names.items() if held.get(name) is standin})
     for container, key, original, standin in reversed(_exchanged.names):
         held = container.cell_contents if isinstance(container, CellType) else container.get(key)
         if held is standin:
