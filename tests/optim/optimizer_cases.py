@@ -97,6 +97,7 @@ ELSEWHERE = (
     dict.fromkeys(PRECONDITIONED, "preconditioned_cases.py")
     | dict.fromkeys(ESTIMATORS, "estimator_cases.py")
     | dict.fromkeys(FEDERATED, "federated_cases.py")
+    | {"CoordinateDescent": "test_coordinate.py"}
     | dict.fromkeys(("ScheduleFreeAdamW", "ScheduleFreeSGD"), "test_schedule_free.py")
     | dict.fromkeys(
         (

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.optim import ScheduleFreeAdamW, ScheduleFreeSGD
+from burlab.optim import CoordinateDescent, ScheduleFreeAdamW, ScheduleFreeSGD
 from tests.optim.curvature_cases import OPTIMIZERS
 from tests.optim.estimator_cases import ESTIMATORS
 from tests.optim.optimizer_cases import CASES
@@ -25,6 +25,7 @@ RULES = {
     "ScheduleFreeAdamW": ScheduleFreeAdamW(0.02),
     "ScheduleFreeSGD": ScheduleFreeSGD(0.05, warmup=5),
     **ESTIMATORS,
+    "CoordinateDescent": CoordinateDescent(0.05),
 }
 
 

@@ -60,6 +60,10 @@ def theirs() -> dict[str, Any]:
     return found
 
 
+def test_every_row_has_a_name_of_its_own() -> None:
+    assert len({s.name for s in ALL}) == len(ALL)
+
+
 @pytest.mark.parametrize("gear", GEARS)
 @pytest.mark.parametrize("spelling", ALL, ids=lambda s: s.name)
 def test_value_is_numpys(spelling: Spelling, gear: str) -> None:

@@ -83,7 +83,6 @@ CASES: dict[str, tuple[Callable[..., Any], Any, str]] = {
     "dtype=": (lambda x: np.exp(x, dtype=np.float32), X, "x.astype(dtype)"),
     "method": (lambda x: x.fill(3), X, "y = x.copy()"),
     ".sort()": (lambda x: x.sort(), X, "y = x.copy()"),
-    "order F": (lambda x: x.reshape((4, 3), order="F"), M, "transpose"),
     "-mask": (lambda x: -(x > 0), X, "mask"),
     "mask @ mask": (lambda x: (x > 0) @ (x > 0), X, "astype(float)"),
     "long constant": (lambda x: x + np.array([1.5, 0, 0], np.longdouble), X, "float, int or bool"),
@@ -91,8 +90,6 @@ CASES: dict[str, tuple[Callable[..., Any], Any, str]] = {
     "negative power of integers": (lambda i: i**-1, INDEX, "astype(float)"),
     "None with an index array": (lambda x: x[[0, 1], None], X, "two steps"),
     "pad mode": (lambda x: np.pad(x, 1, mode="median"), X, "np.concatenate"),
-    "take mode": (lambda x: np.take(x, [0, 7], mode="clip"), X, "indices inside"),
-    "average returned": (lambda x: np.average(x, returned=True), X, "np.sum"),
     "astype long": (lambda x: x.astype(np.longdouble), X, "float32"),
 }  # fmt: skip
 
