@@ -291,7 +291,7 @@ def _listed(numbers: Any, name: str, of: str, size: int) -> Node:
     if node.dtype.kind not in "iu":
         raise DTypeError(f"{what} has dtype {node.dtype}, expected integers from 0 to {size - 1}.")
     if node.ndim != 1 or not node.size:
-        raise ShapeError(f"{what} has shape {node.shape}, expected (b,), with one of the {of} at least.")
+        raise ShapeError(f"{what} has shape {node.shape}, expected (b,) with at least one of the {of}.")
     if node.is_constant:
         known = np.asarray(node.params)
         outside = known[(known < 0) | (known >= size)]
