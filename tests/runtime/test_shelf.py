@@ -229,6 +229,19 @@ def test_a_folder_that_is_only_read(filled: Path):
     assert sorted((file, file.stat().st_mtime_ns) for file in filled.parent.iterdir()) == before
 
 
+def test_threads_of_kept_and_of_fresh_code_wake_each_other(filled: Path):
+    """One side of a team may come from the file, the other from Cling."""
+    program = """
+    import numpy as np, burlab as bl
+    problem = bl.FiniteSum(lambda x, a: np.sum((a - x) ** 2), np.ones((400, 3)), threads=2, tile=16)
+    for k in range(100):
+        problem.value(k * np.ones(3)), problem.grad(np.ones(3))
+    print(bl.minimize(problem, np.zeros(3), bl.optim.GD(0.25), steps=100).x)
+    """
+    process = start(textwrap.dedent(program), filled.parent)
+    assert process.communicate(timeout=120)[0].strip() == "[1. 1. 1.]"
+
+
 def test_two_fill_it_at_once(tmp_path: Path):
     both = [start(SMALL, tmp_path / "cache") for _ in range(2)]
     said = [process.communicate() for process in both]

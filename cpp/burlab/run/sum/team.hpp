@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 #include <thread>
 
 #include "../../stop_token.hpp"
@@ -13,7 +15,8 @@ BURLAB_BEGIN
 namespace burlab::run {
 
 /// The caller and up to `threads - 1` helpers, which sleep between two pieces of work and are joined at the end. What
-/// stops the caller's kernels stops the helpers'.
+/// stops the caller's kernels stops the helpers'. Not by the `wait` of atomics: it keeps who sleeps in a table of its
+/// own, which is there twice where one side comes from the kept code and the other from Cling, and then nobody wakes.
 class Team {
  public:
   static constexpr int kMost = 16;  // threads that are ever used
@@ -50,13 +53,26 @@ class Team {
     wake();
     take();
     if (token.poll != nullptr) watch(token);
-    for (int busy = busy_; busy != 0; busy = busy_) busy_.wait(busy);
+    await(finished_, [this] { return busy_ == 0; });
   }
 
  private:
   void wake() {
-    ++round_;
-    round_.notify_all();
+    {
+      const std::lock_guard lock(mutex_);
+      ++round_;
+    }
+    begun_.notify_all();
+  }
+
+  /// Return when `so` holds: soon after, if that is soon; else asleep until told.
+  template <class So> void await(std::condition_variable& told, So so) {
+    for (int tries = 0; tries < kTries; ++tries) {
+      if (so()) return;
+      std::this_thread::yield();
+    }
+    std::unique_lock lock(mutex_);
+    told.wait(lock, so);
   }
 
   /// Wait for the helpers. The poll works on this thread only; where it says so, stop them.
@@ -76,14 +92,19 @@ class Team {
   void serve() {
     block_signals();
     for (std::uint32_t seen = 0;;) {
-      round_.wait(seen);
+      await(begun_, [&] { return round_ != seen; });
       seen = round_;
       if (share_ == nullptr) return;
       const StopScope scope(token_);
       take();
-      if (--busy_ == 0) busy_.notify_one();
+      if (--busy_ == 0) {
+        const std::lock_guard lock(mutex_);  // so that the caller sleeps, or has seen it
+        finished_.notify_one();
+      }
     }
   }
+
+  static constexpr int kTries = 20;
 
   std::thread threads_[kMost - 1];
   int helpers_ = 0;
@@ -94,6 +115,8 @@ class Team {
   std::atomic<bool> stop_{false};
   std::atomic<int> next_{0}, busy_{0};
   std::atomic<std::uint32_t> round_{0};
+  std::mutex mutex_;
+  std::condition_variable begun_, finished_;
 };
 
 }  // namespace burlab::run
