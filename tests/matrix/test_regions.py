@@ -62,7 +62,7 @@ def session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     """An instruction set, and all that a session of it hands to Cling."""
     texts = tmp_path_factory.mktemp("session") / "texts.cpp"
     script = ROOT / "tests" / "matrix" / "session.py"
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "BURLAB_CACHE": "off"}  # what is kept is handed to nobody
     subprocess.run([sys.executable, script, request.param, texts], check=True, env=environment)
     return request.param, texts.read_text()
 
