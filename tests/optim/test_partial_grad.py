@@ -193,7 +193,7 @@ def test_coordinate_descent_is_that_of_numpy(tmp_path: Any) -> None:
         ([3], IndexRangeError, "coordinates of f.partial_grad holds 3, but there are 3 entries of x: use 0 to 2"),
         (-1, IndexRangeError, "coordinates of f.partial_grad holds -1"),
         ([0.5], DTypeError, "coordinates of f.partial_grad has dtype float64, expected integers from 0 to 2"),
-        ([[0]], ShapeError, "has shape (1, 1), expected (b,), with at least one of the entries of x"),
+        ([[0]], ShapeError, "has shape (1, 1), expected (b,) with at least one of the entries of x"),
     ],
 )
 def test_coordinates_that_are_none(coordinates: Any, kind: Any, text: str) -> None:
