@@ -68,7 +68,7 @@ def test_pages_of_the_gallery_are_whole_and_small(root):
     assert pages
     for page in pages:
         shown = re.findall(r"\]\((\S+\.svg)\)", page.read_text())
-        assert sorted(shown) == sorted(f"{page.stem}/{path.name}" for path in (page.parent / page.stem).iterdir())
+        assert sorted(shown) == sorted(f"{page.stem}/{path.name}" for path in (page.parent / page.stem).glob("*"))
         for name in shown:
             assert ET.parse(page.parent / name).getroot().tag == "{http://www.w3.org/2000/svg}svg"
     assert sum(path.stat().st_size for path in (root / "docs" / "gallery").rglob("*")) < 3_000_000

@@ -28,7 +28,7 @@ def test_each_answer_counts_its_samples():
     assert run.history["samples"].dtype == np.int64
     digest = run.digest()
     digest.read()
-    np.testing.assert_array_equal(digest.samples, svrg_counts(20))
+    np.testing.assert_array_equal(digest.cost("samples"), svrg_counts(20))
 
 
 def test_a_line_search_counts_its_trials():
