@@ -58,7 +58,7 @@ class TextBar:
         """Write the line."""
         rate = done / max(time.perf_counter() - self._start, 1e-9)
         known = "" if self._total is None and math.isnan(value) else f"  value {value:.6g}"
-        self._line = f"{self._part(done)}  {rate:,.{0 if rate >= 10 else 2}f} {self._unit}/s{known}"
+        self._line = f"{self._part(done)}  {rate:,.{2 if 0 < rate < 10 else 0}f} {self._unit}/s{known}"
         self._longest = max(self._longest, len(self._line))
         if self._live:
             self._stream.write(f"\r{self._line:<{self._longest}}")
