@@ -31,6 +31,7 @@ QUERIES = (
     "jvp",
     "partial_grad",
 )
+CLIENT_QUERIES = ("client_grads", "client_hessians")  # about clients of a federation; their numbers follow
 
 
 class Question(NamedTuple):
@@ -71,7 +72,9 @@ class Query(Operation):
 
     def verify(self, n: Node) -> None:
         """Whether the size of the answer is right is for the oracle to check."""
-        require(one_of(QUERIES)(n.params) and len(n.inputs) in (2, 3), "it asks nothing that is known")
+        require(
+            one_of((*QUERIES, *CLIENT_QUERIES))(n.params) and len(n.inputs) in (2, 3), "it asks nothing that is known"
+        )
         oracle, point, *chosen = n.inputs
         require(form_of(oracle) == ((), DTYPES["int64"]), "it asks nobody")
         require(point.ndim > 0 and point.dtype in FLOATS, "it asks about no vector of floats")

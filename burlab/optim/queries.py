@@ -12,9 +12,7 @@ from burlab.graph.node import as_node, constant
 from burlab.graph.numpy_api.indexing import take
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.origin import location
-from burlab.graph.query import QUERIES, Question, query
-
-from .clients import Shares
+from burlab.graph.query import CLIENT_QUERIES, QUERIES, Question, query
 
 Vector = Any  # shape (d,), x's dtype
 Indices = Any  # shape (b,), integers
@@ -130,15 +128,22 @@ class Queries:
         or not; then only theirs are computed. indices: for each of them some of its samples, numbered from 0 within the
         client, integers of shape (r, b), traced or not; all of its samples where it is None.
         """
-        shares = Shares(self._sizes("client_grads"), self._batches.samples)
-        if clients is not None:
-            clients = _listed(clients, "clients of f.client_grads", "clients", len(shares.sizes))
-        return shares.rows(lambda at, samples: self.grad(at, indices=samples), y, clients, indices)
+        sizes = self._sizes("client_grads")
+        chosen = np.arange(len(sizes)) if clients is None else clients
+        listed = _listed(chosen, "clients of f.client_grads", "clients", len(sizes))
+        held = {sizes[c] for c in listed.params.tolist()} if listed.is_constant else set(sizes)
+        r = listed.shape[0]
+        if indices is not None:
+            some = self._some(indices, r)
+            held, listed = {some.shape[1]}, concatenate([listed, reshape(some, (some.size,))], 0)
+        point = self._vector("client_grads", y, (r, *self._shape))
+        return self._about_clients("client_grads", point, (r, *self._shape), listed, "grad", held)
 
     def client_hessians(self, y: Vector) -> Any:
         """The Hessian of every client over all of its samples, shape (clients, d, d), by d products with vectors."""
-        shares = Shares(self._sizes("client_hessians"), self._batches.samples)
-        return shares.hessians(lambda at, v, samples: self.hvp(at, v, indices=samples), y)
+        sizes, point = self._sizes("client_hessians"), self._vector("client_hessians", y)
+        shape = len(sizes), *self._shape, *self._shape
+        return self._about_clients("client_hessians", point, shape, constant(np.arange(len(sizes))), "hvp", set(sizes))
 
     @property
     def client_sizes(self) -> tuple[int, ...]:
@@ -200,7 +205,7 @@ class Queries:
     @property
     def used(self) -> tuple[str, ...]:
         """The queries so far, in a fixed order, then "key" and "indices" where they were used."""
-        order = (*QUERIES, "key", "indices")
+        order = (*QUERIES, *CLIENT_QUERIES, "key", "indices")
         return tuple(str(q) for q in sorted(self._used, key=lambda q: (order.index(q.name), *q[1:])))
 
     @property
@@ -223,12 +228,35 @@ class Queries:
         nodes = [self._vector(name, y) for y in points]
         return query(name, self._known.oracle, concatenate(nodes, 0), shape, concatenate(listed, 0) if listed else None)
 
+    def _about_clients(
+        self, name: str, y: Node, shape: tuple[int, ...], listed: Node, query_: str, batches: set[int]
+    ) -> Node:
+        """A question about clients, which is one `query_` about so many samples for each row of the answer."""
+        self._used |= {Question(name), *(Question(query_, batch) for batch in batches)}
+        return query(name, self._known.oracle, reshape(y, (y.size,)), shape, listed)
+
+    def _some(self, indices: Indices, clients: int) -> Node:
+        """Samples of each client."""
+        node = as_node(indices)
+        if node.dtype.kind not in "iu":
+            raise DTypeError(
+                f"{location()}indices of f.client_grads has dtype {node.dtype}, expected integers, numbered from 0 "
+                "within each client."
+            )
+        if node.ndim != 2 or node.shape[0] != clients or not node.size:
+            raise ShapeError(
+                f"{location()}indices of f.client_grads has shape {node.shape}, expected ({clients}, b): a row of "
+                "samples for each client."
+            )
+        return as_dtype(node, np.dtype(np.int64))
+
     def _chosen(self, name: str, indices: Indices) -> Node:
         return _listed(indices, f"indices of f.{name}", "samples", self._batches.samples)
 
-    def _vector(self, name: str, y: Vector) -> Node:
+    def _vector(self, name: str, y: Vector, rows: tuple[int, ...] = ()) -> Node:
+        """rows: the shape that it may have besides that of x."""
         node, x = as_node(y), self._known.x
-        if node.shape != x.shape:
+        if node.shape not in (x.shape, rows or x.shape):
             raise ShapeError(
                 f"{location()}f.{name} is about vectors of shape {x.shape}, as x is, got {node.shape}. "
                 "An update sees all parameters as one flat vector."

@@ -7,7 +7,7 @@ import pytest
 
 import burlab as bl
 from burlab.compressors import Identity, RandK, RankK, TopK
-from burlab.errors import ArgumentError, IndexRangeError
+from burlab.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError
 from burlab.optim import (
     DASHA,
     EF21,
@@ -299,6 +299,25 @@ def test_what_does_not_fit_is_named(rule, error, message):
 def test_clients_that_are_not_there_are_named():
     with pytest.raises(IndexRangeError, match=r"clients of f\.client_grads holds 5, but there are 5 clients"):
         probe(problem(), X0, lambda f, x: f.client_grads(x, clients=np.array([5])), np.zeros((1, D)))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "error", "message"),
+    [
+        (lambda t: {"clients": t + np.array([4])}, IndexRangeError, "clients of f.client_grads held 5, but there are"),
+        (lambda t: {"indices": t + np.array([[0], [9], [0], [0], [0]])}, IndexRangeError,
+         "indices of f.client_grads held 1 for client 2, which has 1 samples"),
+        (lambda t: {"indices": t + np.zeros((2, 1), int)}, ShapeError, r"has shape \(2, 1\), expected \(5, b\)"),
+        (lambda t: {"indices": np.zeros((5, 1))}, DTypeError, "indices of f.client_grads has dtype float64"),
+    ],
+    ids=["client", "sample", "shape", "dtype"],
+)  # fmt: skip
+def test_what_is_not_there_at_some_step_is_named(chosen, error, message):
+    """Within a client its samples count from 0: a number beyond them is none of its neighbour's."""
+    rows = 1 if message.startswith("clients") else M
+    with pytest.raises(error, match=message):
+        probe(problem(), X0, lambda f, x: f.client_grads(x, **chosen(f.key[1].astype(np.int64) * 0 + 1)),
+              np.zeros((rows, D)))  # fmt: skip
 
 
 def test_any_workers_that_arrive_give_the_whole_gradient():

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from burlab.errors import CompileError
-from burlab.graph.query import QUERIES
+from burlab.graph.query import CLIENT_QUERIES, QUERIES
 from burlab.problems.kernels import abi
 from burlab.problems.sampling import Sampling
 from burlab.run.record import breakpoints, stop, tables, traces
@@ -77,6 +77,10 @@ MIRRORS: dict[str, dict[str, Struct]] = {
             CLoss="Loss",
         ),
         **_of("run/abi/sum.hpp", "run::", MeanKernel="MeanKernel", SumCall="SumCall"),
+    },
+    "burlab.problems.kernels.clients": {
+        **_of("kernels/ask.hpp", "kernels::", CQuestion="Question"),
+        **_of("run/step/clients.hpp", "run::", CClients="Clients"),
     },
     "burlab.problems.kernels.queries": _of("run/step/query.hpp", "run::", CQuery="Query", CQueries="Queries"),
     "burlab.problems.sampling": _of("run/sum/sampler.hpp", "run::", Stream="Stream"),
@@ -273,7 +277,10 @@ NUMBERS = {
         *((f"burlab::run::Kind::{kind}", k) for k, kind in enumerate(tables.KINDS)),
         ("burlab::run::kKinds", len(tables.KINDS)),
     ],
-    "burlab/run/step/query.hpp": [("burlab::run::kQueries", len(QUERIES))],
+    "burlab/run/step/asked.hpp": [
+        ("burlab::run::kQueries", len((*QUERIES, *CLIENT_QUERIES))),
+        *((f"burlab::run::asked_{name}", k) for k, name in enumerate((*QUERIES, *CLIENT_QUERIES))),
+    ],
     "burlab/run/sum/sampler.hpp": [(f"burlab::run::Sampling::{s.name}", s) for s in Sampling],
 }
 

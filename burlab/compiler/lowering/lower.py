@@ -11,7 +11,7 @@ from burlab.compiler.ir.plan import Count, Task
 from burlab.compiler.ir.spelling import C_TYPES, NAMES, has_lanes, loops, rule
 from burlab.compiler.ir.strides import POINT, VIEWS, Axis, Shape, View, box, dense_strides, elements, joined
 from burlab.graph import Node
-from burlab.graph.query import QUERIES, count
+from burlab.graph.query import CLIENT_QUERIES, QUERIES, count
 
 from . import linalg
 from .contraction import contract
@@ -158,7 +158,7 @@ def _ask(n: Node, views: Views) -> list[Task]:
     queries, about = count(n), n.inputs[1]
     numbers, results = (x.size // queries if queries else 0 for x in (about, n))
     chosen = n.inputs[2].shape[-1] if len(n.inputs) > 2 else 0
-    descriptor = Query(QUERIES.index(n.params), queries, numbers, results, n.itemsize, chosen)
+    descriptor = Query((*QUERIES, *CLIENT_QUERIES).index(n.params), queries, numbers, results, n.itemsize, chosen)
     return [Task(kernel("ask", "Ask", "ask"), descriptor, _dense(n, views), may_fail=True)]
 
 

@@ -29,6 +29,9 @@ class Part(enum.IntEnum):
     CHOSEN = 4
     OUTPUT = 5
     ENTRIES = 6
+    CLIENTS = 7
+    WITHIN = 8
+    ELSEWHERE = 9
 
 
 VALIDATION = -2

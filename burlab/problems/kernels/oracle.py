@@ -23,6 +23,7 @@ from burlab.runtime.coerce import Array
 from burlab.transforms import jvp
 from burlab.transforms.call import pair_of
 
+from .clients import Elsewhere
 from .direct import Directs
 from .loss import Loss
 from .sample_kernel import SampleKernel
@@ -172,6 +173,7 @@ class Oracle:
         """
         self._given = loss, data, regularizer, has_aux, options, clients
         self.clients = clients
+        self.elsewhere: Elsewhere | None = None
         self.options = options
         self.loss = _first(loss) if has_aux else _own(loss)
         self._measured = _own(loss) if has_aux else None

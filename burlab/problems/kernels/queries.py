@@ -7,12 +7,13 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from burlab.errors import IndexRangeError
-from burlab.graph.query import QUERIES, Question
+from burlab.graph.query import CLIENT_QUERIES, QUERIES, Question
 from burlab.problems.data import Data
 from burlab.problems.point import Point, coordinates_of
 from burlab.problems.sampling import Stream, chosen, full
 
 from .abi import CLoss, Outcome, Part, Summand
+from .clients import Clients, Elsewhere
 from .loss import Loss
 from .sample_kernel import SampleKernel
 
@@ -83,17 +84,21 @@ class CQueries(ctypes.Structure):
         ("bytes", _INT),
         ("leaves", _INT),
         ("places", _POINTER),
+        ("clients", _POINTER),
     )
 
 
 class Oracle(Protocol):
     """The source of the kernels: the oracle of a problem, or a file.
 
-    keyed: whether samples take a random key. data: the samples.
+    keyed: whether samples take a random key. data: the samples. clients: of a federation, how many of them each holds;
+    elsewhere: who keeps them, if not this process.
     """
 
     keyed: bool
     data: Data
+    clients: tuple[int, ...]
+    elsewhere: Elsewhere | None
 
     def kernels(self, query: str, shared: Sequence[Point]) -> Loss:
         """The kernels that answer a query."""
@@ -104,9 +109,10 @@ class QueryKernels:
     """The kernels behind the queries of an update, for C++.
 
     names: the queries, and "key" and "indices" where the update uses these of the step. stream: the batches of the run.
-    address: of the C++ struct, which lives as long as this; 0 if there are none. losses: of `oracle`, by its name of
-    the query, and by how many points it is about; of entries of a gradient, how many. drawn_losses: the same of the
-    batches that the run draws, where these are not those of `oracle`.
+    address: of the C++ struct, which lives as long as this; 0 if there are none. clients: how many samples each holds,
+    where queries are about clients. losses: of `oracle`, by its name of the query, and by how many points it is about;
+    of entries of a gradient, how many. drawn_losses: the same of the batches that the run draws, where these are not
+    those of `oracle`.
     """
 
     def __init__(self, oracle: Oracle, point: Point, names: Sequence[str], stream: Stream, drawn: Oracle) -> None:
@@ -119,6 +125,9 @@ class QueryKernels:
         self.questions = tuple(q for q in map(Question.of, names) if q.name in _FORMS)
         self._made = list[tuple[Loss, int]]()  # of each question, with its batch
         self._mirrors = [self._mirror(q, oracle, point, stream, drawn) for q in self.questions]
+        asked = any(name in CLIENT_QUERIES for name in names)
+        self.clients = oracle.clients if asked else ()
+        self._clients = Clients(oracle.clients, point, oracle.elsewhere) if asked else None
         self._list = (_POINTER * max(len(self._mirrors), 1))(*map(ctypes.addressof, self._mirrors))
         self._all = CQueries(
             count=len(self._mirrors),
@@ -129,6 +138,7 @@ class QueryKernels:
             bytes=size,
             leaves=len(point.leaves),
             places=self._places.ctypes.data,
+            clients=self._clients and self._clients.address,
         )
         self.address = ctypes.addressof(self._all) if names else 0
 
@@ -172,6 +182,9 @@ class QueryKernels:
 
     def error(self, outcome: Outcome) -> Exception | None:
         """The exception for how a step ended, if a query failed."""
+        error = None if self._clients is None else self._clients.error(outcome)
+        if error is not None:
+            return error
         if not 0 <= outcome.owner < len(self._made):
             return None
         owner = int(outcome.owner)

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from burlab.errors import FileError
-from burlab.graph.query import QUERIES
+from burlab.graph.query import CLIENT_QUERIES, QUERIES
 from burlab.problems.kernels.tiles import LARGEST as LARGEST_TILE
 from burlab.problems.sampling import Sampling
 from burlab.run.record.recorder import COUNTERS
@@ -71,7 +71,9 @@ def _static(value: Any) -> bool:
     return type(value) in (str, int, float, bool, type(None))
 
 
-_QUERY = matching(rf"({'|'.join(QUERIES)})(\{{[1-9][0-9]{{0,8}}\}})?(\[[1-9][0-9]{{0,8}}\])?|key|indices")
+_QUERY = matching(
+    rf"({'|'.join((*QUERIES, *CLIENT_QUERIES))})(\{{[1-9][0-9]{{0,8}}\}})?(\[[1-9][0-9]{{0,8}}\])?|key|indices"
+)
 _recipe = partial(
     fields,
     structure=_tree, shapes=several(_SHAPE), state=_tree, cells=several(record(_SHAPE, _DTYPES)), loss=_KERNELS,
@@ -80,14 +82,16 @@ _recipe = partial(
     stop=_STOP, validation=optional(_VALIDATION), bits=text,
 )  # fmt: skip
 _COUNTED = record(one_of(COUNTERS), _STEPS)
-_NEW = _recipe(
+_told = partial(
+    _recipe,
     told=several(text),
     output=optional(text),
     spent=several(_COUNTED),
     trainable=optional(several(flag)),
     weighted=several(record(text, size, _KERNELS)),
 )
-_RECIPE: Check = either(_NEW, _recipe())  # the other one was written before rules told anything
+# The others were written before files knew clients, and before rules told anything.
+_RECIPE: Check = either(_told(clients=several(_COUNT)), _told(), _recipe())
 _EXTENT = record(_STEPS, _STEPS)
 _PARTS: dict[str, Check] = {
     "recipe": _RECIPE,

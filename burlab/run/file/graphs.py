@@ -10,6 +10,7 @@ from burlab.errors import FileError, GraphError, UnregisteredError
 from burlab.graph import Graph, tree
 from burlab.graph.file import reading, serial
 from burlab.problems.data import Data
+from burlab.problems.kernels.clients import Elsewhere
 from burlab.problems.kernels.loss import Loss
 from burlab.problems.kernels.sample_kernel import SampleKernel
 from burlab.problems.kernels.tiles import KernelOptions
@@ -50,13 +51,15 @@ class GraphWriter:
 class GraphReader:
     """Makes kernels of the graphs in a file. An oracle for the queries of the file.
 
-    arrays: of the file. point: x; data: the samples.
+    arrays: of the file. point: x; data: the samples. clients: how many of them each client holds.
     """
 
-    def __init__(self, arrays: dict[str, Array], point: Point, data: Data) -> None:
+    def __init__(self, arrays: dict[str, Array], point: Point, data: Data, clients: tuple[int, ...] = ()) -> None:
         self._arrays = arrays
         self._point = point
         self.data = data
+        self.clients = clients
+        self.elsewhere: Elsewhere | None = None
         self.keyed = False
         self._known: dict[tuple[str, int], Loss] = {}
 

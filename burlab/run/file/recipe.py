@@ -66,6 +66,7 @@ def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
         "stop": _described_stop(setup.stop),
         "validation": setup.validation and _described_validation(setup.validation, graphs),
         "bits": bits(setup),
+        "clients": list(setup.queries.clients),
     }
     more = {} if setup.stream.numbers is None else {"sampler": setup.stream.numbers}
     more |= {} if setup.part is None else {f"rest/{k}": array for k, array in enumerate(setup.part.others)}
@@ -86,7 +87,10 @@ def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: 
     point = Point(_leaves(start[0], document["shapes"]), form) if part is None else part.point
     if samples.samples != stream.samples or point.structure.num_leaves != len(point.leaves):
         raise FileError(f"the recipe is for {stream.samples} samples, and {len(point.leaves)} arrays in x.")
-    reader = GraphReader(arrays, point, samples)
+    clients = tuple(document.get("clients", ()))
+    if clients and sum(clients) != samples.samples:
+        raise FileError(f"its clients hold {sum(clients)} samples, but there are {samples.samples}. Use another copy.")
+    reader = GraphReader(arrays, point, samples, clients)
     hyper = _hypers(document["hypers"], arrays.get("hypers"))
     update = _update(document, reader, start, hyper, int(stream.batch))
     if not hyper.keys() >= set(document["schedules"]):

@@ -16,6 +16,9 @@ enum class Part : std::int32_t {
   chosen = 4,       // none: a query chose a sample that is not there
   output = 5,       // the point that the optimizer gives
   entries = 6,      // none: a query asked for an entry of the gradient that is not there
+  clients = 7,      // none: a query asked about a client that is not there
+  within = 8,       // none: a query chose a sample that a client, named by `node`, does not hold
+  elsewhere = 9,    // none: who keeps the clients on other machines could not answer
 };
 
 /// Whose loss it belongs to: the run's own, that of its validation, or that of a query, of which this is the number.

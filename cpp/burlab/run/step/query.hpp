@@ -2,7 +2,6 @@
 // What an update may ask about the problem while it runs: values, gradients and curvature at any point, over this
 // step's batch with its keys, over samples that it chooses, or over all; the regularizer is part of every mean.
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -12,44 +11,11 @@
 #include "../../kernels/ask.hpp"
 #include "../memory/buffer.hpp"
 #include "../sum/loss.hpp"
+#include "asked.hpp"
+#include "clients.hpp"
 
 BURLAB_BEGIN
 namespace burlab::run {
-
-/// What may be asked, by the numbers of `burlab/graph/query.py`.
-enum Asked : std::int64_t {
-  asked_value,
-  asked_grad,
-  asked_value_and_grad,
-  asked_hvp,
-  asked_full_value,
-  asked_full_grad,
-  asked_per_sample_grads,
-  asked_jvp,
-  asked_partial_grad,
-  kQueries
-};
-
-/// What an update costs besides its state: evaluations of one sample each, by kind.
-enum Counter : std::size_t { count_gradients, count_values, count_hvps, count_jvps, count_partials, kCounters };
-using Counts = std::array<std::int64_t, kCounters>;
-
-/// The kind of what is asked.
-inline Counter counter_of(std::int64_t asked) {
-  switch (asked) {
-    case asked_value:
-    case asked_full_value:
-      return count_values;
-    case asked_hvp:
-      return count_hvps;
-    case asked_jvp:
-      return count_jvps;
-    case asked_partial_grad:
-      return count_partials;
-    default:
-      return count_gradients;
-  }
-}
 
 /// One query. Mirrored by `burlab/problems/kernels/queries.py`.
 struct Query {
@@ -71,6 +37,7 @@ struct Queries {
   std::int64_t dimension, bytes;  // of x: numbers, and bytes of one
   std::int64_t leaves;            // of x, which lie in it one after another
   const std::int64_t* places;     // where each begins, bytes
+  const Clients* clients;         // of a federation; nullptr if nothing is asked about them
 };
 
 /// Answers one query. All its memory is taken at the start.
@@ -172,7 +139,9 @@ class QueryOracle : kernels::Oracle {
         count_(queries != nullptr ? queries->count : 0),
         answers_(std::make_unique<std::optional<QueryEvaluator>[]>(static_cast<std::size_t>(count_))),
         keyed_(queries != nullptr && queries->keyed != 0),
-        indices_(ledger, Kind::scratch, queries != nullptr && queries->indexed != 0 ? stream.batch : 0) {
+        indices_(ledger, Kind::scratch, queries != nullptr && queries->indexed != 0 ? stream.batch : 0),
+        clients_(ledger, queries != nullptr ? queries->clients : nullptr, most_chosen(queries),
+                 queries != nullptr ? queries->dimension : 0, queries != nullptr ? queries->bytes : 0) {
     for (std::int64_t k = 0; k < count_; ++k) answer(k).emplace(ledger, *queries, *queries->list[k], threads);
   }
   QueryOracle(const QueryOracle&) = delete;
@@ -182,7 +151,7 @@ class QueryOracle : kernels::Oracle {
   bool ready() const {
     for (std::int64_t k = 0; k < count_; ++k)
       if (!answer(k)->ready()) return false;
-    return indices_.ready();
+    return indices_.ready() && clients_.ready();
   }
 
   /// Whether the update, or a loss that it queries, needs the key of the step.
@@ -216,22 +185,39 @@ class QueryOracle : kernels::Oracle {
  private:
   std::optional<QueryEvaluator>& answer(std::int64_t k) const { return answers_[static_cast<std::size_t>(k)]; }
 
+  /// How many samples a query names at most.
+  static std::int64_t most_chosen(const Queries* queries) {
+    std::int64_t most = 0;
+    for (std::int64_t k = 0; queries != nullptr && k < queries->count; ++k)
+      most = std::max(most, queries->list[k]->chosen);
+    return most;
+  }
+
   static Status reply(kernels::Oracle* self, const kernels::Question& question, void* out,
                       std::int64_t results) noexcept {
     QueryOracle& oracle = *static_cast<QueryOracle*>(self);
-    std::int64_t k = 0;
-    while (k < oracle.count_ && !oracle.answer(k)->answers(question, results)) ++k;
-    oracle.failure_ = {Unanswered, Part::update};
-    if (k == oracle.count_) return Unanswered;
-    QueryEvaluator& evaluate = *oracle.answer(k);
-    if (evaluate.numbers() != question.numbers) return Unanswered;
-    const Outcome outcome =
-        evaluate(oracle.step_, oracle.key_, *oracle.team_, Deadline(oracle.cancel_), question, static_cast<char*>(out));
-    evaluate.count(oracle.counts_);
-    if (outcome.ok()) return Ok;
-    if (outcome.status == Stopped) return Stopped;
-    oracle.failure_ = outcome.of_owner(static_cast<std::int32_t>(k));
+    const Outcome outcome = oracle.reply(question, static_cast<char*>(out), results);
+    if (outcome.ok() || outcome.status == Stopped) return outcome.status;
+    oracle.failure_ = outcome;
     return Unanswered;
+  }
+
+  Outcome reply(const kernels::Question& question, char* out, std::int64_t results) {
+    if (question.query != asked_client_grads && question.query != asked_client_hessians)
+      return evaluate(question, out, results);
+    const auto ask = [this](const kernels::Question& about, char* to, std::int64_t numbers) {
+      return evaluate(about, to, numbers);
+    };
+    return clients_(question, key_, *cancel_, out, results, counts_, ask);
+  }
+
+  Outcome evaluate(const kernels::Question& question, char* out, std::int64_t results) {
+    std::int64_t k = 0;
+    while (k < count_ && !answer(k)->answers(question, results)) ++k;
+    if (k == count_ || answer(k)->numbers() != question.numbers) return {Unanswered, Part::update};
+    const Outcome outcome = (*answer(k))(step_, key_, *team_, Deadline(cancel_), question, out);
+    answer(k)->count(counts_);
+    return outcome.ok() || outcome.status == Stopped ? outcome : outcome.of_owner(static_cast<std::int32_t>(k));
   }
 
   kernels::Oracle* address_;
@@ -240,6 +226,7 @@ class QueryOracle : kernels::Oracle {
   std::unique_ptr<std::optional<QueryEvaluator>[]> answers_;
   const bool keyed_;
   Buffer<std::int64_t> indices_;  // of the samples of the step
+  ClientEvaluator clients_;
   Draw draw_;
   std::int64_t step_ = 0;
   Counts counts_{};

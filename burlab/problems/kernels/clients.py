@@ -1,0 +1,142 @@
+"""Questions about clients: the ctypes mirrors of `cpp/burlab/run/step/clients.hpp` and of `kernels/ask.hpp`."""
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from burlab.errors import IndexRangeError
+from burlab.graph.query import CLIENT_QUERIES, QUERIES
+from burlab.problems.point import Point
+from burlab.runtime.coerce import Array
+from burlab.runtime.status import Status
+
+from .abi import Outcome, Part
+
+_INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
+
+
+class CQuestion(ctypes.Structure):
+    """What a query is about."""
+
+    _fields_ = (("query", _INT), ("about", _POINTER), ("numbers", _INT), ("chosen", _POINTER), ("count", _INT))
+
+
+_ELSEWHERE = ctypes.CFUNCTYPE(_INT, ctypes.POINTER(CQuestion), _POINTER, _POINTER, _POINTER, _INT)
+
+
+class CClients(ctypes.Structure):
+    """How the samples of a federation lie with its clients."""
+
+    _fields_ = (
+        ("count", _INT),
+        ("first", _POINTER),
+        ("sizes", _POINTER),
+        ("scale", _POINTER),
+        ("elsewhere", _POINTER),
+    )
+
+
+class Asked(NamedTuple):
+    """A question about clients. query: its name. clients: by number, shape (r,), int64.
+
+    samples: of each, by their numbers within it, shape (r, b); b is 0 where all of them are meant. points: shape (d,),
+    or (r, d). key: of the step.
+    """
+
+    query: str
+    clients: Array
+    samples: Array
+    points: Array
+    key: tuple[int, int]
+
+    def of(self, rows: Sequence[int]) -> "Asked":
+        """The question about some of the clients, by their places in this one."""
+        points = self.points if self.points.ndim == 1 else self.points[list(rows)]
+        return Asked(self.query, self.clients[list(rows)], self.samples[list(rows)], points, self.key)
+
+
+class Elsewhere(Protocol):
+    """Who keeps clients on other machines."""
+
+    def answer(self, asked: Asked, cancelled: Callable[[], bool]) -> Array | None:
+        """A row for each client, shape (r, d) or (r, d, d), before weights are undone; None where it was cancelled."""
+        ...
+
+
+class Clients:
+    """The clients of a federation, for C++. address: of the struct, which lives as long as this.
+
+    sizes: how many of the samples, which lie one client after another, each of them holds. elsewhere: who keeps them,
+    if not this process. failure: what that raised last.
+    """
+
+    def __init__(self, sizes: tuple[int, ...], point: Point, elsewhere: Elsewhere | None) -> None:
+        self.elsewhere = elsewhere
+        self.failure: Exception | None = None
+        self._sizes = np.array(sizes, np.int64)
+        self._first = np.cumsum(self._sizes) - self._sizes
+        self._scale = len(sizes) * self._sizes / self._sizes.sum()  # undoes the weights: all clients count alike
+        self._dtype, self._dimension = point.leaves[0].dtype, sum(leaf.size for leaf in point.leaves)
+        self._callback = None if elsewhere is None else _ELSEWHERE(self._answer)
+        self._all = CClients(
+            count=len(sizes),
+            first=self._first.ctypes.data,
+            sizes=self._sizes.ctypes.data,
+            scale=self._scale.ctypes.data,
+            elsewhere=self._callback and ctypes.cast(self._callback, _POINTER),
+        )
+        self.address = ctypes.addressof(self._all)
+
+    def error(self, outcome: Outcome) -> Exception | None:
+        """The exception for a question about clients that failed."""
+        sample, m = int(outcome.sample), len(self._sizes)
+        if outcome.part == Part.CLIENTS:
+            return IndexRangeError(
+                f"clients of f.client_grads held {sample}, but there are {m} clients: use 0 to {m - 1}."
+            )
+        if outcome.part == Part.WITHIN:
+            c = int(outcome.node)
+            return IndexRangeError(
+                f"indices of f.client_grads held {sample} for client {c}, which has {self._sizes[c]} samples: they are "
+                f"numbered within the client, from 0 to {self._sizes[c] - 1}."
+            )
+        return self.failure if outcome.part == Part.ELSEWHERE else None
+
+    def _answer(self, question: Any, key: int, cancel: int, out: int, results: int) -> int:
+        """Called by the thread of a run, which has no GIL until here."""
+        try:
+            asked = self._asked(question.contents, key, results)
+            flag = ctypes.c_bool.from_address(cancel)
+            assert self.elsewhere is not None
+            rows = self.elsewhere.answer(asked, lambda: flag.value)
+            if rows is None:
+                return Status.STOPPED
+            rows = np.ascontiguousarray(rows, self._dtype)
+            if rows.size != results:
+                raise IndexRangeError(f"the answer about clients has {rows.size} numbers, expected {results}.")
+            ctypes.memmove(out, rows.ctypes.data, rows.nbytes)
+        except Exception as error:  # nothing may leave a callback
+            self.failure = error
+            return Status.UNANSWERED
+        return Status.OK
+
+    def _asked(self, question: CQuestion, key: int, results: int) -> Asked:
+        d = self._dimension
+        query = (*QUERIES, *CLIENT_QUERIES)[question.query]
+        rows = results // (d if query == "client_grads" else d * d)
+        listed = _copied(question.chosen, int(question.count), np.dtype(np.int64))
+        points = _copied(question.about, int(question.numbers), self._dtype)
+        words = _copied(key, 2, np.dtype(np.uint64)).tolist()
+        return Asked(
+            query,
+            listed[:rows],
+            listed[rows:].reshape(rows, -1),
+            points if points.size == d else points.reshape(rows, d),
+            (words[0], words[1]),
+        )
+
+
+def _copied(place: int, count: int, dtype: "np.dtype[Any]") -> Array:
+    return np.frombuffer(ctypes.string_at(place, count * dtype.itemsize), dtype)
