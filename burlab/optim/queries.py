@@ -131,7 +131,8 @@ class Queries:
         sizes = self._sizes("client_grads")
         chosen = np.arange(len(sizes)) if clients is None else clients
         listed = _listed(chosen, "clients of f.client_grads", "clients", len(sizes))
-        held = {sizes[c] for c in listed.params.tolist()} if listed.is_constant else set(sizes)
+        numbers: list[int] = listed.params.tolist() if listed.is_constant else list(range(len(sizes)))
+        held = {sizes[c] for c in numbers}
         r = listed.shape[0]
         if indices is not None:
             some = self._some(indices, r)

@@ -233,7 +233,8 @@ def test_a_folder_that_is_only_read(filled: Path, tmp_path: Path):
     assert "only read" in said
     clearing = "from burlab.runtime import warming; print(warming.clear())"
     assert "Nothing is deleted" in ask(clearing, f"{folder}:ro")
-    assert [*folder.iterdir()] == [file] and file.stat().st_mtime_ns == before
+    assert [*folder.iterdir()] == [file]
+    assert file.stat().st_mtime_ns == before
 
 
 def test_threads_of_kept_and_of_fresh_code_wake_each_other(filled: Path):

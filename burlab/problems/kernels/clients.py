@@ -124,7 +124,7 @@ class Clients:
 
     def _asked(self, question: CQuestion, key: int, results: int) -> Asked:
         d = self._dimension
-        query = (*QUERIES, *CLIENT_QUERIES)[question.query]
+        query: str = (*QUERIES, *CLIENT_QUERIES)[int(question.query)]
         rows = results // (d if query == "client_grads" else d * d)
         listed = _copied(question.chosen, int(question.count), np.dtype(np.int64))
         points = _copied(question.about, int(question.numbers), self._dtype)
