@@ -12,12 +12,25 @@ import burlab as bl
 from .clock import Effort, Timing, race
 from .gate import Verdict, check_differences, check_moved, check_visits, compare
 from .namespace import OWN, PLAIN
-from .problem import Answer, Array, Objective, Problem, Scalar, Size, Start, Task, Training, Transfer, Unavailable
+from .problem import (
+    Answer,
+    Array,
+    Method,
+    Objective,
+    Problem,
+    Scalar,
+    Size,
+    Start,
+    Task,
+    Training,
+    Transfer,
+    Unavailable,
+)
 
 # Points in this order: a gradient that stays from the point before is wrong at the second or at the third.
 POINTS = (0, 1, 0)
 # Who is asked first for a second opinion; nobody judges itself.
-REFEREES = ("jax", "torch", "autograd", "micrograd", "complex step", "golden", "burlab")
+REFEREES = ("jax", "optax", "torch", "autograd", "micrograd", "complex step", "golden", "numpy", "burlab")
 _UNSEEN = "the timed steps cannot be looked at"
 _ALONE = "no second engine here to compare with. Install one: pip install 'burlab[bench]'"
 
@@ -178,6 +191,9 @@ def _differences(problem: Problem, answer: Answer) -> tuple[float | None, list[s
             return float(loss(PLAIN, x, *data).mean())
 
         return check_differences(mean, problem.parameters, answer.gradients, problem.difference)
+    if isinstance(problem, Method):
+        method, x = problem, {"x": problem.points[POINTS[0]]}
+        return check_differences(lambda x: method.value(x["x"]), x, answer.gradients)
     if isinstance(problem, Objective):
         function, data = bl.jit(partial(problem.function, OWN)), problem.data
         return check_differences(lambda x: float(function(dict(x), dict(data))), problem.points[0], answer.gradients)
@@ -185,7 +201,7 @@ def _differences(problem: Problem, answer: Answer) -> tuple[float | None, list[s
 
 
 def _movement(one: _Opened, opened: Sequence[_Opened], problem: Problem) -> list[str]:
-    if not isinstance(problem, Training):
+    if not isinstance(problem, (Training, Method)):
         return []
     if one.moved is None:
         return [_UNSEEN]

@@ -67,6 +67,38 @@ class Objective:
 
 
 @dataclass(frozen=True, slots=True)
+class Method:
+    """Steps of a method of optimization from zero, on l2-regularized logistic regression in float64.
+
+    name: of the optimizer in `bl.optim`. options: its arguments. features: shape (n, d), of which each step takes one
+    sample in their order; or (clients, n, d), of which each step takes all. labels: -1 or 1, of the features' shape
+    without d. l2: the weight of |x|^2 / 2. points: shape (m, d), where gradients are compared.
+    """
+
+    name: str
+    options: Mapping[str, Any]
+    features: Array
+    labels: Array
+    l2: float
+    points: Array
+    dtype: str = "float64"
+
+    @property
+    def clients(self) -> bool:
+        """Whether the samples are those of clients."""
+        return self.features.ndim == 3
+
+    @property
+    def parameters(self) -> Mapping[str, Array]:
+        """Where the steps begin."""
+        return {"x": np.zeros(self.features.shape[-1])}
+
+    def value(self, x: Array) -> float:
+        """The mean of the losses of all samples, and the regularizer."""
+        return float(np.mean(np.logaddexp(0.0, -self.labels * (self.features @ x))) + self.l2 / 2 * (x @ x))
+
+
+@dataclass(frozen=True, slots=True)
 class Transfer:
     """Numbers that go to a file and come back.
 
@@ -88,7 +120,7 @@ class Start:
     scalar: Scalar
 
 
-Problem = Scalar | Training | Objective | Transfer | Start
+Problem = Scalar | Training | Objective | Method | Transfer | Start
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +147,7 @@ class Task(Protocol):
         ...
 
     def moved(self) -> Mapping[str, Array] | None:
-        """Of a variant that trains: how far two steps from the start, as they are timed, move each parameter."""
+        """Of a variant that steps: how far the first two, of a method ten, as they are timed, move each parameter."""
         ...
 
     def facts(self) -> Mapping[str, float]:

@@ -14,8 +14,8 @@ from .pool import ProcessPool
 from .problem import Case, Size, Task, Unavailable, label
 from .report import Report
 
-PEERS = ("torch", "jax", "autograd", "micrograd")
-_OWN = ("golden", "burlab")
+PEERS = ("torch", "jax", "autograd", "micrograd", "optax")
+_OWN = ("golden", "burlab", "numpy")  # those that are always here
 QUICK = Effort(shortest=0.001, rounds=10, most=0.5)
 
 
@@ -37,7 +37,7 @@ def run(
     >>> [line.engine for line in bench.run("tiny", peers=["nobody"]).lines]
     Traceback (most recent call last):
         ...
-    burlab.errors.ArgumentError: there is no peer 'nobody'. Choose among: torch, jax, autograd, micrograd.
+    burlab.errors.ArgumentError: there is no peer 'nobody'. Choose among: torch, jax, autograd, micrograd, optax.
     """
     peers = list(dict.fromkeys(peers))
     for peer in peers:

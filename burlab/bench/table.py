@@ -8,6 +8,7 @@ from .measure import Line
 from .problem import Case, label
 
 HEADS = ("engine", "variant", "gate", "time", "x limit", "first", "arrays", "process", "energy")
+_RATIO = {"numpy": "x NumPy"}  # the head of ratios, where the baseline is no kernel written by hand
 _WORDS = HEADS[:3]  # columns without numbers
 _Rows = list[tuple[str, ...]]
 
@@ -48,10 +49,12 @@ def markdown(case: Case, lines: Sequence[Line]) -> str:
 
 def _rows(lines: Sequence[Line]) -> _Rows:
     """The heads and a row for each line, without the columns that would be empty; one without a time is shorter."""
+    best = baseline(lines)
+    heads = tuple(_RATIO.get(best.engine, head) if best and head == HEADS[4] else head for head in HEADS)
     rows = [cells(line, limit(lines)) for line in lines]
     used = [k for k, _ in enumerate(HEADS) if k < 4 or any(len(row) > k and row[k] for row in rows)]
     whole = len(HEADS)
-    return [tuple(row[k] for k in used) if len(row) == whole else row for row in [HEADS, *rows]]
+    return [tuple(row[k] for k in used) if len(row) == whole else row for row in [heads, *rows]]
 
 
 def cells(line: Line, best: float | None) -> tuple[str, ...]:
@@ -86,9 +89,16 @@ def gate(line: Line) -> str:
     return ", ".join(parts)
 
 
+def baseline(lines: Sequence[Line]) -> Line | None:
+    """What ratios are to: the first kernel written by hand, or else the first loop in NumPy, where there is one."""
+    timed = [line for line in lines if line.seconds is not None]
+    return next((line for name in ("golden", "numpy") for line in timed if line.engine == name), None)
+
+
 def limit(lines: Sequence[Line]) -> float | None:
-    """The time of the first kernel written by hand, where there is one: what ratios are to."""
-    return next((line.seconds for line in lines if line.engine == "golden" and line.seconds), None)
+    """The time of the baseline."""
+    line = baseline(lines)
+    return line.seconds if line else None
 
 
 def ratio(number: float) -> str:

@@ -23,6 +23,8 @@ ENGINES = {
     "jax": "burlab.bench.peers.jax",
     "autograd": "burlab.bench.peers.autograd",
     "micrograd": "burlab.bench.peers.micrograd",
+    "numpy": "burlab.bench.peers.numpy_loops",
+    "optax": "burlab.bench.peers.optax",
     "complex step": "burlab.bench.peers.complex_step",
 }
 # What keeps libraries from starting more threads than they are asked to.

@@ -6,7 +6,20 @@ from importlib import import_module
 from burlab.bench.problem import Case
 from burlab.errors import ArgumentError
 
-NAMES = ("tiny", "micrograd", "save", "load", "mlp", "gpt", "energy", "start", "growth", "threads", "gradbench")
+NAMES = (
+    "tiny",
+    "micrograd",
+    "save",
+    "load",
+    "mlp",
+    "gpt",
+    "energy",
+    "start",
+    "growth",
+    "threads",
+    "gradbench",
+    "research",
+)
 _PAPER = dict(zip((f"exp{k}" for k in range(1, 8)), NAMES, strict=False))  # the first seven, by the paper's numbers
 
 

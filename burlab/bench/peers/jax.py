@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from burlab.bench.namespace import Namespace, last_axis
-from burlab.bench.problem import Answer, Array, Objective, Problem, Scalar, Start, Task, Training, Transfer
+from burlab.bench.problem import Answer, Array, Objective, Problem, Scalar, Start, Task, Training, Transfer, Unavailable
 from burlab.bench.variants.objective import ObjectiveTask
 from burlab.bench.variants.start import Process
 from burlab.bench.variants.task import Gradient, answer_of, timed
@@ -30,7 +30,9 @@ def open_task(problem: Problem, variant: str) -> Task:
     if isinstance(problem, Objective):
         gradient = jax.jit(jax.value_and_grad(partial(problem.function, words(jax))))
         return ObjectiveTask(problem, lambda _p, _data: gradient, jax.numpy.asarray, jax.block_until_ready)
-    return Files(problem, jax)
+    if isinstance(problem, Transfer):
+        return Files(problem, jax)
+    raise Unavailable("JAX does nothing of this kind")
 
 
 def words(jax: Any) -> Namespace:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from burlab.bench.namespace import Namespace
-from burlab.bench.problem import Answer, Array, Objective, Problem, Scalar, Start, Task, Training, Transfer
+from burlab.bench.problem import Answer, Array, Objective, Problem, Scalar, Start, Task, Training, Transfer, Unavailable
 from burlab.bench.variants.objective import ObjectiveTask
 from burlab.bench.variants.start import Process
 from burlab.bench.variants.task import Gradient, threads, timed
@@ -30,7 +30,9 @@ def open_task(problem: Problem, variant: str) -> Task:
         return Steps(problem, torch)
     if isinstance(problem, Objective):
         return ObjectiveTask(problem, lambda _p, _data: _swept(problem, torch), torch.as_tensor)
-    return Files(problem, torch)
+    if isinstance(problem, Transfer):
+        return Files(problem, torch)
+    raise Unavailable("PyTorch does nothing of this kind")
 
 
 def _swept(problem: Objective, torch: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from burlab.bench.problem import Objective, Problem, Scalar, Start, Task, Training
+from burlab.bench.problem import Method, Objective, Problem, Scalar, Start, Task, Training
 
 __all__ = ["open_task"]
 
@@ -30,6 +30,10 @@ def open_task(problem: Problem, variant: str) -> Task:
         from .training import Minimize
 
         return Minimize(problem)
+    if isinstance(problem, Method):
+        from .method import Steps
+
+        return Steps(problem)
     if isinstance(problem, Objective):
         from .objective import Calls
         from .objective_loop import Compiled

@@ -1,0 +1,66 @@
+"""What a researcher writes first: a loop in NumPy, with the gradient of logistic regression by hand.
+
+The random numbers of a method are those that burlab draws, and are drawn before the clock starts, so that both take the
+same steps; the loop keeps no history.
+"""
+
+from collections.abc import Mapping
+from time import perf_counter
+
+import numpy as np
+
+from burlab.bench.problem import Answer, Array, Method, Problem, Task, Unavailable
+from burlab.bench.variants.method import CHECKED
+
+from .numpy_clients import CLIENT_METHODS
+from .numpy_samples import SAMPLE_METHODS
+
+
+def open_task(problem: Problem, variant: str) -> Task:
+    """The loop of a method; there is one variant."""
+    del variant
+    if not isinstance(problem, Method):
+        raise Unavailable("there are NumPy loops of methods only")
+    return Loop(problem)
+
+
+class Loop:
+    """Steps of a method from Python."""
+
+    def __init__(self, problem: Method) -> None:
+        self._problem = problem
+        self._open()
+
+    def _open(self) -> None:
+        make = (CLIENT_METHODS if self._problem.clients else SAMPLE_METHODS)[self._problem.name]
+        self._x, self._t = self._problem.parameters["x"], 0
+        self._kept: dict[str, Array] = {}
+        self._step = make(self._problem, self._kept)
+
+    def answer(self, point: int, dtype: str) -> Answer:
+        """See Task."""
+        del dtype
+        problem, x = self._problem, self._problem.points[point]
+        a, b = problem.features.reshape(-1, x.size), problem.labels.ravel()
+        gradient = a.T @ (-b / (1 + np.exp(b * (a @ x)))) / len(b) + problem.l2 * x
+        return Answer(problem.value(x), {"x": gradient})
+
+    def moved(self) -> Mapping[str, Array] | None:
+        """See Task."""
+        self._open()
+        self.repeat(CHECKED)
+        return {"x": self._x - self._problem.parameters["x"]}
+
+    def repeat(self, count: int) -> float:
+        """See Task."""
+        step, x, first = self._step, self._x, self._t
+        start = perf_counter()
+        for t in range(first, first + count):
+            x = step(x, t)
+        seconds = perf_counter() - start
+        self._x, self._t = x, first + count
+        return seconds
+
+    def facts(self) -> Mapping[str, float]:
+        """See Task."""
+        return {"arrays": float(sum(a.nbytes for a in self._kept.values()))}

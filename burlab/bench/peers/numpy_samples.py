@@ -1,0 +1,227 @@
+"""Methods that take one sample per step, in NumPy: `make(problem, kept)` gives step(x, t) -> x.
+
+kept: arrays that a method keeps from step to step, by name; numbers are kept beside it.
+"""
+
+from collections.abc import Callable
+from math import exp, log1p, sqrt
+from typing import Any
+
+import numpy as np
+
+import burlab as bl
+from burlab.bench.problem import Array, Method
+
+Step = Callable[[Array, int], Array]
+Kept = dict[str, Array]
+_DRAWN = 1024  # steps whose random numbers are drawn; then they come again
+
+
+class Gradients:
+    """Of the samples, one by one in their order, and of all of them."""
+
+    def __init__(self, problem: Method) -> None:
+        self.features, self.labels, self.l2 = problem.features, problem.labels, problem.l2
+        self.n, self.d = self.features.shape
+
+    def of(self, x: Array, t: int) -> Array:
+        """The gradient of step t."""
+        i = t % self.n
+        a, b = self.features[i], self.labels[i]
+        return (-b / (1 + exp(b * (a @ x)))) * a + self.l2 * x
+
+    def value(self, x: Array, t: int) -> float:
+        """The loss of step t."""
+        i = t % self.n
+        return float(log1p(exp(-self.labels[i] * (self.features[i] @ x))) + self.l2 / 2 * (x @ x))
+
+    def full(self, x: Array) -> Array:
+        """The gradient of all."""
+        return (-self.labels / (1 + np.exp(self.labels * (self.features @ x)))) @ self.features / self.n + self.l2 * x
+
+
+def gd(problem: Method, kept: Kept) -> Step:  # noqa: ARG001 - nothing is kept
+    """Stochastic gradient descent."""
+    grad, lr = Gradients(problem).of, problem.options["lr"]
+    return lambda x, t: x - lr * grad(x, t)
+
+
+def adam(problem: Method, kept: Kept) -> Step:
+    """Kingma and Ba 2015."""
+    grad, lr, b1, b2, eps = Gradients(problem).of, problem.options["lr"], 0.9, 0.999, 1e-8
+    kept.update(m=np.zeros(problem.features.shape[1]), v=np.zeros(problem.features.shape[1]))
+
+    def step(x: Array, t: int) -> Array:
+        g = grad(x, t)
+        m = kept["m"] = b1 * kept["m"] + (1 - b1) * g
+        v = kept["v"] = b2 * kept["v"] + (1 - b2) * g * g
+        return x - lr / (1 - b1 ** (t + 1)) * m / (np.sqrt(v / (1 - b2 ** (t + 1))) + eps)
+
+    return step
+
+
+def lion(problem: Method, kept: Kept) -> Step:
+    """Chen et al. 2023."""
+    grad, lr, b1, b2, decay = Gradients(problem).of, problem.options["lr"], 0.9, 0.99, 1e-3
+    kept["m"] = np.zeros(problem.features.shape[1])
+
+    def step(x: Array, t: int) -> Array:
+        g, m = grad(x, t), kept["m"]
+        kept["m"] = b2 * m + (1 - b2) * g
+        return x - lr * (np.sign(b1 * m + (1 - b1) * g) + decay * x)
+
+    return step
+
+
+def dog(problem: Method, kept: Kept) -> Step:
+    """Ivgi, Hinder and Carmon 2023."""
+    grad, r, total = Gradients(problem).of, 1e-6, 0.0
+    x0 = kept["x0"] = np.zeros(problem.features.shape[1])
+
+    def step(x: Array, t: int) -> Array:
+        nonlocal r, total
+        g, away = grad(x, t), x - x0
+        r = max(r, sqrt(away @ away))
+        total += g @ g
+        return x - r / sqrt(total + 1e-8) * g
+
+    return step
+
+
+def prodigy(problem: Method, kept: Kept) -> Step:
+    """Mishchenko and Defazio 2024, with the bias correction of Adam."""
+    grad, b1, b2, eps, first = Gradients(problem).of, 0.9, 0.999, 1e-8, 1e-6
+    c, d, largest, r = sqrt(b2), first, first, 0.0
+    kept.update({name: np.zeros(problem.features.shape[1]) for name in ("x0", "m", "v", "s")})
+
+    def step(x: Array, t: int) -> Array:
+        nonlocal d, largest, r
+        g = grad(x, t)
+        length = d * sqrt(1 - b2 ** (t + 1)) / (1 - b1 ** (t + 1))
+        m = kept["m"] = b1 * kept["m"] + (1 - b1) * d * g
+        v = kept["v"] = b2 * kept["v"] + (1 - b2) * d * d * (g * g)
+        weight = d / first * length
+        r = c * r + weight * (g @ (kept["x0"] - x))
+        s = kept["s"] = c * kept["s"] + weight * g
+        largest = max(largest, r / np.sum(np.abs(s)))
+        after = x - length * m / (np.sqrt(v) + largest * eps)
+        d = largest
+        return after
+
+    return step
+
+
+def mezo(problem: Method, kept: Kept) -> Step:  # noqa: ARG001 - nothing is kept
+    """Malladi et al. 2023."""
+    value, lr, eps = Gradients(problem).value, problem.options["lr"], 1e-3
+    normal = drawn(lambda key: bl.random.normal(key, (problem.features.shape[1],)))
+
+    def step(x: Array, t: int) -> Array:
+        z = normal[t % _DRAWN]
+        slope = (value(x + eps * z, t) - value(x - eps * z, t)) / (2 * eps)
+        return x - lr * slope * z
+
+    return step
+
+
+def svrg(problem: Method, kept: Kept) -> Step:
+    """Johnson and Zhang 2013."""
+    gradients, lr, every = Gradients(problem), problem.options["lr"], problem.options["every"]
+    grad = gradients.of
+
+    def step(x: Array, t: int) -> Array:
+        if t % every == 0:
+            kept.update(w=x, full=gradients.full(x))
+        return x - lr * (grad(x, t) - grad(kept["w"], t) + kept["full"])
+
+    return step
+
+
+def sarah(problem: Method, kept: Kept) -> Step:
+    """Nguyen, Liu, Scheinberg and Takac 2017."""
+    gradients, lr, every = Gradients(problem), problem.options["lr"], problem.options["every"]
+    grad = gradients.of
+
+    def step(x: Array, t: int) -> Array:
+        v = gradients.full(x) if t % every == 0 else kept["v"] + grad(x, t) - grad(kept["before"], t)
+        kept.update(v=v, before=x)
+        return x - lr * v
+
+    return step
+
+
+def saga(problem: Method, kept: Kept) -> Step:
+    """Defazio, Bach and Lacoste-Julien 2014; the regularizer is no part of the table."""
+    features, labels, l2, lr = problem.features, problem.labels, problem.l2, problem.options["lr"]
+    n = len(labels)
+    table = kept["table"] = -labels[:, None] / 2 * features
+    mean = kept["mean"] = np.mean(table, axis=0)
+
+    def step(x: Array, t: int) -> Array:
+        i = t % n
+        a, b = features[i], labels[i]
+        row = (-b / (1 + exp(b * (a @ x)))) * a
+        change = row - table[i]
+        after = x - lr * (change + mean + l2 * x)
+        table[i] = row
+        np.add(mean, change / n, out=mean)
+        return after
+
+    return step
+
+
+def mvr(problem: Method, kept: Kept) -> Step:
+    """Cutkosky and Orabona 2019, at fixed rates."""
+    grad, lr, a = Gradients(problem).of, problem.options["lr"], problem.options["a"]
+
+    def step(x: Array, t: int) -> Array:
+        g = grad(x, t)
+        v = g + (1 - a) * (kept["v"] - grad(kept["before"], t)) if t else g
+        kept.update(v=v, before=x)
+        return x - lr * v
+
+    return step
+
+
+def storm(problem: Method, kept: Kept) -> Step:
+    """Cutkosky and Orabona 2019, Algorithm 1."""
+    grad, (k, w, c) = Gradients(problem).of, problem.options.values()
+    total, a = 0.0, 1.0
+    kept.update(v=np.zeros(problem.features.shape[1]), before=np.zeros(problem.features.shape[1]))
+
+    def step(x: Array, t: int) -> Array:
+        nonlocal total, a
+        g = grad(x, t)
+        v = g + (1 - a) * (kept["v"] - grad(kept["before"], t))
+        total += g @ g
+        lr = k / (w + total) ** (1 / 3)
+        a = min(1.0, c * lr**2)
+        kept.update(v=v, before=x)
+        return x - lr * v
+
+    return step
+
+
+def drawn(draw: Callable[[Any], Any]) -> Array:
+    """What a rule draws from its keys of the first steps of a run of seed 0, stacked."""
+    seed = bl.random.key(0)
+
+    def of(t: Any) -> Any:
+        return draw(bl.random.fold_in(seed, t))
+
+    return np.asarray(bl.vmap(of)(np.arange(_DRAWN)))
+
+
+SAMPLE_METHODS: dict[str, Callable[[Method, Kept], Step]] = {
+    "GD": gd,
+    "Adam": adam,
+    "Lion": lion,
+    "DoG": dog,
+    "Prodigy": prodigy,
+    "MeZO": mezo,
+    "SVRG": svrg,
+    "SARAH": sarah,
+    "SAGA": saga,
+    "MVR": mvr,
+    "STORM": storm,
+}
