@@ -165,9 +165,10 @@ def fed_nl(problem: Method, kept: Kept) -> Step:
         missing: Array = clients.hessians(x)[:, rows, columns] - known
         squares: Array = np.sum(missing**2 * twice, axis=1)
         error = float(np.mean(np.sqrt(squares)))
-        h = np.zeros((clients.d, clients.d))
+        h: Array = np.zeros((clients.d, clients.d))
         h[rows, columns] = h[columns, rows] = np.mean(known, axis=0)
-        after = x - lr * np.linalg.solve(h + error * np.eye(clients.d), np.mean(clients.at(x), axis=0))
+        newton: Array = np.linalg.solve(h + error * np.eye(clients.d), np.mean(clients.at(x), axis=0))
+        after: Array = x - lr * newton
         np.add(known, top(missing, k), out=known)
         return after
 
