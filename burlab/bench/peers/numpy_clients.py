@@ -10,6 +10,8 @@ from burlab.bench.problem import Array, Method
 
 from .numpy_samples import Kept, Step, drawn
 
+_solve: Any = np.linalg.solve
+
 
 class Clients:
     """The gradients of clients, and what their messages become."""
@@ -167,8 +169,8 @@ def fed_nl(problem: Method, kept: Kept) -> Step:
         error = float(np.mean(np.sqrt(squares)))
         h: Array = np.zeros((clients.d, clients.d))
         h[rows, columns] = h[columns, rows] = np.mean(known, axis=0)
-        newton: Array = np.linalg.solve(h + error * np.eye(clients.d), np.mean(clients.at(x), axis=0))
-        after: Array = x - lr * newton
+        newton = _solve(h + error * np.eye(clients.d), np.mean(clients.at(x), axis=0))
+        after = x - lr * newton
         np.add(known, top(missing, k), out=known)
         return after
 
