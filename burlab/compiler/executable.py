@@ -18,6 +18,7 @@ from burlab.compiler.planning.options import Gear, PlanOptions
 from burlab.compiler.planning.outer_products import for_loops
 from burlab.compiler.planning.plan import make_plan
 from burlab.compiler.planning.remat import After, Remat, rematerialized
+from burlab.compiler.planning.row_blocks import by_blocks
 from burlab.compiler.replay.program import linked, replayed
 from burlab.compiler.replay.segments import laid_out
 from burlab.errors import BurlabError
@@ -185,13 +186,14 @@ def _specs(nodes: tuple[Node, ...], what: str) -> tuple[ArraySpec, ...]:
     )
 
 
-def build_tile(graph: Graph, remat: Remat | None = None) -> Executable:
+def build_tile(graph: Graph, size: int, remat: Remat | None = None) -> Executable:
     """Make the graph of a tile run (`graph/rewrite/batch_sum.py`), as `build`, but adding to what outputs' arrays hold.
 
     Each sum runs in the order of the samples, in the dtype of its result, from what is there: so the sum over a batch
-    has the same bits in tiles of any size.
+    has the same bits in tiles of any size. size: how many samples; the rows of a single one go in blocks.
     """
-    return _built(graph, PlanOptions(accumulate=True), remat)
+    graph = by_blocks(graph) if size == 1 else graph
+    return _built(graph, PlanOptions(accumulate=len(graph.outputs)), remat)
 
 
 def build(
@@ -212,7 +214,9 @@ def build(
     a graph, whose first output is the value, computes again, see `remat.py`. in_place: inputs and outputs that callers
     give the same memory, see `in_place.py`.
     """
-    return _built(simplify(graph), PlanOptions(gear, strict, check_finite, in_place=in_place), remat)
+    simple = simplify(graph)
+    whole = simple if strict or check_finite else by_blocks(simple)
+    return _built(whole, PlanOptions(gear, strict, check_finite, in_place=in_place), remat)
 
 
 @gc_paused()

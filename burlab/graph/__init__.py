@@ -3,6 +3,7 @@
 from burlab.graph.autodiff.sweep import jvp, vjp
 
 from . import (
+    blocks as blocks,
     buffers as buffers,
     indexed_table as indexed_table,
     nonlinear_table as nonlinear_table,

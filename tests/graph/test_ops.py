@@ -40,6 +40,7 @@ def test_every_operation_has_a_row() -> None:
         "while",
         "cond",
         "scan",
+        "blocks",
     } | PRIMITIVES  # with tests of their own
     assert {case.name for case in OTHER_CASES} == set(STRUCTURAL) - linear - elsewhere
 

@@ -1,18 +1,19 @@
 """Lowering of control flow: sub-graphs become plans, run by a C++ function of `kernels/control/control.hpp`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.plan import Plan
 from burlab.compiler.ir.strides import View, elements
 from burlab.graph import Graph, Node
+from burlab.graph.blocks import blocks_of
 from burlab.graph.control import inner_ranks
 from burlab.graph.executions import Execution
 from burlab.graph.scan import iterations_of
 from burlab.runtime.memory import rounded
 
-from .descriptors import Choices, Iterations
+from .descriptors import Blocks, Choices, Iterations
 
 _RUN = (
     'extern "C" std::int64_t burlab_{0}(const std::int64_t* d, void* const* out, const void* const* in, void* scratch)'
@@ -51,11 +52,21 @@ class Routine(NamedTuple):
     scratch: int
 
 
-def routine(execution: Execution, views: dict[Node, View], make_part: Callable[[Graph], Plan]) -> Routine:
-    """What runs sub-graphs. Its scratch memory: the table, what the function lays out for itself, unused results."""
+def routine(
+    execution: Execution,
+    views: dict[Node, View],
+    make_part: Callable[[Graph, int], Plan],
+    is_added: Callable[[Node], bool],
+) -> Routine:
+    """What runs sub-graphs. Its scratch memory: the table, what the function lays out for itself, unused results.
+
+    make_part: the plan of a sub-graph, of which so many results are added to what is there. is_added: whether a node
+    is so.
+    """
     first = execution.nodes[0]
-    parts = tuple(map(make_part, execution.region.graphs))
-    used = {n.params.item for n in execution.nodes}
+    sums = blocks_of(execution.region).carries if first.op == "blocks" else 0
+    parts = tuple(make_part(graph, sums) for graph in execution.region.graphs)
+    used = {n.params.item: is_added(n) for n in execution.nodes}
     header, called = _ROUTINES[first.op]
     call = called(first, used)
     table = rounded(8 * (1 + len(call.spare) + len(first.inputs)))
@@ -71,13 +82,13 @@ def routine(execution: Execution, views: dict[Node, View], make_part: Callable[[
     )
 
 
-def _while(n: Node, _used: set[int]) -> Call:
+def _while(n: Node, _used: Mapping[int, bool]) -> Call:
     """Two states, and the condition's answer."""
     sizes = [y.nbytes for y in n.params.region.graphs[1].outputs]
     return _by_rows(n, sizes, rounded(8 * (len(n.inputs) + 2 * len(sizes))) + 64 + sum(map(rounded, sizes)))
 
 
-def _cond(n: Node, _used: set[int]) -> Call:
+def _cond(n: Node, _used: Mapping[int, bool]) -> Call:
     """The addresses of what the sub-graphs take and give."""
     sizes = [y.nbytes for y in n.params.region.graphs[1].outputs]
     return _by_rows(n, sizes, rounded(8 * (len(n.inputs) - 1 + len(sizes))))
@@ -91,7 +102,7 @@ def _by_rows(n: Node, sizes: list[int], own: int) -> Call:
     return Call((*Choices(rows, len(sizes), len(steps)), *sizes, *steps), own, tuple(size * rows for size in sizes))
 
 
-def _scan(n: Node, used: set[int]) -> Call:
+def _scan(n: Node, used: Mapping[int, bool]) -> Call:
     """An unused result needs only the room that one iteration writes; a trail, which is a copy, not even that."""
     (body,), iterations = n.params.region.graphs, iterations_of(n.params.region)
     count = len(body.outputs)
@@ -106,8 +117,22 @@ def _scan(n: Node, used: set[int]) -> Call:
     return Call((*head, *sizes, *steps, *stacked, *trails), own, (*sizes, *[0] * iterations.carries))
 
 
-_ROUTINES: dict[str, tuple[str, Callable[[Node, set[int]], Call]]] = {
+def _blocks(n: Node, used: Mapping[int, bool]) -> Call:
+    """A sum that is added to what is there does not start from zero."""
+    (block, last), repeated = n.params.region.graphs, blocks_of(n.params.region)
+    sums, count = repeated.carries, len(block.outputs)
+    sizes = [y.nbytes for y in block.outputs]
+    steps = [x.nbytes for x in block.inputs[: repeated.sequences]]
+    rows = [0] * sums + sizes[sums:]
+    zeros = [0 if used.get(k) else size for k, size in enumerate(sizes[:sums])]
+    head = Blocks(repeated.length, repeated.sequences, len(n.inputs), count, sums)
+    whole = [repeated.length * step + y.nbytes for step, y in zip(rows, last.outputs, strict=True)]
+    return Call((*head, *steps, *rows, *zeros), rounded(8 * (len(n.inputs) + count)), tuple(whole))
+
+
+_ROUTINES: dict[str, tuple[str, Callable[[Node, Mapping[int, bool]], Call]]] = {
     "while": ("control", _while),
     "cond": ("control", _cond),
     "scan": ("scan", _scan),
+    "blocks": ("blocks", _blocks),
 }  # the header of each, and how it is called

@@ -203,3 +203,16 @@ class Iterations(NamedTuple):
     sequences: int
     operands: int
     results: int
+
+
+class Blocks(NamedTuple):
+    """`blocks` of control/blocks.hpp.
+
+    Then bytes: of a block of each sequence, of a block of each result, 0 for sums, and of each sum that starts from 0.
+    """
+
+    length: int
+    sequences: int
+    operands: int
+    results: int
+    sums: int

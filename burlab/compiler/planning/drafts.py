@@ -45,10 +45,13 @@ class Lowered:
     drafts: tuple[Draft, ...]
 
 
-def lower(scheduled: Scheduled, plan_part: Callable[[Graph], Plan]) -> Lowered:
-    """What carries out each stage, and the copies to outputs. plan_part: the plan of a sub-graph of control flow."""
+def lower(scheduled: Scheduled, plan_part: Callable[[Graph, int], Plan]) -> Lowered:
+    """What carries out each stage, and the copies to outputs.
+
+    plan_part: the plan of a sub-graph of control flow, whose first results, so many, are added to what is there.
+    """
     located = scheduled.located
-    routines = {e.nodes[0]: routine(e, located.views, plan_part) for e in executions(located.graph)}
+    routines = {e.nodes[0]: routine(e, located.views, plan_part, located.is_added) for e in executions(located.graph)}
     drafts = [draft for stage in scheduled.stages for draft in _drafts(stage, located, routines)]
     for y, place in located.copies:
         view = located.views[y]
@@ -68,8 +71,7 @@ def _drafts(stage: Stage, located: Located, routines: Mapping[Node, Routine]) ->
         reads = tuple(dict.fromkeys(base for base, _ in routines[n].operands))
         yield Draft(routines[n], n, stage.nodes, reads, {})
         return
-    accumulate = located.options.accumulate and n in located.homes
-    for task in kernel_calls(n, located.views, located.options.strict, accumulate):
+    for task in kernel_calls(n, located.views, located.options.strict, located.is_added(n)):
         reads = tuple(dict.fromkeys(base for base, _ in task.operands))
         same = {r: 0 for r, at in task.operands if at == 0 and r.nbytes == n.nbytes and task.in_place}
         yield Draft(task, n, (n,), reads, same)

@@ -27,6 +27,10 @@ class Located:
     homes: dict[Node, Place]
     copies: tuple[tuple[Node, Place], ...]
 
+    def is_added(self, n: Node) -> bool:
+        """Whether a value is added to what its array holds."""
+        return n in self.homes and self.homes[n].number < self.options.accumulate
+
 
 def locate(graph: Graph, options: PlanOptions) -> Located:
     """Where each value of a simplified graph lies, as a view of a base.

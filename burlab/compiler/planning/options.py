@@ -17,15 +17,15 @@ class PlanOptions:
 
     gear: "compiled", for generated loops that read through views; "replay", for library kernels on dense arrays, where
     single numbers and short lanes share loops; "kernels", for library kernels alone, one for each node. strict: sums in
-    plain order. check_finite: the call ends with NonFinite if any value was inf or nan. accumulate: the outputs are
-    added to what their arrays hold. keep: every value stays in the workspace to the end, so that all of them can be
-    looked at. after: nodes that wait for others besides their operands. in_place: see `in_place.py`.
+    plain order. check_finite: the call ends with NonFinite if any value was inf or nan. accumulate: how many outputs,
+    the first ones, are added to what their arrays hold. keep: every value stays in the workspace to the end, so that
+    all of them can be looked at. after: nodes that wait for others besides their operands. in_place: see `in_place.py`.
     """
 
     gear: Gear | Literal["kernels"] = "compiled"
     strict: bool = False
     check_finite: bool = False
-    accumulate: bool = False
+    accumulate: int = 0
     keep: bool = False
     after: Mapping[Node, tuple[Node, ...]] = field(default_factory=dict[Node, tuple[Node, ...]])
     in_place: Pairs = frozenset()
@@ -35,7 +35,6 @@ class PlanOptions:
         """Whether loops are generated, which read through views."""
         return self.gear == "compiled"
 
-    @property
-    def of_parts(self) -> "PlanOptions":
+    def of_parts(self, accumulate: int) -> "PlanOptions":
         """The options of the plans of sub-graphs."""
-        return PlanOptions(self.gear, self.strict)
+        return PlanOptions(self.gear, self.strict, accumulate=accumulate)

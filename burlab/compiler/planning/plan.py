@@ -33,7 +33,7 @@ def make_plan(graph: Graph, options: PlanOptions = DEFAULT_OPTIONS, finish: Call
     """
     located = locate(graph, options)
     scheduled = schedule(located)
-    lowered = lower(scheduled, lambda part: make_plan(part, options.of_parts, finish))
+    lowered = lower(scheduled, lambda part, sums: make_plan(part, options.of_parts(sums), finish))
     plan = place(lowered)
     if options.check_finite:
         plan = with_finite_checks(plan, options.compiled)

@@ -279,5 +279,4 @@ class _Scheduler:
 def _is_apart(n: Node, located: Located) -> bool:
     """Whether a reduction must be the library's."""
     options = located.options
-    added = options.accumulate and n in located.homes
-    return not options.compiled or added or (options.strict and not n.shape)
+    return not options.compiled or located.is_added(n) or (options.strict and not n.shape)

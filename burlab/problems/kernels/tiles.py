@@ -133,7 +133,7 @@ class Tile:
         made = tiled(graph, sampled, size, batch)
         once, made = (prepares and prepared(made, sampled)) or (None, made)
         self.size = size
-        self.executable: Executable = build_tile(made.graph, remat)
+        self.executable: Executable = build_tile(made.graph, size, remat)
         self.prepare = None if once is None else build(once)
         self.finish = None if made.finish is None else build(made.finish)
         parts = {"prepare": self.prepare, "kernel": self.executable, "finish": self.finish}

@@ -1,0 +1,241 @@
+"""Products that are too large to be stored: they and what is made of them are computed for a block of rows at a time.
+
+The loss of a language model is small, and so are its gradients, but between them stand the logits of all tokens. A
+token's loss reads only the token's row of these, and a gradient adds up over rows. So a block of rows goes through all
+of it, forward and backward, before the next one comes: Wijmans et al. 2024, "Cut Your Losses in Large-Vocabulary
+Language Models", arXiv:2411.09009, for whatever is made of a product by rows. What the backward pass has to wait for,
+such as the value of the loss itself, cuts this in two: the second part computes the product again.
+"""
+
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field
+
+from burlab.compiler.ir.strides import Shape
+from burlab.graph import Graph, Node
+from burlab.graph.blocks import result
+from burlab.graph.graph import Iterations, Region
+from burlab.graph.linear import transpose
+from burlab.graph.operation import operation
+from burlab.graph.origin import derived_from
+from burlab.graph.substitute import copy, keep, rebuild
+
+from .row_axes import axes_of_inputs, axes_of_sum, resized
+
+WIDE = 1 << 25  # bytes of a product that is not stored
+BLOCK = 1 << 24  # bytes of its rows that are
+_NARROW = 4  # of so many parts of the product's row
+_FEWEST = 32  # rows of a block: each block reads the weights again
+_MOST = 64  # products that are looked at
+
+
+def by_blocks(graph: Graph, wide: int = WIDE, block: int = BLOCK) -> Graph:
+    """The graph with every product of at least `wide` bytes that allows it computed in blocks of about `block` bytes.
+
+    graph: simplified. It stays as it is where a product, or something as large, is wanted as a whole.
+
+    >>> import numpy as np
+    >>> from burlab.graph.linear import contract, sum_over
+    >>> a, b = (Node("input", (), None, (k, 8), np.dtype(float)) for k in (64, 32))
+    >>> total = Graph((a, b), (sum_over(contract("ac,bc->ab", a, b), (0, 1)),))
+    >>> by_blocks(total, wide=1 << 12, block=1 << 11).outputs[0].op
+    'blocks'
+    """
+    refused: set[Node] = set()
+    again: set[Node] = set()
+    made = graph
+    for _ in range(_MOST):
+        seed = next((n for n in made.nodes if _is_wide(n, wide) and n not in refused), None)
+        if seed is None:
+            return made
+        found = _region(made, seed, block)
+        if found is None and seed in again:  # computing it twice to store it after all would help nobody
+            return graph
+        if found is None:
+            refused.add(seed)
+            continue
+        before = set(made.nodes) - set(found[0].axes)
+        made = _in_blocks(made, *found)
+        again.update(n for n in made.nodes if _is_wide(n, wide) and n not in before)
+    return graph
+
+
+def _is_wide(n: Node, wide: int) -> bool:
+    return n.nbytes >= wide and operation(n).multiplies
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """What a block computes.
+
+    axes: of each member the axis of its rows. sums: nodes that add up over the rows of members. wide: the members that
+    are never stored.
+    """
+
+    seed: Node
+    axes: dict[Node, int]
+    sums: tuple[Node, ...]
+    wide: Container[Node]
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return self.seed.shape[self.axes[self.seed]]
+
+
+def _region(graph: Graph, seed: Node, block: int) -> tuple[_Rows, int] | None:
+    """Rows of a product that can be computed on their own, and so many at a time; None where there are none.
+
+    Of several axes, the one with most of them.
+    """
+    for axis in sorted(range(seed.ndim), key=lambda k: -seed.shape[k]):
+        rows = _rows(graph, seed, axis) if seed.shape[axis] >= 2 * _FEWEST else None
+        if rows and (rows.sums or _stored(graph, rows)) and 2 * (size := _rows_of_a_block(rows, block)) <= rows.count:
+            return rows, size
+    return None
+
+
+def _rows(graph: Graph, seed: Node, axis: int) -> _Rows | None:
+    """The rows along an axis; None where something large would have to be stored."""
+    axes, found = _reached(graph, seed, axis)
+    wide = {n for n in axes if n.size * _NARROW >= seed.size}
+    if wide.intersection(graph.outputs):
+        return None
+    sums = tuple(n for n in found if not wide.isdisjoint(n.inputs))
+    inside = set(sums)
+    users = _users(graph)
+    for n in reversed(axes):  # what leads to something wide or to a sum, and what is made of something wide
+        if n in wide or not inside.isdisjoint(users[n]) or not wide.isdisjoint(n.inputs):
+            inside.add(n)
+    return _Rows(seed, {n: k for n, k in axes.items() if n in inside}, sums, wide)
+
+
+def _users(graph: Graph) -> dict[Node, list[Node]]:
+    users: dict[Node, list[Node]] = {n: [] for n in graph.nodes}
+    for n in graph.nodes:
+        for x in n.inputs:
+            users[x].append(n)
+    return users
+
+
+def _reached(graph: Graph, seed: Node, axis: int) -> tuple[dict[Node, int], list[Node]]:
+    """What is made of the seed row by row, with the axis of the rows, and the sums over rows. None waits for a sum."""
+    axes = {seed: axis}
+    sums: list[Node] = []
+    later: set[Node] = set()
+    for n in graph.nodes:
+        if n is seed or not any(x in axes or x in later for x in n.inputs):
+            continue
+        if not any(x in later for x in n.inputs):
+            found = _axis_of(n, axes)
+            if found is not None:
+                axes[n] = found
+                continue
+            if axes_of_sum(n, axes):
+                sums.append(n)
+        later.add(n)
+    return axes, sums
+
+
+def _axis_of(n: Node, axes: Mapping[Node, int]) -> int | None:
+    """Along which axis the rows of a node are made of the same rows of its inputs; None where along none."""
+    for k in range(n.ndim):
+        found = axes_of_inputs(n, k)
+        if found and all(axes.get(x, j) == j for x, j in zip(n.inputs, found, strict=True)):
+            return k
+    return None
+
+
+@dataclass(slots=True)
+class _Block:
+    """A sub-graph for so many rows. rows: its inputs that are rows, by node and axis; shared: those that all read."""
+
+    members: _Rows
+    size: int
+    rows: dict[tuple[Node, int], Node] = field(default_factory=dict[tuple[Node, int], Node])
+    shared: dict[Node, Node] = field(default_factory=dict[Node, Node])
+    made: dict[tuple[Node, int | None], Node] = field(default_factory=dict[tuple[Node, int | None], Node])
+
+    def of(self, n: Node, k: int | None) -> Node:
+        """A value of the block. k: the axis of its rows, None where all share it."""
+        if (n, k) not in self.made:
+            self.made[n, k] = self._all(n) if k is None else self._some(n, k)
+        return self.made[n, k]
+
+    def total(self, n: Node) -> Node:
+        """What the rows of the block add to a sum."""
+        axes = axes_of_sum(n, self.members.axes)
+        assert axes
+        return copy(n, tuple(self.of(x, j) for x, j in zip(n.inputs, axes, strict=True)))
+
+    def _some(self, n: Node, k: int) -> Node:
+        inner = axes_of_inputs(n, k) if self._is_inside(n) else None
+        if inner is not None:
+            return resized(n, k, self.size, tuple(self.of(x, j) for x, j in zip(n.inputs, inner, strict=True)))
+        shape = (self.size, *n.shape[:k], *n.shape[k + 1 :])
+        given = self.rows[n, k] = Node("input", (), None, shape, n.dtype)
+        return transpose(given, _moved(n.ndim, k))
+
+    def _is_inside(self, n: Node) -> bool:
+        """Whether the block computes it: members, views, and what else would be as large as the product."""
+        row = operation(n)
+        return n in self.members.axes or row.view or (n.size * _NARROW >= self.members.seed.size and not row.leaf)
+
+    def _all(self, n: Node) -> Node:
+        if n.is_constant:
+            return n
+        if operation(n).view:
+            return copy(n, tuple(self.of(x, None) for x in n.inputs))
+        given = self.shared[n] = Node("input", (), None, n.shape, n.dtype)
+        return given
+
+
+def _moved(rank: int, k: int) -> Shape:
+    """The permutation that puts the first axis at place k."""
+    return (*range(1, k + 1), 0, *range(k + 1, rank))
+
+
+def _first(n: Node, k: int) -> Node:
+    """The value with axis k in front."""
+    return transpose(n, (k, *(a for a in range(n.ndim) if a != k)))
+
+
+def _in_blocks(graph: Graph, rows: _Rows, size: int) -> Graph:
+    """The graph with what rows give computed for so many of them at a time."""
+    stored = _stored(graph, rows)
+    count, full = rows.count, (rows.count - 1) // size
+    block, blocks = _sub_graph(rows, stored, size)
+    left = count - full * size
+    last = block if left == size else _sub_graph(rows, stored, left)[0]
+    region = Region((block, last), Iterations(len(rows.sums), len(blocks.rows), full, False))
+    known = {x: x for x in graph.inputs}
+    with derived_from(rows.seed):
+        inputs = (*(_first(n, k) for n, k in blocks.rows), *blocks.shared)
+        for item, n in enumerate((*rows.sums, *stored)):
+            y = result(inputs, region, item)
+            known[n] = y if item < len(rows.sums) else transpose(y, _moved(n.ndim, rows.axes[n]))
+    return Graph(graph.inputs, tuple(rebuild(graph.outputs, known, keep)))
+
+
+def _sub_graph(rows: _Rows, stored: list[Node], size: int) -> tuple[Graph, _Block]:
+    """What computes a block: its sums, and the rows that are stored."""
+    block = _Block(rows, size)
+    for n, k in rows.axes.items():
+        block.of(n, k)
+    results = [*map(block.total, rows.sums), *(_first(block.of(n, rows.axes[n]), rows.axes[n]) for n in stored)]
+    return Graph((*block.rows.values(), *block.shared.values()), tuple(results)), block
+
+
+def _stored(graph: Graph, rows: _Rows) -> list[Node]:
+    """The members that are read outside, or by wide ones that are computed again there."""
+    inner = set(rows.axes).union(rows.sums)
+    read = set(graph.outputs).union(x for n in graph.nodes if n not in inner for x in n.inputs)
+    for n in reversed(rows.axes):
+        if n in rows.wide and n in read:
+            read.update(n.inputs)
+    return [n for n in rows.axes if n in read and n not in rows.wide]
+
+
+def _rows_of_a_block(rows: _Rows, block: int) -> int:
+    """A number that divides that of all rows, if one of about the size does."""
+    most = max(_FEWEST, block * rows.count // rows.seed.nbytes)
+    return next((b for b in range(most, most // 2, -1) if rows.count % b == 0), most // _FEWEST * _FEWEST)

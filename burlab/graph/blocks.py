@@ -1,0 +1,43 @@
+"""`blocks` in a graph: rows that do not depend on each other, computed some at a time.
+
+Inputs are sequences of rows, with the rows as leading axis, then values that all rows read. Two sub-graphs take these
+in the same order: one makes a block of rows and is executed again and again, the other makes those that are left. Their
+first results are sums over rows, which are added up over all blocks; the others are rows, one block behind the other.
+It is made while planning (`compiler/planning/row_blocks.py`), and in no file.
+"""
+
+from collections.abc import Sequence
+
+from burlab.errors import GraphError
+
+from .control import ControlOperation
+from .graph import Iterations, Region, Result
+from .node import Node
+from .operation import structural
+from .signatures import Form
+
+
+@structural
+class Blocks(ControlOperation):
+    """Rows, a block at a time. Its `Iterations`: how many sums and sequences, and how many blocks before the last."""
+
+    name = "blocks"
+    parts = ("block", "last")
+
+    def form(self, _result: Result, _inputs: Sequence[Node]) -> Form:
+        """Raises GraphError: no file holds such a node."""
+        raise GraphError(f"{self.name!r} is no operation that this burlab has.")
+
+
+def blocks_of(region: Region) -> Iterations:
+    """What a region of `blocks` repeats: its carries are the sums."""
+    assert region.iterations is not None
+    return region.iterations
+
+
+def result(inputs: tuple[Node, ...], region: Region, item: int) -> Node:
+    """One result of an execution."""
+    repeated = blocks_of(region)
+    block, last = (graph.outputs[item] for graph in region.graphs)
+    rows = () if item < repeated.carries else (repeated.length * block.shape[0] + last.shape[0],)
+    return Node("blocks", inputs, Result(region, item), (*rows, *block.shape[len(rows) :]), block.dtype)
