@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from burlab.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError, TraceError
-from burlab.graph import Node
+from burlab.graph import Node, tree
 from burlab.graph.linear import concatenate, reshape
 from burlab.graph.node import as_node, constant
 from burlab.graph.numpy_api.indexing import take
@@ -14,6 +14,8 @@ from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.origin import location
 from burlab.graph.query import CLIENT_QUERIES, QUERIES, Question, query
 
+ESTIMATOR_NORM = "estimator_norm"
+"""The column of the norm of what `Queries.estimated` was given."""
 Vector = Any  # shape (d,), x's dtype
 Indices = Any  # shape (b,), integers
 
@@ -72,6 +74,7 @@ class Queries:
         self._known, self._batches = known, batches
         self._used: set[Question] = set()
         self._told: dict[str, Any] = {}
+        self.estimate: Any = None  # the norm of what `estimated` was given last
 
     def value(self, y: Vector, *, indices: Indices = None) -> Any:
         """f(y)."""
@@ -197,6 +200,12 @@ class Queries:
         if taken := numbers.keys() & self._told.keys():
             raise ArgumentError(f"{location()}two rules of this update tell a number {taken.pop()!r}. Rename one.")
         self._told |= numbers
+
+    def estimated(self, v: Any) -> Any:
+        """v, which is what a rule takes for the gradient: `Stop(grad_norm=, of="estimator")` is about its norm."""
+        squares = [np.sum(leaf * leaf) for leaf in tree.flatten(v)[0]]
+        self.estimate = np.sqrt(sum(squares[1:], squares[0]))
+        return v
 
     @property
     def told(self) -> dict[str, Any]:

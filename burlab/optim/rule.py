@@ -17,7 +17,7 @@ from burlab.runtime.plain import as_array
 from .live import Live, acting, live_fields
 from .optimizer import Optimizer, Vector, advance, start
 from .per_leaf import flat_face
-from .queries import Batches, Known, Queries
+from .queries import ESTIMATOR_NORM, Batches, Known, Queries
 
 ONE_SAMPLE = Batches()
 _STEP = Node("input", (), "t", (), np.dtype(np.int64), weak=True)
@@ -53,12 +53,18 @@ class Rule:
 
 
 def trace_rule(
-    optimizer: Optimizer, x: Vector, batches: Batches = ONE_SAMPLE, like: tree.Tree = None, f: Any = None
+    optimizer: Optimizer,
+    x: Vector,
+    batches: Batches = ONE_SAMPLE,
+    like: tree.Tree = None,
+    f: Any = None,
+    tells_estimate: bool = False,
 ) -> tuple[Rule, list[Vector]]:
     """Trace the update of an optimizer that starts at x, shape (d,). Raises where it is no rule for x and the state.
 
     Also gives the leaves of the state at step 0, which a rule does not keep: they are as large as the model.
     like: x before it was made flat, for rules that need its shapes. f: what answers the queries of init.
+    tells_estimate: whether the norm of its estimate is told, where it says one.
     """
     kind = type(optimizer).__name__
     optimizer = flat_face(optimizer, x if like is None else like)
@@ -75,6 +81,8 @@ def trace_rule(
         rule = acting(optimizer, {field.path: value for field, value in zip(live, used, strict=True)})
         before = tree.unflatten(structure, leaves)
         after = _next(advance(rule, g, before, x, t, f), kind, structure)
+        if tells_estimate and f.estimate is not None:
+            f.tell({ESTIMATOR_NORM: f.estimate})
         numbers = dict(sorted(f.told.items(), key=lambda item: item[0] == "bits"))  # which are added up, behind others
         queries, told = f.used, tuple(numbers)
         followed = [value for field, value in zip(live, used, strict=True) if callable(field.start)]

@@ -50,6 +50,11 @@ def full(samples: int) -> Stream:
     return Stream(sampling=Sampling.sequential, samples=samples, batch=samples, key=_key(0))
 
 
+def is_full(stream: Stream) -> bool:
+    """Whether every batch is all samples, in order."""
+    return stream.sampling == Sampling.sequential and stream.batch == stream.samples
+
+
 def listed(samples: int, indices: Indices) -> Stream:
     """The samples that an index array names. The array must outlive the stream."""
     return Stream(sampling=Sampling.listed, samples=samples, batch=len(indices), list=indices.ctypes.data, key=_key(0))

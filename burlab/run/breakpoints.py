@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from burlab.errors import ArgumentError
 from burlab.run.record.breakpoints import WATCHED, Breakpoint, Hit
+from burlab.run.record.engine import Engine
+from burlab.run.record.norms import BATCH
 from burlab.run.record.stop import Predicate, Stopped, check_norm
 
 _MOST_HITS = 10_000  # that are kept, the last ones
@@ -61,15 +63,15 @@ class Breakpoints(Mapping[int, Breakpoint]):
     (110, False)
     """
 
-    def __init__(self, table: Table, arm: Callable[[], None], note: Callable[[], None], has_gradient: bool) -> None:
+    def __init__(self, table: Table, arm: Callable[[], None], note: Callable[[], None], engine: Engine) -> None:
         """arm: called after every change of the table; note: before it is read, and before one is taken away.
 
-        has_gradient: whether there are gradient norms.
+        engine: does the steps.
         """
         self._table = table
         self._arm = arm
         self._note = note
-        self._has_gradient = has_gradient
+        self._engine = engine
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -79,7 +81,7 @@ class Breakpoints(Mapping[int, Breakpoint]):
         >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25)).breakpoints.conditions
         ('rises', 'grad_norm', 'non_finite', 'every', 'when')
         """
-        return tuple(name for name in (*WATCHED, "when") if name != "grad_norm" or self._has_gradient)
+        return tuple(name for name in (*WATCHED, "when") if name != "grad_norm" or self._engine.has_gradient)
 
     @property
     def hits(self) -> tuple[Hit, ...]:
@@ -103,13 +105,15 @@ class Breakpoints(Mapping[int, Breakpoint]):
         non_finite: bool = False,
         every: int | None = None,
         when: Predicate | None = None,
+        of: str = BATCH,
     ) -> int:
         """Add one, with one condition: see `Breakpoint`. The number by which it is known.
 
         Raises ArgumentError where it is no condition, or none that this run can come to.
         """
-        point = Breakpoint(rises, patience, grad_norm, non_finite, every, when)
-        check_norm(grad_norm, self._has_gradient, "the breakpoint", "rises=, or when=")
+        point = Breakpoint(rises, patience, grad_norm, non_finite, every, when, of)
+        check_norm(grad_norm, of, self._engine.has_gradient, "the breakpoint", "rises=, or when=")
+        self._engine.norm_column(of)
         self._table.added += 1
         self._table.points[self._table.added] = point
         self._arm()

@@ -17,11 +17,12 @@ from burlab.problems.finite_sum import FiniteSum
 from burlab.problems.kernels.oracle import Oracle
 from burlab.problems.kernels.start import StartQueries
 from burlab.problems.point import Point, as_start
-from burlab.problems.sampling import drawn, weights_of
+from burlab.problems.sampling import Stream, drawn, full, is_full, weights_of
 from burlab.problems.trainable import Trainable, chosen_of
 from burlab.run.loop.loop import Loop
 from burlab.run.loop.setup import Setup, Validation
 from burlab.run.record.engine import COLUMNS
+from burlab.run.record.norms import ESTIMATOR, FULL, FULL_NORM
 from burlab.run.record.stop import Stop, check_norm, check_stop, ended_by
 from burlab.run.scipy.engine import ScipyEngine
 from burlab.runtime.coerce import Array
@@ -102,12 +103,13 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
         before = StartQueries(oracle, point, stream, threads)
         weights = weights_of(stream, x.dtype)
         batches = Batches(before.batch, before.samples, before.full, oracle.clients, weights)
-        rule, leaves = trace_rule(optimizer, x, batches, point.tree, before)
+        rule, leaves = trace_rule(optimizer, x, batches, point.tree, before, stop.of == ESTIMATOR)
         leaves = leaves if state is None else like_state(state, rule, leaves)
         drawn_oracle = oracle if weights is None else oracle.weighted(weights)
         loss = drawn_oracle.kernels(_kernels_for(rule, oracle, stop), [point])
         loss.measure(int(stream.batch), point.leaves)
         second = None if validation is None else _validation(validation, every, point, seed, part)
+        whole_gradient = _full_gradient(rule, oracle, point, stream, threads, stop)
         setup = Setup.of(
             loss,
             rule,
@@ -121,7 +123,9 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
             spent=before.spent,
             part=part,
             drawn=drawn_oracle,
+            full=whole_gradient,
         )
+        setup.norm_column(stop.of)
         _check_names(setup)
         run = Run(Loop.open(setup, [x, *leaves]), start, rule.schedules, problem, optimizer)
     if steps is not None:
@@ -133,7 +137,7 @@ def _kernels_for(rule: Rule, oracle: Oracle, stop: Stop) -> str:
     """What is computed in each step: no gradient where the rule reads none."""
     if rule.reads_gradient:
         return "measured" if oracle.has_aux else "training"
-    check_norm(stop.grad_norm, False, "stop", "Stop(value=), or Stop(when=)")
+    check_norm(stop.grad_norm, stop.of, False, "stop", "Stop(value=), or Stop(when=)")
     return "measured_value" if oracle.has_aux else "value_like"
 
 
@@ -146,9 +150,21 @@ def _validation(problem: Any, every: int, point: Point, seed: int, part: Trainab
     return Validation(loss, stream, threads, every)
 
 
+def _full_gradient(
+    rule: Rule, oracle: Oracle, point: Point, stream: Stream, threads: int, stop: Stop
+) -> Validation | None:
+    """What a run evaluates besides its steps to stop by the full gradient; None where its steps compute that."""
+    if stop.of != FULL or (rule.reads_gradient and rule.output is None and is_full(stream)):
+        return None
+    loss, batches = oracle.kernels("grad", [point]), full(oracle.data.samples)
+    batches.key = stream.key
+    loss.measure(int(batches.batch), point.leaves)
+    return Validation(loss, batches, threads, int(stop.every))
+
+
 def _check_names(setup: Setup) -> None:
     """Every column of the history has a name of its own."""
-    own = {*COLUMNS, _VALIDATED}
+    own = {*COLUMNS, _VALIDATED, FULL_NORM}
     for what, names in (
         ("field", tuple(setup.rule.hyper)),
         ("metric", setup.loss.samples.metrics),

@@ -85,7 +85,7 @@ def _steps(loop: Loop, least: int, seconds: float) -> Any:
 
 
 def _endless(plan: Plan) -> None:
-    plan.criteria, plan.feed_rows, plan.threads = Stop().criteria, 0, 1
+    plan.criteria, plan.feed_rows, plan.threads = Stop().criteria(), 0, 1
 
 
 _PHASES: dict[str, Phase] = {"prepare": "forward", "finish": "backward"}  # what needs no sample; sums of gradients

@@ -104,7 +104,7 @@ class Run(Readings):
         (1, 'Stopped at step 1 by breakpoint 1: the value has risen by more than 1 of its size, to 2.25.')
         """
         # Not kept: a run must end with its last reference.
-        return Breakpoints(self._breakpoints, self._arm, self._note, self._engine.has_gradient)
+        return Breakpoints(self._breakpoints, self._arm, self._note, self._engine)
 
     @property
     def state(self) -> tree.Tree:

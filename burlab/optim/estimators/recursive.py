@@ -18,7 +18,7 @@ def begun(x: Vector) -> State:
 
 def carried(g: Vector, state: State, x: Vector, fresh: Any, f: Any) -> Vector:
     """The full gradient where `fresh` is, else v + grad_i(x) - grad_i(the point before)."""
-    return cond(fresh, lambda: f.full_grad(x), lambda: state["v"] + g - f.grad(state["before"]))
+    return f.estimated(cond(fresh, lambda: f.full_grad(x), lambda: state["v"] + g - f.grad(state["before"])))
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class MVR(Optimizer):
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
         """One step along the corrected momentum."""
         keep = where(t == 0, number(x, 0.0), (1 - self.a) * number(x, 1.0))
-        v = g + keep * (state["v"] - f.grad(state["before"]))
+        v = f.estimated(g + keep * (state["v"] - f.grad(state["before"])))
         return x - self.lr * v, {"v": v, "before": x}
 
 
@@ -136,7 +136,7 @@ class STORM(Optimizer):
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
         """One step along the corrected momentum, and the next rates."""
-        v = g + (1 - state["a"]) * (state["v"] - f.grad(state["before"]))
+        v = f.estimated(g + (1 - state["a"]) * (state["v"] - f.grad(state["before"])))
         total = state["G"] + g @ g
         lr = self.k / (self.w + total) ** (1 / 3)
         return x - lr * v, {"v": v, "before": x, "G": total, "a": np.minimum(1.0, self.c * lr**2)}

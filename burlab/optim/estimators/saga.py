@@ -40,5 +40,5 @@ class SAGA(Optimizer):
         if f.batch > 1:  # with replacement a sample may come twice
             once = change / np.sum(chosen[:, None] == chosen, axis=1, keepdims=True).astype(x.dtype)
         mean = state["mean"] + np.sum(once, axis=0) / f.samples
-        estimate = g - np.mean(rows, axis=0) + np.mean(change, axis=0) + state["mean"]
+        estimate = f.estimated(g - np.mean(rows, axis=0) + np.mean(change, axis=0) + state["mean"])
         return x - self.lr * estimate, {"table": at_set(state["table"], chosen, rows), "mean": mean}

@@ -18,7 +18,7 @@ def snapshot(x: Vector) -> State:
 def corrected(g: Vector, state: State, x: Vector, fresh: Any, f: Any) -> tuple[Vector, State]:
     """g - grad_i(w) + grad f(w), with the snapshot w = x made anew where `fresh` is true."""
     w, full = cond(fresh, lambda: (x, f.full_grad(x)), lambda: (state["w"], state["full"]))
-    return g - f.grad(w) + full, {"w": w, "full": full}
+    return f.estimated(g - f.grad(w) + full), {"w": w, "full": full}
 
 
 @dataclass(frozen=True)

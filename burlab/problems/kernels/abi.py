@@ -34,8 +34,8 @@ class Part(enum.IntEnum):
     ELSEWHERE = 9
 
 
-VALIDATION = -2
-"""The owner of a loss that is the validation's; a query's is its number."""
+VALIDATION, FULL_GRADIENT = -2, -3
+"""The owner of a loss that is the validation's, or the full gradient's; a query's is its number."""
 
 
 class Outcome(ctypes.Structure):

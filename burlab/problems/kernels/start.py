@@ -8,7 +8,7 @@ import numpy as np
 from burlab.errors import ArgumentError, TraceError
 from burlab.graph import tree
 from burlab.problems.point import Point, coordinates_of
-from burlab.problems.sampling import Sampling, Stream, as_indices, full, listed
+from burlab.problems.sampling import Stream, as_indices, full, is_full, listed
 from burlab.runtime.coerce import Array
 from burlab.transforms import random
 
@@ -27,7 +27,7 @@ class StartQueries:
     def __init__(self, oracle: Oracle, point: Point, stream: Stream, threads: int) -> None:
         self._oracle, self._point, self._threads = oracle, point, threads
         self.batch, self.samples = int(stream.batch), int(stream.samples)
-        self.full = stream.sampling == Sampling.sequential and self.batch == self.samples
+        self.full = is_full(stream)
         self._sizes = oracle.clients
         self.spent: dict[str, int] = {}  # samples that were evaluated, by the columns of a history
         self._seed = np.array(list(stream.key), np.uint64)

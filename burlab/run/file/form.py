@@ -42,10 +42,12 @@ _STREAM = record(
     size, size, one_of([kind.name for kind in Sampling if kind is not Sampling.listed]), whole(0, 2**64 - 1)
 )
 _DATA = several(record(_DTYPES, _SHAPE, matching("[0-9a-f]{64}")))
-_STOP = fields(
+_stop = partial(
+    fields,
     seconds=optional(_HEX), grad_norm=optional(_HEX), value=optional(_HEX), steps=optional(_STEPS),
     non_finite=flag, when=flag,
 )  # fmt: skip
+_STOP = either(_stop(of=one_of(("batch", "estimator", "full")), every=_COUNT), _stop())
 _VALIDATION = fields(loss=_KERNELS, data=_DATA, stream=_STREAM, threads=_COUNT, every=_COUNT)
 
 
@@ -90,8 +92,9 @@ _told = partial(
     trainable=optional(several(flag)),
     weighted=several(record(text, size, _KERNELS)),
 )
-# The others were written before files knew clients, and before rules told anything.
-_RECIPE: Check = either(_told(clients=several(_COUNT)), _told(), _recipe())
+_of_clients = partial(_told, clients=several(_COUNT))
+# The others were written before files knew full gradients, clients, and before rules told anything.
+_RECIPE: Check = either(_of_clients(full=optional(record(_KERNELS, _COUNT))), _of_clients(), _told(), _recipe())
 _EXTENT = record(_STEPS, _STEPS)
 _PARTS: dict[str, Check] = {
     "recipe": _RECIPE,

@@ -16,9 +16,10 @@ from burlab.graph.file.serial import digest
 from burlab.optim.rule import Rule
 from burlab.problems.kernels.loss import Loss
 from burlab.problems.point import Point
-from burlab.problems.sampling import Sampling, Stream, drawn, weights_of
+from burlab.problems.sampling import Sampling, Stream, drawn, full, weights_of
 from burlab.problems.trainable import Trainable
 from burlab.run.loop.setup import Setup, Validation
+from burlab.run.record.norms import BATCH
 from burlab.run.record.stop import Stop, ended_by
 from burlab.runtime.coerce import Array
 from burlab.runtime.cpu import instruction_set
@@ -65,6 +66,7 @@ def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
         "budgets": list(setup.budgets),
         "stop": _described_stop(setup.stop),
         "validation": setup.validation and _described_validation(setup.validation, graphs),
+        "full": setup.full and [graphs.kernels(setup.full.loss), setup.full.every],
         "bits": bits(setup),
         "clients": list(setup.queries.clients),
     }
@@ -113,10 +115,11 @@ def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: 
     stop = ended_by(stream, _stop(document["stop"]) if given.stop is None else given.stop)
     second = document["validation"]
     validation = None if second is None else _validation(second, arrays, point, given.validation)
+    full_gradient = _full_gradient(document.get("full"), reader, stream, document["threads"])
     return Setup.of(
         loss, rule, reader, point, stream,
         threads=document["threads"], stop=stop, budgets=tuple(document["budgets"]), validation=validation,
-        spent=dict(document.get("spent", ())), part=part, drawn=drawn_reader,
+        spent=dict(document.get("spent", ())), part=part, drawn=drawn_reader, full=full_gradient,
     )  # fmt: skip
 
 
@@ -124,8 +127,9 @@ def bits(setup: Setup) -> str:
     """A hash of all that decides the bits of a step: the C++ that runs, the instruction set, the version of burlab."""
     validation = setup.validation
     kernels = setup.queries.used
-    if validation is not None:
-        kernels = [*kernels, (validation.loss.samples, int(validation.stream.batch)), (validation.loss.regularizer, 1)]
+    for other in (validation, setup.full):
+        if other is not None:
+            kernels = [*kernels, (other.loss.samples, int(other.stream.batch)), (other.loss.regularizer, 1)]
     others = [exe for kernel, size in kernels if kernel is not None for exe in kernel.kernels(size).values()]
     parts = [without_comments(executable.source) for executable in (*setup.executables, *others)]
     return hashlib.sha256("\n".join([__version__, instruction_set().name, *parts]).encode()).hexdigest()
@@ -186,6 +190,14 @@ def _described_validation(validation: Validation, graphs: GraphWriter) -> dict[s
         "threads": validation.threads,
         "every": validation.every,
     }
+
+
+def _full_gradient(described: Any, reader: GraphReader, stream: Stream, threads: int) -> Validation | None:
+    if described is None:
+        return None
+    batches = full(int(stream.samples))
+    batches.key = stream.key
+    return Validation(reader.make("grad", described[0]), batches, threads, described[1])
 
 
 def _validation(described: Any, arrays: dict[str, Array], point: Point, data: Any) -> Validation:
@@ -266,10 +278,13 @@ def _described_stop(stop: Stop) -> dict[str, Any]:
         "steps": stop.steps and int(stop.steps),
         "non_finite": bool(stop.non_finite),
         "when": bool(stop.when),
+        "of": stop.of,
+        "every": int(stop.every),
     }
 
 
 def _stop(described: dict[str, Any]) -> Stop:
     numbers = {name: described[name] for name in _NUMBERS}
     exact = {name: None if number is None else float.fromhex(number) for name, number in numbers.items()}
-    return replace(Stop(steps=described["steps"], non_finite=described["non_finite"]), **exact)
+    of = {"of": described.get("of", BATCH), "every": described.get("every", 100)}
+    return replace(Stop(steps=described["steps"], non_finite=described["non_finite"]), **exact, **of)

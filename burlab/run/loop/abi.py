@@ -18,9 +18,9 @@ _INT, _POINTER, _NUMBER = ctypes.c_int64, ctypes.c_void_p, ctypes.c_double
 
 
 class CValidation(ctypes.Structure):
-    """A second problem."""
+    """A second problem, or the full gradient."""
 
-    _fields_ = (("loss", CLoss), ("stream", Stream), ("threads", _INT), ("every", _INT))
+    _fields_ = (("loss", CLoss), ("stream", Stream), ("threads", _INT), ("every", _INT), ("dimension", _INT))
 
 
 class Piece(ctypes.Structure):
@@ -56,6 +56,7 @@ class Plan(ctypes.Structure):
         ("metrics", _INT),
         ("measured", _INT),
         ("validation", ctypes.POINTER(CValidation)),
+        ("full", ctypes.POINTER(CValidation)),
         ("update", CKernel),
         ("output", CKernel),
         ("fused", Fused),

@@ -215,9 +215,14 @@ class Loop:
     def arm(self, points: Mapping[int, Breakpoint]) -> None:
         """Order: have these breakpoints, by number, and no others."""
         self._breakpoints |= points
-        rows = [as_struct(number, point) for number, point in points.items() if point.when is None]
+        chosen = [(number, point) for number, point in points.items() if point.when is None]
+        rows = [as_struct(number, point, self.norm_column(point.of)) for number, point in chosen]
         if not self.call("loop_arm", (CBreakpoint * len(rows))(*rows), len(rows)):
             raise StatusError("no memory is left for breakpoints. Close other runs.")
+
+    def norm_column(self, of: str) -> int:
+        """The column of the record that holds this norm. Raises ArgumentError where it has none."""
+        return self._setup.norm_column(of)
 
     def last_value(self) -> float:
         """The value that the last row of the record holds; NaN where there is none."""

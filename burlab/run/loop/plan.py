@@ -40,6 +40,7 @@ def plan_of(setup: Setup, start: list[Array] | None = None) -> Plan:
         metrics=metrics,
         measured=offsets[len(offsets) - max(metrics, 1)],
         validation=None if setup.validation is None else ctypes.pointer(_validation(setup.validation)),
+        full=None if setup.full is None else ctypes.pointer(_validation(setup.full, setup.dimension)),
         counters=sum(1 << COUNTERS.index(name) for name in setup.counters),
         totals=len(spent),
         spent=spent.ctypes.data,
@@ -53,7 +54,7 @@ def plan_of(setup: Setup, start: list[Array] | None = None) -> Plan:
         history_bytes=setup.budgets[0],
         keyframe_bytes=setup.budgets[1],
         feed_rows=FEED if setup.stop.when else 0,
-        criteria=setup.stop.criteria,
+        criteria=setup.stop.criteria(setup.norm_column(setup.stop.of)),
     )
     if isinstance(setup.update, FusedStep):
         plan.loss = CLoss(samples=samples.source, regularizer=Summand())
@@ -74,6 +75,9 @@ def plan_of(setup: Setup, start: list[Array] | None = None) -> Plan:
     return plan
 
 
-def _validation(validation: Validation) -> CValidation:
+def _validation(validation: Validation, dimension: int = 0) -> CValidation:
+    """dimension: of the gradient that it gives; 0: it gives a value."""
     loss = validation.loss.mirror(int(validation.stream.batch))
-    return CValidation(loss=loss, stream=validation.stream, threads=validation.threads, every=validation.every)
+    return CValidation(
+        loss=loss, stream=validation.stream, threads=validation.threads, every=validation.every, dimension=dimension
+    )

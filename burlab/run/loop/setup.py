@@ -8,12 +8,13 @@ import numpy as np
 
 from burlab.compiler.executable import Executable, build
 from burlab.optim.rule import Rule
-from burlab.problems.kernels.abi import VALIDATION, Outcome, Part
+from burlab.problems.kernels.abi import FULL_GRADIENT, VALIDATION, Outcome, Part
 from burlab.problems.kernels.loss import Loss
 from burlab.problems.kernels.queries import Oracle, QueryKernels, counter_of
 from burlab.problems.point import Point
-from burlab.problems.sampling import Stream
+from burlab.problems.sampling import Stream, is_full
 from burlab.problems.trainable import Trainable
+from burlab.run.record.norms import FULL_NORM, column_of
 from burlab.run.record.recorder import BITS, COUNTERS, SAMPLES
 from burlab.run.record.stop import Stop
 
@@ -23,17 +24,20 @@ from .update import Update, update_of
 
 @dataclass(frozen=True)
 class Validation:
-    """A second problem, whose value is written down at every `every` steps; loss: with the value alone."""
+    """A second problem, whose value is written down at every `every` steps; loss: with the value alone.
+
+    Of the full gradient the norm is written down; loss: with the gradient alone.
+    """
 
     loss: Loss
     stream: Stream
     threads: int
     every: int
 
-    def error(self, outcome: Outcome) -> Exception:
+    def error(self, outcome: Outcome, where: str = "In the validation problem.") -> Exception:
         """The exception for how a step ended, if the validation failed."""
         error = self.loss.error(outcome, int(self.stream.batch))
-        error.add_note("In the validation problem.")
+        error.add_note(where)
         return error
 
 
@@ -57,6 +61,7 @@ class Setup:
     output: Executable | None = None  # the point that the optimizer gives, where it is not x
     spent: Mapping[str, int] = field(default_factory=dict[str, int])  # before the first step, by counters
     part: Trainable | None = None  # of x that is trained, where it is not all of it
+    full: Validation | None = None  # the full gradient, whose norm is written down
 
     @staticmethod
     def of(  # noqa: PLR0913 - what a run consists of
@@ -73,20 +78,35 @@ class Setup:
         spent: Mapping[str, int],
         part: Trainable | None = None,
         drawn: Oracle | None = None,
+        full: Validation | None = None,
     ) -> "Setup":
         """A setup; compiles the update and its queries now. drawn: the source for the batches, if not `oracle`."""
         queries = QueryKernels(oracle, start, rule.queries, stream, drawn or oracle)
         update = update_of(rule, loss, start, int(stream.batch))
         output = None if rule.output is None else build(rule.output)
         return Setup(
-            loss, update, rule, queries, start, stream, threads, stop, budgets, validation, output, spent, part
+            loss,
+            update,
+            rule,
+            queries,
+            start,
+            stream,
+            threads,
+            stop,
+            budgets,
+            validation,
+            output,
+            spent,
+            part,
+            full,
         )
 
     @property
     def columns(self) -> tuple[str, ...]:
         """What the record stores."""
-        validated = () if self.validation is None else ("validation_value",)
-        extra = (*self.loss.samples.metrics, *validated, *self.rule.schedules, *self.rule.told, *self.counters)
+        seen = () if self.validation is None else ("validation_value",)
+        seen = seen if self.full is None else (*seen, FULL_NORM)
+        extra = (*self.loss.samples.metrics, *seen, *self.rule.schedules, *self.rule.told, *self.counters)
         return ("value", "gradient_norm", "step_norm", *extra)
 
     @property
@@ -94,6 +114,7 @@ class Setup:
         """What is counted in columns: what the update asks, and what was spent before the first step."""
         asked = {counter_of(question.name) for question in self.queries.questions}
         asked |= set() if self.loss.has_gradient else {SAMPLES, "values"}
+        asked |= set() if self.full is None else {SAMPLES}
         return tuple(name for name in COUNTERS if name in asked or self.spent.get(name))
 
     @property
@@ -106,7 +127,12 @@ class Setup:
         """The objects that C++ points to while a loop is open. None of them leads to functions of a user."""
         validation = self.validation
         second = None if validation is None else validation.loss
-        return (self.loss, self.update, self.queries, second, self.output, self.stream)
+        full = None if self.full is None else self.full.loss
+        return (self.loss, self.update, self.queries, second, full, self.output, self.stream)
+
+    def norm_column(self, of: str) -> int:
+        """The column of the record that holds a norm: see `Stop.of`. Raises ArgumentError where it has none."""
+        return column_of(of, self.columns, self.loss.has_gradient and self.output is None and is_full(self.stream))
 
     @property
     def executables(self) -> list[Executable]:
@@ -130,6 +156,8 @@ class Setup:
             return self.output.error(outcome.answer)
         if self.validation is not None and outcome.owner == VALIDATION:
             return self.validation.error(outcome)
+        if self.full is not None and outcome.owner == FULL_GRADIENT:
+            return self.full.error(outcome, "In the full gradient that the run stops by.")
         if (error := self.queries.error(outcome)) is not None:
             return error
         if isinstance(self.update, FusedStep):

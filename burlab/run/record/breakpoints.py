@@ -9,6 +9,7 @@ import numpy as np
 from burlab.checks.numbers import real, whole
 from burlab.errors import ArgumentError
 
+from .norms import BATCH, NORMS, check_of
 from .stop import Predicate, Stopped
 
 WATCHED = ("rises", "grad_norm", "non_finite", "every")
@@ -21,7 +22,8 @@ class Breakpoint:
     """One condition on new rows of a run's record. The run rests where it begins to hold, at the point of that row.
 
     rises: the value is more than `rises` times its size above that of the step before (0: at all), in `patience` steps
-    one after another. grad_norm: the gradient's norm is above this. non_finite: value or norm is inf or nan, which
+    one after another. grad_norm: a gradient's norm is above this. of: which one, "batch", "estimator" or "full", as in
+    `Stop`, which has such a column written where it is not the batch's. non_finite: value or norm is inf or nan, which
     stops a run anyway unless it has Stop(non_finite=False). every: at each multiple of so many steps. when: a predicate
     on rows, as in `Stop`.
 
@@ -36,6 +38,7 @@ class Breakpoint:
     non_finite: bool = False
     every: int | None = None
     when: Predicate | None = None
+    of: str = BATCH
 
     def __post_init__(self) -> None:
         given = self._given()
@@ -51,6 +54,7 @@ class Breakpoint:
             real(self.rises, "Breakpoint.rises", 0.0)
         if self.grad_norm is not None:
             real(self.grad_norm, "Breakpoint.grad_norm", 0.0)
+        check_of(self.of, self.grad_norm, "Breakpoint")
         if self.every is not None:
             whole(self.every, "Breakpoint.every", 1, _LONGEST)
         if self.when is not None and not callable(self.when):
@@ -61,7 +65,8 @@ class Breakpoint:
 
     def __repr__(self) -> str:
         patience = f", patience={self.patience}" if self.patience != 1 else ""
-        return f"Breakpoint({self.condition}={getattr(self, self.condition)!r}{patience})"
+        of = f", of={self.of!r}" if self.of != BATCH else ""
+        return f"Breakpoint({self.condition}={getattr(self, self.condition)!r}{patience}{of})"
 
     def _given(self) -> list[str]:
         given = {name: getattr(self, name) for name in (*WATCHED, "when")}
@@ -79,7 +84,7 @@ class Breakpoint:
             often = "" if self.patience == 1 else f" in {self.patience} steps one after another"
             return f"the value has risen{much}{often}, to {value:.6g}"
         if self.grad_norm is not None:
-            return f"the gradient norm {gradient_norm:.6g} is above {self.grad_norm:.6g}"
+            return f"the {NORMS[self.of]} {gradient_norm:.6g} is above {self.grad_norm:.6g}"
         if self.non_finite:
             return f"the value is {value:.6g} and the gradient norm {gradient_norm:.6g}"
         return f"it stops every {self.every} steps" if self.every is not None else "its predicate holds"
@@ -111,13 +116,14 @@ class CBreakpoint(ctypes.Structure):
         ("watched", ctypes.c_int64),
         ("limit", ctypes.c_double),
         ("count", ctypes.c_int64),
+        ("column", ctypes.c_int64),
     )
 
 
-def as_struct(number: int, point: Breakpoint) -> CBreakpoint:
-    """A breakpoint without a predicate, for C++."""
+def as_struct(number: int, point: Breakpoint, column: int) -> CBreakpoint:
+    """A breakpoint without a predicate, for C++. column: of the norm that it is about."""
     limit = point.rises if point.grad_norm is None else point.grad_norm
-    return CBreakpoint(number, WATCHED.index(point.condition), limit or 0.0, point.every or point.patience)
+    return CBreakpoint(number, WATCHED.index(point.condition), limit or 0.0, point.every or point.patience, column)
 
 
 class Armed:

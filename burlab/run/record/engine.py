@@ -85,6 +85,10 @@ class Engine(Recorder, Protocol):
         """Order: have these breakpoints, by number, and no others. Those with a predicate are for who has the feed."""
         ...
 
+    def norm_column(self, of: str) -> int:
+        """The column of the record that holds this norm: see `Stop.of`. Raises ArgumentError where it has none."""
+        ...
+
     def feed(self) -> Feed:
         """The rows from now on, and those that were not taken yet."""
         ...

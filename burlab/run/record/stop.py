@@ -12,6 +12,8 @@ from burlab.checks.numbers import real, whole
 from burlab.errors import ArgumentError
 from burlab.problems.sampling import Sampling, Stream
 
+from .norms import BATCH, NORMS, check_of
+
 Rows = Mapping[str, np.ndarray[tuple[int], np.dtype[Any]]]
 Predicate = Callable[[Rows], Any]
 REASONS = ("", "steps", "seconds", "grad_norm", "value", "non_finite", "when", "breakpoint")  # by their numbers in C++
@@ -22,10 +24,13 @@ ENDLESS = 2**63 - 1  # more steps than any run does
 class Stop:
     """When a run stops by itself: at the first of these criteria.
 
-    steps: done in all. seconds: of running. grad_norm, value: at the first point where the batch's gradient norm, or
-    its value, is at most this: the norm is `history["gradient_norm"]`, of the gradient that the step computes over its
-    batch, not of what a rule makes of it. For the norm of an estimator, or of a full gradient that a rule asks for, it
-    tells a number, and `when` looks at that. non_finite: where one of the two is inf or nan; False to go on.
+    steps: done in all. seconds: of running. grad_norm, value: at the first point where the norm of a gradient, or the
+    batch's value, is at most this. of: which gradient's norm. "batch": of what the step computes over its batch,
+    `history["gradient_norm"]`. "estimator": of the direction that SVRG, SAGA and the like make of it, or that a rule of
+    yours says by `f.estimated(v)`: the column "estimator_norm". "full": of the mean over all samples at `run.x`, which
+    is evaluated at every so many steps, `every`, and NaN between: the column "full_gradient_norm"; it counts among the
+    samples. Where every step computes the full gradient anyway, it is the batch's.
+    non_finite: where the batch's value or gradient norm is inf or nan; False to go on.
     when: a predicate on the record: it gets new rows as a mapping of columns, each of shape (n,), and returns n bools.
 
     A run that stops because of a measurement rests at the point that was measured: that row is the last of the record,
@@ -43,6 +48,8 @@ class Stop:
     value: float | None = None
     non_finite: bool = True
     when: Predicate | None = None
+    of: str = BATCH
+    every: int = 100
 
     def __post_init__(self) -> None:
         if self.steps is not None:
@@ -50,6 +57,8 @@ class Stop:
         for name in ("seconds", "grad_norm", "value"):
             if (limit := getattr(self, name)) is not None:
                 real(limit, f"Stop.{name}", 0.0 if name == "seconds" else -math.inf)
+        check_of(self.of, self.grad_norm, "Stop")
+        whole(self.every, "Stop.every", 1, ENDLESS)
         if not isinstance(self.non_finite, (bool, np.bool_)):  # pyright: ignore[reportUnnecessaryIsInstance] - users
             raise ArgumentError(
                 f"Stop.non_finite={self.non_finite!r} is neither True, to stop at inf or nan, nor False, to go on. "
@@ -61,15 +70,15 @@ class Stop:
                 'lambda rows: rows["value"] < 1e-3.'
             )
 
-    @property
-    def criteria(self) -> "Criteria":
-        """What C++ looks at."""
+    def criteria(self, column: int = 1) -> "Criteria":
+        """What C++ looks at. column: of the record that `grad_norm` is about."""
         return Criteria(
             steps=ENDLESS if self.steps is None else int(self.steps),
             nanoseconds=math.inf if self.seconds is None else self.seconds * 1e9,
             gradient=math.nan if self.grad_norm is None else self.grad_norm,
             value=math.nan if self.value is None else self.value,
             non_finite=bool(self.non_finite),
+            column=column,
         )
 
 
@@ -98,6 +107,7 @@ class Criteria(ctypes.Structure):
         ("gradient", ctypes.c_double),
         ("value", ctypes.c_double),
         ("non_finite", ctypes.c_int64),
+        ("column", ctypes.c_int64),
     )
 
 
@@ -106,7 +116,7 @@ def explain(stop: Stop, reason: str, step: int, value: float, gradient_norm: flo
     text = {
         "steps": f"{stop.steps} steps are done, as many as Stop allows",
         "seconds": f"the run has been running for {stop.seconds} s, as long as Stop allows",
-        "grad_norm": f"the gradient norm {gradient_norm:.6g} is at most {stop.grad_norm}",
+        "grad_norm": f"the {NORMS[stop.of]} {gradient_norm:.6g} is at most {stop.grad_norm}",
         "value": f"the value {value:.6g} is at most {stop.value}",
         "non_finite": f"the value is {value:.6g} and the gradient norm {gradient_norm:.6g}; smaller steps may help",
         "when": "the predicate of Stop holds",
@@ -122,12 +132,12 @@ def ended_by(stream: Stream, stop: Stop) -> Stop:
     return replace(stop, steps=rows if stop.steps is None else min(stop.steps, rows))
 
 
-def check_norm(limit: float | None, has_gradient: bool, what: str, instead: str) -> None:
+def check_norm(limit: float | None, of: str, has_gradient: bool, what: str, instead: str) -> None:
     """Raise ArgumentError for a limit of the gradient norm in a run that computes no gradient. what: has the limit."""
-    if limit is not None and not has_gradient:
+    if limit is not None and of == BATCH and not has_gradient:
         raise ArgumentError(
             f"{what} has grad_norm={limit!r}, but the optimizer reads no gradient, so none is computed. "
-            f"Use {instead} with a number that the rule tells."
+            f'Use of="full", or {instead} with a number that the rule tells.'
         )
 
 

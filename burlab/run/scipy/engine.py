@@ -15,6 +15,7 @@ from burlab.problems.point import Point
 from burlab.problems.sampling import Sampling, Stream
 from burlab.run.record.breakpoints import Breakpoint
 from burlab.run.record.feed import RecordFeed
+from burlab.run.record.norms import column_of
 from burlab.run.record.stop import Predicate, Rows, Stop, Stopped, explain
 from burlab.run.record.view import View
 from burlab.runtime.coerce import Array
@@ -64,6 +65,7 @@ class ScipyEngine:
                 "samples each time. Leave batch= out: the full sum is used."
             )
         traits = minimizer.traits
+        column_of(stop.of, COLUMNS, True)
         queries = {"value": not traits.gradient, "value_and_grad": True, "hvp": bool(traits.curvature)}
         objective = Objective(oracle, point, stream, threads, [name for name, wanted in queries.items() if wanted])
         log = Log.empty(objective.dimension, budget)
@@ -210,6 +212,10 @@ class ScipyEngine:
     def event_rows(self) -> tuple[Array, Array, Array]:
         """No changes: there is nothing to change."""
         return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+
+    def norm_column(self, of: str) -> int:
+        """The column of the record that holds this norm. Raises ArgumentError where it has none."""
+        return column_of(of, self.columns, True)
 
     def last_value(self) -> float:
         """The value that the last row holds; NaN where there is none."""

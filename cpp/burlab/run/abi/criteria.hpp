@@ -25,12 +25,13 @@ struct Criteria {
   double nanoseconds;       // of running, at most
   double gradient, value;   // a row whose norm or value is at most this; NaN, with which nothing compares, for none
   std::int64_t non_finite;  // 1: a row whose norm or value is inf or nan
+  std::int64_t column;      // of the norm that `gradient` is about
 
-  /// What a row of the record gives rise to.
-  Reason of(double row_value, double norm) const {
+  /// What a row of the record gives rise to. norm: of the batch's gradient; watched: in the column above.
+  Reason of(double row_value, double norm, double watched) const {
     if (non_finite != 0 && !(std::isfinite(row_value) && std::isfinite(norm))) return not_finite;
     if (row_value <= value) return small_value;
-    return norm <= gradient ? small_gradient : no_reason;
+    return watched <= gradient ? small_gradient : no_reason;
   }
 };
 
@@ -41,8 +42,9 @@ enum Watched : std::int64_t { watched_rise, watched_norm, watched_non_finite, wa
 struct Breakpoint {
   std::int64_t number;  // its name, above 0
   std::int64_t watched;
-  double limit;        // of the norm; of a rise: how much of the value before it must exceed
-  std::int64_t count;  // of steps: how many rises in a row, or from one stop to the next
+  double limit;         // of the norm; of a rise: how much of the value before it must exceed
+  std::int64_t count;   // of steps: how many rises in a row, or from one stop to the next
+  std::int64_t column;  // of the norm
 };
 
 }  // namespace burlab::run

@@ -21,8 +21,9 @@ enum class Part : std::int32_t {
   elsewhere = 9,    // none: who keeps the clients on other machines could not answer
 };
 
-/// Whose loss it belongs to: the run's own, that of its validation, or that of a query, of which this is the number.
-inline constexpr std::int32_t kOwnLoss = -1, kValidation = -2;
+/// Whose loss it belongs to: the run's own, that of its validation, the full gradient that it stops by, or that of a
+/// query, of which this is the number.
+inline constexpr std::int32_t kOwnLoss = -1, kValidation = -2, kFullGradient = -3;
 
 /// Mirrored by `burlab/problems/kernels/abi.py`.
 struct Outcome {

@@ -38,6 +38,7 @@ struct Plan {
   std::int64_t gradient;           // where the gradient begins in a result, bytes; -1: the rule reads none
   std::int64_t metrics, measured;  // how many numbers beside them a result has, and where they begin, bytes
   const Validation* validation;    // nullptr if there is none
+  const Validation* full;          // the full gradient, whose norm is written down; nullptr if nobody asks
   /// In: g, x, t, hyperparameters, state, value, key, indices, oracle. Out: x, state, what the schedules gave, what the
   /// rule tells, and of each row buffer the rows that were written. It comes in as what goes out.
   Kernel update;
@@ -61,13 +62,14 @@ struct Plan {
   Criteria criteria;
 };
 
-/// The columns of a run's record before the extra ones: metrics, the value of the validation, what schedules gave and
-/// the rule tells, and what was counted. The last ones are totals up to the end of a step.
+/// The columns of a run's record before the extra ones: metrics, the value of the validation, the norm of the full
+/// gradient, what schedules gave and the rule tells, and what was counted. The last ones are totals up to the end of a
+/// step.
 enum Column : std::int64_t { value_column, gradient_norm, step_norm, first_extra };
 
 inline std::int64_t columns_of(const Plan& plan) {
   const auto counted = std::popcount(static_cast<std::uint64_t>(plan.counters));
-  return first_extra + plan.metrics + (plan.validation != nullptr) + plan.noted + counted;
+  return first_extra + plan.metrics + (plan.validation != nullptr) + (plan.full != nullptr) + plan.noted + counted;
 }
 
 }  // namespace burlab::run

@@ -76,7 +76,8 @@ class Loop {
       if (line.forced(step)) return control.attend();
       // A run that stops for what a row says rests at the very point that the row speaks of.
       const Reason reason = line.verdict(step, row_.data());
-      if (reason != no_reason) return control.rest(reason, row_[value_column], row_[gradient_norm], line.breakpoint());
+      if (reason != no_reason)
+        return control.rest(reason, row_[value_column], row_[line.watched(reason)], line.breakpoint());
     }
     stepper.state.swap();
     const Due due = line.pass(step);

@@ -38,13 +38,21 @@ class Breakpoints {
     for (Armed& armed : armed_) armed.held = 0;
   }
 
-  /// The number of the first one that the row of a step hits; 0: none does.
-  std::int64_t hit(std::int64_t step, double value, double norm) {
+  /// The number of the first one that the row of a step hits; 0: none does. norm: of the gradient, 0 where there is
+  /// none.
+  std::int64_t hit(std::int64_t step, double value, double norm, const double* row) {
     std::int64_t found = 0;
     for (Armed& armed : armed_)
-      if (hits(armed, step, value, norm) && found == 0) found = armed.point.number;
+      if (hits(armed, step, value, norm, row) && found == 0) found = armed.point.number;
     last_ = value;
     return found;
+  }
+
+  /// The column of the norm that one is about, by its number.
+  std::int64_t column(std::int64_t number) const {
+    for (const Armed& armed : armed_)
+      if (armed.point.number == number) return armed.point.column;
+    return 0;
   }
 
  private:
@@ -53,12 +61,13 @@ class Breakpoints {
     std::int64_t held;  // rows in a row, up to the last one, at which it has held
   };
 
-  bool hits(Armed& armed, std::int64_t step, double value, double norm) const {
+  bool hits(Armed& armed, std::int64_t step, double value, double norm, const double* row) const {
     const Breakpoint& point = armed.point;
     if (point.watched == watched_every) return step > 0 && step % point.count == 0;
+    if (point.watched == watched_norm && std::isnan(row[point.column])) return false;  // it was not its turn
     bool holds = false;
     if (point.watched == watched_rise) holds = value > last_ + point.limit * std::abs(last_);
-    else if (point.watched == watched_norm) holds = norm > point.limit;
+    else if (point.watched == watched_norm) holds = row[point.column] > point.limit;
     else holds = !(std::isfinite(value) && std::isfinite(norm));
     armed.held = holds ? armed.held + 1 : 0;
     if (point.watched != watched_rise) return armed.held == 1;

@@ -192,13 +192,18 @@ class Timeline {
     if (step < proved_) return no_reason;
     proved_ = step + 1;
     const double norm = blind_ ? 0 : row[gradient_norm];  // which is NaN where there is no gradient
-    const Reason reason = criteria_.of(row[value_column], norm);
+    const Reason reason = criteria_.of(row[value_column], norm, row[criteria_.column]);
     if (BURLAB_LIKELY(!breakpoints_.any())) return reason;
-    breakpoint_ = breakpoints_.hit(step, row[value_column], norm);
+    breakpoint_ = breakpoints_.hit(step, row[value_column], norm, row);
     return reason == no_reason && breakpoint_ != 0 ? breakpoint_hit : reason;
   }
   /// The number of the breakpoint that the last verdict is about.
   std::int64_t breakpoint() const { return breakpoint_; }
+  /// The column of the norm that a verdict is about.
+  std::int64_t watched(Reason reason) const {
+    if (reason == small_gradient) return criteria_.column;
+    return reason == breakpoint_hit ? breakpoints_.column(breakpoint_) : static_cast<std::int64_t>(gradient_norm);
+  }
 
   /// Whether only the row of this step was wanted.
   bool forced(std::int64_t step) {

@@ -22,16 +22,17 @@ class Stepper {
       : state(ledger, plan.buffers, plan.bytes, plan.start),
         plan_(plan),
         step_(made(ledger)),
-        validator_(validator(ledger, plan)),
+        validator_(validator(ledger, plan.validation, kValidation)),
+        full_(validator(ledger, plan.full, kFullGradient)),
         output_(plan.output.function == nullptr ? nullptr : std::make_unique<Output>(ledger, plan_, state)),
-        team_(std::max(step_->threads(), validator_ ? validator_->threads() : 1)),
+        team_(std::max({step_->threads(), validator_ ? validator_->threads() : 1, full_ ? full_->threads() : 1})),
         places_(ledger, Kind::scratch, plan.leaves, plan.places),
         leaves_(ledger, Kind::scratch, plan.leaves) {}
 
   /// Whether there was memory for it.
   bool ready() const {
     return places_.ready() && leaves_.ready() && state.ready() && step_->ready() &&
-           (!validator_ || validator_->ready()) && (!output_ || output_->ready());
+           (!validator_ || validator_->ready()) && (!full_ || full_->ready()) && (!output_ || output_->ready());
   }
 
   /// Note from now on what takes how long; nullptr: no more.
@@ -43,15 +44,20 @@ class Stepper {
     return (*step_)(step, leaves_.data(), hyper, team_, cancel);
   }
 
-  /// After an Ok of a step that is written down: ask the second problem, if it is its turn, about what the optimizer
-  /// gives.
+  /// After an Ok of a step that is written down: ask the second problem and the full gradient, if it is their turn,
+  /// about what the optimizer gives.
   Outcome validate(std::int64_t step, const double* hyper, const std::atomic<bool>& cancel) {
-    if (!validator_) return {};
-    if (output_ && validator_->is_due(step)) {
+    asked_ = step;
+    if (!validator_ && !full_) return {};
+    const bool due = (validator_ && validator_->is_due(step)) || (full_ && full_->is_due(step));
+    if (output_ && due) {
       if (const Outcome outcome = (*output_)(step, hyper); !outcome.ok()) return outcome;
       look_at(output_->point());
     }
-    return (*validator_)(step, leaves_.data(), team_, cancel);
+    for (Validator* const one : {validator_.get(), full_.get()})
+      if (one != nullptr)
+        if (const Outcome outcome = (*one)(step, leaves_.data(), team_, cancel); !outcome.ok()) return outcome;
+    return {};
   }
 
   /// Between two steps: write what the optimizer gives to `out`.
@@ -67,8 +73,10 @@ class Stepper {
     step_->describe(row);
     row += first_extra + plan_.metrics;
     if (validator_) *row++ = validator_->value();
+    if (full_) *row++ = full_->value();
     row = std::copy(step_->noted().begin(), step_->noted().end(), row);
-    const Counts counts = step_->counts();
+    Counts counts = step_->counts();
+    if (full_) counts[count_gradients] += full_->samples(asked_);
     for (std::size_t k = 0; k < kCounters; ++k)
       if ((plan_.counters >> k & 1) != 0) *row++ = static_cast<double>(counts[k]);
   }
@@ -89,14 +97,15 @@ class Stepper {
     return std::make_unique<SeparateStep>(ledger, plan_, state);
   }
 
-  static std::unique_ptr<Validator> validator(Ledger& ledger, const Plan& plan) {
-    return plan.validation == nullptr ? nullptr : std::make_unique<Validator>(ledger, *plan.validation);
+  static std::unique_ptr<Validator> validator(Ledger& ledger, const Validation* plan, std::int32_t owner) {
+    return plan == nullptr ? nullptr : std::make_unique<Validator>(ledger, *plan, owner);
   }
 
   const Plan plan_;
   std::unique_ptr<Step> step_;
-  std::unique_ptr<Validator> validator_;
-  std::unique_ptr<Output> output_;  // nullptr: it is x
+  std::unique_ptr<Validator> validator_, full_;  // nullptr: there is none
+  std::int64_t asked_ = 0;                       // the last step that these were asked at
+  std::unique_ptr<Output> output_;               // nullptr: it is x
   Team team_;
   const Buffer<std::int64_t> places_;
   Buffer<const void*> leaves_;
