@@ -73,6 +73,8 @@ WHOLE = {  # of integers alone
     "bitwise_or": "{0} | {1}",
     "bitwise_xor": "{0} ^ {1}",
     "invert": "~{0}",
+    "left_shift": "{1} < 8 * sizeof({T}) ? {T}({0} << {1}) : {T}(0)",  # what is below 0 converts to a large number
+    "right_shift": "{1} < 8 * sizeof({T}) ? {T}({0} >> {1}) : {0} < 0 ? {T}(-1) : {T}(0)",
 }
 # Declared in the text of every kernel that calls them, see `numbers/simd.hpp`.
 ROOTS = {

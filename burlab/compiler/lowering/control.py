@@ -1,10 +1,12 @@
 """Lowering of control flow: sub-graphs become plans, run by a C++ function of `kernels/control/control.hpp`."""
 
 from collections.abc import Callable, Mapping
+from operator import is_not
 from typing import NamedTuple
 
 from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.plan import Plan
+from burlab.compiler.ir.spelling import C_TYPES, NAMES, rule
 from burlab.compiler.ir.strides import View, elements
 from burlab.graph import Graph, Node
 from burlab.graph.blocks import blocks_of
@@ -17,8 +19,11 @@ from .descriptors import Blocks, Choices, Iterations
 
 _RUN = (
     'extern "C" std::int64_t burlab_{0}(const std::int64_t* d, void* const* out, const void* const* in, void* scratch)'
-    " noexcept {{ return burlab::kernels::run_{0}(d, out, in, static_cast<char*>(scratch)); }}\n"
+    " noexcept {{ return burlab::kernels::run_{1}(d, out, in, static_cast<char*>(scratch)); }}\n"
 )
+
+
+ACCUMULATED = ("mul", "maximum", "minimum")  # np.cumprod, np.maximum.accumulate, np.minimum.accumulate
 
 
 class Call(NamedTuple):
@@ -75,11 +80,30 @@ def routine(
     for k, size in enumerate(call.spare):
         spare.append(end)
         end += 0 if k in used else rounded(size)
-    kernel = LibraryKernel(f"burlab_{first.op}", _RUN.format(first.op), f"burlab/kernels/control/{header}.hpp")
+    kernel = _accumulation(first, parts)
+    if kernel is None:
+        kernel = LibraryKernel(
+            f"burlab_{first.op}", _RUN.format(first.op, first.op), f"burlab/kernels/control/{header}.hpp"
+        )
     operands = tuple((views[x].base, views[x].offset) for x in first.inputs)
     return Routine(
         execution.nodes, kernel, call.descriptor, parts, execution.firsts, operands, tuple(spare), table, end
     )
+
+
+def _accumulation(n: Node, parts: tuple[Plan, ...]) -> LibraryKernel | None:
+    """The loop of a scan whose body is one operation of the carry and an element, as that of a running product."""
+    if n.op != "scan" or parts[0].note is not None:
+        return None
+    body, iterations = n.params.region.graphs[0], iterations_of(n.params.region)
+    total, kept = body.outputs[0], body.outputs[-1]
+    if (iterations.carries, iterations.sequences, len(body.inputs), len(body.outputs)) != (1, 1, 2, 2):
+        return None
+    if total is not kept or total.op not in ACCUMULATED or any(map(is_not, total.inputs, body.inputs)):
+        return None
+    name = f"accumulate_{total.op}_{NAMES[total.dtype]}"
+    text = _RUN.format(name, f"accumulate<{rule(total)}, {C_TYPES[total.dtype]}>")
+    return LibraryKernel(f"burlab_{name}", text, "burlab/kernels/control/accumulate.hpp")
 
 
 def _while(n: Node, _used: Mapping[int, bool]) -> Call:

@@ -8,6 +8,7 @@ import pytest
 import burlab as bl
 from burlab.errors import ArgumentError, BurlabError, TraceError
 from burlab.graph.tracing.trace import trace
+from tests.engines import assert_close, jax_or_skip
 
 NAN, INF = np.nan, np.inf
 ROWS = np.array([[3.0, NAN, 1.0], [INF, -INF, 2.0], [0.0, -0.0, 0.0], [NAN, NAN, NAN]])
@@ -64,6 +65,34 @@ def test_running_products_are_made_in_numpys_order() -> None:
     same(np.cumprod, np.array([3, -2, 5]))
     same(np.cumprod, np.zeros(0))
     same(lambda x: np.maximum.accumulate(x, axis=1), ROWS[1:3])
+    floats = np.random.default_rng(8).normal(size=(5, 37)).astype(np.float32)
+    same(np.cumprod, floats)
+    same(lambda x: np.cumprod(x[::-1], 0)[::-1] + np.minimum.accumulate(x[:, ::-1], axis=1), floats)
+
+
+@pytest.mark.parametrize("gear", ["replay", "compiled"])
+def test_running_products_and_extremes_have_jaxs_derivatives(gear: Any) -> None:
+    jax = jax_or_skip()
+    x = np.random.default_rng(9).normal(size=(3, 6))
+    x[1, 2] = 0.0
+    for ours, theirs in ((lambda x: np.cumprod(x, 1), lambda x: jax.numpy.cumprod(x, 1)),
+                         (lambda x: np.maximum.accumulate(x, axis=0), lambda x: jax.lax.cummax(x, 0))):  # fmt: skip
+        f = bl.hvp(lambda x, ours=ours: np.sum(np.sin(ours(x))))
+        wanted = jax.jvp(jax.grad(lambda x, theirs=theirs: jax.numpy.sum(jax.numpy.sin(theirs(x)))), (x,), (x * x,))
+        assert_close(bl.compile(f, x, x * x, gear=gear)(x, x * x), wanted[1])
+
+
+def test_a_running_product_says_where_it_overflows() -> None:
+    k = bl.compile(np.cumprod, np.ones(3), check_finite=True)
+    with pytest.raises(BurlabError, match="mul"):
+        k(np.array([1e200, 1e200, 1.0]))
+
+
+def test_shifts_by_any_count_are_numpys() -> None:
+    counts = np.array([0, 1, 31, 32, 63, 64, 65, 2**40, -1, 5])
+    same(
+        lambda x, n: np.left_shift(x, n) ^ np.right_shift(x, n), np.array([-7, 9, 1 << 62, -(1 << 63), -1] * 2), counts
+    )
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
