@@ -4,6 +4,7 @@ from burlab.functions import gelu, relu, sigmoid, silu
 
 from . import init
 from .activations import tanh
+from .adapters import LoRALinear, PaCALinear, is_adapter, lora, merge, paca
 from .attention import Block, SelfAttention
 from .convolution import Conv1d, Conv2d, avg_pool, max_pool
 from .dropout import Dropout
@@ -30,6 +31,8 @@ __all__ = [
     "Layer",
     "LayerNorm",
     "Linear",
+    "LoRALinear",
+    "PaCALinear",
     "RMSNorm",
     "RNNCell",
     "SelfAttention",
@@ -42,10 +45,14 @@ __all__ = [
     "hinge",
     "huber",
     "init",
+    "is_adapter",
     "load_parameters",
     "logistic",
+    "lora",
     "max_pool",
+    "merge",
     "mse",
+    "paca",
     "relu",
     "save_parameters",
     "sigmoid",

@@ -1,0 +1,217 @@
+"""Fine-tuning of a part: adapters of low rank, and partial connections, in the place of Linear layers."""
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+
+from burlab.errors import ArgumentError
+from burlab.graph.tree import pytree
+from burlab.runtime.ranges import FINITE, number_in
+from burlab.transforms import random
+
+from .init import uniform
+from .layer import STATIC, Array, Key, Layer, check, keys, sizes
+from .linear import Linear
+
+Model = Any
+Targets = str | Iterable[str] | Callable[[str], bool] | None
+_TRAINED = ("lora_A", "lora_B", "paca_weight")
+
+
+@pytree
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class LoRALinear(Layer):
+    """base(x) + scaling x @ lora_A @ lora_B. lora_A: shape [in, rank]; lora_B: shape [rank, out], zeros at first.
+
+    Made by `bl.nn.lora`.
+    """
+
+    base: Linear
+    lora_A: Array
+    lora_B: Array
+    scaling: float = field(metadata=STATIC)
+
+    def __init__(self, base: Linear, rank: int, scaling: float, *, key: Key) -> None:
+        inputs, outputs = base.weight.shape
+        form: Any = {"dtype": base.weight.dtype, "low": -(inputs**-0.5), "high": inputs**-0.5}
+        self._fill(
+            base=base,
+            lora_A=uniform(key, (inputs, rank), **form),
+            lora_B=np.zeros((rank, outputs), base.weight.dtype),
+            scaling=scaling,
+        )
+
+    def __call__(self, x: Array) -> Array:
+        """The layer's result, and what the adapter adds to it."""
+        return self.base(x) + (x @ self.lora_A) @ self.lora_B * self.scaling
+
+    def merged(self) -> Linear:
+        """The layer with weight + scaling lora_A @ lora_B."""
+        return self.base.replace(weight=self.base.weight + self.lora_A @ self.lora_B * self.scaling)
+
+
+@pytree
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class PaCALinear(Layer):
+    """A Linear layer of whose weight some rows move: base(x) + scaling x[..., columns] @ paca_weight.
+
+    columns: which inputs these rows belong to. paca_weight: shape [rank, out], zeros at first. Made by `bl.nn.paca`.
+    """
+
+    base: Linear
+    paca_weight: Array
+    columns: tuple[int, ...] = field(metadata=STATIC)
+    scaling: float = field(metadata=STATIC)
+
+    def __init__(self, base: Linear, rank: int, scaling: float, *, key: Key) -> None:
+        inputs, outputs = base.weight.shape
+        chosen = np.sort(np.argsort(random.uniform(key, (inputs,)), kind="stable")[:rank])
+        self._fill(
+            base=base,
+            paca_weight=np.zeros((rank, outputs), base.weight.dtype),
+            columns=tuple(map(int, chosen)),
+            scaling=scaling,
+        )
+
+    def __call__(self, x: Array) -> Array:
+        """The layer's result, with what the chosen rows have moved by."""
+        check(self, x, self.base.weight, self.base.weight.shape[0])
+        x = x if hasattr(x, "dtype") else np.asarray(x)
+        return self.base(x) + x[..., list(self.columns)] @ self.paca_weight * self.scaling
+
+    def merged(self) -> Linear:
+        """The layer with the chosen rows of its weight moved; the others keep their bits."""
+        weight = np.array(self.base.weight)
+        weight[list(self.columns)] += self.paca_weight * self.scaling
+        return self.base.replace(weight=weight)
+
+
+def lora(model: Model, *, rank: int = 8, alpha: float = 16.0, targets: Targets = None, key: Key) -> Model:
+    """The model with adapters of low rank in its Linear layers: weight + (alpha / rank) lora_A @ lora_B.
+
+    Its results are those of the model, until lora_B moves: it starts from zeros, lora_A uniform within 1 / sqrt(in), as
+    in PEFT. Train it with `trainable=bl.nn.is_adapter`: the model's own parameters then have no gradient, no state and
+    no history. `bl.nn.merge` gives a model of the first kind.
+
+    targets: which layers, by the ends of their paths, such as "attention.qkv" or ["qkv", "out"], or a predicate on
+    paths; all Linear layers by default. rank: at most that of a layer's weight. Raises ArgumentError where no layer is
+    chosen. Hu et al. 2022, "LoRA: Low-Rank Adaptation of Large Language Models", arXiv:2106.09685v2, section 4.1.
+
+    >>> import burlab as bl
+    >>> gpt = bl.nn.GPT(key=bl.random.key(0))
+    >>> small = bl.nn.lora(gpt, rank=2, targets="qkv", key=bl.random.key(1))
+    >>> small
+    <GPT: 47,489 parameters, float32>
+    >>> bl.nn.merge(small)
+    <GPT: 46,337 parameters, float32>
+    """
+    return _adapted(LoRALinear, model, rank, alpha, targets, key)
+
+
+def paca(model: Model, *, rank: int = 8, alpha: float | None = None, targets: Targets = None, key: Key) -> Model:
+    """The model with some rows of the weights of its Linear layers free: weight[columns] + (alpha / rank) paca_weight.
+
+    The columns, `rank` of a layer's inputs, are drawn from the key. The backward pass keeps only these of what enters a
+    layer, where LoRA keeps all. alpha: rank by default, so that what is learned is the weight itself. The rest is as in
+    `bl.nn.lora`. Woo et al. 2025, "PaCA: Partial Connection Adaptation for Efficient Fine-Tuning", arXiv:2503.01905v1.
+
+    >>> import burlab as bl
+    >>> small = bl.nn.paca(bl.nn.MLP([64, 32, 10], key=bl.random.key(0)), rank=4, key=bl.random.key(1))
+    >>> small.layers[0].paca_weight.shape, len(small.layers[0].columns)
+    ((4, 32), 4)
+    """
+    return _adapted(PaCALinear, model, rank, rank if alpha is None else alpha, targets, key)
+
+
+def merge(model: Model) -> Model:
+    """The model with its adapters added to the weights, which are Linear layers again.
+
+    >>> import numpy as np, burlab as bl
+    >>> mlp = bl.nn.MLP([3, 2], key=bl.random.key(0))
+    >>> again = bl.nn.merge(bl.nn.lora(mlp, rank=1, key=bl.random.key(1)))
+    >>> bool(np.all(again.layers[0].weight == mlp.layers[0].weight))
+    True
+    """
+    return _replaced(model, "", lambda part, _: part.merged() if isinstance(part, (LoRALinear, PaCALinear)) else None)
+
+
+def is_adapter(path: str) -> bool:
+    """Whether a parameter is one of an adapter, by its path: for `bl.minimize(..., trainable=bl.nn.is_adapter)`.
+
+    >>> is_adapter("blocks.0.attention.qkv.lora_A"), is_adapter("blocks.0.attention.qkv.base.weight")
+    (True, False)
+    """
+    return path.rpartition(".")[2] in _TRAINED
+
+
+def _adapted(
+    kind: type[LoRALinear] | type[PaCALinear], model: Model, rank: int, alpha: float, targets: Targets, key: Key
+) -> Model:
+    sizes(rank=rank)
+    scaling = number_in(FINITE, alpha, "alpha") / rank
+    chosen = [path for path, _ in _linears(model, "")]
+    paths = [path for path in chosen if _is_target(path, targets)]
+    if not paths:
+        has = f"its Linear layers are {', '.join(chosen)}" if chosen else "it has no Linear layer without an adapter"
+        raise ArgumentError(f"targets={targets!r} chooses no layer of a {type(model).__name__}: {has}.")
+    keys_of = dict(zip(paths, keys(key, len(paths)), strict=True))
+
+    def adapted(part: Any, path: str) -> Any:
+        if not isinstance(part, Linear) or path not in keys_of:
+            return None
+        if rank > min(part.weight.shape):
+            raise ArgumentError(
+                f"rank={rank} is more than the weight of {path or 'the layer'} has, {part.weight.shape}."
+            )
+        return kind(part, rank, scaling, key=keys_of[path])
+
+    return _replaced(model, "", adapted)
+
+
+def _is_target(path: str, targets: Targets) -> bool:
+    if targets is None:
+        return True
+    if callable(targets):
+        return bool(targets(path))
+    names = [targets] if isinstance(targets, str) else targets
+    return any(re.search(rf"(^|\.){re.escape(name)}$", path) for name in names)
+
+
+def _parts(model: Any) -> Iterator[tuple[str, Any]]:
+    """The fields of a layer, or the items of a list or dict, with their names; nothing of what has none."""
+    if isinstance(model, Layer):
+        yield from ((f.name, getattr(model, f.name)) for f in dataclasses.fields(cast("Any", model)))
+    elif isinstance(model, dict):
+        yield from ((str(name), part) for name, part in cast("dict[Any, Any]", model).items())
+    elif isinstance(model, (list, tuple)):
+        yield from ((str(k), part) for k, part in enumerate(cast("list[Any]", model)))
+
+
+def _linears(model: Any, path: str) -> Iterator[tuple[str, Linear]]:
+    """The Linear layers that have no adapter, with their paths."""
+    if isinstance(model, Linear):
+        yield path, model
+    elif not isinstance(model, (LoRALinear, PaCALinear)):
+        for name, part in _parts(model):
+            yield from _linears(part, f"{path}.{name}".lstrip("."))
+
+
+def _replaced(model: Any, path: str, rule: Callable[[Any, str], Any]) -> Any:
+    """The model with each part for which the rule gives another one."""
+    if (new := rule(model, path)) is not None:
+        return new
+    if isinstance(model, (LoRALinear, PaCALinear)):
+        return model
+    parts = {name: _replaced(part, f"{path}.{name}".lstrip("."), rule) for name, part in _parts(model)}
+    if not any(parts[name] is not part for name, part in _parts(model)):
+        return model
+    if isinstance(model, Layer):
+        return model.replace(**parts)
+    if isinstance(model, dict):
+        return dict(zip(cast("dict[Any, Any]", model), parts.values(), strict=True))
+    kind: Any = type(model)
+    return kind(*parts.values()) if hasattr(kind, "_fields") else kind(parts.values())
