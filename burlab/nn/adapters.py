@@ -213,5 +213,5 @@ def _replaced(model: Any, path: str, rule: Callable[[Any, str], Any]) -> Any:
         return model.replace(**parts)
     if isinstance(model, dict):
         return dict(zip(cast("dict[Any, Any]", model), parts.values(), strict=True))
-    kind = cast("Any", type(cast("Any", model)))
+    kind = cast("Any", type)(model)
     return kind(*parts.values()) if hasattr(kind, "_fields") else kind(parts.values())
