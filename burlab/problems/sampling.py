@@ -6,8 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.callable import check_takes
 from burlab.checks.numbers import whole
 from burlab.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError
+from burlab.graph import Graph, Node
+from burlab.graph.node import as_node
+from burlab.graph.numpy_api.promotion import as_dtype
+from burlab.graph.tracing.trace import trace
 from burlab.runtime.coerce import Array
 from burlab.runtime.plain import as_array
 
@@ -24,16 +29,19 @@ class Sampling(enum.IntEnum):
     nice = 4
     table = 5
     weighted = 6
+    traced = 7
 
 
 class Stream(ctypes.Structure):
     """The batches of a run, or one batch; mirrors the C++ struct of the same name.
 
     numbers: the array that it was made of: a table of samples, or probabilities. bounds: these as C++ draws by them.
+    graph: of the samples of a step, shape (b,), from its key and its number, where a function of the user's names them.
     """
 
     numbers: Any = None
     bounds: Any = None
+    graph: Graph | None = None
 
     _fields_ = (
         ("sampling", ctypes.c_int32),
@@ -68,15 +76,18 @@ def chosen(stream: Stream, batch: int) -> Stream:
 def drawn(samples: int, batch: int | None, sampler: Any, seed: int) -> Stream:
     """The batches of a run. batch: samples per step, None for all. Raises ArgumentError for what cannot be drawn.
 
-    sampler: a name, or the samples of every step, shape (steps, b), or their probabilities, floats of shape (n,).
+    sampler: a name, or the samples of every step, shape (steps, b), or their probabilities, floats of shape (n,), or a
+    function of the key of a step and t that gives its samples, shape (b,).
     """
+    if isinstance(sampler, Graph) or callable(sampler):
+        return _traced(samples, batch, sampler, seed)
     if isinstance(sampler, (np.ndarray, list, tuple)):
         array = as_array(sampler, "sampler")
         return (_weighted if array.dtype.kind == "f" and array.ndim == 1 else _tabled)(samples, batch, array, seed)
     if not isinstance(sampler, str) or sampler not in _SAMPLERS:
         raise ArgumentError(
-            f"sampler={sampler!r:.80} is unknown. Use one of {', '.join(_SAMPLERS)}, an integer array (steps, b), or "
-            f"probabilities ({samples},)."
+            f"sampler={sampler!r:.80} is unknown. Use one of {', '.join(_SAMPLERS)}, an integer array (steps, b), "
+            f"probabilities ({samples},), or a function of (key, t) that gives the samples of step t."
         )
     key = _key(whole(seed, "seed", 0, 2**64 - 1))
     if batch is None:
@@ -138,6 +149,37 @@ def _tabled(samples: int, batch: int | None, table: Array, seed: int) -> Stream:
     return stream
 
 
+def _traced(samples: int, batch: int | None, sampler: Any, seed: int) -> Stream:
+    """Batches by a function of the key of a step and t, or by its graph."""
+    graph = sampler if isinstance(sampler, Graph) else _graph(sampler)
+    (width,) = graph.outputs[0].shape
+    if batch is not None and batch != width:
+        raise ArgumentError(f"batch={batch}, but sampler gives {width} samples for a step. Leave batch out.")
+    stream = Stream(sampling=Sampling.traced, samples=samples, batch=width)
+    stream.graph, stream.key = graph, _key(whole(seed, "seed", 0, 2**64 - 1))
+    return stream
+
+
+def _graph(sampler: Any) -> Graph:
+    check_takes(sampler, "sampler", "(key, t)", _ADVICE, 2)
+
+    def samples(key: Any, t: Any) -> Node:
+        return _indices(sampler(key, t))
+
+    return trace(samples, (np.zeros(2, np.uint64), _STEP)).graph
+
+
+def _indices(found: Any) -> Node:
+    node = as_node(found)
+    if node.dtype.kind not in "iu":
+        raise DTypeError(f"sampler gave {node.dtype}, expected integers: the samples of a step by number. {_ADVICE}")
+    if node.ndim != 1 or not node.size:
+        raise ShapeError(f"sampler gave shape {node.shape}, expected (b,) with one sample at least. {_ADVICE}")
+    return as_dtype(node, np.dtype(np.int64))
+
+
+_STEP = Node("input", (), "t", (), np.dtype(np.int64), weak=True)
+_ADVICE = "A sampler is a function such as lambda key, t: bl.random.randint(key, (32,), 0, n)."
 _AXES = 2  # of a table
 _CLOSE = 1e-6  # how far from 1 probabilities may sum, as those of float32 do
 _SAMPLERS = ("reshuffle", "uniform", "nice", "sequential")

@@ -59,13 +59,14 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     float32, of which a complex array holds two; whole numbers become floats, as SciPy takes them. It is never changed.
     batch: samples per step, None for the full gradient. sampler: "reshuffle" (each sample once per epoch), "uniform"
     (with replacement), "nice" (a subset, anew at every step) or "sequential"; or integers of shape (steps, b), the
-    samples of each step, with whose last row the run ends; or probabilities of shape (n,): draws with replacement in
-    which sample i counts 1 / (n p_i), so that values, gradients and answers over a batch are unbiased. seed: of all
-    randomness; the same seed gives the same bits. stop: when it rests by itself. progress: True for a bar, False for
-    none, None where someone sees it. state: of the optimizer at the start, in place of what its `init` gives, in the
-    same form: `run.state` of another run. trainable: which arrays of x0 are trained, a tree of bools of x0's structure
-    or of its upper part, or a function that takes paths such as "blocks.0.weight"; all others stay as they are, and
-    cost neither gradient nor state nor history.
+    samples of each step, with whose last row the run ends; or a function of (key, t), or an object that is called so,
+    that gives the samples of step t, integers of shape (b,), drawn by `bl.random` from the key; or probabilities of
+    shape (n,): draws with replacement in which sample i counts 1 / (n p_i), so that values, gradients and answers over
+    a batch are unbiased. seed: of all randomness; the same seed gives the same bits. stop: when it rests by itself.
+    progress: True for a bar, False for none, None where someone sees it. state: of the optimizer at the start, in place
+    of what its `init` gives, in the same form: `run.state` of another run. trainable: which arrays of x0 are trained, a
+    tree of bools of x0's structure or of its upper part, or a function that takes paths such as "blocks.0.weight"; all
+    others stay as they are, and cost neither gradient nor state nor history.
 
     has_aux: the function returns (number, {name: number, ...}), and the history has these metrics as columns; for a
     FiniteSum it is an argument of FiniteSum. validation: a second problem, whose full value at x is the column

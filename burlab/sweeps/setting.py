@@ -69,7 +69,8 @@ def check_ends(setting: Setting) -> None:
     """Raise ArgumentError where runs would go on for ever."""
     stop = setting.stop
     criteria = (stop.steps, stop.seconds, stop.grad_norm, stop.value, stop.when)
-    if setting.steps is None and isinstance(setting.sampler, str) and all(limit is None for limit in criteria):
+    ends = hasattr(setting.sampler, "__len__") and not isinstance(setting.sampler, str)  # with a table of samples
+    if setting.steps is None and not ends and all(limit is None for limit in criteria):
         raise ArgumentError(
             "neither steps nor stop says when a run of the sweep ends. Pass steps=1000 or stop=bl.Stop(grad_norm=1e-6)."
         )

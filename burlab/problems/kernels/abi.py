@@ -32,6 +32,8 @@ class Part(enum.IntEnum):
     CLIENTS = 7
     WITHIN = 8
     ELSEWHERE = 9
+    SAMPLER = 10
+    DRAWN = 11
 
 
 VALIDATION, FULL_GRADIENT = -2, -3

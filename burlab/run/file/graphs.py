@@ -68,19 +68,7 @@ class GraphReader:
 
         answered: whether its last input is the address of an oracle.
         """
-        if name not in self._arrays or self._arrays[name].dtype != np.uint8:
-            raise FileError(f"the file holds no graph {name!r}. Use another copy.")
-        try:
-            graph = reading.from_json(self._arrays[name].tobytes().decode(), answered)
-        except UnregisteredError:
-            raise
-        except (GraphError, UnicodeDecodeError) as error:
-            raise FileError(f"the graph {name} cannot be read: {error}") from error
-        found = [(node.shape, node.dtype) for node in graph.inputs]
-        given = [(node.shape, node.dtype) for node in graph.outputs]
-        if found != inputs or given != (given if outputs is None else outputs):
-            raise FileError(f"the graph {name} takes {found} and gives {given}, expected {inputs} and {outputs}.")
-        return graph
+        return read_graph(self._arrays, name, inputs, outputs, answered)
 
     def make(self, query: str, described: list[Any], number: int = 0) -> Loss:
         """The kernels that `GraphWriter.kernels` described for a query. number: of entries of a gradient."""
@@ -125,6 +113,25 @@ class GraphReader:
         trees: list[Any] = [(0,) * size for size in sizes[:2]] + [dict.fromkeys(metrics, 0) for _ in sizes[2:]]
         structure = tree.flatten(tuple(trees))[1]
         return SampleKernel(graph, structure, data, keyed, KernelOptions(dict(tiles), remat))
+
+
+def read_graph(
+    arrays: dict[str, Array], name: str, inputs: Specs, outputs: Specs | None = None, answered: bool = False
+) -> Graph:
+    """A graph of a file, which must have these inputs and outputs: see `GraphReader.graph`."""
+    if name not in arrays or arrays[name].dtype != np.uint8:
+        raise FileError(f"the file holds no graph {name!r}. Use another copy.")
+    try:
+        graph = reading.from_json(arrays[name].tobytes().decode(), answered)
+    except UnregisteredError:
+        raise
+    except (GraphError, UnicodeDecodeError) as error:
+        raise FileError(f"the graph {name} cannot be read: {error}") from error
+    found = [(node.shape, node.dtype) for node in graph.inputs]
+    given = [(node.shape, node.dtype) for node in graph.outputs]
+    if found != inputs or given != (given if outputs is None else outputs):
+        raise FileError(f"the graph {name} takes {found} and gives {given}, expected {inputs} and {outputs}.")
+    return graph
 
 
 def _points(query: str) -> int:

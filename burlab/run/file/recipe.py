@@ -27,7 +27,7 @@ from burlab.runtime.quoting import without_comments
 
 from . import structure
 from .checksums import checked, checksum
-from .graphs import GraphReader, GraphWriter, Schedule, Specs
+from .graphs import GraphReader, GraphWriter, Schedule, Specs, read_graph
 
 _NUMBERS = ("seconds", "grad_norm", "value")
 
@@ -62,6 +62,7 @@ def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
         "data": [checksum(array) for array in _data(setup)],
         "weighted": _asked(setup.queries.drawn_losses, graphs) if _is_weighted(setup.stream) else [],
         "stream": _described_stream(setup.stream),
+        "sampler": setup.stream.graph and graphs.add(setup.stream.graph),
         "threads": setup.threads,
         "budgets": list(setup.budgets),
         "stop": _described_stop(setup.stop),
@@ -84,7 +85,7 @@ def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: 
     if [[list(cell.shape), cell.dtype.name] for cell in start] != document["cells"]:
         raise FileError(f"the keyframes do not fit the recipe, whose x and state are {document['cells']}.")
     samples = checked(given.data, document["data"], "data")
-    stream = _stream(document["stream"], arrays)
+    stream = _stream(document["stream"], arrays) if document.get("sampler") is None else _traced(document, arrays)
     part = _part(document.get("trainable"), form, _leaves(start[0], document["shapes"]), arrays)
     point = Point(_leaves(start[0], document["shapes"]), form) if part is None else part.point
     if samples.samples != stream.samples or point.structure.num_leaves != len(point.leaves):
@@ -141,7 +142,8 @@ def fingerprint(setup: Setup) -> str:
     asked = {id(loss): loss for found in setup.queries.both for loss in found.values()}
     losses = [setup.loss, *asked.values(), *([] if validation is None else [validation.loss])]
     kernels = [kernel for loss in losses for kernel in (loss.samples, loss.regularizer) if kernel is not None]
-    graphs = [kernel.graph for kernel in kernels] + [rule.graph, *([] if rule.output is None else [rule.output])]
+    other = [graph for graph in (rule.output, setup.stream.graph) if graph is not None]
+    graphs = [kernel.graph for kernel in kernels] + [rule.graph, *other]
     table = [] if setup.stream.numbers is None else [checksum(setup.stream.numbers)]
     content = {
         "graphs": [digest(graph) for graph in graphs],
@@ -166,6 +168,15 @@ def _stream(described: Any, arrays: dict[str, Array]) -> Stream:
     if "sampler" not in arrays:
         raise FileError("it has no samples of its steps, or probabilities. Use another copy.")
     return drawn(samples, batch, arrays["sampler"], seed)
+
+
+def _traced(document: Any, arrays: dict[str, Array]) -> Stream:
+    """Batches by a function, of which the file holds the graph."""
+    samples, batch, _, seed = document["stream"]
+    graph = read_graph(arrays, document["sampler"], [((2,), np.dtype(np.uint64)), ((), np.dtype(np.int64))])
+    if [(node.shape, node.dtype) for node in graph.outputs] != [((batch,), np.int64)]:
+        raise FileError(f"its sampler does not give {batch} samples for a step. Use another copy.")
+    return drawn(samples, batch, graph, seed)
 
 
 def _is_weighted(stream: Stream) -> bool:

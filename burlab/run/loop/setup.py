@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from burlab.compiler.executable import Executable, build
+from burlab.errors import IndexRangeError
 from burlab.optim.rule import Rule
 from burlab.problems.kernels.abi import FULL_GRADIENT, VALIDATION, Outcome, Part
 from burlab.problems.kernels.loss import Loss
@@ -62,6 +63,7 @@ class Setup:
     spent: Mapping[str, int] = field(default_factory=dict[str, int])  # before the first step, by counters
     part: Trainable | None = None  # of x that is trained, where it is not all of it
     full: Validation | None = None  # the full gradient, whose norm is written down
+    sampler: Executable | None = None  # names the samples of a step, where a function of the user's does
 
     @staticmethod
     def of(  # noqa: PLR0913 - what a run consists of
@@ -99,6 +101,7 @@ class Setup:
             spent,
             part,
             full,
+            None if stream.graph is None else build(stream.graph),
         )
 
     @property
@@ -128,7 +131,7 @@ class Setup:
         validation = self.validation
         second = None if validation is None else validation.loss
         full = None if self.full is None else self.full.loss
-        return (self.loss, self.update, self.queries, second, full, self.output, self.stream)
+        return (self.loss, self.update, self.queries, second, full, self.output, self.sampler, self.stream)
 
     def norm_column(self, of: str) -> int:
         """The column of the record that holds a norm: see `Stop.of`. Raises ArgumentError where it has none."""
@@ -136,9 +139,9 @@ class Setup:
 
     @property
     def executables(self) -> list[Executable]:
-        """What a step runs, in the order in which it does, besides queries; last, what gives its point."""
+        """What a step runs, in the order in which it does, besides queries; last, what gives its point and samples."""
         loss = [] if isinstance(self.update, FusedStep) else self.loss.executables(int(self.stream.batch))
-        return [*loss, self.update.executable, *([] if self.output is None else [self.output])]
+        return [*loss, self.update.executable, *(one for one in (self.output, self.sampler) if one is not None)]
 
     @property
     def dimension(self) -> int:
@@ -154,6 +157,13 @@ class Setup:
         """The exception for how a step ended; None if it went well."""
         if outcome.part == Part.OUTPUT and self.output is not None:
             return self.output.error(outcome.answer)
+        if outcome.part == Part.SAMPLER and self.sampler is not None:
+            return self.sampler.error(outcome.answer)
+        if outcome.part == Part.DRAWN:
+            return IndexRangeError(
+                f"sampler gave {outcome.sample}, but there are {self.stream.samples} samples: use 0 to "
+                f"{self.stream.samples - 1}."
+            )
         if self.validation is not None and outcome.owner == VALIDATION:
             return self.validation.error(outcome)
         if self.full is not None and outcome.owner == FULL_GRADIENT:

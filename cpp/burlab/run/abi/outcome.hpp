@@ -19,6 +19,8 @@ enum class Part : std::int32_t {
   clients = 7,      // none: a query asked about a client that is not there
   within = 8,       // none: a query chose a sample that a client, named by `node`, does not hold
   elsewhere = 9,    // none: who keeps the clients on other machines could not answer
+  sampler = 10,     // the user's function that names the samples of a step
+  drawn = 11,       // none: that function named a sample that is not there
 };
 
 /// Whose loss it belongs to: the run's own, that of its validation, the full gradient that it stops by, or that of a

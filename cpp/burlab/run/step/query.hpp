@@ -43,11 +43,12 @@ struct Queries {
 /// Answers one query. All its memory is taken at the start.
 class QueryEvaluator {
  public:
-  QueryEvaluator(Ledger& ledger, const Queries& all, const Query& query, int threads)
+  /// run: the batches of the run, some of whose answers are about them.
+  QueryEvaluator(Ledger& ledger, const Queries& all, const Query& query, const Stream& run, int threads)
       : all_(all),
         query_(query),
         chosen_(ledger, Kind::scratch, query.chosen),
-        stream_(with_list(query.stream, chosen_)),
+        stream_(with_list(query.stream, chosen_, run)),
         fixed_(ledger, Kind::scratch, query_.points * all.leaves + (query_.entries > 0)),
         loss_(ledger, query_.loss, stream_, query_.rows ? 1 : threads, Kind::scratch),
         memory_(ledger, Kind::scratch, Evaluator::bytes(query_.loss.samples)),
@@ -90,8 +91,9 @@ class QueryEvaluator {
   }
 
  private:
-  static Stream with_list(Stream stream, const Buffer<std::int64_t>& list) {
+  static Stream with_list(Stream stream, const Buffer<std::int64_t>& list, const Stream& run) {
     if (list.size() > 0) stream.list = list.begin();
+    if (stream.sampling == Sampling::traced) stream.list = run.list;
     return stream;
   }
 
@@ -142,7 +144,7 @@ class QueryOracle : kernels::Oracle {
         indices_(ledger, Kind::scratch, queries != nullptr && queries->indexed != 0 ? stream.batch : 0),
         clients_(ledger, queries != nullptr ? queries->clients : nullptr, most_chosen(queries),
                  queries != nullptr ? queries->dimension : 0, queries != nullptr ? queries->bytes : 0) {
-    for (std::int64_t k = 0; k < count_; ++k) answer(k).emplace(ledger, *queries, *queries->list[k], threads);
+    for (std::int64_t k = 0; k < count_; ++k) answer(k).emplace(ledger, *queries, *queries->list[k], stream_, threads);
   }
   QueryOracle(const QueryOracle&) = delete;
   QueryOracle& operator=(const QueryOracle&) = delete;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 
+#include "batches.hpp"
 #include "fused_step.hpp"
 #include "output.hpp"
 #include "separate_step.hpp"
@@ -20,7 +21,8 @@ class Stepper {
 
   Stepper(Ledger& ledger, const Plan& plan)
       : state(ledger, plan.buffers, plan.bytes, plan.start),
-        plan_(plan),
+        batches_(ledger, plan),
+        plan_(batches_.drawn_from(plan)),
         step_(made(ledger)),
         validator_(validator(ledger, plan.validation, kValidation)),
         full_(validator(ledger, plan.full, kFullGradient)),
@@ -31,7 +33,7 @@ class Stepper {
 
   /// Whether there was memory for it.
   bool ready() const {
-    return places_.ready() && leaves_.ready() && state.ready() && step_->ready() &&
+    return batches_.ready() && places_.ready() && leaves_.ready() && state.ready() && step_->ready() &&
            (!validator_ || validator_->ready()) && (!full_ || full_->ready()) && (!output_ || output_->ready());
   }
 
@@ -41,6 +43,7 @@ class Stepper {
   /// Compute a step, given the hyperparameters. Stopped where `cancel` is set before it is done.
   Outcome compute(std::int64_t step, const double* hyper, const std::atomic<bool>& cancel) {
     look_at(state.current(0));
+    if (const Outcome outcome = batches_(step); !outcome.ok()) return outcome;
     return (*step_)(step, leaves_.data(), hyper, team_, cancel);
   }
 
@@ -101,6 +104,7 @@ class Stepper {
     return plan == nullptr ? nullptr : std::make_unique<Validator>(ledger, *plan, owner);
   }
 
+  Batches batches_;
   const Plan plan_;
   std::unique_ptr<Step> step_;
   std::unique_ptr<Validator> validator_, full_;  // nullptr: there is none

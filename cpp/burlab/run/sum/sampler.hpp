@@ -89,15 +89,17 @@ enum class Sampling : std::int32_t {
   nice = 4,        // a subset of the batch's size, each equally likely, drawn anew at every step
   table = 5,       // the caller's own indices for every step; from the start again after the last
   weighted = 6,    // independent draws, with the caller's probabilities
+  traced = 7,      // a function of the caller's, which runs before each step and writes the list
 };
 
 /// The batches of one run. Position p of step t is place t * batch + p of an endless stream of samples.
 struct Stream {
   Sampling sampling;
   std::int64_t samples, batch;  // n, and how many of them a step uses
-  const std::int64_t* list;     // for `listed`; for `table` a row of them for each step; for `weighted` bounds
-  std::int64_t rows;            // of the table
-  Key key;                      // the seed, as a key
+  const std::int64_t*
+      list;           // for `listed` and `traced`; for `table` a row of them for each step; for `weighted` bounds
+  std::int64_t rows;  // of the table
+  Key key;            // the seed, as a key
 };
 
 /// Draws from a stream, keeping the permutation of the epoch (or the step) at hand. One per thread.
@@ -108,6 +110,7 @@ class Draw {
     const std::uint64_t t = static_cast<std::uint64_t>(step), place = t * static_cast<std::uint64_t>(stream.batch) + p;
     switch (stream.sampling) {
       case Sampling::listed:
+      case Sampling::traced:
         return stream.list[position];
       case Sampling::table:
         return stream.list[step % stream.rows * stream.batch + position];
