@@ -11,7 +11,7 @@ from burlab.graph.buffers.functions import at_set
 from burlab.graph.numpy_api.indexing import asarray
 from burlab.transforms import random
 
-from .compressor import Compressor, Key, Vector, fits, needed, position_bits
+from .compressor import Compressor, Key, Vector, fits, needed, position_bits, size_of
 
 _where: Any = np.where
 _arange: Any = np.arange
@@ -48,7 +48,7 @@ class RandK(_Kept):
 
     def __call__(self, x: Vector, key: Key = None) -> Vector:
         """The entries at the first k positions of a random order."""
-        d = x.shape[0]
+        d = size_of(x, self)
         chosen = random.permutation(needed(key, self), d)[: fits(self.k, d, self)]
         return _only(x, chosen, d / self.k)
 
@@ -74,7 +74,7 @@ class RandSeqK(RandK):
 
     def __call__(self, x: Vector, key: Key = None) -> Vector:
         """The entries from a random one on."""
-        d = x.shape[0]
+        d = size_of(x, self)
         first = random.randint(needed(key, self), (), 0, d)
         return _only(x, (first + _arange(fits(self.k, d, self))) % d, d / self.k)
 
@@ -90,7 +90,7 @@ class TopK(_Kept):
 
     def __call__(self, x: Vector, key: Key = None) -> Vector:  # noqa: ARG002
         """The largest entries; of those that tie, the first."""
-        return _only(x, top_k(np.abs(x), fits(self.k, x.shape[0], self))[1])
+        return _only(x, top_k(np.abs(x), fits(self.k, size_of(x, self), self))[1])
 
     def alpha(self, d: int) -> float:
         """k / d."""
@@ -118,7 +118,8 @@ class ApproximateTopK(_Kept):
 
     def __call__(self, x: Vector, key: Key = None) -> Vector:  # noqa: ARG002
         """Two passes: the largest of each bucket, and of these the largest."""
-        d, b = x.shape[0], min(self.buckets, x.shape[0])
+        d = size_of(x, self)
+        b = min(self.buckets, d)
         rows = -(-d // b)
         sizes = np.concatenate([np.abs(x), np.full(rows * b - d, -1.0, x.dtype)]).reshape(rows, b)
         largest = np.argmax(sizes, axis=0) * b + _arange(b)
@@ -145,7 +146,7 @@ class TopLEK(_Kept):
 
     def __call__(self, x: Vector, key: Key = None) -> Vector:
         """A number of the largest entries that depends on x."""
-        d = x.shape[0]
+        d = size_of(x, self)
         sizes, chosen = top_k(np.abs(x), fits(self.k, d, self))
         kept = np.cumsum(sizes**2)  # of the first 1, 2, ... entries
         wanted = self.k / d * (x @ x)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from burlab.checks.numbers import whole
-from burlab.errors import ArgumentError
+from burlab.errors import ArgumentError, DTypeError, ShapeError
 
 Vector = Any  # shape (d,), floating, an array or traced
 Key = Any  # uint64 of shape (2,), as of bl.random.key
@@ -79,9 +79,14 @@ class Scaled(Compressor):
 
     inner: Compressor
 
+    def __post_init__(self) -> None:
+        given: Any = self.inner
+        if not isinstance(given, Compressor):
+            raise ArgumentError(f"inner of Scaled is {given!r:.80}, expected one of bl.compressors, such as RandK(2).")
+
     def __call__(self, x: Vector, key: Key = None) -> Vector:
         """The message of the compressor inside, made shorter."""
-        return self.inner(x, key) / (1 + self._omega(x.shape[0]))
+        return self.inner(x, key) / (1 + self._omega(size_of(x, self)))
 
     def alpha(self, d: int) -> float:
         """1 / (1 + omega)."""
@@ -104,6 +109,17 @@ class Scaled(Compressor):
 def position_bits(d: int) -> int:
     """Bits of a position in a vector of d entries."""
     return max(1, math.ceil(math.log2(d)))
+
+
+def size_of(x: Vector, compressor: Compressor) -> int:
+    """How many entries a vector has. Raises ShapeError or DTypeError where it is none of floats."""
+    kind, shape, dtype = type(compressor).__name__, getattr(x, "shape", None), getattr(x, "dtype", None)
+    if shape is None or len(shape) != 1:
+        what = f"an array of shape {shape}" if shape is not None else f"a {type(x).__name__}"
+        raise ShapeError(f"{kind} is of vectors of shape (d,), got {what}. Pass one: np.reshape(x, -1).")
+    if getattr(dtype, "kind", "") != "f":
+        raise DTypeError(f"{kind} is of vectors of floats, got {dtype}. Convert it with .astype(float).")
+    return shape[0]
 
 
 def needed(key: Key, compressor: Compressor) -> Key:

@@ -7,7 +7,7 @@ import numpy as np
 from burlab.checks.numbers import whole
 from burlab.errors import ShapeError
 
-from .compressor import Compressor, Key, Vector
+from .compressor import Compressor, Key, Vector, size_of
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class RankK(Compressor):
 
     def __call__(self, x: Vector, key: Key = None) -> Vector:  # noqa: ARG002
         """The k largest singular values with their vectors."""
-        self._check(x.shape[0])
+        self._check(size_of(x, self))
         u, s, vt = np.linalg.svd(np.reshape(x, self.shape), full_matrices=False)
         return np.reshape((u[:, : self.k] * s[: self.k]) @ vt[: self.k], (-1,))
 

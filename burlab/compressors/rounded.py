@@ -11,7 +11,7 @@ from burlab.checks.numbers import whole
 from burlab.runtime.ranges import Range, number_in
 from burlab.transforms import random
 
-from .compressor import Compressor, Key, Vector, needed
+from .compressor import Compressor, Key, Vector, needed, size_of
 
 _where: Any = np.where
 _PROBABILITY = Range(0.0, 1.0, open_low=True)
@@ -36,6 +36,7 @@ class Natural(Compressor):
 
     def __call__(self, x: Vector, key: Key = None) -> Vector:
         """Powers of two with the signs of x."""
+        size_of(x, self)
         fraction, exponent = np.frexp(np.abs(x))  # |x| = fraction 2^exponent, 1/2 <= fraction < 1
         up = random.uniform(needed(key, self), x.shape, x.dtype) < 2 * fraction - 1
         return np.sign(x) * np.ldexp(_where(up, np.ones_like(x), 0.5 * np.ones_like(x)), exponent)
@@ -64,6 +65,7 @@ class _Levels(Compressor):
 
     def __call__(self, x: Vector, key: Key = None) -> Vector:
         """norm sign(x) (a random whole number around levels |x| / norm) / levels."""
+        size_of(x, self)
         norm = self.norm(x)
         scale = _where(norm > 0, norm, np.ones_like(norm))
         return scale / self.levels * np.sign(x) * _rounded(self.levels * (np.abs(x) / scale), needed(key, self))
@@ -132,6 +134,7 @@ class Bernoulli(Compressor):
 
     def __call__(self, x: Vector, key: Key = None) -> Vector:
         """All or nothing."""
+        size_of(x, self)
         sent = random.uniform(needed(key, self), ()) < self.p
         return _where(sent, x / self.p, np.zeros_like(x))
 

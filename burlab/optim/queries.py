@@ -23,14 +23,15 @@ Indices = Any  # shape (b,), integers
 class Batches(NamedTuple):
     """Of a run: how many samples a step uses, and how many there are. full: each step uses all of them, in order.
 
-    clients: how many of the samples each client of a federation holds. weights: what a sample counts, shape (n,), where
-    that is not 1.
+    clients: how many of the samples each client of a federation holds. elsewhere: whether they are on other machines.
+    weights: what a sample counts, shape (n,), where that is not 1.
     """
 
     batch: int = 1
     samples: int = 1
     full: bool = False
     clients: tuple[int, ...] = ()
+    elsewhere: bool = False
     weights: Any = None
 
 
@@ -232,6 +233,11 @@ class Queries:
     def _query(
         self, name: str, shape: tuple[int, ...], indices: Indices, *points: Vector, entries: Node | None = None
     ) -> Node:
+        if self._batches.elsewhere:
+            raise ArgumentError(
+                f"{location()}f.{name} is about samples, and these lie with clients on the cluster, which can be asked "
+                "f.client_grads and f.client_hessians. Make the problem without cluster=, or use a rule for clients."
+            )
         chosen = None if self._is_own(indices) else self._chosen(name, indices)
         listed = [x for x in (entries, chosen) if x is not None]
         self._used.add(Question(name, *(0 if x is None else x.size for x in (chosen, entries))))

@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.callable import check_takes
 from burlab.errors import ArgumentError, ShapeError
 
 from .data import Data
-from .finite_sum import FiniteSum
+from .finite_sum import FiniteSum, check_loss
+from .kernels.oracle import takes_key
 
 Array = Any
 
@@ -21,10 +23,13 @@ class Federated(FiniteSum):
     holds; `data` are its arrays, the weights last, which is what `bl.load_run` takes.
     """
 
-    def __init__(self, loss: Callable[..., Any], data: tuple[Array, ...], sizes: tuple[int, ...], options: Any) -> None:
+    def __init__(
+        self, loss: Callable[..., Any], data: tuple[Array, ...], sizes: tuple[int, ...], options: Any, cluster: Any
+    ) -> None:
         super().__init__(loss, data, **options)
         self.data, self.sizes = data, sizes
-        self.oracle = self.oracle.of_clients(sizes)
+        keepers = None if cluster is None else _on(cluster, data, sizes, self.threads)
+        self.oracle = self.oracle.of_clients(sizes, keepers)
 
     @property
     def clients(self) -> int:
@@ -39,12 +44,17 @@ def federated(
     *,
     threads: int = 1,
     tile: int | None = None,
+    cluster: Any = None,
 ) -> Federated:
     """The problem of clients with data of their own, of different sizes.
 
-    loss: (x, *sample) -> number, as for FiniteSum. clients: for each client its data, an array or a tuple of arrays
-    with a leading sample axis, of the same dtypes and, but for that axis, shapes. They are copied into one.
+    loss: (x, *sample) -> number, as for FiniteSum, with `key=` too where it draws random numbers. clients: for each
+    client its data, an array or a tuple of arrays with a leading sample axis, of the same dtypes and, but for that
+    axis, shapes. They are copied into one.
     regularizer: x -> number, part of every client's function. threads, tile: as for FiniteSum.
+    cluster: a client of `dask.distributed`, on whose workers the clients then live, as actors: they answer what rules
+    ask about clients, and the bits are the same. Rules that ask about samples are refused. This process keeps the data
+    as well: values are computed here, and clients of a lost worker are sent to another one. A run goes on meanwhile.
 
     >>> import numpy as np, burlab as bl
     >>> clients = [np.array([0.0]), np.array([3.0, 4.0, 5.0])]
@@ -52,7 +62,12 @@ def federated(
     >>> problem.clients, problem.grad(np.zeros(1))
     (2, array([-2.]))
     """
-    parts = [Data.of(client).arrays for client in clients]
+    given: Any = clients
+    if not isinstance(given, (Sequence, np.ndarray)) or isinstance(given, str):
+        raise ArgumentError(
+            f"clients is a {type(given).__name__}, expected a list of the data of each: an array or a tuple of them."
+        )
+    parts = [Data.of(client, f"clients[{c}]").arrays for c, client in enumerate(clients)]
     if not parts:
         raise ArgumentError("federated needs the data of at least one client, got none.")
     for c, part in enumerate(parts):
@@ -60,17 +75,31 @@ def federated(
             raise ShapeError(
                 f"client {c} holds {_forms(part)}, client 0 {_forms(parts[0])}. Give all clients samples of one form."
             )
+    check_loss(loss, len(parts[0]))
+    if regularizer is not None:
+        check_takes(regularizer, "regularizer", "x alone", "It is a function of x, or None.")
     sizes = tuple(len(part[0]) for part in parts)
     arrays = [np.concatenate([part[k] for part in parts]) for k in range(len(parts[0]))]
     share = sum(sizes) / (len(sizes) * np.array(sizes, float))  # the mean over samples is then the mean over clients
     first = next((a.dtype for a in arrays if a.dtype.kind == "f"), np.dtype(float))
 
-    def weighted(x: Any, *sample: Any) -> Any:
-        value = loss(x, *sample[:-1])
+    def weighted(x: Any, *sample: Any, **random: Any) -> Any:
+        value = loss(x, *sample[:-1], **random)
         return sample[-1] * (value if regularizer is None else value + regularizer(x))
 
+    def keyed(x: Any, *sample: Any, key: Any) -> Any:
+        return weighted(x, *sample, key=key)
+
     weights = np.repeat(share, sizes).astype(first)
-    return Federated(weighted, (*arrays, weights), sizes, {"threads": threads, "tile": tile})
+    return Federated(
+        keyed if takes_key(loss) else weighted, (*arrays, weights), sizes, {"threads": threads, "tile": tile}, cluster
+    )
+
+
+def _on(cluster: Any, data: tuple[Array, ...], sizes: tuple[int, ...], threads: int) -> Any:
+    from .actors import Actors
+
+    return Actors(cluster, data, sizes, threads)
 
 
 def _forms(part: Sequence[Any]) -> str:

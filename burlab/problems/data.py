@@ -25,21 +25,23 @@ class Data:
         return Data((), 1)
 
     @staticmethod
-    def of(data: Any) -> "Data":
-        """An array, or a tuple of arrays of equal length. Raises where they cannot be samples."""
+    def of(data: Any, name: str = "data") -> "Data":
+        """An array, or a tuple of arrays of equal length. Raises, by that name, where they cannot be samples."""
         parts = cast("tuple[Any, ...]", data) if isinstance(data, tuple) else (data,)
         if not parts:
-            raise ArgumentError("data is an empty tuple. Pass an array, or a tuple of arrays, with one row per sample.")
-        names = [f"data[{k}]" for k in range(len(parts))] if isinstance(data, tuple) else ["data"]
+            raise ArgumentError(
+                f"{name} is an empty tuple. Pass an array, or a tuple of arrays, with one row per sample."
+            )
+        names = [f"{name}[{k}]" for k in range(len(parts))] if isinstance(data, tuple) else [name]
         arrays = tuple(_array(part, name) for part, name in zip(parts, names, strict=True))
         lengths = [len(a) for a in arrays]
         if len(set(lengths)) > 1:
             raise ShapeError(
-                f"data holds arrays of {', '.join(map(str, lengths))} samples; all need the same leading size. "
+                f"{name} holds arrays of {', '.join(map(str, lengths))} samples; all need the same leading size. "
                 "Axis 0 counts the samples."
             )
         if lengths[0] == 0:
-            raise ShapeError("data holds no sample: the mean over nothing is not defined. Pass at least one row.")
+            raise ShapeError(f"{name} holds no sample: the mean over nothing is not defined. Pass at least one row.")
         return Data(arrays, lengths[0])
 
     def with_weights(self, weights: Array) -> "Data":

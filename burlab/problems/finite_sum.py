@@ -62,7 +62,7 @@ class FiniteSum:
             check_takes(regularizer, "regularizer", "x alone", "It is a function of x, or None.")
         size = None if tile is None else whole(tile, "tile", 1, LARGEST)
         self.threads = whole(threads, "threads", 1)
-        _check_loss(loss, len(samples.arrays))
+        check_loss(loss, len(samples.arrays))
         self.oracle = Oracle(loss, samples, regularizer, has_aux, KernelOptions(size, check_remat(remat)))
 
     def __len__(self) -> int:
@@ -177,7 +177,7 @@ class FiniteSum:
         return words
 
 
-def _check_loss(loss: Any, arrays: int) -> None:
+def check_loss(loss: Any, arrays: int) -> None:
     """Raise ArgumentError where it is no function of x and of one sample."""
     given = f"x and a sample of {arrays} array{'s' if arrays > 1 else ''}"
     advice = "It is loss(x, *sample), with an argument for each array of data."

@@ -54,10 +54,9 @@ class _Bounded(Aggregator):
         others = rows.shape[0] - self.liars
         if others < least:
             name = type(self).__name__
-            raise ArgumentError(
-                f"liars of {name} is {self.liars}, but there are {rows.shape[0]} clients. Pass at most "
-                f"{rows.shape[0] - least}."
-            )
+            most = rows.shape[0] - least
+            remedy = f"Pass at most {most}." if most >= 0 else f"{name} needs more clients."
+            raise ArgumentError(f"liars of {name} is {self.liars}, but there are {rows.shape[0]} clients. {remedy}")
         return others
 
 

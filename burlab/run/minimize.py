@@ -93,6 +93,8 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     stream = drawn(oracle.data.samples, batch, sampler, seed)
     stop = ended_by(stream, stop)
     if isinstance(optimizer, SciPy):
+        if oracle.keepers is not None:
+            raise _about_samples(optimizer)
         if oracle.has_aux or validation is not None or state is not None:
             raise ArgumentError(
                 "SciPy's minimizers record neither metrics nor a validation, and take no state. Leave these arguments "
@@ -103,8 +105,11 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     else:
         before = StartQueries(oracle, point, stream, threads)
         weights = weights_of(stream, x.dtype)
-        batches = Batches(before.batch, before.samples, before.full, oracle.clients, weights)
+        there = oracle.keepers is not None
+        batches = Batches(before.batch, before.samples, before.full, oracle.clients, there, weights)
         rule, leaves = trace_rule(optimizer, x, batches, point.tree, before, stop.of == ESTIMATOR)
+        if there and rule.reads_gradient:
+            raise _about_samples(optimizer)
         leaves = leaves if state is None else like_state(state, rule, leaves)
         drawn_oracle = oracle if weights is None else oracle.weighted(weights)
         loss = drawn_oracle.kernels(_kernels_for(rule, oracle, stop), [point])
@@ -132,6 +137,13 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     if steps is not None:
         run.step(steps, progress=progress)
     return run
+
+
+def _about_samples(optimizer: Any) -> ArgumentError:
+    return ArgumentError(
+        f"{type(optimizer).__name__} reads the gradient over samples, and these lie with clients on the cluster. Use a "
+        "rule for clients, such as DCGD or FedAvg, or make the problem without cluster=."
+    )
 
 
 def _kernels_for(rule: Rule, oracle: Oracle, stop: Stop) -> str:

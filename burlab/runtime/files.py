@@ -11,14 +11,14 @@ from burlab.errors import ArgumentError, FileError
 _PIECE = 4 << 20  # bytes
 
 
-def as_path(path: Any) -> Path:
-    """A path given by users. Raises ArgumentError where it cannot be one."""
-    name = os.fspath(cast("os.PathLike[Any]", path)) if isinstance(path, (str, os.PathLike)) else None
-    if not isinstance(name, str):
-        raise ArgumentError(f"path={path!r} is not a path. Pass a str or a pathlib.Path such as 'run.burlab'.")
-    if "\0" in name:
-        raise ArgumentError(f"path={path!r} holds a null character, which no file's name can. Leave it out.")
-    return Path(name)
+def as_path(path: Any, name: str = "path") -> Path:
+    """A path given by users, by the name of the argument. Raises ArgumentError where it cannot be one."""
+    text = os.fspath(cast("os.PathLike[Any]", path)) if isinstance(path, (str, os.PathLike)) else None
+    if not isinstance(text, str):
+        raise ArgumentError(f"{name}={path!r} is not a path. Pass a str or a pathlib.Path such as 'run.burlab'.")
+    if "\0" in text:
+        raise ArgumentError(f"{name}={path!r} holds a null character, which no file's name can. Leave it out.")
+    return Path(text)
 
 
 def make_folder(folder: Path) -> None:

@@ -32,7 +32,7 @@ class Folder:
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         """path: None for a folder that goes with this."""
         self._own = path is None
-        self._path = Path(mkdtemp(prefix="burlab-sweep-")) if path is None else as_path(path)
+        self._path = Path(mkdtemp(prefix="burlab-sweep-")) if path is None else as_path(path, "folder")
         if self._own:
             weakref.finalize(self, shutil.rmtree, self._path, ignore_errors=True)
         make_folder(self._path)

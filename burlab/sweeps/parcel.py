@@ -5,9 +5,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from burlab import __version__
-from burlab.errors import ArgumentError, ConfigurationError, StatusError
-from burlab.runtime.cpu import instruction_set
+from burlab.errors import ArgumentError, StatusError
+from burlab.runtime.cluster import Machine, check_machine, machine
 from burlab.runtime.extras import require
 
 from .rows import Outcome, ended, failed
@@ -16,8 +15,6 @@ from .trials import Trial
 
 cloudpickle: Any = require("cloudpickle", "cluster")
 distributed: Any = require("distributed", "cluster")
-Machine = tuple[str, str]
-"""A version of burlab and an instruction set: what decides bits."""
 
 
 class Parcel(distributed.WorkerPlugin):
@@ -51,8 +48,7 @@ class Parcel(distributed.WorkerPlugin):
 
     def do(self, trial: Trial) -> Outcome:
         """Do a run, on a worker. What it ran into is told in its row: not every exception can travel."""
-        if (own := machine()) != self._given[1]:
-            raise ConfigurationError(other("which came later", own, self._given[1]))
+        check_machine("which came later", machine(), self._given[1], "this sweep")
         run = None
         try:
             setting, value = self._content()
@@ -80,18 +76,3 @@ class Parcel(distributed.WorkerPlugin):
 def do(name: str, trial: Trial) -> Outcome:
     """Do a run, in a task of a worker. name: of the parcel."""
     return distributed.get_worker().plugins[name].do(trial)
-
-
-def machine() -> Machine:
-    """The version of burlab and the instruction set of this process."""
-    return __version__, instruction_set().name
-
-
-def other(name: str, theirs: Machine, own: Machine) -> str:
-    """How a worker differs from the process that asks, in words."""
-    if theirs[0] != own[0]:
-        return f"the worker {name} has burlab {theirs[0]}, not {own[0]}: bits would differ. Install the same one."
-    return (
-        f"the worker {name} computes with {theirs[1]}, this sweep with {own[1]}: bits would differ. Set BURLAB_ISA to "
-        f"one name that all machines know, such as BURLAB_ISA={theirs[1]}, here and for every worker, or do without it."
-    )

@@ -65,6 +65,14 @@ class Always:
         return self.x0
 
 
+def check_problem(problem: Any) -> None:
+    """Raise ArgumentError where it is none."""
+    if not isinstance(problem, FiniteSum) and not callable(problem):
+        raise ArgumentError(
+            f"problem is a {type(problem).__name__}, expected a bl.FiniteSum or a function of x alone, as for minimize."
+        )
+
+
 def check_ends(setting: Setting) -> None:
     """Raise ArgumentError where runs would go on for ever."""
     stop = setting.stop

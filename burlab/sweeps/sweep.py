@@ -24,7 +24,7 @@ from .here import Here
 from .memory import Memory
 from .progress import open_screen
 from .rows import Row, waiting
-from .setting import Always, Setting, check_ends
+from .setting import Always, Setting, check_ends, check_problem
 from .table import Table, rank, table_of
 from .there import There, check_client
 from .trials import Trial, trials_of
@@ -72,6 +72,7 @@ def sweep(  # noqa: PLR0913 - all that runs can be told
     >>> best.hypers, float(f(sweep.runs[best.number].x)) == best.value
     ({'lr': 0.001, 'mu': 0.9}, True)
     """
+    check_problem(problem)
     check_stop(stop)
     trials = trials_of(optimizers, hypers, seeds)
     start = x0 if callable(x0) else Always(x0)

@@ -22,7 +22,7 @@ from burlab.compressors import (
     TopK,
     TopLEK,
 )
-from burlab.errors import ArgumentError, ShapeError
+from burlab.errors import ArgumentError, DTypeError, ShapeError
 
 D, DRAWS = 24, 4000
 CASES = [
@@ -205,6 +205,14 @@ class Nothing(Compressor):
         (lambda: RankK(5, (4, 6)), ArgumentError, "from 1 to 4"),
         (lambda: RankK(2, (4, 6))(np.ones(23)), ShapeError, "24 entries, got 23"),
         (lambda: Scaled(TopK(2)).alpha(D), ArgumentError, "TopK is biased"),
+        (lambda: Scaled(3), ArgumentError, "inner of Scaled is 3"),
+        (
+            lambda: TopK(1)(np.ones((2, 2))),
+            ShapeError,
+            r"TopK is of vectors of shape \(d,\), got an array of shape \(2, 2\)",
+        ),
+        (lambda: QSGD(2)([1.0, 2.0], bl.random.key(0)), ShapeError, "QSGD is of vectors of shape .* got a list"),
+        (lambda: Natural()(np.arange(3), bl.random.key(0)), DTypeError, "Natural is of vectors of floats, got int64"),
         (lambda: Nothing().alpha(D), ArgumentError, "neither omega nor alpha"),
     ],
 )

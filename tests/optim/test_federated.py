@@ -6,7 +6,7 @@ import pytest
 import burlab as bl
 from burlab.compressors import Identity, RandK, Scaled, TopK
 from burlab.errors import ArgumentError, ShapeError, TraceError
-from burlab.optim import DCGD, DIANA, EF21, GD, MARINA, SCAFFOLD, FedAvg, FedProx
+from burlab.optim import DCGD, DIANA, EF21, GD, MARINA, SCAFFOLD, FedAvg, FedProx, GradientCoding
 from tests.optim.federated_cases import (
     FEATURES,
     FEDERATED,
@@ -228,6 +228,13 @@ def test_a_run_is_the_same_whichever_way_it_came(name, tmp_path):
         (lambda: bl.problems.federated(loss, []), ArgumentError, "at least one client"),
         (lambda: bl.problems.federated(loss, [(FEATURES[0], LABELS[0]), (FEATURES[1][:, :2], LABELS[1])]), ShapeError,
          "client 1 holds"),
+        (lambda: bl.problems.federated(loss, None), ArgumentError, "clients is a NoneType, expected a list"),
+        (lambda: bl.problems.federated(loss, {"a": FEATURES[0]}), ArgumentError, "clients is a dict, expected a list"),
+        (lambda: bl.problems.federated(loss, [FEATURES[0], np.zeros((0, D))]), ShapeError, r"clients\[1\] holds no"),
+        (lambda: bl.problems.federated(loss, [(FEATURES[0], LABELS[1])]), ShapeError, r"clients\[0\] holds arrays"),
+        (lambda: bl.problems.federated(loss, FEATURES), ArgumentError, "loss cannot be called with x and a sample of 1"),
+        (lambda: bl.problems.federated(np.sum, FEATURES, 0.1), ArgumentError, "regularizer is a float"),
+        (lambda: GradientCoding(0.1, slow=-1.0), ArgumentError, "slow=-1.0 is too small"),
         (lambda: bl.minimize(problem(), X0, DIANA(0.1, TopK(2))), ArgumentError, "compressor of DIANA is TopK"),
         (lambda: bl.minimize(problem(), X0, EF21(0.1, RandK(2))), ArgumentError, r"Scaled\(RandK"),
         (lambda: bl.minimize(problem(), X0, EF21(0.1, TopK(9))), ArgumentError, "k of TopK is 9"),

@@ -119,6 +119,7 @@ def test_a_mean_is_led_away_and_robust_rules_are_not():
     [
         (lambda: Krum(7)(ROWS), "liars of Krum is 7, but there are 9 clients. Pass at most 6"),
         (lambda: TrimmedMean(5)(ROWS), "liars of TrimmedMean is 5"),
+        (lambda: Krum(1)(ROWS[:2]), "liars of Krum is 1, but there are 2 clients. Krum needs more clients"),
         (lambda: TrimmedMean(-1), "liars of TrimmedMean=-1"),
         (lambda: Mimic(6)(ROWS[:6], 1, None), "client of Mimic is 6"),
         (lambda: Noise(-1.0), "std of Noise"),

@@ -14,6 +14,7 @@ import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError, ConfigurationError
+from burlab.runtime import cluster as machines
 from burlab.runtime.cling import declared
 from burlab.runtime.cpu import InstructionSet
 from burlab.sweeps import parcel
@@ -130,19 +131,19 @@ def test_an_interrupt_keeps_what_is_done_and_frees_the_workers(client, expected)
 
 
 def test_a_worker_of_another_kind_is_refused(client, monkeypatch):
-    monkeypatch.setattr(parcel, "instruction_set", lambda: InstructionSet("none", (), "", (), 16))
+    monkeypatch.setattr(machines, "instruction_set", lambda: InstructionSet("none", (), "", (), 16))
     with pytest.raises(
         ConfigurationError, match=r"the worker tcp.* computes with .*, this sweep with none.*BURLAB_ISA"
     ):
         swept(client)
-    monkeypatch.setattr(parcel, "__version__", "0.0")
+    monkeypatch.setattr(machines, "__version__", "0.0")
     with pytest.raises(ConfigurationError, match=r"not 0\.0: bits would differ\. Install"):
         swept(client)
 
 
 def test_a_worker_that_comes_later_is_refused_too(monkeypatch, expected):
     sent = parcel.Parcel.of(expected.setting)
-    monkeypatch.setattr(parcel, "instruction_set", lambda: InstructionSet("none", (), "", (), 16))
+    monkeypatch.setattr(machines, "instruction_set", lambda: InstructionSet("none", (), "", (), 16))
     with pytest.raises(ConfigurationError, match=r"the worker .* computes with none"):
         sent.do(expected.trials[0])
 

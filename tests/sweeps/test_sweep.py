@@ -255,9 +255,11 @@ def test_an_interrupt_keeps_what_is_done_and_go_does_the_rest():
         ({"threads": 0}, "threads=0"),
         ({"steps": None}, "says when a run of the sweep ends"),
         ({"stop": 3}, "expected a bl.Stop"),
+        ({"folder": 3}, "folder=3 is not a path"),
+        ({"problem": None}, "problem is a NoneType, expected a bl.FiniteSum or a function of x alone"),
     ],
 )
 def test_bad_arguments_are_refused_before_anything_runs(change, says):
     given = {"optimizers": bl.optim.GD(), "hypers": None, "steps": 3} | change
     with pytest.raises(ArgumentError, match=says):
-        bl.sweep(F, F.start, given.pop("optimizers"), given.pop("hypers"), **given)
+        bl.sweep(given.pop("problem", F), F.start, given.pop("optimizers"), given.pop("hypers"), **given)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import whole
+from burlab.checks.numbers import real, whole
 from burlab.errors import ArgumentError
 from burlab.graph.numpy_api.indexing import asarray
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
@@ -44,6 +44,8 @@ class GradientCoding(Optimizer):
     def __post_init__(self) -> None:
         super().__post_init__()
         whole(self.stragglers, "stragglers", 0)
+        real(self.slow, "slow", 0.0)
+        whole(self.seed, "seed", 0)
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
         """A round."""

@@ -65,6 +65,14 @@ class Elsewhere(Protocol):
         ...
 
 
+class Keepers(Protocol):
+    """Where the clients of a problem are, if not in this process."""
+
+    def session(self, oracle: Any, point: Point) -> Elsewhere:
+        """Who answers for a run. oracle: the loss, with no samples. point: x."""
+        ...
+
+
 class Clients:
     """The clients of a federation, for C++. address: of the struct, which lives as long as this.
 

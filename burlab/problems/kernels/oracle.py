@@ -4,7 +4,7 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from burlab.runtime.coerce import Array
 from burlab.transforms import jvp
 from burlab.transforms.call import pair_of
 
-from .clients import Elsewhere
+from .clients import Elsewhere, Keepers
 from .direct import Directs
 from .loss import Loss
 from .sample_kernel import SampleKernel
@@ -155,6 +155,16 @@ _QUERIES = {
 }
 
 
+class _Given(NamedTuple):
+    loss: Function
+    data: Data
+    regularizer: Function | None
+    has_aux: bool
+    options: KernelOptions
+    clients: tuple[int, ...]
+    keepers: Keepers | None
+
+
 class Oracle:
     """A loss, the samples it is averaged over, the regularizer that is added once; without data: a plain function."""
 
@@ -166,14 +176,16 @@ class Oracle:
         has_aux: bool = False,
         options: KernelOptions = DEFAULT_OPTIONS,
         clients: tuple[int, ...] = (),
+        keepers: Keepers | None = None,
     ) -> None:
         """has_aux: the loss gives (value, metrics); "measured" and "measured_value" then give both.
 
-        options: of the kernels. clients: of a federation, how many of the samples each one holds.
+        options: of the kernels. clients: of a federation, how many of the samples each one holds. keepers: where they
+        are, if not in this process.
         """
-        self._given = loss, data, regularizer, has_aux, options, clients
+        self._given = _Given(loss, data, regularizer, has_aux, options, clients, keepers)
         self.clients = clients
-        self.elsewhere: Elsewhere | None = None
+        self.keepers = keepers
         self.options = options
         self.loss = _first(loss) if has_aux else _own(loss)
         self._measured = _own(loss) if has_aux else None
@@ -185,22 +197,29 @@ class Oracle:
 
     def __reduce__(self) -> Any:
         """Copies and pickles are what it was made of, without what was compiled, which points into memory of C++."""
-        return Oracle, self._given
+        return Oracle, tuple(self._given)
 
-    def of_clients(self, sizes: tuple[int, ...]) -> "Oracle":
+    def of_clients(self, sizes: tuple[int, ...], keepers: Keepers | None) -> "Oracle":
         """The same, whose samples lie with clients."""
-        return Oracle(*self._given[:-1], sizes)
+        return Oracle(*self._given._replace(clients=sizes, keepers=keepers))
+
+    def over(self, data: Data) -> "Oracle":
+        """The same over other samples, which lie with no clients."""
+        return Oracle(*self._given._replace(data=data, clients=(), keepers=None))
+
+    def elsewhere(self, point: Point) -> Elsewhere | None:
+        """Who answers for clients that are not in this process. point: x."""
+        return None if self.keepers is None else self.keepers.session(self.over(Data.none()), point)
 
     def weighted(self, weights: Array) -> "Oracle":
         """The same with what every sample counts, shape (n,), of x's dtype."""
-        loss, data, regularizer, has_aux, options, clients = self._given
-        return Oracle(_weighted(loss), data.with_weights(weights), regularizer, has_aux, options, clients)
+        loss, data = _weighted(self._given.loss), self._given.data.with_weights(weights)
+        return Oracle(*self._given._replace(loss=loss, data=data))
 
     def of_trained(self, part: Trainable) -> "Oracle":
         """The same as a function of a part of x."""
-        loss, data, regularizer, has_aux, options, clients = self._given
-        term = None if regularizer is None else part.bound(regularizer)
-        return Oracle(part.bound(loss), data, term, has_aux, options, clients)
+        term = None if self._given.regularizer is None else part.bound(self._given.regularizer)
+        return Oracle(*self._given._replace(loss=part.bound(self._given.loss), regularizer=term))
 
     def kernels(self, query: str, shared: Sequence[Point]) -> Loss:
         """The kernels that answer a query. shared: x, and what else is needed."""

@@ -91,18 +91,29 @@ class CQueries(ctypes.Structure):
 class Oracle(Protocol):
     """The source of the kernels: the oracle of a problem, or a file.
 
-    keyed: whether samples take a random key. data: the samples. clients: of a federation, how many of them each holds;
-    elsewhere: who keeps them, if not this process.
+    keyed: whether samples take a random key. data: the samples. clients: of a federation, how many of them each holds.
     """
 
     keyed: bool
     data: Data
     clients: tuple[int, ...]
-    elsewhere: Elsewhere | None
+
+    def elsewhere(self, point: Point) -> Elsewhere | None:
+        """Who answers for clients that are not in this process."""
+        ...
 
     def kernels(self, query: str, shared: Sequence[Point]) -> Loss:
         """The kernels that answer a query."""
         ...
+
+
+class _Made(NamedTuple):
+    """What answers a question. shared: what it is about. batch: samples of one call."""
+
+    loss: Loss
+    shared: list[Point]
+    stream: Stream
+    batch: int
 
 
 class QueryKernels:
@@ -123,16 +134,20 @@ class QueryKernels:
         self._places, self._point = ends.astype(np.int64), point
         size = point.leaves[0].itemsize
         self.questions = tuple(q for q in map(Question.of, names) if q.name in _FORMS)
-        self._made = list[tuple[Loss, int]]()  # of each question, with its batch
-        self._mirrors = [self._mirror(q, oracle, point, stream, drawn) for q in self.questions]
+        self._made = [self._kernels(q, oracle, stream, drawn) for q in self.questions]
         asked = any(name in CLIENT_QUERIES for name in names)
         self.clients = oracle.clients if asked else ()
-        self._clients = Clients(oracle.clients, point, oracle.elsewhere) if asked else None
+        elsewhere = oracle.elsewhere(point) if asked else None
+        self._clients = Clients(oracle.clients, point, elsewhere) if asked else None
+        pairs = zip(self.questions, self._made, strict=True)
+        self._mirrors = [
+            self._mirror(q, made) for q, made in pairs if elsewhere is None
+        ]  # else none are for this process
         self._list = (_POINTER * max(len(self._mirrors), 1))(*map(ctypes.addressof, self._mirrors))
         self._all = CQueries(
             count=len(self._mirrors),
             list=ctypes.addressof(self._list),
-            keyed="key" in names or (oracle.keyed and bool(self._mirrors)),
+            keyed="key" in names or (oracle.keyed and bool(self._made)),
             indexed="indices" in names,
             dimension=int(ends[-1]) // size,
             bytes=size,
@@ -142,28 +157,31 @@ class QueryKernels:
         )
         self.address = ctypes.addressof(self._all) if names else 0
 
-    def _mirror(self, question: Question, oracle: Oracle, point: Point, stream: Stream, drawn: Oracle) -> CQuery:
+    def _kernels(self, question: Question, oracle: Oracle, stream: Stream, drawn: Oracle) -> _Made:
+        """What answers a question, traced and not compiled."""
         form = _FORMS[question.name]
         own = not (form.full or question.chosen)
         source, losses = (drawn, self.drawn_losses) if own else (oracle, self.losses)
-        shared, number = [point] * form.points, form.points
+        shared, number = [self._point] * form.points, form.points
         if question.entries:
-            shared, number = [point, coordinates_of(np.zeros(question.entries, np.int64))], question.entries
+            shared, number = [self._point, coordinates_of(np.zeros(question.entries, np.int64))], question.entries
         loss = losses[form.kernel, number] = source.kernels(form.kernel, shared)
         batches = full(oracle.data.samples) if form.full else stream
         if question.chosen:
             batches = chosen(stream, question.chosen)
-        batch = 1 if form.rows else int(batches.batch)
-        self._made.append((loss, batch))
-        loss.measure(batch, [leaf for point in shared for leaf in point.leaves])
+        return _Made(loss, shared, batches, 1 if form.rows else int(batches.batch))
+
+    def _mirror(self, question: Question, made: _Made) -> CQuery:
+        form, loss = _FORMS[question.name], made.loss
+        loss.measure(made.batch, [leaf for point in made.shared for leaf in point.leaves])
         offsets = loss.samples.layout.offsets
         rows = CLoss(samples=loss.samples.together, regularizer=Summand()) if form.rows else None
         return CQuery(
             kind=QUERIES.index(question.name),
             chosen=question.chosen,
             entries=question.entries,
-            loss=rows or loss.mirror(int(batches.batch)),
-            stream=batches,
+            loss=rows or loss.mirror(int(made.stream.batch)),
+            stream=made.stream,
             points=form.points,
             value=offsets[0] if form.has_value else -1,
             vector=offsets[int(form.has_value)] if form.has_vector else -1,
@@ -178,7 +196,7 @@ class QueryKernels:
     @property
     def used(self) -> list[tuple[SampleKernel | None, int]]:
         """The kernels, and the batches that they are for."""
-        return [use for loss, batch in self._made for use in ((loss.samples, batch), (loss.regularizer, 1))]
+        return [use for loss, _, _, batch in self._made for use in ((loss.samples, batch), (loss.regularizer, 1))]
 
     def error(self, outcome: Outcome) -> Exception | None:
         """The exception for how a step ended, if a query failed."""
@@ -188,7 +206,7 @@ class QueryKernels:
         if not 0 <= outcome.owner < len(self._made):
             return None
         owner = int(outcome.owner)
-        (loss, batch), name = self._made[owner], self.questions[owner].name
+        (loss, _, _, batch), name = self._made[owner], self.questions[owner].name
         if outcome.part == Part.ENTRIES:
             size = sum(leaf.size for leaf in self._point.leaves)
             held = f"coordinates of f.{name} held {outcome.sample}"

@@ -59,7 +59,6 @@ class GraphReader:
         self._point = point
         self.data = data
         self.clients = clients
-        self.elsewhere: Elsewhere | None = None
         self.keyed = False
         self._known: dict[tuple[str, int], Loss] = {}
 
@@ -82,6 +81,10 @@ class GraphReader:
                 f"what {regularizer[0]} gives cannot be added to what {samples[0]} gives. Use another copy."
             )
         return Loss(kernel, self._kernel(query, regularizer, Data.none(), number))
+
+    def elsewhere(self, _point: Point) -> Elsewhere | None:
+        """Nobody: the samples are here."""
+        return None
 
     def know(self, query: str, points: int, described: list[Any]) -> None:
         """Add the kernels for a query."""

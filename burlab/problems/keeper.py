@@ -1,0 +1,68 @@
+"""Clients on a worker of a Dask cluster: an actor, which keeps their samples and answers questions about them."""
+
+import pickle
+from collections.abc import Sequence
+
+import numpy as np
+
+from burlab.errors import StatusError
+from burlab.graph import tree
+from burlab.problems.kernels.clients import Asked
+from burlab.problems.kernels.oracle import Oracle
+from burlab.runtime.cluster import Machine, check_machine, machine
+from burlab.runtime.coerce import Array
+
+from .data import Data
+from .point import Point, as_point
+from .sampling import listed
+
+Form = tuple[Oracle, tree.Tree, int]
+"""What a run asks about: the loss without samples, a tree like x, how many threads work on a sum."""
+
+
+class Keeper:
+    """Keeps clients. It holds nothing that a round changes: another one with the same samples answers alike."""
+
+    def __init__(self, clients: Sequence[int], sizes: Sequence[int], own: Machine, *arrays: Array) -> None:
+        """clients: their numbers. sizes: how many of the samples, one client after another, each of them holds.
+
+        own: the machine of the process that asks.
+        """
+        check_machine("which came later", machine(), own, "this problem")
+        firsts = np.cumsum([0, *sizes]).tolist()
+        self._places = dict(zip(clients, zip(firsts, sizes, strict=False), strict=True))
+        self._data = Data(tuple(np.require(a, requirements=["C", "A"]) for a in arrays), firsts[-1])
+        self._forms: dict[str, tuple[Oracle, Point, int]] = {}
+
+    def rows(self, form: str, asked: Asked, content: bytes | None) -> Array | Exception:
+        """A row for each client; what an answer ran into is given back. content: the form, where it is new."""
+        try:
+            if content is not None:
+                oracle, like, threads = pickle.loads(content)
+                self._forms[form] = oracle.over(self._data), as_point(like, "x"), threads
+            return np.stack([self._row(form, asked, k) for k in range(len(asked.clients))])
+        except Exception as error:  # also what functions of the user's raise
+            return _able_to_travel(error)
+
+    def _row(self, form: str, asked: Asked, k: int) -> Array:
+        oracle, like, threads = self._forms[form]
+        first, size = self._places[int(asked.clients[k])]
+        samples = first + (asked.samples[k] if asked.samples.size else np.arange(size))
+        batch = listed(self._data.samples, samples)
+        y = asked.points if asked.points.ndim == 1 else asked.points[k]
+
+        def answer(query: str, *about: Array) -> Array:
+            found = oracle.mean(query, [like.with_numbers(v) for v in about], batch, asked.key, threads)[0]
+            return np.concatenate([np.reshape(leaf, -1) for leaf in tree.flatten(found)[0]])
+
+        if asked.query == "client_grads":
+            return answer("grad", y)
+        return np.stack([answer("hvp", y, unit) for unit in np.eye(y.size, dtype=y.dtype)])
+
+
+def _able_to_travel(error: Exception) -> Exception:
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return StatusError(f"{type(error).__name__}: {error}")
+    return error

@@ -1,0 +1,180 @@
+"""Clients on two processes of Dask: the bits of one process, also where one of them is killed in the middle."""
+
+import copy
+import os
+import signal
+import threading
+import time
+
+import cloudpickle
+import numpy as np
+import pytest
+
+import burlab as bl
+from burlab.errors import ArgumentError, ConfigurationError, StatusError
+from burlab.problems.keeper import Keeper
+from burlab.runtime import cluster as machines
+from burlab.runtime.cpu import InstructionSet
+from tests.optim.federated_cases import FEATURES, FEDERATED, LABELS, MU, X0, D, loss, problem
+
+pytestmark = pytest.mark.slow
+
+STEPS = 8
+
+
+@pytest.fixture(scope="module")
+def client():
+    import distributed
+
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def placed(client):
+    data = list(zip(FEATURES, LABELS, strict=True))
+    return bl.problems.federated(loss, data, lambda x: MU / 2 * (x @ x), cluster=client)
+
+
+@pytest.fixture(scope="module")
+def there(client):
+    return placed(client)
+
+
+def same(run, other):
+    np.testing.assert_array_equal(run.x, other.x)
+    for name in run.history:
+        if name != "time":
+            np.testing.assert_array_equal(run.history[name], other.history[name], err_msg=name)
+    assert run.counts == other.counts
+    return True
+
+
+@pytest.mark.parametrize("name", ["EF21", "PPMARINA", "VRMARINA", "FedNL", "SCAFFOLD", "DiLoCo"])
+def test_the_bits_are_those_of_one_process(there, name, tmp_path):
+    """All clients, some of them, some of their samples, Hessians, local steps of gradients and of any optimizer."""
+    run = bl.minimize(there, X0, FEDERATED[name], seed=3, steps=STEPS)
+    assert same(run, bl.minimize(problem(), X0, FEDERATED[name], seed=3, steps=STEPS))
+    run.save(tmp_path / "a.burlab")
+    end = run.step(2) or run.x
+    run.seek(STEPS - 3)
+    fork = run.fork()
+    for other in (fork, bl.load_run(tmp_path / "a.burlab", there.data)):
+        other.step(STEPS + 2 - other.t)
+        np.testing.assert_array_equal(other.x, end)
+
+
+def test_trees_of_single_precision_with_keys_and_parts_that_are_not_trained(client):
+    def noisy(x, a, *, key):
+        return np.sum((x["w"] * a + x["b"] - bl.random.normal(key, (), np.float32)) ** 2)
+
+    clients = [a.astype(np.float32) for a in FEATURES]
+    start = {"w": np.ones(D, np.float32), "b": np.zeros((), np.float32)}
+    runs = [
+        bl.minimize(bl.problems.federated(noisy, clients, cluster=where), start, bl.optim.DCGD(
+            0.01, bl.compressors.RandK(2)), seed=5, steps=STEPS, trainable={"w": True, "b": False})
+        for where in (client, None)
+    ]  # fmt: skip
+    np.testing.assert_array_equal(runs[0].x["w"], runs[1].x["w"])
+    np.testing.assert_array_equal(runs[0].history["value"], runs[1].history["value"])
+
+
+def test_clients_of_a_worker_that_is_killed_are_kept_by_the_other(client):
+    """Two runs share them, and both go on."""
+    federation, pids = placed(client), list(client.run(os.getpid).values())
+    runs = [bl.minimize(federation, X0, FEDERATED[name], steps=2) for name in ("EF21", "SCAFFOLD")]
+    threads = [threading.Thread(target=run.step, args=(58,)) for run in runs]
+    for thread in threads:
+        thread.start()
+    while not all(run.t > 5 for run in runs):
+        time.sleep(0.005)
+    os.kill(pids[0], signal.SIGKILL)
+    assert all(run.t < 60 for run in runs), "they are in the middle"
+    for thread in threads:
+        thread.join()
+    for run, name in zip(runs, ("EF21", "SCAFFOLD"), strict=True):
+        assert same(run, bl.minimize(problem(), X0, FEDERATED[name], steps=60))
+    client.wait_for_workers(2)
+
+
+def test_a_pause_leaves_a_question_that_nobody_answers(client):
+    """A worker is halted by the system; the step that it held up is done again."""
+    run, pid = bl.minimize(placed(client), X0, FEDERATED["EF21"], steps=1), next(iter(client.run(os.getpid).values()))
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        run.start()
+        assert not run.rests(0.2)
+        run.pause()
+        assert run.wait(60)
+        assert run.t < 3
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    run.step(STEPS - run.t)
+    assert same(run, bl.minimize(problem(), X0, FEDERATED["EF21"], steps=STEPS))
+
+
+def test_what_a_client_runs_into_is_raised_here(client):
+    """Also what is said of a worker that can compute nothing."""
+    here = os.getpid()
+
+    def loss(x, a):
+        if os.getpid() != here:
+            raise ZeroDivisionError("nobody can say")
+        return np.sum((x - a) ** 2)
+
+    federation = bl.problems.federated(loss, FEATURES, cluster=client)
+    with pytest.raises(ZeroDivisionError, match="nobody can say"):
+        bl.minimize(federation, X0, FEDERATED["EF21"], steps=1)
+    lock = threading.Lock()
+
+    def locked(x, a):
+        with lock:
+            return np.sum((x - a) ** 2)
+
+    federation = bl.problems.federated(locked, FEATURES, cluster=client)
+    with pytest.raises(ArgumentError, match=r"the loss cannot be sent to a cluster: TypeError: .*lock"):
+        bl.minimize(federation, X0, FEDERATED["EF21"])
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "message"),
+    [
+        (bl.optim.GD(0.1), "GD reads the gradient over samples, and these lie with clients on the cluster"),
+        (bl.optim.SAGA(0.1), r"f\.per_sample_grads is about samples, and these lie with clients on the cluster"),
+        (bl.optim.SciPy("BFGS"), "SciPy reads the gradient"),
+    ],
+    ids=["step", "question", "scipy"],
+)
+def test_what_the_cluster_cannot_give_is_refused_by_name(there, optimizer, message):
+    with pytest.raises(ArgumentError, match=message):
+        bl.minimize(there, X0, optimizer, batch=None)
+
+
+def test_a_worker_of_another_kind_is_refused(client, monkeypatch):
+    own = machines.machine()
+    monkeypatch.setattr(machines, "instruction_set", lambda: InstructionSet("none", (), "", (), 16))
+    with pytest.raises(ConfigurationError, match=r"computes with .*, this problem with none.*BURLAB_ISA"):
+        placed(client)
+    with pytest.raises(ConfigurationError, match="which came later computes with none"):
+        Keeper([0], [1], own, np.zeros(1))
+
+
+def test_the_problem_computes_here_and_is_not_sent(there, client):
+    x = np.linspace(-1, 1, D)
+    np.testing.assert_array_equal(there.grad(x), problem().grad(x))
+    assert copy.deepcopy(there).oracle.keepers is there.oracle.keepers
+    with pytest.raises(ArgumentError, match="clients are on a cluster cannot be sent"):
+        cloudpickle.dumps(there)
+    with pytest.raises(ArgumentError, match="cluster is 'tcp://here', expected a client"):
+        placed("tcp://here")
+
+
+def test_a_client_of_dask_that_was_closed_is_named(client):
+    import distributed
+
+    with distributed.Client(client.scheduler.address, set_as_default=False) as other:
+        run = bl.minimize(placed(other), X0, FEDERATED["EF21"], steps=1)
+    with pytest.raises(StatusError, match="the Dask client of this problem is closed"):
+        run.step()
