@@ -92,9 +92,8 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     x = _flat(point.leaves)
     stream = drawn(oracle.data.samples, batch, sampler, seed)
     stop = ended_by(stream, stop)
+    _check_here(oracle, optimizer, isinstance(optimizer, SciPy))
     if isinstance(optimizer, SciPy):
-        if oracle.keepers is not None:
-            raise _about_samples(optimizer)
         if oracle.has_aux or validation is not None or state is not None:
             raise ArgumentError(
                 "SciPy's minimizers record neither metrics nor a validation, and take no state. Leave these arguments "
@@ -108,8 +107,7 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
         there = oracle.keepers is not None
         batches = Batches(before.batch, before.samples, before.full, oracle.clients, there, weights)
         rule, leaves = trace_rule(optimizer, x, batches, point.tree, before, stop.of == ESTIMATOR)
-        if there and rule.reads_gradient:
-            raise _about_samples(optimizer)
+        _check_here(oracle, optimizer, rule.reads_gradient)
         leaves = leaves if state is None else like_state(state, rule, leaves)
         drawn_oracle = oracle if weights is None else oracle.weighted(weights)
         loss = drawn_oracle.kernels(_kernels_for(rule, oracle, stop), [point])
@@ -139,11 +137,13 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     return run
 
 
-def _about_samples(optimizer: Any) -> ArgumentError:
-    return ArgumentError(
-        f"{type(optimizer).__name__} reads the gradient over samples, and these lie with clients on the cluster. Use a "
-        "rule for clients, such as DCGD or FedAvg, or make the problem without cluster=."
-    )
+def _check_here(oracle: Oracle, optimizer: Any, reads: bool) -> None:
+    """Raise where an optimizer reads gradients over samples that are elsewhere."""
+    if reads and oracle.keepers is not None:
+        raise ArgumentError(
+            f"{type(optimizer).__name__} reads the gradient over samples, and these lie with clients on the cluster. "
+            "Use a rule for clients, such as DCGD or FedAvg, or make the problem without cluster=."
+        )
 
 
 def _kernels_for(rule: Rule, oracle: Oracle, stop: Stop) -> str:

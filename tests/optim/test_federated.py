@@ -232,7 +232,7 @@ def test_a_run_is_the_same_whichever_way_it_came(name, tmp_path):
         (lambda: bl.problems.federated(loss, {"a": FEATURES[0]}), ArgumentError, "clients is a dict, expected a list"),
         (lambda: bl.problems.federated(loss, [FEATURES[0], np.zeros((0, D))]), ShapeError, r"clients\[1\] holds no"),
         (lambda: bl.problems.federated(loss, [(FEATURES[0], LABELS[1])]), ShapeError, r"clients\[0\] holds arrays"),
-        (lambda: bl.problems.federated(loss, FEATURES), ArgumentError, "loss cannot be called with x and a sample of 1"),
+        (lambda: bl.problems.federated(loss, FEATURES), ArgumentError, "loss cannot be called with x and a sample"),
         (lambda: bl.problems.federated(np.sum, FEATURES, 0.1), ArgumentError, "regularizer is a float"),
         (lambda: GradientCoding(0.1, slow=-1.0), ArgumentError, "slow=-1.0 is too small"),
         (lambda: bl.minimize(problem(), X0, DIANA(0.1, TopK(2))), ArgumentError, "compressor of DIANA is TopK"),

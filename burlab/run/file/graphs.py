@@ -82,7 +82,7 @@ class GraphReader:
             )
         return Loss(kernel, self._kernel(query, regularizer, Data.none(), number))
 
-    def elsewhere(self, _point: Point) -> Elsewhere | None:
+    def elsewhere(self, point: Point) -> Elsewhere | None:  # noqa: ARG002 - as of every oracle
         """Nobody: the samples are here."""
         return None
 
