@@ -98,10 +98,10 @@ class Folder:
         run = self._loaded.get(trial.number)
         if run is None:
             problem = setting.problem
-            data = problem.oracle.data.arrays if isinstance(problem, FiniteSum) else None
+            data, validation = _data_of(problem), _data_of(setting.validation)
             stop = setting.stop if setting.stop.when else None
             like = setting.start(trial.seed)
-            run = load_run(self._file(trial.number, "burlab"), data, like=like, stop=stop)
+            run = load_run(self._file(trial.number, "burlab"), data, validation=validation, like=like, stop=stop)
             run.problem, run.optimizer = problem, trial.optimizer
             self._loaded[trial.number] = run
         return run
@@ -127,6 +127,10 @@ class Folder:
 
     def _file(self, number: int, ending: str) -> Path:
         return self._path / f"{number:05d}.{ending}"
+
+
+def _data_of(problem: Any) -> Any:
+    return problem.oracle.data.arrays if isinstance(problem, FiniteSum) else None
 
 
 def check_saved(trials: Sequence[Trial]) -> None:

@@ -23,7 +23,7 @@ class Here:
 
     def carry_out(self, trials: Sequence[Trial]) -> Generator[Outcome]:
         """Let trials run, and give each as it ends."""
-        due, value = deque(trials), self._setting.values()
+        due, values = deque(trials), self._setting.values()
         going: list[tuple[Trial, Run]] = []
         try:
             while due or going:
@@ -39,15 +39,15 @@ class Here:
                 for trial, run in tuple(going):
                     if run.rests(_WAIT):
                         going.remove((trial, run))
-                        yield _outcome(trial, run, value)
+                        yield _outcome(trial, run, values)
         finally:
             for trial, run in going:
                 run.pause()
                 self.paused[trial.number] = run
 
 
-def _outcome(trial: Trial, run: Run, value: Callable[[Any], float]) -> Outcome:
+def _outcome(trial: Trial, run: Run, values: Callable[[Any], tuple[float, float | None]]) -> Outcome:
     try:
-        return Outcome(ended(trial, run, value), run)
+        return Outcome(ended(trial, run, values), run)
     except Exception as error:  # of a kernel, of a predicate, of the value at the last point
         return Outcome(failed(trial, error, run), run, error)

@@ -51,13 +51,13 @@ class Parcel(distributed.WorkerPlugin):
         check_machine("which came later", machine(), self._given[1], "this sweep")
         run = None
         try:
-            setting, value = self._content()
+            setting, values = self._content()
             run = setting.open(trial)
             setting.begin(run)
             while not run.rests(1.0):
                 if self._halted.is_set():
                     raise StatusError("the sweep was interrupted.")
-            row = ended(trial, run, value)
+            row = ended(trial, run, values)
             with TemporaryDirectory() as folder:
                 place = Path(folder) / "run.burlab"
                 run.save(place)

@@ -20,6 +20,7 @@ class Row:
     """A run of a sweep. number: its place in `sweep.runs`. name, hypers, seed: what was run.
 
     value: of the problem at the last point, over all samples, float64; NaN before a run has ended, and after an error.
+    validation: of the validation problem there, None where there is none.
     steps: done. seconds: of running. counts: what it cost, see `Run.counts`. reason: why it ended: "steps" (all are
     done), "seconds", "grad_norm", "value", "when", "finished", "non_finite" or "error"; "" before. says: in words.
     """
@@ -34,6 +35,7 @@ class Row:
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
     reason: str = ""
     says: str = ""
+    validation: float | None = None
 
     @property
     def done(self) -> bool:
@@ -48,6 +50,7 @@ class Row:
     def as_json(self) -> str:
         """All but what the trial says; floats as hexadecimal text, which is exact."""
         row: dict[str, Any] = {name: getattr(self, name).hex() for name in _NUMBERS}
+        row["validation"] = None if self.validation is None else self.validation.hex()
         return json.dumps(
             row | {"steps": self.steps, "counts": dict(self.counts), "reason": self.reason, "says": self.says}
         )
@@ -66,16 +69,17 @@ def waiting(trial: Trial) -> Row:
     return Row(trial.number, trial.name, trial.hypers, trial.seed)
 
 
-def ended(trial: Trial, run: Run, value: Callable[[tree.Tree], float]) -> Row:
-    """The row of a run that rests for good. Raises what made it fail."""
+def ended(trial: Trial, run: Run, values: Callable[[tree.Tree], tuple[float, float | None]]) -> Row:
+    """The row of a run that rests for good. Raises what made it fail. values: see `Setting.values`."""
     stopped = run.stopped
     if stopped is None or stopped.reason != "non_finite":  # of which `wait` would warn
         run.wait()
     times = run.history["time"]
     reason, says = ("steps", "") if stopped is None else (stopped.reason, stopped.message)
+    value, validation = values(run.x)
     return Row(
         trial.number, trial.name, trial.hypers, trial.seed,
-        value(run.x), run.t, float(times[-1]) * 1e-9 if times.size else 0.0, run.counts, reason, says,
+        value, run.t, float(times[-1]) * 1e-9 if times.size else 0.0, run.counts, reason, says, validation,
     )  # fmt: skip
 
 
@@ -90,8 +94,10 @@ def from_json(trial: Trial, text: str) -> Row:
     """The row that `as_json` wrote. Raises KeyError, TypeError or ValueError where it is none."""
     row = json.loads(text)
     numbers = {name: float.fromhex(row[name]) for name in _NUMBERS}
+    validation = row.get("validation")
     counts = {str(name): int(count) for name, count in row["counts"].items()}
     return Row(
         trial.number, trial.name, trial.hypers, trial.seed,
         numbers["value"], int(row["steps"]), numbers["seconds"], counts, str(row["reason"]), str(row["says"]),
+        None if validation is None else float.fromhex(validation),
     )  # fmt: skip

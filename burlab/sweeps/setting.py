@@ -1,7 +1,7 @@
 """What all runs of a sweep have in common, and how one of them is opened."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ _HISTORY, _KEYFRAMES, _LEAST = 256 << 20, 256 << 20, 1 << 20  # bytes for all ru
 class Setting:
     """start: gives x0 for a seed. steps: of each run, None for as many as `stop` allows. runs: how many there are.
 
-    The others are as for `minimize`.
+    more: what `minimize` is told besides, by name. The others are as for `minimize`.
     """
 
     problem: Any
@@ -31,6 +31,7 @@ class Setting:
     steps: int | None
     stop: Stop
     runs: int
+    more: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def open(self, trial: Trial) -> Run:
         """The run of a trial, at step 0."""
@@ -38,20 +39,31 @@ class Setting:
             self.problem, self.start(trial.seed), trial.optimizer,
             batch=self.batch, sampler=self.sampler, seed=trial.seed, stop=self.stop,
             history_bytes=max(_HISTORY // self.runs, _LEAST), keyframe_bytes=max(_KEYFRAMES // self.runs, _LEAST),
+            **self.more,
         )  # fmt: skip
 
     def begin(self, run: Run) -> None:
         """Let a run do the steps that it has left, in the background."""
         run.start(None if self.steps is None else max(self.steps - run.t, 0))
 
-    def values(self) -> Callable[[tree.Tree], float]:
-        """The problem's value at a point, of a sum over all samples."""
-        problem = self.problem
-        if not isinstance(problem, FiniteSum):
-            function = jit(problem)
-            return lambda x: float(function(x))
-        key = random.key(0) if problem.oracle.keyed else None
-        return lambda x: float(problem.value(x, key=key))
+    @property
+    def validation(self) -> Any:
+        """The second problem, if there is one."""
+        return self.more.get("validation")
+
+    def values(self) -> Callable[[tree.Tree], tuple[float, float | None]]:
+        """The values of the problem and of the validation at a point, over all samples; None where there is none."""
+        first = _value(self.problem, bool(self.more.get("has_aux")))
+        second = None if self.validation is None else _value(self.validation, False)
+        return lambda x: (first(x), None if second is None else second(x))
+
+
+def _value(problem: Any, has_aux: bool) -> Callable[[tree.Tree], float]:
+    if not isinstance(problem, FiniteSum):
+        function = jit(problem)
+        return lambda x: float(function(x)[0] if has_aux else function(x))
+    key = random.key(0) if problem.oracle.keyed else None
+    return lambda x: float(problem.value(x, key=key))
 
 
 @dataclass(frozen=True, slots=True)

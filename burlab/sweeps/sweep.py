@@ -10,7 +10,7 @@ import numpy as np
 
 from burlab.charts import Chart
 from burlab.checks.numbers import whole
-from burlab.errors import StatusError
+from burlab.errors import ArgumentError, StatusError
 from burlab.graph import tree
 from burlab.problems import FiniteSum
 from burlab.racing import Race
@@ -25,7 +25,7 @@ from .memory import Memory
 from .progress import open_screen
 from .rows import Row, waiting
 from .setting import Always, Setting, check_ends, check_problem
-from .table import Table, rank, table_of
+from .table import Table, number_of, rank, table_of
 from .there import There, check_client
 from .trials import Trial, trials_of
 
@@ -48,18 +48,22 @@ def sweep(  # noqa: PLR0913 - all that runs can be told
     threads: int = 1,
     folder: str | os.PathLike[str] | None = None,
     cluster: Any = None,
+    trainable: Any = None,
+    has_aux: bool = False,
+    validation: FiniteSum | Callable[..., Any] | None = None,
+    validate_every: int = 100,
     progress: bool | None = None,
 ) -> "Sweep":
     """Run every optimizer with every choice of hyperparameters and every seed; a row for each run.
 
-    problem, batch, sampler, stop: as for `minimize`. x0: the start, or a function of the seed that gives one for each.
-    optimizers: by name, or in a list, or one. hypers: the values to try by the name of the field, in all combinations;
-    an optimizer is tried with those that it has. seeds: how many, from 0, or which ones. Or optimizers is a list of
-    runs, `[{"optimizer": bl.optim.GD(), "lr": 0.1, "seed": 3, "name": "mine"}, ...]`. steps: that each run does; None:
-    until `stop`. threads: how many runs step at once; it changes no bit. folder: where each run that has ended is kept
-    as a file, see `Run.save`; the same call after a crash reads those and does the others. cluster: a client of
-    `dask.distributed`, whose workers do the runs; the bits are the same. progress: True for a bar, in a notebook a live
-    table, False for none, None where someone sees it.
+    problem, batch, sampler, stop, trainable, has_aux, validation, validate_every: as for `minimize`. x0: the start, or
+    a function of the seed that gives one for each. optimizers: by name, or in a list, or one. hypers: the values to try
+    by the name of the field, in all combinations; an optimizer is tried with those that it has. seeds: how many, from
+    0, or which ones. Or optimizers is a list of runs, `[{"optimizer": bl.optim.GD(), "lr": 0.1, "seed": 3, "name":
+    "mine"}, ...]`. steps: that each run does; None: until `stop`. threads: how many runs step at once; it changes no
+    bit. folder: where each run that has ended is kept as a file, see `Run.save`; the same call after a crash reads
+    those and does the others. cluster: a client of `dask.distributed`, whose workers do the runs; the bits are the
+    same. progress: True for a bar, in a notebook a live table, False for none, None where someone sees it.
 
     A run has the bits that `minimize` gives alone. One that fails or diverges is a row with its reason, and the sweep
     goes on; where all fail with an error, the first one is raised. An interrupt ends the call, which warns and gives
@@ -77,7 +81,8 @@ def sweep(  # noqa: PLR0913 - all that runs can be told
     trials = trials_of(optimizers, hypers, seeds)
     start = x0 if callable(x0) else Always(x0)
     steps = None if steps is None else whole(steps, "steps", 0)
-    setting = Setting(problem, start, batch, sampler, steps, stop, len(trials))
+    told = {"trainable": trainable, "has_aux": has_aux, "validation": validation, "validate_every": validate_every}
+    setting = Setting(problem, start, batch, sampler, steps, stop, len(trials), told)
     check_ends(setting)
     threads = whole(threads, "threads", 1)
     if cluster is not None:
@@ -137,21 +142,23 @@ class Sweep:
                 self._rows[trial.number] = self._store.row(trial) or row
             self._go([trial for trial, row in zip(self.trials, self.rows, strict=True) if row.reason in _DUE], progress)
 
-    def best(self) -> Row:
+    def best(self, by: str = "value") -> Row:
         """The row to go on with: of the configuration whose median over its seeds is lowest, the lowest one.
 
-        A configuration is an optimizer with its hyperparameters; a seed that failed counts as infinite. Raises
-        StatusError where no run has come to a finite value.
+        by: "value" of the problem, or "validation". A configuration is an optimizer with its hyperparameters; a seed
+        that failed counts as infinite. Raises StatusError where no run has come to a finite value.
 
         >>> import burlab as bl
         >>> f = bl.problems.booth()
         >>> bl.sweep(f, f.start, bl.optim.GD(), {"lr": [0.01, 0.1, 1.0]}, steps=50).best().hypers
         {'lr': 0.1}
         """
-        for rows in self._ordered():
+        if by not in self._values:
+            raise ArgumentError(f"by={by!r} is no number of the rows of this sweep: use {' or '.join(self._values)}.")
+        for rows in self._ordered(by):
             able = [row for row in rows if row.done and not row.failed]
             if able:
-                return min(able, key=rank)
+                return min(able, key=lambda row: rank(row, by))
         raise StatusError("no run of the sweep has come to a finite value. Read sweep.table for the reasons.")
 
     def to_pandas(self) -> Any:
@@ -168,7 +175,9 @@ class Sweep:
         columns = {
             "name": [row.name for row in self._rows],
             **{name: [row.hypers.get(name, math.nan) for row in self._rows] for name in self.hypers},
-            **{name: [getattr(row, name) for row in self._rows] for name in ("seed", "value", "steps", "seconds")},
+            **{
+                name: [getattr(row, name) for row in self._rows] for name in ("seed", *self._values, "steps", "seconds")
+            },
             **{name: [row.counts.get(name, 0) for row in self._rows] for name in counts},
             **{name: [getattr(row, name) for row in self._rows] for name in ("reason", "says")},
         }
@@ -223,6 +232,11 @@ class Sweep:
         if first is not None and all(row.reason == "error" for row in self._rows):
             raise first
 
+    @property
+    def _values(self) -> tuple[str, ...]:
+        """What rows are compared by."""
+        return ("value",) if self.setting.validation is None else ("value", "validation")
+
     def _labels(self) -> dict[str, list[Row]]:
         """The rows by configuration."""
         found: dict[str, list[Row]] = {}
@@ -230,9 +244,9 @@ class Sweep:
             found.setdefault(trial.label, []).append(row)
         return found
 
-    def _ordered(self) -> list[list[Row]]:
+    def _ordered(self, by: str = "value") -> list[list[Row]]:
         """The rows of each configuration, the lowest median first."""
-        return sorted(self._labels().values(), key=lambda rows: (_median(rows), rows[0].number))
+        return sorted(self._labels().values(), key=lambda rows: (_median(rows, by), rows[0].number))
 
     def __len__(self) -> int:
         return len(self.trials)
@@ -275,6 +289,6 @@ class Runs(Sequence[Run]):
         return (self[number] for number in range(len(self)) if number in self)
 
 
-def _median(rows: Sequence[Row]) -> float:
-    values = [row.value if row.done and not row.failed else math.inf for row in rows]
+def _median(rows: Sequence[Row], by: str = "value") -> float:
+    values = [number_of(row, by) if row.done and not row.failed else math.inf for row in rows]
     return float(np.median(np.array(values)))

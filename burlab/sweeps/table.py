@@ -54,21 +54,29 @@ def table_of(rows: Sequence[Row], hypers: Sequence[str]) -> Table:
     0    GD         0.1  3     0.25   100    0.5      steps
     """
     ordered = sorted(rows, key=rank)
-    head = ("run", "optimizer", *hypers, "seed", "value", "steps", "seconds", "ended by")
-    cells = tuple(_cells(row, hypers) for row in ordered[:_MOST])
+    values = ("value", "validation") if any(row.validation is not None for row in rows) else ("value",)
+    head = ("run", "optimizer", *hypers, "seed", *values, "steps", "seconds", "ended by")
+    cells = tuple(_cells(row, hypers, values) for row in ordered[:_MOST])
     return Table(head, cells, sum(row.done for row in rows), sum(row.failed for row in rows), len(rows))
 
 
-def rank(row: Row) -> tuple[int, float, int]:
-    """Where a row stands: by its value, those that wait and those that failed last."""
+def rank(row: Row, by: str = "value") -> tuple[int, float, int]:
+    """Where a row stands: by its value, or "validation"; those that wait, and those that failed last."""
     if row.failed:
         return 2, 0.0, row.number
-    return (0, row.value, row.number) if row.done else (1, 0.0, row.number)
+    return (0, number_of(row, by), row.number) if row.done else (1, 0.0, row.number)
 
 
-def _cells(row: Row, hypers: Sequence[str]) -> tuple[str, ...]:
+def number_of(row: Row, by: str) -> float:
+    """A value of a row; inf where there is none, or NaN."""
+    number: float | None = getattr(row, by)
+    return math.inf if number is None or math.isnan(number) else number
+
+
+def _cells(row: Row, hypers: Sequence[str], values: Sequence[str]) -> tuple[str, ...]:
     chosen = [words(row.hypers[name]) if name in row.hypers else "" for name in hypers]
-    value = "" if math.isnan(row.value) else f"{row.value:.6g}"
+    numbers: list[float | None] = [getattr(row, name) for name in values]
+    shown = ["" if number is None or math.isnan(number) else f"{number:.6g}" for number in numbers]
     end = (f"{row.steps:,}", f"{row.seconds:.3g}") if row.done else ("", "")
     says = row.says if row.reason == "error" else row.reason
-    return (str(row.number), row.name, *chosen, str(row.seed), value, *end, says.partition("\n")[0][:100])
+    return (str(row.number), row.name, *chosen, str(row.seed), *shown, *end, says.partition("\n")[0][:100])

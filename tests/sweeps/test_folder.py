@@ -59,6 +59,19 @@ def test_each_run_is_a_file_and_a_row(kept):
     assert same(sweep, swept())
 
 
+def test_a_folder_knows_the_validation(tmp_path):
+    def held(a):
+        return bl.FiniteSum(lambda x, a: (a @ x - 1.0) ** 2, a)
+
+    sweep = swept(tmp_path, seeds=1, validation=held(A[:5]))
+    again = swept(tmp_path, seeds=1, validation=held(A[:5]))
+    assert [row.validation for row in again.rows] == [held(A[:5]).value(run.x) for run in sweep.runs]
+    assert again.rows == sweep.rows
+    assert np.array_equal(again.runs[1].history["validation_value"], sweep.runs[1].history["validation_value"], True)
+    with pytest.raises(FileError, match="its problem, start, optimizers or steps are others"):
+        swept(tmp_path, seeds=1, validation=held(A[:6]))
+
+
 def test_a_finished_sweep_is_read_and_nothing_runs(kept, monkeypatch):
     folder, sweep = kept
     before = {file: file.stat().st_mtime_ns for file in folder.iterdir() if file.name != "lock"}

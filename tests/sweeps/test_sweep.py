@@ -104,6 +104,32 @@ def test_a_seed_that_fails_counts_as_infinite():
     assert _median([error, *sweep.rows[3:5]]) == max(row.value for row in sweep.rows[3:5])
 
 
+def test_what_a_run_is_told_besides_a_sweep_is_told():
+    """Metrics, a part that is trained, and a validation, by which the slower rate is better."""
+
+    def function(x):
+        return np.sum((x["w"] - x["b"]) ** 2), {"size": np.sum(x["w"] ** 2)}
+
+    start = {"w": np.ones(2), "b": np.full(2, 3.0)}
+    told = {"trainable": {"w": True, "b": False}, "has_aux": True, "validate_every": 5}
+    told["validation"] = bl.FiniteSum(lambda x, a: np.sum((x["w"] - a) ** 2), np.array([1.0, 1.5]))
+    sweep = bl.sweep(function, start, bl.optim.GD(), {"lr": [0.1, 0.01]}, steps=12, **told)
+    for row, run in zip(sweep.rows, sweep.runs, strict=True):
+        other = bl.minimize(function, start, bl.optim.GD(row.hypers["lr"]), steps=12, **told)
+        for name in ("size", "validation_value", "value"):
+            assert np.array_equal(run.history[name], other.history[name], equal_nan=True)
+        assert np.array_equal(run.x["w"], other.x["w"])
+        assert (row.value, row.validation) == (function(other.x)[0], told["validation"].value(other.x))
+    assert sweep.best().hypers == {"lr": 0.1}
+    assert sweep.best(by="validation").hypers == {"lr": 0.01}
+    assert sweep.table.head[4:6] == ("value", "validation")
+    assert list(sweep.to_pandas()["validation"]) == [row.validation for row in sweep.rows]
+    with pytest.raises(
+        ArgumentError, match="by='loss' is no number of the rows of this sweep: use value or validation"
+    ):
+        sweep.best(by="loss")
+
+
 def test_pandas_gets_a_row_for_each_run(swept):
     frame = swept.to_pandas()
     assert list(frame.columns[:7]) == ["name", "lr", "mu", "seed", "value", "steps", "seconds"]
