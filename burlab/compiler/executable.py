@@ -13,6 +13,7 @@ from burlab.compiler.faults.fault import fault
 from burlab.compiler.ir.descriptors import Contexts, Descriptor, table_of
 from burlab.compiler.ir.interrupts import is_interruptible
 from burlab.compiler.ir.plan import Loop, Plan
+from burlab.compiler.planning.columns import in_columns
 from burlab.compiler.planning.in_place import Pairs, waiting
 from burlab.compiler.planning.options import Gear, PlanOptions
 from burlab.compiler.planning.outer_products import for_loops
@@ -222,9 +223,11 @@ def build(
 @gc_paused()
 def _built(graph: Graph, options: PlanOptions, remat: Remat | None = None) -> Executable:
     if options.compiled:
-        plan = _planned(graph, options, remat)
-        if plan.statements <= MOST_STATEMENTS:
-            return _compiled(plan, Explain(plan.graph, options.strict))
+        plain = options.strict or options.check_finite or options.accumulate
+        for one in dict.fromkeys((graph if plain else in_columns(graph), graph)):
+            plan = _planned(one, options, remat)
+            if plan.statements <= MOST_STATEMENTS:
+                return _compiled(plan, Explain(plan.graph, options.strict))
     plan = _planned(graph, replace(options, gear="replay"), remat)
     return Executable(plan, replayed(plan), "replay", str(plan), Explain(plan.graph, options.strict))
 

@@ -143,18 +143,27 @@ def _ba(rng: "np.random.Generator") -> _Made:
     }
 
 
+def _matrices(words: Namespace, r: Any) -> Any:
+    """The matrices that turn about axes by angles: Rodrigues' formula."""
+    angle = words.sqrt(words.sum(r * r, -1))
+    x, y, z, c, s = (*(r[..., k] / angle for k in range(3)), words.cos(angle), words.sin(angle))
+    rest = 1 - c
+    entries = [c + rest * x * x, rest * x * y - s * z, rest * x * z + s * y,
+               rest * x * y + s * z, c + rest * y * y, rest * y * z - s * x,
+               rest * x * z - s * y, rest * y * z + s * x, c + rest * z * z]  # fmt: skip
+    return words.reshape(words.stack(entries, -1), (*r.shape, 3))
+
+
 def hand(words: Namespace, p: Any, data: Any) -> Any:
-    """Half the squared distances of the skin of fingers, moved by chains of bones, to measured points."""
-    x, total = data["skin"], 0.0
-    moved = 0.0
+    """Half the squared distances of the skin of fingers, moved by chains of bones, to measured points (as ADBench)."""
+    matrices, moved = _matrices(words, p["angles"]), 0.0
     for finger in range(p["angles"].shape[0]):
-        turned = x
+        turned = data["skin"]
         for bone in range(p["angles"].shape[1]):
             offset = data["offsets"][finger, bone]
-            turned = _turned(words, turned - offset, p["angles"][finger, bone]) + offset
+            turned = words.einsum("nj,ij->ni", turned - offset, matrices[finger, bone]) + offset
             moved = moved + data["weights"][finger, bone][:, None] * turned
-    total = words.sum((moved + p["shift"] - data["measured"]) ** 2)
-    return 0.5 * total
+    return 0.5 * words.sum((moved + p["shift"] - data["measured"]) ** 2)
 
 
 def _hand(rng: "np.random.Generator") -> _Made:

@@ -21,6 +21,7 @@ from burlab.graph.origin import short_place
 from burlab.runtime.quoting import comment, without_comments
 from burlab.runtime.status import Status
 
+from .lane_sums import LANE_SUMS, lane_sums, sums_in_lanes
 from .loops import element_loop, unfit
 from .nest import LoopNest, find_nest, in_memory, number
 from .reducing_loops import epilogue_loop, epilogue_of
@@ -217,13 +218,15 @@ def _is_nest(step: Step) -> TypeGuard[Loop]:
 def _function(plan: Plan, step: Loop) -> _Function:
     nest = find_nest(plan, step)
     epilogues = [n for n in step.nodes if operation(n).epilogue and not step.reduced]
-    written = row_loop(nest) if step.reduced else epilogue_loop(nest) if epilogues else element_loop(nest)
+    in_lanes = bool(epilogues) and sums_in_lanes(nest)
+    ended = lane_sums if in_lanes else epilogue_loop if epilogues else element_loop
+    written = row_loop(nest) if step.reduced else ended(nest)
     lines = [f"  {line}" for line in written]
     if plan.note:
         lines = ["  std::int64_t bad = 0;", *lines, "  return bad;"]
     parameters = ", ".join(f"{kind} const {name}" for kind, name, _ in nest.parameters)
     text = "\n".join([f"({parameters}) noexcept {{", *lines, "}"])
-    library = [ROWS] if step.reduced else [epilogue_of(n) for n in epilogues]
+    library = [ROWS] if step.reduced else [LANE_SUMS] if in_lanes else [epilogue_of(n) for n in epilogues]
     elementwise = [n for n in step.nodes if operation(n).elementwise]
     return _Function(nest, text, [*([HALT_CHECK] if is_long(step) else []), *library, *called(elementwise, text)])
 

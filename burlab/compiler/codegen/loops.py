@@ -18,6 +18,7 @@ from .nest import Array, LoopNest, Span
 _UNROLLED = 3  # iterations that are written out: cheaper to compile than a loop
 _SHORT = 8  # iterations of an inner loop for which SIMD code costs more to compile than it saves; half of it ...
 _MANY = 64  # ... where there are so many in all
+_REPAID = 8  # operations that are worth putting together what lies apart
 _MASKS = 64  # bytes of the registers whose lanes can be left out at no cost: those of AVX-512
 _LANES = "#pragma clang loop vectorize(assume_safety) {}interleave_count({}) unroll(disable)"
 ONE_BY_ONE = "#pragma clang loop vectorize(disable) interleave(disable) unroll(disable)"
@@ -84,13 +85,12 @@ def innermost_pragma(nest: LoopNest, spans: list[Span]) -> list[str]:
 def in_lanes(nest: LoopNest, spans: list[Span]) -> bool:
     """Whether the innermost loop over these spans is worth lanes, and can have them.
 
-    Numbers that do not lie together are put together one by one, which only a long chain repays.
+    Numbers that do not lie together are put together one by one, which a long chain repays, or many operations.
     """
     repaid = any(map(is_chain, nest.members))
-    together = all(
-        (repaid or a.strides[-1] in (0, 1)) and all(a.surely(axis, spans[axis]) for axis in a.bounds)
-        for a in nest.all_arrays
-    )
+    apart = sum(a.strides[-1] not in (0, 1) for a in nest.all_arrays)
+    together = repaid or apart * _REPAID <= len(nest.members)
+    together = together and all(a.surely(axis, spans[axis]) for a in nest.all_arrays for axis in a.bounds)
     low, high = spans[-1]
     many = high - low >= (2 if repaid else _SHORT) or (high - low == _SHORT // 2 and elements(nest.sizes) >= _MANY)
     return together and many and all(map(has_lanes, nest.members))

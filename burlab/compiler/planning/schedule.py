@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from burlab.compiler.ir.iteration import IterationSpace
-from burlab.compiler.ir.strides import Shape, View, is_whole
+from burlab.compiler.ir.strides import Shape, View, elements, is_whole
 from burlab.graph import Graph, Node
 from burlab.graph.executions import executions
 from burlab.graph.operation import Ending, operation
@@ -21,6 +21,7 @@ from .fusion import find_fusion, loop_shape, stacked
 from .locate import Located
 
 LARGEST_GROUP = 256  # nodes of one loop: beyond, registers spill and compile time grows faster than the group
+_LONG, _LARGEST_LONG = 64, 1024  # elements that had better spill than go through memory; nodes of a loop over so many
 
 
 class Stage(NamedTuple):
@@ -195,7 +196,8 @@ class _Scheduler:
         """All nodes of the space that are ready, or become ready inside the group itself, but for deferred ones."""
         group, later = list[Node](), list[Node]()
         barred: set[Node] = set()  # they need the whole array of a member
-        while len(group) < LARGEST_GROUP or not space.shape:
+        most = _LARGEST_LONG if elements(space.shape) >= _LONG else LARGEST_GROUP
+        while len(group) < most or not space.shape:
             waiting = self.queue.heaps(space)
             if not waiting:
                 break

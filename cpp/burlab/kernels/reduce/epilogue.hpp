@@ -35,6 +35,13 @@ template <class T> struct SumEpilogue {
   }
 };
 
+/// Adds the 16 lanes of a block to a sum, as `sum_block` would.
+template <class T> BURLAB_INLINE void add_block(Carried<T, false>& sum, const T* lanes) {
+  Packet<T, 16> block;
+  load(block, lanes);
+  sum.add(sum_lanes<T>(block));
+}
+
 template <int N, class T, int... Lane>
 BURLAB_INLINE void halve_lanes(Packet<T, N>& half, const Packet<T, 2 * N>& x, std::integer_sequence<int, Lane...>) {
   half = __builtin_shufflevector(x, x, Lane...) + __builtin_shufflevector(x, x, (Lane + N)...);

@@ -1,0 +1,82 @@
+"""The C++ text of a loop of plain arithmetic along one axis that ends in sums: each is added up in its lanes at once.
+
+The library sums number k of a block of 512 in lane k mod 16, and adds the lanes by halves; so does this loop, to the
+bit, without a buffer between. A pack is as many numbers as fill a register. Where sums are many, as in the gradient of
+a function of points that all see the same parameters, a buffer for each would not fit into the first cache.
+"""
+
+from dataclasses import replace
+
+from burlab.compiler.ir.library import LibraryKernel, register
+from burlab.compiler.ir.spelling import is_own
+from burlab.graph.operation import Ending, operation
+
+from .loops import ONE_BY_ONE, in_lanes, lanes_pragma, stores, values
+from .nest import Array, LoopNest
+
+LANE_SUMS = LibraryKernel("burlab_lane_sums", "", "burlab/kernels/reduce/epilogue.hpp")
+_BLOCK, _LANES = 512, 16  # of a sum
+
+
+def sums_in_lanes(nest: LoopNest) -> bool:
+    """Whether a loop that ends in sums can add them in their lanes: doubles along one axis, nothing but arithmetic."""
+    ends = [n for n in nest.step.nodes if operation(n).epilogue]
+    return (
+        len(nest.sizes) == 1
+        and nest.sizes[0] >= _LANES
+        and nest.widest == 8
+        and not nest.plan.note
+        and not any(map(is_own, nest.members))
+        and not any(a.bounds for a in nest.all_arrays)
+        and all(operation(n).epilogue is Ending.SUM and n.dtype == n.inputs[0].dtype and n.itemsize == 8 for n in ends)
+        and in_lanes(nest, nest.spans)
+    )
+
+
+def lane_sums(nest: LoopNest) -> list[str]:
+    """The text: blocks of 512, packs of a block, one after the other, and the numbers of a pack in lanes."""
+    (size,), width, dense = nest.sizes, register() // 8, _dense(nest)
+    apart = {a: dense[a] for a in dense if a is not dense[a]}
+    nest = replace(nest, arrays={x: dense[a] for x, a in nest.arrays.items()})
+    sums = {n: f"t{k}" for k, n in enumerate(n for n in nest.step.nodes if operation(n).epilogue)}
+    body, names = values(nest, ["i0"], nest.spans, True)
+    body += stores(nest, ["i0"], nest.spans, names)
+    body += [f"{t}_lanes[o + l] += {nest.named(n.inputs[0], names)};" for n, t in sums.items()]
+    count = str(width) if size % width == 0 else "m"
+    pack = [f"const std::int64_t m = e - i < {width} ? e - i : {width};"] if count == "m" else []
+    return [
+        *nest.counter,
+        *(f"burlab::kernels::Carried<double, false> {t}(0);" for t in sums.values()),
+        f"for (std::int64_t b = 0; b < {size}; b += {_BLOCK}) {{",
+        *nest.counted(_BLOCK),
+        f"const std::int64_t e = {size} - b < {_BLOCK} ? {size} : b + {_BLOCK};",
+        *(line for a, b in apart.items() for line in _copied(a, b, size)),
+        *(f"alignas(64) double {t}_lanes[{_LANES}] = {{}};" for t in sums.values()),
+        ONE_BY_ONE,
+        f"for (std::int64_t i = b; i < e; i += {width}) {{",
+        f"const std::int64_t o = i & {_LANES - 1};",
+        *pack,
+        lanes_pragma(width, 8),
+        f"for (std::int64_t l = 0; l < {count}; ++l) {{ const std::int64_t i0 = i + l;",
+        *(f"  {line}" for line in body),
+        "}",
+        "}",
+        *(f"burlab::kernels::add_block({t}, {t}_lanes);" for t in sums.values()),
+        "}",
+        *(f"*y{k} = {sums[n]}.value();" for k, n in enumerate(nest.step.stores) if n in sums),
+    ]
+
+
+def _dense(nest: LoopNest) -> dict[Array, Array]:
+    """For each array that is read the one to read in its place: of numbers that lie apart, a block is copied first."""
+    read = dict.fromkeys(nest.arrays.values())
+    return {a: a if a.is_number or a.strides[0] in (0, 1) else Array(f"({a.name}_block - b)", (1,)) for a in read}
+
+
+def _copied(array: Array, block: Array, size: int) -> list[str]:
+    name = block.name.partition(" ")[0].strip("(")
+    return [
+        f"alignas(64) double {name}[{min(size, _BLOCK)}];",
+        lanes_pragma(min(size, _BLOCK), 8),
+        f"for (std::int64_t i = b; i < e; ++i) {name}[i - b] = {array.at(['i'], [(0, size)])};",
+    ]
