@@ -11,12 +11,10 @@ from tests.optim.federated_cases import (
     FEATURES,
     FEDERATED,
     LABELS,
-    MU,
     SIZES,
     SMOOTHNESS,
     X0,
     D,
-    L,
     grad,
     grads,
     loss,
@@ -144,54 +142,6 @@ def test_fedavg_ends_where_theory_says():
         np.testing.assert_allclose(end, np.sum(weight * a, axis=0) / np.sum(weight, axis=0), rtol=1e-10)
     exact = bl.minimize(quadratics, np.zeros(3), SCAFFOLD(0.1, tau=4), steps=900).x
     np.testing.assert_allclose(exact, np.sum(h * a, axis=0) / np.sum(h, axis=0), rtol=1e-8)
-
-
-def mean_square(rule, steps):
-    """The mean of |grad f|^2 over the points of a run."""
-    run, norms = bl.minimize(problem(), X0, rule), []
-    for _ in range(steps):
-        norms.append(np.sum(grad(run.x) ** 2))
-        run.step()
-    return np.mean(norms)
-
-
-def test_ef21_keeps_its_bound():
-    """Theorem 1: mean |grad f|^2 <= 2 (f(x0) - f*) / (lr T) + G0 / (theta T)."""
-    c, steps = TopK(2), 200
-    theta = 1 - np.sqrt(1 - c.alpha(D))
-    lr = 1 / (L + SPREAD * np.sqrt((1 - c.alpha(D)) / theta) / np.sqrt(theta))
-    start = np.mean(np.sum((grads(X0) - sent(c, grads(X0), 0)) ** 2, axis=1))
-    bound = 2 * (value(X0) - value(minimizer())) / (lr * steps) + start / (theta * steps)
-    assert bound / 50 < mean_square(EF21(lr, c), steps) <= bound
-
-
-def test_marina_keeps_its_bound():
-    """Theorem 2.1: mean |grad f|^2 <= 2 (f(x0) - f*) / (lr T)."""
-    c, steps = RandK(2), 200
-    omega = c.omega(D)
-    p = 1 / (1 + omega)
-    lr = 1 / (SPREAD * (1 + np.sqrt((1 - p) * omega / (p * M))))
-    bound = 2 * (value(X0) - value(minimizer())) / (lr * steps)
-    assert bound / 50 < mean_square(MARINA(lr, c), steps) <= bound
-
-
-def test_diana_converges_where_dcgd_stalls():
-    """With lr of its theorem: V_k <= max(1 - lr mu, 1 - a / 2)^k V_0."""
-    c, steps, star = RandK(2), 400, minimizer()
-    omega = c.omega(D)
-    lr = 1 / (SMOOTHNESS.max() * (1 + 6 * omega / M))
-
-    def v(x, h):
-        return np.sum((x - star) ** 2) + 4 * omega * (1 + omega) / M * lr**2 * np.mean(
-            np.sum((h - grads(star)) ** 2, axis=1)
-        )
-
-    run = bl.minimize(problem(), X0, DIANA(lr, c), steps=steps)
-    rate = max(1 - lr * MU, 1 - 0.5 / (1 + omega))
-    assert v(run.x, run.state["h"]) <= rate**steps * v(X0, np.zeros((M, D)))
-    run.step(6000)
-    plain = bl.minimize(problem(), X0, DCGD(lr, c), steps=steps + 6000)
-    assert np.linalg.norm(run.x - star) < 1e-3 * np.linalg.norm(plain.x - star)
 
 
 def test_bits_are_counted():

@@ -36,12 +36,10 @@ from tests.optim.federated_cases import (
     SMOOTHNESS,
     X0,
     D,
-    L,
     grad,
     grads,
     hessians,
     problem,
-    value,
 )  # fmt: skip
 from tests.optim.probe import probe
 
@@ -236,33 +234,6 @@ def test_fednl_is_newtons_method_where_curvature_is_known_and_ends_faster_than_l
     falls = np.divide(gaps[1:], gaps[:-1])[: int(np.sum(np.array(gaps) > 1e-12)) - 1]
     assert gaps[-1] < 1e-9
     assert falls[-1] < falls[0] / 5
-
-
-def mean_square(rule, steps):
-    """The mean of |grad f|^2 over the points of a run."""
-    run, norms = bl.minimize(problem(), X0, rule), []
-    for _ in range(steps):
-        norms.append(np.sum(grad(run.x) ** 2))
-        run.step()
-    return np.mean(norms)
-
-
-def test_bounds_of_the_papers():
-    """Of the mean of |grad f|^2 over T steps: 2 (f(x0) - f*) / (lr T), for EF21W with what the first estimates miss."""
-    steps, star = 150, bl.minimize(problem(), X0, Newton(), steps=30).x
-    gap, omega, alpha = value(X0) - value(star), RandK(2).omega(D), TopK(2).alpha(D)
-    root = np.sqrt((1 - alpha) / (1 - np.sqrt(1 - alpha)) ** 2)
-    lr = 1 / (L + SMOOTHNESS.mean() * root)
-    first = grads(X0) / (M * W[:, None])
-    missed = np.sum(W * np.sum((first - sent(TopK(2), first, 0)) ** 2, axis=1))
-    bound = 2 * gap / (lr * steps) + missed / ((1 - np.sqrt(1 - alpha)) * steps)
-    assert bound / 50 < mean_square(EF21W(lr, TopK(2), weights=tuple(W)), steps) <= bound
-    lr = 1 / (L + SPREAD * np.sqrt(16 * omega * (2 * omega + 1) / M))
-    assert 2 * gap / (lr * steps) / 50 < mean_square(DASHA(lr, RandK(2)), steps) <= 2 * gap / (lr * steps)
-    p = 2 / (M * (1 + omega))
-    lr = 1 / (SMOOTHNESS.max() * (1 + np.sqrt((1 - p) * (1 + omega) / (p * 2))))
-    found = mean_square(PPMARINA(lr, RandK(2), clients=2), steps)
-    assert 2 * gap / (lr * steps) / 50 < found <= 2 * gap / (lr * steps)
 
 
 def test_costs_are_those_of_the_clients_that_took_part():
