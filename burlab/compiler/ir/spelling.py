@@ -98,7 +98,7 @@ OWN = {
     "erf", "erfc", "power", "sigmoid", "softplus", "gelu", "silu",
     "floor", "ceil", "rint", "trunc", "copysign", "fmax", "fmin", "signbit", "nextafter", "ldexp", "exponent",
     "arcsin", "arccos", "arcsinh", "arccosh", "cbrt", "exp2", "log2", "log10", "sinc",
-    "xlogy", "xlog1py",
+    "xlogy", "xlog1py", "erfinv", "erfcinv", "ndtri", "log_ndtr", "mills",
 }  # fmt: skip
 
 

@@ -5,12 +5,10 @@
 BURLAB_BEGIN
 namespace burlab::math {
 
-/// e^(x^2) erfc x = P(t) / (1 + 2x) for x >= 0, t = (x - K) / (x + K) (the form of Shepherd and Laframboise 1981).
-/// Times e^-x^2, where x^2 is split in two, since its rounding error would grow with it.
-BURLAB_ANYWHERE double erfc_positive(double x) {
-  const bool vanishes = x > 27.23;
-  x = vanishes ? 0.0 : x;
-  const double t = (x - 4) / (x + 4), q = t * t, high = upper_half(x);
+/// e^(x^2) erfc x = P(t) / (1 + 2x) for 0 <= x <= 27.3, t = (x - K) / (x + K) (the form of Shepherd and Laframboise
+/// 1981).
+BURLAB_ANYWHERE double erfc_by_square(double x) {
+  const double t = (x - 4) / (x + 4), q = t * t;
   const double p =
       (1.2329951186255526 + -0.13962111684056253 * t) +
       q * ((0.015379652102619676 + 0.06809705425469538 * t) +
@@ -25,7 +23,14 @@ BURLAB_ANYWHERE double erfc_positive(double x) {
                                                    q * ((-1.7424384707383887e-08 + -1.4097600641857981e-08 * t) +
                                                         q * (1.6509699940273289e-09 +
                                                              1.1924801705152505e-09 * t)))))))))));
-  const double y = exp_of_sum(-(high * high), -((x - high) * (x + high))) * (p / (1 + (x + x)));
+  return p / (1 + (x + x));
+}
+/// Times e^-x^2, where x^2 is split in two, since its rounding error would grow with it.
+BURLAB_ANYWHERE double erfc_positive(double x) {
+  const bool vanishes = x > 27.23;
+  x = vanishes ? 0.0 : x;
+  const double high = upper_half(x);
+  const double y = exp_of_sum(-(high * high), -((x - high) * (x + high))) * erfc_by_square(x);
   return vanishes ? 0.0 : y;
 }
 /// A float in double, where the square is exact; to 26 bits.

@@ -1,9 +1,10 @@
 #pragma once
-// Quantiles and tails of the normal distribution, one number at a time: the inverses of erf and erfc, log Phi and
-// phi / Phi. As good as erf and erfc of `error_function.hpp`, by whose inversion they are found.
+// Quantiles and tails of the normal distribution: the inverses of erf and erfc, log Phi and phi / Phi, by polynomials
+// that become SIMD lanes (`polynomial.hpp`).
 #include <cmath>
 
 #include "error_function.hpp"
+#include "logarithm.hpp"
 
 BURLAB_BEGIN
 namespace burlab::math {
@@ -11,72 +12,88 @@ namespace burlab::math {
 inline constexpr double kHalfRootPi = 0.8862269254527580, kRootHalf = 0.7071067811865476;
 
 /// e^(z^2) erfc z for z >= 0; the asymptotic series where erfc comes near the smallest number.
-BURLAB_NOINLINE double scaled_erfc(double z) {
-  if (z > 26) {
-    const double q = 0.5 / (z * z);
-    return (1 - q * (1 - 3 * q * (1 - 5 * q * (1 - 7 * q * (1 - 9 * q * (1 - 11 * q)))))) / (2 * kHalfRootPi * z);
-  }
-  const double high = upper_half(z);
-  return erfc(z) * exp_of_sum(high * high, (z - high) * (z + high));
+BURLAB_ANYWHERE double scaled_erfc(double z) {
+  const bool far = z > 26;
+  const double q = 0.5 / (z * z), near = erfc_by_square(far ? 0.0 : z);
+  const double series = 1 - q * (1 - 3 * q * (1 - 5 * q * (1 - 7 * q * (1 - 9 * q * (1 - 11 * q)))));
+  return far ? series / (2 * kHalfRootPi * z) : near;
 }
 
-/// The first guess of the inverse of erf (Winitzki 2008), to 0.002 of its size; given log(1 - x^2).
-BURLAB_NOINLINE double near_erfinv(double log_rest) {
-  const double a = 0.147, b = 4.330746750799873 + 0.5 * log_rest;  // 2 / (pi a)
-  return std::sqrt(std::sqrt(b * b - log_rest / a) - b);
+/// y with erf y = x, |x| <= 0.5: x times a polynomial of x^2.
+BURLAB_ANYWHERE double erfinv_inside(double x) {
+  const double z = x * x, q = z * z;
+  const double p = fused(
+      q,
+      fused(q,
+            fused(q,
+                  fused(q,
+                        fused(q, fused(q, 0.09951397716009813, fused(-0.0543975033519298, z, 0.05823487511902459)),
+                              fused(0.014647922534589715, z, 0.029968080039894627)),
+                        fused(0.03143160540567929, z, 0.03648851738325005)),
+                  fused(0.042835401841888124, z, 0.0517313311454083)),
+            fused(0.06495961665938374, z, 0.08655212925396849)),
+      fused(0.1275561753055423, z, 0.23201366653465452));
+  return x * fused(z, p, kHalfRootPi);
 }
 
-/// y with erf y = x, |x| <= 0.5: three steps of Newton's.
-BURLAB_NOINLINE double erfinv_inside(double x) {
-  double y = with_sign_of(near_erfinv(std::log1p(-x * x)), x);
-  for (int k = 0; k < 3; ++k) y -= kHalfRootPi * std::exp(y * y) * (erf(y) - x);
-  return magnitude(x) < 1e-8 ? kHalfRootPi * x : y;
+/// y >= 0 with erfc y = p, 0 < p <= 0.5: a guess to 3e-7, y / t as a polynomial of 1 / (t + 1.5) for t^2 = -log p, and
+/// a step of third order on log erfc, which is nearly a parabola.
+BURLAB_ANYWHERE double erfcinv_outside(double p) {
+  const double l = -log(p), t = burlab_sqrt(l), u = 1 / (t + 1.5), q = u * u;
+  const double guess = fused(q,
+                             fused(q,
+                                   fused(q,
+                                         fused(q, fused(-160.45930115650077, u, 184.95123242562286),
+                                               fused(8.553984026826312, u, -86.13019675953302)),
+                                         fused(54.498079081503306, u, -21.058985045098595)),
+                                   fused(2.797267395005498, u, -1.8432286164277976)),
+                             fused(-0.01709157152058549, u, 1.000122278670656));
+  const double y = t * guess, s = erfc_by_square(y), r = fused(s, exp(fused(-y, y, l)), -1);
+  const double k = kHalfRootPi * s, step = k * (r * fused(r, fused(r, 0.3333333333333333, -0.5), 1));
+  return fused(fused(-0.5, 1 / k, y), step * step, y + step);
 }
 
-/// y >= 0 with erfc y = p, 0 < p <= 0.5: Newton's steps on log erfc, which is nearly a parabola.
-BURLAB_NOINLINE double erfcinv_outside(double p) {
-  const double target = std::log(p);
-  double y = near_erfinv(target + std::log(2 - p));
-  for (int k = 0; k < 3; ++k) {
-    const double scaled = scaled_erfc(y);
-    y += kHalfRootPi * scaled * ((std::log(scaled) - target) - y * y);
-  }
-  return y;
+BURLAB_ANYWHERE double erfcinv(double p) {
+  const bool other = p > 1;
+  const double q = other ? 2 - p : p, tail = erfcinv_outside(q), infinite = q == 0 ? kInfinity<double> : tail;
+  const double outside = other ? -infinite : infinite, inside = erfinv_inside(1 - p);
+  return q < 0.5 ? outside : inside;
 }
 
-BURLAB_NOINLINE double erfcinv(double p) {
-  if (!(p > 0 && p < 2)) return p == 0 ? kInfinity<double> : p == 2 ? -kInfinity<double> : kNan<double>;
-  if (p < 0.5) return erfcinv_outside(p);
-  return p > 1.5 ? -erfcinv_outside(2 - p) : erfinv_inside(1 - p);
-}
-
-BURLAB_NOINLINE double erfinv(double x) {
-  if (!(magnitude(x) < 1)) return magnitude(x) == 1 ? with_sign_of(kInfinity<double>, x) : kNan<double>;
-  return magnitude(x) <= 0.5 ? erfinv_inside(x) : with_sign_of(erfcinv_outside(1 - magnitude(x)), x);
+BURLAB_ANYWHERE double erfinv(double x) {
+  const double a = magnitude(x), tail = erfcinv_outside(1 - a), infinite = a == 1 ? kInfinity<double> : tail;
+  const double inside = erfinv_inside(x), outside = with_sign_of(infinite, x);
+  return a <= 0.5 ? inside : outside;
 }
 
 /// The quantile of the normal distribution.
-BURLAB_NOINLINE double ndtri(double p) { return (0 - erfcinv(2 * p)) / kRootHalf; }
+BURLAB_ANYWHERE double ndtri(double p) { return (0 - erfcinv(2 * p)) / kRootHalf; }
 
 /// erfc(x / sqrt 2) / 2; what x / sqrt 2 loses by rounding is put back.
-BURLAB_NOINLINE double upper_tail(double x) {
+BURLAB_ANYWHERE double upper_tail(double x) {
   const double z = x * kRootHalf, lost = rest(x, kRootHalf, z) - x * 4.833646656726457e-17;
-  return 0.5 * erfc(z) - 0.5 * std::exp(-z * z) * lost / kHalfRootPi;
+  return 0.5 * erfc(z) - 0.5 * exp(-z * z) * lost / kHalfRootPi;
 }
 
 /// log Phi(x).
-BURLAB_NOINLINE double log_ndtr(double x) {
-  if (x < -1) return std::log(0.5 * scaled_erfc(-x * kRootHalf)) - 0.5 * x * x;
-  return x > 40 ? -0.0 : std::log1p(-upper_tail(x));
+BURLAB_ANYWHERE double log_ndtr(double x) {
+  const bool below = x < -1, above = x > 40;
+  const double inside = above ? 0.0 : below ? 0.0 : x, tail = below ? -x * kRootHalf : 0.0;
+  const double lower = fused(-0.5 * x, x, log(0.5 * scaled_erfc(tail))), upper = log1p(-upper_tail(inside));
+  const double y = below ? lower : upper;
+  return above ? -0.0 : y;
 }
 
 /// phi(x) / Phi(x), the derivative of log Phi.
-BURLAB_NOINLINE double mills(double x) {
-  const double root = 0.7978845608028654;  // sqrt(2 / pi)
-  if (x < 0) return root / scaled_erfc(-x * kRootHalf);
-  if (!(x < 38.7)) return x == x ? 0 : x;
-  const double high = upper_half(x);  // x^2 is split, since its rounding error would grow with it
-  return 0.5 * root * exp_of_sum(-0.5 * (high * high), -0.5 * ((x - high) * (x + high))) / (1 - upper_tail(x));
+BURLAB_ANYWHERE double mills(double x) {
+  constexpr double root = 0.7978845608028654;  // sqrt(2 / pi)
+  const bool below = x < 0, within = x < 38.7;
+  const double lower = root / scaled_erfc(below ? -x * kRootHalf : 0.0);
+  const double inside = below ? 0.0 : within ? x : 0.0, high = upper_half(inside);  // x^2 rounds less in two parts
+  const double density = exp_of_sum(-0.5 * (high * high), -0.5 * ((inside - high) * (inside + high)));
+  const double upper = 0.5 * root * density / (1 - upper_tail(inside)), beyond = x == x ? 0.0 : x;
+  const double y = below ? lower : upper;
+  return within ? y : beyond;
 }
 
 /// x + phi(x) / Phi(x): by Laplace's continued fraction where the sum would cancel.

@@ -1,5 +1,5 @@
 #pragma once
-// The normal distribution's functions of scipy.special, computed one at a time; floats go through double.
+// The normal distribution's functions of scipy.special; floats go through double.
 #include <cmath>
 
 #include "../numbers/normal.hpp"
@@ -14,7 +14,7 @@ struct Erfinv {
   static constexpr int arity = 1;
   static constexpr auto doc = "y with erf y = x. Partial sqrt(pi) / 2 e^(y^2), from the result.";
   template <class T> BURLAB_RULE T primal(T x) { return call<Erfinv>(x); }
-  template <class T> static T number(T x) { return static_cast<T>(math::erfinv(x)); }
+  template <class T> BURLAB_RULE T number(T x) { return static_cast<T>(math::erfinv(x)); }
   template <int K, class T> BURLAB_RULE T partial(T, T y) {
     using std::exp;
     return T(math::kHalfRootPi) * exp(y * y);
@@ -26,7 +26,7 @@ struct Erfcinv {
   static constexpr int arity = 1;
   static constexpr auto doc = "y with erfc y = x. Partial -sqrt(pi) / 2 e^(y^2), from the result.";
   template <class T> BURLAB_RULE T primal(T x) { return call<Erfcinv>(x); }
-  template <class T> static T number(T x) { return static_cast<T>(math::erfcinv(x)); }
+  template <class T> BURLAB_RULE T number(T x) { return static_cast<T>(math::erfcinv(x)); }
   template <int K, class T> BURLAB_RULE T partial(T, T y) {
     using std::exp;
     return T(-math::kHalfRootPi) * exp(y * y);
@@ -38,7 +38,7 @@ struct Ndtri {
   static constexpr int arity = 1;
   static constexpr auto doc = "y with Phi(y) = x. Partial sqrt(2 pi) e^(y^2 / 2), from the result.";
   template <class T> BURLAB_RULE T primal(T x) { return call<Ndtri>(x); }
-  template <class T> static T number(T x) { return static_cast<T>(math::ndtri(x)); }
+  template <class T> BURLAB_RULE T number(T x) { return static_cast<T>(math::ndtri(x)); }
   template <int K, class T> BURLAB_RULE T partial(T, T y) {
     using std::exp;
     return T(2.5066282746310002) * exp(T(0.5) * (y * y));
@@ -60,7 +60,7 @@ struct Mills {
   static constexpr auto doc =
       "y = phi(x) / Phi(x), the derivative of log Phi. Partial -y (x + y), where the sum does not cancel.";
   template <class T> BURLAB_RULE T primal(T x) { return call<Mills>(x); }
-  template <class T> static T number(T x) { return static_cast<T>(math::mills(x)); }
+  template <class T> BURLAB_RULE T number(T x) { return static_cast<T>(math::mills(x)); }
   template <int K, class T> BURLAB_RULE T partial(T x, T y) { return -(y * call<MillsExcess>(x)); }
 };
 
@@ -69,7 +69,7 @@ struct LogNdtr {
   static constexpr int arity = 1;
   static constexpr auto doc = "log Phi(x), exact in both tails. Partial phi(x) / Phi(x).";
   template <class T> BURLAB_RULE T primal(T x) { return call<LogNdtr>(x); }
-  template <class T> static T number(T x) { return static_cast<T>(math::log_ndtr(x)); }
+  template <class T> BURLAB_RULE T number(T x) { return static_cast<T>(math::log_ndtr(x)); }
   template <int K, class T> BURLAB_RULE T partial(T x, T) { return call<Mills>(x); }
 };
 
