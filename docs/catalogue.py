@@ -1,4 +1,4 @@
-"""Write `catalogue.md` from the docstrings of all optimizers, schedules, problems and data: run it after a change."""
+"""Write `catalogue.md` from docstrings, of all optimizers, schedules, problems, data and runs: run it after a change."""
 
 import inspect
 from collections.abc import Iterable
@@ -9,6 +9,7 @@ from typing import Any
 import burlab as bl
 from burlab.optim import schedules, tables
 
+RUNS = ("minimize", "sweep", "race", "load_run")
 PAGE = Path(__file__).with_name("catalogue.md")
 HEAD = """# Catalogue
 
@@ -41,6 +42,7 @@ def page() -> str:
                 made(bl.problems, bl.problems.Regression) | {"federated": bl.problems.federated},
             ),
             section("Data", "bl.data", made(bl.data)),
+            section("Runs", "bl", {name: getattr(bl, name) for name in RUNS}),
         ]
     )
 
