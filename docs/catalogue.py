@@ -1,4 +1,4 @@
-"""Write `catalogue.md` from docstrings, of all optimizers, schedules, problems, data and runs: run it after a change."""
+"""Write `catalogue.md` from docstrings of optimizers, schedules, problems, data and runs: run it after a change."""
 
 import inspect
 from collections.abc import Iterable
