@@ -21,10 +21,21 @@ from .distributed.local import SCAFFOLD, FedAvg, FedProx
 from .distributed.local_rules import DiLoCo
 from .distributed.newton import FedNL
 from .distributed.recursive import DASHA, MARINA, PPMARINA, VRMARINA
+from .estimators.gluster import gluster
 from .estimators.recursive import MVR, PAGE, SARAH, STORM
 from .estimators.saga import SAGA
 from .estimators.svrg import LSVRG, SVRG
-from .estimators.zeroth_order import CoordinateZO, MeZO, ZOConservative, ZOSignSGD, forward_gradient, zeroth_order
+from .estimators.zeroth_order import (
+    CoordinateZO,
+    MeZO,
+    ZOBlockwise,
+    ZOConservative,
+    ZOSignSGD,
+    forward_gradient,
+    hybrid_zeroth_order,
+    sparse_zeroth_order,
+    zeroth_order,
+)
 from .gradient_descent import GD
 from .lbfgs import LBFGS
 from .memory.adafactor import Adafactor
@@ -134,6 +145,7 @@ __all__ = [
     "TrustRegion",
     "WolfeGD",
     "Wrapper",
+    "ZOBlockwise",
     "ZOConservative",
     "ZOSignSGD",
     "ball",
@@ -146,7 +158,9 @@ __all__ = [
     "elastic_net",
     "exponential",
     "forward_gradient",
+    "gluster",
     "gradient_noise",
+    "hybrid_zeroth_order",
     "inverse_sqrt",
     "l1",
     "l2",
@@ -159,6 +173,7 @@ __all__ = [
     "proximal",
     "refined",
     "simplex",
+    "sparse_zeroth_order",
     "step",
     "table",
     "warmup",

@@ -30,6 +30,10 @@ _RANGES: dict[str, Range] = {
     "eta_plus": ABOVE_ONE,
     "growth": Range(1.0, np.inf, infinite=True),
 }  # fmt: skip
+_ZEROTH_ORDER = (
+    "MeZO", "ZOSignSGD", "ZOConservative", "CoordinateZO", "ZOBlockwise", "zeroth_order", "sparse_zeroth_order",
+    "hybrid_zeroth_order",
+)  # fmt: skip
 _OF_ONE: dict[tuple[str, str], Range] = {
     ("RMSProp", "alpha"): SHARE,
     ("ASGD", "alpha"): NOT_NEGATIVE,
@@ -39,7 +43,7 @@ _OF_ONE: dict[tuple[str, str], Range] = {
     ("STORM", "k"): NOT_NEGATIVE,
     ("STORM", "w"): POSITIVE,
     ("STORM", "c"): NOT_NEGATIVE,
-    **{(kind, "eps"): POSITIVE for kind in ("MeZO", "ZOSignSGD", "ZOConservative", "CoordinateZO", "zeroth_order")},
+    **{(kind, "eps"): POSITIVE for kind in _ZEROTH_ORDER},
     ("NaturalGaLore", "damping"): POSITIVE,
     ("Adafactor", "decay"): FINITE,
     ("TrustRegion", "eta"): Range(0.0, 0.25, open_high=True),

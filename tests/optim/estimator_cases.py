@@ -10,6 +10,7 @@ from burlab.optim import (
     SVRG,
     CoordinateZO,
     MeZO,
+    ZOBlockwise,
     ZOConservative,
     ZOSignSGD,
 )
@@ -24,6 +25,7 @@ ESTIMATORS = {
     "SARAH": SARAH(0.02, every=7),
     "STORM": STORM(),
     "SVRG": SVRG(0.02, every=7),
+    "ZOBlockwise": ZOBlockwise(0.01, blocks=2),
     "ZOConservative": ZOConservative(0.01),
     "ZOSignSGD": ZOSignSGD(0.01),
 }

@@ -5,7 +5,19 @@ import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError
-from burlab.optim import GD, Adam, CoordinateZO, MeZO, ZOConservative, ZOSignSGD, forward_gradient, zeroth_order
+from burlab.optim import (
+    GD,
+    Adam,
+    CoordinateZO,
+    MeZO,
+    ZOBlockwise,
+    ZOConservative,
+    ZOSignSGD,
+    forward_gradient,
+    hybrid_zeroth_order,
+    sparse_zeroth_order,
+    zeroth_order,
+)
 from tests.optim.theory import X0, D, grad, problem, value
 
 pytestmark = pytest.mark.slow
@@ -43,6 +55,27 @@ def coordinate(x, t):
     return 0.5 * along(x, axis) * axis
 
 
+def blockwise(x, t):
+    """Three blocks, of 7, 7 and 6 entries, each from where those before it have come to."""
+    y = x
+    for block in (slice(0, 7), slice(7, 14), slice(14, 20)):
+        z = np.zeros(D)
+        z[block] = direction(t)[block]
+        y = y - 0.02 * along(y, z) * z
+    return x - y
+
+
+def sparse(x, t):
+    key = bl.random.fold_in(bl.random.key(0), t)
+    z = direction(t) * (bl.random.uniform(bl.random.fold_in(key, 1), (D,)) < 0.3)
+    return 0.02 * along(x, z) * z
+
+
+def hybrid(x, t):
+    z = direction(t) * (np.arange(D) < 15)
+    return 0.02 * np.concatenate([along(x, z) * z[:15], grad(x)[15:]])
+
+
 @pytest.mark.parametrize(
     ("rule", "step"),
     [
@@ -55,6 +88,9 @@ def coordinate(x, t):
         (ZOSignSGD(0.01), lambda x, t: 0.01 * np.sign(along(x, direction(t)) * direction(t))),
         (ZOConservative(0.02), conservative),
         (CoordinateZO(0.5), coordinate),
+        (ZOBlockwise(0.02, blocks=3), blockwise),
+        (sparse_zeroth_order(GD(0.02), density=0.3), sparse),
+        (hybrid_zeroth_order(GD(0.02)), hybrid),
         (forward_gradient(GD(0.02)), lambda x, t: 0.02 * (grad(x) @ direction(t)) * direction(t)),
     ],
     ids=lambda value: type(value).__name__,
@@ -89,13 +125,39 @@ def test_its_mean_is_the_gradient_and_its_error_grows_with_the_dimension(wrap, d
     assert np.sum((np.mean(estimates, axis=0) - g) ** 2) / (g @ g) < 2 * (d + 1) / n
 
 
+def test_they_degenerate_to_mezo_and_to_the_gradient():
+    assert np.array_equal(end_of(ZOBlockwise(0.02, blocks=1)), end_of(MeZO(0.02)))
+    estimate = end_of(zeroth_order(GD(0.02)))
+    assert np.array_equal(end_of(sparse_zeroth_order(GD(0.02), density=1.0)), estimate)
+    assert np.array_equal(end_of(hybrid_zeroth_order(GD(0.02), exact=0.0)), estimate)
+    np.testing.assert_allclose(end_of(hybrid_zeroth_order(GD(0.02), exact=1.0)), end_of(GD(0.02)), rtol=1e-12)
+
+
+def test_what_they_cost_is_counted():
+    """Beside the value of each step."""
+    blocks, hybrid = (
+        bl.minimize(problem(), X0, r, steps=2) for r in (ZOBlockwise(blocks=3), hybrid_zeroth_order(GD()))
+    )
+    assert blocks.counts["values"] == 2 * 100 * (1 + 2 * 3)
+    assert hybrid.counts["values"] == 2 * 100 * (1 + 2)
+    assert hybrid.counts["samples"] == 0
+    assert hybrid.counts["partials"] > 0
+
+
 def test_mezo_keeps_nothing():
     assert bl.minimize(problem(), X0, MeZO()).state == {}
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
-    [(lambda: MeZO(eps=0.0), "eps of MeZO"), (lambda: zeroth_order(GD(), q=0), "q=0")],
+    [
+        (lambda: MeZO(eps=0.0), "eps of MeZO"),
+        (lambda: zeroth_order(GD(), q=0), "q=0"),
+        (lambda: ZOBlockwise(blocks=0), "blocks=0"),
+        (lambda: ZOBlockwise(eps=0.0), "eps of ZOBlockwise"),
+        (lambda: sparse_zeroth_order(GD(), density=1.5), "density of sparse_zeroth_order"),
+        (lambda: hybrid_zeroth_order(GD(), exact=-0.1), "exact of hybrid_zeroth_order"),
+    ],
 )
 def test_numbers_out_of_range_are_named(make, message):
     with pytest.raises(ArgumentError, match=message):

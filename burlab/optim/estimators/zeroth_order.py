@@ -10,6 +10,7 @@ from burlab.graph.buffers.functions import at_set
 from burlab.optim.arithmetic import where
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
 from burlab.optim.wrappers import Wrapper
+from burlab.runtime.ranges import SHARE, number_in
 from burlab.transforms import random
 
 
@@ -113,6 +114,38 @@ class CoordinateZO(Optimizer):
 
 
 @dataclass(frozen=True)
+class ZOBlockwise(Optimizer):
+    """Zhang et al. 2024 (ZO-Bench), block-wise perturbation, arXiv:2402.11592, as in its code.
+
+    The entries of x are cut into consecutive blocks of about equal length. One block after the other makes MeZO's step,
+    each from where the blocks before it have come to; so a direction has d / blocks entries, and less noise.
+    lr: step size. eps: size of the perturbation. blocks: how many; one is MeZO.
+    Cost: two values of the batch for each block; keeps nothing.
+
+    >>> import numpy as np, burlab as bl
+    >>> run = bl.minimize(lambda x: np.sum((x - 1) ** 2), np.zeros(4), bl.optim.ZOBlockwise(0.1, blocks=2), steps=100)
+    >>> bool(np.abs(run.x - 1).max() < 1e-3)
+    True
+    """
+
+    lr: Hyper = 1e-3
+    eps: Hyper = 1e-3
+    blocks: int = 4
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole(self.blocks, "blocks", 1)
+
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+        """A step of every block."""
+        normal = random.normal(f.key, x.shape, x.dtype)
+        for entries in np.array_split(np.arange(x.shape[0]), self.blocks):
+            z = np.where(np.isin(np.arange(x.shape[0]), entries), normal, 0.0)
+            x = x - self.lr * slope(f, x, z, self.eps) * z
+        return x, state
+
+
+@dataclass(frozen=True)
 class zeroth_order(Wrapper):
     """The two-point estimate in place of the gradient, for any optimizer: zeroth_order(Adam()) is ZO-Adam.
 
@@ -140,6 +173,65 @@ class zeroth_order(Wrapper):
         for key in keys(f, self.q):
             z = random.normal(key, x.shape, x.dtype)
             estimate = estimate + slope(f, x, z, self.eps) / self.q * z
+        return self.advance(estimate, state, x, t, f)
+
+
+@dataclass(frozen=True)
+class sparse_zeroth_order(Wrapper):
+    """The two-point estimate on some of the entries, for any optimizer: g <- r z, z zero but for a random part.
+
+    Zhang et al. 2024 (ZO-Bench), gradient sparsity at one rate for all layers, arXiv:2402.11592: each entry of a normal
+    z stays with probability `density`, and r = (f(x + eps z) - f(x - eps z)) / (2 eps). Its mean is density grad f.
+    eps: size of the perturbation. Cost: two values of the batch.
+
+    >>> import numpy as np, burlab as bl
+    >>> rule = bl.optim.sparse_zeroth_order(bl.optim.GD(0.1), density=0.5)
+    >>> run = bl.minimize(lambda x: np.sum((x - 1) ** 2), np.zeros(4), rule, steps=300)
+    >>> bool(np.abs(run.x - 1).max() < 1e-3)
+    True
+    """
+
+    eps: Hyper = 1e-3
+    density: Hyper = 0.1
+
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+        """The step along the estimate."""
+        chosen = random.uniform(random.fold_in(f.key, 1), x.shape, x.dtype) < self.density
+        z = np.where(chosen, random.normal(f.key, x.shape, x.dtype), 0.0)
+        return self.advance(slope(f, x, z, self.eps) * z, state, x, t, f)
+
+
+@dataclass(frozen=True)
+class hybrid_zeroth_order(Wrapper):
+    """Derivatives of the last entries, the two-point estimate of the others, for any optimizer.
+
+    Zhang et al. 2024 (ZO-Bench), hybrid ZO-FO training, arXiv:2402.11592: the backward sweep ends where the
+    last entries have been, which are those of the last layers. exact: which share of the entries has derivatives; 0 is
+    `zeroth_order`, 1 the gradient. eps: size of the perturbation.
+    Cost: two values of the batch, and the derivatives by the last entries.
+
+    >>> import numpy as np, burlab as bl
+    >>> rule = bl.optim.hybrid_zeroth_order(bl.optim.GD(0.05), exact=0.5)
+    >>> run = bl.minimize(lambda x: np.sum((x - 1) ** 2), np.zeros(4), rule, steps=300)
+    >>> bool(np.abs(run.x - 1).max() < 1e-3)
+    True
+    """
+
+    eps: Hyper = 1e-3
+    exact: float = 0.25
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        number_in(SHARE, self.exact, "exact of hybrid_zeroth_order")
+
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+        """The step along derivatives and estimates."""
+        first = x.shape[0] - round(self.exact * x.shape[0])
+        last = np.arange(first, x.shape[0])
+        z = np.where(np.arange(x.shape[0]) < first, random.normal(f.key, x.shape, x.dtype), 0.0)
+        estimate = slope(f, x, z, self.eps) * z if first else np.zeros_like(x)
+        if last.size:
+            estimate = np.concatenate([estimate[:first], f.partial_grad(x, last)])
         return self.advance(estimate, state, x, t, f)
 
 
