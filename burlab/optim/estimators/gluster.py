@@ -1,7 +1,7 @@
 """Stratified batches by clusters of gradients."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -51,13 +51,14 @@ class gluster(Wrapper):
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
         """The step along the estimate."""
         old, moves = state["cluster"], np.logical_and(t > 0, t % self.every == 0)
-        everything = np.arange(f.samples)
+        everything = np.arange(int(f.samples))
         cluster = cond(moves, lambda: self._moved(old, f.per_sample_grads(x, indices=everything)), lambda: old)
-        estimate = np.zeros_like(x)
+        parts: list[Any] = []
         for c in range(self.clusters):
             mine = cluster == c
             drawn = [_drawn(mine, random.fold_in(f.key, c * self.each + k)) for k in range(self.each)]
-            estimate = estimate + np.mean(mine.astype(x.dtype)) * f.grad(x, indices=np.stack(drawn))
+            parts.append(np.mean(mine.astype(x.dtype)) * f.grad(x, indices=np.stack(drawn)))
+        estimate = cast("Any", np).sum(parts, axis=0)
         x, inner = self.advance(estimate, state["inner"], x, t, f)
         return x, {"cluster": cluster, "inner": inner}
 

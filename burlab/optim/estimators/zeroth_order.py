@@ -138,9 +138,9 @@ class ZOBlockwise(Optimizer):
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
         """A step of every block."""
-        normal = random.normal(f.key, x.shape, x.dtype)
-        for entries in np.array_split(np.arange(x.shape[0]), self.blocks):
-            z = np.where(np.isin(np.arange(x.shape[0]), entries), normal, 0.0)
+        normal, size = random.normal(f.key, x.shape, x.dtype), int(x.shape[0])
+        for entries in np.array_split(np.arange(size), self.blocks):
+            z = np.where(np.isin(np.arange(size), entries), normal, 0.0)
             x = x - self.lr * slope(f, x, z, self.eps) * z
         return x, state
 
@@ -226,12 +226,12 @@ class hybrid_zeroth_order(Wrapper):
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
         """The step along derivatives and estimates."""
-        first = x.shape[0] - round(self.exact * x.shape[0])
-        last = np.arange(first, x.shape[0])
-        z = np.where(np.arange(x.shape[0]) < first, random.normal(f.key, x.shape, x.dtype), 0.0)
+        size = int(x.shape[0])
+        first = size - round(self.exact * size)
+        z = np.where(np.arange(size) < first, random.normal(f.key, x.shape, x.dtype), 0.0)
         estimate = slope(f, x, z, self.eps) * z if first else np.zeros_like(x)
-        if last.size:
-            estimate = np.concatenate([estimate[:first], f.partial_grad(x, last)])
+        if first < size:
+            estimate = np.concatenate([estimate[:first], f.partial_grad(x, np.arange(first, size))])
         return self.advance(estimate, state, x, t, f)
 
 
