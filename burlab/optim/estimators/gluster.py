@@ -1,7 +1,7 @@
 """Stratified batches by clusters of gradients."""
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class gluster(Wrapper):
             mine = cluster == c
             drawn = [_drawn(mine, random.fold_in(f.key, c * self.each + k)) for k in range(self.each)]
             parts.append(np.mean(mine.astype(x.dtype)) * f.grad(x, indices=np.stack(drawn)))
-        estimate = cast("Any", np).sum(parts, axis=0)
+        estimate = np.sum(np.stack(parts), axis=0)
         x, inner = self.advance(estimate, state["inner"], x, t, f)
         return x, {"cluster": cluster, "inner": inner}
 
