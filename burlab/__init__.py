@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from burlab.graph.tree import pytree as pytree
     from burlab.monitor import watch as watch
     from burlab.nn import load_parameters as load_parameters, save_parameters as save_parameters
-    from burlab.problems import FiniteSum as FiniteSum
+    from burlab.problems import Batch as Batch, FiniteSum as FiniteSum
     from burlab.racing import (
         branches as branches,
         find_lr as find_lr,
@@ -144,7 +144,7 @@ _HOME = {
         "burlab.compressors": "compressors",
         "burlab.robust": "robust",
         "burlab.optim": "optim",
-        "burlab.problems": "FiniteSum problems",
+        "burlab.problems": "Batch FiniteSum problems",
         "burlab.data": "data",
         "burlab.run": "Run Stop load_run minimize",
         "burlab.racing": "branches find_lr performance_profile race",

@@ -1,5 +1,6 @@
 """Optimizers as their papers write them: an update rule in NumPy, traced and compiled into the step loop."""
 
+from .adadagrad import AdAdaGrad
 from .adadelta import Adadelta
 from .adagrad import Adagrad
 from .adam import Adam, AdamW, AMSGrad
@@ -92,6 +93,7 @@ __all__ = [
     "SVRG",
     "VRMARINA",
     "AMSGrad",
+    "AdAdaGrad",
     "AdaHessian",
     "Adadelta",
     "Adafactor",

@@ -63,6 +63,13 @@ class Optimizer(ABC):
         """
         return x
 
+    def batch_size(self, state: State) -> Any:  # noqa: ARG002 - None, for most rules
+        """How many samples the next step is to use, from the state: a rule's own wish. None: as `bl.Batch` says.
+
+        Traced, as `update` is. It needs `batch=bl.Batch(first, most)`, which rounds it and keeps it between 1 and most.
+        """
+        return None
+
     @abstractmethod
     def update(
         self, g: Vector, state: State, x: Vector, t: int, *, f: Any

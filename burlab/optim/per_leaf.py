@@ -52,6 +52,9 @@ class _Leaves(Optimizer):
         given = self.inner.output(seen, state)
         return x if given is seen else self._flat(given, "output returned an x")
 
+    def batch_size(self, state: State) -> Any:
+        return self.inner.batch_size(state)
+
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
         seen = self._tree(x)
         queries = LeafQueries(f, x, seen, self._tree, self._flat)

@@ -16,6 +16,8 @@ from burlab.graph.query import CLIENT_QUERIES, QUERIES, Question, query
 
 ESTIMATOR_NORM = "estimator_norm"
 """The column of the norm of what `Queries.estimated` was given."""
+BATCH = "batch"
+"""The hyperparameter that is the size of a batch."""
 Vector = Any  # shape (d,), x's dtype
 Indices = Any  # shape (b,), integers
 
@@ -25,6 +27,7 @@ class Batches(NamedTuple):
 
     clients: how many of the samples each client of a federation holds. elsewhere: whether they are on other machines.
     weights: what a sample counts, shape (n,), where that is not 1.
+    planned: where the size varies, up to `batch`: the first size, or a schedule.
     """
 
     batch: int = 1
@@ -33,6 +36,7 @@ class Batches(NamedTuple):
     clients: tuple[int, ...] = ()
     elsewhere: bool = False
     weights: Any = None
+    planned: Any = None
 
 
 class Known(NamedTuple):
@@ -71,8 +75,9 @@ class Queries:
     array([0.75])
     """
 
-    def __init__(self, known: Known, batches: Batches) -> None:
-        self._known, self._batches = known, batches
+    def __init__(self, known: Known, batches: Batches, size: Any = None) -> None:
+        """size: how many samples this step uses, where that varies."""
+        self._known, self._batches, self._size = known, batches, size
         self._used: set[Question] = set()
         self._told: dict[str, Any] = {}
         self.estimate: Any = None  # the norm of what `estimated` was given last
@@ -187,9 +192,9 @@ class Queries:
         return self._known.key
 
     @property
-    def batch(self) -> int:
-        """How many samples a step uses."""
-        return self._batches.batch
+    def batch(self) -> Any:
+        """How many samples a step uses: an int, or traced where that varies (`bl.Batch`)."""
+        return self._batches.batch if self._size is None else self._size
 
     @property
     def samples(self) -> int:

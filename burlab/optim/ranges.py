@@ -48,6 +48,7 @@ _OF_ONE: dict[tuple[str, str], Range] = {
     ("Adafactor", "decay"): FINITE,
     ("TrustRegion", "eta"): Range(0.0, 0.25, open_high=True),
     ("gradient_noise", "eta"): NOT_NEGATIVE,
+    ("AdAdaGrad", "eta"): POSITIVE,
 }
 
 

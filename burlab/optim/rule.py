@@ -17,7 +17,7 @@ from burlab.runtime.plain import as_array
 from .live import Live, acting, live_fields
 from .optimizer import Optimizer, Vector, advance, start
 from .per_leaf import flat_face
-from .queries import ESTIMATOR_NORM, Batches, Known, Queries
+from .queries import BATCH, ESTIMATOR_NORM, Batches, Known, Queries
 
 ONE_SAMPLE = Batches()
 _STEP = Node("input", (), "t", (), np.dtype(np.int64), weak=True)
@@ -34,6 +34,7 @@ class Rule:
     values, where NaN means that the schedule is followed; schedules: of the scheduled ones, in order; state: shapes and
     dtypes of its leaves. queries: their names, and "key" and "indices" where these are used. told: names of numbers.
     output: the point that the run gives, from x, t, the hyperparameters and the leaves of the state; None: x itself.
+    size: how many samples a step has, int64, from t, the hyperparameters and the leaves of the state; None: always all.
     """
 
     graph: Graph
@@ -44,6 +45,7 @@ class Rule:
     queries: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
     output: Graph | None = None
+    size: Graph | None = None
 
     @property
     def reads_gradient(self) -> bool:
@@ -68,18 +70,24 @@ def trace_rule(
     """
     kind = type(optimizer).__name__
     optimizer = flat_face(optimizer, x if like is None else like)
-    live = live_fields(optimizer)
-    leaves, structure = tree.flatten(start(optimizer, x.copy(), f))
+    live, varies = live_fields(optimizer), batches.planned is not None
+    if varies:
+        live.append(_live_batch(live, batches))
+    begun = start(optimizer, x.copy(), f)
+    if not varies and optimizer.batch_size(begun) is not None:
+        raise ArgumentError(f"{kind} says how many samples a step has. Pass batch=bl.Batch(8).")
+    leaves, structure = tree.flatten(begun)
     state = [_state_leaf(leaf, f"{kind}.init") for leaf in leaves]
 
     queries, told = (), ()
 
     def step(g: Any, x: Any, t: Any, values: tuple[Any, ...], leaves: list[Any], *problem: Any) -> Any:
         nonlocal queries, told
-        f = Queries(Known(x, g, *problem), batches)
-        used = [_used(field, value, t) for field, value in zip(live, values, strict=True)]
-        rule = acting(optimizer, {field.path: value for field, value in zip(live, used, strict=True)})
         before = tree.unflatten(structure, leaves)
+        used, rule = _acting(optimizer, live, values, t)
+        if varies:
+            used[-1] = _size(rule, before, used[-1], values[-1], batches)
+        f = Queries(Known(x, g, *problem), batches, as_dtype(used[-1], np.dtype(np.int64)) if varies else None)
         after = _next(advance(rule, g, before, x, t, f), kind, structure)
         if tells_estimate and f.estimate is not None:
             f.tell({ESTIMATOR_NORM: f.estimate})
@@ -97,7 +105,40 @@ def trace_rule(
     forms = tuple((leaf.shape, leaf.dtype) for leaf in state)
     hyper = {field.name: field.number for field in live}
     output = _output(optimizer, live, x, examples, structure)
-    return Rule(graph, hyper, schedules, forms, structure, queries, told, output), state
+
+    def size(t: Any, values: tuple[Any, ...], leaves: list[Any]) -> Any:
+        used, rule = _acting(optimizer, live, values, t)
+        found = _size(rule, tree.unflatten(structure, leaves), used[-1], values[-1], batches)
+        return as_dtype(found, np.dtype(np.int64))
+
+    sized = trace(size, (_STEP, tuple(field.number for field in live), examples)).graph if varies else None
+    return Rule(graph, hyper, schedules, forms, structure, queries, told, output, sized), state
+
+
+def _acting(optimizer: Optimizer, live: list[Live], values: tuple[Any, ...], t: Any) -> tuple[list[Any], Optimizer]:
+    """The hyperparameters of a step, and the optimizer with them."""
+    used: list[Any] = [_used(field, value, t) for field, value in zip(live, values, strict=True)]
+    return used, acting(optimizer, {field.path: value for field, value in zip(live, used, strict=True)})
+
+
+def _live_batch(live: list[Live], batches: Batches) -> Live:
+    """The size of a batch as a hyperparameter, which follows its plan at first."""
+    if any(field.name == BATCH for field in live):
+        raise ArgumentError(
+            f"the optimizer has a live field {BATCH!r}, as the size of a bl.Batch is called. Rename it."
+        )
+    planned = batches.planned
+    return Live(BATCH, (), planned if callable(planned) else lambda t: planned + 0 * t)
+
+
+def _size(rule: Optimizer, state: Any, planned: Any, value: Any, batches: Batches) -> Node:
+    """How many samples a step has, as float64. planned: by the schedule, or set; value: NaN where none was set."""
+    wish = rule.batch_size(state)
+    wide = np.dtype(np.float64)
+    size: Any = planned if wish is None else np.where(np.isnan(value), as_dtype(as_node(wish), wide), value)
+    number: Any = as_dtype(as_node(size), wide)
+    rounded: Any = np.floor(number + 0.5)
+    return as_node(np.fmax(1.0, np.fmin(float(batches.batch), rounded)))
 
 
 def _output(
@@ -106,8 +147,7 @@ def _output(
     """What the optimizer gives, from x, the step, the hyperparameters and the leaves of the state; None for x."""
 
     def give(x: Any, t: Any, values: tuple[Any, ...], leaves: list[Any]) -> Any:
-        used = [_used(field, value, t) for field, value in zip(live, values, strict=True)]
-        rule = acting(optimizer, {field.path: value for field, value in zip(live, used, strict=True)})
+        rule = _acting(optimizer, live, values, t)[1]
         return rule.output(x, tree.unflatten(structure, leaves))
 
     graph = trace(give, (x, _STEP, tuple(field.number for field in live), examples)).graph

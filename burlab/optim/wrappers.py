@@ -49,6 +49,10 @@ class Wrapper(Optimizer):
         """The point that the optimizer inside gives."""
         return self.inner.output(x, state)
 
+    def batch_size(self, state: State) -> Any:
+        """That of the inner optimizer."""
+        return self.inner.batch_size(state)
+
     def advance(self, g: Vector, state: State, x: Vector, t: int, f: Any) -> tuple[Vector, State]:
         """What the optimizer inside does with the gradient g."""
         return advance(self.inner, g, state, x, t, f)

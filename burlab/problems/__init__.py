@@ -9,10 +9,12 @@ from burlab.problems.library.rugged import ackley, rastrigin, styblinski_tang
 from burlab.problems.library.saddles import monkey_saddle, saddle
 from burlab.problems.library.valleys import chebyshev_rosenbrock, powell_singular, rosenbrock
 
+from .batch import Batch
 from .clients import Federated, federated
 from .finite_sum import FiniteSum
 
 __all__ = [
+    "Batch",
     "Federated",
     "FiniteSum",
     "Oracle",

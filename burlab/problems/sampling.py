@@ -16,6 +16,8 @@ from burlab.graph.tracing.trace import trace
 from burlab.runtime.coerce import Array
 from burlab.runtime.plain import as_array
 
+from .batch import Batch
+
 Indices = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 
@@ -50,6 +52,8 @@ class Stream(ctypes.Structure):
         ("list", ctypes.c_void_p),
         ("rows", ctypes.c_int64),
         ("key", ctypes.c_uint64 * 2),
+        ("varies", ctypes.c_int64),
+        ("live", ctypes.c_void_p),
     )
 
 
@@ -73,12 +77,18 @@ def chosen(stream: Stream, batch: int) -> Stream:
     return Stream(sampling=Sampling.listed, samples=stream.samples, batch=batch, key=stream.key)
 
 
-def drawn(samples: int, batch: int | None, sampler: Any, seed: int) -> Stream:
+def drawn(samples: int, batch: int | Batch | None, sampler: Any, seed: int) -> Stream:
     """The batches of a run. batch: samples per step, None for all. Raises ArgumentError for what cannot be drawn.
 
+    Of a batch whose size varies, the stream has the largest.
     sampler: a name, or the samples of every step, shape (steps, b), or their probabilities, floats of shape (n,), or a
     function of the key of a step and t that gives its samples, shape (b,).
     """
+    if isinstance(batch, Batch):
+        stream = _varying(samples, batch.of(samples), sampler, seed)
+        stream.varies = 1
+        return stream
+    sampler = "reshuffle" if sampler is None else sampler
     if isinstance(sampler, Graph) or callable(sampler):
         return _traced(samples, batch, sampler, seed)
     if isinstance(sampler, (np.ndarray, list, tuple)):
@@ -147,6 +157,15 @@ def _tabled(samples: int, batch: int | None, table: Array, seed: int) -> Stream:
     stream.key = _key(whole(seed, "seed", 0, 2**64 - 1))
     stream.numbers = numbers.reshape(rows, width)
     return stream
+
+
+def _varying(samples: int, batch: Batch, sampler: Any, seed: int) -> Stream:
+    if isinstance(sampler, str) and sampler in ("reshuffle", "sequential"):
+        raise ArgumentError(
+            f"sampler={sampler!r} goes through whole epochs, which batches of varying size do not. Leave it out, for a "
+            'subset at every step, or pass "uniform".'
+        )
+    return drawn(samples, batch.most, "nice" if sampler is None else sampler, seed)
 
 
 def _traced(samples: int, batch: int | None, sampler: Any, seed: int) -> Stream:

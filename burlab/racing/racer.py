@@ -9,6 +9,7 @@ import numpy as np
 from burlab.errors import ArgumentError, ShapeError, StatusError
 from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
+from burlab.problems.batch import Batch
 from burlab.run import Run, minimize
 from burlab.run.record.digest import Digest
 
@@ -22,7 +23,7 @@ class Setting:
     problem: Any
     start: Callable[[int], tree.Tree]
     seeds: tuple[int, ...]
-    batch: int | None
+    batch: int | Batch | None
     stop: Any
 
 

@@ -14,6 +14,7 @@ from burlab.errors import ArgumentError, StatusError
 from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
 from burlab.problems import FiniteSum, TestFunction
+from burlab.problems.batch import Batch
 from burlab.run import Run, Stop
 from burlab.run.record.stop import check_stop
 from burlab.runtime.extras import require
@@ -37,7 +38,7 @@ def race(
     racers: Mapping[str, Entry],
     *,
     seeds: int | Sequence[int] = 1,
-    batch: int | None = None,
+    batch: int | Batch | None = None,
     steps: int | None = None,
     stop: Stop = _DEFAULT,
 ) -> "Race":
@@ -251,7 +252,8 @@ class Race:
     def _share(self) -> float:
         """The part of the way over which values are averaged, because their batches are drawn."""
         n = len(self.setting.problem) if isinstance(self.setting.problem, FiniteSum) else 1
-        return _SMOOTH if self.setting.batch is not None and self.setting.batch < n else 0.0
+        batch = self.setting.batch
+        return _SMOOTH if isinstance(batch, Batch) or (batch is not None and batch < n) else 0.0
 
     def _minimum(self, of: str) -> float:
         problem = self.setting.problem

@@ -6,6 +6,7 @@ from typing import Any
 
 from burlab.errors import ArgumentError
 from burlab.optim.live import hyper_value
+from burlab.optim.queries import BATCH
 from burlab.run.record.engine import Engine
 from burlab.runtime.ranges import Range, number_in
 
@@ -31,6 +32,8 @@ class Hypers:
 
     def __getitem__(self, name: str) -> float:
         value = self._engine.hyper(self._index(name))
+        if math.isnan(value) and name == BATCH:
+            return self._engine.size()
         if math.isnan(value) and name in self._schedules:
             return float(self._schedules[name](self._engine.view().step))
         return value

@@ -12,6 +12,7 @@ from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
 from burlab.optim.queries import Batches
 from burlab.optim.rule import Rule, like_state, trace_rule
+from burlab.problems.batch import Batch
 from burlab.problems.data import Data
 from burlab.problems.finite_sum import FiniteSum
 from burlab.problems.kernels.oracle import Oracle
@@ -39,8 +40,8 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
     x0: tree.Tree,
     optimizer: Optimizer | SciPy,
     *,
-    batch: int | None = None,
-    sampler: Any = "reshuffle",
+    batch: int | Batch | None = None,
+    sampler: Any = None,
     seed: int = 0,
     steps: int | None = None,
     stop: Stop = _DEFAULT,
@@ -57,16 +58,17 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
 
     problem: a FiniteSum, or a function of x alone. x0: the start, a float array or a tree of them, all float64 or all
     float32, of which a complex array holds two; whole numbers become floats, as SciPy takes them. It is never changed.
-    batch: samples per step, None for the full gradient. sampler: "reshuffle" (each sample once per epoch), "uniform"
-    (with replacement), "nice" (a subset, anew at every step) or "sequential"; or integers of shape (steps, b), the
-    samples of each step, with whose last row the run ends; or a function of (key, t), or an object that is called so,
-    that gives the samples of step t, integers of shape (b,), drawn by `bl.random` from the key; or probabilities of
-    shape (n,): draws with replacement in which sample i counts 1 / (n p_i), so that values, gradients and answers over
-    a batch are unbiased. seed: of all randomness; the same seed gives the same bits. stop: when it rests by itself.
-    progress: True for a bar, False for none, None where someone sees it. state: of the optimizer at the start, in place
-    of what its `init` gives, in the same form: `run.state` of another run. trainable: which arrays of x0 are trained, a
-    tree of bools of x0's structure or of its upper part, or a function that takes paths such as "blocks.0.weight"; all
-    others stay as they are, and cost neither gradient nor state nor history.
+    batch: samples per step, None for the full gradient, or a `bl.Batch`, whose size changes as the run goes on.
+    sampler: "reshuffle" (each sample once per epoch; the default, but with a `bl.Batch`), "uniform" (with replacement),
+    "nice" (a subset, anew at every step) or "sequential"; or integers of shape (steps, b), the samples of each step,
+    with whose last row the run ends; or a function of (key, t), or an object that is called so, that gives the samples
+    of step t, integers of shape (b,), drawn by `bl.random` from the key; or probabilities of shape (n,): draws with
+    replacement in which sample i counts 1 / (n p_i), so that values, gradients and answers over a batch are unbiased.
+    seed: of all randomness; the same seed gives the same bits. stop: when it rests by itself. progress: True for a bar,
+    False for none, None where someone sees it. state: of the optimizer at the start, in place of what its `init` gives,
+    in the same form: `run.state` of another run. trainable: which arrays of x0 are trained, a tree of bools of x0's
+    structure or of its upper part, or a function that takes paths such as "blocks.0.weight"; all others stay as they
+    are, and cost neither gradient nor state nor history.
 
     has_aux: the function returns (number, {name: number, ...}), and the history has these metrics as columns; for a
     FiniteSum it is an argument of FiniteSum. validation: a second problem, whose full value at x is the column
@@ -102,10 +104,10 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
         engine = ScipyEngine.open(optimizer, oracle, point, stream, threads, stop, budgets[1])
         run = Run(engine, start, {}, problem, optimizer)
     else:
-        before = StartQueries(oracle, point, stream, threads)
+        varies = batch.of(stream.samples) if isinstance(batch, Batch) else None
+        before = StartQueries(oracle, point, stream, threads, varies and varies.first)
         weights = weights_of(stream, x.dtype)
-        there = oracle.keepers is not None
-        batches = Batches(before.batch, before.samples, before.full, oracle.clients, there, weights)
+        batches = _batches(oracle, stream, weights, varies and varies.size)
         rule, leaves = trace_rule(optimizer, x, batches, point.tree, before, stop.of == ESTIMATOR)
         _check_here(oracle, optimizer, rule.reads_gradient)
         leaves = leaves if state is None else like_state(state, rule, leaves)
@@ -144,6 +146,13 @@ def _check_here(oracle: Oracle, optimizer: Any, reads: bool) -> None:
             f"{type(optimizer).__name__} reads the gradient over samples, and these lie with clients on the cluster. "
             "Use a rule for clients, such as DCGD or FedAvg, or make the problem without cluster=."
         )
+
+
+def _batches(oracle: Oracle, stream: Stream, weights: Array | None, planned: Any) -> Batches:
+    """What an update knows of its batches."""
+    elsewhere = oracle.keepers is not None
+    sizes = int(stream.batch), int(stream.samples)
+    return Batches(*sizes, is_full(stream), oracle.clients, elsewhere, weights, planned)
 
 
 def _kernels_for(rule: Rule, oracle: Oracle, stop: Stop) -> str:

@@ -5,7 +5,6 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from burlab.checks.numbers import real, whole
@@ -14,11 +13,13 @@ from burlab.errors import StatusError
 from burlab.graph import tree
 from burlab.graph.origin import user_line
 from burlab.optim.live import ranges_of
+from burlab.optim.queries import BATCH
 from burlab.problems.point import Point
 from burlab.problems.trainable import Trainable
 from burlab.run.file.save import identify, save
 from burlab.run.record.engine import Engine
 from burlab.run.record.stop import ENDLESS, Stopped
+from burlab.runtime.ranges import Range
 
 from .breakpoints import Breakpoints, Table
 from .family import Family
@@ -70,7 +71,11 @@ class Run(Readings):
     def hyper(self) -> Hypers:
         """The live hyperparameters, by name: read them, and change them between two steps."""
         # Not kept: a run must end with its last reference.
-        return Hypers(self._engine, self._change, self._schedules, partial(ranges_of, self.optimizer))
+        return Hypers(self._engine, self._change, self._schedules, self._ranges)
+
+    def _ranges(self) -> Mapping[str, Range | None]:
+        """What its hyperparameters may be, as far as that is known."""
+        return {BATCH: Range(1.0, float(self._engine.batch)), **ranges_of(self.optimizer)}
 
     @property
     def running(self) -> bool:

@@ -23,7 +23,7 @@ def identity(setting: Setting, trials: Sequence[Trial]) -> dict[str, Any]:
 
     problem: a hash of all that is no number of the list: the runs of each optimizer at step 0, the starts, the steps.
     """
-    digest = hashlib.sha256(repr((setting.steps, setting.batch)).encode())
+    digest = hashlib.sha256(repr((setting.steps, getattr(setting.batch, "most", setting.batch))).encode())
     first: dict[Any, Trial] = {}
     for trial in trials:
         first.setdefault((trial.name, _program(trial)), trial)

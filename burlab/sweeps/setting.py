@@ -9,6 +9,7 @@ import numpy as np
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.problems import FiniteSum
+from burlab.problems.batch import Batch
 from burlab.run import Run, Stop, minimize
 from burlab.transforms import jit, random
 
@@ -26,7 +27,7 @@ class Setting:
 
     problem: Any
     start: Callable[[int], tree.Tree]
-    batch: int | None
+    batch: int | Batch | None
     sampler: Any
     steps: int | None
     stop: Stop

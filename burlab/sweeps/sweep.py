@@ -13,6 +13,7 @@ from burlab.checks.numbers import whole
 from burlab.errors import ArgumentError, StatusError
 from burlab.graph import tree
 from burlab.problems import FiniteSum
+from burlab.problems.batch import Batch
 from burlab.racing import Race
 from burlab.racing.racer import Setting as Field
 from burlab.run import Run, Stop
@@ -41,8 +42,8 @@ def sweep(  # noqa: PLR0913 - all that runs can be told
     hypers: Mapping[str, Sequence[Any]] | None = None,
     *,
     seeds: int | Sequence[int] = 1,
-    batch: int | None = None,
-    sampler: Any = "reshuffle",
+    batch: int | Batch | None = None,
+    sampler: Any = None,
     steps: int | None = None,
     stop: Stop = _DEFAULT,
     threads: int = 1,

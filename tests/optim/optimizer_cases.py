@@ -97,7 +97,7 @@ ELSEWHERE = (
     dict.fromkeys(PRECONDITIONED, "preconditioned_cases.py")
     | dict.fromkeys(ESTIMATORS, "estimator_cases.py")
     | dict.fromkeys(FEDERATED, "federated_cases.py")
-    | {"CoordinateDescent": "test_coordinate.py"}
+    | {"CoordinateDescent": "test_coordinate.py", "AdAdaGrad": "test_adadagrad.py"}
     | dict.fromkeys(("ScheduleFreeAdamW", "ScheduleFreeSGD"), "test_schedule_free.py")
     | dict.fromkeys(
         (

@@ -47,6 +47,10 @@ class mechanic(Wrapper):
         """The point that the optimizer inside gives."""
         return self.inner.output(x, state["inner"])
 
+    def batch_size(self, state: State) -> Any:
+        """That of the inner optimizer."""
+        return self.inner.batch_size(state["inner"])
+
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:
         """The step inside at the present scale, then the scale anew."""
         after, inner = self.advance(g, state["inner"], x, t, f)

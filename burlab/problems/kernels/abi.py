@@ -34,6 +34,7 @@ class Part(enum.IntEnum):
     ELSEWHERE = 9
     SAMPLER = 10
     DRAWN = 11
+    SIZE = 12
 
 
 VALIDATION, FULL_GRADIENT = -2, -3

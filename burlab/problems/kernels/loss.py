@@ -52,6 +52,11 @@ class Loss:
         """Choose the tiles for a batch: see `SampleKernel.measure`."""
         self.samples.measure(batch, fixed)
 
+    def vary(self, batch: int) -> None:
+        """Be ready for smaller batches, too, by the kernels for this one."""
+        if batch > 1:
+            self.samples.tile(batch).vary()
+
     def executables(self, batch: int) -> list[Executable]:
         """What runs for a batch, in the order in which it does."""
         regularizer = [] if self.regularizer is None else [self.regularizer.executable]

@@ -174,6 +174,8 @@ class QueryKernels:
     def _mirror(self, question: Question, made: _Made) -> CQuery:
         form, loss = _FORMS[question.name], made.loss
         loss.measure(made.batch, [leaf for point in made.shared for leaf in point.leaves])
+        if made.stream.varies:
+            loss.vary(made.batch)
         offsets = loss.samples.layout.offsets
         rows = CLoss(samples=loss.samples.together, regularizer=Summand()) if form.rows else None
         return CQuery(

@@ -24,9 +24,10 @@ class StartQueries:
     Points, vectors and answers are flat, shape (d,), as in an update. key: `fold_in(key(seed), -1)`, that of no step.
     """
 
-    def __init__(self, oracle: Oracle, point: Point, stream: Stream, threads: int) -> None:
+    def __init__(self, oracle: Oracle, point: Point, stream: Stream, threads: int, batch: int | None = None) -> None:
+        """batch: samples of the first step, where that is not the stream's."""
         self._oracle, self._point, self._threads = oracle, point, threads
-        self.batch, self.samples = int(stream.batch), int(stream.samples)
+        self.batch, self.samples = int(stream.batch) if batch is None else batch, int(stream.samples)
         self.full = is_full(stream)
         self._sizes = oracle.clients
         self.spent: dict[str, int] = {}  # samples that were evaluated, by the columns of a history

@@ -151,6 +151,11 @@ class Tile:
             self._table[count - 1] = self.executable.context_for(count)
         return at(self._table)
 
+    def vary(self) -> None:
+        """Have contexts for tiles of every number of samples."""
+        for count in range(1, self.size + 1):
+            self._table[count - 1] = self.executable.context_for(count)
+
     def calls(self, batch: int) -> int:
         """The number of tiles that a batch is cut into."""
         return calls_of(self.size, batch, self.sums.nbytes)

@@ -95,7 +95,10 @@ _told = partial(
 _of_clients = partial(_told, clients=several(_COUNT))
 # The others were written before files knew samplers, clients, and before rules told anything.
 _RECIPE: Check = either(
-    _of_clients(full=optional(record(_KERNELS, _COUNT)), sampler=optional(text)), _of_clients(), _told(), _recipe()
+    _of_clients(full=optional(record(_KERNELS, _COUNT)), sampler=optional(text), size=optional(text)),
+    _of_clients(),
+    _told(),
+    _recipe(),
 )
 _EXTENT = record(_STEPS, _STEPS)
 _PARTS: dict[str, Check] = {

@@ -62,6 +62,7 @@ def describe(setup: Setup) -> tuple[dict[str, Any], dict[str, Array]]:
         "data": [checksum(array) for array in _data(setup)],
         "weighted": _asked(setup.queries.drawn_losses, graphs) if _is_weighted(setup.stream) else [],
         "stream": _described_stream(setup.stream),
+        "size": rule.size and graphs.add(rule.size),
         "sampler": setup.stream.graph and graphs.add(setup.stream.graph),
         "threads": setup.threads,
         "budgets": list(setup.budgets),
@@ -109,7 +110,9 @@ def rebuild(document: Any, arrays: dict[str, Array], start: list[Array], given: 
     state = _state(document["state"], len(start) - 1)
     forms = tuple((leaf.shape, leaf.dtype) for leaf in start[1:])
     told, output = tuple(document.get("told", ())), _output(document, reader, start, hyper)
-    rule = Rule(update, hyper, schedules, forms, state, tuple(document["questions"]), told, output)
+    size = _size(document, reader, start, hyper)
+    stream.varies = size is not None
+    rule = Rule(update, hyper, schedules, forms, state, tuple(document["questions"]), told, output, size)
     groups = document["loss"][0][1]
     kinds = ("value_like", "training", "measured" if groups[1:2] != [0] else "measured_value")
     loss = drawn_reader.make(kinds[min(len(groups), 3) - 1], document["loss"])
@@ -142,7 +145,7 @@ def fingerprint(setup: Setup) -> str:
     asked = {id(loss): loss for found in setup.queries.both for loss in found.values()}
     losses = [setup.loss, *asked.values(), *([] if validation is None else [validation.loss])]
     kernels = [kernel for loss in losses for kernel in (loss.samples, loss.regularizer) if kernel is not None]
-    other = [graph for graph in (rule.output, setup.stream.graph) if graph is not None]
+    other = [graph for graph in (rule.output, rule.size, setup.stream.graph) if graph is not None]
     graphs = [kernel.graph for kernel in kernels] + [rule.graph, *other]
     table = [] if setup.stream.numbers is None else [checksum(setup.stream.numbers)]
     content = {
@@ -242,6 +245,15 @@ def _output(document: Any, reader: GraphReader, start: list[Array], hyper: dict[
     x, *state = [(cell.shape, cell.dtype) for cell in start]
     inputs: Specs = [x, ((), np.dtype(np.int64)), *[((), np.dtype(np.float64))] * len(hyper), *state]
     return reader.graph(document["output"], inputs, [x])
+
+
+def _size(document: Any, reader: GraphReader, start: list[Array], hyper: dict[str, float]) -> Graph | None:
+    """The graph of how many samples a step has, if that varies."""
+    if document.get("size") is None:
+        return None
+    state = [(cell.shape, cell.dtype) for cell in start[1:]]
+    inputs: Specs = [((), np.dtype(np.int64)), *[((), np.dtype(np.float64))] * len(hyper), *state]
+    return reader.graph(document["size"], inputs, [((), np.dtype(np.int64))])
 
 
 def _hypers(names: list[str], values: Array | None) -> dict[str, float]:

@@ -47,6 +47,7 @@ class Plan(ctypes.Structure):
     _fields_ = (
         ("loss", CLoss),
         ("stream", Stream),
+        ("size", CKernel),
         ("sampler", CKernel),
         ("threads", _INT),
         ("wide", _INT),

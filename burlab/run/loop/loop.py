@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import StatusError
-from burlab.graph import tree
+from burlab.graph import Graph, tree
 from burlab.problems.kernels.abi import Outcome
 from burlab.run.record.breakpoints import Breakpoint, CBreakpoint, as_struct
 from burlab.run.record.stop import REASONS, Stopped, explain
@@ -156,6 +156,19 @@ class Loop:
     def hyper(self, index: int) -> float:
         """A hyperparameter, as the next step will use it."""
         return float(self.call("loop_hyper", index))
+
+    def size(self) -> float:
+        """How many samples the next step has."""
+        graph, executable = self._setup.rule.size, self._setup.size
+        if graph is None or executable is None:
+            return float(self.batch)
+        read = {id(node) for n in (*graph.nodes, Graph((), graph.outputs)) for node in getattr(n, "inputs", ())}
+        hypers, at = [self.hyper(k) for k in range(len(self.hypers))], 1 + len(self.hypers)
+        state = [
+            self.read(k + 1) if id(node) in read else np.zeros(node.shape, node.dtype)
+            for k, node in enumerate(graph.inputs[at:])
+        ]
+        return float(executable(np.int64(self.view().step), *map(np.float64, hypers), *state)[0])
 
     def set(self, index: int, value: float) -> "Loop | None":
         """Order: give a hyperparameter a value, from the next step on; in the past, a new line begins there."""

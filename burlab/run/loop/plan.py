@@ -69,6 +69,8 @@ def plan_of(setup: Setup, start: list[Array] | None = None) -> Plan:
         rows = mirrored(setup.update.row_buffers)
         plan.row_buffers, plan.row_buffer = len(rows), ctypes.addressof(rows)
         plan.rows = rows
+    if setup.size is not None:
+        plan.size = CKernel.of(setup.size)
     if setup.sampler is not None:
         plan.sampler = CKernel.of(setup.sampler)
     if setup.output is not None:

@@ -63,6 +63,7 @@ class Setup:
     spent: Mapping[str, int] = field(default_factory=dict[str, int])  # before the first step, by counters
     part: Trainable | None = None  # of x that is trained, where it is not all of it
     full: Validation | None = None  # the full gradient, whose norm is written down
+    size: Executable | None = None  # how many samples a step has, where that varies
     sampler: Executable | None = None  # names the samples of a step, where a function of the user's does
 
     @staticmethod
@@ -86,6 +87,8 @@ class Setup:
         queries = QueryKernels(oracle, start, rule.queries, stream, drawn or oracle)
         update = update_of(rule, loss, start, int(stream.batch))
         output = None if rule.output is None else build(rule.output)
+        if stream.varies:
+            loss.vary(int(stream.batch))
         return Setup(
             loss,
             update,
@@ -101,6 +104,7 @@ class Setup:
             spent,
             part,
             full,
+            None if rule.size is None else build(rule.size),
             None if stream.graph is None else build(stream.graph),
         )
 
@@ -117,7 +121,7 @@ class Setup:
         """What is counted in columns: what the update asks, and what was spent before the first step."""
         asked = {counter_of(question.name) for question in self.queries.questions}
         asked |= set() if self.loss.has_gradient else {SAMPLES, "values"}
-        asked |= set() if self.full is None else {SAMPLES}
+        asked |= set() if self.full is None and self.size is None else {SAMPLES}
         return tuple(name for name in COUNTERS if name in asked or self.spent.get(name))
 
     @property
@@ -131,7 +135,7 @@ class Setup:
         validation = self.validation
         second = None if validation is None else validation.loss
         full = None if self.full is None else self.full.loss
-        return (self.loss, self.update, self.queries, second, full, self.output, self.sampler, self.stream)
+        return (self.loss, self.update, self.queries, second, full, self.output, self.size, self.sampler, self.stream)
 
     def norm_column(self, of: str) -> int:
         """The column of the record that holds a norm: see `Stop.of`. Raises ArgumentError where it has none."""
@@ -141,7 +145,11 @@ class Setup:
     def executables(self) -> list[Executable]:
         """What a step runs, in the order in which it does, besides queries; last, what gives its point and samples."""
         loss = [] if isinstance(self.update, FusedStep) else self.loss.executables(int(self.stream.batch))
-        return [*loss, self.update.executable, *(one for one in (self.output, self.sampler) if one is not None)]
+        return [
+            *loss,
+            self.update.executable,
+            *(one for one in (self.output, self.size, self.sampler) if one is not None),
+        ]
 
     @property
     def dimension(self) -> int:
@@ -157,6 +165,8 @@ class Setup:
         """The exception for how a step ended; None if it went well."""
         if outcome.part == Part.OUTPUT and self.output is not None:
             return self.output.error(outcome.answer)
+        if outcome.part == Part.SIZE and self.size is not None:
+            return self.size.error(outcome.answer)
         if outcome.part == Part.SAMPLER and self.sampler is not None:
             return self.sampler.error(outcome.answer)
         if outcome.part == Part.DRAWN:

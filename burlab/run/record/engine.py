@@ -70,6 +70,10 @@ class Engine(Recorder, Protocol):
         """A hyperparameter, as the next step will use it."""
         ...
 
+    def size(self) -> float:
+        """How many samples the next step has."""
+        ...
+
     def set(self, index: int, value: float) -> "Engine | None":
         """Order: give a hyperparameter a value, from the next step on. In the past, a new line begins there.
 

@@ -182,6 +182,10 @@ class ScipyEngine:
         """There is none."""
         raise ArgumentError(f"SciPy's minimizers have no live hyperparameters; number {index} was asked for.")
 
+    def size(self) -> float:
+        """How many samples a step has."""
+        return float(self.batch)
+
     def set(self, index: int, value: float) -> NoReturn:  # noqa: ARG002 - as of every engine
         """There is none."""
         self.hyper(index)

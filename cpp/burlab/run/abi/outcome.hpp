@@ -21,6 +21,7 @@ enum class Part : std::int32_t {
   elsewhere = 9,    // none: who keeps the clients on other machines could not answer
   sampler = 10,     // the user's function that names the samples of a step
   drawn = 11,       // none: that function named a sample that is not there
+  size = 12,        // how many samples a step has
 };
 
 /// Whose loss it belongs to: the run's own, that of its validation, the full gradient that it stops by, or that of a

@@ -32,6 +32,7 @@ struct Fused {
 struct Plan {
   Loss loss;                       // outputs: value, gradient and metrics, each as one span
   Stream stream;                   // the batches
+  Kernel size;                     // in: t, hyperparameters, state. Out: how many samples a step uses. No function: all
   Kernel sampler;                  // in: the key of a step, t. Out: its samples. No function: as the stream says
   std::int64_t threads, wide;      // wide: x is float64, else float32
   std::int64_t dimension, leaves;  // of x; its leaves lie in it one after another

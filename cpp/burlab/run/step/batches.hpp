@@ -1,10 +1,12 @@
 #pragma once
-// The samples of a step where a function of the user's names them: it runs before the step.
+// The samples of a step, where their number changes or a function of the user's names them: found before the step.
+#include <algorithm>
 #include <cstdint>
 
 #include "../abi/outcome.hpp"
 #include "../abi/plan.hpp"
 #include "../memory/buffer.hpp"
+#include "state_buffers.hpp"
 
 BURLAB_BEGIN
 namespace burlab::run {
@@ -12,15 +14,24 @@ namespace burlab::run {
 /// The batches of one loop. All its memory is taken at the start.
 class Batches {
  public:
-  Batches(Ledger& ledger, const Plan& plan)
+  /// state: outlives it, as its address does.
+  Batches(Ledger& ledger, const Plan& plan, const StateBuffers& state)
       : stream_(plan.stream),
+        state_(state),
+        hypers_(plan.hypers),
+        size_(plan.size),
         sampler_(plan.sampler),
         list_(ledger, Kind::scratch, sampler_.function == nullptr ? 0 : stream_.batch),
-        workspace_(ledger, Kind::scratch, sampler_.workspace) {
+        in_(ledger, Kind::scratch, 1 + plan.hypers + state.count()),
+        workspace_(ledger, Kind::scratch, std::max(size_.workspace, sampler_.workspace)) {
+    if (size_.function != nullptr) stream_.live = &live_;
     if (sampler_.function != nullptr) stream_.list = list_.begin();
   }
 
-  bool ready() const { return list_.ready() && workspace_.data() != nullptr; }
+  Batches(const Batches&) = delete;
+  Batches& operator=(const Batches&) = delete;
+
+  bool ready() const { return list_.ready() && in_.ready() && workspace_.data() != nullptr; }
 
   /// A plan that draws from here.
   Plan drawn_from(Plan plan) const {
@@ -28,8 +39,10 @@ class Batches {
     return plan;
   }
 
-  /// Before a step: its samples.
-  Outcome operator()(std::int64_t step) {
+  /// Before a step: how many samples it has, and which.
+  Outcome operator()(std::int64_t step, const double* hyper) {
+    if (size_.function != nullptr)
+      if (const Outcome outcome = measure(step, hyper); !outcome.ok()) return outcome;
     if (sampler_.function == nullptr) return {};
     const Key key = fold_in(stream_.key, static_cast<std::uint64_t>(step));
     const void* in[] = {&key, &step};
@@ -42,10 +55,27 @@ class Batches {
   }
 
  private:
+  Outcome measure(std::int64_t step, const double* hyper) {
+    auto in = in_.begin();
+    *in++ = &step;
+    for (std::int64_t k = 0; k < hypers_; ++k) *in++ = hyper + k;
+    for (std::int64_t k = 1; k < state_.count(); ++k) *in++ = state_.current(k);
+    std::int64_t found = 1;
+    void* out[] = {&found};
+    const std::int64_t answer = size_.function(size_.context, in_.data(), out, workspace_.data());
+    live_ = std::clamp<std::int64_t>(found, 1, stream_.batch);
+    return Outcome::of(answer, -1, Part::size);
+  }
+
   Stream stream_;
+  const StateBuffers& state_;
+  const std::int64_t hypers_;
+  const Kernel size_;
   const Kernel sampler_;
   Buffer<std::int64_t> list_;
+  Buffer<const void*> in_;
   Memory workspace_;
+  std::int64_t live_ = 1;  // how many samples this step has
 };
 
 }  // namespace burlab::run

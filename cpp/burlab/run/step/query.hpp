@@ -69,7 +69,7 @@ class QueryEvaluator {
 
   /// What an answer costs.
   void count(Counts& counts) const {
-    counts[counter_of(query_.kind)] += query_.stream.batch * std::max<std::int64_t>(query_.entries, 1);
+    counts[counter_of(query_.kind)] += stream_.size() * std::max<std::int64_t>(query_.entries, 1);
   }
 
   Outcome operator()(std::int64_t step, Key key, Team& team, const Deadline& deadline,
@@ -94,12 +94,15 @@ class QueryEvaluator {
   static Stream with_list(Stream stream, const Buffer<std::int64_t>& list, const Stream& run) {
     if (list.size() > 0) stream.list = list.begin();
     if (stream.sampling == Sampling::traced) stream.list = run.list;
+    if (stream.varies != 0) stream.live = run.live;
     return stream;
   }
 
   Outcome each(std::int64_t step, Key key, Deadline deadline, char* out) {
     rows_.begin(fixed_.data(), step, key);
-    for (std::int64_t row = 0; row < stream_.batch; ++row) {
+    const std::int64_t rows = stream_.size(), bytes = all_.dimension * all_.bytes;
+    std::memset(out + rows * bytes, 0, static_cast<std::size_t>((stream_.batch - rows) * bytes));
+    for (std::int64_t row = 0; row < rows; ++row) {
       if (deadline.passed()) return {Stopped};
       if (const auto outcome = rows_(row, out, row); !outcome.ok()) return outcome;
     }

@@ -58,7 +58,7 @@ class SeparateStep final : public Step {
   const Buffer<double>& noted() const override { return noted_; }
   Counts counts() const override {
     Counts counts = oracle_.counts();
-    counts[blind() ? count_values : count_gradients] += plan_.stream.batch;
+    counts[blind() ? count_values : count_gradients] += plan_.stream.size();
     return counts;
   }
 

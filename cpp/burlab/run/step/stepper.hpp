@@ -21,7 +21,7 @@ class Stepper {
 
   Stepper(Ledger& ledger, const Plan& plan)
       : state(ledger, plan.buffers, plan.bytes, plan.start),
-        batches_(ledger, plan),
+        batches_(ledger, plan, state),
         plan_(batches_.drawn_from(plan)),
         step_(made(ledger)),
         validator_(validator(ledger, plan.validation, kValidation)),
@@ -43,7 +43,7 @@ class Stepper {
   /// Compute a step, given the hyperparameters. Stopped where `cancel` is set before it is done.
   Outcome compute(std::int64_t step, const double* hyper, const std::atomic<bool>& cancel) {
     look_at(state.current(0));
-    if (const Outcome outcome = batches_(step); !outcome.ok()) return outcome;
+    if (const Outcome outcome = batches_(step, hyper); !outcome.ok()) return outcome;
     return (*step_)(step, leaves_.data(), hyper, team_, cancel);
   }
 

@@ -96,10 +96,14 @@ enum class Sampling : std::int32_t {
 struct Stream {
   Sampling sampling;
   std::int64_t samples, batch;  // n, and how many of them a step uses
-  const std::int64_t*
-      list;           // for `listed` and `traced`; for `table` a row of them for each step; for `weighted` bounds
-  std::int64_t rows;  // of the table
-  Key key;            // the seed, as a key
+  const std::int64_t* list;     // for `listed`, `traced`; for `table` a row for each step; for `weighted` bounds
+  std::int64_t rows;            // of the table
+  Key key;                      // the seed, as a key
+  std::int64_t varies;          // 1: a step uses the first `*live` of `batch`
+  const std::int64_t* live;     // where a loop says how many; nullptr: all
+
+  /// How many samples this step uses.
+  std::int64_t size() const { return live != nullptr ? *live : batch; }
 };
 
 /// Draws from a stream, keeping the permutation of the epoch (or the step) at hand. One per thread.

@@ -45,17 +45,16 @@ class Share {
     return summand.sums.bytes * static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(slots)));
   }
 
-  Share(const Summand& summand, const Stream& stream, std::int64_t first, std::int64_t slots, char* memory,
-        char* levels)
-      : summand_(summand),
-        evaluate_(summand, stream, memory),
-        batch_(stream.batch),
-        first_(first),
-        slots_(slots),
-        levels_(levels) {}
+  Share(const Summand& summand, const Stream& stream, char* memory, char* levels)
+      : summand_(summand), evaluate_(summand, stream, memory), levels_(levels) {}
 
-  void begin(const void* const* shared, std::int64_t step, Key key) {
+  /// batch: samples of all shares; first, slots: those of this one.
+  void begin(const void* const* shared, std::int64_t step, Key key, std::int64_t batch, std::int64_t first,
+             std::int64_t slots) {
     evaluate_.begin(shared, step, key);
+    batch_ = batch;
+    first_ = first;
+    slots_ = slots;
     done_ = open_ = 0;
     position_ = start(0);
   }
@@ -105,7 +104,7 @@ class Share {
 
   const Summand& summand_;
   Evaluator evaluate_;
-  std::int64_t batch_, first_, slots_;
+  std::int64_t batch_ = 1, first_ = 0, slots_ = 1;
   std::int64_t done_ = 0, open_ = 0, position_ = 0;  // slots summed, results waiting for a sibling, next position
   char* levels_;
 };
@@ -115,19 +114,18 @@ class Sum {
  public:
   Sum(Ledger& ledger, const Summand& summand, const Stream& stream, int threads)
       : summand_(summand),
-        batch_(stream.batch),
+        stream_(stream),
         shares_(std::min(std::bit_floor(static_cast<std::uint64_t>(std::max(threads, 1))),
-                         static_cast<std::uint64_t>(slots_of(summand, batch_)))),
+                         static_cast<std::uint64_t>(slots_of(summand, stream.batch)))),
         memory_(ledger, Kind::activations, count() * Share::bytes(summand)),
-        levels_(ledger, Kind::gradients, count() * Share::bytes_of_levels(summand, slots())),
+        levels_(ledger, Kind::gradients, count() * Share::bytes_of_levels(summand, most_slots())),
         finish_(ledger, Kind::gradients, finish_bytes(summand)) {
     if (summand.prepare.function != nullptr) prepared_.emplace(ledger, Kind::activations, prepared_bytes(summand));
     for (std::int64_t i = 0; i < count() && memory_.data() != nullptr; ++i) {
       char* const part = memory_.data() + i * Share::bytes(summand);
-      char* const levels = levels_.data() + i * Share::bytes_of_levels(summand, slots());
-      share_[static_cast<std::size_t>(i)] =
-          std::construct_at(reinterpret_cast<Share*>(part), summand, stream, i * slots(), slots(),
-                            part + Memory::rounded(sizeof(Share)), levels);
+      char* const levels = levels_.data() + i * Share::bytes_of_levels(summand, most_slots());
+      share_[static_cast<std::size_t>(i)] = std::construct_at(reinterpret_cast<Share*>(part), summand, stream,
+                                                              part + Memory::rounded(sizeof(Share)), levels);
     }
   }
 
@@ -145,31 +143,36 @@ class Sum {
   void begin(const void* const* fixed, std::int64_t step, Key key) {
     shared_ = fixed;
     failure_ = prepared_ ? prepare(fixed) : Outcome{};
-    for (std::size_t i = 0; i < shares_; ++i) share_[i]->begin(shared_, step, key);
+    batch_ = stream_.size();
+    const std::int64_t slots = slots_of(summand_, batch_);
+    used_ = std::min(shares_, static_cast<std::size_t>(slots));
+    const std::int64_t each = slots / static_cast<std::int64_t>(used_);
+    for (std::size_t i = 0; i < used_; ++i)
+      share_[i]->begin(shared_, step, key, batch_, static_cast<std::int64_t>(i) * each, each);
   }
 
   /// Go on with the sum. Stopped where the deadline comes first: call again, and the bits are as if it had not.
   /// laps: what takes how long; nullptr where nobody asks.
   Outcome resume(Team& team, const Deadline& deadline, StepLaps* laps = nullptr) {
     if (!failure_.ok()) return failure_;
-    if (laps != nullptr) laps->begin(shares_);
+    if (laps != nullptr) laps->begin(used_);
     std::array<Outcome, 16> outcomes{};
     auto work = [&](int i) {
       const auto k = static_cast<std::size_t>(i);
       outcomes[k] = share_[k]->resume(deadline, laps == nullptr ? nullptr : &laps->threads[k]);
     };
-    team.run(threads(), work);
-    if (laps != nullptr) laps->own.share(laps->threads.data(), shares_);
+    team.run(static_cast<int>(used_), work);
+    if (laps != nullptr) laps->own.share(laps->threads.data(), used_);
     Outcome outcome;
-    for (std::size_t i = 0; i < shares_; ++i)
+    for (std::size_t i = 0; i < used_; ++i)
       if (outcome.ok() || (outcome.status == Stopped && !outcomes[i].ok())) outcome = outcomes[i];
     return outcome;
   }
 
   /// After an Ok: what becomes of the mean. It stays there until the next `begin`.
   char* mean() {
-    for (std::size_t reach = 1; reach < shares_; reach *= 2)
-      for (std::size_t i = 0; i < shares_; i += 2 * reach)
+    for (std::size_t reach = 1; reach < used_; reach *= 2)
+      for (std::size_t i = 0; i < used_; i += 2 * reach)
         add(summand_.sums, share_[i]->result(), share_[i + reach]->result());
     char* const sums = share_[0]->result();
     if (batch_ > 1) divide(summand_.sums, sums, batch_);
@@ -178,7 +181,8 @@ class Sum {
 
  private:
   std::int64_t count() const { return static_cast<std::int64_t>(shares_); }
-  std::int64_t slots() const { return slots_of(summand_, batch_) / static_cast<std::int64_t>(shares_); }  // of a share
+  /// Of a share, at most.
+  std::int64_t most_slots() const { return slots_of(summand_, stream_.batch) / static_cast<std::int64_t>(shares_); }
 
   static std::int64_t finish_bytes(const Summand& summand) {
     if (summand.finish.function == nullptr) return 64;
@@ -221,10 +225,12 @@ class Sum {
   }
 
   const Summand& summand_;
-  std::int64_t batch_;
+  const Stream stream_;
   std::size_t shares_;
   Memory memory_, levels_, finish_;
   std::optional<Memory> prepared_;
+  std::int64_t batch_ = 1;  // of the sum at hand, and how many shares it takes
+  std::size_t used_ = 1;
   const void* const* shared_ = nullptr;  // inputs of all samples
   Outcome failure_;                      // of what needs no sample
   std::array<Share*, 16> share_{};
