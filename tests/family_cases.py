@@ -168,6 +168,8 @@ FAMILY_CASES: dict[str, tuple[OpCase, ...]] = {
         OpCase("nextafter", lambda x, _: x, np.nextafter, PAIRS, PAIRED_EDGES, ulp=1, edge_ulp=0),
         OpCase("ldexp", lambda x, n: x * mp.mpf(2) ** mpmath.nint(n), _ldexp,
                ((0.75, 3.0), (-2.25, -4.0), (1.5, 0.0)), PAIRED_EDGES, ulp=0, edge_ulp=0, order=1),
+        OpCase("mantissa", lambda x: mpmath.frexp(x)[0], lambda x: np.frexp(x)[0], (0.3, -5.0, 1.5e-5),
+               (*EVERY_EDGE, -3e-310, 0.5), ulp=0, edge_ulp=0),
         OpCase("exponent", _exponent, _exponent_of, (0.3, -5.0, 1.5e-5), EVERY_EDGE, ulp=0, edge_ulp=0),
         OpCase("signbit", lambda x: x < 0, np.signbit, order=0),
     ),

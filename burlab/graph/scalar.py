@@ -89,8 +89,8 @@ class Parsed(NamedTuple):
 
 _NAME = re.compile(r"([a-z][a-z0-9_]*)((?:'[0-7])*)")
 FAMILIES = {
-    "rounding": "floor ceil rint trunc fmod floor_divide remainder copysign fmax fmin nextafter ldexp exponent signbit"
-    " bitwise_and bitwise_or bitwise_xor invert left_shift right_shift gcd lcm",
+    "rounding": "floor ceil rint trunc fmod floor_divide remainder copysign fmax fmin nextafter ldexp exponent"
+    " mantissa signbit bitwise_and bitwise_or bitwise_xor invert left_shift right_shift gcd lcm",
     "elementary": "arcsin arccos arcsinh arccosh cbrt exp2 log2 log10 sinc",
     "special": "polygamma digamma gammaln gamma betaln beta exprel zeta_derivative zeta riemann_zeta xlogy xlog1py",
     "normal": "erfinv erfcinv ndtri mills_excess mills log_ndtr",
@@ -102,7 +102,7 @@ FAMILIES = {
 FLOAT_ONLY = frozenset(
     "exp expm1 log log1p sqrt sin cos tan arctan arctan2 sinh cosh tanh arctanh div "
     "erf erfc sigmoid softplus gelu silu isfinite isnan "
-    "rint copysign nextafter ldexp exponent signbit".split()
+    "rint copysign nextafter ldexp exponent mantissa signbit".split()
 ).union(*(names.split() for family, names in FAMILIES.items() if family != "rounding"))
 """Functions of floats alone, to which integers are converted. What bears the name of a NumPy ufunc is traced as it."""
 WHOLE_ONLY = frozenset("bitwise_and bitwise_or bitwise_xor invert left_shift right_shift gcd lcm".split())

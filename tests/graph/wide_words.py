@@ -195,7 +195,7 @@ PAIRS: dict[str, Word] = {
     "floor_divide": lambda np, a, b: a * np.floor_divide(a + 0.0123, b * b + 0.77),
     "heaviside": lambda np, a, b: np.heaviside(a + 0.0123, 0.5) * b,
     "xlogy": lambda np, a, b: np.special.xlogy(a, b * b + 0.3),
-    "betaln": lambda np, a, b: np.special.betaln(a * a + 0.5, b * b + 0.7),
+    "betaln": lambda np, a, b: np.special.betaln(np.tanh(a) ** 2 + 0.5, 3.0 + np.tanh(b)),  # JAX is off from 8 on
     "complex product": lambda np, a, b: np.real((a + 1j * b) * (b - 2j)) / 3,
     "complex abs": lambda np, a, b: np.abs(a + 1j * (b * b + 1.0)),
     "isclose": lambda np, a, b: np.where(np.isclose(a, b), a, b),

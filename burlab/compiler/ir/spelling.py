@@ -97,7 +97,7 @@ OWN = {
     "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arctan", "arctan2", "arctanh",
     "erf", "erfc", "power", "sigmoid", "softplus", "gelu", "silu",
     "floor", "ceil", "rint", "trunc", "copysign", "fmax", "fmin", "signbit", "nextafter", "ldexp", "exponent",
-    "arcsin", "arccos", "arcsinh", "arccosh", "cbrt", "exp2", "log2", "log10", "sinc",
+    "mantissa", "arcsin", "arccos", "arcsinh", "arccosh", "cbrt", "exp2", "log2", "log10", "sinc",
     "xlogy", "xlog1py", "erfinv", "erfcinv", "ndtri", "log_ndtr", "mills",
 }  # fmt: skip
 

@@ -67,8 +67,7 @@ def _modf(x: Any) -> tuple[Node, Node]:
 def _frexp(x: Any) -> tuple[Node, Node]:
     """m and e of x = m 2^e, 1/2 <= |m| < 1."""
     node = _floating(x)
-    exponent = apply("exponent", node)
-    return apply("ldexp", node, apply("neg", exponent)), as_dtype(exponent, INT32)
+    return apply("mantissa", node), as_dtype(apply("exponent", node), INT32)
 
 
 def _ldexp(x: Any, n: Any) -> Node:

@@ -183,6 +183,24 @@ struct Exponent {
   template <int K, class T> BURLAB_RULE T partial(T, T) { return T(0); }
 };
 
+/// The other part: the bits of x with the exponent of 1/2.
+struct Mantissa {
+  static constexpr auto name = "mantissa";
+  static constexpr int arity = 1;
+  static constexpr auto doc = "The m of x = m 2^e with 1/2 <= |m| < 1; x where it is 0 or not finite. Partial 2^-e.";
+  template <class T> BURLAB_RULE T primal(T x) { return call<Mantissa>(x); }
+  template <class T> BURLAB_RULE T number(T x) {
+    using R = math::Real<T>;
+    using Bits = math::Bits<T>;
+    constexpr Bits field = ~R::kSign & ~((Bits(1) << R::kMantissa) - 1), half = (R::kBias - 1) << R::kMantissa;
+    constexpr T least = __builtin_bit_cast(T, Bits(1) << R::kMantissa);
+    const T a = math::magnitude(x), scaled = x * T(Bits(1) << (R::kMantissa + 1));
+    const T m = __builtin_bit_cast(T, (__builtin_bit_cast(Bits, a < least ? scaled : x) & ~field) | half);
+    return ((a > T(0)) & (a < math::kInfinity<T>)) ? m : x;
+  }
+  template <int K, class T> BURLAB_RULE T partial(T x, T) { return call<Ldexp>(T(1), -call<Exponent>(x)); }
+};
+
 struct Signbit {
   using no_derivative = void;
   static constexpr auto name = "signbit";
@@ -229,8 +247,9 @@ BURLAB_WHOLE(Lcm, "lcm", "The least common multiple", 2, (T x, T y),
 #undef BURLAB_WHOLE
 // clang-format on
 
-using Rounding = List<Floor, Ceil, Rint, Trunc, Fmod, FloorDivide, Remainder, Copysign, Fmax, Fmin, Nextafter, Ldexp,
-                      Exponent, Signbit, BitwiseAnd, BitwiseOr, BitwiseXor, Invert, LeftShift, RightShift, Gcd, Lcm>;
+using Rounding =
+    List<Floor, Ceil, Rint, Trunc, Fmod, FloorDivide, Remainder, Copysign, Fmax, Fmin, Nextafter, Ldexp, Exponent,
+         Mantissa, Signbit, BitwiseAnd, BitwiseOr, BitwiseXor, Invert, LeftShift, RightShift, Gcd, Lcm>;
 
 }  // namespace burlab::ops
 BURLAB_END
