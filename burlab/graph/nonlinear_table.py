@@ -200,6 +200,17 @@ class Matvec(Operation):
         raise GraphError(f"{self.name!r} is no operation that this burlab has.")
 
 
+@structural
+class MultiplyAdd(Operation):
+    """a * b + c, rounded once where the processor can: made while planning, and in no file."""
+
+    name = "multiply_add"
+    elementwise = True
+
+    def form(self, _: Any, _inputs: Nodes) -> Form:
+        raise GraphError(f"{self.name!r} is no operation that this burlab has.")
+
+
 def _reduced(axes: tuple[int, ...], x: Node) -> tuple[int, ...]:
     """The shape without some axes, along which there is something."""
     shape = Sum().shape(axes, [x.shape])

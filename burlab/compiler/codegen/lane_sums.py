@@ -8,8 +8,10 @@ a function of points that all see the same parameters, a buffer for each would n
 from dataclasses import replace
 
 from burlab.compiler.ir.library import LibraryKernel, register
-from burlab.compiler.ir.spelling import is_own
+from burlab.compiler.ir.spelling import is_own, spelled
+from burlab.graph import Node
 from burlab.graph.operation import Ending, operation
+from burlab.graph.rewrite.simplify import known_value
 
 from .loops import ONE_BY_ONE, in_lanes, lanes_pragma, stores, values
 from .nest import Array, LoopNest
@@ -38,10 +40,12 @@ def lane_sums(nest: LoopNest) -> list[str]:
     (size,), width, dense = nest.sizes, register() // 8, _dense(nest)
     apart = {a: dense[a] for a in dense if a is not dense[a]}
     nest = replace(nest, arrays={x: dense[a] for x, a in nest.arrays.items()})
+    products = _products(nest)
+    nest = replace(nest, members=tuple(n for n in nest.members if n not in products))
     sums = {n: f"t{k}" for k, n in enumerate(n for n in nest.step.nodes if operation(n).epilogue)}
     body, names = values(nest, ["i0"], nest.spans, True)
     body += stores(nest, ["i0"], nest.spans, names)
-    body += [f"{t}_lanes[o + l] += {nest.named(n.inputs[0], names)};" for n, t in sums.items()]
+    body += [f"{t}_lanes[o + l]{_added(nest, n, names, f'{t}_lanes[o + l]')};" for n, t in sums.items()]
     count = str(width) if size % width == 0 else "m"
     pack = [f"const std::int64_t m = e - i < {width} ? e - i : {width};"] if count == "m" else []
     return [
@@ -80,3 +84,26 @@ def _copied(array: Array, block: Array, size: int) -> list[str]:
         lanes_pragma(min(size, _BLOCK), 8),
         f"for (std::int64_t i = b; i < e; ++i) {name}[i - b] = {array.at(['i'], [(0, size)])};",
     ]
+
+
+def _added(nest: LoopNest, n: Node, names: dict[Node, str], lane: str) -> str:
+    """The end of the statement that adds a number to its lane: a product that has no variable is fused with it."""
+    base = nest.plan.views[n.inputs[0]].base
+    if base in names:
+        return f" += {names[base]}"
+    if n.inputs[0] in names:
+        return f" += {names[n.inputs[0]]}"
+    x, y, _ = base.inputs
+    return f" = {spelled(base, [nest.named(x, names), nest.named(y, names), lane], True)}"
+
+
+def _products(nest: LoopNest) -> set[Node]:
+    """The products that nothing but sums of this loop read, with which they are fused."""
+    read = {nest.plan.views[x].base for n in nest.members for x in n.inputs}.union(nest.results)
+    ended = {nest.plan.views[n.inputs[0]].base for n in nest.step.nodes if operation(n).epilogue}
+    return {n for n in ended - read if n.op == "multiply_add" and _is_zero(n.inputs[2])}
+
+
+def _is_zero(x: Node) -> bool:
+    value = known_value(x)
+    return value is not None and not value.any()

@@ -127,7 +127,9 @@ def is_arithmetic(n: Node) -> bool:
 def has_lanes(n: Node) -> bool:
     """Whether the operation works on SIMD lanes: Cling makes no packets of libm's functions."""
     text = formula(n)
-    return is_own(n) if text is None else "std::" not in text.replace("std::fabs", "")
+    if text is None:
+        return is_own(n) or n.op == "multiply_add"
+    return "std::" not in text.replace("std::fabs", "")
 
 
 def is_chain(n: Node) -> bool:
@@ -150,6 +152,9 @@ def function(n: Node, lanes: bool) -> LibraryKernel:
     symbol = f"burlab_{n.op.replace(chr(39), '_')}_{_argument_dtype(n)}{'_lane' * lanes}"
     parameters = ", ".join(f"{t} x{k}" for k, t in enumerate(types))
     arguments = ", ".join(f"x{k}" for k in range(len(types)))
+    if n.op == "multiply_add":
+        fused = f"BURLAB_INLINE {result} {symbol}({parameters}) noexcept {{ BURLAB_FUSED return x0 * x1 + x2; }}\n"
+        return LibraryKernel(symbol, fused, "burlab/numbers/simd.hpp")
     kind = "BURLAB_INLINE" if lanes else 'extern "C" __attribute__((noinline))'
     text = f"{kind} {result} {symbol}({parameters}) noexcept {{ return {rule(n)}::primal({arguments}); }}\n"
     return LibraryKernel(symbol, text, _header(n.op))

@@ -268,16 +268,21 @@ def _contract(to: Columns, n: Node, _k: int) -> _Made:
     axes = tuple(range(len(out) - len(kept), len(lead)))
     found: list[Part] = []
     for index in product(*(range(sizes[c]) for c in kept)):
-        places = dict(zip(kept, index, strict=True))
-        terms: list[Part] = []
+        places, total = dict(zip(kept, index, strict=True)), None
         for inner in product(*(range(sizes[c]) for c in summed)):
             places.update(zip(summed, inner, strict=True))
-            factors = [
-                _factor(to, x, term, lead, sizes, places) for x, term in zip(n.inputs, ins.split(","), strict=True)
-            ]
-            terms.append(_product(factors))
-        found.append(_added(terms, n.dtype))
+            x, y = (_factor(to, x, t, lead, sizes, places) for x, t in zip(n.inputs, ins.split(","), strict=True))
+            if x is not None and y is not None:
+                total = _with_product(total, x, y, bool(axes))
+        found.append(total)
     return len(kept), _mapped(found, lambda part: sum_over(part, axes))
+
+
+def _with_product(total: Part, x: Node, y: Node, ends: bool) -> Node:
+    """A product added to others, fused as in the kernels of the library; ends: whether a loop adds them up, too."""
+    if total is None and not ends:
+        return Node("mul", (x, y), None, x.shape, x.dtype)
+    return Node("multiply_add", (x, y, zeros(x.shape, x.dtype) if total is None else total), None, x.shape, x.dtype)
 
 
 def _factor(
@@ -291,11 +296,6 @@ def _factor(
     order = sorted(outer, key=lead.index)
     turned = transpose(part, tuple(map(outer.index, order)))
     return broadcast(turned, tuple(sizes[c] for c in lead), tuple(map(lead.index, order)))
-
-
-def _product(factors: Sequence[Part]) -> Part:
-    x, y = factors
-    return None if x is None or y is None else Node("mul", (x, y), None, x.shape, x.dtype)
 
 
 _RULES: dict[str, Callable[[Columns, Node, int], _Made]] = {

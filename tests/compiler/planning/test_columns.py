@@ -131,6 +131,24 @@ def test_a_row_has_the_same_bits_alone() -> None:
     np.testing.assert_array_equal(bl.vmap(alone)(v[4:5], r[4:5])[0], many[4])
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("size", [1, 5, 200])
+def test_products_with_small_matrices_have_the_bits_of_the_library(size: int, dtype) -> None:
+    v, m = RNG.normal(size=(size, 3)).astype(dtype), RNG.normal(size=(3, 3)).astype(dtype)
+
+    def product(v, m):
+        return np.einsum("nj,ij->ni", v * dtype(1.5), m)
+
+    def longer(v, m):
+        y = product(v, m)
+        return y, across(np, across(np, y, v), v) * np.sqrt(np.sum(y * y, -1))[:, None]
+
+    apart, alone = bl.compile(longer, v, m), bl.compile(product, v, m)
+    assert "multiply_add" in apart.source
+    assert "multiply_add" not in alone.source
+    np.testing.assert_array_equal(apart(v, m)[0], alone(v, m))
+
+
 def test_floats_are_added_in_double() -> None:
     v = (RNG.normal(size=(N, 3)) * np.array([1e4, 1.0, -1e4])).astype(np.float32)
 

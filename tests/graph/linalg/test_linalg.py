@@ -230,3 +230,14 @@ def test_many_right_hand_sides_of_one_matrix_are_columns() -> None:
     np.testing.assert_allclose(solve(many), np.linalg.solve(A, many.T).T, rtol=1e-10)
     jacobian = bl.jacobian(lambda b: np.linalg.solve(A, b))(many[0])
     np.testing.assert_allclose(jacobian, np.linalg.inv(A), rtol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_right_hand_side_has_the_same_bits_among_any_number(dtype: str) -> None:
+    """They are solved in packets as wide as they fill."""
+    rng = np.random.default_rng(4)
+    a, b = rng.normal(size=(7, 7)).astype(dtype), rng.normal(size=(7, 45)).astype(dtype)
+    whole = bl.jit(np.linalg.solve)(a, b)
+    np.testing.assert_allclose(a.astype(float) @ whole, b, rtol=0, atol=1e-12 if dtype == "float64" else 1e-4)
+    for count in (2, 3, 5, 8, 12, 17, 31):
+        np.testing.assert_array_equal(bl.jit(np.linalg.solve)(a, b[:, :count].copy()), whole[:, :count])

@@ -1,5 +1,6 @@
 #pragma once
 // Triangular systems with several right-hand sides, solved in place.
+#include "../../numbers/packet.hpp"
 #include "lapack.hpp"
 
 BURLAB_BEGIN
@@ -26,24 +27,53 @@ template <class T> BURLAB_NOINLINE void substitute_columns(const Triangle<T>& t,
   }
 }
 
-/// By a row of the matrix after the other. x: n rows of k numbers.
-template <class T> BURLAB_NOINLINE void substitute_rows(const Triangle<T>& t, T* x, Int k) {
+/// By a row of the matrix after the other. x: n rows of k numbers, `step` apart.
+template <class T> BURLAB_NOINLINE void substitute_rows(const Triangle<T>& t, T* x, Int k, Int step) {
   BURLAB_ONE_BY_ONE
-  for (Int step = 0; step < t.n; ++step) {
-    const Int i = t.lower ? step : t.n - 1 - step;
+  for (Int turn = 0; turn < t.n; ++turn) {
+    const Int i = t.lower ? turn : t.n - 1 - turn;
     const Int begin = t.lower ? 0 : i + 1, end = t.lower ? i : t.n;
     const T* row = t.a + i * t.row_step;
-    T* y = x + i * k;
-    if (k == 1 && t.column_step == 1) {
+    T* y = x + i * step;
+    if (k == 1 && step == 1 && t.column_step == 1) {
       *y -= dot(row + begin, x + begin, end - begin);
     } else {
       BURLAB_ONE_BY_ONE
-      for (Int j = begin; j < end; ++j) subtract_multiple(y, row[j * t.column_step], x + j * k, k);
+      for (Int j = begin; j < end; ++j) subtract_multiple(y, row[j * t.column_step], x + j * step, k);
     }
     if (t.unit) continue;
     const T divisor = row[i * t.column_step];
     BURLAB_LANES
     for (Int c = 0; c < k; ++c) y[c] /= divisor;
+  }
+}
+
+/// The same for N numbers of each row, which stay in registers until they are known; to the bit.
+template <class T, int N> BURLAB_NOINLINE BURLAB_WIDE void substitute_packets(const Triangle<T>& t, T* x, Int step) {
+  Packet<T, N> y, known;
+  BURLAB_ONE_BY_ONE
+  for (Int turn = 0; turn < t.n; ++turn) {
+    const Int i = t.lower ? turn : t.n - 1 - turn;
+    const Int begin = t.lower ? 0 : i + 1, end = t.lower ? i : t.n;
+    const T* row = t.a + i * t.row_step;
+    load(y, x + i * step);
+    BURLAB_ONE_BY_ONE
+    for (Int j = begin; j < end; ++j) {
+      load(known, x + j * step);
+      y -= row[j * t.column_step] * known;
+    }
+    if (!t.unit) y /= row[i * t.column_step];
+    store(x + i * step, y);
+  }
+}
+
+/// The last numbers of the rows, k of `step`: in the widest packets that they fill, and what is left in lanes.
+template <class T, int N> inline void substitute_last(const Triangle<T>& t, T* x, Int k, Int step) {
+  if constexpr (N * sizeof(T) >= 16) {
+    for (; k >= N; k -= N) substitute_packets<T, N>(t, x + step - k, step);
+    substitute_last<T, N / 2>(t, x, k, step);
+  } else if (k > 0) {
+    substitute_rows(t, x + step - k, k, step);
   }
 }
 
@@ -60,7 +90,7 @@ template <class T> inline void substitute(const Triangle<T>& t, T* x, Int k) {
   } else if (k == 1 && t.row_step == 1) {
     substitute_columns(t, x);
   } else {
-    substitute_rows(t, x, k);
+    substitute_last<T, 2 * BURLAB_REGISTER / static_cast<int>(sizeof(T))>(t, x, k, k);
   }
 }
 
