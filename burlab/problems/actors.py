@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from burlab.runtime.cluster import check_client, check_workers, machine
 from burlab.runtime.coerce import Array
 from burlab.runtime.extras import require
 
+from .data import Data
 from .keeper import Keeper
 from .point import Point
 
@@ -61,6 +63,7 @@ class Actors:
         self._client, self._arrays, self._sizes, self._threads = client, arrays, tuple(sizes), threads
         self._firsts = np.cumsum([0, *sizes]).tolist()
         self._placing = threading.Lock()
+        self._sessions: WeakKeyDictionary[Oracle, dict[Any, Session]] = WeakKeyDictionary()
         self._actors = [self._placed(group, worker) for worker, group in self._shared_out(check_workers(client, _OF))]
         self._home = {c: number for number, actor in enumerate(self._actors) for c in actor.clients}
 
@@ -73,10 +76,17 @@ class Actors:
         return self
 
     def session(self, oracle: Oracle, point: Point) -> "Session":
-        """Who answers for a run. oracle: without samples. point: x."""
+        """Who answers for runs: the same one for all that ask about one loss at points of one form. point: x."""
+        form = point.structure, *((leaf.shape, leaf.dtype) for leaf in point.leaves)
+        known = self._sessions.setdefault(oracle, {})
+        if form not in known:
+            known[form] = Session(self, self._packed(oracle.over(Data.none()), point))
+        return known[form]
+
+    def _packed(self, oracle: Oracle, point: Point) -> bytes:
         pickler = require("cloudpickle", "cluster")
         try:
-            return Session(self, pickler.dumps((oracle, point.tree, self._threads)))
+            return pickler.dumps((oracle, point.tree, self._threads))
         except Exception as error:  # whatever an object of the user's raises
             raise ArgumentError(
                 f"the loss cannot be sent to a cluster: {type(error).__name__}: {error}. What it uses must be "
@@ -125,7 +135,7 @@ class Actors:
             if actor.proxy is None:
                 return None
             return actor.proxy.rows(form, asked, None if form in actor.known else content)
-        except _LostError:
+        except (_LostError, RuntimeError):  # Dask's own word for an actor that is known to be lost
             return None
 
     def _received(self, actor: _Actor, answer: Any, cancelled: Callable[[], bool]) -> Array | None:
@@ -218,9 +228,10 @@ _OF = "this problem"
 
 
 class Session:
-    """Answers for a run."""
+    """Answers for runs, which share what workers compile for them."""
 
     def __init__(self, actors: Actors, content: bytes) -> None:
+        """content: the form, for actors to whom it is new."""
         self._actors, self._content, self._form = actors, content, uuid4().hex
 
     def answer(self, asked: Asked, cancelled: Callable[[], bool]) -> Array | None:

@@ -99,6 +99,30 @@ def test_clients_of_a_worker_that_is_killed_are_kept_by_the_other(client):
     client.wait_for_workers(2)
 
 
+def test_where_no_worker_is_left_a_run_rests_and_goes_on_when_there_is_one(client, monkeypatch):
+    federation, pids = placed(client), list(client.run(os.getpid).values())
+    run = bl.minimize(federation, X0, FEDERATED["EF21"], steps=2)
+    os.kill(pids[0], signal.SIGKILL)
+    with monkeypatch.context() as nobody:
+        nobody.setattr(federation.oracle.keepers, "_workers", list)
+        with pytest.raises(StatusError, match=r"the cluster lost the worker tcp.*, and has no other\. Start workers"):
+            run.step(STEPS)
+    assert run.t == 2
+    run.step(STEPS - 2)
+    assert same(run, bl.minimize(problem(), X0, FEDERATED["EF21"], steps=STEPS))
+    client.wait_for_workers(2)
+
+
+def test_runs_on_threads_share_the_actors_and_their_kernels(there):
+    def swept(where):
+        chosen = {name: FEDERATED[name] for name in ("EF21", "FedAvg")}
+        return bl.sweep(where, lambda seed: X0 + seed, chosen, {"lr": [0.1, 0.05]}, seeds=2, steps=STEPS, threads=2)
+
+    for row, other in zip(swept(there).rows, swept(problem()).rows, strict=True):
+        assert (row.value, row.counts, row.reason) == (other.value, other.counts, "steps")
+    assert {len(actor.known) for actor in there.oracle.keepers._actors} == {1}
+
+
 def test_a_pause_leaves_a_question_that_nobody_answers(client):
     """A worker is halted by the system; the step that it held up is done again."""
     run, pid = bl.minimize(placed(client), X0, FEDERATED["EF21"], steps=1), next(iter(client.run(os.getpid).values()))

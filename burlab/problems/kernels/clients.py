@@ -69,7 +69,7 @@ class Keepers(Protocol):
     """Where the clients of a problem are, if not in this process."""
 
     def session(self, oracle: Any, point: Point) -> Elsewhere:
-        """Who answers for a run. oracle: the loss, with no samples. point: x."""
+        """Who answers for a run. oracle: of the problem. point: x."""
         ...
 
 

@@ -209,7 +209,7 @@ class Oracle:
 
     def elsewhere(self, point: Point) -> Elsewhere | None:
         """Who answers for clients that are not in this process. point: x."""
-        return None if self.keepers is None else self.keepers.session(self.over(Data.none()), point)
+        return None if self.keepers is None else self.keepers.session(self, point)
 
     def weighted(self, weights: Array) -> "Oracle":
         """The same with what every sample counts, shape (n,), of x's dtype."""
