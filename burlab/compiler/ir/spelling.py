@@ -154,7 +154,7 @@ def function(n: Node, lanes: bool) -> LibraryKernel:
     arguments = ", ".join(f"x{k}" for k in range(len(types)))
     if n.op == "multiply_add":
         fused = f"BURLAB_INLINE {result} {symbol}({parameters}) noexcept {{ BURLAB_FUSED return x0 * x1 + x2; }}\n"
-        return LibraryKernel(symbol, fused, "burlab/numbers/simd.hpp")
+        return LibraryKernel(symbol, f"BURLAB_BEGIN\n{fused}BURLAB_END\n", "burlab/numbers/simd.hpp")
     kind = "BURLAB_INLINE" if lanes else 'extern "C" __attribute__((noinline))'
     text = f"{kind} {result} {symbol}({parameters}) noexcept {{ return {rule(n)}::primal({arguments}); }}\n"
     return LibraryKernel(symbol, text, _header(n.op))
