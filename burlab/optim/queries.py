@@ -16,6 +16,8 @@ from burlab.graph.query import CLIENT_QUERIES, QUERIES, Question, query
 
 ESTIMATOR_NORM = "estimator_norm"
 """The column of the norm of what `Queries.estimated` was given."""
+ROWS = "rows"
+"""Among the queries of an update: it asks for the gradients of its samples at the point of the step."""
 BATCH = "batch"
 """The hyperparameter that is the size of a batch."""
 Vector = Any  # shape (d,), x's dtype
@@ -58,8 +60,9 @@ class Queries:
 
     Points and vectors are flat, shape (d,), of x's dtype; so are gradients, and values are numbers of that dtype. A
     loss that takes a key gets the same ones for every query of a step. `f.value(x)` and `f.grad(x)` at the x of this
-    step are known and cost nothing; every other query is one pass over the batch. Queries may stand inside of
-    `bl.while_loop`, and `bl.vmap` makes them at many points.
+    step are known and cost nothing, nor does `f.per_sample_grads(x)` beside g: the step then computes its gradient
+    sample by sample. Every other query is one pass over the batch. Queries may stand inside of `bl.while_loop`, and
+    `bl.vmap` makes them at many points.
 
     indices: integers of shape (b,), traced or not: the samples that a query is about in place of the step's, as in
     FiniteSum; the sample at position p gets the key of the step's position p. `f.indices` are those of the step.
@@ -127,6 +130,8 @@ class Queries:
 
     def per_sample_grads(self, y: Vector, *, indices: Indices = None) -> Any:
         """The gradient of the loss of every sample, shape (b, d), without the regularizer."""
+        if self._knows(y, indices):
+            self._used.add(Question(ROWS))
         rows = self._batches.batch if self._is_own(indices) else self._chosen("per_sample_grads", indices).size
         return self._query("per_sample_grads", (rows, *self._shape), indices, y)
 
@@ -220,8 +225,8 @@ class Queries:
 
     @property
     def used(self) -> tuple[str, ...]:
-        """The queries so far, in a fixed order, then "key" and "indices" where they were used."""
-        order = (*QUERIES, *CLIENT_QUERIES, "key", "indices")
+        """The queries so far, in a fixed order, then "key", "indices" and "rows" where these were used."""
+        order = (*QUERIES, *CLIENT_QUERIES, "key", "indices", ROWS)
         return tuple(str(q) for q in sorted(self._used, key=lambda q: (order.index(q.name), *q[1:])))
 
     @property

@@ -98,7 +98,7 @@ class _Timed:
         setup = loop.setup
         self.fused = setup.update if isinstance(setup.update, FusedStep) else None
         loss = None if self.fused else setup.loss
-        samples = loss.samples.kernels(int(setup.stream.batch)) if loss else {}
+        samples = loss.samples.kernels(setup.batch_of_kernels) if loss else {}
         self.samples = {name: _Kernel(exe, _PHASES.get(name)) for name, exe in samples.items()}
         self.regularizer = [_Kernel(loss.regularizer.executable)] if loss and loss.regularizer else []
         self.update = _Kernel(setup.update.executable, None if self.fused else "update")
@@ -110,7 +110,7 @@ class _Timed:
         self.update.put(plan.fused.kernel if self.fused else plan.update)
         for kernel in self.regularizer:
             kernel.put(plan.loss.regularizer.kernel)
-        samples = plan.loss.samples
+        samples = plan.each if plan.each.kernel.function else plan.loss.samples
         for name, kernel in self.samples.items():
             kernel.put(getattr(samples, name))
         if samples.tile:

@@ -48,7 +48,7 @@ class Readings:
         >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.ArmijoGD()).queries
         ('value', 'grad')
         """
-        return tuple(name for name in self._engine.queries if name not in ("key", "indices"))
+        return tuple(name for name in self._engine.queries if name not in ("key", "indices", "rows"))
 
     @property
     def x(self) -> tree.Tree:

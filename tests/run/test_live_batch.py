@@ -93,7 +93,7 @@ def test_the_wish_of_a_rule_and_its_questions(tmp_path: Any) -> None:
     sizes = [2, 4, 4, 8, 8, 9, 9]
     np.testing.assert_array_equal(run.history["batch"], sizes)
     assert run.hyper["batch"] == 9
-    assert run.history["again"].tolist() == [0.0] * 7
+    np.testing.assert_allclose(run.history["again"], 0.0, atol=1e-14)
     x = X0
     for t, i in enumerate(subsets(sizes, 4)):
         g = problem.grad(x, i)
@@ -101,7 +101,7 @@ def test_the_wish_of_a_rule_and_its_questions(tmp_path: Any) -> None:
         np.testing.assert_allclose(run.history["mean"][t], np.sum(g), rtol=1e-12)
         x = x - 0.1 * g
     np.testing.assert_allclose(run.x, x, rtol=1e-13)
-    np.testing.assert_array_equal(run.history["samples"], 3 * np.cumsum(sizes))
+    np.testing.assert_array_equal(run.history["samples"], 2 * np.cumsum(sizes))
     run.save(tmp_path / "run.burlab")
     loaded = bl.load_run(tmp_path / "run.burlab", (A, B))
     for other in (run, loaded):

@@ -74,7 +74,7 @@ def _static(value: Any) -> bool:
 
 
 _QUERY = matching(
-    rf"({'|'.join((*QUERIES, *CLIENT_QUERIES))})(\{{[1-9][0-9]{{0,8}}\}})?(\[[1-9][0-9]{{0,8}}\])?|key|indices"
+    rf"({'|'.join((*QUERIES, *CLIENT_QUERIES))})(\{{[1-9][0-9]{{0,8}}\}})?(\[[1-9][0-9]{{0,8}}\])?|key|indices|rows"
 )
 _recipe = partial(
     fields,

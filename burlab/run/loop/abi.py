@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from burlab.problems.kernels.abi import CKernel, CLoss, Outcome
+from burlab.problems.kernels.abi import CKernel, CLoss, Outcome, Summand
 from burlab.problems.sampling import Stream
 from burlab.run.record.breakpoints import CBreakpoint
 from burlab.run.record.stop import Criteria
@@ -46,6 +46,7 @@ class Plan(ctypes.Structure):
 
     _fields_ = (
         ("loss", CLoss),
+        ("each", Summand),
         ("stream", Stream),
         ("size", CKernel),
         ("sampler", CKernel),

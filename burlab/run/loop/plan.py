@@ -64,6 +64,8 @@ def plan_of(setup: Setup, start: list[Array] | None = None) -> Plan:
         plan.table = table
     else:
         plan.loss = setup.loss.mirror(int(setup.stream.batch))
+        if setup.knows_rows:
+            plan.each = samples.together
         plan.update = CKernel.of(setup.update.executable)
         plan.chunk = setup.update.chunk
         rows = mirrored(setup.update.row_buffers)

@@ -8,6 +8,7 @@ import numpy as np
 
 from burlab.compiler.executable import Executable, build
 from burlab.errors import IndexRangeError
+from burlab.optim.queries import ROWS
 from burlab.optim.rule import Rule
 from burlab.problems.kernels.abi import FULL_GRADIENT, VALIDATION, Outcome, Part
 from burlab.problems.kernels.loss import Loss
@@ -142,9 +143,19 @@ class Setup:
         return column_of(of, self.columns, self.loss.has_gradient and self.output is None and is_full(self.stream))
 
     @property
+    def knows_rows(self) -> bool:
+        """Whether a step computes its gradient sample by sample, since the update reads these, too."""
+        return ROWS in self.rule.queries and self.loss.has_gradient
+
+    @property
+    def batch_of_kernels(self) -> int:
+        """Samples of one evaluation of the loss in a step: its batch, or one after another."""
+        return 1 if self.knows_rows else int(self.stream.batch)
+
+    @property
     def executables(self) -> list[Executable]:
         """What a step runs, in the order in which it does, besides queries; last, what gives its point and samples."""
-        loss = [] if isinstance(self.update, FusedStep) else self.loss.executables(int(self.stream.batch))
+        loss = [] if isinstance(self.update, FusedStep) else self.loss.executables(self.batch_of_kernels)
         return [
             *loss,
             self.update.executable,
@@ -185,4 +196,4 @@ class Setup:
             return self.loss.samples.with_sample(failed, outcome.sample) if sampled else failed
         if outcome.part == Part.UPDATE:
             return self.update.executable.error(outcome.answer)
-        return self.loss.error(outcome, int(self.stream.batch))
+        return self.loss.error(outcome, self.batch_of_kernels)

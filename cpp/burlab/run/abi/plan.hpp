@@ -31,6 +31,7 @@ struct Fused {
 /// and the loss point to; the other pointers are read once.
 struct Plan {
   Loss loss;                       // outputs: value, gradient and metrics, each as one span
+  Summand each;                    // a row for each sample, if the update reads them and their mean; else no kernel
   Stream stream;                   // the batches
   Kernel size;                     // in: t, hyperparameters, state. Out: how many samples a step uses. No function: all
   Kernel sampler;                  // in: the key of a step, t. Out: its samples. No function: as the stream says

@@ -40,6 +40,27 @@ struct Queries {
   const Clients* clients;         // of a federation; nullptr if nothing is asked about them
 };
 
+/// The gradients of the samples of a step, at the point x of the step: nobody need compute them again.
+struct KnownRows {
+  const char* x = nullptr;               // nullptr: they are not known
+  std::int64_t bytes = 0;                // of x
+  const char* table = nullptr;           // of the first one
+  std::int64_t stride = 0, count = 0;    // bytes from one to the next; how many there are
+  std::int64_t numbers = 0, length = 0;  // of an answer, in all and in bytes
+
+  bool answers(const kernels::Question& question, std::int64_t results) const {
+    return x != nullptr && question.query == asked_per_sample_grads && question.count == 0 && results == numbers &&
+           std::memcmp(question.about, x, static_cast<std::size_t>(bytes)) == 0;
+  }
+
+  /// Write a row for each sample; zeros where the batch is not the largest.
+  void copy(char* out) const {
+    for (std::int64_t row = 0; row < count; ++row)
+      std::memcpy(out + row * bytes, table + row * stride, static_cast<std::size_t>(bytes));
+    std::memset(out + count * bytes, 0, static_cast<std::size_t>(length - count * bytes));
+  }
+};
+
 /// Answers one query. All its memory is taken at the start.
 class QueryEvaluator {
  public:
@@ -175,8 +196,12 @@ class QueryOracle : kernels::Oracle {
     team_ = &team;
     cancel_ = &cancel;
     counts_ = {};
+    known_ = {};
     for (std::int64_t p = 0; p < indices_.size(); ++p) indices_[p] = draw_(stream_, step, p);
   }
+
+  /// After `begin`: what need not be computed.
+  void know(const KnownRows& rows) { known_ = rows; }
 
   /// What the answers since `begin` have cost: a sample counts once in each.
   const Counts& counts() const { return counts_; }
@@ -217,6 +242,10 @@ class QueryOracle : kernels::Oracle {
   }
 
   Outcome evaluate(const kernels::Question& question, char* out, std::int64_t results) {
+    if (known_.answers(question, results)) {
+      known_.copy(out);
+      return {};
+    }
     std::int64_t k = 0;
     while (k < count_ && !answer(k)->answers(question, results)) ++k;
     if (k == count_ || answer(k)->numbers() != question.numbers) return {Unanswered, Part::update};
@@ -239,6 +268,7 @@ class QueryOracle : kernels::Oracle {
   Team* team_ = nullptr;
   const std::atomic<bool>* cancel_ = nullptr;
   Outcome failure_{Unanswered, Part::update};
+  KnownRows known_;
 };
 
 }  // namespace burlab::run

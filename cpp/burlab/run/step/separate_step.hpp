@@ -7,6 +7,7 @@
 #include "norm.hpp"
 #include "query.hpp"
 #include "row_buffers.hpp"
+#include "rows_loss.hpp"
 #include "step.hpp"
 
 BURLAB_BEGIN
@@ -24,11 +25,12 @@ class SeparateStep final : public Step {
         in_(ledger, Kind::scratch, 6 + plan.hypers + state.count()),
         out_(ledger, Kind::scratch, state.count() + plan.noted + plan.row_buffers),
         rows_(ledger, plan.row_buffer, plan.row_buffers),
+        each_(ledger, plan),
         noted_(ledger, Kind::scratch, plan.noted) {}
 
   bool ready() const override {
-    return in_.ready() && out_.ready() && noted_.ready() && rows_.ready() && loss_.ready() && oracle_.ready() &&
-           workspace_.data();
+    return each_.ready() && in_.ready() && out_.ready() && noted_.ready() && rows_.ready() && loss_.ready() &&
+           oracle_.ready() && workspace_.data();
   }
 
   int threads() const override {
@@ -41,10 +43,11 @@ class SeparateStep final : public Step {
     // A key costs as much as all else of a small step: only what draws random numbers gets one.
     const bool keyed = plan_.loss.samples.keyed != 0 || oracle_.keyed();
     const Key key = keyed ? fold_in(plan_.stream.key, static_cast<std::uint64_t>(step)) : Key{};
-    if (const auto outcome = loss_(leaves, step, key, team, Deadline(&cancel), laps_); !outcome.ok()) return outcome;
+    if (const auto outcome = evaluate(step, leaves, key, team, cancel); !outcome.ok()) return outcome;
     ended(lap_gradient);
-    result_ = loss_.result();
+    result_ = each_.on() ? each_.result() : loss_.result();
     oracle_.begin(step, key, team, cancel);
+    if (each_.on()) oracle_.know(each_.known(state_.current(0)));
     return update(step, hyper);
   }
 
@@ -63,6 +66,14 @@ class SeparateStep final : public Step {
   }
 
  private:
+  /// Value, gradient and metrics of the batch.
+  Outcome evaluate(std::int64_t step, const void* const* leaves, Key key, Team& team, const std::atomic<bool>& cancel) {
+    const Deadline deadline(&cancel);
+    if (!each_.on()) return loss_(leaves, step, key, team, deadline, laps_);
+    const Outcome outcome = each_(leaves, step, key, deadline);
+    return outcome.ok() ? loss_.regularize(leaves, step, each_.result()) : outcome;
+  }
+
   /// The optimizer's rule, from the current buffers to the next.
   Outcome update(std::int64_t step, const double* hyper) {
     step_ = step;
@@ -133,6 +144,7 @@ class SeparateStep final : public Step {
   Buffer<const void*> in_;
   Buffer<void*> out_;
   RowBuffers rows_;  // which the update writes into
+  RowsLoss each_;    // in place of the loss, where the update reads the gradients of its samples
   Buffer<double> noted_;
   std::int64_t step_ = 0;  // what the update reads as t
 };

@@ -27,14 +27,19 @@ class MeanLoss {
   Outcome operator()(const void* const* fixed, std::int64_t step, Key key, Team& team, const Deadline& deadline,
                      StepLaps* laps = nullptr) {
     sum_.begin(fixed, step, key);
-    Outcome outcome = sum_.resume(team, deadline, laps);
+    const Outcome outcome = sum_.resume(team, deadline, laps);
     if (!outcome.ok()) return outcome;
     result_ = sum_.mean();
-    if (!loss_.regularized()) return outcome;
+    return regularize(fixed, step, result_);
+  }
+
+  /// Add the regularizer, if there is one, to a mean over samples.
+  Outcome regularize(const void* const* fixed, std::int64_t step, char* mean) {
+    if (!loss_.regularized()) return {};
     regularizer_.begin(fixed, step, Key{});
-    outcome = regularizer_(0, term_.data());
+    const Outcome outcome = regularizer_(0, term_.data());
     if (!outcome.ok()) return {outcome.status, Part::regularizer, kOwnLoss, outcome.node, -1};
-    add(loss_.samples.result, result_, term_.data());
+    add(loss_.samples.result, mean, term_.data());
     return outcome;
   }
 
