@@ -30,6 +30,7 @@ QUERIES = (
     "per_sample_grads",
     "jvp",
     "partial_grad",
+    "resampled_grad",
 )
 CLIENT_QUERIES = ("client_grads", "client_hessians")  # about clients of a federation; their numbers follow
 

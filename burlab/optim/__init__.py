@@ -13,7 +13,7 @@ from .curvature.adahessian import AdaHessian
 from .curvature.m_fac import MFAC
 from .curvature.muon import Muon
 from .curvature.shampoo import SOAP, Shampoo
-from .curvature.sophia import SophiaH
+from .curvature.sophia import SophiaG, SophiaH
 from .descent import ArmijoGD, WolfeGD
 from .distributed.byzantine import MoNNA, RobustGD
 from .distributed.coding import GradientCoding
@@ -143,6 +143,7 @@ __all__ = [
     "Set",
     "Shampoo",
     "SignSGD",
+    "SophiaG",
     "SophiaH",
     "TrustRegion",
     "WolfeGD",

@@ -120,6 +120,13 @@ class Queries:
         found = self._query("partial_grad", (node.size,), indices, y, entries=entries)
         return reshape(found, node.shape)
 
+    def resampled_grad(self, y: Vector, *, indices: Indices = None) -> Any:
+        """The gradient of the mean loss at y for labels that the model draws, without the regularizer.
+
+        For problems with `resampled`. The sample at position p draws by the key that it gives the loss.
+        """
+        return self._query("resampled_grad", self._shape, indices, y)
+
     def full_value(self, y: Vector) -> Any:
         """f(y) over all samples; where a step uses all of them, it is `value`."""
         return self.value(y) if self._batches.full else self._query("full_value", (), None, y)

@@ -37,6 +37,8 @@ class FiniteSum:
     remat: as for `bl.compile`, what value and gradient compute again instead of storing it: "sqrt", or the bytes that a
     tile may take; tiles are then made smaller before anything is computed again. It changes no bit.
     has_aux: the loss gives (number, {name: number, ...}); a run records the batch's means of these metrics as columns.
+    resampled: (x, *sample, key=) -> number, the loss for a label that the model draws with the key, for rules that ask
+    `f.resampled_grad`: the Gauss-Newton curvature of `bl.optim.SophiaG` is made of it.
     x is a float array or any tree of them; results have its structure and dtypes. `indices`, shape (b,), chooses a
     batch of samples, repeats allowed, in place of all n.
 
@@ -56,6 +58,7 @@ class FiniteSum:
         tile: int | None = None,
         remat: Remat | None = None,
         has_aux: bool = False,
+        resampled: Callable[..., Any] | None = None,
     ) -> None:
         samples = Data.of(data)
         if regularizer is not None:
@@ -63,7 +66,11 @@ class FiniteSum:
         size = None if tile is None else whole(tile, "tile", 1, LARGEST)
         self.threads = whole(threads, "threads", 1)
         check_loss(loss, len(samples.arrays))
-        self.oracle = Oracle(loss, samples, regularizer, has_aux, KernelOptions(size, check_remat(remat)))
+        if resampled is not None:
+            advice = "It is resampled(x, *sample, key=): the loss for a label that the model draws."
+            check_takes(resampled, "resampled", "x, a sample and a key", advice, 1 + len(samples.arrays), ["key"])
+        options = KernelOptions(size, check_remat(remat))
+        self.oracle = Oracle(loss, samples, regularizer, has_aux, options, resampled=resampled)
 
     def __len__(self) -> int:
         """The number of samples n."""
@@ -126,6 +133,13 @@ class FiniteSum:
         chosen = as_indices(coordinates, size, "coordinates", "entries of x")
         return self._mean("partial_grad", (x, chosen), indices, key)[0]
 
+    def resampled_grad(self, x: Tree, indices: Any = None, *, key: Any) -> Tree:
+        """The gradient at x of the mean loss for labels that the model draws, without the regularizer."""
+        point = as_point(x, "x")
+        stream, _list = self._stream(indices)
+        loss = self.oracle.kernels("resampled_grad", [point])
+        return loss.mean([point], stream, known_key(key), self.threads)[0]
+
     def hvp(self, x: Tree, v: Tree, indices: Any = None, *, key: Any = None) -> Tree:
         """The Hessian of f at x times v, which has x's structure and shapes; no matrix is formed."""
         return self._mean("hvp", (x, v), indices, key, "v")[0]
@@ -169,12 +183,17 @@ class FiniteSum:
             return 0, 0
         if key is None:
             raise ArgumentError("the loss takes key=, so this call needs one: key=bl.random.key(0).")
-        words = as_array(key, "key")
-        if words.dtype != np.uint64 or words.shape != (2,):
-            raise DTypeError(
-                f"key has dtype {words.dtype} and shape {words.shape}, expected uint64 and (2,): bl.random.key(0)."
-            )
-        return words
+        return known_key(key)
+
+
+def known_key(key: Any) -> Any:
+    """The words of a key. Raises DTypeError for anything else."""
+    words = as_array(key, "key")
+    if words.dtype != np.uint64 or words.shape != (2,):
+        raise DTypeError(
+            f"key has dtype {words.dtype} and shape {words.shape}, expected uint64 and (2,): bl.random.key(0)."
+        )
+    return words
 
 
 def check_loss(loss: Any, arrays: int) -> None:

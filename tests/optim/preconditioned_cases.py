@@ -11,6 +11,7 @@ from burlab.optim import (
     Muon,
     NaturalGaLore,
     Shampoo,
+    SophiaG,
     SophiaH,
 )
 
@@ -25,5 +26,6 @@ PRECONDITIONED = {
     "NaturalGaLore": NaturalGaLore(0.05, rank=2, every=6, history=3),
     "SOAP": SOAP(0.02, every=6),
     "Shampoo": Shampoo(0.1, every=6),
+    "SophiaG": SophiaG(0.01, every=6),
     "SophiaH": SophiaH(0.01, every=6),
 }

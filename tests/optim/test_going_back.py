@@ -33,8 +33,13 @@ def loss(p, x, y):
     return np.sum((np.tanh(x @ p["w"]) + p["b"] - y) ** 2)
 
 
+def resampled(p, x, y, key):
+    """The loss for an output that the model draws."""
+    return loss(p, x, np.tanh(x @ p["w"]) + p["b"] + bl.random.normal(key, (3,)))
+
+
 def begin(rule):
-    return bl.minimize(bl.FiniteSum(loss, DATA), START, rule, batch=8, seed=3)
+    return bl.minimize(bl.FiniteSum(loss, DATA, resampled=resampled), START, rule, batch=8, seed=3)
 
 
 def same(run, other):

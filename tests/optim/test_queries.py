@@ -15,6 +15,15 @@ from burlab.graph.query import QUERIES
 from tests.optim.probe import X0, A, B, Probe, loss, noisy, probe, ridge, rng
 from tests.run.test_sampler import batches
 
+SIXTH = bl.random.fold_in(bl.random.key(3), 6)
+"""The key of the step that is looked at."""
+
+
+def resampled(x: Any, a: Any, b: Any, key: Any) -> Any:
+    """The loss for a label that is drawn around the model's."""
+    return loss(x, a, a @ x + bl.random.normal(key, (), a.dtype)) + 0 * b
+
+
 ASKED: dict[str, tuple[Callable[[Any, Any], Any], Callable[..., Any], Any]] = {
     "value": (lambda f, y: f.value(y), lambda p, y, i: p.value(y, i), 0.0),
     "grad": (lambda f, y: f.grad(y), lambda p, y, i: p.grad(y, i), X0),
@@ -29,6 +38,7 @@ ASKED: dict[str, tuple[Callable[[Any, Any], Any], Callable[..., Any], Any]] = {
     ),
     "jvp": (lambda f, y: f.jvp(y, y * 2 + 1), lambda p, y, i: p.jvp(y, y * 2 + 1, i), 0.0),
     "partial_grad": (lambda f, y: f.partial_grad(y, [2, 0]), lambda p, y, i: p.partial_grad(y, [2, 0], i), X0[:2]),
+    "resampled_grad": (lambda f, y: f.resampled_grad(y), lambda p, y, i: p.resampled_grad(y, i, key=SIXTH), X0),
 }
 
 
@@ -42,7 +52,7 @@ def test_every_question_has_a_case() -> None:
 def test_answers_are_those_of_the_finite_sum(name: str, dtype: Any, sampler: str) -> None:
     """To the bit: the same kernels over the same samples, in the same order; the regularizer included."""
     question, wanted, like = ASKED[name]
-    problem = bl.FiniteSum(loss, (A.astype(dtype), B.astype(dtype)), ridge)
+    problem = bl.FiniteSum(loss, (A.astype(dtype), B.astype(dtype)), ridge, resampled=resampled)
     like = tree.unflatten(tree.flatten(like)[1], [np.asarray(leaf, dtype) for leaf in tree.flatten(like)[0]])
     x0 = X0.astype(dtype)
     _, got, x = probe(problem, x0, lambda f, x: question(f, x + 1), like, 7, batch=5, sampler=sampler, seed=3)

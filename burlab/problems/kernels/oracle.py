@@ -150,6 +150,7 @@ _QUERIES = {
     "measured_value": _measured_value,
     "grad_difference": _difference,
     "partial_grad": _partial,
+    "resampled_grad": _gradient,
     "hvp": _curvature,
     "jvp": _directional,
 }
@@ -163,6 +164,7 @@ class _Given(NamedTuple):
     options: KernelOptions
     clients: tuple[int, ...]
     keepers: Keepers | None
+    resampled: Function | None
 
 
 class Oracle:
@@ -177,13 +179,14 @@ class Oracle:
         options: KernelOptions = DEFAULT_OPTIONS,
         clients: tuple[int, ...] = (),
         keepers: Keepers | None = None,
+        resampled: Function | None = None,
     ) -> None:
         """has_aux: the loss gives (value, metrics); "measured" and "measured_value" then give both.
 
         options: of the kernels. clients: of a federation, how many of the samples each one holds. keepers: where they
-        are, if not in this process.
+        are, if not in this process. resampled: the loss with a label that the model draws, by the sample's key.
         """
-        self._given = _Given(loss, data, regularizer, has_aux, options, clients, keepers)
+        self._given = _Given(loss, data, regularizer, has_aux, options, clients, keepers, resampled)
         self.clients = clients
         self.keepers = keepers
         self.options = options
@@ -213,13 +216,15 @@ class Oracle:
 
     def weighted(self, weights: Array) -> "Oracle":
         """The same with what every sample counts, shape (n,), of x's dtype."""
-        loss, data = _weighted(self._given.loss), self._given.data.with_weights(weights)
-        return Oracle(*self._given._replace(loss=loss, data=data))
+        data, own = self._given.data.with_weights(weights), self._given.resampled
+        loss, resampled = _weighted(self._given.loss), None if own is None else _weighted(own)
+        return Oracle(*self._given._replace(loss=loss, data=data, resampled=resampled))
 
     def of_trained(self, part: Trainable) -> "Oracle":
         """The same as a function of a part of x."""
-        term = None if self._given.regularizer is None else part.bound(self._given.regularizer)
-        return Oracle(*self._given._replace(loss=part.bound(self._given.loss), regularizer=term))
+        given = self._given
+        loss, *others = (None if f is None else part.bound(f) for f in (given.loss, given.regularizer, given.resampled))
+        return Oracle(*given._replace(loss=loss or given.loss, regularizer=others[0], resampled=others[1]))
 
     def kernels(self, query: str, shared: Sequence[Point]) -> Loss:
         """The kernels that answer a query. shared: x, and what else is needed."""
@@ -230,6 +235,8 @@ class Oracle:
 
     def _traced(self, query: str, shared: Sequence[Point]) -> Loss:
         rule, trees = _QUERIES[query], [p.tree for p in shared]
+        if query == "resampled_grad":  # the curvature of the loss alone
+            return Loss(SampleKernel.trace(rule(self._resampled()), trees, self.data, True, self.options), None)
         measures = query in ("measured", "measured_value")
         loss = self._measured if measures and self._measured is not None else self.loss
         samples = SampleKernel.trace(rule(loss), trees, self.data, self.keyed, self.options)
@@ -237,6 +244,15 @@ class Oracle:
             return Loss(samples, None)
         other = _with_zeros(self.regularizer, samples.metrics) if measures else self.regularizer
         return Loss(samples, SampleKernel.trace(rule(other), trees, Data.none(), False))
+
+    def _resampled(self) -> Function:
+        """The loss with labels that the model draws. Raises ArgumentError where the problem has none."""
+        if self._given.resampled is None:
+            raise ArgumentError(
+                "f.resampled_grad is about labels that the model draws itself, and nobody said how. Make the problem "
+                "with bl.FiniteSum(loss, data, resampled=f), f(x, *sample, key=) being the loss for such a label."
+            )
+        return _own(self._given.resampled)
 
     @property
     def tiles(self) -> dict[tuple[str, int], Tiling]:

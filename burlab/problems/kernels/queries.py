@@ -41,6 +41,7 @@ _FORMS = {
     "per_sample_grads": _Form("grad", False, True, rows=True),
     "jvp": _Form("jvp", True, False, points=2),
     "partial_grad": _Form("partial_grad", False, True),
+    "resampled_grad": _Form("resampled_grad", False, True),
 }
 
 
@@ -147,7 +148,7 @@ class QueryKernels:
         self._all = CQueries(
             count=len(self._mirrors),
             list=ctypes.addressof(self._list),
-            keyed="key" in names or (oracle.keyed and bool(self._made)),
+            keyed="key" in names or any(loss.samples.keyed for loss, *_ in self._made),
             indexed="indices" in names,
             dimension=int(ends[-1]) // size,
             bytes=size,

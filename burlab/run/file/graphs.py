@@ -88,7 +88,7 @@ class GraphReader:
 
     def know(self, query: str, points: int, described: list[Any]) -> None:
         """Add the kernels for a query."""
-        asked = ("value_like", "grad", "training", "hvp", "jvp", _ENTRIES)
+        asked = ("value_like", "grad", "training", "hvp", "jvp", "resampled_grad", _ENTRIES)
         if query not in asked or not (points > 0 if query == _ENTRIES else points == _points(query)):
             raise FileError(f"it answers a question {query!r} about {points} points, which no update asks.")
         self._known[query, points] = self.make(query, described, points)

@@ -20,6 +20,7 @@ enum Asked : std::int64_t {
   asked_per_sample_grads,
   asked_jvp,
   asked_partial_grad,
+  asked_resampled_grad,
   asked_client_grads,
   asked_client_hessians,
   kQueries
