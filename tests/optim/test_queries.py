@@ -208,7 +208,7 @@ def test_queries_in_loops_and_of_many_points() -> None:
         (
             lambda f, x: f.gard(x),
             TraceError,
-            "f.jvp(y, v), f.partial_grad(y, coordinates), f.indices, f.weights, f.key, f.batch, f.samples",
+            "f.partial_grad(y, coordinates), f.resampled_grad(y), f.indices, f.weights, f.key, f.batch, f.samples",
         ),
         (lambda f, x: f.grad(x[:2]), ShapeError, "f.grad is about vectors of shape (3,), as x is, got (2,)"),
         (

@@ -21,7 +21,7 @@ from burlab.graph.substitute import copy, keep, rebuild
 
 from .row_axes import axes_of_inputs, axes_of_sum, resized
 
-WIDE = 1 << 25  # bytes of a product that is not stored
+WIDE = 3 << 23  # bytes of a product that is not stored
 BLOCK = 1 << 24  # bytes of its rows that are
 _NARROW = 4  # of so many parts of the product's row
 _FEWEST = 32  # rows of a block: each block reads the weights again
