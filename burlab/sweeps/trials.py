@@ -131,7 +131,7 @@ def _named(optimizers: Any) -> dict[str, Entry]:
         given = dict(cast("Mapping[Any, Any]", optimizers))
     else:
         listed = list(cast("Any", optimizers)) if isinstance(optimizers, (list, tuple)) else [optimizers]
-        given = {type(entry).__name__: entry for entry in listed}
+        given = {(entry if isinstance(entry, type) else type(entry)).__name__: entry for entry in listed}
         if len(given) < len(listed):
             raise ArgumentError(f"several optimizers are of one class. Give them names: {_EXAMPLE}.")
     if not given:

@@ -272,7 +272,7 @@ def test_an_interrupt_keeps_what_is_done_and_go_does_the_rest():
         ({"seeds": [1, 1]}, "each once"),
         ({"seeds": 0}, "seeds=0"),
         ({"optimizers": {}}, "optimizers is empty"),
-        ({"optimizers": bl.optim.GD}, r"Call it: bl.optim.GD\(\)"),
+        ({"optimizers": bl.optim.GD}, r"the optimizer 'GD' is <class .*Call it: bl.optim.GD\(\)"),
         ({"optimizers": [bl.optim.GD(0.1), bl.optim.GD(0.2)]}, "Give them names"),
         ({"optimizers": {3: bl.optim.GD()}}, "is no name"),
         ({"optimizers": [{"optimizer": bl.optim.GD()}], "hypers": {"lr": [1.0]}}, "part of the list"),
