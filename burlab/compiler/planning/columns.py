@@ -23,13 +23,11 @@ def in_columns(graph: Graph) -> Graph:
     """The graph with short rows taken apart where that spares work; the same graph where it spares none.
 
     >>> import numpy as np
-    >>> from burlab.graph.linear import concatenate, slice_
+    >>> from burlab.graph.linear import sum_over
     >>> x = Node("input", (), None, (9, 2), np.dtype(np.float64))
-    >>> left, right = (slice_(x, (0, k), (1, 1), (9, 1)) for k in (0, 1))
-    >>> turned = concatenate([right, left], 1)
-    >>> square = Node("square", (turned,), None, (9, 2), turned.dtype)
-    >>> [n.op for n in in_columns(Graph((x,), (square,))).nodes if n.shape == (9,)]
-    ['reshape', 'square', 'reshape', 'square']
+    >>> total = sum_over(Node("square", (x,), None, x.shape, x.dtype), (1,))
+    >>> [n.op for n in in_columns(Graph((x,), (total,))).nodes if n.shape == (9,)]
+    ['reshape', 'square', 'reshape', 'square', 'add']
     """
     apart = _apart(graph)
     if not apart:
