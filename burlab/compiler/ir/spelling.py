@@ -101,7 +101,7 @@ OWN = {
     "xlogy", "xlog1py", "erfinv", "erfcinv", "ndtri", "log_ndtr", "mills",
 }  # fmt: skip
 
-
+INLINE = {"fmod", "remainder", "floor_divide"}  # short but for what is rare
 _NOT_ALONE = {"power"}  # all others of `OWN` in the core table stand in `ops/own.hpp`; partials and all else take more
 
 
@@ -146,7 +146,10 @@ def rule(n: Node) -> str:
 
 
 def function(n: Node, lanes: bool) -> LibraryKernel:
-    """The library function that computes one element of a node; lanes: for a loop that becomes SIMD code."""
+    """The library function that computes one element of a node; lanes: for a loop that becomes SIMD code.
+
+    What is short is made part of its loop: what works on lanes, on integers, and `INLINE`.
+    """
     result = C_TYPES[n.dtype]
     types = [C_TYPES[x.dtype] for x in n.inputs]
     symbol = f"burlab_{n.op.replace(chr(39), '_')}_{_argument_dtype(n)}{'_lane' * lanes}"
@@ -155,7 +158,8 @@ def function(n: Node, lanes: bool) -> LibraryKernel:
     if n.op == "multiply_add":
         fused = f"BURLAB_INLINE {result} {symbol}({parameters}) noexcept {{ BURLAB_FUSED return x0 * x1 + x2; }}\n"
         return LibraryKernel(symbol, f"BURLAB_BEGIN\n{fused}BURLAB_END\n", "burlab/numbers/simd.hpp")
-    kind = "BURLAB_INLINE" if lanes else 'extern "C" __attribute__((noinline))'
+    short = lanes or n.dtype.kind in "iu" or n.op in INLINE
+    kind = "BURLAB_INLINE" if short else 'extern "C" __attribute__((noinline))'
     text = f"{kind} {result} {symbol}({parameters}) noexcept {{ return {rule(n)}::primal({arguments}); }}\n"
     return LibraryKernel(symbol, text, _header(n.op))
 

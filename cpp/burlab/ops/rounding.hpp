@@ -40,8 +40,21 @@ struct Fmod {
   static constexpr auto doc = "x - y trunc(x / y), exact, with the sign of x. Partials 1 and -trunc(x / y).";
   template <class T> BURLAB_RULE T primal(T x, T y) { return call<Fmod>(x, y); }
   template <class T> static T number(T x, T y) {
-    if constexpr (std::is_floating_point_v<T>) return std::fmod(x, y);
+    if constexpr (std::is_floating_point_v<T>) return rest(x, y);
     else return y == 0 || minus_one(y) ? T(0) : T(x % y);  // the lowest number % -1 would trap
+  }
+  /// Where the quotient has no more bits than a number, one fused product with its whole part is exact. That part is
+  /// one too large if the quotient was rounded up to it: then the sign is wrong.
+  template <class T> BURLAB_INLINE static T rest(T x, T y) {
+#if !defined(BURLAB_PLAIN)
+    const T quotient = x / y;
+    if (BURLAB_LIKELY((math::magnitude(quotient) < math::kWhole<T>)&(y - y == T(0)))) {
+      const T left = math::fused(-math::trunc(quotient), y, x), size = math::magnitude(left);
+      const bool wrong = (left > T(0)) != (x > T(0));
+      return math::with_sign_of(wrong && left != T(0) ? math::magnitude(y) - size : size, x);
+    }
+#endif
+    return std::fmod(x, y);
   }
   template <int K, class T> BURLAB_RULE T partial(T x, T y, T) { return K == 0 ? T(1) : -call<Trunc>(x / y); }
 };
@@ -54,7 +67,7 @@ struct FloorDivide {
   template <class T> static T number(T x, T y) {
     if constexpr (std::is_floating_point_v<T>) {
       if (y == T(0)) return x / y;
-      const T rest = std::fmod(x, y);
+      const T rest = Fmod::rest(x, y);
       T whole = (x - rest) / y;
       if (rest != T(0) && (y < T(0)) != (rest < T(0))) whole -= T(1);
       if (whole == T(0)) return math::with_sign_of(T(0), x / y);
@@ -76,7 +89,7 @@ struct Remainder {
   template <class T> BURLAB_RULE T primal(T x, T y) { return call<Remainder>(x, y); }
   template <class T> static T number(T x, T y) {
     if constexpr (std::is_floating_point_v<T>) {
-      const T rest = std::fmod(x, y);
+      const T rest = Fmod::rest(x, y);
       if (rest == T(0)) return math::with_sign_of(T(0), y);
       return (y < T(0)) != (rest < T(0)) ? rest + y : rest;
     } else {

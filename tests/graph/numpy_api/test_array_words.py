@@ -88,6 +88,26 @@ def test_a_running_product_says_where_it_overflows() -> None:
         k(np.array([1e200, 1e200, 1.0]))
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_remainders_of_all_sizes_and_beside_multiples_are_numpys(dtype: Any) -> None:
+    rng = np.random.default_rng(10)
+    sizes = np.ldexp(rng.normal(size=(2, 3000)), rng.integers(-140, 120, (2, 3000)))
+    y = rng.normal(size=3000).astype(dtype)
+    multiples = y * rng.integers(-(2**40), 2**40, 3000).astype(dtype)
+    beside = np.nextafter(multiples, rng.choice([-INF, INF], 3000).astype(dtype))
+    close = sizes[0] * np.ldexp(1.0, rng.integers(-60, 60, 3000))
+    few = np.array([0.0, -0.0, 1.0, -3.0, 0.1, INF, -INF, NAN, 5e-324, 1e-310, 2.0**53, 1e300])
+    with np.errstate(over="ignore"):
+        x = np.concatenate([sizes[0], sizes[0], multiples, beside, np.repeat(few, 12)]).astype(dtype)
+        y = np.concatenate([sizes[1], close, y, y, np.tile(few, 12)]).astype(dtype)
+    with np.errstate(all="ignore"):
+        wanted = np.fmod(x, y), np.remainder(x, y), np.floor_divide(x, y)
+    found = bl.compile(lambda x, y: (np.fmod(x, y), np.remainder(x, y), np.floor_divide(x, y)), x, y)(x, y)
+    for a, b in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(a, b)
+        np.testing.assert_array_equal(np.signbit(a[~np.isnan(b)]), np.signbit(b[~np.isnan(b)]))
+
+
 def test_shifts_by_any_count_are_numpys() -> None:
     counts = np.array([0, 1, 31, 32, 63, 64, 65, 2**40, -1, 5])
     same(
