@@ -53,6 +53,7 @@ SPELLINGS = (
         ("a ** 3", lambda np, a, b: a**3),
         ("a ** 4", lambda np, a, b: a**4),
         ("a ** 5", lambda np, a, b: a**5),
+        ("a ** 6", lambda np, a, b: a**6.0),
         ("a ** 1", lambda np, a, b: a**1),
         ("a ** 0", lambda np, a, b: a**0),
         ("a ** -1", lambda np, a, b: a**-1),

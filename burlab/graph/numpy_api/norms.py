@@ -41,7 +41,8 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> No
         return sum_(size, axes, keepdims=keepdims)
     power = real(ord, "ord of a norm")
     if power > 1:
-        return root(sum_(apply("power", size, power), axes, keepdims=keepdims), power)
+        powers = apply("cube", size) if power == 3 else apply("power", size, power)
+        return root(sum_(powers, axes, keepdims=keepdims), power)
     return _safe_power(sum_(_safe_power(size, power), axes, keepdims=keepdims), 1.0 / power)
 
 

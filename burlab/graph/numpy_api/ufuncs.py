@@ -30,8 +30,9 @@ def power(x: Any, y: Any) -> Node:
             return apply("square", base)
         if known == 3:
             return apply("cube", base)
-        if known == 4:
-            return apply("square", apply("square", base))
+        if known in (4, 5, 6):
+            even = apply("square", apply("cube" if known == 6 else "square", base))
+            return apply("mul", base, even) if known == 5 else even
         if known == 1:
             return base
         if base.dtype.kind == "f" and known in (0.5, -1.0):
