@@ -66,7 +66,15 @@ struct FloorDivide {
   template <class T> BURLAB_RULE T primal(T x, T y) { return call<FloorDivide>(x, y); }
   template <class T> static T number(T x, T y) {
     if constexpr (std::is_floating_point_v<T>) {
-      if (y == T(0)) return x / y;
+      const T quotient = x / y;
+#if !defined(BURLAB_PLAIN)
+      if (BURLAB_LIKELY((math::magnitude(quotient) < T(0.25) * math::kWhole<T>)&(y - y == T(0)))) {
+        const T floor = math::floor(quotient), left = math::fused(-floor, y, x);
+        const T down = left != T(0) && (left > T(0)) != (y > T(0)) ? floor - T(1) : floor;  // it was rounded up
+        return down == T(0) ? math::with_sign_of(T(0), quotient) : down;
+      }
+#endif
+      if (y == T(0)) return quotient;
       const T rest = Fmod::rest(x, y);
       T whole = (x - rest) / y;
       if (rest != T(0) && (y < T(0)) != (rest < T(0))) whole -= T(1);
