@@ -71,3 +71,14 @@ def test_a_lane_has_the_bits_of_a_single_number(name: str) -> None:
     function, x, _ = CASES[name]
     some, one = x[::17], bl.compile(function, x[0])
     assert bl.compile(function, some)(some).tobytes() == np.array([one(v) for v in some]).tobytes()
+
+
+@pytest.mark.parametrize("gear", ["replay", "compiled"])
+def test_what_has_no_lanes_is_compiled_without_a_word(gear: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    f = bl.hvp(lambda x: np.sum(special.log_ndtr(x)))
+    x = np.linspace(-9.0, 3.0, 64)
+    found = bl.compile(f, x, x * 0 + 1, gear=gear)(x, x * 0 + 1)
+    with mp.workdps(40):
+        wanted = [float(-_mills(v) * (v + _mills(v))) for v in map(float, x)]
+    np.testing.assert_allclose(found, wanted, rtol=1e-14)
+    assert "not vectorized" not in capfd.readouterr().err

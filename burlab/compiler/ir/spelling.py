@@ -106,12 +106,13 @@ OWN = {
 }  # fmt: skip
 
 INLINE = {"fmod", "remainder", "floor_divide"}  # short but for what is rare
+_BY_FRACTION = ("log_ndtr'0'", "mills'")  # partials with a continued fraction in them, of which no lanes are made
 _NOT_ALONE = {"power"}  # all others of `OWN` in the core table stand in `ops/own.hpp`; partials and all else take more
 
 
 def is_own(n: Node) -> bool:
     """Whether our own functions compute a node: an operation of `OWN`, or a partial of one, on floats."""
-    return n.dtype.kind == "f" and n.op.partition("'")[0] in OWN
+    return n.dtype.kind == "f" and n.op.partition("'")[0] in OWN and not n.op.startswith(_BY_FRACTION)
 
 
 def formula(n: Node) -> str | None:
