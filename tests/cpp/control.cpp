@@ -147,7 +147,7 @@ struct Problem {
     query.loss.samples = {
         {spring, nullptr, 64}, 1, contexts, 1, 1, 0, data, strides, strides, rows, block, block, {}, {}, {}};
     query.kind = run::asked_value_and_grad;
-    query.stream = {run::Sampling::sequential, 8, batch, nullptr, 0, {}};
+    query.stream = {run::Sampling::sequential, 8, batch, nullptr, 0, {}, 0, nullptr};
     query.points = 1;
     query.value = 0;
     query.vector = 64;

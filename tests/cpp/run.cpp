@@ -107,7 +107,7 @@ void test_sum() {
   const float x[3] = {0.3f, -0.2f, 0.1f};
   const void* fixed[1] = {x};
   for (const std::int64_t batch : {1, 7, 16, 33, 1000}) {
-    const Stream stream{Sampling::reshuffle, Problem::n, batch, nullptr, 0, {5, 0}};
+    const Stream stream{Sampling::reshuffle, Problem::n, batch, nullptr, 0, {5, 0}, 0, nullptr};
     alignas(64) char first[128], other[128];
     SumCall call{problem.summand(batch > 1), stream, {}, fixed, first, 1, 1'000'000'000, 0, nullptr, {}};
     expect(sum(&call) == Ok, "a sum in one slice");
@@ -151,7 +151,7 @@ struct Trained {
 };
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity(), kNone = std::numeric_limits<double>::quiet_NaN();
-constexpr Criteria endless{std::numeric_limits<std::int64_t>::max(), kInfinity, kNone, kNone, 0};
+constexpr Criteria endless{std::numeric_limits<std::int64_t>::max(), kInfinity, kNone, kNone, 0, gradient_norm};
 
 struct Setting {
   const Problem problem;
@@ -161,7 +161,7 @@ struct Setting {
   const double hyper[2] = {0.1, 0.9};
 
   Plan plan(std::int64_t threads) const {
-    const Stream stream{Sampling::reshuffle, Problem::n, 48, nullptr, 0, {3, 0}};
+    const Stream stream{Sampling::reshuffle, Problem::n, 48, nullptr, 0, {3, 0}, 0, nullptr};
     return {{problem.summand(stream.batch > 1 ? 4 : 0), problem.regularizer()},
             stream,
             threads,

@@ -48,10 +48,10 @@ struct Setting {
     const Block block{2, 2, offsets, parts, 128};
     const Summand samples{
         {square, nullptr, 0}, 0, nullptr, 1, 0, 0, nullptr, nullptr, nullptr, sizes, block, block, {}, {}, {}};
-    const Criteria criteria{std::numeric_limits<std::int64_t>::max(), kInfinity, kNone, kNone, 0};
+    const Criteria criteria{std::numeric_limits<std::int64_t>::max(), kInfinity, kNone, kNone, 0, gradient_norm};
     Plan plan{};
     plan.loss.samples = samples;
-    plan.stream = {Sampling::sequential, 1, 1, nullptr, 0, {0, 0}};
+    plan.stream = {Sampling::sequential, 1, 1, nullptr, 0, {0, 0}, 0, nullptr};
     plan.threads = plan.wide = plan.dimension = plan.leaves = plan.hypers = plan.buffers = 1;
     plan.places = places;
     plan.gradient = 64;
@@ -167,7 +167,8 @@ void wander(const Setting& setting, bool watched) {
         break;
       }
       case 5: {
-        const Breakpoint points[] = {{1, watched_every, 0, 1 + draw(2000)}, {2, watched_norm, 0.9, 1}};
+        const Breakpoint points[] = {{1, watched_every, 0, 1 + draw(2000), 0},
+                                     {2, watched_norm, 0.9, 1, gradient_norm}};
         expect(loop_arm(loop, points, draw(3)) == 1, "breakpoints");
         break;
       }
@@ -213,7 +214,7 @@ void breakpoints(const Setting& setting) {
   const Plan plan = setting.plan(true);
   Loop* loop = nullptr;
   loop_open(&plan, &loop);
-  const Breakpoint points[] = {{7, watched_every, 0, 1000}, {9, watched_rise, 0.0, 1}};
+  const Breakpoint points[] = {{7, watched_every, 0, 1000, 0}, {9, watched_rise, 0.0, 1, 0}};
   expect(loop_arm(loop, points, 1) == 1, "one breakpoint");
   for (std::int64_t k = 1; k <= 20; ++k) {
     loop_aim(loop, 1'000'000);

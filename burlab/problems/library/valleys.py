@@ -14,8 +14,8 @@ def rosenbrock(dim: int = 2) -> TestFunction:
     dim: at least 2.
 
     >>> import numpy as np, burlab as bl
-    >>> bl.grad(bl.problems.rosenbrock(dim=3))(np.ones(3))
-    array([0., 0., 0.])
+    >>> bl.grad(bl.problems.rosenbrock(dim=3))(np.array([2.0, 1.0, 2.0]))
+    array([ 2402., -1000.,   200.])
     """
     dim = dimension(dim, 2)
     return TestFunction(

@@ -41,6 +41,7 @@ QUERIES = {
     "grad_difference": lambda p, i, k: p.grad_difference(POINT, OTHER, i, key=k),
     "hvp": lambda p, i, k: p.hvp(POINT, OTHER, i, key=k),
     "jvp": lambda p, i, k: p.jvp(POINT, OTHER, i, key=k),
+    "resampled_grad": lambda p, i, k: p.resampled_grad(POINT, i, key=KEY if k is None else k),
 }
 
 
@@ -79,7 +80,7 @@ def no_long_way(monkeypatch):
     ("f", "regularizer", "threads"), [(loss, None, 1), (loss, ridge, 2), (noisy, ridge, 1)], ids=["plain", "two", "key"]
 )
 def test_the_third_answer_is_the_first(question, indices, f, regularizer, threads, no_long_way):
-    p = bl.FiniteSum(f, (A, B), regularizer, threads=threads)
+    p = bl.FiniteSum(f, (A, B), regularizer, threads=threads, resampled=noisy)
     key = KEY if f is noisy else None
     first, second = (QUERIES[question](p, indices, key) for _ in range(2))
     no_long_way()
