@@ -162,37 +162,22 @@ struct Setting {
 
   Plan plan(std::int64_t threads) const {
     const Stream stream{Sampling::reshuffle, Problem::n, 48, nullptr, 0, {3, 0}, 0, nullptr};
-    return {{problem.summand(stream.batch > 1 ? 4 : 0), problem.regularizer()},
-            stream,
-            threads,
-            0,
-            3,
-            1,
-            places,
-            64,
-            0,
-            0,
-            nullptr,
-            {momentum, nullptr, 0},
-            {},
-            {},
-            0,
-            0,
-            nullptr,
-            0,
-            0,
-            nullptr,
-            nullptr,
-            2,
-            2,
-            hyper,
-            0,
-            start,
-            bytes,
-            1 << 20,
-            1 << 20,
-            0,
-            endless};
+    Plan plan{};
+    plan.loss = {problem.summand(stream.batch > 1 ? 4 : 0), problem.regularizer()};
+    plan.stream = stream;
+    plan.threads = threads;
+    plan.dimension = 3;
+    plan.leaves = 1;
+    plan.places = places;
+    plan.gradient = 64;
+    plan.update = {momentum, nullptr, 0};
+    plan.hypers = plan.buffers = 2;
+    plan.hyper = hyper;
+    plan.start = start;
+    plan.bytes = bytes;
+    plan.history_bytes = plan.keyframe_bytes = 1 << 20;
+    plan.criteria = endless;
+    return plan;
   }
 };
 
