@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from burlab.checks.numbers import whole
-from burlab.runtime.ranges import Range, number_in
+from burlab.runtime.ranges import PROBABILITY, number_in
 from burlab.transforms import random
 
 from .compressor import Compressor, Key, Vector, needed, size_of
 
 _where: Any = np.where
-_PROBABILITY = Range(0.0, 1.0, open_low=True)
 _EXPONENT = {64: 11, 32: 8, 16: 5}  # bits of the exponent of a floating number
 
 
@@ -130,7 +129,7 @@ class Bernoulli(Compressor):
     p: float
 
     def __post_init__(self) -> None:
-        number_in(_PROBABILITY, self.p, "p of Bernoulli")
+        number_in(PROBABILITY, self.p, "p of Bernoulli")
 
     def __call__(self, x: Vector, key: Key = None) -> Vector:
         """All or nothing."""

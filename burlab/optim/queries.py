@@ -195,7 +195,7 @@ class Queries:
     def weights(self) -> Any:
         """What the samples of this step count in its gradient and in answers, shape (b,): 1 each, or 1 / (n p_i)."""
         known, x = self._batches.weights, self._known.x
-        return np.ones(self.batch, x.dtype) if known is None else take(constant(known), self.indices)
+        return np.ones(self._batches.batch, x.dtype) if known is None else take(constant(known), self.indices)
 
     @property
     def key(self) -> Any:

@@ -10,6 +10,7 @@ from burlab.runtime.ranges import (
     FINITE,
     NOT_NEGATIVE,
     POSITIVE,
+    PROBABILITY,
     SHARE,
     Range,
     number_in,
@@ -19,7 +20,8 @@ __all__ = ["check_numbers", "range_of"]
 
 _RANGES: dict[str, Range] = {
     **dict.fromkeys(("b1", "b2", "b3", "rho"), DECAY),
-    **dict.fromkeys(("mu", "dampening", "density", "k", "p", "a"), SHARE),
+    **dict.fromkeys(("mu", "dampening", "density", "k", "a"), SHARE),
+    "p": PROBABILITY,
     **dict.fromkeys(("c1", "c2", "shrink", "eta_minus"), BETWEEN),
     **dict.fromkeys(("lr", "eps", "weight_decay", "lr_decay", "initial_accumulator_value", "momentum_decay", "lambd",
                      "t0", "damping", "restart", "step_min", "gamma", "slack", "decay", "l1", "l2", "scale", "r",
@@ -44,6 +46,7 @@ _OF_ONE: dict[tuple[str, str], Range] = {
     ("STORM", "w"): POSITIVE,
     ("STORM", "c"): NOT_NEGATIVE,
     **{(kind, "eps"): POSITIVE for kind in _ZEROTH_ORDER},
+    ("sparse_zeroth_order", "density"): PROBABILITY,
     ("NaturalGaLore", "damping"): POSITIVE,
     ("Adafactor", "decay"): FINITE,
     ("TrustRegion", "eta"): Range(0.0, 0.25, open_high=True),

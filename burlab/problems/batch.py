@@ -23,8 +23,8 @@ class Batch:
     `sampler="nice"`, unless another sampler says otherwise; orders of whole epochs ("reshuffle", "sequential") there
     are none. The column "batch" of the history has the size of each step, and "samples" counts it.
 
-    In an update `f.batch` is traced, and `f.indices` and `f.per_sample_grads(x)` have `most` rows, of which the first
-    `f.batch` are the step's: gradients behind them are 0.
+    In an update `f.batch` is traced, and `f.indices`, `f.weights` and `f.per_sample_grads(x)` have `most` rows, of
+    which the first `f.batch` are the step's: gradients behind them are 0.
 
     >>> import numpy as np, burlab as bl
     >>> problem = bl.FiniteSum(lambda x, a: np.sum((x - a) ** 2), np.arange(8.0))

@@ -35,6 +35,7 @@ NOT_NEGATIVE = Range(0.0, math.inf)
 BOUND = Range(0.0, math.inf, open_low=True, infinite=True)
 DECAY = Range(0.0, 1.0, open_high=True)
 SHARE = Range(0.0, 1.0)
+PROBABILITY = Range(0.0, 1.0, open_low=True)
 BETWEEN = Range(0.0, 1.0, open_low=True, open_high=True)
 ABOVE_ONE = Range(1.0, math.inf, open_low=True)
 

@@ -6,8 +6,23 @@ import numpy as np
 import pytest
 
 import burlab as bl
+from burlab.compressors import RandK
 from burlab.errors import ArgumentError
-from burlab.optim import GD, LSVRG, MVR, PAGE, SAGA, SARAH, STORM, SVRG, Wrapper
+from burlab.optim import (
+    GD,
+    LSVRG,
+    MARINA,
+    MVR,
+    PAGE,
+    PPMARINA,
+    SAGA,
+    SARAH,
+    STORM,
+    SVRG,
+    VRMARINA,
+    Wrapper,
+    sparse_zeroth_order,
+)
 from tests.optim.theory import (
     FEATURES,
     GAP,
@@ -33,11 +48,17 @@ STEPS, LR = 150, 0.05
 
 @dataclass(frozen=True)
 class watched(Wrapper):
-    """Tells the two samples of each step."""
+    """Tells the samples of each step."""
+
+    most: int = 2
 
     def update(self, g, state, x, t, *, f):
-        f.tell({"first": f.indices[0], "second": f.indices[1]})
+        f.tell({f"sample {k}": f.indices[k] for k in range(self.most)})
         return self.advance(g, state, x, t, f)
+
+
+def drawn_by(run, steps, most=2):
+    return np.stack([run.history[f"sample {k}"][-steps:] for k in range(most)], axis=1).astype(int)
 
 
 def coin(t, p):
@@ -55,11 +76,11 @@ def svrg(fresh):
     return estimate
 
 
-def saga(i, x, t, kept={}):  # noqa: B006 - one path per table, which begins at t = 0
+def saga(i, x, t, kept={}, weights=np.ones(N)):  # noqa: B006 - one path per table, which begins at t = 0
     if t == 0:
         kept["table"] = grads(X0) - MU * X0
     rows, table = grads(x) - MU * x, kept["table"]
-    estimate = rows[i].mean(axis=0) - table[i].mean(axis=0) + table.mean(axis=0) + MU * x
+    estimate = np.mean(weights[i, None] * (rows[i] - table[i]), axis=0) + table.mean(axis=0) + MU * x
     table[i] = rows[i]
     return estimate
 
@@ -109,7 +130,7 @@ def test_every_step_is_that_of_the_paper(name):
     for _ in range(STEPS):
         run.step()
         points.append(run.x)
-    drawn = np.stack([run.history["first"], run.history["second"]], axis=1)[-STEPS:].astype(int)
+    drawn = drawn_by(run, STEPS)
     x = X0
     for t, i in enumerate(drawn):
         x = x - LR * estimate(i, x, t)
@@ -118,9 +139,39 @@ def test_every_step_is_that_of_the_paper(name):
     assert np.any(drawn[:, 0] == drawn[:, 1])
 
 
+P = np.arange(1.0, N + 1) / np.sum(np.arange(1.0, N + 1))
+LIVE = {
+    "LSVRG": (LSVRG(LR, p=0.1), svrg(lambda t: t == 0 or coin(t, 0.1)), "uniform"),
+    "SAGA": (SAGA(LR), saga, "uniform"),
+    "SAGA by probabilities": (SAGA(LR), lambda *args: saga(*args, weights=1 / (N * P)), P),
+}
+
+
+@pytest.mark.parametrize("name", LIVE)
+def test_batches_may_change_their_size(name, tmp_path):
+    """Sizes 1 to 5, with samples that come twice, and with rows behind the batch that are samples of it."""
+    rule, estimate, sampler = LIVE[name]
+    sized = bl.Batch(lambda t: 1 + t % 5, most=5)
+    run = bl.minimize(problem(), X0, watched(rule, 5), batch=sized, sampler=sampler, steps=STEPS)
+    drawn, x = drawn_by(run, STEPS, 5), X0
+    for t, i in enumerate(drawn):
+        x = x - LR * estimate(i[: 1 + t % 5], x, t)
+    np.testing.assert_allclose(run.x, x, rtol=1e-9, atol=1e-12)
+    assert any(len(set(i[: 1 + t % 5])) < 1 + t % 5 for t, i in enumerate(drawn))
+    assert any(set(i[: 1 + t % 5]) & set(i[1 + t % 5 :]) for t, i in enumerate(drawn))
+    if name.startswith("SAGA"):
+        np.testing.assert_allclose(run.state["mean"], run.state["table"].mean(axis=0), rtol=1e-9, atol=1e-12)
+    run.save(tmp_path / "run.burlab")
+    loaded, fork, end = bl.load_run(tmp_path / "run.burlab", (FEATURES, LABELS)), run.fork(), run.x
+    run.seek(7)
+    for other in (run, loaded, fork):
+        other.seek(STEPS)
+        np.testing.assert_array_equal(other.x, end)
+
+
 def test_storm_is_its_algorithm():
     run = bl.minimize(problem(), X0, watched(STORM(k=0.2, w=0.5, c=5.0)), batch=2, sampler="uniform", steps=STEPS)
-    drawn = np.stack([run.history["first"], run.history["second"]], axis=1)[-STEPS:].astype(int)
+    drawn = drawn_by(run, STEPS)
     x, before, v, total, a = X0, X0, np.zeros_like(X0), 0.0, 1.0
     for i in drawn:
         g = grads(x)[i].mean(axis=0)
@@ -244,6 +295,12 @@ def test_sgd_with_nice_batches_keeps_its_bound(tau):
     [
         (lambda: LSVRG(p=1.5), ArgumentError, "p of LSVRG is 1.5"),
         (lambda: PAGE(p=-0.1), ArgumentError, "p of PAGE"),
+        (lambda: PAGE(p=0), ArgumentError, "p of PAGE is 0, expected a number above 0 and at most 1"),
+        (lambda: LSVRG(p=0.0), ArgumentError, "p of LSVRG"),
+        (lambda: MARINA(0.1, RandK(1), p=0), ArgumentError, "p of MARINA"),
+        (lambda: VRMARINA(0.1, RandK(1), p=0), ArgumentError, "p of VRMARINA"),
+        (lambda: PPMARINA(0.1, RandK(1), p=0), ArgumentError, "p of PPMARINA"),
+        (lambda: sparse_zeroth_order(GD(), density=0), ArgumentError, "density of sparse_zeroth_order"),
         (lambda: MVR(a=2.0), ArgumentError, "a of MVR"),
         (lambda: SVRG(every=0), ArgumentError, "every of SVRG"),
     ],

@@ -158,6 +158,22 @@ def test_the_order_of_a_sum_is_the_documented_one():
     assert got != np.float32(sum(values[1:], start=values[0]) / np.float32(1000))
 
 
+def test_a_loss_draws_where_it_names_a_key():
+    """Not where it takes any keyword, nor where an array of the data has that name."""
+
+    def loss(x, a, **key):
+        assert not key
+        return np.sum((x - a) ** 2)
+
+    def about(x, key, /):
+        return np.sum((x - key) ** 2)
+
+    for f in (loss, about):
+        np.testing.assert_array_equal(bl.FiniteSum(f, np.arange(4.0)).grad(np.ones(1)), [-1.0])
+    with pytest.raises(ArgumentError, match="takes none"):
+        bl.FiniteSum(loss, np.arange(4.0)).grad(np.ones(1), key=bl.random.key(0))
+
+
 def test_a_stochastic_loss_draws_by_key_and_place():
     def loss(x, a, *, key):
         return np.sum((x - a) ** 2) * bl.random.uniform(key, ())

@@ -34,11 +34,16 @@ class SAGA(Optimizer):
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
         """One step, and the rows of the batch's samples."""
-        rows, chosen = f.per_sample_grads(x), f.indices
-        change = rows - state["table"][chosen]
-        once = change
-        if f.batch > 1:  # with replacement a sample may come twice
-            once = change / np.sum(chosen[:, None] == chosen, axis=1, keepdims=True).astype(x.dtype)
+        chosen, weights = f.indices, f.weights
+        grads = f.per_sample_grads(x) / weights[:, None]  # the table is about the samples, however likely they are
+        own = (np.arange(chosen.shape[0]) < f.batch).astype(x.dtype)
+        if not isinstance(f.batch, int):  # rows behind a live batch become copies of its first
+            chosen, grads = np.where(own > 0, chosen, chosen[0]), np.where(own[:, None] > 0, grads, grads[0])
+        held = state["table"][chosen]
+        once: Any = grads - held
+        if len(own) > 1:  # with replacement a sample may come twice
+            once = once / np.sum(chosen[:, None] == chosen, axis=1, keepdims=True).astype(x.dtype)
         mean = state["mean"] + np.sum(once, axis=0) / f.samples
-        estimate = f.estimated(g - np.mean(rows, axis=0) + np.mean(change, axis=0) + state["mean"])
-        return x - self.lr * estimate, {"table": at_set(state["table"], chosen, rows), "mean": mean}
+        share = own * weights / np.sum(own)
+        estimate = f.estimated(g - share @ held + state["mean"])
+        return x - self.lr * estimate, {"table": at_set(state["table"], chosen, grads), "mean": mean}

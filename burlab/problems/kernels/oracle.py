@@ -3,6 +3,7 @@
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from inspect import Parameter
 from types import FunctionType
 from typing import Any, NamedTuple, cast
 
@@ -315,8 +316,9 @@ def _with_zeros(regularizer: Function, metrics: Sequence[str]) -> Function:
 
 
 def takes_key(loss: Function) -> bool:
-    """Whether a loss draws random numbers: it gets a key of its own for each sample."""
+    """Whether a loss draws random numbers: it names `key`, and gets one of its own for each sample."""
     try:
-        return "key" in inspect.signature(loss).parameters
+        key = inspect.signature(loss).parameters.get("key")
     except (TypeError, ValueError):  # a NumPy ufunc has no signature
         return False
+    return key is not None and key.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
