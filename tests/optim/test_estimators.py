@@ -44,6 +44,7 @@ from tests.optim.theory import (
 pytestmark = pytest.mark.slow
 
 STEPS, LR = 150, 0.05
+EVEN = np.ones(N)
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def svrg(fresh):
     return estimate
 
 
-def saga(i, x, t, kept={}, weights=np.ones(N)):  # noqa: B006 - one path per table, which begins at t = 0
+def saga(i, x, t, kept={}, weights=EVEN):  # noqa: B006 - one path per table, which begins at t = 0
     if t == 0:
         kept["table"] = grads(X0) - MU * X0
     rows, table = grads(x) - MU * x, kept["table"]
