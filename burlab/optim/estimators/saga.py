@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from burlab.graph.buffers.functions import at_set
+from burlab.optim.arithmetic import where
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
 
 
@@ -36,14 +37,14 @@ class SAGA(Optimizer):
         """One step, and the rows of the batch's samples."""
         chosen, weights = f.indices, f.weights
         grads = f.per_sample_grads(x) / weights[:, None]  # the table is about the samples, however likely they are
-        own = (np.arange(chosen.shape[0]) < f.batch).astype(x.dtype)
+        own: Any = np.less(np.arange(int(chosen.shape[0])), f.batch).astype(x.dtype)
         if not isinstance(f.batch, int):  # rows behind a live batch become copies of its first
-            chosen, grads = np.where(own > 0, chosen, chosen[0]), np.where(own[:, None] > 0, grads, grads[0])
+            chosen, grads = where(own > 0, chosen, chosen[0]), where(own[:, None] > 0, grads, grads[0])
         held = state["table"][chosen]
         once: Any = grads - held
-        if len(own) > 1:  # with replacement a sample may come twice
+        if chosen.shape[0] > 1:  # with replacement a sample may come twice
             once = once / np.sum(chosen[:, None] == chosen, axis=1, keepdims=True).astype(x.dtype)
         mean = state["mean"] + np.sum(once, axis=0) / f.samples
-        share = own * weights / np.sum(own)
+        share: Any = own * weights / np.sum(own)
         estimate = f.estimated(g - share @ held + state["mean"])
         return x - self.lr * estimate, {"table": at_set(state["table"], chosen, grads), "mean": mean}
