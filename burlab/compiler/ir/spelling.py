@@ -105,6 +105,7 @@ OWN = {
     "xlogy", "xlog1py", "erfinv", "erfcinv", "ndtri", "log_ndtr", "mills",
 }  # fmt: skip
 
+_BY_ORDER = {"iv", "ive", "kv", "kve"}  # Bessel functions that have lanes up to order 2
 INLINE = {"fmod", "remainder", "floor_divide"}  # short but for what is rare
 _BY_FRACTION = ("log_ndtr'0'", "mills'")  # partials with a continued fraction in them, of which no lanes are made
 _NOT_ALONE = {"power"}  # all others of `OWN` in the core table stand in `ops/own.hpp`; partials and all else take more
@@ -112,7 +113,18 @@ _NOT_ALONE = {"power"}  # all others of `OWN` in the core table stand in `ops/ow
 
 def is_own(n: Node) -> bool:
     """Whether our own functions compute a node: an operation of `OWN`, or a partial of one, on floats."""
-    return n.dtype.kind == "f" and n.op.partition("'")[0] in OWN and not n.op.startswith(_BY_FRACTION)
+    if n.dtype.kind != "f":
+        return False
+    name, _, by = n.op.partition("'")
+    if name in _BY_ORDER:
+        return _order(n) + len(by) // 2 + bool(by) <= 2
+    return name in OWN and not n.op.startswith(_BY_FRACTION)
+
+
+def _order(n: Node) -> float:
+    """The order of a Bessel function where it is one number, else inf. A partial's orders differ by 1 from it."""
+    first = n.inputs[0].inputs[0] if n.inputs[0].op == "broadcast" else n.inputs[0]
+    return abs(float(first.params)) if first.is_constant and first.size == 1 else math.inf
 
 
 def formula(n: Node) -> str | None:

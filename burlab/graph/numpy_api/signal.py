@@ -20,7 +20,7 @@ from .promotion import INT64, apply, promote
 from .reduction import as_floats, cumsum_
 
 _LONG, _MANY = 64, 1 << 18  # entries of the shorter signal, and products, from which transforms are faster
-_FEW = 48  # entries of the shorter signal, each of which is a product with a slice
+_FEW = 64  # entries of the shorter signal, each of which is a product with a slice
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Node:

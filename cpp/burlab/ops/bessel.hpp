@@ -23,7 +23,7 @@ struct Iv {
   static constexpr int arity = 2, parameters = 1;
   static constexpr auto doc = "I_n(x), n whole. Partials: by n none, by x (I_(n-1)(x) + I_(n+1)(x)) / 2.";
   template <class T> BURLAB_RULE T primal(T n, T x) { return call<Iv>(n, x); }
-  template <class T> static T number(T n, T x) { return static_cast<T>(math::bessel_i(n, x, false)); }
+  template <class T> BURLAB_RULE T number(T n, T x) { return static_cast<T>(math::bessel_i<false>(n, x)); }
   template <int K, class T> BURLAB_RULE T partial(T n, T x, T) {
     return K == 0 ? T(kUnknown) : T(0.5) * (call<Iv>(n - T(1), x) + call<Iv>(n + T(1), x));
   }
@@ -35,7 +35,7 @@ struct Ive {
   static constexpr auto doc =
       "y = e^-|x| I_n(x), n whole. Partials: by n none, by x (y_(n-1) + y_(n+1)) / 2 - sign(x) y.";
   template <class T> BURLAB_RULE T primal(T n, T x) { return call<Ive>(n, x); }
-  template <class T> static T number(T n, T x) { return static_cast<T>(math::bessel_i(n, x, true)); }
+  template <class T> BURLAB_RULE T number(T n, T x) { return static_cast<T>(math::bessel_i<true>(n, x)); }
   template <int K, class T> BURLAB_RULE T partial(T n, T x, T y) {
     if constexpr (K == 0) return T(kUnknown);
     const T sign = select(x > T(0), T(1), select(x < T(0), T(-1), T(0)));
@@ -59,7 +59,7 @@ struct Kv {
   static constexpr int arity = 2, parameters = 1;
   static constexpr auto doc = "K_n(x), n whole. Partials: by n none, by x -(K_(n-1)(x) + K_(n+1)(x)) / 2.";
   template <class T> BURLAB_RULE T primal(T n, T x) { return call<Kv>(n, x); }
-  template <class T> static T number(T n, T x) { return static_cast<T>(math::bessel_k(n, x, false)); }
+  template <class T> BURLAB_RULE T number(T n, T x) { return static_cast<T>(math::bessel_k<false>(n, x)); }
   template <int K, class T> BURLAB_RULE T partial(T n, T x, T) {
     return K == 0 ? T(kUnknown) : T(-0.5) * (call<Kv>(n - T(1), x) + call<Kv>(n + T(1), x));
   }
@@ -70,7 +70,7 @@ struct Kve {
   static constexpr int arity = 2, parameters = 1;
   static constexpr auto doc = "y = e^x K_n(x), n whole. Partials: by n none, by x y - (y_(n-1) + y_(n+1)) / 2.";
   template <class T> BURLAB_RULE T primal(T n, T x) { return call<Kve>(n, x); }
-  template <class T> static T number(T n, T x) { return static_cast<T>(math::bessel_k(n, x, true)); }
+  template <class T> BURLAB_RULE T number(T n, T x) { return static_cast<T>(math::bessel_k<true>(n, x)); }
   template <int K, class T> BURLAB_RULE T partial(T n, T x, T y) {
     if constexpr (K == 0) return T(kUnknown);
     else return y - T(0.5) * (call<Kve>(n - T(1), x) + call<Kve>(n + T(1), x));
