@@ -5,12 +5,13 @@ import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError
-from burlab.optim import GD, gluster
+from burlab.optim import GD, AdAdaGrad, ScheduleFreeSGD, gluster
 from tests.optim.theory import X0, N, grad, grads, problem
 
 pytestmark = pytest.mark.slow
 
 CLUSTERS, EVERY, SWEEPS, LR = 5, 4, 2, 0.05
+SMALL = bl.FiniteSum(lambda x, a: np.sum(np.cosh(x - a)), np.arange(6.0)[:, None] * np.ones(3))
 
 
 def objective(cluster, rows):
@@ -66,13 +67,18 @@ def test_it_is_unbiased_with_less_variance_than_samples_drawn_from_all():
     np.testing.assert_allclose(X0 - run.x, estimates[0], rtol=1e-9)
 
 
-def test_a_cluster_for_every_sample_is_the_whole_gradient():
-    data = np.arange(6.0)[:, None] * np.ones(3)
-    f = bl.FiniteSum(lambda x, a: np.sum(np.cosh(x - a)), data)
-    run = bl.minimize(f, np.zeros(3), gluster(GD(1e-3), clusters=6), batch=2, steps=5)
-    whole = bl.minimize(f, np.zeros(3), GD(1e-3), steps=5)
+@pytest.mark.parametrize("inner", [GD(1e-3), ScheduleFreeSGD(1e-3)], ids=repr)
+def test_a_cluster_for_every_sample_is_the_whole_gradient(inner):
+    run = bl.minimize(SMALL, np.zeros(3), gluster(inner, clusters=6), batch=2, steps=5)
+    whole = bl.minimize(SMALL, np.zeros(3), inner, steps=5)
     np.testing.assert_allclose(run.x, whole.x, rtol=1e-12)
     assert sorted(run.state["cluster"]) == list(range(6))
+
+
+def test_the_wish_for_a_batch_is_that_of_the_inner_rule():
+    rule = gluster(AdAdaGrad(1e-3, eta=0.01), clusters=6)
+    run = bl.minimize(SMALL, np.zeros(3), rule, batch=bl.Batch(2), steps=3)
+    assert list(run.history["batch"][:2]) == [2, 6]
 
 
 def test_sample_gradients_are_counted_and_bad_numbers_named():

@@ -8,8 +8,8 @@ import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError
-from burlab.optim import GD, SVRG, Hyper, Optimizer
-from tests.optim.probe import X0, A, B, loss, noisy, ridge
+from burlab.optim import GD, SVRG, Hyper, Optimizer, clip_by_value, mechanic
+from tests.optim.probe import X0, A, B, Probe, loss, noisy, ridge
 from tests.run.saved_cases import same
 from tests.run.test_sampler import batches
 
@@ -111,6 +111,37 @@ def test_the_wish_of_a_rule_and_its_questions(tmp_path: Any) -> None:
         other.step(4)
     same(loaded, run)
     np.testing.assert_array_equal(run.history["batch"], [2, 3, 3, 3, 3])
+
+
+class ByLeaf(Doubling):
+    per_leaf = True
+
+
+@pytest.mark.parametrize("rule", [clip_by_value(Doubling(), 1e9), mechanic(Doubling()), ByLeaf()], ids=repr)
+def test_wrappers_and_rules_by_leaf_pass_the_wish_on(rule: Optimizer) -> None:
+    run = bl.minimize(bl.FiniteSum(loss, (A, B)), X0, rule, batch=bl.Batch(2, most=9), steps=6)
+    np.testing.assert_array_equal(run.history["batch"], [2, 4, 4, 8, 8, 9])
+
+
+def test_rows_behind_the_batch_are_zero() -> None:
+    """Also where the batch before was larger, at the point of the step and elsewhere; sizes are rounded, at least 1."""
+
+    def question(f: Any, x: Any) -> Any:
+        return f.per_sample_grads(x), f.per_sample_grads(x + 1.0), f.batch * 1.0
+
+    problem, none = bl.FiniteSum(loss, (A, B)), np.zeros((9, 3))
+    shrinking = bl.Batch(lambda t: 8.6 - 4.2 * t, most=9)
+    firsts = [bl.Batch(lambda t, size=size: size + t, most=9).first for size in (-2.0, 0.2, 2.5, 9.6)]
+    assert (shrinking.first, firsts) == (9, [1, 1, 3, 9])
+    run = bl.minimize(problem, X0, Probe(question, (none, none, 0.0)), batch=shrinking, seed=4)
+    for i in subsets([9, 4, 1, 1], 4):
+        x = run.x
+        run.step(1)
+        here, there, size = run.state
+        assert size == len(i)
+        for rows, y in ((here, x), (there, x + 1.0)):
+            np.testing.assert_allclose(rows[: len(i)], problem.per_sample_grads(y, i), rtol=1e-12)
+            np.testing.assert_array_equal(rows[len(i) :], 0.0)
 
 
 def test_other_samplers_and_losses() -> None:

@@ -48,6 +48,14 @@ class gluster(Wrapper):
         cluster = self._moved(np.arange(f.samples) % self.clusters, f.per_sample_grads(x))
         return {"cluster": cluster, "inner": start(self.inner, x, f)}
 
+    def output(self, x: Vector, state: State) -> Vector:
+        """The point that the optimizer inside gives."""
+        return self.inner.output(x, state["inner"])
+
+    def batch_size(self, state: State) -> Any:
+        """That of the inner optimizer."""
+        return self.inner.batch_size(state["inner"])
+
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
         """The step along the estimate."""
         old, moves = state["cluster"], np.logical_and(t > 0, t % self.every == 0)
