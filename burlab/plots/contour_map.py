@@ -7,12 +7,18 @@ from burlab.charts.palette import INK, PALETTE, colour
 from burlab.runtime.extras import late
 
 from .paths import path_traces
-from .style import HEIGHT, layout
+from .style import FONT, HEIGHT, layout
 from .terrain import RESOLUTION, Problem, bounds_of, landscape, landscape_traces
 
 go: Any = late("plotly.graph_objects", "plots")
 
 _LONGEST = 12.0  # one side of a domain over the other, up to which both have the same scale
+# The legend lies on the plot, below the title: in a narrow cell a plot of equal scales is lower than the figure, and
+# what is left of that lies below everything. Its own title is an empty line, as high as that of the figure.
+_LEGEND: dict[str, Any] = {
+    "yref": "paper", "y": 1, "yanchor": "bottom",
+    "title": {"text": "\u00a0", "side": "top", "font": {"size": FONT + 3}},
+}  # fmt: skip
 
 
 def contour(
@@ -36,7 +42,7 @@ def contour(
     >>> [trace.name for trace in bl.plots.contour(f, paths={"step": [[0, 0], [1, 1]]}).data]
     ['himmelblau', 'saddle', 'minimum', 'step', 'step']
     """
-    figure: Any = go.Figure(layout=layout(title=title))
+    figure: Any = go.Figure(layout=layout(title=title, legend=_LEGEND))
     figure.add_traces(landscape_traces(problem, landscape(problem, domain, resolution=resolution)))
     paths = paths or {}
     many = len(paths) > len(PALETTE)  # colours come again: one key for all, and each name under the mouse
@@ -53,6 +59,6 @@ def contour(
         plane["constrain"] = "domain"
         figure.update_yaxes(scaleanchor="x", scaleratio=1, constraintoward="top")
         figure.update_layout(height=min(HEIGHT + 160, 200 + 800 * shape))  # for a cell about 800 pixels wide
-    figure.update_xaxes(title="x₀", range=[left, right], **plane)
+    figure.update_xaxes(title="x₀", range=[left, right], constraintoward="left", **plane)
     figure.update_yaxes(title="x₁", range=[bottom, top], **plane)
     return figure

@@ -31,7 +31,8 @@ TEMPLATE: dict[str, Any] = {
         "paper_bgcolor": CLEAR,
         "plot_bgcolor": CLEAR,
         "font": {"family": "system-ui, sans-serif", "size": FONT, "color": INK},
-        "title": {"x": 0, "xref": "paper", "xanchor": "left", "font": {"size": FONT + 3}},
+        # The left edge of the figure, not of its axes: in a narrow cell there is hardly room for a title.
+        "title": {"x": 0, "xanchor": "left", "y": 1, "yanchor": "top", "pad": {"t": 14}, "font": {"size": FONT + 3}},
         "colorway": list(PALETTE),
         "margin": {"l": 60, "r": 20, "t": 50, "b": 50},
         "legend": {"orientation": "h", "x": 0, "yref": "container", "y": 0, "yanchor": "bottom", "bgcolor": CLEAR},

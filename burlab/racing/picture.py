@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from burlab.charts import Axis, Band, Curve, Dots, Mark, Plot
+from burlab.charts.outliers import within
+from burlab.charts.ticks import quantity
 
 from .curves import AXES, Curves, words_of
 from .racer import Racer
@@ -47,7 +49,16 @@ def plot_of(racers: list[Racer], curves: Mapping[str, Curves], against: str, tit
     ahead = any(curves[racer.name].x[-1] > at for racer in able)
     marks = (Mark(max(at, least) if log else at, "all have come here"),) if len(able) > 1 and ahead else ()
     axis = Axis(words_of(against), _UNITS.get(against, ""), log)
-    return Plot("race", title, axis, y, tuple(lines), tuple(bands), tuple(dots), marks, note, tall=2.2)
+    said = "; ".join(filter(None, (note, _beyond(y, every))))
+    return Plot("race", title, axis, y, tuple(lines), tuple(bands), tuple(dots), marks, said, tall=2.2)
+
+
+def _beyond(axis: Axis, every: list[Curves]) -> str:
+    """What is said of values off an axis; "" where there are none."""
+    values = np.concatenate([c.median for c in every]) if every else np.empty(0)
+    low, high = (-math.inf if axis.low is None else axis.low), (math.inf if axis.high is None else axis.high)
+    off = values[np.isfinite(values) & ((values < low) | (values > high))]
+    return f"goes on to {quantity(float(off[np.argmax(np.abs(off))]), '', 2)}" if off.size else ""
 
 
 def _to_the_edge(inside: Any) -> Any:
@@ -102,8 +113,10 @@ def _heights(medians: list[Numbers]) -> tuple[Axis, float]:
         high = _BESIDE * max(first, *others) if others else _SHOWN * first
     positive = every[every > 0]
     log = every.min() >= 0 and positive.size > 0
+    if not log and math.isinf(high):
+        return Axis("", "", False, *within(medians)), high
     if not log:
-        return Axis(high=high if math.isfinite(high) else None), high
+        return Axis(high=high), high
     zero = every.min() == 0
     floor = 10.0 ** max(math.floor(math.log10(positive.min())) - 1, -320) if zero else None
     return Axis(log=True, high=high if math.isfinite(high) else None, floor=floor), high

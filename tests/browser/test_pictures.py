@@ -146,3 +146,31 @@ def test_a_contour_has_equal_scales(pictures):
     pictures.page.set_viewport_size({"width": 900, "height": 900})
     squares = output(pictures, "contour", ".nsewdrag").evaluate(SIZES)["squares"]
     assert squares["width"] == pytest.approx(squares["height"], abs=2)  # the domain is a square
+
+
+PLACED = """output => {
+  const box = (name) => output.querySelector(name).getBoundingClientRect();
+  const first = Math.min(...[...output.querySelectorAll(".legendtext")].map((e) => e.getBoundingClientRect().top));
+  return { gap: box(".nsewdrag").top - box(".legend").bottom, over: first - box(".gtitle").bottom,
+    beyond: box(".gtitle").right - box(".main-svg").right };
+}"""
+
+
+@pytest.mark.parametrize("width", [420, 1400])
+def test_the_keys_of_a_contour_lie_on_it_below_its_title(pictures, width):
+    pictures.page.set_viewport_size({"width": width, "height": 900})
+    placed = output(pictures, "contour", ".nsewdrag").evaluate(PLACED)
+    assert 0 <= placed["gap"] < 12, "a plot of equal scales is lower than a narrow figure: nothing lies between"
+    assert placed["over"] >= 0, "the title has a line of its own"
+    assert placed["beyond"] <= 0, "and all of it is seen"
+
+
+def test_a_figure_is_saved_as_png_and_offered_to_nobody(pictures):
+    page = pictures.page
+    page.set_viewport_size({"width": 900, "height": 900})
+    found = output(pictures, "plain", ".nsewdrag")
+    found.locator(".nsewdrag").hover()
+    assert found.locator(".modebar-btn[data-title*='loud'], .modebar-btn[data-title*='hart Studio']").count() == 0
+    with page.expect_download() as saved:
+        found.locator(".modebar-btn[data-title*='PNG']").click()
+    assert saved.value.path().read_bytes().startswith(b"\x89PNG")

@@ -4,12 +4,16 @@ import gc
 import re
 import time
 import weakref
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError, BurlabError, ShapeError, StatusError
+from burlab.racing.curves import Curves
+from burlab.racing.picture import plot_of
 from tests.interrupts import interrupt
 
 F = bl.problems.rosenbrock()
@@ -347,3 +351,15 @@ def test_racers_are_compared_by_any_cost():
     assert "at 5 sample gradients" in str(race.leader("samples"))
     with pytest.raises(ArgumentError, match=re.escape("Use one of 'step', 'gradients', 'seconds', 'bytes', 'samples'")):
         race.standings("cost")
+
+
+def test_a_racer_that_went_astray_and_came_back_does_not_press_the_others_into_a_line():
+    steps = np.arange(200.0)
+    paths = {"fine": 2 * np.exp(-steps / 50) - 3, "astray": np.where(steps == 4, -1e9, np.exp(-steps / 20) - 3)}
+    curves = {name: Curves(steps, y, y, y, False) for name, y in paths.items()}
+    racers: list[Any] = [SimpleNamespace(name=name, colour=0, runs=[None], failed=False) for name in paths]
+    plot = plot_of(racers, curves, "step", "value", "raw")
+    assert plot.y.high is None
+    assert -6 < plot.y.low < -3
+    assert plot.note == "raw; goes on to −1e+09"
+    assert plot_of(racers[:1], curves, "step", "value", "").note == ""

@@ -1,5 +1,6 @@
 """The chart of a panel: its curves over steps, and the plane of two parameters."""
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from burlab.charts import Axis, Band, Chart, Curve, Dots, Mark, Plot
+from burlab.charts.outliers import within
 from burlab.run.record.traces import PARTS
 
 from .column import FIRST_STEP
@@ -46,12 +48,13 @@ class Picture:
     def _plot(self, model: Model, group: Group, *, first: bool) -> Plot:
         curves, bands = self._pace(model) if group.name == PACE else (tuple(self._lines(model, group)), ())
         broken = {name: step for name, step in model.non_finite.items() if name in group.columns}
-        beyond = [v for v in (group.low, group.high) if group.top is not None and abs(v) > group.top]
+        upright = _upright(group, curves)
+        beyond = _beyond(upright, group.low, group.high)
         return Plot(
             group.name,
             group.title,
             _steps_axis(model),
-            _upright(group),
+            upright,
             curves,
             bands,
             dots=(self._events(model, group.columns[0]),) if first and model.events else (),
@@ -134,12 +137,20 @@ def _differ(a: Any, b: Any, name: str) -> bool:
     return name not in ("heights", "shade") and getattr(a, name) != getattr(b, name)
 
 
-def _upright(group: Group) -> Axis:
+def _upright(group: Group, curves: tuple[Curve, ...]) -> Axis:
     low, high = None, None
     if group.top is not None:
         low = None if group.log else max(group.low, -group.top)
         high = min(group.high, group.top)
+    elif not group.log:
+        low, high = within(curve.y for curve in curves)
     return Axis(unit=_UNITS.get(group.name, ""), log=group.log, low=low, high=high, floor=group.floor)
+
+
+def _beyond(axis: Axis, *extremes: float) -> list[float]:
+    """The extremes that lie off an axis."""
+    low, high = (-math.inf if axis.low is None else axis.low), (math.inf if axis.high is None else axis.high)
+    return [value for value in extremes if value < low or value > high]
 
 
 def _steps_axis(model: Model) -> Axis:

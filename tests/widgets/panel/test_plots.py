@@ -96,6 +96,20 @@ def test_an_axis_of_a_run_that_diverged_shows_where_it_came_from():
     assert (shown["growth"].y.high, shown["growth"].note) == (None, "")
 
 
+def test_a_spike_does_not_press_a_curve_with_negative_values_into_a_line():
+    def loss(s):
+        return np.where(s == 3, 1e7, 2 * np.exp(-s / 80) - 3)
+
+    run = FakeRun(loss=loss, dip=lambda s: -loss(s), fall=lambda s: 10 * np.exp(-s / 9) - 1)
+    run.write(400)
+    shown = drawn(Model(run))
+    low, high = shown["loss"].y.low, shown["loss"].y.high
+    assert low is None
+    assert -1 < high < 3, "where it begins and where it is now are seen, and little more"
+    assert (shown["loss"].note, shown["dip"].y.low, shown["dip"].note) == ("goes on to 1e7", -high, "goes on to −1e7")
+    assert (shown["fall"].y.low, shown["fall"].y.high, shown["fall"].note) == (None, None, ""), "a descent is no spike"
+
+
 def test_a_validation_that_comes_now_and_then_is_shown_with_its_step():
     run = FakeRun(validation_value=lambda s: np.where(s % 10 == 0, s + 0.5, np.nan))
     model = Model(run)
