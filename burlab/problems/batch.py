@@ -59,6 +59,14 @@ class Batch:
     @property
     def first(self) -> int:
         """The size of the first step."""
-        planned = real(np.asarray(self.size(0)).item(), "the first size of Batch") if callable(self.size) else self.size
-        most = self.most or _MOST
+        planned, most = self._planned(), self.most or _MOST
         return int(max(1, min(most, np.floor(planned + 0.5))))
+
+    def _planned(self) -> float:
+        """The size at t = 0, as it is."""
+        if not callable(self.size):
+            return self.size
+        number = np.asarray(self.size(0))
+        if number.shape:
+            raise ArgumentError(f"Batch.size gave shape {number.shape} for t = 0, expected a number for each t.")
+        return real(number.item(), "the first size of Batch")

@@ -93,7 +93,7 @@ def drawn(samples: int, batch: int | Batch | None, sampler: Any, seed: int) -> S
         return _traced(samples, batch, sampler, seed)
     if isinstance(sampler, (np.ndarray, list, tuple)):
         array = as_array(sampler, "sampler")
-        return (_weighted if array.dtype.kind == "f" and array.ndim == 1 else _tabled)(samples, batch, array, seed)
+        return (_weighted if _is_weights(array) else _tabled)(samples, batch, array, seed)
     if not isinstance(sampler, str) or sampler not in _SAMPLERS:
         raise ArgumentError(
             f"sampler={sampler!r:.80} is unknown. Use one of {', '.join(_SAMPLERS)}, an integer array (steps, b), "
@@ -165,7 +165,22 @@ def _varying(samples: int, batch: Batch, sampler: Any, seed: int) -> Stream:
             f"sampler={sampler!r} goes through whole epochs, which batches of varying size do not. Leave it out, for a "
             'subset at every step, or pass "uniform".'
         )
-    return drawn(samples, batch.most, "nice" if sampler is None else sampler, seed)
+    if sampler is None or isinstance(sampler, str) or _is_weights(sampler):
+        return drawn(samples, batch.most, "nice" if sampler is None else sampler, seed)
+    stream = drawn(samples, None, sampler, seed)
+    if stream.batch != batch.most:
+        raise ArgumentError(
+            f"Batch.most={batch.most}, but sampler gives {stream.batch} samples for a step. Pass most={stream.batch}."
+        )
+    return stream
+
+
+def _is_weights(sampler: Any) -> bool:
+    """Whether it is an array of probabilities, and not one of samples."""
+    if not isinstance(sampler, (np.ndarray, list, tuple)):
+        return False
+    array = as_array(sampler, "sampler")
+    return array.dtype.kind == "f" and array.ndim == 1
 
 
 def _traced(samples: int, batch: int | None, sampler: Any, seed: int) -> Stream:

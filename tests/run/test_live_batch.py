@@ -173,6 +173,10 @@ def test_errors() -> None:
     refused("Batch.size=9 is more than most=4", lambda: bl.Batch(9, most=4))
     refused("Batch.size=0 is not a whole number at least 1", lambda: bl.Batch(0))
     refused("Batch.size cannot be called with the step alone", lambda: bl.Batch(lambda: 3))
+    refused(r"Batch.size gave shape \(2,\) for t = 0", lambda: bl.Batch(lambda t: t + np.ones(2)))
+    table = np.zeros((4, 6), int)
+    for sampler in (table, lambda key, t: table[0] + t):
+        refused(rf"most={N}, but sampler gives 6 .* Pass most=6", lambda: bl.Batch(3), sampler=sampler)
     refused(r"Doubling says how many samples a step has. Pass batch=bl.Batch\(8\)", lambda: 3, Doubling())
     run = bl.minimize(PROBLEM, X0, GD(0.1), batch=bl.Batch(3, most=5))
     for bad in (0, 6, np.nan):
