@@ -102,12 +102,15 @@ OWN = {
     "erf", "erfc", "power", "sigmoid", "softplus", "gelu", "silu",
     "floor", "ceil", "rint", "trunc", "copysign", "fmax", "fmin", "signbit", "nextafter", "ldexp", "exponent",
     "mantissa", "arcsin", "arccos", "arcsinh", "arccosh", "cbrt", "exp2", "log2", "log10", "sinc",
-    "xlogy", "xlog1py", "erfinv", "erfcinv", "ndtri", "log_ndtr", "mills",
+    "xlogy", "xlog1py", "erfinv", "erfcinv", "ndtri",
 }  # fmt: skip
 
-_BY_ORDER = {"iv", "ive", "kv", "kve"}  # Bessel functions that have lanes up to order 2
 INLINE = {"fmod", "remainder", "floor_divide"}  # short but for what is rare
-_BY_FRACTION = ("log_ndtr'0'", "mills'")  # partials with a continued fraction in them, of which no lanes are made
+_DERIVED = {  # what has a loop or a long sum in it, or in a partial: how often it is derived where it has lanes
+    "log_ndtr": (0, 1), "mills": (0,),
+    "digamma": (0, 1), "gamma": (0, 1), "gammaln": (1, 2), "betaln": (1, 2), "beta": (1,),
+}  # fmt: skip
+_ORDERS = {"iv": 2, "ive": 2, "kv": 2, "kve": 2, "polygamma": 1}  # and up to which order, raised by each derivative
 _NOT_ALONE = {"power"}  # all others of `OWN` in the core table stand in `ops/own.hpp`; partials and all else take more
 
 
@@ -116,13 +119,14 @@ def is_own(n: Node) -> bool:
     if n.dtype.kind != "f":
         return False
     name, _, by = n.op.partition("'")
-    if name in _BY_ORDER:
-        return _order(n) + len(by) // 2 + bool(by) <= 2
-    return name in OWN and not n.op.startswith(_BY_FRACTION)
+    derived = (len(by) + 1) // 2
+    if name in _ORDERS:
+        return _order(n) + derived <= _ORDERS[name]
+    return name in OWN or derived in _DERIVED.get(name, ())
 
 
 def _order(n: Node) -> float:
-    """The order of a Bessel function where it is one number, else inf. A partial's orders differ by 1 from it."""
+    """The first argument of a node, the order of a function, where it is one known number; else inf."""
     first = n.inputs[0].inputs[0] if n.inputs[0].op == "broadcast" else n.inputs[0]
     return abs(float(first.params)) if first.is_constant and first.size == 1 else math.inf
 

@@ -97,17 +97,6 @@ inline constexpr double kBesselI2Far[] = {
     -5.868970405449108e-09, 8.767337848126504e-10,  2.8424213502807226e-09, -1.9737721699301499e-10,
     -8.770449824666714e-10, 2.3380901088098216e-11, 1.2706576549519688e-10};
 
-/// A polynomial by its even and its odd terms, which do not wait for each other.
-template <int N> BURLAB_ANYWHERE double polynomial(const double (&c)[N], double x) {
-  const double q = x * x;
-  double even = 0, odd = 0;
-  BURLAB_UNROLL
-  for (int k = (N - 1) / 2 * 2; k >= 0; k -= 2) even = fused(even, q, c[k]);
-  BURLAB_UNROLL
-  for (int k = N / 2 * 2 - 1; k > 0; k -= 2) odd = fused(odd, q, c[k]);
-  return fused(odd, x, even);
-}
-
 /// I_n(x), n = 0, 1 or 2, to 4 ulp: t is rounded, and I_n grows with it. e^x alone may be too large: e^8 is apart.
 template <int n, bool scaled> BURLAB_ANYWHERE double bessel_i012(double x) {
   const double a = magnitude(x), z = 0.25 * a * a, t = 16 / a - 1;

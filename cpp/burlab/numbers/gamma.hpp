@@ -3,8 +3,8 @@
 // cancels costs a double nothing that one would see.
 #include <cmath>
 
+#include "gamma_function.hpp"
 #include "jet.hpp"
-#include "polynomial.hpp"
 
 extern "C" double lgamma_r(double, int*) noexcept;  // lgamma writes a global variable
 
@@ -17,7 +17,8 @@ BURLAB_NOINLINE double lgamma(double x) {
 }
 
 /// B_2k / (2k)!.
-inline constexpr long double kBernoulli[] = {
+inline constexpr int kBernoulliTerms = 12;
+inline constexpr long double kBernoulli[kBernoulliTerms] = {
     1.0L / 12,
     -1.0L / 720,
     1.0L / 30240,
@@ -27,32 +28,38 @@ inline constexpr long double kBernoulli[] = {
     1.0L / 74724249600.0L,
     -3617.0L / 10670622842880000.0L,
     43867.0L / 5109094217170944000.0L,
+    -174611.0L / 802857662698291200000.0L,
+    77683.0L / 14101100039391805440000.0L,
+    -236364091.0L / 1693824136731743669452800000.0L,
 };
 
-/// sum over k >= 0 of (q + k)^-s by the formula of Euler and Maclaurin, s > 1; for q < 0 only with whole s.
+/// sum over k >= 0 of (q + k)^-s by the formula of Euler and Maclaurin from q + 7 on, s > 1; for q < 0 only with whole
+/// s.
 BURLAB_NOINLINE double hurwitz_zeta(double s, double q) {
   if (s == 1) return kInfinity<double>;
   if (!(s > 1)) return kNan<double>;
+  if (!(q < 1e300)) return q == q ? 0 : q;
+  long double below = 0, first = q;  // what lies below 0 may cancel
   if (q <= 0) {
     if (q == std::floor(q)) return kInfinity<double>;
     if (s != std::floor(s) || q < -1e6) return kNan<double>;
+    for (; first < 0; ++first) below += std::pow(first, -static_cast<long double>(s));
+    q = static_cast<double>(first);
   }
-  if (!(q < 1e300)) return q == q ? 0 : q;
-  const long double start = 12 + (s < 200 ? s / 2 : 100.0);
-  long double total = 0, a = q;
-  for (; a < start; ++a) {
-    const long double term = std::pow(a, -static_cast<long double>(s));
-    total += term;
-    if (a > 0 && term < 1e-22L * total) return static_cast<double>(total);
+  constexpr int terms = 7;
+  double power[terms + 1], growth[kBernoulliTerms], total = 0;
+  BURLAB_LANES
+  for (int k = 0; k <= terms; ++k) power[k] = pow(q + k, -s);
+  if (power[terms] > 0) {
+    const double a = q + terms, z = 1 / (a * a);
+    BURLAB_LANES
+    for (int k = 0; k < kBernoulliTerms; ++k) growth[k] = (s + (2 * k - 1)) * (s + 2 * k) * z;
+    double tail = static_cast<double>(kBernoulli[kBernoulliTerms - 1]);
+    for (int k = kBernoulliTerms - 1; k > 0; --k) tail = fused(growth[k], tail, static_cast<double>(kBernoulli[k - 1]));
+    total = power[terms] * fused(tail, s / a, a / (s - 1) + 0.5);
   }
-  const long double power = std::pow(a, -static_cast<long double>(s));
-  total += power * (a / (static_cast<long double>(s) - 1) + 0.5L);
-  long double factor = power * static_cast<long double>(s) / a;
-  for (int k = 0; k < 9; ++k) {
-    total += kBernoulli[k] * factor;
-    factor *= (static_cast<long double>(s) + 2 * k + 1) * (static_cast<long double>(s) + 2 * k + 2) / (a * a);
-  }
-  return static_cast<double>(total);
+  for (int k = terms - 1; k >= 0; --k) total += power[k];
+  return below == 0 ? total : static_cast<double>(below + total);
 }
 
 /// The derivative of order n by s of the sum over k >= 0 of (q + k)^-s, continued to all s but 1: the same formula with
@@ -71,31 +78,6 @@ BURLAB_NOINLINE double zeta_derivative(int n, double s, double q) {
     factor *= (power + (2 * k + 1)) * (power + (2 * k + 2)) * (1 / (a * a));
   }
   return static_cast<double>(derivative(total, n, 0));
-}
-
-/// The derivative of log gamma: upwards by 1 / x until the asymptotic series holds; below 0 by reflection.
-BURLAB_NOINLINE double digamma(double x) {
-  if (x == 0) return x - x == 0 && __builtin_signbit(x) ? kInfinity<double> : -kInfinity<double>;
-  if (!(x - x == 0)) return x > 0 ? x : kNan<double>;
-  long double total = 0, a = x;
-  if (x < 0) {
-    if (x == std::floor(x)) return kNan<double>;
-    const long double part = a - std::floor(a);  // of period 1
-    const long double pi = 3.141592653589793238462643383279502884L;
-    total = part == 0.5L ? 0 : -pi / std::tan(pi * part);
-    a = 1 - a;
-  }
-  for (; a < 14; ++a) total -= 1 / a;
-  const long double z = 1 / (a * a);
-  long double series = -3617.0L / 8160;
-  series = 1.0L / 12 + z * series;
-  series = -691.0L / 32760 + z * series;
-  series = 1.0L / 132 + z * series;
-  series = -1.0L / 240 + z * series;
-  series = 1.0L / 252 + z * series;
-  series = -1.0L / 120 + z * series;
-  series = 1.0L / 12 + z * series;
-  return static_cast<double>(total + (std::log(a) - 0.5L / a) - z * series);
 }
 
 /// log gamma(a) less Stirling's formula (a - 1/2) log a - a + log(2 pi) / 2, for a >= 14. Real: long double, or a Jet.
@@ -133,22 +115,27 @@ template <class Real> BURLAB_NOINLINE Real log_beta(Real a, Real b) {
 
 /// log |beta(a, b)|; where one is negative as accurate as log gamma is.
 BURLAB_NOINLINE double betaln(double a, double b) {
-  if (a > 0 && b > 0) return static_cast<double>(log_beta<long double>(a, b));
+  if (a > 0 && b > 0) {
+    const BetaParts parts = beta_parts(a, b);
+    const double y = parts.exponent.high + (parts.exponent.low + log(parts.rest));
+    if (magnitude(y) > 2 && magnitude(y) < 1e300) return y;  // else the sum cancels, or a part is too large
+    return static_cast<double>(log_beta<long double>(a, b));
+  }
   return a == 0 && b == 0 ? kInfinity<double> : lgamma(a) + lgamma(b) - lgamma(a + b);
 }
 
-/// gamma(a) gamma(b) / gamma(a + b).
-BURLAB_NOINLINE double beta(double a, double b) {
-  if (a > 0 && b > 0) return static_cast<double>(std::exp(log_beta<long double>(a, b)));
-  return std::tgamma(a) * std::tgamma(b) / std::tgamma(a + b);
-}
-
-/// The derivative of order n of digamma.
-BURLAB_NOINLINE double polygamma(double n, double x) {
-  if (n == 0) return digamma(x);
+/// The derivative of order n of digamma, n > 1.
+BURLAB_NOINLINE double polygamma_by_zeta(double n, double x) {
   if (!(n > 0) || n != std::floor(n)) return kNan<double>;
   const double size = std::tgamma(n + 1) * hurwitz_zeta(n + 1, x);
   return std::fmod(n, 2) == 1 ? size : -size;
+}
+
+/// The derivative of order n of digamma. Of a known order up to 1 it is part of a loop.
+BURLAB_ANYWHERE double polygamma(double n, double x) {
+  if (n == 0) return digamma(x);
+  if (n == 1) return trigamma(x);
+  return polygamma_by_zeta(n, x);
 }
 
 /// The derivative of order n by s of `hurwitz_zeta`.

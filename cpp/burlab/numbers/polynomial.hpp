@@ -81,5 +81,16 @@ BURLAB_ANYWHERE double rest(double x, double y, double xy) {
 #endif
 }
 
+/// A polynomial by its even and its odd terms, which do not wait for each other.
+template <int N> BURLAB_ANYWHERE double polynomial(const double (&c)[N], double x) {
+  const double q = x * x;
+  double even = 0, odd = 0;
+  BURLAB_UNROLL
+  for (int k = (N - 1) / 2 * 2; k >= 0; k -= 2) even = fused(even, q, c[k]);
+  BURLAB_UNROLL
+  for (int k = N / 2 * 2 - 1; k > 0; k -= 2) odd = fused(odd, q, c[k]);
+  return fused(odd, x, even);
+}
+
 }  // namespace burlab::math
 BURLAB_END

@@ -1,5 +1,5 @@
 #pragma once
-// Functions of scipy.special about gamma that libm or `numbers/gamma.hpp` computes one at a time; floats go through
+// Functions of scipy.special about gamma of which digamma and gamma become lanes; floats go through
 // double.
 #include <cmath>
 
@@ -15,7 +15,7 @@ struct Polygamma {
   static constexpr int arity = 2, parameters = 1;
   static constexpr auto doc = "The derivative of order n of digamma at x. Partials: by n none, by x that of n + 1.";
   template <class T> BURLAB_RULE T primal(T n, T x) { return call<Polygamma>(n, x); }
-  template <class T> static T number(T n, T x) { return static_cast<T>(math::polygamma(n, x)); }
+  template <class T> BURLAB_RULE T number(T n, T x) { return static_cast<T>(math::polygamma(n, x)); }
   template <int K, class T> BURLAB_RULE T partial(T n, T x, T) {
     return K == 0 ? T(kUnknown) : call<Polygamma>(n + T(1), x);
   }
@@ -26,7 +26,7 @@ struct Digamma {
   static constexpr int arity = 1;
   static constexpr auto doc = "The derivative of log gamma. Partial polygamma(1, x).";
   template <class T> BURLAB_RULE T primal(T x) { return call<Digamma>(x); }
-  template <class T> static T number(T x) { return static_cast<T>(math::digamma(x)); }
+  template <class T> BURLAB_RULE T number(T x) { return static_cast<T>(math::digamma(x)); }
   template <int K, class T> BURLAB_RULE T partial(T x, T) { return call<Polygamma>(T(1), x); }
 };
 
@@ -44,7 +44,7 @@ struct Gamma {
   static constexpr int arity = 1;
   static constexpr auto doc = "y = gamma x. Partial y digamma x.";
   template <class T> BURLAB_RULE T primal(T x) { return call<Gamma>(x); }
-  template <class T> static T number(T x) { return static_cast<T>(std::tgamma(static_cast<double>(x))); }
+  template <class T> BURLAB_RULE T number(T x) { return static_cast<T>(math::gamma(x)); }
   template <int K, class T> BURLAB_RULE T partial(T x, T y) { return y * call<Digamma>(x); }
 };
 
