@@ -11,11 +11,13 @@ import numpy as np
 
 from burlab.compiler.function import Function as CompiledFunction
 from burlab.errors import ArgumentError, ShapeError
-from burlab.graph import Node, tree
+from burlab.graph import Graph, Node, tree
 from burlab.graph.linear import concatenate, reshape
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.rewrite.entries import entries
+from burlab.graph.tracing.trace import trace
+from burlab.graph.work import work
 from burlab.problems.data import Data
 from burlab.problems.point import Point
 from burlab.problems.sampling import Stream
@@ -29,10 +31,12 @@ from .direct import Directs
 from .loss import Loss
 from .sample_kernel import SampleKernel
 from .steepest import grad, hvp, value_and_grad
-from .tiles import DEFAULT_OPTIONS, KernelOptions
+from .tiles import DEFAULT_OPTIONS, HEAVY, KernelOptions, least_of
 from .tiling import Tiling
 
 Function = Callable[..., Any]
+
+_MORE = 16  # times the work of a loss is that of the heaviest query about it
 
 
 def _value(loss: Function) -> Function:
@@ -236,11 +240,15 @@ class Oracle:
 
     def _traced(self, query: str, shared: Sequence[Point]) -> Loss:
         rule, trees = _QUERIES[query], [p.tree for p in shared]
+
+        def least(graph: Graph) -> int:
+            return least_of(self._work(query, graph, trees[0]))
+
         if query == "resampled_grad":  # the curvature of the loss alone
-            return Loss(SampleKernel.trace(rule(self._resampled()), trees, self.data, True, self.options), None)
+            return Loss(SampleKernel.trace(rule(self._resampled()), trees, self.data, True, least, self.options), None)
         measures = query in ("measured", "measured_value")
         loss = self._measured if measures and self._measured is not None else self.loss
-        samples = SampleKernel.trace(rule(loss), trees, self.data, self.keyed, self.options)
+        samples = SampleKernel.trace(rule(loss), trees, self.data, self.keyed, least, self.options)
         if self.regularizer is None:
             return Loss(samples, None)
         other = _with_zeros(self.regularizer, samples.metrics) if measures else self.regularizer
@@ -254,6 +262,16 @@ class Oracle:
                 "with bl.FiniteSum(loss, data, resampled=f), f(x, *sample, key=) being the loss for such a label."
             )
         return _own(self._given.resampled)
+
+    def _work(self, query: str, graph: Graph, x: tree.Tree) -> int:
+        """The work of the loss of a sample, the same for all queries, so that they cut batches alike.
+
+        graph: of the query, whose work tells enough where it is heavy.
+        """
+        if query != "value" and _work_of(graph) <= _MORE * HEAVY:
+            keyword = {"key": np.zeros(2, np.uint64)} if self.keyed else {}
+            graph = trace(_value(self.loss), (x, *self.data.example), keyword).graph
+        return _work_of(graph)
 
     @property
     def tiles(self) -> dict[tuple[str, int], Tiling]:
@@ -282,6 +300,10 @@ def _own(loss: Function) -> Function:
         return loss(*arguments, **key)
 
     return same
+
+
+def _work_of(graph: Graph) -> int:
+    return sum(work(n) for n in graph.nodes)
 
 
 def _first(loss: Function) -> Function:

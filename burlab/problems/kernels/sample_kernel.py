@@ -34,7 +34,7 @@ class SampleKernel:
 
     graph: inputs: leaves of the shared arguments, one sample of each data array, the key if it is keyed. structure: of
     the tuple that the outputs are: value and gradient where there are several. A result's memory is laid out with one
-    group per tree. Several threads may use it at once.
+    group per tree. least: samples of a slot. Several threads may use it at once.
     """
 
     def __init__(
@@ -43,6 +43,7 @@ class SampleKernel:
         structure: tree.TreeDef,
         data: Data,
         keyed: bool,
+        least: int = 1,
         options: KernelOptions = DEFAULT_OPTIONS,
     ) -> None:
         self.graph = simplify(graph)
@@ -54,7 +55,8 @@ class SampleKernel:
         self.layout = Layout.of_nodes(self.graph.outputs, self.groups)
         self._fixed = len(self.graph.inputs) - len(data.arrays) - keyed
         self._sampled = [k >= self._fixed for k in range(len(self.graph.inputs))]
-        self._tilings = Tilings(self.graph, self._sampled, self.groups, self.options)
+        self.least = least
+        self._tilings = Tilings(self.graph, self._sampled, self.groups, least, self.options)
         self._addresses = (_POINTER * max(len(data.arrays), 1))(*(a.ctypes.data for a in data.arrays))
         self._strides = integers([a.strides[0] for a in data.arrays])
         self._sizes = integers([math.prod(a.shape[1:]) * a.itemsize for a in data.arrays])
@@ -69,12 +71,16 @@ class SampleKernel:
         shared: Sequence[tree.Tree],
         data: Data,
         keyed: bool,
+        least: Callable[[Graph], int] = lambda _: 1,
         options: KernelOptions = DEFAULT_OPTIONS,
     ) -> "SampleKernel":
-        """The kernel of a Python function. shared: examples of the arguments that all samples share."""
+        """The kernel of a Python function. shared: examples of the arguments that all samples share.
+
+        least: samples of a slot, from the graph.
+        """
         keyword = {"key": np.zeros(2, np.uint64)} if keyed else {}
         traced = trace(f, (*shared, *data.example), keyword)
-        return SampleKernel(traced.graph, traced.result, data, keyed, options)
+        return SampleKernel(traced.graph, traced.result, data, keyed, least(traced.graph), options)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -185,8 +191,8 @@ class SampleKernel:
     def _made(self, kernel: CKernel, tile: int, contexts: Any, rows: Any, sums: Block, result: Block) -> Summand:
         return Summand(
             kernel=kernel, tile=tile, contexts=contexts, fixed=self._fixed, arrays=len(self.data.arrays),
-            keyed=self.keyed, data=at(self._addresses), strides=at(self._strides), sizes=at(self._sizes), rows=rows,
-            sums=sums, result=result,
+            keyed=self.keyed, least=self.least, data=at(self._addresses), strides=at(self._strides),
+            sizes=at(self._sizes), rows=rows, sums=sums, result=result,
         )  # fmt: skip
 
     def _call(

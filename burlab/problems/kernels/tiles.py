@@ -18,30 +18,45 @@ from .hoisted import prepared
 LARGEST = 64  # samples: more fill no further lanes or rows
 _CACHE = 1 << 19  # bytes of live values that a tile may have; more where results or scans are larger, see `sizes_for`
 _FAR = 1 << 25  # of what scans read, at most so many bytes count
+_SLOT = 4096  # elements of work that a slot should have, as far as `LARGEST` samples have them
+HEAVY = _SLOT // 8  # of a sample, from which slots are as small as results allow
 
 
-def slots_of(batch: int, nbytes: int) -> int:
-    """The number of slots that a batch is cut into, as in `cpp/burlab/run/sum/sum.hpp`; nbytes: of what is added up.
+def least_of(work: int) -> int:
+    """The samples of a slot, at least, from the work of the loss of one: of light ones so many that tiles are full.
 
-    >>> slots_of(64, 1000), slots_of(64, 200_000), slots_of(1, 8)
-    (8, 2, 1)
+    >>> least_of(60), least_of(300), least_of(100_000)
+    (64, 13, 1)
     """
-    least = 8 if nbytes < 1 << 16 else 32 if nbytes < 1 << 20 else 128
+    return min(LARGEST, max(1, _SLOT // max(work, 1)))
+
+
+def slots_of(batch: int, nbytes: int, least: int) -> int:
+    """The number of slots that a batch is cut into, as in `cpp/burlab/run/sum/sum.hpp`.
+
+    nbytes: of what is added up. least: samples of a slot, of which large results have more.
+
+    >>> slots_of(64, 1000, 1), slots_of(64, 200_000, 1), slots_of(64, 1000, 32), slots_of(1, 8, 1)
+    (8, 2, 2, 1)
+    """
+    least = max(least, 8 if nbytes < 1 << 16 else 32 if nbytes < 1 << 20 else 128)
     return min(16 if nbytes < 1 << 16 else 8, 1 << (max(1, batch // least).bit_length() - 1))
 
 
-def lengths_of(batch: int, nbytes: int) -> list[int]:
+def lengths_of(batch: int, nbytes: int, least: int) -> list[int]:
     """The number of samples in each slot."""
-    slots = slots_of(batch, nbytes)
+    slots = slots_of(batch, nbytes, least)
     return [batch * (k + 1) // slots - batch * k // slots for k in range(slots)]
 
 
-def calls_of(size: int, batch: int, nbytes: int) -> int:
+def calls_of(size: int, batch: int, nbytes: int, least: int) -> int:
     """The number of tiles of a size that a batch is cut into."""
-    return sum(-(-length // size) for length in lengths_of(batch, nbytes))
+    return sum(-(-length // size) for length in lengths_of(batch, nbytes, least))
 
 
-def sizes_for(graph: Graph, sampled: list[bool], batch: int, remat: Remat | None = None) -> tuple[int, tuple[int, ...]]:
+def sizes_for(
+    graph: Graph, sampled: list[bool], batch: int, least: int, remat: Remat | None = None
+) -> tuple[int, tuple[int, ...]]:
     """The size of the tiles for a batch that should be good, and others that may be better; powers of two.
 
     The live values of a tile of the good size fit into _CACHE or, where that is more, into half of the bytes of the
@@ -52,7 +67,7 @@ def sizes_for(graph: Graph, sampled: list[bool], batch: int, remat: Remat | None
     result = sum(y.nbytes for y in graph.outputs)
     each = max(_most_at_once(inside(graph, sampled, power(batch)), sampled), 1)
     again = min(_read_by_scans(graph, sampled), _FAR)
-    most = min(LARGEST, batch // slots_of(batch, result))
+    most = min(LARGEST, batch // slots_of(batch, result, least))
     if isinstance(remat, int):
         most = min(most, remat // each)
     good = power(min(most, max(_CACHE, result // 2, again // 2) // each))
@@ -124,15 +139,16 @@ class Tile:
         batch: int,
         groups: tuple[int, ...],
         prepares: bool,
+        least: int,
         remat: Remat | None,
     ) -> None:
         """Make it for a batch of at least so many samples. graph: simplified; groups: those of its outputs.
 
-        prepares: whether to compute anything once.
+        prepares: whether to compute anything once. least: samples of a slot.
         """
         made = tiled(graph, sampled, size, batch)
         once, made = (prepares and prepared(made, sampled)) or (None, made)
-        self.size = size
+        self.size, self._least = size, least
         self.executable: Executable = build_tile(made.graph, size, remat)
         self.prepare = None if once is None else build(once)
         self.finish = None if made.finish is None else build(made.finish)
@@ -147,7 +163,8 @@ class Tile:
 
     def contexts(self, batch: int) -> int:
         """The address of the contexts for the tiles of a batch: those that are full, and the last ones of slots."""
-        for count in {self.size, *(length % self.size for length in lengths_of(batch, self.sums.nbytes)), 1} - {0}:
+        rests = {length % self.size for length in lengths_of(batch, self.sums.nbytes, self._least)}
+        for count in {self.size, *rests, 1} - {0}:
             self._table[count - 1] = self.executable.context_for(count)
         return at(self._table)
 
@@ -158,4 +175,4 @@ class Tile:
 
     def calls(self, batch: int) -> int:
         """The number of tiles that a batch is cut into."""
-        return calls_of(self.size, batch, self.sums.nbytes)
+        return calls_of(self.size, batch, self.sums.nbytes, self._least)

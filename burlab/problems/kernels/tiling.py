@@ -46,13 +46,17 @@ class Tiling:
 class Tilings:
     """The tiles of a kernel, for each batch; a choice stays.
 
-    graph: simplified; sampled: which of its inputs belong to samples; groups: of its outputs, as in `Layout.of`.
+    graph: simplified; sampled: which of its inputs belong to samples; groups: of its outputs, as in `Layout.of`. least:
+    samples of a slot.
     """
 
-    def __init__(self, graph: Graph, sampled: list[bool], groups: tuple[int, ...], options: KernelOptions) -> None:
+    def __init__(
+        self, graph: Graph, sampled: list[bool], groups: tuple[int, ...], least: int, options: KernelOptions
+    ) -> None:
         self._graph = graph
         self._sampled = sampled
         self._groups = groups
+        self._least = least
         self._options = options
         self._tiles: dict[tuple[int, int, bool], Tile] = {}
         self.chosen: dict[int, Tiling] = {}
@@ -73,10 +77,11 @@ class Tilings:
             self._choose(batch, Stopwatch(fixed, data, keyed))
 
     def _tile(self, size: int, batch: int) -> Tile:
-        several = calls_of(size, batch, sum(y.nbytes for y in self._graph.outputs)) > 1
+        several = calls_of(size, batch, sum(y.nbytes for y in self._graph.outputs), self._least) > 1
         kind = size, power(batch), several
         if kind not in self._tiles:
-            self._tiles[kind] = Tile(self._graph, self._sampled, *kind[:2], self._groups, several, self._options.remat)
+            how = self._groups, several, self._least, self._options.remat
+            self._tiles[kind] = Tile(self._graph, self._sampled, *kind[:2], *how)
         return self._tiles[kind]
 
     def _choose(self, batch: int, watch: "Stopwatch | None") -> None:
@@ -85,7 +90,7 @@ class Tilings:
         if size is not None:
             self.chosen[batch] = Tiling(size, self._tile(size, batch).calls(batch), "given")
             return
-        good, others = sizes_for(self._graph, self._sampled, batch, self._options.remat)
+        good, others = sizes_for(self._graph, self._sampled, batch, self._least, self._options.remat)
         begin = time.perf_counter_ns()
         tile = self._tile(good, batch)
         cost = max(time.perf_counter_ns() - begin, 3e9 * tile.executable.plan.seconds)

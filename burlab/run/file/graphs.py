@@ -13,7 +13,7 @@ from burlab.problems.data import Data
 from burlab.problems.kernels.clients import Elsewhere
 from burlab.problems.kernels.loss import Loss
 from burlab.problems.kernels.sample_kernel import SampleKernel
-from burlab.problems.kernels.tiles import KernelOptions
+from burlab.problems.kernels.tiles import LARGEST, KernelOptions
 from burlab.problems.point import Point
 from burlab.runtime.coerce import Array
 
@@ -39,13 +39,14 @@ class GraphWriter:
         """What describes the kernels of a loss: of its samples, and of the regularizer, or None.
 
         Of each: its graph, how many arrays each of its outputs has, the names in the third, whether it takes a key,
-        the sizes of its tiles, by batch, and what is computed again.
+        the sizes of its tiles, by batch, what is computed again, and how many samples a slot has at least.
         """
         return [None if kernel is None else self._kernel(kernel) for kernel in (loss.samples, loss.regularizer)]
 
     def _kernel(self, kernel: SampleKernel) -> list[Any]:
         tiles = [[batch, tiling.size] for batch, tiling in kernel.tilings.items()]
-        return [self.add(kernel.graph), kernel.groups, kernel.metrics, kernel.keyed, tiles, kernel.options.remat]
+        form = [self.add(kernel.graph), kernel.groups, kernel.metrics, kernel.keyed]
+        return [*form, tiles, kernel.options.remat, kernel.least]
 
 
 class GraphReader:
@@ -101,7 +102,10 @@ class GraphReader:
         return self._known[query, number]
 
     def _kernel(self, query: str, described: list[Any], data: Data, number: int) -> SampleKernel:
-        name, groups, metrics, keyed, tiles, remat = described
+        name, groups, metrics, keyed, tiles, remat, *rest = described
+        least = rest[0] if rest else 1
+        if type(least) is not int or not 1 <= least <= LARGEST:
+            raise FileError(f"slots of {least!r:.40} samples, expected 1 to {LARGEST}. Use another copy.")
         leaves = [(leaf.shape, leaf.dtype) for leaf in self._point.leaves]
         coordinates: Specs = [((number,), np.dtype(np.int64))] if query == _ENTRIES else []
         inputs = leaves * _points(query) + coordinates + [(array.shape[1:], array.dtype) for array in data.arrays]
@@ -115,7 +119,7 @@ class GraphReader:
             raise FileError(f"the graph {name} gives {found}, in groups {groups}, expected {expected} for {query}.")
         trees: list[Any] = [(0,) * size for size in sizes[:2]] + [dict.fromkeys(metrics, 0) for _ in sizes[2:]]
         structure = tree.flatten(tuple(trees))[1]
-        return SampleKernel(graph, structure, data, keyed, KernelOptions(dict(tiles), remat))
+        return SampleKernel(graph, structure, data, keyed, least, KernelOptions(dict(tiles), remat))
 
 
 def read_graph(

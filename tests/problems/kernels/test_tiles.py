@@ -167,9 +167,10 @@ def test_a_wrong_tile_is_refused(tile: Any):
 
 def test_slots_are_those_of_cpp():
     lines = [
-        f"static_assert(burlab::run::slots_of({batch}, {nbytes}) == {slots_of(batch, nbytes)});"
+        f"static_assert(burlab::run::slots_of({batch}, {nbytes}, {least}) == {slots_of(batch, nbytes, least)});"
         for batch in (1, 2, 7, 8, 16, 31, 64, 100, 127, 128, 1000, 10**6)
         for nbytes in (8, 65_535, 65_536, 200_000, 1 << 20, 1 << 22)
+        for least in (1, 10, 64)
     ]
     declare("\n".join(lines), ["burlab/run/abi/sum.hpp"])
 

@@ -71,7 +71,7 @@ class Evaluator {
   /// The kernel's outputs for the sample at `position`, written to `result`, in row `row` of each output's table.
   Outcome operator()(std::int64_t position, char* result, std::int64_t row = 0) {
     if (laps_ != nullptr) laps_->end(lap_gradient);
-    draw(position, 0);
+    draw(position, 0, 1);
     for (std::int64_t k = 0; k < summand_.arrays; ++k)
       in_[summand_.shared() + k] = summand_.data[k] + samples_[0] * summand_.strides[k];
     for (std::int64_t k = 0; k < summand_.sums.outputs; ++k)
@@ -83,16 +83,19 @@ class Evaluator {
   /// Whom to tell when samples have been drawn and copied; nullptr: nobody.
   void tell(Laps* laps) { laps_ = laps; }
 
-  /// Add what the `count` samples from `position` on give to `sums`. After a failure what it holds is void.
+  /// Add what the `count` samples from `position` on give to `sums`. After a failure what it holds is void, and where
+  /// `again` then is true, the failure was none of these samples': do the sum once more.
   Outcome tile(std::int64_t position, std::int64_t count, char* sums) {
     if (laps_ != nullptr) laps_->end(lap_gradient);
-    for (std::int64_t i = 0; i < count; ++i) draw(position + i, i);
-    for (std::int64_t i = count; i < tile_; ++i) repeat(count - 1, i);  // computed, but it does not count
+    draw(position, 0, count);
+    fill(count);
+    again_ = false;
     for (std::int64_t k = 0; k < summand_.sums.outputs; ++k) out_[k] = sums + summand_.sums.offsets[k];
     const std::int64_t answer = run(count);
     if (answer == Ok) return {};
     return status_of(answer) == Stopped ? Outcome{Stopped} : culprit(position, count, answer);
   }
+  bool again() const { return again_; }
 
  private:
   /// Of all but the workspace and the copies of samples.
@@ -103,20 +106,24 @@ class Evaluator {
            Memory::rounded(8 * summand.arrays);
   }
 
-  /// Which sample is at a position, and its key.
-  void draw(std::int64_t position, std::int64_t i) {
-    samples_[i] = summand_.arrays || summand_.keyed ? draw_(stream_, step_, position) : 0;
-    if (summand_.keyed) keys_[i] = fold_in(key_, static_cast<std::uint64_t>(position));
+  /// Which samples are at so many positions, and their keys, from place `at` of the tile on.
+  void draw(std::int64_t position, std::int64_t at, std::int64_t count) {
+    if (summand_.arrays || summand_.keyed) draw_.several(stream_, step_, position, count, samples_ + at);
+    else std::fill_n(samples_ + at, count, 0);
+    for (std::int64_t i = 0; summand_.keyed && i < count; ++i)
+      keys_[at + i] = fold_in(key_, static_cast<std::uint64_t>(position + i));
   }
 
-  void repeat(std::int64_t from, std::int64_t i) {
-    samples_[i] = samples_[from];
-    keys_[i] = keys_[from];
+  /// Places from `count` on, which are computed but do not count: copies of the sample before.
+  void fill(std::int64_t count) {
+    std::fill(samples_ + count, samples_ + tile_, samples_[count - 1]);
+    if (summand_.keyed) std::fill(keys_ + count, keys_ + tile_, keys_[count - 1]);
   }
 
+  /// Neighbours are read where they lie, with those behind them in the place of what does not count.
   std::int64_t run(std::int64_t count) {
-    bool neighbours = true;
-    for (std::int64_t i = 1; i < tile_; ++i) neighbours &= samples_[i] == samples_[0] + i;
+    bool neighbours = !apart_ && samples_[0] + tile_ <= stream_.samples;
+    for (std::int64_t i = 1; neighbours && i < count; ++i) neighbours = samples_[i] == samples_[0] + i;
     for (std::int64_t k = 0; k < summand_.arrays; ++k) {
       const std::int64_t size = summand_.sizes[k], stride = summand_.strides[k];
       if (neighbours && size == stride) in_[summand_.shared() + k] = summand_.data[k] + samples_[0] * stride;
@@ -139,13 +146,17 @@ class Evaluator {
     return copy;
   }
 
-  /// A tile failed: which of its samples did? Each is tried in a tile of its own.
+  /// A tile failed: which of its samples did? Each is tried in a tile of its own. None of them: one behind them.
   Outcome culprit(std::int64_t position, std::int64_t count, std::int64_t answer) {
+    again_ = !apart_;
+    apart_ = true;
     for (std::int64_t i = 0; i < count; ++i) {
-      draw(position + i, 0);
-      for (std::int64_t other = 1; other < tile_; ++other) repeat(0, other);
+      draw(position + i, 0, 1);
+      fill(1);
       const std::int64_t alone = run(1);
-      if (alone != Ok) return Outcome::of(alone, samples_[0]);
+      if (alone == Ok) continue;
+      again_ = false;
+      return Outcome::of(alone, samples_[0]);
     }
     return Outcome::of(answer, samples_[0]);
   }
@@ -163,6 +174,7 @@ class Evaluator {
   std::int64_t step_ = 0;
   Key key_{};
   Laps* laps_ = nullptr;
+  bool apart_ = false, again_ = false;  // whether samples behind those that count must not be read; see `tile`
 };
 
 }  // namespace burlab::run

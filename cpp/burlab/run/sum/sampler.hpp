@@ -139,6 +139,22 @@ class Draw {
     return static_cast<std::int64_t>(Product::of(words[0], n).high);
   }
 
+  /// The samples at `count` positions that follow each other.
+  void several(const Stream& stream, std::int64_t step, std::int64_t position, std::int64_t count,
+               std::int64_t* samples) {
+    if (stream.sampling == Sampling::listed) {
+      std::copy_n(stream.list + position, count, samples);
+    } else if (stream.sampling == Sampling::sequential) {
+      std::int64_t sample = (*this)(stream, step, position);
+      for (std::int64_t i = 0; i < count; ++i) {
+        samples[i] = sample;
+        sample = sample + 1 == stream.samples ? 0 : sample + 1;
+      }
+    } else {
+      for (std::int64_t i = 0; i < count; ++i) samples[i] = (*this)(stream, step, position + i);
+    }
+  }
+
  private:
   std::int64_t permuted(const Stream& stream, std::uint64_t which, std::uint64_t i, Purpose purpose) {
     if (!known_ || which != which_) {

@@ -2,11 +2,12 @@
 // The sum of a kernel over the samples of a batch, by fixed slots: FiniteSum's methods and the step loop both run this.
 //
 // A batch of b positions is cut into S consecutive slots, S a power of two, at most 16, and each slot long enough that
-// clearing and adding up results costs little. Inside a slot samples are added one after another, a tile of them in
-// each call, by kernels that add in the order of the samples whatever the tile; slots are added as the leaves of a
-// binary tree. S and the cuts depend on b and the size of a result alone, so the bits depend neither on tiles nor on
-// threads nor on interruptions. A thread keeps one result per open level of its part of the tree: at most five, or four
-// where results are large, however long the batch. Consecutive positions, because a slot's result then stays in cache.
+// clearing and adding up results costs little, and that light samples fill their tiles. Inside a slot samples are added
+// one after another, a tile of them in each call, by kernels that add in the order of the samples whatever the tile;
+// slots are added as the leaves of a binary tree. S and the cuts depend on b, the size of a result and the loss alone,
+// so the bits depend neither on tiles nor on threads nor on interruptions. A thread keeps one result per open level of
+// its part of the tree: at most five, or four where results are large, however long the batch. Consecutive positions,
+// because a slot's result then stays in cache.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -22,16 +23,19 @@
 BURLAB_BEGIN
 namespace burlab::run {
 
-/// The number of slots that a batch is cut into; bytes: of a result. Mirrored by `burlab/problems/kernels/tiles.py`.
-/// Large results get fewer: each doubling costs the memory of one more of them.
-constexpr std::int64_t slots_of(std::int64_t batch, std::int64_t bytes) {
-  const std::int64_t least = bytes < 1 << 16 ? 8 : bytes < 1 << 20 ? 32 : 128;
+/// The number of slots that a batch is cut into; bytes: of a result; few: samples of a slot, at least, as far as the
+/// loss is concerned. Mirrored by `burlab/problems/kernels/tiles.py`. Large results get fewer: each doubling costs the
+/// memory of one more of them.
+constexpr std::int64_t slots_of(std::int64_t batch, std::int64_t bytes, std::int64_t few) {
+  const std::int64_t least = std::max<std::int64_t>(few, bytes < 1 << 16 ? 8 : bytes < 1 << 20 ? 32 : 128);
   const std::uint64_t most = bytes < 1 << 16 ? 16 : 8;
   return static_cast<std::int64_t>(
       std::min(most, std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, batch / least)))));
 }
 
-inline std::int64_t slots_of(const Summand& summand, std::int64_t batch) { return slots_of(batch, summand.sums.bytes); }
+inline std::int64_t slots_of(const Summand& summand, std::int64_t batch) {
+  return slots_of(batch, summand.sums.bytes, summand.least);
+}
 
 /// One thread's share of a sum: a run of slots that is a subtree, with one result per open level.
 class Share {
@@ -78,6 +82,7 @@ class Share {
         if (deadline.passed()) return {Stopped};
         if (const auto outcome = go_on(start(done_), start(done_ + 1)); !outcome.ok()) {
           position_ = start(done_);  // what the slot holds is void
+          if (summand_.tile > 0 && evaluate_.again()) continue;
           return outcome;
         }
       }
