@@ -33,10 +33,9 @@ _STEPS = whole(0, LONGEST)
 _COUNT = whole(1, LONGEST)
 _HEX = matching(r"-?0x[01]\.[0-9a-f]{1,13}p[+-][0-9]{1,4}|-?inf|nan")  # of a float64, as Python writes it
 
-_KERNEL = record(
-    text, several(size), several(text), flag,
-    several(record(whole(2, LONGEST), whole(1, LARGEST_TILE))), either(nothing, one_of(("sqrt",)), size),
-)  # fmt: skip
+_CUT = several(record(whole(2, LONGEST), whole(1, LARGEST_TILE))), either(nothing, one_of(("sqrt",)), size)
+_FORM = text, several(size), several(text), flag, *_CUT
+_KERNEL = either(record(*_FORM, whole(1, LARGEST_TILE)), record(*_FORM))  # older files do not say how long slots are
 _KERNELS = record(_KERNEL, optional(_KERNEL))
 _STREAM = record(
     size, size, one_of([kind.name for kind in Sampling if kind is not Sampling.listed]), whole(0, 2**64 - 1)

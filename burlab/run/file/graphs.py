@@ -13,7 +13,7 @@ from burlab.problems.data import Data
 from burlab.problems.kernels.clients import Elsewhere
 from burlab.problems.kernels.loss import Loss
 from burlab.problems.kernels.sample_kernel import SampleKernel
-from burlab.problems.kernels.tiles import LARGEST, KernelOptions
+from burlab.problems.kernels.tiles import KernelOptions
 from burlab.problems.point import Point
 from burlab.runtime.coerce import Array
 
@@ -102,10 +102,7 @@ class GraphReader:
         return self._known[query, number]
 
     def _kernel(self, query: str, described: list[Any], data: Data, number: int) -> SampleKernel:
-        name, groups, metrics, keyed, tiles, remat, *rest = described
-        least = rest[0] if rest else 1
-        if type(least) is not int or not 1 <= least <= LARGEST:
-            raise FileError(f"slots of {least!r:.40} samples, expected 1 to {LARGEST}. Use another copy.")
+        name, groups, metrics, keyed, tiles, remat, *least = described
         leaves = [(leaf.shape, leaf.dtype) for leaf in self._point.leaves]
         coordinates: Specs = [((number,), np.dtype(np.int64))] if query == _ENTRIES else []
         inputs = leaves * _points(query) + coordinates + [(array.shape[1:], array.dtype) for array in data.arrays]
@@ -119,7 +116,7 @@ class GraphReader:
             raise FileError(f"the graph {name} gives {found}, in groups {groups}, expected {expected} for {query}.")
         trees: list[Any] = [(0,) * size for size in sizes[:2]] + [dict.fromkeys(metrics, 0) for _ in sizes[2:]]
         structure = tree.flatten(tuple(trees))[1]
-        return SampleKernel(graph, structure, data, keyed, least, KernelOptions(dict(tiles), remat))
+        return SampleKernel(graph, structure, data, keyed, least[0] if least else 1, KernelOptions(dict(tiles), remat))
 
 
 def read_graph(

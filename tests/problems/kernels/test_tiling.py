@@ -125,7 +125,7 @@ def test_no_size_takes_more_than_half_a_megabyte_or_than_the_result():
         x = [np.zeros((width, width), np.float32)] * depth
         problem = bl.FiniteSum(lambda p, a: np.sum(_through(p, a) ** 2), np.zeros((1000, width), np.float32))
         kernel = problem.oracle.kernels("training", [as_point(x, "x")]).samples
-        good, others = sizes_for(kernel.graph, [False] * depth + [True], 1000)
+        good, others = sizes_for(kernel.graph, [False] * depth + [True], 1000, 1)
         each = 4 * width * depth  # at least: what a layer gives is needed by the backward pass
         for size in (good, *others):
             assert 1 <= size <= 64
@@ -145,7 +145,7 @@ def scanned(units: int, turns: int) -> tuple[int, tuple[int, ...]]:
 
     problem = bl.FiniteSum(loss, np.zeros((1000, turns, units), np.float32))
     kernel = problem.oracle.kernels("training", [as_point(np.zeros((units, units), np.float32), "x")]).samples
-    return sizes_for(kernel.graph, [False, True], 1000)
+    return sizes_for(kernel.graph, [False, True], 1000, 1)
 
 
 def test_a_scan_takes_as_many_samples_as_repay_reading_its_weights_in_each_turn():
