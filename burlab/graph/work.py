@@ -1,7 +1,11 @@
 """How much a node computes: enough to tell much from little."""
 
+from .executions import every_node, executions
+from .graph import Graph
 from .node import Node
 from .operation import operation
+
+ENDLESS = 1 << 40  # of a loop that ends when it ends
 
 
 def work(n: Node) -> int:
@@ -15,3 +19,14 @@ def work(n: Node) -> int:
     30
     """
     return operation(n).work(n)
+
+
+def work_of(graph: Graph) -> int:
+    """That of all nodes and iterations, with every branch of a condition; `ENDLESS` where a loop may take for ever."""
+    if any(operation(n).unbounded for n in every_node(graph)):
+        return ENDLESS
+    total = sum(work(n) for n in graph.nodes)
+    for execution in executions(graph):
+        scan = execution.region.iterations
+        total += (1 if scan is None else scan.length) * sum(work_of(g) for g in execution.region.graphs)
+    return total

@@ -73,9 +73,9 @@ def test_python_keeps_no_copy_of_x_or_of_the_state(tmp_path: Path) -> None:
 
 
 def test_activations_are_the_memory_of_the_kernels_of_each_thread() -> None:
-    x, data = np.ones(40), np.ones((64, 40))
+    x, data = np.ones(40), np.ones((256, 40))
     runs = [
-        bl.minimize(bl.FiniteSum(lambda x, a: np.sum(np.tanh(a * x)), data, threads=n), x, bl.optim.GD(), batch=64)
+        bl.minimize(bl.FiniteSum(lambda x, a: np.sum(np.tanh(a * x)), data, threads=n), x, bl.optim.GD(), batch=256)
         for n in (1, 2)
     ]
     one, two = (run.memory for run in runs)

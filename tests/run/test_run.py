@@ -223,9 +223,9 @@ def test_time_is_that_of_running():
 
 
 def test_a_collected_run_ends_its_thread():
-    bl.minimize(problem(threads=2), START, GD(0.1), batch=16).step()  # whatever else makes threads has made them
+    bl.minimize(problem(threads=2), START, GD(0.1), batch=100).step()  # whatever else makes threads has made them
     before = threads()
-    runs = [bl.minimize(problem(threads=2), START, GD(0.1), batch=16) for _ in range(5)]
+    runs = [bl.minimize(problem(threads=2), START, GD(0.1), batch=100) for _ in range(5)]
     for run in runs:
         run.step(10)
     own = threads() - before

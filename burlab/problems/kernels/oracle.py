@@ -17,7 +17,7 @@ from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.rewrite.entries import entries
 from burlab.graph.tracing.trace import trace
-from burlab.graph.work import work
+from burlab.graph.work import work_of
 from burlab.problems.data import Data
 from burlab.problems.point import Point
 from burlab.problems.sampling import Stream
@@ -268,10 +268,10 @@ class Oracle:
 
         graph: of the query, whose work tells enough where it is heavy.
         """
-        if query != "value" and _work_of(graph) <= _MORE * HEAVY:
+        if query != "value" and work_of(graph) <= _MORE * HEAVY:
             keyword = {"key": np.zeros(2, np.uint64)} if self.keyed else {}
             graph = trace(_value(self.loss), (x, *self.data.example), keyword).graph
-        return _work_of(graph)
+        return work_of(graph)
 
     @property
     def tiles(self) -> dict[tuple[str, int], Tiling]:
@@ -300,10 +300,6 @@ def _own(loss: Function) -> Function:
         return loss(*arguments, **key)
 
     return same
-
-
-def _work_of(graph: Graph) -> int:
-    return sum(work(n) for n in graph.nodes)
 
 
 def _first(loss: Function) -> Function:

@@ -71,7 +71,7 @@ class Evaluator {
   /// The kernel's outputs for the sample at `position`, written to `result`, in row `row` of each output's table.
   Outcome operator()(std::int64_t position, char* result, std::int64_t row = 0) {
     if (laps_ != nullptr) laps_->end(lap_gradient);
-    draw(position, 0, 1);
+    draw(position, 1);
     for (std::int64_t k = 0; k < summand_.arrays; ++k)
       in_[summand_.shared() + k] = summand_.data[k] + samples_[0] * summand_.strides[k];
     for (std::int64_t k = 0; k < summand_.sums.outputs; ++k)
@@ -83,19 +83,16 @@ class Evaluator {
   /// Whom to tell when samples have been drawn and copied; nullptr: nobody.
   void tell(Laps* laps) { laps_ = laps; }
 
-  /// Add what the `count` samples from `position` on give to `sums`. After a failure what it holds is void, and where
-  /// `again` then is true, the failure was none of these samples': do the sum once more.
+  /// Add what the `count` samples from `position` on give to `sums`. After a failure what it holds is void.
   Outcome tile(std::int64_t position, std::int64_t count, char* sums) {
     if (laps_ != nullptr) laps_->end(lap_gradient);
-    draw(position, 0, count);
+    draw(position, count);
     fill(count);
-    again_ = false;
     for (std::int64_t k = 0; k < summand_.sums.outputs; ++k) out_[k] = sums + summand_.sums.offsets[k];
     const std::int64_t answer = run(count);
     if (answer == Ok) return {};
     return status_of(answer) == Stopped ? Outcome{Stopped} : culprit(position, count, answer);
   }
-  bool again() const { return again_; }
 
  private:
   /// Of all but the workspace and the copies of samples.
@@ -106,12 +103,12 @@ class Evaluator {
            Memory::rounded(8 * summand.arrays);
   }
 
-  /// Which samples are at so many positions, and their keys, from place `at` of the tile on.
-  void draw(std::int64_t position, std::int64_t at, std::int64_t count) {
-    if (summand_.arrays || summand_.keyed) draw_.several(stream_, step_, position, count, samples_ + at);
-    else std::fill_n(samples_ + at, count, 0);
+  /// Which samples are at so many positions, and their keys.
+  void draw(std::int64_t position, std::int64_t count) {
+    if (summand_.arrays || summand_.keyed) draw_.several(stream_, step_, position, count, samples_);
+    else std::fill_n(samples_, count, 0);
     for (std::int64_t i = 0; summand_.keyed && i < count; ++i)
-      keys_[at + i] = fold_in(key_, static_cast<std::uint64_t>(position + i));
+      keys_[i] = fold_in(key_, static_cast<std::uint64_t>(position + i));
   }
 
   /// Places from `count` on, which are computed but do not count: copies of the sample before.
@@ -120,10 +117,9 @@ class Evaluator {
     if (summand_.keyed) std::fill(keys_ + count, keys_ + tile_, keys_[count - 1]);
   }
 
-  /// Neighbours are read where they lie, with those behind them in the place of what does not count.
   std::int64_t run(std::int64_t count) {
-    bool neighbours = !apart_ && samples_[0] + tile_ <= stream_.samples;
-    for (std::int64_t i = 1; neighbours && i < count; ++i) neighbours = samples_[i] == samples_[0] + i;
+    bool neighbours = true;
+    for (std::int64_t i = 1; neighbours && i < tile_; ++i) neighbours = samples_[i] == samples_[0] + i;
     for (std::int64_t k = 0; k < summand_.arrays; ++k) {
       const std::int64_t size = summand_.sizes[k], stride = summand_.strides[k];
       if (neighbours && size == stride) in_[summand_.shared() + k] = summand_.data[k] + samples_[0] * stride;
@@ -146,17 +142,13 @@ class Evaluator {
     return copy;
   }
 
-  /// A tile failed: which of its samples did? Each is tried in a tile of its own. None of them: one behind them.
+  /// A tile failed: which of its samples did? Each is tried in a tile of its own.
   Outcome culprit(std::int64_t position, std::int64_t count, std::int64_t answer) {
-    again_ = !apart_;
-    apart_ = true;
     for (std::int64_t i = 0; i < count; ++i) {
-      draw(position + i, 0, 1);
+      draw(position + i, 1);
       fill(1);
       const std::int64_t alone = run(1);
-      if (alone == Ok) continue;
-      again_ = false;
-      return Outcome::of(alone, samples_[0]);
+      if (alone != Ok) return Outcome::of(alone, samples_[0]);
     }
     return Outcome::of(answer, samples_[0]);
   }
@@ -174,7 +166,6 @@ class Evaluator {
   std::int64_t step_ = 0;
   Key key_{};
   Laps* laps_ = nullptr;
-  bool apart_ = false, again_ = false;  // whether samples behind those that count must not be read; see `tile`
 };
 
 }  // namespace burlab::run

@@ -82,7 +82,6 @@ class Share {
         if (deadline.passed()) return {Stopped};
         if (const auto outcome = go_on(start(done_), start(done_ + 1)); !outcome.ok()) {
           position_ = start(done_);  // what the slot holds is void
-          if (summand_.tile > 0 && evaluate_.again()) continue;
           return outcome;
         }
       }
