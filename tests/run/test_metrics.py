@@ -9,9 +9,10 @@ from burlab.optim import GD, Adam
 from tests.run.test_sampler import batches
 
 rng = np.random.default_rng(2)
-A, B = rng.normal(size=(90, 3)), rng.normal(size=90)
-HELD = rng.normal(size=(40, 3)), rng.normal(size=40)
 START = np.array([0.1, -0.2, 0.3])
+A = rng.normal(size=(200, 3))
+B = A @ [0.5, 0.0, -0.5] + rng.normal(size=200)
+HELD = A[:40] + 0.1, B[:40]
 
 
 def loss(x, a, b):
@@ -32,7 +33,7 @@ def problem(dtype=np.float64, **more) -> bl.FiniteSum:
 
 
 @pytest.mark.parametrize(("dtype", "threads"), [(np.float64, 1), (np.float64, 2), (np.float32, 1)])
-@pytest.mark.parametrize("batch", [None, 7, 32])
+@pytest.mark.parametrize("batch", [None, 7, 150])
 def test_metrics_are_means_over_the_batch(dtype, threads, batch):
     run = bl.minimize(problem(dtype, threads=threads), START.astype(dtype), GD(0.05), batch=batch, steps=20)
     assert list(run.history)[4:8] == ["answer", "error", "first", "wrong"]
@@ -40,7 +41,7 @@ def test_metrics_are_means_over_the_batch(dtype, threads, batch):
     other = bl.minimize(bare, START.astype(dtype), GD(0.05), batch=batch, steps=20)
     np.testing.assert_array_equal(run.x, other.x)
     np.testing.assert_array_equal(run.history["value"], other.history["value"])
-    drawn = batches("reshuffle", 90, batch, 20, seed=0) if batch else np.tile(np.arange(90), (20, 1))
+    drawn = batches("reshuffle", len(A), batch, 20, seed=0) if batch else np.tile(np.arange(len(A)), (20, 1))
     for step in (0, 1, 19):
         other.seek(step)
         x, a, b = other.x, A[drawn[step]].astype(dtype), B[drawn[step]].astype(dtype)
@@ -86,7 +87,7 @@ def test_forks_and_seeks_keep_metrics():
 @pytest.mark.parametrize("every", [1, 7, 1000])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_validation_is_the_full_value_of_the_second_problem(every, threads):
-    held = bl.FiniteSum(plain, HELD, ridge, threads=threads)
+    held = bl.FiniteSum(plain, (A[::-1], B), ridge, threads=threads)
     run = bl.minimize(problem(), START, GD(0.05), batch=8, steps=30, validation=held, validate_every=every)
     bare = bl.minimize(problem(), START, GD(0.05), batch=8)
     column = run.history["validation_value"]

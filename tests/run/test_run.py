@@ -17,7 +17,7 @@ from burlab.optim import GD, Adam, Momentum
 from tests.threads import end_soon, threads
 
 rng = np.random.default_rng(0)
-A, B = rng.normal(size=(100, 3)), rng.normal(size=100)
+A, B = rng.normal(size=(300, 3)), rng.normal(size=300)
 
 
 def loss(x, a, b):
@@ -45,7 +45,7 @@ def test_a_run_is_the_loop_that_one_would_write(sampler, batch):
     from tests.run.test_sampler import batches
 
     run = bl.minimize(problem(), START, Momentum(0.05), batch=batch, sampler=sampler, seed=3, steps=25)
-    drawn = batches(sampler, 100, batch, 25, seed=3) if batch else np.tile(np.arange(100), (25, 1))
+    drawn = batches(sampler, len(A), batch, 25, seed=3) if batch else np.tile(np.arange(len(A)), (25, 1))
     x, v, p = {k: a.copy() for k, a in START.items()}, np.zeros(4), problem()
     values, norms, steps = [], [], []
     for t in range(25):
@@ -61,7 +61,7 @@ def test_a_run_is_the_loop_that_one_would_write(sampler, batch):
     np.testing.assert_allclose(history["value"], values, rtol=1e-12)
     np.testing.assert_allclose(history["gradient_norm"], norms, rtol=1e-12)
     np.testing.assert_allclose(history["step_norm"], steps, rtol=1e-10)
-    assert history["samples"].tolist() == [(batch or 100) * (t + 1) for t in range(25)]
+    assert history["samples"].tolist() == [(batch or len(A)) * (t + 1) for t in range(25)]
     assert history["step"].tolist() == list(range(25))
 
 
@@ -80,7 +80,7 @@ def test_x_has_the_structure_of_the_start_and_the_start_stays():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("batch", [None, 3, 48])
+@pytest.mark.parametrize("batch", [None, 3, 240])
 def test_threads_change_no_bit(dtype, batch):
     start = {k: a.astype(dtype) for k, a in START.items()}
     runs = [bl.minimize(problem(t, dtype), start, Adam(0.01), batch=batch, steps=60) for t in (1, 2, 3, 16)]
@@ -96,7 +96,7 @@ def loss(x, a, *, key):
     return (a @ x - 1.0) ** 2 * (1 + bl.random.uniform(key, (), "float32"))
 def bits(threads=1, sampler="reshuffle", seed=5, chunks=(50,)):
     problem = bl.FiniteSum(loss, data, threads=threads)
-    run = bl.minimize(problem, np.ones(3, np.float32), bl.optim.Adam(0.01), batch=40, sampler=sampler, seed=seed)
+    run = bl.minimize(problem, np.ones(3, np.float32), bl.optim.Adam(0.01), batch=200, sampler=sampler, seed=seed)
     for chunk in chunks:
         run.step(chunk)
     return run.x.tobytes().hex() + " " + run.history["value"].tobytes().hex()
@@ -223,9 +223,9 @@ def test_time_is_that_of_running():
 
 
 def test_a_collected_run_ends_its_thread():
-    bl.minimize(problem(threads=2), START, GD(0.1), batch=100).step()  # whatever else makes threads has made them
+    bl.minimize(problem(threads=2), START, GD(0.1), batch=240).step()  # whatever else makes threads has made them
     before = threads()
-    runs = [bl.minimize(problem(threads=2), START, GD(0.1), batch=100) for _ in range(5)]
+    runs = [bl.minimize(problem(threads=2), START, GD(0.1), batch=240) for _ in range(5)]
     for run in runs:
         run.step(10)
     own = threads() - before

@@ -46,7 +46,7 @@ def same(one: bl.Run, other: bl.Run, record: bool = True) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(("sampler", "batch", "threads"), [
-    ("reshuffle", 7, 1), ("uniform", 32, 2), ("nice", 3, 1), ("sequential", 16, 2), ("sequential", None, 1),
+    ("reshuffle", 7, 1), ("uniform", 128, 2), ("nice", 3, 1), ("sequential", 128, 2), ("sequential", None, 1),
 ])  # fmt: skip
 def test_any_step_of_the_record_can_be_reached_again(dtype, sampler, batch, threads):
     setting = {"sampler": sampler, "batch": batch, "threads": threads}

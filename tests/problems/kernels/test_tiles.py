@@ -199,36 +199,6 @@ def test_matrices_of_a_mixture_are_made_of_sums_in_large_batches():
         assert bool(matrices) == made, "for a few samples another kernel is not worth its compilation"
 
 
-NEIGHBOURS = [range(5), range(6, 100), range(1, 4), [0, 1, 2, 3, 4, 4]]
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_samples_behind_those_of_a_tile_change_nothing(threads: int) -> None:
-    """They are read where they lie, in lanes that do not count."""
-    data = np.random.default_rng(0).normal(size=(100, 3))
-    data[5] = np.nan
-    problem = bl.FiniteSum(lambda x, a: np.log1p(np.exp(a @ x)), data, threads=threads)
-    for indices in map(list, NEIGHBOURS):
-        rows = data[indices]
-        expected = np.mean(rows / (1 + np.exp(-rows.sum(1)))[:, None], 0)
-        np.testing.assert_allclose(problem.grad(np.ones(3), indices), expected, rtol=1e-13)
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_a_neighbour_that_fails_fails_nobody(threads: int) -> None:
-    places = np.arange(100) % 50
-    places[5] = 1000
-    problem = bl.FiniteSum(lambda x, i: x[i] ** 2, places, threads=threads)
-    x = np.random.default_rng(0).normal(size=50)
-    for indices in map(list, NEIGHBOURS):
-        expected = np.zeros(50)
-        np.add.at(expected, places[indices], 2 * x[places[indices]] / len(indices))
-        np.testing.assert_allclose(problem.grad(x, indices), expected, rtol=1e-13)
-    for indices in (list(range(3, 9)), None):
-        with pytest.raises(IndexRangeError, match="outside its axis"):
-            problem.grad(x, indices)
-
-
 def test_light_samples_lie_in_long_slots() -> None:
     """What a slot has at least depends on the loss alone, so that all questions cut a batch alike."""
     light = bl.FiniteSum(lambda x, a: (a * x) ** 2, np.arange(1000.0))
