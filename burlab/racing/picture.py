@@ -58,7 +58,10 @@ def _beyond(axis: Axis, every: list[Curves]) -> str:
     values = np.concatenate([c.median for c in every]) if every else np.empty(0)
     low, high = (-math.inf if axis.low is None else axis.low), (math.inf if axis.high is None else axis.high)
     off = values[np.isfinite(values) & ((values < low) | (values > high))]
-    return f"goes on to {quantity(float(off[np.argmax(np.abs(off))]), '', 2)}" if off.size else ""
+    if not off.size:
+        return ""
+    most = quantity(float(off[np.argmax(np.abs(off))]), "", 2)
+    return f"goes on to {most}".replace("e+0", "e").replace("e+", "e")
 
 
 def _to_the_edge(inside: Any) -> Any:

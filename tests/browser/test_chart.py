@@ -49,7 +49,7 @@ def page(browser):
     page = open_page(browser, viewport={"width": 1000, "height": 800})
     page.set_content(f"""<!doctype html><style>body {{ margin: 0; }} {styles(CHART_STYLE)}</style><div id="place"></div>
 <script type="module">{module(WIDGETS, *CHART)}
-Object.assign(window, {{ drawChart, ticksOf, written, withRoom, hintsAt, said: [] }});</script>""")
+Object.assign(window, {{ drawChart, scaled, ticksOf, written, withRoom, hintsAt, said: [] }});</script>""")
     page.wait_for_function("'drawChart' in window")
     yield page
     page.close()
@@ -159,6 +159,19 @@ def labels(page, axis, low, high, most=5, short=False):
 )
 def test_ticks_are_numbers_that_people_read(page, axis, ends, expected):
     assert labels(page, axis, *ends) == expected
+
+
+def test_an_axis_has_more_than_one_number(page):
+    assert labels(page, {}, -70, 87, 3) == ["−50", "0", "50"]
+    assert labels(page, {"log": True}, 1.9, 5.2) == ["2", "3", "4", "5"]
+
+
+@pytest.mark.parametrize(("low", "high"), [(1e-308, 2.5), (5e-324, 5e-324), (5e-324, 1e300)])
+def test_an_axis_of_logarithms_never_ends_at_zero(page, low, high):
+    """Else its numbers would begin at the power of ten of zero, and the page would count for ever."""
+    least, most = page.evaluate("([low, high]) => withRoom({ log: true }, low, high, 0.07)", [low, high])
+    assert 0 < least <= low <= high <= most
+    assert page.evaluate("scaled({ log: true }, [5e-324, 1], 100, 0).back(500)") > 0
 
 
 def test_ticks_of_steps_have_prefixes(page):

@@ -361,5 +361,5 @@ def test_a_racer_that_went_astray_and_came_back_does_not_press_the_others_into_a
     plot = plot_of(racers, curves, "step", "value", "raw")
     assert plot.y.high is None
     assert -6 < plot.y.low < -3
-    assert plot.note == "raw; goes on to −1e+09"
+    assert plot.note == "raw; goes on to −1e9"
     assert plot_of(racers[:1], curves, "step", "value", "").note == ""

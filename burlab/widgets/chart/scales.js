@@ -3,6 +3,7 @@
 const PREFIXES = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"], [1e-12, "p"]];
 const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 const DECADES = [1, 2, 3, 5, 6, 9, 10, 15, 20, 30, 50, 60, 90, 100, 150]; // from one label to the next
+const LEAST = 5e-324; // the least positive number: 0 ends no axis of logarithms
 const FAR = 1e5; // pixels: beyond any canvas, and small enough for its arithmetic
 
 const minus = (text) => text.replace("-", "−");
@@ -39,7 +40,7 @@ function scaled(axis, [low, high], from, to) {
     if (axis.log && !(value > 0)) return value === 0 ? floor : NaN;
     return Math.max(-FAR, Math.min(FAR, from + (put(value) - first) * per));
   };
-  const back = (pixel) => (axis.log ? Math.exp(first + (pixel - from) / per) : first + (pixel - from) / per);
+  const back = (pixel) => (axis.log ? Math.max(Math.exp(first + (pixel - from) / per), LEAST) : first + (pixel - from) / per);
   return { at, back, low, high, from, to };
 }
 
@@ -55,7 +56,9 @@ function ticksOf(axis, [low, high], most, short = false, whole = false) {
 }
 
 function linearTicks({ unit }, low, high, most, whole) {
-  const step = Math.max(roundStep((high - low) / most), whole ? 1 : 0);
+  let step = roundStep((high - low) / most);
+  if (Math.floor(high / step) - Math.ceil(low / step) < 1) step = roundStep(0.4 * step); // one number is no scale
+  step = Math.max(step, whole ? 1 : 0);
   const labels = [];
   const largest = Math.max(Math.abs(low), Math.abs(high));
   const [factor, prefix] = unit || largest >= 1e4 ? (PREFIXES.find(([least]) => largest >= least) ?? PREFIXES.at(-1)) : [1, ""];
@@ -81,7 +84,7 @@ function logTicks(axis, low, high, most, short) {
   const decades = Math.log10(high / low);
   if (decades < 1.6 || last - first < 1) {
     const found = severalPerDecade(low, high);
-    if (found.length < 2) return linearTicks(axis, low, high, most);
+    if (found.length < 3) return linearTicks(axis, low, high, most);
     return { labels: found.map((value) => ({ value, text: power(value, axis.unit, short) })), between: [] };
   }
   const every = DECADES.find((step) => step >= (last - first + 1) / most && (!axis.unit || step % 3 === 0 || step === 1)) ?? 300;
@@ -118,9 +121,9 @@ function power(value, unit, short) {
 function withRoom(axis, low, high, room = 0.05) {
   if (!(low <= high)) return axis.log ? [0.1, 10] : [0, 1];
   if (axis.log) {
-    if (low === high) return [low / 2, high * 2];
+    if (low === high) return [Math.max(low / 2, LEAST), high * 2];
     const factor = (high / low) ** room;
-    return Number.isFinite(factor) ? [low / factor, Math.min(high * factor, 1e308)] : [low, high];
+    return Number.isFinite(factor) ? [Math.max(low / factor, LEAST), Math.min(high * factor, 1e308)] : [low, high];
   }
   const least = 1e-6 * Math.max(Math.abs(low), Math.abs(high)) || 1; // no more digits than fit
   const more = Math.max((high - low) * room, (least - (high - low)) / 2);
