@@ -69,6 +69,7 @@ def _ends(axis: Axis, values: Numbers, spare: float = 0.0) -> tuple[float, float
     low, high = (float(shown.min()), float(shown.max())) if shown.size else (1.0, 10.0) if axis.log else (0.0, 1.0)
     if axis.log:
         low = axis.floor or low
+        high = high if axis.high is None else axis.high
         room = 10.0 ** (max(math.log10(high) - math.log10(low), 0.1) * spare)
         low, high = max(low / room, _LEAST), min(high * room, _MOST)
     else:

@@ -212,3 +212,10 @@ def test_what_lies_far_away_is_no_number_that_readers_cannot_take():
     numbers = [float(x) for d in re.findall(r' (?:d|transform)="([^"]*)"', text) for x in re.findall(r"-?[\d.]+", d)]
     assert numbers
     assert max(map(abs, numbers)) <= 1e4
+
+
+def test_an_axis_that_ends_before_its_numbers_begins_close_to_them():
+    part = plot(Curve(STEPS, 24.0 * 1e25**STEPS, "value"), y=Axis("f", log=True, high=2.4e5))
+    _, upwards = scales(part, 0, 100, 0, 100)
+    assert 5 < upwards.low < 24
+    assert upwards.high == 2.4e5

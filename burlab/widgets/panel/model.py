@@ -31,7 +31,7 @@ class Model:
     there is more to read. lines: the record; old: those of the runs that this one branched from, the nearest first.
     fine: the part of the record that someone has zoomed in on, if there is more to see there than in `lines`. events:
     the changes of hyperparameters. costs: bytes, and parts of steps. point: where a run with two parameters is, shape
-    (2,).
+    (2,). past: the step where it is, if more of them are recorded.
     """
 
     def __init__(self, run: Any) -> None:
@@ -46,6 +46,7 @@ class Model:
         self.commands = Commands(run, self.scales.__getitem__)
         self.landscape = Landscape(run) if self._is_plane() else None
         self.point: Series = np.empty(0)
+        self.past: int | None = None
         self.events: list[Any] = []
         self.costs = Costs()
         self.breaks = Breaks()
@@ -105,10 +106,16 @@ class Model:
         if wanted != (self.fine and self.fine.window):
             self.fine = Lines(self.run, wanted) if wanted else None
 
+    def _past(self) -> int | None:
+        # In this order, and the row of a step is there while it is done: a run that plays does not look like the past.
+        length, t = int(self.run.length), int(self.run.t)
+        return t if t < length - int(self.active) else None
+
     def look(self) -> None:
         """Read what is new."""
         now = monotonic()
         self._do_bursts(now)
+        self.past = self._past()
         self._zoom(self.window)
         self.behind = not self.lines.read(_READING)
         if self.fine is not None:

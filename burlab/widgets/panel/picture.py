@@ -175,9 +175,8 @@ def _outliers(bands: tuple[Band, ...]) -> tuple[float | None, str]:
 
 
 def _marks(model: Model) -> Iterator[Mark]:
-    t = int(model.run.t)
-    if t < model.run.length:
-        yield Mark(float(t), kind="cursor")
+    if model.past is not None:
+        yield Mark(float(model.past), kind="cursor")
 
 
 def _notes(beyond: list[float], broken: dict[str, int]) -> Iterator[str]:

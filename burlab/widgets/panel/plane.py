@@ -51,17 +51,16 @@ def _known(problem: Any) -> tuple[Dots, ...]:
 def _paths(model: Model, once: Once) -> Iterator[Curve]:
     """Those of the parents, what lies ahead of the cursor, and the way to it."""
     steps, points = model.lines.path.steps, model.lines.path.points
-    t = int(model.run.t)
-    past = t < model.run.length
+    t = model.past
     if model.old:
         old = tuple(id(line.path.points) for line in model.old)
         yield once(
             "old paths", old, lambda: _line([line.path.points for line in model.old], "before it branched", _INK, True)
         )
-    here = id(points), t if past else None
-    if past:
+    here = id(points), t
+    if t is not None:
         yield once("path ahead", here, lambda: _line([points[steps >= t]], "ahead", _PATH, True))
-    yield once("path", here, lambda: _line([points[steps <= t] if past else points], "path", _PATH, False))
+    yield once("path", here, lambda: _line([points if t is None else points[steps <= t]], "path", _PATH, False))
 
 
 def _line(paths: list[Series], label: str, colour: int, faint: bool) -> Curve:

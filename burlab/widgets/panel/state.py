@@ -72,7 +72,7 @@ def _status(model: Model, t: int, length: int) -> tuple[str, str]:
         return "past", f"Playing backwards: step {words.count(t)} of {words.count(length)}"
     if model.active:
         speed = f", {words.rate(model.speed)} steps per second" if model.speed else ""
-        again = f" again, of {words.count(length)} recorded" if t < length else ""
+        again = f" again, of {words.count(length)} recorded" if model.past is not None else ""
         return "running", f"Running: step {words.count(t)}{again}{speed}"
     stopped = model.run.stopped
     if stopped is not None:

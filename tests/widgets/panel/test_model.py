@@ -314,3 +314,15 @@ def test_a_run_that_moves_or_that_nobody_plays_here_does_not_rest():
     model = Model(run)
     model.commands.playing = True
     assert looked(model)["playing"]
+
+
+def test_the_row_of_a_step_that_is_being_done_is_not_the_past():
+    run = FakeRun()
+    run.write(10)
+    model = Model(run)
+    run.running, run.t = True, 9  # its row is written before the step is done
+    assert "again" not in looked(model)["status"]
+    assert not drawn(model)["value"].marks
+    run.t = 5
+    assert "Running: step 5 again, of 10 recorded" in looked(model)["status"]
+    assert [mark.at for mark in drawn(model)["value"].marks] == [5.0]
