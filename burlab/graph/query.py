@@ -31,6 +31,8 @@ QUERIES = (
     "jvp",
     "partial_grad",
     "resampled_grad",
+    "targets",
+    "surrogate",
 )
 CLIENT_QUERIES = ("client_grads", "client_hessians")  # about clients of a federation; their numbers follow
 

@@ -25,6 +25,7 @@ from .distributed.recursive import DASHA, MARINA, PPMARINA, VRMARINA
 from .estimators.gluster import gluster
 from .estimators.recursive import MVR, PAGE, SARAH, STORM
 from .estimators.saga import SAGA
+from .estimators.sso import SSO
 from .estimators.svrg import LSVRG, SVRG
 from .estimators.zeroth_order import (
     CoordinateZO,
@@ -89,6 +90,7 @@ __all__ = [
     "SARAH",
     "SCAFFOLD",
     "SOAP",
+    "SSO",
     "STORM",
     "SVRG",
     "VRMARINA",

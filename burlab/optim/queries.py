@@ -29,7 +29,8 @@ class Batches(NamedTuple):
 
     clients: how many of the samples each client of a federation holds. elsewhere: whether they are on other machines.
     weights: what a sample counts, shape (n,), where that is not 1.
-    planned: where the size varies, up to `batch`: the first size, or a schedule.
+    planned: where the size varies, up to `batch`: the first size, or a schedule. targets: how many numbers the model of
+    the problem gives for a sample; 0 where it has none.
     """
 
     batch: int = 1
@@ -39,6 +40,7 @@ class Batches(NamedTuple):
     elsewhere: bool = False
     weights: Any = None
     planned: Any = None
+    targets: int = 0
 
 
 class Known(NamedTuple):
@@ -126,6 +128,36 @@ class Queries:
         For problems with `resampled`. The sample at position p draws by the key that it gives the loss.
         """
         return self._query("resampled_grad", self._shape, indices, y)
+
+    def targets(self, y: Vector) -> tuple[Any, Any]:
+        """What the model gives for each sample of the step, shape (b, k), and the gradients of the loss by that.
+
+        For problems with `model`; k numbers for each sample, flat. It counts as one sample gradient each.
+        """
+        k = self._target_size("targets")
+        both: Any = self._query("targets", (self._batches.batch, 2 * k), None, y, target=k)
+        return both[:, :k], both[:, k:]
+
+    def surrogate(self, y: Vector, goals: Any, scale: Any) -> tuple[Any, Any]:
+        """Value and gradient of the mean of |model(y) - goal|^2 / (2 scale), plus the regularizer; no loss is computed.
+
+        goals: one for each sample of the step, shape (b, k), as `f.targets` gives. It counts in column "surrogates".
+        """
+        k, x = self._target_size("surrogate"), self._known.x
+        given, shape = as_node(goals), (self._batches.batch, k)
+        if given.shape != shape:
+            raise ShapeError(f"{location()}f.surrogate takes a goal for each sample, shape {shape}, got {given.shape}.")
+        parts = as_dtype(reshape(as_node(scale), (1,)), x.dtype), as_dtype(reshape(given, (given.size,)), x.dtype)
+        both: Any = self._query("surrogate", (x.size + 1,), None, y, target=k, more=parts)
+        return both[0], both[1:]
+
+    def _target_size(self, name: str) -> int:
+        if not self._batches.targets:
+            raise ArgumentError(
+                f"{location()}f.{name} is about what a model gives, and this problem does not say where its model "
+                "ends. Make it with bl.FiniteSum(loss, data, model=model), the loss being one of what the model gives."
+            )
+        return self._batches.targets
 
     def full_value(self, y: Vector) -> Any:
         """f(y) over all samples; where a step uses all of them, it is `value`."""
@@ -248,8 +280,16 @@ class Queries:
         return y is self._known.x and self._is_own(indices)
 
     def _query(
-        self, name: str, shape: tuple[int, ...], indices: Indices, *points: Vector, entries: Node | None = None
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        indices: Indices,
+        *points: Vector,
+        entries: Node | None = None,
+        target: int = 0,
+        more: tuple[Node, ...] = (),
     ) -> Node:
+        """entries: of the gradient. target: numbers of one. more: what it is about besides points."""
         if self._batches.elsewhere:
             raise ArgumentError(
                 f"{location()}f.{name} is about samples, and these lie with clients on the cluster, which can be asked "
@@ -257,8 +297,9 @@ class Queries:
             )
         chosen = None if self._is_own(indices) else self._chosen(name, indices)
         listed = [x for x in (entries, chosen) if x is not None]
-        self._used.add(Question(name, *(0 if x is None else x.size for x in (chosen, entries))))
-        nodes = [self._vector(name, y) for y in points]
+        number = target if entries is None else entries.size
+        self._used.add(Question(name, 0 if chosen is None else chosen.size, number))
+        nodes = [*(self._vector(name, y) for y in points), *more]
         return query(name, self._known.oracle, concatenate(nodes, 0), shape, concatenate(listed, 0) if listed else None)
 
     def _about_clients(
@@ -326,6 +367,9 @@ class LeafQueries:
         def answer(*points: Any, **chosen: Any) -> Any:
             if name == "partial_grad":
                 return method(self._flat(points[0]), *points[1:], **chosen)
+            if name in ("targets", "surrogate"):
+                result = method(self._flat(points[0]), *points[1:])
+                return result if name == "targets" else (result[0], self._to_tree(result[1]))
             result = method(*map(self._flat, points), **chosen)
             if name == "value_and_grad":
                 return result[0], self._to_tree(result[1])
@@ -335,7 +379,7 @@ class LeafQueries:
 
 
 def _known() -> list[str]:
-    forms = {"hvp": "(y, v)", "jvp": "(y, v)", "partial_grad": "(y, coordinates)"}
+    forms = {"hvp": "(y, v)", "jvp": "(y, v)", "partial_grad": "(y, coordinates)", "surrogate": "(y, goals, scale)"}
     return [
         *(f"f.{name}{forms.get(name, '(y)')}" for name in QUERIES),
         "f.indices",

@@ -52,6 +52,7 @@ _OF_ONE: dict[tuple[str, str], Range] = {
     ("TrustRegion", "eta"): Range(0.0, 0.25, open_high=True),
     ("gradient_noise", "eta"): NOT_NEGATIVE,
     ("AdAdaGrad", "eta"): POSITIVE,
+    ("SSO", "eta"): POSITIVE,
 }
 
 

@@ -12,6 +12,7 @@ from burlab.errors import ArgumentError, DTypeError
 from burlab.graph import tree
 from burlab.problems.kernels.direct import Direct
 from burlab.problems.kernels.oracle import Oracle, takes_key
+from burlab.problems.kernels.targets import Targets
 from burlab.problems.kernels.tiles import LARGEST, KernelOptions
 from burlab.problems.kernels.tiling import Tiling
 from burlab.runtime.coerce import Array
@@ -39,6 +40,8 @@ class FiniteSum:
     has_aux: the loss gives (number, {name: number, ...}); a run records the batch's means of these metrics as columns.
     resampled: (x, *sample, key=) -> number, the loss for a label that the model draws with the key, for rules that ask
     `f.resampled_grad`: the Gauss-Newton curvature of `bl.optim.SophiaG` is made of it.
+    model: (x, *sample) -> array, where the loss is one of its result, loss(model(x, *sample), *sample). The problem is
+    the same, and rules such as `bl.optim.SSO` may ask about both parts: `f.targets` and `f.surrogate`.
     x is a float array or any tree of them; results have its structure and dtypes. `indices`, shape (b,), chooses a
     batch of samples, repeats allowed, in place of all n.
 
@@ -48,7 +51,7 @@ class FiniteSum:
     (array([-1.5, -1.5]), array([-2., -2.]))
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that a problem can be told
         self,
         loss: Callable[..., Any],
         data: Any,
@@ -59,6 +62,7 @@ class FiniteSum:
         remat: Remat | None = None,
         has_aux: bool = False,
         resampled: Callable[..., Any] | None = None,
+        model: Callable[..., Any] | None = None,
     ) -> None:
         samples = Data.of(data)
         if regularizer is not None:
@@ -66,11 +70,17 @@ class FiniteSum:
         size = None if tile is None else whole(tile, "tile", 1, LARGEST)
         self.threads = whole(threads, "threads", 1)
         check_loss(loss, len(samples.arrays))
+        parts = None
+        if model is not None:
+            keys = ["key"] if takes_key(model) else []
+            check_takes(model, "model", "x and a sample", "It is model(x, *sample).", 1 + len(samples.arrays), keys)
+            parts = Targets(model, loss, bool(keys), takes_key(loss))
+            loss = parts.whole
         if resampled is not None:
             advice = "It is resampled(x, *sample, key=): the loss for a label that the model draws."
             check_takes(resampled, "resampled", "x, a sample and a key", advice, 1 + len(samples.arrays), ["key"])
         options = KernelOptions(size, check_remat(remat))
-        self.oracle = Oracle(loss, samples, regularizer, has_aux, options, resampled=resampled)
+        self.oracle = Oracle(loss, samples, regularizer, has_aux, options, resampled=resampled, targets=parts)
 
     def __len__(self) -> int:
         """The number of samples n."""

@@ -49,6 +49,12 @@ def coordinates_of(index: Array) -> Point:
     return Point([index], tree.flatten(index)[1])
 
 
+def scale_of(point: Point) -> Point:
+    """A number of a point's dtype, as what a query is about."""
+    one = np.ones((), point.leaves[0].dtype)
+    return Point([one], tree.flatten(one)[1])
+
+
 def as_start(value: tree.Tree, name: str) -> Point:
     """The same of the start of a run, whose whole numbers become floats, as SciPy takes them.
 

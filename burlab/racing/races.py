@@ -195,9 +195,9 @@ class Race:
 
         against: "step"; "gradients": one per step and one for each value, gradient or Hessian-vector product that a
         line search or a second-order rule asks for, of a sum as many as samples in the batch; one cost of these alone,
-        or bits, by the names of columns: "samples", "values", "hvps", "jvps", "partials", "bits"; "seconds" of running;
-        or "bytes": those that a run holds besides its record, of which the least are first. of: a column of the
-        history. Heights are measured from the known minimum of a test function.
+        or bits, by the names of columns: "samples", "values", "hvps", "jvps", "partials", "surrogates", "bits";
+        "seconds" of running; or "bytes": those that a run holds besides its record, of which the least are first. of: a
+        column of the history. Heights are measured from the known minimum of a test function.
         """
         self.read(of)
         check_axis(against)

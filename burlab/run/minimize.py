@@ -107,7 +107,7 @@ def minimize(  # noqa: PLR0913 - all that a run can be told
         varies = batch.of(stream.samples) if isinstance(batch, Batch) else None
         before = StartQueries(oracle, point, stream, threads, varies and varies.first)
         weights = weights_of(stream, x.dtype)
-        batches = _batches(oracle, stream, weights, varies and varies.size)
+        batches = _batches(oracle, point, stream, weights, varies and varies.size)
         rule, leaves = trace_rule(optimizer, x, batches, point.tree, before, stop.of == ESTIMATOR)
         _check_here(oracle, optimizer, rule.reads_gradient)
         leaves = leaves if state is None else like_state(state, rule, leaves)
@@ -148,11 +148,11 @@ def _check_here(oracle: Oracle, optimizer: Any, reads: bool) -> None:
         )
 
 
-def _batches(oracle: Oracle, stream: Stream, weights: Array | None, planned: Any) -> Batches:
+def _batches(oracle: Oracle, point: Point, stream: Stream, weights: Array | None, planned: Any) -> Batches:
     """What an update knows of its batches."""
     elsewhere = oracle.keepers is not None
     sizes = int(stream.batch), int(stream.samples)
-    return Batches(*sizes, is_full(stream), oracle.clients, elsewhere, weights, planned)
+    return Batches(*sizes, is_full(stream), oracle.clients, elsewhere, weights, planned, oracle.target_size(point))
 
 
 def _kernels_for(rule: Rule, oracle: Oracle, stop: Stop) -> str:

@@ -85,13 +85,13 @@ class Readings:
     def counts(self) -> dict[str, int]:
         """What the run has cost so far: sample gradients, values, Hessian-vector products, derivatives along vectors.
 
-        And partial derivatives, and the bits that were sent, where the rule tells them. One evaluation of one sample
-        counts one; of partial derivatives, each entry.
+        And partial derivatives, surrogates, and the bits that were sent, where the rule tells them. One evaluation of
+        one sample counts one; of partial derivatives, each entry.
 
         >>> import numpy as np, burlab as bl
         >>> problem = bl.FiniteSum(lambda x, a: (x - a) ** 2, np.arange(10.0))
         >>> bl.minimize(problem, 0.0, bl.optim.ArmijoGD(warm=False), batch=2, steps=3).counts
-        {'samples': 12, 'values': 12, 'hvps': 0, 'jvps': 0, 'partials': 0, 'bits': 0}
+        {'samples': 12, 'values': 12, 'hvps': 0, 'jvps': 0, 'partials': 0, 'surrogates': 0, 'bits': 0}
         """
         rows = self.history
         return {name: int(rows[name][-1]) if name in rows and rows.steps else 0 for name in (*COUNTERS, BITS)}

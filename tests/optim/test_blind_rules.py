@@ -48,7 +48,15 @@ def test_a_zeroth_order_rule_computes_no_gradient(dtype: Any, batch: int | None)
     assert np.isnan(run.history["gradient_norm"]).all()
     assert (run.history["step_norm"] > 0).all()
     n = batch or len(B)
-    assert run.counts == {"samples": 0, "values": 24 * n, "hvps": 0, "jvps": 0, "partials": 0, "bits": 0}
+    assert run.counts == {
+        "samples": 0,
+        "values": 24 * n,
+        "hvps": 0,
+        "jvps": 0,
+        "partials": 0,
+        "surrogates": 0,
+        "bits": 0,
+    }
 
 
 def test_seeks_forks_and_files(tmp_path: Any) -> None:

@@ -29,17 +29,22 @@ RULES = {
 }
 
 
-def loss(p, x, y):
-    return np.sum((np.tanh(x @ p["w"]) + p["b"] - y) ** 2)
+def model(p, x, y):
+    return np.tanh(x @ p["w"]) + p["b"]
+
+
+def loss(z, x, y):
+    return np.sum((z - y) ** 2)
 
 
 def resampled(p, x, y, key):
     """The loss for an output that the model draws."""
-    return loss(p, x, np.tanh(x @ p["w"]) + p["b"] + bl.random.normal(key, (3,)))
+    z = model(p, x, y)
+    return loss(z, x, z + bl.random.normal(key, (3,)))
 
 
 def begin(rule):
-    return bl.minimize(bl.FiniteSum(loss, DATA, resampled=resampled), START, rule, batch=8, seed=3)
+    return bl.minimize(bl.FiniteSum(loss, DATA, resampled=resampled, model=model), START, rule, batch=8, seed=3)
 
 
 def same(run, other):

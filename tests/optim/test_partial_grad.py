@@ -177,7 +177,15 @@ def test_coordinate_descent_is_that_of_numpy(tmp_path: Any) -> None:
         x[j] -= (SPD[j] @ x - C[j]) / SPD[j, j]
     np.testing.assert_allclose(run.x, x, rtol=1e-9)
     np.testing.assert_allclose(run.x, np.linalg.solve(SPD, C[:20]), rtol=1e-5)
-    assert run.counts == {"samples": 0, "values": 400, "hvps": 0, "jvps": 0, "partials": 400, "bits": 0}
+    assert run.counts == {
+        "samples": 0,
+        "values": 400,
+        "hvps": 0,
+        "jvps": 0,
+        "partials": 400,
+        "surrogates": 0,
+        "bits": 0,
+    }
     run.save(tmp_path / "run.burlab")
     loaded, fork = bl.load_run(tmp_path / "run.burlab"), run.fork()
     for other in (run, loaded, fork):

@@ -343,7 +343,7 @@ def twice(run):
 def test_racers_are_compared_by_any_cost():
     """By names of columns; who has no such column has spent none of it."""
     race = bl.race(F, F.start, {"armijo": bl.optim.ArmijoGD(), "gd": GD}, steps=5)
-    for cost in ("samples", "values", "hvps", "jvps", "partials", "bits"):
+    for cost in ("samples", "values", "hvps", "jvps", "partials", "surrogates", "bits"):
         ends = {curve.label: curve.x[-1] for curve in race.chart(cost).parts[0].curves}
         assert ends == {name: runs[0].counts[cost] for name, runs in race.runs.items()}, cost
     assert race.runs["armijo"][0].counts["values"] > 0

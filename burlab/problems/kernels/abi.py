@@ -101,6 +101,7 @@ class Summand(ctypes.Structure):
         ("fixed", _INT),
         ("arrays", _INT),
         ("keyed", _INT),
+        ("placed", _INT),
         ("least", _INT),
         ("data", _POINTER),
         ("strides", _POINTER),

@@ -31,6 +31,7 @@ from .direct import Directs
 from .loss import Loss
 from .sample_kernel import SampleKernel
 from .steepest import grad, hvp, value_and_grad
+from .targets import Targets, plain, with_goals
 from .tiles import DEFAULT_OPTIONS, HEAVY, KernelOptions, least_of
 from .tiling import Tiling
 
@@ -170,12 +171,13 @@ class _Given(NamedTuple):
     clients: tuple[int, ...]
     keepers: Keepers | None
     resampled: Function | None
+    targets: Targets | None
 
 
 class Oracle:
     """A loss, the samples it is averaged over, the regularizer that is added once; without data: a plain function."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what a problem consists of
         self,
         loss: Function,
         data: Data,
@@ -185,13 +187,15 @@ class Oracle:
         clients: tuple[int, ...] = (),
         keepers: Keepers | None = None,
         resampled: Function | None = None,
+        targets: Targets | None = None,
     ) -> None:
         """has_aux: the loss gives (value, metrics); "measured" and "measured_value" then give both.
 
         options: of the kernels. clients: of a federation, how many of the samples each one holds. keepers: where they
         are, if not in this process. resampled: the loss with a label that the model draws, by the sample's key.
+        targets: the parts of the loss, where it has some.
         """
-        self._given = _Given(loss, data, regularizer, has_aux, options, clients, keepers, resampled)
+        self._given = _Given(loss, data, regularizer, has_aux, options, clients, keepers, resampled, targets)
         self.clients = clients
         self.keepers = keepers
         self.options = options
@@ -223,13 +227,21 @@ class Oracle:
         """The same with what every sample counts, shape (n,), of x's dtype."""
         data, own = self._given.data.with_weights(weights), self._given.resampled
         loss, resampled = _weighted(self._given.loss), None if own is None else _weighted(own)
-        return Oracle(*self._given._replace(loss=loss, data=data, resampled=resampled))
+        parts = self._given.targets and self._given.targets._replace(weighted=True)
+        return Oracle(*self._given._replace(loss=loss, data=data, resampled=resampled, targets=parts))
 
     def of_trained(self, part: Trainable) -> "Oracle":
         """The same as a function of a part of x."""
         given = self._given
         loss, *others = (None if f is None else part.bound(f) for f in (given.loss, given.regularizer, given.resampled))
-        return Oracle(*given._replace(loss=loss or given.loss, regularizer=others[0], resampled=others[1]))
+        parts = given.targets and given.targets._replace(model=part.bound(given.targets.model))
+        return Oracle(
+            *given._replace(loss=loss or given.loss, regularizer=others[0], resampled=others[1], targets=parts)
+        )
+
+    def target_size(self, point: Point) -> int:
+        """How many numbers the model gives for a sample; 0 where the loss has no parts."""
+        return 0 if self._given.targets is None else self._given.targets.size(point, self.data)
 
     def kernels(self, query: str, shared: Sequence[Point]) -> Loss:
         """The kernels that answer a query. shared: x, and what else is needed."""
@@ -239,6 +251,8 @@ class Oracle:
         return self._losses[key]
 
     def _traced(self, query: str, shared: Sequence[Point]) -> Loss:
+        if query in ("targets", "surrogate") and self._given.targets is not None:
+            return self._of_targets(query, self._given.targets, shared)
         rule, trees = _QUERIES[query], [p.tree for p in shared]
 
         def least(graph: Graph) -> int:
@@ -253,6 +267,22 @@ class Oracle:
             return Loss(samples, None)
         other = _with_zeros(self.regularizer, samples.metrics) if measures else self.regularizer
         return Loss(samples, SampleKernel.trace(rule(other), trees, Data.none(), False))
+
+    def _of_targets(self, query: str, parts: Targets, shared: Sequence[Point]) -> Loss:
+        """The kernels about the targets of samples."""
+        trees = [p.tree for p in shared]
+        if query == "targets":
+            loss = _first(parts.loss) if self.has_aux else parts.loss
+            return Loss(SampleKernel.trace(parts.row(loss), trees, self.data, self.keyed, options=self.options), None)
+        data = with_goals(self.data, self.target_size(shared[0]), shared[0].leaves[0].dtype)
+
+        def least(graph: Graph) -> int:
+            return least_of(work_of(graph))
+
+        samples = SampleKernel.trace(parts.surrogate, trees, data, self.keyed, least, self.options, placed=1)
+        if self.regularizer is None:
+            return Loss(samples, None)
+        return Loss(samples, SampleKernel.trace(plain(self.regularizer), trees, Data.none(), False))
 
     def _resampled(self) -> Function:
         """The loss with labels that the model draws. Raises ArgumentError where the problem has none."""

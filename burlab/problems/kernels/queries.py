@@ -9,7 +9,7 @@ import numpy as np
 from burlab.errors import IndexRangeError
 from burlab.graph.query import CLIENT_QUERIES, QUERIES, Question
 from burlab.problems.data import Data
-from burlab.problems.point import Point, coordinates_of
+from burlab.problems.point import Point, coordinates_of, scale_of
 from burlab.problems.sampling import Stream, chosen, full
 
 from .abi import CLoss, Outcome, Part, Summand
@@ -42,6 +42,8 @@ _FORMS = {
     "jvp": _Form("jvp", True, False, points=2),
     "partial_grad": _Form("partial_grad", False, True),
     "resampled_grad": _Form("resampled_grad", False, True),
+    "targets": _Form("targets", False, True, rows=True),
+    "surrogate": _Form("surrogate", True, True),
 }
 
 
@@ -54,7 +56,14 @@ def counter_of(query: str) -> str:
     return _COUNTERS.get(query, "samples")
 
 
-_COUNTERS = {"value": "values", "full_value": "values", "hvp": "hvps", "jvp": "jvps", "partial_grad": "partials"}
+_COUNTERS = {
+    "value": "values",
+    "full_value": "values",
+    "hvp": "hvps",
+    "jvp": "jvps",
+    "partial_grad": "partials",
+    "surrogate": "surrogates",
+}
 
 
 class CQuery(ctypes.Structure):
@@ -70,6 +79,8 @@ class CQuery(ctypes.Structure):
         ("value", _INT),
         ("vector", _INT),
         ("rows", _INT),
+        ("width", _INT),
+        ("goals", _INT),
     )
 
 
@@ -164,7 +175,11 @@ class QueryKernels:
         own = not (form.full or question.chosen)
         source, losses = (drawn, self.drawn_losses) if own else (oracle, self.losses)
         shared, number = [self._point] * form.points, form.points
-        if question.entries:
+        if question.name == "surrogate":
+            shared, number = [self._point, scale_of(self._point)], question.entries
+        elif question.name == "targets":
+            number = question.entries
+        elif question.entries:
             shared, number = [self._point, coordinates_of(np.zeros(question.entries, np.int64))], question.entries
         loss = losses[form.kernel, number] = source.kernels(form.kernel, shared)
         batches = full(oracle.data.samples) if form.full else stream
@@ -174,6 +189,7 @@ class QueryKernels:
 
     def _mirror(self, question: Question, made: _Made) -> CQuery:
         form, loss = _FORMS[question.name], made.loss
+        of_targets = question.name in ("targets", "surrogate")  # whose entries are numbers of a target
         loss.measure(made.batch, [leaf for point in made.shared for leaf in point.leaves])
         if made.stream.varies:
             loss.vary(made.batch)
@@ -182,13 +198,15 @@ class QueryKernels:
         return CQuery(
             kind=QUERIES.index(question.name),
             chosen=question.chosen,
-            entries=question.entries,
+            entries=0 if of_targets else question.entries,
             loss=rows or loss.mirror(int(made.stream.batch)),
             stream=made.stream,
             points=form.points,
             value=offsets[0] if form.has_value else -1,
             vector=offsets[int(form.has_value)] if form.has_vector else -1,
             rows=form.rows,
+            width=2 * question.entries if question.name == "targets" else 0,
+            goals=question.entries if question.name == "surrogate" else 0,
         )
 
     @property

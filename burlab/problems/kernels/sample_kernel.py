@@ -45,7 +45,10 @@ class SampleKernel:
         keyed: bool,
         least: int = 1,
         options: KernelOptions = DEFAULT_OPTIONS,
+        placed: int = 0,
     ) -> None:
+        """placed: how many arrays at the end of data have a row for each position of a batch, brought along."""
+        self.placed = placed
         self.graph = simplify(graph)
         self.structure = structure
         self.groups = tuple(child.num_leaves for child in structure.children())
@@ -58,8 +61,10 @@ class SampleKernel:
         self.least = least
         self._tilings = Tilings(self.graph, self._sampled, self.groups, least, self.options)
         self._addresses = (_POINTER * max(len(data.arrays), 1))(*(a.ctypes.data for a in data.arrays))
-        self._strides = integers([a.strides[0] for a in data.arrays])
-        self._sizes = integers([math.prod(a.shape[1:]) * a.itemsize for a in data.arrays])
+        sizes = [math.prod(a.shape[1:]) * a.itemsize for a in data.arrays]
+        first = len(sizes) - placed
+        self._strides = integers([*(a.strides[0] for a in data.arrays[:first]), *sizes[first:]])
+        self._sizes = integers(sizes)
         self._steps = integers(self.layout.sizes)
         self._making = threading.RLock()  # C++ keeps addresses of kernels and layouts: made once, never replaced
         self._executable: Executable | None = None
@@ -73,6 +78,7 @@ class SampleKernel:
         keyed: bool,
         least: Callable[[Graph], int] = lambda _: 1,
         options: KernelOptions = DEFAULT_OPTIONS,
+        placed: int = 0,
     ) -> "SampleKernel":
         """The kernel of a Python function. shared: examples of the arguments that all samples share.
 
@@ -80,7 +86,7 @@ class SampleKernel:
         """
         keyword = {"key": np.zeros(2, np.uint64)} if keyed else {}
         traced = trace(f, (*shared, *data.example), keyword)
-        return SampleKernel(traced.graph, traced.result, data, keyed, least(traced.graph), options)
+        return SampleKernel(traced.graph, traced.result, data, keyed, least(traced.graph), options, placed)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -191,7 +197,7 @@ class SampleKernel:
     def _made(self, kernel: CKernel, tile: int, contexts: Any, rows: Any, sums: Block, result: Block) -> Summand:
         return Summand(
             kernel=kernel, tile=tile, contexts=contexts, fixed=self._fixed, arrays=len(self.data.arrays),
-            keyed=self.keyed, least=self.least, data=at(self._addresses), strides=at(self._strides),
+            keyed=self.keyed, placed=self.placed, least=self.least, data=at(self._addresses), strides=at(self._strides),
             sizes=at(self._sizes), rows=rows, sums=sums, result=result,
         )  # fmt: skip
 

@@ -13,11 +13,13 @@ from burlab.problems.data import Data
 from burlab.problems.kernels.clients import Elsewhere
 from burlab.problems.kernels.loss import Loss
 from burlab.problems.kernels.sample_kernel import SampleKernel
+from burlab.problems.kernels.targets import with_goals
 from burlab.problems.kernels.tiles import KernelOptions
 from burlab.problems.point import Point
 from burlab.runtime.coerce import Array
 
 _ENTRIES = "partial_grad"
+_SIZED = (_ENTRIES, "targets", "surrogate")  # with a number: of entries, or of numbers of a target
 Specs = list[tuple[tuple[int, ...], "np.dtype[Any]"]]
 
 
@@ -89,14 +91,16 @@ class GraphReader:
 
     def know(self, query: str, points: int, described: list[Any]) -> None:
         """Add the kernels for a query."""
-        asked = ("value_like", "grad", "training", "hvp", "jvp", "resampled_grad", _ENTRIES)
-        if query not in asked or not (points > 0 if query == _ENTRIES else points == _points(query)):
+        asked = ("value_like", "grad", "training", "hvp", "jvp", "resampled_grad", *_SIZED)
+        if query not in asked or not (points > 0 if query in _SIZED else points == _points(query)):
             raise FileError(f"it answers a question {query!r} about {points} points, which no update asks.")
         self._known[query, points] = self.make(query, described, points)
 
     def kernels(self, query: str, shared: Sequence[Point]) -> Loss:
         """The kernels for a query about points."""
         number = shared[1].leaves[0].size if query == _ENTRIES else len(shared)
+        if query in ("targets", "surrogate"):  # a problem has targets of one size
+            number = next((size for name, size in self._known if name == query), 0)
         if (query, number) not in self._known:
             raise FileError(f"its update asks for {query}, to which the file has no answer. Use another copy.")
         return self._known[query, number]
@@ -104,8 +108,11 @@ class GraphReader:
     def _kernel(self, query: str, described: list[Any], data: Data, number: int) -> SampleKernel:
         name, groups, metrics, keyed, tiles, remat, *least = described
         leaves = [(leaf.shape, leaf.dtype) for leaf in self._point.leaves]
-        coordinates: Specs = [((number,), np.dtype(np.int64))] if query == _ENTRIES else []
-        inputs = leaves * _points(query) + coordinates + [(array.shape[1:], array.dtype) for array in data.arrays]
+        more: Specs = [((number,), np.dtype(np.int64))] if query == _ENTRIES else []
+        more += [((), leaves[0][1])] if query == "surrogate" else []
+        placed = int(query == "surrogate" and bool(data.arrays))
+        data = with_goals(data, number, leaves[0][1]) if placed else data
+        inputs = leaves * _points(query) + more + [(array.shape[1:], array.dtype) for array in data.arrays]
         inputs += [((2,), np.dtype(np.uint64))] * keyed
         graph = self.graph(name, inputs)
         found = [(node.shape, node.dtype) for node in graph.outputs]
@@ -116,7 +123,8 @@ class GraphReader:
             raise FileError(f"the graph {name} gives {found}, in groups {groups}, expected {expected} for {query}.")
         trees: list[Any] = [(0,) * size for size in sizes[:2]] + [dict.fromkeys(metrics, 0) for _ in sizes[2:]]
         structure = tree.flatten(tuple(trees))[1]
-        return SampleKernel(graph, structure, data, keyed, least[0] if least else 1, KernelOptions(dict(tiles), remat))
+        options = KernelOptions(dict(tiles), remat)
+        return SampleKernel(graph, structure, data, keyed, least[0] if least else 1, options, placed)
 
 
 def read_graph(
@@ -155,6 +163,8 @@ def _groups(query: str, leaves: Specs, first: Specs, metrics: int, entries: int)
         "value_like": [number],
         "jvp": [number],
         _ENTRIES: [[((entries,), leaves[0][1])]],
+        "targets": [[((2 * entries,), leaves[0][1])]],
+        "surrogate": [number, leaves],
         "training": [number, leaves],
         "measured": [number, leaves, number * metrics],
         "measured_value": [number, [], number * metrics],

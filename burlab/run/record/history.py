@@ -29,10 +29,11 @@ class History(Mapping[str, Column]):
 
     step: which one, from 0, int64. value: of the batch at the step's start, regularizer included. gradient_norm,
     step_norm: Euclidean norms of the batch's gradient and of x's change. samples: sample gradients computed so far,
-    int64, by steps, questions, line searches and `init`; where the rule asks for them also values, hvps, jvps and
-    partials: sample values, Hessian-vector products, derivatives along vectors and by single entries. bits: the sum of
-    what a rule tells as "bits". time: nanoseconds of running until the step's end; short steps share a clock read and
-    are interpolated. Then one column per metric of the loss, and per hyperparameter with the value that the step used.
+    int64, by steps, questions, line searches and `init`; where the rule asks for them also values, hvps, jvps, partials
+    and surrogates: sample values, Hessian-vector products, derivatives along vectors and by single entries, surrogates
+    with their gradients. bits: the sum of what a rule tells as "bits". time: nanoseconds of running until the step's
+    end; short steps share a clock read and are interpolated. Then one column per metric of the loss, and per
+    hyperparameter with the value that the step used.
 
     An entry per step, until that took more bytes than the run's `history_bytes`: then `span` steps have two entries,
     minimum and maximum of every column.

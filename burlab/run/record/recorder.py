@@ -8,7 +8,7 @@ from .tables import Columns, PathColumns, RecordColumns
 from .view import View
 
 FIRST, SAMPLES = "step", "samples"
-COUNTERS = SAMPLES, "values", "hvps", "jvps", "partials"  # of one sample each, by the numbers of C++
+COUNTERS = SAMPLES, "values", "hvps", "jvps", "partials", "surrogates"  # of one sample each, by the numbers of C++
 BITS = "bits"  # what a rule tells by this name is added up
 COSTS = {
     SAMPLES: "sample gradients",
@@ -16,6 +16,7 @@ COSTS = {
     "hvps": "Hessian-vector products of samples",
     "jvps": "derivatives of samples along vectors",
     "partials": "partial derivatives of samples",
+    "surrogates": "surrogates of samples",
     BITS: "bits sent",
 }
 """What a run has spent, by the names of columns, and how an axis says so; without the column it has spent none."""

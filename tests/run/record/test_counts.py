@@ -8,6 +8,7 @@ import pytest
 import burlab as bl
 from burlab.optim import GD, Optimizer
 from tests.optim.probe import A, B, loss
+from tests.optim.test_queries import model, outer
 from tests.optim.test_query_rules import SVRG
 
 BATCH, START = 4, np.array([0.3, -0.2, 0.1])
@@ -45,7 +46,15 @@ def test_a_line_search_counts_its_trials():
     np.testing.assert_array_equal(np.diff(run.history["values"], prepend=0), costs)
     assert run.history["values"].dtype == np.int64
     np.testing.assert_array_equal(run.history["samples"], np.arange(1, 7))
-    assert run.counts == {"samples": 6, "values": sum(costs), "hvps": 0, "jvps": 0, "partials": 0, "bits": 0}
+    assert run.counts == {
+        "samples": 6,
+        "values": sum(costs),
+        "hvps": 0,
+        "jvps": 0,
+        "partials": 0,
+        "surrogates": 0,
+        "bits": 0,
+    }
     digest = run.digest()
     digest.read()
     np.testing.assert_array_equal(digest.evaluations, run.history["samples"] + run.history["values"])
@@ -104,21 +113,25 @@ class Asks(Optimizer):
             + f.value_and_grad(y)[1]
             + f.full_value(y)
         )
-        few = np.sum(f.partial_grad(y, [2, 0])) + f.partial_grad(y, 1, indices=[4, 5, 6])
+        z = f.targets(y)[0]
+        half = f.surrogate(y, z, 1.0)[0] + f.surrogate(x, z, 1.0)[0]
+        few = half + np.sum(f.partial_grad(y, [2, 0])) + f.partial_grad(y, 1, indices=[4, 5, 6])
         return x - 1e-4 * g, {"v": 0 * v + 0 * extra + 0 * few, "r": state["r"]}, {"bits": 32 * t, "other": 1.0}
 
 
 def test_everything_is_counted_where_it_belongs(tmp_path):
     """Against sums by hand; and seek, fork and files keep them."""
     n, steps = len(B), 12
-    run = bl.minimize(bl.FiniteSum(loss, (A, B)), START, Asks(), batch=BATCH, steps=steps)
+    problem = bl.FiniteSum(outer, (A, B), model=model)
+    run = bl.minimize(problem, START, Asks(), batch=BATCH, steps=steps)
     t = np.arange(1, steps + 1)
     wanted = {
-        "samples": 2 + n + t * (BATCH + 3 + BATCH),
+        "samples": 2 + n + t * (BATCH + 3 + BATCH + BATCH),
         "values": n + t * n + np.cumsum((t - 1) % 3) * BATCH,
         "hvps": t * (BATCH + 2),
         "jvps": 1 + t * BATCH,
         "partials": t * (2 * BATCH + 3),
+        "surrogates": t * 2 * BATCH,
         "bits": np.cumsum(32 * (t - 1)),
     }
     for name, column in wanted.items():
@@ -142,9 +155,9 @@ def test_everything_is_counted_where_it_belongs(tmp_path):
 
 
 def test_figures_are_drawn_against_every_cost():
-    problem = bl.FiniteSum(loss, (A, B))
+    problem = bl.FiniteSum(outer, (A, B), model=model)
     runs = {"asks": bl.minimize(problem, START, Asks(), steps=3), "gd": bl.minimize(problem, START, GD(0.1), steps=3)}
-    for name in ("samples", "values", "hvps", "jvps", "partials", "bits"):
+    for name in ("samples", "values", "hvps", "jvps", "partials", "surrogates", "bits"):
         figure = bl.plots.compare(runs, against=name)
         np.testing.assert_array_equal(figure.data[0].x, runs["asks"].history[name])
         if name != "samples":

@@ -36,6 +36,7 @@ struct Summand {
   std::int64_t tile;                    // samples in one call
   const void* const* contexts;          // instead of the kernel's: for 1, 2, ..., `tile` samples that count
   std::int64_t fixed, arrays, keyed;    // how many there are of each
+  std::int64_t placed;                  // of the arrays, how many at the end have a row for each position of a batch
   std::int64_t least;                   // samples of a slot
   const char* const* data;              // first byte of each data array
   const std::int64_t *strides, *sizes;  // bytes from one sample to the next, and of a sample, of each data array

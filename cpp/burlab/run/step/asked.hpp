@@ -21,13 +21,23 @@ enum Asked : std::int64_t {
   asked_jvp,
   asked_partial_grad,
   asked_resampled_grad,
+  asked_targets,
+  asked_surrogate,
   asked_client_grads,
   asked_client_hessians,
   kQueries
 };
 
 /// What an update costs besides its state: evaluations of one sample each, by kind.
-enum Counter : std::size_t { count_gradients, count_values, count_hvps, count_jvps, count_partials, kCounters };
+enum Counter : std::size_t {
+  count_gradients,
+  count_values,
+  count_hvps,
+  count_jvps,
+  count_partials,
+  count_surrogates,
+  kCounters
+};
 using Counts = std::array<std::int64_t, kCounters>;
 
 /// The kind of what is asked.
@@ -43,6 +53,8 @@ inline Counter counter_of(std::int64_t asked) {
       return count_jvps;
     case asked_partial_grad:
       return count_partials;
+    case asked_surrogate:
+      return count_surrogates;
     default:
       return count_gradients;
   }

@@ -26,6 +26,8 @@ struct Query {
   std::int64_t points;         // of x's size, that it is about: y; or y and v
   std::int64_t value, vector;  // where they begin in a result, bytes; -1 if there is none
   std::int64_t rows;           // whether the answer is a row for every sample, not a mean
+  std::int64_t width;          // numbers of a vector of the answer; 0: as many as x has
+  std::int64_t goals;          // numbers of the row that each position brings along, behind one that all share; 0: none
 };
 
 /// What the update of a run asks, and the form of x. Mirrored by `burlab/problems/kernels/queries.py`; outlives the
@@ -68,21 +70,27 @@ class QueryEvaluator {
   QueryEvaluator(Ledger& ledger, const Queries& all, const Query& query, const Stream& run, int threads)
       : all_(all),
         query_(query),
+        arrays_(ledger, Kind::scratch, query.goals > 0 ? query.loss.samples.arrays : 0),
+        own_(with_arrays(query.loss, arrays_)),
         chosen_(ledger, Kind::scratch, query.chosen),
         stream_(with_list(query.stream, chosen_, run)),
-        fixed_(ledger, Kind::scratch, query_.points * all.leaves + (query_.entries > 0)),
-        loss_(ledger, query_.loss, stream_, query_.rows ? 1 : threads, Kind::scratch),
-        memory_(ledger, Kind::scratch, Evaluator::bytes(query_.loss.samples)),
-        rows_(query_.loss.samples, stream_, memory_.data()) {}
+        fixed_(ledger, Kind::scratch, query_.points * all.leaves + (query_.entries > 0) + (query_.goals > 0)),
+        loss_(ledger, own_, stream_, query_.rows ? 1 : threads, Kind::scratch),
+        memory_(ledger, Kind::scratch, Evaluator::bytes(own_.samples)),
+        rows_(own_.samples, stream_, memory_.data()) {}
 
-  bool ready() const { return chosen_.ready() && fixed_.ready() && loss_.ready() && memory_.data() != nullptr; }
+  bool ready() const {
+    return arrays_.ready() && chosen_.ready() && fixed_.ready() && loss_.ready() && memory_.data() != nullptr;
+  }
 
   /// Whether this is the query that a question asks, whose answer has so many numbers.
   bool answers(const kernels::Question& question, std::int64_t numbers) const {
     return question.query == query_.kind && question.count == query_.entries + query_.chosen && numbers == results();
   }
   /// How many numbers the query is about, and how many the answer has.
-  std::int64_t numbers() const { return query_.points * all_.dimension; }
+  std::int64_t numbers() const {
+    return query_.points * all_.dimension + (query_.goals > 0 ? 1 + stream_.batch * query_.goals : 0);
+  }
   std::int64_t results() const {
     const std::int64_t rows = query_.rows ? query_.stream.batch : 1;
     return (query_.value >= 0) + (query_.vector >= 0) * length() * rows;
@@ -108,10 +116,22 @@ class QueryEvaluator {
     for (std::int64_t p = 0; p < query_.points; ++p, about += all_.dimension * all_.bytes)
       for (std::int64_t k = 0; k < all_.leaves; ++k) *fixed++ = about + all_.places[k];
     if (query_.entries > 0) *fixed = question.chosen;
+    if (query_.goals > 0) {
+      *fixed = about;
+      arrays_[arrays_.size() - 1] = about + all_.bytes;
+    }
     return query_.rows ? each(step, key, deadline, out) : mean(step, key, team, deadline, out);
   }
 
  private:
+  /// A loss whose last array lies elsewhere at each question.
+  static Loss with_arrays(Loss loss, Buffer<const char*>& arrays) {
+    if (arrays.size() == 0 || !arrays.ready()) return loss;
+    std::copy(loss.samples.data, loss.samples.data + arrays.size(), arrays.begin());
+    loss.samples.data = arrays.begin();
+    return loss;
+  }
+
   static Stream with_list(Stream stream, const Buffer<std::int64_t>& list, const Stream& run) {
     if (list.size() > 0) stream.list = list.begin();
     if (stream.sampling == Sampling::traced) stream.list = run.list;
@@ -121,7 +141,7 @@ class QueryEvaluator {
 
   Outcome each(std::int64_t step, Key key, Deadline deadline, char* out) {
     rows_.begin(fixed_.data(), step, key);
-    const std::int64_t rows = stream_.size(), bytes = all_.dimension * all_.bytes;
+    const std::int64_t rows = stream_.size(), bytes = length() * all_.bytes;
     std::memset(out + rows * bytes, 0, static_cast<std::size_t>((stream_.batch - rows) * bytes));
     for (std::int64_t row = 0; row < rows; ++row) {
       if (deadline.passed()) return {Stopped};
@@ -142,10 +162,15 @@ class QueryEvaluator {
   }
 
   /// Numbers of a vector that it gives.
-  std::int64_t length() const { return query_.entries > 0 ? query_.entries : all_.dimension; }
+  std::int64_t length() const {
+    if (query_.entries > 0) return query_.entries;
+    return query_.width > 0 ? query_.width : all_.dimension;
+  }
 
   const Queries& all_;
   const Query& query_;
+  Buffer<const char*> arrays_;  // of samples, where the last one is brought along
+  const Loss own_;
   Buffer<std::int64_t> chosen_;
   const Stream stream_;
   Buffer<const void*> fixed_;

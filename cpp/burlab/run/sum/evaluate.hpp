@@ -73,7 +73,7 @@ class Evaluator {
     if (laps_ != nullptr) laps_->end(lap_gradient);
     draw(position, 1);
     for (std::int64_t k = 0; k < summand_.arrays; ++k)
-      in_[summand_.shared() + k] = summand_.data[k] + samples_[0] * summand_.strides[k];
+      in_[summand_.shared() + k] = summand_.data[k] + (is_placed(k) ? position : samples_[0]) * summand_.strides[k];
     for (std::int64_t k = 0; k < summand_.sums.outputs; ++k)
       out_[k] = result + summand_.sums.offsets[k] + row * summand_.rows[k];
     if (laps_ != nullptr) laps_->end(lap_data);
@@ -89,7 +89,7 @@ class Evaluator {
     draw(position, count);
     fill(count);
     for (std::int64_t k = 0; k < summand_.sums.outputs; ++k) out_[k] = sums + summand_.sums.offsets[k];
-    const std::int64_t answer = run(count);
+    const std::int64_t answer = run(position, count);
     if (answer == Ok) return {};
     return status_of(answer) == Stopped ? Outcome{Stopped} : culprit(position, count, answer);
   }
@@ -117,16 +117,30 @@ class Evaluator {
     if (summand_.keyed) std::fill(keys_ + count, keys_ + tile_, keys_[count - 1]);
   }
 
-  std::int64_t run(std::int64_t count) {
+  /// Whether an array has rows for positions, and not for samples.
+  bool is_placed(std::int64_t k) const { return k >= summand_.arrays - summand_.placed; }
+
+  std::int64_t run(std::int64_t position, std::int64_t count) {
     bool neighbours = true;
     for (std::int64_t i = 1; neighbours && i < tile_; ++i) neighbours = samples_[i] == samples_[0] + i;
     for (std::int64_t k = 0; k < summand_.arrays; ++k) {
       const std::int64_t size = summand_.sizes[k], stride = summand_.strides[k];
-      if (neighbours && size == stride) in_[summand_.shared() + k] = summand_.data[k] + samples_[0] * stride;
+      if (is_placed(k)) in_[summand_.shared() + k] = rows_from(k, position, count);
+      else if (neighbours && size == stride) in_[summand_.shared() + k] = summand_.data[k] + samples_[0] * stride;
       else in_[summand_.shared() + k] = side_by_side(k, size, stride);
     }
     if (laps_ != nullptr) laps_->end(lap_data);
     return summand_.kernel.function(summand_.contexts[count - 1], in_, out_, workspace_);
+  }
+
+  /// The rows of a placed array for a tile, whose last row stands for those that do not count.
+  const char* rows_from(std::int64_t k, std::int64_t position, std::int64_t count) const {
+    const std::int64_t size = summand_.sizes[k];
+    const char* const rows = summand_.data[k] + position * size;
+    if (count == tile_) return rows;
+    for (std::int64_t i = 0; i < tile_; ++i)
+      std::memcpy(copies_[k] + i * size, rows + std::min(i, count - 1) * size, static_cast<std::size_t>(size));
+    return copies_[k];
   }
 
   const char* side_by_side(std::int64_t k, std::int64_t size, std::int64_t stride) const {
@@ -147,7 +161,7 @@ class Evaluator {
     for (std::int64_t i = 0; i < count; ++i) {
       draw(position + i, 1);
       fill(1);
-      const std::int64_t alone = run(1);
+      const std::int64_t alone = run(position + i, 1);
       if (alone != Ok) return Outcome::of(alone, samples_[0]);
     }
     return Outcome::of(answer, samples_[0]);

@@ -1,0 +1,114 @@
+"""Losses in two parts: a model makes targets of x and a sample, and the loss is about these."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from burlab.errors import ArgumentError, DTypeError
+from burlab.graph import Node, tree
+from burlab.graph.linear import concatenate, reshape
+from burlab.graph.node import as_node
+from burlab.graph.numpy_api.promotion import as_dtype
+from burlab.graph.signatures import FLOATS
+from burlab.graph.tracing.trace import trace
+from burlab.problems.data import Data
+from burlab.problems.point import Point
+from burlab.runtime.coerce import Array
+
+from .steepest import grad, value_and_grad
+
+Function = Callable[..., Any]
+
+
+class Targets(NamedTuple):
+    """The parts: model(x, *sample) and loss(z, *sample); what of them takes a key gets the sample's.
+
+    weighted: whether a sample has a weight behind its arrays, which neither of them sees.
+    """
+
+    model: Function
+    loss: Function
+    model_keyed: bool
+    loss_keyed: bool
+    weighted: bool = False
+
+    @property
+    def whole(self) -> Function:
+        """The loss as a function of x."""
+
+        def unkeyed(x: tree.Tree, *sample: Any) -> Any:
+            return self.loss(self.targets(x, sample), *sample)
+
+        def keyed(x: tree.Tree, *sample: Any, key: Any) -> Any:
+            z = self.targets(x, sample, key=key)
+            return self.loss(z, *sample, **({"key": key} if self.loss_keyed else {}))
+
+        whole = keyed if self.model_keyed or self.loss_keyed else unkeyed
+        whole.__name__ = getattr(self.loss, "__name__", "loss")
+        return whole
+
+    def targets(self, x: tree.Tree, sample: tuple[Any, ...], **key: Any) -> Node:
+        """What the model gives. Raises where that is no array of floats."""
+        found: Any = self.model(x, *sample, **(key if self.model_keyed else {}))
+        if not tree.flatten(found)[1].is_leaf():
+            raise ArgumentError("the model gave several arrays, expected one: the targets. Join them.")
+        node = as_node(found)
+        if node.dtype not in FLOATS or not node.size:
+            raise DTypeError(f"the model gave {node.dtype} of shape {node.shape}, expected floats: the targets.")
+        return node
+
+    def size(self, point: Point, data: Data) -> int:
+        """How many numbers a target has."""
+        key = {"key": np.zeros(2, np.uint64)} if self.model_keyed else {}
+
+        def of_sample(x: tree.Tree, *sample: Any, **key: Any) -> Node:
+            return self.targets(x, self._own(sample), **key)
+
+        return trace(of_sample, (point.tree, *data.example), key).graph.outputs[0].size
+
+    def row(self, loss: Function) -> Function:
+        """A sample's targets, and behind them the gradient of the loss by them, in one vector of x's dtype.
+
+        loss: as it gives a number.
+        """
+
+        def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
+            own, dtype = self._own(sample), tree.flatten(x)[0][0].dtype
+            z = self.targets(x, own, **key)
+            slope = as_node(grad(loss)(z, *own, **(key if self.loss_keyed else {})))
+            return (concatenate([as_dtype(reshape(node, (node.size,)), dtype) for node in (z, slope)], 0),)
+
+        return rule
+
+    def surrogate(self, x: tree.Tree, scale: Any, *sample: Any, **key: Any) -> Any:
+        """Value and gradient of |model(x) - goal|^2 / (2 scale); the goal, shape (k,), is behind the sample."""
+        *given, goal = sample
+        own, dtype = self._own(tuple(given)), tree.flatten(x)[0][0].dtype
+
+        def half(y: tree.Tree) -> Any:
+            off: Any = reshape(self.targets(y, own, **key), goal.shape) - goal
+            number = np.sum(off * off) / (2 * scale)
+            return number * given[-1] if self.weighted else number
+
+        value, gradient = value_and_grad(half)(x)
+        return value.astype(dtype), gradient
+
+    def _own(self, sample: tuple[Any, ...]) -> tuple[Any, ...]:
+        return sample[:-1] if self.weighted else sample
+
+
+def with_goals(data: Data, size: int, dtype: "np.dtype[Any]") -> Data:
+    """Samples with one more array behind: a row of so many numbers for each position of a batch, brought along."""
+    goals: Array = np.broadcast_to(np.zeros(size, dtype), (data.samples, size))
+    return Data((*data.arrays, goals), data.samples)
+
+
+def plain(regularizer: Function) -> Function:
+    """A regularizer beside a surrogate: it has no scale."""
+
+    def rule(x: tree.Tree, scale: Any) -> Any:  # noqa: ARG001 - what samples share
+        value, gradient = value_and_grad(regularizer)(x)
+        return value.astype(tree.flatten(x)[0][0].dtype), gradient
+
+    return rule
