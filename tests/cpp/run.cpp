@@ -87,6 +87,7 @@ struct Problem {
             1,
             2,
             0,
+            0,
             1,
             data,
             strides,
@@ -99,7 +100,8 @@ struct Problem {
             {}};
   }
   Summand regularizer() const {
-    return {{ridge, nullptr, 0}, 0, nullptr, 1, 0, 0, 1, nullptr, nullptr, nullptr, kept, block(), block(), {}, {}, {}};
+    return {
+        {ridge, nullptr, 0}, 0, nullptr, 1, 0, 0, 0, 1, nullptr, nullptr, nullptr, kept, block(), block(), {}, {}, {}};
   }
 };
 
