@@ -9,8 +9,8 @@ import numpy as np
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph import tree
 
+from .leaf_queries import LeafQueries
 from .optimizer import Optimizer, State, Vector, advance, start
-from .queries import LeafQueries
 
 
 def flat_face(optimizer: Optimizer, like: tree.Tree) -> Optimizer:

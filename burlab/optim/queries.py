@@ -1,6 +1,5 @@
 """The `f` of an update: queries about the problem at this step, at any point."""
 
-from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -346,36 +345,6 @@ class Queries:
         if name.startswith("__"):
             raise AttributeError(name)
         raise TraceError(f"{location()}f.{name} is nothing that an update can ask. It can: {', '.join(_known())}.")
-
-
-class LeafQueries:
-    """The same queries at trees of leaves. Gradients and the like are such trees too."""
-
-    def __init__(
-        self, f: Any, flat_x: Vector, x: Any, to_tree: Callable[[Any], Any], to_flat: Callable[..., Any]
-    ) -> None:
-        self._f, self._flat_x, self._x, self._to_tree, self._to_flat = f, flat_x, x, to_tree, to_flat
-
-    def _flat(self, y: Any) -> Vector:
-        return self._flat_x if y is self._x else self._to_flat(y, "update asked about a point")
-
-    def __getattr__(self, name: str) -> Any:
-        method = getattr(self._f, name)  # raises for what is no query
-        if name not in QUERIES:
-            return method
-
-        def answer(*points: Any, **chosen: Any) -> Any:
-            if name == "partial_grad":
-                return method(self._flat(points[0]), *points[1:], **chosen)
-            if name in ("targets", "surrogate"):
-                result = method(self._flat(points[0]), *points[1:])
-                return result if name == "targets" else (result[0], self._to_tree(result[1]))
-            result = method(*map(self._flat, points), **chosen)
-            if name == "value_and_grad":
-                return result[0], self._to_tree(result[1])
-            return result if name.endswith("value") or name == "jvp" else self._to_tree(result)
-
-        return answer
 
 
 def _known() -> list[str]:

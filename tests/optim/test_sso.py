@@ -191,3 +191,21 @@ def test_what_does_not_fit_is_named() -> None:
 
 def asks() -> Any:
     return bl.minimize(problem(), X0, Asks(), batch=2)
+
+
+class ByLeaf(SSO):
+    """Of x as it is, and not as a vector."""
+
+    per_leaf = True
+
+    def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
+        z, a = f.targets(x)
+        value, slope = f.surrogate(x, z - self.eta * a, self.eta)
+        return x - self.lr * slope, state, {"surrogate": value}
+
+
+def test_a_rule_that_sees_leaves_asks_the_same() -> None:
+    ours, flat = (
+        bl.minimize(problem(), X0, rule(lr=0.05, inner=1, trials=0), batch=5, steps=3) for rule in (ByLeaf, SSO)
+    )
+    np.testing.assert_array_equal(ours.x, flat.x)
