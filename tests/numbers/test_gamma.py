@@ -20,7 +20,14 @@ ROOTS = np.array([-0.504083, -1.573498, -2.610721, -3.635293, -4.653238, -5.6671
 BELOW = BELOW[np.min(np.abs(BELOW[:, None] - ROOTS), axis=1) > 0.05]  # near the other roots of digamma parts cancel
 FIRST = np.concatenate([10.0 ** RNG.uniform(-3, 2, 30), RNG.uniform(0.1, 20, 30), 10.0 ** RNG.uniform(0, 7, 20)])
 SECOND = np.concatenate([10.0 ** RNG.uniform(-3, 2, 30), RNG.uniform(0.1, 20, 30), 10.0 ** RNG.uniform(-1, 1, 20)])
+ORDERS = np.concatenate([10.0 ** RNG.uniform(-3, 2, 40), RNG.uniform(0.1, 20, 40), RNG.uniform(30, 900, 20)])
+LIMITS = ORDERS * np.concatenate([10.0 ** RNG.uniform(-1, 0.7, 80), RNG.uniform(0.9, 1.1, 20)])
 EXPONENTS = 1 + 10.0 ** RNG.uniform(-4, 2, 80)
+
+
+def _gammainc(a: Any, *ends: Any) -> Any:
+    return mpmath.gammainc(a, *ends, regularized=True)
+
 
 CASES: dict[str, tuple[Any, Any, Callable[..., Any], float]] = {  # and the bound in units in the last place
     "digamma": (special.psi, (ABOVE,), mpmath.digamma, 2.5),
@@ -30,6 +37,8 @@ CASES: dict[str, tuple[Any, Any, Callable[..., Any], float]] = {  # and the boun
     "gamma below": (special.gamma, (BELOW,), mpmath.gamma, 4.0),
     "beta": (special.beta, (FIRST, SECOND), mpmath.beta, 6.0),
     "betaln": (special.betaln, (FIRST, SECOND), lambda a, b: mpmath.log(mpmath.beta(a, b)), 6.0),
+    "gammainc": (special.gammainc, (ORDERS, LIMITS), lambda a, x: _gammainc(a, 0, x), 20.0),
+    "gammaincc": (special.gammaincc, (ORDERS[20:], LIMITS[20:]), _gammainc, 20.0),
     "zeta": (special.zeta, (EXPONENTS, SECOND), mpmath.zeta, 4.0),
 }
 

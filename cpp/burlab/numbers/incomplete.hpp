@@ -65,6 +65,40 @@ template <class Real> BURLAB_NOINLINE Real gamma_part(const Real& a, long double
   return exp(log_gamma_weight(a, x)) * gamma_total(a, x, lower);
 }
 
+/// x^a e^-x / gamma(a + 1) in doubles: around a by the logarithm of x / a as a pair.
+BURLAB_NOINLINE double gamma_weight(double a, double x) {
+  if (a < 1) return pow(x, a) * exp(-x) / gamma(a + 1);
+  const Pair l = log_of_share(x, {a, 0}), p = product(a, l.high), less = sum_of_any(a, -x);
+  const Pair e = sum_of_any(p.high, less.high);
+  const double low = e.low + less.low + fused(a, l.low, p.low);
+  const double root = burlab_sqrt(6.283185307179586 * a) * polynomial(kStirling, 1 / (a + 0.5));
+  return e.high < -745 ? 0 : exp_of_sum(e.high, low) / root;
+}
+/// `gamma_part` in doubles; the continued fraction by the recurrence of its numerators and denominators.
+BURLAB_NOINLINE double small_gamma_part(double a, double x, bool lower) {
+  const double weight = gamma_weight(a, x);
+  if (lower) {
+    double term = 1, total = 1;
+    for (double n = a + 1; term > 1e-17 * total; ++n) total += term *= x / n;
+    return weight * total;
+  }
+  double b = x + 1 - a, above = 1, under = b, last_above = 0, last_under = 1, fraction = 1 / b, step = 1;
+  for (double k = 1; magnitude(step) > 1e-16 * fraction; ++k) {
+    b += 2;
+    const double numerator = k * (a - k);
+    const double next_above = fused(b, above, numerator * last_above);
+    const double next_under = fused(b, under, numerator * last_under);
+    const double scale = magnitude(next_under) > 1e250 ? 1e-250 : 1;
+    last_above = above * scale;
+    last_under = under * scale;
+    above = next_above * scale;
+    under = next_under * scale;
+    step = above / under - fraction;
+    fraction += step;
+  }
+  return weight * (a * fraction);
+}
+
 /// P(a, x), or Q = 1 - P where `upper`. The smaller of both is computed.
 BURLAB_NOINLINE double gamma_inc(double a, double x, bool upper) {
   if (!(a >= 0 && x >= 0) || (a == kInfinity<double> && x == kInfinity<double>)) return kNan<double>;
@@ -73,7 +107,10 @@ BURLAB_NOINLINE double gamma_inc(double a, double x, bool upper) {
     return (a == 0 || x == kInfinity<double>) == upper ? 0 : 1;
   }
   const bool lower = x < static_cast<long double>(a) + 1;
-  const long double part = gamma_part<long double>(a, x, lower);
+  const double some = a < 1e4 ? small_gamma_part(a, x, lower) : 1;
+  if (lower != upper && a < 1e4) return some;
+  if (some < 0.5) return 1 - some;
+  const long double part = gamma_part<long double>(a, x, lower);  // what is left of 1 would lose digits
   return static_cast<double>(lower == upper ? 1 - part : part);
 }
 
