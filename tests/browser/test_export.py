@@ -68,6 +68,8 @@ def test_the_slider_moves_the_cursor_the_numbers_and_the_point(run, opened):
     assert third["at"] == third["cursor"] == 3
     np.testing.assert_allclose([third["x"], third["y"]], points[list(steps).index(3)])
     assert float(third["value"]) == pytest.approx(run.history["value"][3], rel=1e-3)
+    page.keyboard.press("Shift+ArrowRight")
+    assert page.evaluate(SHOWN)["at"] == 13, "with shift ten, as in a live panel"
     box = slider.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     assert page.evaluate(SHOWN)["at"] == pytest.approx(450, abs=5)

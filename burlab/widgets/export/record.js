@@ -77,6 +77,17 @@ function buildRecord(place, { chart, step: now, steps, columns, places }) {
     rest();
     show();
   });
+  // As in a live panel: space plays, and arrows with shift go ten rows.
+  slider.addEventListener("keydown", (event) => {
+    const by = event.shiftKey ? { ArrowLeft: -10, ArrowRight: 10 }[event.key] : 0;
+    if (event.key === " ") run();
+    else if (by) {
+      rest();
+      slider.value = Number(slider.value) + by;
+      show();
+    } else return;
+    event.preventDefault();
+  });
   field.addEventListener("change", () => {
     rest();
     const step = Number(field.value.replaceAll(",", ""));
