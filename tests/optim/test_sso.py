@@ -1,5 +1,6 @@
 """SSO: step for step in NumPy, what it degenerates to, and what it costs."""
 
+import pickle
 from dataclasses import dataclass
 from typing import Any
 
@@ -191,6 +192,14 @@ def test_what_does_not_fit_is_named() -> None:
 
 def asks() -> Any:
     return bl.minimize(problem(), X0, Asks(), batch=2)
+
+
+def test_a_copy_has_its_parts() -> None:
+    assert repr(problem()).startswith("<FiniteSum of entropy over 43 samples")
+    ours, theirs = (
+        bl.minimize(f, X0, SSO(), batch=5, steps=2) for f in (problem(), pickle.loads(pickle.dumps(problem())))
+    )
+    np.testing.assert_array_equal(ours.x, theirs.x)
 
 
 class ByLeaf(SSO):

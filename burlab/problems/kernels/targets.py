@@ -1,7 +1,8 @@
 """Losses in two parts: a model makes targets of x and a sample, and the loss is about these."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -36,16 +37,8 @@ class Targets(NamedTuple):
     @property
     def whole(self) -> Function:
         """The loss as a function of x."""
-
-        def unkeyed(x: tree.Tree, *sample: Any) -> Any:
-            return self.loss(self.targets(x, sample), *sample)
-
-        def keyed(x: tree.Tree, *sample: Any, key: Any) -> Any:
-            z = self.targets(x, sample, key=key)
-            return self.loss(z, *sample, **({"key": key} if self.loss_keyed else {}))
-
-        whole = keyed if self.model_keyed or self.loss_keyed else unkeyed
-        whole.__name__ = getattr(self.loss, "__name__", "loss")
+        whole = partial(_keyed if self.model_keyed or self.loss_keyed else _unkeyed, self)
+        cast("Any", whole).__name__ = getattr(self.loss, "__name__", "loss")
         return whole
 
     def targets(self, x: tree.Tree, sample: tuple[Any, ...], **key: Any) -> Node:
@@ -96,6 +89,15 @@ class Targets(NamedTuple):
 
     def _own(self, sample: tuple[Any, ...]) -> tuple[Any, ...]:
         return sample[:-1] if self.weighted else sample
+
+
+def _unkeyed(parts: Targets, x: tree.Tree, *sample: Any) -> Any:
+    return parts.loss(parts.targets(x, sample), *sample)
+
+
+def _keyed(parts: Targets, x: tree.Tree, *sample: Any, key: Any) -> Any:
+    z = parts.targets(x, sample, key=key)
+    return parts.loss(z, *sample, **({"key": key} if parts.loss_keyed else {}))
 
 
 def with_goals(data: Data, size: int, dtype: "np.dtype[Any]") -> Data:
