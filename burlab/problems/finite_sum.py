@@ -100,7 +100,7 @@ class FiniteSum:
         >>> problem.grad(1.0)
         array(-97.)
         >>> print(problem.tiles["grad", 100])
-        8 tiles of 16 (given)
+        7 tiles of 16 (given)
         """
         return self.oracle.tiles
 

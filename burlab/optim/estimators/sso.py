@@ -26,7 +26,7 @@ class SSO(Optimizer):
     >>> import numpy as np, burlab as bl
     >>> def model(x, a, b): return a @ x
     >>> def squared(z, a, b): return (z - b) ** 2 / 2
-    >>> data = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([5.0, 11.0])
+    >>> data = np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([1.0, 3.0])
     >>> problem = bl.FiniteSum(squared, data, model=model)
     >>> run = bl.minimize(problem, np.zeros(2), bl.optim.SSO(inner=50), batch=1, steps=100)
     >>> run.x.round(3), run.counts["samples"]
