@@ -1,5 +1,5 @@
 #pragma once
-// Functions of scipy.special about gamma of which digamma and gamma become lanes; floats go through
+// Functions of scipy.special about gamma, some of which become lanes (`numbers/gamma_function.hpp`); floats go through
 // double.
 #include <cmath>
 
