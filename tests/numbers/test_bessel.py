@@ -70,3 +70,19 @@ def test_edges() -> None:
     assert [values[f"i{n}"][2:8:4].tolist() for n in range(3)] == [[np.inf, np.inf]] * 3
     assert values["i1"][3] == -np.inf
     assert values["i2e"][2:4].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("gear", ["compiled", "replay"])
+def test_orders_with_and_without_lanes_meet_in_one_graph(gear: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    def f(x: Any) -> Any:
+        return sum(special.iv(n, x) + special.kv(n, x) + bl.scipy.special.polygamma(n, x) for n in (0, 1, 2, 4))
+
+    def exact(x: Any) -> Any:
+        return sum(mpmath.besseli(n, x) + mpmath.besselk(n, x) + mpmath.polygamma(n, x) for n in (0, 1, 2, 4))
+
+    x = np.linspace(0.5, 6.0, 12)
+    both = bl.compile(lambda x: (f(x), bl.grad(lambda x: np.sum(f(x)))(x)), x, gear=gear)(x)
+    for order, y in enumerate(both):
+        wanted = [float(mpmath.diff(exact, v, order)) for v in x[::3]]
+        np.testing.assert_allclose(y[::3], wanted, rtol=1e-11)
+    assert "not vectorized" not in capfd.readouterr().err

@@ -153,6 +153,11 @@ def has_lanes(n: Node) -> bool:
     return "std::" not in text.replace("std::fabs", "")
 
 
+def has_lanes_in_replay(n: Node) -> bool:
+    """The same of replay, whose loops are made before any number is known, that of an order too."""
+    return has_lanes(n) and n.op.partition("'")[0] not in _ORDERS
+
+
 def is_chain(n: Node) -> bool:
     """Whether an element is one chain of 30 operations, each waiting for the last: the angle of a double is reduced."""
     return n.itemsize == 8 and n.dtype.kind == "f" and n.op.partition("'")[0] in {"sin", "cos", "tan"}
@@ -163,7 +168,7 @@ def rule(n: Node) -> str:
     if not isinstance(operation(n), ScalarOperation):
         return ""
     op = f"burlab::ops::{cpp_type(n.op)}"
-    return f"burlab::Own<{op}>" if is_own(n) else op
+    return f"burlab::Own<{op}>" if is_own(n) and n.op.partition("'")[0] not in _ORDERS else op
 
 
 def function(n: Node, lanes: bool) -> LibraryKernel:

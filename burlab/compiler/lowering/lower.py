@@ -8,7 +8,7 @@ import numpy as np
 
 from burlab.compiler.ir.library import LibraryKernel, kernel
 from burlab.compiler.ir.plan import Count, Task
-from burlab.compiler.ir.spelling import C_TYPES, NAMES, has_lanes, loops, rule
+from burlab.compiler.ir.spelling import C_TYPES, NAMES, has_lanes_in_replay, loops, rule
 from burlab.compiler.ir.strides import POINT, VIEWS, Axis, Shape, View, box, dense_strides, elements, joined
 from burlab.graph import Node
 from burlab.graph.query import CLIENT_QUERIES, QUERIES, count
@@ -170,7 +170,7 @@ def _squares(n: Node, views: Views) -> list[Task]:
 
 def _map(n: Node, views: Views) -> list[Task]:
     """An elementwise operation by itself, for replay."""
-    made = _map_kernel(n.op, has_lanes(n), rule(n), n.dtype, tuple([x.dtype for x in n.inputs]))
+    made = _map_kernel(n.op, has_lanes_in_replay(n), rule(n), n.dtype, tuple([x.dtype for x in n.inputs]))
     return [Task(made, Elements(n.size), _dense(n, views), in_place=True)]
 
 

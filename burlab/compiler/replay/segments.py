@@ -9,7 +9,7 @@ import numpy as np
 
 from burlab.compiler.ir.library import LibraryKernel, path_of
 from burlab.compiler.ir.plan import ExtraStore, Kind, Loop, Place, Plan
-from burlab.compiler.ir.spelling import C_TYPES, NAMES, has_lanes, loops, rule
+from burlab.compiler.ir.spelling import C_TYPES, NAMES, has_lanes_in_replay, loops, rule
 from burlab.compiler.ir.strides import View, elements, is_whole
 from burlab.graph import Node
 from burlab.graph.operation import operation
@@ -141,7 +141,7 @@ class _Writer:
                 known.append(self._step(n, step, known))
             return known[-1]
         types = tuple([x.dtype for x in inputs])
-        kernel = _applier(n.op, rule(n), has_lanes(n), self.width, n.dtype, types)
+        kernel = _applier(n.op, rule(n), has_lanes_in_replay(n), self.width, n.dtype, types)
         return self._add(kernel, n.itemsize, tuple([self._read(x) for x in inputs]))
 
     def _step(self, n: Node, step: MulAdd, known: list[int]) -> int:

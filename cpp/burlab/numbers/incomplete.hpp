@@ -1,8 +1,8 @@
 #pragma once
 // The regularized incomplete gamma and beta functions, one number at a time: series and continued fractions in long
 // double, whose common factors are taken by what does not cancel. With Taylor polynomials for their parameters the same
-// lines give the derivatives by these (Moore 1982, AS 187, and Boik and Robison-Cox 1998 have recurrences for them). The
-// incomplete gamma functions of orders below 10^4 are summed in doubles.
+// lines give the derivatives by these (Moore 1982, AS 187, and Boik and Robison-Cox 1998 have recurrences for them).
+// The incomplete gamma functions of orders below 10^4 are summed in doubles.
 #include <cmath>
 
 #include "error_function.hpp"
