@@ -17,7 +17,7 @@ from burlab.optim import GD, Adam, Momentum
 from tests.threads import end_soon, threads
 
 rng = np.random.default_rng(0)
-A, B = rng.normal(size=(300, 3)), rng.normal(size=300)
+A, B = rng.normal(size=(100, 3)), rng.normal(size=100)
 
 
 def loss(x, a, b):
@@ -31,8 +31,10 @@ def ridge(x):
 START = {"w": np.array([0.1, -0.2, 0.3]), "c": np.array(0.5)}
 
 
-def problem(threads: int = 1, dtype=np.float64) -> bl.FiniteSum:
-    return bl.FiniteSum(loss, (A.astype(dtype), B.astype(dtype)), ridge, threads=threads)
+def problem(threads: int = 1, dtype=np.float64, copies: int = 1) -> bl.FiniteSum:
+    """copies: of each sample; three are enough to occupy two threads."""
+    data = np.tile(A, (copies, 1)).astype(dtype), np.tile(B, copies).astype(dtype)
+    return bl.FiniteSum(loss, data, ridge, threads=threads)
 
 
 def flat(x) -> np.ndarray:
@@ -83,7 +85,7 @@ def test_x_has_the_structure_of_the_start_and_the_start_stays():
 @pytest.mark.parametrize("batch", [None, 3, 240])
 def test_threads_change_no_bit(dtype, batch):
     start = {k: a.astype(dtype) for k, a in START.items()}
-    runs = [bl.minimize(problem(t, dtype), start, Adam(0.01), batch=batch, steps=60) for t in (1, 2, 3, 16)]
+    runs = [bl.minimize(problem(t, dtype, 3), start, Adam(0.01), batch=batch, steps=60) for t in (1, 2, 3, 16)]
     for other in runs[1:]:
         np.testing.assert_array_equal(flat(other.x), flat(runs[0].x))
         np.testing.assert_array_equal(other.history["value"], runs[0].history["value"])
@@ -223,9 +225,9 @@ def test_time_is_that_of_running():
 
 
 def test_a_collected_run_ends_its_thread():
-    bl.minimize(problem(threads=2), START, GD(0.1), batch=240).step()  # whatever else makes threads has made them
+    bl.minimize(problem(2, copies=3), START, GD(0.1), batch=240).step()  # whatever else makes threads has made them
     before = threads()
-    runs = [bl.minimize(problem(threads=2), START, GD(0.1), batch=240) for _ in range(5)]
+    runs = [bl.minimize(problem(2, copies=3), START, GD(0.1), batch=240) for _ in range(5)]
     for run in runs:
         run.step(10)
     own = threads() - before
