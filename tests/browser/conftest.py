@@ -1,5 +1,6 @@
 """A real JupyterLab on the loopback address, and the system's Chromium in front of it."""
 
+import asyncio
 import os
 import shutil
 import socket
@@ -10,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.pages import Notebook, Server, run_all
+from tests.browser.pages import Lab, Notebook, run_all
 from tests.browser.panels import SETUP, Panel, write_run
-from tests.browser.waits import open_page
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -29,12 +29,36 @@ FLAGS = [
 
 
 @pytest.fixture(scope="session")
-def lab(tmp_path_factory):
-    """The address of a JupyterLab whose root folder holds copies of the tutorials. Its server has Notebook 7, too."""
+def chromium():
+    """Chromium without a window."""
     if CHROMIUM is None:
         if os.environ.get("CI"):
             pytest.fail("Chromium is missing: CI needs it for the browser tests.")
         pytest.skip("no Chromium on this machine: install it to run the browser tests")
+    from playwright.sync_api import sync_playwright
+
+    playwright = sync_playwright().start()
+    chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    loop = asyncio.get_running_loop()
+    asyncio._set_running_loop(None)
+    yield chromium, loop
+    asyncio._set_running_loop(loop)
+    chromium.close()
+    playwright.stop()
+
+
+@pytest.fixture(scope="module")
+def browser(chromium):
+    """The same, for the tests of a file: while Playwright's event loop counts as running, nobody can `asyncio.run`."""
+    browser, loop = chromium
+    asyncio._set_running_loop(loop)
+    yield browser
+    asyncio._set_running_loop(None)
+
+
+@pytest.fixture(scope="session")
+def server(chromium, tmp_path_factory):
+    """The address of a server whose root folder holds copies of the tutorials. It has JupyterLab and Notebook 7."""
     folder = tmp_path_factory.mktemp("lab")
     shutil.copytree(ROOT / "notebooks", folder / "notebooks")
     with socket.socket() as probe:
@@ -52,7 +76,7 @@ def lab(tmp_path_factory):
         server = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
         try:
             _wait_for(port, server, folder / "log")
-            yield f"http://127.0.0.1:{port}/lab"
+            yield f"http://127.0.0.1:{port}"
         finally:
             server.terminate()
             server.wait(120)
@@ -69,31 +93,32 @@ def _wait_for(port, server, log):
     pytest.fail(f"JupyterLab did not start:\n{log.read_text()[-2000:]}")
 
 
-@pytest.fixture(scope="module")  # not longer: while it lives, Playwright's event loop bars others from asyncio.run
-def browser(lab):
-    """Chromium without a window."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
+@pytest.fixture(scope="session")
+def lab(server, chromium):
+    """One page of JupyterLab for all notebooks, one after another: to load it takes longer than most tests."""
+    return Lab(server, TOKEN, chromium[0])
 
 
 @pytest.fixture(scope="module")
 def open_notebook(lab, browser):
-    """Open a new notebook of these cells, in a kernel of its own, and run the first of them, or so many."""
+    """Open a new notebook of these cells, in a kernel of its own, and run the first of them, or so many.
+
+    The one before it is closed.
+    """
     opened = []
 
     def open_cells(name, cells, run=1, classic=False):
-        opened.append(Notebook(lab, TOKEN, browser, name, cells, classic))
+        while opened:
+            opened.pop().close()
+        lab.put(name, cells)
+        opened.append(Notebook(lab, name, classic))
         for cell in range(run):
             opened[-1].run(cell)
         return opened[-1]
 
     yield open_cells
-    for one in opened:
-        one.close()
+    while opened:
+        opened.pop().close()
 
 
 @pytest.fixture(scope="module")
@@ -114,17 +139,15 @@ def panel(panels, request):
 
 
 @pytest.fixture
-def notebook(lab, browser):
-    """Open a notebook, run all its cells, and give the page when the last one is done."""
-    pages = {}
+def tutorial(lab, browser):
+    """Open a notebook that is there, run all its cells, and give the page when the last one is done."""
+    opened = []
 
     def run(name):
-        page = pages[name] = open_page(browser, viewport={"width": 1280, "height": 2000})
-        page.goto(f"{lab}/tree/{name}.ipynb?token={TOKEN}&reset", wait_until="load")
-        assert run_all(page) == []
-        return page
+        opened.append(Notebook(lab, name))
+        assert run_all(opened[-1].page) == []
+        return opened[-1].page
 
     yield run
-    for name, page in pages.items():
-        page.close()
-        Server(lab, TOKEN).shut_down(f"{name}.ipynb")
+    for one in opened:
+        one.close()

@@ -1,7 +1,6 @@
 """A notebook in JupyterLab as a test drives it: by the application's own commands, which say when they are done."""
 
 import json
-from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 from tests.browser.waits import open_page, until
@@ -16,6 +15,12 @@ _CONNECTED = f"""async () => {{
   while (session.session.kernel.connectionStatus !== "connected") await new Promise(done => setTimeout(done, 50));
   await session.session.kernel.requestExecute({{ code: "None", silent: true }}).done;
 }}"""
+_OPEN = f"""async path => {{
+  await {_APP}.commands.execute("apputils:change-theme", {{ theme: "JupyterLab Light" }});
+  await {_APP}.commands.execute("docmanager:open", {{ path, factory: "Notebook" }});
+}}"""
+_CLOSE = "() => window.jupyterapp?.shell.currentWidget?.dispose()"  # without asking whether to save it
+SIZE = {"width": 1280, "height": 1500}
 
 
 def connect(page):
@@ -40,17 +45,55 @@ def run_all(page, seconds=600):
     return ["\n".join(output["traceback"]) for output in outputs if output["output_type"] == "error"]
 
 
-class Server:
-    """The server behind the pages. lab: the address of JupyterLab."""
+class Lab:
+    """A server of JupyterLab and the page that shows its notebooks. root: its address."""
 
-    def __init__(self, lab, token):
-        parts = urlsplit(lab)
-        self.root, self._token = f"{parts.scheme}://{parts.netloc}", token
+    def __init__(self, root, token, browser):
+        self._root, self._token, self._browser = root, token, browser
+        self._page = None
+        self.requests = []
+
+    def open(self, name):
+        """The page, which shows this notebook and no other, as large and as light as it is for a new user."""
+        if self._page is None:
+            self._page = self.new_page()
+        page = self._page
+        page.set_viewport_size(SIZE)
+        page.mouse.move(0, 0)
+        if page.evaluate(f"() => Boolean({_APP})"):
+            page.evaluate(_OPEN, f"{name}.ipynb")
+        else:
+            page.goto(self.address(f"lab/tree/{name}.ipynb"), wait_until="load")
+        connect(page)
+        page.evaluate(f"() => {_APP}.shell.collapseLeft()")
+        return page
+
+    def new_page(self):
+        """A page whose requests are noted."""
+        page = open_page(self._browser, viewport=SIZE)
+        page.on("request", lambda request: self.requests.append(request.url))
+        return page
+
+    def address(self, path):
+        """Where a new page shows a notebook, without what others have left open."""
+        return f"{self._root}/{path}?token={self._token}&reset"
+
+    def put(self, name, cells):
+        """Write a notebook of these cells."""
+        spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        blank = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+        content = {
+            "cells": [{**blank, "source": source, "id": f"cell-{k}"} for k, source in enumerate(cells)],
+            "metadata": {"kernelspec": spec},
+            "nbformat": 4,
+            "nbformat_minor": 5,
+        }
+        self.ask(f"contents/{name}.ipynb", "PUT", {"type": "notebook", "content": content})
 
     def ask(self, path, method="GET", body=None):
         """Its answer to a request."""
         data = None if body is None else json.dumps(body).encode()
-        return urlopen(Request(f"{self.root}/api/{path}?token={self._token}", data, method=method))
+        return urlopen(Request(f"{self._root}/api/{path}?token={self._token}", data, method=method))
 
     def shut_down(self, notebook):
         """End the kernel of a notebook: what it computes takes from the next test."""
@@ -62,17 +105,14 @@ class Server:
 class Notebook:
     """A page that shows one notebook, in JupyterLab or in Notebook 7. Cells are numbered from 0."""
 
-    def __init__(self, lab, token, browser, name, cells, classic=False):
-        self._server, self._name = Server(lab, token), name
-        self._put(name, cells)
-        self.requests = []
-        self.page = open_page(browser, viewport={"width": 1280, "height": 1500})
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        place = f"{self._server.root}/notebooks" if classic else f"{lab}/tree"
-        self.page.goto(f"{place}/{name}.ipynb?token={token}&reset", wait_until="load")
-        connect(self.page)
-        if not classic:
-            self.command("application:toggle-left-area")
+    def __init__(self, lab, name, classic=False):
+        self._lab, self._name, self._classic = lab, name, classic
+        if classic:
+            self.page = lab.new_page()
+            self.page.goto(lab.address(f"notebooks/{name}.ipynb"), wait_until="load")
+            connect(self.page)
+        else:
+            self.page = lab.open(name)
 
     def command(self, name, **options):
         """Carry out one of JupyterLab's commands, and wait for it."""
@@ -128,7 +168,7 @@ class Notebook:
     def saved(self):
         """Save, and give what the file holds."""
         self.command("docmanager:save")
-        return json.load(self._server.ask(f"contents/{self._name}.ipynb"))["content"]
+        return json.load(self._lab.ask(f"contents/{self._name}.ipynb"))["content"]
 
     def picture(self, cell):
         """The SVG that the file holds in a cell, once saved."""
@@ -147,26 +187,18 @@ class Notebook:
         for cell in content["cells"]:
             cell["source"] += "  # theirs"
             cell["metadata"] = {}
-        self._server.ask(f"contents/{self._name}.ipynb", "PUT", {"type": "notebook", "content": content})
+        self._lab.ask(f"contents/{self._name}.ipynb", "PUT", {"type": "notebook", "content": content})
         self.page.evaluate(f"async () => {{ await {_APP}.shell.currentWidget.sessionContext.restartKernel(); }}")
         self.page.reload(wait_until="load")
         connect(self.page)
 
     def close(self):
-        """Close the page and shut its kernel down."""
-        self.page.close()
-        self._server.shut_down(f"{self._name}.ipynb")
+        """Close the notebook and shut its kernel down."""
+        if self._classic:
+            self.page.close()
+        else:
+            self.page.evaluate(_CLOSE)
+        self._lab.shut_down(f"{self._name}.ipynb")
 
     def _go_to(self, cell):
         self.page.evaluate(f"k => {{ {_NOTEBOOK}.activeCellIndex = k; }}", cell)
-
-    def _put(self, name, cells):
-        spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-        blank = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
-        content = {
-            "cells": [{**blank, "source": source, "id": f"cell-{k}"} for k, source in enumerate(cells)],
-            "metadata": {"kernelspec": spec},
-            "nbformat": 4,
-            "nbformat_minor": 5,
-        }
-        self._server.ask(f"contents/{name}.ipynb", "PUT", {"type": "notebook", "content": content})

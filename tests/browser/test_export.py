@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from tests.browser.conftest import CHROMIUM, FLAGS
 from tests.browser.views import shot
 from tests.browser.waits import open_page, rests, until
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")]
+pytestmark = pytest.mark.browser
 EVIL = "</script><script>window.hacked = 1</script><img src=x onerror=window.hacked=1>"
 CHART = "document.querySelector('.burlab-chart').chart"
 SHOWN = """() => {
@@ -27,27 +26,25 @@ def run():
 
 
 @pytest.fixture
-def opened(tmp_path):
-    """Opens the page of a thing in a browser of its own. Fails where it asks for anything or reports an error."""
-    from playwright.sync_api import sync_playwright
+def opened(browser, tmp_path):
+    """Opens the page of a thing. Fails where it asks for anything or reports an error."""
+    asked, said, pages = [], [], []
 
-    asked, said = [], []
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    def of(thing, **options):
+        bl.export_html(thing, tmp_path / "page.html")
+        page = open_page(browser, viewport={"width": 1200, "height": 900}, **options)
+        pages.append(page)
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto((tmp_path / "page.html").as_uri())
+        if options.get("java_script_enabled", True):
+            page.wait_for_selector("[data-ready]")
+        return page
 
-        def of(thing, **options):
-            bl.export_html(thing, tmp_path / "page.html")
-            page = open_page(chromium, viewport={"width": 1200, "height": 900}, **options)
-            page.on("request", lambda request: asked.append(request.url))
-            page.on("console", lambda message: said.append(message.text))
-            page.on("pageerror", lambda error: said.append(str(error)))
-            page.goto((tmp_path / "page.html").as_uri())
-            if options.get("java_script_enabled", True):
-                page.wait_for_selector("[data-ready]")
-            return page
-
-        yield of
-        chromium.close()
+    yield of
+    for page in pages:
+        page.close()
     elsewhere = [url for url in asked if not url.startswith(("data:", "blob:"))]
     assert elsewhere == [(tmp_path / "page.html").as_uri()] * len(elsewhere)
     assert not said
@@ -92,6 +89,8 @@ def test_play_goes_to_the_end(run, opened):
     assert first < 899
     rests(page, at)
     assert page.evaluate(SHOWN)["at"] == first
+    page.get_by_label("go to step").fill("800")
+    page.get_by_label("go to step").press("Enter")
     page.get_by_role("button", name="Play").click()
     page.wait_for_function(f"() => {at} === 899")
     page.get_by_role("button", name="Play").wait_for()

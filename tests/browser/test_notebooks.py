@@ -54,8 +54,9 @@ def counted(page, expected):
         ("16_landscapes", {"charts": 5}),
     ],
 )
-def test_a_tutorial_runs_and_shows_its_pictures(notebook, name, expected):
-    page = notebook(name)
+def test_a_tutorial_runs_and_shows_its_pictures(tutorial, name, expected):
+    page = tutorial(name)
+    page.set_viewport_size({"width": 1280, "height": 2000})
     assert counted(page, expected) == expected, "and no errors"
     page.set_viewport_size({"width": 1280, "height": 2000})
     rests(page)

@@ -107,8 +107,6 @@ def test_a_panel_without_its_kernel_says_what_to_do(panel):
     note.wait_for(state="hidden")
 
 
-def test_nothing_was_asked_of_another_machine(panels):
-    hosts = {
-        re.sub(r"^(\w+://[^/]*).*", r"\1", url) for url in panels.requests if not url.startswith(("data:", "blob:"))
-    }
+def test_nothing_was_asked_of_another_machine(panels, lab):
+    hosts = {re.sub(r"^(\w+://[^/]*).*", r"\1", url) for url in lab.requests if not url.startswith(("data:", "blob:"))}
     assert {re.sub(r":\d+$", "", host) for host in hosts} <= {"http://127.0.0.1", "ws://127.0.0.1"}

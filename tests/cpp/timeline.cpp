@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <thread>
 #include <vector>
@@ -136,7 +137,8 @@ void wander(const Setting& setting, bool watched) {
     return static_cast<std::int64_t>((luck = luck * 6364136223846793005u + 1442695040888963407u) >> 33) %
            static_cast<std::int64_t>(below);
   };
-  for (int k = 0; k < 400; ++k) {
+  const int orders = std::getenv("BURLAB_EXPLORE") != nullptr ? 1000 : 150;
+  for (int k = 0; k < orders; ++k) {
     View view{};
     loop_view(loop, &view);
     const double rate = kRate * static_cast<double>(1 + draw(50)) / 50;

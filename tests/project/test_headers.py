@@ -1,8 +1,10 @@
 """Each C++ header stands alone: a strict compiler accepts a file that includes nothing else."""
 
+import os
 import re
 import subprocess
 import sysconfig
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,9 +26,59 @@ def compile_together(headers: list[str], cpp: Path) -> str:
     return subprocess.run(command, input=text, text=True, capture_output=True, check=False).stderr
 
 
-@pytest.mark.parametrize("header", HEADERS)
-def test_header_stands_alone(header: str):
-    assert compile_together([header, header], CPP) == ""
+def includes(cpp: Path) -> dict[str, set[str]]:
+    """Of each header all others of ours that it includes, and what those include."""
+    headers = {path.relative_to(cpp).as_posix(): path.read_text() for path in cpp.rglob("*.hpp")}
+    quoted = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+
+    @cache
+    def inner(header: str) -> set[str]:
+        own = {os.path.normpath(Path(header).parent / name) for name in quoted.findall(headers[header])}
+        return own.union(*map(inner, own))
+
+    return {header: inner(header) for header in headers}
+
+
+def chains(cpp: Path) -> list[list[str]]:
+    """All headers, in orders in which each includes the one before.
+
+    So its text sees what it would see alone, as everything before it is what it includes by itself: to compile a chain
+    proves of each of its headers that it stands alone.
+    """
+    inner, found = includes(cpp), list[list[str]]()
+    for header in sorted(inner, key=lambda name: (-len(inner[name]), name)):
+        for chain in found:
+            # Those of python/ are compiled with Python's headers at hand, which others have to do without.
+            if header in inner[chain[0]] and ("/python/" in header) == ("/python/" in chain[0]):
+                chain.insert(0, header)
+                break
+        else:
+            found.append([header])
+    return found
+
+
+CHAINS = chains(CPP)
+
+
+def test_each_header_has_its_place():
+    assert sorted(header for chain in CHAINS for header in chain) == HEADERS
+    assert len(CHAINS) < len(HEADERS) / 2
+
+
+@pytest.mark.parametrize("chain", CHAINS, ids=lambda chain: chain[-1])
+def test_headers_stand_alone(chain: list[str]):
+    assert compile_together([header for header in chain for _ in range(2)], CPP) == ""
+
+
+def test_a_header_that_leans_on_the_one_before_is_refused(tmp_path: Path):
+    (tmp_path / "lower.hpp").write_text("#pragma once\n#include <cstddef>\n")
+    leaning = "#pragma once\ninline std::size_t zero() { return 0; }\n"
+    (tmp_path / "beside.hpp").write_text(leaning)
+    (tmp_path / "above.hpp").write_text('#include "lower.hpp"\n' + leaning.replace("zero", "nought"))
+    found = chains(tmp_path)
+    assert found == [["lower.hpp", "above.hpp"], ["beside.hpp"]]
+    assert compile_together(found[0], tmp_path) == ""
+    assert "std" in compile_together(found[1], tmp_path)
 
 
 @pytest.mark.parametrize("order", [HEADERS, HEADERS[::-1]], ids=["forward", "backward"])

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted((ROOT / "tests" / "cpp").glob("*.cpp"))
-FLAGS = ["-std=c++20", "-O1", "-g1", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
+FLAGS = ["-std=c++20", "-Og", "-g1", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
 SANITIZERS = ["address,undefined", "thread"]
 
 
