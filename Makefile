@@ -32,12 +32,12 @@ quick: $(VENV)/test.stamp
 	$(PYTEST) -p no:nbval -m "not slow and not browser and not matrix" tests
 
 matrix: $(VENV)/test.stamp
-	$(PYTEST) -m matrix tests
+	$(PYTEST) -m matrix tests/matrix
 
 # In a fresh environment: burlab without extras, the doctor, and the tests that meet CPython itself.
 smoke:
 	@set -e; folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; $(PYTHON) -m venv "$$folder"; \
-	"$$folder/bin/pip" install --quiet --editable . hypothesis pytest scipy; \
+	"$$folder/bin/pip" install --quiet --editable . hypothesis pytest pytest-timeout scipy; \
 	"$$folder/bin/burlab" doctor; \
 	"$$folder/bin/python" -m pytest -q -p no:cacheprovider tests/runtime/test_stable_abi.py tests/runtime/test_host.py \
 		tests/runtime/test_interpreter.py tests/eager/test_value.py tests/eager/test_tape.py tests/eager/test_memory.py \

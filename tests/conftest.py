@@ -22,10 +22,18 @@ settings.load_profile("burlab")
 if not os.environ.get("BURLAB_CACHE", "").endswith(":ro"):
     os.environ["BURLAB_CACHE"] = "off"
 
+# Here JAX computes each thing once: what it saves by optimizing for long takes longer.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true")
 
-def pytest_configure() -> None:
-    """A shell's background jobs, and what they start, ignore Ctrl-C; the tests that press it do not."""
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A shell's background jobs, and what they start, ignore Ctrl-C; the tests that press it do not.
+
+    Who ends the whole run by SIGTERM, as a time limit does, is told what failed until then.
+    """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if not hasattr(config, "workerinput"):
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def pytest_collection_finish() -> None:

@@ -48,6 +48,7 @@ def notebook(capfd: pytest.CaptureFixture[str]) -> Iterator[Notebook]:
         yield notebook
     finally:
         shell.reset()
+        shell.restore_sys_module_state()  # else its `__main__` stays, which no process can be spawned from
         InteractiveShell.clear_instance()
         capfd.readouterr()  # IPython shows the errors too
 

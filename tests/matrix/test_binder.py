@@ -14,7 +14,7 @@ import pytest
 
 from burlab.runtime import cpu
 
-pytestmark = pytest.mark.matrix
+pytestmark = [pytest.mark.matrix, pytest.mark.timeout(1800)]
 SETS = [known.name for known in cpu._KNOWN if cpu.cpu_flags().issuperset(known.flags)]
 FLAGSHIPS = ("03_names", "06_time_travel", "07_gpt")
 OURS = "BURLAB_CACHE BURLAB_ISA CLING_STANDARD_PCH EXTRA_CLING_ARGS PYTHONPATH STDCXX".split()  # not the image's
@@ -76,7 +76,7 @@ def image(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Image:
     for file in folder.rglob("*"):
         if not file.is_symlink():
             os.utime(file, (seconds := int(file.stat().st_mtime), seconds))  # layers of images keep no parts of seconds
-    made.run("pip", "install", "--quiet", "nbval")  # runs the tutorials; no part of the image
+    made.run("pip", "install", "--quiet", "nbval", "pytest-timeout")  # run the tutorials; no part of the image
     return made
 
 
