@@ -7,42 +7,17 @@ import numpy as np
 import optree
 
 
-def flattener(words: Any) -> Callable[[Any], tuple[Any, Callable[[Any], Any]]]:
-    """`flatten` with the arrays of an engine: a tree as a vector, and the way back."""
+def flatten(value: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """A tree as a vector, and the way back."""
+    leaves, structure = optree.tree_flatten(value)
+    shapes = [np.shape(leaf) for leaf in leaves]
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
 
-    def flatten(value: Any) -> tuple[Any, Callable[[Any], Any]]:
-        leaves, structure = optree.tree_flatten(value)
-        shapes = [np.shape(leaf) for leaf in leaves]
-        ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    def unflatten(vector: Any) -> Any:
+        parts = np.split(vector, ends[:-1])
+        return optree.tree_unflatten(structure, [np.reshape(p, s) for p, s in zip(parts, shapes, strict=True)])
 
-        def unflatten(vector: Any) -> Any:
-            parts = np.split(vector, ends[:-1]) if type(vector) is np.ndarray else words.split(vector, ends[:-1])
-            return optree.tree_unflatten(structure, [words.reshape(p, s) for p, s in zip(parts, shapes, strict=True)])
-
-        return words.concatenate([words.reshape(leaf, (-1,)) for leaf in leaves]), unflatten
-
-    return flatten
-
-
-def all_on(flatten: Callable[[Any], Any]) -> dict[str, Callable[..., Any]]:
-    """The optimizers for trees of numbers."""
-
-    def on_trees(rule: Callable[..., Any]) -> Callable[..., Any]:
-        def optimize(grad: Any, x0: Any, callback: Any = None, *args: Any, **kwargs: Any) -> Any:
-            x, unflatten = flatten(x0)
-            x = np.array(x)
-
-            def gradient(x: Any, t: int) -> Any:
-                tree = grad(unflatten(x), t)
-                if callback:
-                    callback(unflatten(x), t, tree)
-                return np.asarray(flatten(tree)[0])
-
-            return unflatten(rule(gradient, x, *args, **kwargs))
-
-        return optimize
-
-    return {"sgd": on_trees(sgd), "rmsprop": on_trees(rmsprop), "adam": on_trees(adam)}
+    return np.concatenate([np.reshape(leaf, (-1,)) for leaf in leaves]), unflatten
 
 
 def sgd(gradient: Any, x: Any, num_iters: int = 200, step_size: float = 0.1, mass: float = 0.9) -> Any:
@@ -77,3 +52,24 @@ def adam(
         m, v = (1 - b1) * g + b1 * m, (1 - b2) * g**2 + b2 * v
         x = x - step_size * (m / (1 - b1 ** (t + 1))) / (np.sqrt(v / (1 - b2 ** (t + 1))) + eps)
     return x
+
+
+def on_trees(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """An optimizer for trees of numbers."""
+
+    def optimize(grad: Any, x0: Any, callback: Any = None, *args: Any, **kwargs: Any) -> Any:
+        x, unflatten = flatten(x0)
+        x = np.array(x)
+
+        def gradient(x: Any, t: int) -> Any:
+            tree = grad(unflatten(x), t)
+            if callback:
+                callback(unflatten(x), t, tree)
+            return np.asarray(flatten(tree)[0])
+
+        return unflatten(rule(gradient, x, *args, **kwargs))
+
+    return optimize
+
+
+ALL = {"sgd": on_trees(sgd), "rmsprop": on_trees(rmsprop), "adam": on_trees(adam)}

@@ -1,26 +1,27 @@
-"""The names of HIPS autograd on burlab and on JAX, so that one program text runs on all three."""
+"""The names of HIPS autograd on burlab, so that one program text runs on both."""
 
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 import burlab as bl
-from tests.engines import jax_or_skip
-from tests.programs import convolution, optimizers, stats
+from tests.programs import optimizers
+from tests.programs.convolution import convolve
 
 TEXTS = Path(__file__).parent / "texts"
 
 
 def load(name: str, engine: str) -> ModuleType:
-    """The program of this name, run from its text on an engine: burlab, jax or autograd itself."""
+    """The program of this name, run from its text on an engine: burlab, or autograd itself."""
     text = (TEXTS / f"{name}.py").read_text()
     program = ModuleType(f"{name}_on_{engine}")
-    with _imports(_tree(engine)):
+    with _imports(_tree() if engine == "burlab" else {}):
         exec(compile(text, f"{name}.py", "exec"), program.__dict__)
     return program
 
@@ -42,29 +43,26 @@ def _is_autograd(name: str) -> bool:
     return name == "autograd" or name.startswith("autograd.")
 
 
-def _tree(engine: str) -> dict[str, Any]:
-    """Each module of autograd by its name; none for autograd itself."""
-    if engine == "autograd":
-        return {}
-    words, transforms, special = _burlab() if engine == "burlab" else _jax()
-    extend = _module("autograd.extend", primitive=transforms.pop("primitive"), defvjp=_defvjp)
+def _tree() -> dict[str, Any]:
+    """Each module of autograd by its name, on burlab."""
+    transforms = _transforms()
     scipy = {
-        "special": special,
-        "stats": bl.scipy.stats if engine == "burlab" else _module("", **stats.distributions(words, special)),
-        "signal": _module("autograd.scipy.signal", convolve=convolution.on(words)),
-        "linalg": transforms.pop("linalg"),
+        "special": _module("autograd.scipy.special", **vars(special) | {"logsumexp": bl.logsumexp}),
+        "stats": bl.scipy.stats,
+        "signal": _module("autograd.scipy.signal", convolve=convolve),
+        "linalg": bl.scipy.linalg,
     }
-    flatten = _module("autograd.misc.flatten", flatten=optimizers.flattener(words))
+    extend = _module("autograd.extend", primitive=Primitive, defvjp=_defvjp)
     misc = {
-        "flatten": flatten,
-        "optimizers": _module("autograd.misc.optimizers", **optimizers.all_on(flatten.flatten)),
+        "flatten": _module("autograd.misc.flatten", flatten=optimizers.flatten),
+        "optimizers": _module("autograd.misc.optimizers", **optimizers.ALL),
     }
-    tree: dict[str, Any] = {"autograd.numpy": words, "autograd.extend": extend}
+    tree: dict[str, Any] = {"autograd.numpy": np, "autograd.extend": extend}
     tree["autograd.scipy"] = _module("autograd.scipy", **scipy)
-    tree["autograd.misc"] = _module("autograd.misc", **misc | {"flatten": flatten.flatten})
+    tree["autograd.misc"] = _module("autograd.misc", **misc | {"flatten": optimizers.flatten})
     tree |= {f"autograd.scipy.{name}": module for name, module in scipy.items()}
     tree |= {f"autograd.misc.{name}": module for name, module in misc.items()}
-    tree |= {f"autograd.numpy.{name}": getattr(words, name) for name in ("random", "linalg", "fft")}
+    tree |= {f"autograd.numpy.{name}": getattr(np, name) for name in ("random", "linalg", "fft")}
     tree |= {f"autograd.scipy.stats.{k}": v for k, v in vars(scipy["stats"]).items() if not k.startswith("_")}
     packages = {name.split(".")[1]: module for name, module in tree.items() if name.count(".") == 1}
     tree["autograd"] = _module("autograd", **transforms, **packages)
@@ -90,80 +88,50 @@ def _backward(rules: tuple[Callable[..., Any], ...]) -> Callable[..., Any]:
     return backward
 
 
-def _burlab() -> tuple[Any, dict[str, Any], Any]:
-    import scipy.special
+class Primitive:
+    """A function whose derivative `defvjp` gives."""
 
-    class Primitive:
-        """A function whose derivative `defvjp` gives."""
+    def __init__(self, f: Callable[..., Any]) -> None:
+        self.f, self.rules, self.traced = f, (), None
 
-        def __init__(self, f: Callable[..., Any]) -> None:
-            self.f, self.rules, self.traced = f, (), None
-
-        def __call__(self, *args: Any) -> Any:
-            if self.traced is None:
-                examples = [np.linspace(0.5, 1.5, int(np.size(a))).reshape(np.shape(a)) for a in args]
-                self.traced = bl.custom_vjp(self.f, _backward(self.rules), *examples)
-            return self.traced(*args)
-
-    special = _module("autograd.scipy.special", **vars(scipy.special) | {"logsumexp": bl.logsumexp})
-    linalg = bl.scipy.linalg
-    over = SimpleNamespace(grad=bl.grad, value_and_grad=bl.value_and_grad, jacobian=bl.jacobian, hessian=bl.hessian)
-    return np, {**_transforms(np, over, bl.vjp, bl.jvp), "primitive": Primitive, "linalg": linalg}, special
+    def __call__(self, *args: Any) -> Any:
+        if self.traced is None:
+            examples = [np.linspace(0.5, 1.5, int(np.size(a))).reshape(np.shape(a)) for a in args]
+            self.traced = bl.custom_vjp(self.f, _backward(self.rules), *examples)
+        return self.traced(*args)
 
 
-def _jax() -> tuple[Any, dict[str, Any], Any]:
-    jax = jax_or_skip()
-    import jax.numpy as jnp
-    from jax.scipy import linalg, special
-
-    class Primitive:
-        def __init__(self, f: Callable[..., Any]) -> None:
-            self.f, self.rules = f, ()
-
-        def __call__(self, *args: Any) -> Any:
-            f = jax.custom_vjp(self.f)
-            f.defvjp(
-                lambda *x: ((y := self.f(*x)), (y, x)), lambda kept, g: _backward(self.rules)(g, kept[0], *kept[1])
-            )
-            return f(*args)
-
-    words = _module("autograd.numpy", **{name: getattr(jnp, name) for name in dir(jnp) if not name.startswith("__")})
-    words.random = np.random
-    transforms = _transforms(jnp, jax, jax.vjp, jax.jvp)
-    return words, {**transforms, "primitive": Primitive, "linalg": linalg}, special
-
-
-def _transforms(words: Any, over: Any, vjp: Any, jvp: Any) -> dict[str, Callable[..., Any]]:
-    """autograd's operators by those that JAX and burlab share, which take argnums after the function."""
+def _transforms() -> dict[str, Callable[..., Any]]:
+    """autograd's operators by those of burlab, which take argnums after the function."""
 
     def by(f: Any, argnum: int, args: Any) -> Any:
         return lambda x: f(*args[:argnum], x, *args[argnum + 1 :])
 
     def elementwise_grad(f: Any, argnum: int = 0) -> Any:
-        return over.grad(lambda *args: words.sum(f(*args)), argnum)
+        return bl.grad(lambda *args: np.sum(f(*args)), argnum)
 
     def make_vjp(f: Any, argnum: int = 0) -> Any:
         def at(*args: Any) -> Any:
-            value, pull = vjp(by(f, argnum, args), args[argnum])
+            value, pull = bl.vjp(by(f, argnum, args), args[argnum])
             return lambda g: pull(g)[0], value
 
         return at
 
     def make_jvp(f: Any, argnum: int = 0) -> Any:
-        return lambda *args: lambda v: jvp(by(f, argnum, args), (args[argnum],), (v,))
+        return lambda *args: lambda v: bl.jvp(by(f, argnum, args), (args[argnum],), (v,))
 
     def hessian_vector_product(f: Any, argnum: int = 0) -> Any:
         def at(*args: Any) -> Any:
             *args, v = args
-            return jvp(over.grad(by(f, argnum, args)), (args[argnum],), (v,))[1]
+            return bl.jvp(bl.grad(by(f, argnum, args)), (args[argnum],), (v,))[1]
 
         return at
 
     def make_hvp(f: Any, argnum: int = 0) -> Any:
-        return make_vjp(over.grad(f, argnum), argnum)
+        return make_vjp(bl.grad(f, argnum), argnum)
 
     return {
-        "grad": over.grad, "value_and_grad": over.value_and_grad, "jacobian": over.jacobian, "hessian": over.hessian,
+        "grad": bl.grad, "value_and_grad": bl.value_and_grad, "jacobian": bl.jacobian, "hessian": bl.hessian,
         "elementwise_grad": elementwise_grad, "make_vjp": make_vjp, "make_jvp": make_jvp, "make_hvp": make_hvp,
         "hessian_vector_product": hessian_vector_product, "hessian_tensor_product": hessian_vector_product,
     }  # fmt: skip
