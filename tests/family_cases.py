@@ -68,6 +68,13 @@ def _riemann_zeta(n: Any, s: Any) -> Any:
     return [special.zeta(b) if a == 0 else known.get((a, b), NAN) for a, b in zip(n, s, strict=True)]
 
 
+def _zeta_partial(orders: Any, n: Any, s: Any, q: Any) -> Any:
+    """By Leibniz' rule from d^j/dq^j zeta(s, q) = (-1)^j s (s + 1) ... (s + j - 1) zeta(s + j, q); n more by s."""
+    i, j = orders[0] + int(n), orders[1]
+    rising = [mpmath.diff(lambda t: mpmath.rf(t, j), s, m) for m in range(min(i, j) + 1)]  # a polynomial of degree j
+    return (-1) ** j * sum(mpmath.binomial(i, m) * r * mpmath.zeta(s + j, q, i - m) for m, r in enumerate(rising))
+
+
 def _zeta_derivative(n: Any, s: Any, q: Any) -> Any:
     known = {(-1.0, 2.0, 2.0): 0.0, (1.0, INF, 2.0): 0.0, (1.0, 2.0, INF): 0.0}
     return [special.zeta(b, c) if a == 0 else known.get((a, b, c), NAN) for a, b, c in zip(n, s, q, strict=True)]
@@ -210,10 +217,12 @@ FAMILY_CASES: dict[str, tuple[OpCase, ...]] = {
         OpCase("zeta_derivative", lambda n, s, q: mpmath.zeta(s, q, int(n)), _zeta_derivative,
                ((1.0, 2.0, 0.75), (1.0, 2.5, 11.0), (1.0, 1.0625, 1.5), (0.0, 4.0, 0.0625)),
                ((1.0, 0.5, 2.0), (1.0, 1.0, 2.0), (-1.0, 2.0, 2.0), (5.0, 2.0, 2.0), (1.0, 2.0, -1.25),
-                (1.0, 2.0, NAN), (1.0, INF, 2.0), (1.0, 2.0, INF), (0.0, 2.0, 1.5)), parameters=1),
+                (1.0, 2.0, NAN), (1.0, INF, 2.0), (1.0, 2.0, INF), (0.0, 2.0, 1.5)), parameters=1,
+               partial=_zeta_partial),
         OpCase("zeta", mpmath.zeta, special.zeta,
                ((2.0, 0.75), (2.5, 11.0), (30.0, 1.5), (4.0, 0.0625)),
-               ((1.0, 2.0), (0.5, 2.0), (2.0, 0.0), (3.0, -1.0), (3.0, -1.25), (2.0, NAN), (2.0, 1e9))),
+               ((1.0, 2.0), (0.5, 2.0), (2.0, 0.0), (3.0, -1.0), (3.0, -1.25), (2.0, NAN), (2.0, 1e9)),
+               partial=lambda orders, s, q: _zeta_partial(orders, 0, s, q)),
         OpCase("riemann_zeta", lambda n, s: mpmath.zeta(s, 1, int(n)), _riemann_zeta,
                ((0.0, 2.5), (1.0, 0.5), (0.0, -0.75), (1.0, -4.0), (0.0, -10.25), (1.0, 30.0)),
                ((0.0, 1.0), (1.0, 1.0), (0.0, 0.0), (0.0, INF), (2.0, INF), (0.0, NAN), (0.0, -4.0), (5.0, 2.0),

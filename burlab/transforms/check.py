@@ -9,6 +9,7 @@ from burlab.errors import GradientError
 from burlab.graph import tree
 
 from .call import name_of
+from .compile import compile
 from .gradients import jvp, vjp
 
 
@@ -33,19 +34,29 @@ def check_grads(
     rng = np.random.Generator(np.random.Philox(seed))
     single = any(np.asarray(leaf).dtype == np.float32 for leaf in tree.flatten(primals)[0])
     default = 1e-2 if single else 1e-6
-    _check(f, primals, order, rtol or default, atol or default, rng, 2e-2 if single else 1e-3)
+    _check(f, f, primals, order, rtol or default, atol or default, rng, 2e-2 if single else 1e-3)
 
 
-def _check(f: Any, args: Any, order: int, rtol: float, atol: float, rng: "np.random.Generator", step: float) -> None:
+def _check(
+    f: Any, values: Any, args: Any, order: int, rtol: float, atol: float, rng: "np.random.Generator", step: float
+) -> None:
+    """values: f on arrays."""
     leaves, structure = tree.flatten(args)
     direction = tree.unflatten(structure, [_like(leaf, rng) for leaf in leaves])
-    _, pushed = jvp(f, args, direction)
-    _compare(f"J v of {name_of(f)}", pushed, _difference(f, args, direction, step), rtol, atol)
-
-    y, pull = vjp(f, *args)
-    ys, shape = tree.flatten(y)
+    ys, shape = tree.flatten(values(*args))
     cotangent = tree.unflatten(shape, [_like(leaf, rng) for leaf in ys])
-    pulled = pull(cotangent)
+
+    def forward(*primals: Any) -> Any:
+        return jvp(f, primals, direction)[1]
+
+    def reverse(*primals: Any) -> Any:
+        return vjp(f, *primals)[1](cotangent)
+
+    forward.__name__, reverse.__name__ = f"(J v of {name_of(f)})", f"(g J of {name_of(f)})"
+    # Called a few times: nothing is compiled for it.
+    both = compile(lambda *primals: (forward(*primals), reverse(*primals)), *args, gear="replay")
+    pushed, pulled = both(*args)
+    _compare(f"J v of {name_of(f)}", pushed, _difference(values, args, direction, step), rtol, atol)
     _compare(
         f"<g, J v> of {name_of(f)}",
         _inner(pulled, tree.conjugated(direction)),
@@ -54,16 +65,12 @@ def _check(f: Any, args: Any, order: int, rtol: float, atol: float, rng: "np.ran
         atol,
     )
     if order > 1:
+        for k, part in enumerate((forward, reverse)):
 
-        def forward(*primals: Any) -> Any:
-            return jvp(f, primals, direction)[1]
+            def computed(*primals: Any, k: int = k) -> Any:
+                return both(*primals)[k]
 
-        def reverse(*primals: Any) -> Any:
-            return vjp(f, *primals)[1](cotangent)
-
-        forward.__name__, reverse.__name__ = f"(J v of {name_of(f)})", f"(g J of {name_of(f)})"
-        _check(forward, args, order - 1, rtol, atol, rng, step)
-        _check(reverse, args, order - 1, rtol, atol, rng, step)
+            _check(part, computed, args, order - 1, rtol, atol, rng, step)
 
 
 def _like(leaf: Any, rng: "np.random.Generator") -> Any:

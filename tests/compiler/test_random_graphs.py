@@ -9,6 +9,7 @@ from burlab.compiler.faults.values import Replay
 from burlab.graph.rewrite.simplify import simplify
 from tests.compiler import reference
 from tests.compiler.random_graphs import graphs, inputs_for, short_graphs
+from tests.exploring import examples
 
 pytestmark = pytest.mark.slow
 
@@ -27,14 +28,14 @@ def same_bits(a, b):
     )
 
 
-@settings(max_examples=300, phases=PHASES)
+@settings(max_examples=examples(100), phases=PHASES)
 @given(graphs(), seeds)
 def test_every_node_agrees_with_numpy(graph, seed):
     for g in (graph, simplify(graph)):
         reference.check(g, Replay(g).values(inputs_for(g, seed)))
 
 
-@settings(max_examples=300, phases=PHASES)
+@settings(max_examples=examples(100), phases=PHASES)
 @given(graphs(), seeds)
 def test_simplifying_changes_no_bit_and_replay_reuses_memory_safely(graph, seed):
     arrays = inputs_for(graph, seed)
@@ -42,7 +43,7 @@ def test_simplifying_changes_no_bit_and_replay_reuses_memory_safely(graph, seed)
     assert same_bits(build(graph, gear="replay", strict=True)(*arrays), [values[y] for y in graph.outputs])
 
 
-@settings(max_examples=150, phases=PHASES)
+@settings(max_examples=examples(50), phases=PHASES)
 @given(graphs(), seeds)
 def test_gears_agree_bit_for_bit(graph, seed):
     arrays = inputs_for(graph, seed)
@@ -51,7 +52,7 @@ def test_gears_agree_bit_for_bit(graph, seed):
     assert same_bits(compiled(*arrays), replay(*arrays))
 
 
-@settings(max_examples=300, phases=PHASES)
+@settings(max_examples=examples(100), phases=PHASES)
 @given(short_graphs(), seeds)
 def test_segments_of_numbers_have_the_bits_of_kernels_one_by_one(graph, seed):
     arrays = inputs_for(graph, seed)
@@ -59,7 +60,7 @@ def test_segments_of_numbers_have_the_bits_of_kernels_one_by_one(graph, seed):
     assert same_bits(build(graph, gear="replay", strict=True)(*arrays), [values[y] for y in graph.outputs])
 
 
-@settings(max_examples=60, phases=PHASES)
+@settings(max_examples=examples(30), phases=PHASES)
 @given(short_graphs(), seeds)
 def test_segments_of_numbers_have_the_bits_of_compiled_code(graph, seed):
     arrays = inputs_for(graph, seed)

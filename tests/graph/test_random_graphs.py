@@ -15,6 +15,7 @@ from burlab.graph.file.verify import verify
 from burlab.graph.rewrite.simplify import simplify
 from burlab.graph.tracing.trace import trace
 from tests.engines import GEARS, assert_close, jax_or_skip, on
+from tests.exploring import examples
 from tests.graph.programs import Program, Step, programs
 
 pytestmark = pytest.mark.slow
@@ -38,7 +39,7 @@ def curvature(f: Any, jvp: Any, grad: Any) -> Any:
     return all_three
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(12))
 @given(programs())
 def test_programs_equal_jaxs(program: Program) -> None:
     jax = jax_or_skip()
@@ -50,7 +51,7 @@ def test_programs_equal_jaxs(program: Program) -> None:
         assert_close(ours(args, v), wanted, 1e-9)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(40))
 @given(programs())
 def test_modes_agree_on_programs(program: Program) -> None:
     """<g, J v> by both modes, and the Hessian by forward over reverse and by reverse over reverse."""
@@ -73,7 +74,7 @@ def test_modes_agree_on_programs(program: Program) -> None:
     assert_close(forward, reverse, 1e-10)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(40))
 @given(programs())
 def test_programs_are_well_formed(program: Program) -> None:
     args = program.arguments()
@@ -82,7 +83,7 @@ def test_programs_are_well_formed(program: Program) -> None:
     assert Graph.from_json(graph.to_json()).key == graph.key
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(20))
 @given(programs())
 def test_programs_batch(program: Program) -> None:
     """vmap of a gradient gives what the gradient gives sample by sample."""
@@ -95,7 +96,7 @@ def test_programs_batch(program: Program) -> None:
         assert_close([g[k] for g in got], list(one(*row)), 1e-12)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(60))
 @given(programs())
 @example(OWN_VIEW)
 def test_programs_have_a_text(program: Program) -> None:
@@ -106,7 +107,7 @@ def test_programs_have_a_text(program: Program) -> None:
     assert emit(make_plan(for_loops(simplify(graph)))).text
 
 
-@settings(max_examples=8)
+@settings(max_examples=examples(5))
 @given(programs())
 @example(OWN_VIEW)
 def test_programs_in_a_finite_sum_equal_jaxs(program: Program) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 
 import burlab as bl
 from tests.engines import assert_close, jax_or_skip
+from tests.exploring import examples
 from tests.graph.buffers.programs import traced
 from tests.graph.programs import Program, programs
 from tests.graph.wide_words import Words
@@ -55,13 +56,13 @@ def slopes(program: Program, words: Words, grad: Any, jvp: Any) -> Any:
     return lambda args, v: jvp(grad(f, BOTH), tuple(args), tuple(v))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(30))
 @given(programs(words=PLAIN))
 def test_wide_programs_equal_numpys_and_jaxs(program: Program) -> None:
     jax = jax_or_skip()
     args, v = program.arguments(), program.arguments(seed=1)
     assert_close(traced(lambda a, b: program(ours(), a, b), *args), program(PLAIN, *args), 1e-11)
     gradient, moved = traced(slopes(program, ours(), bl.grad, bl.jvp), args, v)
-    expected = slopes(program, theirs(), jax.grad, jax.jvp)(args, v)
+    expected = jax.jit(slopes(program, theirs(), jax.grad, jax.jvp))(args, v)
     assert_close(gradient, expected[0], 1e-9)
     assert_close(moved, expected[1], 1e-7)

@@ -7,6 +7,7 @@ import pytest
 
 import burlab as bl
 from tests.engines import assert_close, jax_or_skip
+from tests.exploring import examples
 from tests.graph.buffers.programs import traced
 
 SHAPE = (4, 5)
@@ -119,12 +120,12 @@ def test_jacobians(start: str) -> None:
     jax = jax_or_skip()
     weights = np.random.default_rng(2).normal(size=SHAPE)
     compared = 0
-    for seed in range(30):
+    for seed in range(examples(16)):
         steps = program(seed)
         if not distinct(steps):
             continue
         compared += 1
         got = traced(bl.grad(lambda x, steps=steps: np.sum(weights * in_numpy(steps, x, start))), X)
-        wanted = jax.grad(lambda x, steps=steps: (weights * in_jax(jax, steps, x, start)).sum())(X)
+        wanted = jax.jit(jax.grad(lambda x, steps=steps: (weights * in_jax(jax, steps, x, start)).sum()))(X)
         assert_close(got, np.asarray(wanted), 1e-11)
-    assert compared > 15
+    assert compared > 8
