@@ -16,7 +16,7 @@ SWEEP = """\
 #include "sweep.hpp"
 template <class Op> void tell() {
   float where;
-  const double error = sweep::worst<Op>(0, 1ull << 32, 19997, &where);
+  const double error = sweep::worst<Op>(0, 1ull << 32, 49999, &where);
   std::printf("%s %.3f %a\\n", Op::name, error, static_cast<double>(where));
 }
 int main() {

@@ -71,7 +71,8 @@ def server(chromium, tmp_path_factory):
     silent = folder / "config" / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
     silent.mkdir(parents=True)
     (silent / "notification.jupyterlab-settings").write_text('{"fetchNews": "false", "checkForUpdates": false}')
-    environment = {**os.environ, "JUPYTER_CONFIG_DIR": str(folder / "config"), "JUPYTER_PLATFORM_DIRS": "1"}
+    # Other tests run beside these: threads of BLAS that wait for cores would spin on them.
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "JUPYTER_CONFIG_DIR": str(folder / "config"), "JUPYTER_PLATFORM_DIRS": "1"}
     with (folder / "log").open("w") as log:
         server = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
         try:
