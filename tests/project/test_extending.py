@@ -194,8 +194,7 @@ def test_a_mistake_is_noticed(tmp_path: Path, kind: str):
         replace(edit, text=edit.text.replace(recipe.right, recipe.wrong) if recipe.right else edit.text).apply(folder)
     if recipe.mistake is not None:
         recipe.mistake.apply(folder)
-    checked = run(folder, "-c", checks(kind))
     if kind in SHOWS_GRADIENT:
-        assert "GradientError" in checked.stderr
+        assert "GradientError" in run(folder, "-c", checks(kind)).stderr
     else:
-        assert " failed" in tables(folder, kind, "--exitfirst").stdout
+        assert " failed" in tables(folder, kind, "--exitfirst", "--tb=no").stdout
