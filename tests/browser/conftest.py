@@ -72,7 +72,12 @@ def server(chromium, tmp_path_factory):
     silent.mkdir(parents=True)
     (silent / "notification.jupyterlab-settings").write_text('{"fetchNews": "false", "checkForUpdates": false}')
     # Other tests run beside these: threads of BLAS that wait for cores would spin on them.
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "JUPYTER_CONFIG_DIR": str(folder / "config"), "JUPYTER_PLATFORM_DIRS": "1"}
+    environment = {
+        **os.environ,
+        "OPENBLAS_NUM_THREADS": "1",
+        "JUPYTER_CONFIG_DIR": str(folder / "config"),
+        "JUPYTER_PLATFORM_DIRS": "1",
+    }
     with (folder / "log").open("w") as log:
         server = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
         try:
