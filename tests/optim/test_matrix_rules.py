@@ -150,9 +150,14 @@ def optax_tree_path(make, f=loss, start=START):
     rule = make(optax)
     x = {name: jax.numpy.asarray(leaf) for name, leaf in start.items()}
     state, points = rule.init(x), []
-    for _ in range(STEPS):
+
+    @jax.jit
+    def step(x, state):
         updates, state = rule.update(jax.grad(lambda p: f(p, jax.numpy))(x), state, x)
-        x = optax.apply_updates(x, updates)
+        return optax.apply_updates(x, updates), state
+
+    for _ in range(STEPS):
+        x, state = step(x, state)
         points.append({name: np.asarray(leaf) for name, leaf in x.items()})
     return points
 

@@ -212,7 +212,7 @@ def test_runs_side_by_side_in_threads():
 def test_a_run_may_be_collected_while_it_runs():
     minimize().stop()  # whatever else makes threads has made them
     before, own = threads(), set[str]()
-    for k in range(10):
+    for k in range(4):
         run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), GD(1e-9), stop=bl.Stop(when=lambda r: r["value"] < 0))
         run.start()
         if k % 2:

@@ -1,5 +1,6 @@
 """odeint: solutions against SciPy, derivatives of both kinds against JAX, against differences, and of each other."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,22 @@ def theirs(jax: Any, tolerance: float = 1e-10) -> Any:
 FINE = {"rtol": 1e-10, "atol": 1e-10}
 
 
+@cache
+def nested_by_jax(order: int) -> Any:
+    """In reverse mode, the only one of its odeint; jacrev of jacrev is as any other order of the modes."""
+    jax = jax_or_skip()
+    f: Any = lambda b: total(jax.numpy, theirs(jax)(Y0, T, A, b))  # noqa: E731
+    for _ in range(order):
+        f = jax.jacrev(f)
+    return np.asarray(jax.jit(f)(0.4))
+
+
+@cache
+def gradients_by_jax() -> Any:
+    jax = jax_or_skip()
+    return jax.jit(jax.grad(lambda *args: total(jax.numpy, theirs(jax)(*args)), (0, 1, 2, 3)))(Y0, T, A, 0.4)
+
+
 @pytest.mark.parametrize("times", [T, T[::-1] - 1, np.linspace(0, 3, 40), T[[0, 0, 2, 2]], T[:1]])
 @BOTH
 def test_solutions_equal_scipys(times: Any, adjoint: bool) -> None:
@@ -66,25 +83,19 @@ def test_solutions_equal_scipys(times: Any, adjoint: bool) -> None:
 @BOTH
 def test_gradients_equal_jaxs(adjoint: bool) -> None:
     """By the start, the times, what is read from around, and an argument."""
-    jax = jax_or_skip()
-    wanted = jax.grad(lambda *args: total(jax.numpy, theirs(jax)(*args)), (0, 1, 2, 3))(Y0, T, A, 0.4)
     f = lambda *args: total(np, solved(*args, adjoint=adjoint, **FINE))  # noqa: E731
-    assert_close(bl.grad(f, (0, 1, 2, 3))(Y0, T, A, 0.4), wanted, 1e-6)
+    assert_close(bl.grad(f, (0, 1, 2, 3))(Y0, T, A, 0.4), gradients_by_jax(), 1e-6)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("modes", ["f", "rr", "fr", "rf", "ff"])
 @BOTH
 def test_nested_derivatives_equal_jaxs(modes: str, adjoint: bool) -> None:
-    """JAX's odeint has reverse mode alone: its derivatives in that mode are the ones to compare with."""
-    jax = jax_or_skip()
     f = lambda b: total(np, solved(Y0, T, A, b, adjoint=adjoint, **FINE))  # noqa: E731
-    wanted: Any = lambda b: total(jax.numpy, theirs(jax)(Y0, T, A, b))  # noqa: E731
     for mode in modes:
         f = (bl.jacrev if mode == "r" else bl.jacfwd)(f)
-        wanted = jax.jacrev(wanted)
     kernel: Any = bl.compile(f, 0.4, gear="replay")
-    assert_close(kernel(0.4), wanted(0.4), 1e-5)
+    assert_close(kernel(0.4), nested_by_jax(len(modes)), 1e-5)
 
 
 @pytest.mark.slow
@@ -116,9 +127,9 @@ def test_direct_derivatives_are_those_of_the_steps() -> None:
 
     args = (y0, times, 2.0)
     assert 2 < counts[-1] < 12
-    assert_close(ours(*args), again(*args), 1e-12)
+    assert_close(ours(*args), jax.jit(again)(*args), 1e-12)
     for nested in (lambda e, f: e.jacrev(f, (0, 1, 2)), lambda e, f: e.jacfwd(e.jacrev(f, (0, 1, 2)), (1, 2))):
-        assert_close(nested(bl, ours)(*args), nested(jax, again)(*args), 1e-10)
+        assert_close(nested(bl, ours)(*args), jax.jit(nested(jax, again))(*args), 1e-10)
     exact = bl.jacobian(lambda b: bl.odeint(lambda y, t: field(np, y, t, b), y0, times))(2.0)
     assert 1e-5 < np.max(np.abs(bl.jacobian(ours, 2)(*args) - exact)) < 1  # they are coarse
 

@@ -347,16 +347,16 @@ def test_frozen_random_numbers_are_warned_of_once_where_they_are_drawn() -> None
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_nodes() -> None:
+def test_twenty_thousand_nodes() -> None:
     def chain(x: Any) -> Any:
-        for _ in range(21_000):
+        for _ in range(4_200):
             x = np.sin(x) * 1.5
         return x
 
     graph = trace(bl.grad(chain), (1.0,)).graph
-    assert len(graph) > 100_000
+    assert len(graph) > 20_000
     small = simplify(graph)
-    assert len(small) > 100_000
+    assert len(small) > 20_000
     verify(small)
     assert len(str(small).splitlines()) == len(small) + 1
     again = Graph.from_json(small.to_json())

@@ -41,15 +41,14 @@ def same(one: Any, other: Any) -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", CASES)
 def test_neither_tiles_nor_threads_change_a_bit(name: str, dtype: str):
+    problem, x, key = case(name, dtype, tile=TILES[0])
+    others = [case(name, dtype, tile=tile, threads=1 + tile % 3)[0] for tile in TILES[1:]]
+    others.append(case(name, dtype)[0])
     for batch in BATCHES:
         indices = np.random.default_rng(batch).integers(0, 101, batch)
-        problem, x, key = case(name, dtype, tile=TILES[0])
         first = problem.value_and_grad(x, indices, **key)
-        for tile in TILES[1:]:
-            problem, x, key = case(name, dtype, tile=tile, threads=1 + tile % 3)
-            same(problem.value_and_grad(x, indices, **key), first)
-        problem, x, key = case(name, dtype)
-        same(problem.value_and_grad(x, indices, **key), first)
+        for other in others:
+            same(other.value_and_grad(x, indices, **key), first)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
