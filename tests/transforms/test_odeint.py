@@ -111,16 +111,19 @@ def test_direct_derivatives_are_those_of_the_steps() -> None:
     _, (intervals, begins, ends), counts = bl.jit(steps)(y0, times, 2.0)
 
     def again(y: Any, times: Any, b: Any) -> Any:
-        rows = [y]
-        for k, begin, end in list(zip(intervals, begins, ends, strict=True))[: counts[-1]]:
+        def step(y: Any, row: Any) -> Any:
+            k, begin, end = row
             t, length = times[k], times[k + 1] - times[k]
             h, slopes = length * (end - begin), []
             for row, c in zip(rk.A, rk.C, strict=True):
                 at = y + h * sum((w * s for w, s in zip(row, slopes, strict=False)), jax.numpy.zeros(2))
                 slopes.append(field(jax.numpy, at, t + length * begin + c * h, b))
             y = y + h * sum(w * s for w, s in zip(rk.B, slopes, strict=True))
-            rows.append(y)
-        return jax.numpy.stack([rows[k] for k in counts])
+            return y, y
+
+        taken = tuple(x[: counts[-1]] for x in (intervals, begins, ends))
+        rows = jax.lax.scan(step, y, taken)[1]
+        return jax.numpy.concatenate([y[None], rows])[counts]
 
     def ours(y0: Any, times: Any, b: Any) -> Any:
         return bl.odeint(lambda y, t, b: field(np, y, t, b), y0, times, b, rtol=1e-2, atol=1e-2, adjoint=False)
