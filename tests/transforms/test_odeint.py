@@ -111,8 +111,8 @@ def test_direct_derivatives_are_those_of_the_steps() -> None:
     _, (intervals, begins, ends), counts = bl.jit(steps)(y0, times, 2.0)
 
     def again(y: Any, times: Any, b: Any) -> Any:
-        def step(y: Any, row: Any) -> Any:
-            k, begin, end = row
+        def step(y: Any, interval: Any) -> Any:
+            k, begin, end = interval
             t, length = times[k], times[k + 1] - times[k]
             h, slopes = length * (end - begin), []
             for row, c in zip(rk.A, rk.C, strict=True):

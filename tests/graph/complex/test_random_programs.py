@@ -8,6 +8,7 @@ import pytest
 
 import burlab as bl
 from tests.engines import assert_close, jax_or_skip
+from tests.exploring import examples
 
 N, STEPS = 4, 12
 ONE: list[Callable[..., Any]] = [
@@ -56,7 +57,7 @@ def program(seed: int) -> Callable[..., Any]:
     return run
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(examples(6)))
 def test_a_random_program_is_jaxs(seed: int) -> None:
     jax = jax_or_skip()
     rng = np.random.default_rng(1000 + seed)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
+from tests.engines import GEARS
 
 ZERO, POINT = np.zeros(2), np.array([0.3, -0.7])
 V = np.array([1.0, 0.5])
@@ -63,26 +64,32 @@ def of(case: Case) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
     return lambda x: case.f(x, np), lambda x: case.f(x, jnp)
 
 
-@pytest.mark.parametrize("case", CASES, ids=[c.name for c in CASES])
-def test_first_and_second_derivatives_at_zero(case: Case) -> None:
-    f, _ = of(case)
-    expected = case.at_zero * np.eye(2) if np.isfinite(case.at_zero) else np.full((2, 2), np.nan)
-    np.testing.assert_array_equal(bl.grad(f)(ZERO), ZERO)
-    np.testing.assert_allclose(bl.hessian(f)(ZERO), expected, atol=1e-300)
-    np.testing.assert_allclose(bl.vmap(bl.hessian(f))(np.stack([ZERO, POINT]))[0], expected, atol=1e-300)
-    for product in (
-        bl.hvp(f)(ZERO, V),
-        bl.compile(f, ZERO, gear="replay").hvp(ZERO, V),
-        bl.jvp(bl.grad(f), (ZERO,), (V,))[1],
-        bl.grad(lambda x: bl.grad(f)(x) @ V)(ZERO),
-    ):
-        np.testing.assert_allclose(product, expected @ V, atol=1e-300)
+def at_zero(x: Any) -> Any:
+    """Of each case: gradient, Hessian, that of two points at once, and the product with V in every order of modes."""
+
+    def orders(f: Callable[[Any], Any]) -> Any:
+        slope = bl.grad(f)
+        products = bl.hvp(f)(x, V), bl.jvp(slope, (x,), (V,))[1], bl.grad(lambda y: slope(y) @ V)(x)
+        return slope(x), bl.hessian(f)(x), bl.vmap(bl.hessian(f))(np.stack([x, POINT])), products
+
+    return tuple(orders(of(case)[0]) for case in CASES)
+
+
+@pytest.mark.parametrize("gear", GEARS)
+def test_first_and_second_derivatives_at_zero(gear: Any) -> None:
+    for case, (slope, hessian, both, products) in zip(CASES, bl.compile(at_zero, ZERO, gear=gear)(ZERO), strict=True):
+        expected = case.at_zero * np.eye(2) if np.isfinite(case.at_zero) else np.full((2, 2), np.nan)
+        np.testing.assert_array_equal(slope, ZERO, err_msg=case.name)
+        np.testing.assert_allclose(hessian, expected, atol=1e-300, err_msg=case.name)
+        np.testing.assert_allclose(both[0], expected, atol=1e-300, err_msg=case.name)
+        for product in products:
+            np.testing.assert_allclose(product, expected @ V, atol=1e-300, err_msg=case.name)
 
 
 def their_orders(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """The orders 0 to 3 in JAX: as one program, not each operation compiled alone, and not optimized for one run."""
     return jax.jit(
-        lambda x: (f(x), jax.grad(f)(x), jax.hessian(f)(x), jax.jacobian(jax.hessian(f))(x)),
+        lambda x: (f(x), jax.grad(f)(x), jax.hessian(f)(x), jax.jacfwd(jax.hessian(f))(x)),
         compiler_options={"xla_backend_optimization_level": 0},
     )
 
@@ -92,8 +99,8 @@ def test_derivatives_elsewhere_are_those_of_jax(case: Case) -> None:
     f, theirs = of(case)
     with jax.enable_x64(True):
         wanted = their_orders(theirs)(jnp.asarray(POINT))
-    got = bl.jit(f)(POINT), bl.grad(f)(POINT), bl.hessian(f)(POINT), bl.jacobian(bl.hessian(f))(POINT)
-    for a, b in zip(got, wanted, strict=True):
+    ours = lambda x: (f(x), bl.grad(f)(x), bl.hessian(f)(x), bl.jacobian(bl.hessian(f))(x))  # noqa: E731
+    for a, b in zip(bl.compile(ours, POINT, gear="replay")(POINT), wanted, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
 
 
