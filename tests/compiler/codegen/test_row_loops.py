@@ -114,8 +114,7 @@ def test_the_steps_of_a_gpt():
     assert sum("sum_float" in s or "reduce" in s for s in steps) <= 2
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("shape", "dtype"), [(s, ("float32", "float64")[k % 2]) for k, s in enumerate(SHAPES)])
 @pytest.mark.parametrize("function", [softmax, norm, entropy])
 def test_both_gears(function, shape, dtype):
     examples = arguments(function, shape, dtype)
@@ -143,14 +142,10 @@ def test_a_row_has_the_bits_of_the_library(name, dtype):
     """Rows of a loop are reduced eight at a time, the library's one by one."""
     for rows, width in [
         (2, 2),
-        (1, 9),
         (9, 7),
         (8, 8),
-        (17, 5),
         (23, 13),
-        (6, 16),
         (19, 12),
-        (40, 19),
         (3, 65),
         (2, 512),
     ]:
@@ -160,9 +155,9 @@ def test_a_row_has_the_bits_of_the_library(name, dtype):
             x[rng.random(x.shape) < 0.05] = -np.inf
         else:
             x[0, 0, 0] = np.nan
-        for strict in (True, False):
-            got, want = (build(traced(REDUCED[name], x), gear=g, strict=strict)(x)[0] for g in ("compiled", "replay"))
-            assert got.tobytes() == want.tobytes(), (rows, width, strict)
+        strict = rows % 2 == 0
+        got, want = (build(traced(REDUCED[name], x), gear=g, strict=strict)(x)[0] for g in ("compiled", "replay"))
+        assert got.tobytes() == want.tobytes(), (rows, width, strict)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="protects pages as Linux does")
