@@ -15,7 +15,9 @@ _CONNECTED = f"""async () => {{
   while (session.session.kernel.connectionStatus !== "connected") await new Promise(done => setTimeout(done, 50));
   await session.session.kernel.requestExecute({{ code: "None", silent: true }}).done;
 }}"""
+# Whatever else the page shows, as a workspace that was saved before a notebook was closed, goes first.
 _OPEN = f"""async path => {{
+  for (const widget of [...{_APP}.shell.widgets("main")]) widget.dispose();
   await {_APP}.commands.execute("apputils:change-theme", {{ theme: "JupyterLab Light" }});
   await {_APP}.commands.execute("docmanager:open", {{ path, factory: "Notebook" }});
 }}"""
@@ -25,8 +27,8 @@ SIZE = {"width": 1280, "height": 1500}
 
 def connect(page):
     """Wait until a page shows its notebook, and what is asked of the kernel gets there."""
-    page.wait_for_selector(".jp-Notebook .jp-Cell")
-    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]")
+    page.wait_for_selector(".jp-Notebook .jp-Cell:visible")
+    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]:visible")
     page.evaluate(_CONNECTED)
 
 
