@@ -15,7 +15,7 @@ from burlab.optim.rule import Rule, like_state, trace_rule
 from burlab.problems.batch import Batch
 from burlab.problems.data import Data
 from burlab.problems.finite_sum import FiniteSum
-from burlab.problems.kernels.oracle import Oracle
+from burlab.problems.kernels.oracle import Oracle, takes_key
 from burlab.problems.kernels.start import StartQueries
 from burlab.problems.point import Point, as_start
 from burlab.problems.sampling import Stream, drawn, full, is_full, weights_of
@@ -212,6 +212,11 @@ def _oracle(problem: Any, has_aux: bool, name: str = "problem") -> tuple[Oracle,
         return problem.oracle, problem.threads
     if callable(problem):
         advice = "It is a function of x; a loss of x and samples goes into a bl.FiniteSum(loss, data)."
+        if takes_key(problem):
+            advice = (
+                "A function that draws random numbers is the loss of one sample, which need not be read: "
+                "bl.FiniteSum(lambda x, _, *, key: f(x, key=key), np.zeros(1))."
+            )
         check_takes(problem, name, "x alone", advice)
         return Oracle(problem, Data.none(), None, has_aux), 1
     raise ArgumentError(f"{name} is a {type(problem).__name__}, expected a bl.FiniteSum or a function of x.")

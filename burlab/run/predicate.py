@@ -3,7 +3,6 @@
 import threading
 import weakref
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -94,10 +93,10 @@ class Observer:
         flags: dict[int, Column] = {}
         hits: dict[int, int] = {}
         when = self._engine.stop.when
-        if when is not None and (holds := _flags(when(rows), count, "Stop")).any():
+        if when is not None and (holds := _flags(when, rows, count, "Stop")).any():
             hits[0] = int(np.argmax(holds))
         for number, predicate in list(self._points.items()):
-            flags[number] = holds = _flags(predicate(rows), count, "Breakpoint")
+            flags[number] = holds = _flags(predicate, rows, count, "Breakpoint")
             begins = holds & ~np.concatenate([[self._held.get(number, False)], holds[:-1]])
             if begins.any():
                 hits[number] = int(np.argmax(begins))
@@ -143,8 +142,17 @@ class _Window(Mapping[str, Column]):
         return len(self._names)
 
 
-def _flags(answer: Any, count: int, whose: str) -> Column:
-    flags: Column = np.asarray(answer)
+def _flags(predicate: Predicate, rows: _Window, count: int, whose: str) -> Column:
+    """What a predicate says of rows."""
+    try:
+        flags: Column = np.asarray(predicate(rows))
+    except ValueError as error:
+        if "truth value" not in str(error):
+            raise
+        raise ArgumentError(
+            f"the predicate of {whose}(when=...) asks a column of {count} rows for one truth value. Columns are "
+            "arrays: write & | ~ for and, or, not, with parentheses around comparisons, and np.where for if."
+        ) from error
     if flags.dtype != np.bool_ or flags.shape != (count,):
         raise ArgumentError(
             f"the predicate of {whose}(when=...) answered {flags.dtype} of shape {flags.shape} for {count} rows, "

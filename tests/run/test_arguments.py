@@ -140,6 +140,8 @@ def test_x0_of_half_precision_is_not_widened_in_silence():
 def test_a_problem_is_a_function_of_x_alone():
     with pytest.raises(ArgumentError, match=r"x alone: missing a required argument: 'y'.*bl.FiniteSum"):
         bl.minimize(lambda x, y: np.sum(x * y), ONES, GD(0.1))
+    with pytest.raises(ArgumentError, match=r"missing a required .*'key'.*bl\.FiniteSum\(lambda x, _, \*, key: f\(x"):
+        bl.minimize(lambda x, *, key: np.sum(x * bl.random.normal(key, x.shape)), ONES, GD(0.1))
     with pytest.raises(ArgumentError, match="validation cannot be called with x alone"):
         minimize(validation=lambda: 0.0)
 

@@ -246,6 +246,7 @@ def test_a_change_after_the_hit_is_forgotten_with_all_that_came_after():
         (lambda rows: None, ArgumentError, "Compare a column"),
         (lambda rows: rows["loss"] < 0, KeyError, "'loss' is no column"),
         (lambda rows: 1 / 0, ZeroDivisionError, "division"),
+        (lambda rows: np.tile(rows["value"], 2) < 1 and True, ArgumentError, "write & | ~ for and, or, not"),
     ],
 )
 def test_a_predicate_that_fails(when, error, message):
