@@ -37,7 +37,10 @@ def real(value: Any, name: str, least: float = -math.inf) -> float:
 
 def probabilities(values: Any, name: str, count: int) -> "np.ndarray[Any, np.dtype[np.float64]]":
     """The values as float64 of shape (count,). Raises ArgumentError where one is not above 0, or their sum is not 1."""
-    found = np.asarray(values, np.float64)
+    try:
+        found = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{name} is {values!r:.80}, expected {count} numbers above 0 of sum 1.") from None
     if found.shape != (count,):
         raise ArgumentError(f"{name} has shape {found.shape}, expected ({count},), one number for each.")
     if not np.all(found > 0):  # nan is not, either

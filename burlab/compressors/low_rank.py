@@ -1,6 +1,7 @@
 """Compressors of matrices by their singular vectors."""
 
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
@@ -26,7 +27,8 @@ class RankK(Compressor):
     shape: tuple[int, int]
 
     def __post_init__(self) -> None:
-        if len(self.shape) != 2:
+        given: Any = self.shape
+        if not isinstance(given, tuple) or len(cast("tuple[Any, ...]", given)) != 2:
             raise ShapeError(f"shape of RankK is {self.shape!r:.80}, expected (rows, columns).")
         for size in self.shape:
             whole(size, "rows and columns of RankK", 1)

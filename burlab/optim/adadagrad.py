@@ -44,6 +44,11 @@ class AdAdaGrad(Optimizer):
 
     def init(self, x: Vector, *, f: Any = None) -> State:
         """Nothing summed up; the batch as it begins."""
+        if f.batch < 2:
+            raise ArgumentError(
+                f"batch begins with {f.batch} sample, which has no variance, and AdAdaGrad grows batches by that of "
+                "their gradients. Pass batch=bl.Batch(2) or more."
+            )
         return {"s": np.zeros((), x.dtype) if self.scalar else np.zeros_like(x), "batch": np.asarray(f.batch, float)}
 
     def batch_size(self, state: State) -> Any:

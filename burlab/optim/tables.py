@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import real
 from burlab.errors import ArgumentError
 from burlab.graph import Node
 from burlab.graph.numpy_api.indexing import asarray
+from burlab.runtime.ranges import POSITIVE, SHARE, number_in
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class table:
     values: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        numbers = np.asarray(self.values, float)
+        numbers = _numbers(self.values)
         if numbers.ndim != 1 or not numbers.size or not np.all(np.isfinite(numbers)):
             raise ArgumentError(f"values of table are {self.values!r:.80}, expected finite numbers, at least one.")
         object.__setattr__(self, "values", tuple(numbers.tolist()))
@@ -57,13 +57,15 @@ class refined:
     power: float = 2.0
 
     def __post_init__(self) -> None:
-        given = np.asarray(self.norms, np.float64)
+        given = _numbers(self.norms)
         if given.ndim != 1 or len(given) < 2 or not np.all(np.isfinite(given) & (given > 0)):
             raise ArgumentError(
                 "norms of refined hold at least two finite numbers above 0, one for each step. Pass the gradient norms "
                 "of a run that kept every step."
             )
-        real(self.smoothing, "smoothing of refined", 0.0)
+        number_in(POSITIVE, self.peak, "peak of refined")
+        number_in(SHARE, self.smoothing, "smoothing of refined")
+        number_in(POSITIVE, self.power, "power of refined")
         object.__setattr__(self, "norms", tuple(given.tolist()))
 
     @property
@@ -79,3 +81,11 @@ class refined:
     def __call__(self, t: Any) -> Any:
         """The value at step t."""
         return table(self.values)(t)
+
+
+def _numbers(values: Any) -> "np.ndarray[Any, np.dtype[np.float64]]":
+    """The values as an array; an empty one where they are no numbers."""
+    try:
+        return np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        return np.empty(0)

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from burlab.checks.numbers import real, whole
+from burlab.checks.numbers import whole
 from burlab.errors import ArgumentError
+from burlab.runtime.ranges import FINITE, NOT_NEGATIVE, number_in
 from burlab.transforms import random
 
 Vector = Any  # an array, traced or not
@@ -37,6 +38,9 @@ class SignFlip(Attack):
     """
 
     scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        number_in(FINITE, self.scale, "scale of SignFlip")
 
     def __call__(self, honest: Vector, liars: int, key: Any) -> Vector:  # noqa: ARG002
         """-scale mean."""
@@ -100,7 +104,7 @@ class Noise(Attack):
     std: float = 1.0
 
     def __post_init__(self) -> None:
-        real(self.std, "std of Noise", 0.0)
+        number_in(NOT_NEGATIVE, self.std, "std of Noise")
 
     def __call__(self, honest: Vector, liars: int, key: Any) -> Vector:  # noqa: ARG002
         """Normal numbers."""

@@ -204,6 +204,8 @@ class Nothing(Compressor):
         (lambda: Bernoulli(0.0), ArgumentError, "p of Bernoulli"),
         (lambda: RankK(5, (4, 6)), ArgumentError, "from 1 to 4"),
         (lambda: RankK(2, (4, 6))(np.ones(23)), ShapeError, "24 entries, got 23"),
+        (lambda: RankK(1, 24), ShapeError, "shape of RankK is 24"),
+        (lambda: Natural().bits(D, 12), ArgumentError, r"width of Natural\.bits is 12"),
         (lambda: Scaled(TopK(2)).alpha(D), ArgumentError, "TopK is biased"),
         (lambda: Scaled(3), ArgumentError, "inner of Scaled is 3"),
         (

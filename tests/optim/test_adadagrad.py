@@ -78,3 +78,5 @@ def test_it_is_adagrad_where_no_test_asks_for_more() -> None:
         AdAdaGrad(eta=0)
     with pytest.raises(ArgumentError, match="AdAdaGrad says how many samples a step has"):
         bl.minimize(problem, X0, AdAdaGrad(), batch=3)
+    with pytest.raises(ArgumentError, match="batch begins with 1 sample, which has no variance"):
+        bl.minimize(problem, X0, AdAdaGrad(), batch=bl.Batch(lambda t: 1 + t, most=8))

@@ -144,6 +144,16 @@ def test_fedavg_ends_where_theory_says():
     np.testing.assert_allclose(exact, np.sum(h * a, axis=0) / np.sum(h, axis=0), rtol=1e-8)
 
 
+def test_control_variates_stay_where_a_schedule_has_ended_at_zero():
+    clients = problem()
+    run = bl.minimize(clients, X0, SCAFFOLD(bl.optim.linear(0.1, steps=4), tau=3), steps=4)
+    x, c = run.x, run.state["c"]
+    run.step(3)
+    np.testing.assert_array_equal(run.x, x)
+    np.testing.assert_array_equal(run.state["c"], c)
+    assert np.any(c != 0)
+
+
 def test_bits_are_counted():
     assert bl.minimize(problem(), X0, EF21(0.1, TopK(2)), steps=9).history["bits"][-1] == 9 * M * 2 * (64 + 3)
     marina = np.diff(bl.minimize(problem(), X0, MARINA(0.1, RandK(2)), steps=60).history["bits"], prepend=0)[-60:]

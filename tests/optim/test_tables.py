@@ -44,8 +44,20 @@ def test_repeating_a_run_with_its_schedule_ends_lower():
     assert problem.value(again.x) < problem.value(first.x)
 
 
-@pytest.mark.parametrize("make", [lambda: table(()), lambda: table((1.0, np.nan)), lambda: refined([1.0], 0.1),
-                                  lambda: refined([1.0, 0.0], 0.1)])  # fmt: skip
-def test_what_does_not_fit_is_named(make):
-    with pytest.raises(ArgumentError, match=r"values of table|norms of refined"):
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: table(()), "values of table"),
+        (lambda: table((1.0, np.nan)), "values of table"),
+        (lambda: table("falling"), "values of table are 'falling'"),
+        (lambda: refined([1.0], 0.1), "norms of refined"),
+        (lambda: refined([1.0, 0.0], 0.1), "norms of refined"),
+        (lambda: refined("ab", 0.1), "norms of refined"),
+        (lambda: refined([1.0, 2.0], -0.1), "peak of refined is -0.1"),
+        (lambda: refined([1.0, 2.0], 0.1, smoothing=1.5), "smoothing of refined is 1.5"),
+        (lambda: refined([1.0, 2.0], 0.1, power=0), "power of refined is 0"),
+    ],
+)
+def test_what_does_not_fit_is_named(make, message):
+    with pytest.raises(ArgumentError, match=message):
         make()

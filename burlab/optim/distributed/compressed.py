@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 
 from burlab.checks.numbers import probabilities, whole
-from burlab.errors import ArgumentError
 from burlab.graph.buffers.functions import at_add
 from burlab.optim.optimizer import Hyper, State, Vector
 
-from .messages import Compressed, Told, bits_of, drawn, omega_of, sent
+from .messages import Compressed, Told, bits_of, check_contractive, drawn, omega_of, sent
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class EF21(Compressed):
 
     def init(self, x: Vector, *, f: Any = None) -> State:
         """Nothing was sent yet."""
-        self._check(x.shape[0])
+        check_contractive(self, x.shape[0])
         return {"g": np.zeros((f.clients, x.shape[0]), x.dtype)}
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
@@ -61,14 +60,6 @@ class EF21(Compressed):
         told = {"bits": bits_of(self.compressor, state["g"])}
         estimates = state["g"] + sent(self.compressor, f.client_grads(x) - state["g"], f)
         return x - self.lr * np.mean(estimates, axis=0), {"g": estimates}, told
-
-    def _check(self, d: int) -> None:
-        omega = self.compressor.omega(d)
-        if omega is not None and omega >= 1:
-            name = type(self.compressor).__name__
-            raise ArgumentError(
-                f"compressor of EF21 is {name} with omega {omega:g}: it is not contractive. Pass Scaled({name}(...))."
-            )
 
 
 @dataclass(frozen=True)

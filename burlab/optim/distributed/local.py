@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from burlab.checks.numbers import whole
+from burlab.optim.arithmetic import number, ratio, where
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
 from burlab.transforms import fori_loop
 
@@ -96,4 +97,6 @@ class SCAFFOLD(_Local):
         c = state["c"]
         shift = np.mean(c, axis=0) - c
         y = local_steps(x, f, self.lr, self.tau, lambda _: shift)
-        return x + self.outer * (np.mean(y, axis=0) - x), {"c": (x - y) / (self.tau * self.lr) - shift}
+        way = self.tau * self.lr * number(x, 1.0)
+        kept = where(way == 0, c, ratio(x - y, way) - shift)  # a schedule may end at 0, where nothing moves
+        return x + self.outer * (np.mean(y, axis=0) - x), {"c": kept}

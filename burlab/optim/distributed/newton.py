@@ -8,7 +8,7 @@ import numpy as np
 from burlab.optim.arithmetic import solve, where
 from burlab.optim.optimizer import Hyper, State, Vector
 
-from .messages import Compressed, Told, bits_of, sent
+from .messages import Compressed, Told, bits_of, omega_of, sent, stated_alpha
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,11 @@ class FedNL(Compressed):
         gradient = np.mean(f.client_grads(x), axis=0)
         step = solve(h + error * np.eye(d, dtype=x.dtype), gradient)
         bits = bits_of(self.compressor, known) + 8.0 * x.dtype.itemsize * f.clients * (d + 1)
-        omega = self.compressor.omega(len(rows))
-        a = (1.0 if omega is None else 1 / (1 + omega)) if self.a is None else self.a
+        a = self._rate(len(rows)) if self.a is None else self.a
         return x - self.lr * step, {"H": known + a * sent(self.compressor, missing, f)}, {"bits": bits}
+
+    def _rate(self, entries: int) -> float:
+        if self.compressor.omega(entries) is None:
+            stated_alpha(self, entries)
+            return 1.0
+        return 1 / (1 + omega_of(self, entries))

@@ -10,7 +10,7 @@ from burlab.optim.arithmetic import where
 from burlab.optim.optimizer import Hyper, State, Vector
 from burlab.transforms import cond, random
 
-from .messages import Compressed, Told, bits_of, omega_of, sent
+from .messages import Compressed, Told, bits_of, check_clients, omega_of, sent
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,7 @@ class PPMARINA(Compressed):
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
         """A round."""
         omega = omega_of(self, x.shape[0])
+        check_clients(self.clients, f)
         p = self.clients / (f.clients * (1 + omega)) if self.p is None else self.p
         chosen = random.randint(random.fold_in(f.key, f.clients), (self.clients,), 0, f.clients)
         return _round(self, state, x, (random.uniform(f.key, ()) < p) | (t == 0), f, {"clients": chosen})
