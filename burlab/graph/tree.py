@@ -4,7 +4,7 @@ import atexit
 import dataclasses
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -43,20 +43,24 @@ def flatten(tree: Tree) -> tuple[list[Any], TreeDef]:
 
     A complex number or array is a tree of two leaves, its real and its imaginary part.
     """
-    try:
-        with _lock:
-            leaves, treedef = optree.tree_flatten(tree, namespace=NAMESPACE)
-    except RecursionError:
-        raise ArgumentError(
-            f"a {type(tree).__name__} is nested too deep for a tree of arrays, or holds itself. "
-            "Pass arrays in tuples, lists and dicts, none of them inside of itself."
-        ) from None
+    leaves, treedef = _flatten(tree, None)
     if all(type(leaf) is np.ndarray and leaf.dtype.kind != "c" for leaf in leaves):  # what most calls are made with
         return leaves, treedef
     held = [present(leaf) for leaf in leaves]
     if any(map(is_complex, held)):
         return flatten(unflatten(treedef, [split(leaf) if is_complex(leaf) else leaf for leaf in held]))
     return held, treedef
+
+
+def _flatten(tree: Tree, is_leaf: Callable[[Any], bool] | None) -> tuple[list[Any], TreeDef]:
+    try:
+        with _lock:
+            return optree.tree_flatten(tree, is_leaf=is_leaf, namespace=NAMESPACE)
+    except RecursionError:
+        raise ArgumentError(
+            f"a {type(tree).__name__} is nested too deep for a tree of arrays, or holds itself. "
+            "Pass arrays in tuples, lists and dicts, none of them inside of itself."
+        ) from None
 
 
 def unflatten(treedef: TreeDef, leaves: Iterable[Any]) -> Tree:
@@ -74,8 +78,8 @@ def flatten_whole(tree: Tree) -> tuple[list[Any], TreeDef]:
     >>> flatten_whole({"a": 1.0 + 2.0j, "b": 3.0})[0]
     [(1+2j), 3.0]
     """
-    with _lock:
-        return optree.tree_flatten(tree, is_leaf=is_complex_leaf, namespace=NAMESPACE)
+    leaves, treedef = _flatten(tree, is_complex_leaf)
+    return [present(leaf) for leaf in leaves], treedef
 
 
 def spread(part: Tree, tree: Tree) -> list[Any]:

@@ -1,5 +1,7 @@
 """Trees of arrays: nested tuples, lists, dicts and dataclasses that `bl.pytree` has registered. None is structure.
 
+A complex array is one leaf. In a vector it is its real numbers, then its imaginary ones.
+
 >>> import numpy as np, burlab as bl
 >>> weights = {"w": np.ones((2, 2)), "b": np.zeros(2)}
 >>> bl.tree.map(np.shape, weights)
@@ -25,10 +27,10 @@ def map(f: Callable[..., Any], tree: Any, *others: Any) -> Any:  # noqa: A001 - 
     >>> map(lambda x, g: x - 0.5 * g, {"a": 1.0, "b": [2.0]}, {"a": 4.0, "b": [2.0]})
     {'a': -1.0, 'b': [1.0]}
     """
-    first, form = trees.flatten(tree)
+    first, form = trees.flatten_whole(tree)
     rows = [first]
     for k, other in enumerate(others):
-        found, other_form = trees.flatten(other)
+        found, other_form = trees.flatten_whole(other)
         if other_form != form:
             raise ArgumentError(
                 f"tree.map got {trees.words(form)} and, as argument {k + 2}, {trees.words(other_form)}. "
@@ -44,7 +46,7 @@ def leaves(tree: Any) -> list[Any]:
     >>> leaves({"b": (1.0, 2.0), "a": None, "c": [3.0]})
     [1.0, 2.0, 3.0]
     """
-    return trees.flatten(tree)[0]
+    return trees.flatten_whole(tree)[0]
 
 
 def structure(tree: Any) -> trees.TreeDef:
@@ -53,18 +55,19 @@ def structure(tree: Any) -> trees.TreeDef:
     >>> structure((1.0, [2.0])) == structure((np.ones(3), ["a"]))
     True
     """
-    return trees.flatten(tree)[1]
+    return trees.flatten_whole(tree)[1]
 
 
 def ravel(tree: Any) -> Any:
     """All numbers of a tree of arrays as one vector, shape (d,), of the dtype that NumPy promotes theirs to.
 
-    The leaves may be traced. A tree without leaves gives an empty vector of float64.
+    The leaves may be traced. Of complex ones the vector has the real, then the imaginary part. A tree without leaves
+    gives an empty vector of float64.
 
     >>> ravel({"w": np.ones((2, 2)), "b": np.zeros(1)})
     array([0., 1., 1., 1., 1.])
     """
-    parts = [leaf if isinstance(leaf, Node) else np.asarray(leaf) for leaf in leaves(tree)]
+    parts = [leaf if isinstance(leaf, Node) else np.asarray(leaf) for leaf in trees.flatten(tree)[0]]
     return np.concatenate([np.ravel(part) for part in parts]) if parts else np.empty(0)
 
 

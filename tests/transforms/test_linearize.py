@@ -163,6 +163,20 @@ def test_trees_in_traces() -> None:
     assert_close(g, bl.tree.map(lambda x: 2 * x, P))
 
 
+def test_complex_arrays_are_one_leaf() -> None:
+    jax = jax_or_skip()
+    p = {"z": np.array([3.0 + 4.0j, 1.0 - 1.0j]), "x": [2.0, 1j]}
+    assert_close(bl.tree.leaves(p), jax.tree.leaves(p))
+    assert_close(bl.tree.map(np.abs, p), jax.tree.map(np.abs, p))
+    assert_close(
+        bl.jit(lambda p: bl.tree.map(lambda a, b: a * np.conj(b), p, p))(p),
+        bl.tree.map(np.square, bl.tree.map(np.abs, p)),
+    )
+    assert bl.tree.structure(p) == bl.tree.structure({"z": 0.0, "x": [1.0, 2.0]})
+    assert_close(bl.tree.unravel(bl.tree.ravel(p), p), p)
+    np.testing.assert_array_equal(bl.tree.ravel(p["z"]), [3.0, 1.0, 4.0, -1.0])
+
+
 def test_trees_refuse() -> None:
     with pytest.raises(ArgumentError, match=r"tree.map got the tree \[\*, \*\] and, as argument 2, an array or number"):
         bl.tree.map(max, [1.0, 2.0], 1.0)
