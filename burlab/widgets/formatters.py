@@ -26,4 +26,19 @@ def _shell() -> Any:
 
 def _tell(formatter: Any, shown: Mapping[str, Callable[[Any], Any]]) -> None:
     for name, show in shown.items():
-        formatter.for_type_by_name(*name.rsplit(".", 1), show)
+        formatter.for_type_by_name(*name.rsplit(".", 1), _met(formatter, name, show))
+
+
+def _met(formatter: Any, name: str, show: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """What shows the first thing of a class, and tells IPython the class itself for all that follow.
+
+    IPython forgets a name as soon as it meets a class that has it. Widgets with traits of their own have each a class
+    of its own, below the one that was meant and with the same name; the next widget would not be known.
+    """
+
+    def first(thing: Any) -> Any:
+        named = [cls for cls in type(thing).__mro__ if f"{cls.__module__}.{cls.__qualname__}" == name]
+        formatter.for_type(named[-1], show)
+        return show(thing)
+
+    return first

@@ -105,6 +105,7 @@ OTHERS = [
     "bl.race(f, f.start, {'GD': bl.optim.GD(1e-3), 'Adam': bl.optim.Adam(1e-2)}, steps=300)",
     "bl.branches(bl.minimize(f, f.start, bl.optim.Momentum(1e-4), steps=300))",
     "bl.GraphView(lambda x: np.sum(np.tanh(x) ** 2), np.ones(3))",
+    "bl.GraphView(lambda x: np.sum(np.exp(x)), np.ones(3))",
     "bl.analysis.spectrum(f, f.start)",
     "with bl.watch(lr=0.5) as w:\n    for k in range(30):\n        w.log(k, value=w.lr**k)",
     "pass",
