@@ -4,7 +4,8 @@ const BUTTON = {
   "zoom in": "M7 2v10M2 7h10", "zoom out": "M2 7h10", "fit": "M1.5 5V1.5H5M9 1.5h3.5V5M12.5 9v3.5H9M5 12.5H1.5V9",
   "previous": "M9 2L4 7l5 5", "next": "M5 2l5 5-5 5", "to the start": "M3 2v10M11 2L6 7l5 5", "to the end": "M11 2v10M3 2l5 5-5 5",
 };
-const SMALL = 0.5; // pixels per unit: a picture that would be smaller is shown from its beginning, in a size that can be read
+const SMALL = 0.65; // pixels per unit: a picture that would be smaller is shown from its beginning, in a size that can be read
+const LONG = 640; // pixels of a picture that is given the whole width, if it is three times as long as high
 const ICON = "http://www.w3.org/2000/svg";
 
 const iconButton = (name, hint = name) => `<button type="button" data-act="${name}" aria-label="${name}" title="${hint}">` +
@@ -68,6 +69,7 @@ function render({ model, el }) {
     if (key === shown) return;
     const first = shown === "";
     shown = key;
+    if (first) find(".burlab-stage").classList.toggle("burlab-long", picture.width > Math.max(LONG, 3 * picture.height));
     canvas.style.setProperty("--tall", `${Math.round(Math.min(Math.max(picture.height + 50, 180), 460))}px`);
     scene.draw(picture);
     scene.moved(surf.view);
