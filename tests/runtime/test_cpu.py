@@ -28,6 +28,8 @@ k = bl.random.key(5)
 drawn = [bl.random.normal(k, 99, np.float32), bl.random.exponential(k, 99), bl.random.laplace(k, 99, "float32"),
          bl.random.randint(k, 99, -5, 9), bl.random.permutation(k, 50), bl.random.choice(k, 9, 20, p=np.arange(9.0))]
 print(*(numbers.tobytes().hex() for numbers in drawn))
+total, apart = bl.compile(lambda x, y: (np.sum(x * x), x - y), x[1:], x[:-1])(x[1:], x[:-1])
+print(abs(total - x[1:] @ x[1:]) < 1e-12, np.array_equal(apart, np.diff(x)))
 """
 
 
@@ -35,6 +37,7 @@ def run(isa):
     environment = os.environ | ({"BURLAB_ISA": isa} if isa else {})
     done = subprocess.run([sys.executable, "-c", WORK], text=True, capture_output=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
+    assert "not vectorized" not in done.stderr
     return done.stdout.splitlines()
 
 
@@ -49,6 +52,7 @@ def test_strict_and_random_numbers_give_the_same_bits_with_every_instruction_set
     assert lines[0] == lines[1] == default[0]
     assert lines[2] == "True True"
     assert lines[3] == default[3]
+    assert lines[4] == "True True"
 
 
 @pytest.mark.parametrize("known", cpu._KNOWN, ids=lambda k: k.name)

@@ -18,6 +18,7 @@ from .nest import Array, LoopNest
 
 LANE_SUMS = LibraryKernel("burlab_lane_sums", "", "burlab/kernels/reduce/epilogue.hpp")
 _BLOCK, _LANES = 512, 16  # of a sum
+_PACK = 4  # numbers of a pack at least: of a loop of two the compiler makes no lanes, and says so
 
 
 def sums_in_lanes(nest: LoopNest) -> bool:
@@ -37,7 +38,7 @@ def sums_in_lanes(nest: LoopNest) -> bool:
 
 def lane_sums(nest: LoopNest) -> list[str]:
     """The text: blocks of 512, packs of a block, one after the other, and the numbers of a pack in lanes."""
-    (size,), width, dense = nest.sizes, register() // 8, _dense(nest)
+    (size,), width, dense = nest.sizes, max(register() // 8, _PACK), _dense(nest)
     apart = {a: dense[a] for a in dense if a is not dense[a]}
     nest = replace(nest, arrays={x: dense[a] for x, a in nest.arrays.items()})
     products = _products(nest)
