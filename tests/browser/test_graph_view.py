@@ -32,6 +32,8 @@ PLACES = """root => [...root.querySelectorAll('.burlab-box')].map(e => [e, e.get
   .map(([e, r]) => [e.querySelector('text').textContent, (r.left + r.right) / 2, (r.top + r.bottom) / 2])"""
 
 
+UNSEEN = """detail => [...detail.querySelectorAll('.burlab-python, .burlab-cpp')]
+  .filter(e => e.getBoundingClientRect().top + 14 > detail.getBoundingClientRect().bottom).map(e => e.className)"""
 WIDER = "root => root.scrollWidth > root.clientWidth + 1"
 # Frames in a second, of a page that does nothing and of one that pans: what a busy machine takes, it takes from both.
 PANS = """async (pans) => {
@@ -238,6 +240,7 @@ def test_a_click_shows_the_line_of_python_and_the_cpp_and_the_cost(notebook):
     graph.waits("its line", lambda: "y = np.tanh(x @ w)" in detail.inner_text())
     assert "In[" in detail.inner_text()
     assert "tanh" in graph.find(".burlab-cpp").inner_text()
+    assert graph.find(".burlab-detail").evaluate(UNSEEN) == [], "its Python and where its C++ begins are seen at once"
     graph.find("[aria-label='colour by']").select_option("time")
     graph.waits("measured", lambda: graph.find(".burlab-hot").count() > 3)
     graph.waits("its time", lambda: "ns" in detail.inner_text())

@@ -50,7 +50,7 @@ def counted(page, expected):
         ("12_memory", {"plots": 1}),
         ("13_race", {"charts": 4}),
         ("14_inside_a_kernel", {"views": 4, "profiles": 1, "charts": 1}),
-        ("15_build_a_graph", {"builders": 3}),
+        ("15_build_a_graph", {"builders": 4, "charts": 1}),
         ("16_landscapes", {"charts": 5}),
     ],
 )

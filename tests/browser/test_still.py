@@ -110,6 +110,7 @@ OTHERS = [
     "with bl.watch(lr=0.5) as w:\n    for k in range(30):\n        w.log(k, value=w.lr**k)",
     "pass",
 ]
+SMALL = 4  # the cell of a picture that is smaller than any page
 
 
 def test_what_else_has_a_widget_has_a_picture(open_notebook):
@@ -122,6 +123,8 @@ def test_what_else_has_a_widget_has_a_picture(open_notebook):
     notebook.restart()
     for cell in shown:
         page.locator(PICTURE.format(cell)).wait_for(state="visible")
+    small = page.locator(PICTURE.format(SMALL))
+    assert small.bounding_box()["width"] == small.evaluate("image => image.naturalWidth")
     page.wait_for_timeout(3000)  # for an error to come
     assert "Error displaying widget" not in page.locator(".jp-Notebook").inner_text()
     shot(page, "still-others")

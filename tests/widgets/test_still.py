@@ -75,6 +75,12 @@ def test_the_image_is_changed_with_the_picture(page):
     assert b64encode(b"<svg>2</svg>").decode() in wait_for(page, 1)[0][1]["text/html"]
 
 
+@pytest.mark.parametrize(("width", "own"), [("320", True), ("639.5", True), ("640", False), ("860", False)])
+def test_a_small_picture_keeps_its_size(page, width, own):
+    shown(lambda: f'<svg color="#777" xmlns="x" width="{width}" height="90"><rect width="3"/></svg>')
+    assert ('style="min-width:0"' in page.shown[1][0]["text/html"]) is own
+
+
 def test_a_summary_cannot_leave_its_place(page):
     root = ipywidgets.VBox()
     still.show(root, lambda: "<svg/>", lambda: '"><script>alert(1)</script>')

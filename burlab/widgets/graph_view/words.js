@@ -24,12 +24,13 @@ function detailPanel(parent) {
       return;
     }
     const rows = detail.rows.flatMap(([name, text]) => [part("dt", "", name), part("dd", "", text)]);
-    const parts = [part("h4", "", detail.title), part("dl", "", null, rows)];
+    const code = [];
     if (detail.python) {
-      parts.push(part("h5", "", detail.python.place), part("pre", "burlab-python", detail.python.text || "(its text is not at hand)"));
+      code.push(part("h5", "", detail.python.place), part("pre", "burlab-python", detail.python.text || "(its text is not at hand)"));
     }
-    if (detail.cpp.length) parts.push(part("h5", "", "C++"), part("pre", "burlab-cpp", detail.cpp.join("\n")));
-    parent.replaceChildren(...parts);
+    if (detail.cpp.length) code.push(part("h5", "", "C++"), part("pre", "burlab-cpp", detail.cpp.join("\n")));
+    parent.replaceChildren(part("div", "burlab-known", null, [part("h4", "", detail.title), part("dl", "", null, rows)]),
+      part("div", "burlab-code", null, code));
   };
 }
 
