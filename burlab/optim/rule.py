@@ -1,7 +1,7 @@
 """An optimizer's update as a graph: traced once, with its hyperparameters and the step as inputs."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -77,7 +77,7 @@ def trace_rule(
     if not varies and optimizer.batch_size(begun) is not None:
         raise ArgumentError(f"{kind} says how many samples a step has. Pass batch=bl.Batch(8).")
     leaves, structure = tree.flatten(begun)
-    state = [_state_leaf(leaf, f"{kind}.init") for leaf in leaves]
+    state = _arrays(leaves, kind)
 
     queries, told = (), ()
 
@@ -113,6 +113,25 @@ def trace_rule(
 
     sized = trace(size, (_STEP, tuple(field.number for field in live), examples)).graph if varies else None
     return Rule(graph, hyper, schedules, forms, structure, queries, told, output, sized), state
+
+
+def rule_alike(
+    rule: Rule, optimizer: Optimizer, x: Vector, like: tree.Tree, f: Any
+) -> tuple[Rule, list[Vector]] | None:
+    """The rule of an optimizer of the same program, by `same_program`, and the leaves of its state at step 0.
+
+    Others: as for `trace_rule`. Nothing is traced. None where its init gives a state of another form.
+    """
+    kind = type(optimizer).__name__
+    optimizer = flat_face(optimizer, like)
+    leaves, structure = tree.flatten(start(optimizer, x.copy(), f))
+    state, hypers = _arrays(leaves, kind), len(rule.hyper)
+    weak = [node.weak for node in rule.graph.inputs[3 + hypers :][: len(rule.state)]]
+    forms = tuple((leaf.shape, leaf.dtype) for leaf in state)
+    if (structure, forms, [_is_weak(leaf) for leaf in leaves]) != (rule.structure, rule.state, weak):
+        return None
+    hyper = {field.name: field.number for field in live_fields(optimizer)}
+    return replace(rule, hyper=rule.hyper | hyper), state
 
 
 def _acting(optimizer: Optimizer, live: list[Live], values: tuple[Any, ...], t: Any) -> tuple[list[Any], Optimizer]:
@@ -187,6 +206,11 @@ def _used(field: Live, value: Node, t: Node) -> Node:
     return Node("where", (follow, as_dtype(planned, value.dtype), value), None, (), value.dtype, weak=True)
 
 
+def _arrays(leaves: list[Any], kind: str) -> list[Vector]:
+    """The leaves of a state at step 0. kind: of the optimizer."""
+    return [_state_leaf(leaf, f"{kind}.init") for leaf in leaves]
+
+
 def _state_leaf(leaf: Any, where: str) -> np.ndarray[Any, Any]:
     array: np.ndarray[Any, Any] = np.array(as_array(leaf, f"a leaf of the state of {where}"), order="C")
     if array.dtype not in ALL:
@@ -195,9 +219,13 @@ def _state_leaf(leaf: Any, where: str) -> np.ndarray[Any, Any]:
 
 
 def _example(leaf: Any, array: np.ndarray[Any, Any]) -> Any:
+    """What stands for a leaf of the state while an update is traced."""
+    return Node("input", (), "state", array.shape, array.dtype, weak=True) if _is_weak(leaf) else array
+
+
+def _is_weak(leaf: Any) -> bool:
     """Python numbers in the state stay weak, as they would be in NumPy."""
-    weak = type(leaf) in (int, float)
-    return Node("input", (), "state", array.shape, array.dtype, weak=True) if weak else array
+    return type(leaf) in (int, float)
 
 
 def _next(result: Any, kind: str, structure: tree.TreeDef) -> Any:

@@ -77,6 +77,14 @@ def chosen(stream: Stream, batch: int) -> Stream:
     return Stream(sampling=Sampling.listed, samples=stream.samples, batch=batch, key=stream.key)
 
 
+def reseeded(stream: Stream, seed: int) -> Stream:
+    """The same batches as of another seed."""
+    other = Stream.from_buffer_copy(stream)
+    other.key = _key(whole(seed, "seed", 0, 2**64 - 1))
+    other.numbers, other.bounds, other.graph = stream.numbers, stream.bounds, stream.graph
+    return other
+
+
 def drawn(samples: int, batch: int | Batch | None, sampler: Any, seed: int) -> Stream:
     """The batches of a run. batch: samples per step, None for all. Raises ArgumentError for what cannot be drawn.
 

@@ -46,6 +46,13 @@ class Trainable(NamedTuple):
         """The numbers of what is not trained."""
         return [n.params for n in self.rest]
 
+    def rests_as(self, other: "Trainable") -> bool:
+        """Whether what is not trained has the same bits, in the same places."""
+        pairs = zip(map(_bits, self.others), map(_bits, other.others), strict=False)
+        return (self.whole, self.chosen) == (other.whole, other.chosen) and all(
+            a[1:] == b[1:] and np.array_equal(a[0], b[0]) for a, b in pairs
+        )
+
     def with_numbers(self, flat: Any) -> Point:
         """All of x, from the numbers of what is trained; the rest is copied."""
         return self._merged(self.point.with_numbers(flat).leaves, [array.copy() for array in self.others])
@@ -62,6 +69,11 @@ class Trainable(NamedTuple):
     def _merged(self, trained: Sequence[Any], others: Sequence[Any]) -> Point:
         parts = {True: iter(trained), False: iter(others)}
         return Point([next(parts[flag]) for flag in _flags(self.whole, self.chosen)], self.whole)
+
+
+def _bits(array: Array) -> tuple[Array, Any, Any]:
+    """An array as bytes, with its shape and its dtype."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8), array.shape, array.dtype
 
 
 def _arrays(structure: tree.TreeDef) -> tuple[list[Any], tree.TreeDef]:

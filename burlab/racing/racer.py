@@ -10,7 +10,7 @@ from burlab.errors import ArgumentError, ShapeError, StatusError
 from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
 from burlab.problems.batch import Batch
-from burlab.run import Run, minimize
+from burlab.run import Opener, Run
 from burlab.run.record.digest import Digest
 
 _HISTORY, _LEAST = 256 << 20, 8 << 20  # bytes for the histories of all runs of a race, and for each at least
@@ -89,13 +89,8 @@ def open_racer(name: str, entry: Any, colour: int, setting: Setting, crowd: int)
     budget = max(_HISTORY // max(crowd, 1), _LEAST)
     racer = Racer(name, colour, entry)
     try:
-        racer.runs = tuple(
-            minimize(
-                setting.problem, setting.start(seed), entry,
-                batch=setting.batch, seed=seed, stop=setting.stop, history_bytes=budget,
-            )
-            for seed in setting.seeds
-        )  # fmt: skip
+        opener = Opener(setting.problem, batch=setting.batch, stop=setting.stop, history_bytes=budget)
+        racer.runs = tuple(opener.open(setting.start(seed), entry, seed) for seed in setting.seeds)
     except Exception as error:  # also what an optimizer of the user's raises while it is traced
         racer.error = error
     return racer

@@ -7,6 +7,19 @@ from burlab.run.record.traces import Traces
 
 from .load import load_run
 from .minimize import minimize
+from .opener import Opener
 from .run import Run
 
-__all__ = ["Breakpoint", "Event", "History", "Hit", "Run", "Stop", "Stopped", "Traces", "load_run", "minimize"]
+__all__ = [
+    "Breakpoint",
+    "Event",
+    "History",
+    "Hit",
+    "Opener",
+    "Run",
+    "Stop",
+    "Stopped",
+    "Traces",
+    "load_run",
+    "minimize",
+]

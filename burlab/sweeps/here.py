@@ -23,14 +23,14 @@ class Here:
 
     def carry_out(self, trials: Sequence[Trial]) -> Generator[Outcome]:
         """Let trials run, and give each as it ends."""
-        due, values = deque(trials), self._setting.values()
+        due, values, opened = deque(trials), self._setting.values(), self._setting.opening()
         going: list[tuple[Trial, Run]] = []
         try:
             while due or going:
                 while due and len(going) < self._threads:
                     trial = due.popleft()
                     try:
-                        run = self.paused.pop(trial.number, None) or self._setting.open(trial)
+                        run = self.paused.pop(trial.number, None) or opened(trial)
                         self._setting.begin(run)
                     except Exception as error:  # also what an optimizer of the user's raises while it is traced
                         yield Outcome(failed(trial, error), None, error)

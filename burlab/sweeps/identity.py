@@ -1,7 +1,7 @@
 """Which sweep a folder holds: what decides the bits of its runs."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -10,6 +10,7 @@ from burlab import __version__
 from burlab.errors import BurlabError
 from burlab.optim import Optimizer
 from burlab.optim.live import live_fields
+from burlab.run import Run
 from burlab.runtime.cpu import instruction_set
 
 from .setting import Setting, numbers_of
@@ -27,8 +28,9 @@ def identity(setting: Setting, trials: Sequence[Trial]) -> dict[str, Any]:
     first: dict[Any, Trial] = {}
     for trial in trials:
         first.setdefault((trial.name, _program(trial)), trial)
+    opened = setting.opening()
     for trial in first.values():
-        digest.update(_fingerprint(setting, trial).encode())
+        digest.update(_fingerprint(opened, trial).encode())
     for seed in dict.fromkeys(trial.seed for trial in trials):
         for leaf in numbers_of(setting.start(seed)):
             digest.update(np.ascontiguousarray(leaf).tobytes())
@@ -62,9 +64,9 @@ def _program(trial: Trial) -> tuple[str, ...]:
     return tuple(f"{n}={_exact(v)}" for n, v in trial.hypers.items() if n not in live or callable(v))
 
 
-def _fingerprint(setting: Setting, trial: Trial) -> str:
+def _fingerprint(opened: Callable[[Trial], Run], trial: Trial) -> str:
     try:
-        return setting.open(trial).fingerprint
+        return opened(trial).fingerprint
     except BurlabError as error:  # it will be a row with its reason
         return type(error).__name__
 

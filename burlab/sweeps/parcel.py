@@ -24,7 +24,7 @@ class Parcel(distributed.WorkerPlugin):
         """content: a pickled Setting. machine: on which the runs are to be done."""
         self._given = content, machine
         self._unpacking = threading.Lock()
-        self._unpacked: tuple[Setting, Any] | None = None
+        self._unpacked: tuple[Setting, Any, Any] | None = None
         self._halted = threading.Event()
 
     def __reduce__(self) -> Any:
@@ -51,8 +51,8 @@ class Parcel(distributed.WorkerPlugin):
         check_machine("which came later", machine(), self._given[1], "this sweep")
         run = None
         try:
-            setting, values = self._content()
-            run = setting.open(trial)
+            setting, opened, values = self._content()
+            run = opened(trial)
             setting.begin(run)
             while not run.rests(1.0):
                 if self._halted.is_set():
@@ -65,11 +65,11 @@ class Parcel(distributed.WorkerPlugin):
         except Exception as error:  # also what functions of the user's raise
             return Outcome(failed(trial, error, run), None)
 
-    def _content(self) -> tuple[Setting, Any]:
+    def _content(self) -> tuple[Setting, Any, Any]:
         with self._unpacking:
             if self._unpacked is None:
                 setting: Setting = cloudpickle.loads(self._given[0])
-                self._unpacked = setting, setting.values()
+                self._unpacked = setting, setting.opening(), setting.values()
             return self._unpacked
 
 

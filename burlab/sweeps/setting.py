@@ -10,7 +10,7 @@ from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.problems import FiniteSum
 from burlab.problems.batch import Batch
-from burlab.run import Run, Stop, minimize
+from burlab.run import Opener, Run, Stop
 from burlab.transforms import jit, random
 
 from .trials import Trial
@@ -34,14 +34,14 @@ class Setting:
     runs: int
     more: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
-    def open(self, trial: Trial) -> Run:
-        """The run of a trial, at step 0."""
-        return minimize(
-            self.problem, self.start(trial.seed), trial.optimizer,
-            batch=self.batch, sampler=self.sampler, seed=trial.seed, stop=self.stop,
-            history_bytes=max(_HISTORY // self.runs, _LEAST), keyframe_bytes=max(_KEYFRAMES // self.runs, _LEAST),
-            **self.more,
+    def opening(self) -> Callable[[Trial], Run]:
+        """What gives the run of a trial, at step 0. Runs that differ by numbers alone share what is compiled."""
+        history, keyframes = max(_HISTORY // self.runs, _LEAST), max(_KEYFRAMES // self.runs, _LEAST)
+        opener = Opener(
+            self.problem, batch=self.batch, sampler=self.sampler, stop=self.stop,
+            history_bytes=history, keyframe_bytes=keyframes, **self.more,
         )  # fmt: skip
+        return lambda trial: opener.open(self.start(trial.seed), trial.optimizer, trial.seed)
 
     def begin(self, run: Run) -> None:
         """Let a run do the steps that it has left, in the background."""

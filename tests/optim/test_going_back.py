@@ -5,6 +5,9 @@ import pytest
 
 import burlab as bl
 from burlab.optim import CoordinateDescent, ScheduleFreeAdamW, ScheduleFreeSGD
+from burlab.optim.live import live_fields
+from burlab.run import Opener
+from burlab.sweeps.trials import with_fields
 from tests.optim.curvature_cases import OPTIMIZERS
 from tests.optim.estimator_cases import ESTIMATORS
 from tests.optim.optimizer_cases import CASES
@@ -73,3 +76,19 @@ def test_a_run_is_the_same_whichever_way_it_came(name, tmp_path):
         same(other, middle)
         other.step(STEPS - MIDDLE)
         same(other, end)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_run_that_shares_kernels_is_the_run_alone(name):
+    rule = RULES[name]
+    rate = next((field for field in live_fields(rule) if field.name == "lr" and not callable(field.start)), None)
+    other = rule if rate is None else with_fields(rule, {"lr": 0.5 * rate.number})
+    problem = bl.FiniteSum(loss, DATA, resampled=resampled, model=model)
+    opener, start = Opener(problem, batch=8), {leaf: 0.5 * x for leaf, x in START.items()}
+    opener.open(START, rule, 3)
+    runs = opener.open(start, other, 3), bl.minimize(problem, start, other, batch=8, seed=3)
+    assert runs[0].fingerprint == runs[1].fingerprint
+    for run in runs:
+        run.step(STEPS)
+    same(runs[0], runs[1].x)
+    assert runs[0].counts == runs[1].counts

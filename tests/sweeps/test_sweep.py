@@ -10,7 +10,7 @@ from burlab.sweeps.here import Here
 from burlab.sweeps.rows import Row
 from burlab.sweeps.setting import Always, Setting
 from burlab.sweeps.sweep import _median
-from tests.interrupts import interrupt, main_stack
+from tests.interrupts import interrupt
 
 F = bl.problems.rosenbrock()
 RNG = np.random.default_rng(3)
@@ -65,9 +65,14 @@ def test_as_many_runs_step_at_once_as_there_are_threads(swept):
     class Watched(Setting):
         __slots__ = ()
 
-        def open(self, trial):
-            opened.append(super().open(trial))
-            return opened[-1]
+        def opening(self):
+            begin = super().opening()
+
+            def one(trial):
+                opened.append(begin(trial))
+                return opened[-1]
+
+            return one
 
         def begin(self, run):
             super().begin(run)
@@ -235,8 +240,9 @@ def test_fields_of_parts_and_of_the_program_are_set():
     assert len({row.value for row in scheduled.rows}) == 2
 
 
-def test_an_interrupt_keeps_what_is_done_and_go_does_the_rest():
-    sweep = None
+def test_an_interrupt_keeps_what_is_done_and_go_does_the_rest(monkeypatch):
+    sweep, begun, begin = None, [], Setting.begin
+    monkeypatch.setattr(Setting, "begin", lambda self, run: begin(self, run) or begun.append(run))
     entries = [{"optimizer": bl.optim.GD(1.0)}, {"optimizer": bl.optim.Momentum(1e-9)}]
 
     def call():
@@ -245,7 +251,7 @@ def test_an_interrupt_keeps_what_is_done_and_go_does_the_rest():
             sweep = bl.sweep(F, F.start, entries, stop=bl.Stop(seconds=2.0))
         raise KeyboardInterrupt  # the call has ended as it should
 
-    interrupt(call, lambda: Here.carry_out.__code__ in main_stack(), wait=0.8)
+    interrupt(call, lambda: len(begun) == 2 and begun[1].t > 0)  # the first has ended: there is one thread
     assert [row.done for row in sweep.rows] == [True, False]
     half = sweep._place.paused[1]
     reached = half.t

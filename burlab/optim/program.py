@@ -1,0 +1,47 @@
+"""Whether one traced update serves two optimizers."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, cast
+
+from .live import Path, live_fields
+from .optimizer import Optimizer
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+def same_program(one: Optimizer, other: Optimizer) -> bool:
+    """Whether two optimizers differ in live numbers alone, which an update does not see when it is traced.
+
+    What cannot be compared for sure, such as two arrays, counts as different unless it is one object.
+    """
+    mine, theirs = live_fields(one), live_fields(other)
+    if [(field.name, field.path) for field in mine] != [(field.name, field.path) for field in theirs]:
+        return False
+    starts = ((a.start, b.start) for a, b in zip(mine, theirs, strict=True))
+    planned = all(a is b for a, b in starts if callable(a) or callable(b))
+    return planned and _same(one, other, {field.path for field in mine}, ())
+
+
+def _same(one: Any, other: Any, live: Collection[Path], path: Path) -> bool:
+    """Whether two values are the same but for what lies at the live paths."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, _PLAIN):
+        return repr(one) == repr(other)  # which tells 0.0 from -0.0
+    if type(one) is tuple:
+        mine, theirs = cast("tuple[Any, ...]", one), cast("tuple[Any, ...]", other)
+        return len(mine) == len(theirs) and all(_same(a, b, (), ()) for a, b in zip(mine, theirs, strict=True))
+    if not is_dataclass(one) or isinstance(one, type):
+        return False
+    held, others = _attributes(one), _attributes(other)
+    return held.keys() == others.keys() and all(
+        (*path, name) in live or _same(value, others[name], live, (*path, name)) for name, value in held.items()
+    )
+
+
+def _attributes(part: Any) -> Mapping[str, Any]:
+    """All that an object holds, also what is no field."""
+    return {f.name: getattr(part, f.name) for f in fields(part)} | getattr(part, "__dict__", {})

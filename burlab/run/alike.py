@@ -1,0 +1,71 @@
+"""Runs that differ from one by numbers alone: they share what was traced, planned and compiled for it."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from burlab.graph import tree
+from burlab.optim import Optimizer
+from burlab.optim.program import same_program
+from burlab.optim.rule import like_state, rule_alike
+from burlab.problems.batch import Batch
+from burlab.problems.kernels.oracle import Oracle
+from burlab.problems.kernels.start import StartQueries
+from burlab.problems.point import Point
+from burlab.problems.sampling import reseeded
+from burlab.problems.trainable import Trainable
+from burlab.run.loop.setup import Setup, Validation
+from burlab.runtime.coerce import Array
+
+
+@dataclass(frozen=True)
+class Model:
+    """What a run opened from, as far as others can: its optimizer, its seed, and the setup of its loop."""
+
+    optimizer: Optimizer
+    seed: int
+    oracle: Oracle
+    setup: Setup
+
+    def setup_of(
+        self, optimizer: Optimizer, x: Array, start: Point | Trainable, seed: int, batch: Any, state: tree.Tree
+    ) -> tuple[Setup, list[Array]] | None:
+        """The setup of another run of the same problem, and the leaves of its state; None where more is different.
+
+        x: its start as one vector. start: the same as it was given. batch, state: as `minimize` was told.
+        """
+        setup, part = self.setup, start if isinstance(start, Trainable) else None
+        point = start if isinstance(start, Point) else start.point
+        if not (same_program(self.optimizer, optimizer) and self._fits(point, part, seed)):
+            return None
+        stream = reseeded(setup.stream, seed)
+        first = batch.of(stream.samples).first if isinstance(batch, Batch) else None
+        before = StartQueries(self.oracle, point, stream, setup.threads, first)
+        if (found := rule_alike(setup.rule, optimizer, x, point.tree, before)) is None:
+            return None
+        rule, leaves = found
+        other = replace(
+            setup,
+            rule=rule,
+            start=point,
+            part=None if setup.part is None else setup.part._replace(point=point),
+            stream=stream,
+            spent=before.spent,
+            validation=_reseeded(setup.validation, seed),
+            full=_reseeded(setup.full, seed),
+        )
+        return other, leaves if state is None else like_state(state, rule, leaves)
+
+    def _fits(self, point: Point, part: Trainable | None, seed: int) -> bool:
+        """Whether its kernels are for a start of this form. Those of queries draw by its seed."""
+        mine = self.setup.part
+        trained = part is mine or (part is not None and mine is not None and part.rests_as(mine))
+        asks = bool(self.setup.rule.queries)
+        return trained and _form(point) == _form(self.setup.start) and (seed == self.seed or not asks)
+
+
+def _form(point: Point) -> tuple[Any, ...]:
+    return point.structure, *((leaf.shape, leaf.dtype) for leaf in point.leaves)
+
+
+def _reseeded(other: Validation | None, seed: int) -> Validation | None:
+    return None if other is None else replace(other, stream=reseeded(other.stream, seed))

@@ -1,0 +1,242 @@
+"""From a problem to runs: an opener checks what all of them have in common once, and they share what is compiled."""
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from burlab.checks.callable import check_takes
+from burlab.checks.numbers import whole
+from burlab.errors import ArgumentError, DTypeError
+from burlab.graph import tree
+from burlab.optim import Optimizer, SciPy
+from burlab.optim.queries import Batches
+from burlab.optim.rule import Rule, like_state, trace_rule
+from burlab.problems.batch import Batch
+from burlab.problems.data import Data
+from burlab.problems.finite_sum import FiniteSum
+from burlab.problems.kernels.oracle import Oracle, takes_key
+from burlab.problems.kernels.start import StartQueries
+from burlab.problems.point import Point, as_start
+from burlab.problems.sampling import Stream, drawn, full, is_full, weights_of
+from burlab.problems.trainable import Trainable, chosen_of
+from burlab.run.loop.loop import Loop
+from burlab.run.loop.setup import Setup, Validation
+from burlab.run.record.engine import COLUMNS
+from burlab.run.record.norms import ESTIMATOR, FULL, FULL_NORM
+from burlab.run.record.stop import Stop, check_norm, check_stop, ended_by
+from burlab.run.scipy.engine import ScipyEngine
+from burlab.runtime.coerce import Array
+
+from .alike import Model
+from .run import Run
+
+_VALIDATED = "validation_value"
+_MOST = 2**63 - 1  # what an int64 of C++ holds
+_MODELS = 16  # that an opener remembers
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    """Opens runs of one problem, at step 0; see `minimize` for what they are told.
+
+    A run that differs from an earlier one by live numbers, its start or its seed takes what was traced, planned and
+    compiled for that one: then opening costs a millisecond or two in place of some tens. Its bits are the same.
+    """
+
+    problem: Any
+    batch: int | Batch | None = None
+    sampler: Any = None
+    stop: Stop = Stop()  # noqa: RUF009 - frozen
+    state: tree.Tree = None
+    trainable: Any = None
+    has_aux: bool = False
+    validation: Any = None
+    validate_every: int = 100
+    history_bytes: int = 256 << 20
+    keyframe_bytes: int = 64 << 20
+    _models: deque[Model] = field(default_factory=lambda: deque[Model](maxlen=_MODELS), init=False, repr=False)
+
+    def open(self, x0: tree.Tree, optimizer: Optimizer | SciPy, seed: int) -> Run:
+        """A run. Raises where it cannot begin."""
+        _check_optimizer(optimizer)
+        check_stop(self.stop)
+        budgets = (
+            whole(self.history_bytes, "history_bytes", 1, _MOST),
+            whole(self.keyframe_bytes, "keyframe_bytes", 0, _MOST),
+        )
+        every = whole(self.validate_every, "validate_every", 1, _MOST)
+        start = point = as_start(x0, "x0")
+        if self.trainable is not None:
+            start = Trainable.split(point, chosen_of(self.trainable, point))
+            point = start.point
+        x = _flat(point.leaves)
+        if isinstance(optimizer, SciPy):
+            return self._scipy(optimizer, start, seed, budgets)
+        for model in tuple(self._models):
+            if (found := model.setup_of(optimizer, x, start, seed, self.batch, self.state)) is not None:
+                setup, leaves = found
+                break
+        else:
+            setup, leaves = self._first(optimizer, x, start, seed, budgets, every)
+        start = setup.start if setup.part is None else setup.part
+        return Run(Loop.open(setup, [x, *leaves]), start, setup.rule.schedules, self.problem, optimizer)
+
+    def _scipy(self, optimizer: SciPy, start: Point | Trainable, seed: int, budgets: tuple[int, int]) -> Run:
+        oracle, threads = self._oracle(start)
+        stream = drawn(oracle.data.samples, self.batch, self.sampler, seed)
+        stop = ended_by(stream, self.stop)
+        _check_here(oracle, optimizer, True)
+        if oracle.has_aux or self.validation is not None or self.state is not None:
+            raise ArgumentError(
+                "SciPy's minimizers record neither metrics nor a validation, and take no state. Leave these arguments "
+                "out."
+            )
+        point = start if isinstance(start, Point) else start.point
+        engine = ScipyEngine.open(optimizer, oracle, point, stream, threads, stop, budgets[1])
+        return Run(engine, start, {}, self.problem, optimizer)
+
+    def _first(
+        self,
+        optimizer: Optimizer,
+        x: Array,
+        start: Point | Trainable,
+        seed: int,
+        budgets: tuple[int, int],
+        every: int,
+    ) -> tuple[Setup, list[Array]]:
+        """The setup of a run that shares nothing, and the leaves of its state; from now on others can share it."""
+        oracle, threads = self._oracle(start)
+        part, point = (None, start) if isinstance(start, Point) else (start, start.point)
+        stream = drawn(oracle.data.samples, self.batch, self.sampler, seed)
+        stop = ended_by(stream, self.stop)
+        varies = self.batch.of(stream.samples) if isinstance(self.batch, Batch) else None
+        before = StartQueries(oracle, point, stream, threads, varies and varies.first)
+        weights = weights_of(stream, x.dtype)
+        batches = _batches(oracle, point, stream, weights, varies and varies.size)
+        rule, leaves = trace_rule(optimizer, x, batches, point.tree, before, stop.of == ESTIMATOR)
+        _check_here(oracle, optimizer, rule.reads_gradient)
+        leaves = leaves if self.state is None else like_state(self.state, rule, leaves)
+        drawn_oracle = oracle if weights is None else oracle.weighted(weights)
+        loss = drawn_oracle.kernels(_kernels_for(rule, oracle, stop), [point])
+        loss.measure(int(stream.batch), point.leaves)
+        second = None if self.validation is None else _validation(self.validation, every, point, seed, part)
+        setup = Setup.of(
+            loss,
+            rule,
+            oracle,
+            point,
+            stream,
+            threads=threads,
+            stop=stop,
+            budgets=budgets,
+            validation=second,
+            spent=before.spent,
+            part=part,
+            drawn=drawn_oracle,
+            full=_full_gradient(rule, oracle, point, stream, threads, stop),
+        )
+        setup.norm_column(stop.of)
+        _check_names(setup)
+        if oracle.keepers is None:  # else every run talks with the clients by itself
+            self._models.appendleft(Model(optimizer, seed, oracle, setup))
+        return setup, leaves
+
+    def _oracle(self, start: Point | Trainable) -> tuple[Oracle, int]:
+        oracle, threads = _oracle(self.problem, self.has_aux)
+        return (oracle if isinstance(start, Point) else oracle.of_trained(start)), threads
+
+
+def _check_here(oracle: Oracle, optimizer: Any, reads: bool) -> None:
+    """Raise where an optimizer reads gradients over samples that are elsewhere."""
+    if reads and oracle.keepers is not None:
+        raise ArgumentError(
+            f"{type(optimizer).__name__} reads the gradient over samples, and these lie with clients on the cluster. "
+            "Use a rule for clients, such as DCGD or FedAvg, or make the problem without cluster=."
+        )
+
+
+def _batches(oracle: Oracle, point: Point, stream: Stream, weights: Array | None, planned: Any) -> Batches:
+    """What an update knows of its batches."""
+    elsewhere = oracle.keepers is not None
+    sizes = int(stream.batch), int(stream.samples)
+    return Batches(*sizes, is_full(stream), oracle.clients, elsewhere, weights, planned, oracle.target_size(point))
+
+
+def _kernels_for(rule: Rule, oracle: Oracle, stop: Stop) -> str:
+    """What is computed in each step: no gradient where the rule reads none."""
+    if rule.reads_gradient:
+        return "measured" if oracle.has_aux else "training"
+    check_norm(stop.grad_norm, stop.of, False, "stop", "Stop(value=), or Stop(when=)")
+    return "measured_value" if oracle.has_aux else "value_like"
+
+
+def _validation(problem: Any, every: int, point: Point, seed: int, part: Trainable | None) -> Validation:
+    oracle, threads = _oracle(problem, False, "validation")
+    oracle = oracle if part is None else oracle.of_trained(part)
+    loss = oracle.kernels("value", [point])
+    stream = drawn(oracle.data.samples, None, "sequential", seed)
+    loss.measure(int(stream.batch), point.leaves)
+    return Validation(loss, stream, threads, every)
+
+
+def _full_gradient(
+    rule: Rule, oracle: Oracle, point: Point, stream: Stream, threads: int, stop: Stop
+) -> Validation | None:
+    """What a run evaluates besides its steps to stop by the full gradient; None where its steps compute that."""
+    if stop.of != FULL or (rule.reads_gradient and rule.output is None and is_full(stream)):
+        return None
+    loss, batches = oracle.kernels("grad", [point]), full(oracle.data.samples)
+    batches.key = stream.key
+    loss.measure(int(batches.batch), point.leaves)
+    return Validation(loss, batches, threads, int(stop.every))
+
+
+def _check_names(setup: Setup) -> None:
+    """Every column of the history has a name of its own."""
+    own = {*COLUMNS, _VALIDATED, FULL_NORM}
+    for what, names in (
+        ("field", tuple(setup.rule.hyper)),
+        ("metric", setup.loss.samples.metrics),
+        ("number", setup.rule.told),
+    ):
+        if taken := own.intersection(names):
+            raise ArgumentError(f"the {what} {taken.pop()!r} is a column of every history. Give it another name.")
+        own.update(names)
+
+
+def _check_optimizer(optimizer: Any) -> None:
+    if not isinstance(optimizer, (Optimizer, SciPy)):
+        hint = "Call it: " if isinstance(optimizer, type) else "Pass "
+        raise ArgumentError(f"optimizer is {optimizer!r}, expected a bl.optim.Optimizer. {hint}bl.optim.Adam(lr=1e-3).")
+
+
+def _oracle(problem: Any, has_aux: bool, name: str = "problem") -> tuple[Oracle, int]:
+    if isinstance(problem, FiniteSum):
+        if has_aux and not problem.oracle.has_aux:
+            raise ArgumentError(
+                "has_aux=True is for a function of x. A sum is told itself: FiniteSum(..., has_aux=True)."
+            )
+        return problem.oracle, problem.threads
+    if callable(problem):
+        advice = "It is a function of x; a loss of x and samples goes into a bl.FiniteSum(loss, data)."
+        if takes_key(problem):
+            advice = (
+                "A function that draws random numbers is the loss of one sample, which need not be read: "
+                "bl.FiniteSum(lambda x, _, *, key: f(x, key=key), np.zeros(1))."
+            )
+        check_takes(problem, name, "x alone", advice)
+        return Oracle(problem, Data.none(), None, has_aux), 1
+    raise ArgumentError(f"{name} is a {type(problem).__name__}, expected a bl.FiniteSum or a function of x.")
+
+
+def _flat(leaves: list[Array]) -> Array:
+    """All leaves in one vector."""
+    dtypes = {leaf.dtype for leaf in leaves}
+    if len(dtypes) > 1:
+        raise DTypeError(
+            f"x0 mixes {' and '.join(sorted(d.name for d in dtypes))}; a run has one dtype. "
+            "Convert the leaves with .astype."
+        )
+    return np.concatenate([leaf.reshape(-1) for leaf in leaves])
