@@ -22,8 +22,9 @@ class Turns:
 
     def __init__(self, cores: int | None = None) -> None:
         self.cores = cores or os.cpu_count() or 1
-        self._halted = threading.Event()
+        self._halted = threading.Event()  # of those who step now: each has one of its own, so that no halt is lost
         self._moving = threading.Lock()  # held by the one thread that lets runs step
+        self._changing = threading.Lock()  # held while another thread takes over
         self._thread: threading.Thread | None = None
         self._served: weakref.WeakKeyDictionary[Run, int] = weakref.WeakKeyDictionary()
         self._turn = 0
@@ -35,15 +36,27 @@ class Turns:
 
     def start(self, due: Callable[[], Due], failed: Callable[[Run, Exception], Any]) -> None:
         """Begin in the background, see `go`."""
-        self.halt()
-        self._thread = threading.Thread(target=self.go, args=(due, failed), name="burlab race", daemon=True)
-        _all.add(self)
-        self._thread.start()
+        while not self._took_over(due, failed):
+            self.halt()
+
+    def _took_over(self, due: Callable[[], Due], failed: Callable[[Run, Exception], Any]) -> bool:
+        """Begin, unless another thread lets runs step."""
+        with self._changing:
+            if self.running and self._thread is not threading.current_thread():
+                return False
+            self._halted.set()
+            halted = threading.Event()
+            thread = threading.Thread(target=self._go, args=(due, failed, halted), name="burlab race", daemon=True)
+            _all.add(self)
+            thread.start()
+            self._halted, self._thread = halted, thread
+            return True
 
     def halt(self, timeout: float | None = None) -> bool:
         """Let all runs rest; whether they do, which takes no longer than `timeout` seconds."""
-        thread = self._thread
-        self._halted.set()
+        with self._changing:
+            thread = self._thread
+            self._halted.set()
         if thread is not None and thread is not threading.current_thread():
             thread.join(timeout)
         return not self.running
@@ -56,18 +69,23 @@ class Turns:
 
     def go(self, due: Callable[[], Due], failed: Callable[[Run, Exception], Any]) -> None:
         """Let runs step until none is due. failed: told of a run that cannot start."""
+        with self._changing:
+            self._halted.set()
+            halted = self._halted = threading.Event()
+        self._go(due, failed, halted)
+
+    def _go(self, due: Callable[[], Due], failed: Callable[[Run, Exception], Any], halted: threading.Event) -> None:
         with self._moving:
-            self._halted.clear()
             running: list[Run] = []
             try:
-                while not self._halted.is_set() and (waiting := due()):
+                while not halted.is_set() and (waiting := due()):
                     waiting.sort(key=lambda one: self._served.get(one[0], -1))
                     turn = waiting[: self.cores]
                     for run in running:
                         if all(run is not other for other, _ in turn):
                             run.pause()
                     running = self._begin(turn, failed)
-                    self._wait(running)
+                    _wait(running, halted)
             finally:
                 for run in running:
                     run.pause()
@@ -85,17 +103,18 @@ class Turns:
                 failed(run, error)
         return running
 
-    def _wait(self, running: list[Run]) -> None:
-        """Until a slice is over and each has done some steps, or all rest."""
-        start = monotonic()
-        first = [run.t for run in running]
-        while not self._halted.is_set():
-            rest = [run.rests(_SLICE) for run in running]
-            took = monotonic() - start
-            done = [rests or run.t - t >= _FEW for run, t, rests in zip(running, first, rest, strict=True)]
-            some = [rests or run.t > t for run, t, rests in zip(running, first, rest, strict=True)]
-            if all(rest) or (took >= _SLICE and all(done)) or (took >= _LONGEST and all(some)):
-                return
+
+def _wait(running: list[Run], halted: threading.Event) -> None:
+    """Until a slice is over and each has done some steps, or all rest."""
+    start = monotonic()
+    first = [run.t for run in running]
+    while not halted.is_set():
+        rest = [run.rests(_SLICE) for run in running]
+        took = monotonic() - start
+        done = [rests or run.t - t >= _FEW for run, t, rests in zip(running, first, rest, strict=True)]
+        some = [rests or run.t > t for run, t, rests in zip(running, first, rest, strict=True)]
+        if all(rest) or (took >= _SLICE and all(done)) or (took >= _LONGEST and all(some)):
+            return
 
 
 _all: "weakref.WeakSet[Turns]" = weakref.WeakSet()
