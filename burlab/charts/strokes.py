@@ -12,6 +12,7 @@ from .palette import INK, colour
 
 _FAR = 1e4  # pixels: farther out nothing is drawn, and some readers of SVG know no larger numbers
 _MANY = 2000  # points from which a curve is thinned
+_LABEL = 14  # pixels that the label of a mark takes
 
 
 def element(name: str, content: str = "", **attributes: Any) -> str:
@@ -94,7 +95,8 @@ def mark(of: Mark, x: Scale, y: Scale) -> Iterator[str]:
     if of.label and upright:
         yield text(of.label, at + 4, y.stop + 11, font_size=10)
     elif of.label:
-        yield text(of.label, x.stop - 4, at - 4, font_size=10, text_anchor="end")
+        above = at - min(along.start, along.stop) > _LABEL  # else it would leave the frame
+        yield text(of.label, x.stop - 4, at - 4 if above else at + 11, font_size=10, text_anchor="end")
 
 
 def _through(across: Numbers, up: Numbers) -> str:

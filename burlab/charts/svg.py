@@ -150,7 +150,7 @@ def _empty(x: Scale, y: Scale) -> Iterator[str]:
 def _axes(x: Scale, y: Scale, side: float) -> Iterator[str]:
     """The frame, the ticks with their labels, and the names of both axes."""
     yield _frame(x, y)
-    floor = float(y.place(y.axis.floor)) if y.axis.floor else None
+    floor = float(y.place(y.axis.floor)) if y.axis.floor and y.axis.floor >= y.low else None
     for tick in ticks(y.axis, y.low, y.high, max(int((y.start - y.stop) / 34), 2)):
         at = float(y.place(tick.at))
         if floor is None or floor - at > _APART:

@@ -74,5 +74,6 @@ def test_values_that_are_exactly_zero_stand_on_a_line_that_says_0(panel):
 def test_a_fresh_panel_claims_nothing(panel):
     assert set(panel.find(".burlab-readouts b").all_inner_texts()) == {"–"}
     assert panel.find(".burlab-length").inner_text() == "of 0"
+    assert not panel.find(".burlab-hits").is_visible(), "no breakpoint has stopped it"
     assert panel.chart("chart.parts.every(p => p.kind === 'map' || p.curves.every(c => c.x.length === 0))")
     panel.shot("panel_fresh")

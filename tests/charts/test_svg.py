@@ -219,3 +219,20 @@ def test_an_axis_that_ends_before_its_numbers_begins_close_to_them():
     _, upwards = scales(part, 0, 100, 0, 100)
     assert 5 < upwards.low < 24
     assert upwards.high == 2.4e5
+
+
+@pytest.mark.parametrize(("at", "below"), [(1.0, True), (0.5, False)])
+def test_the_label_of_a_level_stays_inside_of_its_frame(at, below):
+    level = Mark(at, "level", "y", "break")
+    root = tree(Chart((plot(Curve(STEPS, STEPS / 9), y=Axis(low=0.0, high=1.0), marks=(level,)),)))
+    ((_, top, bottom, _),) = frames(root)
+    (label,) = [float(node.get("y", "nan")) for node in root.iter("text") if "".join(node.itertext()) == "level"]
+    line = bottom + at * (top - bottom)
+    assert top < label < bottom
+    assert (label > line) == below
+
+
+def test_a_floor_below_the_end_of_an_axis_is_out_of_sight():
+    zeros = Curve(STEPS, np.where(STEPS < 5, 1e-3, 0.0))
+    root = tree(Chart((plot(zeros, y=Axis("f", log=True, low=1e-4, floor=1e-9)),)))
+    assert not [path for path in root.iter("path") if path.get("stroke-dasharray") == "2 3"]

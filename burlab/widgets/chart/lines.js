@@ -1,6 +1,7 @@
 // Curves, bands, dots and marks, drawn with a canvas's pen. sx, sy: the scales of the axes.
 
 const FEW = 60; // points of a curve that are drawn as dots, too
+const LABEL = 14; // pixels that the label of a mark takes
 
 function tracePath(pen, x, y, sx, sy) {
   let drawing = false;
@@ -24,7 +25,7 @@ function drawCurve(pen, curve, sx, sy, theme, width = 1.6) {
   tracePath(pen, curve.x, curve.y, sx, sy);
   pen.stroke();
   pen.setLineDash([]);
-  if (curve.x.length > FEW || curve.faint) return;
+  if (curve.x.length > FEW || curve.faint || curve.dashed) return;
   for (let k = 0; k < curve.x.length; k++) drawShape(pen, "point", sx.at(curve.x[k]), sy.at(curve.y[k]), theme.curve(curve.colour), theme);
 }
 
@@ -116,7 +117,8 @@ function drawMark(pen, mark, frame, sx, sy, theme) {
   if (!mark.label || upright) return;
   pen.font = `10.5px ${theme.font}`;
   pen.textAlign = "right";
-  pen.textBaseline = "bottom";
+  const above = place - frame.top > LABEL; // else it would leave the frame
+  pen.textBaseline = above ? "bottom" : "top";
   pen.fillStyle = rgba(theme.soft);
-  pen.fillText(mark.label, frame.right - 4, place - 2);
+  pen.fillText(mark.label, frame.right - 4, above ? place - 2 : place + 3);
 }

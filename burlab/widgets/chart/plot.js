@@ -126,7 +126,7 @@ function drawAxes(pen, part, frame, theme) {
   level(pen, left, right, bottom);
   upright(pen, top, bottom, left);
   pen.stroke();
-  if (part.y.log && part.y.floor > 0) {
+  if (part.y.log && part.y.floor >= sy.low) {
     pen.setLineDash([1, 3]);
     pen.beginPath();
     level(pen, left, right, sy.at(part.y.floor));

@@ -20,7 +20,7 @@ from .smooth import noisy
 _READING = 0.01  # seconds of reading at once: a long record is caught up with while it is shown
 _LOOKS = ("axis", "smoothing", "zoom", "split")
 _SOME = 0.4  # smoothing of what is noise
-_LONG = 5000  # steps from which an axis of them is logarithmic, if nobody has chosen
+_LONG = 5000  # steps from which an axis of them is logarithmic, if nobody has chosen, and where a run has settled
 _RATE_WINDOW = 0.5  # seconds over which the speed is measured
 
 
@@ -55,7 +55,8 @@ class Model:
         self._burst = monotonic()
         self._settled = Settled()
         self.settled = False  # whether it rests because nothing moved any more
-        self.steps_log: bool | None = None  # whether steps stand on a logarithmic axis; None: where there are many
+        self._has_settled = False  # whether it ever did: most of its steps are those in which nothing moved
+        self.steps_log: bool | None = None  # whether steps stand on a logarithmic axis; None: as `log_steps` finds
         self.window: tuple[float, float] | None = None  # the first and the last step in sight, where someone zoomed in
         self.smoothing: float | None = None  # of curves, from 0 to 1; None: as they need
         self._noisy: set[str] = set()
@@ -128,7 +129,7 @@ class Model:
         forwards = self.commands.playing and not self.commands.backwards
         if forwards and not self.behind and self._settled.look(self.run, self.lines):
             self.commands.rest()
-            self.settled = True
+            self.settled = self._has_settled = True
         if self.landscape is not None:
             self.point = self._place()
             self.landscape.look(self.run, self.lines.path.points)
@@ -161,7 +162,8 @@ class Model:
     @property
     def log_steps(self) -> bool:
         """Whether steps stand on a logarithmic axis."""
-        return self.run.length > _LONG if self.steps_log is None else self.steps_log
+        many = self.run.length > _LONG or self._has_settled
+        return many if self.steps_log is None else self.steps_log
 
     @property
     def groups(self) -> list[Group]:

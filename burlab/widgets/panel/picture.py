@@ -27,6 +27,7 @@ _BREAK = np.array([np.nan])  # where a drawn line stops and another one starts
 _EVENTS = 300  # changes of hyperparameters that are marked, the last ones
 _WIDE, _TALL, _STACK = 2.0, 3.0, 1.2  # heights: of the value beside a plane and alone, of stacks
 _ABOVE = 1.4  # the end of the axis of the process, times its most bytes
+_NOISE = 100.0  # how far noise is shown around the smooth curve through it, where the axis is logarithmic
 _UNITS = {PACE: "s"}
 _VALUE, _VALIDATION, _CHANGE, _INK = 0, 2, 1, -1  # colours
 
@@ -139,12 +140,26 @@ def _differ(a: Any, b: Any, name: str) -> bool:
 
 def _upright(group: Group, curves: tuple[Curve, ...]) -> Axis:
     low, high = None, None
+    if group.log:
+        low, high = _around_smooth(group, curves)
     if group.top is not None:
         low = None if group.log else max(group.low, -group.top)
         high = min(group.high, group.top)
     elif not group.log:
         low, high = within(curve.y for curve in curves)
     return Axis(unit=_UNITS.get(group.name, ""), log=group.log, low=low, high=high, floor=group.floor)
+
+
+def _around_smooth(group: Group, curves: tuple[Curve, ...]) -> tuple[float | None, float | None]:
+    """The ends of an axis of logarithms that noise behind a smooth curve would stretch: two decades from that curve."""
+    if not any(curve.faint and curve.colour >= 0 for curve in curves):
+        return None, None
+    smooth = np.concatenate([curve.y for curve in curves if not curve.faint])
+    smooth = smooth[smooth > 0]
+    if not smooth.size:
+        return None, None
+    low, high = float(smooth.min()) / _NOISE, float(smooth.max()) * _NOISE
+    return low if group.least < low or group.low == 0 else None, high if group.high > high else None
 
 
 def _beyond(axis: Axis, *extremes: float) -> list[float]:

@@ -8,6 +8,7 @@ from .pyramid import Series
 _CELLS = 400  # along an axis
 _WIDEST = 0.08  # of the axis: the standard deviation of the widest average
 _TURNS, _FAR, _ENOUGH = 0.35, 0.02, 50  # of noise: share of turns, size of steps on the axis; and how many tell
+_AROUND = 3.0  # of noise within stretches of rows: how high they are, times the way from one mean to the next
 _SPREAD = 80  # places along an axis that each have a middle and a range
 
 
@@ -57,14 +58,25 @@ def spread(means: Series, *, log_steps: bool) -> tuple[Series, Series, Series, S
 
 
 def noisy(means: Series, *, log: bool) -> bool:
-    """Whether a column goes up and down so often, and so far for its axis, that only its average can be read."""
-    y = means[1, means[1] > 0] if log else means[1]
-    y = np.log(y) if log else y
-    late = np.diff(y[y.size // 2 :])  # many begin with a descent
-    if late.size < _ENOUGH:
+    """Whether a column goes up and down so often, and so far for its axis, that only its average can be read.
+
+    Means of many rows hardly turn, and then it shows in how far the rows lie from each other.
+    """
+    means = means[:, means[1] > 0] if log else means
+    y, low, high = (_on_axis(row, means[1], log) for row in means[1:4])
+    late = slice(y.size // 2, None)  # many begin with a descent
+    steps = np.diff(y[late])
+    if steps.size < _ENOUGH:
         return False
-    turns = np.diff(np.sign(late)) != 0
-    return float(turns.mean()) > _TURNS and float(np.median(np.abs(late))) > _FAR * float(np.ptp(y))
+    far, usual = _FAR * float(np.ptp(y)), float(np.median(np.abs(steps)))
+    turns = np.diff(np.sign(steps)) != 0
+    around = float(np.median((high - low)[late]))
+    return (float(turns.mean()) > _TURNS and usual > far) or around > max(far, _AROUND * usual)
+
+
+def _on_axis(values: Series, means: Series, log: bool) -> Series:
+    """How high values stand. log: in logarithms; what has none stands where its mean is."""
+    return np.log(np.where(values > 0, values, means)) if log else values
 
 
 def _cells(x: Series, log_steps: bool, count: int) -> Series:

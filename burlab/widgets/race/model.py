@@ -199,8 +199,10 @@ class RaceModel:
 
 
 def _ratio(number: float) -> str:
-    """How many times, so that a column of them stands in line: 1.00, 1.10, 12.3, 6.31e+06."""
-    return f"{number:.2f}" if number < 9.995 else f"{number:.3g}"
+    """How many times, in three digits or whole: 1.00, 12.3, 1,235, 6.31e6."""
+    if number < 99.95:
+        return f"{number:.{2 if number < 9.995 else 1}f}"
+    return f"{number:,.0f}" if number < 1e5 else words.number(number, 3)
 
 
 @cache
@@ -218,7 +220,7 @@ def offered() -> dict[str, str]:
         own = fields(cast("Any", kind))
         if any(field.default is MISSING and field.default_factory is MISSING for field in own):
             continue
-        numbers = [f"{f.name} = {f.default:g}" for f in own if isinstance(f.default, (int, float))]
+        numbers = [f"{f.name} = {words.exact(f.default)}" for f in own if isinstance(f.default, (int, float))]
         found[name] = f"{name} ({', '.join(numbers)})" if numbers else name
     return found | {f"SciPy {method}": f"SciPy {method}" for method in METHODS}
 

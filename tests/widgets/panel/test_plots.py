@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import burlab as bl
 from burlab.widgets.panel import words
 from burlab.widgets.panel.model import Model
 from burlab.widgets.panel.pyramid import Pyramid
@@ -135,3 +136,32 @@ def test_the_axis_of_steps_is_logarithmic_where_there_are_many_or_as_chosen():
         model.obey({"type": "axis", "value": choice})
         assert model.log_steps == log
         assert state_of(model)["axis"] == choice
+
+
+@pytest.mark.parametrize("zeros", [False, True])
+def test_noise_stretches_no_axis(zeros):
+    noise = np.random.default_rng(0).normal(size=60_000) ** 2
+    noise[::7] *= not zeros
+    run = FakeRun(loss=lambda s: (50 * np.exp(-s / 2000) + 1) * noise[s.astype(int)], steady=lambda s: 0.5**s)
+    run.write(60_000)
+    shown = drawn(Model(run))
+    faint, smooth = shown["loss"].curves
+    assert (faint.faint, smooth.faint) == (True, False)
+    axis = shown["loss"].y
+    assert axis.low == pytest.approx(smooth.y.min() / 100)
+    assert axis.high is None
+    assert shown["loss"].note.startswith("goes on to ")
+    assert shown["steady"].y.low is None
+
+
+def test_the_axis_of_steps_of_a_run_that_has_settled_shows_how_it_came_there():
+    run = bl.minimize(lambda x: x @ x, np.array([1.0, 2.0]), bl.optim.GD(0.5))
+    model = Model(run)
+    model.obey({"type": "play"})
+    run.step(1100)
+    assert not model.log_steps
+    model.look()
+    assert model.settled
+    assert model.log_steps
+    model.obey({"type": "step", "count": 5})
+    assert model.log_steps, "it does not go to and fro"

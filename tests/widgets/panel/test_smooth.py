@@ -70,3 +70,12 @@ def test_only_what_turns_and_can_be_seen_to_is_noise():
     rounding = np.maximum(10.0 ** (-steps / 50), 1e-28) * RNG.uniform(0.99, 1.01, 3000)
     assert not noisy(means_of(rounding), log=True), "too small for an axis of 28 decades"
     assert not noisy(means_of([1.0, 2.0, 1.0]), log=False)
+
+
+@pytest.mark.parametrize("rows", [20_000, 200_000, 3_000_000])
+def test_noise_is_found_in_a_record_so_long_that_its_means_are_calm(rows):
+    steps = np.arange(rows)
+    squares = (1e3 * np.exp(-steps / 200) + 1) * RNG.normal(size=rows) ** 2
+    assert noisy(means_of(squares), log=True)
+    for calm in (1 / (1.0 + steps), np.exp(-30 * steps / rows), 2 + np.sin(50 * steps / rows)):
+        assert not noisy(means_of(calm), log=True)

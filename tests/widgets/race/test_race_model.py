@@ -1,5 +1,6 @@
 """The panel of a race without a screen."""
 
+import dataclasses
 import time
 
 import pytest
@@ -40,6 +41,24 @@ def test_how_far_the_others_are_has_two_decimals(model):
     behind = {row.name: row.behind for row in model.race.standings()}
     assert rows[0]["behind"] == ""
     assert rows[1]["behind"] == f"{behind[rows[1]['name']]:.2f} ×"
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [(1.1, "1.10"), (12.34, "12.3"), (612.4, "612"), (1234.5, "1,234"), (85_600.0, "85,600"), (6.31e6, "6.31e6")],
+)
+def test_how_far_behind_is_said_as_people_read_it(model, monkeypatch, times, said):
+    standings = model.race.standings
+    far = lambda *of: [dataclasses.replace(row, behind=times) for row in standings(*of)]  # noqa: E731 - of one line
+    do(model, type="step", count="2")
+    assert model.race.wait()
+    model.look()
+    monkeypatch.setattr(model.race, "standings", far)
+    assert model.state()["rows"][1]["behind"] == f"{said} ×"
+
+
+def test_optimizers_are_offered_with_numbers_as_people_write_them():
+    assert "eps = 1e-8)" in offered()["Adam"]
 
 
 def test_step_does_so_many_each(model):
