@@ -65,6 +65,38 @@ def test_play_goes_on_and_pause_rests(panel):
     assert t == "True"
 
 
+def test_space_plays_and_pauses_and_arrows_step_all(panel):
+    panel.find(".burlab-status").click()
+    keyboard = panel.page.keyboard
+    keyboard.press("ArrowRight")
+    panel.says("at step 0")
+    keyboard.press("Shift+ArrowRight")
+    panel.says("at step 10")
+    keyboard.press("Space")
+    panel.says("leads .* at step (1[1-9]|[2-9])")
+    keyboard.press("Space")
+    panel.until(lambda: panel.notebook.kernel("print(race.running, end='')") == "False", "it went on")
+    panel.until(lambda: panel.find("[data-intent=pause]").is_disabled(), "it never rested")
+    panel.find("[data-intent=play]").focus()
+    keyboard.press("Enter")
+    panel.until(lambda: panel.find("[data-intent=play]").is_disabled(), "it never played")
+    assert panel.page.evaluate("document.activeElement.dataset.intent") == "pause"
+    field = panel.find("[aria-label='learning rate']")
+    field.click()
+    keyboard.type("1 2")
+    assert field.input_value() == "1 2", "a field keeps its keys"
+
+
+def test_a_screen_reader_hears_who_leads_in_the_end_and_no_numbers_rush_by(panel):
+    panel.choose("speed", "1000")
+    heard = panel.listen()
+    panel.press("play")
+    panel.says(r"leads .* at step \d,\d{3}")
+    panel.press("pause")
+    panel.until(lambda: heard()[-1:] == [panel.status], lambda: f"it was never heard: {heard()}")
+    assert len(heard()) <= 3, heard()
+
+
 def test_full_speed_is_paused_soon(panel):
     panel.choose("speed", "0")
     panel.press("play")

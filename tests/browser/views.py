@@ -9,6 +9,12 @@ from tests.browser.waits import until
 SHOTS = Path(os.environ.get("BURLAB_SCREENSHOTS", "build/screenshots"))
 
 
+_LISTEN = """e => {
+  e.heard = [];
+  new MutationObserver(() => e.heard.push(e.textContent)).observe(e, { childList: true });
+}"""
+
+
 def shot(what, name, **options):
     """Keep a picture of a page, or of a part of it."""
     what.screenshot(path=SHOTS / f"{name}.png", **options)
@@ -49,6 +55,15 @@ class Steered(View):
     @property
     def status(self):
         return self.find(".burlab-status span").inner_text()
+
+    def listen(self):
+        """Note what is said to those who do not see it; gives a function that gives all of it."""
+        voice = self.find(".burlab-voice")
+        assert self.evaluate(
+            "e => [...e.querySelectorAll('[role=status], [aria-live]')].map(one => one.className)"
+        ) == ["burlab-voice"]
+        voice.evaluate(_LISTEN)
+        return lambda: voice.evaluate("e => e.heard")
 
     def says(self, pattern):
         """Wait for the status line to match."""

@@ -1,7 +1,7 @@
 // The panel of a tree of branches. Python owns the state, the words and the chart; this draws them and sends intents.
 
 const HTML = `${GONE}
-<div class="burlab-status" role="status"><i></i><span></span><em></em></div>
+<div class="burlab-status"><i></i><span></span><em></em></div>
 <ul class="burlab-tree" aria-label="branches"></ul>
 <div class="burlab-form" role="group" aria-label="fork"><span>at step</span>
   <input type="range" aria-label="cursor" min="0" max="0" step="1" value="0">

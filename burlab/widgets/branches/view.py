@@ -15,7 +15,7 @@ class BranchesView(LiveView):
     >>> view = BranchesView(bl.branches(bl.minimize(f, f.start, bl.optim.Momentum(1e-4), steps=300)))
     """
 
-    _esm = module(WIDGETS, *CHART, "keys.js", "live/live.js", "branches/branches.js")
+    _esm = module(WIDGETS, *CHART, "keys.js", "voice.js", "live/live.js", "branches/branches.js")
     _css = style("branches/branches.css")
 
     def __init__(self, branches: Branches) -> None:

@@ -99,8 +99,10 @@ function keepRows(parent, rows, names, make) {
 
 // Draws now, and again when Python says something new or the theme changes; gives the clean-up.
 function follow({ model, el, view, send }, chart, draw) {
+  const voice = buildVoice(el);
   const show = () => {
     draw(model.get("state"));
+    voice(model.get("state"));
     el.dataset.ready = view; // the mark that tests wait for
     requestAnimationFrame(() => send({ type: "drawn", tick: model.get("state").tick }));
   };

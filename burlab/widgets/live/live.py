@@ -3,7 +3,6 @@
 import threading
 import weakref
 from collections.abc import Callable
-from time import monotonic
 from typing import Any, Protocol, cast
 
 import traitlets
@@ -15,6 +14,7 @@ from burlab.widgets import still
 from burlab.widgets.assets import CHART_STYLE, WIDGETS
 from burlab.widgets.chart.encode import encode
 from burlab.widgets.chart.view import split
+from burlab.widgets.flow import Flow
 from burlab.widgets.messages import heard_while_a_cell_runs
 from burlab.widgets.pages import Pages
 from burlab.widgets.panel.worker import PERIOD, REST, Intent, Worker
@@ -22,7 +22,6 @@ from burlab.widgets.panel.worker import PERIOD, REST, Intent, Worker
 anywidget: Any = late("anywidget", "lab")
 
 STYLES = ("panel/panel.css", CHART_STYLE, "live/live.css")
-_PATIENCE = 0.5  # seconds for which an update waits for a page that has not drawn the last one
 _NOTHING: dict[str, Any] = encode(Chart(()))
 
 
@@ -78,8 +77,7 @@ class LiveView(anywidget.AnyWidget):
         self._worker: Worker | None = None
         self._pages = Pages()
         self._lock = threading.Lock()
-        self._tick = self._drawn = 0
-        self._sent = 0.0
+        self._flow = Flow()
         self._stale = True  # whether there is something new to draw
         self._displayed = False  # whether a notebook has a picture of it
         self.closed = False
@@ -120,7 +118,7 @@ class LiveView(anywidget.AnyWidget):
 
     def _hear(self, _widget: Any, message: Intent, _buffers: Any) -> None:
         if message.get("type") == "drawn":
-            self._drawn = max(self._drawn, int(message["tick"]))
+            self._flow.drawn(int(message["tick"]))
         elif self._pages.hear(message):
             self._wake()
             self._ask({})
@@ -152,20 +150,28 @@ class LiveView(anywidget.AnyWidget):
             if intent:
                 model.obey(intent)
         seen = self._pages.seen
+        if any(intents) and seen:
+            self._answer(model)
         pictured = self._displayed and not model.active  # a picture follows what rests, whether someone looks or not
         if seen or model.active or pictured:
             self._stale |= model.look()
-        ready = self._drawn >= self._tick or monotonic() - self._sent > _PATIENCE
-        if ready and (seen or (pictured and self._stale)):
+        if self._flow.ready and (seen or (pictured and self._stale)):
             self._show(model)
         return PERIOD if model.active else REST
 
+    def _answer(self, model: Model) -> None:
+        """Send words and numbers, whether the page keeps up with the chart or not: somebody has pressed something."""
+        if (state := model.state()) != self._told():
+            self.state = state | {"tick": self._flow.tick}
+
+    def _told(self) -> dict[str, Any]:
+        return {name: told for name, told in self.state.items() if name != "tick"}
+
     def _show(self, model: Model) -> None:
         state = model.state()
-        if not self._stale and state == {name: self.state[name] for name in self.state if name != "tick"}:
+        if not self._stale and state == self._told():
             return
-        self._tick += 1
-        self._sent = monotonic()
+        tick = self._flow.send()
         with cast("Any", self).hold_sync():
             if self._stale:
                 self._shown = model.chart()
@@ -174,6 +180,6 @@ class LiveView(anywidget.AnyWidget):
                     self.heights = heights
                 self.data = data
                 self._stale = False
-            self.state = state | {"tick": self._tick}
+            self.state = state | {"tick": tick}
         if not model.active:
             still.refresh(self)

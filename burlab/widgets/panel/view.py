@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from time import monotonic
 from typing import Any
 
 import traitlets
@@ -14,6 +13,7 @@ from burlab.widgets import still
 from burlab.widgets.assets import CHART, CHART_STYLE, WIDGETS, module, styles
 from burlab.widgets.chart import encode
 from burlab.widgets.chart.view import split
+from burlab.widgets.flow import Flow
 from burlab.widgets.messages import heard_while_a_cell_runs
 
 from .model import Model
@@ -24,8 +24,6 @@ from .state import state_of
 anywidget: Any = late("anywidget", "lab")
 ipywidgets: Any = late("ipywidgets", "lab")
 
-_PATIENCE, _MOST_PATIENCE = 0.5, 2.0  # seconds for which an update waits for a page that has not drawn the last ones
-_AHEAD = 6  # updates on the way to a page: an answer takes longer than a redraw
 _FILES = ("head", "knobs", "breaks", "keys", "watch", "panel")
 
 
@@ -35,7 +33,7 @@ class Face(anywidget.AnyWidget):
     state: words and numbers. texts: by knob, as `scales.texts`. data and heights: the chart, as `ChartView` has them.
     """
 
-    _esm = module(WIDGETS, *CHART, "keys.js", *(f"panel/{name}.js" for name in _FILES))
+    _esm = module(WIDGETS, *CHART, "keys.js", "voice.js", *(f"panel/{name}.js" for name in _FILES))
     _css = styles(CHART_STYLE, "panel/panel.css")
     state = traitlets.Dict().tag(sync=True)
     texts = traitlets.Dict().tag(sync=True)
@@ -47,10 +45,7 @@ class View:
     """The widget of one panel, which any number of cells may show. `hear` gets what the controls send."""
 
     def __init__(self, model: Model, hear: Callable[[dict[str, Any]], None]) -> None:
-        self._tick = 0
-        self._drawn = 0
-        self._sent = 0.0
-        self._patience = _PATIENCE
+        self._flow = Flow()
         self._picture = Picture()
         self._told: dict[str, Any] = state_of(model)
         self._shown = self._picture.chart(model)
@@ -64,12 +59,11 @@ class View:
     @property
     def ready(self) -> bool:
         """Whether the browser has drawn what it was sent, or has had enough time for it."""
-        return self._tick - self._drawn < _AHEAD or monotonic() - self._sent > self._patience
+        return self._flow.ready
 
     def drawn(self, tick: int) -> None:
         """The browser has drawn an update."""
-        self._drawn = max(self._drawn, tick)
-        self._patience = _PATIENCE
+        self._flow.drawn(tick)
 
     def answer(self, model: Model) -> None:
         """Send words and numbers, whether the page keeps up with the chart or not: somebody has pressed something."""
@@ -84,10 +78,7 @@ class View:
         moved = not same(chart, self._shown)
         if not (moved or state != self._told):
             return
-        if self._tick - self._drawn >= _AHEAD:
-            self._patience = min(2 * self._patience, _MOST_PATIENCE)
-        self._tick += 1
-        self._sent = monotonic()
+        self._flow.send()
         with self.face.hold_sync():
             self._tell(state, model)
             if moved:
@@ -110,7 +101,7 @@ class View:
         if model.scales != self._scales:
             self._scales = dict(model.scales)
             self.face.texts = _texts(self._scales)
-        self.face.state = state | {"tick": self._tick}
+        self.face.state = state | {"tick": self._flow.tick}
         self._told = state
 
     def close(self) -> None:

@@ -1,8 +1,7 @@
-// What a panel tells others: Python, whether it is seen; and those who do not see it, what happens.
+// What a panel tells Python: whether it is seen.
 
 const PAGE = String(performance.timeOrigin); // one per load of the page
 const PULSE = 15000; // milliseconds between two signs of life
-const QUIET = 4000; // milliseconds between two things that are said aloud
 
 // Python draws for those who look. Gives what ends it.
 function onSight(el, send) {
@@ -20,22 +19,5 @@ function onSight(el, send) {
     observer.disconnect();
     clearInterval(pulse);
     document.removeEventListener("visibilitychange", tell);
-  };
-}
-
-// A line for screen readers: says where the run is when that changes in kind, and not with every step.
-function buildVoice(el) {
-  const line = element("div", "burlab-voice", el);
-  line.role = "status";
-  let [told, last, timer] = ["", -Infinity, 0];
-  return ({ tone, status }) => {
-    const text = tone === "running" ? "Running" : status;
-    if (text === told) return;
-    told = text;
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      last = performance.now();
-      say(line, told);
-    }, Math.max(300, last + QUIET - performance.now()));
   };
 }

@@ -4,16 +4,16 @@ const SPEEDS = [["-1", "growing speed"], ["0", "full speed"], ["1000", "1,000 st
 
 const HTML = `${GONE}
 <div class="burlab-bar" role="toolbar" aria-label="race">
-  ${action("play", "Play", "Let all racers step until paused")}
-  ${action("pause", "Pause", "Rest at the steps reached")}
-  ${action("step", "Step", "One step each")}
+  ${action("play", "Play", "Let all racers step until paused (space)")}
+  ${action("pause", "Pause", "Rest at the steps reached (space)")}
+  ${action("step", "Step", "One step each (right arrow; with shift: ten)")}
   <span class="burlab-pair"><input class="burlab-count" aria-label="number of steps" inputmode="numeric" value="100">
   ${action("steps", "Step n", "So many steps each")}</span>
   <select aria-label="speed" title="How fast Play goes: a growing speed does ten times as many steps every five seconds"></select>
   <select class="burlab-spread" aria-label="axis" title="What racers are compared against"></select>
   <select aria-label="column" title="What is compared"></select>
 </div>
-<div class="burlab-status" role="status"><i></i><span></span><em></em></div>
+<div class="burlab-status"><i></i><span></span><em></em></div>
 <table class="burlab-table"><thead><tr><th></th><th>racer</th><th class="burlab-right burlab-unit"></th>
   <th class="burlab-right burlab-wide" title="How many times as high as the leader">of the leader</th><th class="burlab-right">steps</th>
   <th class="burlab-wide"></th><th></th></tr></thead><tbody></tbody></table>
@@ -30,15 +30,16 @@ function render({ model, el }) {
   const select = (name) => find(`select[aria-label="${name}"]`);
   const rate = find("[aria-label='learning rate']");
   const intents = {
-    step: () => send({ type: "step", count: 1 }),
-    steps: () => send({ type: "step", count: count.value }),
+    step: () => act({ type: "step", count: 1 }),
+    steps: () => act({ type: "step", count: count.value }),
+  };
+  const act = (intent) => {
+    if (["play", "pause", "step"].includes(intent.type)) press(intent.type === "play"); // at once: the answer comes when it comes
+    send(intent);
   };
   for (const one of el.querySelectorAll("[data-intent]")) {
     const type = one.dataset.intent;
-    one.addEventListener("click", () => {
-      if (type === "play" || type === "pause") press(type === "play"); // at once: the answer comes when it comes
-      (intents[type] ?? (() => send({ type })))();
-    });
+    one.addEventListener("click", intents[type] ?? (() => act({ type })));
   }
   onEnter(count, intents.steps);
   for (const [name, type] of [["speed", "speed"], ["axis", "against"], ["column", "of"]]) {
@@ -53,9 +54,11 @@ function render({ model, el }) {
   const chart = drawChart(find(".burlab-live-chart"), model.get("data"), { heights: model.get("heights") });
   const inner = find(".burlab-live-chart").chart;
 
+  const pause = find("[data-intent=pause]");
   function press(playing) {
-    find("[data-intent=play]").disabled = playing;
-    find("[data-intent=pause]").disabled = !playing;
+    const [play, focused] = [find("[data-intent=play]"), document.activeElement];
+    [play.disabled, pause.disabled] = [playing, !playing];
+    if ([play, pause].includes(focused) && focused.disabled) (playing ? pause : play).focus({ preventScroll: true });
   }
 
   const rows = new Map();
@@ -95,7 +98,12 @@ function render({ model, el }) {
     });
   }
 
-  return follow({ model, el, view, send }, chart, draw);
+  const unkeyed = onPanelKeys(el, act, () => !pause.disabled, false);
+  const unfollow = follow({ model, el, view, send }, chart, draw);
+  return () => {
+    unkeyed();
+    unfollow();
+  };
 }
 
 export default { render };

@@ -125,7 +125,7 @@ def test_what_was_carried_out_is_told_to_the_page_that_asked(opened):
 
 
 def test_updates_wait_for_the_page_that_draws(opened, monkeypatch):
-    monkeypatch.setattr("burlab.widgets.panel.view._PATIENCE", 60.0)
+    monkeypatch.setattr("burlab.widgets.flow._PATIENCE", 60.0)
     run = FakeRun()
     panel = opened(run)
     for tick in range(1, 7):
