@@ -59,7 +59,7 @@ def test_gears_agree_on_derivatives(family: str, dtype: Any) -> None:
 
 SPECIAL = {
     "one": """gamma gammaln digamma erf erfc ndtr expit logit log_expit entr cbrt exp2 exp10 expm1 log1p erfinv erfcinv
-        ndtri log_ndtr exprel i0 i0e i1 i1e j0 j1 y0 y1 k0 k1 k0e k1e erfcx""".split(),
+        rgamma gammasgn ndtri log_ndtr exprel i0 i0e i1 i1e j0 j1 y0 y1 k0 k1 k0e k1e erfcx""".split(),
     "two": "betaln beta xlogy xlog1py rel_entr kl_div zeta".split(),
 }
 
@@ -94,7 +94,7 @@ def test_ufuncs_of_scipy_are_traced(gear: Any, dtype: Any) -> None:
 def test_ufuncs_of_scipy_at_edges_and_their_derivatives() -> None:
     edges = np.array([0.0, -0.0, 1.0, -1.0, 0.5, 2.0, np.inf, np.nan])
     a, b = np.repeat(edges, len(edges)), np.tile(edges, len(edges))
-    for name in ("rel_entr", "kl_div", "entr", "logit", "ndtr", "xlogy"):
+    for name in ("rel_entr", "kl_div", "entr", "logit", "ndtr", "xlogy", "gammasgn", "rgamma"):
         f = getattr(special, name)
         given = (a, b) if f.nin == 2 else (edges,)
         with np.errstate(all="ignore"):
@@ -111,6 +111,28 @@ def test_ufuncs_of_scipy_at_edges_and_their_derivatives() -> None:
         bl.check_grads(lambda x, name=name: np.sum(getattr(special, name)(0.3 * x)), x, order=2)
     for name in ("betaln", "rel_entr", "kl_div"):
         bl.check_grads(lambda x, name=name: np.sum(getattr(special, name)(x, x[::-1] + 1)), x, order=2)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_reciprocal_of_gamma_has_no_poles(dtype: Any) -> None:
+    """Value and derivatives to the third order against mpmath, on both sides and at the poles of Gamma."""
+    points = np.array([-6.0, -5.5, -3.0, -1.0, -0.75, 0.0, 0.25, 0.5, 0.75, 1.0, 3.5, 19.5, 20.5, 30.0], dtype)
+    f = special.rgamma
+    found = [*bl.compile(lambda x: tuple(_derivatives(f, x)), points, gear="replay")(points)]
+    for order, got in enumerate(found):
+        with mpmath.workdps(50):
+            wanted = [float(mpmath.diff(mpmath.rgamma, mpmath.mpf(float(x)), order)) for x in points]
+        np.testing.assert_allclose(got, wanted, rtol=600 * np.finfo(dtype).eps, atol=1e-30, err_msg=str(order))
+    ends = np.array([-180.0, -180.5, -170.5, 150.0, 171.5, 180.0, np.inf, -np.inf, np.nan])
+    for name in ("rgamma", "gammasgn"):
+        f = getattr(special, name)
+        np.testing.assert_allclose(bl.compile(f, ends, gear="replay")(ends), f(ends), rtol=1e-12, atol=1e-300)
+
+
+def _derivatives(f: Any, x: Any, order: int = 3) -> Any:
+    yield f(x)
+    if order:
+        yield from _derivatives(lambda x: bl.jvp(f, (x,), (np.ones_like(x),))[1], x, order - 1)
 
 
 def test_a_ufunc_of_scipy_that_has_no_rule_is_named() -> None:

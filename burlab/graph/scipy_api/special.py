@@ -84,6 +84,41 @@ def _kl_div(x: Any, y: Any) -> Node:
     return apply("where", inside, apply("add", apply("sub", entropy, x), y), entropy)
 
 
+def _parity(whole: Any) -> Node:
+    """1 for even numbers, -1 for odd ones, nan for infinite ones."""
+    odd = apply("sub", whole, apply("mul", 2.0, apply("floor", apply("mul", 0.5, whole))))
+    return apply("sub", 1.0, apply("mul", 2.0, odd))
+
+
+def _gammasgn(x: Any) -> Node:
+    """The sign of Gamma; nan at its poles, of which 0 has the sign of its side."""
+    (x,) = promote([as_node(x)], float_only=True)
+    floor = apply("floor", x)
+    below = apply("where", apply("equal", floor, x), math.nan, _parity(floor))
+    beside = apply("where", apply("less", x, 0.0), below, apply("copysign", 1.0, x))
+    return as_dtype(
+        apply("where", apply("greater", x, 0.0), 1.0, apply("where", apply("isnan", x), x, beside)), x.dtype
+    )
+
+
+def _rgamma(x: Any) -> Node:
+    """1 / Gamma, which has no poles: for small x by the reflection sin(pi x) Gamma(1 - x) / pi, whose sine is exact."""
+    (x,) = promote([as_node(x)], float_only=True)
+    large = 20.0 if x.dtype == np.float64 else 8.0  # Gamma^4 is finite below it, and so are third derivatives
+    left, right = apply("less", x, 0.5), apply("greater", x, large)
+    low = apply("where", left, x, 0.25)
+    whole = apply("rint", low)
+    rest, mirrored = apply("sub", low, whole), apply("gamma", apply("sub", 1.0, low))
+    wave = apply("mul", apply("sin", apply("mul", math.pi, rest)), 1 / math.pi)
+    zero = apply("logical_and", apply("equal", mirrored, math.inf), apply("equal", rest, 0.0))
+    zero = apply("logical_or", zero, apply("equal", low, -math.inf))
+    reflected = apply("where", zero, 0.0, apply("mul", apply("mul", _parity(whole), wave), mirrored))
+    middle = apply("div", 1.0, apply("gamma", apply("where", apply("logical_or", left, right), 1.0, x)))
+    high = apply("exp", apply("neg", apply("gammaln", apply("where", right, x, 21.0))))
+    value = apply("where", left, reflected, apply("where", right, high, middle))
+    return apply("where", apply("isnan", x), x, value)
+
+
 # SciPy's names of what is one operation of a C++ table: the same, or another.
 _SAME = """
     erf erfc gamma gammaln betaln beta exprel xlogy xlog1py erfinv erfcinv ndtri log_ndtr
@@ -106,6 +141,8 @@ _RULES: dict[str, Callable[..., Node]] = {
     "entr": _entr,
     "rel_entr": _rel_entr,
     "kl_div": _kl_div,
+    "gammasgn": _gammasgn,
+    "rgamma": _rgamma,
 }
 SPECIAL.update((name, _plain(op)) for name, op in (*zip(_SAME, _SAME, strict=True), *_OTHER.items()))
 SPECIAL.update((name, UFUNCS[name]) for name in _NUMPYS)
