@@ -2,6 +2,8 @@
 
 import threading
 import traceback
+from collections.abc import Callable
+from typing import Any
 
 from burlab.errors import TraceError
 
@@ -18,6 +20,12 @@ class _Last(threading.local):
 _last = _Last()
 
 
+def public_name(func: Callable[..., Any]) -> str:
+    """A function of NumPy's as users write it: np.linalg.eig."""
+    module = getattr(func, "__module__", "numpy").replace("numpy", "np", 1)
+    return f"{module}.{getattr(func, '__name__', func)}"
+
+
 def fault(what: str, remedy: str) -> TraceError:
     """A TraceError that names the user's line, what was met there, and what to write instead."""
     return _from_scipy() or _made(TraceError(f"{location()}{what}. Use {remedy}."))
@@ -26,6 +34,14 @@ def fault(what: str, remedy: str) -> TraceError:
 def unsupported(name: str, remedy: str) -> TraceError:
     """A TraceError for a NumPy feature that cannot be traced."""
     return _from_scipy() or _cannot_be_traced(name, remedy)
+
+
+def check_keywords(name: str, kwargs: "dict[str, Any]") -> None:
+    """Raise TraceError for a keyword of a ufunc that has no meaning on traced arrays."""
+    for key, value in kwargs.items():
+        if value is None or key in ("dtype", "casting") or (key == "where" and value is True):
+            continue
+        raise unsupported(f"np.{name}({key}=...)", "np.where(condition, x, y)" if key == "where" else "leave it out")
 
 
 def _cannot_be_traced(name: str, remedy: str) -> TraceError:

@@ -6,7 +6,6 @@ a function is traced its arguments are nodes; NumPy hands every call on them to 
 """
 
 import math
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from numbers import Number
@@ -17,12 +16,12 @@ import numpy as np
 from burlab.runtime.memory import ADDRESSABLE, too_large, volume
 from burlab.runtime.plain import as_array, check_items, is_complex
 
-from .faults import fault, unsupported
+from .faults import check_keywords, fault, public_name, unsupported
 from .handles import PRESENT, present
-from .origin import current, in_masked_code, in_vectorize, location, place, record_node
+from .origin import current, in_masked_code, in_matrix_code, in_poly1d, in_vectorize, location, place, record_node
 from .poison import is_poisoned
 from .rules import Rule, Rules
-from .scipy_words import in_scipy
+from .scipy_words import in_scipy, is_special
 
 UFUNCS: Rules[str] = Rules()  # name of a NumPy ufunc -> what it means on nodes
 SPECIAL: Rules[str] = Rules()  # name of a ufunc of scipy.special -> what it means on nodes
@@ -112,12 +111,11 @@ class Node:
             return RESULTS["ufunc"](ufunc, method, *inputs, **kwargs)
         if any(map(is_complex, inputs)):
             return COMPLEX["ufunc"](ufunc, method, *inputs, **kwargs)
-        special = _is_special(ufunc)
+        special = is_special(ufunc)
         table: Rules[str] = (_SPECIAL_CALLS if special else _BY_METHOD).get(method, Rules())
         rule = table.get(ufunc.__name__)
         if rule is None:
-            suffix = "" if method == "__call__" else f".{method}"
-            raise unsupported(f"{'scipy.special' if special else 'np'}.{ufunc.__name__}{suffix}", "has no rule here")
+            raise _without_rule(ufunc, method, special)
         if method in ("reduce", "accumulate", "reduceat"):
             return rule(*inputs, **kwargs)
         if out:
@@ -128,9 +126,9 @@ class Node:
         if method == "outer":  # each element of one array with each of the other
             first, second = map(as_node, inputs)
             inputs = METHODS["reshape"](first, (*first.shape, *(1,) * second.ndim)), second
-        for name, value in kwargs.items():
-            if not (value is None or (name == "where" and value is True)):
-                raise unsupported(f"np.{ufunc.__name__}({name}=...)", _KEYWORD_REMEDY.get(name, "leave it out"))
+        if kwargs.get("dtype") is not None:  # of what is computed with, as NumPy's loops take it
+            inputs = tuple(METHODS["astype"](as_node(x), kwargs["dtype"]) for x in inputs)
+        check_keywords(ufunc.__name__, kwargs)
         return RESULTS["own"](rule(*inputs), *inputs)
 
     def __array_function__(
@@ -138,13 +136,17 @@ class Node:
     ) -> Any:
         if any(map(is_complex, (*args, *kwargs.values()))):
             return COMPLEX["function"](func, args, kwargs)
+        if type(kwargs.get("out")) in PRESENT:
+            return NotImplemented  # it takes the result itself
         rule = FUNCTIONS.get(func)
         if rule is None and args and type(args[0]) is Node and RESULTS["is_writer"](func):
             return func(RESULTS["writable"](args[0]), *args[1:], **kwargs)
         if rule is None and any(kind in PRESENT for kind in cast("Any", types)):
             return NotImplemented
+        if func is _TRIM_ZEROS and in_poly1d():  # a polynomial keeps leading coefficients that may be zero
+            return args[0]
         if rule is None:
-            name = _public_name(func)
+            name = public_name(func)
             raise unsupported(name, REASONS["why_not"](name.partition(".")[2]))
         return RESULTS["function"](rule(*args, **kwargs), func, args, kwargs)
 
@@ -154,6 +156,8 @@ class Node:
             return RESULTS["function"](FUNCTIONS[function](self), function, (self,), {})
         if name in METHODS:
             return partial(_method, name, self)
+        if name == "flat":
+            return RESULTS["flat"](self)
         if name in UFUNCS:  # NumPy's loops over object arrays call np.tanh's element as x.tanh()
             return partial(UFUNCS[name], self)
         if not name.startswith("__") and hasattr(np.ndarray, name):
@@ -208,6 +212,8 @@ class Node:
     def __array__(self, dtype: Any = None, copy: Any = None) -> "np.ndarray[Any, Any]":
         if in_masked_code():
             raise fault("a masked array met a traced one, and its mask would be lost", "x.filled(0.0) or np.where")
+        if in_matrix_code():
+            raise fault("np.matrix of a traced array, whose * would be a matrix product", "the array as it is, and @")
         if self.dtype.kind in "iu":
             self.__index__()
         if self.shape and self.size <= _OBJECTS and in_vectorize():  # it calls a function for each element
@@ -244,19 +250,22 @@ def _method(name: str, x: Node, *args: Any, **kwargs: Any) -> Any:
     """A method of an array, of which an argument may be complex."""
     if any(map(is_complex, args)):
         return COMPLEX["method"](name, x, *args, **kwargs)
+    if type(out := cast("Any", kwargs.get("out"))) in PRESENT:
+        out[...] = METHODS[name](x, *args, **{key: value for key, value in kwargs.items() if key != "out"})
+        return out
     return RESULTS["method"](METHODS[name](x, *args, **kwargs), name, x, args, kwargs)
 
 
-def _is_special(ufunc: np.ufunc) -> bool:
-    """Whether a ufunc is SciPy's: some have NumPy's names. SciPy is not imported to find out."""
-    special = sys.modules.get("scipy.special._ufuncs")
-    return special is not None and getattr(special, ufunc.__name__, None) is ufunc
-
-
 _ATTRIBUTES: dict[str, Rule] = {"T": np.transpose, "mT": np.matrix_transpose, "real": np.real, "imag": np.imag}
+_TRIM_ZEROS = np.trim_zeros  # while a function is traced the name means something else
 _OBJECTS = 65536  # elements that an array of objects may have
 
-_KEYWORD_REMEDY = {"where": "np.where(condition, result, other)", "dtype": "x.astype(dtype)"}
+
+def _without_rule(ufunc: np.ufunc, method: str, special: bool) -> Exception:
+    name = f"{'scipy.special' if special else 'np'}.{ufunc.__name__}"
+    if method == "__call__" or ufunc.__name__ not in UFUNCS:
+        return unsupported(name, REASONS["why_not"](ufunc.__name__))
+    return unsupported(f"{name}.{method}", f"{method} has no rule here; use a loop over the rows, or {name}(x, y)")
 
 
 def _dunder(name: str, ufunc: str, reflected: bool) -> None:
@@ -315,11 +324,6 @@ for _name, _ufunc in {
     _dunder(_name, _ufunc, reflected=False)
 for _name, _ufunc in {"neg": "negative", "abs": "absolute", "pos": "positive", "invert": "invert"}.items():
     _unary_dunder(_name, _ufunc)
-
-
-def _public_name(func: Callable[..., Any]) -> str:
-    module = getattr(func, "__module__", "numpy").replace("numpy", "np", 1)
-    return f"{module}.{getattr(func, '__name__', func)}"
 
 
 def constant(value: Any, dtype: Any = None) -> Node:

@@ -66,13 +66,25 @@ def user_line() -> Origin | None:
 def in_masked_code() -> bool:
     """Whether it was NumPy's module of masked arrays that called burlab."""
     frame = caller()
-    return frame is not None and frame.f_globals.get("__name__", "").startswith("numpy.ma")
+    return frame is not None and frame.f_globals.get("__name__", "").startswith("numpy.ma.")
+
+
+def in_matrix_code() -> bool:
+    """Whether it was NumPy's np.matrix that called burlab."""
+    frame = caller()
+    return frame is not None and frame.f_globals.get("__name__", "") == "numpy.matrixlib.defmatrix"
 
 
 def in_vectorize() -> bool:
     """Whether it was np.vectorize that called burlab."""
     frame = caller()
     return frame is not None and frame.f_code.co_qualname.startswith("vectorize.")
+
+
+def in_poly1d() -> bool:
+    """Whether it was np.poly1d that called burlab."""
+    frame = caller()
+    return frame is not None and frame.f_code.co_qualname.startswith("poly1d.")
 
 
 def caller() -> FrameType | None:

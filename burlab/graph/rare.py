@@ -22,6 +22,7 @@ from .numpy_api import (
     building,
     counting,
     extremes,
+    folds,
     moving,
     nan_sums,
     norms,

@@ -3,6 +3,8 @@
 import sys
 from types import FrameType
 
+import numpy as np
+
 from .origin import caller, is_users
 
 _FUNCTIONS = """
@@ -52,6 +54,12 @@ def in_scipy() -> bool:
     """Whether it was Python code of SciPy's that called burlab."""
     frame = caller()
     return frame is not None and _module(frame) == "scipy"
+
+
+def is_special(ufunc: np.ufunc) -> bool:
+    """Whether a ufunc is SciPy's: some have NumPy's names. SciPy is not imported to find out."""
+    special = sys.modules.get("scipy.special._ufuncs")
+    return special is not None and getattr(special, ufunc.__name__, None) is ufunc
 
 
 def scipy_function() -> str | None:

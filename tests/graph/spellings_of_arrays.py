@@ -56,6 +56,11 @@ MOVING = (
         ("lexsort with known ties", lambda np, v, m, r, b: v[:4][np.lexsort((v[:4], numpy.array([1, 0, 1, 0])))]),
         ("pad two constants", lambda np, v, m, r, b: np.pad(m, 1, constant_values=((1.0, 2.0), (3.0, 4.0)))),
         ("pad ramp to", lambda np, v, m, r, b: np.pad(v, (2, 3), "linear_ramp", end_values=(1.0, -2.0))),
+        ("pad odd reflect", lambda np, v, m, r, b: np.pad(m, ((1, 2), (3, 2)), "reflect", reflect_type="odd")),
+        ("pad odd symmetric", lambda np, v, m, r, b: np.pad(v, (2, 4), "symmetric", reflect_type="odd")),
+        ("pad mean of two", lambda np, v, m, r, b: np.pad(m, 1, "mean", stat_length=((1, 2), (2, 9)))),
+        ("pad maximum of three", lambda np, v, m, r, b: np.pad(v, (2, 1), "maximum", stat_length=3)),
+        ("x.flat", lambda np, v, m, r, b: m.T.flatten()[5] * m.flat[numpy.array([7, 0])]),
         ("pad reflect far", lambda np, v, m, r, b: np.pad(v, (7, 9), "reflect")),
     ),
     *rows(
@@ -261,6 +266,45 @@ SIGNALS = (
         ("polyint 2", lambda np, u, v, x, s: np.polyint(u, 2, numpy.array([1.0, 2.0]))),
     ),
 )
+BEYOND = (  # of JAX
+    *rows(
+        (V, M, L, B),
+        ("pad odd far", lambda np, v, m, h, b: np.pad(v, (13, 9), "reflect", reflect_type="odd")),
+        ("pad odd symmetric far", lambda np, v, m, h, b: np.pad(v[:2], (13, 9), "symmetric", reflect_type="odd")),
+        ("pad odd of one", lambda np, v, m, h, b: np.pad(v[:1], 2, "reflect", reflect_type="odd")),
+        ("pad median", lambda np, v, m, h, b: np.pad(m, ((2, 1), (1, 0)), "median", stat_length=3)),
+        ("pad by axis", lambda np, v, m, h, b: np.pad(m, {-1: (1, 2)}, "edge")),
+        ("average over two axes", lambda np, v, m, h, b: np.average(b, axis=(2, 0), weights=m[:2].T + 3.0)),
+        *(
+            (f"nan{name} where", lambda np, v, m, h, b, name=name: getattr(np, f"nan{name}")(m, axis=0, where=m > -1.5))
+            for name in "sum prod mean var std".split()
+        ),
+        ("nanmax where", lambda np, v, m, h, b: np.nanmax(h, initial=-1.0, where=h < 0.5)),
+        ("nanmin initial", lambda np, v, m, h, b: np.nanmin(h, initial=-5.0) + np.nanmin(m, axis=1, initial=0.1)),
+        *(
+            (f"{name}.reduce", lambda np, v, m, h, b, name=name: getattr(np, name).reduce(b, axis=(0, 2), initial=0.3))
+            for name in "fmax fmin logaddexp logaddexp2 hypot".split()
+        ),
+        ("fmax.reduce past nans", lambda np, v, m, h, b: np.fmax.reduce(h) + np.fmin.reduce(m, axis=1)),
+        ("logaddexp.reduce of none", lambda np, v, m, h, b: np.logaddexp.reduce(v[:0])),
+        ("angle of reals", lambda np, v, m, h, b: np.angle(np.append(h, [-0.0, numpy.inf, -numpy.inf]))),
+        ("add dtype", lambda np, v, m, h, b: np.add(v, 1, dtype=numpy.float64, casting="unsafe")),
+        ("poly1d", lambda np, v, m, h, b: (np.poly1d(v) * np.poly1d([1.0, -2.0]) - 3)(m[0])),
+        ("poly1d.deriv", lambda np, v, m, h, b: np.poly1d(v).deriv()(m[1]) + np.poly1d(v).integ(2)(0.5)),
+        *(
+            (
+                f"quantile {name}",
+                lambda np, v, m, h, b, name=name: np.quantile(m, [0.0, 0.125, 0.3, 0.75], 0, method=name),
+            )
+            for name in "inverted_cdf averaged_inverted_cdf closest_observation".split()
+        ),
+        *(
+            (f"percentile {name}", lambda np, v, m, h, b, name=name: np.nanpercentile(h, [10, 50], method=name))
+            for name in "inverted_cdf averaged_inverted_cdf closest_observation".split()
+        ),
+        jax=False,
+    ),
+)
 SCALARS = (
     *rows(
         (S,),
@@ -276,4 +320,4 @@ SCALARS = (
         ("float32 scalar", lambda np, s: s * numpy.float32(2)),
     ),
 )
-ALL = (*SPELLINGS, *SCALARS, *MOVING, *BUILDING, *ORDER, *TOTALS, *SIGNALS, *MATRICES)
+ALL = (*SPELLINGS, *SCALARS, *MOVING, *BUILDING, *ORDER, *TOTALS, *SIGNALS, *BEYOND, *MATRICES)

@@ -28,6 +28,10 @@ def test_what_is_refused_has_no_rule(name: str) -> None:
     [
         (np.roots, "not symmetric are not there.*np.linalg.eigh"),
         (np.unique, "would depend on numbers; use np.sort"),
+        (np.array_str, "no numbers yet; use it on the numbers that the traced function gives"),
+        (np.emath.sqrt, "nearest name that has one is np.sqrt.*docs/numpy.md"),
+        (np.einsum_path, "nearest name that has one is np.einsum"),
+        (np.logaddexp.accumulate, "np.logaddexp.accumulate cannot be traced: accumulate has no rule here"),
         (np.is_busday, "no rule here.*docs/numpy.md"),
     ],
 )

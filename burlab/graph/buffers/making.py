@@ -5,7 +5,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.graph.handles import level
+from burlab.graph.faults import fault
+from burlab.graph.handles import level, present
 from burlab.graph.node import METHODS, Node
 from burlab.graph.numpy_api.shapes import astype
 
@@ -14,7 +15,7 @@ from .memory import written
 
 Function = Callable[..., Any]
 _PLAIN = tuple(
-    "zeros ones empty zeros_like ones_like empty_like arange linspace logspace geomspace eye identity "
+    "zeros ones empty zeros_like ones_like empty_like linspace logspace geomspace eye identity "
     "tri diag diagflat vander tile repeat copy fromiter fromfunction indices outer kron meshgrid".split()
 )
 
@@ -25,6 +26,21 @@ def _from_known(original: Function) -> Function:
         return buffer_of(result) if isinstance(result, Node) else fresh(result)
 
     return make
+
+
+def arange(original: Function) -> Function:
+    """np.arange, whose ends are known."""
+    make = _from_known(original)
+
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(present(value), Node) for value in (*args, *kwargs.values())):
+            raise fault(
+                "np.arange with a traced end: how many entries there are would depend on numbers",
+                "start + step * np.arange(n), or np.linspace(start, stop, n)",
+            )
+        return make(*args, **kwargs)
+
+    return checked
 
 
 def full(original: Function) -> Function:
@@ -94,6 +110,7 @@ def _held(value: Any) -> Any:
 
 RULES: dict[str, Callable[[Function], Function]] = {
     **dict.fromkeys(_PLAIN, _from_known),
+    "arange": arange,
     "array": array,
     "full": full,
     "full_like": full,

@@ -38,10 +38,10 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """np.fill_diagonal."""
     places = np.zeros(a.shape, bool)
     np.fill_diagonal(places, True, wrap)
-    a[places] = _repeated(val, int(places.sum()))
+    a[places] = repeated(val, int(places.sum()))
 
 
-def _repeated(values: Any, count: int) -> Node:
+def repeated(values: Any, count: int) -> Node:
     """So many values, the given ones again and again."""
     flat = METHODS["ravel"](as_node(values))
     return METHODS["take"](flat, np.arange(count) % max(flat.size, 1))
@@ -53,18 +53,18 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
         raise fault("np.put(mode=...) with traced values", "indices inside the array")
     index = np.ravel(present(ind))
     places = np.unravel_index(np.where(index < 0, index + a.size, index), a.shape)
-    a[places] = _repeated(v, index.size)
+    a[places] = repeated(v, index.size)
 
 
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """np.putmask: entry k of the values, which repeat, goes to entry k of the array."""
-    copyto(a, METHODS["reshape"](_repeated(values, a.size), a.shape), "unsafe", mask)
+    copyto(a, METHODS["reshape"](repeated(values, a.size), a.shape), "unsafe", mask)
 
 
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """np.place: the values, which repeat, go to where the mask is true."""
     known = np.asarray(present(mask), bool)
-    arr[known] = _repeated(vals, int(known.sum()))
+    arr[known] = repeated(vals, int(known.sum()))
 
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:

@@ -202,11 +202,14 @@ def _either(op: str) -> Any:
     return rule
 
 
-def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8) -> Node:
+def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Node:
     """np.isclose: by the size of the difference."""
     far, near = absolute(subtract(a, b)), absolute(as_complex(b))
     within = apply("less_equal", far, apply("add", atol, apply("mul", rtol, near)))
-    return apply("logical_or", apply("logical_and", within, REAL["isfinite"](near)), _equal(a, b))
+    close = apply("logical_or", apply("logical_and", within, REAL["isfinite"](near)), _equal(a, b))
+    if not equal_nan:
+        return close
+    return apply("logical_or", close, apply("logical_and", UFUNCS["isnan"](a), UFUNCS["isnan"](b)))
 
 
 UFUNCS.update({

@@ -7,7 +7,7 @@ import numpy as np
 
 from burlab.graph.faults import unsupported
 from burlab.graph.node import FUNCTIONS as REAL, METHODS as REAL_METHODS, Node
-from burlab.graph.numpy_api.arguments import NOT_GIVEN, normal_axes, only_defaults, real
+from burlab.graph.numpy_api.arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults, real
 from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.numpy_api.reduction import reduced, size_along
 from burlab.graph.rules import Rule
@@ -70,6 +70,20 @@ def prod(a: Any, axis: Any = None, dtype: None = None, out: None = None, keepdim
     if keepdims is NOT_GIVEN or not keepdims:
         return value
     return METHODS["reshape"](value, tuple(1 if k in axes else d for k, d in enumerate(z.shape)))
+
+
+def cumprod(a: Any, axis: Any = None, dtype: None = None, out: None = None) -> Complex:
+    """np.cumprod: each entry times the one before it, then the one two before it, and so on by doubling."""
+    only_defaults("np.cumprod", {"dtype": dtype, "out": out})
+    z = as_complex(a)
+    z = METHODS["ravel"](z) if axis is None else z
+    k = 0 if axis is None else normal_axis(axis, z.ndim)
+    before, step = (slice(None),) * k, 1
+    while step < z.shape[k]:
+        more = multiply(z[(*before, slice(step, None))], z[(*before, slice(None, -step))])
+        z = FUNCTIONS[np.concatenate]([z[(*before, slice(None, step))], more], k)
+        step *= 2
+    return z
 
 
 def var(a: Any, axis: Any = None, dtype: None = None, out: None = None, ddof: Any = 0, keepdims: Any = False,
@@ -176,9 +190,9 @@ _PLACES: dict[Any, Sequence[int] | None] = {
 FUNCTIONS.update({f: by_parts(REAL, f) for f in (getattr(np, name) for name in _FIRST if hasattr(np, name))})
 FUNCTIONS.update({f: by_parts(REAL, f, places) for f, places in _PLACES.items()})
 FUNCTIONS.update({
-    np.prod: prod, np.var: var, np.std: std, np.where: where, np.full_like: full_like, np.zeros_like: _like(0),
-    np.empty_like: _like(0), np.ones_like: _like(1), np.astype: astype, np.nan_to_num: nan_to_num,
-    np.shape: _shape, np.ndim: _ndim, np.size: _size, np.result_type: _result_type,
+    np.prod: prod, np.cumprod: cumprod, np.var: var, np.std: std, np.where: where, np.full_like: full_like,
+    np.zeros_like: _like(0), np.empty_like: _like(0), np.ones_like: _like(1), np.astype: astype,
+    np.nan_to_num: nan_to_num, np.shape: _shape, np.ndim: _ndim, np.size: _size, np.result_type: _result_type,
     **{getattr(np, name): _of_mask(name) for name in ("count_nonzero", "all", "any")},
 })  # fmt: skip
 METHODS.update({
@@ -189,7 +203,7 @@ METHODS.update({
     )
 })  # fmt: skip
 METHODS.update({
-    "prod": prod, "var": var, "std": std, "astype": astype, "copy": _same,
+    "prod": prod, "cumprod": cumprod, "var": var, "std": std, "astype": astype, "copy": _same,
     "all": _of_mask("all"), "any": _of_mask("any"),
 })  # fmt: skip
 REDUCTIONS.update({"add": reduced(FUNCTIONS[np.sum]), "multiply": reduced(prod)})

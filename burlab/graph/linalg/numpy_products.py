@@ -81,9 +81,11 @@ def cond(x: Any, p: Any = None) -> Node:
 
 def matrix_power(a: Any, n: Any) -> Node:
     """np.linalg.matrix_power by repeated squaring; of the inverse where n is negative."""
-    x, power = square(a, "np.linalg.matrix_power"), whole(n, "n")
+    x, power, given = square(a, "np.linalg.matrix_power"), whole(n, "n"), as_node(a)
     if power < 0:
         x, power = inv(x), -power
+    elif given.dtype.kind in "iu":  # whole numbers stay so
+        x = given
     if power == 0:
         return broadcast(eye(x.shape[-1], x), x.shape)
     result: Node | None = None

@@ -9,8 +9,9 @@ from burlab.graph.linear import reshape, sum_over, transpose
 from burlab.graph.node import FUNCTIONS, Node, as_node
 from burlab.graph.origin import location
 
-from .arguments import normal_axes, normal_axis, only_defaults, real
+from .arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults, real
 from .building import diff
+from .chosen import check_initial, from_initial, given, only
 from .extremes import arg_extreme, extreme
 from .indexing import getitem
 from .joining import concatenate_
@@ -43,24 +44,29 @@ def nanprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepd
     return prod(_filled(a, 1.0), axis, dtype, out, keepdims, **kwargs)
 
 
+def _chosen(a: Any, where: Any) -> Node:
+    """The entries that count; the others become NaNs, over which these reductions pass."""
+    return only(as_floats(as_node(a)), where, lambda _dtype: np.nan)
+
+
 def _count(x: Node, axis: Any, keepdims: Any) -> Node:
     return as_dtype(sum_(_present(x), axis, keepdims=keepdims), x.dtype)
 
 
 def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,
-            **kwargs: Any) -> Node:  # fmt: skip
+            where: Any = NOT_GIVEN) -> Node:  # fmt: skip
     """np.nanmean: NaN where there is no number."""
-    only_defaults("np.nanmean", {"out": out, "dtype": dtype, **kwargs})
-    x = as_floats(as_node(a))
+    only_defaults("np.nanmean", {"out": out, "dtype": dtype})
+    x = _chosen(a, where)
     return apply("div", sum_(_filled(x, 0.0), axis, keepdims=keepdims), _count(x, axis, keepdims))
 
 
 def nanvar(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: Any = False,
-           **kwargs: Any) -> Node:  # fmt: skip
+           where: Any = NOT_GIVEN, **kwargs: Any) -> Node:  # fmt: skip
     """np.nanvar: NaN where there are no more numbers than `ddof`."""
     ddof = real(kwargs.pop("correction", ddof), "ddof")
     only_defaults("np.nanvar", {"out": out, "dtype": dtype, **kwargs})
-    x = as_floats(as_node(a))
+    x = _chosen(a, where)
     axes = normal_axes(axis, x.ndim)
     centred = apply("where", apply("isnan", x), 0.0, apply("sub", x, nanmean(x, axes, keepdims=True)))
     total = with_axes(sum_over(apply("square", centred), axes), x, axes, keepdims)
@@ -74,14 +80,21 @@ def nanstd(*args: Any, **kwargs: Any) -> Node:
 
 
 def _nan_extreme(op: str, otherwise: float) -> Any:
-    def rule(a: Any, axis: Any = None, out: None = None, keepdims: Any = False, **kwargs: Any) -> Node:
-        only_defaults(f"np.nan{op[7:]}", {"out": out, **kwargs})
+    def rule(a: Any, axis: Any = None, out: None = None, keepdims: Any = False, initial: Any = NOT_GIVEN,
+             where: Any = NOT_GIVEN) -> Node:  # fmt: skip
+        name = op[7:]
+        only_defaults(f"np.nan{name}", {"out": out})
+        check_initial(f"nan{name}", where, initial)
         x = as_node(a)
         if x.dtype.kind != "f":
-            return extreme(op, x, axis, keepdims)
+            return FUNCTIONS[getattr(np, name)](x, axis, None, keepdims, initial, where)
+        x = _chosen(x, where)
         value = extreme(op, _filled(x, otherwise), axis, keepdims)
         numbers = extreme("reduce_max", apply("logical_not", apply("isnan", x)), axis, keepdims)
-        return apply("where", numbers, value, np.nan)
+        value = apply("where", numbers, value, np.nan)
+        if not given(initial):
+            return value
+        return apply("where", numbers, from_initial(f"{name}imum", value, initial), initial)
 
     return rule
 

@@ -11,7 +11,7 @@ import numpy as np
 from burlab.errors import ArgumentError, ShapeError
 from burlab.graph.faults import fault
 from burlab.graph.linear import broadcast, reshape, transpose
-from burlab.graph.node import FUNCTIONS, METHODS, Node, as_node, constant
+from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
 from burlab.graph.operation import made
 from burlab.graph.origin import location
 
@@ -28,6 +28,13 @@ _METHODS: dict[str, tuple[float, float]] = {  # Hyndman and Fan 1996: alpha and 
     "linear": (1.0, 1.0),
     "median_unbiased": (1 / 3, 1 / 3),
     "normal_unbiased": (3 / 8, 3 / 8),
+}
+# The first three of Hyndman and Fan, which step from one entry to another: what is taken off n q, and how much of the
+# next entry there is, by the fraction and the whole part of that place.
+_STEPS: dict[str, tuple[float, Callable[[Node, Node], Any]]] = {
+    "inverted_cdf": (1.0, lambda fraction, _: _of_next(fraction, 1.0, 0.0)),
+    "averaged_inverted_cdf": (1.0, lambda fraction, _: _of_next(fraction, 1.0, 0.5)),
+    "closest_observation": (1.5, lambda fraction, low: _of_next(fraction, 1.0, apply("where", _is_odd(low), 0.0, 1.0))),
 }
 # Whether the next entry is taken, for the fraction and the whole part of the position that "linear" has.
 _NEAREST: dict[str, Callable[[Node, Node], Node]] = {
@@ -202,21 +209,34 @@ def _place(share: Node, count: Node, method: str) -> Node:
         alpha, beta = _METHODS[method]
         within = apply("add", apply("sub", count, alpha + beta), 1.0)
         return apply("sub", apply("add", apply("mul", share, within), alpha), 1.0)
+    if method in _STEPS:
+        less, step = _STEPS[method]
+        place = apply("sub", apply("mul", share, count), less)
+        low = UFUNCS["floor"](place)
+        return apply("add", low, step(apply("sub", place, low), low))
     place = apply("mul", share, apply("sub", count, 1.0))
     if method == "midpoint":
         return place
     if method in _NEAREST:
         low = as_dtype(as_dtype(place, INT64), FLOAT64)
         return apply("add", low, as_dtype(_NEAREST[method](apply("sub", place, low), low), FLOAT64))
-    known = ", ".join([*_METHODS, "midpoint", *_NEAREST])
+    known = ", ".join([*_METHODS, *_STEPS, "midpoint", *_NEAREST])
     raise fault(f"np.quantile(method={method!r:.40}) of a traced array", f"one of {known}")
 
 
 def _odd(whole: Node) -> Node:
     """The least number for odd integers, else 0: a half goes to the even one."""
+    return apply("where", _is_odd(whole), np.finfo(float).eps, 0.0)
+
+
+def _is_odd(whole: Node) -> Node:
     half = apply("mul", whole, 0.5)
-    odd = apply("greater", apply("sub", half, as_dtype(as_dtype(half, INT64), FLOAT64)), 0.0)
-    return apply("where", odd, np.finfo(float).eps, 0.0)
+    return apply("greater", apply("sub", half, UFUNCS["floor"](half)), 0.0)
+
+
+def _of_next(fraction: Node, between: float, at_entry: Any) -> Node:
+    """How much of the next entry there is: between two entries, and at one."""
+    return apply("where", apply("greater", fraction, 0.0), between, at_entry)
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Node:

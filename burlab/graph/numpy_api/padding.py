@@ -13,10 +13,12 @@ from burlab.graph.origin import location
 from burlab.runtime.memory import check_fits, volume
 from burlab.runtime.plain import as_array
 
+from .arguments import normal_axis
 from .extremes import extreme
 from .indexing import getitem
 from .joining import concatenate_
 from .moving import moved
+from .ordering import median
 from .promotion import apply, as_dtype
 from .reduction import mean_
 
@@ -26,18 +28,21 @@ _STATISTICS: dict[str, Callable[[Node, int], Node]] = {
     "mean": lambda x, k: as_dtype(mean_(x, k, keepdims=True), x.dtype),
     "maximum": lambda x, k: extreme("reduce_max", x, k, keepdims=True),
     "minimum": lambda x, k: extreme("reduce_min", x, k, keepdims=True),
+    "median": lambda x, k: as_dtype(median(x, k, keepdims=True), x.dtype),
 }
 
 
 def pad_(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Node:
-    """np.pad by constants, edge, reflect, symmetric, wrap, linear_ramp, mean, maximum, minimum, or empty: zeros."""
+    """np.pad in its modes; empty: zeros."""
     x = as_node(array)
     widths = _widths(pad_width, x.ndim)
     wide = tuple(size + before + after for size, (before, after) in zip(x.shape, widths, strict=True))
     check_fits(volume(wide) * x.itemsize, f"{location()}np.pad to {x.dtype}{list(wide)}")
     if mode in _MOVES:
-        if kwargs.get("reflect_type", "even") != "even":
-            raise fault("np.pad(reflect_type='odd') of a traced array", "2 * x[:1] - np.pad(..., mode='reflect')")
+        if kwargs.get("reflect_type", "even") == "odd" and mode in ("reflect", "symmetric"):
+            for k, width in enumerate(widths):
+                x = _odd(x, k, width, mode)
+            return x
         return moved("np.pad", lambda p: np.pad(p[0], widths, cast("Any", mode), **kwargs), x)
     ends = _ends(mode, kwargs, x)
     for k, width in enumerate(widths):
@@ -54,9 +59,12 @@ def _ends(mode: Any, kwargs: dict[str, Any], x: Node) -> Callable[[Node, int, li
     if mode == "linear_ramp" and not kwargs.keys() - {"end_values"}:
         ends = _pairs(kwargs.get("end_values", 0), x)
         return lambda x, k, width: _both(width, lambda side, w: _ramp(x, k, w, side, ends[k][side]))
-    if mode in _STATISTICS and kwargs.get("stat_length") is None:
-        number = _STATISTICS[mode]
-        return lambda x, k, width: _both(width, lambda _, w: broadcast(number(x, k), _sized(x, k, w)))
+    if mode in _STATISTICS and not kwargs.keys() - {"stat_length"}:
+        number, lengths = _STATISTICS[mode], kwargs.get("stat_length")
+        counts = _widths(x.size if lengths is None else lengths, x.ndim, "stat_length")
+        return lambda x, k, width: _both(
+            width, lambda side, w: broadcast(number(_outer(x, k, side, counts[k][side]), k), _sized(x, k, w))
+        )
     options = "".join(f", {name}={value!r:.40}" for name, value in kwargs.items())
     raise fault(f"np.pad(mode={mode!r:.40}{options}) of a traced array", "np.concatenate of what stands at the ends")
 
@@ -67,6 +75,29 @@ def _both(width: list[int], end: Callable[[int, int], Node]) -> Ends:
 
 def _filled(x: Node, k: int, width: int, value: Any) -> Node:
     return broadcast(as_dtype(as_node(value), x.dtype), _sized(x, k, width))
+
+
+def _outer(x: Node, k: int, side: int, count: int) -> Node:
+    """So many entries at one end of an axis, all of them where it has fewer."""
+    count = min(count, x.shape[k])
+    return getitem(x, (slice(None),) * k + (slice(x.shape[k] - count, None) if side else slice(0, count),))
+
+
+def _odd(x: Node, k: int, width: list[int], mode: str) -> Node:
+    """An axis continued so that each end is the middle of what lies on both sides of it: twice the end, less that."""
+    n = x.shape[k]
+    turn = n - 1 if mode == "reflect" else n  # from one end to the other
+    if not any(width) or n == 1:
+        return moved("np.pad", lambda p: np.pad(p[0], [width if j == k else [0, 0] for j in range(x.ndim)], "edge"), x)
+    rounds, place = np.divmod(np.arange(-width[0], n + width[1]), 2 * turn)
+    back = place >= n
+    place = np.where(back, 2 * turn - (mode == "symmetric") - place, place)
+    shape = tuple(place.size if j == k else 1 for j in range(x.ndim))
+    sign, first, last = (
+        as_dtype(constant(c.reshape(shape)), x.dtype) for c in (1 - 2 * back, -2 * rounds, 2 * (rounds + back))
+    )
+    ends = apply("add", apply("mul", _outer(x, k, 0, 1), first), apply("mul", _outer(x, k, 1, 1), last))
+    return apply("add", apply("mul", getitem(x, (slice(None),) * k + (place,)), sign), ends)
 
 
 def _ramp(x: Node, k: int, width: int, side: int, end: Any) -> Node:
@@ -94,14 +125,17 @@ def _pairs(values: Any, x: Node) -> list[list[Any]]:
         raise ArgumentError(f"{location()}{what}, expected a number, or a pair for each axis.") from None
 
 
-def _widths(pad_width: Any, ndim: int) -> list[list[int]]:
+def _widths(pad_width: Any, ndim: int, name: str = "pad_width") -> list[list[int]]:
     """How far each axis grows before and after. Raises ArgumentError where the widths say nothing of the kind."""
     try:
+        if isinstance(pad_width, dict):  # by axis
+            given = {normal_axis(axis, ndim): pair for axis, pair in cast("dict[Any, Any]", pad_width).items()}
+            pad_width = [np.broadcast_to(given.get(k, 0), 2) for k in range(ndim)]
         widths: list[list[Any]] = np.broadcast_to(as_array(pad_width, "pad_width"), (ndim, 2)).tolist()
     except (BurlabError, ValueError):
         widths = [[None]]
     if not all(type(width) is int and width >= 0 for pair in widths for width in pair):
-        what = f"np.pad(pad_width={pad_width!r:.80}) of {ndim} axes"
+        what = f"np.pad({name}={pad_width!r:.80}) of {ndim} axes"
         raise ArgumentError(f"{location()}{what}: expected integers of at least 0, one, or a pair for each axis.")
     return widths
 

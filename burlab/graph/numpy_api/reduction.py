@@ -1,6 +1,7 @@
 """Reductions over axes and what is composed of them: no derivative rule of their own but that of `sum`."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from burlab.graph.node import FUNCTIONS, METHODS, REDUCTIONS, Node, as_node, con
 from burlab.graph.operation import made
 from burlab.graph.rules import Rule
 
-from .arguments import NOT_GIVEN, known_dtype, normal_axes, normal_axis, only_defaults, real
+from .arguments import NOT_GIVEN, known_dtype, normal_axes, normal_axis, only_defaults, real, several
 from .chosen import counted, from_initial, given, one, only, zero
 from .promotion import FLOAT64, INT64, apply, as_dtype, as_mask
 
@@ -99,16 +100,21 @@ def prod(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims
 
 
 def _product(x: Node, axis: Any, keepdims: Any) -> Node:
+    return halved(lambda a, b: apply("mul", a, b), x, axis, keepdims, 1)
+
+
+def halved(pairwise: Callable[[Node, Node], Node], x: Node, axis: Any, keepdims: Any, empty: Any) -> Node:
+    """A reduction by an associative function of two arrays: one half with the other, until one entry is left."""
     axes = normal_axes(axis, x.ndim)
     rest = tuple(i for i in range(x.ndim) if i not in axes)
     n = size_along(x, axes)
     y = reshape(transpose(x, axes + rest), (n, *(x.shape[i] for i in rest)))
     if n == 0:
-        return with_axes(broadcast(constant(1, x.dtype), y.shape[1:]), x, axes, keepdims)
+        return with_axes(broadcast(constant(empty, x.dtype), y.shape[1:]), x, axes, keepdims)
     while n > 1:
         half = n // 2
-        product = apply("mul", _rows(y, 0, half), _rows(y, half, half))
-        y = concatenate([product, _rows(y, 2 * half, 1)], 0) if n % 2 else product
+        both = pairwise(_rows(y, 0, half), _rows(y, half, half))
+        y = concatenate([both, _rows(y, 2 * half, 1)], 0) if n % 2 else both
         n -= half
     return with_axes(reshape(y, y.shape[1:]), x, axes, keepdims)
 
@@ -128,15 +134,27 @@ def cumsum_(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> No
 
 
 def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: Any = False) -> Any:
-    """np.average with weights of the same shape; `returned`: and the sums of these."""
+    """np.average with weights of the same shape, or of that of the axes; `returned`: and the sums of these."""
     x = as_node(a)
     if weights is None:
         result = mean_(x, axis, keepdims=keepdims)
         total = as_node(float(size_along(x, normal_axes(axis, x.ndim))))
     else:
+        weights = _along(as_node(weights), x, axis)
         total = sum_(apply("mul", weights, constant(np.ones(x.shape))), axis, keepdims=keepdims)
         result = apply("div", sum_(apply("mul", x, weights), axis, keepdims=keepdims), total)
     return (result, broadcast(as_dtype(total, result.dtype), result.shape)) if returned else result
+
+
+def _along(weights: Node, x: Node, axis: Any) -> Node:
+    """Weights of the axes that are averaged over, in the order of a tuple of axes, beside the others of x."""
+    if not isinstance(axis, tuple) or weights.shape == x.shape:
+        return weights
+    axes = [normal_axis(k, x.ndim) for k in several(axis)]
+    if weights.shape != tuple(x.shape[k] for k in axes):
+        return weights
+    order = tuple(sorted(range(len(axes)), key=axes.__getitem__))
+    return reshape(transpose(weights, order), tuple(d if k in axes else 1 for k, d in enumerate(x.shape)))
 
 
 def count_nonzero(a: Any, axis: Any = None, keepdims: Any = False) -> Node:

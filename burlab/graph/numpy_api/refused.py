@@ -1,11 +1,15 @@
 """NumPy's functions that have no meaning on traced arrays: why, and what to use instead."""
 
-from burlab.graph.node import REASONS
+from difflib import get_close_matches
+
+import numpy as np
+
+from burlab.graph.node import FUNCTIONS, REASONS, UFUNCS
 
 _SIZES = "how many entries there are would depend on numbers"
 _SPECTRUM = "eigenvalues of matrices that are not symmetric are not there"
 _FILES = "a traced array has no numbers yet"
-_LATER = "call it on the numbers that the traced function gives"
+_LATER = "it on the numbers that the traced function gives"
 
 # Names -> why, and what does the same.
 REFUSED: dict[str, tuple[str, str]] = {
@@ -40,9 +44,22 @@ def why_not(name: str) -> str:
     'eigenvalues of matrices that are not symmetric are not there; use np.linalg.eigh if symmetric, np.linalg.svd'
     """
     if name not in REFUSED:
-        return "it has no rule here"
+        near = _nearest(name)
+        return f"it has no rule here; the nearest name that has one is {near}" if near else "it has no rule here"
     why, instead = REFUSED[name]
     return f"{why}; use {instead}"
+
+
+def _nearest(name: str) -> str:
+    """The traced function of NumPy's whose name is most like this one, "" where none is.
+
+    >>> _nearest("lib.scimath.sqrt"), _nearest("einsum_path")
+    ('np.sqrt', 'np.einsum')
+    """
+    known = {f.__name__: f"{f.__module__.replace('numpy', 'np', 1)}.{f.__name__}" for f in FUNCTIONS}
+    known |= {ufunc: f"np.{ufunc}" for ufunc in UFUNCS if hasattr(np, ufunc)}
+    found = get_close_matches(name.rpartition(".")[2], known, 1)
+    return known[found[0]] if found else ""
 
 
 REASONS["why_not"] = why_not

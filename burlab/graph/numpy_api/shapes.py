@@ -8,14 +8,14 @@ import numpy as np
 from burlab.errors import ShapeError
 from burlab.graph.faults import fault, unsupported
 from burlab.graph.linear import broadcast, reshape, transpose
-from burlab.graph.node import COMPLEX, FUNCTIONS, METHODS, Node, as_node, constant
+from burlab.graph.node import COMPLEX, FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
 from burlab.graph.origin import location
 from burlab.graph.rules import Rule
 from burlab.runtime.memory import check_fits, volume
 
 from .arguments import broadcast_shape, known_dtype, normal_axes, normal_axis, only_defaults, real, several, whole
 from .narrow import NARROW, as_narrow
-from .promotion import apply, as_dtype, as_mask
+from .promotion import FLOAT64, apply, as_dtype, as_mask
 
 
 def reshape_(a: Any, /, shape: Any = None, order: str = "C", **kwargs: Any) -> Node:
@@ -227,8 +227,11 @@ def _imaginary(val: Any) -> Node:
 
 
 def angle(z: Any, deg: bool = False) -> Node:
-    """np.angle of real numbers: 0, or pi where they are negative."""
-    return apply("where", apply("less", z, 0), 180.0 if deg else math.pi, apply("mul", as_node(z), 0.0))
+    """np.angle of real numbers: 0, or pi where their sign is negative, that of -0.0 too."""
+    x = as_node(z)
+    x = x if x.dtype.kind == "f" else as_dtype(x, FLOAT64)
+    turned = apply("where", UFUNCS["signbit"](x), 180.0 if deg else math.pi, as_dtype(constant(0.0), x.dtype))
+    return apply("where", apply("isnan", x), x, turned)
 
 
 def _reality(otherwise: bool) -> Rule:

@@ -13,7 +13,7 @@ from burlab.graph.operation import made
 from burlab.graph.scalar import FLOAT_ONLY
 
 from .arguments import NOT_GIVEN, only_defaults
-from .promotion import BOOL, FLOAT64, POWERS, apply, as_dtype, as_mask, common_dtype, promote
+from .promotion import BOOL, FLOAT64, INT64, POWERS, apply, as_dtype, as_mask, common_dtype, promote
 from .roots import root
 
 
@@ -100,6 +100,16 @@ def _isinf(x: Any) -> Node:
     return apply("logical_not", apply("logical_or", UFUNCS["isfinite"](x), UFUNCS["isnan"](x)))
 
 
+def _reciprocal(x: Any) -> Node:
+    """1 / x; of integers what is left when the fraction is cut off: 0 but for 1 and -1."""
+    node = as_node(x)
+    node = as_dtype(node, INT64) if node.dtype == BOOL else node
+    if node.dtype.kind not in "iu":
+        return apply("div", 1, node)
+    ones = [apply("equal", node, constant(sign, node.dtype)) for sign in ((1, -1) if node.dtype.kind == "i" else (1,))]
+    return apply("where", ones[0], node, apply("where", ones[-1], node, constant(0, node.dtype)))
+
+
 def _times(over: float, under: float) -> Callable[[Any], Node]:
     """x over / under, the quotient rounded in the dtype of x, as NumPy has it."""
 
@@ -145,7 +155,7 @@ _UNARY: dict[str, Callable[[Any], Node]] = {
     "fabs": _absolute,
     "positive": as_node,
     "conjugate": as_node,
-    "reciprocal": lambda x: apply("div", 1, x),
+    "reciprocal": _reciprocal,
     **dict.fromkeys(("deg2rad", "radians"), _times(math.pi, 180.0)),
     **dict.fromkeys(("rad2deg", "degrees"), _times(180.0, math.pi)),
     "isfinite": _finite("isfinite", True),

@@ -5,11 +5,15 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.errors import ShapeError
+from burlab.graph.faults import fault
 from burlab.graph.linear import put, reshape, transpose
 from burlab.graph.node import Node, as_node, constant
+from burlab.graph.origin import location
 
+from .arguments import broadcast_shape
 from .indexing import INTEGERS, expanded, flat_index, getitem, normal_index
-from .promotion import BOOL, INT64, as_dtype, as_mask
+from .promotion import BOOL, INT64, apply, as_dtype, as_mask
 from .shapes import broadcast_to
 
 
@@ -34,6 +38,11 @@ class _Rows:
 
 def at_add(x: Node, key: Any, value: Any) -> Node:
     """x with value added to the entries at x[key]; an entry that is named twice gets both. Of x's dtype."""
+    if (chosen := _chosen(x, key, value)) is not None:
+        mask, new = chosen
+        if x.dtype == BOOL:
+            return apply("where", mask, apply("logical_or", x, new), x)
+        return apply("where", mask, apply("add", x, new), x)
     rows = _rows(x, key, value)
     if x.dtype == BOOL:
         table, new = (as_dtype(part, INT64) for part in (rows.table, rows.new))
@@ -43,8 +52,38 @@ def at_add(x: Node, key: Any, value: Any) -> Node:
 
 def at_set(x: Node, key: Any, value: Any) -> Node:
     """x with the entries at x[key] replaced. Of an entry that is named twice the last one counts. Of x's dtype."""
+    if (chosen := _chosen(x, key, value)) is not None:
+        return apply("where", *chosen, x)
     rows = _rows(x, key, value)
     return rows.array(put(rows.table, rows.new, rows.index))
+
+
+def _chosen(x: Node, key: Any, value: Any) -> tuple[Node, Node] | None:
+    """Where a traced mask is the index: the mask and the values, both of the shape of x. None where none is."""
+    items = list(cast("tuple[Any, ...]", key)) if isinstance(key, tuple) else [key]
+    places = [k for k, item in enumerate(items) if isinstance(item, Node) and item.dtype == BOOL]
+    if not places:
+        return None
+    others = [item for k, item in enumerate(items) if k not in places]
+    if len(places) > 1 or not all(
+        item is Ellipsis or (isinstance(item, slice) and item == slice(None)) for item in others
+    ):
+        raise fault("a traced mask beside other indices", "np.where(mask, new, old), which takes whole arrays")
+    mask: Node = items[places[0]]
+    after = len(items) - 1 - places[0]
+    first = x.ndim - mask.ndim - after if Ellipsis in items[: places[0]] else places[0]
+    if first < 0 or x.shape[first : first + mask.ndim] != mask.shape:
+        raise ShapeError(
+            f"{location()}a mask of shape {mask.shape} met an array of shape {x.shape}. Pass one entry each."
+        )
+    before, rest = x.shape[:first], x.shape[first + mask.ndim :]
+    new = _like(x, as_node(value))
+    if broadcast_shape(new.shape, (*before, 1, *rest)) != (*before, 1, *rest):
+        what = f"{new.shape} values for a traced mask, which chooses how many entries only when it runs"
+        raise fault(what, "one number for all of them, or np.where(mask, new, old) with arrays of one shape")
+    new = reshape(broadcast_to(new, (*before, 1, *rest)), (*before, *(1,) * mask.ndim, *rest))
+    mask = reshape(mask, (*mask.shape, *(1,) * len(rest)))
+    return broadcast_to(mask, x.shape), broadcast_to(new, x.shape)
 
 
 def _rows(x: Node, key: Any, value: Any) -> _Rows:

@@ -154,6 +154,39 @@ def results_of_known(x: Any) -> Any:
     return a, b
 
 
+def chosen_by_traced_masks(x: Any) -> Any:
+    a, b = x.copy(), np.zeros((2, 3))
+    a[a < 0] = x[0] ** 2
+    b[:, x > 0] = x[:2, None]
+    b[..., x < 0] = 7.0
+    b[x[:2] < 0] = x
+    i, m = np.zeros(3, int), np.zeros(3, bool)
+    i[x > 0] = 3
+    m[x > 1] = True
+    np.add.at(a, x > 0, x[1])
+    return a, b, i, m
+
+
+def flat_entries(x: Any) -> Any:
+    a, b = np.zeros((2, 3)), np.outer(x, x)
+    a.flat[1] = x[0]
+    a.flat[[5, 0]] = x[1:]
+    a.T.flat[1:3] += x[2]
+    b.flat[::4] = x[:2]
+    c = np.zeros((2, 2))
+    c.flat = x
+    return a, b, c, a.flat[1], b.flat[2:5], np.stack([*a.flat]), len(b.flat) * x
+
+
+def results_put_into_arrays(x: Any) -> Any:
+    a, b = np.empty(3), np.empty((2, 3))
+    np.cumsum(x, out=a)
+    np.clip(x, -0.5, 0.5, out=b[0])
+    x.sum(axis=0, keepdims=True, out=b[1, :1])
+    np.round(x, 1, out=b[1])
+    return a, b, np.mean(np.outer(x, x), axis=1, out=np.zeros(3))
+
+
 def dtypes(x: Any) -> Any:
     i, s, m = np.zeros(3, int), np.zeros(3, np.float32), np.zeros(3, bool)
     i[:] = x * 1.7
@@ -195,5 +228,6 @@ def whole(x: Any) -> Any:
 
 PROGRAMS = (
     entry_by_entry, recurrence, in_place, rows_and_columns, views, masks_and_lists, new_axes, constructors, by_helpers,
+    chosen_by_traced_masks, flat_entries, results_put_into_arrays,
     functions, known_parts, results_of_known, dtypes, swap, read_between, whole,
 )  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from burlab.transforms import jvp
 from tests.engines import assert_close
 from tests.graph.buffers import programs
 from tests.graph.buffers.programs import PROGRAMS, X, traced
@@ -18,6 +19,18 @@ def test_a_traced_program_gives_the_numbers_of_numpy(f: Callable[..., Any]) -> N
     assert_close(got, wanted, 1e-14)
     pairs = list(zip(got, wanted, strict=True)) if isinstance(wanted, (tuple, list)) else [(got, wanted)]
     assert [a.dtype for a, _ in pairs] == [np.asarray(b).dtype for _, b in pairs]
+
+
+@pytest.mark.parametrize(
+    "f", [programs.chosen_by_traced_masks, programs.flat_entries, programs.results_put_into_arrays]
+)
+def test_derivatives_are_differences(f: Callable[..., Any]) -> None:
+    step = 1e-6
+    slopes = traced(lambda x: jvp(f, (x,), (np.cos(X),))[1], X)
+    ends = [f(X + sign * step * np.cos(X)) for sign in (1, -1)]
+    for slope, after, before in zip(slopes, *ends, strict=True):
+        if np.asarray(after).dtype.kind == "f":
+            assert_close(slope, (after - before) / (2 * step), 1e-8)
 
 
 def test_numpy_is_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,6 +57,7 @@ ARITHMETIC = [
     Case("-z + +w", lambda np, z, w, x: -z + +w),
     Case("known array", lambda np, z, w, x: x * W + z * np.asarray(W[0])),
     Case("parts", lambda np, z, w, x: z.real * z.imag + z.conj() * w.T.T),
+    Case("cumprod", lambda np, z, w, x: np.cumprod(z, axis=1) + np.cumprod(w).reshape(3, 4)),
     Case("sign", lambda np, z, w, x: np.sign(z), jax=False),  # JAX: 0
     Case(
         "where", lambda np, z, w, x: np.where(x > 0, z, w * 2) + np.where(x > 0, 1.0, z) + np.where(z.real > 0, x, 1j)

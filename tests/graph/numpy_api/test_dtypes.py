@@ -34,6 +34,7 @@ UNARY: dict[str, Callable[..., Any]] = {
     " all ravel transpose zeros_like ones_like count_nonzero".split()
 }
 UNARY |= {"norm": np.linalg.norm, "x ** 2": lambda x: x**2, "x ** 0.5": lambda x: x**0.5}
+UNARY["reciprocal"] = np.reciprocal
 UNARY |= {"sum float32": lambda x: np.sum(x, dtype="f4")}
 
 
@@ -151,3 +152,12 @@ def test_python_integers_that_do_not_fit_are_refused_as_in_numpy() -> None:
     with pytest.raises(DTypeError, match="met an array of int32, which cannot hold it"):
         trace(lambda x: x + 2**40, (np.ones(2, np.int32),))
     assert bl.jit(lambda x: x + 2**40)(np.array([1])).tolist() == [2**40 + 1]
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_whole_numbers_stay_whole(dtype: Any) -> None:
+    x = np.array([[1, -1], [3, 2**40 if dtype is np.int64 else 2**14]], dtype)
+    for f in (np.reciprocal, lambda a: np.linalg.matrix_power(a, 1), lambda a: np.linalg.matrix_power(a[:, ::-1], 2)):
+        got, wanted = bl.compile(f, x, gear="replay")(x), f(x)
+        assert got.dtype == wanted.dtype
+        np.testing.assert_array_equal(got, wanted)
