@@ -33,6 +33,7 @@ QUERIES = (
     "resampled_grad",
     "targets",
     "surrogate",
+    "per_sample_values",
 )
 CLIENT_QUERIES = ("client_grads", "client_hessians")  # about clients of a federation; their numbers follow
 

@@ -42,7 +42,7 @@ class Optimizer(ABC):
     per_leaf: ClassVar[bool] = False
     """Whether the rule needs the shapes of x's leaves: then x and g are trees as x0 was, and the new x is one.
 
-    The queries of the rule are about flat vectors all the same.
+    The queries of the rule are about such trees, too, and so are gradients and the like that they answer.
     """
 
     def __post_init__(self) -> None:

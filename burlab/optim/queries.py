@@ -173,6 +173,11 @@ class Queries:
         rows = self._batches.batch if self._is_own(indices) else self._chosen("per_sample_grads", indices).size
         return self._query("per_sample_grads", (rows, *self._shape), indices, y)
 
+    def per_sample_values(self, y: Vector, *, indices: Indices = None) -> Any:
+        """The loss of every sample at y, shape (b,), without the regularizer."""
+        rows = self._batches.batch if self._is_own(indices) else self._chosen("per_sample_values", indices).size
+        return self._query("per_sample_values", (rows,), indices, y)
+
     def client_grads(self, y: Vector, *, clients: Indices = None, indices: Indices = None) -> Any:
         """The gradient of every client of a `bl.problems.federated`, shape (clients, d), or of those that are chosen.
 

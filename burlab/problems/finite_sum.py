@@ -129,6 +129,18 @@ class FiniteSum:
         stream, _list = self._stream(indices)
         return samples.rows(point.leaves, stream, self._key(key))[0]
 
+    def per_sample_values(self, x: Tree, indices: Any = None, *, key: Any = None) -> Array:
+        """Each sample's loss at x, shape (b,), of x's dtype, without the regularizer.
+
+        >>> import numpy as np, burlab as bl
+        >>> bl.FiniteSum(lambda x, a: (x - a) ** 2, np.arange(3.0)).per_sample_values(1.0)
+        array([1., 0., 1.])
+        """
+        point = as_point(x, "x")
+        samples = self.oracle.kernels("value_like", [point]).samples
+        stream, _list = self._stream(indices)
+        return tree.flatten(samples.rows(point.leaves, stream, self._key(key)))[0][0]
+
     def grad_difference(self, x: Tree, y: Tree, indices: Any = None, *, key: Any = None) -> Tree:
         """grad(x) - grad(y) over the same samples: the correction of variance-reduced methods."""
         return self._mean("grad_difference", (x, y), indices, key, "y")[0]

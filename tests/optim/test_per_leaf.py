@@ -104,5 +104,37 @@ def test_what_is_no_rule_is_refused(rule, error, message):
         bl.minimize(loss, START, wrong())
 
 
+@dataclass(frozen=True)
+class LocalSteps(Optimizer):
+    """FedAvg leaf by leaf, of the clients that are asked at points of their own."""
+
+    tau: int = 1
+    per_leaf = True
+
+    def update(self, g, state, x, t, *, f):
+        own = f.client_grads(x)
+        y = bl.tree.map(lambda leaf, slope: leaf - 0.1 * slope, x, own)
+        for _ in range(self.tau - 1):
+            y = bl.tree.map(lambda leaf, slope: leaf - 0.1 * slope, y, f.client_grads(y, clients=np.arange(f.clients)))
+        told = {"trace": np.trace(f.client_hessians(x)[0])}
+        return bl.tree.map(lambda leaf: np.mean(leaf, axis=0), y), state, told
+
+
+@pytest.mark.parametrize("tau", [1, 3])
+def test_clients_are_asked_at_trees(tau):
+    rng = np.random.default_rng(1)
+    clients = [(rng.normal(size=(n, 3)), rng.normal(size=n)) for n in (2, 5, 3)]
+    problem = bl.problems.federated(lambda p, a, b: (a @ p["w"] @ p["v"] - b) ** 2, clients)
+    x0 = {"v": np.array([0.5, -0.3]), "w": 0.1 * rng.normal(size=(3, 2))}
+    got = bl.minimize(problem, x0, LocalSteps(tau), steps=5)
+    wanted = bl.minimize(problem, x0, bl.optim.FedAvg(0.1, tau=tau), steps=5)
+    for name in x0:
+        np.testing.assert_allclose(got.x[name], wanted.x[name], rtol=1e-12)
+    a, b = clients[0]
+    hessian = bl.hessian(lambda x: np.mean((a @ x[2:].reshape(3, 2) @ x[:2] - b) ** 2))
+    flat = np.concatenate([x0["v"], x0["w"].ravel()])
+    np.testing.assert_allclose(got.history["trace"][0], np.trace(hessian(flat)), rtol=1e-9)
+
+
 def test_flat_rules_stay_flat():
     assert Adam().per_leaf is False

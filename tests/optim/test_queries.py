@@ -49,6 +49,11 @@ ASKED: dict[str, tuple[Callable[[Any, Any], Any], Callable[..., Any], Any]] = {
         lambda p, y, i: surrogate(p.oracle.data.arrays[0], y, i),
         (0.0, X0),
     ),
+    "per_sample_values": (
+        lambda f, y: f.per_sample_values(y),
+        lambda p, y, i: p.per_sample_values(y, i),
+        np.zeros(5),
+    ),
 }
 
 
@@ -242,7 +247,7 @@ def test_queries_in_loops_and_of_many_points() -> None:
             lambda f, x: f.gard(x),
             TraceError,
             "f.partial_grad(y, coordinates), f.resampled_grad(y), f.targets(y), "
-            "f.surrogate(y, goals, scale), f.indices, f.weights, f.key, f.batch, f.samples",
+            "f.surrogate(y, goals, scale), f.per_sample_values(y), f.indices, f.weights, f.key, f.batch, f.samples",
         ),
         (lambda f, x: f.grad(x[:2]), ShapeError, "f.grad is about vectors of shape (3,), as x is, got (2,)"),
         (

@@ -44,6 +44,7 @@ _FORMS = {
     "resampled_grad": _Form("resampled_grad", False, True),
     "targets": _Form("targets", False, True, rows=True),
     "surrogate": _Form("surrogate", True, True),
+    "per_sample_values": _Form("value_like", False, True, rows=True),
 }
 
 
@@ -59,6 +60,7 @@ def counter_of(query: str) -> str:
 _COUNTERS = {
     "value": "values",
     "full_value": "values",
+    "per_sample_values": "values",
     "hvp": "hvps",
     "jvp": "jvps",
     "partial_grad": "partials",
@@ -205,7 +207,7 @@ class QueryKernels:
             value=offsets[0] if form.has_value else -1,
             vector=offsets[int(form.has_value)] if form.has_vector else -1,
             rows=form.rows,
-            width=2 * question.entries if question.name == "targets" else 0,
+            width={"targets": 2 * question.entries, "per_sample_values": 1}.get(question.name, 0),
             goals=question.entries if question.name == "surrogate" else 0,
         )
 

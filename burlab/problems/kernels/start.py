@@ -84,6 +84,14 @@ class StartQueries:
         rows = self._oracle.kernels("grad", [point]).samples.rows(point.leaves, stream, self._words)[0]
         return np.concatenate([leaf.reshape(len(leaf), -1) for leaf in _leaves(rows)], axis=1)
 
+    def per_sample_values(self, y: Array, *, indices: Any = None) -> Array:
+        """The loss of every sample, or of those chosen, shape (b,), without the regularizer."""
+        point = self._at(y)
+        stream, _list = self._stream(indices, "per_sample_values")
+        self._count("values", stream)
+        rows = self._oracle.kernels("value_like", [point]).samples.rows(point.leaves, stream, self._words)
+        return tree.flatten(rows)[0][0]
+
     full_value = value
     full_grad = grad
 

@@ -23,6 +23,7 @@ enum Asked : std::int64_t {
   asked_resampled_grad,
   asked_targets,
   asked_surrogate,
+  asked_per_sample_values,
   asked_client_grads,
   asked_client_hessians,
   kQueries
@@ -45,6 +46,7 @@ inline Counter counter_of(std::int64_t asked) {
   switch (asked) {
     case asked_value:
     case asked_full_value:
+    case asked_per_sample_values:
       return count_values;
     case asked_hvp:
     case asked_client_hessians:
