@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from .layered import Layout, Place, layered
 
-Kind = Literal["input", "operation", "output"]
+Kind = Literal["input", "operation", "output", "fault"]
 FONT = 12  # pixels: the size of letters, whatever the width of the page
 _LINE, _LETTER, _MARGIN = 16.0, 7.25, 10.0  # pixels: line height, letter width, around the drawing
 _GAP_ACROSS, _GAP_ALONG = 14.0, 44.0  # between boxes of one layer, and between layers
@@ -32,6 +32,7 @@ _STYLE = "".join(
         ".input rect{fill:#1a73e8;stroke:#1a73e8}",
         ".operation rect{fill:#80868b;stroke:#80868b}",
         ".output rect{fill:#e8710a;stroke:#e8710a}",
+        ".fault rect{fill:#d32f2f;stroke:#d32f2f;stroke-width:2.4}",
         ".cut rect{stroke-dasharray:4 3}",
     )
 )

@@ -27,7 +27,7 @@ _LIVE = "burlab-live"  # the class of widgets that have a picture
 _PERIOD = 1.0  # seconds between two pictures, at least
 _QUIET = 0.1  # seconds that a picture waits: more may change at once
 _LARGEST = 300_000  # bytes of a picture that notebooks keep
-_LEAST = 640  # pixels to which a picture is shrunk at most; a smaller one keeps its size
+_SHRUNK = 0.744  # of its size has a picture at least, so that its words can be read: then its place scrolls
 _WIDTH = re.compile(r'<svg\b[^>]*\swidth="([\d.]+)"')
 _CHILD = ".jp-OutputArea-child"
 _STYLES = f"""<style>
@@ -37,7 +37,7 @@ _STYLES = f"""<style>
 {_CHILD}:has(.{_LIVE}) + {_CHILD} + {_CHILD}:has(.burlab-kept) {{ display: none; }}
 {_CHILD}:not(:has(.{_LIVE})):has(+ {_CHILD} + {_CHILD} .burlab-kept) {{ display: none; }}
 {_CHILD}:has(+ {_CHILD} .burlab-kept) .jp-OutputArea-output {{ overflow-x: auto; padding-right: 0; }}
-{_CHILD}:has(+ {_CHILD} .burlab-kept) img {{ min-width: {_LEAST}px; max-width: 100%; height: auto; }}
+{_CHILD}:has(+ {_CHILD} .burlab-kept) img {{ max-width: 100%; height: auto; }}
 </style>"""
 _NOTE = '<div class="burlab-kept">A picture of what was shown last. For the live view, run this cell again.</div>'
 
@@ -99,7 +99,7 @@ class Still:
             return words
         data = b64encode(self._kept.encode()).decode()
         own = _WIDTH.match(self._kept)
-        size = ' style="min-width:0"' if own and float(own[1]) < _LEAST else ""
+        size = f' style="min-width:{float(own[1]) * _SHRUNK:.0f}px"' if own else ""
         image = f'<img alt="{escape(self._summary())}"{size} src="data:image/svg+xml;base64,{data}">'
         return words | {"text/html": image, "image/svg+xml": self._kept}
 

@@ -75,10 +75,10 @@ def test_the_image_is_changed_with_the_picture(page):
     assert b64encode(b"<svg>2</svg>").decode() in wait_for(page, 1)[0][1]["text/html"]
 
 
-@pytest.mark.parametrize(("width", "own"), [("320", True), ("639.5", True), ("640", False), ("860", False)])
-def test_a_small_picture_keeps_its_size(page, width, own):
+@pytest.mark.parametrize(("width", "least"), [("320", 238), ("639.5", 476), ("860", 640), ("2400", 1786)])
+def test_a_picture_is_shrunk_to_three_quarters_at_most(page, width, least):
     shown(lambda: f'<svg color="#777" xmlns="x" width="{width}" height="90"><rect width="3"/></svg>')
-    assert ('style="min-width:0"' in page.shown[1][0]["text/html"]) is own
+    assert f'style="min-width:{least}px"' in page.shown[1][0]["text/html"]
 
 
 def test_a_summary_cannot_leave_its_place(page):

@@ -125,7 +125,7 @@ def _movable(block: Block) -> Any:
 
 
 def held(optimizer: Optimizer, problem: Problem) -> Optimizer:
-    """An optimizer that holds the entries of x which are sliders."""
+    """An optimizer that holds the entries of x which are sliders. It has the name of the one that it wraps."""
     sliders = problem.sliders
     if not sliders:
         return optimizer
@@ -133,7 +133,7 @@ def held(optimizer: Optimizer, problem: Problem) -> Optimizer:
     ends = np.cumsum([0, *(np.size(leaf) for leaf in leaves)])
     first = tree.unflatten(structure, [int(end) for end in ends[:-1]])
     fields = [(name, Hyper, value) for name, value in sliders.items()]
-    made = make_dataclass("held", cast("Any", fields), bases=(Held,), frozen=True)
+    made = make_dataclass(type(optimizer).__name__, cast("Any", fields), bases=(Held,), frozen=True)
     return made(optimizer, tuple((name, first[name]) for name in sliders))
 
 

@@ -93,9 +93,10 @@ def lines_of(document: Document, result: Evaluation, key: int) -> list[tuple[str
 
 
 def _box(document: Document, result: Evaluation, key: int, block: Block) -> Box:
+    wrong = key in result.faults or key in result.odd
     kind: Any = "output" if key == document.root else "input" if block.of.is_leaf else "operation"
     lines = tuple(text for _, text in lines_of(document, result, key))
-    return Box(lines, kind, result.faults.get(key, block.of.doc), cut=key in result.waiting)
+    return Box(lines, "fault" if wrong else kind, result.faults.get(key, block.of.doc), cut=key in result.waiting)
 
 
 def _free(document: Document, boxes: Mapping[int, Box], at: Places, key: int) -> tuple[float, float]:

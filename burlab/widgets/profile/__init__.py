@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from burlab.widgets.formatters import as_displays, as_html
-from burlab.widgets.profile_view import profile_html
+from burlab.widgets.profile_view import profile_html, profile_markdown
 
 if TYPE_CHECKING:
     from burlab.compiler.inspection.profile import Profile
@@ -18,9 +18,9 @@ def show(profile: "Profile") -> None:
 
     root = ProfileView(profile).root
     view = {"version_major": 2, "version_minor": 0, "model_id": root.model_id}
-    bundle = {"application/vnd.jupyter.widget-view+json": view, "text/html": profile_html(profile)}
+    still = {"text/html": profile_html(profile), "text/markdown": profile_markdown(profile), "text/plain": str(profile)}
     screen: Any = import_module("IPython.display")
-    screen.display(bundle | {"text/plain": str(profile)}, raw=True)
+    screen.display({"application/vnd.jupyter.widget-view+json": view} | still, raw=True)
 
 
 def register() -> None:

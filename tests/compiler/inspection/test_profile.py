@@ -11,7 +11,7 @@ import pytest
 import burlab as bl
 from burlab.compiler.inspection.account import forward_of
 from burlab.errors import ArgumentError, IndexRangeError, ShapeError
-from burlab.widgets.profile_view import profile_html
+from burlab.widgets.profile_view import profile_html, profile_markdown
 from tests.engines import GEARS
 
 RNG = np.random.default_rng(0)
@@ -174,3 +174,7 @@ def test_what_is_printed_and_shown(kernel):
     html = profile_html(p)
     assert html.count("<tr>") == len(p.rows) + 1
     assert "ab,bc-&gt;ac" in html
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in profile_markdown(p).splitlines()[4:]]
+    longest = sorted(p.rows, key=lambda row: -row.nanoseconds)[: len(rows)]
+    assert [row[0] for row in rows] == [f"{row.nanoseconds / 1e3:,.2f}" for row in longest]
+    assert {len(row) for row in rows} == {6}

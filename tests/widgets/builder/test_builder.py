@@ -240,6 +240,7 @@ def test_a_label_names_one_block():
 def test_a_run_minimizes_over_inputs_and_constants_are_live():
     b = GraphBuilder(lambda x: (x - 3.5) ** 2, 0.0)
     run = b.minimize(bl.optim.GD(0.25), steps=100)
+    assert type(run.optimizer).__name__ == "GD"
     assert run.x["x"] == pytest.approx(3.5)
     (name,) = set(run.x) - {"x"}
     run.hyper[name] = 1.0

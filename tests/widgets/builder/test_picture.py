@@ -33,3 +33,13 @@ def test_new_blocks_stand_apart_from_those_that_were_moved():
     for _ in range(6):
         b.add("where", 1, 2, 3)
     assert overlapping(b) == []
+
+
+def test_in_a_still_picture_a_fault_is_red():
+    root = GraphBuilder(lambda x: np.where(x > 0, np.sqrt(x), 0.0), -1.0)
+    faults = root.to_svg().split('<g class="fault">')[1:]
+    assert ["nan begins here" in fault.partition("</g>")[0] for fault in faults] == [True]
+    shapes = GraphBuilder()
+    shapes.add("matmul", shapes.add("input", value=np.ones((2, 3))), shapes.add("input", value=np.ones((2, 3))))
+    assert shapes.to_svg().count('<g class="fault">') == 1
+    assert '<g class="fault">' not in GraphBuilder(lambda x: x * 2.0, 1.0).to_svg()
