@@ -41,7 +41,8 @@ def check_keywords(name: str, kwargs: "dict[str, Any]") -> None:
     for key, value in kwargs.items():
         if value is None or key in ("dtype", "casting") or (key == "where" and value is True):
             continue
-        raise unsupported(f"np.{name}({key}=...)", "np.where(condition, x, y)" if key == "where" else "leave it out")
+        remedy = "np.where(condition, result, other)" if key == "where" else "leave it out"
+        raise unsupported(f"np.{name}({key}=...)", remedy)
 
 
 def _cannot_be_traced(name: str, remedy: str) -> TraceError:

@@ -80,7 +80,10 @@ CASES: dict[str, tuple[Callable[..., Any], Any, str]] = {
     "multiply.at": (lambda x: np.multiply.at(np.zeros(3), [0, 1, 1], x), X, "np.add.at or np.subtract.at"),
     "out=": (lambda x: np.exp(x, out=OUTSIDE), X, "assign the result to a name"),
     "where=": (lambda x: np.exp(x, where=X > 0), X, "np.where(condition, result, other)"),
-    "dtype=": (lambda x: np.exp(x, dtype=np.float32), X, "x.astype(dtype)"),
+    "subok=": (lambda x: np.exp(x, subok=False), X, "leave it out"),
+    "arange to a traced end": (lambda x: np.arange(x[0]), X, "np.linspace(start, stop, n)"),
+    "numbers for a traced mask": (lambda x: np.zeros(3).__setitem__(x > 0, x[:2]), X, "np.where(mask, new, old)"),
+    "a traced mask beside others": (lambda x: np.zeros((3, 2)).__setitem__((x > 0, 1), 0.0), X, "takes whole arrays"),
     "method": (lambda x: x.fill(3), X, "y = x.copy()"),
     ".sort()": (lambda x: x.sort(), X, "y = x.copy()"),
     "-mask": (lambda x: -(x > 0), X, "mask"),
@@ -89,7 +92,7 @@ CASES: dict[str, tuple[Callable[..., Any], Any, str]] = {
     "string": (lambda x: np.add(x, "a"), X, "float, int or bool"),
     "negative power of integers": (lambda i: i**-1, INDEX, "astype(float)"),
     "None with an index array": (lambda x: x[[0, 1], None], X, "two steps"),
-    "pad mode": (lambda x: np.pad(x, 1, mode="median"), X, "np.concatenate"),
+    "pad mode": (lambda x: np.pad(x, 1, mode=len), X, "np.concatenate"),
     "astype long": (lambda x: x.astype(np.longdouble), X, "float32"),
 }  # fmt: skip
 
@@ -202,3 +205,9 @@ def test_what_is_no_fault_stays_possible() -> None:
 def test_argnums_out_of_range() -> None:
     with pytest.raises(ArgumentError, match="argnums=2"):
         bl.grad(lambda x: x, argnums=2)(1.0)
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+def test_a_matrix_of_a_traced_array_is_refused_as_such() -> None:
+    with pytest.raises(TraceError, match="np.matrix of a traced array.*Use the array as it is, and @"):
+        bl.jit(np.matrix)(X)
