@@ -14,7 +14,7 @@ class Adagrad(Optimizer):
 
     s <- s + g^2;  x <- x - lr / (1 + t lr_decay) g / (sqrt(s) + eps). The paper has delta for eps and no lr_decay.
     lr: step size. eps: keeps the quotient finite. lr_decay: how fast the step size shrinks, per step.
-    initial_accumulator_value: what s starts from.
+    initial_accumulator_value: what s starts from. Cost: one gradient; keeps d numbers.
 
     >>> import numpy as np, burlab as bl
     >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.Adagrad(0.5), steps=1).x.round(6)

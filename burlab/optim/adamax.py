@@ -14,6 +14,7 @@ class Adamax(Optimizer):
 
     m <- b1 m + (1 - b1) g;  u <- max(b2 u, |g| + eps);  x <- x - lr / (1 - b1^(t+1)) m / u. The paper has no eps.
     lr: step size. b1: decay of the mean. b2: decay of the largest gradient. eps: keeps the quotient finite.
+    Cost: one gradient; keeps 2 d numbers.
 
     >>> import numpy as np, burlab as bl
     >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.Adamax(0.5), steps=1).x.round(6)

@@ -17,7 +17,7 @@ class ASGD(Optimizer):
     torch one step later. torch keeps e, its eta, in its default dtype, float32 unless
     torch.set_default_dtype(torch.float64) was called; burlab computes it in float64.
     lr: step size at the start. lambd: rate of the decay of x and of the step. alpha: power of the step's decay.
-    t0: the step from which on points are averaged.
+    t0: the step from which on points are averaged. Cost: one gradient; keeps d numbers.
 
     >>> import numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.ASGD(0.25, lambd=0.0, t0=0), steps=3)

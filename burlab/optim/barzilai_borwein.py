@@ -27,6 +27,7 @@ class BarzilaiBorwein(Optimizer):
     Lampariello and Lucidi 1986), so values may rise for a while. Raydan interpolates where this halves. window=0 is the
     method of 1988, without a search: it need not converge.
     form: which step. first: scale of the first step. trials: at most so many halvings; then x stays.
+    Cost: one gradient and a value per trial; keeps 2 d + window + 2 numbers.
 
     >>> import numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: x[0] ** 2 + 9 * x[1] ** 2, np.ones(2), bl.optim.BarzilaiBorwein(), steps=30)

@@ -28,6 +28,7 @@ class NonlinearCG(Optimizer):
     It begins again with -g where |g.g_before| >= restart g.g (Powell 1977, (5.52)), where p is no descent direction,
     and after a search that failed. The first trial promises the last step's change; at step 0 it is min(1, 1 / |g|).
     c1, c2: constants of the search, 0 < c1 < c2 < 1/2. restart: 1e30 for never. trials: at most so many per step.
+    Cost: a value and gradient per trial, and the one at x; keeps 2 d + 1 numbers.
 
     >>> import numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: x[0] ** 2 + 9 * x[1] ** 2, np.ones(2), bl.optim.NonlinearCG(c2=1e-3), steps=2)

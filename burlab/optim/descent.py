@@ -21,6 +21,7 @@ class ArmijoGD(Optimizer):
     batch, values and gradients are of this step's batch: Vaswani et al. 2019, arXiv:1905.09997.
     lr: the first trial of every step. shrink: factor from trial to trial. c1: part of the decrease that g promises.
     trials: at most so many per step; then x stays. warm: begin at the last step / shrink instead, if that is below lr.
+    Cost: one gradient and a value per trial; keeps one number.
 
     >>> import numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.ArmijoGD(lr=1.0), steps=2)
@@ -60,6 +61,7 @@ class WolfeGD(Optimizer):
     x <- x - a g with f(x - a g) <= f(x) - c1 a |g|^2 and |g(x - a g) . g| <= c2 |g|^2. The first trial promises the
     same change as the last step did (section 3.5); at step 0 it is min(1, 1 / |g|).
     c1, c2: the two constants, 0 < c1 < c2 < 1. trials: at most so many per step; then the best one so far is taken.
+    Cost: a value and gradient per trial, and the one at x; keeps one number.
 
     >>> import numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: x[0] ** 2 + 9 * x[1] ** 2, np.ones(2), bl.optim.WolfeGD(), steps=50)

@@ -22,6 +22,7 @@ class LBFGS(Optimizer):
     whose search failed, or whose p is no descent direction, forgets all pairs, so that the next one follows -g.
     The first trial is a = 1, and min(1, 1 / |g|) where there is no pair.
     c1, c2: constants of the search, 0 < c1 < c2 < 1. memory: pairs. trials: at most so many per step.
+    Cost: a value and gradient per trial, and the one at x, O(memory d); keeps memory (2 d + 1) numbers.
 
     >>> import numpy as np, burlab as bl
     >>> rosen = lambda x: np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)

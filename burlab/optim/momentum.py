@@ -14,7 +14,7 @@ class Momentum(Optimizer):
 
     Polyak's own form, x_{t+1} = x_t - lr g_t + mu (x_t - x_{t-1}), is the same while lr and mu do not change.
     lr: step size. mu: how much of the last velocity stays. dampening: how much of g is left out, except at the first
-    step, as in torch; mu makes v an average of gradients.
+    step, as in torch; mu makes v an average of gradients. Cost: one gradient; keeps d numbers.
 
     >>> import numpy as np, burlab as bl
     >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.Momentum(0.25, mu=0.5), steps=2).x
@@ -41,6 +41,7 @@ class Nesterov(Optimizer):
 
     v <- mu v + g;  x <- x - lr (g + mu v).
     lr: step size. mu: how much of the last velocity stays. Nesterov's own mu grows towards 1 with t: give a schedule.
+    Cost: one gradient; keeps d numbers.
 
     >>> import numpy as np, burlab as bl
     >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.Nesterov(0.25, mu=0.5), steps=1).x

@@ -18,6 +18,7 @@ class NAdam(Optimizer):
     The paper leaves the schedule mu open; this is torch's. torch keeps p, its mu_product, in its default dtype,
     float32 unless torch.set_default_dtype(torch.float64) was called; burlab keeps it in float64.
     momentum_decay: how fast mu(k) grows towards b1; the other fields as in `Adam`.
+    Cost: one gradient; keeps 2 d + 1 numbers.
 
     >>> import numpy as np, burlab as bl
     >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.NAdam(0.5), steps=1).x.round(3)

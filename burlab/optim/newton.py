@@ -27,6 +27,7 @@ class Newton(Optimizer):
     than -(smallest eigenvalue of H) makes it descend; ModifiedNewton finds one by itself. Where H + damping I is
     singular, x stays: raise the damping.
     lr: part of the step that is taken. damping: multiple of the identity added to H.
+    Cost: one gradient and d Hessian-vector products, O(d^3); keeps nothing.
 
     >>> import numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: np.sum((x - 3) ** 2) + x[0] * x[1], np.zeros(2), bl.optim.Newton(), steps=1)
@@ -54,6 +55,7 @@ class ModifiedNewton(Optimizer):
     entry; a the first of 1, shrink, shrink^2 ... that is enough (Algorithm 3.1). So every step descends, and near a
     minimum it is Newton's. Elimination without pivoting tests definiteness and gives the step as well.
     shrink, c1, trials: of the search, as in ArmijoGD. Where no tau helps (H not finite) or no trial, x stays.
+    Cost: one gradient, d Hessian-vector products, O(d^3) per tau, a value per trial; keeps nothing.
 
     >>> import numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: np.sum(x**4 - x**2), np.full(2, 0.1), bl.optim.ModifiedNewton(), steps=20)

@@ -24,6 +24,7 @@ class NewtonCG(Optimizer):
     min(1/2, sqrt |g|) |g|; at a direction of negative curvature p is the sum before it, or, if that is empty, -g scaled
     by |g|^2 / |g.H g| (the book's -g has no scale; SciPy's "Newton-CG" does the same). The first trial is a = 1.
     c1, c2: constants of the search, 0 < c1 < c2 < 1. trials: at most so many per step. At most 20 d inner steps.
+    Cost: one gradient, a Hessian-vector product per inner step, a value and gradient per trial; keeps nothing.
 
     >>> import numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: np.sum(x**4 - x**2), np.full(2, 0.1), bl.optim.NewtonCG(), steps=20)

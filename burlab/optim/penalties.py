@@ -41,6 +41,7 @@ class proximal(Wrapper):
 
     Around GD it is ISTA: Combettes and Wajs 2005; around an optimizer that scales each coordinate the penalty is still
     scaled by lr alone. penalty: `l1`, `l2`, `elastic_net`, a set such as `nonnegative`, or one of your own.
+    Cost: that of the optimizer inside, and the proximal step.
 
     >>> import numpy as np, burlab as bl
     >>> sparse = bl.optim.proximal(bl.optim.GD(0.5), bl.optim.l1(1.0))

@@ -16,7 +16,7 @@ class RAdam(Optimizer):
     With k = t + 1, r = 2 / (1 - b2) - 1 and rho = r - 2 k b2^k / (1 - b2^k), and m, v, m^ as in `Adam`:
     rho > 5: x <- x - lr m^ sqrt((rho - 4) (rho - 2) r / ((r - 4) (r - 2) rho)) sqrt(1 - b2^k) / (sqrt(v) + eps);
     else x <- x - lr m^. As torch.optim.RAdam, which adapts from rho > 5 on, the paper from rho > 4, without eps.
-    Fields as in `Adam`.
+    Fields as in `Adam`. Cost: one gradient; keeps 2 d numbers.
 
     >>> import numpy as np, burlab as bl
     >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.RAdam(0.25), steps=1).x.round(6)

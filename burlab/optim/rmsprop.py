@@ -17,6 +17,7 @@ class RMSProp(Optimizer):
     m the running mean of g, v - m^2 stands in the place of v; the step goes along b <- mu b + g / (sqrt(v) + eps).
     lr: step size. alpha: decay of the means. eps: keeps the quotient finite. mu: how much of the last step stays;
     None, for no momentum, saves its memory. centered: divide by the standard deviation, not the root mean square.
+    Cost: one gradient; keeps d numbers, and d more each for momentum and for `centered`.
 
     >>> import numpy as np, burlab as bl
     >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.RMSProp(0.05), steps=1).x.round(6)

@@ -43,6 +43,7 @@ class projected(Wrapper):
 
     Around an optimizer that scales each coordinate it is still the nearest point in the Euclidean norm. The start is
     not projected. onto: `box`, `ball`, `simplex`, `nonnegative`, or a set of your own.
+    Cost: that of the optimizer inside, and the projection.
 
     >>> import numpy as np, burlab as bl
     >>> inside = bl.optim.projected(bl.optim.GD(0.25), bl.optim.box(0.0, 1.0))

@@ -15,7 +15,7 @@ from .optimizer import Hyper, Optimizer, State, Vector
 class SignSGD(Optimizer):
     """Bernstein et al. 2018, Algorithm 1, arXiv:1802.04434; optax.sign_sgd is the same: x <- x - lr sign(g).
 
-    lr: step size, of every coordinate whose derivative is not 0.
+    lr: step size, of every coordinate whose derivative is not 0. Cost: one gradient; keeps nothing.
 
     >>> import numpy as np, burlab as bl
     >>> bl.minimize(lambda x: np.sum(x**2), np.array([1.0, -3.0]), bl.optim.SignSGD(0.25), steps=2).x
@@ -35,6 +35,7 @@ class Lion(Optimizer):
 
     x <- x - lr (sign(b1 m + (1 - b1) g) + weight_decay x);  m <- b2 m + (1 - b2) g.
     lr: step size. b1: how much of m the step takes. b2: decay of m. weight_decay: rate of the decoupled decay.
+    Cost: one gradient; keeps d numbers.
 
     >>> import numpy as np, burlab as bl
     >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.Lion(0.25, weight_decay=0.0), steps=2).x
@@ -65,7 +66,7 @@ class Rprop(Optimizer):
     changes; there the coordinate waits for one step, where the first paper undoes the last step. For full gradients:
     the signs of a batch's gradient are too noisy.
     lr: every coordinate's step at the start; not live, since the steps then change by themselves. step_min, step_max:
-    bounds.
+    bounds. Cost: one gradient; keeps 2 d numbers.
 
     >>> import numpy as np, burlab as bl
     >>> bl.minimize(lambda x: np.sum(x**2), np.array([4.0]), bl.optim.Rprop(1.0), steps=2).x.round(6)

@@ -23,6 +23,7 @@ class TrustRegion(Optimizer):
     both differences of rho get a term for rounding (Conn, Gould and Toint 2000, section 17.4.2), so that steps are
     still taken where f no longer changes. At most 20 d inner steps, of one Hessian-vector product each.
     radius: at step 0. max_radius: its largest value. eta: smallest rho of a step that is taken, in [0, 1/4).
+    Cost: one gradient and a value, a Hessian-vector product per inner step; keeps one number.
 
     >>> import numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: np.sum(x**4 - x**2), np.full(2, 0.1), bl.optim.TrustRegion(), steps=20)

@@ -76,7 +76,7 @@ class clip_by_norm(Wrapper):
     """Pascanu, Mikolov and Bengio 2013, section 3.2, arXiv:1211.5063: the whole gradient is at most max_norm long.
 
     g <- g min(1, max_norm / (|g| + slack)), as torch.nn.utils.clip_grad_norm_; the paper and optax.clip_by_global_norm
-    have no slack. max_norm: Euclidean. slack: 1e-6 in torch.
+    have no slack. max_norm: Euclidean. slack: 1e-6 in torch. Cost: that of the optimizer inside.
 
     >>> import numpy as np, burlab as bl
     >>> bl.minimize(lambda x: 50 * x @ x, np.ones(1), bl.optim.clip_by_norm(bl.optim.GD(0.5), 1.0), steps=1).x.round(4)
@@ -94,6 +94,8 @@ class clip_by_norm(Wrapper):
 @dataclass(frozen=True)
 class clip_by_value(Wrapper):
     """Every entry of the gradient between -max_value and max_value: torch.nn.utils.clip_grad_value_, optax.clip.
+
+    Cost: that of the optimizer inside.
 
     >>> import numpy as np, burlab as bl
     >>> bl.minimize(lambda x: 50 * x @ x, np.ones(1), bl.optim.clip_by_value(bl.optim.GD(0.5), 1.0), steps=1).x
@@ -113,6 +115,7 @@ class weight_decay(Wrapper):
 
     It is the weight_decay of torch.optim.SGD, Adam, RMSprop and others, but not of AdamW; optax.add_decayed_weights
     before the optimizer. Adam divides it by the root of the second moment with the rest: see decoupled_weight_decay.
+    Cost: that of the optimizer inside.
 
     >>> import numpy as np, burlab as bl
     >>> bl.minimize(lambda x: 0 * np.sum(x), np.ones(1), bl.optim.weight_decay(bl.optim.GD(0.5), 0.5), steps=1).x
@@ -131,7 +134,7 @@ class decoupled_weight_decay(Wrapper):
     """Loshchilov and Hutter 2019, arXiv:1711.05101, in torch's form: x also shrinks by lr weight_decay x.
 
     Around Adam it is AdamW; around AMSGrad, NAdam and RAdam torch's decoupled_weight_decay. lr is the one inside; the
-    paper has a schedule's multiplier there.
+    paper has a schedule's multiplier there. Cost: that of the optimizer inside.
 
     >>> import numpy as np, burlab as bl
     >>> decayed = bl.optim.decoupled_weight_decay(bl.optim.Adam(0.5), 0.5)
@@ -153,6 +156,7 @@ class gradient_noise(Wrapper):
 
     The numbers come from the key of the step, so a run with the same seed has the same numbers.
     eta: variance at the first step; the paper tries 0.01, 0.3 and 1. gamma: power of its decay.
+    Cost: that of the optimizer inside, and d normal numbers.
 
     >>> import numpy as np, burlab as bl
     >>> noisy = bl.optim.gradient_noise(bl.optim.GD(1.0), eta=0.01)

@@ -1,6 +1,7 @@
 """Every optimizer step for step against PyTorch's or optax's, on three problems, in both precisions."""
 
 import inspect
+import re
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 import burlab as bl
 from burlab.errors import ArgumentError, BurlabError, DTypeError, ShapeError, StatusError, TraceError
+from burlab.graph import tree
 from burlab.optim import GD, Hyper, Optimizer
 from tests.optim.cases import by_torch
 from tests.optim.optimizer_cases import CASES, ELSEWHERE
@@ -33,6 +35,31 @@ def test_every_optimizer_has_its_row():
     assert public_optimizers() == {type(case.optimizer).__name__ for case in CASES} | set(ELSEWHERE)
     for name, place in ELSEWHERE.items():
         assert name in (Path(__file__).parent / place).read_text()
+
+
+def test_every_optimizer_says_what_it_costs_and_shows_an_example():
+    for name in bl.optim.__all__:
+        kind = getattr(bl.optim, name)
+        if isinstance(kind, type) and issubclass(kind, Optimizer) and not inspect.isabstract(kind):
+            text = inspect.getdoc(kind)
+            assert "Cost: " in text, name
+            assert ">>> " in text, name
+
+
+KEPT = re.compile(r"keeps (?:(nothing)|(one number)|(?:(\d+ )?(d)(?: \+ (\d+))?) numbers)\.")
+
+
+def test_what_an_optimizer_says_it_keeps_is_the_size_of_its_state():
+    said = {}
+    for case in CASES:
+        found = KEPT.search(inspect.getdoc(type(case.optimizer)))
+        if found is not None:
+            nothing, one, times, _, more = found.groups()
+            size = 0 if nothing else 1 if one else int(times or 1) * 7 + int(more or 0)
+            said[type(case.optimizer).__name__] = size
+            state = tree.flatten(case.optimizer.init(np.ones(7)))[0]
+            assert sum(np.size(leaf) for leaf in state) == size, case.optimizer
+    assert len(said) >= 15
 
 
 def test_every_field_of_every_optimizer_is_compared_away_from_its_default():
