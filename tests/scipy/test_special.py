@@ -137,6 +137,51 @@ def test_normal_vectors_have_jaxs_derivatives() -> None:
     np.testing.assert_allclose(rows[3], bl.grad(ours)(POINTS[0, 3], MEAN, COV), rtol=1e-11)
 
 
+def singular() -> Any:
+    """A root of rank 2 in three dimensions."""
+    return np.array([[1.0, 0.5], [-0.25, 2.0], [0.75, 0.0]])
+
+
+def test_normal_vectors_on_a_subspace_are_scipys() -> None:
+    root, ours, theirs = singular(), bl.scipy.stats.multivariate_normal, stats.multivariate_normal
+    inside = MEAN + (root @ np.random.default_rng(2).normal(size=(2, 4))).T
+    for x in (inside, inside[0], np.vstack([inside, inside[:1] + 0.1])):
+        for cov in (root @ root.T, np.eye(3), np.diag([2.0, 1.0, 0.0])):
+            for method in ("logpdf", "pdf"):
+                got = getattr(ours, method)(x, MEAN, np.tril(cov), allow_singular=True)
+                wanted = getattr(theirs, method)(x, MEAN, cov, allow_singular=True)
+                np.testing.assert_allclose(got, wanted, rtol=1e-12)
+                assert np.shape(got) == np.shape(wanted)
+    f = ours.logpdf
+    np.testing.assert_allclose(f(inside, MEAN, COV, allow_singular=True), f(inside, MEAN, COV), rtol=1e-12)
+    flat = np.array([1.0, 0.0, 2.0])
+    assert f(MEAN, MEAN, flat, allow_singular=True) == f(MEAN, MEAN, np.diag(flat), allow_singular=True)
+    assert np.isnan(f(MEAN, MEAN, -flat, allow_singular=True))
+
+
+def test_derivatives_of_normal_vectors_on_a_subspace_are_those_of_its_coordinates() -> None:
+    """The density of root z is that of z in the plane: by z, and by a change of root, against the reduced problem."""
+    jax = jax_or_skip()
+    root, z, u = singular(), np.array([0.3, -0.7]), np.array([0.2, 0.4])
+    f = bl.scipy.stats.multivariate_normal.logpdf
+
+    def on_subspace(z: Any, u: Any, scale: Any) -> Any:
+        spread = root * scale
+        return f(root @ z, root @ u, spread @ spread.T, allow_singular=True)
+
+    def in_plane(z: Any, u: Any, scale: Any) -> Any:
+        basis = np.linalg.qr(root)[0]
+        gap, spread = basis.T @ root @ (z - u), basis.T @ (root * scale)
+        return jax.scipy.stats.multivariate_normal.logpdf(gap, jax.numpy.zeros(2), spread @ spread.T)
+
+    given = (z, u, np.array([1.5, 0.5]))
+    slopes, second = bl.compile(twice(bl, on_subspace, (0, 1, 2)), *given, gear="replay")(*given)
+    wanted, curvature = jax.jit(twice(jax, in_plane, (0, 1, 2)))(*given)
+    for k in range(3):
+        np.testing.assert_allclose(slopes[k], wanted[k], rtol=1e-10)
+        np.testing.assert_allclose(second[k], curvature[k], rtol=1e-9, atol=1e-12)
+
+
 def test_the_entropy_of_normal_vectors_is_that_of_the_determinant() -> None:
     entropy, root = bl.scipy.stats.multivariate_normal.entropy, COV + np.eye(3)
     slope = bl.grad(lambda c: entropy(MEAN, c))(root)

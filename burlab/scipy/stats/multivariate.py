@@ -20,18 +20,19 @@ class MultivariateNormal:
     -1.837877
     """
 
-    def logpdf(self, x: Any, mean: Any = None, cov: Any = 1.0) -> Any:
+    def logpdf(self, x: Any, mean: Any = None, cov: Any = 1.0, allow_singular: bool = False) -> Any:
         """log of the density at vectors x, (..., d), over the last axis; any of numbers where d is 1.
 
         mean: (d,), zeros by default. cov: (d, d), symmetric positive definite, of which the lower triangle is read; the
         diagonal, (d,); or a number times the identity. nan where cov is not positive definite, for which SciPy raises.
-        Raises ShapeError for shapes that do not fit.
+        allow_singular: cov may be semidefinite; the density is that on the subspace which it spans, -inf off it, and
+        its derivatives by cov those of matrices of the same rank. Raises ShapeError for shapes that do not fit.
         """
-        return _normal_logpdf(x, mean, cov)
+        return _normal_logpdf(x, mean, cov, allow_singular=bool(allow_singular))
 
-    def pdf(self, x: Any, mean: Any = None, cov: Any = 1.0) -> Any:
-        """The density."""
-        return _normal_pdf(x, mean, cov)
+    def pdf(self, x: Any, mean: Any = None, cov: Any = 1.0, allow_singular: bool = False) -> Any:
+        """The density: see `logpdf`."""
+        return _normal_pdf(x, mean, cov, allow_singular=bool(allow_singular))
 
     def entropy(self, mean: Any = None, cov: Any = 1.0) -> Any:
         """The expected value of -logpdf, in nats; mean only says how many dimensions there are. See `logpdf`."""
@@ -59,7 +60,7 @@ class Dirichlet:
         return _dirichlet_pdf(x, alpha)
 
 
-def _normal(x: Any, mean: Any, cov: Any) -> Any:
+def _normal(x: Any, mean: Any, cov: Any, allow_singular: bool = False) -> Any:
     points, spread, center = floats(x, cov, 0.0 if mean is None else mean)
     shape, d = points.shape, spread.shape[0] if spread.ndim else center.size
     if points.ndim == 0 or (points.ndim == 1 and d == 1):
@@ -71,6 +72,10 @@ def _normal(x: Any, mean: Any, cov: Any) -> Any:
             f"mean {None if mean is None else center.shape} and cov {spread.shape}."
         )
     gap = points - center
+    if allow_singular:
+        return _singular(
+            gap, np.diag(spread) if spread.ndim == 1 else spread * np.eye(d) if not spread.ndim else spread
+        )
     if spread.ndim == 2:
         factor = cast("Any", np.linalg.cholesky(spread))
         whitened: Any = solve_triangular(factor, np.reshape(gap, (-1, d)).T, lower=True)
@@ -78,6 +83,20 @@ def _normal(x: Any, mean: Any, cov: Any) -> Any:
     else:
         squares = np.sum(gap * gap / spread, axis=-1)
     return -0.5 * (d * math.log(2 * math.pi) + squares) - _log_root(spread, d)
+
+
+def _singular(gap: Any, cov: Any) -> Any:
+    """log of the density on the subspace of the large eigenvalues, with the limits of scipy.stats."""
+    values, vectors = cast("Any", np.linalg.eigh(cov))
+    relative = (1e6 if gap.dtype == np.float64 else 1e3) * float(np.finfo(gap.dtype).eps)
+    limit = relative * np.max(np.abs(values))
+    large = values > limit
+    inverse = np.linalg.pinv(np.tril(cov) + np.tril(cov, -1).T, rcond=relative)
+    squares = np.sum(gap * (gap @ inverse), axis=-1)
+    logs = np.count_nonzero(large) * math.log(2 * math.pi) + np.sum(np.log(where(large, values, 1.0)))
+    off = np.linalg.norm(where(large, 0.0, gap @ vectors), axis=-1) >= 1e3 * limit
+    density = where(off & ~np.all(large), -math.inf, -0.5 * (squares + logs))
+    return where(np.min(values) < -limit, math.nan, density)
 
 
 def _log_root(spread: Any, d: int) -> Any:
@@ -116,7 +135,7 @@ def _dirichlet(x: Any, alpha: Any) -> Any:
 
 multivariate_normal, dirichlet = MultivariateNormal(), Dirichlet()
 _normal_logpdf = choose(_normal, "multivariate_normal.logpdf")
-_normal_pdf = choose(lambda *all: np.exp(_normal(*all)), "multivariate_normal.pdf")
+_normal_pdf = choose(lambda *all, **options: np.exp(_normal(*all, **options)), "multivariate_normal.pdf")
 _normal_entropy = choose(_entropy, "multivariate_normal.entropy")
 _dirichlet_logpdf = choose(_dirichlet, "dirichlet.logpdf")
 _dirichlet_pdf = choose(lambda *all: np.exp(_dirichlet(*all)), "dirichlet.pdf")
