@@ -52,17 +52,20 @@ def profile_markdown(profile: "Profile") -> str:
 
     >>> import numpy as np, burlab as bl
     >>> print(profile_markdown(bl.compile(np.tanh, 0.5).profile(0.5)).splitlines()[3])
-    | ---: | ---: | ---: | --- | --- | --- |
+    | ---: | ---: | ---: | --- | --- | --- | --- |
     """
     costly = sorted(profile.rows, key=lambda row: -row.nanoseconds)
     shown = costly[:_COSTLY]
     hidden = len(costly) - len(shown)
     head = f"{profile.name}, {profile.gear}: {profile.total / 1e3:,.2f} µs in {len(costly):,} steps"
     lines = [f"{head}; the {len(shown)} longest" if hidden else head, ""]
-    lines += ["| time, µs | share | bytes | step | phase | line |", "| ---: | ---: | ---: | --- | --- | --- |"]
+    lines += [
+        "| time, µs | share | bytes | step | phase | scope | line |",
+        "| ---: | ---: | ---: | --- | --- | --- | --- |",
+    ]
     for row in shown:
         share = row.nanoseconds / max(profile.total, 1)
-        words = (row.name, row.phase, ", ".join(row.lines))
+        words = (row.name, row.phase, row.scope, ", ".join(row.lines))
         texts = (word.replace("|", r"\|").replace("*", r"\*") for word in words)
         lines.append(f"| {row.nanoseconds / 1e3:,.2f} | {share:.1%} | {row.nbytes:,} | {' | '.join(texts)} |")
     return "\n".join(lines)

@@ -28,6 +28,16 @@ class Builder(View):
         """Wait until the page shows so many blocks."""
         self.page.wait_for_selector(f"{self.root}[data-ready='{count}']")
 
+    @property
+    def view(self):
+        """An expression of JavaScript: how the graph lies on its surface."""
+        return f"document.querySelector({f'{self.root} .burlab-surface > g'!r}).getAttribute('transform')"
+
+    @property
+    def scale(self):
+        """Pixels per unit of the graph."""
+        return float(self.page.evaluate(self.view).split("scale(")[1][:-1])
+
     def says(self, text):
         self.page.wait_for_function(
             "([root, text]) => document.querySelector(root + ' .burlab-said').textContent.includes(text)",

@@ -314,9 +314,26 @@ def test_nothing_sticks_out_at_any_width(builder, theme):
         builder.page.set_viewport_size({"width": width, "height": 1500})
         rests(builder.page)
         assert lasting(builder.page, lambda: builder.page.locator(builder.root).evaluate(STICKING)) == []
+        builder.find(".burlab-surface").focus()
+        builder.page.keyboard.press("0")
+        rests(builder.page, builder.view)
+        assert builder.scale >= 0.6, "words of 12 units can be read"
         builder.shot(f"builder_{theme.lower()}_{width}")
     builder.page.set_viewport_size({"width": 1280, "height": 1500})
     notebook.command("apputils:change-theme", theme="JupyterLab Light")
+
+
+def test_on_a_narrow_page_a_new_block_is_in_sight(builder):
+    builder.page.set_viewport_size({"width": 420, "height": 1500})
+    for count in range(8):
+        builder.add("exp" if count else "input")
+        builder.waits(count + 1)
+    rests(builder.page, builder.view)
+    frame, box = builder.find(".burlab-surface").bounding_box(), builder.block(8).bounding_box()
+    assert frame["x"] <= box["x"]
+    assert box["x"] + box["width"] <= frame["x"] + frame["width"]
+    assert builder.scale >= 0.6
+    builder.page.set_viewport_size({"width": 1280, "height": 1500})
 
 
 def test_what_was_built_survives_a_restart_and_a_reload(builder):

@@ -3,6 +3,7 @@
 
 const TOLD = 6000; // milliseconds for which a reason stands at a block
 const NUDGE = 12; // pixels that a key moves a block
+const SMALL = 0.6; // pixels per unit below which words could not be read: then the beginning of the graph is shown
 
 const TOOLS = [
   ["undo", "Undo", "Ctrl-Z", "M4 5h5a3 3 0 0 1 0 6H6M4 5l3-3M4 5l3 3"],
@@ -126,13 +127,14 @@ function render({ model, el }) {
     },
   };
 
-  const view = surface(ground, { label: "the graph: arrows go from block to block" });
+  const view = surface(ground, { label: "the graph: arrows go from block to block", least: SMALL });
   const layer = blockLayer(view.scene);
   const panel = inspector(side, desk);
   dragging(view, desk);
   const callout = shape("g", { class: "burlab-callout" });
   view.scene.append(callout);
 
+  const around = ({ x, y, width, height }) => ({ x: x - width / 2, y: y - height / 2, width, height });
   const tell = (words, tone = "") => {
     said.textContent = words;
     said.dataset.tone = tone;
@@ -204,7 +206,7 @@ function render({ model, el }) {
       } else {
         const next = now ? nextBlock(blocks, now, key) : blocks[0];
         if (next) desk.select(desk.held && now ? [...desk.held, next.key] : [next.key]);
-        if (next) view.show({ x: next.x - next.width / 2, y: next.y - next.height / 2, width: next.width, height: next.height });
+        if (next) view.show(around(next));
       }
       return event.preventDefault();
     }
@@ -283,6 +285,7 @@ function render({ model, el }) {
       b.y - b.height / 2 < frame.y || b.y + b.height / 2 > frame.y + frame.height);
     if (!outside && fresh) return;
     fit(false);
+    if (fresh) view.show(around(fresh));
   }
   const answer = (message) => {
     if (message.type === "export") showExport(text, message);

@@ -177,4 +177,5 @@ def test_what_is_printed_and_shown(kernel):
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in profile_markdown(p).splitlines()[4:]]
     longest = sorted(p.rows, key=lambda row: -row.nanoseconds)[: len(rows)]
     assert [row[0] for row in rows] == [f"{row.nanoseconds / 1e3:,.2f}" for row in longest]
-    assert {len(row) for row in rows} == {6}
+    assert {len(row) for row in rows} == {7}
+    assert any("layer1" in row[5] for row in rows)
