@@ -91,7 +91,7 @@ def _singular(gap: Any, cov: Any) -> Any:
     relative = (1e6 if gap.dtype == np.float64 else 1e3) * float(np.finfo(gap.dtype).eps)
     limit = relative * np.max(np.abs(values))
     large = values > limit
-    inverse = np.linalg.pinv(np.tril(cov) + np.tril(cov, -1).T, rcond=relative)
+    inverse: Any = cast("Any", np.linalg).pinv(np.tril(cov) + np.tril(cov, -1).T, rcond=relative)
     squares = np.sum(gap * (gap @ inverse), axis=-1)
     logs = np.count_nonzero(large) * math.log(2 * math.pi) + np.sum(np.log(where(large, values, 1.0)))
     off = np.linalg.norm(where(large, 0.0, gap @ vectors), axis=-1) >= 1e3 * limit
