@@ -49,6 +49,48 @@ def test_a_run_takes_what_it_says() -> None:
     assert memory["parameters"] == 2 * rounded(4 * 46_337)
 
 
+_TRAINED = """
+import gc, json, pathlib
+import numpy as np
+import burlab as bl
+
+def taken():
+    gc.collect()
+    pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
+    peak = pathlib.Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]
+    return np.array([4096 * pages, 1024 * int(peak)])
+
+def loss(m, a, b):
+    return np.sum((np.tanh(a @ m["deep"]) @ m["head"] - b) ** 2)
+
+def begin(wide):
+    rng = np.random.default_rng(0)
+    model = {"deep": rng.normal(size=(wide, wide)) / wide**0.5, "head": np.zeros((wide, 3))}
+    problem = bl.FiniteSum(loss, (rng.normal(size=(64, wide)), rng.normal(size=(64, 3))))
+    before = taken()
+    run = bl.minimize(problem, model, bl.optim.Adam(1e-3), batch=16, keyframe_bytes=0, trainable=TRAINABLE)
+    run.step(20)
+    return (taken() - before).tolist(), model["deep"].nbytes
+
+begin(9)  # the compiler is there now
+print(json.dumps(begin(2000)))
+"""
+
+
+@pytest.mark.slow
+def test_what_is_not_trained_takes_the_room_of_itself() -> None:
+    """By the operating system: with all trained x, gradient, two moments and snapshots; else one copy of what rests."""
+    grown = {}
+    for trained in (None, {"deep": False, "head": True}):
+        program = _TRAINED.replace("TRAINABLE", repr(trained))
+        ran = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True)
+        (resident, peak), size = json.loads(ran.stdout)
+        grown[trained is None] = resident / size, peak / size
+    assert grown[True][0] > 7, "x and each moment twice, a gradient"
+    assert grown[False][0] < 1.5
+    assert grown[False][1] < 2.5
+
+
 @pytest.mark.parametrize("batch", [1, 4096])
 def test_the_arrays_of_a_gpt_take_at_most_a_megabyte_and_a_half(batch: int) -> None:
     tokens = np.random.default_rng(0).integers(0, 65, (4096, 8))

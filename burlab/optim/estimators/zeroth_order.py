@@ -25,7 +25,7 @@ class MeZO(Optimizer):
 
     x <- x - lr r z with z normal, from the key of the step, and r = (f(x + eps z) - f(x - eps z)) / (2 eps).
     lr: step size; about 1 / (d + 2) of what the gradient allows. eps: size of the perturbation.
-    Cost: two values of the batch; keeps nothing.
+    Cost: two values of the batch, and that at x for the history: about as much as a gradient; keeps nothing.
 
     >>> import numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: np.sum((x - 1) ** 2), np.zeros(4), bl.optim.MeZO(0.05), steps=300)
