@@ -20,9 +20,9 @@ HEAD = """# NumPy and SciPy in traced functions
 What a function may call on traced arrays. Written by `python docs/words.py` from the tables of rules. All have NumPy's
 arguments and results, and derivatives of every order unless their values are integers or masks. Beside them stand
 Python's operators, indexing by anything but traced masks, assignment into what the function makes (where the index is a
-traced mask, of one number for all that it chooses), `x.flat`, `np.r_` and `np.c_`, `np.poly1d`, `np.vectorize`, and the
-functions of `burlab` itself, such as `bl.scan`, `bl.softmax` and `bl.random.normal`. Where NumPy takes
-a list or a tuple of numbers, it may be one of traced values: `np.max([x, y])`.
+traced mask, of one number for all that it chooses), complex arrays too, `x.flat`, `np.r_` and `np.c_`, `np.poly1d`,
+`np.vectorize`, and the functions of `burlab` itself, such as `bl.scan`, `bl.softmax` and `bl.random.normal`. Where
+NumPy takes a list or a tuple of numbers, it may be one of traced values: `np.max([x, y])`.
 Arrays may be complex where the last list has the word. A graph has float32, float64, int32, int64, uint64 and bool:
 `astype` to float16 rounds to its numbers, which stand in float32 from then on, and small integers stand in int64.
 """

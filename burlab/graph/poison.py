@@ -28,13 +28,17 @@ _thread = _Thread()
 def poison(dtype: "np.dtype[Any]") -> Any:
     """What stands for a traced entry in memory of a dtype."""
     _thread.used = True
+    if dtype.kind == "c":
+        return complex(_PAYLOADS[np.dtype(np.float64)], _PAYLOADS[np.dtype(np.float64)])
     return _PAYLOADS.get(dtype, 0 if dtype.kind == "b" else _INTEGER)
 
 
 def is_poisoned(array: "np.ndarray[Any, Any]") -> bool:
     """Whether numbers were read, or computed from such, that stand for traced entries."""
-    if not _thread.used or array.dtype.kind not in "fi":
+    if not _thread.used or array.dtype.kind not in "fic":
         return False
+    if array.dtype.kind == "c":
+        return is_poisoned(array.real) or is_poisoned(array.imag)
     if array.dtype.kind == "i":
         return bool((array == _INTEGER).any())
     if array.dtype not in _BITS or not np.isnan(array).any():

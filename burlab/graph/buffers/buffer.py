@@ -8,12 +8,13 @@ import numpy as np
 from burlab.errors import DTypeError
 from burlab.graph.faults import fault
 from burlab.graph.handles import PRESENT, level, present
-from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node
+from burlab.graph.node import UFUNCS, Node, as_node
 from burlab.graph.numpy_api.updates import at_add
 from burlab.graph.origin import location
-from burlab.runtime.plain import as_plain
+from burlab.runtime.plain import as_plain, is_complex
 
-from .memory import Memory, Numbers, is_traced_key, known_key, written
+from .entries import is_symbolic
+from .memory import Memory, Numbers, held, is_traced_key, known_key, written
 
 Function = Callable[..., Any]
 WRITERS: dict[Function, Function] = {}
@@ -43,7 +44,7 @@ class Buffer(Memory):
         run = getattr(ufunc, method)
         if out is None:
             return fresh(run(*given, **kwargs))
-        traced = any(isinstance(x, Node) for x in (*given, *kwargs.values()))
+        traced = any(map(is_symbolic, (*given, *kwargs.values())))
         if traced or any(isinstance(o, Buffer) and o.is_traced for o in out):
             where = kwargs.pop("where", True)
             for target, result in zip(out, _several(run(*given, **kwargs)), strict=True):
@@ -110,8 +111,8 @@ def fresh(result: Any) -> Any:
     return cast("Any", result)
 
 
-def buffer_of(value: Node) -> Buffer:
-    """A new array that holds a node."""
+def buffer_of(value: Any) -> Buffer:
+    """A new array that holds a node, or a traced complex array."""
     result = np.zeros(value.shape, value.dtype).view(Buffer)
     result.rewrite(value)
     return result
@@ -130,7 +131,7 @@ def _store(target: Any, result: Any, where: Any, func: Any) -> None:
             "a traced value cannot be put into this array, which does not belong to the function that is traced",
             "an array made inside of it by np.zeros, np.array or bl.zeros",
         )
-    node = as_node(result)
+    node = result if is_complex(result) else as_node(result)
     if not np.can_cast(node.dtype, target.dtype, "same_kind"):
         raise DTypeError(
             f"{location()}cannot put the result of np.{func.__name__}, {node.dtype}, into an array of {target.dtype} "
@@ -139,20 +140,22 @@ def _store(target: Any, result: Any, where: Any, func: Any) -> None:
     if where is True:
         target[...] = node
     elif isinstance(where, Node):
-        target[...] = FUNCTIONS[np.where](where, node, target)
+        target[...] = np.where(cast("Any", where), node, present(target))
     else:
         mask = np.broadcast_to(where, target.shape)
-        target[mask] = METHODS["__getitem__"](FUNCTIONS[np.broadcast_to](node, target.shape), mask)
+        target[mask] = cast("Any", np.broadcast_to(node, target.shape))[mask]
 
 
 def _at(ufunc: np.ufunc, target: Any, key: Any, value: Any = None) -> None:
     """ufunc.at: unbuffered, so that an index which comes twice counts twice."""
     key, value = known_key(key), written(value)
-    if not isinstance(target, Buffer) or not (is_traced_key(key) or isinstance(value, Node) or target.is_traced):
+    if not isinstance(target, Buffer) or not (is_traced_key(key) or is_symbolic(value) or target.is_traced):
         ufunc.at(target.numbers if isinstance(target, Buffer) else target, key, *(() if value is None else (value,)))
         return
     if ufunc not in (np.add, np.subtract):
         raise fault(f"np.{ufunc.__name__}.at with traced values", "np.add.at or np.subtract.at")
+    if target.dtype.kind == "c":
+        raise fault(f"np.{ufunc.__name__}.at of complex numbers", "two real arrays, then re + 1j * im")
     more = as_node(value)
     target.rewrite(at_add(as_node(target), key, UFUNCS["negative"](more) if ufunc is np.subtract else more))
 
@@ -180,8 +183,8 @@ def _reads(name: str) -> Function:
 
     def method(self: Buffer, *args: Any, **kwargs: Any) -> Any:
         out = kwargs.pop("out", None)
-        if isinstance(out, Buffer) or self.is_traced or any(isinstance(present(a), Node) for a in args):
-            result = getattr(as_node(self), name)(*_presents(args), **_presents(kwargs))
+        if isinstance(out, Buffer) or self.is_traced or any(is_symbolic(present(a)) for a in args):
+            result = getattr(held(self), name)(*_presents(args), **_presents(kwargs))
             if out is None:
                 return result
             _store(out, result, True, plain)
@@ -198,9 +201,7 @@ def _gives_view(name: str) -> Function:
 
     def method(self: Buffer, *args: Any, **kwargs: Any) -> Any:
         result = plain(self, *args, **kwargs)
-        return (
-            getattr(as_node(self), name)(*args, **kwargs) if self.is_traced and result.root is not self.root else result
-        )
+        return getattr(held(self), name)(*args, **kwargs) if self.is_traced and result.root is not self.root else result
 
     return method
 
@@ -210,7 +211,7 @@ def _needs_number(name: str) -> Function:
     plain = getattr(np.ndarray, name)
 
     def method(self: Buffer, *args: Any) -> Any:
-        return getattr(as_node(self), name)(*args) if self.is_traced else plain(self, *args)
+        return getattr(held(self), name)(*args) if self.is_traced else plain(self, *args)
 
     return method
 

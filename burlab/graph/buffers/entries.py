@@ -1,18 +1,32 @@
 """Which entries of an array are traced, and from which nodes they come."""
 
 from bisect import bisect_right
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 import numpy as np
 
 from burlab.graph.handles import Level, level
 from burlab.graph.linear import reshape, slice_
-from burlab.graph.node import Node
+from burlab.graph.node import COMPLEX, Node
+from burlab.runtime.plain import is_complex
 
 from .assemble import Pieces, assemble
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
 _KNOWN = -1
+
+
+def is_symbolic(value: Any) -> bool:
+    """Whether a value is a node, or a traced complex array, which is two of them."""
+    if isinstance(value, Node):
+        return True
+    return is_complex(value) and not isinstance(value, (complex, np.ndarray, np.generic, list, tuple))
+
+
+def by_part(f: Callable[[Node], Node], value: Any) -> Any:
+    """A function of a node, applied to each part of a complex array."""
+    return f(value) if isinstance(value, Node) else COMPLEX["pair"](f(value.real), f(value.imag))
 
 
 class Entries:
@@ -31,10 +45,10 @@ class Entries:
         self.addresses = np.full(memory.size, _KNOWN, np.int64)
         self.start: int = memory.__array_interface__["data"][0]
         self.stride: int = memory.itemsize
-        self._nodes: list[Node] = []
+        self._nodes: list[Any] = []
         self._bases: list[int] = []
         self._end = 0
-        self._cache: dict[Any, Node] = {}
+        self._cache: dict[Any, Any] = {}
 
     def of(self, view: Numbers) -> Numbers:
         """The addresses of the entries of a view: a view of them with the same shape."""
@@ -44,25 +58,26 @@ class Entries:
         strides = tuple(step // self.stride * 8 for step in view.strides)
         return np.ndarray(view.shape, np.int64, self.addresses, first * 8, strides)
 
-    def write(self, target: Numbers, key: Any, value: Node) -> None:
+    def write(self, target: Numbers, key: Any, value: Any) -> None:
         """target[key] = value, of addresses. Raises what NumPy raises where they do not fit."""
         if value.shape == ():
             target[key] = self._end
         else:
-            target[key] = np.arange(self._end, self._end + value.size).reshape(value.shape)
+            target[key] = cast("Numbers", np.arange(self._end, self._end + value.size)).reshape(value.shape)
         self._nodes.append(value)
         self._bases.append(self._end)
         self._end += value.size
         self._hold(value)
         self._cache.clear()
 
-    def _hold(self, value: Node) -> None:
+    def _hold(self, value: Any) -> None:
         if self.level is not None:
-            self.level.hold(value, self)
+            for part in (value,) if isinstance(value, Node) else (value.real, value.imag):
+                self.level.hold(part, self)
 
     def exchange(self, old: Node, new: Node) -> None:
         """What was written as one node is another: the first one is about to be written to itself."""
-        self._nodes = [new if n is old else n for n in self._nodes]
+        self._nodes = [_exchanged(n, old, new) for n in self._nodes]
         self._cache.clear()
         self._hold(new)
 
@@ -71,29 +86,44 @@ class Entries:
         target[key] = _KNOWN
         self._cache.clear()
 
-    def replace(self, value: Node) -> None:
+    def replace(self, value: Any) -> None:
         """All entries of the memory, in its order, come from one node."""
         self._nodes, self._bases, self._end = [value], [0], value.size
         self.addresses[:] = np.arange(value.size)
         self._cache.clear()
 
-    def entry(self, address: int) -> Node:
+    def entry(self, address: int) -> Any:
         """The node of one entry."""
         k = bisect_right(self._bases, address) - 1
         value = self._nodes[k]
         if value.shape == ():
             return value
-        flat = reshape(value, (value.size,))
-        return reshape(slice_(flat, (int(address) - self._bases[k],), (1,), (1,)), ())
+        place = (int(address) - self._bases[k],)
+        return by_part(lambda x: reshape(slice_(reshape(x, (x.size,)), place, (1,), (1,)), ()), value)
 
-    def node(self, addresses: Numbers, numbers: Numbers) -> Node:
+    def node(self, addresses: Numbers, numbers: Numbers) -> Any:
         """The entries at these addresses; numbers: of the same shape, those of them that are known."""
         key = addresses.__array_interface__["data"][0], addresses.shape, addresses.strides
         shared = addresses.base is not None and self.level is level()
         if shared and (found := self._cache.get(key)) is not None:
             return found
-        value = assemble(Pieces(addresses, numbers, self._nodes, np.array(self._bases)))
+        value = self._assembled(addresses, numbers)
         if shared:
             self._cache[key] = value
             self._hold(value)
         return value
+
+    def _assembled(self, addresses: Numbers, numbers: Numbers) -> Any:
+        bases = np.array(self._bases)
+        if numbers.dtype.kind != "c":
+            return assemble(Pieces(addresses, numbers, self._nodes, bases))
+        real = assemble(Pieces(addresses, np.ascontiguousarray(np.real(numbers)), [z.real for z in self._nodes], bases))
+        imag = assemble(Pieces(addresses, np.ascontiguousarray(np.imag(numbers)), [z.imag for z in self._nodes], bases))
+        return COMPLEX["pair"](real, imag)
+
+
+def _exchanged(held: Any, old: Node, new: Node) -> Any:
+    """What was written, with another node in the place of one."""
+    if isinstance(held, Node) or (held.real is not old and held.imag is not old):
+        return new if held is old else held
+    return COMPLEX["pair"](new if held.real is old else held.real, new if held.imag is old else held.imag)

@@ -7,10 +7,10 @@ import numpy as np
 
 from burlab.graph.faults import fault
 from burlab.graph.handles import level, present
-from burlab.graph.node import METHODS, Node
-from burlab.graph.numpy_api.shapes import astype
+from burlab.graph.node import METHODS, RESULTS, Node
 
 from .buffer import Buffer, buffer_of, fresh
+from .entries import is_symbolic
 from .memory import written
 
 Function = Callable[..., Any]
@@ -23,7 +23,7 @@ _PLAIN = tuple(
 def _from_known(original: Function) -> Function:
     def make(*args: Any, **kwargs: Any) -> Any:
         result = original(*map(_joined, args), **kwargs)
-        return buffer_of(result) if isinstance(result, Node) else fresh(result)
+        return buffer_of(result) if is_symbolic(result) else fresh(result)
 
     return make
 
@@ -48,7 +48,7 @@ def full(original: Function) -> Function:
 
     def make(like: Any, value: Any, dtype: Any = None, **kwargs: Any) -> Any:
         held = written(value)
-        if not isinstance(held, Node):
+        if not is_symbolic(held):
             return fresh(original(like, held, dtype, **kwargs))
         result = fresh(
             original(like, 0, held.dtype if dtype is None and original.__name__ == "full" else dtype, **kwargs)
@@ -71,9 +71,9 @@ def array(original: Function) -> Function:
         if kwargs.get("copy", True) is not True:
             return asarray(original)(value, dtype, **kwargs)
         held = _held(value)
-        if not isinstance(held, Node):
+        if not is_symbolic(held):
             return fresh(original(held, dtype, **kwargs))
-        result = buffer_of(held if dtype is None else astype(held, dtype))
+        result = buffer_of(held if dtype is None else held.astype(dtype))
         missing = kwargs.get("ndmin", 0) - result.ndim
         return cast("Any", result.reshape((1,) * missing + result.shape))
 
@@ -84,18 +84,18 @@ def asarray(original: Function) -> Function:
     """np.asarray and its kin: an array as it is, else a new one."""
 
     def make(value: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(value, (Buffer, Node)) and (dtype is None or np.dtype(dtype) == value.dtype):
+        if (isinstance(value, Buffer) or is_symbolic(value)) and (dtype is None or np.dtype(dtype) == value.dtype):
             return cast("Any", value)
         held = _held(value)
-        if isinstance(held, Node):
-            return buffer_of(held if dtype is None else astype(held, dtype))
+        if is_symbolic(held):
+            return buffer_of(held if dtype is None else held.astype(dtype))
         result: Any = original(held, dtype, *args, **kwargs)
         return result if isinstance(value, np.ndarray) else fresh(result)
 
     return make
 
 
-def copied(x: Node, *_layout: Any, **_options: Any) -> Any:
+def copied(x: Any, *_layout: Any, **_options: Any) -> Any:
     """x.copy() of a traced array: one that can be assigned to, while a function is traced."""
     return x if level() is None else buffer_of(x)
 
@@ -118,4 +118,4 @@ RULES: dict[str, Callable[[Function], Function]] = {
 }
 """By the name of NumPy's constructor, what it is while a function is traced."""
 
-METHODS["copy"] = copied
+METHODS["copy"] = RESULTS["copied"] = copied

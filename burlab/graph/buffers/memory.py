@@ -7,17 +7,19 @@ import numpy as np
 from burlab.errors import DTypeError, LayoutError
 from burlab.graph.faults import fault
 from burlab.graph.handles import Level, level, present
-from burlab.graph.node import METHODS, Node, as_node, holds_node
+from burlab.graph.node import COMPLEX, METHODS, Node, as_node, holds_node
 from burlab.graph.numpy_api.promotion import as_dtype, as_mask
 from burlab.graph.numpy_api.updates import at_set
 from burlab.graph.origin import location
 from burlab.graph.poison import poison
 from burlab.graph.signatures import ALL
 from burlab.graph.substitute import copy
+from burlab.runtime.plain import is_complex
 
-from .entries import Entries
+from .entries import Entries, by_part, is_symbolic
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
+_REAL, _IMAG = vars(np.ndarray)["real"], vars(np.ndarray)["imag"]
 
 
 class Memory(np.ndarray[Any, Any]):
@@ -50,11 +52,30 @@ class Memory(np.ndarray[Any, Any]):
         entries = self.root.traced
         return entries is not None and bool((entries.of(self) >= 0).any())
 
+    @property
+    def whole(self) -> "Memory":
+        """Of the real or imaginary parts of a complex array the array; anything else itself."""
+        root = self.root
+        if self.dtype.kind == "c" or root.dtype.kind != "c":
+            return self
+        start = self._address() - self._address() % root.itemsize
+        return np.ndarray.__new__(type(self), self.shape, root.dtype, root, start, self.strides)
+
+    @property
+    def _part(self) -> str:
+        return "imag" if self._address() % self.root.itemsize else "real"
+
+    def _address(self) -> int:
+        """Bytes from the begin of the memory."""
+        return int(self.__array_interface__["data"][0] - self.root.__array_interface__["data"][0])
+
     def present(self) -> Any:
         """What it holds now: an ndarray over its memory, or a node."""
         entries = self.root.traced
         if entries is None:
             return self.numbers
+        if (whole := self.whole) is not self:
+            return getattr(whole.present(), self._part) if self.is_traced else self.numbers
         addresses = entries.of(self)
         return entries.node(addresses, self.numbers) if (addresses >= 0).any() else self.numbers
 
@@ -62,7 +83,9 @@ class Memory(np.ndarray[Any, Any]):
         entries = self.root.traced
         key = known_key(key)
         if is_traced_key(key):
-            return METHODS["__getitem__"](as_node(self), key)
+            return by_part(lambda x: METHODS["__getitem__"](x, key), held(self))
+        if entries is not None and (whole := self.whole) is not self:
+            return getattr(whole[key], self._part)
         result = np.ndarray.__getitem__(self, key)
         if entries is None or (isinstance(result, Memory) and result.base is self.root):
             return result
@@ -71,14 +94,24 @@ class Memory(np.ndarray[Any, Any]):
             return result if addresses < 0 else entries.entry(int(addresses))
         if not (addresses >= 0).any():
             return result
-        held = entries.node(addresses, result.view(np.ndarray))
-        return copy(held, held.inputs) if held.inputs else held
+        found = entries.node(addresses, result.view(np.ndarray))
+        return by_part(lambda x: copy(x, x.inputs) if x.inputs else x, found)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         key, value = known_key(key), written(value)
+        if (whole := self.whole) is not self and (is_traced_key(key) or is_symbolic(value) or self.root.traced):
+            parts = dict(zip(("real", "imag"), COMPLEX["parts"](whole[key]), strict=True))
+            whole[key] = COMPLEX["pair"](**{**parts, self._part: value})
+            return
         if is_traced_key(key):
+            if self.dtype.kind == "c":
+                (real, imag), (new, other) = COMPLEX["parts"](held(self)), COMPLEX["parts"](value)
+                self.rewrite(
+                    COMPLEX["pair"](at_set(real, key, new), at_set(imag, key, 0.0 if other is None else other))
+                )
+                return
             self.rewrite(at_set(as_node(self), key, value))
-        elif isinstance(value, Node):
+        elif is_symbolic(value):
             entries = self._writable()
             entries.write(entries.of(self), key, _converted(value, self.dtype))
             np.ndarray.__setitem__(self, key, poison(self.dtype))
@@ -88,11 +121,29 @@ class Memory(np.ndarray[Any, Any]):
             if entries is not None:
                 entries.forget(entries.of(self), key)
 
-    def rewrite(self, value: Node) -> None:
+    def rewrite(self, value: Any) -> None:
         """Put a node of its shape in the place of all entries."""
         entries = self._writable()
         entries.write(entries.of(self), ..., _converted(value, self.dtype))
         np.ndarray.__setitem__(self, ..., poison(self.dtype))
+
+    @property
+    def real(self) -> Any:
+        """The real parts, which share its memory."""
+        return _REAL.__get__(self)
+
+    @real.setter
+    def real(self, values: Any) -> None:
+        _REAL.__get__(self)[...] = values
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary parts, which share its memory where it is complex."""
+        return _IMAG.__get__(self)
+
+    @imag.setter
+    def imag(self, values: Any) -> None:
+        _IMAG.__get__(self)[...] = values
 
     def duplicate(self, order: Any = "C") -> Self:
         """Its entries in a memory of their own."""
@@ -100,9 +151,9 @@ class Memory(np.ndarray[Any, Any]):
         entries = self.root.traced
         if entries is not None:
             addresses = entries.of(self)
-            held = self.present()
-            if isinstance(held, Node):
-                result[...] = held
+            value = self.present()
+            if is_symbolic(value):
+                result[...] = value
                 known = addresses < 0
                 result[known] = self.numbers[known]
         return result
@@ -112,10 +163,10 @@ class Memory(np.ndarray[Any, Any]):
         root, here = self.root, level()
         if not self.flags.writeable:
             raise LayoutError(f"{location()}the destination of an assignment is read-only. Assign into a copy of it.")
-        if self.dtype not in ALL:
+        if self.dtype not in ALL and self.dtype.kind != "c":
             raise DTypeError(
                 f"{location()}an array of {self.dtype} cannot hold traced values. "
-                "Make it float64, float32, int64, int32 or bool."
+                "Make it float64, float32, complex128, complex64, int64, int32 or bool."
             )
         if here is None or root.made_in is not here:
             raise fault(
@@ -142,6 +193,9 @@ def is_traced_key(key: Any) -> bool:
 def written(value: Any) -> Any:
     """What is assigned: a node, or what NumPy takes."""
     value = present(value)
+    if isinstance(value, (list, tuple)) and is_complex(value):
+        real, imag = COMPLEX["parts"](value)
+        return cast("Any", value) if real.is_constant and imag.is_constant else COMPLEX["pair"](real, imag)
     if isinstance(value, (list, tuple)):
         return as_node(value) if holds_node(cast("list[Any]", value)) else cast("Any", value)
     if isinstance(value, np.ndarray) and cast("Any", value).dtype == object:
@@ -149,6 +203,19 @@ def written(value: Any) -> Any:
     return cast("Any", value)
 
 
-def _converted(value: Node, dtype: "np.dtype[Any]") -> Node:
+def held(b: Memory) -> Any:
+    """What an array holds, as a node, or as a complex array of two."""
+    return COMPLEX["pair"](*COMPLEX["parts"](b)) if b.dtype.kind == "c" else as_node(b)
+
+
+def _converted(value: Any, dtype: "np.dtype[Any]") -> Any:
     """A value in the dtype of what it is written to, as NumPy's assignment converts it."""
+    if dtype.kind == "c":
+        real, imag = COMPLEX["parts"](value)
+        single = np.dtype(np.float32 if dtype == np.complex64 else np.float64)
+        return COMPLEX["pair"](as_dtype(real, single), 0.0 if imag is None else as_dtype(imag, single))
+    if not isinstance(value, Node):
+        raise fault(
+            f"an assignment of complex values into an array of {dtype}", "an array with dtype=complex, or z.real"
+        )
     return as_mask(value) if dtype.kind == "b" else as_dtype(value, dtype)

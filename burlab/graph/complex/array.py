@@ -11,7 +11,7 @@ from typing import Any, NoReturn, cast
 import numpy as np
 
 from burlab.graph.faults import fault, unsupported
-from burlab.graph.handles import level
+from burlab.graph.handles import PRESENT, level
 from burlab.graph.node import COMPLEX, Node
 from burlab.graph.rules import Rule, Rules
 
@@ -79,9 +79,13 @@ class Complex:
         return f"Complex({self.real!r}, {self.imag!r})"
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if any(type(x) in PRESENT for x in kwargs.get("out") or ()):
+            return NotImplemented  # it takes the result itself
         return call_ufunc(ufunc, method, *inputs, **kwargs)
 
     def __array_function__(self, func: Rule, types: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if type(kwargs.get("out")) in PRESENT:
+            return NotImplemented
         return call_function(func, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
@@ -105,7 +109,9 @@ class Complex:
     __hash__ = object.__hash__  # by identity, although == makes a node
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
-        raise fault("an assignment into a traced complex array", "np.where, or np.stack and np.concatenate of parts")
+        raise fault(
+            "an assignment into a traced complex array", "z = z.copy() before, or an array of np.zeros(n, complex)"
+        )
 
     def __bool__(self) -> NoReturn:
         raise fault("a branch on a traced complex value", "np.where(condition, a, b)")

@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 
 from burlab.graph.faults import unsupported
-from burlab.graph.node import FUNCTIONS as REAL, METHODS as REAL_METHODS, Node
+from burlab.graph.node import FUNCTIONS as REAL, METHODS as REAL_METHODS, RESULTS, Node
 from burlab.graph.numpy_api.arguments import NOT_GIVEN, normal_axes, normal_axis, only_defaults, real
 from burlab.graph.numpy_api.promotion import apply
 from burlab.graph.numpy_api.reduction import reduced, size_along
@@ -153,10 +153,6 @@ def _result_type(*values: Any) -> "np.dtype[Any]":
     return np.result_type(*(getattr(x, "dtype", x) for x in values))
 
 
-def _same(z: Complex, *_layout: Any) -> Complex:
-    return z
-
-
 def nan_to_num(x: Any, **options: Any) -> Complex:
     """np.nan_to_num of both parts."""
     z, _ = as_complex(x), options.pop("copy", None)
@@ -195,6 +191,13 @@ FUNCTIONS.update({
     np.nan_to_num: nan_to_num, np.shape: _shape, np.ndim: _ndim, np.size: _size, np.result_type: _result_type,
     **{getattr(np, name): _of_mask(name) for name in ("count_nonzero", "all", "any")},
 })  # fmt: skip
+
+
+def copied(z: Complex, *layout: Any, **options: Any) -> Any:
+    """z.copy(): an array that can be assigned to, while a function is traced."""
+    return RESULTS["copied"](z, *layout, **options)
+
+
 METHODS.update({
     name: by_parts(REAL_METHODS, name)
     for name in (
@@ -203,7 +206,7 @@ METHODS.update({
     )
 })  # fmt: skip
 METHODS.update({
-    "prod": prod, "cumprod": cumprod, "var": var, "std": std, "astype": astype, "copy": _same,
+    "prod": prod, "cumprod": cumprod, "var": var, "std": std, "astype": astype, "copy": copied,
     "all": _of_mask("all"), "any": _of_mask("any"),
 })  # fmt: skip
 REDUCTIONS.update({"add": reduced(FUNCTIONS[np.sum]), "multiply": reduced(prod)})

@@ -4,11 +4,16 @@ from typing import Any
 
 import numpy as np
 
+from burlab.graph.handles import present
+
 from .array import Complex
 
 
 def split(leaf: Any) -> Any:
     """The two parts of a complex number or array."""
+    leaf = present(leaf)
+    if type(leaf) is Complex:
+        return leaf
     if type(leaf) is complex:
         return Complex(leaf.real, leaf.imag)
     real, imag = np.real(leaf), np.imag(leaf)

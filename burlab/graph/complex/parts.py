@@ -4,8 +4,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from burlab.graph.handles import present
 from burlab.graph.linear import broadcast, zeros
-from burlab.graph.node import Node, as_node, constant
+from burlab.graph.node import COMPLEX, Node, as_node, constant
 from burlab.graph.numpy_api.promotion import common_shape, promote
 from burlab.graph.substitute import copy
 from burlab.runtime.plain import as_array, is_complex
@@ -25,6 +26,7 @@ def pair(real: Any, imag: Any) -> Complex:
 
 def parts(value: Any) -> Parts:
     """Real and imaginary part; None for that of what is real."""
+    value = present(value)
     if type(value) is Complex:
         return value.real, value.imag
     if not is_complex(value):
@@ -75,3 +77,6 @@ def _holds_traced(items: "list[Any] | tuple[Any, ...]") -> bool:
         or (isinstance(item, (list, tuple)) and _holds_traced(cast("list[Any]", item)))
         for item in items
     )
+
+
+COMPLEX.update({"pair": pair, "parts": parts})

@@ -209,5 +209,5 @@ def test_argnums_out_of_range() -> None:
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
 def test_a_matrix_of_a_traced_array_is_refused_as_such() -> None:
-    with pytest.raises(TraceError, match="np.matrix of a traced array.*Use the array as it is, and @"):
+    with pytest.raises(TraceError, match=r"np.matrix of a traced array.*Use the array as it is, and @"):
         bl.jit(np.matrix)(X)
