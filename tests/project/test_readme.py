@@ -80,6 +80,11 @@ def test_readme_keeps_its_promise_of_brevity():
         assert len([line for line in block.splitlines() if line]) <= 12
 
 
+def test_its_pictures_are_there_and_all_are_shown():
+    shown = re.findall(r"raw\.githubusercontent\.com/burlab/burlab/main/(docs/images/[^)]+)\)", README)
+    assert sorted(shown) == sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "images").iterdir())
+
+
 def test_commands_exist():
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for page in ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"):
