@@ -52,7 +52,7 @@ class Optimizer(ABC):
         """The state at step 0: any tree of arrays. x: the start, shape (d,).
 
         A rule that starts from values or gradients writes `init(self, x, *, f)`: f answers as in `update`, but over all
-        samples, or over those of `indices=`, since there is no step yet.
+        samples, or over those of `indices=`, since there is no step yet; about clients it answers as there.
         """
         return {}
 

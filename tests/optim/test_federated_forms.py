@@ -1,6 +1,7 @@
 """Rules of clients that take part in turns, look at some of their samples, keep curvature or run an optimizer."""
 
 import itertools
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from burlab.optim import (
     Nesterov,
     Newton,
     NewtonCG,
+    Optimizer,
     Shampoo,
 )  # fmt: skip
 from burlab.optim.distributed.coding import cyclic_code
@@ -265,6 +267,34 @@ def test_costs_are_those_of_the_clients_that_took_part():
 def test_what_does_not_fit_is_named(rule, error, message):
     with pytest.raises(error, match=message):
         bl.minimize(problem(), X0, rule())
+
+
+@dataclass(frozen=True)
+class FromTheStart(Optimizer):
+    """Keeps what clients say before the first step, and at it."""
+
+    def init(self, x, *, f):
+        some = f.client_grads(np.stack([x, x + 1]), clients=[3, 1], indices=[[0, 19], [10, 0]])
+        sizes = np.array(f.client_sizes, float)
+        return {"g": f.client_grads(x), "h": f.client_hessians(x), "some": some, "sizes": sizes}
+
+    def update(self, g, state, x, t, *, f):
+        some = f.client_grads(np.stack([x, x + 1]), clients=[3, 1], indices=np.array([[0, 19], [10, 0]]))
+        return x, {"g": f.client_grads(x), "h": f.client_hessians(x), "some": some, "sizes": state["sizes"]}
+
+
+def test_clients_answer_before_the_first_step_as_at_it():
+    run = bl.minimize(problem(), X0 + 0.1, FromTheStart())
+    before = run.state
+    np.testing.assert_allclose(before["g"], grads(X0 + 0.1), rtol=1e-10)
+    np.testing.assert_array_equal(before["sizes"], SIZES)
+    run.step(1)
+    assert run.counts["samples"] == 2 * (sum(SIZES) + 4)  # before the step and at it
+    assert run.counts["hvps"] == 2 * D * sum(SIZES)
+    for name in ("g", "h", "some"):
+        np.testing.assert_allclose(before[name], run.state[name], rtol=1e-12, atol=1e-15)
+    with pytest.raises(ArgumentError, match=r"f\.client_sizes is about a federation|f\.client_grads is about"):
+        bl.minimize(np.sum, X0, FromTheStart())
 
 
 def test_clients_that_are_not_there_are_named():

@@ -1,5 +1,6 @@
 """The `f` of an optimizer's `init`: the problem before the first step, for numbers and not for traced values."""
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NoReturn
 
@@ -41,12 +42,47 @@ class StartQueries:
     @property
     def clients(self) -> int:
         """How many clients there are."""
+        return len(self._held("clients"))
+
+    @property
+    def client_sizes(self) -> tuple[int, ...]:
+        """How many samples each client holds."""
+        return self._held("client_sizes")
+
+    def _held(self, name: str) -> tuple[int, ...]:
         if not self._sizes:
             raise ArgumentError(
-                "f.clients is about a federation, and this problem has no clients. Make one: "
+                f"f.{name} is about a federation, and this problem has no clients. Make one: "
                 "bl.problems.federated(loss, clients)."
             )
-        return len(self._sizes)
+        return self._sizes
+
+    def client_grads(self, y: Array, *, clients: Any = None, indices: Any = None) -> Array:
+        """The gradient of every client, or of those chosen, shape (clients, d), over all or some of its samples."""
+        sizes = self._held("client_grads")
+        what = "clients of f.client_grads"
+        chosen = np.arange(len(sizes)) if clients is None else as_indices(clients, len(sizes), what, "clients")
+        points = np.broadcast_to(y, (len(chosen), self._dimension))
+        some = [None] * len(chosen) if indices is None else list(indices)
+        rows = [self._of_client(int(c), self.grad, (z,), i) for c, z, i in zip(chosen, points, some, strict=True)]
+        return np.stack(rows)
+
+    def client_hessians(self, y: Array) -> Array:
+        """The Hessian of every client, shape (clients, d, d), by d products with vectors."""
+        axes = np.eye(self._dimension, dtype=np.asarray(y).dtype)
+        clients = range(len(self._held("client_hessians")))
+        return np.stack([np.stack([self._of_client(c, self.hvp, (y, axis), None) for axis in axes]) for c in clients])
+
+    def _of_client(self, c: int, question: Callable[..., Array], about: tuple[Array, ...], some: Any) -> Array:
+        """An answer over samples of a client, which are weighted so that clients count alike in the whole mean."""
+        size, first = self._sizes[c], sum(self._sizes[:c])
+        own = np.arange(size) if some is None else as_indices(some, size, f"indices of client {c}")
+        answer = question(*about, indices=first + own)
+        return answer * answer.dtype.type(len(self._sizes) * size / sum(self._sizes))
+
+    @property
+    def _dimension(self) -> int:
+        return sum(leaf.size for leaf in self._point.leaves)
 
     def value(self, y: Array, *, indices: Any = None) -> Any:
         """f(y)."""
@@ -71,8 +107,9 @@ class StartQueries:
 
     def partial_grad(self, y: Array, coordinates: Any, *, indices: Any = None) -> Any:
         """Entries of the gradient."""
-        size = sum(leaf.size for leaf in self._point.leaves)
-        known = as_indices(np.reshape(coordinates, -1), size, "coordinates of f.partial_grad", "entries of x")
+        known = as_indices(
+            np.reshape(coordinates, -1), self._dimension, "coordinates of f.partial_grad", "entries of x"
+        )
         found = self._answer("partial_grad", [self._at(y), coordinates_of(known)], indices, len(known))[0]
         return found.reshape(np.shape(coordinates))
 
