@@ -114,7 +114,7 @@ class Halved(Optimizer):
     half: float = field(init=False)
 
     def __post_init__(self):
-        object.__setattr__(self, "half", 0.5 * self.lr if isinstance(self.lr, float) else None)
+        object.__setattr__(self, "half", 0.5 * self.lr)
 
     def init(self, x):
         return {}
@@ -124,12 +124,16 @@ class Halved(Optimizer):
 
 
 @dataclass(frozen=True)
-class Hidden(Halved):
+class Hidden(Optimizer):
     """The same in what is no field."""
 
+    lr: Hyper = 0.1
+
     def __post_init__(self):
-        super().__post_init__()
-        object.__setattr__(self, "factor", 2.0 * self.half)
+        object.__setattr__(self, "factor", 0.5 * self.lr)
+
+    def init(self, x):
+        return {}
 
     def update(self, g, state, x, t):
         return x - self.factor * g, {}
