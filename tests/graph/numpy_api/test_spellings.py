@@ -92,7 +92,8 @@ def test_gradients_that_jax_has_not_are_differences(spelling: Spelling, gear: st
                 args = [np.array(a) for a in spelling.args]
                 args[k][place] += step
                 ends.append(weighed(np, spelling.f(np, *args)))
-            wanted[place] = (ends[0] - ends[1]) / 2e-6
+            with np.errstate(invalid="ignore"):  # of infinite values
+                wanted[place] = (ends[0] - ends[1]) / 2e-6
         known = np.isfinite(wanted)
         assert_close(slope[known], wanted[known], 1e-6)
 
