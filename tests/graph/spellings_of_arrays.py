@@ -274,6 +274,16 @@ BEYOND = (  # of JAX
         ("pad odd of one", lambda np, v, m, h, b: np.pad(v[:1], 2, "reflect", reflect_type="odd")),
         ("pad median", lambda np, v, m, h, b: np.pad(m, ((2, 1), (1, 0)), "median", stat_length=3)),
         ("pad by axis", lambda np, v, m, h, b: np.pad(m, {-1: (1, 2)}, "edge")),
+        (
+            "average of a square",
+            lambda np, v, m, h, b: np.average(m[:, :3] @ m[:, :3].T, axis=0, weights=m[:, 0] + 3.0),
+        ),
+        (
+            "average over a middle axis",
+            lambda np, v, m, h, b: sum(
+                np.sum(y) for y in np.average(b, axis=-2, weights=b[0, :, 0] + 3.0, returned=True)
+            ),
+        ),
         ("average over two axes", lambda np, v, m, h, b: np.average(b, axis=(2, 0), weights=m[:2].T + 3.0)),
         *(
             (f"nan{name} where", lambda np, v, m, h, b, name=name: getattr(np, f"nan{name}")(m, axis=0, where=m > -1.5))

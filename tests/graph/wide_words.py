@@ -133,6 +133,7 @@ WHOLE: dict[str, Word] = {
     "nancumsum": lambda np, a: np.nancumsum(_holes(np, a)),
     "ptp": lambda np, a: np.ptp(np.append(a, 0.1)),
     "average": lambda np, a: np.average(np.append(a, 0.1), weights=np.arange(1.0, a.size + 2)),
+    "average axis": lambda np, a: np.average(_square(np, a), axis=0, weights=np.exp(_few(np, a) / 3)),
     "cumprod": lambda np, a: np.cumprod(np.tanh(a) + 0.1),
     "count": lambda np, a: a * np.count_nonzero(a > 0.2) / 4,
     "all any": lambda np, a: np.where(np.all(a > -5) & np.any(a > -4), a, 2 * a),

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from burlab.errors import ShapeError
 from burlab.graph.linear import TOTALS, broadcast, concatenate, cumsum, reshape, slice_, sum_over, transpose
 from burlab.graph.node import FUNCTIONS, METHODS, REDUCTIONS, Node, as_node, constant
 from burlab.graph.operation import made
+from burlab.graph.origin import location
 from burlab.graph.rules import Rule
 
 from .arguments import NOT_GIVEN, known_dtype, normal_axes, normal_axis, only_defaults, real, several
@@ -148,11 +150,14 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
 
 def _along(weights: Node, x: Node, axis: Any) -> Node:
     """Weights of the axes that are averaged over, in the order of a tuple of axes, beside the others of x."""
-    if not isinstance(axis, tuple) or weights.shape == x.shape:
+    if weights.shape == x.shape:
         return weights
-    axes = [normal_axis(k, x.ndim) for k in several(axis)]
-    if weights.shape != tuple(x.shape[k] for k in axes):
-        return weights
+    axes = [] if axis is None else [normal_axis(k, x.ndim) for k in several(axis)]
+    if weights.shape != tuple(x.shape[k] for k in axes) or not axes:
+        raise ShapeError(
+            f"{location()}np.average got weights of shape {weights.shape} for an array of shape {x.shape} and axis "
+            f"{axis}. Pass weights of the array's shape, or an axis and one weight for each of its entries."
+        )
     order = tuple(sorted(range(len(axes)), key=axes.__getitem__))
     return reshape(transpose(weights, order), tuple(d if k in axes else 1 for k, d in enumerate(x.shape)))
 

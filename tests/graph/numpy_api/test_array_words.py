@@ -216,3 +216,10 @@ def test_what_moves_in_a_few_pieces_is_no_gather() -> None:
     assert {n.op for n in many.graph.nodes} & {"gather", "take"}
     np.testing.assert_array_equal(many(x), np.repeat(x, [1, 2, 0, 1, 3, 1], axis=0))
     assert bl.compile(lambda x: np.repeat(x, 0), x)(x).shape == (0,)
+
+
+def test_weights_that_fit_no_axis_are_refused() -> None:
+    x = np.ones((3, 3))
+    for axis, weights in ((None, np.ones(3)), (0, np.ones((3, 1))), ((0, 1), np.ones(9))):
+        with pytest.raises(bl.errors.ShapeError, match=r"np\.average got weights of shape"):
+            bl.jit(lambda x, axis=axis, weights=weights: np.average(x, axis=axis, weights=weights))(x)
