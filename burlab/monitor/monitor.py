@@ -68,6 +68,7 @@ class Monitor:
         self._gate = Gate()
         self._screen: Screen | None = None
         self._thread: int | None = None  # of the loop, inside of `with`
+        self._pauses = 0
         self._begun = 0  # when the clock of the rows would have started, had there been no rests
         self._next_look = 0
         self._events: deque[Event] = deque(maxlen=_EVENTS)
@@ -145,8 +146,14 @@ class Monitor:
 
     def pause(self) -> None:
         """Have the loop rest when it next logs a step; until then it goes on with the step that it is in."""
+        self._pauses += 1
         if self._stopped is None:
             self._gate.turn(0)
+
+    @property
+    def pauses(self) -> int:
+        """How often the loop was told to rest."""
+        return self._pauses
 
     def step(self, n: int = 1) -> None:
         """Let a loop that rests do n steps; then it rests again. Returns at once."""

@@ -82,7 +82,9 @@ def place(digest: Digest, against: str) -> Numbers:
     check_axis(against, but="bytes")
     if against in COSTS:
         return digest.cost(against)
-    return {"step": digest.steps, "gradients": digest.evaluations, "seconds": digest.seconds}[against]
+    if against == "step":
+        return digest.steps
+    return digest.evaluations if against == "gradients" else digest.seconds
 
 
 def check_axis(against: str, but: str = "") -> None:

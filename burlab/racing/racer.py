@@ -74,6 +74,11 @@ class Racer:
         lost = "" if len(self.runs) == 1 else f"{len(failures)} of {len(self.runs)} seeds failed. "
         return lost + failures[0]
 
+    def state(self, column: str) -> Any:
+        """What its curves depend on: equal to an earlier one where nothing of the column was read since."""
+        digests = [(id(digest), digest.version) for digest in self.digests.get(column, [])]
+        return self.name, digests, [run.stopped for run in self.runs], self.failed
+
     def read(self, column: str, seconds: float) -> bool:
         """Bring the digests of a column up to date, in so many seconds; whether all was read."""
         if column not in self.digests:

@@ -81,8 +81,10 @@ class Race:
         self.setting = setting
         self._racers: list[Racer] = []
         self._turns = Turns()
+        self._pauses = 0
         self._goal: Callable[[Run], int | None] = _standing
         self._colours = 0
+        self._known: tuple[Any, dict[str, Curves]] = None, {}
         for name, entry in entries.items():
             check_entry(name, entry, setting, self._racers)
             self._racers.append(self._opened(name, entry, len(entries)))
@@ -144,7 +146,13 @@ class Race:
 
     def pause(self) -> None:
         """Rest: every run at the step that it has reached."""
+        self._pauses += 1
         self._turns.halt()
+
+    @property
+    def pauses(self) -> int:
+        """How often the race was told to rest: a panel that plays it on sees that."""
+        return self._pauses
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until all rest, at most `timeout` seconds; whether they do. An interrupt pauses the race."""
@@ -261,8 +269,16 @@ class Race:
         return problem.minimum if known else 0.0
 
     def _curves(self, against: str, of: str) -> dict[str, Curves]:
-        share = self._share if of == "value" else 0.0
-        return {racer.name: curves_of(racer, against, of, share).above(self._minimum(of)) for racer in self._racers}
+        """Of what was read. A panel asks several times between two readings: they are kept until there is more."""
+        state = against, of, [racer.state(of) for racer in self._racers]
+        known, found = self._known
+        if known != state or against == "seconds":  # of which there are more while rows are the same
+            share = self._share if of == "value" else 0.0
+            found = {
+                racer.name: curves_of(racer, against, of, share).above(self._minimum(of)) for racer in self._racers
+            }
+            self._known = state, found
+        return found
 
     def _held(self) -> dict[str, float]:
         """The bytes of each racer besides its record, for one seed."""

@@ -58,6 +58,7 @@ class Run(Readings):
         self._schedules = schedules
         self._blocking = threading.Lock()  # held while the run is moved
         self._ended = False
+        self._pauses = 0
         self._observer = Observer(engine) if engine.stop.when else None
         self._breakpoints = Table()
         self.family = Family(self)
@@ -139,7 +140,7 @@ class Run(Readings):
         (True, True)
         """
         with self._moving():
-            self.pause()
+            self._rest()
             return profile(self._engine)
 
     def step(self, n: int = 1, *, progress: bool | None = False) -> None:
@@ -151,7 +152,7 @@ class Run(Readings):
         """
         n = whole(n, "n", 0)
         with self._moving():
-            self.pause()
+            self._rest()
             first = self.t
             bar = open_bar(n, progress)
             try:
@@ -173,13 +174,22 @@ class Run(Readings):
         steps = None if steps is None else whole(steps, "steps", 0)
         with self._moving():
             if steps is not None or self._observer is not None:
-                self.pause()
+                self._rest()
             self._engine.aim(ENDLESS if steps is None else min(self.t + steps, ENDLESS))
             if self._observer is not None:
                 self._observer.attend()
 
     def pause(self) -> None:
         """Rest at the step reached. An unfinished step is abandoned, and done again when the run continues."""
+        self._pauses += 1
+        self._rest()
+
+    @property
+    def pauses(self) -> int:
+        """How often it was told to rest, by `pause`, `seek` or an interrupt: a panel that plays it on sees that."""
+        return self._pauses
+
+    def _rest(self) -> None:
         if not self.running:
             return
         self._engine.pause()
@@ -195,6 +205,7 @@ class Run(Readings):
         try:
             return self._wait(deadline)
         except BaseException:
+            self._pauses += 1
             self._engine.pause()
             raise
 
@@ -276,7 +287,7 @@ class Run(Readings):
         >>> run.stop(); run.t, run.x
         (3, array([0.125, 0.125]))
         """
-        self.pause()
+        self._rest()
         self._ended = True
         self._engine.end()
 

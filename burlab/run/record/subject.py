@@ -69,6 +69,11 @@ class Subject(Protocol):
         ...
 
     @property
+    def pauses(self) -> int:
+        """How often it was told to rest."""
+        ...
+
+    @property
     def stopped(self) -> Stopped | None:
         """Why it came to rest by itself."""
         ...

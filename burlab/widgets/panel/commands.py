@@ -34,6 +34,7 @@ class Commands:
         self.speed = GROWING if run.can_seek else 0.0  # steps per second; 0: as fast as it goes
         self._owed = 0.0  # steps that a slow run is behind
         self._seeking = False
+        self._pauses = run.pauses  # after what was done here: more of them are somebody else's
 
     def obey(self, intent: Intent) -> None:
         """Do what an intent says. Raises what the run raises."""
@@ -57,6 +58,8 @@ class Commands:
 
     def burst(self, seconds: float) -> None:
         """Let a slow run, or one that plays backwards, do what is due after so many seconds."""
+        if self.playing and self._run.pauses != self._pauses:
+            self.rest()
         if not self.playing or not (self.speed or self.backwards):
             return
         if self.backwards:
@@ -64,6 +67,7 @@ class Commands:
             due = min(math.floor(self._owed), int(self._run.t))
             self._owed -= due
             self._run.seek(int(self._run.t) - due)
+            self._pauses = self._run.pauses
             if not self._run.t:
                 self.rest()
         elif self._run.stopped is not None:
@@ -80,6 +84,7 @@ class Commands:
         if self.backwards:
             self.rest()
         self.playing = True
+        self._pauses = self._run.pauses
         self._owed = 0.0
         if not self._run.running:
             self._run.start(1 if self.speed else None)
@@ -110,6 +115,7 @@ class Commands:
         """Also makes a cell let go that waits for the run."""
         self.playing = self.backwards = False
         self._run.pause()
+        self._pauses = self._run.pauses
 
     def _seek(self, step: int) -> None:
         self.rest()

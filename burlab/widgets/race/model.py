@@ -40,6 +40,7 @@ class RaceModel:
         self.behind = False
         self._settled = Settled()
         self.settled = False  # whether it rests because nothing moved any more
+        self._pauses = race.pauses  # after what was done here
 
     @property
     def active(self) -> bool:
@@ -60,6 +61,8 @@ class RaceModel:
         """Let the race go on as far as is due, and read what is new; whether there is any."""
         now = monotonic()
         passed, self._then = now - self._then, now
+        if self.race.pauses != self._pauses:  # somebody else has
+            self._rest()
         if self.playing and self.speed:
             pace = _FIRST + self._until * math.log(10) / _TENFOLD if self.speed == GROWING else self.speed
             self._until += min(passed, 0.5) * pace
@@ -67,8 +70,7 @@ class RaceModel:
         if self.playing and self.race.finished:
             self.playing = False
         if self.playing and self._settled.look(self.race, _READING):
-            self.playing = False
-            self.race.pause()
+            self._rest()
             self.settled = True
         self.behind = not self.race.read(self.of, _READING)
         key = (
@@ -125,8 +127,8 @@ class RaceModel:
 
     def _columns(self) -> list[str]:
         """The columns that every racer records."""
-        runs = [run for runs in self.race.runs.values() for run in runs]
-        return [name for name in _OF if all(name in run.history for run in runs)] if runs else ["value"]
+        stored = [run.tail(most=2)[0] for runs in self.race.runs.values() for run in runs]
+        return [name for name in _OF if all(name in rows for rows in stored)] if stored else ["value"]
 
     def _status(self) -> tuple[str, str]:
         if self.error:
@@ -148,6 +150,7 @@ class RaceModel:
         return f"{racers} racer{'s' * (racers > 1)} on {said}" + (f", {seeds} seeds" if seeds > 1 else "")
 
     def _do_play(self, _: Intent) -> None:
+        self._pauses = self.race.pauses
         self._until = float(self.race.t)
         self._then = monotonic()
         self.playing = True
@@ -155,8 +158,12 @@ class RaceModel:
             self.race.start()
 
     def _do_pause(self, _: Intent) -> None:
+        self._rest()
+
+    def _rest(self) -> None:
         self.playing = False
         self.race.pause()
+        self._pauses = self.race.pauses
 
     def _do_step(self, intent: Intent) -> None:
         text = str(intent.get("count")).strip().replace(",", "")
@@ -168,7 +175,7 @@ class RaceModel:
     def _do_speed(self, intent: Intent) -> None:
         self.speed = float(intent["value"])
         if self.playing:
-            self.race.pause()
+            self._rest()
             self._do_play(intent)
 
     def _do_against(self, intent: Intent) -> None:

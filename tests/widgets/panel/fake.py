@@ -37,6 +37,7 @@ class FakeRun:
         self.title = self.remark = ""
         self.t = 0
         self.running = False
+        self.pauses = 0
         self.stopped: Any = None
         self.parent: FakeRun | None = None
         self.path: Any = None
@@ -89,6 +90,7 @@ class FakeRun:
             self.write(steps)
 
     def pause(self) -> None:
+        self.pauses += 1
         if self.running:
             self.said.append("pause")
         self.running = False

@@ -382,3 +382,24 @@ def test_the_line_of_a_breakpoint_is_drawn_while_it_is_on():
     assert lines() == [("gradient_norm", 100.0)]
     run.breakpoints.disable(key)
     assert lines() == []
+
+
+@pytest.mark.parametrize("speed", [0, 200, -1])
+@pytest.mark.parametrize("told", [lambda run: run.pause(), lambda run: run.seek(0)], ids=["pause", "seek"])
+def test_what_a_cell_tells_a_run_to_do_ends_its_playing(speed, told):
+    run = quadratic(1e-7)
+    model = Model(run)
+    model.obey({"type": "speed", "value": speed})
+    model.obey({"type": "play"})
+    while not run.t:
+        model.look()
+    told(run)
+    t = run.t
+    model.look()
+    assert not state_of(model)["playing"]
+    model.commands.burst(1.0)
+    assert (run.t, run.running) == (t, False)
+    model.obey({"type": "play"})
+    model.commands.burst(0.5)
+    assert run.wait(0.1) or run.t > t
+    model.obey({"type": "pause"})

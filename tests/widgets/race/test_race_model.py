@@ -6,6 +6,9 @@ import time
 import pytest
 
 import burlab as bl
+from burlab.racing import races
+from burlab.racing.curves import curves_of
+from burlab.run.record.digest import Digest
 from burlab.widgets.race.model import RaceModel, made, offered
 
 F = bl.problems.rosenbrock()
@@ -174,3 +177,52 @@ def test_a_panel_is_new_only_where_something_is(model):
     model.race.wait()
     assert model.look()
     assert not model.look()
+
+
+def test_what_is_shown_reads_no_whole_history(model, monkeypatch):
+    do(model, type="step", count="50")
+    assert model.race.wait()
+    model.look()
+
+    def refused(_self):
+        raise AssertionError("it takes time by all rows of the record")
+
+    monkeypatch.setattr(bl.Run, "history", property(refused))
+    monkeypatch.setattr(Digest, "seconds", property(refused))
+    state = model.state()
+    assert [name for name, _ in state["columns"]] == ["value", "gradient_norm", "step_norm"]
+    assert len(model.chart().parts[0].curves) == 2
+
+
+def test_curves_are_kept_until_there_is_more_of_them(model, monkeypatch):
+    made = []
+    monkeypatch.setattr(races, "curves_of", lambda *of: made.append(of) or curves_of(*of))
+    do(model, type="step", count="50")
+    assert model.race.wait()
+    model.look()
+    made.clear()
+    model.chart()
+    first = len(made)
+    model.state()
+    assert len(made) == first <= 2
+    model.race.step(10)
+    model.look()
+    assert max(len(curve.x) for curve in model.chart().parts[0].curves) == 60
+    model.race.drop("adam")
+    assert [row["name"] for row in model.state()["rows"]] == ["gd"]
+
+
+@pytest.mark.parametrize("speed", [0, 50])
+def test_a_pause_from_a_cell_is_a_pause(model, speed):
+    do(model, type="speed", value=speed)
+    do(model, type="play")
+    until(model, lambda: model.race.t > 0, "it never went")
+    model.race.pause()
+    model.look()
+    assert not model.state()["playing"]
+    t = model.race.t
+    time.sleep(0.1)
+    model.look()
+    assert model.race.t == t
+    do(model, type="play")
+    until(model, lambda: model.race.t > t, "it did not go on")
