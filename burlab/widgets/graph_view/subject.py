@@ -171,12 +171,12 @@ _DERIVED = {"surrogate": slice(1, None), "implied": slice(1, 2), "lu_solve": sli
 
 
 def _of_kernel(kernel: Kernel, args: tuple[Any, ...]) -> dict[str, Callable[[], Subject]]:
-    arrays = kernel.arrays(*args)
+    arrays, title = kernel.arrays(*args), f"the kernel of {kernel.__name__}"
     whole = kernel.gradient_graph if len(kernel.executable.outputs) > len(kernel.graph.outputs) else None
     found: dict[str, Callable[[], Subject]] = {}
     if whole is not None:
-        found["value and gradient"] = lambda: GraphSubject(whole, repr(kernel), arrays, kernel)
-    found["value"] = lambda: GraphSubject(kernel.graph, repr(kernel), arrays, None if whole else kernel)
+        found["value and gradient"] = lambda: GraphSubject(whole, title, arrays, kernel)
+    found["value"] = lambda: GraphSubject(kernel.graph, title, arrays, None if whole else kernel)
     return found
 
 

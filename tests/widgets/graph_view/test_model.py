@@ -176,3 +176,11 @@ def test_what_cannot_be_looked_at_is_told(thing, args, words):
 def test_without_arguments_there_are_no_numbers_and_the_view_says_how_to_get_them():
     with pytest.raises(ArgumentError, match="give arrays"):
         model_of(bl.compile(np.tanh, 0.5).graph).step()
+
+
+def test_a_kernel_of_many_arrays_has_a_short_title():
+    def loss(parts):
+        return sum(np.sum(part) for part in parts)
+
+    view = bl.GraphView(bl.compile(loss, [np.ones(2)] * 40))
+    assert view.model.network.title == "the kernel of loss"
