@@ -60,7 +60,6 @@ MOVING = (
         ("pad odd symmetric", lambda np, v, m, r, b: np.pad(v, (2, 4), "symmetric", reflect_type="odd")),
         ("pad mean of two", lambda np, v, m, r, b: np.pad(m, 1, "mean", stat_length=((1, 2), (2, 9)))),
         ("pad maximum of three", lambda np, v, m, r, b: np.pad(v, (2, 1), "maximum", stat_length=3)),
-        ("x.flat", lambda np, v, m, r, b: m.T.flatten()[5] * m.flat[numpy.array([7, 0])]),
         ("pad reflect far", lambda np, v, m, r, b: np.pad(v, (7, 9), "reflect")),
     ),
     *rows(
