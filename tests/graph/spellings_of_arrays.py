@@ -272,6 +272,7 @@ BEYOND = (  # of JAX
         ("pad odd symmetric far", lambda np, v, m, h, b: np.pad(v[:2], (13, 9), "symmetric", reflect_type="odd")),
         ("pad odd of one", lambda np, v, m, h, b: np.pad(v[:1], 2, "reflect", reflect_type="odd")),
         ("pad median", lambda np, v, m, h, b: np.pad(m, ((2, 1), (1, 0)), "median", stat_length=3)),
+        ("x.flat", lambda np, v, m, h, b: m.T.flatten()[5] * m.flat[numpy.array([7, 0])]),
         ("pad by axis", lambda np, v, m, h, b: np.pad(m, {-1: (1, 2)}, "edge")),
         (
             "average of a square",
