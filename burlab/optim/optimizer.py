@@ -78,7 +78,8 @@ class Optimizer(ABC):
 
         g: gradient of this step's batch at x, shape (d,). t: the step, from 0. f: the problem, for rules that
         need more than g, see `Queries`; a rule that needs only g may leave it out of its signature.
-        A rule that never reads g costs no gradient: then values are computed alone, and gradient norms are nan.
+        A rule that never reads g costs no gradient: then values are computed alone, and gradient norms are nan. If it
+        reads no `f.value(x)` either, and tells a number "value", that is the value of the step, and none is computed.
         """
 
 

@@ -15,6 +15,8 @@ from burlab.graph.query import CLIENT_QUERIES, QUERIES, Question, query
 
 ESTIMATOR_NORM = "estimator_norm"
 """The column of the norm of what `Queries.estimated` was given."""
+VALUE = "value"
+"""What a rule tells by this name is the value of its step, where the step computes none."""
 ROWS = "rows"
 """Among the queries of an update: it asks for the gradients of its samples at the point of the step."""
 BATCH = "batch"
@@ -251,6 +253,8 @@ class Queries:
 
     def tell(self, numbers: dict[str, Any]) -> None:
         """Have numbers as columns of the history: what an update returns behind its state, also inside of a wrapper."""
+        if VALUE in self._told:  # of several rules, for parts of x, the first says it
+            numbers = {name: number for name, number in numbers.items() if name != VALUE}
         if taken := numbers.keys() & self._told.keys():
             raise ArgumentError(f"{location()}two rules of this update tell a number {taken.pop()!r}. Rename one.")
         self._told |= numbers

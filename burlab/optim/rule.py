@@ -17,10 +17,11 @@ from burlab.runtime.plain import as_array
 from .live import Live, acting, live_fields
 from .optimizer import Optimizer, Vector, advance, start
 from .per_leaf import flat_face
-from .queries import BATCH, ESTIMATOR_NORM, Batches, Known, Queries
+from .queries import BATCH, ESTIMATOR_NORM, VALUE, Batches, Known, Queries
 
 ONE_SAMPLE = Batches()
 _STEP = Node("input", (), "t", (), np.dtype(np.int64), weak=True)
+_PLACES = {"bits": 1, VALUE: 2}  # behind other numbers that are told: bits are added up, the value is no new column
 Form = tuple[tuple[int, ...], "np.dtype[Any]"]
 
 
@@ -32,7 +33,8 @@ class Rule:
     its samples by number, and the address of the oracle that answers queries; outputs x, the leaves of the state, and
     as float64 for each scheduled hyperparameter the value that the step used, and what the rule tells. hyper: start
     values, where NaN means that the schedule is followed; schedules: of the scheduled ones, in order; state: shapes and
-    dtypes of its leaves. queries: their names, and "key" and "indices" where these are used. told: names of numbers.
+    dtypes of its leaves. queries: their names, and "key" and "indices" where these are used. told: names of numbers,
+    "value" last.
     output: the point that the run gives, from x, t, the hyperparameters and the leaves of the state; None: x itself.
     size: how many samples a step has, int64, from t, the hyperparameters and the leaves of the state; None: always all.
     """
@@ -51,7 +53,17 @@ class Rule:
     def reads_gradient(self) -> bool:
         """Whether anything of the update depends on the gradient of the step."""
         g = self.graph.inputs[0]
-        return any(x is g for n in self.graph.nodes for x in n.inputs) or any(y is g for y in self.graph.outputs)
+        return _is_read(g, self.graph)
+
+    @property
+    def tells_value(self) -> bool:
+        """Whether the value of a step is what the update tells, so that none is computed besides."""
+        return self.told[-1:] == (VALUE,)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What it tells besides the value: columns of their own."""
+        return self.told[:-1] if self.tells_value else self.told
 
 
 def trace_rule(
@@ -91,7 +103,7 @@ def trace_rule(
         after = _next(advance(rule, g, before, x, t, f), kind, structure)
         if tells_estimate and f.estimate is not None:
             f.tell({ESTIMATOR_NORM: f.estimate})
-        numbers = dict(sorted(f.told.items(), key=lambda item: item[0] == "bits"))  # which are added up, behind others
+        numbers = dict(sorted(f.told.items(), key=lambda item: _PLACES.get(item[0], 0)))
         queries, told = f.used, tuple(numbers)
         followed = [value for field, value in zip(live, used, strict=True) if callable(field.start)]
         return *after, followed, [_told(kind, name, number) for name, number in numbers.items()]
@@ -101,6 +113,8 @@ def trace_rule(
     examples = [_example(leaf, array) for leaf, array in zip(leaves, state, strict=True)]
     graph = trace(step, (x, x, _STEP, tuple(field.number for field in live), examples, *problem)).graph
     _check(graph, kind, x, state)
+    if told[-1:] == (VALUE,) and (_is_read(graph.inputs[0], graph) or _is_read(graph.inputs[-len(problem)], graph)):
+        graph, told = Graph(graph.inputs, graph.outputs[:-1]), told[:-1]  # the batch's own is computed all the same
     schedules = {field.name: field.start for field in live if callable(field.start)}
     forms = tuple((leaf.shape, leaf.dtype) for leaf in state)
     hyper = {field.name: field.number for field in live}
@@ -132,6 +146,11 @@ def rule_alike(
         return None
     hyper = {field.name: field.number for field in live_fields(optimizer)}
     return replace(rule, hyper=rule.hyper | hyper), state
+
+
+def _is_read(x: Node, graph: Graph) -> bool:
+    """Whether anything of a graph depends on one of its inputs."""
+    return any(y is x for n in graph.nodes for y in n.inputs) or any(y is x for y in graph.outputs)
 
 
 def _acting(optimizer: Optimizer, live: list[Live], values: tuple[Any, ...], t: Any) -> tuple[list[Any], Optimizer]:

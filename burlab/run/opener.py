@@ -199,7 +199,7 @@ def _check_names(setup: Setup) -> None:
     for what, names in (
         ("field", tuple(setup.rule.hyper)),
         ("metric", setup.loss.samples.metrics),
-        ("number", setup.rule.told),
+        ("number", setup.rule.columns),
     ):
         if taken := own.intersection(names):
             raise ArgumentError(f"the {what} {taken.pop()!r} is a column of every history. Give it another name.")

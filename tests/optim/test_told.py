@@ -116,11 +116,56 @@ def test_rules_on_leaves_tell_too() -> None:
     np.testing.assert_allclose(run.history["corner"], [1.0, 0.8])
 
 
+@dataclass(frozen=True)
+class TellsValue(Optimizer):
+    """Reads neither g nor the value at x."""
+
+    def update(self, g: Any, state: Any, x: Any, t: Any) -> Any:
+        return 0.5 * x, state, {"bits": 3.0, "value": 7.0 + t, "first": x[0]}
+
+
+def test_a_value_that_is_told_is_not_computed(tmp_path: Any) -> None:
+    run = bl.minimize(bl.FiniteSum(loss, (A, B)), X0, TellsValue(), batch=4, steps=5)
+    assert list(run.history)[:7] == ["step", "value", "gradient_norm", "step_norm", "first", "bits", "samples"]
+    np.testing.assert_array_equal(run.history["value"], 7.0 + np.arange(5))
+    np.testing.assert_array_equal(run.history["first"], X0[0] * 0.5 ** np.arange(5))
+    assert (run.counts["values"], run.counts["samples"], run.counts["bits"]) == (0, 0, 15)
+    run.save(tmp_path / "run.burlab")
+    loaded, fork = bl.load_run(tmp_path / "run.burlab", (A, B)), run.fork()
+    run.seek(2)
+    for other in (run, loaded, fork):
+        other.seek(5)
+        other.step(4)
+    same(loaded, run)
+    same(fork, run)
+    assert run.profile().nanoseconds("update") > 0
+    stopped = bl.minimize(lambda x: np.sum(x**2), X0, TellsValue(), stop=bl.Stop(value=6.0), steps=3)
+    assert stopped.t == 3
+
+
+def test_metrics_are_computed_beside_a_value_that_is_told() -> None:
+    run = bl.minimize(lambda x: (np.sum(x**2), {"second": x[1]}), X0, TellsValue(), has_aux=True, steps=3)
+    np.testing.assert_array_equal(run.history["value"], [7.0, 8.0, 9.0])
+    np.testing.assert_array_equal(run.history["second"], X0[1] * 0.5 ** np.arange(3))
+    assert run.counts["values"] == 3
+
+
+@pytest.mark.parametrize("reads", [lambda g, x, f: g[0], lambda g, x, f: f.value(x)], ids=["gradient", "value"])
+def test_a_value_that_is_known_is_the_batchs(reads: Any) -> None:
+    @dataclass(frozen=True)
+    class Knows(Optimizer):
+        def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
+            return x - 0.1 * reads(g, x, f), state, {"value": 0.0 * t}
+
+    run = bl.minimize(lambda x: np.sum(x**2), X0, Knows(), steps=1)
+    assert run.history["value"][0] == pytest.approx(np.sum(X0**2), rel=1e-15)
+
+
 @pytest.mark.parametrize(
     ("told", "kind", "text"),
     [
         ({"g": np.ones(2)}, ShapeError, "the number 'g' that Wrong.update tells has shape (2,), expected ()"),
-        ({"value": 1.0}, ArgumentError, "the number 'value' is a column of every history. Give it another name"),
+        ({"step": 1.0}, ArgumentError, "the number 'step' is a column of every history. Give it another name"),
         ({"lr": 1.0}, ArgumentError, "the number 'lr' is a column"),
         ([1.0], ArgumentError, "Wrong.update returned (x, state, [1.0]), expected {name: number, ...} as the third"),
         ({3: 1.0}, ArgumentError, "expected {name: number, ...}"),

@@ -30,6 +30,10 @@ def direction(t, fold=None):
     return bl.random.normal(key if fold is None else bl.random.fold_in(key, fold), (D,))
 
 
+def coordinate_direction(t):
+    return np.eye(D)[int(bl.random.randint(bl.random.fold_in(bl.random.key(0), t), (), 0, D))]
+
+
 def along(x, z):
     return (value(x + EPS * z) - value(x - EPS * z)) / (2 * EPS)
 
@@ -51,7 +55,7 @@ def conservative(x, t):
 
 
 def coordinate(x, t):
-    axis = np.eye(D)[int(bl.random.randint(bl.random.fold_in(bl.random.key(0), t), (), 0, D))]
+    axis = coordinate_direction(t)
     return 0.5 * along(x, axis) * axis
 
 
@@ -142,6 +146,28 @@ def test_what_they_cost_is_counted():
     assert hybrid.counts["values"] == 2 * 100 * (1 + 2)
     assert hybrid.counts["samples"] == 0
     assert hybrid.counts["partials"] > 0
+
+
+@pytest.mark.parametrize(
+    ("rule", "way"),
+    [(MeZO(0.02), direction), (ZOSignSGD(0.01), direction), (CoordinateZO(0.5), coordinate_direction)],
+    ids=lambda case: getattr(case, "__name__", type(case).__name__),
+)
+def test_the_value_of_a_step_is_the_mean_of_its_two(rule, way):
+    run = bl.minimize(problem(), X0, rule)
+    for t in range(5):
+        x, z = run.x, EPS * way(t)
+        run.step()
+        np.testing.assert_allclose(run.history["value"][-1], (value(x + z) + value(x - z)) / 2, rtol=1e-14)
+    assert run.counts["values"] == 5 * 2 * 100
+    assert run.counts["samples"] == 0
+
+
+def test_the_batchs_own_value_stands_where_it_is_computed_all_the_same():
+    wrapped = bl.minimize(problem(), X0, bl.optim.mechanic(MeZO(0.02)), steps=1)
+    assert wrapped.history["value"][0] == pytest.approx(value(X0), rel=1e-15)
+    assert wrapped.counts["samples"] == 100
+    assert wrapped.counts["values"] == 2 * 100
 
 
 def test_mezo_keeps_nothing():

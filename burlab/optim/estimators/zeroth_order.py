@@ -13,10 +13,18 @@ from burlab.optim.wrappers import Wrapper
 from burlab.runtime.ranges import SHARE, number_in
 from burlab.transforms import random
 
+Told = dict[str, Any]
+
 
 def slope(f: Any, x: Vector, z: Vector, eps: Any) -> Any:
     """(f(x + eps z) - f(x - eps z)) / (2 eps): about the derivative along z, from two values of the batch."""
-    return (f.value(x + eps * z) - f.value(x - eps * z)) / (2 * eps)
+    return slope_and_value(f, x, z, eps)[0]
+
+
+def slope_and_value(f: Any, x: Vector, z: Vector, eps: Any) -> tuple[Any, Any]:
+    """The slope, and the mean of its two values, which is f(x) up to eps^2 z.Hz / 2: the value of the step."""
+    ahead, behind = f.value(x + eps * z), f.value(x - eps * z)
+    return (ahead - behind) / (2 * eps), (ahead + behind) / 2
 
 
 @dataclass(frozen=True)
@@ -25,7 +33,7 @@ class MeZO(Optimizer):
 
     x <- x - lr r z with z normal, from the key of the step, and r = (f(x + eps z) - f(x - eps z)) / (2 eps).
     lr: step size; about 1 / (d + 2) of what the gradient allows. eps: size of the perturbation.
-    Cost: two values of the batch, and that at x for the history: about as much as a gradient; keeps nothing.
+    Cost: two values of the batch, whose mean is the value in the history; keeps nothing.
 
     >>> import numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: np.sum((x - 1) ** 2), np.zeros(4), bl.optim.MeZO(0.05), steps=300)
@@ -36,10 +44,11 @@ class MeZO(Optimizer):
     lr: Hyper = 1e-3
     eps: Hyper = 1e-3
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
         """One step along a random direction."""
         z = random.normal(f.key, x.shape, x.dtype)
-        return x - self.lr * slope(f, x, z, self.eps) * z, state
+        r, value = slope_and_value(f, x, z, self.eps)
+        return x - self.lr * r * z, state, {"value": value}
 
 
 @dataclass(frozen=True)
@@ -48,7 +57,7 @@ class ZOSignSGD(Optimizer):
 
     z and r are MeZO's. Zhang et al. 2024 (ZO-Bench, arXiv:2402.11592) have sign(r) z in their code instead: MeZO with
     the slope's sign alone. lr: step size of every coordinate. eps: size of the perturbation.
-    Cost: two values of the batch; keeps nothing.
+    Cost: two values of the batch, whose mean is the value in the history; keeps nothing.
 
     >>> import numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: np.sum((x - 1) ** 2), np.zeros(4), bl.optim.ZOSignSGD(0.01), steps=400)
@@ -59,10 +68,11 @@ class ZOSignSGD(Optimizer):
     lr: Hyper = 1e-3
     eps: Hyper = 1e-3
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
         """One step by the signs of the estimate."""
         z = random.normal(f.key, x.shape, x.dtype)
-        return x - self.lr * np.sign(slope(f, x, z, self.eps) * z), state
+        r, value = slope_and_value(f, x, z, self.eps)
+        return x - self.lr * np.sign(r * z), state, {"value": value}
 
 
 @dataclass(frozen=True)
@@ -96,7 +106,7 @@ class CoordinateZO(Optimizer):
 
     x_i <- x_i - lr (f(x + eps e_i) - f(x - eps e_i)) / (2 eps) for an i drawn at each step, all equally likely.
     lr: step size; 1 / L_i is the longest safe one. eps: size of the perturbation.
-    Cost: two values of the batch; keeps nothing.
+    Cost: two values of the batch, whose mean is the value in the history; keeps nothing.
 
     >>> import numpy as np, burlab as bl
     >>> run = bl.minimize(lambda x: np.sum((x - 1) ** 2), np.zeros(4), bl.optim.CoordinateZO(0.5), steps=60)
@@ -107,10 +117,11 @@ class CoordinateZO(Optimizer):
     lr: Hyper = 1e-3
     eps: Hyper = 1e-3
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
         """One step of one coordinate."""
         axis = at_set(np.zeros_like(x), random.randint(f.key, (), 0, x.shape[0]), 1.0)
-        return x - self.lr * slope(f, x, axis, self.eps) * axis, state
+        r, value = slope_and_value(f, x, axis, self.eps)
+        return x - self.lr * r * axis, state, {"value": value}
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,7 @@ def plan_of(setup: Setup, start: list[Array] | None = None) -> Plan:
         buffers=len(sizes),
         hyper=hyper.ctypes.data,
         noted=len(setup.rule.schedules) + len(setup.rule.told),
+        tells_value=setup.rule.tells_value,
         start=addresses.ctypes.data if start else None,
         bytes=sizes.ctypes.data,
         history_bytes=setup.budgets[0],

@@ -114,7 +114,7 @@ class Setup:
         """What the record stores."""
         seen = () if self.validation is None else ("validation_value",)
         seen = seen if self.full is None else (*seen, FULL_NORM)
-        extra = (*self.loss.samples.metrics, *seen, *self.rule.schedules, *self.rule.told, *self.counters)
+        extra = (*self.loss.samples.metrics, *seen, *self.rule.schedules, *self.rule.columns, *self.counters)
         return ("value", "gradient_norm", "step_norm", *extra)
 
     @property

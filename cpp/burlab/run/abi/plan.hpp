@@ -58,6 +58,7 @@ struct Plan {
   std::int64_t hypers, buffers;  // buffers: x and the leaves of the state
   const double* hyper;           // start values; NaN: as scheduled
   std::int64_t noted;            // numbers that an update gives: of schedules, and told by the rule
+  std::int64_t tells_value;      // 1: the last of them is the value of the step, and no column more; else 0
   const char* const* start;      // start values of the buffers; nullptr: they come from another run
   const std::int64_t* bytes;     // of each buffer
   std::int64_t history_bytes, keyframe_bytes;  // budgets
@@ -72,7 +73,8 @@ enum Column : std::int64_t { value_column, gradient_norm, step_norm, first_extra
 
 inline std::int64_t columns_of(const Plan& plan) {
   const auto counted = std::popcount(static_cast<std::uint64_t>(plan.counters));
-  return first_extra + plan.metrics + (plan.validation != nullptr) + (plan.full != nullptr) + plan.noted + counted;
+  const auto noted = plan.noted - plan.tells_value;
+  return first_extra + plan.metrics + (plan.validation != nullptr) + (plan.full != nullptr) + noted + counted;
 }
 
 }  // namespace burlab::run

@@ -43,25 +43,30 @@ class SeparateStep final : public Step {
     // A key costs as much as all else of a small step: only what draws random numbers gets one.
     const bool keyed = plan_.loss.samples.keyed != 0 || oracle_.keyed();
     const Key key = keyed ? fold_in(plan_.stream.key, static_cast<std::uint64_t>(step)) : Key{};
-    if (const auto outcome = evaluate(step, leaves, key, team, cancel); !outcome.ok()) return outcome;
+    if (evaluates()) {
+      if (const auto outcome = evaluate(step, leaves, key, team, cancel); !outcome.ok()) return outcome;
+      result_ = each_.on() ? each_.result() : loss_.result();
+    }
     ended(lap_gradient);
-    result_ = each_.on() ? each_.result() : loss_.result();
     oracle_.begin(step, key, team, cancel);
     if (each_.on()) oracle_.know(each_.known(state_.current(0)));
     return update(step, hyper);
   }
 
   void describe(double* row) const override {
-    widen(plan_.wide, result_, 1, row + value_column);
     row[gradient_norm] = blind() ? std::numeric_limits<double>::quiet_NaN() : norms_.gradient.root();
     row[step_norm] = norms_.step.root();
-    widen(plan_.wide, result_ + plan_.measured, plan_.metrics, row + first_extra);
+    if (evaluates()) {
+      widen(plan_.wide, result_, 1, row + value_column);
+      widen(plan_.wide, result_ + plan_.measured, plan_.metrics, row + first_extra);
+    }
+    if (plan_.tells_value != 0) row[value_column] = noted_[plan_.noted - 1];
   }
 
   const Buffer<double>& noted() const override { return noted_; }
   Counts counts() const override {
     Counts counts = oracle_.counts();
-    counts[blind() ? count_values : count_gradients] += plan_.stream.size();
+    if (evaluates()) counts[blind() ? count_values : count_gradients] += plan_.stream.size();
     return counts;
   }
 
@@ -102,7 +107,7 @@ class SeparateStep final : public Step {
     for (std::int64_t k = 0; k < plan_.hypers; ++k) *in++ = hyper + k;
     const auto state = in;
     for (std::int64_t k = 1; k < state_.count(); ++k) *in++ = state_.current(k) + at(k, first);
-    *in++ = result_;
+    *in++ = evaluates() ? result_ : state_.current(0);  // a value that nobody reads
     *in++ = oracle_.key();
     *in++ = oracle_.indices();
     *in++ = oracle_.address();
@@ -120,6 +125,8 @@ class SeparateStep final : public Step {
   }
 
   bool blind() const { return plan_.gradient < 0; }
+  /// Whether the loss is computed at x: a rule may tell the value itself, and then only metrics need it.
+  bool evaluates() const { return plan_.tells_value == 0 || plan_.metrics != 0; }
   /// The gradient; where there is none, anything as long: nobody reads it.
   const char* gradient() const { return blind() ? state_.current(0) : result_ + plan_.gradient; }
 

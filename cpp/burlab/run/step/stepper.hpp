@@ -77,7 +77,7 @@ class Stepper {
     row += first_extra + plan_.metrics;
     if (validator_) *row++ = validator_->value();
     if (full_) *row++ = full_->value();
-    row = std::copy(step_->noted().begin(), step_->noted().end(), row);
+    row = std::copy(step_->noted().begin(), step_->noted().end() - plan_.tells_value, row);
     Counts counts = step_->counts();
     if (full_) counts[count_gradients] += full_->samples(asked_);
     for (std::size_t k = 0; k < kCounters; ++k)
