@@ -12,19 +12,20 @@ from tests.optim.plain import path, solve
 
 pytestmark = pytest.mark.slow
 
-# Steps within which |gradient| <= 1e-10, a quarter above what they are; None where pure Newton goes elsewhere.
+# Steps within which |gradient| <= 1e-10: a quarter above the most that any instruction set takes, as paths differ by
+# rounding. None where pure Newton goes elsewhere.
 LIMITS = {  # rosenbrock 2, rosenbrock 10, quadratic (condition 1e4), logistic, beale, himmelblau
     "ArmijoGD": (32_000, 44_000, 86_000, 820, 1850, 42),
     "ArmijoGD warm": (33_000, 44_000, 120_000, 820, 1850, 42),
-    "WolfeGD": (2800, 30_000, 110_000, 46, 2300, 52),
+    "WolfeGD": (5500, 33_500, 110_000, 46, 2300, 52),
     "BarzilaiBorwein": (57, 2700, 4000, 36, 50, 18),
     "BarzilaiBorwein short": (90, 2200, 4000, 34, 44, 18),
     "BarzilaiBorwein alternate": (95, 1500, 4000, 34, 46, 18),
-    "NonlinearCG": (38, 90, 750, 18, 20, 11),
+    "NonlinearCG": (38, 90, 1000, 18, 20, 11),
     "NonlinearCG FR": (40, 95, 1000, 16, 20, 10),
     "NonlinearCG HS": (37, 84, 1000, 17, 22, 12),
     "NonlinearCG DY": (38, 95, 850, 16, 20, 12),
-    "LBFGS": (48, 68, 900, 18, 22, 11),
+    "LBFGS": (48, 68, 1000, 18, 22, 11),
     "Newton": (9, 82, 2, 8, None, 12),
     "ModifiedNewton": (28, 12, 2, 8, 8, 8),
     "NewtonCG": (93, 30, 11, 9, 12, 8),

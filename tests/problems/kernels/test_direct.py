@@ -181,7 +181,9 @@ def test_a_long_sum_can_be_left(threads):
 
 def test_every_question_has_a_case():
     asking = {name for name in dir(bl.FiniteSum) if not name.startswith("_")} - {"tiles"}
-    assert asking - {"per_sample_grads", "partial_grad"} == set(QUERIES), "the two answer rows and entries, not means"
+    assert asking - {"per_sample_grads", "per_sample_values", "partial_grad"} == set(QUERIES), (
+        "rows and entries are no means"
+    )
 
 
 def test_the_answer_has_the_structure_of_the_point_that_was_passed():

@@ -61,7 +61,7 @@ def test_places_rise_with_values(value):
 @pytest.mark.parametrize(("name", "value"), VALUES)
 def test_a_page_knows_what_python_will_answer_at_each_place_of_a_slider(name, value):
     """A page sends a place as a decimal number, and shows the text that it has for it."""
-    scale, run = scale_for(name, value), SimpleNamespace(hyper={}, can_seek=True)
+    scale, run = scale_for(name, value), SimpleNamespace(hyper={}, can_seek=True, pauses=0)
     commands = Commands(run, lambda _: scale)
     answers = []
     for k in range(201):
