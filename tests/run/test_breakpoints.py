@@ -139,6 +139,7 @@ def test_they_are_switched_while_it_runs() -> None:
     assert run.t % 777 == 0
     run.start()
     run.breakpoints.clear()
+    run.start()  # where it had come to another one before
     while run.t % 777 == 0 or run.t < run.length:
         time.sleep(1e-3)
     run.pause()
