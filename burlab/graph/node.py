@@ -1,8 +1,7 @@
 """A node of a computation graph, and the NumPy protocols through which ordinary code makes more of them.
 
-A node is what one operation produced: its name, its inputs, its parameters, and the shape and dtype of its value. While
-a function is traced its arguments are nodes; NumPy hands every call on them to `__array_ufunc__` or
-`__array_function__`, which look it up in the tables below. The modules of this folder fill them.
+A node is what one operation produced: name, inputs, parameters, and the shape and dtype of its value. In a trace
+arguments are nodes; NumPy hands calls on them to `__array_ufunc__` or `__array_function__`, which read these tables.
 """
 
 import math

@@ -40,5 +40,6 @@ class Flat:
         return np.asarray(np.ravel(present(self.base)), dtype)
 
 
+# The ignore: NumPy's types say that an array has a flatiter here.
 Buffer.flat = property(Flat, lambda x, values: Flat(x).__setitem__(slice(None), values))  # type: ignore[assignment]
 RESULTS["flat"] = Flat
