@@ -10,9 +10,8 @@ from scipy import linalg
 
 import burlab as bl
 
-# LAPACK's have other signs and, of what has the same eigenvalue, other vectors: moments that are kept in one basis
-# when the next one comes depend on both. That they are singular vectors is tested where they are made.
-eigenvectors = bl.jit(lambda a: np.linalg.eigh(a)[1])
+# LAPACK's have other signs, on which moments depend that are kept in one basis when the next one comes. That they are
+# singular vectors is tested where they are made.
 singular_vectors = bl.jit(lambda a: tuple(np.linalg.svd(a, full_matrices=False))[::2])
 
 
@@ -67,17 +66,17 @@ def soap(lr, b1, b2, b3, eps, every):
         if g.ndim != 2:
             return rest(k, g, x, t)
         left, right, p, q, m, v = kept.get(k, [0.0] * 6)
-        old = p, q
         left, right = b3 * left + (1 - b3) * g @ g.T, b3 * right + (1 - b3) * g.T @ g
         if t == 0:
-            kept[k] = left, right, eigenvectors(left), eigenvectors(right), 0.0, 0.0
+            kept[k] = left, right, np.linalg.eigh(left)[1][:, ::-1], np.linalg.eigh(right)[1][:, ::-1], 0.0, 0.0
             return 0 * x
+        m, v = b1 * m + (1 - b1) * g, b2 * v + (1 - b2) * (p.T @ g @ q) ** 2
+        step = p @ (p.T @ m @ q / (1 - b1**t) / (np.sqrt(v / (1 - b2**t)) + eps)) @ q.T
         if t % every == 0:
-            p, q = np.linalg.qr(left @ p)[0], np.linalg.qr(right @ q)[0]
-        m, v = b1 * m + (1 - b1) * g, b2 * v + (1 - b2) * (old[0].T @ g @ old[1]) ** 2
+            down, across = np.argsort(-np.diag(p.T @ left @ p)), np.argsort(-np.diag(q.T @ right @ q))
+            p, q, v = np.linalg.qr(left @ p[:, down])[0], np.linalg.qr(right @ q[:, across])[0], v[down][:, across]
         kept[k] = left, right, p, q, m, v
-        inside = old[0].T @ m @ old[1] / (1 - b1**t) / (np.sqrt(v / (1 - b2**t)) + eps)
-        return lr * old[0] @ inside @ old[1].T
+        return lr * step
 
     return rule
 

@@ -75,7 +75,7 @@ RULES = [
 def test_every_step_is_that_of_the_paper(rule, make):
     options = {name: getattr(rule, name) for name in rule.__dataclass_fields__}
     got, _run = run_path(rule)
-    assert_same(got, plain_path(make(**options)), 1e-8)
+    assert_same(got, plain_path(make(**options)), 1e-12)
 
 
 @pytest.mark.parametrize("rule", [SOAP(0.02, b3=0.9, every=4, **ADAM), SOAP(0.01, b3=0.7, every=5, **ADAM)], ids=repr)
@@ -88,7 +88,7 @@ def test_every_step_of_soap_is_that_of_the_paper(rule):
         return loss(p, data=(X, Y[:, :4]))
 
     got, _run = run_path(rule, narrow, start)
-    assert_same(got, plain_path(matrix_rules.soap(**options), narrow, start), 1e-8)
+    assert_same(got, plain_path(matrix_rules.soap(**options), narrow, start), 1e-12)
 
 
 @pytest.mark.parametrize("mini", [False, True])

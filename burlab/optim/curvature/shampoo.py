@@ -61,6 +61,18 @@ class Shampoo(ByLeaf):
         return x - self.lr * left @ g @ right, {"L": rows, "R": columns, "left": left, "right": right}
 
 
+def largest_first(a: Vector) -> Vector:
+    """Eigenvectors of a symmetric matrix as columns, by falling eigenvalue."""
+    return np.linalg.eigh(a)[1][:, ::-1]
+
+
+def iterated(a: Vector, basis: Vector) -> tuple[Vector, Any]:
+    """One step of orthogonal iteration from basis to the eigenvectors of a, largest first, and the order of the old."""
+    moved = a @ basis
+    order = np.argsort(-np.sum(basis * moved, axis=0), kind="stable")
+    return np.linalg.qr(np.take(moved, order, axis=1))[0], order
+
+
 @dataclass(frozen=True)
 class SOAP(ByLeaf):
     """Vyas et al. 2024, Algorithms 3 and 4, arXiv:2409.11321: Adam in the eigenbasis of Shampoo's two matrices.
@@ -68,8 +80,8 @@ class SOAP(ByLeaf):
     Of a matrix, with bases P and Q: m <- b1 m + (1 - b1) g;  v <- b2 v + (1 - b2) (P'g Q)^2;
     x <- x - lr P (P'm^ Q / (sqrt(v^) + eps)) Q';  L <- b3 L + (1 - b3) g g', R likewise with g' g; at every so-many-th
     step P <- qr(L P), Q <- qr(R Q). As in the authors' code the first step only makes L, R and, as their eigenvectors,
-    P and Q; x stays, and Adam counts from the second. Their code also sorts the eigenvectors, which changes the slots
-    of v. All other leaves: Adam from the first step on.
+    P and Q; x stays, and Adam counts from the second. Columns of P, Q and slots of v go by falling p_i'L p_i, as there:
+    qr keeps the first column as it is, so that the largest has to lead. All other leaves: Adam from the first step on.
     lr: step size. b1, b2, eps: of Adam. b3: decay of L and R. every: steps between two bases.
     Cost: one gradient and 8 products per matrix m x n, at some steps also O(m^3 + n^3); keeps 2 (mn + m^2 + n^2)
     numbers per matrix and 2 d for the rest.
@@ -109,7 +121,7 @@ class SOAP(ByLeaf):
         first = {**adam_init(x), **sides}
 
         def begin() -> Any:
-            return x, {**first, "P": np.linalg.eigh(rows)[1], "Q": np.linalg.eigh(columns)[1]}
+            return x, {**first, "P": largest_first(rows), "Q": largest_first(columns)}
 
         def follow() -> Any:
             left, right = state["P"], state["Q"]
@@ -117,11 +129,12 @@ class SOAP(ByLeaf):
             v = self.b2 * state["v"] + (1 - self.b2) * (left.T @ g @ right) ** 2
             turned = left.T @ (m / (1 - self.b1**t)) @ right
             step = left @ (turned / (np.sqrt(v / (1 - self.b2**t)) + self.eps)) @ right.T
-            left, right = cond(
-                t % self.every == 0,
-                lambda: (np.linalg.qr(rows @ left)[0], np.linalg.qr(columns @ right)[0]),
-                lambda: (left, right),
-            )
+
+            def anew() -> Any:
+                (p, down), (q, across) = iterated(rows, left), iterated(columns, right)
+                return p, q, np.take(np.take(v, down, axis=0), across, axis=1)
+
+            left, right, v = cond(t % self.every == 0, anew, lambda: (left, right, v))
             return x - self.lr * step, {"m": m, "v": v, **sides, "P": left, "Q": right}
 
         return cond(t == 0, begin, follow)
