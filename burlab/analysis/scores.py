@@ -1,6 +1,6 @@
 """Scores before training: of samples, how hard they are; of a network, how well it will learn."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from burlab.errors import ArgumentError, ShapeError
 from burlab.problems import FiniteSum
 
 from .objective import Objective
-from .samples import blocks_of, gradients, samples
+from .samples import blocks_of, gradients
 
 
 def el2n(scores: Any, labels: Any) -> Numbers:
@@ -41,13 +41,14 @@ def grand(problem: Any, starts: Iterable[Any]) -> Numbers:
     """The mean norm of every sample's gradient at several starts, float64 of shape (n,): large for samples that matter.
 
     GraNd, Paul, Ganguli and Dziugaite 2021, arXiv:2107.07075. problem: a `FiniteSum`. starts: points such as networks
-    at different random initial parameters, at least one.
+    at different random initial parameters, at least one. Cost: one gradient of every sample at every start, in blocks
+    of 64 MB.
 
     >>> problem = FiniteSum(lambda x, a: 0.5 * np.sum((x - a) ** 2), np.array([1.0, 4.0]))
     >>> grand(problem, [np.zeros(1), np.ones(1)])
     array([0.5, 3.5])
     """
-    norms = [samples(problem, x).norms for x in starts]
+    norms = [np.concatenate([np.linalg.norm(rows, axis=1) for rows in _rows(problem, x)]) for x in starts]
     if not norms:
         raise ArgumentError("grand got no start. Pass at least one point.")
     return np.mean(norms, axis=0)
@@ -64,11 +65,15 @@ def grad_sign(problem: Any, x: Any = None) -> float:
     >>> grad_sign(problem, np.zeros(2))  # |1 + 1 + 1| and |1 - 1 + 1|
     2.0
     """
+    agreement = sum(np.sign(rows).sum(axis=0) for rows in _rows(problem, x))
+    return float(np.mean(np.abs(agreement)))
+
+
+def _rows(problem: Any, x: Any) -> Iterator[Numbers]:
+    """The gradients of all samples, block by block, float64 of shape (n, d)."""
     objective = Objective.of(problem, x)
     summed = objective.problem
     if not isinstance(summed, FiniteSum):
         raise ArgumentError("the problem is a function, which has no samples. Pass a bl.FiniteSum, or a run of one.")
-    signs = np.zeros(objective.x.size)
     for block in blocks_of(np.arange(len(summed)), objective):
-        signs += np.sign(gradients(objective, summed, block)).sum(axis=0)
-    return float(np.mean(np.abs(signs)))
+        yield gradients(objective, summed, block)

@@ -29,6 +29,7 @@ def test_scores_are_those_of_their_papers():
     problem = bl.FiniteSum(loss, (A, B))
     norms = [np.linalg.norm(rows(w).reshape(30, -1), axis=1) for w in W]
     np.testing.assert_allclose(grand(problem, W), np.mean(norms, axis=0), rtol=1e-12)
+    np.testing.assert_allclose(grand(bl.FiniteSum(loss, (A[:1], B[:1])), W), np.mean(norms, axis=0)[:1], rtol=1e-12)
     agreement = [np.mean(np.abs(np.sign(rows(w)).sum(axis=0))) for w in W]
     np.testing.assert_allclose([grad_sign(problem, w) for w in W], agreement, rtol=1e-12)
     scores = 30 * rng.normal(size=(30, 2))
@@ -39,9 +40,10 @@ def test_scores_are_those_of_their_papers():
 
 def test_blocks_change_nothing(monkeypatch):
     problem = bl.FiniteSum(loss, (A, B))
-    whole = grad_sign(problem, W[0])
+    whole = grad_sign(problem, W[0]), grand(problem, W)
     monkeypatch.setattr(sys.modules["burlab.analysis.samples"], "_BYTES", 1000)
-    assert grad_sign(problem, W[0]) == whole
+    assert grad_sign(problem, W[0]) == whole[0]
+    np.testing.assert_array_equal(grand(problem, W), whole[1])
 
 
 @pytest.mark.parametrize(
@@ -51,6 +53,7 @@ def test_blocks_change_nothing(monkeypatch):
         (lambda: el2n(np.ones((3, 2)), np.array([0, 1, 2])), ArgumentError, "from 0 to 1"),
         (lambda: grand(bl.FiniteSum(loss, (A, B)), []), ArgumentError, "no start"),
         (lambda: grad_sign(np.sum, np.ones(2)), ArgumentError, "no samples"),
+        (lambda: grand(np.sum, [np.ones(2)]), ArgumentError, "no samples"),
     ],
 )
 def test_what_does_not_fit_is_named(make, error, message):

@@ -1,15 +1,18 @@
 """Every optimizer of the tables, on batches of a network's samples: going back, branches and files, bit for bit."""
 
+import inspect
+
 import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.optim import CoordinateDescent, ScheduleFreeAdamW, ScheduleFreeSGD
+from burlab.optim import GD, AdAdaGrad, Adam, CoordinateDescent, Newton, Optimizer, ScheduleFreeAdamW, ScheduleFreeSGD
 from burlab.optim.live import live_fields
 from burlab.run import Opener
 from burlab.sweeps.trials import with_fields
 from tests.optim.curvature_cases import OPTIMIZERS
 from tests.optim.estimator_cases import ESTIMATORS
+from tests.optim.federated_cases import FEDERATED
 from tests.optim.optimizer_cases import CASES
 from tests.optim.preconditioned_cases import PRECONDITIONED
 from tests.optim.wrapper_cases import ADAPTIVE
@@ -22,13 +25,21 @@ DATA = (_rng.normal(size=(40, 4)), _rng.normal(size=(40, 3)))
 START = {"b": np.zeros(3), "w": 0.3 * _rng.normal(size=(4, 3))}
 RULES = {
     **{type(case.optimizer).__name__: case.optimizer for case in CASES},
-    **{name: rule for name, rule in OPTIMIZERS.items() if name != "Newton"},  # whose steps leave the convex part
+    **OPTIMIZERS,
     **{type(rule).__name__: rule for rule in ADAPTIVE},
     **PRECONDITIONED,
     "ScheduleFreeAdamW": ScheduleFreeAdamW(0.02),
     "ScheduleFreeSGD": ScheduleFreeSGD(0.05, warmup=5),
     **ESTIMATORS,
     "CoordinateDescent": CoordinateDescent(0.05),
+    "AdAdaGrad": AdAdaGrad(0.05, eta=3.0),
+    "clip_by_norm": bl.optim.clip_by_norm(GD(0.05), 1.0),
+    "clip_by_value": bl.optim.clip_by_value(Adam(0.01), 0.3),
+    "decoupled_weight_decay": bl.optim.decoupled_weight_decay(Adam(0.01), 0.1),
+    "gradient_noise": bl.optim.gradient_noise(GD(0.01), 0.3),
+    "projected": bl.optim.projected(GD(0.05), bl.optim.ball(1.5)),
+    "proximal": bl.optim.proximal(GD(0.05), bl.optim.l1(0.1)),
+    "weight_decay": bl.optim.weight_decay(GD(0.01), 0.2),
 }
 
 
@@ -46,8 +57,30 @@ def resampled(p, x, y, key):
     return loss(z, x, z + bl.random.normal(key, (3,)))
 
 
+def linear(p, x, y):
+    return x @ p["w"] + p["b"]
+
+
+def problem_of(rule):
+    """Newton's steps need a convex one."""
+    return bl.FiniteSum(loss, DATA, resampled=resampled, model=linear if isinstance(rule, Newton) else model)
+
+
+def batch_of(rule):
+    return bl.Batch(2, 20) if isinstance(rule, AdAdaGrad) else 8
+
+
 def begin(rule):
-    return bl.minimize(bl.FiniteSum(loss, DATA, resampled=resampled, model=model), START, rule, batch=8, seed=3)
+    return bl.minimize(problem_of(rule), START, rule, batch=batch_of(rule), seed=3)
+
+
+def test_every_optimizer_has_its_row():
+    """Those of clients go back in test_federated.py."""
+    found = {getattr(bl.optim, name) for name in bl.optim.__all__}
+    kinds = {kind for kind in found if isinstance(kind, type) and issubclass(kind, Optimizer)}
+    assert {kind for kind in kinds if not inspect.isabstract(kind)} == {
+        type(rule) for rule in (*RULES.values(), *FEDERATED.values())
+    }
 
 
 def same(run, other):
@@ -83,10 +116,10 @@ def test_a_run_that_shares_kernels_is_the_run_alone(name):
     rule = RULES[name]
     rate = next((field for field in live_fields(rule) if field.name == "lr" and not callable(field.start)), None)
     other = rule if rate is None else with_fields(rule, {"lr": 0.5 * rate.number})
-    problem = bl.FiniteSum(loss, DATA, resampled=resampled, model=model)
-    opener, start = Opener(problem, batch=8), {leaf: 0.5 * x for leaf, x in START.items()}
+    problem, batch = problem_of(rule), batch_of(rule)
+    opener, start = Opener(problem, batch=batch), {leaf: 0.5 * x for leaf, x in START.items()}
     opener.open(START, rule, 3)
-    runs = opener.open(start, other, 3), bl.minimize(problem, start, other, batch=8, seed=3)
+    runs = opener.open(start, other, 3), bl.minimize(problem, start, other, batch=batch, seed=3)
     assert runs[0].fingerprint == runs[1].fingerprint
     for run in runs:
         run.step(STEPS)
