@@ -65,7 +65,7 @@ def grad_sign(problem: Any, x: Any = None) -> float:
     >>> grad_sign(problem, np.zeros(2))  # |1 + 1 + 1| and |1 - 1 + 1|
     2.0
     """
-    agreement = sum(np.sign(rows).sum(axis=0) for rows in _rows(problem, x))
+    agreement: Any = sum(np.sign(rows).sum(axis=0) for rows in _rows(problem, x))
     return float(np.mean(np.abs(agreement)))
 
 
