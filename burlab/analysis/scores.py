@@ -65,8 +65,10 @@ def grad_sign(problem: Any, x: Any = None) -> float:
     >>> grad_sign(problem, np.zeros(2))  # |1 + 1 + 1| and |1 - 1 + 1|
     2.0
     """
-    agreement: Any = sum(np.sign(rows).sum(axis=0) for rows in _rows(problem, x))
-    return float(np.mean(np.abs(agreement)))
+    signs = np.zeros(1)
+    for rows in _rows(problem, x):
+        signs = signs + np.sign(rows).sum(axis=0)
+    return float(np.mean(np.abs(signs)))
 
 
 def _rows(problem: Any, x: Any) -> Iterator[Numbers]:

@@ -105,6 +105,34 @@ def test_where_the_error_is_known_it_is_that(c, name, error):
     assert abs(errors.mean() - error) <= 5 * errors.std() / math.sqrt(len(errors)) + 1e-12
 
 
+@pytest.mark.parametrize(
+    ("c", "d", "omega", "alpha"),
+    [
+        (Identity(), D, 0, 1),
+        (RandK(5), D, D / 5 - 1, 5 / D),
+        (RandSeqK(1), 1, 0, 1),
+        (TopK(5), D, None, 5 / D),
+        (TopK(1), 1, None, 1),
+        (ApproximateTopK(3, buckets=7), D, None, 3 / 28),  # 7 buckets of 4 places, of which 4 stay empty
+        (ApproximateTopK(2, buckets=9), 4, None, 2 / 4),
+        (TopLEK(5), D, None, 5 / D),
+        (Natural(), D, 1 / 8, 8 / 9),
+        (QSGD(1), D, math.sqrt(D), 1 / (1 + math.sqrt(D))),
+        (QSGD(9), D, D / 81, 1 / (1 + D / 81)),
+        (Dithering(1), D, math.sqrt(D), 1 / (1 + math.sqrt(D))),
+        (Dithering(4), D, D / 64, 1 / (1 + D / 64)),
+        (Bernoulli(0.3), D, 7 / 3, 0.3),
+        (RankK(2, (4, 6)), D, None, 2 / 4),
+        (RankK(2, (6, 4)), D, None, 2 / 4),
+        (Scaled(RandK(5)), D, None, 5 / D),
+    ],
+    ids=str,
+)
+def test_constants_are_those_of_the_papers(c, d, omega, alpha):
+    assert c.omega(d) == (omega if omega is None else pytest.approx(omega, rel=1e-14))
+    assert c.alpha(d) == pytest.approx(alpha, rel=1e-14)
+
+
 def test_natural_compression_at_its_worst():
     """omega = 1 / 8 is reached at 4 / 3 of a power of two."""
     x = np.full(D, 4 / 3)
@@ -178,10 +206,11 @@ def test_the_recall_of_approximate_top_k(buckets):
     assert abs(np.mean(found) - expected) < 5 * np.std(found) / math.sqrt(len(found)) + 0.01
 
 
-def test_rank_k_is_the_truncated_svd():
-    a = VECTORS["normal"].reshape(4, 6)
+@pytest.mark.parametrize("shape", [(4, 6), (6, 4), (1, 24), (24, 1)])
+def test_rank_k_is_the_truncated_svd(shape):
+    a, k = VECTORS["normal"].reshape(shape), min(2, *shape)
     u, s, vt = np.linalg.svd(a, full_matrices=False)
-    np.testing.assert_allclose(RankK(2, (4, 6))(a.ravel()).reshape(4, 6), (u[:, :2] * s[:2]) @ vt[:2], atol=1e-12)
+    np.testing.assert_allclose(RankK(k, shape)(a.ravel()).reshape(shape), (u[:, :k] * s[:k]) @ vt[:k], atol=1e-12)
 
 
 class Nothing(Compressor):
