@@ -7,25 +7,11 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.charts import Plot
 from burlab.widgets.panel.groups import groups_of
 from burlab.widgets.panel.model import Model
-from burlab.widgets.panel.picture import Picture, same
+from burlab.widgets.panel.picture import Picture
 from burlab.widgets.panel.state import state_of
-from burlab.widgets.panel.view import View
-
-
-def quadratic(lr=0.01, **more):
-    return bl.minimize(lambda x: np.sum(x**2), np.array([1.0, -2.0]), bl.optim.Momentum(lr), **more)
-
-
-def rested(model, seconds=60.0):
-    end = time.monotonic() + seconds
-    while model.run.running:
-        assert time.monotonic() < end
-        time.sleep(0.005)
-    model.look()
-    return state_of(model)
+from tests.widgets.panel.real import quadratic, rested
 
 
 def shown(model, name):
@@ -128,32 +114,6 @@ def test_what_stopped_it_is_said():
     assert "at most 0.001" in state["status"]
 
 
-def test_two_parameters_are_drawn_as_a_path_over_the_function():
-    run = bl.minimize(bl.problems.himmelblau(), np.array([0.0, 0.0]), bl.optim.GD(0.01))
-    model = Model(run)
-    run.step(50)
-    model.look()
-    model.landscape.wait()
-    model.look()
-    picture = Picture()
-    plane = picture.chart(model).parts[-1]
-    assert plane.heights.shape == plane.shade.shape == (121, 121)
-    assert (plane.x.low, plane.x.high) == tuple(model.landscape.box[0])
-    dots = {dots.label: dots for dots in plane.dots}
-    assert len(dots["minimum"].x) == 4
-    np.testing.assert_array_equal([dots["here"].x[0], dots["here"].y[0]], run.x)
-    path = run.path[1]
-    np.testing.assert_array_equal(plane.curves[0].x[[0, -1]], path[[0, -1], 0])
-    model.obey({"type": "seek", "step": 20})
-    model.look()
-    later = picture.chart(model).parts[-1]
-    ahead, way = later.curves
-    assert (ahead.label, way.label) == ("ahead", "path")
-    np.testing.assert_array_equal([way.x[-1], ahead.x[0]], path[20, 0])
-    np.testing.assert_array_equal(ahead.x[-1], path[50, 0])
-    assert later.version == plane.version, "the same heights are not sent again"
-
-
 def test_the_panel_looks_while_a_run_plays():
     run = quadratic(1e-7)
     model = Model(run)
@@ -168,37 +128,6 @@ def test_the_panel_looks_while_a_run_plays():
     model.obey({"type": "pause"})
     assert steps == sorted(steps)
     assert rested(model)["length"] == run.length
-
-
-def test_where_someone_zooms_in_there_is_more_to_see():
-    run = quadratic(1e-6, steps=200_000)
-    model = Model(run)
-    model.obey({"type": "axis", "value": "linear"})
-    picture = Picture()
-
-    def drawn(low, high):
-        model.obey({"type": "zoom", "axis": "step", "low": low, "high": high})
-        model.look()
-        while model.behind:
-            model.look()
-        return picture.chart(model)
-
-    def value(chart):
-        return chart.parts[0].curves[0]
-
-    x = value(drawn(None, None)).x
-    assert np.sum((x >= 100_000) & (x <= 100_500)) < 20
-    chart = drawn(100_000, 100_500)
-    x, y = value(chart).x, value(chart).y
-    assert np.sum((x >= 100_000) & (x <= 100_500)) == 501
-    curves = [curve for part in chart.parts for curve in part.curves if part.name not in ("plane", "bytes")]
-    assert len(curves) == 4
-    assert all((np.diff(curve.x) > 0).all() for curve in curves), "each curve goes on from left to right"
-    np.testing.assert_array_equal(y, run.history["value"][x.astype(int)])
-    assert x[-1] == 199_999, "around it the whole curve stays"
-    x = value(drawn(None, None)).x
-    assert model.fine is None
-    assert np.sum((x >= 100_000) & (x <= 100_500)) < 20
 
 
 def my_loss(x):
@@ -264,53 +193,6 @@ def test_anything_else_ends_playing_backwards():
         assert run.t == t
 
 
-def test_what_does_not_change_is_not_made_again():
-    run = quadratic(1e-3, steps=100)
-    model, picture = Model(run), Picture()
-    first = picture.chart(model)
-    model.obey({"type": "seek", "step": 50})
-    model.look()
-    model.costs.wait()  # what steps cost comes when it is known
-    again = picture.chart(model)
-    assert not same(first, again)
-    for a, b in zip(first.parts[:4], again.parts[:4], strict=True):
-        assert a.curves == b.curves
-    assert same(again, picture.chart(model))
-    model.obey({"type": "smoothing", "value": 0.5})
-    smooth = picture.chart(model).parts[0]
-    assert [(curve.label, curve.faint) for curve in smooth.curves] == [("value", True), ("value", False)]
-
-
-def test_what_steps_cost_is_stacked_and_small_parts_are_others():
-    run = quadratic(1e-7, steps=20_000)
-    model, picture = Model(run), Picture()
-    while model.costs.steps.size < 4:
-        run.step(20_000)
-        model.look()
-    model.costs.wait()
-    model.look()
-    parts = {part.name: part for part in picture.chart(model).parts}
-    traces = run.traces
-    memory = parts["bytes"]
-    total = sum(traces[name] for name in traces if name in run.memory)
-    np.testing.assert_allclose(memory.bands[-1].high[:-1], total)
-    assert {"history", "the rest"} <= {band.label for band in memory.bands}
-    assert all(
-        np.array_equal(below.high, above.low) for below, above in zip(memory.bands, memory.bands[1:], strict=False)
-    )
-    np.testing.assert_array_equal(memory.bands[0].x, [*traces["step"], run.length])
-    named = ("data", "forward", "backward", "fused", "update", "other")
-    steps = range(traces["step"].size)
-    near = [min(max(k - 2, 0), max(len(steps) - 5, 0)) for k in steps]
-    middles = [sum(np.median(traces[name][k : k + 5]) for name in named) for k in near]
-    np.testing.assert_allclose(parts["parts"].bands[-1].high[:-1], 1e-9 * np.array(middles))
-    process = memory.curves[0]
-    np.testing.assert_array_equal(process.x, memory.bands[0].x)
-    np.testing.assert_array_equal(process.y, [*traces["resident"], traces["resident"][-1]])
-    assert (memory.right.low, memory.right.unit) == (0.0, "B")
-    assert memory.right.high > process.y.max() > memory.bands[-1].high.max(), "a line over the stack"
-
-
 def test_a_large_kernel_is_split_when_someone_asks():
     run = bl.minimize(lambda x: np.sum(np.tanh(x)), np.ones(100_000), bl.optim.GD(1e-6), steps=200)
     model = Model(run)
@@ -344,45 +226,6 @@ def test_a_run_that_plays_rests_at_a_breakpoint_and_goes_on():
     assert rested(model)["step"] == 180
     run.breakpoints.add(when=lambda rows: rows["value"] < 0)
     assert [point["text"] for point in state_of(model)["breakpoints"]] == ["every 40 steps", "a predicate holds"]
-
-
-def test_the_picture_of_a_run_without_steps_shows_where_it_starts():
-    model = Model(bl.minimize(bl.problems.rosenbrock(), np.array([-1.2, 1.0]), bl.optim.GD(1e-3)))
-    view = View(model, lambda message: None)
-    picture = view.picture()
-    assert "Ready at step 0" in picture
-    assert ">here<" in picture
-    assert "gradient norm" not in picture
-    assert "nothing yet" not in picture
-    model.obey({"type": "step", "count": 50})
-    rested(model)
-    view.show(model)
-    assert "gradient norm" in view.picture()
-    view.close()
-
-
-def test_where_there_is_no_plane_it_says_that_there_is_nothing_yet():
-    view = View(Model(bl.minimize(lambda x: np.sum(x**2), np.ones(5), bl.optim.GD(0.1))), lambda message: None)
-    assert view.picture().count("nothing yet") == 1
-    view.close()
-
-
-def test_the_line_of_a_breakpoint_is_drawn_while_it_is_on():
-    run = quadratic()
-    key = run.breakpoints.add(grad_norm=100.0)
-    model = Model(run)
-    model.obey({"type": "step", "count": 20})
-    rested(model)
-
-    def lines():
-        parts = Picture().chart(model).parts
-        return [
-            (part.name, mark.at) for part in parts if isinstance(part, Plot) for mark in part.marks if mark.axis == "y"
-        ]
-
-    assert lines() == [("gradient_norm", 100.0)]
-    run.breakpoints.disable(key)
-    assert lines() == []
 
 
 @pytest.mark.parametrize("speed", [0, 200, -1])
