@@ -7,7 +7,6 @@ from typing import Any, cast
 import numpy as np
 
 from burlab import __version__
-from burlab.errors import BurlabError
 from burlab.optim import Optimizer
 from burlab.optim.live import live_fields
 from burlab.run import Run
@@ -67,7 +66,7 @@ def _program(trial: Trial) -> tuple[str, ...]:
 def _fingerprint(opened: Callable[[Trial], Run], trial: Trial) -> str:
     try:
         return opened(trial).fingerprint
-    except BurlabError as error:  # it will be a row with its reason
+    except Exception as error:  # also what a rule of the user's raises: it will be a row with its reason
         return type(error).__name__
 
 

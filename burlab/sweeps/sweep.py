@@ -9,6 +9,7 @@ from typing import Any, overload
 import numpy as np
 
 from burlab.charts import Chart
+from burlab.charts.palette import PALETTE
 from burlab.checks.numbers import whole
 from burlab.errors import ArgumentError, StatusError
 from burlab.graph import tree
@@ -32,7 +33,7 @@ from .trials import Trial, trials_of
 
 _DEFAULT = Stop()
 _DUE = ("", "error")  # reasons of rows whose runs are to be done
-_SHOWN = 8  # racers of the race of a sweep
+_SHOWN = len(PALETTE)  # racers of the race of a sweep: each has a colour of its own
 
 
 def sweep(  # noqa: PLR0913 - all that runs can be told
@@ -58,13 +59,14 @@ def sweep(  # noqa: PLR0913 - all that runs can be told
     """Run every optimizer with every choice of hyperparameters and every seed; a row for each run.
 
     problem, batch, sampler, stop, trainable, has_aux, validation, validate_every: as for `minimize`. x0: the start, or
-    a function of the seed that gives one for each. optimizers: by name, or in a list, or one. hypers: the values to try
-    by the name of the field, in all combinations; an optimizer is tried with those that it has. seeds: how many, from
-    0, or which ones. Or optimizers is a list of runs, `[{"optimizer": bl.optim.GD(), "lr": 0.1, "seed": 3, "name":
-    "mine"}, ...]`. steps: that each run does; None: until `stop`. threads: how many runs step at once; it changes no
-    bit. folder: where each run that has ended is kept as a file, see `Run.save`; the same call after a crash reads
-    those and does the others. cluster: a client of `dask.distributed`, whose workers do the runs; the bits are the
-    same. progress: True for a bar, in a notebook a live table, False for none, None where someone sees it.
+    a function of the seed that gives one for each. optimizers: one, a list, or a mapping from names to optimizers.
+    hypers: the values to try by the name of the field, in all combinations; an optimizer is tried with those that it
+    has. seeds: how many, from 0, or which ones. Or optimizers is a list of runs, `[{"optimizer": bl.optim.GD(), "lr":
+    0.1, "seed": 3, "name": "mine"}, ...]`. steps: that each run does; None: until `stop`. threads: how many runs step
+    at once; it changes no bit. folder: where each run that has ended is kept as a file, see `Run.save`; the same call
+    after a crash reads those and does the others. cluster: a client of `dask.distributed`, whose workers do the runs;
+    the bits are the same. progress: True for a bar, in a notebook a live table, False for none, None where someone
+    sees it.
 
     A run has the bits that `minimize` gives alone. One that fails or diverges is a row with its reason, and the sweep
     goes on; where all fail with an error, the first one is raised. An interrupt ends the call, which warns and gives

@@ -1,6 +1,7 @@
 """The table of a sweep as cells and as text: the best rows first."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,12 +9,14 @@ from .rows import Row
 from .trials import words
 
 _MOST = 30  # rows that are shown
+_LONGEST = 100  # letters of a reason
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """What a sweep has come to: `head`, `cells` for each row that is shown, and how many rows there are of each kind.
 
+    losses: why rows have failed, a line for each optimizer and reason, as the rows themselves may not be shown.
     Rows are sorted: the lowest value first, those that wait after them, those that failed last. A notebook shows a
     table, `print` text.
     """
@@ -23,6 +26,7 @@ class Table:
     done: int
     failed: int
     total: int
+    losses: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -39,7 +43,7 @@ class Table:
         rows = [self.head, *self.cells]
         widths = [max(len(row[k]) for row in rows) for k in range(len(self.head))]
         lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-        return "\n".join([self.title, *lines, *([self.rest] if self.rest else [])])
+        return "\n".join([self.title, *lines, *([self.rest] if self.rest else []), *self.losses])
 
     __repr__ = __str__
 
@@ -57,7 +61,9 @@ def table_of(rows: Sequence[Row], hypers: Sequence[str]) -> Table:
     values = ("value", "validation") if any(row.validation is not None for row in rows) else ("value",)
     head = ("run", "optimizer", *hypers, "seed", *values, "steps", "seconds", "ended by")
     cells = tuple(_cells(row, hypers, values) for row in ordered[:_MOST])
-    return Table(head, cells, sum(row.done for row in rows), sum(row.failed for row in rows), len(rows))
+    lost = Counter((row.name, _why(row)) for row in rows if row.failed)
+    losses = tuple(f"{count:,} of {name} failed: {why}" for (name, why), count in lost.items())
+    return Table(head, cells, sum(row.done for row in rows), sum(lost.values()), len(rows), losses)
 
 
 def rank(row: Row, by: str = "value") -> tuple[int, float, int]:
@@ -78,5 +84,13 @@ def _cells(row: Row, hypers: Sequence[str], values: Sequence[str]) -> tuple[str,
     numbers: list[float | None] = [getattr(row, name) for name in values]
     shown = ["" if number is None or math.isnan(number) else f"{number:.6g}" for number in numbers]
     end = (f"{row.steps:,}", f"{row.seconds:.3g}") if row.done else ("", "")
-    says = row.says if row.reason == "error" else row.reason
-    return (str(row.number), row.name, *chosen, str(row.seed), *shown, *end, says.partition("\n")[0][:100])
+    says = _says(row) if row.reason == "error" else row.reason
+    return (str(row.number), row.name, *chosen, str(row.seed), *shown, *end, says)
+
+
+def _says(row: Row) -> str:
+    return row.says.partition("\n")[0][:_LONGEST]
+
+
+def _why(row: Row) -> str:
+    return _says(row) if row.reason == "error" else "the value is not finite"

@@ -107,7 +107,7 @@ def _listed(entries: Sequence[Mapping[str, Any]]) -> Iterator[Trial]:
             raise ArgumentError(f"{where} is {entry!r}, expected a mapping such as {{'optimizer': bl.optim.GD(0.1)}}.")
         optimizer = _checked(where, entry["optimizer"])
         name = entry.get("name", type(optimizer).__name__)
-        chosen = {key: value for key, value in entry.items() if key not in _OWN}
+        chosen = {key: _plain(value) for key, value in entry.items() if key not in _OWN}
         if missing := [key for key in chosen if key not in _paths(optimizer)]:
             has = ", ".join(_paths(optimizer))
             raise ArgumentError(f"{where} sets {missing[0]!r}, but {type(optimizer).__name__} has: {has}.")
@@ -122,6 +122,8 @@ def _made(name: str, optimizer: Any, chosen: Mapping[str, Any]) -> Any:
             live_fields(made)  # raises where one is no number
         return made
     except (BurlabError, TypeError, ValueError) as error:
+        if not chosen:
+            raise
         what = ", ".join(f"{hyper}={value!r}" for hyper, value in chosen.items())
         raise ArgumentError(f"{name} cannot have {what}: {error}") from error
 
@@ -131,7 +133,8 @@ def _named(optimizers: Any) -> dict[str, Entry]:
         given = dict(cast("Mapping[Any, Any]", optimizers))
     else:
         listed = list(cast("Any", optimizers)) if isinstance(optimizers, (list, tuple)) else [optimizers]
-        given = {(entry if isinstance(entry, type) else type(entry)).__name__: entry for entry in listed}
+        kinds = [(entry if isinstance(entry, type) else type(entry)).__name__ for entry in listed]
+        given = {name: _checked(f"the optimizer {name!r}", entry) for name, entry in zip(kinds, listed, strict=True)}
         if len(given) < len(listed):
             raise ArgumentError(f"several optimizers are of one class. Give them names: {_EXAMPLE}.")
     if not given:
@@ -149,6 +152,8 @@ def _checked(what: str, entry: Any) -> Entry:
     if isinstance(entry, (Optimizer, SciPy)):
         return entry
     hint = f"Call it: bl.optim.{entry.__name__}()." if isinstance(entry, type) else "Pass bl.optim.Adam(lr=1e-3)."
+    if isinstance(entry, str):
+        what, hint = "an optimizer", f"Pass it as an object, such as bl.optim.{entry}()."
     raise ArgumentError(f"{what} is {entry!r}, expected an optimizer of bl.optim. {hint}")
 
 
@@ -161,11 +166,16 @@ def _values(hypers: Any) -> dict[str, Sequence[Any]]:
     for name, values in cast("Mapping[Any, Any]", hypers).items():
         if not isinstance(values, (list, tuple, range, np.ndarray)) or not len(cast("Any", values)):
             raise ArgumentError(f"hypers[{name!r}] is {values!r}, expected a list of values, such as [0.1, 0.01].")
-        plain = values.tolist() if isinstance(values, np.ndarray) else list(cast("Any", values))
+        plain = [_plain(value) for value in cast("Any", values)]
         if any(isinstance(value, float) and math.isnan(value) for value in plain):
             raise ArgumentError(f"hypers[{name!r}] holds NaN, which is no value. Take it out.")
         found[name] = plain
     return found
+
+
+def _plain(value: Any) -> Any:
+    """A number as Python's, which rows show as it is written."""
+    return cast("Any", value).item() if isinstance(value, np.generic) else value
 
 
 def _is_list(optimizers: Any) -> bool:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -195,6 +196,20 @@ def test_an_error_is_tried_again(tmp_path):
         first.runs[1]
     again = bl.sweep(F, F.start, bl.optim.GD(), {"lr": [1e-3, 2e-3]}, **given)
     assert [row.reason for row in again.rows] == ["steps", "steps"]
+
+
+@dataclass(frozen=True)
+class Unfinished(bl.optim.Optimizer):
+    def update(self, g, state, x, t):
+        raise LookupError("no rule yet")
+
+
+def test_a_rule_that_cannot_be_traced_is_a_row_with_its_reason(tmp_path):
+    optimizers = {"gd": bl.optim.GD(1e-3), "mine": Unfinished()}
+    for _ in range(2):
+        rows = bl.sweep(F, F.start, optimizers, steps=5, folder=tmp_path).rows
+        assert [row.reason for row in rows] == ["steps", "error"]
+        assert "LookupError: no rule yet" in rows[1].says
 
 
 def test_a_row_that_was_cut_off_is_done_again(kept, tmp_path):

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import burlab as bl
+from burlab.charts.palette import colour
 from burlab.errors import ArgumentError, BurlabError, StatusError
 from burlab.sweeps.here import Here
 from burlab.sweeps.rows import Row
@@ -153,6 +154,14 @@ def test_the_table_has_the_best_first(swept):
     assert repr(swept).startswith("<Sweep: 12 of 12 runs done, best ")
 
 
+def test_numbers_are_written_as_python_writes_them():
+    rates = list(np.array([0.1, 0.01]))
+    listed = [{"optimizer": bl.optim.GD(), "lr": lr} for lr in rates]
+    for optimizers, hypers in ((bl.optim.GD(), {"lr": rates}), (listed, None)):
+        rows = bl.sweep(SUM, np.zeros(3), optimizers, hypers, steps=1).rows
+        assert [repr(row.hypers) for row in rows] == ["{'lr': 0.1}", "{'lr': 0.01}"]
+
+
 def test_its_race_has_a_racer_for_each_configuration(swept):
     race = swept.race()
     assert len(race.racers) == 6
@@ -165,6 +174,12 @@ def test_its_race_has_a_racer_for_each_configuration(swept):
     plot = swept.chart().parts[0]
     assert len(plot.curves) == 6
     assert len(plot.bands) == 6
+
+
+def test_each_curve_of_its_race_has_a_colour_of_its_own():
+    sweep = bl.sweep(F, F.start, bl.optim.GD(), {"lr": [k * 1e-5 for k in range(1, 12)]}, steps=2)
+    inks = [colour(racer.colour) for racer in sweep.race().racers.values()]
+    assert len(set(inks)) == len(inks) > 5
 
 
 def test_a_run_that_diverges_is_a_row_with_its_reason():
@@ -280,6 +295,7 @@ def test_an_interrupt_keeps_what_is_done_and_go_does_the_rest(monkeypatch):
         ({"optimizers": {}}, "optimizers is empty"),
         ({"optimizers": bl.optim.GD}, r"the optimizer 'GD' is <class .*Call it: bl.optim.GD\(\)"),
         ({"optimizers": [bl.optim.GD(0.1), bl.optim.GD(0.2)]}, "Give them names"),
+        ({"optimizers": ["GD", "Adam"]}, r"an optimizer is 'GD', .* such as bl.optim.GD\(\)"),
         ({"optimizers": {3: bl.optim.GD()}}, "is no name"),
         ({"optimizers": [{"optimizer": bl.optim.GD()}], "hypers": {"lr": [1.0]}}, "part of the list"),
         ({"optimizers": [{"lr": 0.1}]}, "entry 0 of the list"),

@@ -4,6 +4,7 @@ from html import escape
 from importlib import import_module
 from time import monotonic
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from burlab.sweeps.progress import Screen, register_screen
 from burlab.widgets.drawing import framed
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from burlab.sweeps.table import Table
 
 _PERIOD = 0.1  # seconds between two pictures of the table
+_cells: "WeakKeyDictionary[Sweep, int]" = WeakKeyDictionary()  # the number of the cell that has the live table
 
 
 def table_html(table: "Table") -> str:
@@ -25,14 +27,15 @@ def table_html(table: "Table") -> str:
     (True, True, True)
     """
     bar = f'<progress style="width:20em;vertical-align:middle" value="{table.done}" max="{table.total}"></progress>'
-    head = "".join(_cell("th", name) for name in table.head)
-    body = "".join(f"<tr>{''.join(_cell('td', cell) for cell in row)}</tr>" for row in table.cells)
+    head = "".join(_entry("th", name) for name in table.head)
+    body = "".join(f"<tr>{''.join(_entry('td', cell) for cell in row)}</tr>" for row in table.cells)
     rest = f"<div>{table.rest}</div>" if table.rest else ""
-    grid = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return f"<div>{bar} <span>{escape(table.title)}</span>{framed(grid, 'runs of the sweep')}{rest}</div>"
+    grid = framed(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}", "runs of the sweep")
+    losses = "".join(f"<div>{escape(line)}</div>" for line in table.losses)
+    return f"<div>{bar} <span>{escape(table.title)}</span>{grid}{losses}</div>"
 
 
-def _cell(kind: str, text: str) -> str:
+def _entry(kind: str, text: str) -> str:
     return f'<{kind} style="text-align:left;white-space:nowrap">{escape(text)}</{kind}>'
 
 
@@ -44,6 +47,8 @@ class LiveTable:
         self._sweep = sweep
         self._html = screen.HTML
         self._drawn = monotonic()
+        if shell := _shell():
+            _cells[sweep] = shell.execution_count
         self._shown = screen.display(self._html(table_html(sweep.table)), display_id=True)
 
     def update(self) -> None:
@@ -60,20 +65,27 @@ class LiveTable:
         self._shown.update(self._html(table_html(self._sweep.table)))
 
 
-def live_table(sweep: "Sweep") -> Screen | None:
-    """A live table if this process is a notebook's kernel, else None."""
+def _shell() -> Any:
+    """IPython's shell, or None where there is none."""
     try:
         from IPython.core.getipython import get_ipython
     except ImportError:
         return None
-    shell: Any = get_ipython()
+    return get_ipython()
+
+
+def live_table(sweep: "Sweep") -> Screen | None:
+    """A live table if this process is a notebook's kernel, else None."""
+    shell = _shell()
     return LiveTable(sweep) if shell is not None and hasattr(shell, "kernel") else None
 
 
 def show_sweep(sweep: "Sweep") -> None:
-    """Display the table, and under it the panel of the race of its best configurations."""
+    """Display the table, unless it stands in this cell already, and under it the race of its best configurations."""
     screen: Any = import_module("IPython.display")
-    screen.display(screen.HTML(table_html(sweep.table)))
+    shell = _shell()
+    if shell is None or _cells.get(sweep) != shell.execution_count:
+        screen.display(screen.HTML(table_html(sweep.table)))
     if any(number in sweep.runs for number in range(len(sweep))):
         view = import_module("burlab.widgets.race.view")
         view.RaceView(sweep.race()).show()

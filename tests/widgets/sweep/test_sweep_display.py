@@ -1,5 +1,7 @@
 """A sweep in a notebook, without one: a table that is replaced in place, then the table and the race."""
 
+from types import SimpleNamespace
+
 import pytest
 
 import burlab as bl
@@ -60,3 +62,26 @@ def test_a_sweep_is_its_table_and_the_race_of_its_best(shown, monkeypatch):
     assert [row["name"] for row in view.state["rows"]] == ["GD lr=0.1", "GD lr=0.05"]
     assert view.state["title"] == "2 racers on booth, 2 seeds"
     view.close()
+
+
+def test_the_table_does_not_stand_twice_in_a_cell(shown, monkeypatch):
+    shell = SimpleNamespace(execution_count=7)
+    monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: shell)
+    monkeypatch.setattr(progress, "_screens", [display.LiveTable])
+    monkeypatch.setattr(RaceView, "show", lambda view: view.close())
+    sweep = bl.sweep(F, F.start, bl.optim.GD(), {"lr": [0.05, 0.1]}, steps=40)
+    drawn = len(shown)
+    display.show_sweep(sweep)
+    assert len(shown) == drawn
+    shell.execution_count = 8
+    display.show_sweep(sweep)
+    assert "2 of 2 runs done" in shown[drawn]
+
+
+def test_reasons_of_failed_runs_are_shown_where_their_rows_are_not(shown):
+    sweep = bl.sweep(F, F.start, bl.optim.GD(), {"lr": [*[k / 1000 for k in range(1, 40)], 1e3, 1e4]}, steps=200)
+    table = sweep.table
+    assert table.losses == ("2 of GD failed: the value is not finite",)
+    assert not any("non_finite" in cells for cells in table.cells)
+    assert table.losses[0] in display.table_html(table)
+    assert str(table).endswith(table.losses[0])
