@@ -8,7 +8,7 @@ from scipy import optimize
 
 import burlab as bl
 from tests.optim.curvature_cases import INPUTS, LABELS, OPTIMIZERS, PROBLEMS, himmelblau, logistic, rosenbrock
-from tests.optim.plain import path, solve
+from tests.optim.plain import Oracle, path, solve, steps
 
 pytestmark = pytest.mark.slow
 
@@ -117,6 +117,18 @@ def test_sums_over_data_and_trees(name):
     run = bl.minimize(problem, {"w": np.zeros(4), "v": np.zeros(2)}, OPTIMIZERS[name], steps=8)
     flat = bl.minimize(logistic, np.zeros(6), OPTIMIZERS[name], steps=8)
     np.testing.assert_allclose(np.concatenate([run.x["w"], run.x["v"]]), flat.x, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_costs_are_told_truly(name):
+    """After every step as many as the answers that are counted by hand, of which a sum over n samples costs n each."""
+    oracle, n, x0 = Oracle(logistic), len(LABELS), np.linspace(-1, 1, 6)
+    problem = bl.FiniteSum(lambda x, a, b: np.logaddexp(0, -b * (a @ x)), (INPUTS, LABELS), lambda x: 0.005 * x @ x)
+    run = bl.minimize(problem, x0, OPTIMIZERS[name])
+    for t, _ in enumerate(steps(OPTIMIZERS[name], oracle, x0, 6)):
+        asked = t + oracle.counts["grad"], oracle.counts["value"], oracle.counts["hvp"]
+        assert tuple(run.counts[kind] for kind in ("samples", "values", "hvps")) == tuple(n * k for k in asked)
+        run.step()
 
 
 @pytest.mark.parametrize("name", ["ArmijoGD", "WolfeGD", "LBFGS", "NonlinearCG", "NewtonCG", "TrustRegion"])

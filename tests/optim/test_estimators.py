@@ -140,6 +140,13 @@ def test_every_step_is_that_of_the_paper(name):
     assert np.any(drawn[:, 0] == drawn[:, 1])
 
 
+def test_page_asks_all_samples_as_often_as_its_paper_says():
+    """Li et al. 2021, section 3.2: p = b / (b + n)."""
+    run = bl.minimize(problem(), X0, PAGE(LR), batch=25, steps=STEPS)
+    asked = np.diff(run.history["samples"], prepend=0)
+    np.testing.assert_array_equal(asked == asked[0], [t == 0 or coin(t, 25 / (25 + N)) for t in range(STEPS)])
+
+
 P = np.arange(1.0, N + 1) / np.sum(np.arange(1.0, N + 1))
 LIVE = {
     "LSVRG": (LSVRG(LR, p=0.1), svrg(lambda t: t == 0 or coin(t, 0.1)), "uniform"),
