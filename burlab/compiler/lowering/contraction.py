@@ -24,6 +24,7 @@ _BLOCKS = {
 _DOTS = {"avx512": {4: 8, 8: 4}, "avx2": {4: 4, 8: 2}, "neon": {4: 4, 8: 2}, "plain": {4: 2, 8: 1}}
 # By instruction set: packets of columns whose sums of each phase fit in registers.
 _COLUMNS = {"avx512": 4, "avx2": 2, "neon": 4, "plain": 2}
+_ROW = 8  # packets whose sums fit in registers with what is added to them
 _LITTLE = 512  # multiplications that are not worth compiling a tuned kernel for
 _LONG = 64  # from which sums with a vector run in lanes or phases
 
@@ -94,7 +95,8 @@ def contract(n: Node, views: dict[Node, View], strict: bool, accumulate: bool = 
         elif order == SumOrder.IN_PHASES and columns.b == 1:
             made = _phases(n)
         elif order == SumOrder.IN_ORDER:
-            made = _gemm(n, few=rows.size <= 2)
+            made = _of_one_row(n, columns, depth) if rows.size == 1 else None
+            made = made or _gemm(n, few=rows.size <= 2)
     samples = None
     tile = n.inputs[0].shape[0] if accumulate else 1
     if tile > 1:
@@ -127,6 +129,19 @@ def _gemm(n: Node, few: bool) -> LibraryKernel:
     rows, packets = shapes[few]
     name = f"gemm_{NAMES[n.dtype]}{'_few' * few}"
     return kernel(name, f"Gemm<{C_TYPES[n.dtype]}, {size}, {rows}, {packets}>", "matrix/gemm")
+
+
+def _of_one_row(n: Node, columns: Axis, depth: Axis) -> LibraryKernel | None:
+    """Of a vector and a matrix, where it pays to pack nothing, or to have more columns side by side."""
+    isa, width = instruction_set(), columns.size * n.itemsize
+    if isa.name != "avx2" or width <= isa.register:
+        return None
+    kind = f"{C_TYPES[n.dtype]}, {isa.register}"
+    if columns.b == 1 and width <= 2 * _ROW * isa.register:
+        return kernel(f"row_sums_{NAMES[n.dtype]}", f"RowSums<{kind}, {_ROW}>", "matrix/row_sums")
+    if columns.b != 1 and depth.b == 1:
+        return kernel(f"row_dots_{NAMES[n.dtype]}", f"RowDots<{kind}, {n.itemsize // 2}>", "matrix/row_dots")
+    return None
 
 
 def _phases(n: Node) -> LibraryKernel:

@@ -131,6 +131,27 @@ def test_rows_that_share_a_packet(columns, spec, dtype, monkeypatch):
         np.testing.assert_allclose(want, np.einsum(twice, a, b), rtol=0, atol=200 * np.finfo(dtype).eps)
 
 
+@pytest.mark.skipif(instruction_set().name != "avx2", reason="other registers have other kernels")
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    ("spec", "kind"), [("b,cb->c", "row_dots"), ("ab,cb->ac", "row_dots"), ("ab,bc->ac", "row_sums")]
+)
+def test_one_row_packs_nothing(spec, kind, dtype, monkeypatch):
+    """A vector and a matrix: whole blocks, parts of packets, odd depths, and sums that add to what is there."""
+    terms, _, out = spec.partition("->")
+    left, right = terms.split(",")
+    for columns, depth in itertools.product((9, 12, 16, 17, 20, 31, 33, 64), (2, 3, 4, 7, 20, 63)):
+        sizes = {"a": 1, "b": depth, "c": columns, "s": 3}
+        for text in (spec, f"s{left},s{right}->{out}"):
+            a, b = (
+                at_the_end_of_a_page(numbers(dtype, *(sizes[x] for x in term)))
+                for term in text.partition("->")[0].split(",")
+            )
+            got, symbols = both(monkeypatch, lambda a, b: np.einsum(text, a, b), a, b)  # noqa: B023, called in this turn
+            assert symbols == {f"burlab_{kind}_{dtype}"}
+            np.testing.assert_allclose(got, np.einsum(text, a.astype(float), b), atol=500 * np.finfo(dtype).eps)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("rows", "depth", "columns"), [(1, 1100, 500), (3, 1100, 500), (150, 1100, 40), (70, 20, 600)])
 def test_products_larger_than_caches(rows, depth, columns, dtype, monkeypatch):
