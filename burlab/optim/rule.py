@@ -6,8 +6,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.errors import ArgumentError, DTypeError, ShapeError
+from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
 from burlab.graph import Graph, Node, tree
+from burlab.graph.complex.array import Complex
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.signatures import ALL
@@ -173,7 +174,12 @@ def _size(rule: Optimizer, state: Any, planned: Any, value: Any, batches: Batche
     """How many samples a step has, as float64. planned: by the schedule, or set; value: NaN where none was set."""
     wish = rule.batch_size(state)
     wide = np.dtype(np.float64)
-    size: Any = planned if wish is None else np.where(np.isnan(value), as_dtype(as_node(wish), wide), value)
+    if wish is not None:
+        what = f"what {type(rule).__name__}.batch_size gave"
+        wish = _real(wish, what)
+        if wish.shape:
+            raise ShapeError(f"{what} has shape {wish.shape}, expected (): the number of samples of a step.")
+    size: Any = planned if wish is None else np.where(np.isnan(value), as_dtype(wish, wide), value)
     number: Any = as_dtype(as_node(size), wide)
     rounded: Any = np.floor(number + 0.5)
     return as_node(np.fmax(1.0, np.fmin(float(batches.batch), rounded)))
@@ -189,7 +195,7 @@ def _output(
         return rule.output(x, tree.unflatten(structure, leaves))
 
     graph = trace(give, (x, _STEP, tuple(field.number for field in live), examples)).graph
-    if graph.outputs[0] is graph.inputs[0]:
+    if graph.outputs and graph.outputs[0] is graph.inputs[0]:
         return None
     kind = f"{type(optimizer).__name__}.output"
     forms = [(y.shape, y.dtype) for y in graph.outputs]
@@ -216,7 +222,7 @@ def _used(field: Live, value: Node, t: Node) -> Node:
     """The number that a step uses: of the schedule, unless another one has been set."""
     if not callable(field.start):
         return value
-    planned = as_node(field.start(t))
+    planned = _real(field.start(t), f"what the schedule of {field.name} gave")
     if planned.shape or planned.dtype.kind not in "fi":
         raise ArgumentError(
             f"the schedule of {field.name} gave {planned.dtype} of shape {planned.shape}, expected a number for each t."
@@ -252,14 +258,30 @@ def _next(result: Any, kind: str, structure: tree.TreeDef) -> Any:
         got = type(cast("object", result)).__name__
         raise ArgumentError(f"{kind}.update returned a {got}, expected (x, state), or (x, state, {{name: number}}).")
     x, state = cast("tuple[Any, Any]", result)
+    parts = tree.flatten(x)[0]
+    if len(parts) != 1 or parts[0] is not x:
+        raise ArgumentError(f"{kind}.update returned {_words(x)} as x, expected one array of real numbers.")
     leaves, found = tree.flatten(state)
     if found != structure:
         raise ArgumentError(f"{kind}.update returned a state of structure {found}, but init gave {structure}.")
     return x, leaves
 
 
+def _words(value: Any) -> str:
+    """What a rule returned, where it is none of the numbers that it should be."""
+    return "complex numbers" if isinstance(value, (complex, Complex)) else f"a {type(value).__name__}"
+
+
+def _real(value: Any, what: str) -> Node:
+    """What a rule or a schedule returned as a number. what: it, in words."""
+    try:
+        return as_node(value)
+    except (DTypeError, TraceError):
+        raise ArgumentError(f"{what} is {_words(value)}, expected a real number.") from None
+
+
 def _told(kind: str, name: str, number: Any) -> Node:
-    node = as_node(number)
+    node = _real(number, f"the number {name!r} that {kind}.update tells")
     if node.shape:
         raise ShapeError(f"the number {name!r} that {kind}.update tells has shape {node.shape}, expected ().")
     return as_dtype(node, np.dtype(np.float64))

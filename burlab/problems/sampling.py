@@ -8,7 +8,7 @@ import numpy as np
 
 from burlab.checks.callable import check_takes
 from burlab.checks.numbers import whole
-from burlab.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError
+from burlab.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError, TraceError
 from burlab.graph import Graph, Node
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api.promotion import as_dtype
@@ -112,8 +112,9 @@ def drawn(samples: int, batch: int | Batch | None, sampler: Any, seed: int) -> S
         return Stream(sampling=Sampling.sequential, samples=samples, batch=samples, key=key)
     batch = whole(batch, "batch", 1)
     if batch > samples and sampler != "uniform":
+        few = f"the {samples} samples" if samples > 1 else "the one sample, as a function without data counts"
         raise ArgumentError(
-            f"batch={batch} is more than the {samples} samples. Pass batch=None for the full gradient, or "
+            f"batch={batch} is more than {few}. Pass batch=None for the full gradient, or "
             'sampler="uniform", which draws with replacement.'
         )
     return Stream(sampling=Sampling[sampler], samples=samples, batch=batch, key=key)
@@ -212,7 +213,10 @@ def _graph(sampler: Any) -> Graph:
 
 
 def _indices(found: Any) -> Node:
-    node = as_node(found)
+    try:
+        node = as_node(found)
+    except (DTypeError, TraceError):
+        raise DTypeError(f"sampler gave a {type(found).__name__}, expected integers. {_ADVICE}") from None
     if node.dtype.kind not in "iu":
         raise DTypeError(f"sampler gave {node.dtype}, expected integers: the samples of a step by number. {_ADVICE}")
     if node.ndim != 1 or not node.size:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from burlab.checks.callable import check_takes
 from burlab.errors import ArgumentError
 from burlab.graph import Node, tree
 from burlab.graph.node import constant
@@ -93,6 +94,7 @@ def chosen_of(trainable: Any, x: Point) -> list[bool]:
     structure = tree.flatten_whole(whole)[1]
     names = tree.dotted(structure)
     if callable(trainable) and tree.flatten(trainable)[1].is_leaf():
+        check_takes(trainable, "trainable", "a path", "Take one, such as 'blocks.0.weight', and return True or False.")
         flags = [trainable(name) for name in names]
     else:
         try:
@@ -107,5 +109,6 @@ def chosen_of(trainable: Any, x: Point) -> list[bool]:
         if not isinstance(flag, (bool, np.bool_)):
             raise ArgumentError(f"trainable says {flag!r:.80} of {name}, expected True or False.")
     if not any(flags):
-        raise ArgumentError(f"trainable leaves nothing to train: it is False for all of {', '.join(names):.200}.")
+        every = f"{', '.join(names):.200}"
+        raise ArgumentError(f"trainable leaves nothing to train: it is False for all of {every}. Say True of one.")
     return [bool(flag) for flag in flags]

@@ -198,6 +198,9 @@ def variant(**methods):
     [
         (variant(update=lambda s, g, state, x, t: x - g), ArgumentError, r"expected \(x, state\), or"),
         (variant(update=lambda s, g, state, x, t: (x - g, {"v": g})), ArgumentError, "structure"),
+        (variant(update=lambda s, g, state, x, t: (x * 1j, state)), ArgumentError, "returned complex numbers as x"),
+        (variant(update=lambda s, g, state, x, t: ([x[0], x[1]], state)), ArgumentError, "returned a list as x"),
+        (variant(update=lambda s, g, state, x, t: (None, state)), ArgumentError, "returned a NoneType as x"),
         (variant(update=lambda s, g, state, x, t: (np.sum(x), state)), ShapeError, r"\(\), expected \(2,\)"),
         (variant(update=lambda s, g, state, x, t: ((x - g).astype(np.float32), state)), DTypeError, "float32"),
         (variant(update=lambda s, g, state, x, t, *, f: (x - f.slope(x), state)), TraceError, "f.slope"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import burlab as bl
-from burlab.errors import ArgumentError, DTypeError, TraceError
+from burlab.errors import ArgumentError, DTypeError
 from burlab.optim import GD, Adam, Hyper, Optimizer, cosine, linear, one_cycle, schedules, step, warmup
 from tests.engines import jax_or_skip
 from tests.optim.paths import wide_torch
@@ -121,7 +121,8 @@ def test_any_function_of_the_step_is_a_schedule():
         (lambda: bl.minimize(np.sum, np.ones(2), GD(cosine)), DTypeError, "a schedule such as"),
         (lambda: bl.minimize(np.sum, np.ones(2), GD("0.1")), DTypeError, "a schedule such as"),
         (lambda: bl.minimize(np.sum, np.ones(2), GD(lambda t: np.ones(3) * t)), ArgumentError, "schedule of lr gave"),
-        (lambda: bl.minimize(np.sum, np.ones(2), GD(lambda t: "fast")), TraceError, "str"),
+        (lambda: bl.minimize(np.sum, np.ones(2), GD(lambda t: "slow")), ArgumentError, "schedule of lr gave is a str"),
+        (lambda: bl.minimize(np.sum, np.ones(2), GD(lambda t: 1j * t)), ArgumentError, "lr gave is complex numbers"),
         (lambda: bl.minimize(np.sum, np.ones(2), GD(lambda t: 1.0 if t > 3 else 2.0)), bl.BurlabError, "np.where"),
     ],
 )

@@ -186,13 +186,19 @@ class Wrong(Optimizer):
         return x, state
 
     def output(self, x: Any, state: Any) -> Any:
-        return x[:2] if self.kind == "long" else x
+        return {"long": x[:2], "none": None}.get(self.kind, x)
+
+    def batch_size(self, state: Any) -> Any:
+        return {"many": np.ones(3), "word": "all"}.get(self.kind)
 
 
 @pytest.mark.parametrize(
     ("rule", "more", "kind", "text"),
     [
         (Wrong(), {}, ShapeError, "Wrong.output returned [((2,), dtype('float64'))], expected one vector as x is"),
+        (Wrong("none"), {}, ShapeError, "Wrong.output returned [], expected one vector"),
+        (Wrong("many"), {"batch": bl.Batch(2)}, ShapeError, "Wrong.batch_size gave has shape (3,), expected (): the"),
+        (Wrong("word"), {"batch": bl.Batch(2)}, ArgumentError, "Wrong.batch_size gave is a str, expected a real"),
         (Wrong("indices"), {}, ArgumentError, "f.indices are the samples of a step, and init comes before the first"),
         (Wrong("outside"), {}, IndexRangeError, "indices of f.grad holds 99, but there are 23 samples"),
         (Momentum(0.1), {"state": {"m": X0}}, ArgumentError, "state has the structure"),

@@ -169,6 +169,9 @@ def test_a_value_that_is_known_is_the_batchs(reads: Any) -> None:
         ({"lr": 1.0}, ArgumentError, "the number 'lr' is a column"),
         ([1.0], ArgumentError, "Wrong.update returned (x, state, [1.0]), expected {name: number, ...} as the third"),
         ({3: 1.0}, ArgumentError, "expected {name: number, ...}"),
+        ({"g": "all"}, ArgumentError, "the number 'g' that Wrong.update tells is a str, expected a real number"),
+        ({"g": None}, ArgumentError, "the number 'g' that Wrong.update tells is a NoneType"),
+        ({"g": 1j}, ArgumentError, "the number 'g' that Wrong.update tells is complex numbers"),
     ],
 )
 def test_what_is_refused(told: Any, kind: Any, text: str) -> None:

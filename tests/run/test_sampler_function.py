@@ -89,6 +89,7 @@ def test_errors() -> None:
 
     refused(DTypeError, "sampler gave float64, expected integers", lambda key, t: bl.random.uniform(key, (4,)))
     refused(ShapeError, r"sampler gave shape \(\), expected \(b,\)", lambda key, t: t)
+    refused(DTypeError, "sampler gave a NoneType, expected integers", lambda key, t: None)
     refused(ArgumentError, r"sampler cannot be called with \(key, t\)", lambda key: key)
     refused(ArgumentError, "batch=3, but sampler gives 4 samples", Stratified(N, 4), batch=3)
     refused(ArgumentError, "sampler=4 is unknown", 4)

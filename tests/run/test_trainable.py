@@ -197,10 +197,11 @@ def test_what_is_not_trained_belongs_to_the_run() -> None:
 @pytest.mark.parametrize(
     ("trainable", "text"),
     [
-        (False, "trainable leaves nothing to train: it is False for all of body.0, body.1"),
+        (False, "it is False for all of body.0, body.1, body.2, body.3, head, scale. Say True of one"),
         ({"body": True, "head": 1, "scale": False}, "trainable says 1 of head, expected True or False"),
         (lambda path: path, "trainable says 'body.0' of body.0, expected True or False"),
         ({"body": True, "tail": True}, "trainable is the tree {'body': *, 'tail': *}, but x0 is the tree"),
+        (lambda path, leaf: True, "trainable cannot be called with a path"),
         ([True, False], "Pass a bool for each array of x0, or for a part of it; or a function of paths"),
     ],
 )
