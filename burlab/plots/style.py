@@ -25,6 +25,7 @@ _AXIS: dict[str, Any] = {
     "gridcolor": FAINT, "zerolinecolor": FAINT, "linecolor": INK, "tickcolor": INK, "ticks": "outside",
     "automargin": True, "title": {"standoff": 8}, "minor": {"tickcolor": FAINT},
 }  # fmt: skip
+_SPACE = "\u00a0"  # around words of an axis: plotly turns them as soon as they touch, which two words should not before
 # A template, for `plotly.io.templates` or a figure's layout: what every figure has in common.
 TEMPLATE: dict[str, Any] = {
     "layout": {
@@ -40,7 +41,7 @@ TEMPLATE: dict[str, Any] = {
         "modebar": {"bgcolor": CLEAR, "color": FAINT, "activecolor": INK, "remove": ["sendChartToCloud"]},
         "autosize": True,
         "height": HEIGHT,
-        "xaxis": _AXIS,
+        "xaxis": _AXIS | {"tickprefix": _SPACE, "ticksuffix": _SPACE},
         "yaxis": _AXIS,
         "shapedefaults": {"line": {"color": INK}},
     }

@@ -33,8 +33,21 @@ bl.plots.contour(f, paths=runs, title="Where three runs go")""",
     "plain": """figure = go.Figure(layout=dict(title="A figure of one's own"))
 figure.add_bar(x=["one", "two"], y=[3, 4], name="bars")
 figure.update_yaxes(title="time, ms")""",
+    "words": """words = ["Muon", "Adam", "Lion", "Adafactor", "GaLore", "APOLLO", "APOLLO-Mini", "FRUGAL", "SOAP"]
+go.Figure(go.Bar(x=words, y=np.arange(9)), layout=dict(title="Words along an axis"))""",
     "last": "",
 }
+# Pixels between the letters of words that follow one another, and whether they are turned.
+GAPS = """output => {
+  const boxes = [...output.querySelectorAll(".xtick text")].map(text => {
+    const { firstChild: node, firstChild: { data } } = text, range = document.createRange();
+    range.setStart(node, data.length - data.trimStart().length);
+    range.setEnd(node, data.trimEnd().length);
+    return range.getBoundingClientRect();
+  });
+  const turned = /rotate/.test(output.querySelector(".xtick text").getAttribute("transform"));
+  return { turned, gaps: boxes.slice(1).map((box, k) => box.left - boxes[k].right) };
+}"""
 
 # Words and numbers of an output: their size as shown in CSS pixels, and their contrast (WCAG 2.1) to what lies behind.
 LETTERS = """output => {
@@ -174,3 +187,14 @@ def test_a_figure_is_saved_as_png_and_offered_to_nobody(pictures):
     with page.expect_download() as saved:
         found.locator(".modebar-btn[data-title*='PNG']").click()
     assert saved.value.path().read_bytes().startswith(b"\x89PNG")
+
+
+def test_words_of_an_axis_have_room_between_them_or_are_turned(pictures):
+    seen = set()
+    for width in range(780, 1181, 40):
+        pictures.page.set_viewport_size({"width": width, "height": 900})
+        found = output(pictures, "words", ".xtick text").evaluate(GAPS)
+        seen.add(found["turned"])
+        assert len(found["gaps"]) == 8
+        assert found["turned"] or min(found["gaps"]) >= 8, width
+    assert seen == {True, False}
