@@ -157,7 +157,8 @@ def fednl(x, t, s, rule):
     for c, row in enumerate(sent(rule.compressor, (h - known)[:, *upper], t)):
         message[c][upper] = row
         message[c] += np.triu(message[c], 1).T
-    s["h"] = known + message
+    omega = rule.compressor.omega(len(upper[0]))
+    s["h"] = known + message / (1 + (omega or 0))
     error = np.mean([np.linalg.norm(m) for m in h - known])
     return np.linalg.solve(known.mean(axis=0) + error * np.eye(D), grad(x)) / 0.1
 
@@ -171,6 +172,7 @@ def fednl(x, t, s, rule):
         (PPMARINA(0.1, RandK(3), clients=3), ppmarina),
         (DASHA(0.1, RandK(2)), dasha),
         (FedNL(1.0, TopK(5)), fednl),
+        (FedNL(1.0, RandK(8)), fednl),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

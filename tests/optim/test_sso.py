@@ -44,18 +44,18 @@ def surrogate(w: Any, goals: Any, i: Any, weights: Any) -> tuple[float, Any]:
     return value, (off * (1 - z**2)).T @ A[i] + RIDGE * w
 
 
-def by_hand(drawn: list[Any], weights: Any) -> tuple[Any, list[int]]:
-    """Algorithm 1 in arrays, and how many surrogates of samples it takes."""
+def by_hand(drawn: list[Any], weights: Any, first: float = 2.0, trials: int = 20) -> tuple[Any, list[int]]:
+    """Algorithm 1 in arrays, and how many surrogates of samples it takes. first: length of a step before halvings."""
     w, cost = X0, []
     for i in drawn:
         z = np.tanh(A[i] @ w.T)
         a = np.exp(z) / np.sum(np.exp(z), axis=1, keepdims=True) - np.eye(K)[LABELS[i]]
         goals, calls = z - ETA * a, 0
         for _ in range(INNER):
-            (value, slope), lr = surrogate(w, goals, i, weights[i]), 2.0
+            (value, slope), lr, left = surrogate(w, goals, i, weights[i]), first, trials
             calls += 2
-            while surrogate(w - lr * slope, goals, i, weights[i])[0] > value - lr / 2 * np.sum(slope**2):
-                lr, calls = lr / 2, calls + 1
+            while left and surrogate(w - lr * slope, goals, i, weights[i])[0] > value - lr / 2 * np.sum(slope**2):
+                lr, calls, left = lr / 2, calls + 1, left - 1
             w = w - lr * slope
         cost.append(calls * len(i))
     return w, cost
@@ -95,6 +95,13 @@ def test_every_step_is_that_of_the_paper(name: str, tmp_path: Any) -> None:
         other.step(2)
     same(loaded, run)
     np.testing.assert_array_equal(fork.x, run.x)
+
+
+def test_a_step_is_halved_so_many_times_at_most() -> None:
+    run = bl.minimize(problem(), X0, SSO(ETA, lr=8.0, inner=INNER, trials=2), batch=7, sampler="nice", steps=3)
+    w, cost = by_hand(list(batches("nice", N, 7, 3, seed=0)), np.ones(N), 8.0, 2)
+    np.testing.assert_allclose(run.x, w, rtol=1e-9, atol=1e-12)
+    assert run.counts["surrogates"] == sum(cost) == 3 * INNER * 4 * 7  # every time as many as there may be
 
 
 def drawn_model(w: Any, a: Any, label: Any, *, key: Any) -> Any:
