@@ -26,7 +26,7 @@ class NotebookBar:
         rate = done / max(time.perf_counter() - self._start, 1e-9)
         text = f"{done:,} of {self._total:,} steps, {rate:,.0f} per second, value {value:.6g}" if done else "starting"
         return (
-            f'<progress class="burlab-progress" style="width:20em;vertical-align:middle" value="{done}" '
+            f'<progress class="burlab-progress" style="width:min(20em,30%);vertical-align:middle" value="{done}" '
             f'max="{self._total}"></progress> <span>{text}</span>'
         )
 
