@@ -26,7 +26,8 @@ def table_html(table: "Table") -> str:
     >>> "&lt;1" in text, "1 of 2 runs done" in text, "and 1 more" in text
     (True, True, True)
     """
-    bar = f'<progress style="width:min(20em,30%);vertical-align:middle" value="{table.done}" max="{table.total}"></progress>'
+    look = "width:min(20em,30%);vertical-align:middle"
+    bar = f'<progress style="{look}" value="{table.done}" max="{table.total}"></progress>'
     head = "".join(_entry("th", name) for name in table.head)
     body = "".join(f"<tr>{''.join(_entry('td', cell) for cell in row)}</tr>" for row in table.cells)
     rest = f"<div>{table.rest}</div>" if table.rest else ""
