@@ -13,7 +13,7 @@ from .call import Call, match, name_of
 from .gradients import grad
 from .jacobians import jacobian
 from .memo import remembered
-from .places import Argnums, known_argnum
+from .places import Argnums, known_argnum, one_argnum
 
 
 def hvp(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
@@ -25,7 +25,7 @@ def hvp(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     >>> bl.hvp(lambda x: np.sum(x**3))(np.array([1.0, 2.0]), np.array([1.0, 1.0]))
     array([ 6., 12.])
     """
-    argnums = known_argnum(argnums)
+    argnums = one_argnum(argnums, "hvp")
 
     def rule(*args_and_v: Any, **kwargs: Any) -> Any:
         if len(args_and_v) < 2:

@@ -27,6 +27,16 @@ def known_argnum(argnum: Any) -> int:
     return operator.index(argnum)
 
 
+def one_argnum(argnums: Any, what: str) -> int:
+    """The number of the one argument that a transform is about. what: the transform. Raises ArgumentError."""
+    if isinstance(argnums, (tuple, list)):
+        raise ArgumentError(
+            f"{what} is about one argument, got argnums={argnums!r:.80}. Several are one as a tuple: "
+            f"bl.{what}(lambda p: f(*p))((x, y), (v, w))."
+        )
+    return known_argnum(argnums)
+
+
 def known_axes(in_axes: Any) -> Axes:
     """An axis for all arguments, or a tuple with one for each (a list counts as one). Raises ArgumentError."""
     if isinstance(in_axes, (tuple, list)):

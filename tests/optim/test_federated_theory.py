@@ -6,7 +6,7 @@ import pytest
 import burlab as bl
 from burlab.compressors import RandK, TopK
 from burlab.optim import DASHA, DCGD, DIANA, EF21, EF21W, MARINA, PPMARINA, VRMARINA
-from tests.optim.theory import FEATURES, GAP, LABELS, MU, STAR, X0, D, N, loss
+from tests.optim.theory import FEATURES, GAP, LABELS, MU, STAR, X0, D, N, descended, loss
 
 pytestmark = pytest.mark.slow
 
@@ -85,6 +85,7 @@ def test_diana_converges_where_dcgd_stalls():
     run = bl.minimize(PROBLEM, X0, DIANA(lr, RandK(K)), steps=steps)
     rate = max(1 - lr * MU, 1 - 0.5 / (1 + OMEGA))
     assert v(run.x, run.state["h"]) <= rate**steps * v(X0, np.zeros((M, D)))
+    assert descended(lr, steps) / 2 < np.sum((run.x - STAR) ** 2) < 2 * descended(lr, steps)
     run.step(12000)
     plain = bl.minimize(PROBLEM, X0, DCGD(lr, RandK(K)), steps=steps + 12000)
     assert np.linalg.norm(run.x - STAR) < 1e-3 * np.linalg.norm(plain.x - STAR)

@@ -63,6 +63,8 @@ def test_hvp_by_another_argument_and_of_trees() -> None:
         wanted = np.tensordot(block[k]["a"], v["a"], 2) + block[k]["b"] @ v["b"]
         np.testing.assert_allclose(got[k], wanted, rtol=1e-12)
     assert bl.hvp(lambda x, c: np.sum(x) * c**3, argnums=1)(B, 2.0, 5.0) == pytest.approx(np.sum(B) * 60)
+    with pytest.raises(ArgumentError, match=r"hvp is about one argument, got argnums=\(0, 1\). Several are one"):
+        bl.hvp(lambda x, y: np.sum(x * y), argnums=(0, 1))
 
 
 def test_errors() -> None:

@@ -140,6 +140,8 @@ def take_at(x: Node, indices: dict[int, Any]) -> Node:
     axes = tuple(indices)
     arrays = [normal_index(index, x.shape[a], a) for a, index in indices.items()]
     shape = np.broadcast_shapes(*(i.shape for i in arrays))
+    if _one_of_each_row(x, arrays, shape):  # by rows, which planning may compute in blocks
+        return reshape(gather(x, reshape(arrays[-1], (*shape, 1)), batch=len(shape)), shape)
     flat = flat_index([broadcast(i, shape) for i in arrays], [x.shape[a] for a in axes])
     rest = tuple(a for a in range(x.ndim) if a not in axes)
     front = transpose(x, axes + rest)
@@ -151,6 +153,15 @@ def take_at(x: Node, indices: dict[int, Any]) -> Node:
         return y
     k, before = len(shape), axes[0]
     return transpose(y, (*range(k, k + before), *range(k), *range(k + before, y.ndim)))
+
+
+def _one_of_each_row(x: Node, arrays: list[Node], shape: tuple[int, ...]) -> bool:
+    """Whether it is x[np.arange(n), i], or the same with more axes before the last one."""
+    if len(arrays) != x.ndim or x.ndim == 1 or shape != x.shape[:-1] or arrays[-1].shape != shape:
+        return False
+    places = np.ogrid[tuple(slice(n) for n in shape)]
+    rows = zip(arrays[:-1], places, strict=True)
+    return all(i.is_constant and bool(np.all(np.asarray(i.params) == place)) for i, place in rows)
 
 
 def flat_index(arrays: list[Node], sizes: list[int]) -> Node:
