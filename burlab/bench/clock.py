@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 Repeat = Callable[[int], float]
+_TRIES = 8  # measurements of as many repetitions, before they are said to last long enough
 _MOST = 1 << 30  # repetitions in a measurement: a function that takes no time by then does nothing
 
 
@@ -37,13 +38,13 @@ class Effort:
 def race(repeats: Sequence[Repeat], effort: Effort) -> list[Timing]:
     """Time several variants alternately, so that a disturbance of the machine meets them all.
 
-    repeats: each takes a number of repetitions and gives the seconds that they took. The number is doubled until a
-    measurement lasts `effort.shortest` twice, which also warms up; then come the rounds.
+    repeats: each takes a number of repetitions and gives the seconds that they took. The number is doubled until the
+    shortest of several measurements lasts `effort.shortest`, which also warms up; then come the rounds.
 
     >>> race([lambda count: 0.5 * count], Effort(shortest=1.0, rounds=2))
     [Timing(seconds=0.5, count=2, measurements=(0.5, 0.5))]
     """
-    counts = [_enough(repeat, effort.shortest) for repeat in repeats]
+    counts = [_enough(repeat, effort) for repeat in repeats]
     measurements: list[list[float]] = [[] for _ in repeats]
     for _ in range(effort.rounds):
         for repeat, count, found in zip(repeats, counts, measurements, strict=True):
@@ -52,9 +53,21 @@ def race(repeats: Sequence[Repeat], effort: Effort) -> list[Timing]:
     return [Timing(min(s), n, tuple(s)) for s, n in zip(measurements, counts, strict=True)]
 
 
-def _enough(repeat: Repeat, shortest: float) -> int:
-    """Repetitions that last long enough, and do so again: the first time, something else may have taken the time."""
+def _enough(repeat: Repeat, effort: Effort) -> int:
+    """Repetitions that last long enough."""
     count = 1
-    while count < _MOST and (repeat(count) < shortest or repeat(count) < shortest / 2):
+    while count < _MOST and not _last(repeat, count, effort):
         count *= 2
     return count
+
+
+def _last(repeat: Repeat, count: int, effort: Effort) -> bool:
+    """Whether so many last long enough each time: on a busy machine most times something else has taken the time."""
+    spent = 0.0
+    for k in range(_TRIES):
+        spent += (took := repeat(count))
+        if took < (effort.shortest / 2 if k else effort.shortest):
+            return False
+        if k and spent > effort.most:
+            break
+    return True

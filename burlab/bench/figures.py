@@ -36,7 +36,8 @@ def bars(case: Case, lines: Sequence[Line]) -> Any:
     engines = list(dict.fromkeys(line.engine for line in timed))
     colours = [colour(engines.index(line.engine)) for line in timed]
     figure: Any = go.Figure(go.Bar(x=[line.seconds for line in timed], y=words, orientation="h", marker_color=colours))
-    if best := limit(lines):
+    alike = all(line.size == lines[0].size for line in lines)  # else each size has a limit of its own
+    if alike and (best := limit(lines)):
         figure.add_vline(x=best, line={"dash": "dot", "color": INK})
     height = 160 + 28 * len(timed)
     figure.update_layout(layout(title=case.title, showlegend=False, height=height))

@@ -10,7 +10,7 @@ from pathlib import Path
 import burlab
 from burlab.runtime import instruction_set, interpreter
 
-_PACKAGES = ("numpy", "cppyy", "torch", "jax", "jaxlib", "autograd", "micrograd")
+_PACKAGES = ("numpy", "cppyy", "torch", "jax", "jaxlib", "autograd", "micrograd", "optax")
 
 
 def describe(quick: bool) -> dict[str, str]:

@@ -51,10 +51,22 @@ def _rows(lines: Sequence[Line]) -> _Rows:
     """The heads and a row for each line, without the columns that would be empty; one without a time is shorter."""
     best = baseline(lines)
     heads = tuple(_RATIO.get(best.engine, head) if best and head == HEADS[4] else head for head in HEADS)
-    rows = [cells(line, limit(lines)) for line in lines]
+    rows = _merged([cells(line, limit(lines)) for line in lines])
     used = [k for k, _ in enumerate(HEADS) if k < 4 or any(len(row) > k and row[k] for row in rows)]
     whole = len(HEADS)
     return [tuple(row[k] for k in used) if len(row) == whole else row for row in [heads, *rows]]
+
+
+def _merged(rows: _Rows) -> _Rows:
+    """Variants of one engine without a time, for one and the same reason, are one row."""
+    found: _Rows = []
+    for row in rows:
+        before = found[-1] if found else ()
+        if len(row) == len(_WORDS) and before[::2] == row[::2]:
+            found[-1] = (row[0], "", row[2])
+        else:
+            found.append(row)
+    return found
 
 
 def cells(line: Line, best: float | None) -> tuple[str, ...]:
@@ -122,8 +134,8 @@ def duration(seconds: float) -> str:
 def volume(nbytes: float) -> str:
     """An amount of memory with its unit.
 
-    >>> volume(24.0), volume(1.5e6)
-    ('24 B', '1.5 MB')
+    >>> volume(24.0), volume(1.5e6), volume(0.0)
+    ('24 B', '1.5 MB', '0 B')
     """
     return quantity(nbytes, "B")
 
@@ -134,6 +146,8 @@ def quantity(number: float, unit: str) -> str:
     >>> quantity(0.00123, "J")
     '1.23 mJ'
     """
+    if not number:
+        return f"0 {unit}"
     for prefix, size in (("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0), ("m", 1e-3), ("u", 1e-6)):
         if number >= size and (unit != "s" or size <= 1.0):
             return f"{number / size:.3g} {prefix}{unit}"
