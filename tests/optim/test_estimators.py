@@ -141,6 +141,24 @@ def test_every_step_is_that_of_the_paper(name):
     assert np.any(drawn[:, 0] == drawn[:, 1])
 
 
+@pytest.mark.parametrize(
+    ("rule", "asked"),
+    [  # of the batch at two points, and now and then of all samples
+        (SVRG(LR, every=3), [N + 8, 8, 8, N + 8]),
+        (LSVRG(LR, p=1.0), [N + 8] * 4),
+        (SARAH(LR, every=3), [N + 4, 8, 8, N + 4]),
+        (PAGE(LR, p=1.0), [N + 4] * 4),
+        (SAGA(LR), [N + 4, 4, 4, 4]),  # its table is filled before the first step
+        (MVR(LR), [8] * 4),
+        (STORM(), [8] * 4),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_every_sample_gradient_is_counted(rule, asked):
+    run = bl.minimize(problem(), X0, rule, batch=4, steps=4)
+    np.testing.assert_array_equal(np.diff(run.history["samples"], prepend=0), asked)
+
+
 def test_page_asks_all_samples_as_often_as_its_paper_says():
     """Li et al. 2021, section 3.2: p = b / (b + n)."""
     run = bl.minimize(problem(), X0, PAGE(LR), batch=25, steps=STEPS)

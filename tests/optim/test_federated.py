@@ -154,6 +154,26 @@ def test_control_variates_stay_where_a_schedule_has_ended_at_zero():
     assert np.any(c != 0)
 
 
+@pytest.mark.parametrize(
+    ("rule", "later"),
+    [
+        (EF21(0.1, TopK(2)), sum(SIZES)),
+        (DIANA(0.1, RandK(2)), sum(SIZES)),
+        (MARINA(0.1, RandK(2)), sum(SIZES)),
+        (GradientCoding(0.1, 2), sum(SIZES)),
+        (bl.optim.VRMARINA(0.1, RandK(2), batch=2, p=1e-9), 2 * 2 * M),
+        (bl.optim.EF21PP(0.1, TopK(2), clients=M), sum(SIZES)),
+        (bl.optim.MoNNA(0.1, 1), sum(SIZES[:-1])),
+        (FedAvg(0.1, tau=3), 3 * sum(SIZES)),
+        (SCAFFOLD(0.1, tau=2), 2 * sum(SIZES)),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_the_samples_of_clients_are_counted(rule, later):
+    run = bl.minimize(problem(), X0, rule, steps=4)
+    np.testing.assert_array_equal(np.diff(run.history["samples"]), later)
+
+
 def test_bits_are_counted():
     assert bl.minimize(problem(), X0, EF21(0.1, TopK(2)), steps=9).history["bits"][-1] == 9 * M * 2 * (64 + 3)
     marina = np.diff(bl.minimize(problem(), X0, MARINA(0.1, RandK(2)), steps=60).history["bits"], prepend=0)[-60:]
