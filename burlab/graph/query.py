@@ -34,8 +34,24 @@ QUERIES = (
     "targets",
     "surrogate",
     "per_sample_values",
+    "hessian",
 )
-CLIENT_QUERIES = ("client_grads", "client_hessians")  # about clients of a federation; their numbers follow
+CLIENT_QUERIES = (
+    "client_grads",
+    "client_hessians",
+    "client_values_and_grads",
+)  # about clients of a federation; their numbers follow
+
+
+_WHOLE = 128  # dimensions
+
+
+def is_whole(dimension: int) -> bool:
+    """Whether Hessians of clients are computed as a whole, not product by product.
+
+    Their samples then meet in one product of matrices, which takes the memory of d products for each sample of a tile.
+    """
+    return dimension <= _WHOLE
 
 
 class Question(NamedTuple):

@@ -39,7 +39,7 @@ class LeafQueries:
             result = method(*map(self._flat, points), **chosen)
             if name == "value_and_grad":
                 return result[0], self._to_tree(result[1])
-            return result if name.endswith(("value", "values")) or name == "jvp" else self._to_tree(result)
+            return result if name.endswith(("value", "values")) or name in ("jvp", "hessian") else self._to_tree(result)
 
         return answer
 

@@ -4,14 +4,17 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from burlab.errors import ArgumentError, DTypeError, IndexRangeError, ShapeError, TraceError
+from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
 from burlab.graph import Node, tree
 from burlab.graph.linear import concatenate, reshape
 from burlab.graph.node import as_node, constant
 from burlab.graph.numpy_api.indexing import take
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.origin import location
-from burlab.graph.query import CLIENT_QUERIES, QUERIES, Question, query
+from burlab.graph.query import CLIENT_QUERIES, QUERIES, Question, is_whole, query
+from burlab.graph.tracing.trace import depth
+
+from .chosen import chosen_numbers
 
 ESTIMATOR_NORM = "estimator_norm"
 """The column of the norm of what `Queries.estimated` was given."""
@@ -31,7 +34,8 @@ class Batches(NamedTuple):
     clients: how many of the samples each client of a federation holds. elsewhere: whether they are on other machines.
     weights: what a sample counts, shape (n,), where that is not 1.
     planned: where the size varies, up to `batch`: the first size, or a schedule. targets: how many numbers the model of
-    the problem gives for a sample; 0 where it has none.
+    the problem gives for a sample; 0 where it has none. clients_tell: whether the mean of the values of clients is the
+    value of a step.
     """
 
     batch: int = 1
@@ -42,6 +46,7 @@ class Batches(NamedTuple):
     weights: Any = None
     planned: Any = None
     targets: int = 0
+    clients_tell: bool = False
 
 
 class Known(NamedTuple):
@@ -87,6 +92,8 @@ class Queries:
         self._used: set[Question] = set()
         self._told: dict[str, Any] = {}
         self.estimate: Any = None  # the norm of what `estimated` was given last
+        self._depth = depth()
+        self._clients_at_x: Any = None  # a row of value and gradient for each
 
     def value(self, y: Vector, *, indices: Indices = None) -> Any:
         """f(y)."""
@@ -107,6 +114,10 @@ class Queries:
         """The Hessian of f at y times v."""
         return self._query("hvp", self._shape, indices, y, v)
 
+    def hessian(self, y: Vector, *, indices: Indices = None) -> Any:
+        """The Hessian of f at y, shape (d, d); it counts as d products with vectors."""
+        return self._query("hessian", (*self._shape, *self._shape), indices, y)
+
     def jvp(self, y: Vector, v: Vector, *, indices: Indices = None) -> Any:
         """The derivative of f at y along v: a number, by one forward sweep, which stores no gradient."""
         return self._query("jvp", (), indices, y, v)
@@ -119,7 +130,7 @@ class Queries:
         """
         node, size = as_node(coordinates), self._shape[0]
         flat = node if node.ndim else np.reshape(node.params, 1) if node.is_constant else reshape(node, (1,))
-        entries = _listed(flat, "coordinates of f.partial_grad", "entries of x", size)
+        entries = chosen_numbers(flat, "coordinates of f.partial_grad", "entries of x", size)
         found = self._query("partial_grad", (node.size,), indices, y, entries=entries)
         return reshape(found, node.shape)
 
@@ -188,8 +199,10 @@ class Queries:
         client, integers of shape (r, b), traced or not; all of its samples where it is None.
         """
         sizes = self._sizes("client_grads")
+        if y is self._known.x and clients is None and indices is None and self._clients_here():
+            return self._clients_at_x[:, 1:]
         chosen = np.arange(len(sizes)) if clients is None else clients
-        listed = _listed(chosen, "clients of f.client_grads", "clients", len(sizes))
+        listed = chosen_numbers(chosen, "clients of f.client_grads", "clients", len(sizes))
         numbers: list[int] = listed.params.tolist() if listed.is_constant else list(range(len(sizes)))
         held = {sizes[c] for c in numbers}
         r = listed.shape[0]
@@ -199,11 +212,28 @@ class Queries:
         point = self._vector("client_grads", y, (r, *self._shape))
         return self._about_clients("client_grads", point, (r, *self._shape), listed, "grad", held)
 
+    def _clients_here(self) -> bool:
+        """Whether the clients can be asked for their values beside their gradients, as the value of the step.
+
+        Not within a loop or the like: what is told must be known outside.
+        """
+        if self._clients_at_x is None and self._batches.clients_tell and depth() == self._depth:
+            sizes, (d,) = self._batches.clients, self._shape
+            everyone = constant(np.arange(len(sizes)))
+            self._clients_at_x = self._about_clients(
+                "client_values_and_grads", self._known.x, (len(sizes), 1 + d), everyone, "value_and_grad", set(sizes)
+            )
+        return self._clients_at_x is not None
+
     def client_hessians(self, y: Vector) -> Any:
-        """The Hessian of every client over all of its samples, shape (clients, d, d), by d products with vectors."""
+        """The Hessian of every client over all of its samples, shape (clients, d, d).
+
+        It counts as d products with vectors for each sample, which is what it takes where d is above 128.
+        """
         sizes, point = self._sizes("client_hessians"), self._vector("client_hessians", y)
         shape = len(sizes), *self._shape, *self._shape
-        return self._about_clients("client_hessians", point, shape, constant(np.arange(len(sizes))), "hvp", set(sizes))
+        each = "hessian" if is_whole(self._shape[0]) else "hvp"
+        return self._about_clients("client_hessians", point, shape, constant(np.arange(len(sizes))), each, set(sizes))
 
     @property
     def client_sizes(self) -> tuple[int, ...]:
@@ -267,8 +297,10 @@ class Queries:
 
     @property
     def told(self) -> dict[str, Any]:
-        """What `tell` was given."""
-        return self._told
+        """What `tell` was given, and the value of the step where clients were asked for it."""
+        rows = self._clients_at_x
+        known: dict[str, Any] = {} if rows is None else {VALUE: np.mean(rows[:, 0])}
+        return known | self._told
 
     @property
     def used(self) -> tuple[str, ...]:
@@ -333,7 +365,7 @@ class Queries:
         return as_dtype(node, np.dtype(np.int64))
 
     def _chosen(self, name: str, indices: Indices) -> Node:
-        return _listed(indices, f"indices of f.{name}", "samples", self._batches.samples)
+        return chosen_numbers(indices, f"indices of f.{name}", "samples", self._batches.samples)
 
     def _vector(self, name: str, y: Vector, rows: tuple[int, ...] = ()) -> Node:
         """rows: the shape that it may have besides that of x."""
@@ -366,18 +398,3 @@ def _known() -> list[str]:
         "f.batch",
         "f.samples",
     ]
-
-
-def _listed(numbers: Any, name: str, of: str, size: int) -> Node:
-    """Traced or known numbers of samples or entries, shape (b,), as int64."""
-    node, what = as_node(numbers), f"{location()}{name}"
-    if node.dtype.kind not in "iu":
-        raise DTypeError(f"{what} has dtype {node.dtype}, expected integers from 0 to {size - 1}.")
-    if node.ndim != 1 or not node.size:
-        raise ShapeError(f"{what} has shape {node.shape}, expected (b,) with at least one of the {of}.")
-    if node.is_constant:
-        known = np.asarray(node.params)
-        outside = known[(known < 0) | (known >= size)]
-        if outside.size:
-            raise IndexRangeError(f"{what} holds {outside[0]}, but there are {size} {of}: use 0 to {size - 1}.")
-    return as_dtype(node, np.dtype(np.int64))

@@ -7,6 +7,7 @@ import numpy as np
 
 from burlab.errors import StatusError
 from burlab.graph import tree
+from burlab.graph.query import is_whole
 from burlab.problems.kernels.clients import Asked
 from burlab.problems.kernels.oracle import Oracle
 from burlab.runtime.cluster import Machine, check_machine, machine
@@ -52,11 +53,15 @@ class Keeper:
         y = asked.points if asked.points.ndim == 1 else asked.points[k]
 
         def answer(query: str, *about: Array) -> Array:
-            found = oracle.mean(query, [like.with_numbers(v) for v in about], batch, asked.key, threads)[0]
+            found = oracle.mean(query, [like.with_numbers(v) for v in about], batch, asked.key, threads)
             return np.concatenate([np.reshape(leaf, -1) for leaf in tree.flatten(found)[0]])
 
         if asked.query == "client_grads":
             return answer("grad", y)
+        if asked.query == "client_values_and_grads":
+            return answer("training", y)
+        if is_whole(y.size):
+            return answer("hessian", y).reshape(y.size, y.size)
         return np.stack([answer("hvp", y, unit) for unit in np.eye(y.size, dtype=y.dtype)])
 
 

@@ -161,7 +161,10 @@ def _batches(oracle: Oracle, point: Point, stream: Stream, weights: Array | None
     """What an update knows of its batches."""
     elsewhere = oracle.keepers is not None
     sizes = int(stream.batch), int(stream.samples)
-    return Batches(*sizes, is_full(stream), oracle.clients, elsewhere, weights, planned, oracle.target_size(point))
+    whole = is_full(stream)
+    tell = bool(oracle.clients) and whole and not oracle.keyed  # a sample's key depends on its place in a question
+    targets = oracle.target_size(point)
+    return Batches(*sizes, whole, oracle.clients, elsewhere, weights, planned, targets, tell)
 
 
 def _kernels_for(rule: Rule, oracle: Oracle, stop: Stop) -> str:

@@ -54,6 +54,11 @@ ASKED: dict[str, tuple[Callable[[Any, Any], Any], Callable[..., Any], Any]] = {
         lambda p, y, i: p.per_sample_values(y, i),
         np.zeros(5),
     ),
+    "hessian": (
+        lambda f, y: f.hessian(y),
+        lambda p, y, i: np.stack([p.hvp(y, unit, i) for unit in np.eye(3, dtype=y.dtype)]),
+        np.zeros((3, 3)),
+    ),
 }
 
 
@@ -100,7 +105,9 @@ def test_answers_are_those_of_the_finite_sum(name: str, dtype: Any, sampler: str
         assert a.dtype == dtype
 
 
-@pytest.mark.parametrize("name", ["value", "grad", "value_and_grad", "hvp", "jvp", "full_value", "full_grad"])
+@pytest.mark.parametrize(
+    "name", ["value", "grad", "value_and_grad", "hvp", "jvp", "full_value", "full_grad", "hessian"]
+)
 def test_plain_functions_and_trees_answer_too(name: str) -> None:
     """The rule sees one flat vector where x is a tree."""
     question, wanted, like = ASKED[name]
@@ -239,15 +246,16 @@ def test_queries_in_loops_and_of_many_points() -> None:
     ("ask", "kind", "text"),
     [
         (
-            lambda f, x: f.hessian(x),
+            lambda f, x: f.laplacian(x),
             TraceError,
-            "f.hessian is nothing that an update can ask. It can: f.value(y), f.grad(y)",
+            "f.laplacian is nothing that an update can ask. It can: f.value(y), f.grad(y)",
         ),
         (
             lambda f, x: f.gard(x),
             TraceError,
             "f.partial_grad(y, coordinates), f.resampled_grad(y), f.targets(y), "
-            "f.surrogate(y, goals, scale), f.per_sample_values(y), f.indices, f.weights, f.key, f.batch, f.samples",
+            "f.surrogate(y, goals, scale), f.per_sample_values(y), f.hessian(y), f.indices, f.weights, f.key, f.batch, "
+            "f.samples",
         ),
         (lambda f, x: f.grad(x[:2]), ShapeError, "f.grad is about vectors of shape (3,), as x is, got (2,)"),
         (

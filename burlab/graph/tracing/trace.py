@@ -69,6 +69,11 @@ def is_tracing() -> bool:
     return bool(_active.inputs)
 
 
+def depth() -> int:
+    """How many traces are under way on this thread, one inside of another."""
+    return len(_active.inputs)
+
+
 def spec_of(leaf: Any, name: str = "an argument") -> Spec | Static:
     """Whether a leaf of the arguments is traced, and as what. Raises DTypeError for arrays that cannot be."""
     if type(leaf) is float:

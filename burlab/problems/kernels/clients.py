@@ -61,7 +61,7 @@ class Elsewhere(Protocol):
     """Who keeps clients on other machines."""
 
     def answer(self, asked: Asked, cancelled: Callable[[], bool]) -> Array | None:
-        """A row for each client, shape (r, d) or (r, d, d), before weights are undone; None where it was cancelled."""
+        """A row for each client, (r, d), (r, 1 + d) or (r, d, d), before weights are undone; None if cancelled."""
         ...
 
 
@@ -133,7 +133,7 @@ class Clients:
     def _asked(self, question: CQuestion, key: int, results: int) -> Asked:
         d = self._dimension
         query: str = (*QUERIES, *CLIENT_QUERIES)[int(question.query)]
-        rows = results // (d if query == "client_grads" else d * d)
+        rows = results // {"client_grads": d, "client_values_and_grads": d + 1}.get(query, d * d)
         listed = _copied(question.chosen, int(question.count), np.dtype(np.int64))
         points = _copied(question.about, int(question.numbers), self._dtype)
         words = _copied(key, 2, np.dtype(np.uint64)).tolist()

@@ -23,7 +23,7 @@ from burlab.problems.point import Point
 from burlab.problems.sampling import Stream
 from burlab.problems.trainable import Trainable
 from burlab.runtime.coerce import Array
-from burlab.transforms import jvp
+from burlab.transforms import jvp, vmap
 from burlab.transforms.call import pair_of
 
 from .clients import Elsewhere, Keepers
@@ -133,6 +133,23 @@ def _curvature(loss: Function) -> Function:
     return rule
 
 
+def _hessian(loss: Function) -> Function:
+    """Second derivatives by all numbers of x, shape (d, d): row k is the product with unit vector k."""
+
+    def rule(x: tree.Tree, *sample: Any, **key: Any) -> Any:
+        leaves, structure = tree.flatten(x)
+        ends = np.cumsum([leaf.size for leaf in leaves])[:-1]
+
+        def row(unit: Any) -> Any:
+            parts = [np.reshape(v, leaf.shape) for v, leaf in zip(np.split(unit, ends), leaves, strict=True)]
+            product = hvp(loss)(x, *sample, tree.unflatten(structure, parts), **key)
+            return concatenate([reshape(as_node(p), (as_node(p).size,)) for p in tree.flatten(product)[0]], 0)
+
+        return (vmap(row)(np.eye(sum(leaf.size for leaf in leaves), dtype=leaves[0].dtype)),)
+
+    return rule
+
+
 def _directional(loss: Function) -> Function:
     """The derivative along a vector, in x's dtype."""
 
@@ -159,6 +176,7 @@ _QUERIES = {
     "resampled_grad": _gradient,
     "hvp": _curvature,
     "jvp": _directional,
+    "hessian": _hessian,
 }
 
 

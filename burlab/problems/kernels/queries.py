@@ -45,6 +45,7 @@ _FORMS = {
     "targets": _Form("targets", False, True, rows=True),
     "surrogate": _Form("surrogate", True, True),
     "per_sample_values": _Form("value_like", False, True, rows=True),
+    "hessian": _Form("hessian", False, True),
 }
 
 
@@ -62,10 +63,14 @@ _COUNTERS = {
     "full_value": "values",
     "per_sample_values": "values",
     "hvp": "hvps",
+    "hessian": "hvps",
     "jvp": "jvps",
     "partial_grad": "partials",
     "surrogate": "surrogates",
 }
+
+
+_SIZES = 2  # of batches of clients, for which tiles are made to measure
 
 
 class CQuery(ctypes.Structure):
@@ -146,10 +151,12 @@ class QueryKernels:
         self.drawn_losses = self.losses if drawn is oracle else dict[tuple[str, int], Loss]()
         ends = np.cumsum([0, *(leaf.nbytes for leaf in point.leaves)])
         self._places, self._point = ends.astype(np.int64), point
+        self._dimension = sum(leaf.size for leaf in point.leaves)
         size = point.leaves[0].itemsize
         self.questions = tuple(q for q in map(Question.of, names) if q.name in _FORMS)
         self._made = [self._kernels(q, oracle, stream, drawn) for q in self.questions]
         asked = any(name in CLIENT_QUERIES for name in names)
+        self._cuts_evenly = asked and len({q.chosen for q in self.questions if q.chosen}) <= _SIZES
         self.clients = oracle.clients if asked else ()
         elsewhere = oracle.elsewhere(point) if asked else None
         self._clients = Clients(oracle.clients, point, elsewhere) if asked else None
@@ -192,6 +199,8 @@ class QueryKernels:
     def _mirror(self, question: Question, made: _Made) -> CQuery:
         form, loss = _FORMS[question.name], made.loss
         of_targets = question.name in ("targets", "surrogate")  # whose entries are numbers of a target
+        if self._cuts_evenly and question.chosen > 1:
+            loss.samples.cut_evenly(made.batch)
         loss.measure(made.batch, [leaf for point in made.shared for leaf in point.leaves])
         if made.stream.varies:
             loss.vary(made.batch)
@@ -207,7 +216,9 @@ class QueryKernels:
             value=offsets[0] if form.has_value else -1,
             vector=offsets[int(form.has_value)] if form.has_vector else -1,
             rows=form.rows,
-            width={"targets": 2 * question.entries, "per_sample_values": 1}.get(question.name, 0),
+            width={"targets": 2 * question.entries, "per_sample_values": 1, "hessian": self._dimension**2}.get(
+                question.name, 0
+            ),
             goals=question.entries if question.name == "surrogate" else 0,
         )
 
@@ -231,7 +242,7 @@ class QueryKernels:
         owner = int(outcome.owner)
         (loss, _, _, batch), name = self._made[owner], self.questions[owner].name
         if outcome.part == Part.ENTRIES:
-            size = sum(leaf.size for leaf in self._point.leaves)
+            size = self._dimension
             held = f"coordinates of f.{name} held {outcome.sample}"
             return IndexRangeError(f"{held}, but there are {size} entries of x: use 0 to {size - 1}.")
         if outcome.part == Part.CHOSEN:

@@ -154,6 +154,11 @@ class SampleKernel:
         with self._making:
             self._tilings.measure(batch, fixed, self.data, self.keyed)
 
+    def cut_evenly(self, batch: int) -> None:
+        """Choose tiles for a batch without empty places: one of another size needs kernels of its own."""
+        with self._making:
+            self._tilings.cut_evenly(batch)
+
     def tile(self, batch: int) -> Tile:
         """The tiles that a batch of more than one sample is cut into."""
         with self._making:

@@ -8,6 +8,7 @@ import numpy as np
 
 from burlab.errors import ArgumentError, TraceError
 from burlab.graph import tree
+from burlab.graph.query import is_whole
 from burlab.problems.point import Point, coordinates_of
 from burlab.problems.sampling import Stream, as_indices, full, is_full, listed
 from burlab.runtime.coerce import Array
@@ -68,9 +69,11 @@ class StartQueries:
         return np.stack(rows)
 
     def client_hessians(self, y: Array) -> Array:
-        """The Hessian of every client, shape (clients, d, d), by d products with vectors."""
-        axes = np.eye(self._dimension, dtype=np.asarray(y).dtype)
+        """The Hessian of every client, shape (clients, d, d)."""
         clients = range(len(self._held("client_hessians")))
+        if is_whole(self._dimension):
+            return np.stack([self._of_client(c, self.hessian, (y,), None) for c in clients])
+        axes = np.eye(self._dimension, dtype=np.asarray(y).dtype)
         return np.stack([np.stack([self._of_client(c, self.hvp, (y, axis), None) for axis in axes]) for c in clients])
 
     def _of_client(self, c: int, question: Callable[..., Array], about: tuple[Array, ...], some: Any) -> Array:
@@ -100,6 +103,10 @@ class StartQueries:
     def hvp(self, y: Array, v: Array, *, indices: Any = None) -> Array:
         """The Hessian of f at y times v."""
         return self._flat(self._mean("hvp", (y, v), indices)[0])
+
+    def hessian(self, y: Array, *, indices: Any = None) -> Array:
+        """The Hessian of f at y, shape (d, d)."""
+        return self._answer("hessian", [self._at(y)], indices, self._dimension)[0]
 
     def jvp(self, y: Array, v: Array, *, indices: Any = None) -> Any:
         """The derivative of f at y along v."""

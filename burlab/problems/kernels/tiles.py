@@ -76,6 +76,18 @@ def sizes_for(
     return good, (*larger, *smaller)
 
 
+def even_size(size: int, batch: int, nbytes: int, least: int) -> int:
+    """The size that cuts a batch into no more tiles than `size` does, all of them about as large.
+
+    nbytes: of what is added up. least: samples of a slot.
+
+    >>> [even_size(64, batch, 8, 64) for batch in (5, 64, 100, 200)], even_size(4, 5, 8, 64)
+    ([5, 64, 50, 50], 5)
+    """
+    longest = max(lengths_of(batch, nbytes, least))
+    return -(-longest // -(-longest // min(2 * size, LARGEST)))
+
+
 def _read_by_scans(graph: Graph, sampled: list[bool]) -> int:
     """Bytes that the scans of a tile read, in all iterations, of arrays that samples share."""
     own, total = of_samples(graph, sampled), 0

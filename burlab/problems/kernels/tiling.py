@@ -15,7 +15,7 @@ from burlab.problems.data import Data
 from burlab.runtime.coerce import Array
 from burlab.runtime.gate import Workspace, pointers
 
-from .tiles import KernelOptions, Tile, calls_of, power, sizes_for
+from .tiles import KernelOptions, Tile, calls_of, even_size, power, sizes_for
 
 _CALLS = 1000  # evaluations over a batch that are expected at least
 _GAIN = 0.05  # part of the time that another size must save
@@ -28,8 +28,8 @@ _ROUNDS = 2  # measurements of each size, in turn
 class Tiling:
     """How a batch is cut into tiles. Neither size nor number changes a bit of any result.
 
-    size: samples in a call of the kernel; calls: of a batch. how: "given", "by cache size", or "measured": then
-    `nanoseconds` has the time per sample for each size that was tried.
+    size: samples in a call of the kernel; calls: of a batch. how: "given", "by cache size", "by batch size", or
+    "measured": then `nanoseconds` has the time per sample for each size that was tried.
     """
 
     size: int
@@ -66,6 +66,13 @@ class Tilings:
         if batch not in self.chosen:
             self._choose(batch, None)
         return self._tile(self.chosen[batch].size, batch)
+
+    def cut_evenly(self, batch: int) -> None:
+        """Choose the size for a batch, if it is not chosen yet, so that no place of a tile is empty."""
+        if batch > 1 and batch not in self.chosen and self._options.tile is None:
+            good = sizes_for(self._graph, self._sampled, batch, self._least, self._options.remat)[0]
+            size = even_size(good, batch, sum(y.nbytes for y in self._graph.outputs), self._least)
+            self.chosen[batch] = Tiling(size, self._tile(size, batch).calls(batch), "by batch size")
 
     def measure(self, batch: int, fixed: Sequence[Array], data: Data, keyed: bool) -> None:
         """Choose the size for a batch, if it is not chosen yet, by measuring where that should be repaid.

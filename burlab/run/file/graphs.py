@@ -1,5 +1,6 @@
 """The kernels of a run as graphs in a file: nothing of the user's Python is needed to run them again."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -91,7 +92,7 @@ class GraphReader:
 
     def know(self, query: str, points: int, described: list[Any]) -> None:
         """Add the kernels for a query."""
-        asked = ("value_like", "grad", "training", "hvp", "jvp", "resampled_grad", *_SIZED)
+        asked = ("value_like", "grad", "training", "hvp", "hessian", "jvp", "resampled_grad", *_SIZED)
         if query not in asked or not (points > 0 if query in _SIZED else points == _points(query)):
             raise FileError(f"it answers a question {query!r} about {points} points, which no update asks.")
         self._known[query, points] = self.make(query, described, points)
@@ -157,6 +158,7 @@ def _groups(query: str, leaves: Specs, first: Specs, metrics: int, entries: int)
     first: the form of its first output. The value of a validation is of any floating dtype.
     """
     number: Specs = [((), leaves[0][1])]
+    dimension = sum(math.prod(shape) for shape, _ in leaves)
     if query == "value":
         return [[((), dtype) for _, dtype in first if dtype.kind == "f"]]
     groups = {
@@ -165,6 +167,7 @@ def _groups(query: str, leaves: Specs, first: Specs, metrics: int, entries: int)
         _ENTRIES: [[((entries,), leaves[0][1])]],
         "targets": [[((2 * entries,), leaves[0][1])]],
         "surrogate": [number, leaves],
+        "hessian": [[((dimension, dimension), leaves[0][1])]],
         "training": [number, leaves],
         "measured": [number, leaves, number * metrics],
         "measured_value": [number, [], number * metrics],

@@ -24,8 +24,10 @@ enum Asked : std::int64_t {
   asked_targets,
   asked_surrogate,
   asked_per_sample_values,
+  asked_hessian,
   asked_client_grads,
   asked_client_hessians,
+  asked_client_values_and_grads,
   kQueries
 };
 
@@ -49,6 +51,7 @@ inline Counter counter_of(std::int64_t asked) {
     case asked_per_sample_values:
       return count_values;
     case asked_hvp:
+    case asked_hessian:
     case asked_client_hessians:
       return count_hvps;
     case asked_jvp:

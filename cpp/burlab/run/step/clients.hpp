@@ -33,10 +33,13 @@ struct Clients {
 class ClientEvaluator {
  public:
   /// clients: nullptr if there are none. most: samples that a question may name for a client. dimension, bytes: of x.
-  ClientEvaluator(Ledger& ledger, const Clients* clients, std::int64_t most, std::int64_t dimension, std::int64_t bytes)
+  /// hessians: whether questions about samples may be about Hessians as a whole.
+  ClientEvaluator(Ledger& ledger, const Clients* clients, std::int64_t most, std::int64_t dimension, std::int64_t bytes,
+                  bool hessians)
       : clients_(clients),
         dimension_(dimension),
         bytes_(bytes),
+        hessians_(hessians),
         list_(ledger, Kind::scratch, clients != nullptr ? most : 0),
         pair_(ledger, Kind::scratch, clients != nullptr ? 2 * dimension * bytes : 0) {}
 
@@ -46,7 +49,7 @@ class ClientEvaluator {
   template <class Ask>
   Outcome operator()(const kernels::Question& question, Key key, const std::atomic<bool>& cancel, char* out,
                      std::int64_t results, Counts& counts, Ask&& ask) {
-    const std::int64_t width = question.query == asked_client_hessians ? dimension_ * dimension_ : dimension_;
+    const std::int64_t width = width_of(question.query);
     const std::int64_t rows = results / width, own = question.numbers > dimension_ ? dimension_ : 0;
     if (clients_ == nullptr || rows == 0 || results % width != 0 || question.count % rows != 0 ||
         question.numbers != (own != 0 ? rows * dimension_ : dimension_))
@@ -99,8 +102,12 @@ class ClientEvaluator {
     if (samples > list_.size()) return {Unanswered, Part::update};
     for (std::int64_t i = 0; i < samples; ++i)
       list_[i] = clients_->first[c] + (some != 0 ? question.chosen[rows + row * some + i] : i);
-    if (question.query == asked_client_grads)
-      return ask(kernels::Question{asked_grad, point, dimension_, list_.begin(), samples}, out, dimension_);
+    const auto about = [&](std::int64_t query) {
+      return ask(kernels::Question{query, point, dimension_, list_.begin(), samples}, out, width_of(question.query));
+    };
+    if (question.query == asked_client_grads) return about(asked_grad);
+    if (question.query == asked_client_values_and_grads) return about(asked_value_and_grad);
+    if (hessians_) return about(asked_hessian);
     char* const unit = pair_.begin() + dimension_ * bytes_;
     std::copy_n(point, dimension_ * bytes_, pair_.begin());
     for (std::int64_t k = 0; k < dimension_; ++k) {
@@ -114,12 +121,19 @@ class ClientEvaluator {
     return {};
   }
 
+  /// Numbers of a row.
+  std::int64_t width_of(std::int64_t query) const {
+    if (query == asked_client_values_and_grads) return dimension_ + 1;
+    return query == asked_client_hessians ? dimension_ * dimension_ : dimension_;
+  }
+
   template <class T> static void multiply(T* row, std::int64_t count, T scale) {
     for (std::int64_t k = 0; k < count; ++k) row[k] *= scale;
   }
 
   const Clients* const clients_;
   const std::int64_t dimension_, bytes_;
+  const bool hessians_;
   Buffer<std::int64_t> list_;
   Buffer<char> pair_;  // a point and a unit vector
 };

@@ -98,7 +98,8 @@ class QueryEvaluator {
 
   /// What an answer costs.
   void count(Counts& counts) const {
-    counts[counter_of(query_.kind)] += stream_.size() * std::max<std::int64_t>(query_.entries, 1);
+    const std::int64_t each = query_.kind == asked_hessian ? all_.dimension : query_.entries;
+    counts[counter_of(query_.kind)] += stream_.size() * std::max<std::int64_t>(each, 1);
   }
 
   Outcome operator()(std::int64_t step, Key key, Team& team, const Deadline& deadline,
@@ -192,7 +193,8 @@ class QueryOracle : kernels::Oracle {
         keyed_(queries != nullptr && queries->keyed != 0),
         indices_(ledger, Kind::scratch, queries != nullptr && queries->indexed != 0 ? stream.batch : 0),
         clients_(ledger, queries != nullptr ? queries->clients : nullptr, most_chosen(queries),
-                 queries != nullptr ? queries->dimension : 0, queries != nullptr ? queries->bytes : 0) {
+                 queries != nullptr ? queries->dimension : 0, queries != nullptr ? queries->bytes : 0,
+                 has(queries, asked_hessian)) {
     for (std::int64_t k = 0; k < count_; ++k) answer(k).emplace(ledger, *queries, *queries->list[k], stream_, threads);
   }
   QueryOracle(const QueryOracle&) = delete;
@@ -240,6 +242,12 @@ class QueryOracle : kernels::Oracle {
  private:
   std::optional<QueryEvaluator>& answer(std::int64_t k) const { return answers_[static_cast<std::size_t>(k)]; }
 
+  static bool has(const Queries* queries, std::int64_t kind) {
+    for (std::int64_t k = 0; queries != nullptr && k < queries->count; ++k)
+      if (queries->list[k]->kind == kind) return true;
+    return false;
+  }
+
   /// How many samples a query names at most.
   static std::int64_t most_chosen(const Queries* queries) {
     std::int64_t most = 0;
@@ -258,8 +266,7 @@ class QueryOracle : kernels::Oracle {
   }
 
   Outcome reply(const kernels::Question& question, char* out, std::int64_t results) {
-    if (question.query != asked_client_grads && question.query != asked_client_hessians)
-      return evaluate(question, out, results);
+    if (question.query < asked_client_grads) return evaluate(question, out, results);
     const auto ask = [this](const kernels::Question& about, char* to, std::int64_t numbers) {
       return evaluate(about, to, numbers);
     };
