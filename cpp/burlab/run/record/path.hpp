@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <mutex>
 
 #include "trail.hpp"
@@ -179,32 +180,36 @@ class Path {
   void thin() {
     const std::lock_guard lock(mutex_);
     measure();
+    const std::int64_t half = (capacity_ + unsifted()) / 2;
     std::int64_t low = level_, high = kLevels;
     while (high - low > 1) {
       const std::int64_t middle = (low + high) / 2;
-      (sift(middle, false) <= (capacity_ + unsifted()) / 2 ? high : low) = middle;
+      (sift(middle, false, half) <= half ? high : low) = middle;
     }
     level_ = high;
-    slots_.store(sift(high, true), std::memory_order_release);
+    slots_.store(sift(high, true, capacity_), std::memory_order_release);
     ++generation_;
     measure();
   }
 
-  /// How many points a level keeps. move: and bring them together.
-  std::int64_t sift(std::int64_t level, bool move) {
-    const double near[] = {unit_[0] * resolution(level), unit_[1] * resolution(level)};
-    double row[3], from[3];
+  /// How many points a level keeps; one more than `most` where these are more. move: and bring them together.
+  std::int64_t sift(std::int64_t level, bool move, std::int64_t most) {
+    constexpr double kNever = std::numeric_limits<double>::infinity();
+    const double near = unit_[0] * resolution(level), near2 = dimension_ > 1 ? unit_[1] * resolution(level) : kNever;
     std::int64_t kept = unsifted();
+    double from[3] = {};
     read(kept - 1, from);
-    for (std::int64_t slot = kept; slot < slots_; ++slot) {
-      read(slot, row);
-      if (!far(row + 1, from + 1, near)) continue;
-      std::copy(row, row + 1 + dimension_, from);
-      if (move) {
-        const Place place = table_.at(kept);
-        for (std::int64_t k = 0; k <= dimension_; ++k) place.data[k * place.stride] = row[k];
+    for (std::int64_t slot = kept, now; slot < slots_ && kept <= most; slot += now) {
+      const Place place = table_.at(slot);
+      const double *const x = place.data + place.stride, *const y = x + (dimension_ - 1) * place.stride;
+      now = std::min(place.left, slots_ - slot);
+      for (std::int64_t i = 0; i < now && kept <= most; ++i) {
+        if (!(std::abs(x[i] - from[1]) > near || std::abs(y[i] - from[2]) > near2)) continue;
+        const double row[] = {place.data[i], from[1] = x[i], from[2] = y[i]};
+        const Place to = move ? table_.at(kept) : Place{};
+        for (std::int64_t k = 0; move && k <= dimension_; ++k) to.data[k * to.stride] = row[k];
+        ++kept;
       }
-      ++kept;
     }
     return kept;
   }
