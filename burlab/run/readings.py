@@ -31,6 +31,11 @@ class Readings:
         self.optimizer = optimizer
 
     @property
+    def engine(self) -> Engine:
+        """What does its steps: for code that steers many runs."""
+        return self._engine
+
+    @property
     def t(self) -> int:
         """Steps done at the current point."""
         return self._engine.view().step

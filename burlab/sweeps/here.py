@@ -1,4 +1,4 @@
-"""Runs of a sweep in this process: as many at once as there are to be, each on its own C++ thread."""
+"""Runs of a sweep in this process: as many at once as there are to be, each on its own C++ thread, or in lanes."""
 
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
@@ -8,6 +8,7 @@ from burlab.run import Run
 
 from .rows import Outcome, ended, failed
 from .setting import Setting
+from .together import Group, Groups
 from .trials import Trial
 
 _WAIT = 0.005  # seconds for which one run is waited for while others may end
@@ -24,26 +25,50 @@ class Here:
     def carry_out(self, trials: Sequence[Trial]) -> Generator[Outcome]:
         """Let trials run, and give each as it ends."""
         due, values, opened = deque(trials), self._setting.values(), self._setting.opening()
+        groups = Groups(self._setting.target, len(due))
         going: list[tuple[Trial, Run]] = []
+        together: list[Group] = []
         try:
-            while due or going:
-                while due and len(going) < self._threads:
-                    trial = due.popleft()
-                    try:
-                        run = self.paused.pop(trial.number, None) or opened(trial)
-                        self._setting.begin(run)
-                    except Exception as error:  # also what an optimizer of the user's raises while it is traced
-                        yield Outcome(failed(trial, error), None, error)
-                    else:
-                        going.append((trial, run))
+            while due or going or together:
+                while due and len(going) + len(together) < self._threads:
+                    if (group := groups.found(due, opened, self.paused)) is not None:
+                        together.append(group)
+                    elif (lost := self._begin(due.popleft(), opened, going)) is not None:
+                        yield lost
                 for trial, run in tuple(going):
                     if run.rests(_WAIT):
                         going.remove((trial, run))
                         yield _outcome(trial, run, values)
+                for group in tuple(together):
+                    if group.rests(_WAIT):
+                        together.remove(group)
+                        self._part(group, due)
         finally:
-            for trial, run in going:
-                run.pause()
-                self.paused[trial.number] = run
+            self._leave(going, together, due)
+
+    def _begin(self, trial: Trial, opened: Callable[[Trial], Run], going: list[tuple[Trial, Run]]) -> Outcome | None:
+        """Let the run of a trial step, and add it to those that do; what has come of it where it cannot begin."""
+        try:
+            run = self.paused.pop(trial.number, None) or opened(trial)
+            self._setting.begin(run)
+        except Exception as error:  # also what an optimizer of the user's raises while it is traced
+            return Outcome(failed(trial, error), None, error)
+        going.append((trial, run))
+        return None
+
+    def _leave(self, going: Sequence[tuple[Trial, Run]], together: Sequence[Group], due: deque[Trial]) -> None:
+        for group in together:
+            group.pause()
+            self._part(group, due)
+        for trial, run in going:
+            run.pause()
+            self.paused[trial.number] = run
+
+    def _part(self, group: Group, due: deque[Trial]) -> None:
+        """Let each run of a group go on by itself, as one that was paused."""
+        for trial, run in reversed(group.pairs):
+            self.paused[trial.number] = run
+            due.appendleft(trial)
 
 
 def _outcome(trial: Trial, run: Run, values: Callable[[Any], tuple[float, float | None]]) -> Outcome:

@@ -48,6 +48,11 @@ class Setting:
         run.start(None if self.steps is None else max(self.steps - run.t, 0))
 
     @property
+    def target(self) -> int | None:
+        """The step that runs come to where nothing ends them before; None where nobody says."""
+        return min((n for n in (self.steps, self.stop.steps) if n is not None), default=None)
+
+    @property
     def validation(self) -> Any:
         """The second problem, if there is one."""
         return self.more.get("validation")

@@ -68,9 +68,10 @@ def sweep(  # noqa: PLR0913 - all that runs can be told
     the bits are the same. progress: True for a bar, in a notebook a live table, False for none, None where someone
     sees it.
 
-    A run has the bits that `minimize` gives alone. One that fails or diverges is a row with its reason, and the sweep
-    goes on; where all fail with an error, the first one is raised. An interrupt ends the call, which warns and gives
-    what is done: `sweep.go()` does the rest.
+    A run has the bits that `minimize` gives alone. Long runs of a function of one or two numbers that differ by numbers
+    alone step in the SIMD lanes of one kernel, 16 at once, which count as one thread; others each on its own. One that
+    fails or diverges is a row with its reason, and the sweep goes on; where all fail with an error, the first one is
+    raised. An interrupt ends the call, which warns and gives what is done: `sweep.go()` does the rest.
 
     >>> import burlab as bl
     >>> f = bl.problems.rosenbrock()

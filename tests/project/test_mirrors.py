@@ -96,6 +96,7 @@ MIRRORS: dict[str, dict[str, Struct]] = {
         ),
         **_of("run/abi/loop.hpp", "run::", CView="View", FeedView="FeedView", Event="Event"),
     },
+    "burlab.run.lanes.abi": _of("run/lanes/lanes.hpp", "run::", CLanes="Lanes"),
     "burlab.run.loop.snapshot": _of(
         "run/abi/saved.hpp", "run::", Standing="Standing", SavedTable="SavedTable", CSaved="Saved"
     ),

@@ -58,6 +58,11 @@ class Loop:
         """What it opened from."""
         return self._setup
 
+    @property
+    def place(self) -> int | None:
+        """The address of the loop in C++, valid as long as this object."""
+        return self._handle.place.value
+
     @staticmethod
     def restored(setup: Setup, saved: Saved) -> "Loop":
         """A loop at rest that is what was saved."""

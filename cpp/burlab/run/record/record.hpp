@@ -35,9 +35,27 @@ class Record {
       ++place_.data;
       --place_.left;
     } else {
-      fold(row);
+      fold(row, 1);
     }
     length_.store(length + 1, std::memory_order_release);
+    return true;
+  }
+
+  /// The same for some rows in a row. Each column is side by side, `stride` from the next.
+  bool append(const double* rows, std::int64_t stride, std::int64_t count) {
+    for (std::int64_t now; count > 0; rows += now, count -= now) {
+      if (place_.left == 0 && !advance()) return false;
+      now = span_ == 2 ? std::min(count, place_.left) : 1;
+      if (span_ == 2) {
+        for (std::int64_t column = 0; column < columns(); ++column)
+          std::copy_n(rows + column * stride, now, place_.data + column * place_.stride);
+        place_.data += now;
+        place_.left -= now;
+      } else {
+        fold(rows, stride);
+      }
+      length_.store(length_.load(std::memory_order_relaxed) + now, std::memory_order_release);
+    }
     return true;
   }
 
@@ -133,11 +151,11 @@ class Record {
     return true;
   }
 
-  /// Take a row into the open pair, or open one. Readers may look at it meanwhile.
-  void fold(const double* row) {
+  /// Take a row into the open pair, or open one. Readers may look at it meanwhile. stride: from column to column.
+  void fold(const double* row, std::int64_t stride) {
     double* pair = place_.data;
     for (std::int64_t column = 0; column < columns(); ++column, pair += place_.stride) {
-      const double number = row[column];
+      const double number = row[column * stride];
       if (open_ == 0 || less(number, pair[0])) store(pair[0], number);
       if (open_ == 0 || less(-number, -pair[1])) store(pair[1], number);
     }

@@ -220,6 +220,7 @@ class Timeline {
   }
 
  private:
+  friend class Arrival;  // of steps that were done elsewhere: see `run/lanes`
   static constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max(), kPathPoints = 1 << 16;
   static constexpr double kNever = std::numeric_limits<double>::infinity();
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();

@@ -1,0 +1,136 @@
+"""A graph of few numbers for many runs at once: every number of it becomes a row of numbers, one of each run.
+
+The bits of a run are those that it has alone, because no operation is another one than there: elementwise ones, whose
+formulas and polynomials are the same for a number as in SIMD lanes, and what only moves numbers. A sum of three numbers
+has an order, which is up to the kernel that computes it; a sum of two has none. So graphs with longer ones are refused.
+"""
+
+from collections.abc import Callable, Iterable, Sequence, Set as AbstractSet
+from typing import Any
+
+import numpy as np
+
+from burlab.compiler.ir.spelling import has_lanes
+from burlab.graph import Graph, Node
+from burlab.graph.linear import broadcast
+from burlab.graph.node import constant
+from burlab.graph.numpy_api.promotion import node
+from burlab.graph.operation import operation
+
+Places = np.ndarray[Any, np.dtype[np.int64]]  # of the entries of an array, in its shape
+_MOST = 1024  # numbers of a graph
+_TERMS = 2  # of a sum
+
+
+def in_rows(graph: Graph, shared: AbstractSet[Node], width: int) -> Graph | None:
+    """The same function of `width` runs at once; None where its bits could be others.
+
+    shared: inputs that are the same for all runs, which stay as they are. Each other input becomes one of shape
+    (width,) for every entry that it has, in row-major order, and so does each output.
+    """
+    if not all(map(_fits, graph.nodes)) or sum(n.size for n in graph.nodes) > _MOST:
+        return None
+    rows, inputs, known = _Rows(width), list[Node](), dict[Node, Places]()
+    for x in graph.inputs:
+        few = [x] if x in shared else [rows.input(x) for _ in range(x.size)]
+        known[x] = rows.added(few, x.shape)
+        inputs += few
+    for n in graph.nodes[len(graph.inputs) :]:
+        known[n] = rows.of(n, [known[x] for x in n.inputs])
+    outputs = [rows.wide(rows.entries[k]) for n in graph.outputs for k in known[n].reshape(-1)]
+    return Graph(tuple(inputs), tuple(outputs))
+
+
+def _fits(n: Node) -> bool:
+    """Whether the bits of a node are the same in rows."""
+    if n.is_input or n.is_constant:
+        return True
+    if operation(n).elementwise:
+        return has_lanes(n)
+    if n.op == "sum":
+        return n.inputs[0].size <= _TERMS * n.size and n.dtype == n.inputs[0].dtype == np.float64
+    if n.op == "squares":
+        return n.inputs[0].size <= _TERMS and n.inputs[0].dtype == np.float64
+    return n.op in _MOVES
+
+
+class _Rows:
+    """The entries of all arrays so far: rows of `width` numbers, and numbers that are the same for all runs."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.entries: list[Node] = []
+
+    def added(self, entries: Iterable[Node], shape: tuple[int, ...]) -> Places:
+        """Where some new ones are."""
+        first = len(self.entries)
+        self.entries += entries
+        return np.arange(first, len(self.entries)).reshape(shape)
+
+    def input(self, x: Node) -> Node:
+        """A row in place of a number."""
+        return Node("input", (), x.params, (self.width,), x.dtype, x.weak)
+
+    def wide(self, x: Node) -> Node:
+        """An entry as a row, also where all runs have the same."""
+        return x if x.shape else broadcast(x, (self.width,), ())
+
+    def of(self, n: Node, xs: Sequence[Places]) -> Places:
+        """The entries of a node."""
+        if n.op in _MOVES:
+            return _MOVES[n.op](n, xs, self)
+        if n.is_constant:
+            return self.added((constant(number, n.dtype) for number in n.params.reshape(-1)), n.shape)
+        if operation(n).elementwise:
+            lists: list[list[int]] = [x.reshape(-1).tolist() for x in xs]
+            few: Iterable[Sequence[int]] = zip(*lists, strict=True)
+            return self.added([self._elementwise(n, self._some(places)) for places in few], n.shape)
+        kept = [axis for axis in range(xs[0].ndim) if n.op == "sum" and axis not in n.params]
+        order = [*kept, *(axis for axis in range(xs[0].ndim) if axis not in kept)]
+        terms: list[list[int]] = xs[0].transpose(order).reshape(n.size, -1).tolist()
+        return self.added([self._total(n, self._some(places)) for places in terms], n.shape)
+
+    def _some(self, places: Sequence[int]) -> list[Node]:
+        return [self.entries[k] for k in places]
+
+    def _elementwise(self, n: Node, inputs: Sequence[Node]) -> Node:
+        shape = (self.width,) if any(x.shape for x in inputs) else ()
+        return Node(n.op, tuple(map(self.wide, inputs) if shape else inputs), n.params, shape, n.dtype, n.weak)
+
+    def _total(self, n: Node, terms: Sequence[Node]) -> Node:
+        """A sum, of which -0 becomes 0, or of squares."""
+        total = constant(0.0, n.dtype)
+        for x in terms:
+            term = node("mul", x, x) if n.op == "squares" else x
+            total = node("add", term, self.wide(total) if term.shape else total)
+        return total
+
+
+def _broadcast(n: Node, xs: Sequence[Places], _rows: _Rows) -> Places:
+    shape, axes = n.params
+    sizes = [1] * len(shape)
+    for axis, size in zip(axes, xs[0].shape, strict=True):
+        sizes[axis] = size
+    return np.broadcast_to(xs[0].reshape(sizes), shape)
+
+
+def _region(n: Node, shape: tuple[int, ...]) -> Any:
+    """What a slice reads, or a pad writes to."""
+    starts, steps, _ = n.params
+    return np.ix_(*(start + step * np.arange(size) for start, step, size in zip(starts, steps, shape, strict=True)))
+
+
+def _pad(n: Node, xs: Sequence[Places], rows: _Rows) -> Places:
+    found = np.full(n.shape, rows.added([constant(0, n.dtype)], ()))
+    found[_region(n, xs[0].shape)] = xs[0]
+    return found
+
+
+_MOVES: dict[str, Callable[[Node, Sequence[Places], _Rows], Places]] = {
+    "broadcast": _broadcast,
+    "reshape": lambda n, xs, _: xs[0].reshape(n.shape),
+    "transpose": lambda n, xs, _: xs[0].transpose(n.params),
+    "slice": lambda n, xs, _: xs[0][_region(n, n.shape)],
+    "pad": _pad,
+    "concatenate": lambda n, xs, _: np.concatenate(xs, n.params),
+}

@@ -1,0 +1,64 @@
+"""The step of a run as a kernel that does it for several runs at once."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from burlab.compiler.executable import Executable, build
+from burlab.graph import Graph
+from burlab.run.loop.fused import FusedStep
+from burlab.run.loop.setup import Setup
+
+from .entries import in_rows
+
+WIDTH = 16  # lanes, as in C++: some registers of each number, so that no operation waits for the one before
+
+
+@dataclass(frozen=True)
+class LaneKernel:
+    """executable: see `Lanes` in `cpp/burlab/run/lanes/lanes.hpp`. setup: of one of the runs that it is for.
+
+    hypers, columns, numbers: rows of each kind that it takes or gives.
+    """
+
+    executable: Executable
+    setup: Setup
+    hypers: int
+    columns: int
+    numbers: int
+
+    @staticmethod
+    def of(setup: Setup) -> "LaneKernel | None":
+        """The kernel; None where runs would have other bits, or where more than their steps is to be done."""
+        step = setup.update
+        if not isinstance(step, FusedStep) or not _is_plain(setup):
+            return None
+        graph = step.executable.plan.graph
+        t = graph.inputs[step.leaves]
+        rows = in_rows(graph, {t}, WIDTH)
+        if rows is None or any(y.dtype != np.float64 for y in rows.outputs):
+            return None
+        hypers, dimension = len(setup.rule.hyper), setup.dimension
+        x, rest = rows.inputs[:dimension], rows.inputs[dimension + 1 + hypers :]
+        ordered = (*rows.inputs[dimension : dimension + 1 + hypers], *x, *rest)
+        numbers = len(x) + len(rest)
+        columns = len(rows.outputs) - numbers
+        return LaneKernel(build(Graph(ordered, rows.outputs)), setup, hypers, columns, numbers)
+
+    def serves(self, setup: Setup) -> bool:
+        """Whether it is for a run of this setup as well."""
+        return setup.update is self.setup.update and _is_plain(setup) and setup.stop == self.setup.stop
+
+
+def _is_plain(setup: Setup) -> bool:
+    """Whether a run is a function of numbers alone, and its record what its step gives."""
+    more = (setup.validation, setup.full, setup.output, setup.size, setup.sampler, setup.stop.when, setup.stop.seconds)
+    step = setup.update
+    draws = isinstance(step, FusedStep) and step.given != step.leaves
+    return (
+        not draws
+        and all(one is None for one in more)
+        and not setup.totals
+        and not setup.rule.tells_value
+        and all(dtype == np.float64 for _, dtype in setup.buffers)
+    )

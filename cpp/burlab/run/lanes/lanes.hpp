@@ -1,0 +1,106 @@
+#pragma once
+// Steps of several runs at once, which differ by numbers alone: one kernel, and in it each number of a run is a lane.
+// What they come to is kept for some steps in a row, until each run takes over what is its own.
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "../abi/plan.hpp"
+
+BURLAB_BEGIN
+namespace burlab::run {
+
+/// Mirrored by `burlab/run/lanes/abi.py`, which owns what this points to. A row is one number of each run.
+/// In: the step; a row for each hyperparameter, and for each number of x and the state. Out: rows for the value, the
+/// squares of the norms of gradient and step, metrics, and what schedules gave and the rule tells; then the new
+/// numbers.
+struct Lanes {
+  static constexpr std::int64_t kWidth = 16;  // numbers of a row
+  using Row = Packet<double, kWidth>;
+
+  Kernel kernel;
+  std::int64_t hypers, columns, numbers;  // how many rows of each kind
+  std::int64_t points, most, done;  // numbers of x that a path holds; steps that there is room for, and that were done
+  const double* hyper;              // (hypers, kWidth)
+  double* taken;                    // (most, columns, kWidth): what each of these steps gave
+  double* states;                   // (1 + most, numbers, kWidth): before the first of them, and after each
+  double* least;   // (1 + columns, kWidth): what is 0 where all of a run is finite; least of each column
+  double* record;  // (kWidth, columns + points, most): what is to be written down of each run
+  const void** in;
+  void** out;
+  void* workspace;
+
+  const double* number(std::int64_t step, std::int64_t k) const { return states + (step * numbers + k) * kWidth; }
+  const double* recorded(std::int64_t lane, std::int64_t k) const {
+    return record + (lane * (columns + points) + k) * most;
+  }
+
+  /// From where the last steps led to, do `count` more; the first has this number. False if the kernel failed.
+  bool advance(std::int64_t first, std::int64_t count) {
+    std::memmove(states, number(done, 0), sizeof(double) * static_cast<std::size_t>(numbers * kWidth));
+    for (std::int64_t k = 0; k < hypers; ++k) in[1 + k] = hyper + k * kWidth;
+    begin();
+    for (std::int64_t step = first; done < count; ++step, ++done) {
+      double *const rows = taken + done * columns * kWidth, *const state = states + done * numbers * kWidth;
+      in[0] = &step;
+      for (std::int64_t k = 0; k < numbers; ++k) in[1 + hypers + k] = state + k * kWidth;
+      for (std::int64_t k = 0; k < columns; ++k) out[k] = rows + k * kWidth;
+      for (std::int64_t k = 0; k < numbers; ++k) out[columns + k] = state + (numbers + k) * kWidth;
+      if (kernel.function(kernel.context, in, out, workspace) != Ok) return false;
+      describe(rows);
+    }
+    look(number(done, 0));
+    for (std::int64_t k = 0; k < columns; ++k) turn(taken + k * kWidth, columns * kWidth, k);
+    for (std::int64_t k = 0; k < points; ++k) turn(states + k * kWidth, numbers * kWidth, columns + k);
+    return true;
+  }
+
+ private:
+  void begin() {
+    done = 0;
+    std::fill_n(least, kWidth, 0.0);
+    std::fill_n(least + kWidth, columns * kWidth, std::numeric_limits<double>::infinity());
+  }
+
+  /// Make rows of a step what the record has, as `FusedStep::describe` does, and note what is least.
+  void describe(double* rows) {
+    roots(rows + gradient_norm * kWidth);
+    roots(rows + step_norm * kWidth);
+    Row sum, low, row;
+    load(sum, least);
+    for (std::int64_t k = 0; k < columns; ++k) {
+      load(row, rows + k * kWidth);
+      load(low, least + (1 + k) * kWidth);
+      store(least + (1 + k) * kWidth, row < low ? row : low);
+      if (k <= gradient_norm) sum += row - row;
+    }
+    store(least, sum);
+  }
+  void look(const double* state) {
+    Row sum, row;
+    load(sum, least);
+    for (std::int64_t k = 0; k < numbers; ++k) {
+      load(row, state + k * kWidth);
+      sum += row - row;
+    }
+    store(least, sum);
+  }
+  static void roots(double* row) {
+    BURLAB_UNROLL
+    for (std::int64_t lane = 0; lane < kWidth; ++lane) row[lane] = burlab_sqrt(row[lane]);
+  }
+
+  /// Write the numbers of one run side by side. rows: of the steps, each so far from the next.
+  void turn(const double* rows, std::int64_t stride, std::int64_t k) {
+    for (std::int64_t step = 0; step < done; step += 8)
+      for (std::int64_t lane = 0; lane < kWidth; ++lane) {
+        double* const to = record + (lane * (columns + points) + k) * most + step;
+        for (std::int64_t i = 0; i < std::min<std::int64_t>(8, done - step); ++i)
+          to[i] = rows[(step + i) * stride + lane];
+      }
+  }
+};
+
+}  // namespace burlab::run
+BURLAB_END
