@@ -12,9 +12,8 @@ CPP_FILES = $(shell git ls-files -co --exclude-standard '*.hpp' '*.cpp')
 # Another environment that is active in the shell is not the one that runs here, and IPython would warn of it.
 unexport VIRTUAL_ENV
 
-# Beside each other, a process for each core and one more, as those in a browser wait for a third of their time.
-# The tests of a file share a process, and so the kernels they compile.
-JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# Beside each other, one process for each core; the tests of a file share a process, and so the kernels they compile.
+JOBS ?= auto
 PYTEST = $(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=loadfile
 
 # As pip does for what it copies, and not for an editable install.

@@ -1,6 +1,7 @@
 """A notebook in JupyterLab as a test drives it: by the application's own commands, which say when they are done."""
 
 import json
+import logging
 from urllib.request import Request, urlopen
 
 from tests.browser.waits import open_page, until
@@ -57,6 +58,10 @@ class Lab:
 
     def open(self, name):
         """The page, which shows this notebook and no other, as large and as light as it is for a new user."""
+        if self._page is not None and (left := self._page.locator(".jp-Dialog")).count():
+            logging.warning("A dialog was left, which takes the focus from all else: %r", left.first.inner_text())
+            self._page.close()
+            self._page = None
         if self._page is None:
             self._page = self.new_page()
         page = self._page

@@ -58,8 +58,10 @@ template <class T, int Bytes, int Groups> struct RowDots {
     place_rows(places, rows, f.a_row);
     const First<T, W> some(rows);
     Packet<T, W> sums[G] = {};
-    BURLAB_UNROLL
-    for (int g = 0; f.adds && g < G; ++g) some.load(sums[g], f.c + g * W);
+    if (f.adds) {
+      BURLAB_UNROLL
+      for (int g = 0; g < G; ++g) some.load(sums[g], f.c + g * W);
+    }
     const T *a = f.a, *b = f.b;
     Int k = f.depth;
     BURLAB_ONE_BY_ONE
