@@ -31,8 +31,7 @@ def identity(setting: Setting, trials: Sequence[Trial]) -> dict[str, Any]:
     for trial in first.values():
         digest.update(_fingerprint(opened, trial).encode())
     for seed in dict.fromkeys(trial.seed for trial in trials):
-        for leaf in numbers_of(setting.start(seed)):
-            digest.update(np.ascontiguousarray(leaf).tobytes())
+        digest.update(_start(setting, seed))
     return {
         _FORMAT: 1,
         "burlab": __version__,
@@ -68,6 +67,13 @@ def _fingerprint(opened: Callable[[Trial], Run], trial: Trial) -> str:
         return opened(trial).fingerprint
     except Exception as error:  # also what a rule of the user's raises: it will be a row with its reason
         return type(error).__name__
+
+
+def _start(setting: Setting, seed: int) -> bytes:
+    try:
+        return b"".join(np.ascontiguousarray(leaf).tobytes() for leaf in numbers_of(setting.start(seed)))
+    except Exception as error:  # of the user's function: its runs will be rows with their reason
+        return type(error).__name__.encode()
 
 
 def _exact(value: Any) -> str:

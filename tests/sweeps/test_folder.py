@@ -212,6 +212,18 @@ def test_a_rule_that_cannot_be_traced_is_a_row_with_its_reason(tmp_path):
         assert "LookupError: no rule yet" in rows[1].says
 
 
+def test_a_seed_without_a_start_is_a_row_with_its_reason(tmp_path):
+    def start(seed):
+        if seed == 1:
+            raise LookupError("no start for it")
+        return F.start
+
+    for _ in range(2):
+        rows = bl.sweep(F, start, bl.optim.GD(1e-3), seeds=3, steps=5, folder=tmp_path).rows
+        assert [row.reason for row in rows] == ["steps", "error", "steps"]
+        assert "LookupError: no start for it" in rows[1].says
+
+
 def test_a_row_that_was_cut_off_is_done_again(kept, tmp_path):
     for file in kept[0].iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
