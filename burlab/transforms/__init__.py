@@ -6,7 +6,7 @@ from .choices import fori_loop, switch
 from .compile import compile
 from .control import cond, while_loop
 from .curvature import ggn_vp, hessian, hvp
-from .custom import custom_vjp, stop_gradient
+from .custom import custom_vjp, stop_gradient, straight_through
 from .gradients import grad, jit, jvp, value_and_grad, vjp
 from .implicit import fixed_point, root
 from .jacobians import jacfwd, jacobian, jacrev
@@ -37,6 +37,7 @@ __all__ = [
     "root",
     "scan",
     "stop_gradient",
+    "straight_through",
     "switch",
     "tree",
     "value_and_grad",

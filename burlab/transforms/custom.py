@@ -1,4 +1,4 @@
-"""Derivatives of one's own: `stop_gradient`, and `custom_vjp` with its check."""
+"""Derivatives of one's own: `stop_gradient`, `straight_through`, and `custom_vjp` with its check."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, cast
@@ -11,8 +11,11 @@ from burlab.graph import Call as SubGraph, Node, tree
 from burlab.graph.linear import zeros
 from burlab.graph.node import as_node
 from burlab.graph.numpy_api import composites
+from burlab.graph.numpy_api.arguments import broadcast_shape
 from burlab.graph.operation import made
+from burlab.graph.origin import location
 from burlab.graph.tracing.trace import Spec, spec_of, trace
+from burlab.runtime.plain import as_array
 
 from .call import name_of
 from .gradients import jit, vjp
@@ -29,6 +32,43 @@ def stop_gradient(x: Any) -> Any:
     return tree.unflatten(
         structure, [composites.stop_gradient(leaf) if isinstance(leaf, Node) else leaf for leaf in leaves]
     )
+
+
+def straight_through(value: Any, like: Any) -> Any:
+    """The value, exactly, with the derivative of another one: the straight-through estimator (Bengio, Leonard and
+    Courville 2013, arXiv:1308.3432).
+
+    value, like: arrays, numbers or traced values, or two trees of them with one structure; they broadcast against each
+    other, in their common floating dtype. `w + stop_gradient(q - w)` has the same derivative, but is q up to rounding
+    only. Raises ArgumentError where the structures differ.
+
+    >>> import numpy as np, burlab as bl
+    >>> quantized = lambda w: bl.straight_through(np.round(w), w)
+    >>> float(quantized(0.7)), float(bl.grad(lambda w: quantized(w) ** 2)(0.7))
+    (1.0, 2.0)
+    """
+    values, structure = tree.flatten(value)
+    likes, other = tree.flatten(like)
+    if structure != other:
+        raise ArgumentError(
+            f"{location()}value and like of straight_through are trees of different structure. Pass two of the same."
+        )
+    pairs = zip(values, likes, strict=True)
+    return tree.unflatten(structure, [_straight_through(*pair) for pair in pairs])
+
+
+def _straight_through(value: Any, like: Any) -> Any:
+    if isinstance(value, Node) or isinstance(like, Node):
+        return composites.straight_through(value, like)
+    known = [as_array(x, f"{name} of straight_through") for x, name in ((value, "value"), (like, "like"))]
+    shape = broadcast_shape(*(x.shape for x in known))
+    if shape is None:
+        raise ShapeError(
+            f"{location()}value and like of straight_through have shapes {known[0].shape} and {known[1].shape}, which "
+            "do not broadcast. Reshape one."
+        )
+    dtype = np.result_type(value, like)
+    return np.broadcast_to(known[0].astype(dtype if dtype.kind in "fc" else float), shape).copy()[()]
 
 
 def custom_vjp(

@@ -7,6 +7,7 @@ import numpy as np
 from burlab.checks.numbers import whole
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, DTypeError
+from burlab.graph.handles import present
 from burlab.graph.node import UFUNCS, Node, as_node
 from burlab.graph.numpy_api.promotion import FLOAT64, apply, as_dtype
 from burlab.graph.operation import made
@@ -69,6 +70,7 @@ def round_to(format: Any, x: Any, *, mode: str | None = None, key: Any = None) -
     2.25
     """
     known, way = Format.of(format), _mode(mode, key)
+    x, key = present(x), present(key)
     if is_complex(x):
         raise DTypeError(f"{location()}x of round_to is complex, expected real numbers. Round x.real and x.imag.")
     if isinstance(x, Node) or isinstance(key, Node):
@@ -107,7 +109,7 @@ def rounded(x: Any, key: Any, form: Format, mode: str) -> Node:
     steps = apply(_MODES[mode], scaled)
     if mode == "stochastic":
         drawn = uniform_node(key, x.shape, x.dtype.name)
-        steps = apply("add", steps, apply("where", apply("less", drawn, apply("sub", scaled, steps)), 1.0, 0.0))
+        steps = apply("add", steps, as_dtype(apply("less", drawn, apply("sub", scaled, steps)), x.dtype))
     near = apply("copysign", UFUNCS["ldexp"](steps, lowest), known)
     beyond = apply("copysign", np.inf if form.endless else np.nan, known)
     stays = {"zero": finite, "up": apply("less", known, 0.0), "down": apply("greater", known, 0.0)}.get(mode)

@@ -145,3 +145,38 @@ def test_check_grads_finds_a_mistake_of_second_order() -> None:
 def test_check_grads_at_a_kink() -> None:
     with pytest.raises(GradientError, match="Near a kink this is expected"):
         bl.check_grads(lambda x: np.sum(np.abs(x)), np.array([1e-4, 1.0]), order=1)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_straight_through_is_the_value_to_the_bit(dtype: str) -> None:
+    """Where w + stop_gradient(q - w) strays; with the derivative of the other, in every transform and order."""
+    w = np.random.default_rng(0).normal(size=200).astype(dtype)
+    known = 0.1 * np.sign(w)
+    quantized = lambda w: bl.straight_through(0.1 * np.sign(w), w)  # noqa: E731
+    assert (bl.jit(lambda w: w + bl.stop_gradient(0.1 * np.sign(w) - w))(w) != known).any()
+    for y in (bl.jit(quantized)(w), quantized(w), bl.vmap(quantized)(w[None])[0]):
+        assert y.dtype == dtype
+        np.testing.assert_array_equal(y, known)
+    f = lambda w: np.sum(quantized(w) ** 3)  # noqa: E731
+    np.testing.assert_allclose(bl.grad(f)(w), 3 * known**2, rtol=1e-6)
+    np.testing.assert_allclose(bl.hvp(f)(w, w), 6 * known * w, rtol=1e-6)
+    np.testing.assert_array_equal(bl.jvp(quantized, (w,), (w,))[1], w)
+
+
+def test_straight_through_takes_trees_numbers_and_shapes_that_broadcast() -> None:
+    assert bl.straight_through(1, 0.25) == 1.0
+    assert type(bl.straight_through(1, 0.25)) is np.float64
+    p = {"w": X, "b": 0.3}
+    rounded = lambda p: bl.straight_through({"w": np.sign(p["w"]), "b": 1}, p)  # noqa: E731
+    assert_close(bl.jit(rounded)(p), {"w": np.sign(X), "b": 1.0})
+    assert_close(bl.grad(lambda p: np.sum(rounded(p)["w"] ** 2) + rounded(p)["b"])(p), {"w": 2 * np.sign(X), "b": 1.0})
+    for f in (lambda s: bl.straight_through(np.floor(X), s), lambda s: bl.straight_through(X > 0, s)):
+        assert f(2.0).shape == bl.jit(f)(2.0).shape == (3,)
+        assert bl.grad(lambda s: np.sum(f(s)))(2.0) == 3.0  # noqa: B023 - it is called at once
+    z = X + 1j * Y
+    np.testing.assert_array_equal(bl.jit(lambda z: bl.straight_through(2 * z, z))(z), 2 * z)
+    with pytest.raises(ArgumentError, match="trees of different structure"):
+        bl.straight_through({"w": X}, X)
+    for call in (bl.straight_through, bl.jit(bl.straight_through)):
+        with pytest.raises(ShapeError, match=r"straight_through.*shapes"):
+            call(X, X[:2])

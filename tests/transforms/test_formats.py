@@ -1,6 +1,7 @@
 """`bl.round_to`, bit for bit as ml_dtypes and NumPy round, and by tables of all numbers of a format."""
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ def peer(name: str) -> Any:
     if name == "float16":
         return np.float16
     return getattr(pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed: make peers"), PEERS[name])
+
+
+DTYPES = ["float64", "float32"]
 
 
 def table(name: str) -> Any:
@@ -73,16 +77,18 @@ def test_directed_rounding_goes_to_the_neighbour(name: str, mode: str) -> None:
     same(bl.round_to(name, x, mode=mode), np.copysign(want, x).astype(np.float32))
 
 
-def test_stochastic_rounding_keeps_the_mean() -> None:
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_stochastic_rounding_keeps_the_mean(dtype: str) -> None:
     """It goes to one of two neighbours; the mean of n draws is within 5 deviations of the number."""
     known = table("e5m2")
-    x = np.array([0.3, -0.3, 1.6, 3e-6, -41000.0, 2.0, -0.0])
+    x = np.array([0.3, -0.3, 1.6, 3e-6, -41000.0, 2.0, -0.0], dtype)
     n = 4000
     got = bl.round_to("e5m2", np.tile(x, (n, 1)), key=bl.random.key(3))
+    assert got.dtype == dtype
     down, up = known[np.searchsorted(known, x, side="right") - 1], known[np.searchsorted(known, x)]
     assert ((got == down) | (got == up)).all()
     deviation = np.sqrt((x - down) * (up - x) / n)
-    assert (np.abs(got.mean(axis=0) - x) <= 5 * deviation).all()
+    assert (np.abs(got.mean(axis=0, dtype=float) - x) <= 5 * deviation).all()
     assert (np.ptp(got, axis=0)[:5] > 0).all()
     assert np.signbit(got[:, 6]).all()
     assert np.signbit(got[:, 1]).all()
@@ -100,17 +106,65 @@ def test_formats_by_their_bits() -> None:
     np.testing.assert_array_equal(bl.round_to((8, 23), wide), wide.astype(np.float32))
 
 
-def test_it_is_traced_and_differentiated_straight_through() -> None:
-    x = np.random.default_rng(2).normal(size=6)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_it_is_traced_and_differentiated_straight_through(dtype: str) -> None:
+    x = np.random.default_rng(2).normal(size=6).astype(dtype)
     for mode, key in (("nearest", None), ("down", None), ("stochastic", bl.random.key(4))):
         f = lambda v: np.sum(bl.round_to("e4m3", v, mode=mode, key=key) ** 2)  # noqa: B023, E731
         np.testing.assert_array_equal(bl.grad(f)(x), 2 * bl.round_to("e4m3", x, mode=mode, key=key))
-        assert bl.jvp(f, (x,), (x,))[1] == pytest.approx(bl.grad(f)(x) @ x)
+        assert bl.jvp(f, (x,), (x,))[1] == pytest.approx(bl.grad(f)(x) @ x, rel=1e-6)
     y = bl.vmap(lambda v, k: bl.round_to("e4m3", v, key=k))(np.tile(x, (3, 1)), bl.random.split(bl.random.key(0), 3))
     np.testing.assert_array_equal(y[1], bl.round_to("e4m3", x, key=bl.random.split(bl.random.key(0), 3)[1]))
     whole = bl.compile(lambda v: bl.round_to("bfloat16", v), x)
     np.testing.assert_array_equal(whole(x), bl.round_to("bfloat16", x))
     assert whole.source.count("for (") <= 2
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("mode", ["nearest", "up", "down", "zero", "stochastic"])
+def test_an_array_that_was_written_to_is_rounded(mode: str, dtype: str) -> None:
+    """Of every kind that a traced function may hold, with the dtype of the array."""
+    key = bl.random.key(1) if mode == "stochastic" else None
+    x = np.array([0.3, -1.7, 2.9], dtype)
+
+    def written(x: Any) -> Any:
+        y = np.zeros(3, dtype)
+        y[1:] = x[1:] ** 2
+        return bl.round_to("e5m2", y, mode=mode, key=key)
+
+    want = bl.round_to("e5m2", np.array([0, *x[1:] ** 2], dtype), mode=mode, key=key)
+    got = bl.jit(written)(x)
+    assert got.dtype == dtype
+    np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_weights_in_bfloat16_are_trained_by_stochastic_rounding(dtype: str) -> None:
+    """Steps below half a unit are lost to the nearest number, and kept on average by a key."""
+
+    @dataclass(frozen=True)
+    class Rounded(bl.optim.Optimizer):
+        stochastic: bool = True
+
+        def init(self, x: Any) -> Any:
+            return ()
+
+        def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:  # noqa: ARG002
+            return bl.round_to("bfloat16", x - 1e-3 * g, key=f.key if self.stochastic else None), state
+
+    rng = np.random.default_rng(5)
+    a = rng.normal(size=(256, 3)).astype(dtype)
+    truth = np.array([0.5, -1.5, 0.75], dtype)
+    start = np.ones(3, dtype)
+    problem = bl.FiniteSum(lambda x, a, b: (a @ x - b) ** 2, (a, a @ truth))
+    ends = {}
+    for stochastic in (True, False):
+        run = bl.minimize(problem, start, Rounded(stochastic), batch=32, steps=3000, seed=1)
+        assert run.x.dtype == dtype
+        np.testing.assert_array_equal(run.x, bl.round_to("bfloat16", run.x))
+        ends[stochastic] = np.abs(run.x - truth).max()
+    assert ends[True] < 0.05 < ends[False]
 
 
 @pytest.mark.parametrize(

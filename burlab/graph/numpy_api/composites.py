@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from burlab.graph.linear import reshape
+from burlab.graph.linear import broadcast, reshape
 from burlab.graph.node import Node, as_node, constant
 from burlab.graph.operation import made
 
 from .extremes import extreme
-from .promotion import apply, as_dtype
+from .promotion import apply, as_dtype, common_shape, promote
 from .reduction import sum_
 
 
@@ -15,6 +15,13 @@ def stop_gradient(x: Any) -> Node:
     """The value, with derivative zero."""
     node = as_node(x)
     return made("stop_gradient", None, node, weak=node.weak)
+
+
+def straight_through(value: Any, like: Any) -> Node:
+    """The value, with the derivative of another one; both in their common shape and floating dtype."""
+    pair = promote([as_node(value), as_node(like)], float_only=True)
+    shape = common_shape("straight_through", pair)
+    return made("surrogate", None, *(broadcast(x, shape) for x in pair), weak=all(x.weak for x in pair))
 
 
 def peak_of(x: Node, axis: Any) -> Node:
