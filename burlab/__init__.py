@@ -129,8 +129,8 @@ _HOME = {
         "burlab.graph.numpy_api.indexing": "asarray",
         "burlab.graph.tree": "pytree",
         "burlab.transforms": "check_grads compile cond custom_vjp fixed_point fori_loop ggn_vp grad hessian hvp"
-        " jacfwd jacobian jacrev jit jvp linearize operation random root scan stop_gradient straight_through switch tree"
-        " value_and_grad vjp vmap while_loop",
+        " jacfwd jacobian jacrev jit jvp linearize operation random root scan stop_gradient straight_through switch"
+        " tree value_and_grad vjp vmap while_loop",
         "burlab.eager.tape": "Tape",
         "burlab.eager.value": "Value",
         "burlab.eager.functions": "dot mean_and_mean_of_squares mean_of_squares negative_mean reduce_mean reduce_prod"

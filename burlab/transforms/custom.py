@@ -35,8 +35,7 @@ def stop_gradient(x: Any) -> Any:
 
 
 def straight_through(value: Any, like: Any) -> Any:
-    """The value, exactly, with the derivative of another one: the straight-through estimator (Bengio, Leonard and
-    Courville 2013, arXiv:1308.3432).
+    """The value, to the bit, with the derivative of another one: Bengio, Leonard and Courville 2013, arXiv:1308.3432.
 
     value, like: arrays, numbers or traced values, or two trees of them with one structure; they broadcast against each
     other, in their common floating dtype. `w + stop_gradient(q - w)` has the same derivative, but is q up to rounding

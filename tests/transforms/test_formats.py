@@ -150,7 +150,7 @@ def test_weights_in_bfloat16_are_trained_by_stochastic_rounding(dtype: str) -> N
         def init(self, x: Any) -> Any:
             return ()
 
-        def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:  # noqa: ARG002
+        def update(self, g: Any, state: Any, x: Any, t: Any, *, f: Any) -> Any:
             return bl.round_to("bfloat16", x - 1e-3 * g, key=f.key if self.stochastic else None), state
 
     rng = np.random.default_rng(5)
