@@ -62,6 +62,7 @@ def test_a_fork_by_the_keyboard_goes_on_and_is_compared(panel):
     )
 
 
+@pytest.mark.full
 def test_branches_are_forked_again_from_where_they_are_picked(panel):
     fork(panel, "200", "mu", "0.9")
     panel.says("B at step 200 of 200")
@@ -76,6 +77,7 @@ def test_branches_are_forked_again_from_where_they_are_picked(panel):
     )
 
 
+@pytest.mark.full
 def test_a_branch_that_is_not_chosen_is_not_drawn(panel):
     fork(panel, "200", "mu", "0.9")
     panel.says("B at step 200 of 200")
@@ -87,6 +89,7 @@ def test_a_branch_that_is_not_chosen_is_not_drawn(panel):
     panel.draws([["A", 0, 1499], ["B", 199, 199]])
 
 
+@pytest.mark.full
 def test_the_tree_is_walked_by_arrows(panel):
     fork(panel, "200", "mu", "0.9")
     panel.says("B at step 200 of 200")
@@ -97,6 +100,7 @@ def test_the_tree_is_walked_by_arrows(panel):
     assert panel.find(".burlab-branch").nth(0).get_attribute("aria-current") == "true"
 
 
+@pytest.mark.full
 def test_the_cursor_is_dragged(panel):
     slider = panel.find("[aria-label='cursor']")
     box = slider.bounding_box()
@@ -108,11 +112,13 @@ def test_the_cursor_is_dragged(panel):
     assert panel.notebook.kernel("print(run.t, end='')") == "1500", "a cursor moves no run"
 
 
+@pytest.mark.full
 def test_what_cannot_be_done_is_said(panel):
     fork(panel, "200", "mu", "much")
     panel.says("mu is 'much', expected a number")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("width", [420, 900, 1400])
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
 def test_it_fits_the_page(panel, width, theme):

@@ -133,6 +133,7 @@ def test_the_tiny_graph_is_built_with_mouse_and_keyboard(builder):
     assert tuple(map(float, numbers.split())) == TRUTH[1:]
 
 
+@pytest.mark.full
 def test_what_is_being_typed_stays_when_a_name_changes_meanwhile(builder):
     builder.add("input")
     builder.waits(1)
@@ -154,6 +155,7 @@ def test_what_is_being_typed_stays_when_a_name_changes_meanwhile(builder):
     builder.notebook.prints("print(float(b.value(1)), end='')", "7.5")
 
 
+@pytest.mark.full
 def test_what_cannot_be_is_refused_with_the_reason_at_the_block(builder):
     notebook = builder.notebook
     notebook.write(
@@ -189,6 +191,7 @@ def test_what_cannot_be_is_refused_with_the_reason_at_the_block(builder):
     builder.shows(3, "connect x")
 
 
+@pytest.mark.full
 def test_blocks_are_moved_and_exported(builder):
     builder.add("input")
     builder.waits(1)
@@ -223,6 +226,7 @@ def test_blocks_are_moved_and_exported(builder):
         )
 
 
+@pytest.mark.full
 def test_a_block_is_dragged_from_the_palette_to_where_it_is_dropped(builder):
     builder.find("[aria-label='search operations']").click()
     builder.page.keyboard.type("input")
@@ -237,6 +241,7 @@ def test_a_block_is_dragged_from_the_palette_to_where_it_is_dropped(builder):
     builder.waits(0)
 
 
+@pytest.mark.full
 def test_a_slider_turns_a_number_and_undo_takes_it_back_at_once(builder):
     notebook = builder.notebook
     notebook.write(1, "b = bl.GraphBuilder(lambda x: x**2, 3.0)\nb")
@@ -258,6 +263,7 @@ def test_a_slider_turns_a_number_and_undo_takes_it_back_at_once(builder):
     assert notebook.kernel("print(float(b.value(1)), b.history.can_undo, end='')") == "3.0 False"
 
 
+@pytest.mark.full
 def test_space_selects_several_and_arrange_puts_them_in_order(builder):
     notebook, page = builder.notebook, builder.page
     notebook.write(1, "b = bl.GraphBuilder(lambda x, y: x * y, 2.0, 5.0)\nb.move({1: (300, 10), 2: (240, 200)})\nb")
@@ -281,6 +287,7 @@ def test_space_selects_several_and_arrange_puts_them_in_order(builder):
     assert notebook.kernel("print([x.place for x in b.document.blocks.values()], end='')") == f"{[None] * 4}"
 
 
+@pytest.mark.full
 def test_minimize_opens_a_panel_with_a_slider_for_a_constant(builder):
     notebook = builder.notebook
     notebook.write(1, "b = bl.GraphBuilder(lambda x: (x - 3.5) ** 2, 0.0)\nb")
@@ -298,6 +305,7 @@ def test_minimize_opens_a_panel_with_a_slider_for_a_constant(builder):
     builder.shows(1, found)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
 def test_nothing_sticks_out_at_any_width(builder, theme):
     notebook = builder.notebook
@@ -323,6 +331,7 @@ def test_nothing_sticks_out_at_any_width(builder, theme):
     notebook.command("apputils:change-theme", theme="JupyterLab Light")
 
 
+@pytest.mark.full
 def test_on_a_narrow_page_a_new_block_is_in_sight(builder):
     builder.page.set_viewport_size({"width": 420, "height": 1500})
     for count in range(8):
@@ -336,6 +345,7 @@ def test_on_a_narrow_page_a_new_block_is_in_sight(builder):
     builder.page.set_viewport_size({"width": 1280, "height": 1500})
 
 
+@pytest.mark.full
 def test_what_was_built_survives_a_restart_and_a_reload(builder):
     notebook, page = builder.notebook, builder.page
     notebook.write(1, "b = bl.GraphBuilder(file='kept.json')\nb")

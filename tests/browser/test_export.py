@@ -78,6 +78,7 @@ def test_the_slider_moves_the_cursor_the_numbers_and_the_point(run, opened):
     assert page.evaluate(SHOWN)["cursor"] == 123
 
 
+@pytest.mark.full
 def test_play_goes_to_the_end(run, opened):
     page = opened(run)
     page.get_by_role("button", name="Play").click()
@@ -96,6 +97,7 @@ def test_play_goes_to_the_end(run, opened):
     page.get_by_role("button", name="Play").wait_for()
 
 
+@pytest.mark.full
 def test_charts_zoom_hide_and_save(run, opened):
     page = opened(run)
     canvas = page.locator("canvas").first
@@ -126,6 +128,7 @@ def test_what_users_wrote_is_text(opened):
     assert page.evaluate(f"() => {CHART}.parts[0].x.label").startswith("gradient")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("width", [420, 900, 1400])
 def test_it_is_legible_in_both_themes(run, opened, width):
     page = opened(run, color_scheme="dark")
@@ -137,6 +140,7 @@ def test_it_is_legible_in_both_themes(run, opened, width):
         assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.full
 def test_without_javascript_the_picture_is_seen(run, opened):
     page = opened(run, java_script_enabled=False)
     picture = page.locator(".burlab-first svg")
@@ -154,6 +158,7 @@ def settled(canvas):
     return pixels(canvas)
 
 
+@pytest.mark.full
 def test_the_map_of_a_run_is_a_surface_that_turns_and_follows_the_slider(run, opened):
     page = opened(run)
     assert page.locator("canvas.burlab-relief").count() == 0
@@ -181,6 +186,7 @@ def test_the_map_of_a_run_is_a_surface_that_turns_and_follows_the_slider(run, op
     assert not canvas.is_visible()
 
 
+@pytest.mark.full
 def test_a_landscape_is_a_map_or_a_surface(run, opened):
     page = opened(bl.analysis.landscape(run, resolution=21))
     page.get_by_role("button", name="Surface").click()
@@ -201,6 +207,7 @@ def hover(page):
     until(page, lambda: canvas.evaluate("e => e.toDataURL()") != before, "the plot stayed as it was")
 
 
+@pytest.mark.full
 def test_branches_hover_and_are_listed(run, opened, tmp_path):
     tree = bl.branches(run)
     tree.fork("A", at=300, mu=0.99).run.step(400)
@@ -215,6 +222,7 @@ def test_branches_hover_and_are_listed(run, opened, tmp_path):
     assert (tmp_path / "page.html").stat().st_size < 8e6
 
 
+@pytest.mark.full
 def test_what_was_built_by_hand_is_a_graph(opened):
     page = opened(bl.GraphBuilder(lambda x, y: np.tanh(x) * y, 2.0, 3.0))
     assert page.locator(".burlab-box").count() >= 4
@@ -222,6 +230,7 @@ def test_what_was_built_by_hand_is_a_graph(opened):
     assert page.locator(".burlab-facts").get_by_text("2.892").is_visible()
 
 
+@pytest.mark.full
 def test_groups_of_a_graph_open_and_close(opened):
     def layer(x):
         with bl.scope("outer"):

@@ -116,6 +116,7 @@ def notebook(open_notebook):
     return open_notebook("graph_view", [SETUP, "pass", "pass"])
 
 
+@pytest.mark.full
 def test_a_gpt_opens_as_its_blocks_at_once(notebook):
     graph = Graph(notebook, GPT)
     assert graph.count == 8
@@ -145,6 +146,7 @@ def test_a_group_opens_and_closes_by_mouse_and_by_key(notebook):
     assert "blocks.2" in graph.find(".burlab-detail").inner_text()
 
 
+@pytest.mark.full
 def test_dragging_moves_and_the_wheel_zooms_where_the_mouse_is(notebook):
     graph = Graph(notebook, GPT)
     graph.page.wait_for_timeout(500)  # who has just scrolled the page goes on scrolling
@@ -178,6 +180,7 @@ def test_dragging_moves_and_the_wheel_zooms_where_the_mouse_is(notebook):
     assert abs(graph.scale - 1.25**2 * scale) < 0.02
 
 
+@pytest.mark.full
 def test_typing_searches_and_enter_goes_to_the_next(notebook):
     graph = Graph(notebook, GPT)
     graph.find(".burlab-surface").focus()
@@ -192,6 +195,7 @@ def test_typing_searches_and_enter_goes_to_the_next(notebook):
     graph.waits("it is in sight", lambda: graph.in_sight(".burlab-chosen rect"))
 
 
+@pytest.mark.full
 def test_each_of_many_quick_arrows_chooses_the_next(notebook):
     graph = Graph(notebook, LOSS)
     chosen, seen = graph.find(".burlab-chosen"), []
@@ -231,6 +235,7 @@ def test_both_sweeps_are_stepped_by_keys_with_rules_and_numbers(notebook):
     assert gradient in graph.box("w").text_content()
 
 
+@pytest.mark.full
 def test_a_click_shows_the_line_of_python_and_the_cpp_and_the_cost(notebook):
     graph = Graph(notebook, KERNEL)
     assert graph.find(".back").count() > 3
@@ -247,6 +252,7 @@ def test_a_click_shows_the_line_of_python_and_the_cpp_and_the_cost(notebook):
     graph.shot("graph_kernel")
 
 
+@pytest.mark.full
 def test_two_thousand_nodes_stay_usable(notebook):
     graph = Graph(notebook, CHAIN)
     assert graph.count < 60
@@ -258,6 +264,7 @@ def test_two_thousand_nodes_stay_usable(notebook):
     graph.shot("graph_chain")
 
 
+@pytest.mark.full
 def test_labels_are_text(notebook):
     source = """a = bl.Value(2.0, label='<img src=x onerror="window.bad = 1">')
 y = a * a + a
@@ -271,6 +278,7 @@ view"""
     assert graph.page.evaluate("window.bad") is None
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("width", [420, 900, 1400])
 def test_the_view_fits_at_any_width_in_both_themes(notebook, width):
     graph = Graph(notebook, KERNEL)
@@ -297,6 +305,7 @@ def test_the_view_fits_at_any_width_in_both_themes(notebook, width):
         graph.page.set_viewport_size({"width": 1280, "height": 1500})
 
 
+@pytest.mark.full
 def test_what_a_scan_executes_opens_by_mouse_and_steps_by_key(notebook):
     notebook.kernel(
         "def cumulated(w):\n"

@@ -65,6 +65,7 @@ def looks_along(notebook, label):
     says(notebook, 1, "8,281 points")
 
 
+@pytest.mark.full
 def test_a_plane_is_chosen_with_the_mouse_and_with_keys(notebook):
     looks_along(notebook, "random direction 1")
     output(notebook, 1).locator("select").first.select_option(label="axes of the path")
@@ -75,6 +76,7 @@ def test_a_plane_is_chosen_with_the_mouse_and_with_keys(notebook):
     assert output(notebook, 1).locator("select").first.input_value() == "curvature"
 
 
+@pytest.mark.full
 def test_again_looks_from_where_the_run_is_now(notebook):
     notebook.kernel("run.step(50)")
     output(notebook, 1).locator(".burlab-plane-bar button").click()
@@ -98,6 +100,7 @@ def test_the_path_goes_on_by_itself_while_the_run_does_steps(notebook):
     notebook.page.evaluate("document.querySelector('.jp-Notebook').parentElement.scrollTop = 0")
 
 
+@pytest.mark.full
 def test_a_surface_is_turned_by_mouse_and_keys_and_its_picture_with_it(notebook):
     page, cell = notebook.page, output(notebook, 1)
     cell.locator("select").nth(1).select_option("surface")
@@ -156,6 +159,7 @@ def flaws(notebook, cell):
     return [name for name, so in found.items() if so]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("width", [420, 900, 1400])
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
 def test_charts_are_drawn_at_every_width_and_in_both_themes(notebook, width, theme):

@@ -5,7 +5,7 @@ import pytest
 from tests.browser.panels import ENDLESS, SETUP, Panel, write_run
 from tests.browser.views import shot
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 GRAPH = "bl.GraphView(lambda x: np.sum(np.tanh(x) ** 2), np.ones(3))"
 PICTURE = ".jp-Cell[data-windowed-list-index='{}'] img[src^='data:image/svg']"
 

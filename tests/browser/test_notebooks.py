@@ -13,6 +13,28 @@ SHOWN |= {"views": ".burlab-graphview", "profiles": ".burlab-profile", "builders
 COUNT = """(shown) => Object.fromEntries(Object.entries(shown).map(([kind, selector]) =>
   [kind, new Set([...document.querySelectorAll(selector)].map((e) => e.closest(".jp-Cell"))).size])
   .filter(([, count]) => count))"""
+QUICK = ("01_gradients", "04_first_minimum", "06_time_travel")  # of each kind of output one
+TUTORIALS = {
+    "01_gradients": {"graphs": 1, "plots": 2},
+    "02_three_gears": {"graphs": 2, "plots": 1},
+    "03_names": {"plots": 2},
+    "04_first_minimum": {"plots": 7, "charts": 2},
+    "05_your_own_optimizer": {"plots": 6},
+    "06_time_travel": {"plots": 5, "charts": 1},
+    "07_gpt": {"plots": 2, "charts": 1},
+    "08_the_paper": {"plots": 2},
+    "09_variance": {"plots": 1},
+    "10_compressed": {"plots": 2},
+    "11_no_learning_rate": {"plots": 3},
+    "12_memory": {"plots": 1},
+    "13_race": {"charts": 4},
+    "14_inside_a_kernel": {"views": 4, "profiles": 1, "charts": 1},
+    "15_build_a_graph": {"builders": 4, "charts": 1},
+    "16_landscapes": {"charts": 5},
+}
+CASES = [
+    pytest.param(name, shown, marks=() if name in QUICK else pytest.mark.full) for name, shown in TUTORIALS.items()
+]
 
 
 def counted(page, expected):
@@ -33,27 +55,7 @@ def counted(page, expected):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("01_gradients", {"graphs": 1, "plots": 2}),
-        ("02_three_gears", {"graphs": 2, "plots": 1}),
-        ("03_names", {"plots": 2}),
-        ("04_first_minimum", {"plots": 7, "charts": 2}),
-        ("05_your_own_optimizer", {"plots": 6}),
-        ("06_time_travel", {"plots": 5, "charts": 1}),
-        ("07_gpt", {"plots": 2, "charts": 1}),
-        ("08_the_paper", {"plots": 2}),
-        ("09_variance", {"plots": 1}),
-        ("10_compressed", {"plots": 2}),
-        ("11_no_learning_rate", {"plots": 3}),
-        ("12_memory", {"plots": 1}),
-        ("13_race", {"charts": 4}),
-        ("14_inside_a_kernel", {"views": 4, "profiles": 1, "charts": 1}),
-        ("15_build_a_graph", {"builders": 4, "charts": 1}),
-        ("16_landscapes", {"charts": 5}),
-    ],
-)
+@pytest.mark.parametrize(("name", "expected"), CASES)
 def test_a_tutorial_runs_and_shows_its_pictures(tutorial, name, expected):
     page = tutorial(name)
     page.set_viewport_size({"width": 1280, "height": 2000})

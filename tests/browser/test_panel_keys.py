@@ -4,7 +4,7 @@ import pytest
 
 from tests.browser.panels import ENDLESS, write_run
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 
 def test_the_tab_key_goes_through_the_controls_and_out_again(panel):

@@ -31,6 +31,7 @@ def test_a_knob_turns_a_hyperparameter(panel):
     panel.page.wait_for_function("document.querySelector(\"[aria-label='lr value']\").value === '1.1e-7'")
 
 
+@pytest.mark.full
 def test_each_of_many_quick_keys_moves_a_knob(panel):
     slider = panel.find("[aria-label='lr'][type=range]")
     place = float(slider.input_value())
@@ -54,6 +55,7 @@ def test_each_of_many_quick_keys_moves_a_knob(panel):
     assert steps == sorted(steps), "an answer of Python takes nothing back"
 
 
+@pytest.mark.full
 def test_a_number_can_be_entered(panel):
     panel.enter("mu value", "0.995")
     panel.enter("lr value", "5e-4")
@@ -64,6 +66,7 @@ def test_a_number_can_be_entered(panel):
     panel.page.wait_for_function("document.querySelector(\"[aria-label='lr value']\").value === '5e-4'")
 
 
+@pytest.mark.full
 def test_a_field_is_edited_with_the_keys_of_a_text_field(panel):
     cells = panel.notebook.cells
     panel.type("number of steps", "1209")
@@ -78,6 +81,7 @@ def test_a_field_is_edited_with_the_keys_of_a_text_field(panel):
     assert panel.notebook.cells == cells
 
 
+@pytest.mark.full
 def test_escape_leaves_a_field_with_what_it_was(panel):
     panel.enter("number of steps", "300")
     panel.says("Paused at step 300$")
@@ -93,6 +97,7 @@ def test_escape_leaves_a_field_with_what_it_was(panel):
     panel.says("Paused at step 300$")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("panel", [write_run(SCHEDULED)], indirect=True)
 def test_a_schedule_is_taken_over_and_given_back(panel):
     button = panel.find("[aria-label='lr schedule']")

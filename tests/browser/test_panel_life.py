@@ -7,7 +7,7 @@ import pytest
 from tests.browser.panels import ENDLESS, Panel, write_run
 from tests.browser.waits import rests, until
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 
 def test_who_sees_only_the_foot_of_the_panel_sees_it_live(panel):

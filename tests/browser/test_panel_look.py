@@ -4,7 +4,7 @@ import pytest
 
 from tests.browser.panels import SCHEDULED, write_run
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 
 DIVERGED = write_run("1.0")

@@ -63,6 +63,7 @@ def test_play_runs_and_pause_rests(panel):
     panel.shows("all of the gradient norm", f"curve('gradient_norm').x.at(-1) >= {panel.step - 1 - open_pair}")
 
 
+@pytest.mark.full
 def test_step_does_one(panel):
     panel.press("step")
     panel.says("Paused at step 1$")
@@ -71,6 +72,7 @@ def test_step_does_one(panel):
     assert panel.notebook.kernel("print(run.t, run.history['value'][-1], end='')").split()[0] == "2"
 
 
+@pytest.mark.full
 def test_step_n_does_as_many_as_the_field_says(panel):
     panel.type("number of steps", "250")
     panel.press("steps")
@@ -82,6 +84,7 @@ def test_step_n_does_as_many_as_the_field_says(panel):
     panel.shows("the value", "curve('value').x.length === 300")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("panel", [write_run(ENDLESS)], indirect=True)
 def test_reset_goes_back_to_the_start(panel):
     panel.enter("number of steps", "100")
@@ -96,6 +99,7 @@ def test_reset_goes_back_to_the_start(panel):
     panel.shows("no cursor", "cursor === undefined")
 
 
+@pytest.mark.full
 def test_a_run_that_is_watched_comes_to_rest_by_itself(panel):
     panel.enter("lr value", "1e-3")
     panel.press("play")
@@ -105,6 +109,7 @@ def test_a_run_that_is_watched_comes_to_rest_by_itself(panel):
     panel.shows("the start, left of the first step", "curve('value').x[0] === 0 && part('value').frame.sx.at(0) > 0")
 
 
+@pytest.mark.full
 def test_a_slow_speed_can_be_watched(panel):
     panel.find("[aria-label='speed']").select_option("100")
     panel.press("play")
@@ -119,6 +124,7 @@ def test_a_slow_speed_can_be_watched(panel):
     panel.says("Paused at step")
 
 
+@pytest.mark.full
 def test_it_plays_backwards(panel):
     panel.enter("number of steps", "400")
     panel.says("Paused at step 400$")
@@ -136,6 +142,7 @@ def test_it_plays_backwards(panel):
     assert panel.notebook.kernel("print(run.x.tolist(), end='')") == "[-1.2, 1.0]"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("panel", [write_run(ENDLESS)], indirect=True)
 def test_it_answers_at_once_at_full_speed_over_ten_million_steps(panel):
     """Machines that test may be busy, so nothing is held against a clock; times are written to panel_speed.txt."""
@@ -159,6 +166,7 @@ def test_it_answers_at_once_at_full_speed_over_ten_million_steps(panel):
     panel.shot("panel_long")
 
 
+@pytest.mark.full
 def test_breakpoints_are_set_by_hand_and_marked_where_they_were_hit(panel):
     panel.find("[aria-label='breakpoint condition']").select_option("every")
     panel.enter("breakpoint value", "40")

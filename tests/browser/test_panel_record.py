@@ -25,6 +25,7 @@ def test_the_slider_goes_through_the_record(panel):
     assert panel.find(".burlab-readouts b").first.inner_text().replace("−", "-") == row.replace("e-0", "e-")
 
 
+@pytest.mark.full
 def test_the_field_beside_it_goes_to_a_step(panel):
     panel.enter("number of steps", "1000")
     panel.says("Paused at step 1,000$")
@@ -34,6 +35,7 @@ def test_the_field_beside_it_goes_to_a_step(panel):
     panel.says("Paused at step 1,000$")
 
 
+@pytest.mark.full
 def test_a_knob_turned_in_the_past_branches_off(panel):
     panel.enter("number of steps", "800")
     panel.says("Paused at step 800$")
@@ -51,6 +53,7 @@ def test_a_knob_turned_in_the_past_branches_off(panel):
     panel.shot("panel")
 
 
+@pytest.mark.full
 def test_zooming_in_shows_every_step(panel):
     panel.find("[aria-label='step axis']").select_option("linear")
     panel.enter("number of steps", "100000")
@@ -73,6 +76,7 @@ def test_zooming_in_shows_every_step(panel):
         panel.shows("no more points than that", "curve('value').x.filter(x => x > 50000 && x < 52500).length < 100")
 
 
+@pytest.mark.full
 def test_the_wheel_zooms_where_the_mouse_rests_and_keys_do_too(panel):
     panel.enter("number of steps", "1000")
     panel.says("Paused at step 1,000$")
@@ -90,6 +94,7 @@ def test_the_wheel_zooms_where_the_mouse_rests_and_keys_do_too(panel):
     panel.shows("a part", f"{seen}.low > 50")
 
 
+@pytest.mark.full
 def test_the_cursor_is_dragged_along_the_curves(panel):
     panel.enter("number of steps", "1000")
     panel.says("Paused at step 1,000$")
@@ -106,6 +111,7 @@ def test_the_cursor_is_dragged_along_the_curves(panel):
     panel.says(r"At step [67]\d\d of 1,000")
 
 
+@pytest.mark.full
 def test_the_mouse_over_one_plot_reads_all_of_them(panel):
     panel.enter("number of steps", "100")
     panel.says("Paused at step 100$")
@@ -121,6 +127,7 @@ def test_the_mouse_over_one_plot_reads_all_of_them(panel):
     panel.shows("no place", "chart.hover === null")
 
 
+@pytest.mark.full
 def test_noise_is_smoothed_and_stays_behind_it(panel):
     panel.enter("number of steps", "2000")
     panel.says("Paused at step 2,000$")
@@ -134,6 +141,7 @@ def test_noise_is_smoothed_and_stays_behind_it(panel):
     assert panel.notebook.kernel("print(run.t, end='')") == "2000", "its arrows do no steps"
 
 
+@pytest.mark.full
 def test_what_is_shown_is_saved_as_a_table_and_as_a_picture(panel):
     panel.enter("number of steps", "40")
     panel.says("Paused at step 40$")
@@ -152,6 +160,7 @@ def test_what_is_shown_is_saved_as_a_table_and_as_a_picture(panel):
     assert (width, height) >= (2 * int(box["width"]), 2 * int(box["height"]))
 
 
+@pytest.mark.full
 def test_two_parameters_are_seen_on_their_way(panel):
     panel.shows("the landscape", "part('plane').heights?.rows === 121")
     panel.shows("the minimum", "part('plane').dots.some(t => t.label === 'minimum' && t.x[0] === 1 && t.y[0] === 1)")

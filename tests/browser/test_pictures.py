@@ -4,7 +4,7 @@ import pytest
 
 from tests.browser.views import shot
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 CELLS = {
     "imports": "import numpy as np\nimport burlab as bl\nimport plotly.graph_objects as go\nbl.plots.theme()",

@@ -46,6 +46,7 @@ def test_a_click_on_a_title_sorts_and_a_second_one_turns_it_round(notebook):
     assert sorted(down) == sorted(up)
 
 
+@pytest.mark.full
 def test_scopes_hold_their_rows_and_close(notebook):
     page = notebook.page
     page.locator(f"{ROOT} .burlab-profile").get_by_text("group by scope").click()
@@ -58,6 +59,7 @@ def test_scopes_hold_their_rows_and_close(notebook):
     page.locator(f"{ROOT} .burlab-profile").get_by_text("group by scope").click()
 
 
+@pytest.mark.full
 def test_a_row_under_the_mouse_is_marked_in_the_chart(notebook):
     page = notebook.page
     row = page.locator(f"{ROOT} .burlab-profile tr[data-row='3']")
@@ -69,6 +71,7 @@ def test_a_row_under_the_mouse_is_marked_in_the_chart(notebook):
     shot(page.locator(ROOT), "profile")
 
 
+@pytest.mark.full
 def test_a_span_under_the_mouse_is_marked_in_the_table(notebook):
     page = notebook.page
     chart = page.locator(f"{ROOT} .burlab-chart")
@@ -92,6 +95,7 @@ def test_a_span_under_the_mouse_is_marked_in_the_table(notebook):
     until(page, lambda: marked.get_attribute("data-row") == "3", "it is not as before")
 
 
+@pytest.mark.full
 def test_a_profile_shows_itself_with_its_view(notebook):
     notebook.run(2)
     cell = ROOT.replace("'1'", "'2'")

@@ -45,6 +45,7 @@ def panel(notebook):
     notebook.kernel("race.pause()")
 
 
+@pytest.mark.full
 def test_step_n_by_the_keyboard_moves_all(panel):
     panel.type("number of steps", "250")
     panel.says("leads .* at step 249")
@@ -65,6 +66,7 @@ def test_play_goes_on_and_pause_rests(panel):
     assert t == "True"
 
 
+@pytest.mark.full
 def test_space_plays_and_pauses_and_arrows_step_all(panel):
     panel.find(".burlab-status").click()
     keyboard = panel.page.keyboard
@@ -87,6 +89,7 @@ def test_space_plays_and_pauses_and_arrows_step_all(panel):
     assert field.input_value() == "1 2", "a field keeps its keys"
 
 
+@pytest.mark.full
 def test_a_screen_reader_hears_who_leads_in_the_end_and_no_numbers_rush_by(panel):
     panel.choose("speed", "1000")
     heard = panel.listen()
@@ -97,6 +100,7 @@ def test_a_screen_reader_hears_who_leads_in_the_end_and_no_numbers_rush_by(panel
     assert len(heard()) <= 3, heard()
 
 
+@pytest.mark.full
 def test_full_speed_is_paused_soon(panel):
     panel.choose("speed", "0")
     panel.press("play")
@@ -105,6 +109,7 @@ def test_full_speed_is_paused_soon(panel):
     panel.until(lambda: panel.notebook.kernel("print(race.running, end='')") == "False", "it went on")
 
 
+@pytest.mark.full
 def test_a_racer_comes_by_the_form_and_goes_by_its_button(panel):
     panel.press("step")
     panel.add("Nesterov", "1e-3")
@@ -114,6 +119,7 @@ def test_a_racer_comes_by_the_form_and_goes_by_its_button(panel):
     assert panel.notebook.kernel("print(*race.racers, end='')") == "momentum Nesterov 1e-3"
 
 
+@pytest.mark.full
 def test_what_cannot_be_added_is_said(panel):
     panel.choose("optimizer", "Adam")
     panel.find("[aria-label='learning rate']").click()
@@ -124,6 +130,7 @@ def test_what_cannot_be_added_is_said(panel):
     panel.says("at step 0")
 
 
+@pytest.mark.full
 def test_axes_and_columns_change_the_plot(panel):
     panel.press("steps")
     panel.says("at step 99")
@@ -138,6 +145,7 @@ def test_axes_and_columns_change_the_plot(panel):
     panel.until(lambda: "gradient norm" in panel.find(".burlab-unit").inner_text(), "the table stayed")
 
 
+@pytest.mark.full
 def test_one_that_diverges_is_a_row_with_its_reason(panel):
     panel.add("GD", "5")
     panel.press("steps")
@@ -145,6 +153,7 @@ def test_one_that_diverges_is_a_row_with_its_reason(panel):
     assert panel.names[-1] == "GD 5"
 
 
+@pytest.mark.full
 def test_it_rests_by_itself_when_nothing_moves_any_more(panel):
     panel.notebook.kernel(
         "for name in ('fast', 'slow'):\n    race.add(name, bl.optim.GD(1e-3 if name == 'fast' else 8e-4))\n"
@@ -161,6 +170,7 @@ def test_it_rests_by_itself_when_nothing_moves_any_more(panel):
     assert panel.find("[data-intent=play]").is_disabled(), "who plays on sees it go on"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("width", [420, 900, 1400])
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
 def test_it_fits_the_page(panel, width, theme):

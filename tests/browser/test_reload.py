@@ -44,6 +44,7 @@ def test_every_view_is_there_and_no_picture_covers_for_it(notebook):
     assert not notebook.page.locator(".burlab-gone:visible").count()
 
 
+@pytest.mark.full
 def test_a_graph_is_searched(notebook):
     live(notebook, 3, ".burlab-search").click()
     notebook.page.keyboard.type("tanh")
@@ -52,11 +53,13 @@ def test_a_graph_is_searched(notebook):
     until(notebook.page, lambda: hits.inner_text() == "1 of 1", "the search had no answer")
 
 
+@pytest.mark.full
 def test_a_landscape_becomes_a_surface(notebook):
     live(notebook, 4, "select").nth(1).select_option("surface")
     live(notebook, 4, "canvas.burlab-relief").wait_for()
 
 
+@pytest.mark.full
 def test_a_race_goes_on(notebook):
     steps = live(notebook, 1, "tbody")
     before = steps.inner_text()
@@ -65,12 +68,14 @@ def test_a_race_goes_on(notebook):
     live(notebook, 1, "[data-intent=pause]").click()
 
 
+@pytest.mark.full
 def test_a_branch_is_made(notebook):
     notebook.kernel("run.seek(100); other = run.fork(lr=1e-3)")
     rows = live(notebook, 2, ".burlab-tree li")
     until(notebook.page, lambda: rows.count() == 2, "the branch was never seen")
 
 
+@pytest.mark.full
 def test_a_block_is_seen_that_the_kernel_adds(notebook):
     before = live(notebook, 6, ".burlab-block").count()
     notebook.kernel("builder.add('constant', value=2.0)")

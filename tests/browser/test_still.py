@@ -46,14 +46,22 @@ def misplaced(page, picture, width):
     return [] if fits else [place, wide]
 
 
-def test_a_run_is_seen_without_its_kernel(notebook, tmp_path):
-    page, picture = notebook.page, notebook.page.locator(PICTURE.format(1))
+def test_a_run_is_seen_without_its_kernel(notebook):
+    picture = notebook.page.locator(PICTURE.format(1))
     Panel(notebook).says("Ready at step 0")
     picture.wait_for(state="hidden")
-    page.locator(".burlab-kept").wait_for(state="hidden")
+    notebook.page.locator(".burlab-kept").wait_for(state="hidden")
     notebook.run(2)
     content = until_saved(notebook, "Paused at step 640")
     assert content["cells"][1]["outputs"][0]["data"]["text/plain"].startswith("the panel of <Run")
+    seen_alone(notebook)
+
+
+@pytest.mark.full
+def test_its_picture_fits_every_page_and_what_nbconvert_makes(notebook, tmp_path):
+    page, picture = notebook.page, notebook.page.locator(PICTURE.format(1))
+    notebook.run(2)
+    content = until_saved(notebook, "Paused at step 640")
     seen_alone(notebook)
     for width in (420, 900, 1400):
         page.set_viewport_size({"width": width, "height": 900})
@@ -81,6 +89,7 @@ SHOWN = {
 }
 
 
+@pytest.mark.full
 def test_in_a_notebook_without_trust_pictures_are_seen_once(open_notebook):
     """As one that somebody else has made: JupyterLab then shows neither widgets nor SVG, and keeps no styles."""
     first = "import numpy as np\nimport burlab as bl\nf = bl.problems.rosenbrock()"
@@ -113,6 +122,7 @@ OTHERS = [
 SMALL = 4  # the cell of a picture that is smaller than any page
 
 
+@pytest.mark.full
 def test_what_else_has_a_widget_has_a_picture(open_notebook):
     notebook = open_notebook("others", OTHERS, run=len(OTHERS))
     page, shown = notebook.page, range(1, len(OTHERS) - 1)

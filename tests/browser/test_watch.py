@@ -98,6 +98,7 @@ def test_a_loop_in_a_cell_is_paused_stepped_turned_and_played_by_hand(start, not
         assert panel.find(f"[data-intent={intent}]").is_disabled()
 
 
+@pytest.mark.full
 def test_a_loop_that_ends_says_so_and_offers_no_way_back(start, notebook):
     panel = start(40)
     panel.says(r"^The loop has ended after step 39\.$")
@@ -108,11 +109,13 @@ def test_a_loop_that_ends_says_so_and_offers_no_way_back(start, notebook):
     panel.shot("watch_ended")
 
 
+@pytest.mark.full
 def test_what_goes_wrong_in_the_loop_is_said_in_the_panel(start, notebook):
     panel = start(10, "-1")
     panel.says(r"^The loop has failed after step 0: ValueError: sleep length must be non-negative")
 
 
+@pytest.mark.full
 def test_a_page_loaded_anew_in_the_middle_steers_the_loop(start, notebook):
     panel = start(1_000_000)
     panel.says(r"^Running: step [\d,]{2,}, ")
@@ -130,6 +133,7 @@ def test_a_page_loaded_anew_in_the_middle_steers_the_loop(start, notebook):
     assert resting_step(again) > at + 1
 
 
+@pytest.mark.full
 def test_a_kernel_that_is_restarted_in_the_middle_leaves_words(start, notebook):
     panel = start(1_000_000)
     panel.says(r"^Running: step [\d,]{2,}, ")
