@@ -13,6 +13,7 @@ from burlab.compiler.faults.fault import fault
 from burlab.compiler.ir.descriptors import Contexts, Descriptor, table_of
 from burlab.compiler.ir.interrupts import is_interruptible
 from burlab.compiler.ir.plan import Loop, Plan
+from burlab.compiler.ir.poison import poisoned
 from burlab.compiler.planning.columns import in_columns
 from burlab.compiler.planning.in_place import Pairs, waiting
 from burlab.compiler.planning.options import Gear, PlanOptions
@@ -280,4 +281,4 @@ def compiled(plan: Plan, ticks: Array | None = None) -> tuple[Function, str]:
     function = Function(
         runtime.address(f"{unit}_run"), contexts, plan.workspace_bytes, keep, is_interruptible(plan.steps)
     )
-    return function, "\n".join([*texts, source.text.replace("@unit", unit)])
+    return poisoned(plan, function), "\n".join([*texts, source.text.replace("@unit", unit)])

@@ -51,6 +51,7 @@ def _of(header: str, space: str, **names: str) -> dict[str, Struct]:
 MIRRORS: dict[str, dict[str, Struct]] = {
     "burlab.bench.variants.golden_mlp": {"_Mlp": Struct("burlab::bench::Mlp<double>", _GOLDEN)},
     "burlab.compiler.inspection.timed": _of("kernels/clock.hpp", "kernels::", _Timed="Timed"),
+    "burlab.compiler.ir.poison": _of("kernels/poison.hpp", "kernels::", _Poisoned="Poisoned"),
     "burlab.compiler.map": _of("kernels/rows.hpp", "kernels::", _MappedRows="MappedRows"),
     "burlab.compiler.replay.bytecode": _of(
         "kernels/replay/segment.hpp", "kernels::", _Segment="Segment", _GROUP="Group"

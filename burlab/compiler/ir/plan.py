@@ -153,6 +153,7 @@ class Plan:
     constants: tuple[Node, ...]
     workspace_bytes: int
     strict: bool = False
+    added: int = 0  # outputs, the first ones, that are added to what their arrays hold
     note: Place | None = None  # of the integer that says whether an inf or nan was met, where that is checked
     after: Mapping[Node, tuple[Node, ...]] = field(default_factory=dict[Node, tuple[Node, ...]])  # see `PlanOptions`
 

@@ -3,6 +3,8 @@
 Mirrors `kernels/matrix/contraction.hpp`, which states the order of sums. Which kernel serves changes no bit.
 """
 
+from typing import NamedTuple
+
 from burlab.compiler.ir.library import LibraryKernel, kernel
 from burlab.compiler.ir.plan import Count, Task
 from burlab.compiler.ir.spelling import C_TYPES, NAMES
@@ -58,6 +60,13 @@ def _columns_and_rows(kept: list[Axis]) -> tuple[Axis, Axis, list[Axis]]:
     return columns, rows, [x for x in others if x is not rows]
 
 
+class _Tuned(NamedTuple):
+    """A tuned kernel, and whether it computes all rows of the result; else it is called for one after the other."""
+
+    kernel: LibraryKernel
+    all_rows: bool
+
+
 def contract(n: Node, views: dict[Node, View], strict: bool, accumulate: bool = False) -> list[Task]:
     """Rows of the result along its last letter, if only one operand has it: that one becomes the second.
 
@@ -73,10 +82,11 @@ def contract(n: Node, views: dict[Node, View], strict: bool, accumulate: bool = 
     columns, rows, walked = _columns_and_rows(kept)
     depth, around = (summed[-1], summed[:-1]) if summed else (POINT, [])
     plain = n.dtype.kind != "f" or strict
-    vectors = not (plain or accumulate) and _of_vectors(n.params)
-    lanes = depth.a in (0, 1) and depth.b in (0, 1)
-    along = SumOrder.IN_LANES if lanes else SumOrder.IN_PHASES
-    order = along if vectors and depth.size >= _LONG else SumOrder.IN_ORDER
+    order = SumOrder.IN_ORDER if plain or accumulate else _order(n, depth)
+    work = n.size * elements(x.size for x in summed)
+    tuned = None if plain or work <= _LITTLE else _tuned(n, order, rows, columns, depth)
+    if tuned and not tuned.all_rows and rows.size > 1:
+        rows, walked = POINT, [*walked, rows]  # fastest: what is read by all rows stays in cache
     further = [OuterAxis(x.size, x.out, x.a, x.b) for x in (*walked, *around)]
     head = Contraction(
         *(rows.size, columns.size, depth.size),
@@ -87,16 +97,6 @@ def contract(n: Node, views: dict[Node, View], strict: bool, accumulate: bool = 
         order=int(order),
         rank=len(further),
     )
-    work = n.size * elements(x.size for x in summed)
-    made = _general(n, plain, order)
-    if work > _LITTLE and not plain and columns.a == 0 and columns.size > 1:
-        if order == SumOrder.IN_LANES and depth.a == depth.b == 1:
-            made = _dots(n)
-        elif order == SumOrder.IN_PHASES and columns.b == 1:
-            made = _phases(n)
-        elif order == SumOrder.IN_ORDER:
-            made = _of_one_row(n, columns, depth) if rows.size == 1 else None
-            made = made or _gemm(n, few=rows.size <= 2)
     samples = None
     tile = n.inputs[0].shape[0] if accumulate else 1
     if tile > 1:
@@ -104,7 +104,15 @@ def contract(n: Node, views: dict[Node, View], strict: bool, accumulate: bool = 
         position, size = (first, around[0].size) if around else (Contraction._fields.index("k"), depth.size)
         samples = Count(False, position, size // tile)
     descriptor = (*head, *(i for axis in further for i in axis))
+    made = tuned.kernel if tuned else _general(n, plain, order)
     return [Task(made, descriptor, tuple(operands), samples=samples)]
+
+
+def _order(n: Node, depth: Axis) -> SumOrder:
+    """How sums of floats run."""
+    if depth.size < _LONG or not _of_vectors(n.params):
+        return SumOrder.IN_ORDER
+    return SumOrder.IN_LANES if depth.a in (0, 1) and depth.b in (0, 1) else SumOrder.IN_PHASES
 
 
 def _of_vectors(spec: str) -> bool:
@@ -124,32 +132,46 @@ def _general(n: Node, plain: bool, order: SumOrder) -> LibraryKernel:
     return kernel(f"contract_{NAMES[n.dtype]}{kind}", template, "matrix/contraction")
 
 
-def _gemm(n: Node, few: bool) -> LibraryKernel:
+def _tuned(n: Node, order: SumOrder, rows: Axis, columns: Axis, depth: Axis) -> _Tuned | None:
+    """The tuned kernel for sums in this order, if there is one for columns that only the second operand has."""
+    if columns.a != 0 or columns.size == 1:
+        return None
+    if order == SumOrder.IN_LANES:
+        return _dots(n) if depth.a == depth.b == 1 else None
+    if order == SumOrder.IN_PHASES:
+        return _phases(n) if columns.b == 1 else None
+    one = _of_one_row(n, columns, depth) if rows.size == 1 else None
+    return one or _gemm(n, few=rows.size <= 2)
+
+
+def _gemm(n: Node, few: bool) -> _Tuned:
     size, *shapes = _BLOCKS[instruction_set().name]
     rows, packets = shapes[few]
     name = f"gemm_{NAMES[n.dtype]}{'_few' * few}"
-    return kernel(name, f"Gemm<{C_TYPES[n.dtype]}, {size}, {rows}, {packets}>", "matrix/gemm")
+    template = f"Gemm<{C_TYPES[n.dtype]}, {size}, {rows}, {packets}>"
+    return _Tuned(kernel(name, template, "matrix/gemm"), all_rows=True)
 
 
-def _of_one_row(n: Node, columns: Axis, depth: Axis) -> LibraryKernel | None:
+def _of_one_row(n: Node, columns: Axis, depth: Axis) -> _Tuned | None:
     """Of a vector and a matrix, where it pays to pack nothing, or to have more columns side by side."""
     isa, width = instruction_set(), columns.size * n.itemsize
     if isa.name != "avx2" or width <= isa.register:
         return None
     kind = f"{C_TYPES[n.dtype]}, {isa.register}"
     if columns.b == 1 and width <= 2 * _ROW * isa.register:
-        return kernel(f"row_sums_{NAMES[n.dtype]}", f"RowSums<{kind}, {_ROW}>", "matrix/row_sums")
+        return _Tuned(kernel(f"row_sums_{NAMES[n.dtype]}", f"RowSums<{kind}, {_ROW}>", "matrix/row_sums"), False)
     if columns.b != 1 and depth.b == 1:
-        return kernel(f"row_dots_{NAMES[n.dtype]}", f"RowDots<{kind}, {n.itemsize // 2}>", "matrix/row_dots")
+        template = f"RowDots<{kind}, {n.itemsize // 2}>"
+        return _Tuned(kernel(f"row_dots_{NAMES[n.dtype]}", template, "matrix/row_dots"), False)
     return None
 
 
-def _phases(n: Node) -> LibraryKernel:
+def _phases(n: Node) -> _Tuned:
     isa = instruction_set()
     template = f"Phases<{C_TYPES[n.dtype]}, {isa.register}, {_COLUMNS[isa.name]}>"
-    return kernel(f"phases_{NAMES[n.dtype]}", template, "matrix/phases")
+    return _Tuned(kernel(f"phases_{NAMES[n.dtype]}", template, "matrix/phases"), False)
 
 
-def _dots(n: Node) -> LibraryKernel:
+def _dots(n: Node) -> _Tuned:
     rows = _DOTS[instruction_set().name][n.itemsize]
-    return kernel(f"dots_{NAMES[n.dtype]}", f"Dots<{C_TYPES[n.dtype]}, {rows}>", "matrix/dots")
+    return _Tuned(kernel(f"dots_{NAMES[n.dtype]}", f"Dots<{C_TYPES[n.dtype]}, {rows}>", "matrix/dots"), False)

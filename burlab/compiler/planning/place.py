@@ -34,7 +34,10 @@ def place(lowered: Lowered) -> Plan:
     steps = tuple(
         step for step, draft in zip(made, drafts, strict=True) if not _is_there(step, draft, options.in_place)
     )
-    return Plan(graph, located.views, allocations, steps, constants, nbytes, options.strict, after=options.after)
+    return Plan(
+        *(graph, located.views, allocations, steps, constants, nbytes, options.strict, options.accumulate),
+        after=options.after,
+    )
 
 
 def _workspace(

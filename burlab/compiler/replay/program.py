@@ -12,6 +12,7 @@ from burlab.compiler.ir.descriptors import Contexts, Descriptor, descriptors_of
 from burlab.compiler.ir.interrupts import is_interruptible
 from burlab.compiler.ir.library import LibraryKernel
 from burlab.compiler.ir.plan import Execute, Invoke, Loop, Place, Plan, Step
+from burlab.compiler.ir.poison import poisoned
 from burlab.runtime.coerce import Array
 from burlab.runtime.gate import Function, pointers
 
@@ -84,7 +85,8 @@ def replayed(plan: Plan, ticks: Array | None = None) -> Function:
 
     contexts = Contexts([d for pair in pairs.values() for d in pair], link)
     keep = (operands, constants, table, parts, ticks, codes)
-    return Function(library.address(run.symbol), contexts, plan.workspace_bytes, keep, is_interruptible(plan.steps))
+    made = Function(library.address(run.symbol), contexts, plan.workspace_bytes, keep, is_interruptible(plan.steps))
+    return poisoned(plan, made)
 
 
 def _records(plan: Plan, calls: dict[int, Invoke | Execute], codes: list[SegmentCode]) -> tuple[Array, Array]:

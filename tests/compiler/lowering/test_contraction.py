@@ -131,6 +131,55 @@ def test_rows_that_share_a_packet(columns, spec, dtype, monkeypatch):
         np.testing.assert_allclose(want, np.einsum(twice, a, b), rtol=0, atol=200 * np.finfo(dtype).eps)
 
 
+# Operands whose memory lacks some of their letters, and so has stride 0 along them.
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("depth", [63, 64, 257])
+@pytest.mark.parametrize(
+    ("spec", "stored"),
+    [
+        ("ab,abc->ac", "ab,bc"),  # rows that share a matrix: sums in phases
+        ("ab,acb->ac", "ab,cb"),  # and in lanes
+        ("abc,ab->ac", "bc,ab"),
+        ("acb,ab->ac", "cb,ab"),
+        ("tab,tabc->tac", "tab,bc"),
+        ("tab,tabc->tac", "tab,tbc"),
+        ("tab,tabc->tac", "ab,abc"),
+        ("tab,tacb->tac", "tb,acb"),
+        ("tab,tacb->tac", "b,tacb"),
+        ("tab,tabc->cat", "tab,bc"),
+        ("ab,abc->ca", "ab,bc"),
+        ("sab,sabc->ac", "sab,bc"),  # a further sum, over what one operand lacks
+        ("ab,abc->ac", "b,bc"),  # all rows alike
+        ("ab,abc->ac", "a,bc"),
+        ("ab,abc->ac", "ab,b"),
+        ("ab,abc->ac", "ab,c"),
+        ("ab,cb->ac", "b,cb"),
+        ("tab,tbc->tac", "tab,bc"),
+        ("tab,tbc->tac", "ab,tbc"),
+        ("tab,b->ta", "tab,b"),
+        ("tab,b->ta", "ab,b"),
+    ],
+)
+def test_operands_repeated_along_a_letter(spec, stored, depth, dtype, monkeypatch):
+    terms, _, out = spec.partition("->")
+    for rows, columns in ((1, 17), (3, 2), (9, 33)):
+        sizes = {"a": rows, "b": depth, "c": columns, "t": 2, "s": 3}
+        arrays = [numbers(dtype, *(sizes[x] for x in term)) for term in stored.split(",")]
+
+        def whole(x, own, term):
+            kept = [slice(None) if letter in own else None for letter in term]
+            return np.broadcast_to(x[tuple(kept)], tuple(sizes[letter] for letter in term))  # noqa: B023, of this turn
+
+        def product(*arrays):
+            return np.einsum(spec, *map(whole, arrays, stored.split(","), terms.split(",")))
+
+        got, _ = both(monkeypatch, product, *arrays)
+        assert got.shape == tuple(sizes[letter] for letter in out)
+        sized = [np.abs(x).astype(np.longdouble) for x in arrays]
+        error = np.abs(got - product(*(x.astype(np.longdouble) for x in arrays)))
+        assert (error <= tolerance(dtype, 3 * depth) * product(*sized)).all()
+
+
 @pytest.mark.skipif(instruction_set().name != "avx2", reason="other registers have other kernels")
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(
@@ -247,7 +296,7 @@ def test_the_same_with_narrower_registers(isa):
         "-p",
         "no:cacheprovider",
         "-k",
-        "awkward or small or lanes or touched or share",
+        "awkward or small or lanes or touched or share or repeated",
         __file__,
     ]
     done = subprocess.run(command, env=os.environ | {"BURLAB_ISA": isa}, capture_output=True, text=True, check=False)

@@ -1,0 +1,58 @@
+"""Memory that holds nan before a kernel writes it, so that tests see what a kernel leaves out.
+
+With `BURLAB_POISON=1` in the environment when burlab is imported, every function of a graph is called through
+`kernels/poison.hpp`: it fills the workspace and the outputs, in both gears, and for the parts of control flow, tiles of
+a sum and steps of a run too. Outputs that a function adds to, or that have the memory of an input, stay as they are.
+Without the variable no function knows of this.
+"""
+
+import ctypes
+
+import numpy as np
+
+from burlab.runtime import memory
+from burlab.runtime.gate import Function
+
+from . import library
+from .library import LibraryKernel
+from .plan import Plan
+
+_RUN = LibraryKernel(
+    "burlab_run_poisoned",
+    'extern "C" std::int64_t burlab_run_poisoned(const void* context, const void* const* in, void* const* out,'
+    " void* workspace) noexcept { return burlab::kernels::run_poisoned(context, in, out, workspace); }\n",
+    "burlab/kernels/poison.hpp",
+)
+
+
+class _Poisoned(ctypes.Structure):
+    _fields_ = (
+        ("function", ctypes.c_void_p),
+        ("context", ctypes.c_void_p),
+        ("workspace", ctypes.c_int64),
+        ("inputs", ctypes.c_int64),
+        ("outputs", ctypes.c_int64),
+        ("in_bytes", ctypes.c_void_p),
+        ("out_bytes", ctypes.c_void_p),
+    )
+
+
+def poisoned(plan: Plan, function: Function) -> Function:
+    """The function of a plan: itself, or around it one that fills its memory first, where tests ask for that."""
+    if not memory.poisons():
+        return function
+    library.require([_RUN], by_name=False)
+    read = np.array([x.nbytes for x in plan.graph.inputs] or [0], np.int64)
+    written = np.array([0 if k < plan.added else y.nbytes for k, y in enumerate(plan.graph.outputs)] or [0], np.int64)
+    counts = len(plan.graph.inputs), len(plan.graph.outputs)
+    known: dict[int | None, _Poisoned] = {}
+
+    def contexts(samples: int | None) -> int:
+        if samples not in known:
+            inner = function.address, function.contexts(samples), function.workspace_bytes
+            made = _Poisoned(*inner, *counts, read.ctypes.data, written.ctypes.data)
+            known.setdefault(samples, made)  # if another thread was first, its stays
+        return ctypes.addressof(known[samples])
+
+    keep = (function, known, read, written)
+    return Function(library.address(_RUN.symbol), contexts, function.workspace_bytes, keep, function.loops)
