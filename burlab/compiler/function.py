@@ -9,8 +9,9 @@ import numpy as np
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.graph.node import Node, native_dtype
-from burlab.graph.tracing.closure import changed, content_of, guards
-from burlab.graph.tracing.reach import Reading, readings
+from burlab.graph.tracing.closure import content_of, guards, noted
+from burlab.graph.tracing.left import LeftByTraces, Place
+from burlab.graph.tracing.reach import readings
 from burlab.graph.tracing.trace import Spec, Static, argument_names, specs_of, trace
 from burlab.runtime.gate import Guard
 from burlab.runtime.plain import as_array, is_numeric
@@ -134,7 +135,7 @@ class Function(Resident, Generic[P, R]):
         self._rule = rule
         self._programs: dict[Any, Program] = {}
         self._last: Program | None = None
-        self._own: set[tuple[int, Any]] = set()  # what the function itself changes: containers, and allocations in them
+        self._left: dict[Place, LeftByTraces] = {}  # what the function itself changes
         self.__call__ = self._find  # pyright: ignore[reportAttributeAccessIssue] - a slot, not the method it looks like
 
     def _find(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -144,18 +145,19 @@ class Function(Resident, Generic[P, R]):
             args, kwargs = tree.unflatten(structure, leaves)  # with what buffers hold now
             return self._rule(*args, **kwargs)
         specs = specs_of(leaves, lambda: argument_names(self, args, kwargs))
-        around = self._around()
-        key = (structure, *specs, *content_of(around))
+        around = readings(self.__burlab_reads__)
+        key = (structure, *specs, *content_of(around, self._left))
         program = self._programs.get(key)
         if program is None:
             traced = trace(self._rule, args, kwargs, like=self)
             if traced.open:  # the function captured a value of the trace around this call: it belongs to that graph
                 return self._rule(*args, **kwargs)
             positional = structure.children()[0]
-            program = self._programs[key] = Program(build(traced.graph), specs, traced.result, positional)
+            program = Program(build(traced.graph), specs, traced.result, positional)
             # What the function changed itself, a counter or something that it keeps, needs no other trace.
-            self._own |= changed(around, readings(self.__burlab_reads__))
-            self._programs[(structure, *specs, *content_of(self._around()))] = program
+            after = readings(self.__burlab_reads__)
+            self._left |= noted(around, after)
+            self._programs[(structure, *specs, *content_of(after, self._left))] = program
         elif program is self._last and program.nesting is not None and not kwargs:
             self._open(program, guards(around))
         self._last = program
@@ -167,9 +169,6 @@ class Function(Resident, Generic[P, R]):
             # `out` may be an argument of the function's own
             direct = program.direct(self._find, takes_out=False, watched=watched)
             self.__call__ = direct or self._find  # pyright: ignore[reportAttributeAccessIssue] - a slot, as above
-
-    def _around(self) -> list[Reading]:
-        return [r for r in readings(self.__burlab_reads__) if (id(r.container), r.key) not in self._own]
 
     def __repr__(self) -> str:
         return f"<burlab function {self.__name__}, {len(set(self._programs.values()))} kernels>"

@@ -17,7 +17,17 @@ from burlab.runtime.plain import as_array, check_items, is_complex
 
 from .faults import check_keywords, fault, public_name, unsupported
 from .handles import PRESENT, present
-from .origin import current, in_masked_code, in_matrix_code, in_poly1d, in_vectorize, location, place, record_node
+from .origin import (
+    current,
+    in_masked_code,
+    in_matrix_code,
+    in_pandas,
+    in_poly1d,
+    in_vectorize,
+    location,
+    place,
+    record_node,
+)
 from .poison import is_poisoned
 from .rules import Rule, Rules
 from .scipy_words import in_scipy, is_special
@@ -48,6 +58,7 @@ class Node:
 
     __slots__ = ("dtype", "inputs", "op", "origin", "params", "scope", "shape", "weak")
     __array_priority__ = 1000
+    __pandas_priority__ = 10_000  # a Series or DataFrame leaves its operators to ours
 
     def __init__(
         self,
@@ -220,6 +231,11 @@ class Node:
             elements = np.empty(self.size, dtype=object)
             elements[:] = [flat[k] for k in range(self.size)]
             return elements.reshape(self.shape)
+        if in_pandas():
+            raise fault(
+                "pandas asked for the numbers of a traced array",
+                "the array as it is, and .to_numpy() of what is pandas'",
+            )
         if self.shape or dtype not in (None, np.dtype(object)):
             raise fault(
                 "the numbers of a traced array were asked for (np.array or np.asarray of it, or of a list of such)",

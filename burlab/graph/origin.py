@@ -1,10 +1,12 @@
 """Where a node comes from: the line of the user's code, and the part of the model."""
 
 import inspect
+import os
 import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
@@ -15,13 +17,17 @@ from .handles import record
 
 Origin = tuple[str, int]  # the user's file and line
 
-# As files are named: an environment may lie behind a link. contextlib calls what a context manager decorates.
-_LIBRARIES = (
-    *{str(home) for file, up in ((__file__, 1), (np.__file__, 0)) for home in
-      (Path(file).parents[up], Path(file).resolve().parents[up])},
-    *{str(home.parents[1] / "scipy") for home in (Path(np.__file__), Path(np.__file__).resolve())},
-    contextmanager.__code__.co_filename,
-)  # fmt: skip
+# Folders, as files are named: an environment may lie behind a link.
+_FOLDERS = tuple(
+    str(home) + os.sep
+    for home in {
+        *(Path(file).parents[up] for file, up in ((__file__, 1), (np.__file__, 0))),
+        *(Path(file).resolve().parents[up] for file, up in ((__file__, 1), (np.__file__, 0))),
+        *(home.parents[1] / "scipy" for home in (Path(np.__file__), Path(np.__file__).resolve())),
+    }
+)
+_DECORATORS = contextmanager.__code__.co_filename  # contextlib calls what a context manager decorates
+_TABLES = tuple(f"{os.sep}{folder}{os.sep}pandas{os.sep}" for folder in ("site-packages", "dist-packages"))
 
 
 class _Context(threading.local):
@@ -47,13 +53,14 @@ def current() -> tuple[Origin | None, str]:
     return _context.origin or user_line(), _context.scope
 
 
+@lru_cache(maxsize=4096)
 def is_users(file: str) -> bool:
-    """Whether a file of code is the user's: neither burlab's nor NumPy's nor SciPy's."""
-    return not file.startswith(_LIBRARIES)
+    """Whether a file of code is the user's: neither burlab's nor NumPy's nor SciPy's nor pandas'."""
+    return not file.startswith(_FOLDERS) and file != _DECORATORS and not any(part in file for part in _TABLES)
 
 
 def user_line() -> Origin | None:
-    """File and line of the innermost caller that is neither burlab's nor NumPy's nor SciPy's code."""
+    """File and line of the innermost caller whose code is the user's."""
     frame = inspect.currentframe()
     while frame is not None:
         file = frame.f_code.co_filename
@@ -87,12 +94,23 @@ def in_poly1d() -> bool:
     return frame is not None and frame.f_code.co_qualname.startswith("poly1d.")
 
 
+def in_pandas() -> bool:
+    """Whether it was pandas that called burlab."""
+    frame = caller()
+    return frame is not None and package_of(frame) == "pandas"
+
+
 def caller() -> FrameType | None:
     """The first frame that is not burlab's."""
     frame = inspect.currentframe()
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("burlab"):
+    while frame is not None and package_of(frame) == "burlab":
         frame = frame.f_back
     return frame
+
+
+def package_of(frame: FrameType) -> str:
+    """The package that the code of a frame belongs to: `numpy` for a function of numpy.linalg."""
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 def location() -> str:

@@ -68,6 +68,16 @@ class Where(IntEnum):
     ITEM = 3  # of a list or tuple, by its place
     ATTRIBUTE = 4  # of an object or class
     LENGTH = 5  # no value: the container must have as many items as `size`
+    CODE = 6  # of a function
+    DEFAULTS = 7  # of its arguments
+    KWDEFAULTS = 8  # of its keyword arguments
+
+
+class Nothing:
+    """The value of a guard of a key that a dictionary must not have."""
+
+
+NOTHING = Nothing()
 
 
 class Guard(NamedTuple):
@@ -253,7 +263,8 @@ def make_callable(
 def _watch(guard: Guard) -> _Guard:
     content = None if guard.content is None else ctypes.cast(ctypes.c_char_p(guard.content), ctypes.c_void_p).value
     container, key = (None if x is None else id(x) for x in (guard.container, guard.key))
-    return _Guard(container, key, id(guard.value), content, guard.digest, guard.size, int(guard.where))
+    value = None if guard.value is NOTHING else id(guard.value)
+    return _Guard(container, key, value, content, guard.digest, guard.size, int(guard.where))
 
 
 def flat(count: int) -> bytes:

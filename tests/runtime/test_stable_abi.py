@@ -48,6 +48,8 @@ FUNCTION(new_tuple, PyTuple_New); FUNCTION(tuple_size, PyTuple_Size);
 FUNCTION(tuple_item, PyTuple_GetItem); FUNCTION(set_tuple_item, PyTuple_SetItem);
 FUNCTION(sequence_item, PySequence_GetItem); FUNCTION(compare, PyUnicode_CompareWithASCIIString);
 FUNCTION(get_item, PyObject_GetItem); FUNCTION(get_attribute, PyObject_GetAttr);
+FUNCTION(function_code, PyFunction_GetCode); FUNCTION(function_defaults, PyFunction_GetDefaults);
+FUNCTION(function_keyword_defaults, PyFunction_GetKwDefaults);
 FUNCTION(object_size, PyObject_Size); FUNCTION(dict_item, PyDict_GetItem); FUNCTION(cell_contents, PyCell_Get);
 FUNCTION(call, PyObject_Vectorcall); FUNCTION(clear_error, PyErr_Clear); FUNCTION(save_thread, PyEval_SaveThread);
 FUNCTION(restore_thread, PyEval_RestoreThread); FUNCTION(error, PyErr_Occurred);

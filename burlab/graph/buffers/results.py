@@ -17,7 +17,7 @@ from burlab.graph.handles import Level, level
 from burlab.graph.linear import linear
 from burlab.graph.node import METHODS, RESULTS, Node
 from burlab.graph.numpy_api.promotion import as_dtype
-from burlab.graph.origin import location
+from burlab.graph.origin import location, package_of
 from burlab.graph.substitute import copy
 from burlab.runtime.plain import is_complex
 
@@ -143,7 +143,7 @@ def _redefine(x: Node, new: Node, here: Level) -> None:
 def _by_burlab() -> bool:
     """Whether burlab's own code has used the operator: it means a new value there."""
     frame = sys._getframe(3)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - inspect's own way takes longer
-    return str(frame.f_globals.get("__name__", "")).startswith("burlab")
+    return package_of(frame) == "burlab"
 
 
 def own(result: Any, *operands: Any) -> Any:

@@ -36,6 +36,7 @@ class Complex:
 
     __slots__ = ("imag", "real")
     __array_priority__ = 1001
+    __pandas_priority__ = 10_001
 
     def __init__(self, real: Any, imag: Any) -> None:
         self.real = real

@@ -1,19 +1,20 @@
-"""What a trace would freeze without a word: random numbers that a function draws, and clocks that it reads."""
+"""What a trace would freeze without a word: random numbers that a function draws, clocks and files that it reads."""
 
-import dis
 import sys
 import threading
 import warnings
-from collections.abc import Callable
-from functools import lru_cache
-from types import CodeType, FunctionType, ModuleType
-from typing import Any, cast
+from collections.abc import Callable, Sequence
+from types import FunctionType, ModuleType
+from typing import Any
 
 import numpy as np
 
 from burlab.graph.origin import user_line
 
-from .reach import functions_of, names_of, readings
+from .insides import Reading, field
+from .mentions import globals_of, imports_of, names_of, package_of
+from .reach import functions_of, readings
+from .unfollowed import files_read, iterators_in, numbers_in, used_up, written
 
 # What has no state to look at: modules, and the names in them that give another number each time.
 _CLOCKS = ("time", "perf_counter", "monotonic", "process_time", "thread_time")
@@ -39,39 +40,40 @@ _said = _Said()
 
 
 def watched(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """Call f; warn where it drew random numbers or read a clock."""
+    """Call f; warn where it drew random numbers, read a clock, or what else no later call can look at."""
     absent = "numpy.random" not in sys.modules  # it takes 15 ms to import, and then nobody has a generator of it
-    generators = _generators(f)
+    around = readings([f])
+    generators, iterators, numbers = _generators(around), iterators_in(around), numbers_in(around)
     before, said = [_state(g) for g in generators], _said.count
     result = f(*args, **kwargs)
     drawn = [g for g, b in zip(generators, before, strict=True) if _state(g) != b and not _may_be_of_others(g, f)]
     if absent and "numpy.random" in sys.modules and _state(np.random)[0] != _FRESH:
         drawn.append(np.random)
     own = all(hasattr(g, "getstate") for g in drawn)
-    what = f"draws from {'random' if own else 'np.random'}" if drawn else _each_time(f)
-    if what and said == _said.count:
-        _said.count += 1
-        code = getattr(f, "__code__", None)
-        file, line = (code.co_filename, code.co_firstlineno) if code is not None else user_line() or ("", 0)
-        warnings.warn_explicit(
-            f"{getattr(f, '__name__', type(f).__name__)} {what} while it is traced: the numbers drawn now are "
-            "frozen into the kernel. Pass random numbers in, or a key: bl.random.normal(key, shape).",
-            UserWarning,
-            file,
-            line,
-        )
+    functions = functions_of([f])
+    if what := f"draws from {'random' if own else 'np.random'}" if drawn else _each_time(functions):
+        _warn(f, said, what, "drawn", "Pass random numbers in, or a key: bl.random.normal(key, shape).")
+    elif what := used_up(iterators) or files_read(functions, _around) or written(numbers, numbers_in(readings([f]))):
+        _warn(f, said, what, "read", "Pass them in as arguments.")
     return result
 
 
-def _generators(f: Callable[..., Any]) -> list[Any]:
+def _warn(f: Callable[..., Any], said: int, what: str, how: str, advice: str) -> None:
+    if said != _said.count:
+        return
+    _said.count += 1
+    code = getattr(f, "__code__", None)
+    file, line = (code.co_filename, code.co_firstlineno) if code is not None else user_line() or ("", 0)
+    name = getattr(f, "__name__", type(f).__name__)
+    message = f"{name} {what} while it is traced: the numbers {how} now are frozen into the kernel. {advice}"
+    warnings.warn_explicit(message, UserWarning, file, line)
+
+
+def _generators(around: Sequence[Reading]) -> list[Any]:
     """The generators that a function can reach, also by a method of theirs; NumPy's and Python's own ones first."""
     kinds = tuple(kind for module, names in _KINDS.items() for kind in _loaded(module, names))
     found: list[Any] = [sys.modules[module] for module in _KINDS if module in sys.modules]
-    for reading in readings([f]) if kinds else ():
-        for value in (reading.value, getattr(reading.value, "__self__", None)):
-            if isinstance(value, kinds):
-                found.append(value)  # noqa: PERF401 - it reads better so
-    return found
+    return found + [reading.value for reading in around if kinds and isinstance(reading.value, kinds)]
 
 
 def _may_be_of_others(generator: Any, f: Callable[..., Any]) -> bool:
@@ -99,9 +101,9 @@ def _state(generator: Any) -> Any:
     return state["pos"], state["key"].tobytes(), whole["has_gauss"]
 
 
-def _each_time(f: Callable[..., Any]) -> str:
+def _each_time(functions: Sequence[FunctionType]) -> str:
     """What a function does by name that no state tells, in words."""
-    for reached in functions_of([f]):
+    for reached in functions:
         names = names_of(reached.__code__)
         if not _MAKERS.isdisjoint(names):
             return "draws from np.random"
@@ -112,27 +114,20 @@ def _each_time(f: Callable[..., Any]) -> str:
 
 def _around(f: FunctionType) -> list[Any]:
     cells = [cell.cell_contents for cell in f.__closure__ or () if _filled(cell)]
-    return [f.__globals__[name] for name in _globals_of(f.__code__) if name in f.__globals__] + cells
-
-
-@lru_cache(maxsize=4096)
-def _globals_of(code: CodeType) -> tuple[str, ...]:
-    """The global names that a function and those inside of it look up: not attributes, as the T of x.T."""
-    own = [i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")]
-    inner = (name for part in code.co_consts if isinstance(part, CodeType) for name in _globals_of(part))
-    return tuple(dict.fromkeys((*own, *inner)))
+    imported = [sys.modules[name] for name in imports_of(f.__code__, package_of(f)) if name in sys.modules]
+    return [f.__globals__[name] for name in globals_of(f.__code__) if name in f.__globals__] + cells + imported
 
 
 def _differs(value: Any, names: tuple[str, ...]) -> bool:
     if isinstance(value, ModuleType):
         return not _EACH_TIME.get(value.__name__, frozenset()).isdisjoint(names)
     system = tuple(_loaded("random", ("SystemRandom",)))
-    if isinstance(getattr(value, "__self__", None), system) or isinstance(value, system):
+    if isinstance(field(value, "__self__"), system) or isinstance(value, system):
         return True
-    module = str(getattr(value, "__module__", ""))
+    module = str(field(value, "__module__") or "")
     if module == "datetime" and isinstance(value, type):
         return not _EACH_TIME["datetime"].isdisjoint(names)
-    return callable(value) and getattr(cast("Any", value), "__name__", "") in _EACH_TIME.get(module, ())
+    return callable(value) and field(value, "__name__") in _EACH_TIME.get(module, ())
 
 
 def _filled(cell: Any) -> bool:

@@ -7,21 +7,26 @@ is set.
 
 import ctypes
 import math
-from array import array as packed
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from types import ModuleType
+from types import CellType, CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Any, cast
 
 import numpy as np
 
+from burlab.graph.handles import PRESENT
+from burlab.graph.node import Node
 from burlab.runtime.exports import exports
-from burlab.runtime.gate import Guard, Where
+from burlab.runtime.gate import NOTHING, Guard, Where
 
-from .reach import ITEMS, Reading, is_called, is_object, readings
+from .insides import MEMORIES, Reading
+from .left import LeftByTraces, Place, leave, left_by_traces, place_of
+from .owners import is_own
+from .reach import ABSENT, ITEMS, is_called, readings
 
 _NUMBERS = (int, float, bool, str, bytes, complex, type(None))
-_MEMORIES = (bytearray, memoryview, packed)
+_ALIASES = ("np", "bl")
+_OF_FUNCTIONS = {"__code__": Where.CODE, "__defaults__": Where.DEFAULTS, "__kwdefaults__": Where.KWDEFAULTS}
 _SMALL = 1024  # elements: of smaller arrays all bytes are kept, of larger ones a fingerprint
 _MOST = 1000  # guards: with more, the gate does not answer alone
 
@@ -52,19 +57,25 @@ def surroundings(functions: Iterable[Callable[..., Any]]) -> tuple[Any, ...]:
     >>> surroundings([lambda x: scale * x])
     ((<class 'float'>, 2.0, 1.0),)
     """
-    return content_of(readings(functions))
+    return content_of([reading for reading in readings(functions) if not isinstance(reading.value, CodeType)])
 
 
-def content_of(found: Sequence[Reading]) -> tuple[Any, ...]:
-    """The content of what was read, hashable."""
-    return tuple(content for reading in found if (content := _content(reading)) is not None)
+def content_of(found: Sequence[Reading], left: Mapping[Place, LeftByTraces] = MappingProxyType({})) -> tuple[Any, ...]:
+    """The content of what was read, hashable. left: what the functions change themselves while they are traced."""
+    contents = ((reading, content) for reading in found if (content := _content(reading)) is not None)
+    return tuple(left_by_traces(reading, content, left) if left else content for reading, content in contents)
 
 
-def changed(before: Sequence[Reading], after: Sequence[Reading]) -> set[tuple[int, Any]]:
-    """Where the content differs: the identity of the container, and the place in it."""
-    now = {(id(r.container), r.key): _content(r) for r in after}
-    was = {(id(r.container), r.key): _content(r) for r in before}
-    return {place for place, content in was.items() if place[1] is not None and now.get(place, content) != content}
+def noted(before: Sequence[Reading], after: Sequence[Reading]) -> dict[Place, LeftByTraces]:
+    """What a function changed itself while it was traced, as a counter; it counts as long as the result is kept."""
+    now = {place_of(r): r for r in after}
+    return {
+        place_of(r): leave(last, content)
+        for r in before
+        if r.key is not None
+        and (last := now.get(place_of(r))) is not None
+        and (content := _content(last)) != _content(r)
+    }
 
 
 def guards(found: Sequence[Reading]) -> list[Guard] | None:
@@ -72,7 +83,7 @@ def guards(found: Sequence[Reading]) -> list[Guard] | None:
 
     It asks for the same objects where `content_of` asks for equal ones.
     """
-    result = [_guard(r) for r in found if isinstance(r.value, ITEMS) or _content(r) is not None]
+    result = [_guard(r) for r in found if isinstance(r.value, ITEMS) or r.value is ABSENT or _content(r) is not None]
     return None if None in result or len(result) > _MOST else cast("list[Guard]", result)
 
 
@@ -92,10 +103,17 @@ def _content(reading: Reading) -> Any:
         return kind, value.tobytes()
     array = _as_array(value)
     if array is not None:
-        return _array(array)
-    if isinstance(value, (type, ModuleType)):
-        return Same(value)
-    return Same(value) if kind not in ITEMS and is_object(value) else None
+        return _objects(array) if cast("Any", array).dtype.hasobject else _array(array)
+    if kind in ITEMS or value is ABSENT or isinstance(value, (Node, *PRESENT)) or _is_named_library(reading):
+        return None
+    return Same(value)
+
+
+def _is_named_library(reading: Reading) -> bool:
+    """Whether it is a library's module under its usual name, which nobody gives to another."""
+    if not isinstance(reading.value, ModuleType) or is_own(reading.value.__name__):
+        return False
+    return reading.key in (reading.value.__name__.rpartition(".")[2], *_ALIASES)
 
 
 def _extent(container: Any) -> Any:
@@ -110,16 +128,21 @@ def _extent(container: Any) -> Any:
 
 
 def _as_array(value: Any) -> "np.ndarray[Any, Any] | None":
-    """The numbers of an array, of another library's too, where it lends them without a copy."""
-    if not isinstance(value, np.ndarray):
-        try:
-            lends = isinstance(value, _MEMORIES) or (hasattr(value, "__array__") and not isinstance(value, type))
-            value = np.asarray(value) if lends else None
-        except Exception:
-            return None
-    if value is None or cast("Any", value).dtype.hasobject:
+    """The numbers of an array, of another library's too, where it lends them; not of NumPy's arrays of objects."""
+    if isinstance(value, np.ndarray):
+        own = cast("np.ndarray[Any, Any]", value)
+        return None if cast("Any", own).dtype.hasobject else own
+    try:
+        if isinstance(value, MEMORIES):
+            return np.frombuffer(memoryview(value).tobytes(), np.uint8)
+        return np.asarray(value) if hasattr(value, "__array__") and not isinstance(value, type) else None
+    except Exception:
         return None
-    return cast("np.ndarray[Any, Any]", value)
+
+
+def _objects(array: "np.ndarray[Any, Any]") -> Any:
+    """The content of what another library lends as objects: a table of numbers and words."""
+    return array.shape, tuple(_content(Reading(None, None, x)) for x in array.reshape(-1).tolist())
 
 
 def _array(array: "np.ndarray[Any, Any]") -> Any:
@@ -161,6 +184,8 @@ def _guard(reading: Reading) -> Guard | None:
         looked_up = isinstance(container, (dict, list, tuple))
         return Guard(Where.LENGTH, container, None, None, size=size) if looked_up else None
     where = _where(reading)
+    if value is ABSENT:
+        return Guard(where, container, key, NOTHING) if where == Where.ENTRY else None
     if not isinstance(value, np.ndarray):
         foreign = _as_array(value) is not None and not isinstance(value, np.generic)
         return None if where is None or foreign else Guard(where, container, key, value)
@@ -183,8 +208,10 @@ def _where(reading: Reading) -> Where | None:
         return Where.ENTRY
     if isinstance(container, (list, tuple)) and isinstance(key, int):
         return Where.ITEM
-    if key is None:
+    if isinstance(container, CellType):
         return Where.CELL
     if not isinstance(key, str):
         return None
+    if isinstance(container, FunctionType) and key in _OF_FUNCTIONS:
+        return _OF_FUNCTIONS[key]
     return Where.ATTRIBUTE if getattr(cast("Any", container), key, None) is value else None

@@ -1,40 +1,49 @@
 """How far a function reaches: what it and the functions that it calls can read from around themselves.
 
-Globals and closure cells, by the names that code mentions; attributes of modules, classes and objects, by the same
-names; everything in the tuples, lists and dictionaries on the way, and in objects of classes of one's own.
+Globals and closure cells, by the names that code mentions; attributes of modules, classes and functions, by the same
+names; everything in the tuples, lists and dictionaries on the way, and in objects.
 """
 
+import builtins
+import os
 import sys
-import sysconfig
-from collections import ChainMap, UserDict, UserList, deque
+import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass
-from functools import lru_cache, partial
-from types import CodeType, FunctionType, MappingProxyType, MethodType, ModuleType
-from typing import Any, NamedTuple, cast
+from types import CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 
-_LIBRARIES = ("numpy", "burlab", "scipy", "builtins", "math")
-_PATHS = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+from .insides import PLAIN, Reading, attributes_of, environment, field, insides, is_quiet
+from .mentions import (
+    globals_of,
+    imports_of,
+    makes_names,
+    names_of,
+    optional_names,
+    package_of,
+    reads_namespaces,
+    texts_of,
+)
+from .owners import is_of_arrays, is_of_burlab, is_own, is_own_function
+
 _SILENT = frozenset({"__init__", "__new__", "__repr__", "__str__", "__eq__", "__hash__", "__reduce__"})
-_FUNCTIONS = (FunctionType, MethodType, partial)
-_HELD = {UserDict: ("data",), UserList: ("data",), ChainMap: ("maps",)}  # what only methods of a library name
+_BUILTINS = vars(builtins)
+_ENVIRONMENT = frozenset({"environ", "environb", "getenv", "getenvb"})
+_ENVIRONMENT_READERS = (os.getenv, getattr(os, "getenvb", os.getenv))
+_IMPORTERS = frozenset({"import_module", "__import__", "modules"})
+_NOTEBOOK = frozenset({"In", "Out", "get_ipython", "exit", "quit"})  # they change with every cell
+_MOST_OBJECTS = 500  # of libraries, in one walk, all attributes of which count; of others those that code mentions
 ITEMS = (tuple, list, dict, set, frozenset, deque)
 
 
-class Reading(NamedTuple):
-    """A value that a function reads, and where from.
+class Absent:
+    """What is under a name that nothing has yet."""
 
-    container: a dictionary, a list, a tuple, a deque or an array of objects (then `key` is the place in it), a class
-    (its attribute `key`), a closure cell, or None if it is fixed. size: of a container that is read as a whole, else
-    -1.
-    """
 
-    container: Any
-    key: Any
-    value: Any
-    size: int = -1
+ABSENT = Absent()
 
 
 def readings(functions: Iterable[Callable[..., Any]]) -> list[Reading]:
@@ -43,7 +52,7 @@ def readings(functions: Iterable[Callable[..., Any]]) -> list[Reading]:
 
 
 def functions_of(functions: Iterable[Callable[..., Any]]) -> list[FunctionType]:
-    """The functions of Python code that are reached."""
+    """The functions of the user's code that are reached."""
     return _Walk(functions).functions
 
 
@@ -56,8 +65,11 @@ class _Walk:
         self._seen: set[int] = set()
         self._kept: list[Any] = []  # what is made on the way, lest another object take its address
         self._names: dict[str, None] = {}
+        self._optional: set[str] = set()  # names that need not be there
         self._holders: list[tuple[Any, Mapping[str, Any]]] = []
-        self._waiting: list[Any] = []  # functions and readings
+        self._waiting: list[Reading] = []
+        self._all = False  # whether names are made at run time: then all that a holder has counts
+        self._objects = 0
         for f in functions:
             self._call(f)
         while self._waiting:
@@ -76,22 +88,22 @@ class _Walk:
     def _enter(self, reading: Reading) -> None:
         """Note what was read, and go on from it."""
         value = reading.value
-        kind = cast("type[Any]", type(value))
-        if isinstance(value, (ModuleType, type)) and not is_own(_module_of(value)):
-            return
         self.found.append(reading)
+        if type(value) in PLAIN or value is ABSENT:
+            return
         if isinstance(value, ModuleType):
-            if self._is_new(value):
+            if is_own(value.__name__) and self._is_new(value):
                 self._hold(vars(value), vars(value))
         elif isinstance(value, type):
             self._classes(cast("type[Any]", value))
         elif is_called(value):
             self._call(value)
-        elif (_has_items(value) or is_object(value)) and self._is_new(value):
+        elif self._is_new(value):
+            self._waiting += insides(value)
             if _has_items(value):
                 self._items(value)
-            if kind not in ITEMS and is_object(value):
-                self._object(value, kind)
+            if type(value) not in ITEMS:
+                self._object(value, cast("type[Any]", type(value)))
 
     def _items(self, value: Any) -> None:
         items = cast("Any", value.reshape(-1).tolist() if isinstance(value, np.ndarray) else value)
@@ -99,52 +111,73 @@ class _Walk:
         pairs: Iterable[tuple[Any, Any]] = ()  # the items of a set have no place
         if isinstance(value, dict):
             pairs = cast("dict[Any, Any]", value).items()
-        elif not isinstance(value, (set, frozenset)):
+        elif isinstance(value, (set, frozenset)):
+            for item in cast("set[Any]", value):
+                self._read(None, None, item)
+        else:
             pairs = enumerate(cast("list[Any]", items))
         for key, item in pairs:
             self._read(value, key, item)
 
     def _object(self, value: Any, kind: type[Any]) -> None:
-        own: dict[str, Any] | None = getattr(value, "__dict__", None)
-        if is_own(kind.__module__) or is_dataclass(value):
-            if own is not None:
-                self.found.append(Reading(own, None, None, len(own)))  # an attribute more may hide one of the class
-                for name, attribute in own.items():
-                    self._read(own, name, attribute)
-            for slot in {s for c in kind.__mro__ for s in _slots(c)} - {"__dict__", "__weakref__"}:
-                if hasattr(value, slot):
-                    self._read(value, slot, getattr(value, slot))
+        """The attributes of an object, whoever reads them: the methods of its class mention other names."""
+        own = attributes_of(value)
+        if own is not None and (_is_own_class(kind) or is_dataclass(value) or kind is SimpleNamespace):
+            self.found.append(Reading(own, None, None, len(own)))  # an attribute more may hide one of the class
+        if _is_own_class(kind) or is_dataclass(value):
+            self._attributes(value, kind, own or {})
             self._classes(kind)
-        elif isinstance(own, dict):
-            for name in _HELD.get(kind, ()):
-                self._read(own, name, own[name])
+        elif is_of_burlab(value) or own is None or _lends_numbers(value, kind):
+            return
+        elif is_quiet(kind) or self._objects >= _MOST_OBJECTS:
             self._hold(own, own)
+        else:
+            self._objects += 1
+            self._attributes(value, kind, own)
+
+    def _attributes(self, value: Any, kind: type[Any], own: dict[str, Any]) -> None:
+        container: Any = value if isinstance(value, threading.local) else own  # another thread has another dictionary
+        for name, attribute in own.items():
+            self._read(container, name, attribute)
+        for slot in sorted({s for c in kind.__mro__ for s in _slots(c)} - {"__dict__", "__weakref__"}):
+            if (attribute := field(value, slot)) is not None:
+                self._read(value, slot, attribute)
 
     def _classes(self, kind: type[Any]) -> None:
         """The attributes of a class, and what its operators read, which no code mentions by name."""
-        for one in kind.__mro__:
-            if not is_own(one.__module__) or not self._is_new(one):
+        for one in (*kind.__mro__, *cast("Any", type(kind)).__mro__):
+            if not _is_own_class(one) or not self._is_new(one):
                 continue
             self._hold(one, vars(one))
             for name, value in vars(one).items():
-                if name.startswith("__") and name not in _SILENT and isinstance(value, FunctionType):
-                    self._read(one, name, value)
+                if name.startswith("__") and name not in _SILENT and isinstance(value, (FunctionType, classmethod)):
+                    self._meet(name, one, vars(one))
 
     def _hold(self, container: Any, attributes: Mapping[str, Any]) -> None:
         self._holders.append((container, attributes))
-        for name in self._names:
+        for name in [*attributes] if self._all else [*self._names]:
             self._meet(name, container, attributes)
 
     def _meet(self, name: str, container: Any, attributes: Mapping[str, Any]) -> None:
         if name in attributes:
-            value = attributes[name]
-            for inner in _unwrapped(value):
+            for inner in _unwrapped(attributes[name]):
                 self._read(container, name, inner)
+        elif name in self._optional:
+            self._read(container, name, ABSENT)
+
+    def _mention(self, code: CodeType) -> None:
+        """Names that code mentions meet what has attributes."""
+        optional = {name for name in optional_names(code) if name not in self._optional}
+        self._optional |= optional
+        for name in names_of(code):
+            if name not in self._names or name in optional:
+                self._names[name] = None
+                for holder in self._holders:
+                    self._meet(name, *holder)
 
     def _call(self, f: Any) -> None:
         """What one function can reach by name."""
-        reads = getattr(f, "__burlab_reads__", None)
-        if reads is not None:  # a transform of other functions
+        if reads := _reads_of(f):  # a transform of other functions
             for g in reads:
                 self._call(g)
         elif not self._is_new(f):
@@ -152,41 +185,81 @@ class _Walk:
         elif isinstance(f, MethodType):
             self._read(None, None, f.__func__)
             self._read(None, None, f.__self__)
-        elif isinstance(f, partial):
-            whole = cast("partial[Any]", f)
-            for part in (whole.func, whole.args, whole.keywords):
-                self._read(None, None, part)
         elif isinstance(f, FunctionType):
-            self._code(f)
-        elif is_own(type(f).__module__) or is_dataclass(f):  # an object with __call__
+            self._function(f)
+        else:  # an object with __call__, a partial, a cache
             self._seen.discard(id(f))
             self._read(None, None, f)
 
-    def _code(self, f: FunctionType) -> None:
-        self.functions.append(f)
-        for name in names_of(f.__code__):
-            if name in f.__globals__:
-                self._read(f.__globals__, name, f.__globals__[name])
-            if name not in self._names:
-                self._names[name] = None
-                for holder in self._holders:
-                    self._meet(name, *holder)
-        for default in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()):
-            self._read(None, None, default)
+    def _function(self, f: FunctionType) -> None:
+        """Cells, defaults and attributes of any function: the wrappers of libraries keep there what they wrap."""
+        if is_of_arrays(f):
+            return
+        if f in _ENVIRONMENT_READERS:
+            self._read(None, None, environment())
+        if f.__defaults__:
+            self._read(f, "__defaults__", f.__defaults__)
+        if f.__kwdefaults__:
+            self._read(f, "__kwdefaults__", f.__kwdefaults__)
         for cell in f.__closure__ or ():
             try:
                 self._read(cell, None, cell.cell_contents)
             except ValueError:  # not filled yet
                 continue
+        if is_own_function(f):
+            self._code(f)
+            self._hold(f.__dict__, f.__dict__)
+        elif (wrapped := f.__dict__.get("__wrapped__")) is not None:
+            self._read(f.__dict__, "__wrapped__", wrapped)
+
+    def _code(self, f: FunctionType) -> None:
+        code, around = f.__code__, f.__globals__
+        self.functions.append(f)
+        self._read(f, "__code__", code)
+        looked_up = globals_of(code)
+        for name in names_of(code):
+            if name in around:
+                self._read(around, name, around[name])
+            elif name in looked_up and name in _BUILTINS:
+                self._read(around, name, ABSENT)  # it may be hidden later
+        self._mention(code)
+        for name in self._modules(f):
+            if name in sys.modules:
+                self._read(sys.modules, name, sys.modules[name])
+        if not _ENVIRONMENT.isdisjoint(names_of(code)):
+            self._read(None, None, environment())
+        if makes_names(code):
+            self._take_all()
+        if reads_namespaces(code) and self._is_new(around):
+            public = {k: v for k, v in around.items() if not k.startswith("_") and k not in _NOTEBOOK}
+            self._hold(around, public)
+
+    def _modules(self, f: FunctionType) -> Iterable[str]:
+        """The names of modules that a function imports when it runs."""
+        yield from imports_of(f.__code__, package_of(f))
+        if not _IMPORTERS.isdisjoint(names_of(f.__code__)):
+            yield from texts_of(f.__code__)
+
+    def _take_all(self) -> None:
+        """From now on all attributes count, not only those that code mentions."""
+        if not self._all:
+            self._all = True
+            for container, attributes in self._holders[:]:
+                for name in [*attributes]:
+                    self._meet(name, container, attributes)
 
 
 def is_called(value: Any) -> bool:
     """Whether a value is a function whose own surroundings count."""
-    if isinstance(value, np.ufunc):
-        return False
-    if isinstance(value, _FUNCTIONS) and is_own(str(getattr(cast("Any", value), "__module__", ""))):
+    if isinstance(value, (FunctionType, MethodType)):
         return True
-    return not isinstance(value, type) and hasattr(cast("Any", value), "__burlab_reads__")
+    return not isinstance(value, type) and bool(_reads_of(value))
+
+
+def _reads_of(value: Any) -> tuple[Any, ...]:
+    """The functions that a transform of burlab's reads for."""
+    found = field(value, "__burlab_reads__")
+    return cast("tuple[Any, ...]", found) if isinstance(found, tuple) else ()
 
 
 def _has_items(value: Any) -> bool:
@@ -194,35 +267,24 @@ def _has_items(value: Any) -> bool:
     return isinstance(value, ITEMS) or (isinstance(value, np.ndarray) and cast("Any", value).dtype.hasobject)
 
 
-def is_object(value: Any) -> bool:
-    """Whether a value is an object that is filled by users: not one of NumPy's, SciPy's or the language's own."""
-    return is_dataclass(value) or not str(type(value).__module__).startswith(_LIBRARIES)
+def _lends_numbers(value: Any, kind: type[Any]) -> bool:
+    """Whether all that counts of an object are the numbers of the array that it lends."""
+    return kind in (np.ndarray, np.memmap) or (not isinstance(value, np.ndarray) and hasattr(kind, "__array__"))
 
 
-@lru_cache(maxsize=4096)
-def is_own(module: str) -> bool:
-    """Whether a module, by its name, is the user's: neither burlab's nor of an installed library."""
-    if module.startswith(_LIBRARIES) or module in sys.builtin_module_names:
-        return False
-    file = getattr(sys.modules.get(module), "__file__", None)
-    return file is None or not (file.startswith(_PATHS) or "site-packages" in file or "dist-packages" in file)
+def _is_own_class(kind: type[Any]) -> bool:
+    module: Any = kind.__module__  # of some classes of C code it is a descriptor
+    return isinstance(module, str) and is_own(module)
 
 
-@lru_cache(maxsize=4096)
-def names_of(code: CodeType) -> tuple[str, ...]:
-    """All names that a function and those defined inside of it look up, also those written out for getattr."""
-    inner = [name for part in code.co_consts if isinstance(part, CodeType) for name in names_of(part)]
-    texts = [part for part in code.co_consts if isinstance(part, str) and part.isidentifier()]
-    return tuple(dict.fromkeys((*code.co_names, *texts, *inner)))
-
-
-def _module_of(value: Any) -> str:
-    return str(value.__name__ if isinstance(value, ModuleType) else value.__module__)
-
-
-def _slots(kind: type[Any]) -> tuple[str, ...]:
+def _slots(kind: type[Any]) -> list[str]:
+    """The attributes that a class has slots for; private ones are named after it."""
     slots = vars(kind).get("__slots__", ())
-    return (slots,) if isinstance(slots, str) else tuple(slots)
+    private = f"_{kind.__name__.lstrip('_')}"
+    return [
+        f"{private}{slot}" if slot.startswith("__") and not slot.endswith("__") else slot
+        for slot in ((slots,) if isinstance(slots, str) else tuple(slots))
+    ]
 
 
 def _unwrapped(value: Any) -> list[Any]:
@@ -231,4 +293,4 @@ def _unwrapped(value: Any) -> list[Any]:
         return [f for f in (value.fget,) if f is not None]
     if isinstance(value, (classmethod, staticmethod)):
         return [cast("Any", value).__func__]
-    return [] if isinstance(value, MappingProxyType) else [value]
+    return [value]

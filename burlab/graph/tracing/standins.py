@@ -152,7 +152,7 @@ def _exchange_bare_names(f: Callable[..., Any]) -> None:
 
 def _is_namespace(container: Any) -> bool:
     """Whether it is a closure cell or the globals of a module: dictionaries of users are left alone."""
-    return isinstance(container, CellType) or (isinstance(container, dict) and "__name__" in container)
+    return isinstance(container, CellType) or (isinstance(container, dict) and "__builtins__" in container)
 
 
 def _restore() -> None:

@@ -25,7 +25,7 @@ struct ArgumentSpec {
 };
 
 /// How a guarded value is looked up; Length: not at all, but the container must have `size` items.
-enum Where : Size { Fixed, Entry, Cell, Item, Attribute, Length };
+enum Where : Size { Fixed, Entry, Cell, Item, Attribute, Length, Code, Defaults, KeywordDefaults };
 
 /// Something that the traced function read from around itself, and that must still be the same object.
 /// Mirrored by `burlab/runtime/gate.py`.
@@ -102,6 +102,10 @@ BURLAB_NOINLINE bool is_unchanged(const Guard& guard) {
   Object* now = guard.value;
   if (guard.where == Entry) {
     now = dict_item(guard.container, guard.key);
+  } else if (guard.where >= Code) {
+    now = guard.where == Code       ? function_code(guard.container)
+          : guard.where == Defaults ? function_defaults(guard.container)
+                                    : function_keyword_defaults(guard.container);
   } else if (guard.where != Fixed) {
     now = guard.where == Cell   ? cell_contents(guard.container)
           : guard.where == Item ? get_item(guard.container, guard.key)

@@ -1,0 +1,47 @@
+"""Whose code it is: the user's, whose surroundings count, or the language's, burlab's, that of an installed library."""
+
+import os
+import sys
+import sysconfig
+from functools import lru_cache
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+_ARRAY_LIBRARIES = frozenset(("numpy", "scipy", "burlab"))
+_LIBRARIES = _ARRAY_LIBRARIES | {"builtins", "math"}
+_FOLDERS = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+_INSTALLED = frozenset(("site-packages", "dist-packages"))
+
+
+def first_part(module: str) -> str:
+    """The package that a module belongs to: `numpy` of numpy.linalg, but `numpy_helpers` of numpy_helpers."""
+    return module.partition(".")[0]
+
+
+def is_of_burlab(value: Any) -> bool:
+    """Whether a class of burlab made a value."""
+    return first_part(str(type(value).__module__)) == "burlab"
+
+
+@lru_cache(maxsize=4096)
+def is_own(module: str) -> bool:
+    """Whether a module, by its name, is the user's: neither burlab's nor of an installed library.
+
+    >>> is_own("numpy.linalg"), is_own("numpy_helpers")
+    (False, True)
+    """
+    if first_part(module) in _LIBRARIES or module in sys.builtin_module_names:
+        return False
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return file is None or not (file.startswith(_FOLDERS) or _INSTALLED.intersection(Path(file).parts))
+
+
+def is_own_function(f: FunctionType) -> bool:
+    """Whether the code of a function is the user's: its globals say so, for `__module__` may be copied from another."""
+    return is_own(str(f.__globals__.get("__name__", "")))
+
+
+def is_of_arrays(f: FunctionType) -> bool:
+    """Whether a function is NumPy's, SciPy's or burlab's own."""
+    return first_part(str(f.__globals__.get("__name__", ""))) in _ARRAY_LIBRARIES
