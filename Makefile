@@ -1,7 +1,7 @@
-# Two commands: `make lab` opens the tutorials in JupyterLab, `make test` runs every check.
+# Two commands: `make lab` opens the tutorials in JupyterLab, `make test` says whether burlab works here.
 # Both set up .venv first, and need Python 3.11 to 3.14 with its headers, g++ and make.
-# `make quick` is for every save: what needs no browser, notebook, sanitizer or wheel. `make matrix` runs the flagship
-# programs for other CPUs and Pythons. `make smoke PYTHON=python3.13` is what another Python needs to pass.
+# `make quick` is for every save, `make near` runs what a change touches, `make full` is all that exists.
+# `make smoke PYTHON=python3.13` is what another Python needs to pass.
 
 PYTHON ?= $(shell for p in python3.11 python3 python3.14 python3.13 python3.12; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' 2>/dev/null && echo $$p && break; done)
@@ -12,27 +12,57 @@ CPP_FILES = $(shell git ls-files -co --exclude-standard '*.hpp' '*.cpp')
 # Another environment that is active in the shell is not the one that runs here, and IPython would warn of it.
 unexport VIRTUAL_ENV
 
-# Beside each other, one process for each core; the tests of a file share a process, and so the kernels they compile.
-JOBS ?= auto
-PYTEST = $(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=loadfile
+# What pytest makes of the texts of tests is kept, so that they are read once and not by every process.
+unexport PYTHONDONTWRITEBYTECODE
+
+# Processes of tests beside each other: one for each core.
+JOBS ?= $(shell nproc)
+TIER = $(BIN)/python -m tests.tiers --jobs $(JOBS)
+# What every process would compile is compiled once, into a folder that they only read.
+CACHE = $(abspath $(VENV))/cache
+READ_CACHE = BURLAB_CACHE=$(CACHE):ro
 
 # As pip does for what it copies, and not for an editable install.
 BYTECODE = $(BIN)/python -m compileall -q burlab
 
-.PHONY: lab test quick matrix smoke peers check lint types layers cpp-format unit format clean
+.PHONY: lab quick test full near static cache matrix sanitizers smoke peers pages lint types layers cpp-format format clean
 
 lab: $(VENV)/lab.stamp
 	$(BIN)/burlab lab
 
+quick: $(VENV)/test.stamp cache
+	$(READ_CACHE) $(TIER) quick
+
 test: $(VENV)/test.stamp
-	$(MAKE) --no-print-directory --keep-going check
+	$(call checks_and,test)
 
-# Without the plugin that runs notebooks: every process would spend seconds to import it.
-quick: $(VENV)/test.stamp
-	$(PYTEST) -p no:nbval -m "not slow and not browser and not matrix" tests
+full: $(VENV)/test.stamp
+	$(call checks_and,full)
 
-matrix: $(VENV)/test.stamp
-	$(PYTEST) -m matrix tests/matrix
+# The static checks beside the compiler, as both are one process at a time; then the tests, whatever the checks found.
+define checks_and
+	@code=0; $(MAKE) --no-print-directory --keep-going --jobs=2 static cache || code=$$?; \
+	$(READ_CACHE) $(TIER) $(1) || code=$$?; exit $$code
+endef
+
+# The tests that reach what differs from a commit: of what is not committed, or `make near SINCE=main`.
+SINCE ?= HEAD
+near: $(VENV)/test.stamp cache
+	$(READ_CACHE) $(TIER) near --since $(SINCE)
+
+# Parts of the full tier: other instruction sets, precompiled headers and Pythons; C++ under the sanitizers.
+matrix: $(VENV)/test.stamp cache
+	$(READ_CACHE) $(TIER) full --only tests/matrix
+sanitizers: $(VENV)/test.stamp cache
+	$(READ_CACHE) $(TIER) full --only tests/project/test_sanitizers.py
+
+cache: $(VENV)/test.stamp
+	BURLAB_CACHE=$(CACHE) $(BIN)/burlab warm
+
+# The pages whose tables are made from the code.
+pages: $(VENV)/test.stamp
+	$(BIN)/python docs/catalogue.py
+	$(BIN)/python docs/words.py
 
 # In a fresh environment: burlab without extras, the doctor, and the tests that meet CPython itself.
 smoke:
@@ -46,7 +76,7 @@ smoke:
 # The second engines that gradients are compared with: tests that need an absent one are skipped by name.
 peers: $(VENV)/peers.stamp
 
-check: lint types layers cpp-format unit
+static: lint types layers cpp-format
 
 lint:
 	$(BIN)/ruff check .
@@ -60,13 +90,6 @@ layers:
 
 cpp-format:
 	$(BIN)/clang-format --dry-run --Werror $(CPP_FILES)
-
-# Unit tests, the examples in docstrings, the notebooks, the C++ headers under g++, the sanitizers and the built wheel.
-# Hundreds of processes start: what each would compile is compiled once, into a folder that they only read.
-unit: export BURLAB_CACHE = $(abspath $(VENV))/cache
-unit:
-	$(BIN)/burlab warm
-	BURLAB_CACHE=$(BURLAB_CACHE):ro $(PYTEST) -m "not matrix" --doctest-modules --nbval-lax $(wildcard notebooks) burlab tests
 
 format: $(VENV)/test.stamp
 	$(BIN)/ruff check --fix .

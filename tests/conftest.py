@@ -22,6 +22,9 @@ settings.load_profile("burlab")
 if not os.environ.get("BURLAB_CACHE", "").endswith(":ro"):
     os.environ["BURLAB_CACHE"] = "off"
 
+# Whatever a kernel is to write holds nan before: what it leaves out is seen.
+os.environ.setdefault("BURLAB_POISON", "1")
+
 # Here JAX computes each thing once: what it saves by optimizing for long takes longer.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true")
 

@@ -126,7 +126,7 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def pytest_in(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Tests of the copy, without the plugins that take a second each time to load and do nothing here."""
-    return run(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:nbval", "-p", "no:xdist", *arguments)
+    return run(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:nbval", *arguments)
 
 
 def tables(folder: Path, kind: str, *options: str) -> subprocess.CompletedProcess[str]:

@@ -1,0 +1,83 @@
+"""The tiers leave out no file, tell of a crash, and find the tests that a change touches."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.tiers.near import near
+from tests.tiers.parcels import ROOT, TESTS, TIERS, Parcel, files_of_tests, modules_with_examples, parcels, tutorials
+from tests.tiers.processes import Finished, run_beside
+from tests.tiers.summary import cases, lines
+
+
+def run(folder: Path, text: str, *arguments: str) -> Finished:
+    """One process of pytest over a file with this text."""
+    file = folder / "test_it.py"
+    file.write_text(text)
+    (finished,) = run_beside([Parcel((str(file),), TESTS)], 1, ["-p", "no:cacheprovider", *arguments], folder)
+    return finished
+
+
+@pytest.mark.parametrize("name", TIERS)
+def test_each_file_is_in_one_parcel(name: str):
+    tier = TIERS[name]
+    dealt = [file for parcel in parcels(tier) for file in parcel.files]
+    examples = modules_with_examples() if tier.doctests else []
+    assert sorted(dealt) == sorted(files_of_tests() + examples + tutorials(tier))
+    assert max(len(parcel.files) for parcel in parcels(tier)) <= 3 * tier.files
+
+
+def test_full_is_all_there_is():
+    assert TIERS["full"].marks == ""
+    assert len(tutorials(TIERS["full"])) == len(list((ROOT / "notebooks").glob("*.ipynb")))
+    assert len(tutorials(TIERS["test"])) == 3
+
+
+def test_a_part_of_a_tier():
+    parts = parcels(TIERS["full"], ("tests/project/test_sanitizers.py",))
+    assert [parcel.files for parcel in parts] == [("tests/project/test_sanitizers.py",)]
+
+
+def test_what_passed_failed_and_was_skipped_is_counted(tmp_path: Path):
+    text = """
+import pytest
+def test_right(): pass
+def test_wrong(): assert False
+@pytest.fixture
+def broken(): raise ValueError
+def test_error(broken): pass
+def test_absent(): pytest.skip("no such peer")
+"""
+    finished = run(tmp_path, text)
+    assert finished.failed
+    said = lines(cases(finished), [finished], 1.0)
+    assert said[-1] == "1 passed, 2 failed, 1 skipped"
+    assert "skipped 1: no such peer" in said
+    assert any(line.startswith("FAILED") and line.endswith("test_wrong") for line in said)
+
+
+def test_a_process_that_crashes_counts_as_failed(tmp_path: Path):
+    finished = run(tmp_path, "import os\ndef test_it(): os.abort()")
+    assert finished.failed
+    (case,) = cases(finished)
+    assert case.outcome == "failed"
+    assert "test_it.py" in case.name
+    assert lines([case], [finished], 1.0)[-1] == "0 passed, 1 failed, 0 skipped"
+
+
+def test_marks_that_leave_nothing_are_no_failure(tmp_path: Path):
+    finished = run(tmp_path, "def test_it(): pass", "-k", "nothing")
+    assert (finished.failed, cases(finished)) == (False, [])
+
+
+def test_the_tests_near_a_change_are_those_that_import_it():
+    assert "tests/optim/test_optimizers.py" in near({"burlab/optim/adam.py"})
+    assert "tests/graph/test_ops.py" not in near({"burlab/optim/adam.py"})
+    assert {"tests/graph/test_ops.py", "burlab/optim/adam.py"} <= near({"burlab/graph/node.py"})
+    assert "tests/charts/test_png.py" not in near({"burlab/graph/node.py"})
+    assert "tests/graph/test_ops.py" in near({"tests/op_cases.py"})  # a helper of tests
+    assert "tests/browser/test_race.py" in near({"tests/browser/conftest.py"})
+    assert {"tests/cpp/test_cpp.py", "tests/project/test_headers.py"} & near({"cpp/burlab/tape/tape.hpp"})
+    assert near({"notebooks/01_gradients.ipynb"}) >= {"notebooks/01_gradients.ipynb", "tests/project/test_notebooks.py"}
+    assert near({"README.md"}) == {file for file in files_of_tests() if file.startswith("tests/project/")}
+    assert near(set()) == set()
