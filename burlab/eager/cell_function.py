@@ -1,5 +1,8 @@
 """Functions of `%%cpp` cells as Python calls them: Values and sequences of Values in and out."""
 
+import builtins
+import re
+from contextlib import suppress
 from functools import partial
 from numbers import Real
 from typing import Any, cast
@@ -15,6 +18,8 @@ from .value import Value
 _bridge = partial(reflect, "burlab", "eager")
 _NUMBERS = (Real, np.bool_, np.integer, np.floating)
 _STALE_VALUE = 5
+_DETAIL = re.compile(r"^ +(\w+): (.*)$", re.MULTILINE)  # how cppyy tells what became of each overload
+_UNKNOWN = "unhandled, unknown C++ exception"
 
 # Status of cpp/burlab/abi.hpp -> what it means to someone who wrote a cell.
 _MESSAGES = {
@@ -41,7 +46,7 @@ class CellFunction:
         return f"<C++ {self.__doc__ or self.__name__}>"
 
     def __call__(self, *args: Any) -> Any:
-        """Call it. TapeError where the C++ code did what a tape cannot record."""
+        """Call it. TapeError where the C++ code did what a tape cannot record, StatusError where it throws."""
         given = [_Values(arg) if _holds_values(arg) else arg for arg in args]
         tapes = {current_tape(), *(tape for arg in given for tape in _tapes(arg))}
         for tape in tapes:
@@ -49,6 +54,14 @@ class CellFunction:
         try:
             result = self._function(*map(_to_cpp, given))
             found = _to_python(result)
+        except Exception as error:
+            thrown = _thrown(error)
+            if thrown is None:
+                raise
+            raise StatusError(
+                f"the C++ function {self.__name__} threw {thrown}. Catch it in C++, or have the function tell by what "
+                "it returns."
+            ) from None
         finally:
             status = max(tools().take_status(tape) for tape in tapes)
         if status or found is None is not result:
@@ -98,6 +111,23 @@ def _to_python(x: Any) -> Any:
         values = _bridge().to_python_list(x)
         return None if None in values else values
     return _bridge().to_python(x) if kind == "burlab::Value" else x
+
+
+def _thrown(error: Exception) -> str | None:
+    """The C++ exception that cppyy has made an exception of Python's, in words; None for those of Python."""
+    what: Any = getattr(error, "what", None)
+    if callable(what):
+        kind = cast(Any, type(error)).__cpp_name__
+        with suppress(UnicodeDecodeError, TypeError):  # of bytes that are not UTF-8, whose exception cppyy cannot make
+            said = str(what())
+            return f"{kind}: {(_DETAIL.findall(said) or [(kind, said)])[-1][1]}"
+        return str(kind)
+    for kind, said in _DETAIL.findall(str(error)):
+        if said == _UNKNOWN:
+            return "an exception that is no std::exception"
+        if not hasattr(builtins, kind):  # of one overload, among the refusals of others
+            return f"{kind}: {said}"
+    return None
 
 
 def _error(function: str, status: int) -> Exception:

@@ -15,9 +15,11 @@ from burlab.runtime.quoting import line_directive
 from burlab.runtime.wait import shielded
 
 from .cell_function import CellFunction
+from .cell_preprocessor import directive, expanded, headers
+from .cell_shape import ADVICE, unsure
+from .cell_tokens import Token, tokens
 
-_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*$", re.MULTILINE)
-_TOKEN = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|[{}]|\bstatic\b", re.DOTALL)
+_STATIC = re.compile(r"\bstatic\b")
 _CLASS = re.compile(r"\b(?:struct|class|union|enum)\s+(?:class\s+)?([A-Za-z]\w*)")
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
 _notebooks = count(1)
@@ -29,6 +31,7 @@ class Cells:
     def __init__(self) -> None:
         self._scope = [f"burlab_notebook_{next(_notebooks)}"]
         self._texts: list[str] = []
+        self._numbers = count(1)
 
     def run(self, text: str, name: str = "cell") -> dict[str, Any]:
         """Compile a cell. Returns its functions and classes by name; CompileError leaves everything as it was.
@@ -39,15 +42,23 @@ class Cells:
         """
         if "\0" in text or text.encode("utf-8", "ignore").decode() != text:
             raise CompileError(f"{name}: the text holds a null or half a character, which no C++ has. Leave it out.")
-        compile_text(self._includes(text, name), ("burlab/python/cell.hpp",))
-        scope = [*self._scope, f"cell_{len(self._scope)}"]
+        text = text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
+        row = tokens(text, name)
+        compile_text(headers(row, name), ("burlab/python/cell.hpp",))
+        doubtful = _declarations_alone(text, row, name)
+        scope = [*self._scope, f"cell_{next(self._numbers)}"]  # a cell that fails at run time leaves its namespace
         opening = " ".join(f"namespace {part} {{" for part in scope)
         opening = opening.replace("{", "{ using namespace burlab;", 1)
         # The check stands on the line after the last: a brace that was left open is found there, not at our own text.
         check = "namespace every_brace_above_is_closed {}"
-        body = _INCLUDE.sub("", _without_static(text)).rstrip()
+        body = _changed(text, row, doubtful, name).rstrip()
         whole = f"{opening}\n{line_directive(1, name)}{body}\n{check}\n{'}' * len(scope)}\n"
-        shielded(lambda: self._compile(whole, scope, text))
+        try:
+            shielded(lambda: self._compile(whole, scope, text))
+        except CompileError as error:
+            if any(f"{name}:{line}:" in str(error) for line in doubtful.values()):
+                raise CompileError(f"{error}\n{ADVICE}.") from None
+            raise
         return self._with_texts(_definitions(scope, text), scope[1:])
 
     def _with_texts(self, found: dict[str, Any], cells: list[str]) -> dict[str, Any]:
@@ -55,7 +66,7 @@ class Cells:
         text = "".join(f"namespace {cell} {{\n{body}\n" for cell, body in zip(cells, self._texts, strict=True))
         whole = f'#include "burlab/python/cell.hpp"\nusing namespace burlab;\n{text}{"}" * len(cells)}'
         for name, thing in found.items():
-            if isinstance(thing, type):
+            if isinstance(thing, type) and not issubclass(thing, int):  # an enum is a number, and takes no attributes
                 cast("Any", thing).__burlab_text__ = whole, "::".join((*cells, name))
         return found
 
@@ -65,22 +76,35 @@ class Cells:
         self._scope = scope
         self._texts.append(text)
 
-    def _includes(self, text: str, name: str) -> str:
-        """The cell's `#include` lines by themselves, for they must not stand inside a namespace."""
-        found = ((text[: m.start()].count("\n") + 1, m[0]) for m in _INCLUDE.finditer(text))
-        return "".join(f"{line_directive(number, name)}{line}\n" for number, line in found)
+
+def _declarations_alone(text: str, row: list[Token], name: str) -> dict[int, int]:
+    """Refuse what is not a declaration; gives offset and line of what only the compiler can tell from an expression."""
+    found, places = expanded(text, row, name)
+    return {places[index].start: places[index].line for index in unsure(found, name) if index in places}
 
 
-def _without_static(text: str) -> str:
-    """`inline` for `static` outside of braces: Cling destroys a static object twice if a later text has used it."""
-    depth = 0
+def _changed(text: str, row: list[Token], doubtful: dict[int, int], name: str) -> str:
+    """The text as it is compiled, line by line where it was.
 
-    def word(found: re.Match[str]) -> str:
-        nonlocal depth
-        depth += {"{": 1, "}": -1}.get(found[0], 0)
-        return "inline" if found[0] == "static" and depth == 0 else found[0]
-
-    return _TOKEN.sub(word, text)
+    `#include` lines are out, which do not stand in a namespace. `inline` is for `static` outside of braces: Cling
+    destroys a static object twice if a later text has used it. An empty attribute has an expression refused.
+    """
+    parts: list[str] = []
+    last = depth = 0
+    for token in row:
+        parts.append(text[last : token.start])
+        last = token.end
+        depth += (token.text == "{") - (token.text == "}")
+        if token.start in doubtful:
+            column = token.start - text.rfind("\n", 0, token.start) - 1
+            parts.append(f"\n__attribute__(())\n{line_directive(token.line, name)}{' ' * column}")
+        if directive(token) == "include":
+            parts.append("\n" * token.text.count("\n"))
+        elif depth == 0 and token.kind in ("name", "directive"):
+            parts.append(_STATIC.sub("inline", token.text))
+        else:
+            parts.append(text[token.start : last])
+    return "".join(parts)
 
 
 def _definitions(scope: list[str], text: str) -> dict[str, Any]:

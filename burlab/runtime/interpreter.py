@@ -32,9 +32,20 @@ _STANDARD = (
 
 # Two functions that take C strings, and a constant whose initialisation writes their addresses.
 _EXPORTS = """
+#include <cstdio>
+#include <exception>
 #include "TInterpreter.h"
 namespace burlab_exports {
-extern "C" int burlab_declare(const char* text) { return gInterpreter->Declare(text); }
+extern "C" int burlab_declare(const char* text) {
+  try {
+    return gInterpreter->Declare(text);
+  } catch (const std::exception& error) {
+    fprintf(stderr, "error: the initializer of a variable threw an exception: %s", error.what());
+  } catch (...) {
+    fprintf(stderr, "error: the initializer of a variable threw an exception.");
+  }
+  return 0;
+}
 extern "C" void* burlab_find(const char* symbol) { return gInterpreter->FindSym(symbol); }
 const int filled = (((void**)ADDRESS)[0] = (void*)&burlab_declare, ((void**)ADDRESS)[1] = (void*)&burlab_find, 0);
 }

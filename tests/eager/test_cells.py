@@ -10,7 +10,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from burlab.eager import Tape, Value
-from burlab.errors import CompileError, TapeError
+from burlab.errors import CompileError, StatusError, TapeError
 
 TINY = """
 Value tiny(Value a, Value b) {
@@ -239,3 +239,42 @@ def test_static_objects_that_cells_share_die_once():
     )
     done = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=False, timeout=300)
     assert (done.returncode, done.stdout, done.stderr) == (0, "4.5\n", "")
+
+
+def test_what_a_cell_throws_is_an_exception_of_python(notebook: Notebook):
+    notebook.cpp("""
+        #include <stdexcept>
+        struct Mine : std::runtime_error { using std::runtime_error::runtime_error; };
+        double number(double) { throw 1; }
+        double standard(double) { throw std::runtime_error("too cold"); }
+        double mine(double) { throw Mine("too warm"); }
+        double bytes(double) { throw std::runtime_error("\\xff"); }
+        double far(double) { return std::vector<double>{1.0}.at(5); }
+        Value value(Value x) { Value y = x * x; throw std::invalid_argument("in the middle"); }
+        template <class T> T any(T x) { throw std::out_of_range("of a template"); }
+        double over(double x) { throw std::logic_error("one of two"); }
+        double over(int x) { throw std::logic_error("one of two"); }
+        double fine(double x) { return x; }
+    """)
+    for name, said in [
+        ("number", "no std::exception"),
+        ("standard", "std::runtime_error: too cold"),
+        ("mine", "Mine: too warm"),
+        ("bytes", "std::runtime_error"),
+        ("far", "std::out_of_range: .*range_check"),
+        ("value", "std::invalid_argument: in the middle"),
+        ("any", "out_of_range: of a template"),
+        ("over", "logic_error: one of two"),
+    ]:
+        with pytest.raises(StatusError, match=rf"the C\+\+ function {name} threw .*{said}"):
+            notebook[name](1.5)
+        assert notebook["fine"](2.0) == 2.0
+    x = Value(3.0)
+    with pytest.raises(StatusError, match="in the middle"):
+        notebook["value"](x)
+    (x * x).backward()
+    assert x.grad == 6.0
+    with pytest.raises(StatusError, match="one of two"):
+        notebook["over"](1)
+    with pytest.raises(TypeError, match="could not convert"):
+        notebook["fine"]("x")
