@@ -18,6 +18,7 @@ from .joining import concatenate_
 from .products import diagonal_of, matmul
 from .promotion import apply, as_dtype
 from .reduction import as_floats, average, mean_, prod, sum_, with_axes
+from .roots import root
 from .shapes import expand_dims, squeeze
 from .ufuncs import clip
 
@@ -75,8 +76,8 @@ def nanvar(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: 
 
 
 def nanstd(*args: Any, **kwargs: Any) -> Node:
-    """np.nanstd: the square root of `nanvar`."""
-    return apply("sqrt", nanvar(*args, **kwargs))
+    """np.nanstd: the square root of `nanvar`, whose derivative where that is 0 is 0."""
+    return root(nanvar(*args, **kwargs))
 
 
 def _nan_extreme(op: str, otherwise: float) -> Any:
@@ -156,13 +157,19 @@ def _observations(m: Any, rowvar: bool) -> Node:
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Node:
-    """np.corrcoef: covariances, divided by the standard deviations and cut off at -1 and 1."""
+    """np.corrcoef: covariances, divided by the standard deviations and cut off at -1 and 1.
+
+    nan where a variable has one value only; no derivative comes from there.
+    """
     c = cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:
         return apply("div", c, c)
-    deviation = apply("sqrt", diagonal_of(c, 0, 1))
-    ratio = apply("div", apply("div", c, expand_dims(deviation, 1)), deviation)
-    return clip(ratio, -1.0, 1.0)
+    deviation = root(diagonal_of(c, 0, 1))
+    still = apply("equal", deviation, 0.0)
+    varies = apply("where", still, 1.0, deviation)
+    ratio = apply("div", apply("div", c, expand_dims(varies, 1)), varies)
+    without = apply("logical_or", still, expand_dims(still, 1))
+    return apply("where", without, np.nan, clip(ratio, -1.0, 1.0))
 
 
 FUNCTIONS.update({

@@ -16,6 +16,7 @@ from burlab.graph.rules import Rule
 from .arguments import NOT_GIVEN, known_dtype, normal_axes, normal_axis, only_defaults, real, several
 from .chosen import counted, from_initial, given, one, only, zero
 from .promotion import FLOAT64, INT64, apply, as_dtype, as_mask
+from .roots import root
 
 
 def with_axes(y: Node, x: Node, axes: tuple[int, ...], keepdims: Any) -> Node:
@@ -87,8 +88,8 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: flo
 
 
 def std(*args: Any, **kwargs: Any) -> Node:
-    """np.std: the square root of `var`."""
-    return apply("sqrt", var(*args, **kwargs))
+    """np.std: the square root of `var`, whose derivative where all values are equal is 0."""
+    return root(var(*args, **kwargs))
 
 
 def prod(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,

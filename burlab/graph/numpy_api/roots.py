@@ -2,11 +2,14 @@
 
 The derivative of a norm at 0 is 0 by convention, one of its subgradients; a second derivative does not exist there, so
 it is nan: a Newton step sees the kink. But the square of a norm is smooth, a sum of squares, and is made as one, so
-that its second derivative is right everywhere: the factors r and 1/r of a product rule do not cancel at 0.
+that its second derivative is right everywhere: the factors r and 1/r of a product rule do not cancel at 0. The root of
+what is seen to be a sum of squares is a norm, however it was written: np.sqrt(np.var(x)), np.sqrt(dx**2 + dy**2).
 """
 
 from dataclasses import dataclass
 from typing import NamedTuple
+
+import numpy as np
 
 from burlab.graph.graph import Call, Graph
 from burlab.graph.linear import broadcast
@@ -145,13 +148,86 @@ def _same(x: Node, y: Node) -> bool:
         if a is b or pair in seen:
             continue
         seen.add(pair)
+        if a.is_constant and b.is_constant and a.dtype == b.dtype and np.array_equal(a.params, b.params):
+            continue
+        if operation(a).leaf:
+            return False
         alike = a.params == b.params if a.op != "call" else _is_root(a) and _is_root(b)
         if len(seen) > _MANY or (a.op, a.shape, a.dtype) != (b.op, b.shape, b.dtype) or not alike:
-            return False
-        if operation(a).leaf:
             return False
         waiting += zip(a.inputs, b.inputs, strict=True)
     return True
 
 
-POWERS.update({"mul": _times, "square": _square, "cube": _cube, "power": _power_of})
+_LINEAR = {"sum", "broadcast", "reshape", "transpose", "slice", "gather", "convert"}  # of one array that matters
+_DEEP = 12  # operations between a root and the squares below it
+
+
+def _sqrt(x: Node) -> Node | None:
+    return root(x) if _are_squares(x) else None
+
+
+def _are_squares(x: Node, depth: int = _DEEP) -> bool:
+    """Whether an array is made of sums of squares, so that where it is 0 all of these are, and their derivatives too.
+
+    The weights in such sums are known and not negative, and the divisors anything: 0 / c is 0.
+    """
+    if x.op == "square" or not depth:
+        return x.op == "square"
+
+    def below(*parts: Node) -> bool:
+        return all(_are_squares(part, depth - 1) for part in parts)
+
+    first, *rest = x.inputs or (x,)
+    if x.op in _LINEAR or x.op in ("abs", "div"):
+        return below(first)
+    if x.op == "power":
+        return (_number(rest[0]) or 1.0) % 2 == 0
+    if x.op in ("add", "concatenate"):
+        return below(*x.inputs)
+    if x.op == "where":
+        return any(map(below, rest)) and all(below(part) or _known(part) is not None for part in rest)
+    if x.op in ("mul", "contract"):
+        return _is_product_of_same(x) or any(_is_weight(a) and below(b) for a, b in ((first, *rest), (*rest, first)))
+    return x.op == "maximum" and any(_known(a) == 0 and below(b) for a, b in ((first, *rest), (*rest, first)))
+
+
+def _is_product_of_same(x: Node) -> bool:
+    """Whether the two factors of each product are the same entry of the same array: d * d, d @ d."""
+    left, right = x.inputs
+    if x.op == "contract":
+        terms = x.params.partition("->")[0].split(",")
+        (left, first), (right, second) = map(_lettered, x.inputs, terms)
+        if first != second:
+            return False
+    return _same(left, right)
+
+
+def _lettered(x: Node, term: str) -> tuple[Node, str]:
+    """An operand of a contraction below its transpositions and axes of size 1, and the letters of its other axes."""
+    letters = [c for c, size in zip(term, x.shape, strict=True) if size != 1]
+    while x.op == "transpose" or (x.op == "reshape" and _sizes(x) == _sizes(x.inputs[0])):
+        if x.op == "transpose":
+            order = [axis for axis, size in zip(x.params, x.shape, strict=True) if size != 1]
+            letters = [c for _, c in sorted(zip(order, letters, strict=True))]
+        (x,) = x.inputs
+    return x, "".join(letters)
+
+
+def _sizes(x: Node) -> list[int]:
+    return [size for size in x.shape if size != 1]
+
+
+def _is_weight(x: Node) -> bool:
+    known = _known(x)
+    return known is not None and known >= 0
+
+
+def _known(x: Node) -> float | None:
+    """The least number of a known array; nan counts as none of them."""
+    while x.op in ("broadcast", "reshape", "convert"):
+        (x,) = x.inputs
+    return float(np.fmin.reduce(x.params, axis=None)) if x.is_constant and x.size else None
+
+
+POWERS.update({"mul": _times, "square": _square, "cube": _cube, "power": _power_of, "sqrt": _sqrt})

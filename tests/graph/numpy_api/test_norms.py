@@ -29,6 +29,14 @@ CASES = [
     Case("3-norm", lambda x, np: np.linalg.norm(x, 3), np.nan),
     Case("norm of a row", lambda x, np: np.linalg.norm(x[None], axis=1)[0], np.nan),
     Case("norm plus a square", lambda x, np: np.linalg.norm(x) + np.sum(x**2), np.nan),
+    Case("root of a sum", lambda x, np: np.sqrt(np.sum(x**2)), np.nan),
+    Case("root of products", lambda x, np: np.sqrt(x @ x), np.nan),
+    Case("power of a sum", lambda x, np: (3 * x[0] ** 2 + x[1] * x[1] / 2) ** 0.5, np.nan),
+    Case("root of a mean", lambda x, np: np.sqrt(np.mean(np.abs(x) ** 2)), np.nan),
+    Case("root of an einsum", lambda x, np: np.sqrt(np.einsum("i,i->", 2 * x, 2 * x)), np.nan),
+    Case("root of matrices", lambda x, np: np.sum(np.sqrt(x[None] @ x[:, None])), np.nan),
+    Case("root cut off", lambda x, np: np.sqrt(np.maximum(np.sum(x**2), 0.0)), np.nan),
+    Case("root of a sum, squared", lambda x, np: np.sqrt(np.sum(x**2)) ** 2, 2.0),
     Case("norm**2", lambda x, np: np.linalg.norm(x) ** 2, 2.0),
     Case("np.square", lambda x, np: np.square(np.linalg.norm(x)), 2.0),
     Case("np.power", lambda x, np: np.power(np.linalg.norm(x), 2.0), 2.0),
@@ -119,3 +127,72 @@ def test_the_fourth_derivative_of_a_fourth_power_at_zero() -> None:
 def test_sizes_of_integers_have_squares_too() -> None:
     x = np.array([-3, 0, 2])
     np.testing.assert_array_equal(bl.jit(lambda x: np.abs(x) ** 2 + np.abs(x) * np.abs(x))(x), 2 * x**2)
+
+
+SPREADS: dict[str, Callable[[Any], Any]] = {
+    "std": np.std,
+    "std, unbiased": lambda x: np.std(x, ddof=1),
+    "nanstd": np.nanstd,
+    "std where": lambda x: np.std(x, where=np.array([True, True, True, False])),
+    "root of var": lambda x: np.sqrt(np.var(x)),
+    "root of nanvar": lambda x: np.sqrt(np.nanvar(x)),
+    "power of var": lambda x: np.var(x) ** 0.5,
+    "root of cov": lambda x: np.sqrt(np.cov(x)),
+    "by hand": lambda x: np.sqrt(np.mean((x - np.mean(x)) ** 2)),
+    "weighted": lambda x: np.sqrt(np.sum(np.array([1, 2, 0, 3], x.dtype) * (x - np.mean(x)) ** 2)),
+    "products": lambda x: np.sqrt((x - np.mean(x)) @ (x - np.mean(x)) / 3),
+    "pairs": lambda x: np.mean(np.sqrt((x[:, None] - x[None]) ** 2)),
+    "normalized": lambda x: np.sum((x - np.mean(x)) ** 3 / (np.std(x) + 1e-3)),
+}
+
+
+@pytest.mark.parametrize("gear", GEARS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_spreads_of_equal_values_have_the_derivative_zero(gear: Any, dtype: Any) -> None:
+    still, moving = np.full(4, 0.5, dtype), np.array([1.0, -2.0, 0.5, 4.0], dtype)
+
+    def slopes(x: Any) -> Any:
+        return tuple(bl.grad(f)(x) for f in SPREADS.values())
+
+    kernel = bl.compile(slopes, still, gear=gear)
+    step = 1e-6 if dtype is np.float64 else 1e-2
+    for (name, f), zero, slope in zip(SPREADS.items(), kernel(still), kernel(moving), strict=True):
+        np.testing.assert_array_equal(zero, np.zeros(4), err_msg=name)
+        there = moving.astype(np.float64)
+        differences = [(f(there + e) - f(there - e)) / (2 * step) for e in step * np.eye(4)]
+        np.testing.assert_allclose(slope, differences, rtol=1e3 * step**2 + 1e-5, atol=1e-5, err_msg=name)
+
+
+def test_one_still_variable_costs_the_others_nothing() -> None:
+    rows = np.array([[1.0, 1.0, 1.0, 1.0], [0.0, 1.0, 4.0, 9.0], [1.0, 0.0, 3.0, 2.0]])
+    among = bl.jacobian(np.corrcoef)(rows)
+    np.testing.assert_array_equal(
+        np.isnan(bl.jit(np.corrcoef)(rows)), np.isnan(np.array([[np.nan] * 3] + [[np.nan, 1, 1]] * 2))
+    )
+    np.testing.assert_array_equal(among[0], 0 * among[0])
+    np.testing.assert_allclose(among[1:, 1:, 1:], bl.jacobian(np.corrcoef)(rows[1:]), rtol=1e-12, atol=1e-16)
+    spread = bl.grad(lambda x: np.sum(np.std(x, axis=1)))(rows)
+    np.testing.assert_allclose(spread[1:], bl.grad(lambda x: np.sum(np.std(x, axis=1)))(rows[1:]), rtol=1e-12)
+    np.testing.assert_array_equal(spread[0], 0)
+
+
+ENDLESS: dict[str, Callable[[Any], Any]] = {
+    "no square": lambda x: np.sqrt(x[0]),
+    "a difference": lambda x: np.sqrt(x[0] ** 2 - x[1] ** 2 + x[0]),
+    "a negative weight": lambda x: np.sqrt(-2.0 * (x[0] ** 2) + x[0]),
+    "a product of two": lambda x: np.sqrt((x[0] + 1) * x[0]),
+    "an odd power": lambda x: np.sqrt(np.abs(x[0])),
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_other_roots_keep_their_infinite_derivative(name: str) -> None:
+    assert not np.isfinite(bl.grad(ENDLESS[name])(ZERO)[0])
+
+
+def test_a_gradient_step_from_a_dead_unit() -> None:
+    x = np.array([[1.0, 2.0], [1.0, 3.0], [1.0, 5.0]])
+    loss = lambda w: np.sum(np.tanh((x * w - np.mean(x * w, axis=0)) / (np.std(x * w, axis=0) + 1e-5) + 0.1))  # noqa: E731
+    run = bl.minimize(loss, np.ones(2), bl.optim.GD(0.1), steps=3)
+    assert run.t == 3
+    assert np.all(np.isfinite(run.x))
