@@ -195,3 +195,45 @@ def test_what_is_refused() -> None:
         bl.odeint(lambda y, t: y * np.ones(3), 1.0, T)
     with pytest.raises(ArgumentError, match="rtol"):
         bl.odeint(decay, 1.0, T, rtol=-1.0)
+
+
+@BOTH
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_no_field_is_asked_beyond_the_times(adjoint: bool, dtype: Any) -> None:
+    """A field that is nan outside of the interval, whatever its place, direction and the size of y there."""
+    rng = np.random.default_rng(3)
+
+    def field(y: Any, t: Any, low: Any, high: Any) -> Any:
+        return np.where((t >= low) & (t <= high), np.tanh(y) + np.sin(t), np.nan)
+
+    def solve(y0: Any, times: Any, low: Any, high: Any) -> Any:
+        return bl.odeint(field, y0, times, low, high, rtol=1e-4, atol=1e-4, adjoint=adjoint, max_steps=200)
+
+    gradient = bl.grad(lambda y0, *rest: np.sum(solve(y0, *rest)))
+    for size in (1e-8, 1.0, 1e3, 1e8):
+        for times in (rng.normal(size=3), 1e3 + rng.normal(size=3), np.array([-1e-3, -2e-4, 0.0])):
+            for order in (1, -1):
+                t = np.sort(times)[::order].astype(dtype)
+                args = dtype(size), t, np.min(t), np.max(t)
+                assert np.all(np.isfinite(solve(*args))), (size, t)
+                assert np.isfinite(gradient(*args)), (size, t)
+
+
+INFINITE = {
+    "logarithm": (lambda y, t: np.log(2 - t), 1.9, 2.0, 0.1 * np.log(0.1) - 0.1),
+    "reads y": (lambda y, t: np.log(2 - t) + 0 * y, 1.9, 2.0, 0.1 * np.log(0.1) - 0.1),
+    "ends at 0": (lambda y, t: np.log(-t), -0.1, 0.0, 0.1 * np.log(0.1) - 0.1),
+    "backwards": (lambda y, t: np.log(t - 1), 1.1, 1.0, 0.1 - 0.1 * np.log(0.1)),
+    "root": (lambda y, t: np.sqrt(2 - t), 1.0, 2.0, 2 / 3),
+}
+
+
+@BOTH
+@pytest.mark.parametrize("name", INFINITE)
+def test_a_field_that_is_infinite_at_the_end_is_integrated(name: str, adjoint: bool) -> None:
+    f, begin, end, integral = INFINITE[name]
+    for y0 in (1.0, 100.0):
+        y = bl.odeint(f, y0, np.array([begin, end]), adjoint=adjoint)[1]
+        np.testing.assert_allclose(y, y0 + integral, rtol=1e-6)
+    slope = bl.grad(lambda y0: bl.odeint(f, y0, np.array([begin, end]), adjoint=False)[1])(1.0)
+    np.testing.assert_allclose(slope, 1.0, rtol=1e-12)

@@ -18,7 +18,7 @@ from burlab.transforms.control import cond
 from burlab.transforms.scan import scan
 from burlab.transforms.vectors import close, floating
 
-from .steps import Field, Options, integrate, scheduled, step
+from .steps import Field, Options, integrate, least, scheduled, step
 
 _np: Any = np  # whose stubs know nothing of traced values
 
@@ -35,8 +35,10 @@ def direct(f: Field, y0: Any, times: Any, options: Options) -> Any:
         first, length = times[k], times[k + 1] - times[k]
 
         def forward(y: Any) -> Any:
-            t = first + length * begin
-            return step(f, y, t, length * (end - begin), f(y, t))[0]
+            t, h, last = first + length * begin, length * (end - begin), end == 1
+            after = _np.where(last, times[k + 1], t + h)
+            crowded = last & (_np.abs(h) <= 2 * least(first, times[k + 1]))  # 2: begin and end have been rounded
+            return step(f, y, t, h, after, f(y, t), crowded)[0]
 
         def stay(y: Any) -> Any:
             return y

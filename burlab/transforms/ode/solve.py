@@ -38,7 +38,8 @@ def odeint(
     y0: a floating array or number, or any tree of them; f gives the same structure, shapes and dtypes. t: times, shape
     (T,), in order, upwards or downwards. The result has a leading axis of T times, the first of them y0. rtol, atol:
     bounds of the error of one step, relative and absolute, as a root mean square over all numbers. The steps are those
-    of Dormand and Prince 1980, 5(4), and end at each time. What is not reached by max_steps attempts is nan.
+    of Dormand and Prince 1980, 5(4), and end at each time. f is asked at no time outside of t; at the last one it may
+    be infinite, if its integral is not. What is not reached by max_steps attempts is nan.
 
     Derivatives by y0, t, args and what f reads from around it are of every order, in both modes. adjoint: they are
     those of the solution, by an integration backwards that stores y at the times alone; they are as exact as the

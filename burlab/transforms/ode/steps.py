@@ -60,13 +60,24 @@ class _State(NamedTuple):
     schedule: Schedule | None
 
 
-def step(f: Field, y: Any, t: Any, h: Any, slope: Any) -> tuple[Any, list[Any]]:
-    """y after a step of size h, and the slopes of the stages: the first is given, the last is that at the end."""
+def step(f: Field, y: Any, t: Any, h: Any, end: Any, slope: Any, crowded: Any) -> tuple[Any, list[Any]]:
+    """y after a step of size h, and the slopes of the stages: the first is given, the last is that at the end.
+
+    end: t + h, but for rounding: no stage is later. crowded: whether all stages are to be at the time of the begin.
+    """
     slopes, new = [slope], y
     for row, node in zip(_STAGES, _NODES, strict=True):
         new = y + h * _sum(row, slopes)
-        slopes.append(f(new, t + node * h))
+        slopes.append(f(new, _np.where(crowded, t, end if node == 1 else t + node * h)))
     return new, slopes
+
+
+def least(begin: Any, end: Any) -> Any:
+    """The shortest step to the end of an interval in which time has room for stages.
+
+    A shorter one takes the field at its begin, so that one that is infinite at the end is integrated up to there.
+    """
+    return 8 * np.finfo(end.dtype).eps * _np.maximum(_np.abs(begin), _np.abs(end))
 
 
 def integrate(f: Field, y0: Any, times: Any, options: Options) -> Any:
@@ -84,7 +95,7 @@ def scheduled(f: Field, y0: Any, times: Any, options: Options) -> tuple[Any, Sch
 
 def _integrated(f: Field, y0: Any, times: Any, options: Options, schedule: Schedule | None) -> Any:
     slope = f(y0, times[0])
-    size = _first_size(f, y0, times[0], _np.sign(times[-1] - times[0]), slope, options)
+    size = _first_size(f, y0, times[0], times[-1] - times[0], slope, options)
     start = _State(times[0], y0, slope, size, 0, 0, schedule)
 
     def interval(state: _State, x: Any) -> Any:
@@ -106,10 +117,11 @@ def _attempt(f: Field, s: _State, k: Any, begin: Any, end: Any, options: Options
     rest = end - s.t
     last = s.size >= _np.abs(rest)
     h = _np.where(last, rest, _np.sign(rest) * s.size)
-    y, slopes = step(f, s.y, s.t, h, s.slope)
+    after = _np.where(last, end, s.t + h)
+    y, slopes = step(f, s.y, s.t, h, after, s.slope, last & (_np.abs(rest) <= least(begin, end)))
     error = _norm(h * _sum(_ERROR, slopes), _np.maximum(_np.abs(s.y), _np.abs(y)), options)
     good = error <= 1
-    t = _np.where(good, _np.where(last, end, s.t + h), s.t)
+    t = _np.where(good, after, s.t)
     schedule = s.schedule
     if schedule is not None:
         where = [k, (s.t - begin) / (end - begin), _np.where(last, 1.0, (t - begin) / (end - begin))]
@@ -128,11 +140,12 @@ def _attempt(f: Field, s: _State, k: Any, begin: Any, end: Any, options: Options
     )
 
 
-def _first_size(f: Field, y: Any, t: Any, sign: Any, slope: Any, options: Options) -> Any:
-    """Hairer, Norsett and Wanner's estimate, from the slope and from how it changes."""
+def _first_size(f: Field, y: Any, t: Any, span: Any, slope: Any, options: Options) -> Any:
+    """Hairer, Norsett and Wanner's estimate, from the slope and from how it changes, which is tried within the span."""
+    sign, most = _np.sign(span), _np.where(span == 0, 1.0, 0.5 * _np.abs(span))
     size, speed = (_norm(x, _np.abs(y), options) for x in (y, slope))
     tiny = (size < 1e-5) | (speed < 1e-5)
-    h = _np.where(tiny, 1e-6, 0.01 * size / _np.where(tiny, 1.0, speed))
+    h = _np.minimum(_np.where(tiny, 1e-6, 0.01 * size / _np.where(tiny, 1.0, speed)), most)
     bend = _norm(f(y + sign * h * slope, t + sign * h) - slope, _np.abs(y), options) / h
     largest = _np.maximum(speed, bend)
     flat = largest <= 1e-15
