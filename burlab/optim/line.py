@@ -8,6 +8,7 @@ import numpy as np
 from .arithmetic import Scalar, ratio, rounding, where
 from .optimizer import Vector
 
+FAR = 10.0  # how far a trial that follows one of value inf or nan goes, in sizes of x
 Point = dict[str, Any]  # a trial on the line: step a, value phi(a), slope phi'(a), gradient of f
 
 
@@ -15,7 +16,8 @@ Point = dict[str, Any]  # a trial on the line: step a, value phi(a), slope phi'(
 class Line:
     """phi(a) = f(x + a p), with what the conditions compare trials with.
 
-    value: phi(0). slope: phi'(0). noise: a difference of values below it may be rounding.
+    value: phi(0). slope: phi'(0). noise: a difference of values below it may be rounding. reach: a step that goes about
+    as far as x is large; the next trial after one of value inf or nan is no longer than that.
     """
 
     f: Any
@@ -24,12 +26,14 @@ class Line:
     value: Scalar
     slope: Scalar
     noise: Scalar
+    reach: Scalar
 
     @classmethod
     def through(cls, f: Any, x: Vector, g: Vector, p: Vector) -> "Line":
         """The line from x along p. g: gradient at x. All of shape (d,)."""
         value = f.value(x)
-        return cls(f, x, p, value, g @ p, rounding(x, value))
+        reach = ratio(FAR * (1 + np.max(np.abs(x))), np.max(np.abs(p)))
+        return cls(f, x, p, value, g @ p, rounding(x, value), reach)
 
     def at(self, step: Scalar) -> Point:
         """The trial at a step: one value and gradient of f."""

@@ -31,7 +31,8 @@ def armijo(line: Line, first: Scalar, shrink: Any, c1: Any, trials: int) -> Scal
         start = {"open": line.lost(value - line.value), "slope": line.slope}
         slope = while_loop(lambda a: a["open"], lambda a: {"open": ~a["open"], "slope": line.f.grad(y) @ line.p}, start)
         found = line.enough({"step": step, "value": value, "slope": slope["slope"]}, c1)
-        return {"step": step, "next": shrink * step, "found": found, "count": s["count"] + 1}
+        after = shrink * where(np.isfinite(value), step, np.minimum(step, line.reach / shrink))
+        return {"step": step, "next": after, "found": found, "count": s["count"] + 1}
 
     start = {"step": zero, "next": first, "found": np.asarray(False), "count": np.asarray(0)}
     end = while_loop(pending, attempt, start)
@@ -72,7 +73,7 @@ def wolfe(line: Line, g: Any, first: Scalar, c1: Any, c2: Any, trials: int) -> P
         return {
             "low": best,
             "high": ends,
-            "next": _next(low, trial, best, ends, line.noise),
+            "next": _next(low, trial, best, ends, line),
             "width": width,
             "found": ~fails & (np.abs(trial["slope"]) <= -c2 * line.slope),
             "count": s["count"] + 1,
@@ -82,15 +83,16 @@ def wolfe(line: Line, g: Any, first: Scalar, c1: Any, c2: Any, trials: int) -> P
     return {**end["low"], "found": end["found"]}
 
 
-def _next(before: Point, trial: Point, low: Point, high: Point, noise: Scalar) -> Scalar:
+def _next(before: Point, trial: Point, low: Point, high: Point, line: Line) -> Scalar:
     """The next trial: inside of the bracket, or beyond `trial` where there is none yet."""
     bracketed = np.isfinite(high["step"])
     other = choose(bracketed, high, {name: before[name] for name in high})
-    best = cubic_minimizer(other, low, noise)
+    best = cubic_minimizer(other, low, line.noise)
     span = where(bracketed, high["step"] - low["step"], trial["step"] - before["step"])
     part = ratio(best - low["step"], span)
     inside = where((part > 0) & (part < 1), np.clip(part, EDGE, 1 - EDGE), 0.5)
     known = np.isfinite(high["value"]) & np.isfinite(high["slope"])
-    inside = where(known, inside, where(low["step"] > 0, 0.5 * np.ones_like(part), EDGE))
+    first = np.minimum(EDGE, ratio(line.reach, high["step"]))
+    inside = where(known, inside, where(low["step"] > 0, 0.5 * np.ones_like(part), first))
     beyond = where(part > 0, np.clip(part, 0.5, GROWTH), GROWTH)
     return low["step"] + span * where(bracketed, inside, beyond)

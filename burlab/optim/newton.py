@@ -15,6 +15,7 @@ from .linear_solve import hessian, solve
 from .optimizer import Hyper, Optimizer, State, Vector
 
 SHIFT = 1e-3  # first multiple of the identity that makes a Hessian positive definite, relative to its diagonal
+SMALLEST = 1e3  # of a diagonal that is not flat: its shift is still a normal number, in units of the least one
 SHIFTS = 100  # doublings of it, at most
 
 
@@ -84,9 +85,10 @@ def _positive(h: Vector, b: Vector) -> Vector:
     identity = np.eye(b.shape[0], dtype=b.dtype)
     diagonal = np.sum(h * identity, axis=1)
     largest = np.max(np.abs(diagonal))
-    beta = SHIFT * where(largest > 0, largest, np.ones_like(largest))
+    largest = where(largest > SMALLEST * float(np.finfo(b.dtype).tiny), largest, np.ones_like(largest))
+    beta = SHIFT * largest
     least = np.min(diagonal)
-    bound = float(np.finfo(b.dtype).eps) * where(largest > 0, largest, np.ones_like(largest))
+    bound = float(np.finfo(b.dtype).eps) * largest
 
     def attempt(s: Any) -> Any:
         v, pivot = solve(h + s["tau"] * identity, b, pivoting=False)

@@ -64,7 +64,7 @@ def truncated(f: Any, x: Vector, g: Vector) -> Vector:
         z, r, d = s["z"], s["r"], s["d"]
         h = f.hvp(x, d)
         curvature, squared = d @ h, r @ r
-        bent = ~(curvature > 0)
+        bent = ~(curvature > 0) | ~np.isfinite(np.sum(ratio(squared, curvature) * d))  # flat: a step beyond all numbers
         alpha = where(bent, number(x, 0.0), ratio(squared, curvature))
         scale = where(curvature < 0, ratio(squared, -curvature), first_step(g))
         residual = r + alpha * h

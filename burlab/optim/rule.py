@@ -23,6 +23,7 @@ from .queries import BATCH, ESTIMATOR_NORM, VALUE, Batches, Known, Queries
 ONE_SAMPLE = Batches()
 _STEP = Node("input", (), "t", (), np.dtype(np.int64), weak=True)
 _PLACES = {"bits": 1, VALUE: 2}  # behind other numbers that are told: bits are added up, the value is no new column
+_SETTLED = {"value", "value_and_grad", "grad", "hvp", "hessian", "jvp"}  # queries without chance, of the step's loss
 Form = tuple[tuple[int, ...], "np.dtype[Any]"]
 
 
@@ -55,6 +56,15 @@ class Rule:
         """Whether anything of the update depends on the gradient of the step."""
         g = self.graph.inputs[0]
         return _is_read(g, self.graph)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether it is a search that reads x, state and loss alone, so that a step that changes none comes again."""
+        _, _, t, *_ = self.graph.inputs
+        searches = {"value", "value_and_grad"}.intersection(self.queries)
+        return (
+            bool(searches) and _SETTLED.issuperset(self.queries) and not self.schedules and not _is_read(t, self.graph)
+        )
 
     @property
     def tells_value(self) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 from burlab.transforms import while_loop
 
 from .arithmetic import number, ratio, rounding, where
+from .line import FAR
 from .live import not_below
 from .newton_cg import INNER, forcing
 from .optimizer import Hyper, Optimizer, State, Vector
@@ -19,9 +20,10 @@ class TrustRegion(Optimizer):
 
     p minimizes the parabola m(p) = f + g.p + p.H p / 2 along conjugate gradients, as far as |p| <= radius; rho =
     (f(x) - f(x + p)) / (m(0) - m(p)). x <- x + p where rho > eta. The radius shrinks to a quarter where rho < 1/4 (or
-    f(x + p) is inf or nan) and doubles, up to max_radius, where rho > 3/4 at the border. As SciPy's "trust-ncg", but
-    both differences of rho get a term for rounding (Conn, Gould and Toint 2000, section 17.4.2), so that steps are
-    still taken where f no longer changes. At most 20 d inner steps, of one Hessian-vector product each.
+    f(x + p) is inf or nan: then to a quarter of 10 times the size of x, if that is less) and doubles, up to max_radius,
+    where rho > 3/4 at the border. As SciPy's "trust-ncg", but both differences of rho get a term for rounding (Conn,
+    Gould and Toint 2000, section 17.4.2), so that steps are still taken where f no longer changes. At most 20 d inner
+    steps, of one Hessian-vector product each.
     radius: at step 0. max_radius: its largest value. eta: smallest rho of a step that is taken, in [0, 1/4).
     Cost: one gradient and a value, a Hessian-vector product per inner step; keeps one number.
 
@@ -47,11 +49,12 @@ class TrustRegion(Optimizer):
         """One parabola, taken or not."""
         radius = state["radius"]
         p, promised, border = steihaug(f, x, g, radius)
-        value = f.value(x)
+        value, there = f.value(x), f.value(x + p)
         noise = rounding(x, value)
-        rho = ratio(value - f.value(x + p) + noise, promised + noise)
+        rho = ratio(value - there + noise, promised + noise)
         rho = where(promised > 0, where(np.isfinite(rho), rho, -1), 0.5)  # a zero step is no test of the parabola
-        radius = where(rho >= 0.25, radius, 0.25 * radius)
+        far = where(np.isfinite(there), radius, np.minimum(radius, FAR * (1 + np.max(np.abs(x)))))
+        radius = where(rho >= 0.25, radius, 0.25 * far)
         radius = where((rho > 0.75) & border, np.minimum(2 * radius, self.max_radius), radius)
         return where(rho > self.eta, x + p, x), {"radius": radius}
 

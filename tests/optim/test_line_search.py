@@ -193,3 +193,53 @@ def test_single_precision():
         _, end, _ = search(f, x, p, 0.1)
         assert end["found"]
         assert {end[k].dtype for k in ("step", "value", "slope", "gradient")} == {np.dtype(np.float32)}
+
+
+def falling(x):
+    """x + exp(-10 x), whose minimum is at log(10) / 10: far from it the curvature is exp(-10 x)."""
+    return np.sum(x + np.exp(-10 * x))
+
+
+SEARCHES = [
+    bl.optim.NewtonCG(), bl.optim.ModifiedNewton(), bl.optim.LBFGS(), bl.optim.NonlinearCG(), bl.optim.WolfeGD(),
+    bl.optim.BarzilaiBorwein(), bl.optim.TrustRegion(), bl.optim.TrustRegion(radius=1e15, max_radius=1e15),
+    bl.optim.ArmijoGD(lr=1e6),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", SEARCHES, ids=lambda rule: type(rule).__name__)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_directions_beyond_all_numbers_are_cut_to_the_size_of_x(rule, dtype):
+    for start in (1.0, 5.0, 10.0, 40.0, 70.0, 74.4, 80.0):
+        run = bl.minimize(falling, np.full(2, start, dtype), rule, steps=200)
+        np.testing.assert_allclose(run.x, np.log(10) / 10, rtol=1e-3, err_msg=str(start))
+
+
+def cliff(x):
+    """Falls to the left, but is known at 1 alone."""
+    return np.sum(np.where(x == 1.0, 2.0 * x, np.inf))
+
+
+@pytest.mark.parametrize("rule", SEARCHES[:5] + SEARCHES[-1:], ids=lambda rule: type(rule).__name__)
+def test_a_search_that_can_only_fail_again_says_so(rule):
+    run = bl.minimize(cliff, np.ones(2), rule, steps=200)
+    assert run.stopped.reason == "stalled", run.stopped
+    assert run.t < 5
+    assert run.length == run.t + 1
+    assert "no better point" in run.stopped.message
+    np.testing.assert_array_equal(run.x, np.ones(2))
+    run.step()  # goes on when told to
+    assert run.t >= 1
+
+
+def test_what_may_change_by_itself_does_not_stall():
+    """Steps of batches, of schedules and of rules that read t; a rule without a search; a point without a gradient."""
+    rows = bl.FiniteSum(lambda x, a: np.sum(np.where(x == 1.0, a * x, np.inf)), np.arange(1.0, 5.0))
+    batches = bl.minimize(rows, np.ones(2), bl.optim.ArmijoGD(), batch=bl.Batch(2), steps=9)
+    scheduled = bl.minimize(cliff, np.ones(2), bl.optim.ArmijoGD(lr=lambda t: 1.0 / (t + 1)), steps=9)
+    still = bl.minimize(lambda x: np.sum(x**2), np.zeros(2), bl.optim.ArmijoGD(), steps=9)
+    plain = bl.minimize(lambda x: np.sum(1e-30 * x), np.ones(2), bl.optim.GD(1.0), steps=9)
+    for run in (batches, scheduled, still, plain):
+        assert (run.t, run.stopped) == (9, None)
+    whole = bl.minimize(rows, np.ones(2), bl.optim.ArmijoGD(), steps=9)
+    assert whole.stopped.reason == "stalled"

@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from burlab.problems.kernels.abi import CKernel, CLoss, Summand
+from burlab.problems.sampling import is_full
 from burlab.run.record.recorder import COUNTERS
 from burlab.runtime.coerce import Array
 
@@ -55,7 +56,7 @@ def plan_of(setup: Setup, start: list[Array] | None = None) -> Plan:
         history_bytes=setup.budgets[0],
         keyframe_bytes=setup.budgets[1],
         feed_rows=FEED if setup.stop.when else 0,
-        criteria=setup.stop.criteria(setup.norm_column(setup.stop.of)),
+        criteria=setup.stop.criteria(setup.norm_column(setup.stop.of), is_full(setup.stream) and setup.rule.repeats),
     )
     if isinstance(setup.update, FusedStep):
         plan.loss = CLoss(samples=samples.source, regularizer=Summand())

@@ -16,7 +16,17 @@ from .norms import BATCH, NORMS, check_of
 
 Rows = Mapping[str, np.ndarray[tuple[int], np.dtype[Any]]]
 Predicate = Callable[[Rows], Any]
-REASONS = ("", "steps", "seconds", "grad_norm", "value", "non_finite", "when", "breakpoint")  # by their numbers in C++
+REASONS = (
+    "",
+    "steps",
+    "seconds",
+    "grad_norm",
+    "value",
+    "non_finite",
+    "when",
+    "breakpoint",
+    "stalled",
+)  # by their numbers in C++
 ENDLESS = 2**63 - 1  # more steps than any run does
 
 
@@ -70,8 +80,8 @@ class Stop:
                 'lambda rows: rows["value"] < 1e-3.'
             )
 
-    def criteria(self, column: int = 1) -> "Criteria":
-        """What C++ looks at. column: of the record that `grad_norm` is about."""
+    def criteria(self, column: int = 1, stalls: bool = False) -> "Criteria":
+        """What C++ looks at. column: of the record that `grad_norm` is about. stalls: see `Rule.repeats`."""
         return Criteria(
             steps=ENDLESS if self.steps is None else int(self.steps),
             nanoseconds=math.inf if self.seconds is None else self.seconds * 1e9,
@@ -79,6 +89,7 @@ class Stop:
             value=math.nan if self.value is None else self.value,
             non_finite=bool(self.non_finite),
             column=column,
+            stalls=stalls,
         )
 
 
@@ -86,7 +97,8 @@ class Stop:
 class Stopped:
     """Why a run came to rest by itself.
 
-    reason: "steps", "seconds", "grad_norm", "value", "non_finite" or "when", as in `Stop`; "breakpoint"; "error"; or
+    reason: "steps", "seconds", "grad_norm", "value", "non_finite" or "when", as in `Stop`; "breakpoint"; "error";
+    "stalled": a search found no better point, though the gradient is not 0, and would do the same again and again; or
     "finished": a minimizer of SciPy has ended. step: where it rests. message: the same in words. breakpoint: the
     number of the one that was hit, and value: what the function was there; None where a predicate holds.
     """
@@ -108,6 +120,7 @@ class Criteria(ctypes.Structure):
         ("value", ctypes.c_double),
         ("non_finite", ctypes.c_int64),
         ("column", ctypes.c_int64),
+        ("stalls", ctypes.c_int64),
     )
 
 
@@ -118,10 +131,17 @@ def explain(stop: Stop, reason: str, step: int, value: float, gradient_norm: flo
         "seconds": f"the run has been running for {stop.seconds} s, as long as Stop allows",
         "grad_norm": f"the {NORMS[stop.of]} {gradient_norm:.6g} is at most {stop.grad_norm}",
         "value": f"the value {value:.6g} is at most {stop.value}",
-        "non_finite": f"the value is {value:.6g} and the gradient norm {gradient_norm:.6g}; smaller steps may help",
+        "non_finite": f"the value is {value:.6g} and the gradient norm {gradient_norm:.6g}; {_lost(step)}",
+        "stalled": f"the search finds no better point than this one, of the value {value:.6g} and the gradient norm "
+        f"{gradient_norm:.6g}, and would do the same at each further step",
         "when": "the predicate of Stop holds",
     }[reason]
     return Stopped(reason, step, f"Stopped at step {step}: {text}.")
+
+
+def _lost(step: int) -> str:
+    """What may help where a number of a row is no number."""
+    return "smaller steps may help" if step else "so it is at the start already: begin where both are finite"
 
 
 def ended_by(stream: Stream, stop: Stop) -> Stop:

@@ -344,3 +344,12 @@ def test_what_is_no_criterion(name, wrong):
 def test_stop_must_be_a_stop():
     with pytest.raises(ArgumentError, match="expected a bl"):
         bl.minimize(bowl, START, GD(0.01), stop=100)
+
+
+@pytest.mark.parametrize("rule", [GD(0.1), bl.optim.LBFGS(), bl.optim.SciPy("L-BFGS-B")])
+@pytest.mark.parametrize("f", [lambda x: np.sum(np.sqrt(x - 5.0)), lambda x: np.sum(np.sqrt(x - 3.0))])
+def test_what_is_no_number_at_the_start_is_not_blamed_on_steps(rule, f):
+    with pytest.warns(RuntimeWarning, match="at the start"):
+        run = bl.minimize(f, np.full(2, 3.0), rule, steps=5)
+    assert (run.t, run.stopped.reason) == (0, "non_finite")
+    assert "smaller steps" not in run.stopped.message

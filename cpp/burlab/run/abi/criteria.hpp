@@ -17,7 +17,8 @@ enum Reason : std::int64_t {
   small_value,
   not_finite,
   predicate_holds,
-  breakpoint_hit
+  breakpoint_hit,
+  stalled
 };
 
 struct Criteria {
@@ -26,6 +27,7 @@ struct Criteria {
   double gradient, value;   // a row whose norm or value is at most this; NaN, with which nothing compares, for none
   std::int64_t non_finite;  // 1: a row whose norm or value is inf or nan
   std::int64_t column;      // of the norm that `gradient` is about
+  std::int64_t stalls;      // 1: a step that changes nothing, though there is a gradient, would be done again and again
 
   /// What a row of the record gives rise to. norm: of the batch's gradient; watched: in the column above.
   Reason of(double row_value, double norm, double watched) const {

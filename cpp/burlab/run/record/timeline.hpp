@@ -193,9 +193,14 @@ class Timeline {
     proved_ = step + 1;
     const double norm = blind_ ? 0 : row[gradient_norm];  // which is NaN where there is no gradient
     const Reason reason = criteria_.of(row[value_column], norm, row[criteria_.column]);
-    if (BURLAB_LIKELY(!breakpoints_.any())) return reason;
+    if (BURLAB_LIKELY(!breakpoints_.any())) return reason != no_reason || !stands_still(row) ? reason : stalled;
     breakpoint_ = breakpoints_.hit(step, row[value_column], norm, row);
-    return reason == no_reason && breakpoint_ != 0 ? breakpoint_hit : reason;
+    if (reason == no_reason && breakpoint_ != 0) return breakpoint_hit;
+    return reason != no_reason || !stands_still(row) ? reason : stalled;
+  }
+  /// Whether the next step were this one again: it leaves all as it was, and depends on nothing else.
+  bool stands_still(const double* row) const {
+    return criteria_.stalls != 0 && row[step_norm] == 0 && row[gradient_norm] > 0 && state_.stays();
   }
   /// The number of the breakpoint that the last verdict is about.
   std::int64_t breakpoint() const { return breakpoint_; }

@@ -36,6 +36,13 @@ class StateBuffers {
   char* next(std::int64_t k) const { return places_[2 * k + 1 - phase_]; }
   void swap() { phase_ = 1 - phase_; }
 
+  /// Whether what was written is what was read.
+  bool stays() const {
+    for (std::int64_t k = 0; k < count(); ++k)
+      if (std::memcmp(current(k), next(k), size(k)) != 0) return false;
+    return true;
+  }
+
   void copy(std::int64_t k, char* out) const { std::memcpy(out, current(k), size(k)); }
 
   /// Bytes of a copy of all buffers, each at a multiple of 64.
