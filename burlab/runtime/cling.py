@@ -23,6 +23,7 @@ _lock = threading.RLock()
 _declared: dict[str, str] = {}  # unit text -> namespace
 _taken: set[str] = set()  # units and library functions that are on the shelf
 _included: set[str] = set()
+_OPTIMIZER = re.compile(r"remark: |(?:warning|note): <unknown>:")
 _UNIT = re.compile("(burlab_[0-9a-f]{16})_")  # how the names of a unit's functions begin
 
 
@@ -104,8 +105,7 @@ def _compile(text: str) -> None:
         while before and cling.declare(after)[0]:
             pass  # a text with an open bracket swallows the closing pragma: close the region, or every later text fails
         raise CompileError(_readable(messages))
-    if messages:
-        sys.stderr.write(messages)  # warnings belong to the user
+    sys.stderr.write(_of_the_text(messages))  # warnings belong to the user
 
 
 def address(symbol: str) -> int:
@@ -122,6 +122,11 @@ def _find(symbol: str) -> tuple[int, str]:
         if (unit[1] if unit else symbol) in _taken:
             return shelf().find(symbol), ""
         return interpreter().find(symbol)
+
+
+def _of_the_text(messages: str) -> str:
+    """What the compiler says about the text, without what its optimizer does about loops: that has no place in it."""
+    return "".join(line for line in messages.splitlines(keepends=True) if not _OPTIMIZER.match(line))
 
 
 def _readable(messages: str) -> str:
