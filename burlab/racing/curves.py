@@ -1,5 +1,6 @@
 """The curves of a racer: all its seeds on one axis, their median and what lies around it."""
 
+import math
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import ArgumentError
+from burlab.run import Run
 from burlab.run.record.digest import Digest
 from burlab.run.record.recorder import COSTS
 
@@ -59,10 +61,15 @@ def spread_of(seeds: int) -> str:
     return f"median and {band} of {seeds} seeds" if seeds > 1 else ""
 
 
-def curves_of(racer: Racer, against: str, of: str, share: float = 0.0) -> Curves:
-    """The curves of what was read of a racer. share: each value is the mean over this share of the way to it."""
+def curves_of(racer: Racer, against: str, of: str, share: float = 0.0, *, ends: bool = False) -> Curves:
+    """The curves of what was read of a racer. share: each value is the mean over this share of the way to it.
+
+    ends: whether a run that rests where its record ends has the value there, too.
+    """
     digests = [digest for digest in racer.digests.get(of, []) if digest.steps.size]
     lines = [(place(digest, against), level(digest, share)) for digest in digests]
+    if ends and of == "value" and not share and len(lines) == len(racer.runs):
+        lines = [_with_end(*line, run, against) for line, run in zip(lines, racer.runs, strict=True)]
     if not lines or len(lines) < len(racer.runs):
         return Curves(_NONE, _NONE, _NONE, _NONE, racer.finished)
     if len(lines) == 1:
@@ -75,6 +82,19 @@ def curves_of(racer: Racer, against: str, of: str, share: float = 0.0) -> Curves
         middle, low, high = (np.quantile(seeds, q, axis=0) for q in (0.5, *ends))
     far = [np.where(np.isnan(y), np.inf, y) for y in (middle, low, high)]
     return Curves(x, far[0], far[1], far[2], racer.finished)
+
+
+def _with_end(x: Numbers, y: Numbers, run: Run, against: str) -> tuple[Numbers, Numbers]:
+    """A line of rows with the point where the run rests. It has cost no more than the way there."""
+    view = run.engine.view()
+    if not view.rests or view.step < view.length:
+        return x, y
+    value = run.row_value()
+    if math.isnan(value):
+        return x, y
+    if against == "step":
+        return np.append(x, float(view.step)), np.append(y, value)
+    return x, np.append(y[:-1], value)
 
 
 def place(digest: Digest, against: str) -> Numbers:

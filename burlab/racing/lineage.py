@@ -30,8 +30,8 @@ class Branch:
     """A run of the tree. name: a letter that it keeps. parent: the name of the run that it left, "" of the first.
 
     at: the step at which it left, None of the first. changes: of hyperparameters, which its parent did not make.
-    depth: how many parents it has. step, length: where it is, and how long its record. value: of the last row, NaN
-    where there is none. gradients, seconds: what the whole record cost, that of the parents before `at` included.
+    depth: how many parents it has. step, length: where it is, and how long its record. value: where it is, as
+    `Run.row_value`. gradients, seconds: what the whole record cost, that of the parents before `at` included.
     """
 
     name: str
@@ -136,12 +136,13 @@ class Branches:
         curves: dict[str, Curves] = {}
         for branch, racer in zip(shown, racers, strict=True):
             racer.read(of, seconds / max(len(shown), 1))
-            whole_curves = curves_of(racer, against, of).above(minimum)
+            whole_curves = curves_of(racer, against, of, ends=True).above(minimum)
             cut = branch.at is not None and branch.parent in chosen
             curves[branch.name] = self._from(whole_curves, branch, racer, against, of) if cut else whole_curves
-        title = of.replace("_", " ") + (" above the minimum" if minimum else "")
+        named = self.run.value_name if of == "value" else of.replace("_", " ")
+        title = named + (" above the minimum" if minimum else "")
         plot = plot_of(racers, curves, against, title, "each from where it left its parent")
-        about = "; ".join(f"{b.name}: {b.says}, value {b.value:.4g}" for b in shown)
+        about = "; ".join(f"{b.name}: {b.says}, {b.run.value_name} {b.value:.4g}" for b in shown)
         ground = self._map(racers, {b.name: b.at or 0 for b in shown if b.parent in chosen})
         return Chart((plot,) if ground is None else (plot, ground), about=about)
 
@@ -150,7 +151,8 @@ class Branches:
 
         Heights are those of logarithms where all values of the tree are positive.
         """
-        curves = {b.name: curves_of(self._racer(b.run), "step", "value").above(self._minimum("value")) for b in tree}
+        lines = {b.name: curves_of(self._racer(b.run), "step", "value", ends=True) for b in tree}
+        curves = {name: c.above(self._minimum("value")) for name, c in lines.items()}
         every = np.concatenate([c.median[np.isfinite(c.median)] for c in curves.values()])
         least, most = (float(every.min()), float(every.max())) if every.size else (0.0, 1.0)
         scale: Any = np.log if least > 0 else np.asarray
@@ -197,7 +199,7 @@ class Branches:
                 depth,
                 t,
                 length,
-                run.value,
+                run.row_value(),
                 float(spent[-1]),
                 float(seconds[-1]),
             )
@@ -219,7 +221,7 @@ class Branches:
 
     def _from(self, whole_curves: Curves, branch: Branch, racer: Racer, against: str, of: str) -> Curves:
         """A curve from the step where the branch left its parent, whose last point they share."""
-        steps = whole_curves.x if against == "step" else curves_of(racer, "step", of).x
+        steps = whole_curves.x if against == "step" else curves_of(racer, "step", of, ends=True).x
         first = max(int(np.searchsorted(steps, branch.at or 0, side="right")) - 1, 0)
         c = whole_curves
         return Curves(c.x[first:], c.median[first:], c.low[first:], c.high[first:], c.rests)
@@ -301,4 +303,4 @@ def _changes(run: Run) -> tuple[Event, ...]:
 
 def _line(branch: Branch) -> str:
     origin = "" if branch.at is None else f" from step {branch.at:,}"
-    return f"{branch.name}{origin}: {branch.says}, {branch.length:,} steps, value {branch.value:.6g}"
+    return f"{branch.name}{origin}: {branch.says}, {branch.length:,} steps, {branch.run.value_name} {branch.value:.6g}"

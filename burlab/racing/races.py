@@ -238,7 +238,7 @@ class Race:
         """
         check_axis(against)
         self.read(of)
-        title = of.replace("_", " ") + (" above the minimum" if self._minimum(of) else "")
+        title = self.words_of(of) + (" above the minimum" if self._minimum(of) else "")
         if against == "bytes":
             plot = bytes_plot(self._racers, self._held(), self._curves("step", of), title)
         else:
@@ -256,6 +256,11 @@ class Race:
         done = [racer.read(of, shares) for racer in self._racers]
         return all(done)
 
+    def words_of(self, of: str) -> str:
+        """What a column holds, in words: values may be those of batches."""
+        runs = [run for racer in self._racers for run in racer.runs]
+        return runs[0].value_name if of == "value" and runs else of.replace("_", " ")
+
     @property
     def _share(self) -> float:
         """The part of the way over which values are averaged, because their batches are drawn."""
@@ -270,12 +275,14 @@ class Race:
 
     def _curves(self, against: str, of: str) -> dict[str, Curves]:
         """Of what was read. A panel asks several times between two readings: they are kept until there is more."""
-        state = against, of, [racer.state(of) for racer in self._racers]
+        rests = not self.running
+        state = against, of, rests, [racer.state(of) for racer in self._racers]
         known, found = self._known
         if known != state or against == "seconds":  # of which there are more while rows are the same
             share = self._share if of == "value" else 0.0
             found = {
-                racer.name: curves_of(racer, against, of, share).above(self._minimum(of)) for racer in self._racers
+                racer.name: curves_of(racer, against, of, share, ends=rests).above(self._minimum(of))
+                for racer in self._racers
             }
             self._known = state, found
         return found

@@ -1,11 +1,14 @@
 """What one can read of a run at any time, also while it does steps."""
 
+import hashlib
+import math
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from burlab.graph import tree
+from burlab.problems.finite_sum import FiniteSum
 from burlab.problems.point import Point
 from burlab.problems.trainable import Trainable
 from burlab.run.record.digest import Digest
@@ -15,6 +18,7 @@ from burlab.run.record.live import Cursor, at, path, rows_since
 from burlab.run.record.recorder import BITS, COUNTERS
 from burlab.run.record.traces import Traces
 from burlab.runtime.coerce import Array
+from burlab.transforms import random
 
 from .profile import shares
 
@@ -26,6 +30,7 @@ class Readings:
         """problem, optimizer: what `minimize` was given."""
         self._engine = engine
         self._start = start
+        self._known: tuple[bytes, float] = b"", math.nan  # a point, by its hash, and the value there
         self._shares = cache(partial(shares, engine))  # which takes a moment
         self.problem = problem
         self.optimizer = optimizer
@@ -73,13 +78,66 @@ class Readings:
 
     @property
     def value(self) -> float:
-        """What the last row of the record holds: the value at the start of that step; NaN where there is no row.
+        """The value at `x`, over all samples, with the regularizer; while the run does steps, that of its newest row.
+
+        It is evaluated once when somebody asks at rest, and counts nowhere. A loss that draws has the key 0, unless x
+        is all that steps differ in.
 
         >>> import numpy as np, burlab as bl
         >>> bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=2).value
-        0.25
+        0.0625
         """
-        return self._engine.last_value()
+        engine = self._engine
+        if engine.is_exact or not engine.view().rests:
+            return self.row_value()
+        return self._valued()
+
+    def row_value(self, seconds: float = math.inf) -> float:
+        """The value that the row of step `t` holds, or will hold: at `iterate`, of the step's batch if it draws one.
+
+        seconds: to wait for its evaluation; NaN after that. While the run does steps, the value of the newest row.
+
+        >>> import numpy as np, burlab as bl
+        >>> problem = bl.FiniteSum(lambda x, a: (x - a) ** 2, np.arange(10.0))
+        >>> run = bl.minimize(problem, 0.0, bl.optim.GD(0.1), batch=2, steps=3)
+        >>> value = run.row_value(); run.step(); value == run.history["value"][3]
+        True
+        """
+        engine, view = self._engine, self._engine.view()
+        if not view.rests:
+            return engine.last_value()
+        row = at(engine, view.step)
+        if row is not None:
+            return row["value"]
+        found = engine.measured(seconds)
+        if found is None:
+            return engine.last_value() if math.isinf(seconds) else math.nan
+        return found
+
+    @property
+    def value_name(self) -> str:
+        """What the values of rows are: "value", or "batch value", or "value at the iterate".
+
+        >>> import numpy as np, burlab as bl
+        >>> problem = bl.FiniteSum(lambda x, a: (x - a) ** 2, np.arange(10.0))
+        >>> [bl.minimize(problem, 0.0, bl.optim.GD(0.1), batch=batch).value_name for batch in (None, 2)]
+        ['value', 'batch value']
+        """
+        if not self._engine.takes_all:
+            return "batch value"
+        return "value" if self._engine.is_exact or not self._engine.averages else "value at the iterate"
+
+    def _valued(self) -> float:
+        """The value at the point that the optimizer gives, over all samples; the last one is remembered."""
+        place = hashlib.blake2b(self._engine.output().tobytes()).digest()
+        known, value = self._known
+        if known != place:
+            value = self._engine.evaluated()
+            if value is None and isinstance(self.problem, FiniteSum):
+                value = float(self.problem.value(self.x, key=random.key(0) if self.problem.oracle.keyed else None))
+            value = self.row_value() if value is None else value
+            self._known = place, value
+        return value
 
     @property
     def history(self) -> History:

@@ -1,5 +1,6 @@
 """A run: one optimizer on one problem, paused at step 0 until its first step."""
 
+import math
 import os
 import threading
 import time
@@ -29,6 +30,7 @@ from .profile import profile
 from .progress import Bar, open_bar
 from .readings import Readings
 
+_MOMENT = 1.0  # seconds that a line of text waits for a value
 _REDRAW = 0.1  # seconds between two updates of the progress bar
 
 
@@ -154,12 +156,14 @@ class Run(Readings):
         with self._moving():
             self._rest()
             first = self.t
-            bar = open_bar(n, progress)
+            bar, patience = open_bar(n, progress), 0.0
             try:
                 self._go(lambda: self._engine.aim(min(first + n, ENDLESS)), bar, first)
+                patience = _MOMENT
             finally:
                 if bar is not None:
-                    bar.update(self.t - first, self._engine.last_value())
+                    value = self.row_value(patience)
+                    bar.update(self.t - first, self._engine.last_value() if math.isnan(value) else value)
                     bar.close()
 
     def start(self, steps: int | None = None) -> None:
@@ -370,7 +374,6 @@ class Run(Readings):
         return True
 
     def __repr__(self) -> str:
-        t = self.t
-        row = self.at(t) if t < self.length else {"value": self._engine.last_value()} if t else None
-        value = f"value {row['value']:.6g}, " if row else ""
-        return f"<Run at step {t}, {value}{self.hyper}>"
+        value = self.row_value(_MOMENT)
+        known = "" if math.isnan(value) else f"{self.value_name} {value:.6g}, "
+        return f"<Run at step {self.t}, {known}{self.hyper}>"

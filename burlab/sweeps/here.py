@@ -24,7 +24,7 @@ class Here:
 
     def carry_out(self, trials: Sequence[Trial]) -> Generator[Outcome]:
         """Let trials run, and give each as it ends."""
-        due, values, opened = deque(trials), self._setting.values(), self._setting.opening()
+        due, validating, opened = deque(trials), self._setting.validating(), self._setting.opening()
         groups = Groups(self._setting.target, len(due))
         going: list[tuple[Trial, Run]] = []
         together: list[Group] = []
@@ -38,7 +38,7 @@ class Here:
                 for trial, run in tuple(going):
                     if run.rests(_WAIT):
                         going.remove((trial, run))
-                        yield _outcome(trial, run, values)
+                        yield _outcome(trial, run, validating)
                 for group in tuple(together):
                     if group.rests(_WAIT):
                         together.remove(group)
@@ -71,8 +71,8 @@ class Here:
             due.appendleft(trial)
 
 
-def _outcome(trial: Trial, run: Run, values: Callable[[Any], tuple[float, float | None]]) -> Outcome:
+def _outcome(trial: Trial, run: Run, validating: Callable[[Any], float] | None) -> Outcome:
     try:
-        return Outcome(ended(trial, run, values), run)
+        return Outcome(ended(trial, run, validating), run)
     except Exception as error:  # of a kernel, of a predicate, of the value at the last point
         return Outcome(failed(trial, error, run), run, error)

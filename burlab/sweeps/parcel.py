@@ -51,13 +51,13 @@ class Parcel(distributed.WorkerPlugin):
         check_machine("which came later", machine(), self._given[1], "this sweep")
         run = None
         try:
-            setting, opened, values = self._content()
+            setting, opened, validating = self._content()
             run = opened(trial)
             setting.begin(run)
             while not run.rests(1.0):
                 if self._halted.is_set():
                     raise StatusError("the sweep was interrupted.")
-            row = ended(trial, run, values)
+            row = ended(trial, run, validating)
             with TemporaryDirectory() as folder:
                 place = Path(folder) / "run.burlab"
                 run.save(place)
@@ -69,7 +69,7 @@ class Parcel(distributed.WorkerPlugin):
         with self._unpacking:
             if self._unpacked is None:
                 setting: Setting = cloudpickle.loads(self._given[0])
-                self._unpacked = setting, setting.opening(), setting.values()
+                self._unpacked = setting, setting.opening(), setting.validating()
             return self._unpacked
 
 

@@ -69,14 +69,14 @@ def waiting(trial: Trial) -> Row:
     return Row(trial.number, trial.name, trial.hypers, trial.seed)
 
 
-def ended(trial: Trial, run: Run, values: Callable[[tree.Tree], tuple[float, float | None]]) -> Row:
-    """The row of a run that rests for good. Raises what made it fail. values: see `Setting.values`."""
+def ended(trial: Trial, run: Run, validating: Callable[[tree.Tree], float] | None) -> Row:
+    """The row of a run that rests for good. Raises what made it fail. validating: see `Setting.validating`."""
     stopped = run.stopped
     if stopped is None or stopped.reason != "non_finite":  # of which `wait` would warn
         run.wait()
     times = run.history["time"]
     reason, says = ("steps", "") if stopped is None else (stopped.reason, stopped.message)
-    value, validation = values(run.x)
+    value, validation = run.value, None if validating is None else validating(run.x)
     return Row(
         trial.number, trial.name, trial.hypers, trial.seed,
         value, run.t, float(times[-1]) * 1e-9 if times.size else 0.0, run.counts, reason, says, validation,

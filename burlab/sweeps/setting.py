@@ -57,19 +57,16 @@ class Setting:
         """The second problem, if there is one."""
         return self.more.get("validation")
 
-    def values(self) -> Callable[[tree.Tree], tuple[float, float | None]]:
-        """The values of the problem and of the validation at a point, over all samples; None where there is none."""
-        first = _value(self.problem, bool(self.more.get("has_aux")))
-        second = None if self.validation is None else _value(self.validation, False)
-        return lambda x: (first(x), None if second is None else second(x))
-
-
-def _value(problem: Any, has_aux: bool) -> Callable[[tree.Tree], float]:
-    if not isinstance(problem, FiniteSum):
-        function = jit(problem)
-        return lambda x: float(function(x)[0] if has_aux else function(x))
-    key = random.key(0) if problem.oracle.keyed else None
-    return lambda x: float(problem.value(x, key=key))
+    def validating(self) -> Callable[[tree.Tree], float] | None:
+        """What gives the value of the validation at a point, over all samples; None where there is none."""
+        second = self.validation
+        if second is None:
+            return None
+        if not isinstance(second, FiniteSum):
+            function = jit(second)
+            return lambda x: float(function(x))
+        key = random.key(0) if second.oracle.keyed else None
+        return lambda x: float(second.value(x, key=key))
 
 
 @dataclass(frozen=True, slots=True)

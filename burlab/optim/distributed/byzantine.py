@@ -10,6 +10,8 @@ from burlab.errors import ArgumentError
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
 from burlab.robust import Aggregator, Attack, Median, NearestMean, SignFlip
 
+from .messages import Told, bits_whole
+
 
 @dataclass(frozen=True)
 class _WithLiars(Optimizer):
@@ -53,7 +55,7 @@ class RobustGD(_WithLiars):
     m_i <- beta m_i + (1 - beta) grad f_i(x) at every honest client, liars send what their attack says;
     x <- x - lr A(m). What is minimized is the mean over the honest clients: the last `liars` of them lie.
     lr: step size. liars: less than half of the clients. aggregator: of `bl.robust`. beta: momentum. attack: of
-    `bl.robust`. Cost: the gradients of honest clients; keeps honest d numbers.
+    `bl.robust`. Cost: the gradients of honest clients; keeps honest d numbers. Column: bits of all clients so far.
 
     >>> import numpy as np, burlab as bl
     >>> problem = bl.problems.federated(lambda x, a: 0.5 * np.sum((x - a) ** 2), np.array([[[1.0]], [[2.0]], [[3.0]]]))
@@ -72,11 +74,12 @@ class RobustGD(_WithLiars):
         """No momentum."""
         return {"m": np.zeros((self.honest(f), x.shape[0]), x.dtype)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
         """A round."""
         grads = f.client_grads(x, clients=np.arange(self.honest(f)))
         m = self.beta * state["m"] + (1 - self.beta) * grads
-        return x - self.lr * self.aggregator(self.received(m, f)), {"m": m}
+        received = self.received(m, f)
+        return x - self.lr * self.aggregator(received), {"m": m}, {"bits": bits_whole(received)}
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,8 @@ class MoNNA(_WithLiars):
     Every honest client: m_i <- beta m_i + (1 - beta) grad f_i(x_i), sends y_i = x_i - lr m_i to all, and takes the
     mean of the clients - liars vectors that are nearest to its own. The run's x is the mean of the honest x_i.
     lr: step size. liars: the last ones lie, less than half. beta: momentum, 0.99 in the authors' code. attack: of
-    `bl.robust`, on what is sent. Cost: the gradients of honest clients; keeps 2 honest d numbers.
+    `bl.robust`, on what is sent. Cost: the gradients of honest clients; keeps 2 honest d numbers. Column: bits so
+    far, of the vectors that each client sends to each other one.
 
     >>> import numpy as np, burlab as bl
     >>> clients = np.array([[[1.0]], [[1.1]], [[1.2]], [[0.0]]])
@@ -101,10 +105,12 @@ class MoNNA(_WithLiars):
         m = np.zeros((self.honest(f), x.shape[0]), x.dtype)
         return {"m": m, "points": m + x}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
         """A round."""
         points = state["points"]
         m = self.beta * state["m"] + (1 - self.beta) * f.client_grads(points, clients=np.arange(self.honest(f)))
         own = points - self.lr * m
-        points = NearestMean(self.liars).around(own, self.received(own, f))
-        return np.mean(points, axis=0), {"m": m, "points": points}
+        received = self.received(own, f)
+        points = NearestMean(self.liars).around(own, received)
+        told = {"bits": bits_whole(received) * (f.clients - 1)}  # each sends its vector to all others
+        return np.mean(points, axis=0), {"m": m, "points": points}, told

@@ -11,6 +11,8 @@ from burlab.optim.arithmetic import number, ratio, where
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
 from burlab.transforms import fori_loop
 
+from .messages import Told, bits_whole
+
 More = Callable[[Any], Any]  # what is added to the gradients at y, shape (clients, d)
 
 
@@ -38,7 +40,8 @@ class FedAvg(_Local):
 
     Every client takes tau steps of gradient descent from x; x <- the mean of where they end. tau = 1 is gradient
     descent; else it ends where sum (I - (I - lr H_i)^tau)(x - x_i*) = 0 on quadratics, not at the minimum.
-    lr: size of local steps. tau: local steps. Cost: tau gradients of every client; keeps nothing.
+    lr: size of local steps. tau: local steps.
+    Cost: tau gradients of every client; keeps nothing. Column: bits of all clients so far.
 
     >>> import numpy as np, burlab as bl
     >>> problem = bl.problems.federated(lambda x, a: 0.5 * np.sum((x - a) ** 2), [np.zeros((2, 2)), np.ones((3, 2))])
@@ -46,9 +49,10 @@ class FedAvg(_Local):
     array([0.5, 0.5])
     """
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
         """A round."""
-        return np.mean(local_steps(x, f, self.lr, self.tau, np.zeros_like), axis=0), state
+        y = local_steps(x, f, self.lr, self.tau, np.zeros_like)
+        return np.mean(y, axis=0), state, {"bits": bits_whole(y)}
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class FedProx(_Local):
     """Li et al. 2020, Algorithm 2, arXiv:1812.06127: FedAvg with mu / 2 |y - x|^2 added to every local function.
 
     lr: size of local steps. tau: local steps. mu: pull to the server's point.
-    Cost: tau gradients of every client; keeps nothing.
+    Cost: tau gradients of every client; keeps nothing. Column: bits of all clients so far.
 
     >>> import numpy as np, burlab as bl
     >>> problem = bl.problems.federated(lambda x, a: 0.5 * np.sum((x - a) ** 2), [np.zeros((2, 2)), np.ones((3, 2))])
@@ -66,9 +70,10 @@ class FedProx(_Local):
 
     mu: Hyper = 0.1
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
         """A round."""
-        return np.mean(local_steps(x, f, self.lr, self.tau, lambda y: self.mu * (y - x)), axis=0), state
+        y = local_steps(x, f, self.lr, self.tau, lambda y: self.mu * (y - x))
+        return np.mean(y, axis=0), state, {"bits": bits_whole(y)}
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,7 @@ class SCAFFOLD(_Local):
     y_i takes tau steps y <- y - lr (grad f_i(y) - c_i + c), c the mean of c_i; then c_i <- c_i - c +
     (x - y_i) / (tau lr) and x <- x + outer mean(y_i - x), from c_i = 0. Unlike FedAvg it ends at the minimum.
     lr: size of local steps. tau: local steps. outer: the server's part of the mean step.
-    Cost: tau gradients of every client; keeps clients d numbers.
+    Cost: tau gradients of every client; keeps clients d numbers. Column: bits of all clients so far.
 
     >>> import numpy as np, burlab as bl
     >>> problem = bl.problems.federated(lambda x, a: 0.5 * np.sum((x - a) ** 2), [np.zeros((2, 2)), np.ones((3, 2))])
@@ -92,11 +97,12 @@ class SCAFFOLD(_Local):
         """No control variates yet."""
         return {"c": np.zeros((f.clients, x.shape[0]), x.dtype)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
         """A round."""
         c = state["c"]
         shift = np.mean(c, axis=0) - c
         y = local_steps(x, f, self.lr, self.tau, lambda _: shift)
         way = self.tau * self.lr * number(x, 1.0)
         kept = where(way == 0, c, ratio(x - y, way) - shift)  # a schedule may end at 0, where nothing moves
-        return x + self.outer * (np.mean(y, axis=0) - x), {"c": kept}
+        told = {"bits": bits_whole(y) + bits_whole(kept)}  # a client sends where it is, and its control variate
+        return x + self.outer * (np.mean(y, axis=0) - x), {"c": kept}, told

@@ -12,6 +12,8 @@ from burlab.optim.momentum import Nesterov
 from burlab.optim.optimizer import Optimizer, State, Vector, advance, start
 from burlab.transforms import fori_loop, tree, vmap
 
+from .messages import Told, bits_whole
+
 
 @dataclass(frozen=True)
 class DiLoCo(Optimizer):
@@ -22,6 +24,7 @@ class DiLoCo(Optimizer):
     inner=GD(lr) and outer=GD(1.0) it is FedAvg. A rule that asks f, or needs the shapes of x's leaves, is not for
     clients. inner: AdamW in the paper. tau: local steps, 500 there. outer: Nesterov(0.7, 0.9) there.
     Cost: tau gradients of every client; keeps the state of `inner` for every client, and that of `outer`.
+    Column: bits of all clients so far.
 
     >>> import numpy as np, burlab as bl
     >>> problem = bl.problems.federated(lambda x, a: 0.5 * np.sum((x - a) ** 2), [np.zeros((2, 2)), np.ones((3, 2))])
@@ -49,7 +52,7 @@ class DiLoCo(Optimizer):
         own: list[State] = [start(self.inner, x, _NOBODY) for _ in range(f.clients)]
         return {"inner": tree.map(_stacked, *own), "outer": start(self.outer, x, f)}
 
-    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
+    def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State, Told]:  # noqa: ARG002
         """A round."""
         points = np.zeros((f.clients, x.shape[0]), x.dtype) + x
 
@@ -62,7 +65,7 @@ class DiLoCo(Optimizer):
 
         y, inner = fori_loop(0, self.tau, local, (points, state["inner"]))
         x, outer = advance(self.outer, x - np.mean(y, axis=0), state["outer"], x, t, f)
-        return x, {"inner": inner, "outer": outer}
+        return x, {"inner": inner, "outer": outer}, {"bits": bits_whole(y)}
 
 
 def _stacked(*parts: Any) -> Any:

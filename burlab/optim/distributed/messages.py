@@ -36,6 +36,16 @@ def bits_of(compressor: Compressor, rows: Vector) -> float:
     return rows.shape[0] * number_in(NOT_NEGATIVE, bits, f"bits of the compressor {type(compressor).__name__}")
 
 
+def bits_whole(rows: Vector) -> float:
+    """Bits of rows that are sent as they are.
+
+    >>> import numpy as np
+    >>> bits_whole(np.zeros((3, 4), np.float32))
+    384.0
+    """
+    return float(8 * rows.dtype.itemsize * rows.size)
+
+
 @dataclass(frozen=True)
 class Compressed(Optimizer):
     """A step size, and what compresses. Abstract."""

@@ -178,6 +178,11 @@ class QueryKernels:
         )
         self.address = ctypes.addressof(self._all) if names else 0
 
+    @property
+    def asks_elsewhere(self) -> bool:
+        """Whether others, in other processes, answer."""
+        return self._clients is not None and self._clients.elsewhere is not None
+
     def _kernels(self, question: Question, oracle: Oracle, stream: Stream, drawn: Oracle) -> _Made:
         """What answers a question, traced and not compiled."""
         form = _FORMS[question.name]

@@ -141,6 +141,7 @@ def loop_exports() -> dict[str, Callable[..., Any]]:
             "loop_settles": (_INT, loop, _INT),
             "loop_read": (_INT, loop, _INT, _POINTER, _INT),
             "loop_give": (_INT, loop, _POINTER, ctypes.POINTER(Outcome), _INT),
+            "loop_measure": (_INT, loop, ctypes.POINTER(_NUMBER), _INT),
             "loop_record": (_POINTER, loop),
             "loop_path": (_POINTER, loop),
             "loop_traces": (_POINTER, loop),

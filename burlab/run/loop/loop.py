@@ -1,6 +1,8 @@
 """The step loop of `cpp/burlab/run/abi/loop.hpp`, owned by Python: opened, steered, read, closed."""
 
 import ctypes
+import math
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,6 +11,7 @@ import numpy as np
 from burlab.errors import StatusError
 from burlab.graph import Graph, tree
 from burlab.problems.kernels.abi import Outcome
+from burlab.problems.sampling import Sampling, full
 from burlab.run.record.breakpoints import Breakpoint, CBreakpoint, as_struct
 from burlab.run.record.stop import REASONS, Stopped, explain
 from burlab.run.record.tables import Path, Table, nbytes
@@ -47,6 +50,7 @@ class Loop:
         self.start_hypers = setup.rule.hyper
         self.batch = int(setup.stream.batch)
         self.dimension = setup.dimension
+        self.is_exact, self.takes_all, self.averages = setup.is_exact, setup.takes_all, setup.output is not None
 
     @staticmethod
     def open(setup: Setup, buffers: list[Array], change: Change | None = None) -> "Loop":
@@ -251,6 +255,27 @@ class Loop:
             column = self.record.copy(extent, 0, extent.slots - 1, 1)
             if column is not None:
                 return float(column[0])
+
+    def measured(self, seconds: float = math.inf) -> float | None:
+        """The value that the row of the step at hand holds, or will hold; None where it runs, or others must be asked.
+
+        It is evaluated once, by the kernels of a step, and counts nowhere. seconds: to wait for it; None after that.
+        """
+        value, end = ctypes.c_double(), time.monotonic() + seconds
+        while not self._setup.asks_others:
+            answer = self.call("loop_measure", ctypes.byref(value), int(1e3 * min(seconds, SLICE)))
+            if answer or time.monotonic() > end:
+                return value.value if answer == 1 else None
+        return None
+
+    def evaluated(self) -> float | None:
+        """The value over all samples at the point that the optimizer gives; None where its kernels have it weighted."""
+        setup = self._setup
+        if setup.stream.sampling == Sampling.weighted:
+            return None
+        stream, point = full(int(setup.stream.samples)), setup.start.with_numbers(self.output())
+        answer = setup.loss.mean([point], stream, stream.key, setup.threads)
+        return float(tree.flatten(answer)[0][0])
 
     def nbytes(self) -> dict[str, int]:
         """Bytes by what they are for, and their total."""

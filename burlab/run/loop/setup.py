@@ -143,6 +143,22 @@ class Setup:
         return column_of(of, self.columns, self.loss.has_gradient and self.output is None and is_full(self.stream))
 
     @property
+    def is_exact(self) -> bool:
+        """Whether the value of a row is that of the function, at the point that the run gives."""
+        rule, samples = self.rule, self.loss.samples
+        return self.takes_all and self.output is None and not rule.tells_value and not samples.keyed
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether the value of a row is of all samples, and no draw."""
+        return is_full(self.stream) and not self.loss.samples.keyed
+
+    @property
+    def asks_others(self) -> bool:
+        """Whether only clients in other processes can say the value of a step."""
+        return self.rule.tells_value and self.queries.asks_elsewhere
+
+    @property
     def knows_rows(self) -> bool:
         """Whether a step computes its gradient sample by sample, since the update reads these, too."""
         return ROWS in self.rule.queries and self.loss.has_gradient

@@ -19,12 +19,17 @@ class Engine(Recorder, Protocol):
 
     hypers: names of the live hyperparameters. queries: what its rule asks besides the gradient of each step.
     stop: when it rests by itself. has_gradient: whether a gradient is computed in each step; else its norm is nan.
+    takes_all: whether the value of a row is of all samples; is_exact: and at the point that the optimizer gives.
+    averages: whether that point is another one than x.
     """
 
     hypers: tuple[str, ...]
     queries: tuple[str, ...]
     stop: Stop
     has_gradient: bool
+    takes_all: bool
+    is_exact: bool
+    averages: bool
 
     def aim(self, target: int) -> None:
         """Order: run until `target` steps are done. A failure is forgotten and its step tried again."""
@@ -99,6 +104,17 @@ class Engine(Recorder, Protocol):
 
     def last_value(self) -> float:
         """The value that the last row of the record holds; NaN where there is none."""
+        ...
+
+    def measured(self, seconds: float = ...) -> float | None:
+        """The value that the row of the step at hand holds, or will hold; None where nobody can say, or not in time.
+
+        It is evaluated once, while the engine rests, and counts nowhere.
+        """
+        ...
+
+    def evaluated(self) -> float | None:
+        """The value over all samples at the point that the optimizer gives; None where it cannot say."""
         ...
 
     def nbytes(self) -> dict[str, int]:

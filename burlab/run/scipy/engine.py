@@ -1,6 +1,8 @@
 """The engine of runs of SciPy's minimizers: orders and readings, while a `Session` does the work."""
 
+import math
 import os
+import time
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -8,7 +10,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from burlab.errors import ArgumentError, StatusError
+from burlab.errors import ArgumentError, BurlabError, StatusError
 from burlab.optim.scipy_minimizer import SciPy
 from burlab.problems.kernels.oracle import Oracle
 from burlab.problems.point import Point
@@ -33,6 +35,8 @@ class ScipyEngine:
     columns: tuple[str, ...] = COLUMNS
     hypers: tuple[str, ...] = ()
     queries: tuple[str, ...] = ()  # its column "samples" counts all
+    takes_all = is_exact = True
+    averages = False
     has_gradient = True  # of points that a minimizer without gradients moves to, it is computed all the same
 
     def __init__(self, minimizer: SciPy, objective: Objective, stop: Stop, log: Log, head: int) -> None:
@@ -228,6 +232,35 @@ class ScipyEngine:
             extent = self.record.extent()
             column = self.record.copy(extent, 0, extent.rows - 1, 1) if extent.rows else None
         return float("nan") if column is None else float(column[0])
+
+    def measured(self, seconds: float = math.inf) -> float | None:
+        """The value at the point shown; None where it runs, or the time is up."""
+        session = self._usable()
+        with session.lock:
+            if not session.rests:
+                return None
+            step = session.head if self._past is None else self._past
+            x, newest = session.log.points.at(step), session.measured
+            if newest is not None and self._past is None:
+                return newest.value
+        if x is None:
+            return None
+        end = time.monotonic() + seconds
+
+        def between() -> None:
+            if time.monotonic() > end:
+                raise TimeoutError
+
+        try:
+            return session.objective.value_and_grad(x, between)[0]
+        except TimeoutError:
+            return None
+        except BurlabError:
+            return math.nan
+
+    def evaluated(self) -> float | None:
+        """The same."""
+        return self.measured()
 
     def nbytes(self) -> dict[str, int]:
         """Bytes of what is recorded, by what they are for; SciPy's own memory is not counted."""

@@ -31,6 +31,7 @@ class Session:
 
     log: the rows and points. head: steps done. target: steps to do. stopped: why it rests by itself. failure: what the
     last step raised, until it was reported. finished: whether SciPy has ended. elapsed: nanoseconds of running.
+    measured: the newest point, once it was.
 
     The thread rests by waiting in the middle of SciPy's call: at an evaluation, between two slices of a long one, or
     after an iteration. It refers to nothing but this session, so it ends when the engine is gone.
@@ -58,7 +59,7 @@ class Session:
         self.finished = False
         self._scipy: Any = require("scipy.optimize", "scipy").minimize
         self._x = x
-        self._measured: Measured | None = None  # the newest point, once it was measured
+        self.measured: Measured | None = None  # the newest point, once it was measured
         self._ending = False
         self._thread: threading.Thread | None = None
         samples, self._ran = log.spent
@@ -108,7 +109,7 @@ class Session:
         failure: BaseException | None = None
         try:
             self._pass()
-            if self._measured is None:
+            if self.measured is None:
                 start = self._measure(self._x)
                 with self.lock:
                     self._settle(start)
@@ -167,7 +168,7 @@ class Session:
         """SciPy has moved to x."""
         after = self._measure(x)
         with self.lock:
-            before = self._measured
+            before = self.measured
             assert before is not None
             self.log.cut(self.head)  # a row that waited for its step
             row = self.log.write(before, x, self._callbacks.samples, self.elapsed)
@@ -180,12 +181,12 @@ class Session:
         self._pass()
 
     def _measure(self, x: Array) -> Measured:
-        newest = self._measured
+        newest = self.measured
         return newest if newest is not None and np.array_equal(x, newest.x) else self._callbacks.measure(x)
 
     def _settle(self, point: Measured) -> None:
         """Move to a new point, and stop there where a criterion holds."""
-        self._measured, self._x = point, point.x
+        self.measured, self._x = point, point.x
         stop, value, norm = self.stop, point.value, point.gradient_norm
         if stop.non_finite and not (np.isfinite(value) and np.isfinite(norm)):
             reason = "non_finite"
@@ -209,18 +210,18 @@ class Session:
             self.target = self.head
 
     def _say(self, reason: str) -> None:
-        newest = self._measured
+        newest = self.measured
         value, norm = (np.nan, np.nan) if newest is None else (newest.value, newest.gradient_norm)
         self.stopped = explain(self.stop, reason, self.head, value, norm)
         self.target = self.head
 
     def _finish(self, result: Any) -> None:
         x = np.array(result.x, np.float64)
-        if self._measured is None or not np.array_equal(x, self._measured.x):
+        if self.measured is None or not np.array_equal(x, self.measured.x):
             self._step(x)
         with self.lock:
-            if self.log.steps == self.head and self._measured is not None:
-                self.log.write(self._measured, None, self._callbacks.samples, self.elapsed)
+            if self.log.steps == self.head and self.measured is not None:
+                self.log.write(self.measured, None, self._callbacks.samples, self.elapsed)
             text = f"Stopped at step {self.head}: {self.minimizer.method} has ended: {result.message}"
             self.stopped, self.finished, self.target = Stopped("finished", self.head, text), True, self.head
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from burlab.charts.svg import svg
 from burlab.widgets.chart import encode
-from burlab.widgets.panel.groups import TITLES
+from burlab.widgets.panel.groups import title_of
 from burlab.widgets.panel.lines import NOT_DRAWN
 from burlab.widgets.panel.model import Model
 from burlab.widgets.panel.picture import Picture
@@ -39,14 +39,17 @@ def _rows(run: Any, model: Model) -> dict[str, Any]:
     steps = np.asarray(history["step"], np.float64)
     kept = _some(steps.size)
     names = [name for name in history if name not in NOT_DRAWN and name in model.lines.curves]
-    columns = [
-        {"title": TITLES.get(name, name), "unit": "", "values": _buffer(np.asarray(history[name])[: steps.size][kept])}
-        for name in names
-    ]
-    found: dict[str, Any] = {"step": run.t, "steps": _buffer(steps[kept]), "columns": columns, "places": None}
+    values = {name: np.asarray(history[name], np.float64)[: steps.size][kept] for name in names}
+    steps = steps[kept]
+    if model.front is not None:  # where it rests there is a value, and no row yet: the rest is of the last one
+        at, value = model.front
+        steps = np.append(steps, float(at))
+        values = {name: np.append(y, value if name == "value" else y[-1]) for name, y in values.items()}
+    columns = [{"title": title_of(run, name), "unit": "", "values": _buffer(column)} for name, column in values.items()]
+    found: dict[str, Any] = {"step": run.t, "steps": _buffer(steps), "columns": columns, "places": None}
     path = model.lines.path
     if model.landscape is not None and path.steps.size:
-        along: list[Any] = [np.interp(steps[kept], path.steps, path.points[:, k]) for k in range(2)]
+        along: list[Any] = [np.interp(steps, path.steps, path.points[:, k]) for k in range(2)]
         found["places"] = {"x": _buffer(along[0]), "y": _buffer(along[1])}
     return found
 

@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from .lines import NOT_DRAWN, PACE, Lines
 
@@ -16,6 +17,11 @@ TITLES = {
     PACE: "time per step",
     "validation_value": "validation value",
 }
+
+
+def title_of(run: Any, name: str) -> str:
+    """What a column of a record is called: the values of a run may be those of batches."""
+    return getattr(run, "value_name", "value") if name == "value" else TITLES.get(name, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +72,9 @@ def groups_of(family: list[Lines]) -> list[Group]:
     columns = [(name, (name,)) for name in ("gradient_norm", "step_norm", PACE) if name in known]
     columns = [(main[0], main), *columns] if main else columns
     columns += [(name, (name,)) for name in known if name not in TITLES and name not in NOT_DRAWN]
-    return [Group(name, TITLES.get(name, name.replace("_", " ")), of, *_extremes(family, of)) for name, of in columns]
+    run = family[0].run
+    titles = [title_of(run, name) if name in TITLES else name.replace("_", " ") for name, _ in columns]
+    return [Group(name, title, of, *_extremes(family, of)) for (name, of), title in zip(columns, titles, strict=True)]
 
 
 def _extremes(family: list[Lines], columns: tuple[str, ...]) -> tuple[float, float, float, float]:

@@ -1,5 +1,6 @@
 """What the panel of a run shows, and what its controls do. It knows no screen: a view draws it, a test reads it."""
 
+import math
 from time import monotonic
 from typing import Any
 
@@ -17,6 +18,7 @@ from .scales import Scale, scale_for
 from .settled import Settled
 from .smooth import noisy
 
+_MEASURING = 0.05  # seconds to wait for a value in one look; the next one finds it
 _READING = 0.01  # seconds of reading at once: a long record is caught up with while it is shown
 _LOOKS = ("axis", "smoothing", "zoom", "split")
 _SOME = 0.4  # smoothing of what is noise
@@ -47,6 +49,7 @@ class Model:
         self.landscape = Landscape(run) if self._is_plane() else None
         self.point: Series = np.empty(0)
         self.past: int | None = None
+        self.front: tuple[int, float] | None = None  # where it rests, and the value there, if no row has it
         self.events: list[Any] = []
         self.costs = Costs()
         self.breaks = Breaks()
@@ -112,11 +115,20 @@ class Model:
         length, t = int(self.run.length), int(self.run.t)
         return t if t < length - int(self.active) else None
 
+    def _front(self) -> tuple[int, float] | None:
+        """The step where it rests, behind all rows, and the value there as soon as it is known."""
+        t = int(self.run.t)
+        if self.active or t == 0 or t < int(self.run.length) or not hasattr(self.run, "row_value"):
+            return None
+        value = self.run.row_value(_MEASURING)
+        return None if math.isnan(value) else (t, value)
+
     def look(self) -> None:
         """Read what is new."""
         now = monotonic()
         self._do_bursts(now)
         self.past = self._past()
+        self.front = self._front()
         self._zoom(self.window)
         self.behind = not self.lines.read(_READING)
         if self.fine is not None:

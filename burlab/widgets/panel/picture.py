@@ -13,7 +13,7 @@ from burlab.run.record.traces import PARTS
 
 from .column import FIRST_STEP
 from .costs import Costs, colour_of, gathered, stacked
-from .groups import TITLES, Group
+from .groups import TITLES, Group, title_of
 from .lines import PACE, Lines
 from .model import Model
 from .plane import plane
@@ -76,8 +76,10 @@ class Picture:
 
     def _column(self, model: Model, group: Group, name: str) -> Iterator[Curve]:
         amount, fine = model.amount(name), model.fine and (id(model.fine), model.fine.version)
-        look = TITLES.get(name, group.title), _VALIDATION if name == "validation_value" else _VALUE
-        new = model.lines.version, fine, group.log, model.log_steps, group.floor, amount
+        label = title_of(model.run, name) if name in TITLES else group.title
+        look = label, _VALIDATION if name == "validation_value" else _VALUE
+        front = model.front if name == "value" else None
+        new = model.lines.version, fine, group.log, model.log_steps, group.floor, amount, front
         yield self._once(name, new, lambda: _curve(model, group, name, *look, amount > 0))
         if amount:
             yield self._once(f"smooth {name}", new, lambda: _smooth(model, group, name, *look, amount))
@@ -218,6 +220,8 @@ def _curve(model: Model, group: Group, name: str, label: str, colour: int, faint
         before, after = x < first, x > last
         x = np.concatenate([x[before], between[0], x[after]])
         y = np.concatenate([y[before], between[1], y[after]])
+    if name == "value" and model.front is not None and (model.front[1] > 0 or not group.log):
+        x, y = np.append(x, float(model.front[0])), np.append(y, model.front[1])
     return Curve(x, y, label, colour, faint=faint)
 
 

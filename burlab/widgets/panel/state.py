@@ -8,7 +8,7 @@ from burlab.optim import SciPy
 from . import words
 from .breaks import listed, offered
 from .costs import colour_of
-from .groups import TITLES
+from .groups import TITLES, title_of
 from .lines import PACE
 from .model import Model
 from .pyramid import Pyramid
@@ -98,7 +98,9 @@ def _readouts(model: Model, t: int, length: int) -> list[list[str]]:
     names = [name for name in TITLES if name in curves and name != PACE]
     names += [name for name in curves if name not in TITLES]
     values = {name: row and row.get(name, math.nan) for name in names}
-    shown = [[TITLES.get(name, name), _at(step, curves[name], values[name])] for name in names]
+    if model.front is not None and model.front[0] == t:
+        values["value"] = model.front[1]
+    shown = [[title_of(model.run, name), _at(step, curves[name], values[name])] for name in names]
     if "validation_value" in names:
         shown[names.index("validation_value")][1] = _last(step, curves["validation_value"])
     pace = 1 / model.speed if model.speed and not model.commands.speed else model.lines.pace

@@ -96,7 +96,7 @@ class RaceModel:
             "tone": tone,
             "status": text,
             "title": self._title(),
-            "unit": "bytes" if self.against == "bytes" else self.of.replace("_", " "),
+            "unit": "bytes" if self.against == "bytes" else self.race.words_of(self.of),
             "rows": [self._row(row) for row in rows],
             "optimizers": [[name, text] for name, text in offered().items()],
         }

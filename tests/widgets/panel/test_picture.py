@@ -60,7 +60,8 @@ def test_where_someone_zooms_in_there_is_more_to_see():
     curves = [curve for part in chart.parts for curve in part.curves if part.name not in ("plane", "bytes")]
     assert len(curves) == 4
     assert all((np.diff(curve.x) > 0).all() for curve in curves), "each curve goes on from left to right"
-    np.testing.assert_array_equal(y, run.history["value"][x.astype(int)])
+    assert (x[-1], y[-1]) == (run.t, run.value), "and ends where the run rests"
+    np.testing.assert_array_equal(y[:-1], run.history["value"][x[:-1].astype(int)])
     assert x[-1] == 199_999, "around it the whole curve stays"
     x = value(drawn(None, None)).x
     assert model.fine is None

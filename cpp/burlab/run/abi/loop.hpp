@@ -76,6 +76,11 @@ inline std::int64_t loop_give(Loop* loop, char* out, Outcome* outcome, std::int6
   });
 }
 
+/// The value that the row of the step at hand holds, or will hold. 1: it is in `value`; 2: the loop does not rest.
+inline std::int64_t loop_measure(Loop* loop, double* value, std::int64_t milliseconds) noexcept {
+  return loop->control.measure(milliseconds, *value, [loop] { return loop->measure(); });
+}
+
 // For whom every row must pass:
 
 /// Wait until many rows are there, or the loop has nothing left to do.

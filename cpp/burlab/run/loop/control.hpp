@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <mutex>
+#include <optional>
 
 #include "../abi/criteria.hpp"
 #include "../abi/outcome.hpp"
@@ -44,6 +45,9 @@ struct Pending {
   Buffer<Breakpoint> breakpoints;           // those to have
   bool arms = false;                        // whether the loop has not taken them over yet
   double elapsed = 0;                       // nanoseconds of running, up to the last rest
+  bool measures = false;                    // whether the value of the step at hand is asked for
+  std::int64_t measured_at = -1;            // the step of which it is known, -1: of none
+  double measured = 0;
   Buffer<double> hyper, next;               // in force; and changes that the loop has not taken over yet:
   Buffer<std::int64_t> changed;             // 1 where there is one
 
@@ -127,9 +131,27 @@ class Control {
       changed_.wait_for(lock, std::chrono::milliseconds(milliseconds), [&] { return parked(); });
       --holds_;
     }
-    const bool held = parked();
-    if ((held && act(pending_)) || wait) call();
+    const bool held = parked(), acted = held && act(pending_);
+    if (acted) pending_.measured_at = -1;
+    if (acted || wait) call();
     return held;
+  }
+
+  /// The value that the row of the step at hand holds, or will hold: evaluated once while the loop rests, and dropped
+  /// as soon as it is told anything. 1: here it is; 0: the time was up; 2: the loop does not rest.
+  /// act(): does that, after the end of the thread.
+  template <class Measure> std::int64_t measure(std::int64_t milliseconds, double& value, Measure act) {
+    std::unique_lock lock(mutex_);
+    if (ended_) return measure_now(value, act);  // nobody else is left to do it
+    const auto known = [this] { return pending_.measured_at == cursor.step; };
+    if (!known() && settled() && !pending_.measures && !measuring_) {
+      pending_.measures = true;
+      call();
+    }
+    changed_.wait_for(lock, std::chrono::milliseconds(milliseconds), [&] { return known() || ended_ || !settled(); });
+    if (!known()) return settled() && !ended_ ? 0 : 2;
+    value = pending_.measured;
+    return 1;
   }
 
   /// Wait, at most `milliseconds`, until the loop has nothing left to do. False: the time was up.
@@ -155,6 +177,9 @@ class Control {
   template <class Act> void tell(Act act) {
     const std::lock_guard lock(mutex_);
     act(pending_);
+    pending_.measures = false;
+    pending_.measured_at = -1;
+    if (measuring_) cancel_ = true;
     call();
   }
 
@@ -195,8 +220,8 @@ class Control {
 
   /// Take over what was told, and rest while there is nothing to do. False: the thread must end.
   /// line.decide(pending) says how far to step, the cursor itself for resting; line.mending() whether it must not be
-  /// held.
-  template <class Line> bool poll(Line& line) {
+  /// held. measure() gives the value of the step at hand, where it is not cancelled; the mutex is free meanwhile.
+  template <class Line, class Measure> bool poll(Line& line, Measure measure) {
     std::unique_lock lock(mutex_);
     for (;;) {
       attention_ = false;
@@ -209,6 +234,20 @@ class Control {
         return true;
       }
       line.rest(pending_);
+      if (pending_.measures && settled()) {
+        pending_.measures = false;
+        cancel_ = false;
+        measuring_ = true;
+        lock.unlock();
+        const std::optional<double> value = measure();
+        lock.lock();
+        measuring_ = false;
+        if (value && !cancel_) {
+          pending_.measured = *value;
+          pending_.measured_at = cursor.step;
+        }
+        continue;
+      }
       changed_.wait(lock, [&] { return attention_.load(); });
     }
   }
@@ -221,6 +260,13 @@ class Control {
   }
 
  private:
+  template <class Measure> std::int64_t measure_now(double& value, Measure act) {
+    cancel_ = false;
+    if (pending_.measured_at != cursor.step) pending_.measured = act().value_or(0);
+    pending_.measured_at = cursor.step;
+    value = pending_.measured;
+    return 1;
+  }
   void call() {
     attention_ = true;
     changed_.notify_all();
@@ -229,7 +275,7 @@ class Control {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::milliseconds(milliseconds), condition);
   }
-  bool parked() const { return ended_ || (idle_ && !attention_); }
+  bool parked() const { return ended_ || (idle_ && !attention_ && !measuring_); }
   /// Whether no step is done or wanted; what was told may still wait to be taken over.
   bool settled() const { return ended_ || (idle_ && pending_.command == Command::pause); }
   bool resting() const { return ended_ || (settled() && !attention_); }
@@ -238,7 +284,7 @@ class Control {
   std::condition_variable changed_;
   std::atomic<bool> attention_{false}, cancel_{false};
   std::int64_t reached_ = 0, holds_ = 0;  // reached_: how far to step without a poll
-  bool idle_ = true, quit_ = false, ended_ = false;
+  bool idle_ = true, quit_ = false, ended_ = false, measuring_ = false;
   Pending pending_;
 };
 

@@ -2,6 +2,8 @@
 // The step loop: draw a batch, average its gradients, update, write down, again. On a thread of its own, over generated
 // kernels; it allocates nothing per step, takes no lock and knows no Python.
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <thread>
 
 #include "../../stop_token.hpp"
@@ -40,6 +42,15 @@ class Loop {
     if (thread_.joinable()) thread_.join();
   }
 
+  /// The value that the row of the step at hand holds, or will hold: nothing is written down, and nothing counts. The
+  /// thread calls it at rest, or anyone after its end. Nothing where it was cancelled, nan where it fails.
+  std::optional<double> measure() {
+    double value = 0;
+    const Outcome outcome = stepper.measure(control.cursor.step, hyper_, control.cancel(), value);
+    if (outcome.status == Stopped) return {};
+    return outcome.ok() ? value : std::numeric_limits<double>::quiet_NaN();
+  }
+
   /// Whether there was memory for it.
   bool ready() const { return control.ready() && stepper.ready() && line.ready() && row_.ready(); }
 
@@ -49,7 +60,7 @@ class Loop {
     block_signals();
     const StopScope scope(StopToken{&control.cancel()});
     try {
-      while (control.poll(line)) {
+      while (control.poll(line, [this] { return measure(); })) {
         if (line.samples()) {
           sample();
           continue;

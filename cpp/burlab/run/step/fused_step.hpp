@@ -54,6 +54,13 @@ class FusedStep final : public Step {
     return Outcome::of(answer, sample, Part::update);
   }
 
+  Outcome measure(std::int64_t step, const void* const* leaves, const double* hyper, Team& team,
+                  const std::atomic<bool>& cancel, double& value) override {
+    const Outcome outcome = (*this)(step, leaves, hyper, team, cancel);
+    widen(plan_.wide, &squares_[value_column], 1, &value);
+    return outcome;
+  }
+
   void describe(double* row) const override {
     widen(plan_.wide, &squares_[value_column], 1, row + value_column);
     row[gradient_norm] = std::sqrt(squares_[gradient_norm]);

@@ -40,17 +40,23 @@ class SeparateStep final : public Step {
 
   Outcome operator()(std::int64_t step, const void* const* leaves, const double* hyper, Team& team,
                      const std::atomic<bool>& cancel) override {
-    // A key costs as much as all else of a small step: only what draws random numbers gets one.
-    const bool keyed = plan_.loss.samples.keyed != 0 || oracle_.keyed();
-    const Key key = keyed ? fold_in(plan_.stream.key, static_cast<std::uint64_t>(step)) : Key{};
-    if (evaluates()) {
+    const Key key = key_of(step);
+    if (evaluates())
       if (const auto outcome = evaluate(step, leaves, key, team, cancel); !outcome.ok()) return outcome;
-      result_ = each_.on() ? each_.result() : loss_.result();
-    }
     ended(lap_gradient);
     oracle_.begin(step, key, team, cancel);
     if (each_.on()) oracle_.know(each_.known(state_.current(0)));
     return update(step, hyper);
+  }
+
+  Outcome measure(std::int64_t step, const void* const* leaves, const double* hyper, Team& team,
+                  const std::atomic<bool>& cancel, double& value) override {
+    const bool told = plan_.tells_value != 0;
+    const Outcome outcome =
+        told ? (*this)(step, leaves, hyper, team, cancel) : evaluate(step, leaves, key_of(step), team, cancel);
+    if (told) value = noted_[plan_.noted - 1];
+    else if (outcome.ok()) widen(plan_.wide, result_, 1, &value);
+    return outcome;
   }
 
   void describe(double* row) const override {
@@ -71,12 +77,19 @@ class SeparateStep final : public Step {
   }
 
  private:
+  /// A key costs as much as all else of a small step: only what draws random numbers gets one.
+  Key key_of(std::int64_t step) const {
+    const bool keyed = plan_.loss.samples.keyed != 0 || oracle_.keyed();
+    return keyed ? fold_in(plan_.stream.key, static_cast<std::uint64_t>(step)) : Key{};
+  }
+
   /// Value, gradient and metrics of the batch.
   Outcome evaluate(std::int64_t step, const void* const* leaves, Key key, Team& team, const std::atomic<bool>& cancel) {
     const Deadline deadline(&cancel);
-    if (!each_.on()) return loss_(leaves, step, key, team, deadline, laps_);
-    const Outcome outcome = each_(leaves, step, key, deadline);
-    return outcome.ok() ? loss_.regularize(leaves, step, each_.result()) : outcome;
+    Outcome outcome = each_.on() ? each_(leaves, step, key, deadline) : loss_(leaves, step, key, team, deadline, laps_);
+    if (outcome.ok() && each_.on()) outcome = loss_.regularize(leaves, step, each_.result());
+    if (outcome.ok()) result_ = each_.on() ? each_.result() : loss_.result();
+    return outcome;
   }
 
   /// The optimizer's rule, from the current buffers to the next.

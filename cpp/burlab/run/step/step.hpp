@@ -25,6 +25,9 @@ class Step {
   /// done.
   virtual Outcome operator()(std::int64_t step, const void* const* leaves, const double* hyper, Team& team,
                              const std::atomic<bool>& cancel) = 0;
+  /// The value that such a step has, with as little of the rest as it takes.
+  virtual Outcome measure(std::int64_t step, const void* const* leaves, const double* hyper, Team& team,
+                          const std::atomic<bool>& cancel, double& value) = 0;
   /// After an Ok: value, norms of gradient and step, metrics.
   virtual void describe(double* row) const = 0;
   /// After an Ok: the numbers that schedules gave, and those that the rule tells.

@@ -47,6 +47,13 @@ class Stepper {
     return (*step_)(step, leaves_.data(), hyper, team_, cancel);
   }
 
+  /// The value of the step alone; the next `compute` is as if nobody had asked.
+  Outcome measure(std::int64_t step, const double* hyper, const std::atomic<bool>& cancel, double& value) {
+    look_at(state.current(0));
+    if (const Outcome outcome = batches_(step, hyper); !outcome.ok()) return outcome;
+    return step_->measure(step, leaves_.data(), hyper, team_, cancel, value);
+  }
+
   /// After an Ok of a step that is written down: ask the second problem and the full gradient, if it is their turn,
   /// about what the optimizer gives.
   Outcome validate(std::int64_t step, const double* hyper, const std::atomic<bool>& cancel) {
