@@ -15,6 +15,7 @@ from burlab.graph.rewrite.batch_sum import inside, of_samples, tiled
 from .blocks import Layout, at
 from .hoisted import prepared
 
+_PIECE = 64  # samples whose floats are added up as floats, as in `cpp/burlab/run/sum/sum.hpp`
 LARGEST = 64  # samples: more fill no further lanes or rows
 _CACHE = 1 << 19  # bytes of live values that a tile may have; more where results or scans are larger, see `sizes_for`
 _FAR = 1 << 25  # of what scans read, at most so many bytes count
@@ -175,7 +176,9 @@ class Tile:
 
     def contexts(self, batch: int) -> int:
         """The address of the contexts for the tiles of a batch: those that are full, and the last ones of slots."""
-        rests = {length % self.size for length in lengths_of(batch, self.sums.nbytes, self._least)}
+        lengths = set(lengths_of(batch, self.sums.nbytes, self._least))
+        parts = lengths | {length % _PIECE for length in lengths} | {_PIECE}
+        rests = {part % self.size for part in parts}
         for count in {self.size, *rests, 1} - {0}:
             self._table[count - 1] = self.executable.context_for(count)
         return at(self._table)

@@ -48,8 +48,8 @@ struct Pending {
   bool measures = false;                    // whether the value of the step at hand is asked for
   std::int64_t measured_at = -1;            // the step of which it is known, -1: of none
   double measured = 0;
-  Buffer<double> hyper, next;               // in force; and changes that the loop has not taken over yet:
-  Buffer<std::int64_t> changed;             // 1 where there is one
+  Buffer<double> hyper, next;    // in force; and changes that the loop has not taken over yet:
+  Buffer<std::int64_t> changed;  // 1 where there is one
 
   Pending(Ledger& ledger, const double* start, std::int64_t hypers)
       : breakpoints(ledger, Kind::scratch),

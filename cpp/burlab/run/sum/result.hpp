@@ -41,6 +41,52 @@ BURLAB_NOINLINE void add(const Block& block, char* target, const char* term) {
   });
 }
 
+/// Whether any of its numbers are float: sums of long batches of these need more digits than they have.
+inline bool is_narrow(const Block& block) {
+  for (std::int64_t k = 0; k < block.spans; ++k)
+    if (!block.parts[k].wide) return true;
+  return false;
+}
+
+/// The sum of blocks of numbers in double, whatever their type.
+class WideSum {
+ public:
+  static std::int64_t bytes(const Block& block) { return 2 * block.bytes; }
+
+  /// block: outlives it. numbers: its memory.
+  WideSum(const Block& block, char* numbers) : block_(block), numbers_(numbers) {}
+
+  void clear() { std::memset(numbers_, 0, static_cast<std::size_t>(bytes(block_))); }
+  BURLAB_NOINLINE void add(const char* term) {
+    for_spans(block_, [this, term]<class T>(T, const Span& part) {
+      double* const sum = at(part);
+      const T* const more = reinterpret_cast<const T*>(term + part.offset);
+      Packet<double, 16> x;
+      Packet<T, 16> y;
+      std::int64_t i = 0;
+      for (; i + 16 <= part.count; i += 16) {
+        load(x, sum + i);
+        load(y, more + i);
+        x += __builtin_convertvector(y, Packet<double, 16>);
+        std::memcpy(sum + i, &x, sizeof(x));
+      }
+      for (; i < part.count; ++i) sum[i] += static_cast<double>(more[i]);
+    });
+  }
+  BURLAB_NOINLINE void put(char* out) const {
+    for_spans(block_, [this, out]<class T>(T, const Span& part) {
+      T* const to = reinterpret_cast<T*>(out + part.offset);
+      for (std::int64_t i = 0; i < part.count; ++i) to[i] = static_cast<T>(at(part)[i]);
+    });
+  }
+
+ private:
+  double* at(const Span& part) const { return reinterpret_cast<double*>(numbers_ + 2 * part.offset); }
+
+  const Block& block_;
+  char* numbers_;
+};
+
 /// sum /= count, number by number.
 BURLAB_NOINLINE void divide(const Block& block, char* sum, std::int64_t count) {
   for_spans(block, [=]<class T>(T, const Span& part) {

@@ -4,7 +4,8 @@
 // A batch of b positions is cut into S consecutive slots, S a power of two, at most 16, and each slot long enough that
 // clearing and adding up results costs little, and that light samples fill their tiles. Inside a slot samples are added
 // one after another, a tile of them in each call, by kernels that add in the order of the samples whatever the tile;
-// slots are added as the leaves of a binary tree. S and the cuts depend on b, the size of a result and the loss alone,
+// floats in pieces of 64 samples, whose sums are added in double, because a long sum of floats loses what is small.
+// Slots are added as the leaves of a binary tree. S and the cuts depend on b, the size of a result and the loss alone,
 // so the bits depend neither on tiles nor on threads nor on interruptions. A thread keeps one result per open level of
 // its part of the tree: at most five, or four where results are large, however long the batch. Consecutive positions,
 // because a slot's result then stays in cache.
@@ -37,6 +38,14 @@ inline std::int64_t slots_of(const Summand& summand, std::int64_t batch) {
   return slots_of(batch, summand.sums.bytes, summand.least);
 }
 
+/// Samples that are added up in float, mirrored by `burlab/problems/kernels/tiles.py`: a multiple of most tiles.
+constexpr std::int64_t kPiece = 64;
+
+/// Whether slots of a batch are added up in pieces.
+inline bool has_pieces(const Summand& summand, std::int64_t batch) {
+  return summand.tile != 0 && batch > kPiece * slots_of(summand, batch) && is_narrow(summand.sums);
+}
+
 /// One thread's share of a sum: a run of slots that is a subtree, with one result per open level.
 class Share {
  public:
@@ -44,13 +53,18 @@ class Share {
   static std::int64_t bytes(const Summand& summand) {
     return Memory::rounded(sizeof(Share)) + Evaluator::bytes(summand);
   }
-  /// Bytes of its open levels.
-  static std::int64_t bytes_of_levels(const Summand& summand, std::int64_t slots) {
-    return summand.sums.bytes * static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(slots)));
+  /// Bytes of its open levels, and of the sum of pieces.
+  static std::int64_t bytes_of_levels(const Summand& summand, std::int64_t slots, bool pieces) {
+    const std::int64_t levels = static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(slots)));
+    return summand.sums.bytes * levels + (pieces ? WideSum::bytes(summand.sums) : 0);
   }
 
-  Share(const Summand& summand, const Stream& stream, char* memory, char* levels)
-      : summand_(summand), evaluate_(summand, stream, memory), levels_(levels) {}
+  /// slots: at most.
+  Share(const Summand& summand, const Stream& stream, char* memory, char* levels, std::int64_t slots)
+      : summand_(summand),
+        evaluate_(summand, stream, memory),
+        levels_(levels),
+        whole_(summand.sums, levels + bytes_of_levels(summand, slots, false)) {}
 
   /// batch: samples of all shares; first, slots: those of this one.
   void begin(const void* const* shared, std::int64_t step, Key key, std::int64_t batch, std::int64_t first,
@@ -60,6 +74,7 @@ class Share {
     first_ = first;
     slots_ = slots;
     done_ = open_ = 0;
+    pieces_ = has_pieces(summand_, batch);
     position_ = start(0);
   }
 
@@ -96,10 +111,15 @@ class Share {
   Outcome go_on(std::int64_t from, std::int64_t to) {
     char* const sums = level(open_);
     if (summand_.tile == 0) return evaluate_(position_++, sums);  // a batch of one
-    if (position_ == from) std::memset(sums, 0, static_cast<std::size_t>(summand_.sums.bytes));
-    const std::int64_t count = std::min(summand_.tile, to - position_);
+    if (pieces_ && position_ == from) whole_.clear();
+    const std::int64_t done = pieces_ ? (position_ - from) % kPiece : position_ - from;
+    if (done == 0) std::memset(sums, 0, static_cast<std::size_t>(summand_.sums.bytes));
+    const std::int64_t end = pieces_ ? std::min(to, position_ - done + kPiece) : to;
+    const std::int64_t count = std::min(summand_.tile, end - position_);
     const auto outcome = evaluate_.tile(position_, count, sums);
     position_ += count;
+    if (pieces_ && position_ == end) whole_.add(sums);
+    if (pieces_ && position_ == to) whole_.put(sums);
     return outcome;
   }
 
@@ -111,6 +131,8 @@ class Share {
   std::int64_t batch_ = 1, first_ = 0, slots_ = 1;
   std::int64_t done_ = 0, open_ = 0, position_ = 0;  // slots summed, results waiting for a sibling, next position
   char* levels_;
+  WideSum whole_;        // of the pieces of a slot
+  bool pieces_ = false;  // whether it has any
 };
 
 /// The mean of a kernel over a batch, on up to 16 threads.
@@ -122,14 +144,14 @@ class Sum {
         shares_(std::min(std::bit_floor(static_cast<std::uint64_t>(std::max(threads, 1))),
                          static_cast<std::uint64_t>(slots_of(summand, stream.batch)))),
         memory_(ledger, Kind::activations, count() * Share::bytes(summand)),
-        levels_(ledger, Kind::gradients, count() * Share::bytes_of_levels(summand, most_slots())),
+        levels_(ledger, Kind::gradients, count() * bytes_of_levels()),
         finish_(ledger, Kind::gradients, finish_bytes(summand)) {
     if (summand.prepare.function != nullptr) prepared_.emplace(ledger, Kind::activations, prepared_bytes(summand));
     for (std::int64_t i = 0; i < count() && memory_.data() != nullptr; ++i) {
       char* const part = memory_.data() + i * Share::bytes(summand);
-      char* const levels = levels_.data() + i * Share::bytes_of_levels(summand, most_slots());
-      share_[static_cast<std::size_t>(i)] = std::construct_at(reinterpret_cast<Share*>(part), summand, stream,
-                                                              part + Memory::rounded(sizeof(Share)), levels);
+      char* const levels = levels_.data() + i * bytes_of_levels();
+      share_[static_cast<std::size_t>(i)] = std::construct_at(
+          reinterpret_cast<Share*>(part), summand, stream, part + Memory::rounded(sizeof(Share)), levels, most_slots());
     }
   }
 
@@ -187,6 +209,12 @@ class Sum {
   std::int64_t count() const { return static_cast<std::int64_t>(shares_); }
   /// Of a share, at most.
   std::int64_t most_slots() const { return slots_of(summand_, stream_.batch) / static_cast<std::int64_t>(shares_); }
+
+  /// Of a share, at most.
+  std::int64_t bytes_of_levels() const {
+    const bool pieces = summand_.tile != 0 && stream_.batch > kPiece && is_narrow(summand_.sums);  // of some batch
+    return Share::bytes_of_levels(summand_, most_slots(), pieces);
+  }
 
   static std::int64_t finish_bytes(const Summand& summand) {
     if (summand.finish.function == nullptr) return 64;
