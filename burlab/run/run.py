@@ -374,6 +374,6 @@ class Run(Readings):
         return True
 
     def __repr__(self) -> str:
-        value = self.row_value(_MOMENT)
+        value = self.row_value(_MOMENT) if self.t else math.nan
         known = "" if math.isnan(value) else f"{self.value_name} {value:.6g}, "
         return f"<Run at step {self.t}, {known}{self.hyper}>"

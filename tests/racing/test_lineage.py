@@ -39,7 +39,7 @@ def test_forks_and_changes_in_the_past_are_branches():
 def test_a_branch_knows_its_value_and_what_it_cost():
     run = make(60)
     (branch,) = bl.branches(run).tree
-    assert branch.value == run.history["value"][-1]
+    assert branch.value == run.value
     assert branch.gradients == run.history["samples"][-1] == 60
     assert branch.seconds == pytest.approx(run.history["time"][-1] * 1e-9)
 
@@ -86,9 +86,9 @@ def test_the_chart_draws_each_from_where_it_left():
     tree["B"].step(50)
     plot, ground = tree.chart().parts
     curves = {curve.label: curve for curve in plot.curves}
-    assert (curves["A"].x[0], curves["A"].x[-1]) == (0, 99)
-    assert (curves["B"].x[0], curves["B"].x[-1]) == (30, 79)
-    assert np.array_equal(curves["B"].y, tree["B"].history["value"][30:])
+    assert (curves["A"].x[0], curves["A"].x[-1]) == (0, 100)
+    assert (curves["B"].x[0], curves["B"].x[-1]) == (30, 80)
+    assert np.array_equal(curves["B"].y, [*tree["B"].history["value"][30:], tree["B"].value])
     assert {curve.label for curve in ground.curves} == {"A", "B"}
     (alone,) = tree.chart(["B"]).parts[0].curves
     assert alone.x[0] == 0, "without its parent all of it is drawn"
@@ -98,9 +98,9 @@ def test_the_chart_draws_each_from_where_it_left():
 def test_it_grows_with_its_runs():
     run = make()
     tree = bl.branches(run)
-    assert tree.chart().parts[0].curves[0].x.size == 100
+    assert tree.chart().parts[0].curves[0].x.size == 101
     run.step(20)
-    assert tree.chart().parts[0].curves[0].x.size == 120
+    assert tree.chart().parts[0].curves[0].x.size == 121
     assert tree.tree[0].length == 120
 
 

@@ -144,7 +144,7 @@ def test_scipy_races_and_its_end_counts_to_the_end():
     race = bl.race(F, F.start, {"bfgs": bl.optim.SciPy("BFGS"), "gd": GD}, steps=300)
     first, second = race.standings()
     assert (first.name, second.name) == ("bfgs", "gd")
-    assert first.at == 299
+    assert first.at == 300
     assert first.step < 100
     assert first.value == F(race.runs["bfgs"][0].x)
     assert "Optimization terminated" in first.says
@@ -153,11 +153,11 @@ def test_scipy_races_and_its_end_counts_to_the_end():
 
 def test_the_lead_is_that_of_the_record():
     race = bl.race(F, F.start, {"gd": GD, "adam": ADAM}, steps=100)
-    a, b = (race.runs[name][0].history["value"] for name in ("gd", "adam"))
+    a, b = (race.runs[name][0].value for name in ("gd", "adam"))
     lead = race.leader()
-    assert lead.name == ("gd" if a[-1] < b[-1] else "adam")
-    assert lead.factor == max(a[-1], b[-1]) / min(a[-1], b[-1])
-    assert lead.at == 99
+    assert lead.name == ("gd" if a < b else "adam")
+    assert lead.factor == max(a, b) / min(a, b)
+    assert lead.at == 100
     assert race.leader("gradients").at == 100
 
 
@@ -165,10 +165,10 @@ def test_racers_are_compared_where_all_have_come_to():
     race = bl.race(F, F.start, {"gd": GD, "adam": ADAM}, steps=50)
     race.runs["gd"][0].step(1000)
     lead = race.leader()
-    gd, adam = (race.runs[name][0].history["value"] for name in ("gd", "adam"))
-    assert lead.at == 49
-    assert lead.factor == max(gd[49], adam[49]) / min(gd[49], adam[49])
-    assert any(mark.at == 49 for mark in race.chart().parts[0].marks)
+    gd, adam = race.runs["gd"][0].history["value"][50], race.runs["adam"][0].value
+    assert lead.at == 50
+    assert lead.factor == max(gd, adam) / min(gd, adam)
+    assert any(mark.at == 50 for mark in race.chart().parts[0].marks)
 
 
 def test_gradients_are_those_of_the_record():
@@ -194,7 +194,7 @@ def test_a_band_is_that_of_the_seeds(seeds, ends):
 
     race = bl.race(F, start, {"gd": GD}, seeds=seeds, steps=50)
     plot = race.chart().parts[0]
-    values = np.stack([run.history["value"] for run in race.runs["gd"]])
+    values = np.stack([[*run.history["value"], run.value] for run in race.runs["gd"]])
     np.testing.assert_allclose(plot.curves[0].y, np.median(values, axis=0))
     low, high = np.quantile(values, ends, axis=0)
     np.testing.assert_allclose(plot.bands[0].low, low)
@@ -283,8 +283,8 @@ def test_an_interrupted_step_pauses_all():
 def test_it_can_be_read_after_stop():
     race = bl.race(F, F.start, {"gd": GD, "adam": ADAM}, steps=10)
     race.stop()
-    assert race.leader().at == 9
-    assert race.chart().parts[0].curves[0].x.size == 10
+    assert race.leader().at == 10
+    assert race.chart().parts[0].curves[0].x.size == 11
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_a_terminal_shows_a_bar(monkeypatch: pytest.MonkeyPatch, asked, shown):
         last = text.rstrip().rpartition("\r")[2]
         assert "#" * 30 in last
         assert "2000/2000" in last
-        assert f"{run.history['value'][-1]:.6g}" in last
+        assert f"{run.value:.6g}" in last
         assert text.endswith("\n")
 
 
@@ -58,7 +58,7 @@ def test_a_notebook_brings_its_own(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     progress.register_screen(Bar)
     run = minimize()
     assert calls[0] == 2000
-    assert calls[-2:] == [(2000, run.history["value"][-1]), "closed"]
+    assert calls[-2:] == [(2000, run.value), "closed"]
     monkeypatch.setattr(progress, "_screens", [])
     progress.register_screen(lambda total: None)
     minimize(progress=True)

@@ -95,7 +95,7 @@ def test_a_run_says_the_value_where_it_stands() -> None:
     run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), GD(0.25))
     assert repr(run) == "<Run at step 0, lr=0.25>"
     run.step(3)
-    assert repr(run) == "<Run at step 3, value 0.0625, lr=0.25>", "the last one that was computed"
+    assert repr(run) == "<Run at step 3, value 0.015625, lr=0.25>"
     run.seek(1)
     assert repr(run) == "<Run at step 1, value 0.25, lr=0.25>"
 

@@ -49,7 +49,7 @@ class Model:
         self.landscape = Landscape(run) if self._is_plane() else None
         self.point: Series = np.empty(0)
         self.past: int | None = None
-        self.front: tuple[int, float] | None = None  # where it rests, and the value there, if no row has it
+        self.front: tuple[int, float] | None = None  # the end of the record, which has no row, and the value
         self.events: list[Any] = []
         self.costs = Costs()
         self.breaks = Breaks()
@@ -116,10 +116,12 @@ class Model:
         return t if t < length - int(self.active) else None
 
     def _front(self) -> tuple[int, float] | None:
-        """The step where it rests, behind all rows, and the value there as soon as it is known."""
-        t = int(self.run.t)
-        if self.active or t == 0 or t < int(self.run.length) or not hasattr(self.run, "row_value"):
+        """The step behind all rows, and the value there as soon as it is known: once it has rested there."""
+        t, length = int(self.run.t), int(self.run.length)
+        if self.active or length == 0 or not hasattr(self.run, "row_value"):
             return None
+        if t < length:  # in its past: the record ends where it did
+            return self.front if self.front is not None and self.front[0] == length else None
         value = self.run.row_value(_MEASURING)
         return None if math.isnan(value) else (t, value)
 

@@ -48,7 +48,7 @@ def long(x, a):  # one evaluation takes half a minute
 
 def at_its_first_evaluation(run):
     """Whether not even the start is measured yet."""
-    return run._engine._session._measured is None
+    return run._engine._session.measured is None
 
 
 def test_pause_in_the_middle_of_an_evaluation():

@@ -76,10 +76,11 @@ def test_small_pictures_are_the_curve(model):
     row = model.state()["rows"][1]
     past, own = np.array(row["past"]), np.array(row["own"])
     assert past[0, 0] == 0
-    assert past[-1, 0] == pytest.approx(150 / 299, abs=0.01)
-    assert own[0, 0] == pytest.approx(150 / 299, abs=0.01)
+    assert past[-1, 0] == pytest.approx(150 / 300, abs=0.01)
+    assert own[0, 0] == pytest.approx(150 / 300, abs=0.01)
     assert own[-1, 0] == 1
-    values = np.log(np.concatenate([run.history["value"] for run in (model.branches["A"], model.branches["B"])]))
+    runs = model.branches["A"], model.branches["B"]
+    values = np.log(np.concatenate([[*run.history["value"], run.value] for run in runs]))
     expected = (np.log(model.branches["B"].value) - values.min()) / np.ptp(values)
     assert own[-1, 1] == pytest.approx(expected, abs=0.01)
 

@@ -41,9 +41,9 @@ def test_a_run_has_its_record_and_its_path(run, tmp_path):
     (section,) = data_of(text)
     data = section["data"]
     assert section["kind"] == "record"
-    np.testing.assert_array_equal(floats(data["steps"]), np.arange(500))
+    np.testing.assert_array_equal(floats(data["steps"]), np.arange(501))
     value = next(column for column in data["columns"] if column["title"] == "value")
-    np.testing.assert_array_equal(floats(value["values"]), run.history["value"])
+    np.testing.assert_array_equal(floats(value["values"]), [*run.history["value"], run.value])
     start = [floats(data["places"][axis])[0] for axis in "xy"]
     np.testing.assert_array_equal(start, run.path[1][0])
     plane = next(part for part in data["chart"]["parts"] if part["kind"] == "map")

@@ -196,7 +196,7 @@ def test_what_is_shown_reads_no_whole_history(model, monkeypatch):
 
 def test_curves_are_kept_until_there_is_more_of_them(model, monkeypatch):
     made = []
-    monkeypatch.setattr(races, "curves_of", lambda *of: made.append(of) or curves_of(*of))
+    monkeypatch.setattr(races, "curves_of", lambda *of, **more: made.append(of) or curves_of(*of, **more))
     do(model, type="step", count="50")
     assert model.race.wait()
     model.look()
@@ -207,7 +207,7 @@ def test_curves_are_kept_until_there_is_more_of_them(model, monkeypatch):
     assert len(made) == first <= 2
     model.race.step(10)
     model.look()
-    assert max(len(curve.x) for curve in model.chart().parts[0].curves) == 60
+    assert max(len(curve.x) for curve in model.chart().parts[0].curves) == 61
     model.race.drop("adam")
     assert [row["name"] for row in model.state()["rows"]] == ["gd"]
 
