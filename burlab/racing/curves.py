@@ -43,6 +43,11 @@ class Curves:
         median, low, high = (np.maximum(y - minimum, 0.0) for y in (self.median, self.low, self.high))
         return Curves(self.x, median, low, high, self.rests)
 
+    def thinned(self) -> "Curves":
+        """With as many points as a picture shows: the extremes of stretches. What is compared is read of all."""
+        kept = thin(self.median, _POINTS)
+        return Curves(self.x[kept], self.median[kept], self.low[kept], self.high[kept], self.rests)
+
     def at(self, x: float) -> tuple[float, float, float]:
         """Median, low and high at a place, or at the last one before it; NaN where there is none."""
         k = int(np.searchsorted(self.x, x, side="right")) - 1
@@ -73,8 +78,7 @@ def curves_of(racer: Racer, against: str, of: str, share: float = 0.0, *, ends: 
     if not lines or len(lines) < len(racer.runs):
         return Curves(_NONE, _NONE, _NONE, _NONE, racer.finished)
     if len(lines) == 1:
-        kept = thin(lines[0][1], _POINTS)
-        x, y = lines[0][0][kept], lines[0][1][kept]
+        x, y = lines[0]
         return Curves(x, y, y, y, racer.finished)
     x, seeds = _aligned(racer, lines)
     with np.errstate(invalid="ignore"):  # between a number and an infinite one

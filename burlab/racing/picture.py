@@ -23,6 +23,7 @@ _UNITS = {"seconds": "s", "bytes": "B"}
 
 def plot_of(racers: list[Racer], curves: Mapping[str, Curves], against: str, title: str, note: str) -> Plot:
     """Medians and bands on a common axis, a cross where a racer failed, and a line up to where all have come."""
+    curves = {name: c.thinned() for name, c in curves.items()}
     shown = [racer for racer in racers if curves[racer.name].x.size]
     every = [curves[racer.name] for racer in shown]
     log = _is_log([c.x for c in every])
