@@ -20,6 +20,7 @@ import numpy as np
 import burlab
 from burlab import runtime
 from burlab.errors import BurlabError
+from burlab.runtime.files import read_text
 from burlab.runtime.shelf import read_index, shelf_file
 
 
@@ -137,8 +138,8 @@ def _kept_code() -> Finding:
     if read_index(file):
         return Finding("kept code", f"{file}, {file.stat().st_size / 2**20:.1f} MB")
     note = file.with_suffix(".failed")
-    if note.exists():
-        return Finding("kept code", f"none, and sessions start slower: {note.read_text().strip()}")
+    if note.is_file():
+        return Finding("kept code", f"none, and sessions start slower: {read_text(note).strip()}")
     return Finding("kept code", f"none yet in {file.parent}: the end of a session makes it, or `burlab warm`")
 
 

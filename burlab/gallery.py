@@ -9,6 +9,7 @@ from typing import Any
 from burlab.charts.palette import INK
 from burlab.plots.still import Content, numbers, still
 from burlab.runtime.extras import require
+from burlab.runtime.files import write_text
 
 _SECONDS = 900  # that a cell may take
 _LINES = 40  # of an output's text
@@ -48,7 +49,7 @@ def write(notebook: Path, cells: Iterable[Any], folder: Path) -> Path:
             shown.append(f"```python\n{cell['source']}\n```")
             shown += [text for output in _joined(cell["outputs"]) for text in _shown(output, pictures)]
     page = folder / f"{name}.md"
-    page.write_text("\n\n".join(text.strip("\n") for text in shown) + "\n", encoding="utf-8")
+    write_text(page, "\n\n".join(text.strip("\n") for text in shown) + "\n")
     return page
 
 
@@ -103,7 +104,7 @@ def _table(figure: Content) -> str:
 def _kept(svg: str, pictures: Path) -> str:
     """A picture as a file of its own."""
     place = pictures / f"{len(list(pictures.glob('*.svg'))) + 1}.svg"
-    place.write_text(svg + "\n", encoding="utf-8")
+    write_text(place, svg + "\n")
     return f"![{pictures.name}]({pictures.name}/{place.name})"
 
 

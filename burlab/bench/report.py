@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from burlab.runtime.files import as_path, write_text
+
 from . import table
 from .measure import Line
 from .problem import Case
@@ -51,7 +53,7 @@ class Report:
         from .page import page
 
         sections = ((table.html(case, self.of(case)), figures(case, self.of(case))) for case in self.cases)
-        Path(path).write_text(page(self.machine, sections, self.data()), encoding="utf-8")
+        write_text(as_path(path), page(self.machine, sections, self.data()))
 
     def data(self) -> dict[str, Any]:
         """Everything that was measured, as JSON takes it."""

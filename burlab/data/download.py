@@ -5,6 +5,7 @@ from pathlib import Path
 
 from burlab.errors import FileError
 from burlab.runtime.extras import require
+from burlab.runtime.files import read_text
 
 from .names import CharacterData, character_data
 from .text import TextData, text
@@ -45,7 +46,7 @@ def makemore_names(context: int = 3) -> CharacterData:
 
     context: how many characters a prediction sees. Raises as `tiny_shakespeare`.
     """
-    return character_data(fetched(NAMES).read_text().split(), context)
+    return character_data(read_text(fetched(NAMES)).split(), context)
 
 
 def fetched(source: Source, folder: Path | None = None) -> Path:
@@ -53,6 +54,8 @@ def fetched(source: Source, folder: Path | None = None) -> Path:
     pooch = require("pooch", "data")
     pooch.get_logger().setLevel("WARNING")
     place = folder or pooch.os_cache("burlab")
+    if (place_of := Path(place) / source.name).exists() and not place_of.is_file():
+        raise FileError(f"{place_of} is not a file. Remove it, and the text is downloaded again.")
     by_hand = f"Or download it elsewhere and pass its path to bl.data.text; its SHA-256 is {source.sha256}."
     try:
         found = pooch.retrieve(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import ArgumentError, FileError
-from burlab.runtime.files import as_path
+from burlab.runtime.files import as_path, read_text
 
 Integers = np.ndarray[Any, np.dtype[np.int32]]
 
@@ -65,7 +65,7 @@ def text(path: str | os.PathLike[str] | None = None, block: int = 8) -> TextData
         return text_data("\n\n".join(topics[name] for name in sorted(topics)), block, "Python's language reference")
     place = as_path(path)
     try:
-        return text_data(place.read_text("utf-8"), block, place.name)
+        return text_data(read_text(place), block, place.name)
     except UnicodeDecodeError as error:
         raise FileError(f"{place} is no UTF-8 text: {error.reason} at byte {error.start}. Convert it first.") from error
     except OSError as error:

@@ -1,6 +1,7 @@
 """Where a node comes from: the line of the user's code, and the part of the model."""
 
 import inspect
+import linecache
 import os
 import sys
 import threading
@@ -16,6 +17,13 @@ import numpy as np
 from .handles import record
 
 Origin = tuple[str, int]  # the user's file and line
+
+
+class ToldFile(str):
+    """The file of a line in a graph that was read from a document, which may name any: it is text, never opened."""
+
+    __slots__ = ()
+
 
 # Folders, as files are named: an environment may lie behind a link.
 _FOLDERS = tuple(
@@ -137,6 +145,14 @@ def _cell(file: str) -> str | None:
     compiler: Any = getattr(shell, "compile", None)
     named = compiler.format_code_name(file) if hasattr(compiler, "format_code_name") else None
     return named[1] if named else None
+
+
+def source(origin: Origin) -> str:
+    """The text of a line, as far as it is the user's own code and its file can be read."""
+    file = Path(origin[0])
+    if isinstance(origin[0], ToldFile) or (file.exists() and not file.is_file()):
+        return ""
+    return linecache.getline(*origin).strip()
 
 
 @contextmanager

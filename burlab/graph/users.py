@@ -8,11 +8,12 @@ import hashlib
 import json
 import re
 import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from burlab.errors import ArgumentError, CompileError
-from burlab.runtime.files import write_whole
+from burlab.runtime.files import read_bytes, write_whole
 from burlab.runtime.quoting import line_directive
 from burlab.runtime.shelf import cache_folder
 
@@ -40,9 +41,7 @@ def register(name: str, text: str, struct: str = "") -> ScalarOp:
         raise _refused[op]
     file = _folder() / f"{op}.hpp"
     header = _header(op, name, struct, text).encode()
-    if not (
-        file.exists() and file.read_bytes() == header
-    ):  # the compiler takes a new file in its place for the old one
+    if _content(file) != header:  # the compiler takes a new file in its place for the old one
         write_whole(file, [header])
     try:
         row = add(op, str(file), f"users::{op}::Operation")
@@ -85,6 +84,12 @@ struct Operation : {struct} {{
 BURLAB_END
 #endif
 """
+
+
+def _content(file: Path) -> bytes | None:
+    with suppress(OSError):
+        return read_bytes(file)
+    return None
 
 
 @cache

@@ -15,7 +15,7 @@ import numpy as np
 from burlab.errors import ArgumentError, DTypeError, FileError
 from burlab.graph import tree
 from burlab.runtime.extras import late
-from burlab.runtime.files import as_path, write_whole
+from burlab.runtime.files import as_path, read_bytes, write_whole
 from burlab.runtime.plain import as_array
 
 from .fit import Misfits
@@ -62,7 +62,7 @@ def load_parameters(path: str | os.PathLike[str], like: Tree) -> Tree:
     """
     place = as_path(path)
     try:
-        text = place.read_bytes()
+        text = read_bytes(place)
     except OSError as error:
         raise FileError(f"{place} cannot be read: {error.strerror}. Check the path and its permissions.") from error
     arrays = _read(text, str(place))

@@ -5,6 +5,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from burlab.runtime.files import write_text
+
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 960px; margin: 2rem auto; padding: 0 1rem; color: #222; }
 h1 { font-weight: 600; } h2 { font-weight: 600; margin-top: 2rem; }
@@ -32,8 +34,8 @@ def write_report(
         for name, words in lists.items()
     )
     drawn = figure.to_html(full_html=False, include_plotlyjs=True, default_height="420px")
-    path.write_text(
+    write_text(
+        path,
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f"<style>{_STYLE}</style></head><body><h1>{escape(title)}</h1><dl>{rows}</dl>{drawn}{parts}</body></html>\n",
-        encoding="utf-8",
     )

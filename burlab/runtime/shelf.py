@@ -21,6 +21,7 @@ from pathlib import Path
 from burlab import __version__
 
 from .cpu import cpu_identity, instruction_set
+from .files import opened
 from .host import commands
 from .interpreter import clang_flags, header_folder, precompiled_header
 
@@ -152,7 +153,7 @@ def sealed(library: bytes, names: Mapping[str, object]) -> list[bytes]:
 def read_index(file: Path) -> Index | None:
     """What a file holds; None where it is not there, not whole, or others than this user may have written it."""
     try:
-        with file.open("rb") as stream:
+        with opened(file) as stream:
             for place in (os.fstat(stream.fileno()), file.parent.stat()):
                 if place.st_uid not in (os.getuid(), 0) or place.st_mode & 0o022:
                     return None

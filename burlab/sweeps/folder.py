@@ -16,7 +16,7 @@ from burlab.errors import ArgumentError, FileError
 from burlab.optim import SciPy
 from burlab.problems import FiniteSum
 from burlab.run import Run, load_run
-from burlab.runtime.files import as_path, make_folder, write_whole
+from burlab.runtime.files import as_path, forget_parts, lock_file, make_folder, read_text, write_whole
 
 from .identity import differs, identity
 from .rows import Outcome, Row, from_json
@@ -46,24 +46,25 @@ class Folder:
         """
         place = self._path / _LOCK
         try:
-            stream = place.open("a+")
+            stream = lock_file(place)
         except OSError as error:
             raise FileError(
-                f"{place} cannot be opened: {error.strerror}. Give a folder that may be written to."
+                f"{place} cannot be opened: {error.strerror}. Give a folder that may be written to, or another."
             ) from error
         with stream:
             try:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
                 stream.seek(0)
-                owner = stream.read().strip() or "another process"
+                owner = stream.read(200).decode(errors="replace").strip() or "another process"
                 raise FileError(
                     f"the folder {self._path} is in use by {owner}. Wait until that sweep has ended, end it, or give "
                     "another folder."
                 ) from error
             stream.truncate(0)
-            stream.write(f"process {os.getpid()} on {socket.gethostname()}")
+            stream.write(f"process {os.getpid()} on {socket.gethostname()}".encode())
             stream.flush()
+            forget_parts(self._path, 0.0)  # nobody else writes here
             if not self._own:
                 self._claim(identity(setting, trials))
             yield
@@ -71,7 +72,7 @@ class Folder:
     def row(self, trial: Trial) -> Row | None:
         """The row of a run that has ended; None where there is none, or it cannot be read."""
         try:
-            found = from_json(trial, self._file(trial.number, "json").read_text())
+            found = from_json(trial, read_text(self._file(trial.number, "json")))
         except (OSError, KeyError, TypeError, ValueError):
             return None
         return found if self._file(trial.number, "burlab").exists() else None
@@ -117,7 +118,7 @@ class Folder:
             write_whole(place, [json.dumps(wanted, indent=1).encode()])
             return
         try:
-            found = json.loads(place.read_text())
+            found = json.loads(read_text(place))
         except (OSError, ValueError) as error:
             raise FileError(f"{place} cannot be read: {error}. Give another folder.") from error
         if reason := differs(found, wanted):

@@ -13,7 +13,7 @@ from burlab import runtime
 from burlab.compiler.ir import library
 from burlab.errors import BurlabError, ConfigurationError
 from burlab.runtime import harvest
-from burlab.runtime.files import write_whole
+from burlab.runtime.files import forget_parts, lock_file, write_text, write_whole
 from burlab.runtime.shelf import read_index, sealed, shelf_file, shelf_name, text_hash
 
 from .programs import programs
@@ -52,7 +52,7 @@ def alone(folder: Path, wait: bool) -> Generator[None]:
     """While no other process fills this folder, or an OSError; the lock is gone when its process is."""
     import fcntl  # not on every system, as little as the shelf
 
-    with (folder / "lock").open("w") as lock:
+    with lock_file(folder / "lock") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
 
@@ -68,7 +68,7 @@ def _make(file: Path) -> None:
     except BurlabError as error:
         if shelf_name() == file.name:
             with suppress(OSError):
-                note.write_text(f"{error}\n")
+                write_text(note, f"{error}\n")
         raise
     if shelf_name() != file.name:
         raise ConfigurationError("The headers or the compiler changed meanwhile: nothing is kept of this. Try again.")
@@ -91,5 +91,6 @@ def _forget_others(folder: Path) -> None:
     """The oldest files, and what a process left that was ended halfway: this one works here alone."""
     old = sorted(folder.glob("*.so"), key=lambda file: file.stat().st_mtime)[:-_KEPT]
     gone = [file.with_suffix(kind) for file in old for kind in (".so", ".own", ".recipes")]
-    for file in (*gone, *folder.glob(".*.part")):
+    for file in gone:
         file.unlink(missing_ok=True)
+    forget_parts(folder)

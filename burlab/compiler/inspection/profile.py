@@ -5,12 +5,12 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
-from pathlib import Path
 from typing import Any
 
 from burlab.compiler.executable import Executable
 from burlab.compiler.ir.plan import Plan
 from burlab.runtime.coerce import Array
+from burlab.runtime.files import as_path, write_text
 
 from .account import Phase, accounts
 from .live import live_bytes
@@ -95,9 +95,9 @@ class Profile:
         return [common | call, *(common | _event(row) for row in self.rows if row.phase != "residual")]
 
     def to_chrome_trace(self, path: "str | os.PathLike[str]") -> None:
-        """Write a file that chrome://tracing and ui.perfetto.dev open."""
+        """Write a file that chrome://tracing and ui.perfetto.dev open. Raises FileError."""
         document = {"traceEvents": self.trace_events(), "displayTimeUnit": "ns"}
-        Path(path).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        write_text(as_path(path), json.dumps(document, indent=1) + "\n")
 
 
 _WIDEST = 48  # characters of a name in a table

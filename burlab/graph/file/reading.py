@@ -12,6 +12,7 @@ from burlab.errors import GraphError
 from burlab.graph import parameters
 from burlab.graph.graph import FORMATS, Call, Graph, Iterations, Region, Result
 from burlab.graph.node import Node
+from burlab.graph.origin import ToldFile
 from burlab.graph.signatures import DTYPES
 from burlab.runtime.checks import LONGEST, Check, flag, one_of, optional, record, size, text, whole
 
@@ -70,7 +71,8 @@ def _node(data: Any, where: str, nodes: Sequence[Node], depth: int) -> Node:
     n.shape = _field(_tuples(row["shape"], where), where, parameters.shape, "a shape, sizes that memory can hold")
     n.dtype = DTYPES[_field(row["dtype"], where, one_of(DTYPES), f"one of the dtypes {', '.join(DTYPES)}")]
     n.weak = _field(row["weak"], where, flag, "true or false for weak")
-    n.origin = _field(_tuples(row["origin"], where), where, optional(_ORIGIN), "a file and a line, or null")
+    origin = _field(_tuples(row["origin"], where), where, optional(_ORIGIN), "a file and a line, or null")
+    n.origin = origin and (ToldFile(origin[0]), origin[1])
     n.scope = _field(row["scope"], where, text, "the name of a scope")
     return n
 

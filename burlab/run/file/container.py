@@ -22,7 +22,7 @@ from burlab import __version__
 from burlab.errors import FileError
 from burlab.runtime.checks import several, size
 from burlab.runtime.coerce import Array
-from burlab.runtime.files import as_path, pieces, write_whole
+from burlab.runtime.files import as_path, opened, pieces, write_whole
 from burlab.runtime.memory import rounded
 
 VERSION = 1
@@ -56,7 +56,7 @@ def read(path: str | os.PathLike[str], kind: str) -> tuple[Any, dict[str, Array]
     """The document and the arrays of a file, verified to the last bit. Raises FileError and says what is wrong."""
     place = as_path(path)
     try:
-        with place.open("rb") as stream:
+        with opened(place) as stream:
             header, end = _header(stream, place)
             return _content(stream, place, header, end, kind)
     except FileError:

@@ -9,7 +9,7 @@ from burlab.errors import ArgumentError, FileError, GraphError
 from burlab.graph import Graph
 from burlab.optim import Adam, Optimizer
 from burlab.run import Run, minimize
-from burlab.runtime.files import as_path, write_whole
+from burlab.runtime.files import as_path, read_text, write_whole
 
 from .document import Document
 from .evaluate import Evaluation, evaluate
@@ -278,7 +278,7 @@ def _read(path: Path) -> Document | None:
             return None
         if path.stat().st_size > _LARGEST_FILE:
             raise FileError(f"{path} has {path.stat().st_size:,} bytes, too many for a builder. Give another file.")
-        return from_json(path.read_text(encoding="utf-8"))
+        return from_json(read_text(path))
     except (OSError, UnicodeDecodeError, GraphError) as error:
         if isinstance(error, FileError):
             raise

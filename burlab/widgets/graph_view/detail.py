@@ -1,10 +1,9 @@
 """What is known of one item: the line of Python and the lines of C++ that compute it, its numbers and its cost."""
 
-import linecache
 from collections import Counter
 from typing import Any
 
-from burlab.graph.origin import place
+from burlab.graph.origin import place, source
 from burlab.graph.show import label
 
 from .model import Model
@@ -77,4 +76,4 @@ def _python(model: Model, k: int) -> dict[str, str] | None:
     origin = model.network.vertices[k].origin
     if origin is None:
         return None
-    return {"place": place(origin), "text": linecache.getline(*origin).strip()}
+    return {"place": place(origin), "text": source(origin)}

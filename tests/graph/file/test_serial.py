@@ -2,7 +2,9 @@
 
 import copy
 import json
+import os
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from burlab.compiler.executable import build
 from burlab.errors import GraphError
 from burlab.graph import Graph, scope
 from burlab.graph.file.verify import verify
+from burlab.graph.origin import source
 from burlab.graph.rewrite.simplify import simplify
 from burlab.graph.tracing.trace import trace
 from tests.graph.spellings_of_arrays import ALL
@@ -186,3 +189,32 @@ def test_dot_quotes_names() -> None:
 
     dot = trace(f, (), {'a"b\\': 1.0}).graph.to_dot()
     assert r'label="input a\"b\\\nfloat64[]"' in dot
+
+
+@pytest.mark.parametrize("kind", ["file", "pipe", "device"])
+def test_origins_of_loaded_graphs_are_text_and_never_opened(kind: str, tmp_path: Path):
+    """A graph may come from anywhere, and name any file as the one of its lines: the page must not show it."""
+    place = tmp_path / "secret"
+    if kind == "file":
+        place.write_text("the secret of this machine\n")
+    elif kind == "pipe":
+        os.mkfifo(place)
+    else:
+        place = Path("/dev/zero")
+    data = json.loads(graph_of(lambda x: np.sum(np.sin(x) * x), np.ones(3)).to_json())
+    for row in data["nodes"]:
+        row["origin"] = [str(place), 1]
+    loaded = Graph.from_json(json.dumps(data))
+    assert json.loads(loaded.to_json()) == data
+    for graph in (loaded, Graph.from_json(loaded.to_json())):
+        assert all(source(n.origin) == "" for n in graph.nodes if n.origin)
+        bl.export_html(bl.GraphView(graph), tmp_path / "page.html")
+        page = (tmp_path / "page.html").read_text()
+        assert place.name in page
+        assert "the secret of this machine" not in page
+
+
+def test_the_line_of_the_users_own_code_is_shown():
+    (n,) = graph_of(lambda x: np.sin(x), np.ones(3)).outputs  # noqa: PLW0108 - the line that is looked for
+    assert n.origin is not None
+    assert "the line that is looked for" in source(n.origin)
