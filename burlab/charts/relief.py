@@ -11,7 +11,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from .chart import Map, Numbers
+from .chart import Chart, Map, Numbers
+from .limits import POINTS_OF_STILL, bounded
 from .palette import HIGH, INK, LOW
 from .strokes import element, ink, text
 
@@ -64,6 +65,7 @@ def relief(part: Map, pose: Pose | None = None, width: int = 860, height: int = 
     65
     """
     pose = pose or Pose()
+    part = cast("Map", bounded(Chart((part,)), POINTS_OF_STILL).parts[0])
     pieces = [element("title", f"{part.title} as a surface"), text(part.title, 8, 18, font_weight=600)]
     heights = part.heights if part.shade is None else part.shade
     if heights is not None:

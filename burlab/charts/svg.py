@@ -8,6 +8,7 @@ from zlib import crc32
 
 from .chart import Band, Chart, Curve, Dots, Map, Plot
 from .frame import Scale, right_scale, scales
+from .limits import POINTS_OF_STILL, bounded
 from .palette import FAINT, INK
 from .png import shaded
 from .strokes import band, curve, dots, element, ink, mark, sign, text
@@ -34,6 +35,7 @@ def svg(chart: Chart, width: int = 860) -> str:
     >>> svg(Chart((Plot("a", "A parabola", Axis("x"), Axis("y"), (squares,)),))).startswith("<svg")
     True
     """
+    chart = bounded(chart, POINTS_OF_STILL)
     boxes = list(_arranged(chart.parts, width))
     lines = wrap(chart.title, int(width / _WIDE))
     below = 10.0 + 20.0 * len(lines) if lines else 0.0

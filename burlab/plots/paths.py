@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.charts.limits import along
 from burlab.errors import ShapeError
 from burlab.runtime.extras import late
 
@@ -11,7 +12,6 @@ go: Any = late("plotly.graph_objects", "plots")
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 _FEW = 80  # points of a path that are drawn as dots, too
-_MANY, _MOST = 800, 4000  # points across a picture, and at most
 
 
 def path_traces(name: str, path: Any, line_colour: str) -> list[Any]:
@@ -64,10 +64,4 @@ def apart(points: Array) -> Any:
     >>> apart(np.ones((1000, 2)))
     array([  0, 999])
     """
-    if len(points) <= _FEW:
-        return np.arange(len(points))
-    moved = np.linalg.norm(np.diff(points, axis=0), axis=1)
-    length = np.concatenate([[0.0], np.cumsum(np.where(np.isfinite(moved), moved, 0.0))])
-    extent = float(np.nanmax(np.ptp(points, axis=0), initial=0.0))
-    cell = np.floor(length / max(extent / _MANY, length[-1] / _MOST, 1e-300))
-    return np.flatnonzero(np.concatenate([[True], (np.diff(cell) > 0)[:-1], [True]]))
+    return along(points)

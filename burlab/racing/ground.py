@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from burlab.charts import Axis, Curve, Dots, Map
+from burlab.charts.limits import along
 from burlab.charts.shades import shade
 from burlab.graph import tree
 from burlab.problems import FiniteSum, TestFunction
@@ -23,7 +24,6 @@ _MARGIN, _FARTHEST = (
     0.08,
     3.0,
 )  # of the box around paths that leave it; times the first box, beyond which none is followed
-_CELLS = 600  # points of a path across a picture
 
 
 class Ground:
@@ -99,12 +99,8 @@ class Ground:
 
     def _seen(self, path: Numbers) -> Any:
         """Positions of the points of a path that can be seen apart, both ends among them."""
-        cells = np.floor((path - self._box[:, 0]) / np.ptp(self._box, axis=1) * _CELLS)
-        moved = (np.diff(cells, axis=0) != 0).any(axis=1)
-        near = np.isfinite(path).all(axis=1)
-        kept = np.concatenate([[True], moved])
-        kept[-1] = True
-        return kept & near
+        near = np.flatnonzero(np.isfinite(path).all(axis=1))
+        return near[along(path[near], box=self._box)]
 
 
 def _from(run: Run, first: int) -> Numbers:

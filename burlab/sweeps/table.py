@@ -10,6 +10,7 @@ from .trials import words
 
 _MOST = 30  # rows that are shown
 _LONGEST = 100  # letters of a reason
+_REASONS = 10  # that are told
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +63,9 @@ def table_of(rows: Sequence[Row], hypers: Sequence[str]) -> Table:
     head = ("run", "optimizer", *hypers, "seed", *values, "steps", "seconds", "ended by")
     cells = tuple(_cells(row, hypers, values) for row in ordered[:_MOST])
     lost = Counter((row.name, _why(row)) for row in rows if row.failed)
-    losses = tuple(f"{count:,} of {name} failed: {why}" for (name, why), count in lost.items())
-    return Table(head, cells, sum(row.done for row in rows), sum(lost.values()), len(rows), losses)
+    losses = [f"{count:,} of {name} failed: {why}" for (name, why), count in lost.items()]
+    more = (f"and {len(losses) - _REASONS:,} other reasons",) if len(losses) > _REASONS else ()
+    return Table(head, cells, sum(row.done for row in rows), sum(lost.values()), len(rows), (*losses[:_REASONS], *more))
 
 
 def rank(row: Row, by: str = "value") -> tuple[int, float, int]:

@@ -3,6 +3,7 @@
 from html import escape
 from typing import TYPE_CHECKING
 
+from burlab.charts.limits import shown_rows
 from burlab.widgets.formatters import as_html
 
 from .drawing import framed
@@ -20,9 +21,12 @@ def summary_html(table: "Summary") -> str:
     (True, 3)
     """
     head, *rows, total = table.cells()
-    body = "".join(_row("td", row) for row in rows)
-    shown = f"<table><thead>{_row('th', head)}</thead><tbody>{body}</tbody><tfoot>{_row('th', total)}</tfoot></table>"
-    return framed(shown, "parameters")
+    shown, more = shown_rows(rows)
+    body = "".join(_row("td", row) for row in shown)
+    table_text = (
+        f"<table><thead>{_row('th', head)}</thead><tbody>{body}</tbody><tfoot>{_row('th', total)}</tfoot></table>"
+    )
+    return framed(table_text + (f"<div>{more}</div>" if more else ""), "parameters")
 
 
 def layer_html(layer: "Layer") -> str:

@@ -26,7 +26,7 @@ _KEY = "burlab_still"  # where a widget has its picture
 _LIVE = "burlab-live"  # the class of widgets that have a picture
 _PERIOD = 1.0  # seconds between two pictures, at least
 _QUIET = 0.1  # seconds that a picture waits: more may change at once
-_LARGEST = 300_000  # bytes of a picture that notebooks keep
+LARGEST = 300_000  # bytes of a picture that notebooks keep
 _SHRUNK = 0.744  # of its size has a picture at least, so that its words can be read: then its place scrolls
 _WIDTH = re.compile(r'<svg\b[^>]*\swidth="([\d.]+)"')
 _CHILD = ".jp-OutputArea-child"
@@ -93,7 +93,7 @@ class Still:
     def _bundle(self) -> dict[str, str]:
         """What the second output holds. A picture that is too large leaves the last one in its place."""
         made = self._picture()
-        self._kept = made if len(made.encode()) <= _LARGEST else self._kept
+        self._kept = made if len(made.encode()) <= LARGEST else self._kept
         words = {"text/plain": self._summary()}
         if not self._kept:
             return words

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from burlab.charts import Chart, Mark, Plot
+from burlab.charts.limits import shown_rows
 from burlab.errors import ArgumentError
 from burlab.racing import Branch, Branches
 from burlab.racing.lineage import number
@@ -68,8 +69,11 @@ class BranchesModel:
         """All besides the chart: a row for each branch with its small picture, the cursor, the fields of a fork."""
         branch = self._branch()
         tone, text = self._status(branch)
+        rows, more = shown_rows(self.tree)
+        rows = [*rows, *(() if branch in rows else (branch,))]
+        many = f"{len(self.tree)} branches" if len(self.tree) > 1 else "1 branch"
         return {
-            "rows": [self._row(one) for one in self.tree],
+            "rows": [self._row(one) for one in rows],
             "current": self.current,
             "cursor": min(self.cursor, branch.length),
             "length": branch.length,
@@ -79,7 +83,7 @@ class BranchesModel:
             "axes": [[name, f"by {name}"] for name in _AXES],
             "tone": tone,
             "status": text,
-            "title": f"{len(self.tree)} branches" if len(self.tree) > 1 else "1 branch",
+            "title": many + (f": the first {len(rows)} are listed" if more else ""),
         }
 
     def chart(self) -> Chart:

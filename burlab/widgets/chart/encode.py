@@ -7,13 +7,15 @@ from typing import Any, cast
 import numpy as np
 
 from burlab.charts import Axis, Chart, Map, Plot
+from burlab.charts.limits import bounded
 from burlab.charts.palette import PALETTE
 
 
 def encode(chart: Chart) -> dict[str, Any]:
     """The fields of a chart and of its parts by their names, each part with its `kind`, and the palette.
 
-    Numbers become buffers of float64, in the byte order of pages. What JSON cannot say, inf and nan, becomes None.
+    No page gets more than `burlab.charts.limits` says, whatever was recorded. Numbers become buffers of float64, in
+    the byte order of pages. What JSON cannot say, inf and nan, becomes None.
 
     >>> import numpy as np
     >>> from burlab.charts import Curve
@@ -22,6 +24,7 @@ def encode(chart: Chart) -> dict[str, Any]:
     >>> found["kind"], found["x"]["label"], np.frombuffer(found["curves"][0]["y"])
     ('plot', 'step', array([0., 1., 4.]))
     """
+    chart = bounded(chart)
     plain = _plain(chart)
     parts = [{"kind": "map" if isinstance(part, Map) else "plot"} | _encoded(part) for part in chart.parts]
     return plain | {"parts": parts, "palette": list(PALETTE)}

@@ -1,20 +1,31 @@
 // Curves, bands, dots and marks, drawn with a canvas's pen. sx, sy: the scales of the axes.
 
 const FEW = 60; // points of a curve that are drawn as dots, too
+const PIECE = 200; // points that are stroked at once
 const LABEL = 14; // pixels that the label of a mark takes
 
-function tracePath(pen, x, y, sx, sy) {
-  let drawing = false;
+// Strokes a line through points, in pieces: the work of one piece grows with the square of what crosses itself in it.
+function strokePath(pen, x, y, sx, sy) {
+  let [drawing, pieces] = [false, 0];
   pen.beginPath();
   for (let k = 0; k < x.length; k++) {
     const [u, v] = [sx.at(x[k]), sy.at(y[k])];
     if (Number.isNaN(u) || Number.isNaN(v)) drawing = false;
-    else if (drawing) pen.lineTo(u, v);
-    else {
+    else if (drawing) {
+      pen.lineTo(u, v);
+      pieces += 1;
+    } else {
       pen.moveTo(u, v);
       drawing = true;
     }
+    if (pieces === PIECE) {
+      pen.stroke();
+      pen.beginPath();
+      pen.moveTo(u, v);
+      pieces = 0;
+    }
   }
+  pen.stroke();
 }
 
 function drawCurve(pen, curve, sx, sy, theme, width = 1.6) {
@@ -22,8 +33,7 @@ function drawCurve(pen, curve, sx, sy, theme, width = 1.6) {
   pen.lineWidth = curve.faint ? 1.1 : width;
   pen.lineJoin = "round";
   pen.setLineDash(curve.dashed ? [5, 4] : []);
-  tracePath(pen, curve.x, curve.y, sx, sy);
-  pen.stroke();
+  strokePath(pen, curve.x, curve.y, sx, sy);
   pen.setLineDash([]);
   if (curve.x.length > FEW || curve.faint || curve.dashed) return;
   for (let k = 0; k < curve.x.length; k++) drawShape(pen, "point", sx.at(curve.x[k]), sy.at(curve.y[k]), theme.curve(curve.colour), theme);

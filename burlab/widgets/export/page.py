@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from burlab import __version__
+from burlab.charts.limits import shown_rows
 from burlab.widgets.assets import CHART, CHART_STYLE, WIDGETS, module, styles
 
 _HERE = Path(__file__).parent
@@ -105,13 +106,14 @@ def _section(section: Section) -> str:
 def _table(rows: Sequence[Sequence[str]]) -> str:
     if not rows:
         return ""
-    head, *others = ["".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) for row, tag in _tagged(rows)]
-    body = "".join(f"<tr>{row}</tr>" for row in others)
-    return f'<div class="burlab-table"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    others, more = shown_rows(rows[1:])
+    body = "".join(_row("td", row) for row in others)
+    table = f"<table><thead>{_row('th', rows[0])}</thead><tbody>{body}</tbody></table>"
+    return f'<div class="burlab-table">{table}{more}</div>'
 
 
-def _tagged(rows: Sequence[Sequence[str]]) -> list[tuple[Sequence[str], str]]:
-    return [(row, "td" if k else "th") for k, row in enumerate(rows)]
+def _row(tag: str, cells: Sequence[str]) -> str:
+    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
 
 def _text(data: Any) -> str:

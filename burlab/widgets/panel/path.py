@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from burlab.plots import apart
+from burlab.charts.limits import along
 
 from .pyramid import Series
 
-_LONG, _WAIT = 4000, 0.3  # a path of more points is read again after so many seconds
+_LONG, _WAIT = 4000, 0.3  # points that are kept at most; a path of more is read again after so many seconds
 _NONE = (np.empty(0), np.empty((0, 2)))
 
 
@@ -41,6 +41,6 @@ class Path:
             return
         self.steps, self.points = found
         if len(self.steps) > _LONG:
-            seen = apart(self.points)
+            seen = along(self.points, _LONG)
             self.steps, self.points = self.steps[seen], self.points[seen]
             self._next = now + _WAIT

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
-from burlab.charts import Axis, Band, Chart, Curve, Dots, Mark, Plot
+from burlab.charts import Axis, Band, Chart, Curve, Dots, Mark, Plot, limits
 from burlab.charts.outliers import within
 from burlab.run.record.traces import PARTS
 
@@ -23,6 +23,7 @@ from .words import count, duration, number
 
 STEP = "step"  # the label of the axis that plots share
 _POINTS = 1200  # of a curve
+_PLOTS = limits.PARTS - 3  # of columns, beside those of time and memory and the plane
 _BREAK = np.array([np.nan])  # where a drawn line stops and another one starts
 _EVENTS = 300  # changes of hyperparameters that are marked, the last ones
 _WIDE, _TALL, _STACK = 2.0, 3.0, 1.2  # heights: of the value beside a plane and alone, of stacks
@@ -40,9 +41,11 @@ class Picture:
 
     def chart(self, model: Model) -> Chart:
         """All that a panel draws."""
-        groups = model.groups
+        groups, left = model.groups[:_PLOTS], len(model.groups) - _PLOTS
         first = groups[0].name if groups else ""
         plots = [self._plot(model, group, first=group.name == first) for group in groups]
+        if left > 0:
+            plots[-1] = replace(plots[-1], note=f"{count(left)} more columns are in the history and not drawn")
         over = [plane(model, self._once)] if model.landscape is not None else []
         return Chart((*plots, *self._costs(model), *over), title="run", about=_about(model, groups))
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from burlab.charts import Axis, Curve, Dots, Map
-from burlab.plots import apart
+from burlab.charts.limits import along
 
 from .landscape import marks
 from .model import Model
@@ -36,7 +36,7 @@ def plane(model: Model, once: Once) -> Map:
         Axis("x₁", low=bottom, high=top),
         None if heights is None else heights.value,
         version=landscape.version,
-        curves=tuple(_paths(model, once)),
+        curves=tuple(_paths(model, box, once)),
         dots=(*known, here),
         note=landscape.why,
         shade=shade,
@@ -48,23 +48,24 @@ def _known(problem: Any) -> tuple[Dots, ...]:
     return tuple(Dots(p[:, 0], p[:, 1], name, _INK, _SHAPES[name]) for name, p in found if len(p))
 
 
-def _paths(model: Model, once: Once) -> Iterator[Curve]:
+def _paths(model: Model, box: Series, once: Once) -> Iterator[Curve]:
     """Those of the parents, what lies ahead of the cursor, and the way to it."""
     steps, points = model.lines.path.steps, model.lines.path.points
     t = model.past
+    seen = tuple(box.ravel())
     if model.old:
-        old = tuple(id(line.path.points) for line in model.old)
-        yield once(
-            "old paths", old, lambda: _line([line.path.points for line in model.old], "before it branched", _INK, True)
-        )
-    here = id(points), t
+        old = tuple(id(line.path.points) for line in model.old), seen
+        paths = [line.path.points for line in model.old]
+        yield once("old paths", old, lambda: _line(paths, box, "before it branched", _INK, True))
+    here = id(points), t, seen
     if t is not None:
-        yield once("path ahead", here, lambda: _line([points[steps >= t]], "ahead", _PATH, True))
-    yield once("path", here, lambda: _line([points if t is None else points[steps <= t]], "path", _PATH, False))
+        yield once("path ahead", here, lambda: _line([points[steps >= t]], box, "ahead", _PATH, True))
+    gone = points if t is None else points[steps <= t]
+    yield once("path", here, lambda: _line([gone], box, "path", _PATH, False))
 
 
-def _line(paths: list[Series], label: str, colour: int, faint: bool) -> Curve:
+def _line(paths: list[Series], box: Series, label: str, colour: int, faint: bool) -> Curve:
     """Paths without the points that nobody could tell apart."""
-    seen = [part for path in paths for part in (path[apart(path)] if len(path) else path, _BREAK)]
+    seen = [part for path in paths for part in (path[along(path, box=box)] if len(path) else path, _BREAK)]
     points = np.concatenate(seen[:-1])
     return Curve(points[:, 0], points[:, 1], label, colour, faint=faint)

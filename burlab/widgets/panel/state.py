@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from burlab.charts.limits import PARTS
 from burlab.optim import SciPy
 
 from . import words
@@ -96,7 +97,7 @@ def _readouts(model: Model, t: int, length: int) -> list[list[str]]:
     step, curves = min(t, length - 1), model.lines.curves
     row = model.run.at(step) if length else None
     names = [name for name in TITLES if name in curves and name != PACE]
-    names += [name for name in curves if name not in TITLES]
+    names = [*names, *(name for name in curves if name not in TITLES)][:PARTS]
     values = {name: row and row.get(name, math.nan) for name in names}
     if model.front is not None and model.front[0] == t:
         values["value"] = model.front[1]

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from burlab import optim
 from burlab.charts import Chart
+from burlab.charts.limits import shown_rows
 from burlab.errors import ArgumentError
 from burlab.optim.scipy_minimizer import METHODS
 from burlab.racing import Race, Standing
@@ -83,7 +84,7 @@ class RaceModel:
 
     def state(self) -> dict[str, Any]:
         """All besides the chart: controls, the status line, a row for each racer, the optimizers that can be added."""
-        rows = self.race.standings(self.against, self.of)
+        rows, more = shown_rows(self.race.standings(self.against, self.of))
         tone, text = self._status()
         return {
             "playing": self.playing or self.race.running,
@@ -95,7 +96,7 @@ class RaceModel:
             "columns": [[name, name.replace("_", " ")] for name in self._columns()],
             "tone": tone,
             "status": text,
-            "title": self._title(),
+            "title": self._title() + (f": the first {len(rows)} are listed" if more else ""),
             "unit": "bytes" if self.against == "bytes" else self.race.words_of(self.of),
             "rows": [self._row(row) for row in rows],
             "optimizers": [[name, text] for name, text in offered().items()],
