@@ -13,8 +13,8 @@ import numpy as np
 from .chart import Band, Chart, Curve, Dots, Map, Mark, Plot
 
 POINTS = 2_500  # of a curve, a band, or dots: more than a screen has columns
-POINTS_OF_PART = 12_000  # of all that one plot or map shows
-POINTS_OF_CHART = 40_000  # of a chart that a page draws
+POINTS_OF_PART = 6_000  # of all that one plot or map shows
+POINTS_OF_CHART = 24_000  # of a chart that a page draws
 POINTS_OF_STILL = 12_000  # of a picture that is kept in a notebook
 CURVES = 300  # curves, bands or sets of dots of one plot or map
 DOT = 8  # points that one dot counts for: each is a shape of its own

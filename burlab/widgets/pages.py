@@ -34,6 +34,12 @@ class Pages:
         return kind in ("leave", "watch")
 
     @property
+    def here(self) -> bool:
+        """Whether a page shows the view, in sight or not: one has spoken of late."""
+        now = monotonic()
+        return any(page != "to come" and now - when <= _SILENCE for page, (when, _) in list(self._spoke.items()))
+
+    @property
     def gone(self) -> bool:
         """Whether no output has shown the view for a while."""
         return monotonic() - self._left > _GRACE

@@ -21,10 +21,12 @@ from time import monotonic
 from typing import Any
 from uuid import uuid4
 
+Settle = Callable[[float], bool]
 _log = logging.getLogger(__name__)
 _KEY = "burlab_still"  # where a widget has its picture
 _LIVE = "burlab-live"  # the class of widgets that have a picture
 _PERIOD = 1.0  # seconds between two pictures, at least
+_SETTLING = 2.0  # seconds that pictures may take at the end of a cell
 _QUIET = 0.1  # seconds that a picture waits: more may change at once
 LARGEST = 300_000  # bytes of a picture that notebooks keep
 _SHRUNK = 0.744  # of its size has a picture at least, so that its words can be read: then its place scrolls
@@ -43,16 +45,20 @@ _NOTE = '<div class="burlab-kept">A picture of what was shown last. For the live
 
 
 class Still:
-    """The picture of one widget. root: the widget. picture: makes it, as SVG. summary: says in a line what it shows."""
+    """The picture of one widget. See `show` for the arguments."""
 
-    def __init__(self, root: Any, picture: Callable[[], str], summary: Callable[[], str]) -> None:
+    def __init__(
+        self, root: Any, picture: Callable[[], str], summary: Callable[[], str], settle: Settle | None
+    ) -> None:
         self._root = weakref.ref(root)
         self._picture = picture
         self._summary = summary
+        self._settle = settle
         self._name = uuid4().hex
         self._last = 0.0  # when it was published last
         self._kept = ""
         self._lock = threading.Lock()
+        self._publishing = threading.Lock()  # pictures come in the order in which they were made
         self._timer: threading.Timer | None = None
 
     def show(self) -> None:
@@ -75,6 +81,23 @@ class Still:
                 self._timer.daemon = True
                 self._timer.start()
 
+    def settle(self, end: float) -> None:
+        """Publish what there is to be shown now: a notebook without a page hears nothing between two cells.
+
+        end: when to give up what is not there yet, as of `monotonic`.
+        """
+        try:
+            new = self._settle is not None and self._settle(end)
+        except Exception:  # the picture stays as it is
+            _log.exception("a widget could not be brought up to date")
+            return
+        with self._lock:
+            timer = self._timer
+        if timer is not None:
+            timer.cancel()
+        if new or timer is not None:
+            self._publish()
+
     def _publish(self) -> None:
         with self._lock:
             self._timer = None
@@ -83,10 +106,11 @@ class Still:
         if root is None or root.comm is None:
             return
         try:
-            before, bundle = self._kept, self._bundle()
-            if self._kept != before:
-                screen: Any = import_module("IPython.display")
-                screen.update_display(bundle, raw=True, display_id=self._name)
+            with self._publishing:
+                before, bundle = self._kept, self._bundle()
+                if self._kept != before:
+                    screen: Any = import_module("IPython.display")
+                    screen.update_display(bundle, raw=True, display_id=self._name)
         except Exception:  # the widget lives on without a new picture
             _log.exception("the picture of a widget could not be made")
 
@@ -104,16 +128,19 @@ class Still:
         return words | {"text/html": image, "image/svg+xml": self._kept}
 
 
-def show(root: Any, picture: Callable[[], str], summary: Callable[[], str]) -> None:
+def show(root: Any, picture: Callable[[], str], summary: Callable[[], str], settle: Settle | None = None) -> None:
     """Display a widget with a still picture of it. All displays of one widget have one picture.
 
     root: an ipywidgets.DOMWidget. picture: gives SVG; called here, and after `refresh` in a thread of its own. summary:
-    gives a line of text.
+    gives a line of text. settle: called at the end of each cell, brings what the picture shows up to date, until a
+    time as of `monotonic` at the latest; whether that has changed it.
     """
     found: Still | None = getattr(root, _KEY, None)
     if found is None:
-        found = Still(root, picture, summary)
+        found = Still(root, picture, summary, settle)
         setattr(root, _KEY, found)  # not in a table of ours: what makes the picture may hold the widget
+        _stills.add(found)
+        _listen()
     found.show()
 
 
@@ -122,3 +149,28 @@ def refresh(root: Any) -> None:
     found: Still | None = getattr(root, _KEY, None)
     if found is not None:
         found.refresh()
+
+
+def settle(root: Any) -> None:
+    """Bring the picture of a widget up to date and publish it, as at the end of a cell; nothing where it has none."""
+    found: Still | None = getattr(root, _KEY, None)
+    if found is not None:
+        found.settle(monotonic() + _SETTLING)
+
+
+def settle_all(*_result: Any) -> None:
+    """Bring all pictures up to date, and publish those that have changed. IPython calls it at the end of each cell."""
+    end = monotonic() + _SETTLING
+    for found in list(_stills):
+        found.settle(end)
+
+
+_stills: "weakref.WeakSet[Still]" = weakref.WeakSet()
+_listening: "weakref.WeakSet[Any]" = weakref.WeakSet()  # shells that call `settle_all`
+
+
+def _listen() -> None:
+    shell: Any = import_module("IPython.core.getipython").get_ipython()
+    if shell is not None and shell not in _listening:
+        _listening.add(shell)
+        shell.events.register("post_run_cell", settle_all)

@@ -6,6 +6,7 @@ from typing import Any
 
 from burlab.monitor.screen import register_screen
 
+from . import still
 from .messages import Inbox, inbox
 
 
@@ -14,6 +15,7 @@ class PanelScreen:
 
     def __init__(self, monitor: Any, messages: Inbox | None) -> None:
         self._messages = messages
+        self._monitor = monitor
         import_module("IPython.display").display(monitor)
 
     def look(self) -> None:
@@ -22,7 +24,8 @@ class PanelScreen:
             self._messages.look()
 
     def close(self) -> None:
-        """What is left is handled when the cell ends, as ever."""
+        """The picture shows the end; what pages have asked for meanwhile is handled when the cell ends, as ever."""
+        still.settle(import_module("burlab.widgets.panel.panel").panel_of(self._monitor).view.root)
         if self._messages is not None:
             self._messages.close()
 

@@ -63,6 +63,13 @@ b = bl.GraphBuilder(long, 0.5, 1.5)
 b
 """
 
+PLACE = """selector => {
+  const canvas = document.querySelector(selector);
+  canvas?.scrollIntoView({ block: "nearest" });
+  const box = canvas?.getBoundingClientRect();
+  return box ? [box.left, box.width, box.top + box.height / 2] : null;
+}"""
+
 
 @dataclass(frozen=True)
 class Soak:
@@ -81,11 +88,10 @@ class Soak:
 
 def looks_on(page: Any, root: str, k: int) -> None:
     """Move the mouse over the first plot, which then reads what is there."""
-    canvas = page.locator(f"{root} canvas").first
-    if k == 0:
-        canvas.scroll_into_view_if_needed()
-    if box := canvas.bounding_box():
-        page.mouse.move(box["x"] + 60 + 37 * k % max(box["width"] - 80, 1), box["y"] + box["height"] / 2)
+    box = page.evaluate(PLACE, f"{root} canvas")
+    if box is not None:
+        left, width, middle = box
+        page.mouse.move(left + 60 + 37 * k % max(width - 80, 1), middle)
 
 
 def plays(page: Any, root: str, k: int) -> None:
@@ -114,7 +120,7 @@ SOAKS = {
     "branches": Soak("burlab-branches", (BRANCHES,), looks_on),
     "watch": Soak("burlab-panel", (WATCH,), looks_on, endless=True),
     "landscape": Soak("burlab-chart-view", (LAYERS, "bl.LandscapeView(run)"), looks_on),
-    "spectrum": Soak("burlab-spectrum", (LAYERS, "bl.SpectrumView(run)"), looks_on),
+    "spectrum": Soak("burlab-panel", (LAYERS, "bl.SpectrumView(run)"), looks_on),
     "graph": Soak("burlab-graphview", (CHAIN,), presses("ArrowRight", "ArrowRight", "+", "-", "-"), ".burlab-box"),
     "builder": Soak("burlab-builder", (BLOCKS,), presses("ArrowRight", "ArrowLeft", "+", "-"), "[data-key]"),
 }

@@ -282,3 +282,34 @@ def test_a_narrow_page_has_one_column_and_nothing_sticks_out(drawn, width, colum
     lefts = "new Set([...chart.places.values()].map(({ box }) => box.getBoundingClientRect().left)).size"
     drawn.wait_for_function(f"{lefts} === {columns}")
     assert drawn.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+# Draws a chart, told the same again in every frame until each canvas was drawn twice; canvases drawn by frame.
+TOLD = """async data => {
+  const clear = CanvasRenderingContext2D.prototype.clearRect, frames = [[]], seen = new Map();
+  CanvasRenderingContext2D.prototype.clearRect = function (...box) {
+    frames.at(-1).push(this.canvas);
+    seen.set(this.canvas, (seen.get(this.canvas) ?? 0) + 1);
+    return clear.call(this, ...box);
+  };
+  window.handle?.close();
+  window.handle = drawChart(document.getElementById("place"), data, { onIntent: () => {} });
+  const twice = () => [...document.querySelectorAll("#place canvas")].every((one) => seen.get(one) >= 2);
+  for (let k = 0; k < 500 && !twice(); k++) {
+    await new Promise(requestAnimationFrame);
+    frames.push([]);
+    window.handle.update(data, {});
+  }
+  CanvasRenderingContext2D.prototype.clearRect = clear;
+  return [twice(), document.getElementById("place").chart.frames, ...frames.map((drawn) => drawn.length)];
+}"""
+
+
+@pytest.mark.parametrize(("count", "most"), [(3, 3), (40, 20)])
+def test_a_chart_of_many_plots_is_drawn_over_several_frames_and_none_is_left_behind(page, count, most):
+    curve = Curve(STEPS, np.random.default_rng(0).normal(size=STEPS.size))
+    parts = tuple(Plot(f"plot {k}", f"plot {k}", Axis("step"), Axis(), (curve,)) for k in range(count))
+    all_twice, frames, *drawn = page.evaluate(TOLD, plain(encode(Chart(parts))))
+    assert all_twice
+    assert frames >= 2
+    assert max(drawn) <= most

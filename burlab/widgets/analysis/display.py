@@ -18,12 +18,19 @@ def show(found: Any) -> None:
 
 def show_chart(view: Any) -> None:
     """Display a `ChartView`."""
-    still.show(view, lambda: svg(view.chart), lambda: view.chart.about or "a chart")
+    drawn = [view.chart]
+
+    def settle(_end: float) -> bool:
+        """Whether another chart was set."""
+        before, drawn[0] = drawn[0], view.chart
+        return before is not view.chart
+
+    still.show(view, lambda: svg(view.chart), lambda: view.chart.about or "a chart", settle)
 
 
 def show_view(view: Any) -> None:
     """Display a `LandscapeView`."""
-    still.show(view.root, view.picture, lambda: "the landscape of a loss")
+    still.show(view.root, view.picture, lambda: "the landscape of a loss", view.settle)
 
 
 def show_live(view: Any) -> None:

@@ -2,6 +2,7 @@
 
 import threading
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import traitlets
@@ -24,6 +25,7 @@ ipywidgets: Any = late("ipywidgets", "lab")
 
 _HERE = Path(__file__).parent
 SHAPES = ("contour", "surface")
+_BRIEFLY = 0.02  # seconds between two looks for what is on its way
 _COMPUTING = "computing ..."
 
 
@@ -102,6 +104,18 @@ class LandscapeView:
     def wait(self) -> None:
         """Until the plane is as fine as it gets."""
         self._explorer.wait()
+
+    def settle(self, end: float) -> bool:
+        """Where no page shows it, follow the run, and wait for the first points of a plane; whether that is new.
+
+        end: see `still.show`.
+        """
+        if self._watcher.pages.here:
+            return False
+        new = self.follow()
+        while self._explorer.looking and monotonic() < end:
+            sleep(_BRIEFLY)
+        return new
 
     @property
     def landscape(self) -> Any:

@@ -1,12 +1,19 @@
 // A chart in a page, with or without a kernel behind it.
 
+const FRAME = 12000; // points that are drawn in one frame: what is more waits for the next one, and the page answers
+const OWN = 600; // of a part: its axes and letters take as much
+
 // Draws `data` (see encode.py) in an element. onIntent hears {type: "zoom" | "seek" | "pick", ...}.
 // Gives {update(data, heights), cursor(x or null), reset(), png(), csv(), close()}.
 function drawChart(el, data, { heights = {}, onIntent = () => {} } = {}) {
   const chart = { el, parts: [], places: new Map(), zooms: new Map(), hidden: new Set(), hover: null, drag: null, scrolled: -Infinity, frames: 0, onIntent };
   let waiting = 0;
+  let [due, next] = [0, 0]; // how many parts are to be drawn, and the first of them: in turn, so that none is left behind
   el.classList.add("burlab-chart");
-  chart.redraw = () => (waiting ||= requestAnimationFrame(draw));
+  chart.redraw = () => {
+    due = chart.parts.length;
+    waiting ||= requestAnimationFrame(draw);
+  };
   chart.sizes = new ResizeObserver(chart.redraw);
   chart.sizes.observe(el);
 
@@ -17,7 +24,9 @@ function drawChart(el, data, { heights = {}, onIntent = () => {} } = {}) {
     stand(chart);
     word(chart);
     const ratio = devicePixelRatio || 1;
-    for (const part of chart.parts) {
+    for (let spent = 0; due > 0 && spent < FRAME; due--, next++) {
+      const part = chart.parts[next % chart.parts.length];
+      spent += costOf(part);
       const { frame, canvas } = chart.places.get(part.name);
       const [width, height] = [frame.clientWidth, frame.clientHeight];
       if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
@@ -28,6 +37,9 @@ function drawChart(el, data, { heights = {}, onIntent = () => {} } = {}) {
       pen.setTransform(ratio, 0, 0, ratio, 0, 0);
       drawPart(chart, part, pen, width, height, ratio);
     }
+    if (due > 0) waiting = requestAnimationFrame(draw);
+    if (next < chart.parts.length) return; // a page that is told more all the while has frames, too
+    next %= chart.parts.length || 1;
     chart.frames += 1;
     el.dataset.frames = String(chart.frames);
   }
@@ -84,4 +96,6 @@ function drawChart(el, data, { heights = {}, onIntent = () => {} } = {}) {
   };
 }
 
+// What it takes to draw a part, in points.
+const costOf = (part) => [...part.curves, ...part.bands, ...part.dots].reduce((sum, { x }) => sum + x.length, OWN);
 const namesOf = (parts) => JSON.stringify(parts.map(({ kind, name, tall }) => [kind, name, tall]));

@@ -1,42 +1,46 @@
 // Curves, bands, dots and marks, drawn with a canvas's pen. sx, sy: the scales of the axes.
 
 const FEW = 60; // points of a curve that are drawn as dots, too
-const PIECE = 200; // points that are stroked at once
+const DENSE = 10000; // pixels of a line that is then drawn as thin as can be: a thick one, over itself, takes four times as long
 const LABEL = 14; // pixels that the label of a mark takes
 
-// Strokes a line through points, in pieces: the work of one piece grows with the square of what crosses itself in it.
-function strokePath(pen, x, y, sx, sy) {
-  let [drawing, pieces] = [false, 0];
-  pen.beginPath();
+// The pixels of points, and the length of the line through them.
+function placed(x, y, sx, sy) {
+  const [us, vs] = [new Float64Array(x.length), new Float64Array(x.length)];
+  let length = 0;
   for (let k = 0; k < x.length; k++) {
-    const [u, v] = [sx.at(x[k]), sy.at(y[k])];
-    if (Number.isNaN(u) || Number.isNaN(v)) drawing = false;
-    else if (drawing) {
-      pen.lineTo(u, v);
-      pieces += 1;
-    } else {
-      pen.moveTo(u, v);
+    us[k] = sx.at(x[k]);
+    vs[k] = sy.at(y[k]);
+    if (k) length += Math.abs(us[k] - us[k - 1]) + Math.abs(vs[k] - vs[k - 1]) || 0; // NaN is no length
+  }
+  return { us, vs, length };
+}
+
+function tracePath(pen, { us, vs }) {
+  let drawing = false;
+  pen.beginPath();
+  for (let k = 0; k < us.length; k++) {
+    if (Number.isNaN(us[k]) || Number.isNaN(vs[k])) drawing = false;
+    else if (drawing) pen.lineTo(us[k], vs[k]);
+    else {
+      pen.moveTo(us[k], vs[k]);
       drawing = true;
     }
-    if (pieces === PIECE) {
-      pen.stroke();
-      pen.beginPath();
-      pen.moveTo(u, v);
-      pieces = 0;
-    }
   }
-  pen.stroke();
 }
 
 function drawCurve(pen, curve, sx, sy, theme, width = 1.6) {
+  const line = placed(curve.x, curve.y, sx, sy);
+  const dense = line.length > DENSE;
   pen.strokeStyle = rgba(theme.curve(curve.colour), curve.faint ? (theme.dark ? 0.42 : 0.34) : 1);
-  pen.lineWidth = curve.faint ? 1.1 : width;
-  pen.lineJoin = "round";
-  pen.setLineDash(curve.dashed ? [5, 4] : []);
-  strokePath(pen, curve.x, curve.y, sx, sy);
+  pen.lineWidth = dense ? 1 / (devicePixelRatio || 1) : curve.faint ? 1.1 : width;
+  pen.lineJoin = dense ? "bevel" : "round";
+  pen.setLineDash(curve.dashed && !dense ? [5, 4] : []);
+  tracePath(pen, line);
+  pen.stroke();
   pen.setLineDash([]);
   if (curve.x.length > FEW || curve.faint || curve.dashed) return;
-  for (let k = 0; k < curve.x.length; k++) drawShape(pen, "point", sx.at(curve.x[k]), sy.at(curve.y[k]), theme.curve(curve.colour), theme);
+  for (let k = 0; k < curve.x.length; k++) drawShape(pen, "point", line.us[k], line.vs[k], theme.curve(curve.colour), theme);
 }
 
 function drawBand(pen, band, sx, sy, theme) {

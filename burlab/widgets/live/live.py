@@ -3,6 +3,7 @@
 import threading
 import weakref
 from collections.abc import Callable
+from time import monotonic
 from typing import Any, Protocol, cast
 
 import traitlets
@@ -77,6 +78,7 @@ class LiveView(anywidget.AnyWidget):
         self._worker: Worker | None = None
         self._pages = Pages()
         self._lock = threading.Lock()
+        self._turning = threading.Lock()  # held by who looks at the subject
         self._flow = Flow()
         self._stale = True  # whether there is something new to draw
         self._displayed = False  # whether a notebook has a picture of it
@@ -92,11 +94,33 @@ class LiveView(anywidget.AnyWidget):
     def show(self) -> None:
         """Display it in the cell that runs, with a picture for pages without its kernel."""
         self._displayed = True
-        still.show(self, self.picture, lambda: self._shown.about or "a panel")
+        still.show(self, self.picture, lambda: self._shown.about or "a panel", self.settle)
 
     def picture(self) -> str:
         """The chart that was shown last, as SVG. From any thread."""
         return svg(self._shown)
+
+    def settle(self, end: float) -> bool:
+        """Where no page shows it, show what there is now; whether that is new. end: see `still.show`."""
+        subject = self._subject()
+        if (
+            subject is None
+            or self.closed
+            or self._pages.here
+            or not self._turning.acquire(timeout=max(end - monotonic(), 0.0))
+        ):
+            return False
+        try:
+            fresh = self._model is None
+            model = self._model or self._make(subject)
+            new = model.look() or fresh or self._stale
+            while monotonic() < end and not model.active and model.look():
+                new = True
+            self._stale = new
+            self._show(model)
+            return new
+        finally:
+            self._turning.release()
 
     def close(self) -> None:
         """End it: it leaves the pages that show it."""
@@ -136,7 +160,12 @@ class LiveView(anywidget.AnyWidget):
             worker.ask(intent)
 
     def _turn(self, intents: list[Intent]) -> float:
-        """One turn of the worker: obey, look, show. Gives the seconds until the next one."""
+        """One turn of the worker. Gives the seconds until the next one."""
+        with self._turning:
+            return self._look(intents)
+
+    def _look(self, intents: list[Intent]) -> float:
+        """Obey, look, show."""
         subject = self._subject()
         if self._pages.gone or subject is None:
             self.close()

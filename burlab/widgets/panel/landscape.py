@@ -60,6 +60,11 @@ class Landscape:
             high = np.where(high > self.box[:, 1], high + spare, high)
             self.box = np.stack([low, high], axis=1)
 
+    @property
+    def looking(self) -> bool:
+        """Whether heights are being computed."""
+        return self._thread is not None and self._thread.is_alive()
+
     def wait(self) -> None:
         """Until heights that are being computed are there."""
         if self._thread is not None:

@@ -2,6 +2,7 @@
 
 import threading
 import weakref
+from time import monotonic, sleep
 from typing import Any
 
 from burlab.run.loop.lifetime import at_end
@@ -12,6 +13,8 @@ from .commands import Intent
 from .model import Model
 from .view import View
 from .worker import PERIOD, REST, Worker
+
+_BRIEFLY = 0.02  # seconds between two looks for what is on its way
 
 
 class Panel:
@@ -25,6 +28,7 @@ class Panel:
         self._run = weakref.ref(run)
         self._pages = Pages()
         self._lock = threading.Lock()  # held while the worker comes or goes
+        self._turning = threading.Lock()  # held by who looks at the run
         self._model: Model | None = Model(run)
         self._worker: Worker | None = None
         self._displayed = False  # whether a notebook has a picture of it
@@ -38,7 +42,31 @@ class Panel:
     def show(self) -> None:
         """Display it in the cell that runs."""
         self._displayed = True
-        still.show(self.view.root, self.view.picture, self._summary)
+        still.show(self.view.root, self.view.picture, self._summary, self.settle)
+
+    def settle(self, end: float) -> bool:
+        """Where no page shows it, show where the run is now; whether that is new. end: see `still.show`."""
+        run = self._run()
+        if (
+            run is None
+            or self.closed
+            or self._pages.here
+            or not self._turning.acquire(timeout=max(end - monotonic(), 0.0))
+        ):
+            return False
+        try:
+            model = self._model or Model(run)
+            if (place := _place(run, model)) == self._pictured:
+                return False
+            model.look()
+            while (model.behind or (model.landscape is not None and model.landscape.looking)) and monotonic() < end:
+                sleep(_BRIEFLY)
+                model.look()
+            self.view.show(model)
+            self._pictured = place if not model.active else None
+            return True
+        finally:
+            self._turning.release()
 
     def hear(self, message: Intent) -> None:
         """What a page says: an intent, or something about itself. From any thread."""
@@ -86,7 +114,12 @@ class Panel:
             worker.ask(intent)
 
     def _turn(self, intents: list[Intent]) -> float:
-        """One turn of the worker: obey, look, show. Gives the seconds from its start to the next one."""
+        """One turn of the worker. Gives the seconds from its start to the next one."""
+        with self._turning:
+            return self._look(intents)
+
+    def _look(self, intents: list[Intent]) -> float:
+        """Obey, look, show."""
         run = self._run()
         if self._pages.gone or run is None:
             self.close()
@@ -100,7 +133,7 @@ class Panel:
                 model.obey(intent)
         if any(intents) and self._pages.seen:
             self.view.answer(model)
-        place = run.t, run.length, id(run.parent), model.landscape and model.landscape.version
+        place = _place(run, model)
         # A picture follows a run that rests, whether someone looks or not.
         rests = self._displayed and not model.active and self._pictured != place
         seen = rests or self._pages.seen
@@ -114,6 +147,11 @@ class Panel:
                 model.error = f"The panel could not be drawn: {type(error).__name__}: {error}"
                 raise
         return PERIOD if model.active or model.behind else REST
+
+
+def _place(run: Any, model: Model) -> Any:
+    """Where a run is, and what lies below its path."""
+    return run.t, run.length, id(run.parent), model.landscape and model.landscape.version
 
 
 _panels: "weakref.WeakKeyDictionary[Any, Panel]" = weakref.WeakKeyDictionary()
