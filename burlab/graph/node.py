@@ -341,6 +341,10 @@ for _name, _ufunc in {"neg": "negative", "abs": "absolute", "pos": "positive", "
     _unary_dunder(_name, _ufunc)
 
 
+def _dtype_advice(value: Any) -> str:
+    return "its x.toarray()" if hasattr(value, "toarray") else "float, int or bool"
+
+
 def constant(value: Any, dtype: Any = None) -> Node:
     """A node for a known array or number. Python scalars are weak: they take on the dtype of what they meet."""
     weak = dtype is None and type(value) in (int, float)
@@ -348,7 +352,7 @@ def constant(value: Any, dtype: Any = None) -> Node:
         value = _known(value)
     array = np.array(value, dtype=dtype, order="C")
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
-        raise fault(f"a value of dtype {array.dtype} ({type(value).__name__}) met a traced array", "float, int or bool")
+        raise fault(f"a value of dtype {array.dtype} ({type(value).__name__}) met a traced array", _dtype_advice(value))
     array = array.astype(native_dtype(array.dtype), copy=False)
     if is_poisoned(array):
         raise fault(

@@ -45,6 +45,8 @@ def remedy(name: str) -> str:
     >>> remedy("linalg.expm"), remedy("linalg.inv"), remedy("special.lambertw")
     ('use bl.scipy.linalg.expm', 'use np.linalg.inv', 'bl.scipy has no function of this name')
     """
+    if name.startswith("sparse."):
+        return "use its x.toarray()"
     if name in WORDS:
         return f"use bl.scipy.{name}"
     return f"use {SUBSTITUTES[name]}" if name in SUBSTITUTES else "bl.scipy has no function of this name"

@@ -19,6 +19,9 @@ class Misfits:
     extra: list[str] = field(default_factory=list[str])
     forms: list[str] = field(default_factory=list[str])
 
+    def __bool__(self) -> bool:
+        return bool(self.missing or self.extra or self.forms)
+
     def fitted(self, name: str, array: Array, leaf: Array, *, widen: bool = False) -> Array:
         """A copy of the array for a leaf; one of another shape or dtype is noted. widen: to a wider dtype, exactly."""
         shape, dtype = np.shape(leaf), leaf.dtype
@@ -27,10 +30,14 @@ class Misfits:
             got = f"{array.dtype}{list(array.shape)}"
             self.forms.append(f"{name} is {got}, expected {dtype}{list(shape)}")
             return array
-        return np.array(array, dtype, order="C")
+        with np.errstate(invalid="ignore"):  # a signaling nan that is widened is quiet afterwards
+            return np.array(array, dtype, order="C")
 
-    def check(self, source: str) -> None:
-        """Raise ParameterError where anything was noted. source: what the arrays come from, in words."""
+    def check(self, source: str, advice: str = "") -> None:
+        """Raise ParameterError where anything was noted.
+
+        source: what the arrays come from, in words. advice: what to do.
+        """
         groups = {
             "missing": self.missing,
             "that the model does not have": self.extra,
@@ -40,7 +47,7 @@ class Misfits:
         if lines:
             raise ParameterError(
                 f"{source} does not fit the model. {' '.join(lines)} "
-                "Make the model with the sizes and dtype that the parameters were made with."
+                f"{advice or 'Make the model with the sizes and dtype that the parameters were made with.'}"
             )
 
 

@@ -4,28 +4,28 @@ A weight is stored as it is, [in, out]. The format has no checksum of the number
 is verified where it is there: files of other programs can be read too.
 """
 
-import hashlib
-import json
 import os
-from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from burlab.errors import ArgumentError, DTypeError, FileError
+from burlab.errors import ArgumentError, BurlabError, DTypeError, FileError, ParameterError
 from burlab.graph import tree
 from burlab.runtime.extras import late
 from burlab.runtime.files import as_path, read_bytes, write_whole
 from burlab.runtime.plain import as_array
 
 from .fit import Misfits
-from .layer import Array
+from .layer import Array, Layer
+from .tensor_files import CHECKSUM, checksum, tensors
+from .torch_layout import from_torch
 
 safetensors: Any = late("safetensors", "files")
 codec: Any = late("safetensors.numpy", "files")
 
 Tree = Any
-_CHECKSUM = "burlab_sha256"
+_ADVICE = "Read a file of PyTorch's with bl.nn.from_torch(model, bl.load_parameters(path))."
 
 
 def save_parameters(path: str | os.PathLike[str], parameters: Tree) -> None:
@@ -48,34 +48,39 @@ def save_parameters(path: str | os.PathLike[str], parameters: Tree) -> None:
         kind = type(parameters).__name__
         raise ArgumentError(f"a {kind} without an array has no parameters to save. Pass a model, or a tree of arrays.")
     try:
-        content = codec.save(arrays, metadata={_CHECKSUM: _checksum(arrays)})
+        content = codec.save(arrays, metadata={CHECKSUM: checksum(arrays)})
     except safetensors.SafetensorError as error:
         raise DTypeError(f"the parameters cannot be written: {error}. Convert them with .astype.") from error
     write_whole(target, [content])
 
 
-def load_parameters(path: str | os.PathLike[str], like: Tree) -> Tree:
+def load_parameters(path: str | os.PathLike[str], like: Tree = None) -> Tree:
     """The tree of the arrays in a safetensors file, with the structure of `like`, a model of the same sizes and dtype.
 
-    Raises ParameterError, with every name that is missing, left over, or of another shape or dtype; FileError where
-    the file is not there, cut off, damaged, or none of this format. Example: `save_parameters`.
+    like: None for all arrays by name, as `bl.nn.from_torch` takes them. Numbers in bfloat16 and float8 are widened to
+    float32, with a warning. Raises ParameterError, with every name that is missing, left over, or of another shape or
+    dtype; FileError where the file is not there, cut off, damaged, or none of this format. Example: `save_parameters`.
     """
     place = as_path(path)
     try:
         text = read_bytes(place)
     except OSError as error:
         raise FileError(f"{place} cannot be read: {error.strerror}. Check the path and its permissions.") from error
-    arrays = _read(text, str(place))
+    arrays, metadata, widened = tensors(text, str(place))
+    if like is None:
+        return arrays
+    if metadata.get("format") == "pt" and isinstance(like, Layer):
+        raise ParameterError(f"{place} was written by PyTorch, whose weights are [out, in], not [in, out]. {_ADVICE}")
     misfits = Misfits()
     found: list[Array] = []
     wanted = _named(like)
     for name, leaf in wanted.items():
         if name in arrays:
-            found.append(misfits.fitted(name, arrays[name], leaf))
+            found.append(misfits.fitted(name, arrays[name], leaf, widen=name in widened))
         else:
             misfits.missing.append(name)
     misfits.extra += [name for name in arrays if name not in wanted]
-    misfits.check(str(place))
+    misfits.check(str(place), _ADVICE if misfits and _is_torchs(like, arrays) else "")
     return tree.unflatten(tree.flatten(like)[1], found)
 
 
@@ -88,25 +93,11 @@ def _named(parameters: Tree) -> dict[str, Array]:
     return {name: np.array(as_array(leaf, name), order="C") for name, leaf in zip(names, leaves, strict=True)}
 
 
-def _read(text: bytes, place: str) -> dict[str, Array]:
-    try:
-        arrays = codec.load(text)
-        metadata = json.loads(text[8 : 8 + int.from_bytes(text[:8], "little")]).get("__metadata__", {})
-    except (safetensors.SafetensorError, ValueError, KeyError, TypeError) as error:
-        what = str(error) or type(error).__name__
-        raise FileError(
-            f"{place} is no whole safetensors file: it has {len(text)} bytes, and {what}. Use another copy."
-        ) from error
-    if _CHECKSUM in metadata and metadata[_CHECKSUM] != _checksum(arrays):
-        raise FileError(f"{place} is damaged: its numbers do not match their checksum. Use another copy.")
-    return arrays
-
-
-def _checksum(arrays: Mapping[str, Array]) -> str:
-    """Of names and numbers, whatever their order in the file."""
-    digest = hashlib.sha256()
-    for name in sorted(arrays):
-        array = arrays[name]
-        digest.update(f"{name} {array.dtype.name} {array.shape}\n".encode())
-        digest.update(np.array(array, array.dtype.newbyteorder("<"), order="C").tobytes())
-    return digest.hexdigest()
+def _is_torchs(like: Tree, arrays: dict[str, Array]) -> bool:
+    """Whether arrays that do not fit a model are those of a PyTorch module that does."""
+    if not isinstance(like, Layer):
+        return False
+    with suppress(BurlabError):
+        from_torch(like, arrays)
+        return True
+    return False

@@ -4,6 +4,7 @@ A subclass of ndarray changes what its numbers mean (a mask, a unit, `*` as a ma
 its numbers forgets that. So an array is an ndarray, or one of the few kinds that only lie elsewhere in memory.
 """
 
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -96,8 +97,22 @@ def _refused(value: Any, name: str) -> DTypeError:
 
 def _no_array(value: Any, name: str) -> DTypeError:
     kind = type(value).__name__
-    advice = "np.asarray(x)" if isinstance(value, (range, memoryview)) else "np.asarray(..., float) of its numbers"
-    return DTypeError(f"{name} is a {kind}, expected numbers or an array of them. Pass {advice}.")
+    return DTypeError(f"{name} is a {kind}, expected numbers or an array of them. Pass {as_array_advice(value)}.")
+
+
+def as_array_advice(value: Any) -> str:
+    """What to write for the numbers of a value x that is no array."""
+    if hasattr(value, "toarray"):
+        return "x.toarray()"  # of scipy.sparse
+    if isinstance(value, (range, memoryview)):
+        return "np.asarray(x)"
+    if isinstance(value, (bytes, bytearray)):
+        return "np.frombuffer(x, np.uint8)"
+    if isinstance(value, Mapping):
+        return "np.array([*x.values()], float)"
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return "np.array([*x], float)"
+    return "np.asarray(..., float) of its numbers"
 
 
 def _unread(value: Any, name: str, error: Exception) -> DTypeError:

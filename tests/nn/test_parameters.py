@@ -1,6 +1,7 @@
 """Parameters on disk: the same bits back, foreign files, every cut and every flipped byte, and what does not fit."""
 
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -187,3 +188,48 @@ def test_sizes_of_other_types_are_refused():
         nn.max_pool(np.ones((1, 4)), None)
     with pytest.raises(ArgumentError, match="widths=3 must be a list"):
         nn.MLP(3, key=KEY)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "float8_e5m2"])
+def test_short_floats_are_widened_to_the_same_numbers(tmp_path: Path, dtype: str) -> None:
+    """Every number of the format, against PyTorch's."""
+    torch = pytest.importorskip("torch")
+    save = pytest.importorskip("safetensors.torch").save_file
+    kind = getattr(torch, dtype)
+    codes = np.arange(1 << 8 * kind.itemsize).astype(f"u{kind.itemsize}")
+    numbers = torch.from_numpy(codes.view(f"i{kind.itemsize}")).view(kind)
+    save({"w": numbers.reshape(2, -1)}, tmp_path / "p")
+    like = {"w": np.zeros((2, codes.size // 2), np.float32)}
+    with pytest.warns(UserWarning, match=r"1 arrays of dtype .*float32"):
+        found = bl.load_parameters(tmp_path / "p", like)
+    assert found["w"].dtype == np.float32
+    np.testing.assert_array_equal(found["w"].ravel(), numbers.float().numpy())
+    with pytest.warns(UserWarning, match="1 arrays"):
+        wide = bl.load_parameters(tmp_path / "p", {"w": np.zeros(like["w"].shape)})
+    assert wide["w"].dtype == np.float64
+    np.testing.assert_array_equal(wide["w"].ravel(), numbers.double().numpy())
+
+
+@pytest.mark.parametrize("metadata", [None, {"format": "pt"}])
+def test_files_of_pytorch_are_sent_to_from_torch_which_reads_them(tmp_path: Path, metadata: Any) -> None:
+    torch = pytest.importorskip("torch")
+    save = pytest.importorskip("safetensors.torch").save_file
+    x = np.linspace(-1.0, 1.0, 6, dtype=np.float32).reshape(2, 3)
+    for half in (False, True):
+        module = torch.nn.Linear(3, 4)
+        module = module.bfloat16() if half else module
+        save(module.state_dict(), tmp_path / "p", metadata)
+        model = nn.Linear(3, 4, key=KEY)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that bfloat16 is widened
+            with pytest.raises(ParameterError, match=r"bl\.nn\.from_torch\(model, bl\.load_parameters\(path\)\)"):
+                bl.load_parameters(tmp_path / "p", model)
+            model = nn.from_torch(model, bl.load_parameters(tmp_path / "p"))
+        np.testing.assert_allclose(model(x), module.float()(torch.from_numpy(x)).detach().numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_square_weights_of_pytorch_are_not_taken_for_ours(tmp_path: Path) -> None:
+    arrays = {"weight": np.arange(9, dtype=np.float32).reshape(3, 3), "bias": np.zeros(3, np.float32)}
+    save_file(arrays, tmp_path / "p", {"format": "pt"})
+    with pytest.raises(ParameterError, match="written by PyTorch"):
+        bl.load_parameters(tmp_path / "p", nn.Linear(3, 3, key=KEY))

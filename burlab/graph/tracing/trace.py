@@ -100,8 +100,8 @@ def spec_of(leaf: Any, name: str = "an argument") -> Spec | Static:
     except TypeError:
         raise TraceError(
             f"{name} is a {type(leaf).__name__}: neither an array nor hashable, so it can be neither traced nor be "
-            "part of the program. Pass arrays (np.asarray of a memory), numbers, strings, or tuples, lists and dicts "
-            "of them."
+            "part of the program. Pass arrays (np.asarray of a memory, x.toarray() of a sparse one), numbers, strings, "
+            "or tuples, lists and dicts of them."
         ) from None
     return Static(cast("Any", type(leaf)), leaf)
 
