@@ -75,7 +75,7 @@ PLACE = """selector => {
 class Soak:
     """A widget on its worst run. kind: the class of its element. cells: after the setup, all but the last are run.
 
-    act(page, root, k): what a user does for the k-th time. ready: what is there once it has been drawn, "" for nothing.
+    act(page, root, k): what a user does for the k-th time. ready: what is there once it has been drawn.
     endless: whether the last cell goes on until it is interrupted.
     """
 

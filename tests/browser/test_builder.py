@@ -33,7 +33,8 @@ def notebook(open_notebook):
 
 @pytest.fixture
 def builder(notebook):
-    """An empty builder."""
+    """An empty builder: what was built in its cell before is forgotten."""
+    notebook.kernel("from burlab.widgets.builder import cells; cells.forget()")
     notebook.write(1, "b = bl.GraphBuilder()\nb")
     notebook.run(1)
     return Builder(notebook)
@@ -374,3 +375,24 @@ def test_what_was_built_survives_a_restart_and_a_reload(builder):
     again.waits(2)
     again.shows(2, "9")
     assert [row[0] for row in again.state().values()] == ["input", "square"]
+
+
+@pytest.mark.full
+def test_a_cell_that_runs_again_keeps_what_was_built_by_hand(builder):
+    notebook = builder.notebook
+    builder.add("input")
+    builder.waits(1)
+    builder.write("value", "3.0")
+    builder.add("square")
+    builder.waits(2)
+    builder.shows(2, "9")
+    notebook.run(1)
+    again = Builder(notebook)
+    again.waits(2)
+    again.shows(2, "9")
+    code = again.page.locator(".burlab-built pre").first.text_content()
+    assert "square" in code, "and so does the code beside its picture"
+    again.page.get_by_role("button", name="Undo").first.click()
+    again.waits(0)
+    again.page.get_by_role("button", name="Undo").first.click()
+    again.waits(2)

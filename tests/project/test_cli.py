@@ -23,6 +23,13 @@ def test_no_command_explains_itself(capsys: pytest.CaptureFixture[str]):
     assert all(command in message for command in ("lab", "demo", "doctor"))
 
 
+def test_the_package_is_the_command(root: Path):
+    """`python -m burlab` where no script lies on the path."""
+    command = [sys.executable, "-m", "burlab", "--version"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("burlab ")
+
+
 def test_tutorials_of_a_checkout_are_its_own(root: Path, tmp_path: Path):
     assert cli.tutorials(tmp_path / "copies") == root / "notebooks"
     assert not (tmp_path / "copies").exists()

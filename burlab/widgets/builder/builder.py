@@ -31,8 +31,11 @@ _LARGEST_FILE = 64 << 20  # bytes
 class GraphBuilder:
     """A graph built by hand: blocks are added, connected, edited and deleted, and show values and gradients at once.
 
-    In a notebook it is a widget, which does no more than these calls. Values and gradients come from small replayed
-    kernels; nothing is compiled. Whatever does not fit is refused, or says why at its block, and the rest goes on.
+    In a notebook it is a widget, which does no more than these calls. What is built there by hand is kept for its cell:
+    where the cell runs again, also after a restart, it is there, and to undo it gives what the code makes.
+
+    Values and gradients come from small replayed kernels; nothing is compiled. Whatever does not fit is refused, or
+    says why at its block, and the rest goes on.
 
     source: what to start from: a function, with its arguments; a `Graph`, with values for its inputs or without; a
     `Value`, with all that it was computed from; a `Document`. file: keeps the document, and is written at each change:
@@ -247,6 +250,10 @@ class GraphBuilder:
         (0.0, 2)
         """
         self.do(problem_of(run).found(self.document, run))
+
+    def carry_on(self, history: History) -> None:
+        """Have other states, such as those of a builder that was there before."""
+        self._go(history)
 
     def listen(self, listener: Callable[[], None]) -> None:
         """Have a function called after each change."""

@@ -5,6 +5,8 @@ from typing import Any
 
 from burlab.widgets.formatters import as_displays
 
+from .cells import history_of, running_cell
+
 _views: "weakref.WeakKeyDictionary[Any, Any]" = weakref.WeakKeyDictionary()
 
 
@@ -13,7 +15,10 @@ def show(builder: Any) -> None:
     from .view import View
 
     if builder not in _views:
-        _views[builder] = View(builder)
+        cell = None if builder.file is not None else running_cell()
+        if cell is not None:
+            builder.carry_on(history_of(cell, builder.document))
+        _views[builder] = View(builder, cell)
     _views[builder].show()
 
 

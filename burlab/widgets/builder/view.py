@@ -14,6 +14,7 @@ from burlab.widgets.assets import module
 from burlab.widgets.graph_view.display import alone
 
 from .builder import GraphBuilder
+from .cells import Cell, keep
 from .commands import FORMATS, Commands
 from .document import Block
 from .exporting import short
@@ -42,10 +43,14 @@ class Canvas(anywidget.AnyWidget):
 
 
 class View:
-    """The widgets of one builder: the canvas, and below it the panel of the run that was last asked for."""
+    """The widgets of one builder: the canvas, and below it the panel of the run that was last asked for.
 
-    def __init__(self, builder: GraphBuilder) -> None:
+    cell: where what is built by hand is kept for the next run of that cell; None for nowhere.
+    """
+
+    def __init__(self, builder: GraphBuilder, cell: Cell | None = None) -> None:
         self._builder = builder
+        self._cell = cell
         self._commands = Commands(builder)
         self.canvas = Canvas(kinds=kinds(), state=state_of(builder, self._commands))
         self.root: Any = ipywidgets.VBox([self.canvas])
@@ -72,7 +77,10 @@ class View:
         elif kind == "minimize":
             self._minimize()
         else:
+            before = self._builder.document
             self._commands.obey(message)
+            if self._cell is not None and self._builder.document is not before:
+                keep(self._cell, self._builder.history)
         self.canvas.state = state_of(self._builder, self._commands)
 
     def _export(self, name: str) -> None:
@@ -95,7 +103,7 @@ class View:
 
 def note(builder: GraphBuilder) -> str:
     """What a saved notebook keeps besides the picture: the code."""
-    again = "This cell begins anew. The code that builds the graph again"
+    again = "What was built by hand is kept for this cell. The code that builds it again"
     kept = f"It is kept in {builder.file.name}. The code that builds it again" if builder.file is not None else again
     return _NOTE.format(advice=escape(kept), code=escape(builder.to_python()))
 
