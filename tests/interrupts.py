@@ -10,6 +10,8 @@ from types import CodeType
 
 import pytest
 
+from burlab.runtime.flag import Flag
+
 
 def main_stack() -> list[CodeType]:
     """What the main thread is in, the innermost first."""
@@ -23,7 +25,7 @@ def main_stack() -> list[CodeType]:
 def main_waits_in(name: str) -> bool:
     """Whether the main thread waits for an event in a function of this name."""
     stack = main_stack()
-    return stack[:2] == [threading.Condition.wait.__code__, threading.Event.wait.__code__] and stack[2].co_name == name
+    return stack[0] == Flag.wait.__code__ and stack[1].co_name == name
 
 
 def interrupt(act: Callable[[], object], at_work: Callable[[], object], wait: float = 0.05) -> None:

@@ -35,6 +35,13 @@ def real(value: Any, name: str, least: float = -math.inf) -> float:
     return number
 
 
+def truth(value: Any, name: str) -> bool:
+    """The value as a bool. Raises ArgumentError where it is none: text such as "no" would count as True."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise ArgumentError(f"{name}={value!r:.80} is neither True nor False. Pass one of the two.")
+
+
 def probabilities(values: Any, name: str, count: int) -> "np.ndarray[Any, np.dtype[np.float64]]":
     """The values as float64 of shape (count,). Raises ArgumentError where one is not above 0, or their sum is not 1."""
     try:

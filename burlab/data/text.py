@@ -47,9 +47,9 @@ class TextData:
 
 
 def text(path: str | os.PathLike[str] | None = None, block: int = 8) -> TextData:
-    """The characters of a text file, UTF-8; without a path: Python's own language reference, half a million characters.
+    """The characters of a text file, UTF-8, without a byte order mark; without a path: Python's own language reference.
 
-    block: characters in a window, at least 1. The default ships with every CPython as `pydoc_data.topics`; its topics
+    block: characters in a window, at least 1. The default, half a million characters, ships with every CPython as `pydoc_data.topics`; its topics
     are joined in the order of their names. Raises FileError where the file cannot be read as text.
 
     >>> import burlab as bl
@@ -65,7 +65,11 @@ def text(path: str | os.PathLike[str] | None = None, block: int = 8) -> TextData
         return text_data("\n\n".join(topics[name] for name in sorted(topics)), block, "Python's language reference")
     place = as_path(path)
     try:
+<<<<<<< HEAD
         return text_data(read_text(place), block, place.name)
+=======
+        return text_data(place.read_text("utf-8-sig"), block, place.name)
+>>>>>>> 3236ec2 (Hyperparameters as attributes; events and threads that an interrupt leaves whole; Stop refuses a negative norm; no byte order mark in texts)
     except UnicodeDecodeError as error:
         raise FileError(f"{place} is no UTF-8 text: {error.reason} at byte {error.start}. Convert it first.") from error
     except OSError as error:

@@ -4,6 +4,8 @@ import threading
 from collections.abc import Callable
 from time import perf_counter_ns
 
+from burlab.runtime.flag import Flag
+
 SLICE = 0.05  # seconds: so often a loop that rests looks for interrupts and messages
 
 
@@ -27,7 +29,7 @@ class Gate:
         self.ending = False
         self._left = 0  # steps that may still be done, where it is shut
         self._lock = threading.Lock()
-        self._free = threading.Event()  # set while a step may be done
+        self._free = Flag()  # set while a step may be done
         self._free.set()
 
     def turn(self, steps: int | None) -> None:

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
+from burlab.checks.attributes import Attributes
 from burlab.errors import ArgumentError
 from burlab.optim.live import hyper_value
 from burlab.runtime.ranges import Range, number_in
 
 
-class Knobs:
-    """Hyperparameters by name: `w.hyper["lr"] = 0.01` counts from now on, whoever says it.
+class Knobs(Attributes):
+    """Hyperparameters by name: `w.hyper["lr"] = 0.01`, or `w.hyper.lr = 0.01`, counts from now on, whoever says it.
 
     One that the loop has from elsewhere, such as a learning rate that PyTorch's scheduler sets, follows that until it
     is set here; then it is held, and `w.hyper["lr"] = None` gives it back.

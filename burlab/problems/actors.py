@@ -15,6 +15,7 @@ from burlab.problems.kernels.oracle import Oracle
 from burlab.runtime.cluster import check_client, check_workers, machine
 from burlab.runtime.coerce import Array
 from burlab.runtime.extras import require
+from burlab.runtime.flag import Flag
 
 from .data import Data
 from .keeper import Keeper
@@ -35,7 +36,7 @@ class _Actor:
     clients: tuple[int, ...]
     worker: str
     future: Any
-    made: threading.Event
+    made: Flag
     proxy: Any = None
     known: set[str] = field(default_factory=set[str])
 
@@ -212,7 +213,7 @@ class Actors:
         future: Any = self._client.submit(
             Keeper, clients, sizes, machine(), *sent, actor=True, workers=[worker], key=f"burlab-clients-{uuid4().hex}"
         )
-        made = threading.Event()
+        made = Flag()
 
         def ended(_: Any) -> None:
             made.set()

@@ -9,6 +9,7 @@ from typing import Any
 
 from burlab.run import Run
 from burlab.run.loop.lifetime import at_end
+from burlab.runtime.flag import Flag, Thread
 
 Due = list[tuple[Run, int | None]]
 """Runs that have steps to do, and up to which step; None for no end."""
@@ -22,10 +23,10 @@ class Turns:
 
     def __init__(self, cores: int | None = None) -> None:
         self.cores = cores or os.cpu_count() or 1
-        self._halted = threading.Event()  # of those who step now: each has one of its own, so that no halt is lost
+        self._halted = Flag()  # of those who step now: each has one of its own, so that no halt is lost
         self._moving = threading.Lock()  # held by the one thread that lets runs step
         self._changing = threading.Lock()  # held while another thread takes over
-        self._thread: threading.Thread | None = None
+        self._thread: Thread | None = None
         self._served: weakref.WeakKeyDictionary[Run, int] = weakref.WeakKeyDictionary()
         self._turn = 0
 
@@ -45,8 +46,8 @@ class Turns:
             if self.running and self._thread is not threading.current_thread():
                 return False
             self._halted.set()
-            halted = threading.Event()
-            thread = threading.Thread(target=self._go, args=(due, failed, halted), name="burlab race", daemon=True)
+            halted = Flag()
+            thread = Thread(self._go, "burlab race", due, failed, halted)
             _all.add(self)
             thread.start()
             self._halted, self._thread = halted, thread
@@ -71,10 +72,10 @@ class Turns:
         """Let runs step until none is due. failed: told of a run that cannot start."""
         with self._changing:
             self._halted.set()
-            halted = self._halted = threading.Event()
+            halted = self._halted = Flag()
         self._go(due, failed, halted)
 
-    def _go(self, due: Callable[[], Due], failed: Callable[[Run, Exception], Any], halted: threading.Event) -> None:
+    def _go(self, due: Callable[[], Due], failed: Callable[[Run, Exception], Any], halted: Flag) -> None:
         with self._moving:
             running: list[Run] = []
             try:
@@ -104,7 +105,7 @@ class Turns:
         return running
 
 
-def _wait(running: list[Run], halted: threading.Event) -> None:
+def _wait(running: list[Run], halted: Flag) -> None:
     """Until a slice is over and each has done some steps, or all rest."""
     start = monotonic()
     first = [run.t for run in running]

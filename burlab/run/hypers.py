@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from burlab.checks.attributes import Attributes
 from burlab.errors import ArgumentError
 from burlab.optim.live import hyper_value
 from burlab.optim.queries import BATCH
@@ -11,8 +12,8 @@ from burlab.run.record.engine import Engine
 from burlab.runtime.ranges import Range, number_in
 
 
-class Hypers:
-    """The live hyperparameters of a run, by name: `run.hyper["lr"] = 0.01` counts from the next step on.
+class Hypers(Attributes):
+    """The live hyperparameters of a run, by name: `run.hyper["lr"] = 0.01`, or `run.hyper.lr = 0.01`, counts from the next step.
 
     A number takes over from a schedule; `run.hyper["lr"] = None` gives back to it. Reading gives the value of the next
     step.

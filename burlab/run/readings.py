@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from burlab.checks.attributes import refuse_hyper
 from burlab.graph import tree
 from burlab.problems.finite_sum import FiniteSum
 from burlab.problems.point import Point
@@ -34,6 +35,11 @@ class Readings:
         self._shares = cache(partial(shares, engine))  # which takes a moment
         self.problem = problem
         self.optimizer = optimizer
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_"):
+            refuse_hyper(name, self._engine.hypers, "run")
+        object.__setattr__(self, name, value)
 
     @property
     def engine(self) -> Engine:

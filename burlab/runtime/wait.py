@@ -9,11 +9,13 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
+from .flag import Flag, Thread
+
 SLICE = 0.05  # seconds
 _Answer = TypeVar("_Answer")
 
 
-class Stop(threading.Event):
+class Stop(Flag):
     """A request to end soon, which C++ reads too, as an atomic bool at `address`."""
 
     def __init__(self) -> None:
@@ -38,7 +40,7 @@ def in_threads(work: Callable[[Stop], None], count: int) -> None:
         work(stop)
         return
     errors: list[BaseException] = []
-    ended = [threading.Event() for _ in range(count)]
+    ended = [Flag() for _ in range(count)]
 
     def guarded() -> None:
         try:
@@ -47,7 +49,7 @@ def in_threads(work: Callable[[Stop], None], count: int) -> None:
             errors.append(error)
             stop.set()
 
-    started: list[threading.Event] = []
+    started: list[Flag] = []
     try:
         for k in range(count):
             started.append(ended[k])
@@ -65,7 +67,7 @@ def in_threads(work: Callable[[Stop], None], count: int) -> None:
         raise errors[0]
 
 
-def _begin(work: Callable[[], None], name: str, ended: threading.Event) -> BaseException | None:
+def _begin(work: Callable[[], None], name: str, ended: Flag) -> BaseException | None:
     """Call work() on a thread of its own, and then set `ended`.
 
     An exception while the thread is made, such as an interrupt, is raised where the work has not begun: it never will,
@@ -81,7 +83,7 @@ def _begin(work: Callable[[], None], name: str, ended: threading.Event) -> BaseE
                 ended.set()
 
     try:
-        threading.Thread(target=once, name=name).start()
+        Thread(once, name, daemon=False).start()
     except BaseException as error:
         if claim.acquire(blocking=False):
             ended.set()
@@ -90,7 +92,7 @@ def _begin(work: Callable[[], None], name: str, ended: threading.Event) -> BaseE
     return None
 
 
-def _wait_for(event: threading.Event) -> None:
+def _wait_for(event: Flag) -> None:
     """Wait through further interrupts: the threads use memory that the caller is about to free.
 
     Not by Thread.join: interrupted, it takes a running thread for a dead one (Python 3.11 to 3.12).
@@ -112,7 +114,7 @@ def shielded(work: Callable[[], _Answer]) -> _Answer:
         return work()
     answers: list[_Answer] = []
     errors: list[BaseException] = []
-    done = threading.Event()
+    done = Flag()
 
     def guarded() -> None:
         try:

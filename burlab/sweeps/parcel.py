@@ -8,6 +8,7 @@ from typing import Any
 from burlab.errors import ArgumentError, StatusError
 from burlab.runtime.cluster import Machine, check_machine, machine
 from burlab.runtime.extras import require
+from burlab.runtime.flag import Flag
 
 from .rows import Outcome, ended, failed
 from .setting import Setting
@@ -25,7 +26,7 @@ class Parcel(distributed.WorkerPlugin):
         self._given = content, machine
         self._unpacking = threading.Lock()
         self._unpacked: tuple[Setting, Any, Any] | None = None
-        self._halted = threading.Event()
+        self._halted = Flag()
 
     def __reduce__(self) -> Any:
         """On its way it is bytes."""

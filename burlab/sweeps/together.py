@@ -1,6 +1,5 @@
 """Runs of a sweep in the lanes of one kernel: which of them can, and the thread that lets them step."""
 
-import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 
@@ -8,6 +7,7 @@ from burlab.run import Run
 from burlab.run.lanes import WIDTH, LaneKernel, Lanes
 from burlab.run.loop.loop import Loop
 from burlab.run.loop.setup import Setup
+from burlab.runtime.flag import Flag, Thread
 
 from .trials import Trial
 
@@ -69,8 +69,8 @@ class Group:
         self.pairs = pairs
         self._lanes = lanes
         self._target = target
-        self._leave = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="burlab lanes")
+        self._leave = Flag()
+        self._thread = Thread(self._work, "burlab lanes", daemon=False)
         self._thread.start()
 
     def rests(self, seconds: float) -> bool:

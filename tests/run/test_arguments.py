@@ -50,6 +50,7 @@ STOPS = [
     ("seconds", "x", "not a real number"),
     ("seconds", float("nan"), "not a real number"),
     ("value", True, "not a real number"),
+    ("grad_norm", -1, "at least 0"),
 ]
 
 
@@ -65,7 +66,7 @@ def test_a_criterion_beyond_float64():
 
 
 def test_criteria_that_are_never_met_are_fine():
-    stop = bl.Stop(seconds=float("inf"), value=-float("inf"), grad_norm=-1.0, non_finite=np.bool_(False))
+    stop = bl.Stop(seconds=float("inf"), value=-float("inf"), grad_norm=0.0, non_finite=np.bool_(False))
     assert minimize(stop=stop, steps=2).t == 2
 
 

@@ -16,6 +16,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from burlab.errors import StatusError
+from burlab.runtime.flag import Flag
 
 from .abi import loop_exports
 
@@ -82,14 +83,14 @@ _open: dict[int, _Open] = {}
 _numbers = count()
 _left: SimpleQueue[int] = SimpleQueue()  # loops without a reference
 _CROWD, _PATIENCE = 16, 1.0  # of them wait to be closed before a new one waits for them, at most so many seconds
-_ended = threading.Event()
+_ended = Flag()
 
 
 def check_awake() -> None:
     """Raise StatusError where Python is ending. A daemon thread stays here for good."""
     if _ended.is_set():
         if threading.current_thread().daemon:
-            threading.Event().wait()
+            Flag().wait()
         raise StatusError("Python is ending, so no run steps any more. Let threads that step runs end before it does.")
 
 

@@ -66,7 +66,7 @@ class Stop:
             whole(self.steps, "Stop.steps", 0, ENDLESS)
         for name in ("seconds", "grad_norm", "value"):
             if (limit := getattr(self, name)) is not None:
-                real(limit, f"Stop.{name}", 0.0 if name == "seconds" else -math.inf)
+                real(limit, f"Stop.{name}", -math.inf if name == "value" else 0.0)
         check_of(self.of, self.grad_norm, "Stop")
         whole(self.every, "Stop.every", 1, ENDLESS)
         if not isinstance(self.non_finite, (bool, np.bool_)):  # pyright: ignore[reportUnnecessaryIsInstance] - users

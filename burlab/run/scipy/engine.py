@@ -100,9 +100,7 @@ class ScipyEngine:
 
     def pause(self) -> None:
         """Order: rest as soon as possible: at the next evaluation, or within 50 ms of a long one."""
-        session = self._usable()
-        with session.lock:
-            session.target = session.head
+        self._usable().pause()
 
     def seek(self, step: int) -> None:
         """Order: show a step of the record. Raises ArgumentError where its point was dropped."""
@@ -139,8 +137,10 @@ class ScipyEngine:
     def rests(self, seconds: float) -> bool:
         """Wait until it rests, at most 50 ms."""
         session = self._usable()
+        if not session.rests:
+            session.rested.wait(min(max(seconds, 0.0), SLICE))
         with session.lock:
-            return session.lock.wait_for(lambda: session.rests, min(max(seconds, 0.0), SLICE))
+            return session.rests
 
     def check(self) -> None:
         """Raise, once, what made the last step fail: its traceback holds who waits, which the thread must not."""

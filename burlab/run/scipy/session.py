@@ -14,12 +14,14 @@ from burlab.run.record.breakpoints import Armed
 from burlab.run.record.stop import Rows, Stop, Stopped, explain
 from burlab.runtime.coerce import Array
 from burlab.runtime.extras import require
-from burlab.runtime.wait import SLICE
+from burlab.runtime.flag import Flag, Thread
 
 from .callbacks import Callbacks
 from .costs import Costs
 from .log import Log, Measured
 from .objective import Objective
+
+_PARTING = 5.0  # seconds that threads may take to leave when Python ends
 
 
 class _SessionEnded(BaseException):
@@ -48,7 +50,10 @@ class Session:
         head: int,
     ) -> None:
         """halts: whether a predicate says that no row may follow this one."""
-        self.lock = threading.Condition()
+        self.lock = threading.RLock()  # C, not a Condition: an interrupt would leave that held
+        self.rested = Flag()
+        self._woken = Flag()
+        self.rested.set()
         self.minimizer, self.objective, self.stop, self.log = minimizer, objective, stop, log
         self.head = self.target = head
         self.armed = Armed()
@@ -61,7 +66,7 @@ class Session:
         self._x = x
         self.measured: Measured | None = None  # the newest point, once it was measured
         self._ending = False
-        self._thread: threading.Thread | None = None
+        self._thread: Thread | None = None
         samples, self._ran = log.spent
         self._since = 0
         self._callbacks = Callbacks(objective, self._pass, self._fail, lambda: self.elapsed, samples)
@@ -85,17 +90,23 @@ class Session:
             self.target = target
             return
         if self._thread is None or self._thread.ident is None:  # an interrupt may have come before it was started
-            self._thread = threading.Thread(target=self._work, name="burlab-scipy", daemon=True)
+            self._thread = Thread(self._work, "burlab-scipy")
             self._thread.start()
         now = time.perf_counter_ns()
         self.target, self.rests, self._since = target, False, now
-        self.lock.notify_all()
+        self.rested.clear()
+        self._woken.set()
+
+    def pause(self) -> None:
+        """Have it rest as soon as possible."""
+        with self.lock:
+            self.target = self.head
+            self._woken.set()  # where an interrupt came between an order and this
 
     def end(self) -> None:
         """Tell the thread to leave SciPy; `join` waits for it."""
-        with self.lock:
-            self._ending = True
-            self.lock.notify_all()
+        self._ending = True
+        self._woken.set()
 
     def join(self, seconds: float) -> bool:
         """Wait for the thread to be gone; whether it is."""
@@ -153,16 +164,22 @@ class Session:
         with self.lock:
             if limit is not None and not self.rests and self.elapsed >= limit * 1e9:
                 self._say("seconds")
-            while self.target <= self.head and not self._ending:
+        while True:
+            with self.lock:
+                if self._ending:
+                    raise _SessionEnded
+                if self.target > self.head:
+                    return
                 self._rest()
-                self.lock.wait()
-            if self._ending:
-                raise _SessionEnded
+                self._woken.clear()
+                if self._ending:
+                    self._woken.set()  # it was set before it was cleared
+            self._woken.wait()
 
     def _rest(self) -> None:
         if not self.rests:
             self._ran, self.rests = self.elapsed, True
-        self.lock.notify_all()
+        self.rested.set()
 
     def _step(self, x: Array) -> None:
         """SciPy has moved to x."""
@@ -234,11 +251,12 @@ _at_work: set[Session] = set()  # a thread in a kernel may outlive its run
 
 
 def _leave_all() -> None:
-    """End all threads, before the interpreter that they run in is torn down."""
-    for session in list(_at_work):
+    """End all threads, before the interpreter that they run in is torn down; not one that a user's function keeps."""
+    sessions, end = list(_at_work), time.monotonic() + _PARTING
+    for session in sessions:
         session.end()
-        while not session.join(SLICE):
-            pass  # an interrupt is raised here
+    for session in sessions:
+        session.join(max(end - time.monotonic(), 0.0))
 
 
 at_end(_leave_all)
