@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from burlab.errors import ArgumentError
+from burlab.runtime.coerce import Array
 
 
 class Traits(NamedTuple):
@@ -73,6 +76,8 @@ class SciPy:
         if self.bounds is not None and not self.traits.bounds:
             keepers = ", ".join(name for name, traits in METHODS.items() if traits.bounds)
             raise ArgumentError(f"{self.method} cannot keep bounds. Methods that can: {keepers}.")
+        if self.bounds is not None:
+            limits(self.bounds)
         if _any(self.constraints) and not self.traits.constraints:
             keepers = ", ".join(name for name, traits in METHODS.items() if traits.constraints)
             raise ArgumentError(f"{self.method} cannot keep constraints. Methods that can: {keepers}.")
@@ -81,6 +86,33 @@ class SciPy:
     def traits(self) -> Traits:
         """Which derivatives the method uses, and which arguments it takes."""
         return METHODS[self.method]
+
+
+def limits(bounds: Any) -> tuple[Array, Array]:
+    """The least and the largest value of each variable, float64, inf where there is none. Raises ArgumentError.
+
+    >>> limits([(0, 1), (None, 2)])
+    (array([  0., -inf]), array([1., 2.]))
+    """
+    try:
+        if hasattr(bounds, "lb"):
+            low, high = (np.atleast_1d(np.asarray(part, np.float64)) for part in (bounds.lb, bounds.ub))
+            low, high = np.broadcast_arrays(low, high)
+        else:
+            pairs = [(-np.inf if low is None else low, np.inf if high is None else high) for low, high in bounds]
+            low, high = np.array(pairs, np.float64).reshape(len(pairs), 2).T
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(
+            f"bounds of SciPy is {bounds!r:.80}, expected (low, high) for each variable, None for no limit, such as "
+            "[(0, 1), (None, 2)], or a scipy.optimize.Bounds."
+        ) from error
+    if (wrong := np.flatnonzero(~(low <= high))).size:
+        k = int(wrong[0])
+        raise ArgumentError(
+            f"bounds of SciPy are {low[k]:g} to {high[k]:g} for variable {k}: no number lies between. "
+            "Put the lower one first."
+        )
+    return low, high
 
 
 def _any(constraints: Any) -> bool:

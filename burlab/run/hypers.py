@@ -13,7 +13,7 @@ from burlab.runtime.ranges import Range, number_in
 
 
 class Hypers(Attributes):
-    """The live hyperparameters of a run, by name: `run.hyper["lr"] = 0.01`, or `run.hyper.lr = 0.01`, counts from the next step.
+    """The live hyperparameters of a run: `run.hyper["lr"] = 0.01`, or `run.hyper.lr = 0.01`, counts from the next step.
 
     A number takes over from a schedule; `run.hyper["lr"] = None` gives back to it. Reading gives the value of the next
     step.

@@ -11,7 +11,7 @@ from typing import NoReturn
 import numpy as np
 
 from burlab.errors import ArgumentError, BurlabError, StatusError
-from burlab.optim.scipy_minimizer import SciPy
+from burlab.optim.scipy_minimizer import SciPy, limits
 from burlab.problems.kernels.oracle import Oracle
 from burlab.problems.point import Point
 from burlab.problems.sampling import Sampling, Stream
@@ -68,7 +68,9 @@ class ScipyEngine:
                 f"SciPy's minimizers need the same function at every step, but batch={stream.batch} draws other "
                 "samples each time. Leave batch= out: the full sum is used."
             )
-        traits = minimizer.traits
+        traits, entries = minimizer.traits, sum(leaf.size for leaf in point.leaves)
+        if minimizer.bounds is not None and (given := limits(minimizer.bounds)[0].size) not in (1, entries):
+            raise ArgumentError(f"bounds of SciPy hold {given} pairs, but x has {entries} entries. Pass one for each.")
         column_of(stop.of, COLUMNS, True)
         queries = {"value": not traits.gradient, "value_and_grad": True, "hvp": bool(traits.curvature)}
         objective = Objective(oracle, point, stream, threads, [name for name, wanted in queries.items() if wanted])

@@ -4,11 +4,12 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from burlab.optim.scipy_minimizer import SciPy
+from burlab.optim.scipy_minimizer import SciPy, limits
 from burlab.run.loop.lifetime import at_end
 from burlab.run.record.breakpoints import Armed
 from burlab.run.record.stop import Rows, Stop, Stopped, explain
@@ -143,8 +144,17 @@ class Session:
         if traits.curvature:
             derivatives[traits.curvature] = calls.hvp if traits.curvature == "hessp" else calls.hessian
 
+        fixed = None if chosen.bounds is None else _fixed(chosen.bounds, self._x.size)
+        if fixed is not None and not np.isnan(fixed).any() and chosen.method == "COBYLA":  # which fails there
+            return SimpleNamespace(x=fixed, message="All variables are fixed by bounds.")
+
         def seen(x: Array, *_: Any) -> None:
-            self._step(np.array(x, np.float64))
+            x = np.array(x, np.float64)
+            if fixed is not None and x.size < fixed.size:  # COBYLA's callback is shown those alone that may move
+                whole = fixed.copy()
+                whole[np.isnan(fixed)] = x
+                x = whole
+            self._step(x)
 
         return self._scipy(
             calls.value_and_grad if traits.gradient else calls.value,
@@ -245,6 +255,12 @@ class Session:
     def _fail(self, error: BaseException) -> None:
         with self.lock:
             self.failure, self.stopped, self.target = error, Stopped("error", self.head, str(error)), self.head
+
+
+def _fixed(bounds: Any, d: int) -> Array:
+    """The values of variables whose bounds are equal, nan for others. Shape (d,)."""
+    low, high = (np.broadcast_to(limit, (d,)) for limit in limits(bounds))
+    return np.where(low == high, low, np.nan)
 
 
 _at_work: set[Session] = set()  # a thread in a kernel may outlive its run

@@ -363,3 +363,51 @@ def test_a_run_of_scipy_is_not_saved(tmp_path):
     run = bl.minimize(rosenbrock, START, bl.optim.SciPy(), steps=3)
     with pytest.raises(bl.BurlabError, match="SciPy"):
         run.save(tmp_path / "a.burlab")
+
+
+_STORM = """
+import signal, sys, threading, time
+import numpy as np, burlab as bl
+
+run = bl.minimize(lambda x: np.sum((x - 3.0) ** 4), np.zeros(30), bl.optim.SciPy("Nelder-Mead"))
+run.step(2)
+over = []
+
+def press():
+    for _ in range(600):
+        time.sleep(0.001)
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+    over.append(1)
+
+threading.Thread(target=press, daemon=True).start()
+while not over:
+    try:
+        run.step(3)
+        run.start(5)
+        run.pause()
+    except KeyboardInterrupt:
+        continue
+before = run.t
+run.pause()
+run.step(1)
+print(run.t - before)
+"""
+
+
+@pytest.mark.slow
+def test_a_storm_of_interrupts_leaves_a_run_that_steps_and_ends():
+    done = subprocess.run([sys.executable, "-c", _STORM], capture_output=True, text=True, timeout=240, check=False)
+    assert (done.returncode, done.stdout.strip()[-1:]) == (0, "1"), done.stderr
+
+
+def test_python_ends_though_a_function_of_the_users_does_not():
+    text = """
+import time
+import numpy as np, burlab as bl
+slow = {"type": "ineq", "fun": lambda x: time.sleep(600) or 1.0}
+run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.SciPy("COBYLA", constraints=[slow]))
+run.start()
+time.sleep(0.5)
+"""
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 0, done.stderr
