@@ -4,7 +4,7 @@ import math
 import sys
 import time
 from collections.abc import Callable
-from typing import Protocol, TextIO
+from typing import Any, Protocol, TextIO
 
 
 class Bar(Protocol):
@@ -19,6 +19,7 @@ class Bar(Protocol):
         ...
 
 
+_PATIENCE = 0.5  # seconds that work takes before it gets a bar, where nobody has asked for one
 _screens: list[Callable[[int], Bar | None]] = []
 
 
@@ -27,14 +28,52 @@ def register_screen(open_bar: Callable[[int], Bar | None]) -> None:
     _screens.insert(0, open_bar)
 
 
-def open_bar(total: int, wanted: bool | None, unit: str = "steps") -> Bar | None:
-    """A bar for so many steps, or of another unit. wanted: True: always, False: never, None: where someone sees it."""
+def open_bar(total: int, wanted: bool | None, unit: str = "steps", name: str = "") -> Bar | None:
+    """A bar for so many steps, or of another unit. name: of what makes them, for bars that have one.
+
+    wanted: True: always, False: never, None: where someone sees it and the work takes half a second.
+    """
     if wanted is False or total == 0:
         return None
-    for screen in _screens:
-        if (bar := screen(total)) is not None:
-            return bar
-    return TextBar(total, sys.stderr, unit=unit) if wanted or sys.stderr.isatty() else None
+
+    def shown() -> Bar | None:
+        for screen in _screens:
+            if (bar := screen(total)) is not None:
+                return bar
+        return TextBar(total, sys.stderr, unit=unit) if wanted or sys.stderr.isatty() else None
+
+    return _named(shown(), name, time.perf_counter()) if wanted else LateBar(shown, name)
+
+
+def _named(bar: Any, name: str, start: float) -> Any:
+    """A bar that knows whose it is and when the work began, as far as it wants to."""
+    for field, value in (("name", name), ("start", start)):
+        if hasattr(bar, field):
+            setattr(bar, field, value)
+    return bar
+
+
+class LateBar:
+    """A bar that is opened when the work has taken half a second, and never where it is over before."""
+
+    def __init__(self, shown: Callable[[], Bar | None], name: str) -> None:
+        """shown: opens it, or gives None without a screen."""
+        self._shown, self._name = shown, name
+        self._start = time.perf_counter()
+        self._bar: Bar | None = None
+        self._opened = False
+
+    def update(self, done: int, value: float) -> None:
+        """Show it, once it is time."""
+        if not self._opened and time.perf_counter() - self._start >= _PATIENCE:
+            self._opened, self._bar = True, _named(self._shown(), self._name, self._start)
+        if self._bar is not None:
+            self._bar.update(done, value)
+
+    def close(self) -> None:
+        """The work has ended."""
+        if self._bar is not None:
+            self._bar.close()
 
 
 class TextBar:
@@ -48,7 +87,7 @@ class TextBar:
         self._stream = stream
         self._width = width
         self._unit = unit
-        self._start = time.perf_counter()
+        self.start = time.perf_counter()
         self._live = stream.isatty()
         self._line = ""
         self._longest = 0  # line so far: a shorter one must cover it
@@ -56,7 +95,7 @@ class TextBar:
 
     def update(self, done: int, value: float) -> None:
         """Write the line."""
-        rate = done / max(time.perf_counter() - self._start, 1e-9)
+        rate = done / max(time.perf_counter() - self.start, 1e-9)
         known = "" if self._total is None and math.isnan(value) else f"  value {value:.6g}"
         self._line = f"{self._part(done)}  {rate:,.{2 if 0 < rate < 10 else 0}f} {self._unit}/s{known}"
         self._longest = max(self._longest, len(self._line))

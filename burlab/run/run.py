@@ -156,7 +156,7 @@ class Run(Readings):
         with self._moving():
             self._rest()
             first = self.t
-            bar, patience = open_bar(n, progress), 0.0
+            bar, patience = open_bar(n, progress, name=self._name()), 0.0
             try:
                 self._go(lambda: self._engine.aim(min(first + n, ENDLESS)), bar, first)
                 patience = _MOMENT
@@ -300,6 +300,12 @@ class Run(Readings):
             "a run is a thread and its memory, which cannot be copied or pickled. run.fork() is another run from here, "
             "run.save(path) a file that bl.load_run reads."
         )
+
+    def _name(self) -> str:
+        """What it is, in a few words."""
+        problem = getattr(self.problem, "name", "") or getattr(self.problem, "__name__", "")
+        what = type(self.optimizer).__name__ if self.optimizer is not None else "a run"
+        return f"{what} on {problem}" if problem and problem != "<lambda>" else what
 
     def _moving(self) -> "threading.Lock":
         """What is held while the run is moved."""

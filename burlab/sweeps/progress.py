@@ -37,7 +37,7 @@ def open_screen(sweep: "Sweep", wanted: bool | None) -> Screen | None:
     for screen in _screens:
         if (found := screen(sweep)) is not None:
             return found
-    bar = open_bar(len(sweep), wanted, "runs")
+    bar = open_bar(len(sweep), wanted, "runs", "sweep")
     return None if bar is None else Line(sweep, bar)
 
 

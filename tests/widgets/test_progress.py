@@ -35,7 +35,9 @@ def test_the_bar_is_one_line_that_is_replaced(shown: Shown):
     bar.update(500, 0.25)
     bar.update(2000, 0.125)
     bar.close()
-    assert [re.findall(r'value="(\d+)" max="2000"', line) for line in shown.lines] == [["0"], ["500"], ["2000"]]
+    *lines, last = shown.lines
+    assert [re.findall(r'value="(\d+)" max="2000"', line) for line in lines] == [["0"], ["500"], ["2000"]]
+    assert "progress" not in last, "what is over is no bar"
     assert "2,000 of 2,000 steps" in shown.lines[-1]
     assert "value 0.125" in shown.lines[-1]
     assert "nan" not in shown.lines[0]
