@@ -66,11 +66,7 @@ def text(path: str | os.PathLike[str] | None = None, block: int = 8) -> TextData
         return text_data("\n\n".join(topics[name] for name in sorted(topics)), block, "Python's language reference")
     place = as_path(path)
     try:
-<<<<<<< HEAD
-        return text_data(read_text(place), block, place.name)
-=======
-        return text_data(place.read_text("utf-8-sig"), block, place.name)
->>>>>>> 3236ec2 (Hyperparameters as attributes; events and threads that an interrupt leaves whole; Stop refuses a negative norm; no byte order mark in texts)
+        return text_data(read_text(place).removeprefix("\ufeff"), block, place.name)
     except UnicodeDecodeError as error:
         raise FileError(f"{place} is no UTF-8 text: {error.reason} at byte {error.start}. Convert it first.") from error
     except OSError as error:

@@ -12,6 +12,8 @@ from .line import Line, first_step
 from .line_search import wolfe
 from .optimizer import Hyper, Optimizer, State, Vector
 
+MOST_PAIRS = 10_000
+
 
 @dataclass(frozen=True)
 class LBFGS(Optimizer):
@@ -37,7 +39,7 @@ class LBFGS(Optimizer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole(self.memory, "memory", 1)
+        whole(self.memory, "memory", 1, MOST_PAIRS)
         whole(self.trials, "trials", 1)
 
     def init(self, x: Vector) -> State:

@@ -40,6 +40,13 @@ def compare(
     """
     if against not in _AXES:
         raise ArgumentError(f"against={against!r} is no axis. Use one of {', '.join(map(repr, _AXES))}.")
+    if not isinstance(runs, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+        raise ArgumentError(f"runs is {runs!r:.80}, expected runs or histories by name, such as {{'Adam': run}}.")
+    for name, run in runs.items():
+        if not isinstance(history := getattr(run, "history", run), Mapping) or column not in history:
+            raise ArgumentError(
+                f"runs[{name!r}] is {run!r:.80}, expected a run, or a history with a column {column!r}."
+            )
     axis, unit = _AXES[against]
     figure: Any = go.Figure(layout=layout(title=title))
     for k, (name, run) in enumerate(runs.items()):

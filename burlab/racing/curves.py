@@ -82,8 +82,8 @@ def curves_of(racer: Racer, against: str, of: str, share: float = 0.0, *, ends: 
         return Curves(x, y, y, y, racer.finished)
     x, seeds = _aligned(racer, lines)
     with np.errstate(invalid="ignore"):  # between a number and an infinite one
-        ends = (0.25, 0.75) if len(lines) >= _QUARTILES else (0.0, 1.0)
-        middle, low, high = (np.quantile(seeds, q, axis=0) for q in (0.5, *ends))
+        outer = (0.25, 0.75) if len(lines) >= _QUARTILES else (0.0, 1.0)
+        middle, low, high = (np.quantile(seeds, q, axis=0) for q in (0.5, *outer))
     far = [np.where(np.isnan(y), np.inf, y) for y in (middle, low, high)]
     return Curves(x, far[0], far[1], far[2], racer.finished)
 

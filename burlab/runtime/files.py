@@ -22,6 +22,7 @@ _PIECE = 4 << 20  # bytes
 _PART = re.compile(r"\..+\.[0-9a-f]{8}\.part")
 _NOW = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)  # not on every system
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_LONG = 200  # bytes of a name
 _FRESH = 60  # seconds in which another process may have made a part, and not locked it yet
 _KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFDIR: "a folder"}
 
@@ -33,6 +34,10 @@ def as_path(path: Any, name: str = "path") -> Path:
         raise ArgumentError(f"{name}={path!r} is not a path. Pass a str or a pathlib.Path such as 'run.burlab'.")
     if "\0" in text:
         raise ArgumentError(f"{name}={path!r} holds a null character, which no file's name can. Leave it out.")
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        raise ArgumentError(f"{name}={text!a} holds a character that no file's name can. Leave it out.") from None
     return Path(text)
 
 
@@ -104,10 +109,14 @@ def write_whole(target: Path, parts: Iterable[bytes | memoryview]) -> None:
 
     What a process left that was killed in between goes when its folder is written to again.
     """
-    if target.is_dir():
+    try:
+        folder = target.is_dir()
+    except OSError as error:
+        raise FileError(f"{target!s:.80} cannot be written: {error.strerror}. Give another path.") from error
+    if folder:
         raise FileError(f"{target} is a folder. Give the path of a file, such as {target / 'run.burlab'}.")
     _forget_once(target.parent)
-    beside = target.with_name(f".{target.name}.{os.urandom(4).hex()}.part")
+    beside = target.with_name(f".{_beginning(target.name)}.{os.urandom(4).hex()}.part")
     try:
         with beside.open("xb") as stream:
             _locked(stream.fileno())  # so others see that it is being written
@@ -126,6 +135,11 @@ def write_whole(target: Path, parts: Iterable[bytes | memoryview]) -> None:
     finally:
         with suppress(OSError):
             beside.unlink(missing_ok=True)  # after an interrupt, too
+
+
+def _beginning(name: str) -> str:
+    """Of a name that may be as long as names can be, so much that more can follow."""
+    return os.fsdecode(os.fsencode(name)[:_LONG])
 
 
 def forget_parts(folder: Path, age: float = _FRESH) -> None:

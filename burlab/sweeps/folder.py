@@ -73,7 +73,7 @@ class Folder:
         """The row of a run that has ended; None where there is none, or it cannot be read."""
         try:
             found = from_json(trial, read_text(self._file(trial.number, "json")))
-        except (OSError, KeyError, TypeError, ValueError):
+        except (OSError, AttributeError, KeyError, RecursionError, TypeError, ValueError, OverflowError):
             return None
         return found if self._file(trial.number, "burlab").exists() else None
 
@@ -119,7 +119,7 @@ class Folder:
             return
         try:
             found = json.loads(read_text(place))
-        except (OSError, ValueError) as error:
+        except (OSError, RecursionError, ValueError) as error:
             raise FileError(f"{place} cannot be read: {error}. Give another folder.") from error
         if reason := differs(found, wanted):
             raise FileError(

@@ -147,3 +147,10 @@ def test_without_pooch_the_message_names_the_command(monkeypatch: pytest.MonkeyP
 def test_the_hashes_are_those_that_were_published():
     assert (NAMES.sha256[:8], SHAKESPEARE.sha256[:8]) == ("0a30b555", "86c4e6aa")
     assert len(NAMES.sha256) == len(SHAKESPEARE.sha256) == 64
+
+
+def test_a_byte_order_mark_is_no_character(tmp_path):
+    place = tmp_path / "marked.txt"
+    place.write_text("abcabc", "utf-8-sig")
+    data = bl.data.text(place, block=2)
+    assert (data.vocabulary, data.decode(data.codes)) == ("abc", "abcabc")

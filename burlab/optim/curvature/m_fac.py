@@ -10,6 +10,8 @@ from burlab.graph.buffers.functions import at_set
 from burlab.optim.arithmetic import solve
 from burlab.optim.optimizer import Hyper, Optimizer, State, Vector
 
+_MOST = 10_000  # gradients
+
 
 @dataclass(frozen=True)
 class MFAC(Optimizer):
@@ -33,7 +35,7 @@ class MFAC(Optimizer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole(self.memory, "memory", 1)
+        whole(self.memory, "memory", 1, _MOST)
 
     def init(self, x: Vector) -> State:
         """No gradients."""

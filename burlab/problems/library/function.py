@@ -15,6 +15,9 @@ Points = np.ndarray[Any, np.dtype[np.float64]]
 Formula = Callable[[Any], Any]
 
 
+_MOST = 1 << 28  # entries: two gigabytes a vector
+
+
 def dimension(dim: Any, least: int) -> int:
     """The number of dimensions of a function, checked. A traced value is the point of somebody who left out a call."""
     if isinstance(dim, Node):
@@ -22,7 +25,7 @@ def dimension(dim: Any, least: int) -> int:
             "dim is a traced value, expected a whole number. Pass an int; a function of the library is called "
             "first: f = bl.problems.rosenbrock(), then bl.minimize(f, ...)."
         )
-    return whole(dim, "dim", least)
+    return whole(dim, "dim", least, _MOST)
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True, repr=False)

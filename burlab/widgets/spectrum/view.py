@@ -1,5 +1,8 @@
 """`SpectrumView`: the eigenvalues of the Hessian beside 2 / lr, in a notebook, while a run does steps."""
 
+from typing import Any
+
+from burlab.errors import ArgumentError
 from burlab.run import Run
 from burlab.widgets.assets import CHART, WIDGETS, module
 from burlab.widgets.live.live import LiveView, style
@@ -22,6 +25,13 @@ class SpectrumView(LiveView):
 
     _esm = module(WIDGETS, *CHART, "keys.js", "live/live.js", "spectrum/spectrum.js")
     _css = style()
+
+    def __new__(cls, run: Run) -> Any:
+        """A view; what is no run is refused before there is a widget to clean up."""
+        if not isinstance(run, Run):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
+            raise ArgumentError(f"run is {run!r:.80}, expected a run, such as bl.minimize gives.")
+        make: Any = super().__new__
+        return make(cls, run)
 
     def __init__(self, run: Run) -> None:
         super().__init__(run, SpectrumModel)
