@@ -97,5 +97,6 @@ def test_a_screen_reader_hears_where_it_is_and_no_numbers_rush_by(panel):
     panel.says("Paused at step")
     panel.until(lambda: heard()[-1:] == [panel.status], lambda: f"it was never heard: {heard()}")
     assert len(heard()) <= 3, heard()
-    assert panel.find(".burlab-plots").get_attribute("aria-label").startswith("value, gradient norm")
+    plots = panel.find(".burlab-plots")
+    panel.until(lambda: plots.get_attribute("aria-label").startswith("value, gradient norm"), "the plots have no name")
     assert panel.canvas("value").get_attribute("aria-label").startswith("value")

@@ -55,6 +55,37 @@ def test_each_of_many_quick_keys_moves_a_knob(panel):
     assert steps == sorted(steps), "an answer of Python takes nothing back"
 
 
+SLOW = """
+worker = panel_of(run)._worker
+turn = worker._turn
+def slowly(intents):
+    time.sleep(6.0 if intents else 0.0)
+    return turn(intents)
+worker._turn = slowly
+"""
+
+
+@pytest.mark.full
+def test_answers_that_come_late_take_no_key_back(panel):
+    """As on a machine that does other work: the first key is answered when the last one was pressed seconds ago."""
+    panel.notebook.kernel(SLOW)
+    slider = panel.find("[aria-label='lr'][type=range]")
+    place = float(slider.input_value())
+    panel.page.evaluate(SAID, [slider.element_handle(), panel.find("[aria-label='lr value']").element_handle()])
+    slider.focus()
+    for _ in range(10):
+        panel.page.keyboard.press("ArrowRight")
+    scale = scale_for("lr", 3e-4)
+    panel.notebook.prints(f"print(run.hyper['lr'] == {scale.value(round(place + 0.05, 3))}, end='')", "True")
+    first = round(200 * place)
+    passed = texts(scale)[first + 1 : first + 11]
+    panel.page.wait_for_function("said.moves.length === 10")
+    panel.notebook.kernel("worker._turn = turn")
+    steps = [passed.index(text) for text in panel.page.evaluate("said.all.slice(1)")]
+    assert steps == sorted(steps)
+    assert steps[-1] == 9
+
+
 @pytest.mark.full
 def test_a_number_can_be_entered(panel):
     panel.enter("mu value", "0.995")

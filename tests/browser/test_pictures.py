@@ -3,6 +3,7 @@
 import pytest
 
 from tests.browser.views import shot
+from tests.browser.waits import rests
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
@@ -109,8 +110,11 @@ def output(pictures, name, drawn):
     k = list(CELLS).index(name)
     pictures.page.evaluate("k => window.jupyterapp.shell.currentWidget.content.scrollToItem(k, 'start')", k)
     found = pictures.page.locator(f".jp-Cell[data-windowed-list-index='{k}'] .jp-Cell-outputArea")
-    found.locator(drawn).first.wait_for(timeout=60_000)
-    pictures.page.wait_for_timeout(500)  # plotly follows a new width a tenth of a second later
+    found.locator(drawn).first.wait_for()
+    cell = f".jp-Cell[data-windowed-list-index='{k}']"
+    places = f"{cell} .main-svg, {cell} .jp-OutputArea-output"
+    look = f"[...document.querySelectorAll({places!r})].map((one) => one.getBoundingClientRect().width)"
+    rests(pictures.page, look, frames=30)  # plotly follows a new width a tenth of a second later
     return found
 
 

@@ -20,7 +20,7 @@ def until(page, so, why, seconds=PATIENCE):
         page.wait_for_timeout(30)
 
 
-def lasting(page, look, seconds=30):
+def lasting(page, look, seconds=PATIENCE):
     """What `look` finds wrong, where it stays so after the page has had its time; else what it gives at last."""
     end = time.monotonic() + seconds
     while (bad := look()) and time.monotonic() < end:

@@ -26,7 +26,7 @@ def least_squares(n: int = 64, d: int = 5) -> bl.problems.Regression:
     return bl.problems.least_squares(a, a @ np.ones(d) + rng.normal(size=n))
 
 
-def wait_for(what, seconds=30.0):
+def wait_for(what, seconds=120.0):
     end = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < end, "it never came to that"

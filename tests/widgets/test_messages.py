@@ -16,7 +16,7 @@ from burlab.widgets import messages
 heard, one = [], comm.create_comm(target_name="a page")
 one.on_msg(lambda message: heard.append((message["content"]["data"], threading.current_thread().name)))
 class Widget: comm = one
-def rest(look, until, seconds=30.0):
+def rest(look, until, seconds=120.0):
     end = time.monotonic() + seconds
     while not until() and time.monotonic() < end:
         look()

@@ -1,6 +1,6 @@
 // The panel of a run: head, chart and controls in one view. Buttons answer at once, and Python's answer replaces that.
 
-const PATIENCE = 4000; // milliseconds for which the page shows what it expects, if no answer comes
+const PATIENCE = 30000; // milliseconds for which the page shows what it expects, if no answer at all comes
 
 // What a state will be when an intent has been carried out.
 function expected({ type, step, count }, { playing, length, step: now }) {
@@ -14,7 +14,7 @@ function expected({ type, step, count }, { playing, length, step: now }) {
 
 function render({ model, el }) {
   const view = Math.random().toString(36).slice(2);
-  let [serial, awaited, changes, asked] = [0, 0, {}, 0];
+  let [serial, awaited, changes, asked, heard] = [0, 0, {}, 0, 0]; // asked: when; or when the last answer came
   const send = (message) => {
     try {
       model.send({ ...message, view });
@@ -22,8 +22,13 @@ function render({ model, el }) {
       // there is no kernel: the page says so, see .burlab-gone
     }
   };
-  // Whether Python has carried out an intent, by its number, or was given long enough.
-  const answered = (number) => (model.get("state").heard[view] ?? 0) >= number || performance.now() > asked + PATIENCE;
+  // Whether Python has carried out an intent, by its number, or was given long enough. Who answers one intent after the
+  // other, slowly, will come to this one, too: an answer to an earlier one would take back what was done since.
+  const answered = (number) => {
+    const now = model.get("state").heard[view] ?? 0;
+    if (now > heard) [heard, asked] = [now, performance.now()];
+    return now >= number || performance.now() > asked + PATIENCE;
+  };
   const state = () => (answered(awaited) ? model.get("state") : { ...model.get("state"), ...changes });
   // Sends an intent; gives its number.
   const act = (intent) => {

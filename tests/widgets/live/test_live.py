@@ -35,7 +35,7 @@ def pictured(monkeypatch):
         view.rest(5.0)
 
 
-def until(so, why, seconds=30):
+def until(so, why, seconds=120):
     end = time.monotonic() + seconds
     while not so():
         assert time.monotonic() < end, why
