@@ -267,7 +267,7 @@ def compiled(plan: Plan, ticks: Array | None = None) -> tuple[Function, str]:
     plan, parts = linked(plan, part)
     source = emit(plan, timed=ticks is not None)
     unit = library.unit(source.bare, source.calls)
-    constants = [c.params for c in plan.constants]
+    constants = plan.tables
     table = pointers(constants)
 
     def link(addresses: dict[Descriptor, int]) -> tuple[int, Any]:

@@ -19,6 +19,8 @@ from burlab.runtime.plain import as_array, is_numeric
 from .executable import Executable, build
 from .resident import Resident
 
+_MOST_PROGRAMS = 256  # of a function; the one that was used the longest ago is traced again when it is called again
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -157,9 +159,14 @@ class Function(Resident, Generic[P, R]):
             # What the function changed itself, a counter or something that it keeps, needs no other trace.
             after = readings(self.__burlab_reads__)
             self._left |= noted(around, after)
-            self._programs[(structure, *specs, *content_of(after, self._left))] = program
+            key = (structure, *specs, *content_of(after, self._left))
+            self._programs[key] = program
+            if len(self._programs) > _MOST_PROGRAMS:
+                self._programs.pop(next(iter(self._programs)), None)
         elif program is self._last and program.nesting is not None and not kwargs:
             self._open(program, guards(around))
+        if program is not self._last:
+            self._programs[key] = self._programs.pop(key, program)  # behind all that were used before
         self._last = program
         return program(leaves)
 

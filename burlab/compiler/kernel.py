@@ -195,7 +195,7 @@ class Kernel(Resident):
 
     def _exported(self) -> Plan:
         plan = self._main.executable.plan
-        return make_plan(plan.graph, PlanOptions(strict=self._options["strict"], after=plan.after))
+        return make_plan(plan.graph, PlanOptions(strict=self._options["strict"], after=plan.after, written_out=True))
 
     def _faces(self) -> tuple[tuple[ArraySpec, ...], tuple[ArraySpec, ...]]:
         executable = self._main.executable

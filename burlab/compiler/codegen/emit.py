@@ -201,8 +201,13 @@ def _scalars(plan: Plan, step: Loop, known: AbstractSet[Node], timed: bool) -> _
 def _loads(plan: Plan, xs: Iterable[Node], known: AbstractSet[Node]) -> dict[Node, str]:
     """The declarations of numbers in memory that have no variable yet."""
     bases = (plan.views[x].base for x in xs)
-    missing = (base for base in bases if base.size == 1 and not base.is_constant and base not in known)
-    return {x: f"const {C_TYPES[x.dtype]} {number(plan, x)} = {in_memory(plan, x, 0)};" for x in missing}
+    missing = (base for base in bases if base.size == 1 and not plan.is_in_text(base) and base not in known)
+    return {x: f"const {C_TYPES[x.dtype]} {number(plan, x)} = {in_memory(plan, x, 0)};{_known(x)}" for x in missing}
+
+
+def _known(x: Node) -> str:
+    """A known number in words; no part of what is compiled."""
+    return comment(repr(x.params.item())) if x.is_constant else ""
 
 
 def _finite_checks(plan: Plan) -> str:

@@ -135,7 +135,7 @@ def number(plan: Plan, x: Node) -> str:
     base = view.base
     if base.size > 1:  # one element of an array: what it holds may change, so it gets no lasting name
         return in_memory(plan, base, view.offset)
-    return literal(base.params.item(), base.dtype) if base.is_constant else f"v{plan.graph.index[base]}"
+    return literal(base.params.item(), base.dtype) if plan.is_in_text(base) else f"v{plan.graph.index[base]}"
 
 
 def in_memory(plan: Plan, base: Node, offset: int) -> str:

@@ -6,8 +6,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
+
 from burlab.graph import Graph, Node
 from burlab.graph.work import work
+from burlab.runtime.coerce import Array
 
 from .library import LibraryKernel
 from .strides import Shape, View, elements
@@ -135,6 +138,7 @@ class Task(NamedTuple):
     samples: Count | None = None
 
 
+NUMBER_BYTES = 8  # of the place of a known number in the table
 _ENDLESS = 10**9  # elements of work of a loop whose iterations are not known
 
 
@@ -143,7 +147,8 @@ class Plan:
     """The steps of a graph.
 
     views: where each node's value lies, as a view of its base; allocations: where the bases lie; constants: those that
-    must be in memory. Sizes are bytes. Printed, it has one line per step.
+    must be in memory; numbers: known ones that lie in a table behind the constants, not in the text. Sizes are bytes.
+    Printed, it has one line per step.
     """
 
     graph: Graph
@@ -156,6 +161,24 @@ class Plan:
     added: int = 0  # outputs, the first ones, that are added to what their arrays hold
     note: Place | None = None  # of the integer that says whether an inf or nan was met, where that is checked
     after: Mapping[Node, tuple[Node, ...]] = field(default_factory=dict[Node, tuple[Node, ...]])  # see `PlanOptions`
+    numbers: tuple[Node, ...] = ()
+
+    @property
+    def tables(self) -> list[Array]:
+        """The arrays that are places of the kind CONSTANT, in order."""
+        arrays: list[Array] = [c.params for c in self.constants]
+        if not self.numbers:
+            return arrays
+        slots = (n.params.tobytes().ljust(NUMBER_BYTES, b"\0") for n in self.numbers)
+        return [*arrays, np.frombuffer(b"".join(slots), np.uint8)]
+
+    def is_in_text(self, base: Node) -> bool:
+        """Whether a base is a known number that stands in the text."""
+        return base.is_constant and base.size == 1 and base not in self._in_table
+
+    @cached_property
+    def _in_table(self) -> frozenset[Node]:
+        return frozenset(self.numbers)
 
     @cached_property
     def memory(self) -> dict[str, int]:

@@ -19,7 +19,8 @@ class PlanOptions:
     single numbers and short lanes share loops; "kernels", for library kernels alone, one for each node. strict: sums in
     plain order. check_finite: the call ends with NonFinite if any value was inf or nan. accumulate: how many outputs,
     the first ones, are added to what their arrays hold. keep: every value stays in the workspace to the end, so that
-    all of them can be looked at. after: nodes that wait for others besides their operands. in_place: see `in_place.py`.
+    all of them can be looked at. written_out: every known number stands in the text, as in exported code. after: nodes
+    that wait for others besides their operands. in_place: see `in_place.py`.
     """
 
     gear: Gear | Literal["kernels"] = "compiled"
@@ -27,6 +28,7 @@ class PlanOptions:
     check_finite: bool = False
     accumulate: int = 0
     keep: bool = False
+    written_out: bool = False
     after: Mapping[Node, tuple[Node, ...]] = field(default_factory=dict[Node, tuple[Node, ...]])
     in_place: Pairs = frozenset()
 
@@ -37,4 +39,4 @@ class PlanOptions:
 
     def of_parts(self, accumulate: int) -> "PlanOptions":
         """The options of the plans of sub-graphs."""
-        return PlanOptions(self.gear, self.strict, accumulate=accumulate)
+        return PlanOptions(self.gear, self.strict, accumulate=accumulate, written_out=self.written_out)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from burlab.compiler.ir.arena import Life, arrange, check_fits
-from burlab.compiler.ir.plan import Execute, ExtraStore, Invoke, Kind, Loop, Place, Plan, Step, Task
+from burlab.compiler.ir.plan import NUMBER_BYTES, Execute, ExtraStore, Invoke, Kind, Loop, Place, Plan, Step, Task
 from burlab.compiler.ir.strides import dense_strides
 from burlab.compiler.lowering.control import Routine
 from burlab.compiler.lowering.lower import is_copy
@@ -12,6 +12,7 @@ from burlab.graph.operation import operation
 
 from .drafts import Draft, Lowered
 from .in_place import Pairs
+from .numbers import numbers_in
 from .schedule import Stage
 
 
@@ -21,7 +22,9 @@ def place(lowered: Lowered) -> Plan:
     graph, options = located.graph, located.options
     read = {base for draft in drafts for base in draft.reads}
     constants = tuple(n for n in graph.nodes if n.is_constant and n in read)
+    numbers = numbers_in(graph) if options.compiled and not options.written_out else ()
     given: dict[Node, Place] = {
+        **{n: Place(Kind.CONSTANT, len(constants), k * NUMBER_BYTES) for k, n in enumerate(numbers)},
         **{x: Place(Kind.INPUT, k) for k, x in enumerate(graph.inputs)},
         **{c: Place(Kind.CONSTANT, k) for k, c in enumerate(constants)},
         **located.homes,
@@ -37,6 +40,7 @@ def place(lowered: Lowered) -> Plan:
     return Plan(
         *(graph, located.views, allocations, steps, constants, nbytes, options.strict, options.accumulate),
         after=options.after,
+        numbers=numbers,
     )
 
 

@@ -67,7 +67,7 @@ def replayed(plan: Plan, ticks: Array | None = None) -> Function:
         for k, step in calls.items()
     }
     records, operands = _records(plan, calls, codes)
-    constants = [c.params for c in plan.constants]
+    constants = plan.tables
     table = pointers(constants)
 
     def link(addresses: dict[Descriptor, int]) -> tuple[int, Any]:

@@ -251,6 +251,16 @@ def _constant(n: Node) -> Node | None:
 _NEXT = {"sin": ("cos", 1), "cos": ("sin", -1), "sinh": ("cosh", 1), "cosh": ("sinh", 1)}
 
 
+def _inverse(n: Node) -> Node | None:
+    """What a known number that divides does to a cotangent: IEEE division by it is done now."""
+    value = known_value(n.inputs[1])
+    if value is None or n.dtype.kind != "f" or value.size > _LARGEST_FOLD:
+        return None
+    with np.errstate(all="ignore"):
+        inverse = np.asarray(np.divide(n.dtype.type(1), value), n.dtype)
+    return broadcast(constant(inverse, n.dtype), n.shape)
+
+
 def _partial(n: Node) -> Node | None:
     """Partials that are operations themselves, as their structs in C++ have it.
 
@@ -270,5 +280,5 @@ def _partial(n: Node) -> Node | None:
 _RULES: dict[str, Callable[[Node], Node | None]] = {
     "constant": _constant, "mul": _multiply, "div": _divide, "neg": _negate, "add": _add, "sub": _subtract,
     "where": _where, "broadcast": _broadcast, "reshape": _reshape, "transpose": _transpose, "slice": _slice,
-    "convert": _convert,
+    "convert": _convert, "div'0": _inverse,
 }  # fmt: skip
