@@ -33,8 +33,8 @@ def is_own(module: str) -> bool:
     """
     if first_part(module) in _LIBRARIES or module in sys.builtin_module_names:
         return False
-    file = getattr(sys.modules.get(module), "__file__", None)
-    return file is None or not (file.startswith(_FOLDERS) or _INSTALLED.intersection(Path(file).parts))
+    file: Any = getattr(sys.modules.get(module), "__dict__", {}).get("__file__")  # a module may answer to any name
+    return not isinstance(file, str) or not (file.startswith(_FOLDERS) or _INSTALLED.intersection(Path(file).parts))
 
 
 def is_own_function(f: FunctionType) -> bool:

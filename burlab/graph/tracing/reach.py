@@ -94,6 +94,7 @@ class _Walk:
         if isinstance(value, ModuleType):
             if is_own(value.__name__) and self._is_new(value):
                 self._hold(vars(value), vars(value))
+                self._meet("__getattr__", vars(value), vars(value))
         elif isinstance(value, type):
             self._classes(cast("type[Any]", value))
         elif is_called(value):

@@ -178,6 +178,14 @@ def a_keyword_default():
 
 
 @row
+def a_list_as_a_default():
+    def helper(x, c=[1.0]):  # noqa: B006 - this is what is tested
+        return x * c[0]
+
+    return lambda x: 1.0 * helper(x), setter(helper.__defaults__[0], 0)
+
+
+@row
 def a_default_of_the_function_itself():
     def f(x, c=1.0):
         return x * c
@@ -605,6 +613,35 @@ def an_abstract_class():
 
 
 @row
+def a_dataclass_with_slots():
+    @dataclasses.dataclass(slots=True)
+    class Own:
+        rate: float = 1.0
+
+    own = Own()
+    return lambda x: x * own.rate, attribute(own)
+
+
+@row
+def a_frozen_dataclass():
+    @dataclasses.dataclass(frozen=True)
+    class Own:
+        rate: float = 1.0
+
+    own = Own()
+    return lambda x: x * own.rate, lambda v: object.__setattr__(own, "rate", v)
+
+
+@row
+def a_proxy():
+    own = Plain()
+    own.rate = 1.0
+    KEPT.append(own)
+    proxy = weakref.proxy(own)
+    return lambda x: x * proxy.rate, attribute(own)
+
+
+@row
 def a_namespace():
     own = types.SimpleNamespace(rate=1.0)
     return lambda x: x * own.rate, attribute(own)
@@ -719,6 +756,24 @@ def a_mutable_array():
 
 
 @row
+def an_array_without_axes():
+    many = np.array(1.0)
+    return lambda x: x * many, setter(many, ())
+
+
+@row
+def a_number_of_numpy():
+    many = [np.float64(1.0)]
+    return lambda x: x * many[0], lambda v: setter(many, 0)(np.float64(v))
+
+
+@row
+def an_array_in_fortran_order():
+    many = np.asfortranarray(np.ones((3, 4)))
+    return lambda x: x * many[1, 2], setter(many, (1, 2))
+
+
+@row
 def a_view_of_a_large_array():
     many = np.ones((300, 300))
     view = many[::7, 3]
@@ -804,6 +859,12 @@ def an_object_of_such_a_module():
     made = module("numpy_helpers", "class Model:\n    rate = 1.0\n    def __call__(self, x): return x * self.rate\n")
     model = made.Model()
     return lambda x: 1.0 * model(x), attribute(made.Model)
+
+
+@row
+def a_module_that_makes_its_attributes():
+    made = module("lazy_settings", "hidden = 1.0\ndef __getattr__(name): return hidden\n")
+    return lambda x: x * made.rate, attribute(made, "hidden")
 
 
 @row
