@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from burlab.charts.chart import Axis, Chart, Dots, Map, Numbers
+from burlab.checks.columns import aligned
 from burlab.checks.numbers import whole
 from burlab.errors import ArgumentError, ShapeError
 from burlab.runtime.plain import as_array
@@ -31,6 +32,19 @@ class Boundary:
     score: Numbers
     features: Numbers
     labels: Any
+
+    def __str__(self) -> str:
+        names, counts = np.unique(self.labels, return_counts=True)
+        classes = ", ".join(f"{name}: {count:,}" for name, count in zip(names, counts, strict=True))
+        return aligned([
+            ("boundary", f"{len(self.a):,} x {len(self.b):,} points"),
+            ("feature 0", f"{self.a[0]:.4g} to {self.a[-1]:.4g}"),
+            ("feature 1", f"{self.b[0]:.4g} to {self.b[-1]:.4g}"),
+            ("score", f"{np.nanmin(self.score):.4g} to {np.nanmax(self.score):.4g}"),
+            ("data", f"{len(self.labels):,} in classes {classes}"),
+        ])  # fmt: skip
+
+    __repr__ = __str__
 
     def chart(self) -> Chart:
         """A map of the scores, with the data as dots, one shape and colour for each class.

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from burlab.charts.chart import Axis, Chart, Dots, Mark, Numbers, Plot
+from burlab.checks.columns import aligned
 from burlab.errors import ArgumentError
 from burlab.graph import tree
 from burlab.problems import FiniteSum
@@ -46,6 +47,19 @@ class Samples:
         """The samples that push against the step, int64: their cosine to the mean is negative; the most so first."""
         order = np.argsort(self.cosines, kind="stable")
         return self.indices[order][self.cosines[order] < 0]
+
+    def __str__(self) -> str:
+        low, middle, high = np.quantile(self.norms, (0.0, 0.5, 1.0)) if len(self.norms) else (np.nan,) * 3
+        return aligned([
+            ("samples", f"{len(self.norms):,}"),
+            ("norms", f"{low:.4g} to {high:.4g}, median {middle:.4g}"),
+            ("norm of the mean", f"{self.mean_norm:.4g}"),
+            ("variance", f"{self.variance:.4g}"),
+            ("noise scale", f"{self.noise_scale:.4g}"),
+            ("against the step", f"{len(self.against):,}"),
+        ])  # fmt: skip
+
+    __repr__ = __str__
 
     def chart(self) -> Chart:
         """Every sample as a dot: its norm, and its cosine to the mean.

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from burlab.charts.chart import Axis, Band, Chart, Curve, Mark, Numbers, Plot
+from burlab.checks.columns import aligned
 from burlab.checks.numbers import real, whole
 from burlab.errors import ArgumentError, NonFiniteError
 from burlab.graph import tree
@@ -47,6 +48,14 @@ class Spectrum:
     def trace(self) -> float:
         """The sum of all eigenvalues; of a density that of its probes (Hutchinson 1990)."""
         return self.size * float(self.weights @ self.values)
+
+    def __str__(self) -> str:
+        kind = "exact" if self.exact else f"a density of {len(self.values)} points"
+        count = f"{self.size:,} eigenvalue{'s' * (self.size != 1)}"
+        rows = [("spectrum", f"{self.name}: {count}, {kind}"), ("largest", f"{self.largest:.6g}")]
+        return aligned([*rows, ("smallest", f"{self.smallest:.6g}"), ("trace", f"{self.trace:.6g}")])
+
+    __repr__ = __str__
 
     def chart(self, lr: float | None = None) -> Chart:
         """Its density; see `spectrum_chart`."""

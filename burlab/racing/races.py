@@ -57,7 +57,7 @@ def race(
     >>> f = bl.problems.rosenbrock()
     >>> race = bl.race(f, f.start, {"GD": bl.optim.GD(1e-3), "Adam": bl.optim.Adam(1e-2)}, steps=1000)
     >>> print(race.leader())
-    GD leads Adam by 2.8 times at step 999
+    GD leads Adam by 2.8 times at step 1,000
     """
     check_stop(stop)
     if not isinstance(racers, Mapping) or not racers:  # pyright: ignore[reportUnnecessaryIsInstance] - users

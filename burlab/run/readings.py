@@ -106,7 +106,7 @@ class Readings:
         >>> import numpy as np, burlab as bl
         >>> problem = bl.FiniteSum(lambda x, a: (x - a) ** 2, np.arange(10.0))
         >>> run = bl.minimize(problem, 0.0, bl.optim.GD(0.1), batch=2, steps=3)
-        >>> value = run.row_value(); run.step(); value == run.history["value"][3]
+        >>> value = run.row_value(); run.step(); value == float(run.history["value"][3])
         True
         """
         engine, view = self._engine, self._engine.view()

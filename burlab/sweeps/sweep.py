@@ -255,6 +255,9 @@ class Sweep:
     def __len__(self) -> int:
         return len(self.trials)
 
+    def __str__(self) -> str:
+        return str(self.table)
+
     def __repr__(self) -> str:
         able = [row for row in self._rows if row.done and not row.failed]
         best = f", best {self.trials[(row := self.best()).number].label}: {row.value:.6g}" if able else ""

@@ -78,6 +78,8 @@ class Profile:
         )
         return "\n".join([head, *sums, *lines])
 
+    __repr__ = __str__
+
     def _cells(self, row: Row) -> tuple[str, ...]:
         share = 100 * row.nanoseconds / max(self.total, 1)
         shape = "x".join(map(str, row.shape))
