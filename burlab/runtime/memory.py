@@ -13,7 +13,7 @@ from burlab.errors import AllocationError
 ADDRESSABLE = 1 << 47  # bytes that a process can name on the CPUs of today
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # of a container
 _poison = os.environ.get("BURLAB_POISON", "0") not in ("", "0")
-_PATTERN = np.array([0x7FFADEED7FEADEED], np.uint64).view(np.uint8)  # of `kernels/poison.hpp`
+_PATTERN = np.array([0x7FFADEED7FEADEED], np.uint64)  # of `kernels/poison.hpp`
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _REMEDY = "Use smaller sizes or batches, or take parts one after the other (bl.scan)"
 
@@ -77,7 +77,9 @@ def empty(shape: tuple[int, ...], dtype: "np.dtype[Any]", what: str) -> "np.ndar
     except MemoryError:
         raise too_large(what, nbytes) from None
     if _poison and nbytes:
-        array.reshape(-1).view(np.uint8)[:] = np.resize(_PATTERN, nbytes)
+        block, whole = array.reshape(-1).view(np.uint8), nbytes // 8 * 8
+        block[:whole].view(np.uint64)[:] = _PATTERN
+        block[whole:] = _PATTERN.view(np.uint8)[: nbytes - whole]
     return array
 
 

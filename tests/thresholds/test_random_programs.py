@@ -1,0 +1,88 @@
+"""Random programs at threshold sizes: the first of those that `python -m tests.thresholds` runs by the thousand."""
+
+import numpy as np
+import pytest
+
+from burlab.compiler.lowering import contraction
+from burlab.runtime import memory
+from tests.exploring import examples
+from tests.thresholds import checks
+from tests.thresholds.drawing import BLOCK, LARGE, LONG, MIDDLE, SMALL, draw
+from tests.thresholds.programs import split
+from tests.thresholds.words import ALONG, ELEMENTWISE, PAIRS, Complex, Real
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.fixture(autouse=True)
+def poison(monkeypatch):
+    monkeypatch.setattr(memory, "_poison", True)
+
+
+def wrong(first, count, compiled):
+    found = {
+        number: (program, checks.check(program, compiled))
+        for number in range(first, first + count)
+        if (program := draw(number))
+    }
+    return "\n".join(f"{program}\n{fault}" for program, fault in found.values() if fault)
+
+
+@pytest.mark.slow
+def test_programs_in_replay():
+    assert not wrong(1, examples(60), compiled=False)
+
+
+@pytest.mark.slow
+def test_compiled_programs():
+    assert not wrong(1_000_000, examples(6), compiled=True)
+
+
+@pytest.mark.full
+def test_many_programs():
+    assert not wrong(100_000, 1000, compiled=False)
+    assert not wrong(1_100_000, 60, compiled=True)
+
+
+def test_programs_are_the_same_each_time():
+    one, other = draw(7), draw(7)
+    assert str(one) == str(other)
+    assert all(np.array_equal(x, y) for x, y in zip(one.values, other.values, strict=True))
+
+
+def test_programs_reach_thresholds():
+    """Of two hundred programs, some have each kind of size, view, dtype and contraction."""
+    programs = [draw(number) for number in range(200)]
+    sizes = {size for p in programs for a in p.arguments for size in a.shape}
+    assert not [kind for kind in (SMALL, MIDDLE, LONG, BLOCK, LARGE) if len(sizes.intersection(kind)) < len(kind) // 2]
+    used = {step.word for p in programs for step in p.steps}
+    assert {"einsum", "matmul", "broadcast", "transpose", "flip", "cut", "reshape", "sum over"} <= used
+    assert {a.dtype.name for p in programs for a in p.arguments} == {"float32", "float64"}
+
+
+@pytest.mark.parametrize("name", [*ELEMENTWISE, *ALONG, *PAIRS])
+def test_words_of_complex_numbers_are_those_of_numpy_with_their_derivatives(name):
+    """By central differences of what burlab traces."""
+    table = next(t for t in (ELEMENTWISE, ALONG, PAIRS) if name in t)
+    arrays = [RNG.normal(size=(5, 7)) for _ in range(1 + (table is PAIRS))]
+    moves = [RNG.normal(size=(5, 7)) for _ in arrays]
+    more = (1,) if table is ALONG else ()
+    word, step = table[name], 1e-5
+    value, slope = split(word(Complex, *(a + 1e-30j * v for a, v in zip(arrays, moves, strict=True)), *more))
+    up, down = (
+        word(Real, *(a + sign * step * v for a, v in zip(arrays, moves, strict=True)), *more) for sign in (1, -1)
+    )
+    np.testing.assert_allclose(word(Real, *arrays, *more), value, rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose((up - down) / (2 * step), slope, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.slow
+def test_a_kernel_that_leaves_out_rows_is_found(monkeypatch):
+    tuned = contraction._tuned
+
+    def once(*args):
+        found = tuned(*args)
+        return found and found._replace(all_rows=True)
+
+    monkeypatch.setattr(contraction, "_tuned", once)
+    assert any(checks.check(draw(number), compiled=False) for number in range(examples(200)))

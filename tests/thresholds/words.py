@@ -1,0 +1,178 @@
+"""The words of threshold programs, each on two engines: burlab's, and NumPy's complex numbers.
+
+A complex number a + ih b with a tiny h carries a value and its derivative along a direction, exact to rounding (Squire
+and Trapp 1998, "Using complex variables to estimate derivatives of real functions"), through every word that is
+analytic or chooses by real parts. So NumPy is an engine of derivatives of its own, at the speed of NumPy.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Word = Callable[..., Any]
+
+
+class Real:
+    """What chooses between numbers, as NumPy does; burlab traces it."""
+
+    abs, maximum, minimum, sort = np.abs, np.maximum, np.minimum, np.sort
+    max, min, argmax, argsort = np.max, np.min, np.argmax, np.argsort
+
+    @staticmethod
+    def real(a: Any) -> Any:
+        """What is compared."""
+        return a
+
+
+class Complex:
+    """The same by real parts, for numbers that carry a derivative in their imaginary parts."""
+
+    @staticmethod
+    def real(a: Any) -> Any:
+        return a.real
+
+    @staticmethod
+    def abs(a: Any) -> Any:
+        return np.where(a.real < 0, -a, a)
+
+    @staticmethod
+    def maximum(a: Any, b: Any) -> Any:
+        return np.where(a.real > b.real, a, b)
+
+    @staticmethod
+    def minimum(a: Any, b: Any) -> Any:
+        return np.where(a.real < b.real, a, b)
+
+    @staticmethod
+    def argmax(a: Any, axis: int) -> Any:
+        return np.argmax(a.real, axis)
+
+    @staticmethod
+    def argsort(a: Any, axis: int) -> Any:
+        return np.argsort(a.real, axis, kind="stable")
+
+    @staticmethod
+    def sort(a: Any, axis: int) -> Any:
+        return np.take_along_axis(a, np.argsort(a.real, axis, kind="stable"), axis)
+
+    @staticmethod
+    def max(a: Any, axis: int, keepdims: bool = False) -> Any:
+        found = np.take_along_axis(a, np.argmax(a.real, axis, keepdims=True), axis)
+        return found if keepdims else np.squeeze(found, axis)
+
+    @staticmethod
+    def min(a: Any, axis: int, keepdims: bool = False) -> Any:
+        found = np.take_along_axis(a, np.argmin(a.real, axis, keepdims=True), axis)
+        return found if keepdims else np.squeeze(found, axis)
+
+
+def _exponentials(m: Any, a: Any, axis: int) -> Any:
+    return np.exp(a - m.max(a, axis, keepdims=True))
+
+
+def _softmax(m: Any, a: Any, axis: int) -> Any:
+    e = _exponentials(m, a, axis)
+    return e / np.sum(e, axis, keepdims=True)
+
+
+def _centred(a: Any, axis: int) -> Any:
+    return a - np.mean(a, axis, keepdims=True)
+
+
+def _variance(a: Any, axis: int) -> Any:
+    return np.mean(_centred(a, axis) * _centred(a, axis), axis, keepdims=True)
+
+
+def _padded(a: Any, before: int, after: int, axis: int) -> Any:
+    return np.pad(a, [(before, after) if k == axis else (0, 0) for k in range(a.ndim)])
+
+
+def _cut(a: Any, axis: int, start: int | None, stop: int | None, step: int) -> Any:
+    return a[(slice(None),) * axis + (slice(start, stop, step),)]
+
+
+# Of one value.
+ELEMENTWISE: dict[str, Word] = {
+    "sin": lambda m, a: np.sin(a),
+    "cos": lambda m, a: np.cos(a),
+    "tanh": lambda m, a: np.tanh(a),
+    "exp": lambda m, a: np.exp(-a * a),
+    "square": lambda m, a: a * a,
+    "cube": lambda m, a: a * a * a / 8,
+    "neg": lambda m, a: -a,
+    "sqrt": lambda m, a: np.sqrt(a * a + 0.5),
+    "log": lambda m, a: np.log(a * a + 0.5),
+    "reciprocal": lambda m, a: 1 / (a * a + 0.5),
+    "arctan": lambda m, a: np.arctan(a / 4),
+    "abs": lambda m, a: m.abs(a),
+    "relu": lambda m, a: m.maximum(a, 0.0 * a),
+    "leaky": lambda m, a: np.where(m.real(a) > 0, a, 0.1 * a),
+    "affine": lambda m, a: 1 - 2.0 * a,
+}
+# Of a value along an axis.
+ALONG: dict[str, Word] = {
+    "sum": lambda m, a, k: np.sum(a, k),
+    "sum keepdims": lambda m, a, k: np.sum(a, k, keepdims=True),
+    "sum of squares": lambda m, a, k: np.sum(a * a, k),
+    "mean": lambda m, a, k: np.mean(a, k),
+    "max": lambda m, a, k: m.max(a, k),
+    "min": lambda m, a, k: m.min(a, k),
+    "max keepdims": lambda m, a, k: m.max(a, k, keepdims=True),
+    "variance": lambda m, a, k: _variance(a, k),
+    "norm": lambda m, a, k: np.sqrt(np.sum(a * a, k) + 0.25),
+    "logsumexp": lambda m, a, k: np.log(np.sum(_exponentials(m, a, k), k)) + m.max(a, k),
+    "softmax": _softmax,
+    "layer norm": lambda m, a, k: _centred(a, k) / np.sqrt(_variance(a, k) + 0.5),
+    "by norm": lambda m, a, k: a / np.sqrt(np.sum(a * a, k, keepdims=True) + 0.25),
+    "less max": lambda m, a, k: a - m.max(a, k, keepdims=True),
+    "cumsum": lambda m, a, k: np.cumsum(a, k),
+    "cumprod": lambda m, a, k: np.cumprod(1 + np.tanh(a) / 64, k),
+    "prod": lambda m, a, k: np.prod(1 + np.tanh(a) / 64, k),
+    "diff": lambda m, a, k: np.diff(a, axis=k),
+    "sort": lambda m, a, k: m.sort(a, k),
+    "by order": lambda m, a, k: np.take_along_axis(a, m.argsort(a, k), k),
+    "at the largest": lambda m, a, k: np.take_along_axis(a, np.expand_dims(m.argmax(a, k), k), k),
+    "flip": lambda m, a, k: np.flip(a, k),
+    "roll": lambda m, a, k: np.roll(a, 3, k),
+    "pad": lambda m, a, k: _padded(a, 1, 2, k),
+    "doubled": lambda m, a, k: np.concatenate([a, np.sin(a)], k),
+    "halves": lambda m, a, k: _cut(a, k, None, a.shape[k] // 2, 1) - _cut(a, k, a.shape[k] - a.shape[k] // 2, None, 1),
+    "every other": lambda m, a, k: _cut(a, k, None, None, 2),
+    "backwards by two": lambda m, a, k: _cut(a, k, None, None, -2),
+    "inner part": lambda m, a, k: _cut(a, k, 1, -1, 1),
+    "to the front": lambda m, a, k: np.moveaxis(a, k, 0),
+    "to the end": lambda m, a, k: np.moveaxis(a, k, -1),
+    "repeat": lambda m, a, k: np.repeat(a, 2, k),
+    "taken": lambda m, a, k: np.take(a, np.arange(2 * a.shape[k]) * 7 % a.shape[k], k),
+    "first": lambda m, a, k: np.take(a, 0, k),
+    "stack": lambda m, a, k: np.stack([a, a * a], k),
+    "expand": lambda m, a, k: np.expand_dims(a, k),
+}
+# Of two values whose shapes broadcast.
+PAIRS: dict[str, Word] = {
+    "add": lambda m, a, b: a + b,
+    "subtract": lambda m, a, b: a - b,
+    "multiply": lambda m, a, b: a * b,
+    "divide": lambda m, a, b: a / (b * b + 0.5),
+    "maximum": lambda m, a, b: m.maximum(a, b),
+    "minimum": lambda m, a, b: m.minimum(a, b),
+    "where": lambda m, a, b: np.where(m.real(a) > m.real(b), np.sin(a), b),
+    "scaled": lambda m, a, b: a * np.exp(-b * b),
+}
+# With parameters of their own, which `programs.py` draws.
+SHAPED: dict[str, Word] = {
+    "transpose": lambda m, a, axes: np.transpose(a, axes),
+    "reshape": lambda m, a, shape: np.reshape(a, shape),
+    "broadcast": lambda m, a, shape: np.broadcast_to(a, shape),
+    "cut": lambda m, a, axis, start, stop, step: _cut(a, axis, start, stop, step),
+    "sum over": lambda m, a, axes: np.sum(a, axes),
+    "einsum": lambda m, a, b, spec: np.einsum(spec, a, b),
+    "matmul": lambda m, a, b: a @ b,
+    "dot": lambda m, a, b: np.dot(a, b),
+    "tensordot": lambda m, a, b, axes: np.tensordot(a, b, axes),
+    "outer": lambda m, a, b: np.outer(a, b),
+    "convolve": lambda m, a, b: np.convolve(a, b, "same"),
+    "times": lambda m, a, factor: a * factor,
+}
+WORDS: dict[str, Word] = {**ELEMENTWISE, **ALONG, **PAIRS, **SHAPED}
