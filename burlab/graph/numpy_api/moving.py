@@ -100,9 +100,9 @@ def _pieces(positions: Any, shape: tuple[int, ...]) -> "Callable[[Node], Node] |
     if cuts.size < _FEW:
         spans = [(int(part[0]), part.size) for part in np.split(flat, cuts)]
         return lambda x: reshape(_spans(reshape(x, (x.size,)), spans), positions.shape)
-    for k in range(positions.ndim if positions.ndim == len(shape) else 0):
+    for k in (k for k, size in enumerate(positions.shape) if size > 1 and positions.ndim == len(shape)):
         steps = np.moveaxis(np.diff(positions, axis=k), k, 0).reshape(positions.shape[k] - 1, -1)
-        if steps.size == 0 or (steps != steps[:, :1]).any():
+        if (steps != steps[:, :1]).any():
             continue
         cuts = np.flatnonzero(steps[:, 0] != np.median(steps[:, 0])) + 1
         if cuts.size < _FEW:

@@ -192,6 +192,18 @@ def test_what_is_refused_is_said(f: Any, error: type[Exception], said: str) -> N
     assert "test_array_words.py" in str(raised.value)
 
 
+@pytest.mark.parametrize("sizes", [(0, 9), (1, 9), (2, 9), (9, 1), (1, 1), (3, 1, 9), (1, 9, 9)], ids=str)
+def test_what_moves_along_axes_of_every_length(sizes: tuple[int, ...]) -> None:
+    """Axes of length 0 and 1 among others."""
+    x = np.random.default_rng(5).normal(size=sizes)
+    for axis in (None, *range(len(sizes)), (0, -1)):
+        moves = [lambda a, k=axis: np.roll(a, 3, k), lambda a, k=axis: np.flip(a, k)]
+        if isinstance(axis, int):
+            moves += [lambda a, k=axis: np.repeat(a, 2, k), lambda a, k=axis: np.roll(a, 1 - a.shape[k], k)]
+        for move in moves:
+            np.testing.assert_array_equal(bl.compile(move, x, gear="replay")(x), move(x))
+
+
 def test_what_moves_in_a_few_pieces_is_no_gather() -> None:
     x = np.random.default_rng(4).normal(size=(6, 5))
     few = (
