@@ -1,5 +1,7 @@
 """Random graphs over all operations and shapes, sizes 0 and 1 included, with inputs that fit."""
 
+import math
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -13,8 +15,10 @@ INT64, INT32, BOOL = np.dtype(np.int64), np.dtype(np.int32), np.dtype(bool)
 INTEGER_OPS = ["add", "sub", "mul", "neg", "square", "cube", "abs", "sign", "maximum", "minimum"]
 COMPARISONS = ["less", "less_equal", "greater", "greater_equal", "equal", "not_equal"]
 FLOAT_OPS = [name for name in scalar_ops() if not name.startswith(("logical", "where")) and name not in COMPARISONS]
-sizes = st.sampled_from([0, 1, 1, 2, 2, 3, 3, 4, 5, 17])
-shapes = st.lists(sizes, max_size=3).map(tuple)
+# Few numbers mostly; beside them sizes around those at which planner and kernels change, see `tests/thresholds`.
+sizes = st.sampled_from([0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 5, 17, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1000])
+LARGEST = 8192  # elements of a value
+shapes = st.lists(sizes, max_size=3).map(tuple).filter(lambda shape: math.prod(shape) <= LARGEST)
 
 
 class Maker:
@@ -54,7 +58,7 @@ class Maker:
     def step(self):
         rule = self.pick(RULES)
         made = rule(self)
-        if made is not None and made.size <= 4096:
+        if made is not None and made.size <= LARGEST:
             self.nodes.append(made)
 
 
@@ -167,6 +171,8 @@ def concatenate(m):
     for _ in range(m.draw(st.integers(1, 2))):
         shape = list(x.shape)
         shape[axis] = m.draw(sizes)
+        if math.prod(shape) > LARGEST:
+            return None
         others.append(m.like(tuple(shape), x.dtype))
     return linear.concatenate([x, *others], axis)
 
@@ -184,6 +190,8 @@ def gather(m):
         return None
     batch = m.draw(st.integers(0, x.ndim - 1))
     extra = m.draw(st.lists(sizes, max_size=2).map(tuple)) if x.shape[batch] else (0,)
+    if math.prod(x.shape[:batch] + extra) > LARGEST:
+        return None
     return linear.gather(x, index_for(m, x.shape[:batch] + extra, max(x.shape[batch], 1)), batch)
 
 
@@ -216,6 +224,8 @@ def contract(m):
     new = "xyz"[: m.draw(st.integers(0, 2))]
     known = dict(zip(letters, a.shape, strict=True)) | {c: m.draw(sizes) for c in new}
     right = m.draw(st.permutations([*shared, *new]))
+    if math.prod(known[c] for c in right) > LARGEST or math.prod(known.values()) > 100 * LARGEST:
+        return None
     out = [c for c in letters if c not in shared or m.draw(st.booleans())] + list(new)
     b = m.like(tuple(known[c] for c in right), a.dtype)
     spec = f"{letters},{''.join(right)}->{''.join(m.draw(st.permutations(out)))}"

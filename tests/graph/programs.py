@@ -13,6 +13,8 @@ from tests.graph.wide_words import ELEMENTWISE, PAIRS, WHOLE
 
 SHAPES = ((), (3,), (1,), (2, 3), (3, 2), (3, 1), (1, 3), (2, 1, 3), (2, 2, 2))
 SHAPES += ((4, 1), (1, 1), (1, 4, 1), (3, 1, 1), (0,), (2, 0), (0, 3))
+SHAPES += ((64,), (65,), (257,), (64, 3), (3, 65), (1, 128), (2, 64, 1), (129, 2))  # see `tests/thresholds`
+LARGEST = 600  # elements of a value
 
 UNARY: dict[str, Callable[..., Any]] = {
     "-a": lambda np, a: -a,
@@ -174,7 +176,7 @@ def _small(step: Step, values: list[Any], words: Any) -> Any:
             value = step(words, values)
     except (ValueError, IndexError, RuntimeWarning):
         return None
-    return value if value.size <= 64 and np.max(np.abs(value), initial=0.0) <= 20 else None
+    return value if value.size <= LARGEST and np.max(np.abs(value), initial=0.0) <= 20 else None
 
 
 def _choices(values: list[Any], wide: bool) -> list[tuple[str, tuple[int, ...]]]:

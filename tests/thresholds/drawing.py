@@ -6,6 +6,7 @@ was drawn (`words.py`).
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,10 @@ def draw(seed: int, dtype: Any = None) -> Program:
     for _ in range(rng.integers(2, 8)):
         maker.step()
     return maker.finished()
+
+
+class _TooLargeError(Exception):
+    """A word needs an argument that has too many elements."""
 
 
 class _Maker:
@@ -78,6 +83,8 @@ class _Maker:
 
     def argument(self, shape: Shape) -> int:
         """A new argument."""
+        if math.prod(shape) > _MANY:
+            raise _TooLargeError
         number = -1 - len(self.program.arguments)
         value, direction = numbers(self.rng, shape, self.dtype), self.rng.normal(size=shape)
         self.program.arguments.append(value)
@@ -146,7 +153,8 @@ class _Maker:
         """One more value."""
         before = len(self.made)
         for _ in range(4):
-            self.rules[self.rng.integers(len(self.rules))]()
+            with suppress(_TooLargeError):
+                self.rules[self.rng.integers(len(self.rules))]()
             if len(self.made) > before:
                 return
 
