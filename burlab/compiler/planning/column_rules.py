@@ -42,8 +42,8 @@ class Columns:
     def _made(self, n: Node) -> tuple[int, list[Part]] | None:
         k = self.apart.get(n, 0)
         touched = any(x in self._parts for x in n.inputs)
-        if operation(n).leaf or not has_rule(n) or not (k or touched):
-            return None
+        if operation(n).leaf or n.size == 0 or not has_rule(n) or not (k or touched):
+            return None  # without a number there is no part
         if operation(n).adds_up:
             return _RULES[n.op](self, n, k) if touched else None
         return _RULES.get(n.op, _elementwise)(self, n, k)

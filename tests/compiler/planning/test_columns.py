@@ -184,3 +184,18 @@ def test_sums_in_lanes_have_the_bits_of_the_library(size: int) -> None:
     assert got[2] == bl.compile(np.sum, term)(term), "the order of the sum is another one"
     exact = sums(x.astype(np.longdouble), y.astype(np.longdouble))[0]
     np.testing.assert_allclose(got, exact.astype(float), rtol=1e-12)
+
+
+@pytest.mark.parametrize("count", [1, 3, 32])
+def test_what_has_no_number_has_no_parts(count):
+    """An empty array beside numbers that are taken apart."""
+
+    def f(scale, empty, a):
+        product = np.prod(a) * scale
+        return np.sum(product) + np.sum(np.einsum("x,->x", empty[::-1], product))
+
+    scale, empty, a = np.float64(0.3), np.zeros(0), np.linspace(0.5, 1.5, count)
+    value, (by_scale, by_empty, by_a) = bl.compile(bl.value_and_grad(f, (0, 1, 2)), scale, empty, a)(scale, empty, a)
+    assert by_empty.shape == (0,)
+    np.testing.assert_allclose([value, by_scale], [np.prod(a) * scale, np.prod(a)], rtol=1e-14)
+    np.testing.assert_allclose(by_a, value / a, rtol=1e-13)
