@@ -30,12 +30,12 @@ def wrong(first, count, compiled):
 
 @pytest.mark.slow
 def test_programs_in_replay():
-    assert not wrong(1, examples(60), compiled=False)
+    assert not wrong(1, examples(30), compiled=False)
 
 
 @pytest.mark.slow
 def test_compiled_programs():
-    assert not wrong(1_000_000, examples(6), compiled=True)
+    assert not wrong(1_000_000, examples(4), compiled=True)
 
 
 @pytest.mark.full
@@ -50,6 +50,7 @@ def test_programs_are_the_same_each_time():
     assert all(np.array_equal(x, y) for x, y in zip(one.values, other.values, strict=True))
 
 
+@pytest.mark.slow
 def test_programs_reach_thresholds():
     """Of two hundred programs, some have each kind of size, view, dtype and contraction."""
     programs = [draw(number) for number in range(200)]

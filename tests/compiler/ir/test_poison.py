@@ -74,9 +74,14 @@ def test_in_every_turn_of_a_loop(gear, incomplete):
 
 
 @pytest.mark.slow
-def test_in_the_tiles_of_a_sum_and_in_a_run(incomplete):
+def test_in_the_tiles_of_a_sum(incomplete):
     problem = bl.FiniteSum(loss, np.ones((5, 64)), tile=2)
     assert np.isnan(problem.value_and_grad((X, MATRIX))[0])
+
+
+@pytest.mark.full
+def test_in_the_steps_of_a_run(incomplete):
+    problem = bl.FiniteSum(loss, np.ones((5, 64)), tile=2)
     with pytest.warns(RuntimeWarning, match="the value is nan"):
         run = bl.minimize(problem, (X, MATRIX), bl.optim.GD(1e-3), steps=2)
     assert run.stopped.reason == "non_finite"
