@@ -64,23 +64,11 @@ def _entr(x: Any) -> Node:
     return apply("where", apply("less", x, 0.0), -math.inf, apply("neg", apply("xlogy", x, x)))
 
 
-def _rel_entr(x: Any, y: Any) -> Node:
-    """x log(x / y), 0 where x is 0, inf outside of the domain."""
-    x, y = promote([as_node(x), as_node(y)], float_only=True)
-    positive = apply("logical_and", apply("greater", x, 0.0), apply("greater", y, 0.0))
-    known = apply("logical_or", apply("isnan", x), apply("isnan", y))
-    p, q = (apply("where", positive, v, 1.0) for v in (x, y))
-    inside = apply("mul", p, apply("log", apply("div", p, q)))
-    nothing = apply("logical_and", apply("equal", x, 0.0), apply("greater_equal", y, 0.0))
-    outside = apply("where", known, math.nan, apply("where", nothing, constant(0.0, x.dtype), math.inf))
-    return apply("where", positive, inside, as_dtype(outside, x.dtype))
-
-
 def _kl_div(x: Any, y: Any) -> Node:
     """x log(x / y) - x + y, inf outside of the domain."""
-    entropy = _rel_entr(x, y)
-    positive = apply("logical_and", apply("greater", x, 0.0), apply("greater", y, 0.0))
-    inside = apply("logical_or", positive, apply("isfinite", entropy))
+    x, y = promote([as_node(x), as_node(y)], float_only=True)
+    entropy = apply("rel_entr", x, y)
+    inside = apply("logical_and", apply("greater_equal", x, 0.0), apply("greater_equal", y, 0.0))
     return apply("where", inside, apply("add", apply("sub", entropy, x), y), entropy)
 
 
@@ -121,7 +109,7 @@ def _rgamma(x: Any) -> Node:
 
 # SciPy's names of what is one operation of a C++ table: the same, or another.
 _SAME = """
-    erf erfc gamma gammaln betaln beta exprel xlogy xlog1py erfinv erfcinv ndtri log_ndtr
+    erf erfc gamma gammaln betaln beta exprel xlogy xlog1py rel_entr erfinv erfcinv ndtri log_ndtr
     gammainc gammaincc betainc betaincc stdtr gammaincinv gammainccinv betaincinv betainccinv stdtrit
 """.split()
 _OTHER = {"expit": "sigmoid", "psi": "digamma", "_zeta": "zeta"}
@@ -139,7 +127,6 @@ _RULES: dict[str, Callable[..., Node]] = {
     "logit": _logit,
     "log_expit": _log_expit,
     "entr": _entr,
-    "rel_entr": _rel_entr,
     "kl_div": _kl_div,
     "gammasgn": _gammasgn,
     "rgamma": _rgamma,

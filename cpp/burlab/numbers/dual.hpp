@@ -1,6 +1,6 @@
 #pragma once
 // Dual numbers: forward mode by type. A dual number goes through the same operation structs as a double: its arithmetic
-// and its functions are all one line, `chain<Op>`, so nothing here repeats a derivative.
+// and its functions are one line each, `chain<Op>`, so nothing here repeats a derivative but those of sums.
 #include <utility>
 
 #include "../ops/activation.hpp"
@@ -21,17 +21,42 @@ struct Dual {
   BURLAB_CONSTEXPR explicit Dual(S constant) : value(T(constant)), tangent(T(0)) {}
 };
 
+template <class T>
+BURLAB_CONSTEXPR Dual<T> operator+(Dual<T> x, Dual<T> y) {
+  return Dual<T>(x.value + y.value, x.tangent + y.tangent);
+}
+template <class T>
+BURLAB_CONSTEXPR Dual<T> operator-(Dual<T> x, Dual<T> y) {
+  return Dual<T>(x.value - y.value, x.tangent - y.tangent);
+}
+template <class T>
+BURLAB_CONSTEXPR Dual<T> operator-(Dual<T> x) {
+  return Dual<T>(-x.value, -x.tangent);
+}
+
+template <class T>
+BURLAB_CONSTEXPR Dual<T> product_of_zeros(Dual<T> x, Dual<T> y) {
+  return Dual<T>(product_of_zeros(x.value, y.value),
+                 product_of_zeros(x.tangent, y.value) + product_of_zeros(x.value, y.tangent));
+}
+/// The product rule term by term: a tangent of zero may itself have a tangent.
+template <class T>
+BURLAB_CONSTEXPR Dual<T> weighted(Dual<T> partial, Dual<T> tangent) {
+  return Dual<T>(weighted(partial.value, tangent.value),
+                 weighted(partial.value, tangent.tangent) + product_of_zeros(partial.tangent, tangent.value));
+}
+
 /// The chain rule: the one place where a tangent is propagated.
 template <class Op, class T>
 BURLAB_CONSTEXPR Dual<T> chain(Dual<T> x) {
   const T y = Op::primal(x.value);
-  return Dual<T>(y, Op::template partial<0>(x.value, y) * x.tangent);
+  return Dual<T>(y, weighted(Op::template partial<0>(x.value, y), x.tangent));
 }
 template <class Op, class T>
 BURLAB_CONSTEXPR Dual<T> chain(Dual<T> x, Dual<T> y) {
   const T z = Op::primal(x.value, y.value);
-  return Dual<T>(z, Op::template partial<0>(x.value, y.value, z) * x.tangent +
-                        Op::template partial<1>(x.value, y.value, z) * y.tangent);
+  return Dual<T>(z, weighted(Op::template partial<0>(x.value, y.value, z), x.tangent) +
+                        weighted(Op::template partial<1>(x.value, y.value, z), y.tangent));
 }
 
 #define BURLAB_DUAL_BINARY(name, Op) \
@@ -40,12 +65,10 @@ BURLAB_CONSTEXPR Dual<T> chain(Dual<T> x, Dual<T> y) {
   template <class T> BURLAB_CONSTEXPR Dual<T> name(Dual<T> x) { return chain<ops::Op>(x); }
 #define BURLAB_DUAL_COMPARE(op) \
   template <class T> BURLAB_CONSTEXPR auto operator op(Dual<T> x, Dual<T> y) { return x.value op y.value; }
-BURLAB_DUAL_BINARY(operator+, Add)
-BURLAB_DUAL_BINARY(operator-, Sub)
 BURLAB_DUAL_BINARY(operator*, Mul)
 BURLAB_DUAL_BINARY(operator/, Div)
+BURLAB_DUAL_BINARY(pow, Power)
 BURLAB_DUAL_BINARY(atan2, Arctan2)
-BURLAB_DUAL_UNARY(operator-, Neg)
 BURLAB_DUAL_UNARY(sqrt, Sqrt)
 BURLAB_DUAL_UNARY(exp, Exp)
 BURLAB_DUAL_UNARY(expm1, Expm1)
@@ -93,7 +116,7 @@ inline constexpr bool knows_zeros<Dual<T>> = knows_zeros<T>;
 template <class Op, int K, class T, class... Ts>
 BURLAB_CONSTEXPR T share_of(T tangent, Ts... xs_and_result) {
   if constexpr (K < Op::parameters) return unknown_along(tangent);
-  else return along(tangent, Op::template partial<K>(xs_and_result...) * tangent);
+  else return weighted(Op::template partial<K>(xs_and_result...), tangent);
 }
 template <class Op, int... K, class T, class... Ts>
 BURLAB_CONSTEXPR Dual<T> chain(std::integer_sequence<int, K...>, Dual<T> x, Ts... xs) {
@@ -108,15 +131,6 @@ BURLAB_CONSTEXPR Dual<T> through(Op, Dual<T> x, Ts... xs) {
   if constexpr (requires { Op::parameters; })
     return chain<Op>(std::make_integer_sequence<int, sizeof...(Ts)>(), x, xs...);
   else return chain<Op>(x, xs...);
-}
-
-/// x^y. A constant exponent has tangent zero, and 0 * log(x) would be nan for x < 0: what has no tangent adds nothing.
-template <class T>
-BURLAB_CONSTEXPR Dual<T> pow(Dual<T> x, Dual<T> y) {
-  const T z = ops::Power::primal(x.value, y.value);
-  const T along_x = ops::Power::partial<0>(x.value, y.value, z) * x.tangent;
-  const T along_y = ops::Power::partial<1>(x.value, y.value, z) * y.tangent;
-  return Dual<T>(z, select(is_zero(x.tangent), T(0), along_x) + select(is_zero(y.tangent), T(0), along_y));
 }
 
 }  // namespace burlab

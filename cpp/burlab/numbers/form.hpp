@@ -110,6 +110,7 @@ template <class Op, class... Forms>
 constexpr Form through(Op, Form x, Forms... xs) {
   return Form::computed((x.reads | ... | xs.reads));
 }
+constexpr Form derived_with(Form value, Form other) { return Form::computed(value.reads | other.reads); }
 constexpr FormMask is_zero(Form x) { return {x.reads}; }
 constexpr Form unknown_along(Form tangent) { return tangent.is(0) ? tangent : Form(kUnknown); }
 template <>

@@ -34,12 +34,28 @@ BURLAB_CONSTEXPR T unknown_along(T tangent) {
 /// Whether products of this type are 0 wherever a factor is, whatever the other one.
 template <class T>
 inline constexpr bool knows_zeros = false;
-/// A partial times a tangent: 0 where that is 0, be the partial inf or nan.
+/// A partial times a tangent: 0 where that is 0, be the partial inf or nan. What does not move adds nothing.
 template <class T>
-BURLAB_CONSTEXPR T along(T tangent, T product) {
-  if constexpr (knows_zeros<T>) return product;
-  else return select(is_zero(tangent), T(0), product);
+BURLAB_CONSTEXPR T weighted(T partial, T tangent) {
+  if constexpr (knows_zeros<T>) return partial * tangent;
+  else return select(is_zero(tangent), T(0), partial * tangent);
 }
+/// x * y, 0 where one of both is, be the other one inf or nan.
+template <class T>
+BURLAB_CONSTEXPR T product_of_zeros(T x, T y) {
+  if constexpr (knows_zeros<T>) return x * y;
+  else return select(either(is_zero(x), is_zero(y)), T(0), x * y);
+}
+
+/// A value, of which derivatives read more than it does: `Form` has to know.
+template <class T>
+BURLAB_CONSTEXPR T derived_with(T value, T) {
+  return value;
+}
+
+/// Whether a type carries tangents (`dual.hpp`).
+template <class T>
+inline constexpr bool is_dual = requires(T x) { x.tangent; };
 
 }  // namespace burlab
 BURLAB_END

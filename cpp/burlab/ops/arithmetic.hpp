@@ -81,6 +81,39 @@ struct Sqrt {
   template <int K, class T> BURLAB_RULE T partial(T, T y) { return T(0.5) / y; }
 };
 
+/// The derivative of order M by x and N by y of x^y: x^(y - M) times a polynomial of log x. At x = 0 it is the limit
+/// from above, for which a coefficient of 0 takes its power of log x away.
+template <int M, int N>
+struct PowerBy {
+  static constexpr auto name = "power_by";
+  template <class T> BURLAB_RULE T primal(T x, T y) {
+    using std::log;
+    using std::pow;
+    if constexpr (is_dual<T>) return through(PowerBy(), x, y);
+    else if constexpr (N == 0) return product_of_zeros(falling<M, 0>(y), pow(x, y - T(M)));
+    else return product_of_zeros(polynomial<N>(y, log(x)), pow(x, y - T(M)));
+  }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y, T) {
+    return PowerBy<M + (K == 0), N + (K == 1)>::primal(x, y);
+  }
+
+ private:
+  /// The k-th Taylor coefficient of y (y - 1) ... (y - m + 1).
+  template <int m, int k, class T> BURLAB_RULE T falling(T y) {
+    if constexpr (k < 0 || k > m) return T(0);
+    else if constexpr (m == 0) return T(1);
+    else return falling<m - 1, k>(y) * (y - T(m - 1)) + falling<m - 1, k - 1>(y);
+  }
+  /// The terms of log^N x down to log^(N - k) x, over the last of these powers.
+  template <int k, class T> BURLAB_RULE T polynomial(T y, T logarithm) {
+    if constexpr (k == 0) return falling<M, 0>(y);
+    else {
+      constexpr int weight = N * (k > 1 ? N - 1 : 1) * (k > 2 ? N - 2 : 1) * (k > 3 ? N - 3 : 1);
+      return product_of_zeros(polynomial<k - 1>(y, logarithm), logarithm) + T(weight) * falling<M, k>(y);
+    }
+  }
+};
+
 struct Power {
   static constexpr auto name = "power";
   static constexpr int arity = 2;
@@ -96,8 +129,10 @@ struct Power {
   template <int K, class T> BURLAB_RULE T partial(T x, T y, T z) {
     using std::log;
     using std::pow;
-    if constexpr (K == 0) return select(y == T(0), T(0), y * pow(x, y - T(1)));
-    else return select(z == T(0), T(0), z * log(x));
+    if constexpr (is_dual<T>)
+      return PowerBy<K == 0, K == 1>::primal(x, y);  // z has a tangent of its own: it is one of x and y
+    else if constexpr (K == 0) return select(y == T(0), T(0), y * pow(x, y - T(1)));
+    else return derived_with(select(z == T(0), T(0), z * log(x)), y);
   }
 
  private:

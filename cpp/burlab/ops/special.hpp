@@ -5,6 +5,7 @@
 
 #include "../numbers/gamma.hpp"
 #include "call.hpp"
+#include "entropy.hpp"
 #include "table.hpp"
 
 BURLAB_BEGIN
@@ -128,38 +129,8 @@ struct RiemannZeta {
   }
 };
 
-struct Xlogy {
-  static constexpr auto name = "xlogy";
-  static constexpr int arity = 2;
-  static constexpr auto doc = "x log y, 0 where x is 0 and y no nan. Partials log y and x / y.";
-  template <class T> BURLAB_RULE T primal(T x, T y) {
-    using std::log;
-    return select(both(x == T(0), y == y), T(0), x * log(y));
-  }
-  template <int K, class T> BURLAB_RULE T partial(T x, T y, T) {
-    using std::log;
-    if constexpr (K == 0) return log(y);
-    else return x / y;
-  }
-};
-
-struct Xlog1py {
-  static constexpr auto name = "xlog1py";
-  static constexpr int arity = 2;
-  static constexpr auto doc = "x log(1 + y), 0 where x is 0 and y no nan. Partials log(1 + y) and x / (1 + y).";
-  template <class T> BURLAB_RULE T primal(T x, T y) {
-    using std::log1p;
-    return select(both(x == T(0), y == y), T(0), x * log1p(y));
-  }
-  template <int K, class T> BURLAB_RULE T partial(T x, T y, T) {
-    using std::log1p;
-    if constexpr (K == 0) return log1p(y);
-    else return x / (T(1) + y);
-  }
-};
-
-using Special =
-    List<Polygamma, Digamma, Gammaln, Gamma, Betaln, Beta, Exprel, ZetaDerivative, Zeta, RiemannZeta, Xlogy, Xlog1py>;
+using Special = List<Polygamma, Digamma, Gammaln, Gamma, Betaln, Beta, Exprel, ZetaDerivative, Zeta, RiemannZeta, Xlogy,
+                     Xlog1py, RelEntr>;
 
 }  // namespace burlab::ops
 BURLAB_END

@@ -1,0 +1,89 @@
+#pragma once
+// x log y and its kin, for which 0 times an infinite logarithm is 0, and what their partials are made of.
+#include <cmath>
+
+#include "call.hpp"
+
+BURLAB_BEGIN
+namespace burlab::ops {
+
+/// z = x / y, 0 for 0 / 0: the limit for a y that goes to 0 alone. Partials 1 / y and -z / y, this quotient too.
+struct Ratio {
+  static constexpr auto name = "ratio";
+  template <class T> BURLAB_RULE T primal(T x, T y) { return call<Ratio>(x, y); }
+  template <class T> BURLAB_RULE T number(T x, T y) { return both(x == T(0), y == T(0)) ? T(0) : x / y; }
+  template <int K, class T> BURLAB_RULE T partial(T, T y, T z) {
+    if constexpr (K == 0) return T(1) / y;
+    else return -primal(z, y);
+  }
+};
+
+/// log(x / y), which does not cancel. Partials 1 / x and -1 / y, not by way of the quotient: it may be 0.
+struct LogRatio {
+  static constexpr auto name = "log_ratio";
+  template <class T> BURLAB_RULE T primal(T x, T y) {
+    using std::log;
+    if constexpr (is_dual<T>) return through(LogRatio(), x, y);
+    else return log(x / y);
+  }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y, T) { return K == 0 ? T(1) / x : T(-1) / y; }
+};
+
+struct Xlogy {
+  static constexpr auto name = "xlogy";
+  static constexpr int arity = 2;
+  static constexpr auto doc = "x log y, 0 where x is 0 and y no nan. Partials log y and x / y, 0 where both are 0.";
+  template <class T> BURLAB_RULE T primal(T x, T y) {
+    using std::log;
+    if constexpr (is_dual<T>) return through(Xlogy(), x, y);
+    else return select(both(x == T(0), y == y), T(0), x * log(y));
+  }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y, T) {
+    using std::log;
+    if constexpr (K == 0) return log(y);
+    else return Ratio::primal(x, y);
+  }
+};
+
+struct Xlog1py {
+  static constexpr auto name = "xlog1py";
+  static constexpr int arity = 2;
+  static constexpr auto doc =
+      "x log(1 + y), 0 where x is 0 and y no nan. Partials log(1 + y) and x / (1 + y), 0 where both are 0.";
+  template <class T> BURLAB_RULE T primal(T x, T y) {
+    using std::log1p;
+    if constexpr (is_dual<T>) return through(Xlog1py(), x, y);
+    else return select(both(x == T(0), y == y), T(0), x * log1p(y));
+  }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y, T) {
+    using std::log1p;
+    if constexpr (K == 0) return log1p(y);
+    else return Ratio::primal(x, T(1) + y);
+  }
+};
+
+struct RelEntr {
+  static constexpr auto name = "rel_entr";
+  static constexpr int arity = 2;
+  static constexpr auto doc =
+      "x log(x / y), 0 where x is 0; infinite where one is negative. Partials log(x / y) + 1 and -x / y, 0 where both "
+      "are 0; 0 where one is negative.";
+  template <class T> BURLAB_RULE T primal(T x, T y) {
+    if constexpr (is_dual<T>) return through(RelEntr(), x, y);
+    else {
+      const T outside = select(both(x == x, y == y), T(__builtin_inf()), x + y);
+      const T inside = select(both(x == T(0), y == y), T(0), x * LogRatio::primal(x, y));
+      return select(negative(x, y), outside, inside);
+    }
+  }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y, T) {
+    if constexpr (K == 0) return select(negative(x, y), T(0), LogRatio::primal(x, y) + T(1));
+    else return select(negative(x, y), T(0), -Ratio::primal(x, y));
+  }
+
+ private:
+  template <class T> BURLAB_RULE auto negative(T x, T y) { return either(x < T(0), y < T(0)); }
+};
+
+}  // namespace burlab::ops
+BURLAB_END
