@@ -118,17 +118,14 @@ BURLAB_NOINLINE double gamma_inc(double a, double x, bool upper) {
 /// Whether a number is an order of derivatives that `Jet` has.
 inline bool is_order(double n) { return n >= 0 && n <= Jet::kOrder && n == std::floor(n); }
 
-/// The derivative of order n by a of P(a, x), where `density` of its derivative by x, x^(a - 1) e^-x / gamma(a).
-BURLAB_NOINLINE double gamma_derivative(double n, double a, double x, bool density) {
+/// The derivative of order n by a of P(a, x).
+BURLAB_NOINLINE double gamma_derivative(double n, double a, double x) {
   if (n < 0) return 0;
   if (!is_order(n) || !(a > 0 && x >= 0) || a == kInfinity<double>) return kNan<double>;
-  if (x == kInfinity<double>) return n == 0 && !density ? 1 : 0;
-  if (x == 0) return !density || a > 1 ? 0 : n == 0 ? (a == 1 ? 1 : kInfinity<double>) : -kInfinity<double>;
+  if (x == kInfinity<double>) return n == 0 ? 1 : 0;
+  if (x == 0) return 0;
   const Jet s = variable(a, static_cast<int>(n), 0);
-  const bool lower = x < value_of(s) + 1;
-  const Jet y = density ? exp(log_gamma_weight(s, x)) * s * (1 / static_cast<long double>(x))
-                : lower ? gamma_part(s, x, true)
-                        : 1 - gamma_part(s, x, false);
+  const Jet y = x < value_of(s) + 1 ? gamma_part(s, x, true) : 1 - gamma_part(s, x, false);
   return static_cast<double>(derivative(y, static_cast<int>(n), 0));
 }
 
@@ -177,19 +174,16 @@ BURLAB_NOINLINE double beta_inc(double a, double b, double x, bool upper) {
   return static_cast<double>(lower == upper ? 1 - part : part);
 }
 
-/// The derivative of orders m by a and n by b of I_x(a, b), where `density` of its derivative by x.
-BURLAB_NOINLINE double beta_derivative(double m, double n, double a, double b, double x, bool density) {
+/// The derivative of orders m by a and n by b of I_x(a, b).
+BURLAB_NOINLINE double beta_derivative(double m, double n, double a, double b, double x) {
   if (m < 0 || n < 0) return 0;
   const bool inside = a > 0 && b > 0 && x >= 0 && x <= 1 && a + b < kInfinity<double>;
   if (!is_order(m) || !is_order(n) || !inside) return kNan<double>;
-  if (x == 0 || x == 1) return density && (x == 0 ? a : b) <= 1 ? kNan<double> : m + n == 0 && !density ? x : 0;
+  if (x == 0 || x == 1) return m + n == 0 ? x : 0;
   const int i = static_cast<int>(m), j = static_cast<int>(n);
   const Jet p = variable(a, i, j), q = variable(b, i, j, true);
   const long double z = x, y = 1 - z;
-  const bool lower = is_lower(a, b, z);
-  const Jet result = density ? exp(log_beta_weight(p, q, z, y)) * (1 / (z * y))
-                     : lower ? beta_part(p, q, z, y, true)
-                             : 1 - beta_part(p, q, z, y, false);
+  const Jet result = is_lower(a, b, z) ? beta_part(p, q, z, y, true) : 1 - beta_part(p, q, z, y, false);
   return static_cast<double>(derivative(result, i, j));
 }
 

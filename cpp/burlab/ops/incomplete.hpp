@@ -3,27 +3,31 @@
 // go through double.
 #include <cmath>
 
-#include "../numbers/incomplete.hpp"
+#include "../numbers/density.hpp"
 #include "special.hpp"
 
 BURLAB_BEGIN
 namespace burlab::ops {
 
 // The densities read no result: what reads no order would get another number for it, and 0 times its nan.
-struct GammaDensityBy {
-  static constexpr auto name = "gamma_density_by";
+template <int I>
+struct GammaDensity {
+  static constexpr auto name = "gamma_density";
   static constexpr int arity = 3, parameters = 1;
+  template <class T> BURLAB_RULE T primal(T n, T a, T x) { return call<GammaDensity>(n, a, x); }
+  template <class T> static T number(T n, T a, T x) { return static_cast<T>(math::gamma_density(n, I, a, x)); }
+  template <int K, class T> BURLAB_RULE T partial(T n, T a, T x, T) {
+    if constexpr (K == 0) return T(kUnknown);
+    else if constexpr (K == 1) return primal(n + T(1), a, x);
+    else return GammaDensity<I + 1>::primal(n, a, x) - primal(n, a, x);
+  }
+};
+struct GammaDensityBy : GammaDensity<0> {
+  static constexpr auto name = "gamma_density_by";
   static constexpr auto doc =
       "p_n(a, x), the derivative of order n by a of x^(a - 1) e^-x / gamma a. Partials: by n none, by a p_(n + 1), by "
       "x "
-      "((a - 1) / x - 1) p_n + n / x p_(n - 1).";
-  template <class T> BURLAB_RULE T primal(T n, T a, T x) { return call<GammaDensityBy>(n, a, x); }
-  template <class T> static T number(T n, T a, T x) { return static_cast<T>(math::gamma_derivative(n, a, x, true)); }
-  template <int K, class T> BURLAB_RULE T partial(T n, T a, T x, T) {
-    if constexpr (K == 0) return T(kUnknown);
-    else if constexpr (K == 1) return call<GammaDensityBy>(n + T(1), a, x);
-    else return ((a - T(1)) / x - T(1)) * call<GammaDensityBy>(n, a, x) + n / x * call<GammaDensityBy>(n - T(1), a, x);
-  }
+      "that of order n by a of (a - 1) / x p_0 - p_0.";
 };
 
 struct GammaincBy {
@@ -32,11 +36,11 @@ struct GammaincBy {
   static constexpr auto doc =
       "The derivative of order n by a of P(a, x). Partials: by n none, by a that of n + 1, by x that of the density.";
   template <class T> BURLAB_RULE T primal(T n, T a, T x) { return call<GammaincBy>(n, a, x); }
-  template <class T> static T number(T n, T a, T x) { return static_cast<T>(math::gamma_derivative(n, a, x, false)); }
+  template <class T> static T number(T n, T a, T x) { return static_cast<T>(math::gamma_derivative(n, a, x)); }
   template <int K, class T> BURLAB_RULE T partial(T n, T a, T x, T) {
     if constexpr (K == 0) return T(kUnknown);
     else if constexpr (K == 1) return call<GammaincBy>(n + T(1), a, x);
-    else return call<GammaDensityBy>(n, a, x);
+    else return GammaDensityBy::primal(n, a, x);
   }
 };
 
@@ -49,6 +53,7 @@ struct Gammainc {
   template <int K, class T> BURLAB_RULE T partial(T a, T x, T) {
     using std::exp;
     if constexpr (K == 0) return call<GammaincBy>(T(1), a, x);
+    else if constexpr (is_dual<T>) return GammaDensityBy::primal(T(0), a, x);
     else return exp(Xlogy::primal(a - T(1), x) - x - call<Gammaln>(a));
   }
 };
@@ -62,26 +67,26 @@ struct Gammaincc {
   template <int K, class T> BURLAB_RULE T partial(T a, T x, T) { return -Gammainc::partial<K>(a, x, x); }
 };
 
-struct BetaDensityBy {
-  static constexpr auto name = "beta_density_by";
+template <int I, int J>
+struct BetaDensity {
+  static constexpr auto name = "beta_density";
   static constexpr int arity = 5, parameters = 2;
-  static constexpr auto doc =
-      "p_mn(a, b, x), the derivative of orders m by a and n by b of x^(a - 1) (1 - x)^(b - 1) / beta(a, b). Partials: "
-      "by m "
-      "and n none, by a and b p of the next order, by x ((a - 1) / x - (b - 1) / (1 - x)) p_mn + m / x p_(m - 1)n - "
-      "n / (1 - x) p_m(n - 1).";
-  template <class T> BURLAB_RULE T primal(T m, T n, T a, T b, T x) { return call<BetaDensityBy>(m, n, a, b, x); }
+  template <class T> BURLAB_RULE T primal(T m, T n, T a, T b, T x) { return call<BetaDensity>(m, n, a, b, x); }
   template <class T> static T number(T m, T n, T a, T b, T x) {
-    return static_cast<T>(math::beta_derivative(m, n, a, b, x, true));
+    return static_cast<T>(math::beta_density(m, n, I, J, a, b, x));
   }
   template <int K, class T> BURLAB_RULE T partial(T m, T n, T a, T b, T x, T) {
     if constexpr (K < 2) return T(kUnknown);
-    else if constexpr (K < 4) return call<BetaDensityBy>(K == 2 ? m + T(1) : m, K == 3 ? n + T(1) : n, a, b, x);
-    else
-      return ((a - T(1)) / x - (b - T(1)) / (T(1) - x)) * call<BetaDensityBy>(m, n, a, b, x) +
-             m / x * call<BetaDensityBy>(m - T(1), n, a, b, x) -
-             n / (T(1) - x) * call<BetaDensityBy>(m, n - T(1), a, b, x);
+    else if constexpr (K < 4) return primal(K == 2 ? m + T(1) : m, K == 3 ? n + T(1) : n, a, b, x);
+    else return BetaDensity<I + 1, J>::primal(m, n, a, b, x) - BetaDensity<I, J + 1>::primal(m, n, a, b, x);
   }
+};
+struct BetaDensityBy : BetaDensity<0, 0> {
+  static constexpr auto name = "beta_density_by";
+  static constexpr auto doc =
+      "p_mn(a, b, x), the derivative of orders m by a and n by b of x^(a - 1) (1 - x)^(b - 1) / beta(a, b). Partials: "
+      "by m and n none, by a and b p of the next order, by x that of these orders of (a - 1) / x p_00 - (b - 1) / "
+      "(1 - x) p_00.";
 };
 
 struct BetaincBy {
@@ -92,12 +97,12 @@ struct BetaincBy {
       "order, by x that of the density.";
   template <class T> BURLAB_RULE T primal(T m, T n, T a, T b, T x) { return call<BetaincBy>(m, n, a, b, x); }
   template <class T> static T number(T m, T n, T a, T b, T x) {
-    return static_cast<T>(math::beta_derivative(m, n, a, b, x, false));
+    return static_cast<T>(math::beta_derivative(m, n, a, b, x));
   }
   template <int K, class T> BURLAB_RULE T partial(T m, T n, T a, T b, T x, T) {
     if constexpr (K < 2) return T(kUnknown);
     else if constexpr (K < 4) return call<BetaincBy>(K == 2 ? m + T(1) : m, K == 3 ? n + T(1) : n, a, b, x);
-    else return call<BetaDensityBy>(m, n, a, b, x);
+    else return BetaDensityBy::primal(m, n, a, b, x);
   }
 };
 
@@ -112,6 +117,7 @@ struct Betainc {
   template <int K, class T> BURLAB_RULE T partial(T a, T b, T x, T) {
     using std::exp;
     if constexpr (K < 2) return call<BetaincBy>(T(K == 0), T(K == 1), a, b, x);
+    else if constexpr (is_dual<T>) return BetaDensityBy::primal(T(0), T(0), a, b, x);
     else return exp(Xlogy::primal(a - T(1), x) + Xlog1py::primal(b - T(1), -x) - call<Betaln>(a, b));
   }
 };
