@@ -107,7 +107,7 @@ OWN = {
 
 INLINE = {"fmod", "remainder", "floor_divide"}  # short but for what is rare
 _DERIVED = {  # what has a loop or a long sum in it, or in a partial: how often it is derived where it has lanes
-    "log_ndtr": (0, 1), "mills": (0,),
+    "log_ndtr": (0, 1), "mills": (0,), "erfcx": (0,),
     "digamma": (0, 1), "gamma": (0, 1), "gammaln": (1, 2), "betaln": (1, 2), "beta": (1,),
 }  # fmt: skip
 _ORDERS = {"iv": 2, "ive": 2, "kv": 2, "kve": 2, "polygamma": 1}  # and up to which order, raised by each derivative

@@ -28,11 +28,6 @@ def _ndtr(x: Any) -> Node:
     return apply("mul", 0.5, apply("erfc", apply("mul", x, -math.sqrt(0.5))))
 
 
-def _erfcx(x: Any) -> Node:
-    """e^(x^2) erfc x by Mills' ratio phi / Phi at -sqrt(2) x, whose derivatives are exact in both tails."""
-    return apply("div", math.sqrt(2 / math.pi), apply("mills", apply("mul", x, -math.sqrt(2))))
-
-
 def _bessel(op: str, order: int | None = None) -> Callable[..., Node]:
     """A Bessel function: of the order given, or of its first argument, which has to be known and whole."""
 
@@ -109,7 +104,7 @@ def _rgamma(x: Any) -> Node:
 
 # SciPy's names of what is one operation of a C++ table: the same, or another.
 _SAME = """
-    erf erfc gamma gammaln betaln beta exprel xlogy xlog1py rel_entr erfinv erfcinv ndtri log_ndtr
+    erf erfc gamma gammaln betaln beta exprel xlogy xlog1py rel_entr erfinv erfcinv ndtri log_ndtr erfcx
     gammainc gammaincc betainc betaincc stdtr gammaincinv gammainccinv betaincinv betainccinv stdtrit
 """.split()
 _OTHER = {"expit": "sigmoid", "psi": "digamma", "_zeta": "zeta"}
@@ -122,7 +117,6 @@ _RULES: dict[str, Callable[..., Node]] = {
     **{op: _bessel(op) for op in ("jv", "iv", "ive", "yv", "kv", "kve")},
     "yn": _bessel("yv"),
     "kn": _bessel("kv"),
-    "erfcx": _erfcx,
     "_riemann_zeta": partial(apply, "riemann_zeta", 0.0),
     "logit": _logit,
     "log_expit": _log_expit,

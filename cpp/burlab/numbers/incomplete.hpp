@@ -78,6 +78,7 @@ BURLAB_NOINLINE double gamma_weight(double a, double x) {
 /// `gamma_part` in doubles; the continued fraction by the recurrence of its numerators and denominators.
 BURLAB_NOINLINE double small_gamma_part(double a, double x, bool lower) {
   const double weight = gamma_weight(a, x);
+  if (weight == 0) return 0;  // where x is large the recurrence would overflow
   if (lower) {
     double term = 1, total = 1;
     for (double n = a + 1; term > 1e-17 * total; ++n) total += term *= x / n;

@@ -96,12 +96,17 @@ BURLAB_ANYWHERE double mills(double x) {
   return within ? y : beyond;
 }
 
-/// x + phi(x) / Phi(x): by Laplace's continued fraction where the sum would cancel.
-BURLAB_NOINLINE double mills_excess(double x) {
-  if (!(x < -4)) return x + mills(x);
-  double fraction = -x;
-  for (int k = 70; k > 1; --k) fraction = k / fraction - x;
-  return 1 / fraction;
+/// e_n(x), where e_1 = x + phi(x) / Phi(x) and e_(n + 1) = n / e_n + x: by Laplace's continued fraction
+/// n / (-x + e_(n + 1)) where the sum would cancel.
+BURLAB_NOINLINE double mills_excess(int n, double x) {
+  if (x < -4) {
+    double fraction = -x;
+    for (int k = 70; k > n; --k) fraction = k / fraction - x;
+    return n / fraction;
+  }
+  double excess = x + mills(x);
+  for (int k = 1; k < n; ++k) excess = k / excess + x;
+  return excess;
 }
 
 }  // namespace burlab::math

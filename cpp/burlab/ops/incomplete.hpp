@@ -54,7 +54,10 @@ struct Gammainc {
     using std::exp;
     if constexpr (K == 0) return call<GammaincBy>(T(1), a, x);
     else if constexpr (is_dual<T>) return GammaDensityBy::primal(T(0), a, x);
-    else return exp(Xlogy::primal(a - T(1), x) - x - call<Gammaln>(a));
+    else {
+      const T finite = select(x == T(__builtin_inf()), T(1), x);  // the exponential wins against the power
+      return exp(Xlogy::primal(a - T(1), finite) - x - call<Gammaln>(a));
+    }
   }
 };
 

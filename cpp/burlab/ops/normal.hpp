@@ -45,13 +45,19 @@ struct Ndtri {
   }
 };
 
-struct MillsExcess {
-  static constexpr auto name = "mills_excess";
+/// e_n of `math::mills_excess`. Partial e_n (e_(n + 1) - e_n), a difference that does not cancel.
+template <int N>
+struct MillsTerm {
+  static constexpr auto name = "mills_term";
   static constexpr int arity = 1;
-  static constexpr auto doc = "y = x + phi(x) / Phi(x). Partial 1 - y (y - x).";
-  template <class T> BURLAB_RULE T primal(T x) { return call<MillsExcess>(x); }
-  template <class T> static T number(T x) { return static_cast<T>(math::mills_excess(x)); }
-  template <int K, class T> BURLAB_RULE T partial(T x, T y) { return T(1) - y * (y - x); }
+  template <class T> BURLAB_RULE T primal(T x) { return call<MillsTerm>(x); }
+  template <class T> static T number(T x) { return static_cast<T>(math::mills_excess(N, x)); }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y) { return y * (MillsTerm<N + 1>::primal(x) - y); }
+};
+struct MillsExcess : MillsTerm<1> {
+  static constexpr auto name = "mills_excess";
+  static constexpr auto doc =
+      "y = x + phi(x) / Phi(x). Partial y (1 / y + x - y), by a continued fraction far below 0.";
 };
 
 struct Mills {
@@ -61,7 +67,7 @@ struct Mills {
       "y = phi(x) / Phi(x), the derivative of log Phi. Partial -y (x + y), where the sum does not cancel.";
   template <class T> BURLAB_RULE T primal(T x) { return call<Mills>(x); }
   template <class T> BURLAB_RULE T number(T x) { return static_cast<T>(math::mills(x)); }
-  template <int K, class T> BURLAB_RULE T partial(T x, T y) { return -(y * call<MillsExcess>(x)); }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y) { return -(y * MillsExcess::primal(x)); }
 };
 
 struct LogNdtr {
@@ -73,7 +79,20 @@ struct LogNdtr {
   template <int K, class T> BURLAB_RULE T partial(T x, T) { return call<Mills>(x); }
 };
 
-using Normal = List<Erfinv, Erfcinv, Ndtri, MillsExcess, Mills, LogNdtr>;
+struct Erfcx {
+  static constexpr auto name = "erfcx";
+  static constexpr int arity = 1;
+  static constexpr auto doc =
+      "y = e^(x^2) erfc x, by phi / Phi at u = -sqrt(2) x. Partial -sqrt(2) y (u + phi / Phi), exact in both tails.";
+  template <class T> BURLAB_RULE T primal(T x) {
+    return T(0.7978845608028654) / call<Mills>(x * T(-1.4142135623730951));
+  }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y) {
+    return T(-1.4142135623730951) * (y * MillsExcess::primal(x * T(-1.4142135623730951)));
+  }
+};
+
+using Normal = List<Erfinv, Erfcinv, Ndtri, MillsExcess, Mills, LogNdtr, Erfcx>;
 
 }  // namespace burlab::ops
 BURLAB_END
