@@ -231,6 +231,9 @@ FAMILY_CASES: dict[str, tuple[OpCase, ...]] = {
                jax="scipy.special.xlogy"),
         OpCase("xlog1py", lambda x, y: x * mpmath.log1p(y), special.xlog1py, ((0.75, 1.5), (-2.25, 0.3125)),
                PAIRED_EDGES, jax="scipy.special.xlog1py"),
+        OpCase("rel_entr", lambda x, y: x * mpmath.log(x / y), special.rel_entr,
+               ((0.75, 1.5), (2.25, 0.3125), (1.5, 1.5), (11.0, 0.0625)),
+               tuple(p for p in PAIRED_EDGES if TINY not in p), jax="scipy.special.rel_entr"),
     ),
     "normal": (
         OpCase("erfinv", mpmath.erfinv, special.erfinv, (*WITHIN_ONE, 1e-9, 0.9990234375),
@@ -247,6 +250,9 @@ FAMILY_CASES: dict[str, tuple[OpCase, ...]] = {
                (0.0, -0.0, INF, -INF, NAN, TINY, -TINY, 40.0, -5.0, 5.0), slack=8),
         OpCase("log_ndtr", lambda x: mpmath.log(_phi(x)), special.log_ndtr,
                (*ORDINARY, -30.5, -0.9375, -1.0625, 5.0), (*EVERY_EDGE, -1e5, 40.0), slack=8),
+        OpCase("erfcx", lambda x: mpmath.exp(x * x) * mpmath.erfc(x), special.erfcx,
+               (*ORDINARY, -4.0, 5.0, 30.5), (0.0, -0.0, INF, -INF, NAN, TINY, -TINY, 40.0, 1e10, -27.0),
+               ulp=4 + 2 * 4.0**2, slack=64),
     ),
     "incomplete": (
         OpCase("gamma_density_by", lambda n, a, x: mpmath.diff(lambda a: _gamma_density(a, x), a, int(n)), _edges_by,

@@ -29,7 +29,9 @@ def cross_entropy(logits: Array, target: Array) -> Array:
     if _dtype(target).kind not in "iu":
         raise DTypeError(f"the target of cross_entropy is the number of a class, an integer; got {_dtype(target)}.")
     chosen = np.take_along_axis(logits, np.expand_dims(_class(target, shape[-1]), -1), axis=-1)
-    return _mean(logsumexp(logits, axis=-1) - np.reshape(chosen, places))
+    total = logsumexp(logits, axis=-1)
+    # Of -inf alone: nan, with derivative 0.
+    return _mean(total - np.where(total == -np.inf, -np.inf, np.reshape(chosen, places)))
 
 
 def _class(target: Array, classes: int) -> Array:

@@ -49,10 +49,18 @@ def _sum_of_exponentials(a: Any, b: Any, axis: Any, keepdims: bool, return_sign:
     if b is None and not return_sign:
         return composites.logsumexp(x, axis, keepdims)
     weights = 1.0 if b is None else weights
-    x = where(weights == 0, -math.inf, x)
-    peak = composites.peak_of(x, axis)
-    total = np.sum(weights * np.exp(x - peak), axis=axis, keepdims=True)
-    result = np.log(np.abs(total) if return_sign else total) + peak
+    counted = weights != 0
+    peak = composites.stop_gradient(np.max(where(counted, x, -math.inf), axis=axis, keepdims=True))
+    shift, nothing = where(np.isfinite(peak), peak, 0.0), peak == -math.inf
+    # By a weight of 0 the derivative is exp(gap), which may be infinite while the product is 0.
+    gap = where(nothing, composites.stop_gradient(x), x) - shift
+    large = 700.0 if x.dtype == np.float64 else 80.0
+    beyond = np.logical_not(counted | (gap <= large))
+    e = np.exp(where(beyond, 0.0, gap))
+    terms = where(beyond, SPECIAL["xlogy"](weights, where(beyond, math.inf, 1.0)), weights * e)
+    total = np.sum(terms, axis=axis, keepdims=True)
+    empty = nothing & (np.max(e, axis=axis, keepdims=True) == 0)  # of -inf alone: it does not change
+    result = np.log(where(empty, 1.0, np.abs(total) if return_sign else total)) + where(empty, -math.inf, shift)
     shape = np.sum(x, axis=axis, keepdims=keepdims).shape
     result = np.reshape(result, shape)
     return (result, np.reshape(np.sign(total), shape)) if return_sign else result

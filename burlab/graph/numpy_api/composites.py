@@ -1,5 +1,6 @@
 """Functions that NumPy lacks, composed of traced NumPy: activations, softmax, and what stops a derivative."""
 
+import math
 from typing import Any
 
 from burlab.graph.linear import broadcast, reshape
@@ -24,36 +25,41 @@ def straight_through(value: Any, like: Any) -> Node:
     return made("surrogate", None, *(broadcast(x, shape) for x in pair), weak=all(x.weak for x in pair))
 
 
-def peak_of(x: Node, axis: Any) -> Node:
-    """The largest entry, kept as an axis, where it is finite: what makes exp safe. Its derivative cancels out."""
-    peak = stop_gradient(extreme("reduce_max", x, axis, keepdims=True))
-    return apply("where", apply("isfinite", peak), peak, 0.0)
-
-
 def _floating(x: Any) -> Node:
     node = as_node(x)
     return node if node.dtype.kind == "f" else as_dtype(node, constant(0.0).dtype)
 
 
 def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Node:
-    """log sum exp over axes, shifted by the largest entry."""
+    """log sum exp over axes, shifted by the largest entry. Of -inf alone it is -inf, with derivative 0."""
     a = _floating(x)
-    peak = peak_of(a, axis)
-    total = apply("log", sum_(apply("exp", apply("sub", a, peak)), axis, keepdims=True))
-    result = apply("add", total, peak)
+    peak = stop_gradient(extreme("reduce_max", a, axis, keepdims=True))
+    shift = apply("where", apply("isfinite", peak), peak, 0.0)
+    total = _at_least_half(sum_(apply("exp", apply("sub", a, shift)), axis, keepdims=True))
+    result = apply("add", apply("log", total), peak)
     return result if keepdims else reshape(result, sum_(a, axis).shape)
 
 
+def _at_least_half(total: Node) -> Node:
+    """A sum whose largest term is 1, as it is; 1/2, without a derivative, where all terms are 0."""
+    return apply("maximum", total, 0.5)
+
+
 def softmax(x: Any, axis: Any = -1) -> Node:
-    """exp x / sum exp x over axes, shifted by the largest entry."""
+    """exp x / sum exp x over axes, shifted by the largest entry. Of -inf alone it is nan, with derivative 0."""
     a = _floating(x)
     peak = stop_gradient(extreme("reduce_max", a, axis, keepdims=True))
-    e = apply("exp", apply("sub", a, peak))  # an infinite entry makes all of them nan, as SciPy's and JAX's
-    share = apply("div", 1.0, sum_(e, axis, keepdims=True))  # one division for each sum, not for each entry
-    return apply("mul", e, share)
+    empty = apply("equal", peak, -math.inf)
+    # An entry of inf makes all of them nan, as SciPy's and JAX's.
+    e = apply("exp", apply("sub", a, apply("where", empty, 0.0, peak)))
+    share = apply("div", 1.0, _at_least_half(sum_(e, axis, keepdims=True)))  # one division for each sum
+    value = apply("mul", e, apply("where", empty, math.nan, share))
+    return made("surrogate", None, value, apply("mul", e, share))
 
 
 def log_softmax(x: Any, axis: Any = -1) -> Node:
-    """x - logsumexp x over axes."""
+    """x - logsumexp x over axes. Of -inf alone it is nan, with derivative 0."""
     a = _floating(x)
-    return apply("sub", a, logsumexp(a, axis, keepdims=True))
+    total = logsumexp(a, axis, keepdims=True)
+    moving = apply("where", apply("equal", total, -math.inf), 0.0, a)
+    return made("surrogate", None, apply("sub", a, total), apply("sub", moving, total))

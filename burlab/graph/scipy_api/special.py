@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from burlab.graph.faults import unsupported
-from burlab.graph.node import FUNCTIONS, SPECIAL, UFUNCS, Node, as_node, constant
+from burlab.graph.node import FUNCTIONS, SPECIAL, UFUNCS, Node, as_node
 from burlab.graph.numpy_api.promotion import apply, as_dtype, promote
 
 
@@ -63,7 +63,8 @@ def _kl_div(x: Any, y: Any) -> Node:
     """x log(x / y) - x + y, inf outside of the domain."""
     x, y = promote([as_node(x), as_node(y)], float_only=True)
     entropy = apply("rel_entr", x, y)
-    inside = apply("logical_and", apply("greater_equal", x, 0.0), apply("greater_equal", y, 0.0))
+    positive = apply("logical_and", apply("greater", x, 0.0), apply("greater", y, 0.0))
+    inside = apply("logical_or", positive, apply("isfinite", entropy))
     return apply("where", inside, apply("add", apply("sub", entropy, x), y), entropy)
 
 

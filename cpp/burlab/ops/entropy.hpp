@@ -24,7 +24,7 @@ struct LogRatio {
   template <class T> BURLAB_RULE T primal(T x, T y) {
     using std::log;
     if constexpr (is_dual<T>) return through(LogRatio(), x, y);
-    else return log(x / y);
+    else return log(x / (y + T(0)));  // of -0 it is that of 0
   }
   template <int K, class T> BURLAB_RULE T partial(T x, T y, T) { return K == 0 ? T(1) / x : T(-1) / y; }
 };

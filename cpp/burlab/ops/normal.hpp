@@ -45,19 +45,21 @@ struct Ndtri {
   }
 };
 
-/// e_n of `math::mills_excess`. Partial e_n (e_(n + 1) - e_n), a difference that does not cancel.
+/// e_n of `math::mills_excess`. Partial n - e_n (e_n - x), which is e_n (e_(n + 1) - e_n): that does not cancel below
+/// 0.
 template <int N>
 struct MillsTerm {
   static constexpr auto name = "mills_term";
   static constexpr int arity = 1;
   template <class T> BURLAB_RULE T primal(T x) { return call<MillsTerm>(x); }
   template <class T> static T number(T x) { return static_cast<T>(math::mills_excess(N, x)); }
-  template <int K, class T> BURLAB_RULE T partial(T x, T y) { return y * (MillsTerm<N + 1>::primal(x) - y); }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y) {
+    return select(x < T(-4), y * (MillsTerm<N + 1>::primal(x) - y), T(N) - y * (y - x));
+  }
 };
 struct MillsExcess : MillsTerm<1> {
   static constexpr auto name = "mills_excess";
-  static constexpr auto doc =
-      "y = x + phi(x) / Phi(x). Partial y (1 / y + x - y), by a continued fraction far below 0.";
+  static constexpr auto doc = "y = x + phi(x) / Phi(x). Partial 1 - y (y - x), by a continued fraction far below 0.";
 };
 
 struct Mills {

@@ -100,7 +100,8 @@ struct WideRule {
     for (std::uint32_t i = 1; i < count; ++i) shift = ops::Maximum::primal(shift, operand(i));
     if (shift - shift != 0) shift = 0;  // an infinity must not become nan by subtracting itself
     for (std::uint32_t i = 0; i < count; ++i) total += ops::Exp::primal(operand(i) - shift);
-    for (std::uint32_t i = 0; i < count; ++i) set_partial(i, ops::Exp::primal(operand(i) - shift) / total);
+    const double divisor = total == 0 ? 1 : total;  // of -inf alone all partials are 0
+    for (std::uint32_t i = 0; i < count; ++i) set_partial(i, ops::Exp::primal(operand(i) - shift) / divisor);
     return shift + ops::Log::primal(total);
   }
 
