@@ -234,6 +234,9 @@ FAMILY_CASES: dict[str, tuple[OpCase, ...]] = {
         OpCase("rel_entr", lambda x, y: x * mpmath.log(x / y), special.rel_entr,
                ((0.75, 1.5), (2.25, 0.3125), (1.5, 1.5), (11.0, 0.0625)),
                tuple(p for p in PAIRED_EDGES if TINY not in p), jax="scipy.special.rel_entr"),
+        OpCase("power_exp", lambda x, y, z: x**y * mpmath.exp(z), lambda x, y, z: np.exp(special.xlogy(y, x) + z),
+               ((0.75, 1.5, -0.5), (2.25, -0.3125, 1.0), (1.5, 2.5, 0.0), (11.0, 0.5, -2.0)),
+               tuple((*p, z) for p in PAIRED_EDGES for z in (0.0, -1.5)), order=2, ulp=8),
     ),
     "normal": (
         OpCase("erfinv", mpmath.erfinv, special.erfinv, (*WITHIN_ONE, 1e-9, 0.9990234375),

@@ -93,7 +93,7 @@ FAMILIES = {
     " mantissa signbit bitwise_and bitwise_or bitwise_xor invert left_shift right_shift gcd lcm",
     "elementary": "arcsin arccos arcsinh arccosh cbrt exp2 log2 log10 sinc",
     "special": "polygamma digamma gammaln gamma betaln beta exprel zeta_derivative zeta riemann_zeta xlogy xlog1py"
-    " rel_entr",
+    " rel_entr power_exp",
     "normal": "erfinv erfcinv ndtri mills_excess mills log_ndtr erfcx",
     "bessel": "jv iv ive yv kv kve",
     "incomplete": "gamma_density_by gammainc_by gammainc gammaincc beta_density_by betainc_by betainc betaincc stdtr",

@@ -53,6 +53,30 @@ def powers(x: Any) -> Any:
     return np.sum(x[:, None] ** np.arange(5.0), axis=1)
 
 
+def mass(name: str, k: float, *shapes: float) -> Callable[..., Any]:
+    return lambda p: getattr(bl.scipy.stats, name).pmf(k, *shapes, p)
+
+
+def log_mass(name: str, k: float, *shapes: float) -> Callable[..., Any]:
+    return lambda p: getattr(bl.scipy.stats, name).logpmf(k, *shapes, p)
+
+
+def powers_of(p: Any, k: float, m: float, factor: int = 1) -> Any:
+    """p^k (1 - p)^m times the factor."""
+    return factor * p ** int(k) * (1 - p) ** int(m)
+
+
+def density(name: str, *shapes: float) -> Callable[..., Any]:
+    return lambda x: getattr(bl.scipy.stats, name).pdf(x, *shapes)
+
+
+def log_density(name: str, *shapes: float) -> Callable[..., Any]:
+    return lambda x: getattr(bl.scipy.stats, name).logpdf(x, *shapes)
+
+
+ENDS = [((0.0,), (1,)), ((1.0,), (-1,))]
+START = ENDS[:1]
+
 log, INSIDE, FIRST, SECOND = mpmath.log, (0, 0), (1, 0), (0, 1)
 CASES = (
     Case("power", lambda x, y: x**y, lambda x, y: x**y, [((23.0, 0.0), INSIDE), ((23.0, 1.0), INSIDE)]),
@@ -85,6 +109,26 @@ CASES = (
          [((1.0, 1.5, 0.0), (0, 0, 1)), ((2.0, 0.5, 0.0), (0, 0, 1)), ((0.5, 2.0, 0.0), (0, 0, 1))], order=1),
     Case("betaincc by x", special.betaincc, lambda a, b, x: betainc(b, a, 1 - x),
          [((1.5, 1.0, 1.0), (0, 0, -1)), ((0.5, 2.0, 1.0), (0, 0, -1)), ((2.0, 3.0, 1.0), (0, 0, -1))], by=(2,)),
+    *(Case(f"bernoulli at {k:g}", mass("bernoulli", k), lambda p, k=k: powers_of(p, k, 1 - k), ENDS) for k in (0.0, 1.0)),
+    *(Case(f"binomial at {k:g}", mass("binom", k, 3.0), lambda p, k=k: powers_of(p, k, 3 - k, 3 if k % 3 else 1), ENDS)
+      for k in (0.0, 1.0, 3.0)),
+    *(Case(f"poisson at {k:g}", mass("poisson", k), lambda m, k=k: m ** int(k) * mpmath.exp(-m) / math.factorial(int(k)),
+           START) for k in (0.0, 1.0, 2.0)),
+    Case("log bernoulli at 0", log_mass("bernoulli", 0.0), lambda p: log(1 - p), ENDS),
+    Case("log bernoulli at 1", log_mass("bernoulli", 1.0), log, ENDS),
+    Case("log binomial at 3", log_mass("binom", 3.0, 3.0), lambda p: 3 * log(p), ENDS),
+    Case("log poisson at 0", log_mass("poisson", 0.0), lambda m: -m, START),
+    *(Case(f"gamma density {a:g}", density("gamma", a), lambda x, a=a: x ** (a - 1) * mpmath.exp(-x) / mpmath.gamma(a),
+           START) for a in (0.5, 1.0, 2.0, 2.5, 4.0)),
+    Case("log gamma density", log_density("gamma", 1.0), lambda x: -x, START),
+    Case("chi2 density", density("chi2", 4.0), lambda x: x * mpmath.exp(-x / 2) / 4, START),
+    Case("log chi2 density", log_density("chi2", 2.0), lambda x: -x / 2 - log(2), START),
+    Case("beta density", density("beta", 1.0, 2.0), lambda x: 2 * (1 - x), ENDS),
+    Case("log beta density", log_density("beta", 2.0, 1.0), lambda x: log(2 * x), ENDS),
+    Case("lognorm cdf", lambda x: bl.scipy.stats.lognorm.cdf(x, 1.0),
+         lambda x: mpmath.erfc(-log(x) / mpmath.sqrt(2)) / 2, START),
+    Case("dirichlet density", lambda x: bl.scipy.stats.dirichlet.pdf(np.stack([x, 1 - x]), np.array([2.0, 3.0])),
+         lambda x: 12 * x * (1 - x) ** 2, ENDS),
 )  # fmt: skip
 
 

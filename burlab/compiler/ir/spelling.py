@@ -102,7 +102,7 @@ OWN = {
     "erf", "erfc", "power", "sigmoid", "softplus", "gelu", "silu",
     "floor", "ceil", "rint", "trunc", "copysign", "fmax", "fmin", "signbit", "nextafter", "ldexp", "exponent",
     "mantissa", "arcsin", "arccos", "arcsinh", "arccosh", "cbrt", "exp2", "log2", "log10", "sinc",
-    "xlogy", "xlog1py", "rel_entr", "erfinv", "erfcinv", "ndtri",
+    "xlogy", "xlog1py", "rel_entr", "power_exp", "erfinv", "erfcinv", "ndtri",
 }  # fmt: skip
 
 INLINE = {"fmod", "remainder", "floor_divide"}  # short but for what is rare

@@ -10,6 +10,7 @@ from burlab.graph.node import SPECIAL
 from burlab.scipy.arguments import where
 
 from .location_scale import Continuous
+from .powers import power_exp, two_powers
 
 _LOG_ROOT_2PI, _LOG_2, _LOG_PI = 0.5 * math.log(2 * math.pi), math.log(2.0), math.log(math.pi)
 _gammaln, _betaln, _xlogy, _xlog1py = (SPECIAL[name] for name in ("gammaln", "betaln", "xlogy", "xlog1py"))
@@ -40,6 +41,19 @@ def _chi_squared(x: Any, df: Any) -> Any:
 
 def _beta(x: Any, a: Any, b: Any) -> Any:
     return _xlog1py(b - 1, -x) + _xlogy(a - 1, x) - _betaln(a, b)
+
+
+def _gamma_density(x: Any, a: Any) -> Any:
+    return power_exp(x, a - 1, -x - _gammaln(a))
+
+
+def _chi_squared_density(x: Any, df: Any) -> Any:
+    half = 0.5 * df
+    return power_exp(x, half - 1, -0.5 * x - _gammaln(half) - _LOG_2 * half)
+
+
+def _beta_density(x: Any, a: Any, b: Any) -> Any:
+    return two_powers(x, a - 1, b - 1, -_betaln(a, b))
 
 
 def _student(x: Any, df: Any) -> Any:
@@ -174,12 +188,23 @@ norm = _plain(
         "ppf": _ndtri,
     },
 )  # fmt: skip
+
+
+def _of_log(tail: Callable[[Any], Any], sign: float, at_zero: float) -> Callable[[Any, Any], Any]:
+    """A tail of the normal distribution at log x / s; at 0 its limit, which all derivatives share."""
+
+    def rule(x: Any, s: Any) -> Any:
+        return where(x == 0, at_zero, tail(sign * np.log(where(x == 0, 1.0, x)) / s))
+
+    return rule
+
+
 _LOG_NORMAL: dict[str, Callable[[Any, Any], Any]] = {
     "logpdf": _log_normal,
-    "cdf": lambda x, s: _ndtr(np.log(x) / s),
-    "sf": lambda x, s: _ndtr(-np.log(x) / s),
+    "cdf": _of_log(_ndtr, 1.0, 0.0),
+    "sf": _of_log(_ndtr, -1.0, 1.0),
     "logcdf": lambda x, s: _log_ndtr(np.log(x) / s),
-    "logsf": lambda x, s: _log_ndtr(-np.log(x) / s),
+    "logsf": _of_log(_log_ndtr, -1.0, 0.0),
     "ppf": lambda q, s: np.exp(s * _ndtri(q)),
 }
 lognorm = Continuous("lognorm", _LOG_NORMAL, ("s",), low=0.0)
@@ -223,9 +248,14 @@ cauchy = _plain(
     },
 )  # fmt: skip
 t = Continuous("t", {"logpdf": _student, **_both(_student_cdf, _student_sf), "ppf": _student_quantile}, ("df",))
-_GAMMA = {"logpdf": _gamma, **_both(_gamma_cdf, _gamma_sf), "ppf": _gamma_quantile}
-_CHI_SQUARED = {"logpdf": _chi_squared, **_both(_chi_squared_cdf, _chi_squared_sf), "ppf": _chi_squared_quantile}
-_BETA = {"logpdf": _beta, **_both(_beta_cdf, _beta_sf), "ppf": _beta_quantile}
+_GAMMA = {"logpdf": _gamma, "pdf": _gamma_density, **_both(_gamma_cdf, _gamma_sf), "ppf": _gamma_quantile}
+_CHI_SQUARED = {
+    "logpdf": _chi_squared,
+    "pdf": _chi_squared_density,
+    **_both(_chi_squared_cdf, _chi_squared_sf),
+    "ppf": _chi_squared_quantile,
+}
+_BETA = {"logpdf": _beta, "pdf": _beta_density, **_both(_beta_cdf, _beta_sf), "ppf": _beta_quantile}
 gamma = Continuous("gamma", _GAMMA, ("a",), low=0.0)
 chi2 = Continuous("chi2", _CHI_SQUARED, ("df",), low=0.0)
 beta = Continuous("beta", _BETA, ("a", "b"), low=0.0, high=1.0)

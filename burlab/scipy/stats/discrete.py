@@ -11,6 +11,7 @@ from burlab.graph.numpy_api.composites import stop_gradient
 from burlab.scipy.arguments import floats, where
 
 from .distribution import Distribution
+from .powers import power_exp, two_powers
 
 _gammainc, _gammaincc, _betainc, _betaincc = (
     SPECIAL[name] for name in ("gammainc", "gammaincc", "betainc", "betaincc")
@@ -36,7 +37,7 @@ class Discrete(Distribution):
 
     def pmf(self, k: Any, *args: Any, **kwargs: Any) -> Any:
         """The probability of k."""
-        return self._run("pmf", lambda *all: np.exp(self._log_mass(*all)), k, args, kwargs)
+        return self._run("pmf", self._mass, k, args, kwargs)
 
     def cdf(self, k: Any, *args: Any, **kwargs: Any) -> Any:
         """The probability of what is at most k; its derivative by k counts as 0."""
@@ -58,10 +59,16 @@ class Discrete(Distribution):
         return self._run(method, function, k, args, kwargs)
 
     def _log_mass(self, k: Any, *values: Any) -> Any:
+        return self._at_whole("logpmf", -math.inf, k, *values)
+
+    def _mass(self, k: Any, *values: Any) -> Any:
+        return self._at_whole("pmf", 0.0, k, *values)
+
+    def _at_whole(self, method: str, elsewhere: float, k: Any, *values: Any) -> Any:
         x, *shapes, loc = floats(k, *values)
         x = x if loc is None else x - loc
-        mass = self._within(x, shapes, self.rules["logpmf"], -math.inf, -math.inf)
-        return self._checked(where(x != np.floor(x), where(np.isnan(x), x, -math.inf), mass), shapes)
+        found = self._within(x, shapes, self.rules[method], elsewhere, elsewhere)
+        return self._checked(where(x != np.floor(x), where(np.isnan(x), x, elsewhere), found), shapes)
 
 
 def _poisson(k: Any, mu: Any) -> Any:
@@ -75,6 +82,18 @@ def _binomial(k: Any, n: Any, p: Any) -> Any:
 
 def _bernoulli(k: Any, p: Any) -> Any:
     return _xlogy(k, p) + _xlog1py(1 - k, -p)
+
+
+def _poisson_mass(k: Any, mu: Any) -> Any:
+    return power_exp(mu, k, -_gammaln(k + 1) - mu)
+
+
+def _binomial_mass(k: Any, n: Any, p: Any) -> Any:
+    return two_powers(p, k, n - k, -np.log(n + 1) - _betaln(k + 1, n - k + 1))
+
+
+def _bernoulli_mass(k: Any, p: Any) -> Any:
+    return two_powers(p, k, 1 - k, 0.0)
 
 
 def _poisson_cdf(k: Any, mu: Any) -> Any:
@@ -118,11 +137,16 @@ def _trials(n: Any, _p: Any) -> Any:
 
 
 poisson = Discrete(
-    "poisson", {"logpmf": _poisson, "cdf": _poisson_cdf, "sf": _poisson_sf}, ("mu",), low=0.0, inner=0.0, valid=_is_rate
+    "poisson",
+    {"logpmf": _poisson, "pmf": _poisson_mass, "cdf": _poisson_cdf, "sf": _poisson_sf},
+    ("mu",),
+    low=0.0,
+    inner=0.0,
+    valid=_is_rate,
 )
 binom = Discrete(
     "binom",
-    {"logpmf": _binomial, "cdf": _binomial_cdf, "sf": _binomial_sf},
+    {"logpmf": _binomial, "pmf": _binomial_mass, "cdf": _binomial_cdf, "sf": _binomial_sf},
     ("n", "p"),
     low=0.0,
     high=_trials,
@@ -131,7 +155,7 @@ binom = Discrete(
 )
 bernoulli = Discrete(
     "bernoulli",
-    {"logpmf": _bernoulli, "cdf": _bernoulli_cdf, "sf": _bernoulli_sf},
+    {"logpmf": _bernoulli, "pmf": _bernoulli_mass, "cdf": _bernoulli_cdf, "sf": _bernoulli_sf},
     ("p",),
     low=0.0,
     high=1.0,

@@ -31,7 +31,7 @@ class Continuous(Distribution):
 
     def pdf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
         """The density at x."""
-        return self._run("pdf", lambda *all: np.exp(self._log_density(*all)), x, args, kwargs)
+        return self._run("pdf", self._density, x, args, kwargs)
 
     def cdf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
         """The probability of what is at most x."""
@@ -66,6 +66,13 @@ class Continuous(Distribution):
         y, shapes, scale = self._standard(x, values)
         y = self._within(y, shapes, self.rules["logpdf"], -math.inf, -math.inf)
         return self._checked(y if scale is None else y - np.log(scale), shapes, *_positive(scale))
+
+    def _density(self, x: Any, *values: Any) -> Any:
+        if "pdf" not in self.rules:
+            return np.exp(self._log_density(x, *values))
+        y, shapes, scale = self._standard(x, values)
+        y = self._within(y, shapes, self.rules["pdf"], 0.0, 0.0)
+        return self._checked(y if scale is None else y / scale, shapes, *_positive(scale))
 
     def _distribution(self, method: str, below: float, above: float, x: Any, args: Any, kwargs: Any) -> Any:
         rule = self.rules[method]

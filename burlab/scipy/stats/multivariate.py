@@ -11,6 +11,8 @@ from burlab.graph.node import SPECIAL
 from burlab.graph.origin import location
 from burlab.scipy.arguments import choose, floats, where
 
+_gammaln, _xlogy = SPECIAL["gammaln"], SPECIAL["xlogy"]
+
 
 class MultivariateNormal:
     """The normal distribution of vectors, as scipy.stats.multivariate_normal.
@@ -118,6 +120,28 @@ def _entropy(mean: Any, cov: Any) -> Any:
 
 
 def _dirichlet(x: Any, alpha: Any) -> Any:
+    points, a = _simplex(x, alpha)
+    outside = np.any(points < 0, axis=-1)
+    result = np.sum(_xlogy(a - 1, where(points < 0, 0.5, points)), axis=-1) + _log_scale(a)
+    return where(np.all(a > 0), where(outside, -math.inf, result), math.nan)
+
+
+def _dirichlet_density(x: Any, alpha: Any) -> Any:
+    """Entries of 0 as powers: the exponential of their logarithms has no derivative there."""
+    points, a = _simplex(x, alpha)
+    outside, zero = np.any(points < 0, axis=-1), points == 0
+    logs = np.sum(_xlogy(a - 1, where(points <= 0, 1.0, points)), axis=-1)
+    powers = np.prod(where(zero, where(zero, points, 1.0) ** (a - 1), 1.0), axis=-1)
+    density = where(outside, 0.0, powers * np.exp(logs + _log_scale(a)))
+    return where(np.all(a > 0), density, math.nan)
+
+
+def _log_scale(a: Any) -> Any:
+    return _gammaln(np.sum(a)) - np.sum(_gammaln(a))
+
+
+def _simplex(x: Any, alpha: Any) -> tuple[Any, Any]:
+    """The points, with their entries on the last axis, and alpha."""
     points, a = floats(x, alpha)
     if a.ndim != 1 or points.ndim not in (1, 2) or points.shape[0] not in (a.size, a.size - 1):
         raise ShapeError(
@@ -126,11 +150,7 @@ def _dirichlet(x: Any, alpha: Any) -> Any:
         )
     if points.shape[0] == a.size - 1:
         points = np.concatenate([points, 1 - np.sum(points, axis=0, keepdims=True)])
-    gammaln, xlogy = SPECIAL["gammaln"], SPECIAL["xlogy"]
-    outside = np.any(points < 0, axis=0)
-    inside = where(points < 0, 0.5, points).T
-    result = np.sum(xlogy(a - 1, inside), axis=-1) - np.sum(gammaln(a)) + gammaln(np.sum(a))
-    return where(np.all(a > 0), where(outside, -math.inf, result), math.nan)
+    return points.T, a
 
 
 multivariate_normal, dirichlet = MultivariateNormal(), Dirichlet()
@@ -138,4 +158,4 @@ _normal_logpdf = choose(_normal, "multivariate_normal.logpdf")
 _normal_pdf = choose(lambda *all, **options: np.exp(_normal(*all, **options)), "multivariate_normal.pdf")
 _normal_entropy = choose(_entropy, "multivariate_normal.entropy")
 _dirichlet_logpdf = choose(_dirichlet, "dirichlet.logpdf")
-_dirichlet_pdf = choose(lambda *all: np.exp(_dirichlet(*all)), "dirichlet.pdf")
+_dirichlet_pdf = choose(_dirichlet_density, "dirichlet.pdf")

@@ -87,14 +87,17 @@ template <int M, int N>
 struct PowerBy {
   static constexpr auto name = "power_by";
   template <class T> BURLAB_RULE T primal(T x, T y) {
-    using std::log;
     using std::pow;
     if constexpr (is_dual<T>) return through(PowerBy(), x, y);
-    else if constexpr (N == 0) return product_of_zeros(falling<M, 0>(y), pow(x, y - T(M)));
-    else return product_of_zeros(polynomial<N>(y, log(x)), pow(x, y - T(M)));
+    else return product_of_zeros(polynomial(x, y), pow(x, y - T(M)));
   }
   template <int K, class T> BURLAB_RULE T partial(T x, T y, T) {
     return PowerBy<M + (K == 0), N + (K == 1)>::primal(x, y);
+  }
+  template <class T> BURLAB_RULE T polynomial(T x, T y) {
+    using std::log;
+    if constexpr (N == 0) return falling<M, 0>(y);
+    else return terms<N>(y, log(x));
   }
 
  private:
@@ -105,11 +108,11 @@ struct PowerBy {
     else return falling<m - 1, k>(y) * (y - T(m - 1)) + falling<m - 1, k - 1>(y);
   }
   /// The terms of log^N x down to log^(N - k) x, over the last of these powers.
-  template <int k, class T> BURLAB_RULE T polynomial(T y, T logarithm) {
+  template <int k, class T> BURLAB_RULE T terms(T y, T logarithm) {
     if constexpr (k == 0) return falling<M, 0>(y);
     else {
       constexpr int weight = N * (k > 1 ? N - 1 : 1) * (k > 2 ? N - 2 : 1) * (k > 3 ? N - 3 : 1);
-      return product_of_zeros(polynomial<k - 1>(y, logarithm), logarithm) + T(weight) * falling<M, k>(y);
+      return product_of_zeros(terms<k - 1>(y, logarithm), logarithm) + T(weight) * falling<M, k>(y);
     }
   }
 };

@@ -2,6 +2,7 @@
 // x log y and its kin, for which 0 times an infinite logarithm is 0, and what their partials are made of.
 #include <cmath>
 
+#include "arithmetic.hpp"
 #include "call.hpp"
 
 BURLAB_BEGIN
@@ -83,6 +84,39 @@ struct RelEntr {
 
  private:
   template <class T> BURLAB_RULE auto negative(T x, T y) { return either(x < T(0), y < T(0)); }
+};
+
+/// The derivative of order M by x and N by y of x^y e^z: that of the power, as it is computed here.
+template <int M, int N>
+struct PowerExpBy {
+  static constexpr auto name = "power_exp_by";
+  static constexpr int parameters = 0;
+  template <class T> BURLAB_RULE T primal(T x, T y, T z) {
+    using std::exp;
+    if constexpr (is_dual<T>) return through(PowerExpBy(), x, y, z);
+    else return product_of_zeros(PowerBy<M, N>::polynomial(x, y), exp(Xlogy::primal(y - T(M), x) + z));
+  }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y, T z, T) {
+    return PowerExpBy<M + (K == 0), N + (K == 1)>::primal(x, y, z);
+  }
+};
+
+struct PowerExp {
+  static constexpr auto name = "power_exp";
+  static constexpr int arity = 3, parameters = 0;
+  static constexpr auto doc =
+      "w = x^y e^z, by e^(y log x + z). Partials y x^(y - 1) e^z, w log x and w; at x = 0 their limits from above.";
+  template <class T> BURLAB_RULE T primal(T x, T y, T z) {
+    using std::exp;
+    if constexpr (is_dual<T>) return through(PowerExp(), x, y, z);
+    else return exp(Xlogy::primal(y, x) + z);
+  }
+  template <int K, class T> BURLAB_RULE T partial(T x, T y, T z, T w) {
+    using std::log;
+    if constexpr (K == 2) return w;
+    else if constexpr (K == 0 || is_dual<T>) return PowerExpBy<K == 0, K == 1>::primal(x, y, z);
+    else return derived_with(derived_with(product_of_zeros(log(x), w), y), z);
+  }
 };
 
 }  // namespace burlab::ops

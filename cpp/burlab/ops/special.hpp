@@ -130,7 +130,7 @@ struct RiemannZeta {
 };
 
 using Special = List<Polygamma, Digamma, Gammaln, Gamma, Betaln, Beta, Exprel, ZetaDerivative, Zeta, RiemannZeta, Xlogy,
-                     Xlog1py, RelEntr>;
+                     Xlog1py, RelEntr, PowerExp>;
 
 }  // namespace burlab::ops
 BURLAB_END
