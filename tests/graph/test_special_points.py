@@ -109,11 +109,12 @@ CASES = (
          [((1.0, 1.5, 0.0), (0, 0, 1)), ((2.0, 0.5, 0.0), (0, 0, 1)), ((0.5, 2.0, 0.0), (0, 0, 1))], order=1),
     Case("betaincc by x", special.betaincc, lambda a, b, x: betainc(b, a, 1 - x),
          [((1.5, 1.0, 1.0), (0, 0, -1)), ((0.5, 2.0, 1.0), (0, 0, -1)), ((2.0, 3.0, 1.0), (0, 0, -1))], by=(2,)),
-    *(Case(f"bernoulli at {k:g}", mass("bernoulli", k), lambda p, k=k: powers_of(p, k, 1 - k), ENDS) for k in (0.0, 1.0)),
+    *(Case(f"bernoulli at {k:g}", mass("bernoulli", k), lambda p, k=k: powers_of(p, k, 1 - k), ENDS)
+      for k in (0.0, 1.0)),
     *(Case(f"binomial at {k:g}", mass("binom", k, 3.0), lambda p, k=k: powers_of(p, k, 3 - k, 3 if k % 3 else 1), ENDS)
       for k in (0.0, 1.0, 3.0)),
-    *(Case(f"poisson at {k:g}", mass("poisson", k), lambda m, k=k: m ** int(k) * mpmath.exp(-m) / math.factorial(int(k)),
-           START) for k in (0.0, 1.0, 2.0)),
+    *(Case(f"poisson at {k}", mass("poisson", k), lambda m, k=k: m**k * mpmath.exp(-m) / math.factorial(k), START)
+      for k in (0, 1, 2)),
     Case("log bernoulli at 0", log_mass("bernoulli", 0.0), lambda p: log(1 - p), ENDS),
     Case("log bernoulli at 1", log_mass("bernoulli", 1.0), log, ENDS),
     Case("log binomial at 3", log_mass("binom", 3.0, 3.0), lambda p: 3 * log(p), ENDS),
