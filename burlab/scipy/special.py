@@ -50,7 +50,7 @@ def _sum_of_exponentials(a: Any, b: Any, axis: Any, keepdims: bool, return_sign:
         return composites.logsumexp(x, axis, keepdims)
     weights = 1.0 if b is None else weights
     counted = weights != 0
-    peak = composites.stop_gradient(np.max(where(counted, x, -math.inf), axis=axis, keepdims=True))
+    peak: Any = composites.stop_gradient(np.max(where(counted, x, -math.inf), axis=axis, keepdims=True))
     shift, nothing = where(np.isfinite(peak), peak, 0.0), peak == -math.inf
     # By a weight of 0 the derivative is exp(gap), which may be infinite while the product is 0.
     gap = where(nothing, composites.stop_gradient(x), x) - shift
