@@ -30,8 +30,8 @@ class SpectrumView(LiveView):
         """A view; what is no run is refused before there is a widget to clean up."""
         if not isinstance(run, Run):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
             raise ArgumentError(f"run is {run!r:.80}, expected a run, such as bl.minimize gives.")
-        make: Any = super().__new__
-        return make(cls, run)
+        above: Any = super()
+        return above.__new__(cls, run)
 
     def __init__(self, run: Run) -> None:
         super().__init__(run, SpectrumModel)
