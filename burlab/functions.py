@@ -172,8 +172,8 @@ def bincount(x: Any, weights: Any = None, *, length: int) -> Any:
 def top_k(x: Any, k: int) -> tuple[Any, Any]:
     """The k largest entries along the last axis, the largest first, and their positions, int64: shapes (..., k).
 
-    Of entries that tie, the first ones. Derivatives go to the entries that are taken. Raises ArgumentError where there
-    are fewer than k.
+    Of entries that tie, the first ones; nan is larger than all, as in np.sort. Derivatives go to the entries that are
+    taken. Raises ArgumentError where there are fewer than k.
 
     >>> import numpy as np
     >>> top_k(np.array([3.0, 9.0, 5.0]), 2)

@@ -325,6 +325,8 @@ OTHER_CASES = (
     OtherCase("sort", lambda x: Node("sort", (x,), None, x.shape, x.dtype), np.sort, _ROWS, jax="numpy.sort"),
     OtherCase("argsort", lambda x: Node("argsort", (x,), None, x.shape, np.dtype(np.int64)),
               lambda x: np.argsort(x, kind="stable"), _ROWS),
+    OtherCase("exponents", lambda x: Node("exponents", (x,), None, x.shape, x.dtype), np.array,
+              [np.abs(_COUNTS), np.abs(_COUNTS).astype(np.uint8)]),
     OtherCase("surrogate", lambda x, y: Node("surrogate", (x, y), None, x.shape, x.dtype), lambda x, y: x,
               [(_TIES, -_TIES)]),
     OtherCase("stop_gradient", lambda x: Node("stop_gradient", (x,), None, x.shape, x.dtype), np.array, [_TIES]),

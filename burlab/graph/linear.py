@@ -14,7 +14,7 @@ from .operation import STRUCTURAL, Batching, Linearity, Operation, Shares, Tange
 from .signatures import ALL, DTYPES, NUMBERS, Form, require
 
 Shape = tuple[int, ...]
-TOTALS = NUMBERS - {DTYPES["int32"]}  # dtypes of sums: those of integers are int64, as in NumPy
+TOTALS = frozenset(dtype for dtype in NUMBERS if dtype.kind == "f" or dtype.itemsize == 8)  # dtypes of sums
 
 
 class LinearOp(Operation):
@@ -85,12 +85,13 @@ def linear(name: str, params: Any, *inputs: Node) -> Node:
 
 
 def sum_over(x: Node, axes: Sequence[int]) -> Node:
-    """Sum over axes, which are removed. Integers sum in int64."""
-    if not axes:
-        return x
-    if x.dtype not in TOTALS:
-        x = convert(x, np.dtype(np.int64))
-    return linear("sum", tuple(axes), x)
+    """Sum over axes, which are removed. Integers sum in 64 bits."""
+    return linear("sum", tuple(axes), as_total(x)) if axes else x
+
+
+def as_total(x: Node) -> Node:
+    """x in the dtype that NumPy adds and multiplies it up in: masks and integers in int64, unsigned ones in uint64."""
+    return x if x.dtype in TOTALS else convert(x, DTYPES["uint64" if x.dtype.kind == "u" else "int64"])
 
 
 def broadcast(x: Node, shape: Shape, axes: Shape | None = None) -> Node:
@@ -163,6 +164,9 @@ def contract(spec: str, a: Node, b: Node) -> Node:
     """Sum of products by an Einstein specification `ab,bc->ac`; letters in one operand only are summed out before."""
     ins, out = spec.split("->")
     left, right = ins.split(",")
+    if a.dtype in NUMBERS and a.itemsize < 4:  # no kernel multiplies them
+        wide = DTYPES["int32" if a.dtype.kind == "i" else "uint32"]
+        return convert(contract(spec, convert(a, wide), convert(b, wide)), a.dtype)
     a, left = _sum_lonely(a, left, right + out)
     b, right = _sum_lonely(b, right, left + out)
     return linear("contract", f"{left},{right}->{out}", a, b)
@@ -170,7 +174,7 @@ def contract(spec: str, a: Node, b: Node) -> Node:
 
 def _sum_lonely(x: Node, letters: str, others: str) -> tuple[Node, str]:
     lonely = tuple(i for i, c in enumerate(letters) if c not in others)
-    return sum_over(x, lonely), "".join(c for c in letters if c in others)
+    return convert(sum_over(x, lonely), x.dtype), "".join(c for c in letters if c in others)
 
 
 def spread(x: Node, size: int) -> Node:

@@ -265,7 +265,7 @@ class Contract(LinearOp):
     linearity = Linearity.EACH
     adds_up = True
     parameters = matching("[A-Za-z]*,[A-Za-z]*->[A-Za-z]*")
-    dtypes = NUMBERS
+    dtypes = frozenset(dtype for dtype in NUMBERS if dtype.itemsize >= 4)
 
     def shape(self, spec: str, shapes: Shapes) -> Shape:
         ins, out = spec.split("->")

@@ -364,6 +364,7 @@ def constant(value: Any, dtype: Any = None) -> Node:
 
 
 _NUMBERS = {float, int, np.ndarray}
+_HALF, _SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 
 
 def _known(value: Any) -> Any:
@@ -375,16 +376,10 @@ def _known(value: Any) -> Any:
     return value
 
 
-_WIDER: "dict[np.dtype[Any], np.dtype[Any]]" = {
-    **{np.dtype(t): np.dtype(np.int64) for t in ("int8", "int16", "uint8", "uint16", "uint32")},
-    np.dtype("float16"): np.dtype("float32"),
-}
-
-
 def native_dtype(dtype: "np.dtype[Any]") -> "np.dtype[Any]":
-    """The dtype that such values have in a graph: native byte order, small integers as int64, float16 as float32."""
+    """The dtype that such values have in a graph: of native byte order, and float32 for float16."""
     native = dtype.newbyteorder("=")
-    return _WIDER.get(native, native)
+    return _SINGLE if native == _HALF else native
 
 
 def described(n: Node) -> str:

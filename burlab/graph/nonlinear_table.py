@@ -14,7 +14,7 @@ from .linear import gather, scatter
 from .linear_table import Sum
 from .node import Node
 from .operation import Ending, Operation, Shares, Tangents, Together, Unary, made, structural
-from .signatures import DTYPES, FLOATS, Form, form_of, require
+from .signatures import DTYPES, FLOATS, WHOLE, Form, form_of, require
 
 Nodes = Sequence[Node]
 
@@ -174,6 +174,20 @@ class Sort(_Ordered):
     def reverse(self, n: Node, g: Node, _active: set[Node]) -> Shares:
         (x,) = n.inputs
         return [(x, scatter(g, made("argsort", None, x), x.ndim - 1, x.shape[-1]))]
+
+
+@structural
+class Exponents(Unary):
+    """Integers, none of which may be negative: the powers of integers that integers are raised to."""
+
+    name = "exponents"
+    dense_operands = True
+    moves = True
+    constant = True
+
+    def of(self, _: None, x: Node) -> Form:
+        require(x.dtype in WHOLE, "exponents of integers are integers")
+        return form_of(x)
 
 
 @structural

@@ -30,17 +30,17 @@ def poison(dtype: "np.dtype[Any]") -> Any:
     _thread.used = True
     if dtype.kind == "c":
         return complex(_PAYLOADS[np.dtype(np.float64)], _PAYLOADS[np.dtype(np.float64)])
-    return _PAYLOADS.get(dtype, 0 if dtype.kind == "b" else _INTEGER)
+    return _PAYLOADS.get(dtype, _INTEGER if dtype.itemsize >= 4 else 0)  # few bits are no mark
 
 
 def is_poisoned(array: "np.ndarray[Any, Any]") -> bool:
     """Whether numbers were read, or computed from such, that stand for traced entries."""
-    if not _thread.used or array.dtype.kind not in "fic":
+    if not _thread.used or array.dtype.kind not in "fiuc":
         return False
     if array.dtype.kind == "c":
         return is_poisoned(array.real) or is_poisoned(array.imag)
-    if array.dtype.kind == "i":
-        return bool((array == _INTEGER).any())
+    if array.dtype.kind in "iu":
+        return array.dtype.itemsize >= 4 and bool((array == _INTEGER).any())
     if array.dtype not in _BITS or not np.isnan(array).any():
         return False
     kind, bits = _BITS[array.dtype]

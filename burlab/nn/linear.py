@@ -84,7 +84,7 @@ class Embedding(Layer):
             raise DTypeError(f"Embedding expects integers as index, got {index.dtype}. Use index.astype(np.int32).")
         count = self.weight.shape[0]
         if isinstance(index, Node):  # -1 would be the last row; what is known only later is asked by the kernel
-            known: Any = index
+            known: Any = index.astype(np.int64)
             return asarray(self.weight)[np.where(known < 0, count, known)]
         outside = index[(index < 0) | (index >= count)]
         if outside.size:

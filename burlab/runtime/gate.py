@@ -19,7 +19,11 @@ from .interruptible import interruptible
 from .memory import empty
 
 _FASTCALL, _KEYWORDS = 0x80, 0x02  # METH_FASTCALL, METH_KEYWORDS
-_CODES = {"float64": b"d\0", "float32": b"f\0", "int64": b"lq", "int32": b"ii", "uint64": b"LQ", "bool": b"?\0"}
+_CODES = {
+    "float64": b"d\0", "float32": b"f\0", "bool": b"?\0",
+    "int8": b"b\0", "int16": b"h\0", "int32": b"ii", "int64": b"lq",
+    "uint8": b"B\0", "uint16": b"H\0", "uint32": b"II", "uint64": b"LQ",
+}  # fmt: skip
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 
 Explain = Callable[[int, Sequence[Array]], None]

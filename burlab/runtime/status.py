@@ -2,7 +2,15 @@
 
 import enum
 
-from burlab.errors import AllocationError, BurlabError, IndexRangeError, NonFiniteError, StatusError, TapeError
+from burlab.errors import (
+    AllocationError,
+    ArgumentError,
+    BurlabError,
+    IndexRangeError,
+    NonFiniteError,
+    StatusError,
+    TapeError,
+)
 
 
 class Status(enum.IntEnum):
@@ -16,6 +24,7 @@ class Status(enum.IntEnum):
     STALE_VALUE = 5
     TWO_TAPES = 6
     UNANSWERED = 7
+    NEGATIVE_POWER = 8
 
 
 _ERRORS: dict[Status, tuple[type[BurlabError], str]] = {
@@ -26,6 +35,10 @@ _ERRORS: dict[Status, tuple[type[BurlabError], str]] = {
     Status.STALE_VALUE: (TapeError, "a Value names a node that its tape does not hold any more. Record it again"),
     Status.TWO_TAPES: (TapeError, "the operands live on different tapes. Record both on one tape"),
     Status.UNANSWERED: (StatusError, "the kernel asks about a problem that is not there. Run it in bl.minimize"),
+    Status.NEGATIVE_POWER: (
+        ArgumentError,
+        "an integer was raised to a negative power, which is no integer. Use x.astype(float) ** n",
+    ),
 }
 
 

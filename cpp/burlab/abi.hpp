@@ -18,6 +18,7 @@ enum Status : std::int32_t {
   StaleValue = 5,       // a Value names a node that its tape does not hold (any more)
   TwoTapes = 6,         // the operands live on different tapes
   Unanswered = 7,       // a kernel asked, and who it asked could not answer
+  NegativePower = 8,    // an integer was raised to a negative one
 };
 
 /// Bytes, rounded up to whole lines of 64.

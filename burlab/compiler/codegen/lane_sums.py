@@ -7,6 +7,8 @@ a function of points that all see the same parameters, a buffer for each would n
 
 from dataclasses import replace
 
+import numpy as np
+
 from burlab.compiler.ir.library import LibraryKernel, register
 from burlab.compiler.ir.spelling import is_own, spelled
 from burlab.graph import Node
@@ -18,6 +20,7 @@ from .nest import Array, LoopNest
 
 LANE_SUMS = LibraryKernel("burlab_lane_sums", "", "burlab/kernels/reduce/epilogue.hpp")
 _BLOCK, _LANES = 512, 16  # of a sum
+_DOUBLE = np.dtype(np.float64)
 _PACK = 4  # numbers of a pack at least: of a loop of two the compiler makes no lanes, and says so
 
 
@@ -31,7 +34,7 @@ def sums_in_lanes(nest: LoopNest) -> bool:
         and not nest.plan.note
         and not any(map(is_own, nest.members))
         and not any(a.bounds for a in nest.all_arrays)
-        and all(operation(n).epilogue is Ending.SUM and n.dtype == n.inputs[0].dtype and n.itemsize == 8 for n in ends)
+        and all(operation(n).epilogue is Ending.SUM and n.dtype == n.inputs[0].dtype == _DOUBLE for n in ends)
         and in_lanes(nest, nest.spans)
     )
 

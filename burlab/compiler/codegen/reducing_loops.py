@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from burlab.compiler.ir.library import LibraryKernel, register
-from burlab.compiler.ir.spelling import C_TYPES, NAMES
+from burlab.compiler.ir.spelling import C_TYPES, NAMES, RINGS
 from burlab.compiler.ir.strides import dense_strides, elements
 from burlab.graph import Node
 from burlab.graph.operation import Ending, operation
@@ -26,7 +26,7 @@ def epilogue_of(n: Node) -> LibraryKernel:
     """The library's part in an epilogue reduction: for a sum, functions that take its blocks and give its value."""
     if operation(n).epilogue is not Ending.SUM:
         return LibraryKernel("burlab_strips", "", "burlab/kernels/reduce/strips.hpp")
-    name, kind = f"burlab_sum_epilogue_{NAMES[n.dtype]}", C_TYPES[n.dtype]
+    name, kind = f"burlab_sum_epilogue_{NAMES[n.dtype]}", RINGS[n.dtype]
     head = 'extern "C" BURLAB_WIDE'
     text = (
         f"using {name}_type = burlab::kernels::SumEpilogue<{kind}>;\n"
@@ -104,7 +104,7 @@ def _lines(loop: SumNest) -> list[str]:
 
 def _terms(loop: SumNest, n: Node, t: str) -> str:
     """What takes the terms of a sum."""
-    return f"{C_TYPES[n.dtype]} {t}_next[{FEW_TERMS}];" if loop.is_tiny else f"{epilogue_of(n).symbol}_type {t};"
+    return f"{RINGS[n.dtype]} {t}_next[{FEW_TERMS}];" if loop.is_tiny else f"{epilogue_of(n).symbol}_type {t};"
 
 
 def _sum(loop: SumNest, n: Node, t: str) -> str:
@@ -175,7 +175,7 @@ def _blocks(loop: SumNest, inner: list[str]) -> list[str]:
         f"for (std::int64_t b = 0; b < {size}; b += {step}) {{",
         *loop.nest.counted(row * step),
         f"const std::int64_t e = {f'b + {step} < {size} ? b + {step} : {size}' if size % step else f'b + {step}'};",
-        *(f"{C_TYPES[n.inputs[0].dtype]}* const {t}_next = {t}.next();" for n, t in sums.items()),
+        *(f"{RINGS[n.inputs[0].dtype]}* const {t}_next = {t}.next();" for n, t in sums.items()),
         *_lanes(loop, "float", (f"{t}_lanes" for t in floats.values())),
         *inner,
         *(f"{epilogue_of(n).symbol}(&{t}, {row} * (e - b));" for n, t in sums.items()),

@@ -10,7 +10,7 @@ from burlab.runtime.status import Status, error, split
 def fault(graph: Graph, outcome: int) -> BurlabError:
     """The exception for an outcome: a Status, and above its low 8 bits the number of the node at fault."""
     status, number = split(outcome)
-    if status == Status.INDEX_OUT_OF_RANGE:
+    if status in (Status.INDEX_OUT_OF_RANGE, Status.NEGATIVE_POWER):
         return error(status, place(every_node(graph)[number]))
     return error(status)
 

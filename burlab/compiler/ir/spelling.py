@@ -14,16 +14,19 @@ import numpy as np
 from burlab.graph import Node
 from burlab.graph.operation import ScalarOperation, operation
 from burlab.graph.scalar import cpp_type, parsed
+from burlab.graph.signatures import DTYPES
 
 from .library import LibraryKernel
 
 NAMES: dict[np.dtype[Any], str] = {  # dtype -> its name, which dtype.name computes anew each time
-    np.dtype(name): name for name in ("float64", "float32", "int64", "int32", "uint64", "bool")
+    dtype: name for name, dtype in DTYPES.items()
 }
 C_TYPES: dict[np.dtype[Any], str] = {
     dtype: {"float64": "double", "float32": "float", "bool": "bool"}.get(name, f"std::{name}_t")
     for dtype, name in NAMES.items()
 }
+RINGS = {dtype: C_TYPES[np.dtype(f"u{name}")] if dtype.kind == "i" else C_TYPES[dtype] for dtype, name in NAMES.items()}
+"""The types in which kernels add and multiply: whole numbers wrap around, which C++ promises of unsigned ones only."""
 
 # {0} {1} ... are the arguments, for a partial followed by the result; {T} is the number type.
 FORMULAS = {
@@ -72,12 +75,20 @@ FORMULAS = {
     "logical_or": "{0} | {1}",
     "logical_not": "!{0}",
 }
-WHOLE = {  # of integers alone
-    "bitwise_and": "{0} & {1}",
-    "bitwise_or": "{0} | {1}",
-    "bitwise_xor": "{0} ^ {1}",
-    "invert": "~{0}",
-    "left_shift": "{1} < 8 * sizeof({T}) ? {T}({0} << {1}) : {T}(0)",  # what is below 0 converts to a large number
+WHOLE = {  # of integers; {U} is the unsigned type in which they wrap around
+    "add": "{T}({U}({0}) + {U}({1}))",
+    "sub": "{T}({U}({0}) - {U}({1}))",
+    "mul": "{T}({U}({0}) * {U}({1}))",
+    "neg": "{T}({U}(0) - {U}({0}))",
+    "square": "{T}({U}({0}) * {U}({0}))",
+    "cube": "{T}({U}({0}) * {U}({0}) * {U}({0}))",
+    "abs": "{0} < 0 ? {T}({U}(0) - {U}({0})) : {0}",
+    "bitwise_and": "{T}({0} & {1})",
+    "bitwise_or": "{T}({0} | {1})",
+    "bitwise_xor": "{T}({0} ^ {1})",
+    "invert": "{T}(~{0})",
+    # What is below 0 converts to a large number.
+    "left_shift": "{1} < 8 * sizeof({T}) ? {T}({U}({0}) << {1}) : {T}(0)",
     "right_shift": "{1} < 8 * sizeof({T}) ? {T}({0} >> {1}) : {0} < 0 ? {T}(-1) : {T}(0)",
 }
 # Declared in the text of every kernel that calls them, see `numbers/simd.hpp`.
@@ -86,7 +97,6 @@ ROOTS = {
     "burlab_sqrtf": 'extern "C" float burlab_sqrtf(float) noexcept __asm__("sqrtf") __attribute__((const));',
 }
 _TYPED = {  # by the type alone
-    "convert": "static_cast<{T}>({0})",
     "sqrt": "burlab_sqrt{suffix}({0})",
 }
 _FLOAT_ONLY = {  # integers have another rule, and are never nan
@@ -133,15 +143,32 @@ def _order(n: Node) -> float:
 
 def formula(n: Node) -> str | None:
     """The formula of an elementwise node, or None where a library function must be called."""
-    if n.dtype.kind == "f" and n.op in _FLOAT_ONLY:
-        return _FLOAT_ONLY[n.op]
-    text = FORMULAS.get(n.op) or _TYPED.get(n.op) or WHOLE.get(n.op)
+    if n.op == "convert":
+        return _conversion(n.inputs[0].dtype, n.dtype)
+    own = _FLOAT_ONLY if n.dtype.kind == "f" else WHOLE if n.dtype.kind in "iu" else {}
+    text = own.get(n.op) or FORMULAS.get(n.op) or _TYPED.get(n.op)
     return None if text is not None and "std::" in text and is_own(n) else text
 
 
+def _conversion(given: np.dtype[Any], wanted: np.dtype[Any]) -> str:
+    """A twin of `burlab::converted`."""
+    if given.kind != "f" or wanted.kind not in "iu":
+        return "static_cast<{T}>({0})"
+    suffix = "f" * (given.itemsize == 4)
+    wide = wanted.itemsize == 8 or NAMES[wanted] == "uint32"
+    bound = f"{2.0 ** (63 if wide else 31)!r}{suffix}"
+    kind, least = ("long", "-9223372036854775807 - 1") if wide else ("int", "-2147483647 - 1")
+    cut = f"(({{x}} >= -{bound}) & ({{x}} < {bound})) ? {kind}({{x}}) : {least}"
+    if NAMES[wanted] != "uint64":
+        return f"{{T}}({cut.format(x='{0}')})"
+    high = "{T}(1) << 63"
+    less, more = (f"{{T}}({cut.format(x=x)})" for x in ("{0}", f"({{0}} - {bound})"))
+    return f"{{0}} < {bound} ? {less} : {{0}} >= {bound} ? {more} ^ {high} : {high}"
+
+
 def is_arithmetic(n: Node) -> bool:
-    """Whether + - * / of the arguments are all that a node is: what packets of numbers can do."""
-    text = formula(n)
+    """Whether + - * / of the arguments are all that a node is: what packets of floats can do."""
+    text = formula(n) if n.dtype.kind == "f" else None
     return text is not None and set("?<>=!&|:_").isdisjoint(text)
 
 
@@ -212,7 +239,8 @@ def spelled(n: Node, arguments: list[str], lanes: bool = False) -> str:
     """The C++ expression of an elementwise node. lanes: whether it stands in a loop that becomes SIMD code."""
     text = formula(n)
     if text is not None:
-        return text.format(*arguments, T=C_TYPES[n.dtype], suffix="f" if n.itemsize == 4 else "")
+        wrapping = "std::uint64_t" if n.itemsize == 8 else "std::uint32_t"
+        return text.format(*arguments, T=C_TYPES[n.dtype], U=wrapping, suffix="f" if n.itemsize == 4 else "")
     return f"{function(n, lanes).symbol}({', '.join(arguments)})"
 
 
@@ -244,4 +272,4 @@ def literal(value: Any, dtype: np.dtype[Any]) -> str:
         return f"(-{text})" if math.copysign(1, number) < 0 and not math.isnan(number) else text
     if number == np.iinfo(np.int64).min:
         return "(-9223372036854775807 - 1)"
-    return f"{kind}({number})"
+    return f"{kind}({number}{'u' * (dtype.kind == 'u')})"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from burlab.compiler.ir.library import LibraryKernel, kernel
 from burlab.compiler.ir.plan import Count, Task
-from burlab.compiler.ir.spelling import C_TYPES, NAMES
+from burlab.compiler.ir.spelling import C_TYPES, NAMES, RINGS
 from burlab.compiler.ir.strides import POINT, Axis, View, dense_strides, elements, joined
 from burlab.graph import Node
 from burlab.runtime.cpu import instruction_set
@@ -128,7 +128,7 @@ def _of_vectors(spec: str) -> bool:
 def _general(n: Node, plain: bool, order: SumOrder) -> LibraryKernel:
     kind = "_strict" * (plain and n.dtype.kind == "f") or "_vector" * (order != SumOrder.IN_ORDER)
     arguments = {"": "false", "_strict": "true", "_vector": "false, true"}[kind]
-    template = f"Contract<{C_TYPES[n.dtype]}, {arguments}>"
+    template = f"Contract<{RINGS[n.dtype]}, {arguments}>"
     return kernel(f"contract_{NAMES[n.dtype]}{kind}", template, "matrix/contraction")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from burlab.compiler.ir.library import LibraryKernel, kernel
 from burlab.compiler.ir.plan import Count, Task
-from burlab.compiler.ir.spelling import C_TYPES, NAMES, has_lanes_in_replay, loops, rule
+from burlab.compiler.ir.spelling import C_TYPES, NAMES, RINGS, has_lanes_in_replay, loops, rule
 from burlab.compiler.ir.strides import POINT, VIEWS, Axis, Shape, View, box, dense_strides, elements, joined
 from burlab.graph import Node
 from burlab.graph.query import CLIENT_QUERIES, QUERIES, count
@@ -20,7 +20,7 @@ from .reductions import argument, cumsum, extreme, sort, sum_, sum_accumulate, z
 
 Views = dict[Node, View]
 
-_UNSIGNED = {1: "std::uint8_t", 4: "std::uint32_t", 8: "std::uint64_t"}
+_UNSIGNED = {1: "std::uint8_t", 2: "std::uint16_t", 4: "std::uint32_t", 8: "std::uint64_t"}
 
 
 VERDICT = kernel("judge", "FiniteVerdict", "finite")
@@ -103,7 +103,7 @@ def _scatter(n: Node, views: Views) -> list[Task]:
         elements(y.shape[:batch]), rows, elements(index.shape[batch:]), elements(y.shape[index.ndim :])
     )
     names = NAMES[n.dtype], NAMES[index.dtype]
-    template = f"Scatter<{C_TYPES[n.dtype]}, {C_TYPES[index.dtype]}>"
+    template = f"Scatter<{RINGS[n.dtype]}, {C_TYPES[index.dtype]}>"
     made = kernel(f"scatter_{names[0]}_{names[1]}", template, "move/gather")
     return [Task(made, descriptor, _dense(n, views), may_fail=True)]
 
@@ -114,7 +114,7 @@ def _scatter_accumulate(n: Node, views: Views) -> list[Task]:
     index = n.inputs[1]
     samples = Count(False, Indexed._fields.index("indices"), elements(index.shape[n.params[0] :]) // index.shape[0])
     names = NAMES[n.dtype], NAMES[n.inputs[1].dtype]
-    types = ", ".join(C_TYPES[x] for x in (n.dtype, n.inputs[1].dtype))
+    types = f"{RINGS[n.dtype]}, {C_TYPES[index.dtype]}"
     made = kernel(f"scatter_accumulate_{names[0]}_{names[1]}", f"Scatter<{types}, true>", "move/gather")
     return [task._replace(kernel=made, samples=samples)]
 
@@ -126,7 +126,7 @@ def _put(n: Node, views: Views) -> list[Task]:
     descriptor = Indexed(
         elements(x.shape[:batch]), x.shape[batch], elements(index.shape[batch:]), elements(x.shape[batch + 1 :])
     )
-    types = C_TYPES[n.dtype] if adds else _UNSIGNED[n.itemsize], C_TYPES[index.dtype]
+    types = RINGS[n.dtype] if adds else _UNSIGNED[n.itemsize], C_TYPES[index.dtype]
     name = f"scatter_accumulate_{NAMES[n.dtype]}" if adds else f"put_{8 * n.itemsize}bit"
     template = f"Scatter<{', '.join(types)}, true>" if adds else f"Put<{', '.join(types)}>"
     made = kernel(f"{name}_{NAMES[index.dtype]}", template, "move/gather")
@@ -160,6 +160,11 @@ def _ask(n: Node, views: Views) -> list[Task]:
     chosen = n.inputs[2].shape[-1] if len(n.inputs) > 2 else 0
     descriptor = Query((*QUERIES, *CLIENT_QUERIES).index(n.params), queries, numbers, results, n.itemsize, chosen)
     return [Task(kernel("ask", "Ask", "ask"), descriptor, _dense(n, views), may_fail=True)]
+
+
+def _exponents(n: Node, views: Views) -> list[Task]:
+    made = kernel(f"exponents_{NAMES[n.dtype]}", f"Exponents<{C_TYPES[n.dtype]}>", "exponents")
+    return [Task(made, Elements(n.size), _dense(n, views), may_fail=True)]
 
 
 def _squares(n: Node, views: Views) -> list[Task]:
@@ -208,6 +213,7 @@ KERNELS: dict[str, Callable[[Node, Views], list[Task]]] = {
     "uniform": _uniform,
     "fold_in": _fold_in,
     "ask": _ask,
+    "exponents": _exponents,
     "squares": _squares,
     **dict.fromkeys(("fft", "rfft", "irfft"), _fourier),
     **linalg.KERNELS,

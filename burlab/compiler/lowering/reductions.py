@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from burlab.compiler.ir.library import kernel, register
 from burlab.compiler.ir.plan import Count, Task
-from burlab.compiler.ir.spelling import C_TYPES, NAMES
+from burlab.compiler.ir.spelling import C_TYPES, NAMES, RINGS
 from burlab.compiler.ir.strides import POINT, Axis, Shape, View, box, dense_strides, elements, joined
 from burlab.graph import Node
 from burlab.graph.operation import operation
@@ -60,7 +60,7 @@ def sum_(n: Node, views: Views, strict: bool) -> list[Task]:
     reduced, kept = _split(n, x, view, n.params)
     dtype, size = NAMES[n.dtype], n.itemsize
     strict = strict and n.dtype.kind == "f"
-    name, arguments = f"{dtype}{'_strict' * strict}", f"{C_TYPES[n.dtype]}, {str(strict).lower()}"
+    name, arguments = f"{dtype}{'_strict' * strict}", f"{RINGS[n.dtype]}, {str(strict).lower()}"
     operands = ((view.base, view.offset),)
     if _down(reduced, kept) and len(reduced) in (1, 2):
         rows, row = [POINT, *reduced][-2:]
@@ -90,7 +90,7 @@ def sum_accumulate(n: Node, views: Views) -> list[Task]:
         own = SumAccumulate._fields.index("rows" if len(reduced) == 2 else "size")
         position = 1 + len(kept[:-1]) if in_box else own
         samples = Count(in_box, position, reduced[0].size // tile)
-    template = f"SumAccumulate<{C_TYPES[n.dtype]}, {register()}>"
+    template = f"SumAccumulate<{RINGS[n.dtype]}, {register()}>"
     made = kernel(f"sum_accumulate_{NAMES[n.dtype]}", template, "reduce/reduce")
     return [Task(made, descriptor, ((view.base, view.offset),), box(walked, n.itemsize, n.itemsize), samples=samples)]
 
@@ -142,7 +142,7 @@ def cumsum(n: Node, views: Views) -> list[Task]:
     sign, last = (-1, max(length - 1, 0)) if reverse else (1, 0)
     descriptor = Rows(rows.size, rows.out, rows.a, length, sign * out[axis], sign * view.strides[axis])
     operands = ((view.base, view.offset + last * view.strides[axis]),)
-    made = kernel(f"cumsum_{NAMES[n.dtype]}", f"Cumsum<{C_TYPES[n.dtype]}>", "reduce/cumsum")
+    made = kernel(f"cumsum_{NAMES[n.dtype]}", f"Cumsum<{RINGS[n.dtype]}>", "reduce/cumsum")
     return [Task(made, descriptor, operands, box(others[:-1], n.itemsize, n.itemsize), last * out[axis])]
 
 

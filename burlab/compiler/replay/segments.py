@@ -19,7 +19,7 @@ from .multiply_add import MulAdd, Operand, multiply_adds
 from .opcodes import Opcode
 from .threaded import in_chains, paired, suits, thread_kernel
 
-_BITS = {1: "std::uint8_t", 4: "std::uint32_t", 8: "std::uint64_t"}
+_BITS = {1: "std::uint8_t", 2: "std::uint16_t", 4: "std::uint32_t", 8: "std::uint64_t"}
 
 
 def segments_of(plan: Plan) -> tuple[Values, list[Segment]]:

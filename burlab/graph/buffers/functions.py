@@ -4,13 +4,16 @@ Inside of a traced function `zeros`, `ones`, `full`, `empty` and `buffer` give a
 NumPy's own constructors do where burlab can see the call. Elsewhere they give plain arrays.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from burlab.errors import BurlabError, DTypeError, IndexRangeError, ShapeError
 from burlab.graph.handles import present
 from burlab.graph.node import Node, as_node
 from burlab.graph.numpy_api import updates
+from burlab.graph.origin import location
 from burlab.graph.substitute import copy
 from burlab.runtime.plain import as_array
 
@@ -94,7 +97,10 @@ def at_set(x: Any, index: Any, value: Any) -> Any:
     >>> bl.jit(lambda x, i: bl.at_set(x, i, 9.0))(np.zeros(3), np.array(1))
     array([0., 9., 0.])
     """
-    x, index, value = present(x), known_key(index), written(value)
+    return _updated("at_set", _set, x, index, value)
+
+
+def _set(x: Any, index: Any, value: Any) -> Any:
     if isinstance(x, Node) and is_traced_key(index):
         return updates.at_set(x, index, value)
     if isinstance(x, Node) or isinstance(value, Node) or is_traced_key(index):
@@ -116,9 +122,32 @@ def at_add(x: Any, index: Any, value: Any) -> Any:
     >>> bl.jit(lambda x: bl.at_add(x, np.array([0, 0, 2]), 1.0))(np.zeros(3))
     array([2., 0., 1.])
     """
-    x, index, value = present(x), known_key(index), written(value)
+    return _updated("at_add", _add, x, index, value)
+
+
+def _add(x: Any, index: Any, value: Any) -> Any:
     if isinstance(x, Node) or isinstance(value, Node) or is_traced_key(index):
         return updates.at_add(as_node(x), index, value)
     result = fresh(as_array(x, "x of at_add").copy())
     np.add.at(result.numbers if isinstance(result, Buffer) else result, index, np.asarray(value, result.dtype))
     return result
+
+
+def _updated(name: str, update: Callable[..., Any], x: Any, index: Any, value: Any) -> Any:
+    """An update; what NumPy raises of its index or its value, in our words."""
+    x, index, value = present(x), known_key(index), written(value)
+    try:
+        return update(x, index, value)
+    except BurlabError:
+        raise
+    except IndexError as error:
+        raise IndexRangeError(
+            f"{location()}the index of {name} does not fit x of shape {np.shape(x)}: {error}. Pass one that does."
+        ) from None
+    except OverflowError as error:
+        raise DTypeError(f"{location()}{name} in an array of {x.dtype}: {error}. Convert x with .astype.") from None
+    except ValueError:
+        raise ShapeError(
+            f"{location()}value of {name} has shape {np.shape(value)}, which does not broadcast to that of x[index], "
+            f"x being of shape {np.shape(x)}. Reshape it."
+        ) from None

@@ -166,7 +166,7 @@ class Memory(np.ndarray[Any, Any]):
         if self.dtype not in ALL and self.dtype.kind != "c":
             raise DTypeError(
                 f"{location()}an array of {self.dtype} cannot hold traced values. "
-                "Make it float64, float32, complex128, complex64, int64, int32 or bool."
+                "Make it float64, float32, complex128, complex64, an integer of up to 64 bits or bool."
             )
         if here is None or root.made_in is not here:
             raise fault(

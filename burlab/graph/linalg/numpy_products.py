@@ -13,7 +13,7 @@ from burlab.graph.numpy_api import norms, products
 from burlab.graph.numpy_api.arguments import normal_axes, normal_axis, only_defaults, several, whole
 from burlab.graph.numpy_api.extremes import extreme
 from burlab.graph.numpy_api.products import matmul
-from burlab.graph.numpy_api.promotion import apply
+from burlab.graph.numpy_api.promotion import apply, as_dtype
 from burlab.graph.numpy_api.reduction import as_floats, size_along, sum_
 from burlab.graph.origin import location
 
@@ -139,7 +139,8 @@ def _ordered(xs: list[Node]) -> Node:
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Node:
     """np.linalg.trace: of the last two axes."""
     only_defaults("np.linalg.trace", {"dtype": dtype})
-    return products.trace(matrix(x, "np.linalg.trace"), offset, -2, -1)
+    a = as_node(x)
+    return products.trace(a if a.ndim >= 2 else matrix(a, "np.linalg.trace"), offset, -2, -1)
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Node:
@@ -180,7 +181,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Node:
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Node:
     """np.linalg.vecdot: sums of products along an axis."""
     product = apply("mul", x1, x2)
-    return sum_over(product, normal_axes(axis, product.ndim))
+    return as_dtype(sum_over(product, normal_axes(axis, product.ndim)), product.dtype)
 
 
 FUNCTIONS.update({

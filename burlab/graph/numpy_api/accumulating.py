@@ -8,7 +8,7 @@ from burlab.errors import IndexRangeError, ShapeError
 from burlab.graph import scan
 from burlab.graph.faults import fault
 from burlab.graph.graph import Graph, Iterations, Region
-from burlab.graph.linear import broadcast, reshape
+from burlab.graph.linear import as_total, broadcast, reshape
 from burlab.graph.node import (
     ACCUMULATIONS,
     FUNCTIONS,
@@ -26,7 +26,7 @@ from burlab.graph.rules import Rule
 from .arguments import known_dtype, normal_axis, only_defaults
 from .indexing import getitem
 from .joining import concatenate_, stack
-from .promotion import INT64, apply, as_dtype
+from .promotion import apply, as_dtype
 from .reduction import cumsum_
 from .shapes import moveaxis
 
@@ -49,7 +49,7 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> No
     """np.cumprod: no division, so the derivative is right where factors are zero."""
     only_defaults("np.cumprod", {"out": out})
     x, k = _along(a, axis)
-    x = as_dtype(x, known_dtype(dtype)) if dtype is not None else as_dtype(x, INT64) if x.dtype.kind in "ib" else x
+    x = as_dtype(x, known_dtype(dtype)) if dtype is not None else as_total(x)
     return _running("mul", 1, x, k)
 
 

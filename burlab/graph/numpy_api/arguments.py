@@ -58,7 +58,7 @@ def known_dtype(dtype: Any) -> "np.dtype[Any]":
     try:
         return np.dtype(dtype)
     except (TypeError, ValueError):
-        known = "float32, float64, int32, int64 or bool"
+        known = "float32, float64, int64, bool or another"
         raise DTypeError(f"{location()}dtype is {dtype!r:.80}, expected one of NumPy's. Pass {known}.") from None
 
 

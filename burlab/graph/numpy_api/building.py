@@ -15,7 +15,7 @@ from burlab.graph.origin import location
 from .arguments import NOT_GIVEN, known_dtype, normal_axes, normal_axis, several, whole
 from .indexing import getitem
 from .joining import broadcast_arrays, concatenate_, stack
-from .promotion import apply, as_dtype
+from .promotion import FLOAT64, apply, as_dtype, promote
 from .reduction import as_floats
 from .shapes import moveaxis
 from .ufuncs import power
@@ -25,7 +25,7 @@ def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retste
              axis: Any = 0, **_device: Any) -> Any:  # fmt: skip
     """np.linspace between traced ends; the last entry is the end itself."""
     count = _count(num, "num of np.linspace")
-    low, high = (as_floats(as_node(x)) for x in (start, stop))
+    low, high = _ends(start, stop)
     low, high = apply("mul", low, 1.0), apply("mul", high, 1.0)
     parts = count - 1 if endpoint else count
     step = apply("div", apply("sub", high, low), float(parts)) if parts else constant(np.nan)
@@ -44,14 +44,14 @@ def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retste
 def logspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None,
              axis: Any = 0) -> Node:  # fmt: skip
     """np.logspace: powers of a base, whose exponents are equally far apart."""
-    values = power(as_floats(as_node(base)), linspace(start, stop, num, endpoint, axis=axis))
+    values = power(base, linspace(start, stop, num, endpoint, axis=axis))
     return values if dtype is None else as_dtype(values, known_dtype(dtype))
 
 
 def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: Any = 0) -> Node:
     """np.geomspace between traced ends of one sign, which are among the entries."""
     count = _count(num, "num of np.geomspace")
-    low, high = as_floats(as_node(start)), as_floats(as_node(stop))
+    low, high = (as_dtype(as_node(x), FLOAT64) for x in (start, stop))
     share = linspace(apply("mul", low, 0.0), apply("add", apply("mul", high, 0.0), 1.0), count, endpoint)
     values = apply("mul", low, power(apply("div", high, low), share))
     first = constant((np.arange(count) == 0).reshape(count, *(1,) * (values.ndim - 1)))
@@ -60,6 +60,12 @@ def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype
         values = apply("where", constant(first.params[::-1].copy()), high, values)
     values = values if axis == 0 else moveaxis(values, 0, axis)
     return values if dtype is None else as_dtype(values, known_dtype(dtype))
+
+
+def _ends(*ends: Any) -> tuple[Node, Node]:
+    """Both ends in the dtype that they have together with a Python float."""
+    low, high, _ = promote([*map(as_node, ends), as_node(1.0)])
+    return low, high
 
 
 def _count(num: Any, name: str) -> int:
@@ -74,6 +80,7 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Node:
     a = as_node(x)
     if a.ndim != 1:
         raise ShapeError(f"{location()}np.vander takes a vector, got shape {a.shape}.")
+    a = as_dtype(a, np.result_type(a.dtype, np.int64))
     count = a.size if N is None else _count(N, "N of np.vander")
     powers = [constant(np.ones(a.shape, a.dtype)), a][:count]
     while len(powers) < count:
@@ -235,8 +242,8 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Node:
     if len(condlist) != len(choicelist) or not condlist:
         what = f"np.select got {len(condlist)} conditions and {len(choicelist)} choices"
         raise ArgumentError(f"{location()}{what}, expected as many, and at least one.")
-    result = as_node(default)
-    for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
+    result, *choices = promote([as_node(choice) for choice in (default, *choicelist)])
+    for condition, choice in zip(reversed(condlist), reversed(choices), strict=True):
         result = apply("where", condition, choice, result)
     return result
 

@@ -11,7 +11,7 @@ from burlab.graph.node import Node, as_node, constant
 from burlab.graph.origin import location
 
 from .arguments import NOT_GIVEN
-from .promotion import apply, as_mask
+from .promotion import apply, as_dtype, as_mask
 
 Neutral = Callable[["np.dtype[Any]"], Any]
 
@@ -57,7 +57,10 @@ def counted(x: Node, where: Any) -> Node:
 
 def from_initial(op: str, value: Node, initial: Any) -> Node:
     """A reduction that begins with a number."""
-    return apply(op, value, initial) if initial is not NOT_GIVEN and initial is not None else value
+    if initial is NOT_GIVEN or initial is None:
+        return value
+    first = as_node(initial)
+    return apply(op, value, as_mask(first) if value.dtype.kind == "b" else as_dtype(first, value.dtype))
 
 
 def check_initial(name: str, where: Any, initial: Any) -> None:

@@ -16,7 +16,7 @@ from .extremes import extreme
 from .indexing import getitem, take_along_axis
 from .joining import concatenate_
 from .ordering import argsort, searchsorted, sort
-from .promotion import INT64, apply, as_dtype, promote
+from .promotion import FLOAT64, INT64, apply, as_dtype, promote
 from .reduction import as_floats, cumsum_, sum_
 
 
@@ -108,17 +108,18 @@ def _bincount_of_known(x: Any, /, weights: Any = None, minlength: int = 0) -> No
     if not places.is_constant:
         raise unsupported("np.bincount of traced integers", "its length would depend on them; use bl.bincount(length=)")
     longest = max(int(places.params.max(initial=-1)) + 1, whole(minlength, "minlength of np.bincount"))
-    weight = None if weights is None else as_floats(as_node(weights))
+    weight = None if weights is None else as_dtype(as_node(weights), FLOAT64)
     return bincount(places, weight, length=longest)
 
 
 def top_k(x: Any, k: Any) -> tuple[Node, Node]:
-    """The k largest entries along the last axis, the largest first, and their positions (int64)."""
+    """The k largest entries along the last axis, the largest first, and their positions (int64). NaNs are largest."""
     a = as_node(x)
     n = a.shape[-1] if a.ndim else 0
     if not 0 <= (k := whole(k, "k of top_k")) <= n:
         raise ArgumentError(f"{location()}top_k of {n} entries takes 0 to {n} of them, got k={k}.")
-    order = argsort(apply("neg", a))
+    backwards = (..., slice(None, None, -1))  # in turned rows, so that of equal entries the first is taken first
+    order = apply("sub", n - 1, getitem(argsort(getitem(a, backwards)), backwards))
     places = getitem(order, (..., slice(0, k)))
     return take_along_axis(a, places, -1), places
 

@@ -189,7 +189,7 @@ def normal_index(index: Any, size: int, axis: int) -> Node:
             bad = array.min() if array.min() < -size else array.max()
             raise _bad_index(f"index {bad} is out of bounds for axis {axis} of size {size}.")
         return constant(np.where(array < 0, array + size, array), INT64)
-    i = as_dtype(i, INT64) if i.dtype.kind == "u" else i
+    i = as_dtype(i, INT64) if i.dtype.kind == "u" or i.itemsize < 4 else i  # which have room for the size
     return apply("where", apply("less", i, 0), apply("add", i, size), i)
 
 

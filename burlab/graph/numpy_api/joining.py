@@ -13,7 +13,7 @@ from burlab.runtime.plain import as_array
 
 from .arguments import known_dtype, normal_axes, normal_axis, only_defaults, several, whole
 from .indexing import getitem, take_at
-from .promotion import as_dtype, common_shape, promote
+from .promotion import as_dtype, common_shape, promote, strong
 from .shapes import expand_dims
 
 
@@ -101,7 +101,7 @@ def dstack(tup: Any) -> Node:
 
 def append(arr: Any, values: Any, axis: Any = None) -> Node:
     """np.append."""
-    return concatenate_([arr, values], axis)
+    return concatenate_([strong(as_node(arr)), strong(as_node(values))], axis)
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Node]:

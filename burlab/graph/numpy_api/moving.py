@@ -16,7 +16,7 @@ from burlab.graph.node import FUNCTIONS, METHODS, Node, as_node, constant, holds
 from burlab.graph.origin import location
 from burlab.runtime.memory import check_fits
 
-from .promotion import INT64, apply, promote
+from .promotion import BOOL, INT64, apply, as_dtype, as_mask, promote
 
 _FEW = 4  # pieces that are copied one by one, for less than a gather takes
 
@@ -138,7 +138,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Node:
     """np.insert at known places."""
     _check_known("insert", (obj, axis), {})
     x = as_node(arr)
-    values = apply("add", values, constant(0, x.dtype)) if as_node(values).weak else values
+    value = as_node(values)
+    values = as_mask(value) if x.dtype == BOOL else as_dtype(value, x.dtype)
     return moved("np.insert", lambda p: np.insert(p[0], obj, p[1], axis), x, values)
 
 

@@ -16,7 +16,7 @@ from .extremes import arg_extreme, extreme
 from .indexing import getitem
 from .joining import concatenate_
 from .products import diagonal_of, matmul
-from .promotion import apply, as_dtype
+from .promotion import FLOAT64, apply, as_dtype
 from .reduction import as_floats, average, mean_, prod, sum_, with_axes
 from .roots import root
 from .shapes import expand_dims, squeeze
@@ -95,7 +95,7 @@ def _nan_extreme(op: str, otherwise: float) -> Any:
         value = apply("where", numbers, value, np.nan)
         if not given(initial):
             return value
-        return apply("where", numbers, from_initial(f"{name}imum", value, initial), initial)
+        return apply("where", numbers, from_initial(f"{name}imum", value, initial), as_dtype(as_node(initial), x.dtype))
 
     return rule
 
@@ -127,9 +127,9 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: An
         aweights: Any = None, *, dtype: Any = None) -> Node:  # fmt: skip
     """np.cov: the covariance of variables, which are rows, with known or traced weights of the observations."""
     only_defaults("np.cov", {"dtype": dtype})
-    x = _observations(m, rowvar)
+    x = as_dtype(_observations(m, rowvar), FLOAT64)
     if y is not None:
-        x = concatenate_([x, _observations(y, rowvar)], 0)
+        x = concatenate_([x, as_dtype(_observations(y, rowvar), FLOAT64)], 0)
     less = real((0 if bias else 1) if ddof is None else ddof, "ddof")
     if fweights is None and aweights is None:
         centred = apply("sub", x, mean_(x, 1, keepdims=True))

@@ -103,9 +103,10 @@ def lexsort(keys: Any, axis: Any = -1) -> Node:
 
 def quantile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,  # noqa: ARG001
              method: str = "linear", keepdims: Any = False, **kwargs: Any) -> Node:  # fmt: skip
-    """np.quantile for known shares q, by the continuous estimators, or lower, higher, midpoint and nearest.
+    """np.quantile of shares q, by the continuous estimators, or lower, higher, midpoint and nearest.
 
-    NaN where there is one. The derivative is shared by the two entries between which it lies.
+    NaN where there is one, and where a traced share is none (a known one is refused). The derivative is shared by the
+    two entries between which it lies.
     """
     only_defaults("np.quantile", {"out": out, **kwargs})
     return _quantile(a, q, axis, method, keepdims, ignores_nan=False)
@@ -172,6 +173,9 @@ def _between(rows: Node, share: Node, method: str, ignores_nan: bool) -> Node:
     """The quantile of sorted rows, of which NaNs stand at the end."""
     n = rows.shape[-1]
     last = getitem(rows, (..., -1))
+    is_share = apply("logical_and", apply("greater_equal", share, 0.0), apply("less_equal", share, 1.0))
+    if not share.is_constant:
+        share = apply("where", is_share, share, constant(0.0, share.dtype))
     if ignores_nan:
         count = sum_(apply("logical_not", apply("isnan", rows)), -1)
         count = as_dtype(count, FLOAT64)
@@ -190,6 +194,8 @@ def _between(rows: Node, share: Node, method: str, ignores_nan: bool) -> Node:
     far = apply("sub", above, apply("mul", step, apply("sub", 1.0, fraction)))
     value = apply("where", apply("greater_equal", fraction, 0.5), far, near)
     value = apply("where", apply("equal", fraction, 0.0), below, value)
+    if not share.is_constant:
+        value = apply("where", is_share, value, np.nan)
     if ignores_nan:
         return apply("where", apply("equal", count, 0.0), np.nan, value)
     return apply("where", apply("isnan", last), last, value)

@@ -14,15 +14,15 @@ from .building import vander
 from .indexing import getitem
 from .joining import atleast_1d, concatenate_
 from .padding import pad_
-from .promotion import apply, as_dtype
+from .promotion import apply, as_dtype, strong
 from .reduction import as_floats, sum_
 from .signal import convolve
 
 
 def polyval(p: Any, x: Any) -> Node:
     """np.polyval by Horner's rule, the highest power first."""
-    coefficients, at = as_node(p), as_node(x)
-    value = apply("mul", at, 0)
+    coefficients, at = as_node(p), strong(as_node(x))
+    value = apply("mul", at, constant(0, at.dtype))
     for k in range(coefficients.shape[0]):
         value = apply("add", apply("mul", value, at), getitem(coefficients, k))
     return value

@@ -12,7 +12,7 @@ from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constan
 from burlab.graph.origin import location
 
 from .arguments import normal_axes, normal_axis, only_defaults, several, whole
-from .promotion import apply, promote
+from .promotion import apply, as_dtype, promote, strong
 
 _LETTERS = string.ascii_letters
 
@@ -50,7 +50,7 @@ def matmul(a: Any, b: Any) -> Node:
 def dot(a: Any, b: Any, out: None = None) -> Node:
     """np.dot: the last axis of a with the last but one (or only) of b; no broadcasting; a product with a scalar."""
     only_defaults("np.dot", {"out": out})
-    x, y = _pair(a, b)
+    x, y = _pair(strong(as_node(a)), strong(as_node(b)))
     if not x.shape or not y.shape:
         return apply("mul", x, y)
     axis = max(y.ndim - 2, 0)
@@ -252,7 +252,7 @@ def _diagonal(name: str, a: Any, offset: Any, axis1: int, axis2: int) -> Node:
 def vecdot(a: Any, b: Any) -> Node:
     """np.vecdot: sum of products along the last axis."""
     product = apply("mul", a, b)
-    return sum_over(product, normal_axes(-1, product.ndim))
+    return as_dtype(sum_over(product, normal_axes(-1, product.ndim)), product.dtype)
 
 
 def matvec(a: Any, b: Any) -> Node:

@@ -17,7 +17,7 @@ from burlab.graph.signatures import BOOL
 
 from .arguments import broadcast_shape
 
-INT64, FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
+INT8, INT64, FLOAT32, FLOAT64 = (np.dtype(t) for t in (np.int8, np.int64, np.float32, np.float64))
 
 
 class PrecisionWarning(UserWarning):
@@ -36,7 +36,7 @@ def apply(op: str, *values: Any) -> Node:
     if op == "where":
         xs = [as_mask(xs[0]), *promote(xs[1:])]
     else:
-        xs = promote(xs, float_only=is_float_only(op))
+        xs = promote(xs, float_only=is_float_only(op)) if op != "div" else _divided(xs)
         if xs[0].dtype == BOOL:
             xs, op = _on_masks(op, xs)
     xs = [broadcast(x, shape) for x in xs]
@@ -70,7 +70,7 @@ def common_dtype(xs: list[Node]) -> "np.dtype[Any]":
     scalars = [_PYTHON[x.dtype.kind] for x in xs if x.weak]
     result = np.result_type(*strong, *scalars)
     if result == FLOAT64 and any(x.dtype == np.float32 and not x.is_constant for x in xs):
-        _warn_widened()
+        _warn_widened(next(x.dtype for x in xs if x.dtype != np.float32 and not x.weak))
     return result
 
 
@@ -81,9 +81,30 @@ _warned: set[Origin | None] = set()
 def promote(xs: list[Node], float_only: bool = False) -> list[Node]:
     """The nodes in their common dtype; in a floating one if `float_only`, as np.exp of integers is."""
     dtype = common_dtype(xs)
-    if float_only and dtype.kind != "f":
-        dtype = FLOAT64
+    if float_only and dtype.kind != "f":  # each as a float: int8 beside uint16 is float32, int32 beside a mask float64
+        dtype = np.result_type(*(floating(dtype if x.weak else x.dtype) for x in xs))
     return [as_dtype(x, dtype) for x in xs]
+
+
+def strong(x: Node) -> Node:
+    """The node with a dtype of its own, as np.asarray gives a Python number one."""
+    return constant(x.params, x.dtype) if x.weak and x.is_constant else x
+
+
+def floating(dtype: "np.dtype[Any]") -> "np.dtype[Any]":
+    """The dtype of NumPy's functions of floats: of one or two bytes float32, which stands for float16, too."""
+    return dtype if dtype.kind == "f" else FLOAT32 if dtype.itemsize < 4 else FLOAT64
+
+
+def as_floating(x: Node) -> Node:
+    """The node in that dtype."""
+    return as_dtype(x, floating(x.dtype))
+
+
+def _divided(xs: list[Node]) -> list[Node]:
+    """Operands of a division, which of integers is one of float64."""
+    dtype = common_dtype(xs)
+    return [as_dtype(x, dtype if dtype.kind == "f" else FLOAT64) for x in xs]
 
 
 def as_dtype(x: Node, dtype: "np.dtype[Any]") -> Node:
@@ -92,8 +113,9 @@ def as_dtype(x: Node, dtype: "np.dtype[Any]") -> Node:
         return x
     if x.is_constant:
         try:
-            y = constant(x.params.item() if x.weak else x.params, dtype)  # a Python integer must fit, as in NumPy
-        except OverflowError:
+            with np.errstate(invalid="ignore"):
+                y = constant(x.params.item() if x.weak else x.params, dtype)  # a Python integer must fit, as in NumPy
+        except (OverflowError, ValueError):
             raise DTypeError(
                 f"{location()}the number {x.params.item()} met an array of {dtype}, which cannot hold it. "
                 "Convert the array with .astype(np.int64) or .astype(float)."
@@ -109,23 +131,23 @@ def as_mask(x: Node) -> Node:
 
 
 def _on_masks(op: str, xs: list[Node]) -> tuple[list[Node], str]:
-    """Operations on booleans as NumPy defines them: + is or, * is and; comparisons go through int64."""
+    """Operations on booleans as NumPy defines them: + is or, * is and; all others are those of int8."""
     logic = {"add": "logical_or", "maximum": "logical_or", "mul": "logical_and", "minimum": "logical_and"}.get(op, op)
     if logic.startswith("logical_"):
         return xs, logic
     if op in ("sub", "neg"):
         raise fault(f"{op} of booleans, which NumPy refuses too", "np.logical_xor, ~mask or mask.astype(float)")
-    return [convert(x, INT64) for x in xs], op
+    return [as_dtype(x, INT8) for x in xs], op
 
 
-def _warn_widened() -> None:
+def _warn_widened(other: "np.dtype[Any]") -> None:
     line = user_line()
     if line in _warned:
         return
     _warned.add(line)
     warnings.warn_explicit(
-        f"{location()}a float32 array met a float64 one, so NumPy's rules make all that follows float64 (twice the "
-        "bytes). Use a Python number, or np.float32(...), or .astype(np.float32).",
+        f"{location()}a float32 array met {'an' if other.kind == 'i' else 'a'} {other} one, so NumPy's rules make all "
+        "that follows float64 (twice the bytes). Use a Python number, or np.float32(...), or .astype(np.float32).",
         PrecisionWarning,
         *(line or ("unknown", 0)),
     )

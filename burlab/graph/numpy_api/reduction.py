@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import ShapeError
-from burlab.graph.linear import TOTALS, broadcast, concatenate, cumsum, reshape, slice_, sum_over, transpose
+from burlab.graph.linear import as_total, broadcast, concatenate, cumsum, reshape, slice_, sum_over, transpose
 from burlab.graph.node import FUNCTIONS, METHODS, REDUCTIONS, Node, as_node, constant
 from burlab.graph.operation import made
 from burlab.graph.origin import location
@@ -41,7 +41,8 @@ def sum_(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims
     only_defaults("np.sum", {"out": out})
     x = only(_dtyped(as_node(a), dtype), where, zero)
     axes = normal_axes(axis, x.ndim)
-    return from_initial("add", with_axes(sum_over(x, axes), x, axes, keepdims), initial)
+    total = sum_over(x, axes)
+    return from_initial("add", with_axes(_dtyped(total, dtype), x, axes, keepdims), initial)
 
 
 def sum_of_squares(x: Node) -> Node:
@@ -96,9 +97,7 @@ def prod(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims
          initial: Any = NOT_GIVEN, where: Any = NOT_GIVEN) -> Node:  # fmt: skip
     """np.prod by halving: no division, so the derivative is right where factors are zero."""
     only_defaults("np.prod", {"out": out})
-    x = _dtyped(as_node(a), dtype)
-    if x.dtype.kind in "ib":
-        x = as_dtype(x, INT64)
+    x = as_total(as_node(a)) if dtype is None else _dtyped(as_node(a), dtype)
     return from_initial("mul", _product(only(x, where, one), axis, keepdims), initial)
 
 
@@ -129,11 +128,10 @@ def _rows(x: Node, start: int, count: int) -> Node:
 def cumsum_(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Node:
     """np.cumsum."""
     only_defaults("np.cumsum", {"out": out})
-    x = _dtyped(as_node(a), dtype)
-    x = x if x.dtype in TOTALS else as_dtype(x, INT64)
+    x = as_total(_dtyped(as_node(a), dtype))
     if axis is None:
-        return cumsum(reshape(x, (x.size,)), 0)
-    return cumsum(x, normal_axis(axis, x.ndim))
+        return _dtyped(cumsum(reshape(x, (x.size,)), 0), dtype)
+    return _dtyped(cumsum(x, normal_axis(axis, x.ndim)), dtype)
 
 
 def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: Any = False) -> Any:
@@ -144,7 +142,9 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
         total = as_node(float(size_along(x, normal_axes(axis, x.ndim))))
     else:
         weights = _along(as_node(weights), x, axis)
-        total = sum_(apply("mul", weights, constant(np.ones(x.shape))), axis, keepdims=keepdims)
+        dtype = np.result_type(x.dtype, weights.dtype, *([] if x.dtype.kind == "f" else [FLOAT64]))
+        x, weights = as_dtype(x, dtype), as_dtype(weights, dtype)
+        total = sum_(apply("mul", weights, constant(np.ones(x.shape), dtype)), axis, keepdims=keepdims)
         result = apply("div", sum_(apply("mul", x, weights), axis, keepdims=keepdims), total)
     return (result, broadcast(as_dtype(total, result.dtype), result.shape)) if returned else result
 

@@ -11,7 +11,7 @@ from burlab.graph.linear import broadcast
 from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
 
 from .arguments import only_defaults, whole
-from .promotion import BOOL, FLOAT64, INT64, apply, as_dtype, as_mask, promote
+from .promotion import BOOL, FLOAT32, FLOAT64, INT8, apply, as_dtype, as_floating, as_mask, promote
 
 INT32 = np.dtype(np.int32)
 
@@ -27,14 +27,15 @@ def _rounded(op: str) -> Callable[[Any], Node]:
 def _whole_or_float(op: str) -> Callable[[Any, Any], Node]:
     def rule(x: Any, y: Any) -> Node:
         xs = promote([as_node(x), as_node(y)])
-        return apply(op, *(as_dtype(a, INT64) if a.dtype == BOOL else a for a in xs))
+        return apply(op, *(as_dtype(a, INT8) if a.dtype == BOOL else a for a in xs))
 
     return rule
 
 
-def _plain(op: str) -> Callable[[Any, Any], Node]:
+def _extreme(op: str, on_masks: str) -> Callable[[Any, Any], Node]:
     def rule(x: Any, y: Any) -> Node:
-        return apply(op, x, y)
+        xs = promote([as_node(x), as_node(y)])
+        return apply(on_masks if xs[0].dtype == BOOL else op, *xs)
 
     return rule
 
@@ -47,6 +48,9 @@ def round_(a: Any, decimals: Any = 0, out: Any = None) -> Node:
     """x to so many decimals, halves to even, by NumPy's steps: times a power of 10, rounded, and back."""
     only_defaults("np.round", {"out": out})
     x, digits = as_node(a), whole(decimals, "decimals")
+    if x.dtype == BOOL and digits:
+        raise fault("np.round of booleans to decimals, which NumPy refuses too", "mask.astype(float)")
+    x = as_floating(x) if x.dtype == BOOL else x
     if x.dtype.kind != "f":
         return x if digits >= 0 else as_dtype(round_(as_dtype(x, FLOAT64), digits), x.dtype)
     if digits == 0:
@@ -72,22 +76,38 @@ def _frexp(x: Any) -> tuple[Node, Node]:
 
 def _ldexp(x: Any, n: Any) -> Node:
     exponent = as_node(n)
-    if exponent.dtype.kind == "f":
-        raise fault("np.ldexp of an exponent that is no integer, which NumPy refuses too", "x * 2.0**n")
-    node = _floating(x)
+    if exponent.dtype.kind == "f" or exponent.dtype == np.uint64:
+        what = f"np.ldexp of an exponent of dtype {exponent.dtype}, which NumPy refuses too"
+        raise fault(what, "x * 2.0**n, or n.astype(int)")
+    if exponent.weak and exponent.is_constant:
+        as_dtype(exponent, INT32)  # it must fit, as in NumPy
+    node = as_node(x)
+    small = node.weak and node.dtype.kind != "f" and exponent.dtype != BOOL
+    node = as_dtype(node, FLOAT32) if small else as_floating(node)
     return apply("ldexp", node, as_dtype(exponent, node.dtype))
 
 
 def _floating(x: Any) -> Node:
-    node = as_node(x)
-    return node if node.dtype.kind == "f" else as_dtype(node, FLOAT64)
+    return as_floating(as_node(x))
 
 
 def _spacing(x: Any) -> Node:
     """From x to the next number away from 0; nan at infinity."""
+    _check_not_half("spacing", as_node(x))
     node = _floating(x)
     node = apply("where", apply("equal", node, 0.0), 0.0, node)  # of -0, too, it is positive
     return apply("sub", apply("nextafter", node, apply("copysign", math.inf, node)), node)
+
+
+def _nextafter(x: Any, y: Any) -> Node:
+    _check_not_half("nextafter", as_node(x), as_node(y))
+    return apply("nextafter", x, y)
+
+
+def _check_not_half(name: str, *xs: Node) -> None:
+    """Refuse what NumPy answers in float16, whose neighbours are others than those of float32."""
+    if all(x.dtype.kind != "f" and (x.weak or x.itemsize == 1) for x in xs):
+        raise fault(f"np.{name} of {xs[0].dtype}, which NumPy computes in float16", "x.astype(np.float32)")
 
 
 def _heaviside(x: Any, at_zero: Any) -> Node:
@@ -102,9 +122,11 @@ def _bits(op: str, on_masks: str, symbol: str, remedy: str) -> Callable[..., Nod
         xs = promote([as_node(x) for x in values])
         if xs[0].dtype.kind == "f":
             raise fault(f"{symbol} of traced floats", remedy)
+        if xs[0].dtype == BOOL and op in ("gcd", "lcm"):
+            raise fault(f"{symbol} of masks, which NumPy refuses too", remedy)
         if xs[0].dtype != BOOL:
             return apply(op, *xs)
-        return apply(on_masks, *xs) if on_masks else apply(op, *(as_dtype(x, INT64) for x in xs))
+        return apply(on_masks, *xs) if on_masks else apply(op, *(as_dtype(x, INT8) for x in xs))
 
     return rule
 
@@ -126,6 +148,7 @@ def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neg
     node = as_node(x)
     if node.dtype.kind != "f":
         return node
+    nan, posinf, neginf = (v if v is None else as_dtype(as_node(v), node.dtype) for v in (nan, posinf, neginf))
     most = np.finfo(node.dtype).max
     high, low = (most if posinf is None else posinf), (-most if neginf is None else neginf)
     finite = apply(
@@ -152,7 +175,8 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: An
 
 def sinc(x: Any) -> Node:
     """sin(pi x) / (pi x)."""
-    return apply("sinc", x)
+    node = as_node(x)
+    return apply("sinc", node if node.dtype.kind == "f" else as_dtype(node, FLOAT64))
 
 
 def _python_round(x: Node, digits: int | None = None) -> Node:
@@ -166,7 +190,8 @@ _RULES: dict[str, Callable[..., Any]] = {
     "fmod": _whole_or_float("fmod"),
     "divmod": _divmod,
     "modf": _modf, "frexp": _frexp, "ldexp": _ldexp, "spacing": _spacing, "heaviside": _heaviside,
-    "fmax": _plain("fmax"), "fmin": _plain("fmin"),
+    "nextafter": _nextafter,
+    "fmax": _extreme("fmax", "logical_or"), "fmin": _extreme("fmin", "logical_and"),
     "bitwise_and": _bits("bitwise_and", "logical_and", "&", _MASKS_OR_INTEGERS),
     "bitwise_or": _bits("bitwise_or", "logical_or", "|", _MASKS_OR_INTEGERS),
     "bitwise_xor": _bits("bitwise_xor", "not_equal", "^", "x ** k for a power, np.logical_xor for masks"),

@@ -11,11 +11,12 @@ from burlab.graph.linear import broadcast, reshape, transpose
 from burlab.graph.node import COMPLEX, FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant
 from burlab.graph.origin import location
 from burlab.graph.rules import Rule
+from burlab.graph.signatures import ALL
 from burlab.runtime.memory import check_fits, volume
 
 from .arguments import broadcast_shape, known_dtype, normal_axes, normal_axis, only_defaults, real, several, whole
-from .narrow import NARROW, as_narrow
-from .promotion import FLOAT64, apply, as_dtype, as_mask
+from .narrow import as_half
+from .promotion import FLOAT64, apply, as_dtype, as_floating, as_mask
 
 
 def reshape_(a: Any, /, shape: Any = None, order: str = "C", **kwargs: Any) -> Node:
@@ -168,7 +169,7 @@ def _like(number: int) -> Rule:
 
 
 def astype(x: Any, dtype: Any, /, **kwargs: Any) -> Node:
-    """x.astype(dtype); to bool: what is not zero. float16 and small integers: their numbers, in float32 and int64."""
+    """x.astype(dtype); to bool: what is not zero. float16: its numbers, in float32."""
     kwargs.pop("copy", None)
     only_defaults("astype", kwargs)
     node, target = as_node(x), known_dtype(dtype)
@@ -176,10 +177,10 @@ def astype(x: Any, dtype: Any, /, **kwargs: Any) -> Node:
         return COMPLEX["method"]("astype", node, target)
     if target.kind == "b":
         return as_mask(node)
-    if target.name in NARROW:
-        return as_narrow(node, target)
-    if target.name not in ("float32", "float64", "int32", "int64"):
-        has = "a graph has float32, float64, complex64, complex128, int32, int64 and bool"
+    if target == np.float16:
+        return as_half(node)
+    if target not in ALL:
+        has = "a graph has float32, float64, complex64, complex128, integers of up to 64 bits and bool"
         raise unsupported(f"astype({target})", f"{has}; convert arguments before the call, and results after it")
     return as_dtype(node, target)
 
@@ -229,8 +230,9 @@ def _imaginary(val: Any) -> Node:
 def angle(z: Any, deg: bool = False) -> Node:
     """np.angle of real numbers: 0, or pi where their sign is negative, that of -0.0 too."""
     x = as_node(z)
-    x = x if x.dtype.kind == "f" else as_dtype(x, FLOAT64)
-    turned = apply("where", UFUNCS["signbit"](x), 180.0 if deg else math.pi, as_dtype(constant(0.0), x.dtype))
+    x = as_dtype(x, FLOAT64) if x.dtype.kind == "b" else as_floating(x)
+    half = constant(180.0 if deg else math.pi, x.dtype)
+    turned = apply("where", UFUNCS["signbit"](x), half, constant(0.0, x.dtype))
     return apply("where", apply("isnan", x), x, turned)
 
 

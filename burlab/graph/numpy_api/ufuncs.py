@@ -13,7 +13,19 @@ from burlab.graph.operation import made
 from burlab.graph.scalar import FLOAT_ONLY
 
 from .arguments import NOT_GIVEN, only_defaults
-from .promotion import BOOL, FLOAT64, INT64, POWERS, apply, as_dtype, as_mask, common_dtype, promote
+from .promotion import (
+    BOOL,
+    FLOAT64,
+    INT8,
+    POWERS,
+    apply,
+    as_dtype,
+    as_floating,
+    as_mask,
+    common_dtype,
+    common_shape,
+    promote,
+)
 from .roots import root
 
 
@@ -26,6 +38,8 @@ def power(x: Any, y: Any) -> Node:
         base, promoted = promote(xs)
         if (special := POWERS["power"](base, promoted)) is not None:  # of a norm
             return special
+        if known == 2 and xs[0].dtype == BOOL and exponent.weak:
+            return apply("square", as_dtype(xs[0], INT8))  # as `mask**2` has it
         if known == 2:
             return apply("square", base)
         if known == 3:
@@ -37,21 +51,29 @@ def power(x: Any, y: Any) -> Node:
             return base
         if base.dtype.kind == "f" and known in (0.5, -1.0):
             return apply("sqrt", base) if known == 0.5 else apply("div", 1, base)
-        if common_dtype(xs).kind in "iu" and known < 0:
-            raise fault("an integer array to a negative power, which NumPy refuses too", "x.astype(float) ** -1")
-    return apply("power", x, y)
+    if common_dtype(xs).kind == "f":
+        return apply("power", *xs)
+    return _whole_power(*promote(xs))
+
+
+def _whole_power(x: Node, n: Node) -> Node:
+    """x ** n of integers or masks. An exponent must not be negative: a known one is looked at now."""
+    x, n = (as_dtype(z, INT8) if z.dtype == BOOL else z for z in (x, n))
+    if n.is_constant and (n.params < 0).any():
+        raise fault("an integer array to a negative power, which NumPy refuses too", "x.astype(float) ** -1")
+    if not n.is_constant and n.dtype.kind == "i":
+        n = made("exponents", None, n, weak=n.weak)
+    return apply("power", x, n)
 
 
 def clip(a: Any, a_min: Any = None, a_max: Any = None, **kwargs: Any) -> Node:
     """min(max(a, a_min), a_max), each bound optional, as np.clip, which also calls them min and max."""
     low, high = kwargs.pop("min", a_min), kwargs.pop("max", a_max)
     only_defaults("np.clip", kwargs)
-    result = as_node(a)
+    result, *bounds = promote([as_node(x) for x in (a, low, high) if x is not None and x is not NOT_GIVEN])
     if low is not None and low is not NOT_GIVEN:
-        result = apply("maximum", result, low)
-    if high is not None and high is not NOT_GIVEN:
-        result = apply("minimum", result, high)
-    return result
+        result = apply("maximum", result, bounds.pop(0))
+    return apply("minimum", result, bounds.pop()) if bounds else result
 
 
 def _absolute(x: Any) -> Node:
@@ -61,6 +83,7 @@ def _absolute(x: Any) -> Node:
 
 def _logaddexp(x: Any, y: Any) -> Node:
     """The larger one, plus softplus of how much less the other is: smooth at ties, where maximum and abs are not."""
+    x, y = promote([as_node(x), as_node(y)], float_only=True)
     first = apply("greater_equal", x, y)
     more, less = apply("where", first, x, y), apply("where", first, y, x)
     return apply("add", more, apply("softplus", _gap(more, less)))
@@ -68,6 +91,7 @@ def _logaddexp(x: Any, y: Any) -> Node:
 
 def _logaddexp2(x: Any, y: Any) -> Node:
     """The same in base 2."""
+    x, y = promote([as_node(x), as_node(y)], float_only=True)
     first = apply("greater_equal", x, y)
     more, less = apply("where", first, x, y), apply("where", first, y, x)
     gap = apply("mul", _gap(more, less), _LOG2)
@@ -82,6 +106,7 @@ def _gap(more: Node, less: Node) -> Node:
 
 def _hypot(x: Any, y: Any) -> Node:
     """The root of the sum of squares, scaled lest they overflow; infinite if one is. Its derivative at 0 is 0."""
+    x, y = promote([as_node(x), as_node(y)], float_only=True)
     x, y = _beside(x, y), _beside(y, x)
     larger = apply("maximum", _absolute(x), _absolute(y))
     usable = apply("logical_and", apply("greater", larger, 0.0), UFUNCS["isfinite"](larger))
@@ -91,9 +116,9 @@ def _hypot(x: Any, y: Any) -> Node:
     return apply("mul", scale, root(total))
 
 
-def _beside(x: Any, y: Any) -> Node:
+def _beside(x: Node, y: Node) -> Node:
     """x, but 0 for a nan where y is infinite, which decides alone."""
-    return apply("where", apply("logical_and", UFUNCS["isnan"](x), _isinf(y)), 0.0, x)
+    return apply("where", apply("logical_and", UFUNCS["isnan"](x), _isinf(y)), constant(0.0, x.dtype), x)
 
 
 def _isinf(x: Any) -> Node:
@@ -101,20 +126,69 @@ def _isinf(x: Any) -> Node:
 
 
 def _reciprocal(x: Any) -> Node:
-    """1 / x; of integers what is left when the fraction is cut off: 0 but for 1 and -1."""
+    """1 / x; of integers what is left when the fraction is cut off: 0 but for 1 and -1, and of 0 what NumPy has."""
     node = as_node(x)
-    node = as_dtype(node, INT64) if node.dtype == BOOL else node
-    if node.dtype.kind not in "iu":
+    node = as_dtype(node, INT8) if node.dtype == BOOL else node
+    if node.dtype.kind == "f":
         return apply("div", 1, node)
     ones = [apply("equal", node, constant(sign, node.dtype)) for sign in ((1, -1) if node.dtype.kind == "i" else (1,))]
-    return apply("where", ones[0], node, apply("where", ones[-1], node, constant(0, node.dtype)))
+    infinite = np.iinfo(node.dtype).min if node.itemsize >= 4 and node.dtype.kind == "i" else 0
+    rest = apply("where", apply("equal", node, 0), constant(infinite, node.dtype), constant(0, node.dtype))
+    return apply("where", ones[0], node, apply("where", ones[-1], node, rest))
+
+
+def _compared(name: str) -> Callable[[Any, Any], Node]:
+    """A comparison, exact where no dtype holds both sides: int64 and uint64, or a Python integer out of range."""
+
+    def rule(x: Any, y: Any) -> Node:
+        xs = [as_node(x), as_node(y)]
+        for k, side in ((0, xs[1]), (1, xs[0])):
+            if (beyond := _beyond(xs[k], side.dtype)) and not side.weak:
+                signs = (beyond, 0) if k == 0 else (0, beyond)
+                shape = common_shape(name, xs)
+                return broadcast(constant(bool(getattr(np, name)(*signs)), BOOL), shape)
+        if {z.dtype.kind for z in xs} == {"i", "u"} and common_dtype(xs) == FLOAT64:
+            return _across_signs(name, xs)
+        return apply(name, *xs)
+
+    return rule
+
+
+def _beyond(x: Node, dtype: "np.dtype[Any]") -> int:
+    """1 where a Python integer is above all integers of a dtype, -1 where it is below, else 0."""
+    if not (x.weak and x.is_constant and x.dtype.kind in "iu" and dtype.kind in "iu"):
+        return 0
+    number, limits = int(x.params), np.iinfo(dtype)
+    return int(number > limits.max) - int(number < limits.min)
+
+
+def _across_signs(name: str, xs: list[Node]) -> Node:
+    """Of signed and unsigned integers: a negative one is below all others."""
+    signed = xs[0].dtype.kind == "u"  # which of them is
+    outcome = bool(getattr(np, name)(*((0, -1) if signed else (-1, 0))))
+    whole = [as_dtype(x, np.dtype(np.uint64)) for x in xs]
+    return apply("where", apply("less", xs[signed], 0), constant(outcome, BOOL), apply(name, *whole))
+
+
+def _sign(x: Any) -> Node:
+    node = as_node(x)
+    if node.dtype == BOOL:
+        raise fault("np.sign of booleans, which NumPy refuses too", "the mask itself, or mask.astype(int)")
+    return apply("sign", node)
+
+
+def _positive(x: Any) -> Node:
+    node = as_node(x)
+    if node.dtype == BOOL:
+        raise fault("np.positive of booleans, which NumPy refuses too", "the mask itself, or mask.astype(int)")
+    return node
 
 
 def _times(over: float, under: float) -> Callable[[Any], Node]:
     """x over / under, the quotient rounded in the dtype of x, as NumPy has it."""
 
     def rule(x: Any) -> Node:
-        node = as_node(x)
+        node = as_floating(as_node(x))
         single = node.dtype == np.float32
         return apply("mul", node, float(np.float32(over) / np.float32(under)) if single else over / under)
 
@@ -145,16 +219,17 @@ def _plain(op: str) -> Callable[..., Node]:
 
 # NumPy's names of what is one operation of the C++ table.
 _SAME = (
-    *(op for op in FLOAT_ONLY if hasattr(np, op)),
-    *"square sign maximum minimum less less_equal greater greater_equal equal not_equal".split(),
+    *(op for op in FLOAT_ONLY - {"ldexp", "nextafter"} if hasattr(np, op)),
+    *"square maximum minimum".split(),
 )
 _OTHER = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "negative": "neg"}
 _LOG2 = math.log(2.0)
 _UNARY: dict[str, Callable[[Any], Node]] = {
     "absolute": _absolute,
-    "fabs": _absolute,
-    "positive": as_node,
-    "conjugate": as_node,
+    "fabs": lambda x: apply("abs", as_floating(as_node(x))),
+    "positive": _positive,
+    "sign": _sign,
+    "conjugate": lambda x: as_dtype(as_node(x), INT8) if as_node(x).dtype == BOOL else as_node(x),
     "reciprocal": _reciprocal,
     **dict.fromkeys(("deg2rad", "radians"), _times(math.pi, 180.0)),
     **dict.fromkeys(("rad2deg", "degrees"), _times(180.0, math.pi)),
@@ -165,7 +240,7 @@ _UNARY: dict[str, Callable[[Any], Node]] = {
 }
 _BINARY: dict[str, Callable[[Any, Any], Node]] = {
     "power": power,
-    "float_power": lambda x, y: power(as_dtype(as_node(x), FLOAT64), y),
+    "float_power": lambda x, y: power(*(as_dtype(as_node(z), FLOAT64) for z in (x, y))),
     "hypot": _hypot,
     "logaddexp": _logaddexp,
     "logaddexp2": _logaddexp2,
@@ -174,6 +249,7 @@ _BINARY: dict[str, Callable[[Any, Any], Node]] = {
     "logical_xor": lambda x, y: apply("not_equal", as_mask(as_node(x)), as_mask(as_node(y))),
 }
 UFUNCS.update((name, _plain(op)) for name, op in (*zip(_SAME, _SAME, strict=True), *_OTHER.items()))
+UFUNCS.update((name, _compared(name)) for name in "less less_equal greater greater_equal equal not_equal".split())
 UFUNCS.update(_UNARY)
 UFUNCS.update(_BINARY)
 FUNCTIONS[np.clip] = clip

@@ -5,6 +5,7 @@ from typing import Any, final
 
 import numpy as np
 
+from burlab.checks.numbers import whole
 from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.functions import logsumexp, softplus
 from burlab.problems.finite_sum import FiniteSum
@@ -110,11 +111,12 @@ def logistic_regression(features: Any, labels: Any, *, l2: float = 0.0) -> Regre
     return Regression(loss, (a, signs), _weight(l2), (0.0, 0.25, np.zeros(a.shape[1], a.dtype)))
 
 
-def softmax_regression(features: Any, labels: Any, *, l2: float = 0.0) -> Regression:
+def softmax_regression(features: Any, labels: Any, *, l2: float = 0.0, classes: int | None = None) -> Regression:
     """1/n sum_i logsumexp(X^T a_i) - (X^T a_i)[y_i] + l2/2 |X|^2: the cross-entropy of a linear classifier.
 
-    features: rows a_i, shape (n, d), float32 or float64. labels: shape (n,), integers from 0 to k - 1. X has shape
-    (d, k) and the features' dtype. The curvature of the loss is at most 1/2 (Böhning 1992), so smoothness is half of
+    features: rows a_i, shape (n, d), float32 or float64. labels: shape (n,), integers from 0 to k - 1.
+    classes: k; as many as there are different labels unless given, so that each class has a sample. X has shape (d, k)
+    and the features' dtype. The curvature of the loss is at most 1/2 (Böhning 1992), so smoothness is half of
     the largest eigenvalue of A^T A / n, plus l2.
 
     >>> import numpy as np, burlab as bl
@@ -129,9 +131,16 @@ def softmax_regression(features: Any, labels: Any, *, l2: float = 0.0) -> Regres
 
     a, y = _matrix(features), as_array(labels, "labels")
     _check_targets(a, y)
-    if y.dtype.kind not in "iu" or y.min() < 0:
-        raise ArgumentError(f"labels are {_few(np.unique(y))}, expected integers from 0 to k - 1. Number the classes.")
-    start = np.zeros((a.shape[1], int(y.max()) + 1), a.dtype)
+    found = np.unique(y)
+    if y.dtype.kind not in "iu" or found[0] < 0:
+        raise ArgumentError(f"labels are {_few(found)}, expected integers from 0 to k - 1. Number the classes.")
+    k = found.size if classes is None else whole(classes, "classes", 1)
+    if found[-1] >= k:
+        raise ArgumentError(
+            f"labels are {_few(found)}, expected integers from 0 to {k - 1} for {k} classes. Number the classes by "
+            "np.unique(labels, return_inverse=True)[1], or pass classes= where some have no sample."
+        )
+    start = np.zeros((a.shape[1], k), a.dtype)
     return Regression(loss, (a, y.astype(np.int64)), _weight(l2), (0.0, 0.5, start))
 
 

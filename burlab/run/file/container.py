@@ -20,6 +20,7 @@ import numpy as np
 
 from burlab import __version__
 from burlab.errors import FileError
+from burlab.graph.signatures import DTYPES
 from burlab.runtime.checks import several, size
 from burlab.runtime.coerce import Array
 from burlab.runtime.files import as_path, opened, pieces, write_whole
@@ -30,7 +31,7 @@ MAGIC = b"\x89burlab\r\n\x1a\n\0"  # a text-mode transfer or a cut at 7 bits sho
 _FIRST = struct.Struct("<12sIQQ")
 _START = _FIRST.size + hashlib.sha256().digest_size  # where the header begins
 _SHAPE = several(size, 32)
-_DTYPES = {np.dtype(t).name for t in (np.float32, np.float64, np.int32, np.int64, np.uint64, np.uint8, np.bool_)}
+_DTYPES = set(DTYPES)
 
 
 def write(path: str | os.PathLike[str], kind: str, document: Any, arrays: Mapping[str, Array]) -> None:

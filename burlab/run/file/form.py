@@ -5,6 +5,7 @@ from typing import Any
 
 from burlab.errors import FileError
 from burlab.graph.query import CLIENT_QUERIES, QUERIES
+from burlab.graph.signatures import DTYPES
 from burlab.problems.kernels.tiles import LARGEST as LARGEST_TILE
 from burlab.problems.sampling import Sampling
 from burlab.run.record.recorder import COUNTERS
@@ -27,7 +28,7 @@ from burlab.runtime.checks import (
 )
 
 _DEEPEST = 64  # depth of nested trees
-_DTYPES = one_of(("float32", "float64", "int32", "int64", "uint64", "bool"))
+_DTYPES = one_of(DTYPES)
 _SHAPE = several(size, 32)
 _STEPS = whole(0, LONGEST)
 _COUNT = whole(1, LONGEST)

@@ -10,16 +10,18 @@ from burlab.errors import ArgumentError, DTypeError, ShapeError
 from burlab.graph import Node
 from burlab.graph.linear import broadcast, reshape
 from burlab.graph.node import as_node, constant
-from burlab.graph.numpy_api.promotion import apply
+from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.operation import made
 from burlab.graph.origin import location
 
-_UINT64 = np.dtype(np.uint64)
+_UINT64, _INT64 = np.dtype(np.uint64), np.dtype(np.int64)
 _SPLIT = 0x53504C4954  # folded in before the position: the keys of a split are none of those that fold_in gives
 
 
 def key(seed: int) -> "np.ndarray[Any, np.dtype[np.uint64]]":
     """The key of a seed, shape (2,), uint64.
+
+    seed: an int of up to 128 bits, negative ones modulo 2**128. Raises ArgumentError for another.
 
     >>> import burlab as bl
     >>> bl.random.key(7)
@@ -28,6 +30,10 @@ def key(seed: int) -> "np.ndarray[Any, np.dtype[np.uint64]]":
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):  # pyright: ignore[reportUnnecessaryIsInstance] - users pass anything
         raise ArgumentError(f"seed={seed!r:.80} makes no key. Pass an int.")
     seed = int(seed)
+    if not -(2**127) <= seed < 2**128:
+        raise ArgumentError(
+            f"a seed of {seed.bit_length()} bits makes no key: keys have 128. Pass one from -2**127 to 2**128 - 1."
+        )
     return np.array([seed & 0xFFFFFFFFFFFFFFFF, (seed >> 64) & 0xFFFFFFFFFFFFFFFF], np.uint64)
 
 
@@ -61,7 +67,10 @@ def known_dtype(dtype: Any, names: tuple[str, ...] = ("float32", "float64")) -> 
 
 
 def _fold_in(k: Any, data: Any) -> Node:
-    parent, number = key_node(k), apply("add", as_node(data), np.int64(0))
+    parent, number = key_node(k), as_node(data)
+    if number.dtype.kind == "f":
+        raise DTypeError(f"{location()}data of fold_in is {number.dtype}, expected integers. Pass x.astype(np.int64).")
+    number = as_dtype(number, _INT64)
     numbers = number if number.shape else broadcast(number, parent.shape[:-1], ())
     return made("fold_in", None, parent, numbers)
 
@@ -85,7 +94,13 @@ def fold_in(k: Any, data: Any) -> Any:
     >>> bool(np.all(bl.random.fold_in(bl.random.key(7), 1) != bl.random.fold_in(bl.random.key(7), 2)))
     True
     """
-    return _fold_in_function(k, np.int64(data) if isinstance(data, int) else data)
+    if isinstance(data, int):
+        if not -(2**63) <= data < 2**64:
+            raise ArgumentError(
+                f"{location()}data of fold_in has {data.bit_length()} bits, expected 64 at most. Pass a smaller int."
+            )
+        data = np.array(data % 2**64, np.uint64).view(np.int64)[()]
+    return _fold_in_function(k, data)
 
 
 def split(k: Any, num: int | tuple[int, ...] = 2) -> Any:

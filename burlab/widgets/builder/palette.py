@@ -234,6 +234,7 @@ def _trained(layer: Any, weights: Literal) -> Any:
 # Operations of the graph that NumPy's functions are made of: for what was imported.
 _ALONE = (
     "sum broadcast reshape transpose slice pad cumsum convert reduce_max reduce_min argmax argmin argsort sort squares"
+    " exponents"
 )
 _SEVERAL = {
     "gather": ("x", "index"), "scatter": ("x", "index"), "put": ("x", "rows", "index"), "contract": ("x", "y"),

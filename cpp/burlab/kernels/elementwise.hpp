@@ -37,14 +37,14 @@ template <bool Lanes, class Op, class R, class X, class... Xs> struct Map {
   }
 };
 
-/// out[i] = R(a[i]), as NumPy's astype. Descriptor: number of elements.
+/// out[i] = R(a[i]), as NumPy's astype (`numbers/whole.hpp`). Descriptor: number of elements.
 template <class R, class X> struct Convert {
   static Status run(const Int* d, void* out, const void* a, const void*, const void* const*) noexcept {
     return in_chunks(d[0], [&](Int begin, Int n) {
       R* r = static_cast<R*>(out) + begin;
       const X* x = static_cast<const X*>(a) + begin;
       BURLAB_ONE_BY_ONE
-      for (Int i = 0; i < n; ++i) r[i] = static_cast<R>(x[i]);
+      for (Int i = 0; i < n; ++i) r[i] = converted<R>(x[i]);
     });
   }
 };

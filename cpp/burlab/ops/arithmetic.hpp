@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "../numbers/mask.hpp"
+#include "../numbers/whole.hpp"
 
 BURLAB_BEGIN
 namespace burlab::ops {
@@ -14,7 +15,10 @@ struct Add {
   static constexpr auto name = "add";
   static constexpr int arity = 2;
   static constexpr auto doc = "x + y. Partials 1 and 1.";
-  template <class T> BURLAB_RULE T primal(T x, T y) { return x + y; }
+  template <class T> BURLAB_RULE T primal(T x, T y) {
+    if constexpr (wraps<T>) return T(Ring<T>(x) + Ring<T>(y));
+    else return x + y;
+  }
   template <int K, class T> BURLAB_RULE T partial(T, T, T) { return T(1); }
 };
 
@@ -22,7 +26,10 @@ struct Sub {
   static constexpr auto name = "sub";
   static constexpr int arity = 2;
   static constexpr auto doc = "x - y. Partials 1 and -1.";
-  template <class T> BURLAB_RULE T primal(T x, T y) { return x - y; }
+  template <class T> BURLAB_RULE T primal(T x, T y) {
+    if constexpr (wraps<T>) return T(Ring<T>(x) - Ring<T>(y));
+    else return x - y;
+  }
   template <int K, class T> BURLAB_RULE T partial(T, T, T) { return K == 0 ? T(1) : T(-1); }
 };
 
@@ -30,7 +37,10 @@ struct Mul {
   static constexpr auto name = "mul";
   static constexpr int arity = 2;
   static constexpr auto doc = "x * y. Partials y and x.";
-  template <class T> BURLAB_RULE T primal(T x, T y) { return x * y; }
+  template <class T> BURLAB_RULE T primal(T x, T y) {
+    if constexpr (wraps<T>) return T(Ring<T>(x) * Ring<T>(y));
+    else return x * y;
+  }
   template <int K, class T> BURLAB_RULE T partial(T x, T y, T) { return K == 0 ? y : x; }
 };
 
@@ -49,7 +59,10 @@ struct Neg {
   static constexpr auto name = "neg";
   static constexpr int arity = 1;
   static constexpr auto doc = "-x. Partial -1.";
-  template <class T> BURLAB_RULE T primal(T x) { return -x; }
+  template <class T> BURLAB_RULE T primal(T x) {
+    if constexpr (wraps<T>) return T(Ring<T>(0) - Ring<T>(x));
+    else return -x;
+  }
   template <int K, class T> BURLAB_RULE T partial(T, T) { return T(-1); }
 };
 
@@ -57,7 +70,7 @@ struct Square {
   static constexpr auto name = "square";
   static constexpr int arity = 1;
   static constexpr auto doc = "x * x. Partial 2 x.";
-  template <class T> BURLAB_RULE T primal(T x) { return x * x; }
+  template <class T> BURLAB_RULE T primal(T x) { return Mul::primal(x, x); }
   template <int K, class T> BURLAB_RULE T partial(T x, T) { return T(2) * x; }
 };
 
@@ -65,7 +78,7 @@ struct Cube {
   static constexpr auto name = "cube";
   static constexpr int arity = 1;
   static constexpr auto doc = "x * x * x. Partial 3 x^2.";
-  template <class T> BURLAB_RULE T primal(T x) { return x * x * x; }
+  template <class T> BURLAB_RULE T primal(T x) { return Mul::primal(Mul::primal(x, x), x); }
   template <int K, class T> BURLAB_RULE T partial(T x, T) { return T(3) * (x * x); }
 };
 
@@ -139,10 +152,9 @@ struct Power {
   }
 
  private:
-  template <class T> static T integer(T x, T y) {  // wraps like NumPy's; a negative exponent was refused by the tracer
-    using U = std::make_unsigned_t<T>;
-    U result = 1, base = static_cast<U>(x);
-    for (; y > 0; y /= 2, base *= base)
+  template <class T> static T integer(T x, T y) {  // wraps like NumPy's; a negative exponent was refused before
+    Ring<T> result = 1, base = static_cast<Ring<T>>(x);
+    for (; y > 0; y = T(y / 2), base *= base)
       if (y % 2 == 1) result *= base;
     return static_cast<T>(result);
   }

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "../numbers/mask.hpp"
+#include "../numbers/whole.hpp"
 
 BURLAB_BEGIN
 namespace burlab::ops {
@@ -14,6 +15,7 @@ struct Abs {
   static constexpr auto doc = "|x|. Partial sign x: abs'(0) = 0.";
   template <class T> BURLAB_RULE T primal(T x) {
     if constexpr (std::is_floating_point_v<T>) return std::fabs(x);
+    else if constexpr (wraps<T>) return select(x < T(0), T(Ring<T>(0) - Ring<T>(x)), x);
     else return select(x < T(0), -x, x);
   }
   template <int K, class T> BURLAB_RULE T partial(T x, T) {

@@ -5,6 +5,7 @@
 
 #include "../numbers/logarithm.hpp"
 #include "../numbers/rounding.hpp"
+#include "../numbers/whole.hpp"
 #include "call.hpp"
 #include "table.hpp"
 
@@ -83,7 +84,7 @@ struct FloorDivide {
       return whole - below > T(0.5) ? below + T(1) : below;
     } else {
       if (y == 0) return 0;
-      if (minus_one(y)) return T(std::make_unsigned_t<T>(0) - std::make_unsigned_t<T>(x));
+      if (minus_one(y)) return T(Ring<T>(0) - Ring<T>(x));
       return T(x / y - ((x % y != 0) & ((x < 0) != (y < 0))));
     }
   }
@@ -237,7 +238,7 @@ struct Signbit {
 };
 
 // clang-format off
-/// Operations on whole numbers: `U` is the unsigned type of as many bits, which wraps around.
+/// Operations on whole numbers: `U` is the unsigned type in which they wrap around.
 #define BURLAB_WHOLE(Name, text, formula, count, arguments, ...)              \
   struct Name {                                                               \
     using no_derivative = void;                                               \
@@ -245,7 +246,7 @@ struct Signbit {
     static constexpr int arity = count;                                       \
     static constexpr auto doc = formula " of whole numbers; no derivative.";  \
     template <class T> static T primal arguments {                            \
-      using U [[maybe_unused]] = std::make_unsigned_t<T>;                     \
+      using U [[maybe_unused]] = Ring<T>;                                     \
       __VA_ARGS__                                                             \
     }                                                                         \
   }
@@ -263,7 +264,7 @@ BURLAB_WHOLE(Gcd, "gcd", "The greatest common divisor", 2, (T x, T y),
              return T(a););
 BURLAB_WHOLE(Lcm, "lcm", "The least common multiple", 2, (T x, T y),
              const U a = x < 0 ? U(0) - U(x) : U(x); const U b = y < 0 ? U(0) - U(y) : U(y);
-             const U common = U(Gcd::primal(x, y));
+             const U common = U(std::make_unsigned_t<T>(Gcd::primal(x, y)));
              return common == 0 ? T(0) : T(a / common * b););
 #undef BURLAB_WHOLE
 // clang-format on

@@ -4,27 +4,26 @@ import numpy as np
 import pytest
 
 from burlab.compiler import build
-from burlab.compiler.ir.spelling import _FLOAT_ONLY, FORMULAS, literal, spelled
+from burlab.compiler.ir.spelling import _FLOAT_ONLY, FORMULAS, WHOLE, literal, spelled
 from burlab.compiler.planning.plan import make_plan
 from burlab.graph import Graph, Node
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.scalar import arity, scalar_ops
 
 FLOATS = ["float64", "float32"]
+INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 INTEGER_OPS = [
-    "add",
-    "sub",
-    "mul",
-    "neg",
-    "square",
-    "cube",
-    "abs",
+    *WHOLE,
     "sign",
     "power",
     "maximum",
     "minimum",
     "less",
     "equal",
+    "floor_divide",
+    "remainder",
+    "gcd",
+    "lcm",
 ]
 EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -3.25, 1e-8, 709.0, -745.0, 1e300, 5e-324, np.inf, -np.inf, np.nan, 0.1]
 
@@ -35,8 +34,12 @@ def numbers(dtype, count, seed):
     with np.errstate(over="ignore"):
         if dtype == "bool":
             return [rng.random(277) < 0.5 for _ in range(count)]
-        if dtype.startswith("int"):
-            return [rng.integers(0 if k else -9, 9, 277).astype(dtype) for k in range(count)]
+        if dtype in INTEGERS:
+            limits = np.iinfo(dtype)
+            few = rng.integers(0, 9, (count, 77)).astype(dtype)  # what the others may be raised to
+            every = rng.integers(limits.min, limits.max, (count, 200), dtype, endpoint=True)
+            every[1:] = np.abs(every[1:] // 2)
+            return [*np.concatenate([few, every], axis=1)]
         columns = [np.repeat(EDGES, 16), np.tile(EDGES, 16), rng.permutation(np.tile(EDGES, 16)), rng.normal(size=256)]
         return [np.concatenate([columns[k % 4], rng.normal(size=21)]).astype(dtype) for k in range(count)]
 
@@ -74,7 +77,7 @@ def test_what_has_no_formula_is_called(op, dtype):
     assert_same_bits(*both_gears(op, dtype))
 
 
-@pytest.mark.parametrize("dtype", ["int64", "int32"])
+@pytest.mark.parametrize("dtype", INTEGERS)
 @pytest.mark.parametrize("op", INTEGER_OPS)
 def test_integers(op, dtype):
     assert_same_bits(*both_gears(op, dtype))

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "../../numbers/lane.hpp"
+#include "../../numbers/whole.hpp"
 #include "../../ops/table.hpp"
 #include "segment.hpp"
 
@@ -37,7 +38,7 @@ template <bool Lanes, class Op, int W, class R, class... Xs> struct Apply {
 
 /// Conversion, as an operation.
 template <class R> struct As {
-  template <class X> BURLAB_RULE R primal(X x) { return static_cast<R>(x); }
+  template <class X> BURLAB_RULE R primal(X x) { return converted<R>(x); }
 };
 
 }  // namespace burlab::kernels
