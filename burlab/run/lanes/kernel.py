@@ -6,6 +6,9 @@ import numpy as np
 
 from burlab.compiler.executable import Executable, build
 from burlab.graph import Graph
+from burlab.graph.node import constant
+from burlab.graph.rewrite.simplify import simplify
+from burlab.graph.substitute import keep, rebuild
 from burlab.run.loop.fused import FusedStep
 from burlab.run.loop.setup import Setup
 
@@ -31,9 +34,9 @@ class LaneKernel:
     def of(setup: Setup) -> "LaneKernel | None":
         """The kernel; None where runs would have other bits, or where more than their steps is to be done."""
         step = setup.update
-        if not isinstance(step, FusedStep) or not _is_plain(setup):
+        if not isinstance(step, FusedStep) or not _is_plain(setup) or not step.has_units:
             return None
-        graph = step.executable.plan.graph
+        graph = _in_plain_units(step.executable.plan.graph)
         t = graph.inputs[step.leaves]
         rows = in_rows(graph, {t}, WIDTH)
         if rows is None or any(y.dtype != np.float64 for y in rows.outputs):
@@ -48,6 +51,14 @@ class LaneKernel:
     def serves(self, setup: Setup) -> bool:
         """Whether it is for a run of this setup as well."""
         return setup.update is self.setup.update and _is_plain(setup) and setup.stop == self.setup.stop
+
+
+def _in_plain_units(graph: Graph) -> Graph:
+    """The step with the last input, the units of the gradient's norm, as 1: a run that needs others steps alone."""
+    *inputs, unit = graph.inputs
+    one = constant(1.0, unit.dtype)
+    known = {**{x: x for x in inputs}, unit: one}
+    return simplify(Graph(tuple(inputs), tuple(rebuild(graph.outputs, known, keep))))
 
 
 def _is_plain(setup: Setup) -> bool:

@@ -8,8 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
+import numpy as np
+
 from burlab.compiler.executable import Executable, build
 from burlab.graph import Graph, Node
+from burlab.graph.linear import broadcast
 from burlab.graph.numpy_api.promotion import node
 from burlab.graph.numpy_api.reduction import sum_of_squares
 from burlab.graph.operation import Ending, operation
@@ -50,6 +53,11 @@ class FusedStep:
         return FusedStep(graph, executable, parts.pieces(), len(x.leaves), len(loss.samples.graph.inputs))
 
     @property
+    def has_units(self) -> bool:
+        """Whether its last input are the units of the gradient's norm."""
+        return self.executable.plan.graph.inputs[-1].params == "units"
+
+    @property
     def updates(self) -> set[Node]:
         """What the step computes for the update and the record, not for the gradient."""
         graph = self.executable.plan.graph
@@ -78,6 +86,8 @@ class _Parts:
 
     def __init__(self, update: Graph, rule: Rule, loss: Loss, x: Point, dimension: int) -> None:
         self.update, self.rule, self.loss, self.x = update, rule, loss, x
+        wide = x.leaves[0].dtype == np.float64  # squares of float32 are in its range
+        self.units = (Node("input", (), "units", (), np.dtype(np.float64)),) if wide else ()
         self.split = [shape == (dimension,) for shape, _ in rule.state]  # which buffers come in pieces
 
     def whole(self) -> Graph:
@@ -93,11 +103,15 @@ class _Parts:
             known = (g, x, *numbers, *state, value)
             new.append(resized(self.update, dict(zip(self.update.inputs, known, strict=False)), x.shape))
         points = [outputs[0] for outputs in new]
-        squares = (_squares(gradients), _squares([node("sub", a, b) for a, b in zip(points, leaves, strict=True)]))
+        squares = (_squares(self._in_units(gradients)), _squares([node("sub", a, b) for a, b in zip(points, leaves, strict=True)]))
         after = [outputs[1 + c] for c, split in enumerate(self.split) for outputs in (new if split else new[:1])]
         outputs = (value, *squares, *metrics, *new[0][1 + buffers :], *points, *after)
-        inputs = (*self.loss.samples.graph.inputs, *numbers, *(piece for pieces in old for piece in pieces))
+        inputs = (*self.loss.samples.graph.inputs, *numbers, *(piece for pieces in old for piece in pieces), *self.units)
         return simplify(Graph(inputs, tuple(outputs)))
+
+    def _in_units(self, gradients: Sequence[Node]) -> Sequence[Node]:
+        """What norms are made of: C++ gives other units than 1 where the squares are beyond the range of a float64."""
+        return [node("mul", g, broadcast(unit, g.shape)) for g in gradients for unit in self.units] or gradients
 
     def pieces(self) -> tuple[tuple[int, int], ...]:
         """Where the leaves of x lie, and the pieces of the state."""

@@ -19,8 +19,9 @@ struct Piece {
 };
 
 /// A step as one kernel. In: the leaves of x, a sample of each data array, its key if there is one, the step, the
-/// hyperparameters, the pieces of the state. Out: the value; as doubles the squares of the norms of gradient and step;
-/// metrics; what the schedules gave; what the rule tells; all pieces.
+/// hyperparameters, the pieces of the state; of float64 a number that the gradient is multiplied by for its norm. Out:
+/// the value; as doubles the squares of the norms of gradient and step; metrics; what the schedules gave; what the rule
+/// tells; all pieces.
 struct Fused {
   Kernel kernel;        // no function: gradient and update are separate
   std::int64_t pieces;  // the leaves of x first

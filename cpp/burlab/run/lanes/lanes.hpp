@@ -65,10 +65,13 @@ struct Lanes {
 
   /// Make rows of a step what the record has, as `FusedStep::describe` does, and note what is least.
   void describe(double* rows) {
-    roots(rows + gradient_norm * kWidth);
-    roots(rows + step_norm * kWidth);
     Row sum, low, row;
     load(sum, least);
+    for (const std::int64_t k : {gradient_norm, step_norm}) {  // what squares do not hold is for the run alone
+      load(row, rows + k * kWidth);
+      sum += row > 1e-280 ? row - row : Row{} + 1;
+      roots(rows + k * kWidth);
+    }
     for (std::int64_t k = 0; k < columns; ++k) {
       load(row, rows + k * kWidth);
       load(low, least + (1 + k) * kWidth);

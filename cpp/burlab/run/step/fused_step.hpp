@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "../sum/philox.hpp"
+#include "norm.hpp"
 #include "step.hpp"
 
 BURLAB_BEGIN
@@ -17,7 +18,7 @@ class FusedStep final : public Step {
       : plan_(plan),
         state_(state),
         workspace_(ledger, Kind::activations, plan.fused.kernel.workspace),
-        in_(ledger, Kind::scratch, plan.loss.samples.arrays + 2 + plan.hypers + plan.fused.pieces),
+        in_(ledger, Kind::scratch, plan.loss.samples.arrays + 3 + plan.hypers + plan.fused.pieces),
         out_(ledger, Kind::scratch, 3 + plan.metrics + plan.noted + plan.fused.pieces),
         metrics_(ledger, Kind::scratch, plan.metrics),
         noted_(ledger, Kind::scratch, plan.noted) {}
@@ -43,13 +44,16 @@ class FusedStep final : public Step {
     for (std::int64_t k = 0; k < plan_.hypers; ++k) *in++ = hyper + k;
     const Piece *const first = plan_.fused.table, *const end = first + plan_.fused.pieces;
     for (auto p = first + plan_.leaves; p != end; ++p) *in++ = state_.current(p->buffer) + p->offset;
+    if (plan_.wide) *in++ = &scale_;
     auto out = out_.begin();
     for (double& number : squares_) *out++ = &number;
     for (double& number : metrics_) *out++ = &number;
     for (double& number : noted_) *out++ = &number;
     for (auto p = first; p != end; ++p) *out++ = state_.next(p->buffer) + p->offset;
     const Kernel& kernel = plan_.fused.kernel;
-    const std::int64_t answer = kernel.function(kernel.context, in_.data(), out_.data(), workspace_.data());
+    std::int64_t answer = 0;
+    do answer = kernel.function(kernel.context, in_.data(), out_.data(), workspace_.data());
+    while (answer == Ok && scaled_otherwise());
     ended(lap_gradient);  // which loss, gradient and update share
     return Outcome::of(answer, sample, Part::update);
   }
@@ -63,8 +67,8 @@ class FusedStep final : public Step {
 
   void describe(double* row) const override {
     widen(plan_.wide, &squares_[value_column], 1, row + value_column);
-    row[gradient_norm] = std::sqrt(squares_[gradient_norm]);
-    row[step_norm] = std::sqrt(squares_[step_norm]);
+    row[gradient_norm] = std::sqrt(squares_[gradient_norm]) / scale_;
+    row[step_norm] = plan_.wide ? step_length<double>() : step_length<float>();
     for (std::int64_t k = 0; k < plan_.metrics; ++k) widen(plan_.wide, &metrics_[k], 1, row + first_extra + k);
   }
 
@@ -72,13 +76,31 @@ class FusedStep final : public Step {
   Counts counts() const override { return {plan_.stream.batch}; }
 
  private:
+  /// The gradient is kept nowhere: where its squares left the range of doubles, the same step is done again with it in
+  /// other units for the norm, which later steps keep.
+  BURLAB_INLINE bool scaled_otherwise() {
+    const double squares = squares_[gradient_norm];
+    if (BURLAB_LIKELY(holds(squares)) || !plan_.wide) return false;
+    const double before = scale_;
+    if (squares <= 1e-280) scale_ = before < 1 ? 1 : kFine;
+    else if (squares > 1) scale_ = before > 1 ? 1 : kCoarse;  // not where it is nan
+    return scale_ != before;
+  }
+  template <class T> double step_length() const {
+    return norm_of(squares_[step_norm], reinterpret_cast<const T*>(state_.next(0)),
+                   reinterpret_cast<const T*>(state_.current(0)), plan_.dimension);
+  }
+
+  static constexpr double kFine = 0x1p600, kCoarse = 0x1p-600;
+
   const Plan& plan_;
   StateBuffers& state_;
   Draw draw_;
   Memory workspace_;
   Buffer<const void*> in_;
   Buffer<void*> out_;
-  std::array<double, 3> squares_{};  // the value, in x's type; the squares of the norms
+  std::array<double, 3> squares_{};  // the value, in x's type; the squares of the norms, the gradient's times scale_^2
+  double scale_ = 1;                 // a power of 2
   Buffer<double> metrics_;           // in x's type, each in 8 bytes
   Buffer<double> noted_;
   Key key_{};

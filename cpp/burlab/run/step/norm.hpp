@@ -3,6 +3,7 @@
 // of floats in blocks of 128, as floats where these can hold them, which is right to 1e-6.
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "../../numbers/packet.hpp"
@@ -20,8 +21,37 @@ struct Squares {
     lanes += wide * wide;
   }
   BURLAB_INLINE void add_one(auto x) { rest += static_cast<double>(x) * static_cast<double>(x); }
-  BURLAB_INLINE double root() const { return std::sqrt(sum_lanes<double>(lanes) + rest); }
+  BURLAB_INLINE double total() const { return sum_lanes<double>(lanes) + rest; }
 };
+
+/// Whether a sum of squares is right: none of them was beyond the range of doubles, and what was below is nothing
+/// beside it.
+BURLAB_INLINE bool holds(double squares) { return squares > 1e-280 && squares <= std::numeric_limits<double>::max(); }
+
+/// The norm of a - b, or of a where b is nullptr, whose squares may be beyond the range of doubles: in units of a power
+/// of 2 as large as the largest number.
+template <class T> BURLAB_NOINLINE double scaled_norm(const T* a, const T* b, std::int64_t n) {
+  const auto entry = [&](std::int64_t i) { return static_cast<double>(b == nullptr ? a[i] : a[i] - b[i]); };
+  double largest = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double size = std::abs(entry(i));
+    if (!(size <= largest)) largest = size;  // nan stays
+    if (!std::isfinite(size)) break;
+  }
+  if (largest == 0 || !std::isfinite(largest)) return largest;
+  const int exponent = std::ilogb(largest);
+  double squares = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double part = std::scalbn(entry(i), -exponent);
+    squares += part * part;
+  }
+  return std::scalbn(std::sqrt(squares), exponent);
+}
+
+/// The norm of a - b, or of a where b is nullptr, given the sum of its squares.
+template <class T> BURLAB_INLINE double norm_of(double squares, const T* a, const T* b, std::int64_t n) {
+  return BURLAB_LIKELY(holds(squares)) ? std::sqrt(squares) : scaled_norm(a, b, n);
+}
 
 /// The norms of a gradient and of a step.
 struct Norms {

@@ -60,8 +60,8 @@ class SeparateStep final : public Step {
   }
 
   void describe(double* row) const override {
-    row[gradient_norm] = blind() ? std::numeric_limits<double>::quiet_NaN() : norms_.gradient.root();
-    row[step_norm] = norms_.step.root();
+    if (plan_.wide) write_norms<double>(row);
+    else write_norms<float>(row);
     if (evaluates()) {
       widen(plan_.wide, result_, 1, row + value_column);
       widen(plan_.wide, result_ + plan_.measured, plan_.metrics, row + first_extra);
@@ -152,6 +152,15 @@ class SeparateStep final : public Step {
   template <class T> void add_norms(std::int64_t first, std::int64_t count) {
     add(norms_, reinterpret_cast<const T*>(gradient()) + first, reinterpret_cast<const T*>(state_.next(0)) + first,
         reinterpret_cast<const T*>(state_.current(0)) + first, count);
+  }
+
+  template <class T> void write_norms(double* row) const {
+    const T *const g = reinterpret_cast<const T*>(gradient()),
+                   *const after = reinterpret_cast<const T*>(state_.next(0)),
+                   *const before = reinterpret_cast<const T*>(state_.current(0));
+    row[gradient_norm] = blind() ? std::numeric_limits<double>::quiet_NaN()
+                                 : norm_of<T>(norms_.gradient.total(), g, nullptr, plan_.dimension);
+    row[step_norm] = norm_of(norms_.step.total(), after, before, plan_.dimension);
   }
 
   const Plan& plan_;

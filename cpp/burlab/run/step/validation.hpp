@@ -55,7 +55,7 @@ class Validator {
     if (plan_.dimension == 0) return static_cast<double>(*result);
     Norms norms;
     add(norms, result, result, result, plan_.dimension);
-    return norms.gradient.root();
+    return norm_of<T>(norms.gradient.total(), result, nullptr, plan_.dimension);
   }
 
   const Validation plan_;
