@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from burlab.errors import GraphError
-from burlab.runtime.checks import optional, size, text
+from burlab.runtime.checks import optional, positive, size, text
 
 from . import parameters
 from .linear import gather, scatter
@@ -201,6 +201,27 @@ class Squares(Unary):
     def of(self, _: None, x: Node) -> Form:
         require(x.dtype in FLOATS, "squares of floats add up to one float64")
         return (), DTYPES["float64"]
+
+
+@structural
+class Norm(Together):
+    """Roots of mean squares along an axis; the numbers are read where a mean is inf, nan or nearly 0.
+
+    Inputs: these means, of some shape; the numbers, with this axis the second last of three or more. Parameter: what
+    sums of squares were divided by.
+    """
+
+    name = "norm"
+    parameters = positive
+    dense_operands = True
+    constant = True
+
+    def form(self, _: float, inputs: Nodes) -> Form:
+        require(len(inputs) == 2, "it needs means and numbers")
+        total, x = inputs
+        require(total.dtype in FLOATS and x.dtype == total.dtype, "its means and numbers are floats of one dtype")
+        require(x.ndim > 2 and total.size * x.shape[-2] == x.size, "it needs one mean for each row of numbers")
+        return form_of(total)
 
 
 @structural

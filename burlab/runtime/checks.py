@@ -38,6 +38,11 @@ def text(value: Any) -> bool:
     return type(value) is str
 
 
+def positive(value: Any) -> bool:
+    """A positive finite float."""
+    return type(value) is float and 0 < value < math.inf
+
+
 def optional(check: Check) -> Check:
     """Null, or a value that passes a check."""
     return lambda value: value is None or check(value)

@@ -36,6 +36,7 @@ def test_every_operation_has_a_row() -> None:
         "call",
         "ask",
         "squares",
+        "norm",
         "matvec",
         "while",
         "cond",

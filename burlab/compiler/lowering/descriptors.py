@@ -19,6 +19,15 @@ class Elements(NamedTuple):
     size: int
 
 
+class Norms(NamedTuple):
+    """`Norm` of reduce/norm.hpp: rows, their length and step, and the bits of what sums of squares were divided by."""
+
+    rows: int
+    size: int
+    step: int
+    divisor: int
+
+
 class Rows(NamedTuple):
     """`Copy` of move/layout.hpp and `Cumsum` of reduce/cumsum.hpp: rows, and the elements of one."""
 

@@ -1,5 +1,6 @@
 """From a node to the kernel calls that compute it: which instance of which template, and its descriptor."""
 
+import struct
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -15,7 +16,7 @@ from burlab.graph.query import CLIENT_QUERIES, QUERIES, count
 
 from . import linalg
 from .contraction import contract
-from .descriptors import Elements, Indexed, Keys, Query, Rows, Transforms
+from .descriptors import Elements, Indexed, Keys, Norms, Query, Rows, Transforms
 from .reductions import argument, cumsum, extreme, sort, sum_, sum_accumulate, zero
 
 Views = dict[Node, View]
@@ -173,6 +174,12 @@ def _squares(n: Node, views: Views) -> list[Task]:
     return [Task(made, Elements(x.size), _dense(n, views))]
 
 
+def _norm(n: Node, views: Views) -> list[Task]:
+    made = kernel(f"norm_{NAMES[n.dtype]}", f"Norm<{C_TYPES[n.dtype]}>", "reduce/norm")
+    (divisor,) = struct.unpack("q", struct.pack("d", n.params))
+    return [Task(made, Norms(n.size, *n.inputs[1].shape[-2:], divisor), _dense(n, views))]
+
+
 def _map(n: Node, views: Views) -> list[Task]:
     """An elementwise operation by itself, for replay."""
     made = _map_kernel(n.op, has_lanes_in_replay(n), rule(n), n.dtype, tuple([x.dtype for x in n.inputs]))
@@ -215,6 +222,7 @@ KERNELS: dict[str, Callable[[Node, Views], list[Task]]] = {
     "ask": _ask,
     "exponents": _exponents,
     "squares": _squares,
+    "norm": _norm,
     **dict.fromkeys(("fft", "rfft", "irfft"), _fourier),
     **linalg.KERNELS,
 }

@@ -17,7 +17,7 @@ from .arguments import normal_axes, real
 from .extremes import extreme
 from .promotion import apply, as_dtype
 from .reduction import as_floats, sum_
-from .roots import root
+from .roots import length, root
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Node:  # noqa: A002 - NumPy's own word
@@ -29,7 +29,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> No
             raise ArgumentError(
                 f"{location()}the Frobenius norm needs two axes, got {len(axes)}. Leave ord out for the 2-norm."
             )
-        return root(sum_(apply("square", a), axes, keepdims=keepdims))
+        return length(sum_(apply("square", a), axes, keepdims=keepdims), a, axes)
     if len(axes) != 1:
         raise fault(f"np.linalg.norm(ord={ord!r}) of a traced matrix", "the default ord, or axis= for norms of vectors")
     size = apply("abs", a)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from burlab.graph.rules import Rule
 from .arguments import NOT_GIVEN, known_dtype, normal_axes, normal_axis, only_defaults, real, several
 from .chosen import counted, from_initial, given, one, only, zero
 from .promotion import FLOAT64, INT64, apply, as_dtype, as_mask
-from .roots import root
+from .roots import length, root
 
 
 def with_axes(y: Node, x: Node, axes: tuple[int, ...], keepdims: Any) -> Node:
@@ -77,6 +77,20 @@ def size_along(x: Node, axes: tuple[int, ...]) -> int:
 def var(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: Any = False,
         where: Any = NOT_GIVEN, mean: Any = NOT_GIVEN, **kwargs: Any) -> Node:  # fmt: skip
     """np.var: the mean squared distance from the mean, two passes; mean: what is taken for it."""
+    return _spread(a, axis, dtype, out, ddof, keepdims, where, mean, **kwargs).variance
+
+
+class _Spread(NamedTuple):
+    """A variance; the distances whose squares were added up, along which axes; what their sum was divided by."""
+
+    variance: Node
+    centred: Node
+    axes: tuple[int, ...]
+    divisor: float | Node
+
+
+def _spread(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: Any = False,
+            where: Any = NOT_GIVEN, mean: Any = NOT_GIVEN, **kwargs: Any) -> _Spread:  # fmt: skip
     ddof = real(kwargs.pop("correction", ddof), "ddof")
     only_defaults("np.var", {"out": out, **kwargs})
     x = as_floats(_dtyped(as_node(a), dtype))
@@ -84,13 +98,18 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: flo
     center = mean if given(mean) else mean_(x, axes, keepdims=True, where=where)
     centred = only(apply("sub", x, center), where, zero)
     total = with_axes(sum_over(apply("square", centred), axes), x, axes, keepdims)
-    return apply("div", total, apply("sub", _count(x, axes, keepdims, where), ddof) if given(where) else
-                 float(size_along(x, axes) - ddof))  # fmt: skip
+    count = _count(x, axes, keepdims, where)
+    divisor = apply("sub", count, ddof) if given(where) else float(count - ddof)
+    return _Spread(apply("div", total, divisor), centred, axes, divisor)
 
 
 def std(*args: Any, **kwargs: Any) -> Node:
     """np.std: the square root of `var`, whose derivative where all values are equal is 0."""
-    return root(var(*args, **kwargs))
+    spread = _spread(*args, **kwargs)
+    known = not isinstance(spread.divisor, Node) and 0 < spread.divisor < math.inf
+    if not known or spread.variance.size > 1:  # rows are kept in one loop with what is made of them
+        return root(spread.variance)
+    return length(spread.variance, spread.centred, spread.axes, float(spread.divisor))
 
 
 def prod(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False,

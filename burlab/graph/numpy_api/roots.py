@@ -6,15 +6,16 @@ that its second derivative is right everywhere: the factors r and 1/r of a produ
 what is seen to be a sum of squares is a norm, however it was written: np.sqrt(np.var(x)), np.sqrt(dx**2 + dy**2).
 """
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from burlab.graph.graph import Call, Graph
-from burlab.graph.linear import broadcast
+from burlab.graph.linear import broadcast, reshape, zeros
 from burlab.graph.node import Node, constant
-from burlab.graph.operation import operation
+from burlab.graph.operation import made, operation
 
 from .promotion import POWERS, apply, node
 
@@ -35,6 +36,26 @@ def root(total: Node, order: float = 2.0) -> Node:
     slope = apply("where", zero, apply("sqrt", t), slope)  # sqrt: 0 at 0, with an infinite derivative
     call = _Root("norm", Graph((t,), (body,)), Graph((t, y, g), (node("mul", g, slope),)), order)
     return Node("call", (total,), call, total.shape, total.dtype, total.weak)
+
+
+def length(total: Node, entries: Node, axes: tuple[int, ...], divisor: float = 1.0) -> Node:
+    """The root of a sum of squares over `divisor`, also where the squares are beyond the range of floats.
+
+    entries: what was squared. axes: along which, side by side. What is differentiated is the total, of which each entry
+    gets itself over the norm: there is no square in that.
+    """
+    if not total.size or not entries.size or not axes or axes != tuple(range(axes[0], axes[-1] + 1)):
+        return root(total)
+    shape = entries.shape
+    three = (math.prod(shape[: axes[0]]), math.prod(shape[axes[0] : axes[-1] + 1]), math.prod(shape[axes[-1] + 1 :]))
+    rows = reshape(made("stop_gradient", None, entries), three)
+    given = (("total", total), ("entries", rows), ("norm", total), ("g", total))
+    t, x, y, g = (Node("input", (), name, n.shape, n.dtype, total.weak) for name, n in given)
+    zero = apply("equal", y, 0.0)
+    slope = apply("where", zero, apply("sqrt", t), apply("div", 0.5, apply("where", zero, 1.0, y)))
+    body = made("norm", float(divisor), t, x)
+    backward = Graph((t, x, y, g), (node("mul", g, slope), zeros(x.shape, x.dtype)))
+    return Node("call", (total, rows), _Root("norm", Graph((t, x), (body,)), backward, 2.0), total.shape, total.dtype)
 
 
 def _power(t: Node, order: float) -> Node:

@@ -103,10 +103,18 @@ class _Parts:
             known = (g, x, *numbers, *state, value)
             new.append(resized(self.update, dict(zip(self.update.inputs, known, strict=False)), x.shape))
         points = [outputs[0] for outputs in new]
-        squares = (_squares(self._in_units(gradients)), _squares([node("sub", a, b) for a, b in zip(points, leaves, strict=True)]))
+        squares = (
+            _squares(self._in_units(gradients)),
+            _squares([node("sub", a, b) for a, b in zip(points, leaves, strict=True)]),
+        )
         after = [outputs[1 + c] for c, split in enumerate(self.split) for outputs in (new if split else new[:1])]
         outputs = (value, *squares, *metrics, *new[0][1 + buffers :], *points, *after)
-        inputs = (*self.loss.samples.graph.inputs, *numbers, *(piece for pieces in old for piece in pieces), *self.units)
+        inputs = (
+            *self.loss.samples.graph.inputs,
+            *numbers,
+            *(piece for pieces in old for piece in pieces),
+            *self.units,
+        )
         return simplify(Graph(inputs, tuple(outputs)))
 
     def _in_units(self, gradients: Sequence[Node]) -> Sequence[Node]:

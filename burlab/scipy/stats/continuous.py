@@ -56,11 +56,22 @@ def _beta_density(x: Any, a: Any, b: Any) -> Any:
     return two_powers(x, a - 1, b - 1, -_betaln(a, b))
 
 
+def _log_of_square(x: Any, d: Any) -> Any:
+    """log(1 + x^2 / d), where x^2 may overflow, too: 1 is nothing beside it there."""
+    far = (np.abs(x) > 1e15) & (x * x > 1e18 * d)
+    near = where(far, 1.0, x)
+    return where(far, 2 * np.log(np.abs(where(far, x, 1.0))) - np.log(d), np.log1p(near * near / d))
+
+
+def _cauchy(x: Any) -> Any:
+    return -_LOG_PI - _log_of_square(x, np.ones((), x.dtype))
+
+
 def _student(x: Any, df: Any) -> Any:
     """For df = inf the normal distribution."""
     known = np.isfinite(df)
     d = where(known, df, 1.0)
-    heavy = -0.5 * (d + 1) * np.log1p(x * x / d) - 0.5 * np.log(d) - _betaln(0.5 * d, 0.5)
+    heavy = -0.5 * (d + 1) * _log_of_square(x, d) - 0.5 * np.log(d) - _betaln(0.5 * d, 0.5)
     return where(known, heavy, _normal(x))
 
 
@@ -242,7 +253,7 @@ logistic = _plain(
 cauchy = _plain(
     "cauchy",
     {
-        "logpdf": lambda x: -_LOG_PI - np.log1p(x * x), "cdf": _cauchy_cdf, "sf": _at_minus(_cauchy_cdf),
+        "logpdf": _cauchy, "cdf": _cauchy_cdf, "sf": _at_minus(_cauchy_cdf),
         "logcdf": _cauchy_log_cdf, "logsf": _at_minus(_cauchy_log_cdf),
         "ppf": _cauchy_quantile,
     },

@@ -31,19 +31,26 @@ struct Arccos {
 struct Arcsinh {
   static constexpr auto name = "arcsinh";
   static constexpr int arity = 1;
-  static constexpr auto doc = "Partial 1 / sqrt(1 + x^2).";
+  static constexpr auto doc = "Partial 1 / sqrt(1 + x^2); where the square may overflow, 1 / |x|, the same number.";
   template <class T> BURLAB_RULE T primal(T x) { return call<Arcsinh>(x); }
   template <class T> BURLAB_RULE T number(T x) { return math::asinh(x); }
-  template <int K, class T> BURLAB_RULE T partial(T x, T) { return T(1) / Sqrt::primal(T(1) + x * x); }
+  template <int K, class T> BURLAB_RULE T partial(T x, T) {
+    const T size = select(x < T(0), -x, x), near = select(size > T(1e15), T(0), x);
+    return T(1) / select(size > T(1e15), size, Sqrt::primal(T(1) + near * near));
+  }
 };
 
 struct Arccosh {
   static constexpr auto name = "arccosh";
   static constexpr int arity = 1;
-  static constexpr auto doc = "Partial 1 / sqrt((x - 1) (x + 1)), exact near 1.";
+  static constexpr auto doc =
+      "Partial 1 / sqrt((x - 1) (x + 1)), exact near 1; where the product may overflow, 1 / x, the same number.";
   template <class T> BURLAB_RULE T primal(T x) { return call<Arccosh>(x); }
   template <class T> BURLAB_RULE T number(T x) { return math::acosh(x); }
-  template <int K, class T> BURLAB_RULE T partial(T x, T) { return T(1) / Sqrt::primal((x - T(1)) * (x + T(1))); }
+  template <int K, class T> BURLAB_RULE T partial(T x, T) {
+    const T near = select(x > T(1e15), T(2), x);
+    return T(1) / select(x > T(1e15), x, Sqrt::primal((near - T(1)) * (near + T(1))));
+  }
 };
 
 struct Cbrt {

@@ -104,12 +104,20 @@ struct Arctan {
 struct Arctan2 {
   static constexpr auto name = "arctan2";
   static constexpr int arity = 2;
-  static constexpr auto doc = "The angle of (x, y), y first. Partials x / (x^2 + y^2) and -y / (x^2 + y^2).";
+  static constexpr auto doc =
+      "The angle of (x, y), y first. Partials x / (x^2 + y^2) and -y / (x^2 + y^2), in units of the larger one where "
+      "these squares are beyond the range of floats.";
   template <class T> BURLAB_RULE T primal(T y, T x) {
     using std::atan2;
     return atan2(y, x);
   }
-  template <int K, class T> BURLAB_RULE T partial(T y, T x, T) { return (K == 0 ? x : -y) / (x * x + y * y); }
+  template <int K, class T> BURLAB_RULE T partial(T y, T x, T) {
+    const T width = select(x < T(0), -x, x), height = select(y < T(0), -y, y);
+    const T size = select(width < height, height, width);
+    const auto plain = both(size > T(1e-15), size < T(1e15));
+    const T part = T(1) / select(either(plain, size == T(0)), T(1), size), u = x * part, v = y * part;
+    return (K == 0 ? u : -v) / (x * u + y * v);
+  }
 };
 
 struct Sinh {

@@ -1,0 +1,63 @@
+#pragma once
+// Norms, given the sums of squares, where these hold them; where the squares were beyond the range of floats, the rows
+// are read again, in units of a power of 2 as large as the largest number.
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "../kernel.hpp"
+
+BURLAB_BEGIN
+namespace burlab::kernels {
+
+/// The root of the squares of a row, over `divisor`.
+template <class T> BURLAB_NOINLINE T scaled_norm(const T* x, Int n, Int step, double divisor) {
+  T largest = 0;
+  for (Int i = 0; i < n; ++i) {
+    const T size = std::abs(x[i * step]);
+    if (!(size <= largest)) largest = size;  // nan stays
+    if (size != size) break;
+  }
+  if (largest == 0 || !std::isfinite(largest)) return largest;
+  const int exponent = std::ilogb(largest);
+  double squares = 0;
+  for (Int i = 0; i < n; ++i) {
+    const double part = std::scalbn(static_cast<double>(x[i * step]), -exponent);
+    squares += part * part;
+  }
+  return static_cast<T>(std::scalbn(std::sqrt(squares / divisor), exponent));
+}
+
+/// Roots of a, or, where that is inf, nan or nearly 0, norms of the rows of b. Descriptor: rows, their length,
+/// the step from one number of a row to the next, as many as there are rows side by side, and the bits of what squares
+/// were divided by.
+template <class T> struct Norm {
+  BURLAB_WIDE static Status run(const Int* d, void* out, const void* a, const void* b, const void* const*) noexcept {
+    constexpr T low = sizeof(T) == 8 ? T(1e-280) : T(1e-30), high = std::numeric_limits<T>::max();
+    T* y = static_cast<T*>(out);
+    const T *total = static_cast<const T*>(a), *x = static_cast<const T*>(b);
+    StopCheck stop;
+    for (Int first = 0; first < d[0]; first += 512) {
+      if (stop.after(512)) return Stopped;
+      const Int end = first + 512 < d[0] ? first + 512 : d[0];
+      Int held = 0;
+      for (Int i = first; i < end; ++i) held += total[i] > low && total[i] <= high;
+      for (Int i = first; i < end; ++i) {
+        if constexpr (sizeof(T) == 8) y[i] = burlab_sqrt(total[i]);
+        else y[i] = burlab_sqrtf(total[i]);
+      }
+      if (BURLAB_LIKELY(held == end - first)) continue;
+      double divisor = 1;
+      std::memcpy(&divisor, d + 3, sizeof(double));
+      for (Int i = first; i < end; ++i)
+        if (!(total[i] > low && total[i] <= high)) {
+          const Int outer = i / d[2];
+          y[i] = scaled_norm(x + outer * d[1] * d[2] + (i - outer * d[2]), d[1], d[2], divisor);
+        }
+    }
+    return Ok;
+  }
+};
+
+}  // namespace burlab::kernels
+BURLAB_END
