@@ -23,6 +23,19 @@ def rounding(x: Vector, value: Any) -> Any:
     return float(np.finfo(x.dtype).eps) ** (2 / 3) * np.abs(value)
 
 
+def unit_of(*vectors: Vector) -> Scalar:
+    """What vectors are multiplied by so that products of them stay in the range of floats: a power of 2, as a rule 1.
+
+    Nothing is rounded by it, so that a rule whose formulas are written in other units keeps all bits.
+    """
+    size = np.max(np.stack([np.max(np.abs(v)) for v in vectors]))
+    most = float(np.finfo(size.dtype).max) ** 0.3  # products of three are in range
+    far = np.isfinite(size) & (size > 0) & ((size > most) | (size < 1 / most))
+    power = np.floor(np.log2(where(far, size, np.ones_like(size))))
+    bound = float(np.finfo(size.dtype).maxexp - 2)
+    return np.exp2(-np.clip(power, -bound, bound))
+
+
 def choose(condition: Any, yes: dict[str, Any], no: dict[str, Any]) -> dict[str, Any]:
     """One of two sets of values with the same names."""
     return {name: where(condition, yes[name], no[name]) for name in yes}

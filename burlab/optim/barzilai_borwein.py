@@ -8,7 +8,7 @@ import numpy as np
 from burlab.checks.numbers import whole
 from burlab.errors import ArgumentError
 
-from .arithmetic import number, ratio, where
+from .arithmetic import number, ratio, unit_of, where
 from .line import Line, first_step
 from .line_search import armijo
 from .optimizer import Hyper, Optimizer, State, Vector
@@ -63,7 +63,8 @@ class BarzilaiBorwein(Optimizer):
         """One step against the gradient, whose length comes from the last step."""
         s, y = x - state["x"], g - state["g"]
         curvature, last = s @ y, state["step"]
-        long, short = ratio(s @ s, curvature), ratio(curvature, y @ y)
+        unit = unit_of(y)
+        long, short = ratio(s @ s, curvature), ratio(s @ (unit * y), (unit * y) @ (unit * y)) * unit
         step = {"long": long, "short": short, "alternate": where(state["odd"], short, long)}[self.form]
         step = where((curvature > 0) & np.isfinite(step), step, 10 * last)
         step = where(last > 0, np.minimum(step, LONGEST), self.first * first_step(g))
@@ -74,4 +75,4 @@ class BarzilaiBorwein(Optimizer):
         past = np.concatenate([state["past"][1:], np.reshape(line.value, (1,))])
         ceiling = np.max(past) + 2 * line.noise  # what only rounding lifts over the largest value is not refused
         step = armijo(replace(line, value=ceiling), step, 0.5, self.c1, self.trials)
-        return line.to(step), {**after, "step": step, "past": past}
+        return line.to(step), {**after, "step": step * line.unit, "past": past}

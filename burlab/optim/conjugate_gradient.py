@@ -8,7 +8,7 @@ import numpy as np
 from burlab.checks.numbers import whole
 from burlab.errors import ArgumentError
 
-from .arithmetic import number, ratio, where
+from .arithmetic import number, ratio, unit_of, where
 from .descent import trial_like
 from .line import Line
 from .line_search import wolfe
@@ -54,12 +54,14 @@ class NonlinearCG(Optimizer):
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
         """One search along the next conjugate direction."""
-        known = (state["promise"] < 0) & (np.abs(g @ state["g"]) < self.restart * (g @ g))
-        direction = self._beta(g, state) * state["p"] - g
-        downhill = known & (g @ direction < 0)
+        unit = unit_of(g, state["g"], state["p"])
+        now, before = unit * g, {"g": unit * state["g"], "p": unit * state["p"]}
+        known = (state["promise"] < 0) & (np.abs(now @ before["g"]) < self.restart * (now @ now))
+        direction = self._beta(now, before) * state["p"] - g
+        downhill = known & (now @ (unit * direction) < 0)
         p = where(downhill, direction, -g)
         line = Line.through(f, x, g, p)
-        first = trial_like(state["promise"], line.slope, g)
+        first = trial_like(state["promise"], line, g)
         end = wolfe(line, g, first, self.c1, self.c2, self.trials)
         promise = end["step"] * line.slope
         return line.to(end["step"]), {"p": p, "g": g, "promise": promise}

@@ -51,7 +51,7 @@ class ArmijoGD(Optimizer):
             first = where(last > 0, np.minimum(last / self.shrink, first), first)
         line = Line.through(f, x, g, -g)
         step = armijo(line, first, self.shrink, self.c1, self.trials)
-        return line.to(step), {"step": step}
+        return line.to(step), {"step": step * line.unit}
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,13 @@ class WolfeGD(Optimizer):
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
         """One step against the gradient."""
         line = Line.through(f, x, g, -g)
-        first = trial_like(state["promise"], line.slope, g)
+        first = trial_like(state["promise"], line, g)
         end = wolfe(line, g, first, self.c1, self.c2, self.trials)
         return line.to(end["step"]), {"promise": end["step"] * line.slope}
 
 
-def trial_like(promise: Any, slope: Any, g: Vector) -> Any:
+def trial_like(promise: Any, line: Line, g: Vector) -> Any:
     """A first trial that promises the same first-order change as the last step; min(1, 1 / |g|) where none did."""
+    slope = line.slope
     known = (promise < 0) & (slope < 0)
-    return where(known, promise / where(known, slope, np.ones_like(slope)), first_step(g))
+    return where(known, promise / where(known, slope, np.ones_like(slope)) * line.unit, first_step(g))

@@ -7,7 +7,7 @@ import numpy as np
 
 from burlab.checks.numbers import whole
 
-from .arithmetic import ratio, where
+from .arithmetic import ratio, unit_of, where
 from .line import Line, first_step
 from .line_search import wolfe
 from .optimizer import Hyper, Optimizer, State, Vector
@@ -50,7 +50,8 @@ class LBFGS(Optimizer):
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Any) -> tuple[Vector, State]:  # noqa: ARG002
         """One search along the quasi-Newton direction."""
         direction = -two_loops(g, state)
-        downhill = g @ direction < 0
+        unit = unit_of(g, direction)
+        downhill = (unit * g) @ (unit * direction) < 0
         known = (state["rho"][-1] > 0) & downhill
         line = Line.through(f, x, g, where(downhill, direction, -g))
         first = where(known, np.ones_like(line.slope), first_step(g))
@@ -69,7 +70,8 @@ def two_loops(g: Vector, pairs: State) -> Vector:
     for k in reversed(range(memory)):
         alpha[k] = rho[k] * (s[k] @ q)
         q = q - alpha[k] * y[k]
-    scale = ratio(np.ones_like(rho[-1]), rho[-1] * (y[-1] @ y[-1]))
+    unit = unit_of(y[-1])
+    scale = ratio(unit * np.ones_like(rho[-1]), rho[-1] / unit * ((unit * y[-1]) @ (unit * y[-1])))
     r = where(rho[-1] > 0, scale, np.ones_like(scale)) * q
     for k in range(memory):
         r = r + (alpha[k] - rho[k] * (y[k] @ r)) * s[k]
@@ -80,6 +82,8 @@ def _remember(pairs: State, s: Vector, y: Vector) -> State:
     """The pairs with a new one in place of the oldest, if its curvature is positive by more than rounding."""
     curvature = s @ y
     eps = float(np.finfo(s.dtype).eps)
-    good = curvature > eps * np.sqrt((s @ s) * (y @ y))
+    units = unit_of(s), unit_of(y)
+    lengths = [np.sqrt((unit * v) @ (unit * v)) / unit for v, unit in zip((s, y), units, strict=True)]
+    good = curvature > eps * lengths[0] * lengths[1]
     new = {"s": s, "y": y, "rho": ratio(np.ones_like(curvature), curvature)}
     return {name: where(good, np.concatenate([pairs[name][1:], row[None]]), pairs[name]) for name, row in new.items()}

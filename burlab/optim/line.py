@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .arithmetic import Scalar, ratio, rounding, where
+from .arithmetic import Scalar, ratio, rounding, unit_of, where
 from .optimizer import Vector
 
 FAR = 10.0  # how far a trial that follows one of value inf or nan goes, in sizes of x
@@ -17,7 +17,8 @@ class Line:
     """phi(a) = f(x + a p), with what the conditions compare trials with.
 
     value: phi(0). slope: phi'(0). noise: a difference of values below it may be rounding. reach: a step that goes about
-    as far as x is large; the next trial after one of value inf or nan is no longer than that.
+    as far as x is large; the next trial after one of value inf or nan is no longer than that. unit: p is so many times
+    the direction that was asked for (see `unit_of`), and steps are as many times shorter.
     """
 
     f: Any
@@ -27,13 +28,16 @@ class Line:
     slope: Scalar
     noise: Scalar
     reach: Scalar
+    unit: Scalar
 
     @classmethod
     def through(cls, f: Any, x: Vector, g: Vector, p: Vector) -> "Line":
         """The line from x along p. g: gradient at x. All of shape (d,)."""
         value = f.value(x)
+        unit = unit_of(g, p)
+        p = unit * p
         reach = ratio(FAR * (1 + np.max(np.abs(x))), np.max(np.abs(p)))
-        return cls(f, x, p, value, g @ p, rounding(x, value), reach)
+        return cls(f, x, p, value, g @ p, rounding(x, value), reach, unit)
 
     def at(self, step: Scalar) -> Point:
         """The trial at a step: one value and gradient of f."""

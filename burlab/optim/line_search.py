@@ -34,7 +34,7 @@ def armijo(line: Line, first: Scalar, shrink: Any, c1: Any, trials: int) -> Scal
         after = shrink * where(np.isfinite(value), step, np.minimum(step, line.reach / shrink))
         return {"step": step, "next": after, "found": found, "count": s["count"] + 1}
 
-    start = {"step": zero, "next": first, "found": np.asarray(False), "count": np.asarray(0)}
+    start = {"step": zero, "next": first / line.unit, "found": np.asarray(False), "count": np.asarray(0)}
     end = while_loop(pending, attempt, start)
     return where(end["found"], end["step"], zero)
 
@@ -53,7 +53,7 @@ def wolfe(line: Line, g: Any, first: Scalar, c1: Any, c2: Any, trials: int) -> P
     low = {"step": number(line.x, 0.0), "value": line.value, "slope": line.slope, "gradient": g}
     high = {"step": inf, "value": inf, "slope": inf}
     start = {
-        "low": low, "high": high, "next": first, "width": inf, "found": np.asarray(False),
+        "low": low, "high": high, "next": first / line.unit, "width": inf, "found": np.asarray(False),
         "count": np.asarray(0),
     }  # fmt: skip
     precision = 4 * float(np.finfo(line.x.dtype).eps)

@@ -8,7 +8,7 @@ import numpy as np
 from burlab.checks.numbers import whole
 from burlab.transforms import while_loop
 
-from .arithmetic import number, ratio, where
+from .arithmetic import number, ratio, unit_of, where
 from .line import Line, first_step
 from .line_search import wolfe
 from .optimizer import Hyper, Optimizer, State, Vector
@@ -55,7 +55,9 @@ def forcing(g: Vector) -> Any:
 
 def truncated(f: Any, x: Vector, g: Vector) -> Vector:
     """The direction of Algorithm 7.1."""
-    tolerance = forcing(g)
+    unit = unit_of(g)
+    tolerance, step = unit * forcing(g), first_step(g)
+    g = unit * g
 
     def pending(s: Any) -> Any:
         return ~s["done"] & (s["r"] @ s["r"] > 0) & (s["count"] < INNER * x.shape[0])
@@ -66,7 +68,7 @@ def truncated(f: Any, x: Vector, g: Vector) -> Vector:
         curvature, squared = d @ h, r @ r
         bent = ~(curvature > 0) | ~np.isfinite(np.sum(ratio(squared, curvature) * d))  # flat: a step beyond all numbers
         alpha = where(bent, number(x, 0.0), ratio(squared, curvature))
-        scale = where(curvature < 0, ratio(squared, -curvature), first_step(g))
+        scale = where(curvature < 0, ratio(squared, -curvature), step)
         residual = r + alpha * h
         return {
             "z": where(bent & (s["count"] == 0), -scale * g, z + alpha * d),
@@ -77,4 +79,4 @@ def truncated(f: Any, x: Vector, g: Vector) -> Vector:
         }
 
     start = {"z": np.zeros_like(x), "r": g, "d": -g, "done": np.asarray(False), "count": np.asarray(0)}
-    return while_loop(pending, inner, start)["z"]
+    return while_loop(pending, inner, start)["z"] / unit

@@ -7,7 +7,7 @@ import numpy as np
 
 from burlab.transforms import while_loop
 
-from .arithmetic import number, ratio, rounding, where
+from .arithmetic import number, ratio, rounding, unit_of, where
 from .line import FAR
 from .live import not_below
 from .newton_cg import INNER, forcing
@@ -61,7 +61,9 @@ class TrustRegion(Optimizer):
 
 def steihaug(f: Any, x: Vector, g: Vector, radius: Any) -> tuple[Vector, Any, Any]:
     """The step p of Algorithm 7.2, m(0) - m(p), and whether p ends at the border |p| = radius."""
-    tolerance = forcing(g)
+    unit = unit_of(g)
+    tolerance = unit * forcing(g)
+    g, radius = unit * g, unit * radius
 
     def pending(s: Any) -> Any:
         open_ = ~s["done"] & ~s["border"] & (s["count"] < INNER * x.shape[0])
@@ -75,11 +77,12 @@ def steihaug(f: Any, x: Vector, g: Vector, radius: Any) -> tuple[Vector, Any, An
         border = ~(curvature > 0) | (np.linalg.norm(inside) >= radius)
         alpha = where(border, _to_border(s, curvature, radius), ratio(squared, curvature))
         residual = r + alpha * h
+        part = unit_of(alpha)
         return {
             "z": z + alpha * d,
             "r": residual,
             "d": ratio(residual @ residual, squared) * d - residual,
-            "promised": s["promised"] - alpha * (r @ d) - 0.5 * alpha**2 * curvature,
+            "promised": s["promised"] - alpha * (r @ d) - 0.5 * (part * alpha) ** 2 * curvature / part / part,
             "border": border,
             "done": np.linalg.norm(residual) < tolerance,
             "count": s["count"] + 1,
@@ -90,15 +93,17 @@ def steihaug(f: Any, x: Vector, g: Vector, radius: Any) -> tuple[Vector, Any, An
         "done": np.asarray(False), "count": np.asarray(0),
     }  # fmt: skip
     end = while_loop(pending, inner, start)
-    return end["z"], end["promised"], end["border"]
+    return end["z"] / unit, end["promised"] / unit / unit, end["border"]
 
 
 def _to_border(s: Any, curvature: Any, radius: Any) -> Any:
     """The tau with |z + tau d| = radius: the positive one, or the better of both where the curvature is negative."""
-    a, b, c = s["d"] @ s["d"], s["z"] @ s["d"], s["z"] @ s["z"] - radius**2
+    unit = unit_of(radius)
+    z, radius = unit * s["z"], unit * radius
+    a, b, c = s["d"] @ s["d"], z @ s["d"], z @ z - radius**2
     root = np.sqrt(np.maximum(b * b - a * c, 0))
-    far = ratio(-b + root, a)
-    near = ratio(-b - root, a)
+    far = ratio(-b + root, a) / unit
+    near = ratio(-b - root, a) / unit
     slope = s["r"] @ s["d"]
     better = near * slope + 0.5 * near**2 * curvature < far * slope + 0.5 * far**2 * curvature
     return where(better & ~(curvature > 0), near, far)

@@ -243,3 +243,29 @@ def test_what_may_change_by_itself_does_not_stall():
         assert (run.t, run.stopped) == (9, None)
     whole = bl.minimize(rows, np.ones(2), bl.optim.ArmijoGD(), steps=9)
     assert whole.stopped.reason == "stalled"
+
+
+def steep(x):
+    """Has its minimum at 1, with another curvature along each axis."""
+    return np.sum((x - 1) ** 2 * np.array([1, 2, 5], x.dtype)) + np.sum((x - 1) ** 4)
+
+
+SCALED = [
+    *SEARCHES[:7], bl.optim.NonlinearCG(form="HS"), bl.optim.NonlinearCG(form="FR"),
+    bl.optim.BarzilaiBorwein(form="short"), bl.optim.clip_by_norm(bl.optim.GD(0.05), 1.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", SCALED, ids=lambda rule: type(rule).__name__)
+def test_gradients_whose_squares_overflow_are_followed(rule):
+    start = np.array([2.0, -1.0, 0.5])
+    for dtype, scales in ((np.float64, (1e100, 1e155, 1e160, 1e250)), (np.float32, (1e13, 1e15, 1e20, 1e30))):
+        for scale in scales:
+            f = lambda x: dtype(scale) * steep(x)  # noqa: B023, E731 - used within the loop
+            run = bl.minimize(f, start.astype(dtype), rule, steps=120)
+            far = 0.06 if isinstance(rule, bl.optim.clip_by_norm) else 2e-3  # whose steps are all 0.05 long
+            np.testing.assert_allclose(run.x, 1.0, atol=far, err_msg=f"{scale}")
+            norms = run.history["gradient_norm"]
+            assert np.all(np.isfinite(norms))
+            exact = np.linalg.norm(bl.grad(steep)(start).astype(np.float64)) * scale
+            np.testing.assert_allclose(norms[0], exact, rtol=1e-5)

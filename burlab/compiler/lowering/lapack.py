@@ -30,6 +30,7 @@ def connect() -> None:
     """Write the addresses into the process, at the first call."""
     addresses = [_address(module, prefix + name) for prefix in "sd" for name, module in ROUTINES.items()]
     if any(addresses):
+        addresses.append(_threads())
         table = (ctypes.c_void_p * len(addresses))(*addresses)
         exports(_HEADER, "burlab::kernels", {"connect_lapack": (None, ctypes.c_void_p)})["connect_lapack"](table)
 
@@ -42,6 +43,15 @@ def _address(module: str, name: str) -> int | None:
         return None
     signature = _NAME_OF(capsule)
     return _POINTER_OF(capsule, signature) if b"int *" in signature else None
+
+
+def _threads() -> int | None:
+    """What sets the number of threads of the OpenBLAS below SciPy, if it is one."""
+    try:
+        library = ctypes.CDLL(import_module("scipy.linalg.cython_lapack").__file__)
+        return ctypes.cast(library.openblas_set_num_threads_local, ctypes.c_void_p).value
+    except (ImportError, AttributeError, OSError):
+        return None
 
 
 _NAME_OF = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", ctypes.pythonapi))

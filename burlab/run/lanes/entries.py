@@ -51,7 +51,7 @@ def _fits(n: Node) -> bool:
         return n.inputs[0].size <= _TERMS * n.size and n.dtype == n.inputs[0].dtype == np.float64
     if n.op == "squares":
         return n.inputs[0].size <= _TERMS and n.inputs[0].dtype == np.float64
-    return n.op in _MOVES
+    return n.op in _MOVES or (n.op == "norm" and n.dtype == np.float64)
 
 
 class _Rows:
@@ -85,6 +85,8 @@ class _Rows:
             lists: list[list[int]] = [x.reshape(-1).tolist() for x in xs]
             few: Iterable[Sequence[int]] = zip(*lists, strict=True)
             return self.added([self._elementwise(n, self._some(places)) for places in few], n.shape)
+        if n.op == "norm":
+            return self.added([self._norm(total) for total in self._some(xs[0].reshape(-1).tolist())], n.shape)
         kept = [axis for axis in range(xs[0].ndim) if n.op == "sum" and axis not in n.params]
         order = [*kept, *(axis for axis in range(xs[0].ndim) if axis not in kept)]
         terms: list[list[int]] = xs[0].transpose(order).reshape(n.size, -1).tolist()
@@ -96,6 +98,19 @@ class _Rows:
     def _elementwise(self, n: Node, inputs: Sequence[Node]) -> Node:
         shape = (self.width,) if any(x.shape for x in inputs) else ()
         return Node(n.op, tuple(map(self.wide, inputs) if shape else inputs), n.params, shape, n.dtype, n.weak)
+
+    def _norm(self, total: Node) -> Node:
+        """A root; nan, with which a run goes on alone, where the sum of squares does not hold it: see `norm.hpp`."""
+        low, high, nan = (constant(number, total.dtype) for number in (1e-280, np.finfo(np.float64).max, np.nan))
+        held = node(
+            "logical_and",
+            node("greater", total, self._like(low, total)),
+            node("less_equal", total, self._like(high, total)),
+        )
+        return node("where", held, node("sqrt", total), self._like(nan, total))
+
+    def _like(self, x: Node, y: Node) -> Node:
+        return self.wide(x) if y.shape else x
 
     def _total(self, n: Node, terms: Sequence[Node]) -> Node:
         """A sum, of which -0 becomes 0, or of squares."""

@@ -241,3 +241,53 @@ def test_a_right_hand_side_has_the_same_bits_among_any_number(dtype: str) -> Non
     np.testing.assert_allclose(a.astype(float) @ whole, b, rtol=0, atol=1e-12 if dtype == "float64" else 1e-4)
     for count in (2, 3, 5, 8, 12, 17, 31):
         np.testing.assert_array_equal(bl.jit(np.linalg.solve)(a, b[:, :count].copy()), whole[:, :count])
+
+
+def cofactors(a: Any) -> Any:
+    """By the determinants of minors."""
+    n = len(a)
+    rows = [[np.delete(np.delete(a, i, 0), j, 1) for j in range(n)] for i in range(n)]
+    return np.array([[(-1) ** (i + j) * np.linalg.det(rows[i][j]) for j in range(n)] for i in range(n)])
+
+
+def singular_matrices(n: int) -> list[Any]:
+    """Of every rank, with repeated singular values, repeated rows, and rows out of order."""
+    given = [RNG.normal(size=(n, rank)) @ RNG.normal(size=(rank, n)) for rank in range(n + 1)]
+    flat = np.diag([0.0, *[2.0] * (n - 1)])
+    return [*given, np.arange(float(n * n)).reshape(n, n), np.vstack([given[n][:1], given[n][:-1]]), flat, flat[::-1]]
+
+
+@pytest.mark.parametrize("n", [4, 5, 7])
+def test_determinants_of_singular_matrices_have_cofactors(n: int) -> None:
+    """Gradient, jvp and both kinds of second derivatives, in four to seven rows, and in a batch."""
+    way = np.cos(np.arange(float(n * n)).reshape(n, n))
+    slope = bl.grad(np.linalg.det)
+
+    def orders(a: Any) -> Any:
+        along = bl.jvp(np.linalg.det, (a,), (way,))[1]
+        return slope(a), along, bl.hvp(np.linalg.det)(a, way), bl.grad(lambda a: np.sum(slope(a) * way))(a)
+
+    kernel = bl.compile(orders, np.eye(n), gear="replay")
+    matrices = np.array(singular_matrices(n))
+    step = 1e-3
+    for a in matrices:
+        wanted = cofactors(a)
+        near, far = (cofactors(a + e * way) - cofactors(a - e * way) for e in (step, 2 * step))
+        bend = (8 * near - far) / (12 * step)
+        first, along, *second = kernel(a)
+        np.testing.assert_allclose(first, wanted, atol=1e-10 * max(1, np.abs(wanted).max()))
+        np.testing.assert_allclose(along, np.sum(wanted * way), atol=1e-9 * max(1, np.abs(wanted).max()))
+        for got in second:
+            np.testing.assert_allclose(got, bend, atol=1e-7 * max(1, np.abs(bend).max()))
+    together = bl.grad(lambda a: np.sum(np.linalg.det(a)))
+    wanted = np.stack([cofactors(a) for a in matrices])
+    for got in (together(matrices), bl.vmap(slope)(matrices)):
+        np.testing.assert_allclose(got, wanted, atol=1e-10 * np.abs(wanted).max())
+
+
+def test_a_third_derivative_of_a_singular_determinant_is_not_made_up() -> None:
+    flat = np.diag([0.0, 0.0, 0.0, 2.0])
+    slope = bl.grad(np.linalg.det)
+    second = bl.grad(lambda a: np.sum(slope(a) * np.eye(4)))
+    assert np.all(np.isfinite(second(flat)))
+    assert np.all(np.isnan(bl.grad(lambda a: np.sum(second(a) * np.eye(4)))(flat)))

@@ -5,6 +5,7 @@
 // Fortran reads matrices by columns: what lies here by rows is the transposed matrix there.
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 #include "../scratch.hpp"
 
@@ -36,11 +37,39 @@ template <class T> BURLAB_INLINE const Lapack<T>& lapack() {
   else return lapack_of_doubles;
 }
 
-/// Addresses in the order of the struct, first those for float32.
+/// Says how many threads OpenBLAS uses from now on, and gives how many it did. nullptr where LAPACK is another one.
+inline int (*set_blas_threads)(int) = nullptr;
+inline std::mutex blas_threads_lock{};
+inline int blas_threads_before = 1, blas_alone = 0;  // alone: calls that want one thread
+
+/// One thread for the calls of its scope, where matrices are small: OpenBLAS wakes its threads for each, and they go on
+/// waiting for more in a busy loop, which costs the steps in between far more than they save.
+class OneBlasThread {
+ public:
+  explicit OneBlasThread(Int rows) : counts_(rows <= kMost && set_blas_threads != nullptr) {
+    if (!counts_) return;
+    const std::lock_guard guard(blas_threads_lock);
+    if (blas_alone++ == 0) blas_threads_before = set_blas_threads(1);
+  }
+  ~OneBlasThread() {
+    if (!counts_) return;
+    const std::lock_guard guard(blas_threads_lock);
+    if (--blas_alone == 0) set_blas_threads(blas_threads_before);
+  }
+  OneBlasThread(const OneBlasThread&) = delete;
+  OneBlasThread& operator=(const OneBlasThread&) = delete;
+
+ private:
+  static constexpr Int kMost = 512;
+  const bool counts_;
+};
+
+/// Addresses in the order of the struct, first those for float32; then what sets the number of threads.
 inline void connect_lapack(const void* const* addresses) noexcept {
   constexpr auto count = sizeof(Lapack<double>) / sizeof(void*);
   std::memcpy(&lapack_of_floats, addresses, sizeof(lapack_of_floats));
   std::memcpy(&lapack_of_doubles, addresses + count, sizeof(lapack_of_doubles));
+  std::memcpy(&set_blas_threads, addresses + 2 * count, sizeof(void*));
 }
 
 inline constexpr Int kSmall = 24;               // rows of a matrix up to which our own loops are faster than a call,
