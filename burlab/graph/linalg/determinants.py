@@ -1,10 +1,10 @@
 """Determinants, and their logarithms, of the factors of matrices.
 
 d det A = det A tr(A^-1 dA), d log |det A| = tr(A^-1 dA): Giles 2008, section 2.2.4. A determinant is a polynomial of
-the entries, differentiable also where the matrix is singular: up to three rows it is one here, too, and from four rows on
+the entries, differentiable also where the matrix is singular. Up to three rows it is one here, too; from four rows on
 there its derivatives are made of cofactors. With A = U S V' and B = U' A V, det A = det(U V) det B, and B is diagonal
-with the singular values s, so that of det B the first derivatives are p_i = prod of s but s_i, at B_ii, and the second
-ones p_ij = prod of s but s_i and s_j, at B_ii B_jj, and -p_ij at B_ij B_ji. No quotient is in them.
+with the singular values s. So the first derivatives of det B are p_i = prod of s but s_i, at B_ii, and the second ones
+p_ij = prod of s but s_i and s_j, at B_ii B_jj, and -p_ij at B_ij B_ji. No quotient is in them.
 """
 
 import numpy as np

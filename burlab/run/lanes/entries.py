@@ -118,7 +118,18 @@ class _Rows:
         for x in terms:
             term = node("mul", x, x) if n.op == "squares" else x
             total = node("add", term, self.wide(total) if term.shape else total)
-        return total
+        return self._held(total, terms) if n.op == "squares" else total
+
+    def _held(self, total: Node, terms: Sequence[Node]) -> Node:
+        """A sum of squares; nan, with which a run goes on alone, where it is nearly 0 though a term is not 0."""
+        sizes = [node("abs", self._like_all(x, terms)) for x in terms]
+        size = sizes[0] if len(sizes) == 1 else node("add", *sizes)
+        low, zero, nan = (self._like(constant(number, total.dtype), total) for number in (1e-280, 0.0, np.nan))
+        lost = node("logical_and", node("less", total, low), node("greater", size, zero))
+        return node("where", lost, nan, total)
+
+    def _like_all(self, x: Node, terms: Sequence[Node]) -> Node:
+        return self.wide(x) if any(y.shape for y in terms) else x
 
 
 def _broadcast(n: Node, xs: Sequence[Places], _rows: _Rows) -> Places:

@@ -7,7 +7,6 @@ import numpy as np
 from burlab.compiler.executable import Executable, build
 from burlab.graph import Graph
 from burlab.graph.node import constant
-from burlab.graph.rewrite.simplify import simplify
 from burlab.graph.substitute import keep, rebuild
 from burlab.run.loop.fused import FusedStep
 from burlab.run.loop.setup import Setup
@@ -58,7 +57,7 @@ def _in_plain_units(graph: Graph) -> Graph:
     *inputs, unit = graph.inputs
     one = constant(1.0, unit.dtype)
     known = {**{x: x for x in inputs}, unit: one}
-    return simplify(Graph(tuple(inputs), tuple(rebuild(graph.outputs, known, keep))))
+    return Graph(tuple(inputs), tuple(rebuild(graph.outputs, known, keep)))
 
 
 def _is_plain(setup: Setup) -> bool:

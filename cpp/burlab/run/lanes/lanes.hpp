@@ -67,9 +67,9 @@ struct Lanes {
   void describe(double* rows) {
     Row sum, low, row;
     load(sum, least);
-    for (const std::int64_t k : {gradient_norm, step_norm}) {  // what squares do not hold is for the run alone
+    for (const std::int64_t k : {gradient_norm, step_norm}) {  // inf or nan where squares do not hold a norm
       load(row, rows + k * kWidth);
-      sum += row > 1e-280 ? row - row : Row{} + 1;
+      sum += row - row;
       roots(rows + k * kWidth);
     }
     for (std::int64_t k = 0; k < columns; ++k) {
