@@ -6,6 +6,7 @@ has an order, which is up to the kernel that computes it; a sum of two has none.
 """
 
 from collections.abc import Callable, Iterable, Sequence, Set as AbstractSet
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -123,7 +124,7 @@ class _Rows:
     def _held(self, total: Node, terms: Sequence[Node]) -> Node:
         """A sum of squares; nan, with which a run goes on alone, where it is nearly 0 though a term is not 0."""
         sizes = [node("abs", self._like_all(x, terms)) for x in terms]
-        size = sizes[0] if len(sizes) == 1 else node("add", *sizes)
+        size = reduce(partial(node, "add"), sizes)
         low, zero, nan = (self._like(constant(number, total.dtype), total) for number in (1e-280, 0.0, np.nan))
         lost = node("logical_and", node("less", total, low), node("greater", size, zero))
         return node("where", lost, nan, total)
