@@ -63,7 +63,7 @@ class _Maker:
             *[self._along] * 5,
             *[self._elementwise] * 3,
             *[self._pair] * 4,
-            *[self._reshape, self._cut, self._sum_over, self._vector_words],
+            *[self._reshape, self._cut, self._sum_over, self._sum_over, self._vector_words],
         ]
 
     def seal(self) -> None:
@@ -283,9 +283,17 @@ class _Maker:
             self.keep(self.add("cut", [k], axis, start, None, step))
 
     def _sum_over(self) -> None:
+        """Of a turned array often: then no two of the axes are one in memory."""
         k = self.last()
-        axes = tuple(i for i in range(self.known[k].ndim) if self.rng.random() < 0.6)
-        self.keep(self.add("sum over", [k], axes or None))
+        count = self.known[k].ndim
+        if count > 2 and self.rng.random() < 0.6:
+            order = [int(i) for i in self.rng.permutation(count)]
+            k = self.add("transpose", [k], tuple(order))
+            if k is None:
+                return
+        axes = tuple(i for i in range(count) if self.rng.random() < 0.75)
+        largest = bool(axes) and bool(self.known[k].size) and self.rng.random() < 0.5
+        self.keep(self.add("max over", [k], axes) if largest else self.add("sum over", [k], axes or None))
 
     def _vector_words(self) -> None:
         k = self.last()

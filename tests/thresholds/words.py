@@ -18,6 +18,7 @@ class Real:
 
     abs, maximum, minimum, sort = np.abs, np.maximum, np.minimum, np.sort
     max, min, argmax, argsort = np.max, np.min, np.argmax, np.argsort
+    max_over = np.max
 
     @staticmethod
     def real(a: Any) -> Any:
@@ -60,6 +61,12 @@ class Complex:
     def max(a: Any, axis: int, keepdims: bool = False) -> Any:
         found = np.take_along_axis(a, np.argmax(a.real, axis, keepdims=True), axis)
         return found if keepdims else np.squeeze(found, axis)
+
+    @staticmethod
+    def max_over(a: Any, axes: tuple[int, ...]) -> Any:
+        for axis in sorted(axes, reverse=True):
+            a = Complex.max(a, axis)
+        return a
 
     @staticmethod
     def min(a: Any, axis: int, keepdims: bool = False) -> Any:
@@ -167,6 +174,7 @@ SHAPED: dict[str, Word] = {
     "broadcast": lambda m, a, shape: np.broadcast_to(a, shape),
     "cut": lambda m, a, axis, start, stop, step: _cut(a, axis, start, stop, step),
     "sum over": lambda m, a, axes: np.sum(a, axes),
+    "max over": lambda m, a, axes: m.max_over(a, axes),
     "einsum": lambda m, a, b, spec: np.einsum(spec, a, b),
     "matmul": lambda m, a, b: a @ b,
     "dot": lambda m, a, b: np.dot(a, b),
