@@ -26,6 +26,7 @@ ipywidgets: Any = late("ipywidgets", "lab")
 _HERE = Path(__file__).parent
 SHAPES = ("contour", "surface")
 _BRIEFLY = 0.02  # seconds between two looks for what is on its way
+_FIRST = 60.0  # seconds that the first points may take where nobody looks
 _COMPUTING = "computing ..."
 
 
@@ -108,14 +109,17 @@ class LandscapeView:
     def settle(self, end: float) -> bool:
         """Where no page shows it, follow the run, and wait for the first points of a plane; whether that is new.
 
-        end: see `still.show`.
+        end: see `still.show`; what has no points at all is waited for longer, as long as no page comes.
         """
         if self._watcher.pages.here:
             return False
-        new = self.follow()
-        while self._explorer.looking and monotonic() < end:
+        new, looked = self.follow(), self._explorer.looking
+        end = max(end, monotonic() + _FIRST) if self._explorer.found is None else end
+        while self._explorer.looking and monotonic() < end and not self._watcher.pages.here:
             sleep(_BRIEFLY)
-        return new
+        if looked:
+            self._show()
+        return new or looked
 
     @property
     def landscape(self) -> Any:
