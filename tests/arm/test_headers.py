@@ -9,7 +9,7 @@ import pytest
 
 from tests.arm.cross import ROOT, compile_for_arm, python_headers
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 HEADERS = sorted(path.relative_to(ROOT / "cpp").as_posix() for path in (ROOT / "cpp").rglob("*.hpp"))
 STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Werror"]
 EMIT = {"clang++": "-femit-all-decls", "g++": "-fkeep-inline-functions"}  # functions that nobody calls, too

@@ -23,7 +23,7 @@ from tests.engines import inputs
 from tests.graph.test_ops import SMOOTH, arrays_of, derivatives
 from tests.op_cases import SCALAR
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 FLOATS = ("float32", "float64")
 FUSED = cpu.instruction_set().name != "plain"  # whether this machine adds a product with one rounding, as NEON does
 

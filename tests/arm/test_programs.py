@@ -7,7 +7,7 @@ import pytest
 from tests.arm.cross import COMPILERS, ROOT, compile_for_arm, emulate
 from tests.numbers.test_accuracy import IN_DOUBLE, STATED
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 CPP = ROOT / "tests" / "cpp"
 SWEPT = [op for op in STATED if op not in IN_DOUBLE]  # the others have the bits of this machine's, in test_kernels.py
 FLAGS = ["-Wall", "-Wextra", "-Wconversion", "-Werror", "-static", "-pthread", "-I", ROOT / "cpp", "-I", CPP]

@@ -15,6 +15,10 @@ from tests.graph import test_ops as checks
 from tests.graph.test_ops import DTYPES, everything
 
 
+# Derivatives of the larger families take seconds of the compiler and of the second engine.
+DERIVED = [pytest.param(f, marks=pytest.mark.full) if f in {"special", "bessel", "incomplete"} else f for f in FAMILIES]
+
+
 def test_every_operation_has_a_row_and_a_name_of_its_own() -> None:
     names = [name for family in FAMILIES for name in family_ops(family)]
     assert names == [name for words in FAMILIES.values() for name in words.split()]
@@ -35,7 +39,7 @@ def test_values_are_exact_and_edges_numpys(family: str, dtype: Any, gear: str) -
         checks.check_edges(case, everything("edge", gear, dtype, rows)[case.name], dtype)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", DERIVED)
 def test_derivatives_are_exact_and_jaxs(family: str) -> None:
     rows = FAMILY_CASES[family]
     for case in rows:
@@ -47,7 +51,7 @@ def test_derivatives_are_exact_and_jaxs(family: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", DERIVED)
 def test_gears_agree_on_derivatives(family: str, dtype: Any) -> None:
     rows = FAMILY_CASES[family]
     for case in rows:

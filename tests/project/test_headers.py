@@ -65,6 +65,7 @@ def test_each_header_has_its_place():
     assert len(CHAINS) < len(HEADERS) / 2
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda chain: chain[-1])
 def test_headers_stand_alone(chain: list[str]):
     assert compile_together([header for header in chain for _ in range(2)], CPP) == ""

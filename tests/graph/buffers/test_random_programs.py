@@ -115,7 +115,7 @@ def test_values(first: int, start: str) -> None:
         assert_close(traced(lambda x, steps=steps: in_numpy(steps, x, start), X), in_numpy(steps, X, start), 1e-13)
 
 
-@pytest.mark.parametrize("start", ["buffer", "result"])
+@pytest.mark.parametrize("start", ["buffer", pytest.param("result", marks=pytest.mark.full)])
 def test_jacobians(start: str) -> None:
     jax = jax_or_skip()
     weights = np.random.default_rng(2).normal(size=SHAPE)

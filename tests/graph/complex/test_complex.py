@@ -57,6 +57,7 @@ def test_derivatives_are_differences(case: Case) -> None:
     bl.check_grads(lambda z: case.f(np, z, W, X), Z)
 
 
+@pytest.mark.full
 def test_derivatives_are_jaxs() -> None:
     """Gradients by all three, and the gradient by z moved along V, by forward over reverse."""
     jax = jax_or_skip()

@@ -74,6 +74,7 @@ def test_value_is_numpys(spelling: Spelling, gear: str) -> None:
     np.testing.assert_allclose(value, wanted, rtol=1e-13, atol=1e-14)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("gear", GEARS)
 @pytest.mark.parametrize("spelling", [s for s in ALL if s.jax], ids=lambda s: s.name)
 def test_gradient_is_jaxs(spelling: Spelling, gear: str) -> None:
