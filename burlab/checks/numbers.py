@@ -38,7 +38,7 @@ def real(value: Any, name: str, least: float = -math.inf) -> float:
 def truth(value: Any, name: str) -> bool:
     """The value as a bool. Raises ArgumentError where it is none: text such as "no" would count as True."""
     if isinstance(value, (bool, np.bool_)):
-        return bool(value)
+        return bool(cast("Any", value))
     raise ArgumentError(f"{name}={value!r:.80} is neither True nor False. Pass one of the two.")
 
 

@@ -14,7 +14,6 @@ from tests.family_cases import FAMILY_CASES
 from tests.graph import test_ops as checks
 from tests.graph.test_ops import DTYPES, everything
 
-
 # Derivatives of the larger families take seconds of the compiler and of the second engine.
 DERIVED = [pytest.param(f, marks=pytest.mark.full) if f in {"special", "bessel", "incomplete"} else f for f in FAMILIES]
 

@@ -163,15 +163,21 @@ def test_a_sweep_begins_in_a_folder_where_one_was_killed(tmp_path: Path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ending", [".so", ".own", ".recipes", ".failed", ".0123456789abcdef.wanted"])
-def test_a_pipe_in_the_cache_does_not_hang_a_session(ending: str, tmp_path: Path):
-    code = (
-        "import os, sys\nfrom pathlib import Path\nfrom burlab.runtime.shelf import shelf_file\n"
-        f"file = shelf_file()\nfile.parent.mkdir(exist_ok=True)\nos.mkfifo(file.with_suffix({ending!r}))\n"
-        "import numpy as np, burlab as bl\nfrom burlab.runtime.recipes import read_recipes\n"
-        "from burlab.doctor import _kept_code\n_kept_code()\nread_recipes(file.with_suffix('.recipes'))\n"
-        "print(bl.grad(lambda x: np.sum(x**2))(np.ones(2)))"
-    )
+def test_pipes_in_the_cache_do_not_hang_a_session(tmp_path: Path):
+    code = """
+import os
+from burlab.runtime.shelf import shelf_file
+file = shelf_file()
+file.parent.mkdir(exist_ok=True)
+for ending in (".so", ".own", ".recipes", ".failed", ".0123456789abcdef.wanted"):
+    os.mkfifo(file.with_suffix(ending))
+import numpy as np, burlab as bl
+from burlab.runtime.recipes import read_recipes
+from burlab.doctor import _kept_code
+_kept_code()
+read_recipes(file.with_suffix(".recipes"))
+print(bl.grad(lambda x: np.sum(x**2))(np.ones(2)))
+"""
     environment = {**os.environ, "BURLAB_CACHE": str(tmp_path / "cache")}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, text=True, capture_output=True, timeout=300, check=False

@@ -46,7 +46,7 @@ Object* dict_item(Object* dict, Object* key) __asm__("PyDict_GetItem");        /
 Object* get_item(Object* container, Object* key) __asm__("PyObject_GetItem");  // new references, nullptr and
 Object* get_attribute(Object* object, Object* name) __asm__("PyObject_GetAttr");  // an error where there is none
 Size object_size(Object* container) __asm__("PyObject_Size");                     // -1 and an error where it has none
-Object* cell_contents(Object* cell) __asm__("PyCell_Get");  // a new reference, nullptr where it is empty
+Object* cell_contents(Object* cell) __asm__("PyCell_Get");              // a new reference, nullptr where it is empty
 Object* function_code(Object* function) __asm__("PyFunction_GetCode");  // borrowed, as those below; not stable ABI
 Object* function_defaults(Object* function) __asm__("PyFunction_GetDefaults");
 Object* function_keyword_defaults(Object* function) __asm__("PyFunction_GetKwDefaults");
