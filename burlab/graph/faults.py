@@ -7,7 +7,7 @@ from typing import Any
 
 from burlab.errors import TraceError
 
-from .origin import Origin, is_users, location, place
+from .origin import Origin, in_masked_code, in_matrix_code, in_pandas, is_users, location, place
 from .scipy_words import remedy as scipy_remedy, scipy_function
 
 
@@ -29,6 +29,18 @@ def public_name(func: Callable[..., Any]) -> str:
 def fault(what: str, remedy: str) -> TraceError:
     """A TraceError that names the user's line, what was met there, and what to write instead."""
     return _from_scipy() or _made(TraceError(f"{location()}{what}. Use {remedy}."))
+
+
+def refused_to_library() -> TraceError | None:
+    """The error where another library's code asks for the numbers of a traced array, or None where none does."""
+    if in_masked_code():
+        return fault("a masked array met a traced one, and its mask would be lost", "x.filled(0.0) or np.where")
+    if in_matrix_code():
+        return fault("np.matrix of a traced array, whose * would be a matrix product", "the array as it is, and @")
+    if in_pandas():
+        remedy = "the array as it is, and .to_numpy() of what is pandas'"
+        return fault("pandas asked for the numbers of a traced array", remedy)
+    return None
 
 
 def unsupported(name: str, remedy: str) -> TraceError:

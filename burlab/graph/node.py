@@ -15,19 +15,9 @@ import numpy as np
 from burlab.runtime.memory import ADDRESSABLE, too_large, volume
 from burlab.runtime.plain import as_array, check_items, is_complex
 
-from .faults import check_keywords, fault, public_name, unsupported
+from .faults import check_keywords, fault, public_name, refused_to_library, unsupported
 from .handles import PRESENT, present
-from .origin import (
-    current,
-    in_masked_code,
-    in_matrix_code,
-    in_pandas,
-    in_poly1d,
-    in_vectorize,
-    location,
-    place,
-    record_node,
-)
+from .origin import current, in_poly1d, in_vectorize, location, place, record_node
 from .poison import is_poisoned
 from .rules import Rule, Rules
 from .scipy_words import in_scipy, is_special
@@ -220,10 +210,8 @@ class Node:
         )
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> "np.ndarray[Any, Any]":
-        if in_masked_code():
-            raise fault("a masked array met a traced one, and its mask would be lost", "x.filled(0.0) or np.where")
-        if in_matrix_code():
-            raise fault("np.matrix of a traced array, whose * would be a matrix product", "the array as it is, and @")
+        if (refused := refused_to_library()) is not None:
+            raise refused
         if self.dtype.kind in "iu":
             self.__index__()
         if self.shape and self.size <= _OBJECTS and in_vectorize():  # it calls a function for each element
@@ -231,11 +219,6 @@ class Node:
             elements = np.empty(self.size, dtype=object)
             elements[:] = [flat[k] for k in range(self.size)]
             return elements.reshape(self.shape)
-        if in_pandas():
-            raise fault(
-                "pandas asked for the numbers of a traced array",
-                "the array as it is, and .to_numpy() of what is pandas'",
-            )
         if self.shape or dtype not in (None, np.dtype(object)):
             raise fault(
                 "the numbers of a traced array were asked for (np.array or np.asarray of it, or of a list of such)",
