@@ -39,10 +39,12 @@ test: $(VENV)/test.stamp
 full: $(VENV)/test.stamp
 	$(call checks_and,full)
 
-# The static checks beside the compiler, as both are one process at a time; then the tests, whatever the checks found.
+# The static checks beside the tests, as the slowest of them is one process that takes a minute.
 define checks_and
-	@code=0; $(MAKE) --no-print-directory --keep-going --jobs=2 static cache || code=$$?; \
-	$(READ_CACHE) $(TIER) $(1) || code=$$?; exit $$code
+	@$(MAKE) --no-print-directory cache; said=$$(mktemp); \
+	$(MAKE) --no-print-directory --keep-going static > $$said 2>&1 & checks=$$!; \
+	code=0; $(READ_CACHE) $(TIER) $(1) || code=$$?; \
+	wait $$checks || { code=$$?; cat $$said; }; rm $$said; exit $$code
 endef
 
 # The tests that reach what differs from a commit: of what is not committed, or `make near SINCE=main`.

@@ -8,7 +8,7 @@ holds the condition (one bool) and the body (the state's leaves); both take all 
 `scan`: see `scan.py`.
 
 A node has one value, so an execution with several results is several nodes with the same inputs and the same `Region`;
-the plan makes one step of them (`executions.py`). Such nodes are made in `tracing/regions.py`.
+the plan makes one step of them (`executions.py`). Such nodes are made in `regions.py`.
 """
 
 from collections.abc import Sequence

@@ -9,7 +9,7 @@ from burlab.checks.callable import check_takes
 from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
 from burlab.graph import Node, tree
 from burlab.graph.origin import location, recording
-from burlab.graph.tracing.regions import cond_nodes, while_nodes
+from burlab.graph.regions import cond_nodes, while_nodes
 from burlab.graph.tracing.trace import Spec, is_tracing, trace
 
 from .forms import bit, common, example, form_of, in_form, in_forms, node_of, settled

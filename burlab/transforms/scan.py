@@ -10,7 +10,7 @@ from burlab.errors import ArgumentError, ShapeError, TraceError
 from burlab.graph import Node, tree
 from burlab.graph.graph import Iterations
 from burlab.graph.origin import location, recording
-from burlab.graph.tracing.regions import scan_nodes
+from burlab.graph.regions import scan_nodes
 from burlab.graph.tracing.trace import Spec, Traced, is_tracing, trace
 from burlab.runtime.memory import check_fits
 from burlab.runtime.plain import as_array

@@ -9,7 +9,7 @@ from burlab.errors import DTypeError, ShapeError, TraceError
 from burlab.graph import Graph, Node, tree as trees
 from burlab.graph.node import as_node
 from burlab.graph.origin import location, recording
-from burlab.graph.tracing.regions import closed
+from burlab.graph.regions import closed
 from burlab.graph.tracing.trace import trace
 
 from . import tree

@@ -20,7 +20,7 @@ from burlab.graph.numpy_api.reduction import prod, sum_
 from burlab.graph.numpy_api.roots import root
 from burlab.graph.operation import made
 from burlab.graph.origin import recording
-from burlab.graph.tracing.regions import cond_nodes
+from burlab.graph.regions import cond_nodes
 
 from .implied import RULES, Rule, implied
 from .matrices import column, diagonal, eye, on_diagonal, part, row, turned
