@@ -1,6 +1,10 @@
-"""Write `catalogue.md` from docstrings of optimizers, schedules, problems, data and runs: run it after a change."""
+"""Write `catalogue.md` from docstrings of optimizers, schedules, problems, data and runs: run it after a change.
+
+The number of test functions in the README is written, too.
+"""
 
 import inspect
+import re
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -11,6 +15,7 @@ from burlab.optim import schedules, tables
 
 RUNS = ("minimize", "sweep", "race", "load_run")
 PAGE = Path(__file__).with_name("catalogue.md")
+README = Path(__file__).parents[1] / "README.md"
 HEAD = """# Catalogue
 
 What can be chosen, and where it comes from. Written by `python docs/catalogue.py` from the docstrings, which say more:
@@ -100,5 +105,15 @@ def summary(kind: Any) -> str:
     return text.replace("|", "\\|").replace("<-", "←")
 
 
+def counted(readme: str) -> str:
+    """The README with the number of test functions that there are.
+
+    >>> counted("99 test functions, each").startswith("99")
+    False
+    """
+    return re.sub(r"\d+ test functions", f"{len(made(bl.problems, bl.problems.TestFunction))} test functions", readme)
+
+
 if __name__ == "__main__":
     PAGE.write_text(page())
+    README.write_text(counted(README.read_text()))

@@ -68,6 +68,21 @@ RECIPES = {
     "kernel_tuning": Recipe(("tests/compiler/lowering/test_contraction.py", "-k", "around and 63"), mistake=REVERSED),
     "panel_control": Recipe(("tests/widgets/panel/test_model.py", "-k", "end_goes"), "run.length)", "run.length) - 1"),
 }
+# The tests of the rooms that a page touches, which have to be green after `make pages`.
+PAGES = ("tests/project/test_catalogue.py", "tests/project/test_words.py")
+README_COUNT = "tests/project/test_readme.py::test_number_of_test_functions"
+ROOMS: dict[str, tuple[str, ...]] = {
+    "scalar_operation": ("tests/widgets/builder/test_palette.py", "tests/graph/test_formula.py"),
+    "linear_operation": ("tests/graph/test_signatures.py", "tests/compiler/inspection"),
+    "optimizer": ("tests/optim/test_optimizers.py::test_every_optimizer_says_what_it_costs_and_shows_an_example",),
+    "schedule": ("tests/optim/test_schedules.py",),
+    "test_function": ("tests/problems/test_library.py", README_COUNT),
+    "finite_sum": ("tests/problems/test_regressions.py",),
+    "layer": ("tests/nn/test_layers.py", "tests/widgets/builder/test_palette.py"),
+    "kernel_tuning": ("tests/compiler/lowering",),
+    "panel_control": ("tests/widgets/panel",),
+}
+SAMPLE = "optimizer"  # the page whose rooms are tested in every tier
 SHOWS_GRADIENT = ("scalar_operation", "linear_operation")  # whose check compares gradients
 
 
@@ -111,9 +126,10 @@ def checks(kind: str) -> str:
 
 def copy(folder: Path) -> Path:
     """A copy of what an addition touches, with what Python has compiled: a changed file has another time."""
-    for part in ("burlab", "cpp", "tests"):
+    for part in ("burlab", "cpp", "tests", "docs"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("*.pyc.*"))  # half written by others
-    shutil.copyfile(ROOT / "pyproject.toml", folder / "pyproject.toml")
+    for file in ("pyproject.toml", "README.md", "Makefile"):
+        shutil.copyfile(ROOT / file, folder / file)
     return folder
 
 
@@ -167,6 +183,31 @@ def test_the_tables_of_tests_agree(followed: tuple[Path, str]):
     folder, kind = followed
     done = tables(folder, kind)
     assert done.returncode == 0, done.stdout
+
+
+def make_pages(folder: Path) -> None:
+    """What `make pages` does."""
+    recipe = re.search(r"^pages:.*\n((?:\t.*\n)+)", (folder / "Makefile").read_text(), re.MULTILINE)
+    assert recipe
+    for script in re.findall(r"\$\(BIN\)/python (\S+)", recipe[1]):
+        done = run(folder, script)
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "kind", [kind if kind == SAMPLE else pytest.param(kind, marks=pytest.mark.full) for kind in ROOMS]
+)
+def test_the_rooms_are_green_after_make_pages(tmp_path: Path, kind: str):
+    folder = copy(tmp_path)
+    for edit in edits(kind):
+        edit.apply(folder)
+    make_pages(folder)
+    done = pytest_in(folder, *PAGES, *ROOMS[kind])
+    assert done.returncode == 0, done.stdout
+
+
+def test_every_page_has_its_rooms():
+    assert set(ROOMS) == set(RECIPES)
 
 
 def test_the_result_is_in_the_house_style(followed: tuple[Path, str]):
