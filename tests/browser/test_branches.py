@@ -52,7 +52,7 @@ def test_a_fork_by_the_keyboard_goes_on_and_is_compared(panel):
     panel.says("B at step 200 of 200")
     panel.type("number of steps", "1300")
     panel.says("B at step 1,500 of 1,500")
-    panel.draws([["A", 0, 1499], ["B", 199, 1499]])  # 199: a point that it shares with its parent
+    panel.draws([["A", 0, 1500], ["B", 200, 1500]])  # 200: a point that it shares with its parent
     row = panel.find(".burlab-branch").nth(1).inner_text()
     assert "mu = 0.99" in row
     assert "from step 200, 1,500 steps" in row
@@ -81,12 +81,12 @@ def test_branches_are_forked_again_from_where_they_are_picked(panel):
 def test_a_branch_that_is_not_chosen_is_not_drawn(panel):
     fork(panel, "200", "mu", "0.9")
     panel.says("B at step 200 of 200")
-    panel.draws([["A", 0, 1499], ["B", 199, 199]])
+    panel.draws([["A", 0, 1500], ["B", 200, 200]])
     panel.find("[aria-label='compare A']").click()
-    panel.draws([["B", 0, 199]])
+    panel.draws([["B", 0, 200]])
     panel.find("[aria-label='compare A']").focus()
     panel.page.keyboard.press("Space")
-    panel.draws([["A", 0, 1499], ["B", 199, 199]])
+    panel.draws([["A", 0, 1500], ["B", 200, 200]])
 
 
 @pytest.mark.full

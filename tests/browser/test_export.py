@@ -53,7 +53,9 @@ def opened(browser, tmp_path):
 def test_the_slider_moves_the_cursor_the_numbers_and_the_point(run, opened):
     page = opened(run)
     last = page.evaluate(SHOWN)
-    assert last["at"] == 899
+    assert last["at"] == run.t == 900
+    np.testing.assert_allclose([last["x"], last["y"]], run.x)
+    assert float(last["value"]) == pytest.approx(run.value, rel=1e-3)
     assert last["cursor"] is None
     slider = page.get_by_role("slider", name="step")
     slider.focus()
@@ -83,17 +85,17 @@ def test_play_goes_to_the_end(run, opened):
     page = opened(run)
     page.get_by_role("button", name="Play").click()
     at = "Number(document.querySelector('.burlab-at').value)"
-    page.wait_for_function(f"() => {at} < 899")  # from the start again
+    page.wait_for_function(f"() => {at} < 900")  # from the start again
     page.get_by_role("button", name="Pause").click()
     page.get_by_role("button", name="Play").wait_for()
     first = page.evaluate(SHOWN)["at"]
-    assert first < 899
+    assert first < 900
     rests(page, at)
     assert page.evaluate(SHOWN)["at"] == first
     page.get_by_label("go to step").fill("800")
     page.get_by_label("go to step").press("Enter")
     page.get_by_role("button", name="Play").click()
-    page.wait_for_function(f"() => {at} === 899")
+    page.wait_for_function(f"() => {at} === 900")
     page.get_by_role("button", name="Play").wait_for()
 
 
@@ -213,7 +215,7 @@ def test_branches_hover_and_are_listed(run, opened, tmp_path):
     tree.fork("A", at=300, mu=0.99).run.step(400)
     page = opened(tree, color_scheme="dark")
     labels = page.evaluate(f"() => {CHART}.parts[0].curves.filter((c) => c.label).map((c) => [c.label, c.x.at(-1)])")
-    assert labels == [["A", 899], ["B", 699]]
+    assert labels == [["A", 900], ["B", 700]]
     assert page.locator("td", has_text="mu = 0.99").count() == 1
     hover(page)
     assert page.evaluate(f"() => {CHART}.theme?.dark") is True

@@ -58,8 +58,8 @@ def test_displays_of_one_run_are_one_panel(panel):
     second = Panel(panel.notebook, cell=2)
     second.enter("number of steps", "40")
     panel.says("Paused at step 40$")
-    second.shows("the value", "curve('value').x.length === 40")
-    panel.shows("the value", "curve('value').x.length === 40")
+    second.shows("the value", "curve('value').x.length === 41")
+    panel.shows("the value", "curve('value').x.length === 41")
     panel.notebook.kernel("from burlab.widgets.panel.panel import panel_of; p = panel_of(run)")
     panel.notebook.kernel("from burlab.widgets import pages; pages._GRACE = 0.3")
     panel.notebook.write(2, "pass")
@@ -82,11 +82,11 @@ def test_a_page_loaded_anew_shows_what_is(panel):
     panel.notebook.reload()
     again = Panel(panel.notebook)
     again.says("Paused at step 200$")
-    again.shows("both lines", "faint('value').x.length > 500 && curve('value').x.length === 200")
+    again.shows("both lines", "faint('value').x.length > 500 && curve('value').x.length === 201")
     panel.page.wait_for_function("document.querySelector(\"[aria-label='mu value']\")?.value === '0.5'")
     again.press("step")
     again.says("Paused at step 201$")
-    again.shows("the new row", "curve('value').x.length === 201")
+    again.shows("the new row", "curve('value').x.length === 202")
 
 
 def test_a_panel_without_its_kernel_says_what_to_do(panel):

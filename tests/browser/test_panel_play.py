@@ -81,7 +81,7 @@ def test_step_n_does_as_many_as_the_field_says(panel):
     panel.says("Paused at step 300$")
     panel.enter("number of steps", "some")
     panel.says("the number of steps is 'some', expected a whole number")
-    panel.shows("the value", "curve('value').x.length === 300")
+    panel.shows("the value", "curve('value').x.length === 301")
 
 
 @pytest.mark.full

@@ -46,7 +46,7 @@ def test_a_knob_turned_in_the_past_branches_off(panel):
     panel.shows("the old line", "faint('value').x.length > 700")
     panel.enter("number of steps", "700")
     panel.says("Paused at step 900$")
-    panel.shows("the new line", "curve('value').x.at(-1) === 899")
+    panel.shows("the new line", "curve('value').x.at(-1) === 900")
     assert panel.notebook.kernel("print(run.parent.length, run.hyper['lr'], end='')") == "800 0.001"
     panel.shows("the change", "part('value').dots[0].hints[0] === 'lr = 0.001'")
     panel.page.mouse.move(0, 0)
@@ -58,7 +58,7 @@ def test_zooming_in_shows_every_step(panel):
     panel.find("[aria-label='step axis']").select_option("linear")
     panel.enter("number of steps", "100000")
     panel.says("Paused at step 100,000$")
-    panel.shows("the value", "curve('value').x.at(-1) === 99999")
+    panel.shows("the value", "curve('value').x.at(-1) === 100000")
     inside = "curve('value').x.filter(x => x >= part('value').frame.sx.low && x <= part('value').frame.sx.high)"
     seen = "part('value').frame.sx"
     for _ in range(2):  # also after a choice that was given up
@@ -80,7 +80,7 @@ def test_zooming_in_shows_every_step(panel):
 def test_the_wheel_zooms_where_the_mouse_rests_and_keys_do_too(panel):
     panel.enter("number of steps", "1000")
     panel.says("Paused at step 1,000$")
-    panel.shows("the value", "curve('value').x.length === 1000")
+    panel.shows("the value", "curve('value').x.length === 1001")
     seen = "part('value').frame.sx"
     panel.page.mouse.move(*panel.place("value", 0.5))
     panel.page.wait_for_timeout(500)  # the wheel of a page that scrolls by is left to the page
@@ -115,7 +115,7 @@ def test_the_cursor_is_dragged_along_the_curves(panel):
 def test_the_mouse_over_one_plot_reads_all_of_them(panel):
     panel.enter("number of steps", "100")
     panel.says("Paused at step 100$")
-    panel.shows("the value", "curve('value').x.length === 100")
+    panel.shows("the value", "curve('value').x.length === 101")
     panel.page.mouse.move(*panel.place("value", 0.5))
     panel.shows("a place", "chart.hover?.across === 'x step'")
     step = panel.chart("chart.hover.x")
@@ -145,12 +145,12 @@ def test_noise_is_smoothed_and_stays_behind_it(panel):
 def test_what_is_shown_is_saved_as_a_table_and_as_a_picture(panel):
     panel.enter("number of steps", "40")
     panel.says("Paused at step 40$")
-    panel.shows("the value", "curve('value').x.length === 40")
+    panel.shows("the value", "curve('value').x.length === 41")
     with panel.page.expect_download() as saved:
         panel.find(".burlab-csv").click()
     lines = saved.value.path().read_text().splitlines()
     assert lines[0] == "plot,curve,x,y"
-    assert sum(line.startswith('"value","value",') for line in lines) == 40
+    assert sum(line.startswith('"value","value",') for line in lines) == 41
     with panel.page.expect_download() as saved:
         panel.find(".burlab-png").click()
     data = saved.value.path().read_bytes()

@@ -48,11 +48,11 @@ def panel(notebook):
 @pytest.mark.full
 def test_step_n_by_the_keyboard_moves_all(panel):
     panel.type("number of steps", "250")
-    panel.says("leads .* at step 249")
+    panel.says("leads .* at step 250")
     steps = panel.notebook.kernel("print([runs[0].t for runs in race.runs.values()], end='')")
     assert steps == "[250, 250]"
     assert panel.status == panel.notebook.kernel("print(race.leader(), end='')")
-    both = [["Adam", 250], ["momentum", 250]]
+    both = [["Adam", 251], ["momentum", 251]]
     panel.until(lambda: sorted(panel.curves("c.x.length")) == both, "the plot stayed")  # the words may come first
     assert panel.find("tbody tr").first.evaluate("e => e.className") == "burlab-first"
 
@@ -72,9 +72,9 @@ def test_space_plays_and_pauses_and_arrows_step_all(panel):
     panel.find(".burlab-status").click()
     keyboard = panel.page.keyboard
     keyboard.press("ArrowRight")
-    panel.says("at step 0")
+    panel.says("at step 1$")
     keyboard.press("Shift+ArrowRight")
-    panel.says("at step 10")
+    panel.says("at step 11$")
     keyboard.press("Space")
     panel.says("leads .* at step (1[1-9]|[2-9])")
     keyboard.press("Space")
@@ -128,13 +128,13 @@ def test_what_cannot_be_added_is_said(panel):
     panel.find(".burlab-add").click()
     panel.says("the learning rate is 'fast', expected a number")
     panel.press("step")
-    panel.says("at step 0")
+    panel.says("at step 1$")
 
 
 @pytest.mark.full
 def test_axes_and_columns_change_the_plot(panel):
     panel.press("steps")
-    panel.says("at step 99")
+    panel.says("at step 100$")
     panel.choose("axis", "gradients")
     panel.says("at 100 gradients")
     panel.until(lambda: panel.curves("c.x.at(-1)")[0][1] == 100, "the plot stayed")
@@ -177,7 +177,7 @@ def test_it_rests_by_itself_when_nothing_moves_any_more(panel):
 def test_it_fits_the_page(panel, width, theme):
     def act():
         panel.type("number of steps", "400")
-        panel.says("at step 399")
+        panel.says("at step 400$")
 
     assert panel.fits("race", width, theme, act) == []
     first = "td:nth-child(2) > :first-child"
