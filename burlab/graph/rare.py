@@ -16,6 +16,7 @@ from .linalg import (
     numpy_factors,
     numpy_products,
     numpy_systems,
+    scaled,
 )
 from .numpy_api import (
     accumulating,

@@ -8,6 +8,10 @@ Rule = Callable[..., Any]
 _Word = TypeVar("_Word")
 
 
+SWEEPS: dict[str, Rule] = {}
+"""The forward sweep, `jvp`, for the few rules of lower rooms that differentiate: `autodiff/sweep.py` puts it here."""
+
+
 class Rules(dict[_Word, Rule]):
     """Rules by word. Before a word counts as missing, the modules of the rarer words are imported to fill the tables.
 

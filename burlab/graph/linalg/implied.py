@@ -15,10 +15,15 @@ from burlab.graph.signatures import FLOATS, Form, form_of, require
 
 
 class Rule(NamedTuple):
-    """The derivative of a value by the matrix: forward(n, tangent of the matrix), reverse(n, cotangent of n)."""
+    """The derivative of a value by the matrix: forward(n, tangent of the matrix), reverse(n, cotangent of n).
 
-    forward: Callable[[Node, Node], Node]
+    beside: the cotangent of the input beside the matrix, where there is one by which the value has a derivative, too.
+    forward(n, tangent of the matrix, tangent of that input) then gets both, None where one does not move.
+    """
+
+    forward: Callable[..., Node]
     reverse: Callable[[Node, Node], Node]
+    beside: Callable[[Node, Node], Node] | None = None
 
 
 RULES: dict[str, Rule] = {}
@@ -44,17 +49,27 @@ class Implied(Together):
         return form_of(inputs[0])
 
     def forward(self, n: Node, tangents: Tangents) -> Node | None:
-        moved = tangents.get(n.inputs[1])
-        return None if moved is None else RULES[n.params].forward(n, moved)
+        rule = RULES[n.params]
+        moved = tuple(tangents.get(x) for x in n.inputs[1 : 2 + (rule.beside is not None)])
+        return None if all(x is None for x in moved) else rule.forward(n, *moved)
 
     def reverse(self, n: Node, g: Node, active: set[Node]) -> Shares:
-        a = n.inputs[1]
-        return [(a, RULES[n.params].reverse(n, g))] if a in active else []
+        rule = RULES[n.params]
+        _, a, *others = n.inputs
+        shares = [(a, rule.reverse(n, g))] if a in active else []
+        if rule.beside and others[0] in active:
+            shares.append((others[0], rule.beside(n, g)))
+        return shares
 
 
 def implied(rule: str, value: Node, a: Node, *known: Node) -> Node:
     """A value as a function of a matrix."""
     return made("implied", rule, value, a, *known)
+
+
+def derives_by(n: Node) -> tuple[int, ...]:
+    """By which of its inputs an implied value has derivatives."""
+    return (1, 2) if RULES[n.params].beside else (1,)
 
 
 def unmoved(a: Node) -> Node:

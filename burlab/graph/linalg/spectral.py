@@ -1,7 +1,8 @@
 """Eigenvalues and eigenvectors of symmetric matrices.
 
 Derivatives as in Giles 2008, section 3.1. A matrix changes as a symmetric one. Where eigenvalues are repeated, those of
-the eigenvectors do not exist: they are inf or nan, while functions of the eigenvalues alone stay differentiable.
+the eigenvectors do not exist: they are inf or nan, while functions of the eigenvalues alone have first and second
+derivatives, and functions of the matrix that are seen to be such, `functions.py`, have first ones.
 """
 # ruff: noqa: D102 - Operation documents the methods
 
@@ -77,7 +78,7 @@ def _values_forward(n: Node, change: Node) -> Node:
 
 def _values_reverse(n: Node, g: Node) -> Node:
     _, v = _both(n)
-    return matmul(apply("mul", v, row(g)), turned(v))
+    return matmul(apply("mul", v, row(g)), turned(v))  # which is seen as a spectral function: see `scaled.py`
 
 
 def _vectors_forward(n: Node, change: Node) -> Node:

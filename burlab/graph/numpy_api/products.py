@@ -1,6 +1,7 @@
 """Matrix products in all their NumPy spellings, each one or more two-operand contractions."""
 
 import string
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
@@ -15,6 +16,13 @@ from .arguments import normal_axes, normal_axis, only_defaults, several, whole
 from .promotion import apply, as_dtype, promote, strong
 
 _LETTERS = string.ascii_letters
+SEEN: list[Callable[[Node], Node | None]] = []
+"""Products that are more than the operation, each as what it is, or None: see `linalg/scaled.py`."""
+
+
+def _product(spec: str, x: Node, y: Node) -> Node:
+    product = contract(spec, x, y)
+    return next((found for see in SEEN if (found := see(product)) is not None), product)
 
 
 def _pair(a: Any, b: Any) -> tuple[Node, Node]:
@@ -44,7 +52,7 @@ def matmul(a: Any, b: Any) -> Node:
     batch = _LETTERS[3 : 3 + len(lead)]
     left = (batch if x.ndim > 2 else "") + ("a" if rows else "") + "b"
     right = (batch if y.ndim > 2 else "") + "b" + ("c" if columns else "")
-    return contract(f"{left},{right}->{batch}{'a' * rows}{'c' * columns}", x, y)
+    return _product(f"{left},{right}->{batch}{'a' * rows}{'c' * columns}", x, y)
 
 
 def dot(a: Any, b: Any, out: None = None) -> Node:
@@ -59,7 +67,7 @@ def dot(a: Any, b: Any, out: None = None) -> Node:
     left = _LETTERS[: x.ndim]
     right = _LETTERS[x.ndim : x.ndim + y.ndim]
     right = right[:axis] + left[-1] + right[axis + 1 :]
-    return contract(f"{left},{right}->{left[:-1]}{right.replace(left[-1], '')}", x, y)
+    return _product(f"{left},{right}->{left[:-1]}{right.replace(left[-1], '')}", x, y)
 
 
 def inner(a: Any, b: Any) -> Node:
@@ -130,7 +138,7 @@ def einsum(spec: Any, *operands: Any, **kwargs: Any) -> Node:
         left, right = terms[0], terms[1]
         later = out + "".join(terms[2:])
         kept = "".join(dict.fromkeys(c for c in left + right if c in later))
-        product = contract(f"{left},{right}->{kept}", xs[0], xs[1])
+        product = _product(f"{left},{right}->{kept}", xs[0], xs[1])
         xs, terms = [product, *xs[2:]], [kept, *terms[2:]]
     gone = tuple(i for i, c in enumerate(terms[0]) if c not in out)
     letters = "".join(c for c in terms[0] if c in out)

@@ -13,6 +13,7 @@ import numpy as np
 
 from burlab.graph import Node
 from burlab.graph.autodiff.sweep import between
+from burlab.graph.linalg.implied import derives_by
 from burlab.graph.operation import operation
 from burlab.graph.scalar import is_differentiable, load_partials, partials
 from burlab.runtime.extras import late
@@ -50,7 +51,8 @@ def _of(n: Node, known: dict[Node, Matrix], values: Values, size: int) -> Matrix
         sources = [(k, p) for k, p in sources if forms[k].constant != 0]
         return _either([p for _, p in sources], (n.size, size))
     if n.op in ("surrogate", "implied"):
-        sources = [(k, p) for k, p in sources if k == 1]
+        moving = derives_by(n) if n.op == "implied" else (1,)
+        sources = [(k, p) for k, p in sources if k in moving]
     rule = _RULES.get(n.op)
     if rule is not None:
         return _either([rule(n, k, values) @ p for k, p in sources], (n.size, size))

@@ -1,0 +1,158 @@
+"""Products that are seen to be functions of symmetric matrices, however they were written.
+
+`(v * np.exp(w)) @ v.T`, `v @ np.diag(f) @ v.T`, `np.einsum("ij,j,kj->ik", v, f, v)`, `v[:, :2] @ v[:, :2].T`: two
+operands that are eigenvectors of one matrix, each times a number, summed over all of them.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from burlab.graph.linear import broadcast, pad
+from burlab.graph.node import Node, constant
+from burlab.graph.numpy_api.products import SEEN
+from burlab.graph.numpy_api.promotion import apply
+from burlab.graph.rules import SWEEPS
+
+from .divided import settled
+from .functions import spectral
+
+
+class _Scaled(NamedTuple):
+    """Eigenvectors, each times a number: v[:, window] * f, or its transpose. eigen: on which axis they are counted."""
+
+    v: Node
+    eigen: int
+    window: tuple[int, int, int]
+    factors: tuple[Node, ...]
+
+
+def _scaled(x: Node) -> _Scaled | None:
+    if x.op == "implied":
+        return _Scaled(x, x.ndim - 1, (0, 1, x.shape[-1]), ()) if x.params == "eigenvectors" else None
+    if x.op not in _SCALINGS:
+        return None
+    return _SCALINGS[x.op](x)
+
+
+def _transposed(x: Node) -> _Scaled | None:
+    inner = _scaled(x.inputs[0])
+    last = (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)
+    return inner._replace(eigen=2 * x.ndim - 3 - inner.eigen) if inner and x.params == last else None
+
+
+def _sliced(x: Node) -> _Scaled | None:
+    inner = _scaled(x.inputs[0])
+    if inner is None or inner.factors or inner.window != (0, 1, inner.v.shape[-1]):
+        return None
+    start, step, shape = x.params
+    others = [k for k in range(x.ndim) if k != inner.eigen]
+    if any(start[k] or step[k] != 1 or shape[k] != x.inputs[0].shape[k] for k in others):
+        return None
+    return inner._replace(window=(start[inner.eigen], step[inner.eigen], shape[inner.eigen]))
+
+
+def _multiplied(x: Node) -> _Scaled | None:
+    for one, other in (x.inputs, x.inputs[::-1]):
+        if inner := _scaled(one):
+            factor = _along(other, inner.eigen)
+            return inner._replace(factors=(*inner.factors, factor)) if factor is not None else None
+    return None
+
+
+def _divided(x: Node) -> _Scaled | None:
+    inner = _scaled(x.inputs[0])
+    factor = inner and _along(x.inputs[1], inner.eigen)
+    if inner is None or factor is None:
+        return None
+    return inner._replace(factors=(*inner.factors, apply("div", constant(1.0, x.dtype), factor)))
+
+
+def _negative(x: Node) -> _Scaled | None:
+    inner = _scaled(x.inputs[0])
+    if inner is None:
+        return None
+    minus = broadcast(constant(-1.0, x.dtype), _vector(x, inner.eigen))
+    return inner._replace(factors=(*inner.factors, minus))
+
+
+def _vector(x: Node, eigen: int) -> tuple[int, ...]:
+    return (*x.shape[:-2], x.shape[eigen])
+
+
+def _along(x: Node, eigen: int) -> Node | None:
+    """What is repeated over the entries of an eigenvector, once for each of them."""
+    entries = 2 * x.ndim - 3 - eigen
+    if x.op != "broadcast" or entries in x.params[1]:
+        return None
+    axes = tuple(a - (a > entries) for a in x.params[1])
+    return settled(broadcast(x.inputs[0], _vector(x, eigen), axes))
+
+
+def _contracted(x: Node) -> _Scaled | None:
+    """A product with a diagonal matrix: v @ np.diag(f), np.diag(f) @ v.T, np.einsum("ij,j->ij", v, f)."""
+    ins, out = x.params.split("->")
+    terms = ins.split(",")
+    for k, one in enumerate(x.inputs):
+        inner = _scaled(one)
+        if inner is None:
+            continue
+        term, beside, other = terms[k], terms[1 - k], x.inputs[1 - k]
+        letter = term[inner.eigen]
+        if out == term and beside in (letter, term[:-2] + letter):
+            lead = (*range(len(term) - 2), len(term) - 2) if len(beside) > 1 else (len(term) - 2,)
+            factor = broadcast(other, _vector(x, inner.eigen), lead)
+            return inner._replace(factors=(*inner.factors, factor))
+        f = _diagonal(other)
+        renamed = [beside.replace(letter, "", 1)] if letter in beside else []
+        if f is None or len(beside) != 2 or not renamed or term.replace(letter, renamed[0]) != out:
+            return None
+        return inner._replace(factors=(*inner.factors, broadcast(f, _vector(x, inner.eigen))))
+    return None
+
+
+def _diagonal(x: Node) -> Node | None:
+    """What a matrix that np.diag made has on its diagonal."""
+    if x.op != "where" or x.ndim != 2 or x.shape[0] != x.shape[1]:
+        return None
+    mask, inside, outside = x.inputs
+    n = x.shape[0]
+    zero = outside.inputs[0] if outside.op == "broadcast" else outside
+    if not (mask.is_constant and zero.is_constant) or np.any(zero.params) or not np.array_equal(mask.params, np.eye(n)):
+        return None
+    if inside.op != "gather" or inside.params or not inside.inputs[1].is_constant or inside.inputs[0].shape != (n,):
+        return None
+    return inside.inputs[0] if np.array_equal(np.diag(inside.inputs[1].params), np.arange(n)) else None
+
+
+_SCALINGS: dict[str, Callable[[Node], _Scaled | None]] = {
+    "transpose": _transposed, "slice": _sliced, "mul": _multiplied, "div": _divided, "neg": _negative,
+    "contract": _contracted,
+}  # fmt: skip
+
+
+def seen(product: Node) -> Node | None:
+    """A product of matrices as a spectral function, if it is seen to be one."""
+    if "jvp" not in SWEEPS or product.op != "contract":
+        return None
+    left, right = (_scaled(x) for x in product.inputs)
+    if left is None or right is None or left.v is not right.v or left.window != right.window:
+        return None
+    ins, out = product.params.split("->")
+    first, second = ins.split(",")
+    (i, j), letter = (t[2 * len(t) - 3 - s.eigen] for t, s in ((first, left), (second, right))), first[left.eigen]
+    lead = first[:-2]
+    if second[right.eigen] != letter or second[:-2] != lead or out not in (lead + i + j, lead + j + i):
+        return None
+    v, (start, step, count) = left.v, left.window
+    shape = (*v.shape[:-2], count)
+    f = broadcast(constant(1.0, v.dtype), shape)
+    for k, factor in enumerate((*left.factors, *right.factors)):
+        f = apply("mul", f, factor) if k else factor
+    if count != v.shape[-1]:
+        f = pad(f, (*(0 for _ in lead), start), (*(1 for _ in lead), step), (*shape[:-1], v.shape[-1]))
+    return spectral(product, v, f)
+
+
+SEEN.append(seen)

@@ -1,0 +1,226 @@
+"""Functions of symmetric matrices where eigenvalues are repeated: against closed forms, mpmath and differences."""
+
+from collections.abc import Callable
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+import burlab as bl
+from tests.engines import GEARS, assert_close
+
+RNG = np.random.default_rng(8)
+N = 4
+Q = np.linalg.qr(RNG.normal(size=(N, N)))[0]
+G, U = RNG.normal(size=(2, N, N))
+SPECTRA = {
+    "identity": np.ones(N),
+    "a multiple of it": np.full(N, 2.5),
+    "two pairs": np.array([0.5, 0.5, 2.0, 2.0]),
+    "three alike": np.array([0.7, 1.9, 1.9, 1.9]),
+    "almost alike": np.array([1.0, 1.0 + 3e-13, 1.0 + 1e-9, 2.0]),
+    "close": np.array([1.0, 1.0001, 1.01, 1.3]),
+    "apart": np.array([0.3, 0.9, 2.0, 5.0]),
+}
+BASES = {"axes": np.eye(N), "turned": Q}
+FUNCTIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "square root": (np.sqrt, mpmath.sqrt),
+    "exponential": (np.exp, mpmath.exp),
+    "logarithm": (np.log, mpmath.log),
+    "square": (np.square, lambda x: x * x),
+    "inverse root": (lambda w: 1 / np.sqrt(w), lambda x: 1 / mpmath.sqrt(x)),
+    "of two": (lambda w: w * np.sin(3 * w) / (1 + w), lambda x: x * mpmath.sin(3 * x) / (1 + x)),
+    "identity": (lambda w: w, lambda x: x),
+    "constant": (lambda w: 1 + 0 * w, lambda _: mpmath.mpf(1)),
+}
+SPELLINGS: dict[str, Callable[[Any, Any], Any]] = {
+    "scaled columns": lambda f, v: (v * f) @ v.T,
+    "scaled rows": lambda f, v: v @ (f[:, None] * v.T),
+    "a diagonal matrix": lambda f, v: v @ np.diag(f) @ v.T,
+    "a diagonal matrix first": lambda f, v: v @ (np.diag(f) @ v.T),
+    "einsum of three": lambda f, v: np.einsum("ij,j,kj->ik", v, f, v),
+    "einsum of two": lambda f, v: np.einsum("ij,kj->ik", v * f, v),
+    "dot": lambda f, v: np.dot(v * f, v.T),
+    "columns beside": lambda f, v: (v * f[None, :]) @ np.transpose(v),
+    "minus twice": lambda f, v: -(-(v * f) @ v.T),
+    "divided": lambda f, v: (v / (1 / f)) @ v.T,
+    "halves": lambda f, v: (v * (f / 2)) @ (2 * v).T,
+}
+
+
+def matrix(spectrum: str, basis: str) -> Any:
+    """A matrix of that spectrum, symmetric to the bit."""
+    q = BASES[basis]
+    a = (q * SPECTRA[spectrum]) @ q.T
+    return np.tril(a) + np.tril(a, -1).T
+
+
+def divided(f: Callable[[Any], Any], w: Any) -> Any:
+    """(f_j - f_i) / (w_j - w_i), and f' where these are equal, by mpmath in 60 digits."""
+    with mpmath.workdps(60):
+        values = [mpmath.mpf(float(x)) for x in w]
+
+        def entry(x: Any, y: Any) -> float:
+            return float(mpmath.diff(f, x) if x == y else (f(y) - f(x)) / (y - x))
+
+        return np.array([[entry(x, y) for y in values] for x in values])
+
+
+def derivative(f: Callable[[Any], Any], w: Any, v: Any, change: Any) -> Any:
+    """Of the function of v diag(w) v' along a change: Higham 2008, theorem 3.11."""
+    inner = v.T @ ((change + change.T) / 2) @ v
+    return v @ (divided(f, w) * inner) @ v.T
+
+
+def spectral(f: Callable[[Any], Any], a: Any, spelling: Callable[[Any, Any], Any]) -> Any:
+    """The function of a matrix."""
+    w, v = np.linalg.eigh(a)
+    return spelling(f(w), v)
+
+
+@pytest.mark.parametrize("gear", GEARS)
+def test_derivatives_of_matrix_functions_hold_where_eigenvalues_are_equal(gear: str) -> None:
+    """Gradient and jvp of every function; the theorem's numbers by the spectrum that made the matrix."""
+
+    def all_of(a: Any) -> Any:
+        rows: list[Any] = []
+        for f, _ in FUNCTIONS.values():
+            spelling = SPELLINGS["scaled columns"]
+            gradient = bl.grad(lambda x: np.sum(G * spectral(f, x, spelling)))(a)  # noqa: B023
+            rows.append((gradient, bl.jvp(lambda x: spectral(f, x, spelling), (a,), (U,))[1]))  # noqa: B023
+        return tuple(rows)
+
+    kernel = bl.compile(all_of, np.eye(N), gear=gear)
+    for spectrum, w in SPECTRA.items():
+        for basis, v in BASES.items():
+            got = kernel(matrix(spectrum, basis))
+            for (name, (_, exact)), (gradient, tangent) in zip(FUNCTIONS.items(), got, strict=True):
+                where = f"{name}, {spectrum}, {basis}"
+                for mine, change in ((gradient, G), (tangent, U)):
+                    wanted = derivative(exact, w, v, change)
+                    np.testing.assert_allclose(mine, wanted, rtol=1e-8, atol=1e-10, err_msg=where)
+
+
+@pytest.mark.parametrize("gear", GEARS)
+def test_second_derivatives_of_functions_of_eigenvalues_hold(gear: str) -> None:
+    """The Hessian times U of sum f(w): its gradient is f' of the matrix, whose derivative the theorem states."""
+
+    def all_of(a: Any) -> Any:
+        rows: list[Any] = []
+        for f, _ in FUNCTIONS.values():
+            total = lambda x: np.sum(f(np.linalg.eigvalsh(x)))  # noqa: B023, E731
+            by_eigh = lambda x: np.sum(f(np.linalg.eigh(x)[0]))  # noqa: B023, E731
+            along = bl.grad(lambda x: np.sum(U * bl.grad(total)(x)))  # noqa: B023
+            rows.append((bl.hvp(total)(a, U), bl.hvp(by_eigh)(a, U), along(a)))
+        return tuple(rows)
+
+    kernel = bl.compile(all_of, np.eye(N), gear=gear)
+    for spectrum, w in SPECTRA.items():
+        for basis, v in BASES.items():
+            got = kernel(matrix(spectrum, basis))
+            for (name, (_, exact)), products in zip(FUNCTIONS.items(), got, strict=True):
+                wanted = derivative(lambda x: mpmath.diff(exact, x), w, v, U)  # noqa: B023
+                for product in products:
+                    np.testing.assert_allclose(
+                        product, wanted, rtol=1e-7, atol=1e-9, err_msg=f"{name}, {spectrum}, {basis}"
+                    )
+
+
+def test_every_spelling_is_seen() -> None:
+    """And in batches, where the matrices of one have other spectra."""
+    many = np.stack([matrix(spectrum, "turned") for spectrum in SPECTRA])
+    wanted = np.stack([derivative(mpmath.exp, w, Q, G) for w in SPECTRA.values()])
+    for name, spelling in SPELLINGS.items():
+        gradient = bl.grad(lambda x: np.sum(G * spectral(np.exp, x, spelling)))  # noqa: B023
+        np.testing.assert_allclose(bl.vmap(gradient)(many), wanted, rtol=1e-8, atol=1e-10, err_msg=name)
+
+    def stacked(x: Any) -> Any:
+        w, v = np.linalg.eigh(x)
+        return np.sum(G * ((v * np.exp(w)[..., None, :]) @ np.swapaxes(v, -1, -2)))
+
+    np.testing.assert_allclose(bl.grad(stacked)(many), wanted, rtol=1e-8, atol=1e-10)
+    rows = bl.grad(lambda x: np.sum(bl.vmap(lambda a: np.sum(G * spectral(np.exp, a, SPELLINGS["dot"])))(x)))
+    np.testing.assert_allclose(rows(many), wanted, rtol=1e-8, atol=1e-10)
+
+
+def test_projectors_are_smooth_where_the_spaces_are_apart() -> None:
+    """Both eigenvalues of a pair are kept or dropped; a projector moves as P E S + S E P, S = 1 / (kept - dropped)."""
+    a = matrix("two pairs", "turned")
+    p = Q[:, 2:] @ Q[:, 2:].T
+    wanted = (p @ (G + G.T) / 2 @ (np.eye(N) - p) + (np.eye(N) - p) @ (G + G.T) / 2 @ p) / 1.5
+    projectors: list[Callable[[Any, Any], Any]] = [
+        lambda w, v: v[:, 2:] @ v[:, 2:].T,
+        lambda w, v: (v * (w > 1)) @ v.T,
+        lambda w, v: (v * np.where(w > 1, 1.0, 0.0)) @ v.T,
+        lambda w, v: (v * (np.sign(w - 1) + 1) / 2) @ v.T,
+        lambda w, v: (v * np.array([0.0, 0, 1, 1])) @ v.T,
+        lambda w, v: np.eye(N) - v[:, :2] @ v[:, :2].T,
+    ]
+    for k, projector in enumerate(projectors):
+        got = bl.grad(lambda x: np.sum(G * projector(*np.linalg.eigh(x))))(a)  # noqa: B023
+        np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-12, err_msg=str(k))
+
+
+def test_parameters_of_functions_have_derivatives() -> None:
+    """A scale inside of f, and one that depends on the matrix itself, by differences along the identity and U."""
+    a = matrix("three alike", "turned")
+    symmetric = (U + U.T) / 2
+
+    def f(x: Any, s: Any) -> Any:
+        w, v = np.linalg.eigh(x)
+        return np.sum(G * ((v * np.exp(s * w / np.sum(w))) @ v.T))
+
+    by_matrix, by_scale = bl.grad(f, argnums=(0, 1))(a, 1.3)
+    step = 1e-6
+    along = (f(a + step * symmetric, 1.3) - f(a - step * symmetric, 1.3)) / (2 * step)
+    assert_close(np.sum(by_matrix * symmetric), along, rtol=1e-6)
+    assert_close(by_scale, (f(a, 1.3 + step) - f(a, 1.3 - step)) / (2 * step), rtol=1e-6)
+    mixed = bl.jvp(lambda s: bl.grad(f)(a, s), (1.3,), (1.0,))[1]
+    assert_close(mixed, (bl.grad(f)(a, 1.3 + step) - bl.grad(f)(a, 1.3 - step)) / (2 * step), rtol=1e-5)
+
+
+@pytest.mark.parametrize("f", [
+    lambda w, v: (v * np.arange(4.0)) @ v.T,
+    lambda w, v: v[:, :1] @ v[:, :1].T,
+    lambda w, v: (v * np.cumsum(w - 1)) @ v.T,
+    lambda w, v: (v * ((w - 1) * np.arange(1.0, 5.0))) @ v.T,
+    lambda w, v: (v * np.sqrt(np.abs(w - 1))) @ v.T,
+    lambda w, v: v,
+])  # fmt: skip
+def test_what_is_not_smooth_is_nan(f: Any) -> None:
+    """It depends on the basis that was found, or has no derivative: no finite number is right."""
+    got = bl.grad(lambda x: np.sum(G * f(*np.linalg.eigh(x))))(np.eye(N))
+    off = got[~np.eye(N, dtype=bool)]
+    assert not np.isfinite(off).any()
+
+
+def test_what_stays_unknown_is_nan() -> None:
+    """The second derivative of a function of matrices, and the third of one of eigenvalues."""
+    by_a = bl.hvp(lambda x: np.sum(G * spectral(np.exp, x, SPELLINGS["dot"])))(np.eye(N), U)
+    third = bl.jvp(lambda x: bl.hvp(lambda y: np.sum(np.exp(np.linalg.eigvalsh(y))))(x, U), (np.eye(N),), (U,))[1]
+    assert np.isnan(by_a).any()
+    assert np.isnan(third).any()
+
+
+def test_patterns_see_what_a_function_reads_beside_its_matrix() -> None:
+    """One number moves the matrix, one its function."""
+    a = matrix("three alike", "turned")
+
+    def f(s: Any) -> Any:
+        w, v = np.linalg.eigh(a + s[0] * G @ G.T)
+        return ((v * np.exp(s[1] * w)) @ v.T)[0]
+
+    s = np.array([0.0, 0.7, 1.0])
+    assert_close(bl.sparse_jacobian(f)(s).toarray(), bl.jacobian(f)(s))
+
+
+@pytest.mark.parametrize("name", ["square root", "exponential"])
+def test_single_precision_is_as_right(name: str) -> None:
+    f, exact = FUNCTIONS[name]
+    for spectrum, w in SPECTRA.items():
+        got = bl.grad(lambda x: np.sum(G.astype(np.float32) * spectral(f, x, SPELLINGS["dot"])))(
+            matrix(spectrum, "turned").astype(np.float32)
+        )
+        assert got.dtype == np.float32
+        np.testing.assert_allclose(got, derivative(exact, w, Q, G), rtol=2e-3, atol=2e-3, err_msg=spectrum)
