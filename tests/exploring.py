@@ -4,5 +4,7 @@ import os
 
 
 def examples(count: int) -> int:
-    """So many of the fixed ones; ten times as many where `BURLAB_EXPLORE=1` looks for new ones."""
-    return 10 * count if "BURLAB_EXPLORE" in os.environ else count
+    """A third of so many; all in the full tier; ten times as many where `BURLAB_EXPLORE=1` looks for new ones."""
+    if "BURLAB_EXPLORE" in os.environ:
+        return 10 * count
+    return count if os.environ.get("BURLAB_TIER") == "full" else -(-count // 3)

@@ -26,7 +26,7 @@ SETS = {known.name: known for known in cpu._KNOWN if known.name != "neon"}
 STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-Wno-pragma-clang-attribute"]
 GENERATED = ["-Wno-unused-variable"]  # generated code names what it may need
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 if CLANG is None and not os.environ.get("CI"):
     pytest.skip("no clang on this machine: install clang-16", allow_module_level=True)

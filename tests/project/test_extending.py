@@ -82,7 +82,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "kernel_tuning": ("tests/compiler/lowering",),
     "panel_control": ("tests/widgets/panel",),
 }
-SAMPLE = "optimizer"  # the page whose rooms are tested in every tier
+SAMPLE = "optimizer"  # the page that is followed in every tier
+ALL = [kind if kind == SAMPLE else pytest.param(kind, marks=pytest.mark.full) for kind in RECIPES]
 SHOWS_GRADIENT = ("scalar_operation", "linear_operation")  # whose check compares gradients
 
 
@@ -150,7 +151,7 @@ def tables(folder: Path, kind: str, *options: str) -> subprocess.CompletedProces
     return pytest_in(folder, *options, *RECIPES[kind].tests)
 
 
-@pytest.fixture(scope="module", params=RECIPES)
+@pytest.fixture(scope="module", params=ALL)
 def followed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A copy in which every step but the checks has been taken, and the page."""
     folder = copy(tmp_path_factory.mktemp(request.param))
@@ -194,9 +195,7 @@ def make_pages(folder: Path) -> None:
         assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize(
-    "kind", [kind if kind == SAMPLE else pytest.param(kind, marks=pytest.mark.full) for kind in ROOMS]
-)
+@pytest.mark.parametrize("kind", ALL)
 def test_the_rooms_are_green_after_make_pages(tmp_path: Path, kind: str):
     folder = copy(tmp_path)
     for edit in edits(kind):
@@ -227,7 +226,7 @@ def test_the_result_is_in_the_house_style(followed: tuple[Path, str]):
         subprocess.run(["g++", *strict, "-I", folder / "cpp", "-x", "c++", "-"], input=text, text=True, check=True)
 
 
-@pytest.mark.parametrize("kind", RECIPES)
+@pytest.mark.parametrize("kind", ALL)
 def test_a_mistake_is_noticed(tmp_path: Path, kind: str):
     folder, recipe = copy(tmp_path), RECIPES[kind]
     assert any(recipe.right in edit.text for edit in edits(kind))

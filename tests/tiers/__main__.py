@@ -34,6 +34,7 @@ def main() -> int:
         _say("No test reaches these files.")
         return 0
     begun = time.monotonic()
+    os.environ["BURLAB_TIER"] = options.tier  # how many examples random tests try
     finished: list[Finished] = []
     found: list[Case] = []
     with tempfile.TemporaryDirectory() as folder:

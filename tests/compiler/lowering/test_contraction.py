@@ -283,6 +283,7 @@ def test_nothing_behind_the_arrays_is_touched(spec, dtype, monkeypatch):
         np.testing.assert_allclose(out, np.einsum(spec, a.astype(float), b), atol=1e3 * np.finfo(dtype).eps)
 
 
+@pytest.mark.full
 @pytest.mark.skipif("BURLAB_ISA" in os.environ, reason="runs in a process of its own")
 @pytest.mark.parametrize("isa", [x for x in ("avx2", "plain") if x != instruction_set().name])
 def test_the_same_with_narrower_registers(isa):
