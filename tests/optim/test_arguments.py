@@ -37,8 +37,8 @@ def test_trials(kind, wrong):
 
 
 WHEN_MADE = [
-    (lambda: LBFGS(memory=2.5), "memory=2.5 is not a whole number at least 1"),
-    (lambda: LBFGS(memory=0), "memory=0 is not a whole number at least 1"),
+    (lambda: LBFGS(memory=2.5), "memory=2.5 is not a whole number from 1 to 10000"),
+    (lambda: LBFGS(memory=0), "memory=0 is not a whole number from 1 to 10000"),
     (lambda: BarzilaiBorwein(window=-1), "window=-1 is not a whole number at least 0"),
     (lambda: TrustRegion(max_radius=-1), "max_radius of TrustRegion is -1, expected a number above 0"),
     (lambda: TrustRegion(radius=0.0), "radius of TrustRegion is 0.0, expected a number above 0"),
