@@ -99,6 +99,7 @@ def test_what_has_no_minimum_falls_without_end(case, f):
     assert min(far) < -1e6
 
 
+@pytest.mark.full
 @each(lambda f: bounded(f) and f.smooth and f.dim == 2)
 def test_a_descent_from_everywhere_finds_all_minima(case, f):
     gradient = bl.grad(f)

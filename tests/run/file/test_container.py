@@ -146,7 +146,7 @@ def test_a_header_that_is_none_is_refused(tmp_path, content):
 def test_what_is_not_there_or_not_a_file_is_said(tmp_path):
     with pytest.raises(FileError, match="No such file"):
         container.read(tmp_path / "none", "test")
-    with pytest.raises(FileError, match="Is a directory"):
+    with pytest.raises(FileError, match="is a folder and not a file"):
         container.read(tmp_path, "test")
     with pytest.raises(FileError, match="is a folder"):
         container.write(tmp_path, "test", None, {})

@@ -125,6 +125,7 @@ def test_every_rule(rule: str) -> None:
     check("himmelblau", rule)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("isa", ABLE)
 def test_every_instruction_set(isa: str) -> None:
     """All functions that there are, and a rule with powers and roots: in a process of its own."""

@@ -256,7 +256,7 @@ def test_a_path_ends_at_the_newest_point(python):
     assert path(recorder) is None
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_ten_million_steps_are_kept_to_the_last_bit():
     def valley(x):
         return 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
