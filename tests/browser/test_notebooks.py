@@ -5,7 +5,7 @@ import pytest
 from tests.browser.views import shot
 from tests.browser.waits import rests, until
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 ERROR = '[data-mime-type="application/vnd.jupyter.error"]'
 OUTER = "document.querySelector('.jp-WindowedPanel-outer')"
 SHOWN = {"graphs": "svg.burlab-graph", "plots": ".js-plotly-plot", "charts": ".burlab-chart", "errors": ERROR}
@@ -13,7 +13,6 @@ SHOWN |= {"views": ".burlab-graphview", "profiles": ".burlab-profile", "builders
 COUNT = """(shown) => Object.fromEntries(Object.entries(shown).map(([kind, selector]) =>
   [kind, new Set([...document.querySelectorAll(selector)].map((e) => e.closest(".jp-Cell"))).size])
   .filter(([, count]) => count))"""
-QUICK = ("01_gradients", "04_first_minimum", "06_time_travel")  # of each kind of output one
 TUTORIALS = {
     "01_gradients": {"graphs": 1, "plots": 2},
     "02_three_gears": {"graphs": 2, "plots": 1},
@@ -32,9 +31,6 @@ TUTORIALS = {
     "15_build_a_graph": {"builders": 4, "charts": 1},
     "16_landscapes": {"charts": 5},
 }
-CASES = [
-    pytest.param(name, shown, marks=() if name in QUICK else pytest.mark.full) for name, shown in TUTORIALS.items()
-]
 
 
 def counted(page, expected):
@@ -54,8 +50,7 @@ def counted(page, expected):
     return page.evaluate(COUNT, SHOWN)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "expected"), CASES)
+@pytest.mark.parametrize(("name", "expected"), TUTORIALS.items())
 def test_a_tutorial_runs_and_shows_its_pictures(tutorial, name, expected):
     page = tutorial(name)
     page.set_viewport_size({"width": 1280, "height": 2000})

@@ -62,10 +62,10 @@ class Group:
         return self.low >= 0 and 0 < self.least <= self.high / (1 if known else _DECADE)
 
 
-def groups_of(family: list[Lines]) -> list[Group]:
+def groups_of(family: list[Lines], end: float | None = None) -> list[Group]:
     """The groups of a run, in order: the value with its validation, the norms, the time, then other columns.
 
-    family: its own lines, and those of the runs that it branched from.
+    family: its own lines, and those of the runs that it branched from. end: the value where it rests, if no row has it.
     """
     known = list(family[0].curves)
     main = tuple(name for name in ("value", "validation_value") if name in known)
@@ -74,11 +74,17 @@ def groups_of(family: list[Lines]) -> list[Group]:
     columns += [(name, (name,)) for name in known if name not in TITLES and name not in NOT_DRAWN]
     run = family[0].run
     titles = [title_of(run, name) if name in TITLES else name.replace("_", " ") for name, _ in columns]
-    return [Group(name, title, of, *_extremes(family, of)) for (name, of), title in zip(columns, titles, strict=True)]
+    ends = [end if name == "value" else None for name, _ in columns]
+    return [
+        Group(name, title, of, *_extremes(family, of, more))
+        for (name, of), title, more in zip(columns, titles, ends, strict=True)
+    ]
 
 
-def _extremes(family: list[Lines], columns: tuple[str, ...]) -> tuple[float, float, float, float]:
+def _extremes(family: list[Lines], columns: tuple[str, ...], more: float | None) -> tuple[float, float, float, float]:
     curves = [line.curves.get(name) for line in family for name in columns]
     found = [(c.low, c.high, c.least, abs(c.first)) for c in curves if c is not None and not math.isnan(c.low)]
+    if more is not None and math.isfinite(more) and found:
+        found.append((more, more, more if more > 0 else math.inf, 0.0))
     lows, highs, leasts, firsts = zip(*found, strict=True) if found else ([math.nan],) * 4
     return min(lows), max(highs), min(leasts), max(firsts)

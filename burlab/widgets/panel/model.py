@@ -50,6 +50,7 @@ class Model:
         self.point: Series = np.empty(0)
         self.past: int | None = None
         self.front: tuple[int, float] | None = None  # the end of the record, which has no row, and the value
+        self._parent = run.parent
         self.events: list[Any] = []
         self.costs = Costs()
         self.breaks = Breaks()
@@ -130,6 +131,8 @@ class Model:
         now = monotonic()
         self._do_bursts(now)
         self.past = self._past()
+        if self.run.parent is not self._parent:  # it has branched off, and its record ends elsewhere
+            self.front, self._parent = None, self.run.parent
         self.front = self._front()
         self._zoom(self.window)
         self.behind = not self.lines.read(_READING)
@@ -182,7 +185,7 @@ class Model:
     @property
     def groups(self) -> list[Group]:
         """What is drawn together, a plot each."""
-        return groups_of([self.lines, *self.old])
+        return groups_of([self.lines, *self.old], None if self.front is None else self.front[1])
 
     def _is_plane(self) -> bool:
         return self.run.path is not None and self.run.path[1].shape[1:] == (2,)

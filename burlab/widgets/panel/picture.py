@@ -223,7 +223,7 @@ def _curve(model: Model, group: Group, name: str, label: str, colour: int, faint
         before, after = x < first, x > last
         x = np.concatenate([x[before], between[0], x[after]])
         y = np.concatenate([y[before], between[1], y[after]])
-    if name == "value" and model.front is not None and (model.front[1] > 0 or not group.log):
+    if name == "value" and model.front is not None and math.isfinite(model.front[1]):
         x, y = np.append(x, float(model.front[0])), np.append(y, model.front[1])
     return Curve(x, y, label, colour, faint=faint)
 

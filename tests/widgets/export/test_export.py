@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import math
 import re
 
 import numpy as np
@@ -67,6 +68,20 @@ def test_a_long_record_is_thinned_from_its_first_to_its_last_step(tmp_path):
     assert np.count_nonzero(steps < 1000) > 100, "the beginning is finer"
     assert data["places"] is None
     assert len(text) < 2_000_000
+
+
+def test_a_page_waits_for_a_value_for_which_a_panel_has_no_time(tmp_path, monkeypatch):
+    value, waited = bl.Run.row_value, []
+
+    def slow(run, seconds=math.inf):
+        waited.append(math.isinf(seconds))
+        return value(run) if any(waited) else math.nan
+
+    monkeypatch.setattr(bl.Run, "row_value", slow)
+    run = bl.minimize(lambda x: np.sum(x**2), np.ones(3), bl.optim.GD(0.1), steps=2)
+    record = data_of(exported(run, tmp_path))[0]["data"]
+    (column,) = (column for column in record["columns"] if column["title"] == "value")
+    assert (floats(record["steps"])[-1], floats(column["values"])[-1]) == (2, run.value)
 
 
 def test_a_fork_has_the_branches_of_its_family(run, tmp_path):

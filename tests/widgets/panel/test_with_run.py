@@ -87,6 +87,47 @@ def test_a_change_in_the_past_draws_the_old_line():
     assert not np.allclose(values[31:], list(old.values())[31:50])
 
 
+def test_a_line_that_branches_between_two_looks_does_not_end_where_the_old_one_did():
+    run = quadratic()
+    run.step(80)
+    model = Model(run)
+    assert model.front == (80, run.value)
+    run.seek(20)
+    run.hyper["lr"] = 0.02
+    run.step(60)
+    run.seek(10)
+    model.look()
+    assert model.front is None
+    run.seek(80)
+    model.look()
+    assert model.front == (80, run.value)
+
+
+@pytest.mark.parametrize(
+    ("function", "rate", "log"),
+    [
+        pytest.param(lambda x: np.sum(x**2), 0.5, True, id="0 for the first time"),
+        pytest.param(lambda x: np.sum(x**3), 1.0, False, id="below 0 for the first time"),
+        pytest.param(lambda x: np.sum(x**2), 0.25, True, id="above 0"),
+    ],
+)
+def test_a_curve_ends_where_the_run_rests_and_the_axis_shows_it(function, rate, log):
+    run = bl.minimize(function, np.ones(1), bl.optim.GD(rate), steps=1)
+    (value, *_) = Picture().chart(Model(run)).parts
+    assert (value.curves[0].x[-1], value.curves[0].y[-1]) == (1, run.value)
+    assert value.y.log == log
+    assert (value.y.floor is not None) == (run.value == 0)
+
+
+def test_an_end_that_is_infinite_is_said_and_not_drawn():
+    run = bl.minimize(lambda x: np.sum(x**4), np.ones(3), bl.optim.GD(1e3), steps=4)
+    model = Model(run)
+    assert run.value == np.inf
+    assert state_of(model)["readouts"][0] == ["value", "inf"]
+    (value, *_) = Picture().chart(model).parts
+    assert value.curves[0].y[-1] == run.history["value"][3]
+
+
 def test_schedules_are_followed_held_and_given_back():
     run = quadratic(bl.optim.linear(0.2, steps=10))
     assert run.hyper.scheduled == ("lr",)
