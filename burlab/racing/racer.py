@@ -77,7 +77,7 @@ class Racer:
     def state(self, column: str) -> Any:
         """What its curves depend on: equal to an earlier one where nothing of the column was read since."""
         digests = [(id(digest), digest.version) for digest in self.digests.get(column, [])]
-        return self.name, digests, [(run.t, run.stopped) for run in self.runs], self.failed
+        return self.name, digests, [(run.t, run.running, run.stopped) for run in self.runs], self.failed
 
     def read(self, column: str, seconds: float) -> bool:
         """Bring the digests of a column up to date, in so many seconds; whether all was read."""

@@ -59,7 +59,8 @@ class BranchesModel:
             self.current, self.cursor = self.tree[0].name, self.tree[0].step
         if self.chosen is not None:
             self.chosen &= names
-        key = [(branch.name, branch.length, branch.says) for branch in self.tree]
+        # Where a branch rests at the end of its record there is one more value.
+        key = [(branch.name, branch.step, branch.length, branch.says, branch.run.running) for branch in self.tree]
         new, self._seen = key != self._seen, key
         if new:
             self._outlines = self.branches.outlines(self.tree)

@@ -74,8 +74,9 @@ class RaceModel:
             self._rest()
             self.settled = True
         self.behind = not self.race.read(self.of, _READING)
-        key = (
-            [(name, run.length, run.t) for name, runs in self.race.runs.items() for run in runs],
+        key = (  # where it rests there is one more value
+            self.race.running,
+            [(name, run.length, run.t, run.running) for name, runs in self.race.runs.items() for run in runs],
             self.against,
             self.of,
         )

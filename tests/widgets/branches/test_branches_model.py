@@ -48,6 +48,23 @@ def test_a_branch_goes_on(model):
     assert model.state()["rows"][1]["says"] == "nothing changed"
 
 
+def test_a_branch_is_new_when_it_has_come_to_rest_or_is_elsewhere(model, monkeypatch):
+    def end():
+        return model.chart().parts[0].curves[0].x[-1]
+
+    with monkeypatch.context() as meanwhile:  # its last row is there
+        meanwhile.setattr(bl.Run, "running", property(lambda _run: True))
+        model.look()
+    assert model.look()
+    assert end() == 300
+    model.branches["A"].seek(100)
+    assert model.look()
+    assert end() == 299
+    model.branches["A"].seek(300)
+    assert model.look()
+    assert end() == 300
+
+
 def test_only_the_chosen_are_compared(model):
     do(model, type="fork", name="mu", text="0.5")
     do(model, type="go", count="50")

@@ -179,6 +179,19 @@ def test_a_panel_is_new_only_where_something_is(model):
     assert not model.look()
 
 
+def test_a_race_is_new_when_it_has_come_to_rest(model, monkeypatch):
+    def ends():
+        return {curve.x[-1] for curve in model.chart().parts[0].curves}
+
+    model.race.step(5)
+    with monkeypatch.context() as meanwhile:  # its last rows are there
+        meanwhile.setattr(races.Race, "running", property(lambda _race: True))
+        model.look()
+        assert ends() == {4}
+    assert model.look()
+    assert ends() == {5}
+
+
 def test_what_is_shown_reads_no_whole_history(model, monkeypatch):
     do(model, type="step", count="50")
     assert model.race.wait()
