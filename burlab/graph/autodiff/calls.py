@@ -24,7 +24,12 @@ def _reverse(given: Sequence[tuple[Node, Node]], active: set[Node]) -> Shares:
         return list(zip(floats, vjp([body], floats, [g]), strict=True))
     shares = inline(rule, (*n.inputs, n, g))
     floats = [x for x in n.inputs if x.dtype.kind == "f"]
-    return [(x, share) for x, share in zip(floats, shares, strict=True) if x in active]
+    return [(x, share) for x, share in zip(floats, shares, strict=True) if x in active and not _is_zero(share)]
+
+
+def _is_zero(x: Node) -> bool:
+    """Whether it is zeros that a rule has written down, which nobody need receive."""
+    return x.op == "broadcast" and x.inputs[0].is_constant and not x.inputs[0].shape and x.inputs[0].params == 0
 
 
 def _forward(n: Node, known: Tangents, _executions: Executions) -> Node | None:

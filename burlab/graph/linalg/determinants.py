@@ -10,6 +10,7 @@ p_ij = prod of s but s_i and s_j, at B_ii B_jj, and -p_ij at B_ij B_ji. No quoti
 import numpy as np
 
 from burlab.graph.graph import Graph
+from burlab.graph.implied import RULES, Rule, implied
 from burlab.graph.linear import broadcast, concatenate
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.accumulating import cumprod
@@ -22,7 +23,6 @@ from burlab.graph.operation import made
 from burlab.graph.origin import recording
 from burlab.graph.regions import cond_nodes
 
-from .implied import RULES, Rule, implied
 from .matrices import column, diagonal, eye, on_diagonal, part, row, turned
 from .singular import svd
 from .systems import factored, solve_by_factors

@@ -7,12 +7,12 @@ is seen to be of this form, `scaled.py`, gets this derivative. Its own derivativ
 """
 
 from burlab.errors import BurlabError
+from burlab.graph.implied import RULES, Rule, implied
 from burlab.graph.node import Node
 from burlab.graph.numpy_api.products import matmul
 from burlab.graph.numpy_api.promotion import apply
 
 from .divided import ratios_of
-from .implied import RULES, Rule, implied
 from .matrices import diagonal, on_diagonal, symmetric, turned
 
 NAME = "spectral function"

@@ -8,6 +8,7 @@ Derivatives as in Walter and Lehmann 2018, "Algorithmic differentiation of linea
 from collections.abc import Sequence
 from operator import le
 
+from burlab.graph.implied import RULES, Factorization, Rule, implied, unmoved
 from burlab.graph.linear import concatenate, pad
 from burlab.graph.node import Node
 from burlab.graph.numpy_api.products import matmul
@@ -16,7 +17,6 @@ from burlab.graph.operation import made, structural
 from burlab.graph.signatures import Form, require
 from burlab.runtime.checks import flag
 
-from .implied import RULES, Factorization, Rule, implied, unmoved
 from .matrices import masked, part, require_matrices, strictly_lower, turned
 from .singular import with_complement
 from .systems import solve_triangular

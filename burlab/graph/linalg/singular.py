@@ -8,6 +8,7 @@ repeated; bases of spaces that singular vectors leave free turn no more than the
 
 from collections.abc import Sequence
 
+from burlab.graph.implied import RULES, Factorization, Rule, implied, unmoved
 from burlab.graph.linear import concatenate
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.extremes import extreme
@@ -17,7 +18,6 @@ from burlab.graph.operation import made, structural
 from burlab.graph.signatures import Form, require
 from burlab.runtime.checks import whole
 
-from .implied import RULES, Factorization, Rule, implied, unmoved
 from .matrices import column, diagonal, part, require_matrices, row, turned
 from .spectral import reciprocal_off_diagonal
 

@@ -8,6 +8,7 @@ derivatives, and functions of the matrix that are seen to be such, `functions.py
 
 from collections.abc import Sequence
 
+from burlab.graph.implied import RULES, Factorization, Rule, implied, unmoved
 from burlab.graph.node import Node, constant
 from burlab.graph.numpy_api.products import matmul
 from burlab.graph.numpy_api.promotion import apply
@@ -15,7 +16,6 @@ from burlab.graph.operation import made, structural
 from burlab.graph.signatures import Form, require
 from burlab.runtime.checks import flag
 
-from .implied import RULES, Factorization, Rule, implied, unmoved
 from .matrices import column, diagonal, eye, part, require_matrices, row, symmetric, turned
 
 

@@ -10,6 +10,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
+from burlab.graph.implied import Factorization, unmoved
 from burlab.graph.linear import broadcast, reshape, transpose
 from burlab.graph.node import Node
 from burlab.graph.numpy_api.arguments import broadcast_shape
@@ -20,7 +21,6 @@ from burlab.graph.origin import location
 from burlab.graph.signatures import Form, form_of, require
 from burlab.runtime.checks import flag, record
 
-from .implied import Factorization, unmoved
 from .matrices import LinAlgError, half_lower, masked, require_matrices, symmetric, turned
 
 

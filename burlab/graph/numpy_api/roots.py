@@ -1,9 +1,10 @@
 """Norms: roots of sums, sizes of numbers, and what powers of them are.
 
 The derivative of a norm at 0 is 0 by convention, one of its subgradients; a second derivative does not exist there, so
-it is nan: a Newton step sees the kink. But the square of a norm is smooth, a sum of squares, and is made as one, so
-that its second derivative is right everywhere: the factors r and 1/r of a product rule do not cancel at 0. The root of
-what is seen to be a sum of squares is a norm, however it was written: np.sqrt(np.var(x)), np.sqrt(dx**2 + dy**2).
+it is nan: a Newton step sees the kink. It is 0 along what leaves the entries at 0, such as the scale of a distance. But
+the square of a norm is smooth, a sum of squares, and is made as one, so that its second derivative is right everywhere:
+the factors r and 1/r of a product rule do not cancel at 0. The root of what is seen to be a sum of squares is a norm,
+however it was written: np.sqrt(np.var(x)), np.sqrt(dx**2 + dy**2).
 """
 
 import math
@@ -13,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from burlab.graph.graph import Call, Graph
-from burlab.graph.linear import broadcast, reshape, zeros
+from burlab.graph.implied import RULES, Rule, implied
+from burlab.graph.linear import broadcast, reshape, sum_over, zeros
 from burlab.graph.node import Node, constant
 from burlab.graph.operation import made, operation
 
@@ -27,15 +29,23 @@ class _Root(Call):
     order: float = 2.0
 
 
-def root(total: Node, order: float = 2.0) -> Node:
-    """A norm, given the sum of the powers of the sizes of its entries."""
+def root(total: Node, order: float = 2.0, entries: Node | None = None) -> Node:
+    """A norm, given the sum of the powers of the sizes of its entries.
+
+    entries: of three axes, what was squared and added up along the second; if known, they say what moves at 0.
+    """
     t, y, g = (Node("input", (), name, total.shape, total.dtype, total.weak) for name in ("total", "norm", "g"))
     zero = apply("equal", t, 0.0)
     body = _power(t, order)
     slope = _slope(apply("where", zero, 1.0, t), order)
     slope = apply("where", zero, apply("sqrt", t), slope)  # sqrt: 0 at 0, with an infinite derivative
-    call = _Root("norm", Graph((t,), (body,)), Graph((t, y, g), (node("mul", g, slope),)), order)
-    return Node("call", (total,), call, total.shape, total.dtype, total.weak)
+    if entries is None:
+        call = _Root("norm", Graph((t,), (body,)), Graph((t, y, g), (node("mul", g, slope),)), order)
+        return Node("call", (total,), call, total.shape, total.dtype, total.weak)
+    z = Node("input", (), "moving", entries.shape, entries.dtype)
+    pulled = node("mul", g, implied(_SLOPE, slope, z, slope, y)), zeros(z.shape, z.dtype)
+    call = _Root("norm", Graph((t, z), (body,)), Graph((t, z, y, g), pulled), order)
+    return Node("call", (total, entries), call, total.shape, total.dtype, total.weak)
 
 
 def length(total: Node, entries: Node, axes: tuple[int, ...], divisor: float = 1.0) -> Node:
@@ -46,16 +56,52 @@ def length(total: Node, entries: Node, axes: tuple[int, ...], divisor: float = 1
     """
     if not total.size or not entries.size or not axes or axes != tuple(range(axes[0], axes[-1] + 1)):
         return root(total)
-    shape = entries.shape
-    three = (math.prod(shape[: axes[0]]), math.prod(shape[axes[0] : axes[-1] + 1]), math.prod(shape[axes[-1] + 1 :]))
-    rows = reshape(made("stop_gradient", None, entries), three)
-    given = (("total", total), ("entries", rows), ("norm", total), ("g", total))
-    t, x, y, g = (Node("input", (), name, n.shape, n.dtype, total.weak) for name, n in given)
+    rows = reshape(made("stop_gradient", None, entries), _three(entries.shape, axes))
+    moving = reshape(entries, rows.shape)
+    given = (("total", total), ("entries", rows), ("moving", rows), ("norm", total), ("g", total))
+    t, x, z, y, g = (Node("input", (), name, n.shape, n.dtype, total.weak) for name, n in given)
     zero = apply("equal", y, 0.0)
     slope = apply("where", zero, apply("sqrt", t), apply("div", 0.5, apply("where", zero, 1.0, y)))
+    slope = implied(_SLOPE, slope, z, slope, y)
     body = made("norm", float(divisor), t, x)
-    backward = Graph((t, x, y, g), (node("mul", g, slope), zeros(x.shape, x.dtype)))
-    return Node("call", (total, rows), _Root("norm", Graph((t, x), (body,)), backward, 2.0), total.shape, total.dtype)
+    none = zeros(x.shape, x.dtype)
+    backward = Graph((t, x, z, y, g), (node("mul", g, slope), none, none))
+    call = _Root("norm", Graph((t, x, z), (body,)), backward, 2.0)
+    return Node("call", (total, rows, moving), call, total.shape, total.dtype)
+
+
+def _three(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, int, int]:
+    """The sizes before axes that lie side by side, of these, and behind them."""
+    first, last = axes[0], axes[-1] + 1
+    return math.prod(shape[:first]), math.prod(shape[first:last]), math.prod(shape[last:])
+
+
+_SLOPE = "slope of a norm"  # what a norm is by its total, which moves: where it is 0, its entries say how
+
+
+def _slope_forward(n: Node, entries: Node | None, slope: Node | None) -> Node:
+    """The tangent of a slope, and 0 where a norm is 0 and its entries stay: 0 times inf is nan for the others alone.
+
+    So exp(-norm((x - y) / l)) is flat in l, to the second order, where x is y.
+    """
+    if slope is None:
+        return zeros(n.shape, n.dtype)
+    rests = apply("equal", n.inputs[3], 0.0)
+    if entries is not None:
+        moves = apply("where", apply("not_equal", entries, 0.0), 1.0, zeros(entries.shape, entries.dtype))
+        rests = node("logical_and", rests, apply("equal", reshape(sum_over(moves, (moves.ndim - 2,)), n.shape), 0.0))
+    return apply("where", rests, 0.0, slope)
+
+
+def _slope_reverse(_n: Node, _g: Node) -> None:
+    """Entries alone change no slope."""
+
+
+def _slope_itself(_n: Node, g: Node) -> Node:
+    return g
+
+
+RULES[_SLOPE] = Rule(_slope_forward, _slope_reverse, _slope_itself)
 
 
 def _power(t: Node, order: float) -> Node:
@@ -173,10 +219,12 @@ def _same(x: Node, y: Node) -> bool:
             continue
         if operation(a).leaf:
             return False
-        alike = a.params == b.params if a.op != "call" else _is_root(a) and _is_root(b)
+        alike = (
+            a.params == b.params if a.op != "call" else _is_root(a) and _is_root(b) and a.params.order == b.params.order
+        )
         if len(seen) > _MANY or (a.op, a.shape, a.dtype) != (b.op, b.shape, b.dtype) or not alike:
             return False
-        waiting += zip(a.inputs, b.inputs, strict=True)
+        waiting += [(a.inputs[0], b.inputs[0])] if a.op == "call" else zip(a.inputs, b.inputs, strict=True)
     return True
 
 
@@ -185,7 +233,23 @@ _DEEP = 12  # operations between a root and the squares below it
 
 
 def _sqrt(x: Node) -> Node | None:
-    return root(x) if _are_squares(x) else None
+    return root(x, entries=_entries(x)) if _are_squares(x) else None
+
+
+def _entries(total: Node) -> Node | None:
+    """What is squared and added up along axes side by side, whatever it is divided by; None where it is not seen."""
+    x = total
+    while x.op == "div" or (x.op == "reshape" and _sizes(x) == _sizes(x.inputs[0])):
+        x = x.inputs[0]
+    axes = x.params if x.op == "sum" else ()
+    if x.op == "sum":
+        (x,) = x.inputs
+        while x.op == "div":
+            x = x.inputs[0]
+    if not (x.op == "square" or _known(x) == 0) or axes != tuple(range(axes[0], axes[-1] + 1) if axes else ()):
+        return None
+    entries = x.inputs[0] if x.op == "square" else x
+    return reshape(entries, _three(x.shape, axes) if axes else (x.size, 1, 1))
 
 
 def _are_squares(x: Node, depth: int = _DEEP) -> bool:
@@ -200,6 +264,8 @@ def _are_squares(x: Node, depth: int = _DEEP) -> bool:
         return all(_are_squares(part, depth - 1) for part in parts)
 
     first, *rest = x.inputs or (x,)
+    if x.op == "div" and _known(first) == 0:  # known squares over what moves: where they are 0, they stay it
+        return True
     if x.op in _LINEAR or x.op in ("abs", "div"):
         return below(first)
     if x.op == "power":

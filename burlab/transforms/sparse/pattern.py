@@ -13,7 +13,7 @@ import numpy as np
 
 from burlab.graph import Node
 from burlab.graph.autodiff.sweep import between
-from burlab.graph.linalg.implied import derives_by
+from burlab.graph.implied import derives_by
 from burlab.graph.operation import operation
 from burlab.graph.scalar import is_differentiable, load_partials, partials
 from burlab.runtime.extras import late

@@ -41,6 +41,7 @@ CASES = [
     Case("np.square", lambda x, np: np.square(np.linalg.norm(x)), 2.0),
     Case("np.power", lambda x, np: np.power(np.linalg.norm(x), 2.0), 2.0),
     Case("norm * norm", lambda x, np: np.linalg.norm(x) * np.linalg.norm(x), 2.0),
+    Case("norm * root of squares", lambda x, np: np.linalg.norm(x) * np.sqrt(np.sum(x**2)), 2.0),
     Case("half of norm * norm", lambda x, np: 0.5 * np.linalg.norm(x) * np.linalg.norm(x), 1.0),
     Case("(3 norm)**2", lambda x, np: (3 * np.linalg.norm(x)) ** 2, 18.0),
     Case("(-norm / 2)**2", lambda x, np: (-np.linalg.norm(x) / 2) ** 2, 0.5),
@@ -196,3 +197,58 @@ def test_a_gradient_step_from_a_dead_unit() -> None:
     run = bl.minimize(loss, np.ones(2), bl.optim.GD(0.1), steps=3)
     assert run.t == 3
     assert np.all(np.isfinite(run.x))
+
+
+POINTS = np.array([[0.0, 1.0], [0.5, -1.0], [0.0, 1.0], [2.0, 0.3], [0.5, -1.0]])
+DISTANCES: dict[str, Any] = {
+    "norm": lambda d, s: np.linalg.norm(d / s, axis=-1),
+    "norm over a scale": lambda d, s: np.linalg.norm(d, axis=-1) / s,
+    "root of squares": lambda d, s: np.sqrt(np.sum((d / s) ** 2, axis=-1)),
+    "root of scaled squares": lambda d, s: np.sqrt(np.sum(d**2, axis=-1) / s**2),
+    "root of a sum of scaled squares": lambda d, s: np.sqrt(np.sum(d**2 / s**2, axis=-1)),
+    "scales of each axis": lambda d, s: np.linalg.norm(d / np.stack([s, 2 * s]), axis=-1),
+}
+KERNELS: dict[str, Any] = {
+    "Matern 1/2": lambda r: np.exp(-r),
+    "Matern 3/2": lambda r: (1 + np.sqrt(3.0) * r) * np.exp(-np.sqrt(3.0) * r),
+    "Gaussian": lambda r: np.exp(-(r**2) / 2),
+}
+
+
+@pytest.mark.parametrize("gear", GEARS)
+def test_kernels_of_points_that_coincide_have_hessians_by_their_scales(gear: str) -> None:
+    """By length and variance; where two points are one, the distance is 0 for every length, so that it is flat."""
+    weights = np.cos(np.arange(25.0)).reshape(5, 5)
+    apart = np.any(POINTS[:, None] != POINTS[None], axis=-1)
+
+    def energy(p: Any, kernel: Any, distance: Any, mask: Any) -> Any:
+        d = POINTS[:, None] - POINTS[None] + np.where(mask, 0.0, 1.0)[..., None]  # 1: what the mask leaves out
+        return p[1] * np.sum(weights * mask * kernel(distance(d, p[0])))
+
+    everywhere = np.ones((5, 5), bool)
+    p, v = np.array([0.8, 1.7]), np.array([0.3, -1.1])
+
+    def all_of(p: Any) -> Any:
+        rows: list[Any] = []
+        for kernel in KERNELS.values():
+            for distance in DISTANCES.values():
+                for mask in (everywhere, apart):
+                    f = lambda q: energy(q, kernel, distance, mask)  # noqa: B023, E731
+                    rows.append((bl.grad(f)(p), bl.hessian(f)(p), bl.hvp(f)(p, v)))
+        return tuple(rows)
+
+    got = bl.compile(all_of, p, gear=gear)(p)
+    names = [f"{a}, {b}" for a in KERNELS for b in DISTANCES]
+    coinciding = weights[~apart].sum()  # times the variance: linear in it, and flat in the length
+    for name, whole, rest in zip(names, got[::2], got[1::2], strict=True):
+        np.testing.assert_allclose(whole[0], rest[0] + np.array([0.0, coinciding]), rtol=1e-12, err_msg=name)
+        np.testing.assert_allclose(whole[1], rest[1], rtol=1e-10, atol=1e-12, err_msg=name)
+        np.testing.assert_allclose(whole[2], rest[1] @ v, rtol=1e-10, atol=1e-12, err_msg=name)
+
+
+def test_points_that_part_are_a_kink() -> None:
+    """A distance that is 0 and begins to grow has no second derivative, in either mode."""
+    for name, distance in DISTANCES.items():
+        f = lambda x: np.sum(np.exp(-distance(x - POINTS[0], 0.8)))  # noqa: B023, E731
+        assert np.isnan(bl.hvp(f)(POINTS[0], np.array([1.0, 0.0]))).any(), name
+        assert np.isnan(bl.grad(lambda x: bl.grad(f)(x)[0])(POINTS[0])).any(), name  # noqa: B023
