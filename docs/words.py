@@ -26,8 +26,9 @@ NumPy takes a list or a tuple of numbers, it may be one of traced values: `np.ma
 Where eigenvalues are equal, functions of them have first and second derivatives, and functions of the matrix first ones,
 if they are written as one: `(v * f(w)) @ v.T`, `v @ np.diag(f(w)) @ v.T`, `v[:, :k] @ v[:, :k].T`, f without branches
 that read other eigenvalues. What depends on the basis, and all higher derivatives, are nan there.
-Arrays may be complex where the last list has the word. A graph has float32, float64, int32, int64, uint64 and bool:
-`astype` to float16 rounds to its numbers, which stand in float32 from then on, and small integers stand in int64.
+Arrays may be complex where the last list has the word. A graph has float32, float64, int8 to int64, uint8 to uint64
+and bool. Its integers are NumPy's: they promote as NumPy's do, and wrap around at the ends of their range. `astype` to
+float16 rounds to its numbers, which stand in float32 from then on.
 """
 
 

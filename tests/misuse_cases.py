@@ -14,6 +14,7 @@ import torch
 import burlab as bl
 from burlab.errors import ArgumentError, DTypeError, ShapeError, StatusError, TapeError, TraceError
 from tests.misuse import Misuse, X, squares
+from tests.misuse_sizes import FAR
 from tests.misuse_traced import TRACED
 
 MASKED = np.ma.array(X, mask=[False, True, False])
@@ -341,4 +342,4 @@ BEGINNERS = [
            r"called first: f = bl\.problems\.rosenbrock\(\)"),
 ]  # fmt: skip
 
-CASES = [*ARRAYS, *FOREIGN, *STRANGE, *NUMBERS, *INDICES, *PICKLES, *RANGES, *TRACED, *BEGINNERS]
+CASES = [*ARRAYS, *FOREIGN, *STRANGE, *NUMBERS, *INDICES, *PICKLES, *RANGES, *TRACED, *FAR, *BEGINNERS]

@@ -8,6 +8,19 @@ import numpy as np
 from burlab.errors import ArgumentError
 
 
+def shown(value: Any) -> str:
+    """The value in a message: its repr, of 80 characters at most.
+
+    >>> shown(0.5), shown(10**10000)
+    ('0.5', 'an int of 33220 bits')
+    """
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no int of more than 4,300 digits
+        return f"an int of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
 def whole(value: Any, name: str, least: int, most: int | None = None) -> int:
     """The value as an int. Raises ArgumentError where it is none, or outside of [least, most]; True is none."""
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
@@ -15,7 +28,7 @@ def whole(value: Any, name: str, least: int, most: int | None = None) -> int:
         if number >= least and (most is None or number <= most):
             return number
     bound = f"at least {least}" if most is None else f"from {least} to {most}"
-    raise ArgumentError(f"{name}={value!r} is not a whole number {bound}. Pass an int.")
+    raise ArgumentError(f"{name}={shown(value)} is not a whole number {bound}. Pass an int.")
 
 
 def real(value: Any, name: str, least: float = -math.inf) -> float:
@@ -29,9 +42,9 @@ def real(value: Any, name: str, least: float = -math.inf) -> float:
                 f"{name} is beyond 1.8e308, the largest float64. Pass a smaller one, or inf."
             ) from error
     if math.isnan(number):
-        raise ArgumentError(f"{name}={value!r} is not a real number. Pass one such as 0.5.")
+        raise ArgumentError(f"{name}={shown(value)} is not a real number. Pass one such as 0.5.")
     if number < least:
-        raise ArgumentError(f"{name}={value!r} is too small. Pass a number that is at least {least:g}.")
+        raise ArgumentError(f"{name}={shown(value)} is too small. Pass a number that is at least {least:g}.")
     return number
 
 
@@ -39,7 +52,7 @@ def truth(value: Any, name: str) -> bool:
     """The value as a bool. Raises ArgumentError where it is none: text such as "no" would count as True."""
     if isinstance(value, (bool, np.bool_)):
         return bool(cast("Any", value))
-    raise ArgumentError(f"{name}={value!r:.80} is neither True nor False. Pass one of the two.")
+    raise ArgumentError(f"{name}={shown(value)} is neither True nor False. Pass one of the two.")
 
 
 def probabilities(values: Any, name: str, count: int) -> "np.ndarray[Any, np.dtype[np.float64]]":
@@ -47,7 +60,7 @@ def probabilities(values: Any, name: str, count: int) -> "np.ndarray[Any, np.dty
     try:
         found = np.asarray(values, np.float64)
     except (TypeError, ValueError):
-        raise ArgumentError(f"{name} is {values!r:.80}, expected {count} numbers above 0 of sum 1.") from None
+        raise ArgumentError(f"{name} is {shown(values)}, expected {count} numbers above 0 of sum 1.") from None
     if found.shape != (count,):
         raise ArgumentError(f"{name} has shape {found.shape}, expected ({count},), one number for each.")
     if not np.all(found > 0):  # nan is not, either

@@ -5,12 +5,17 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.errors import GradientError
+from burlab.checks.callable import check_function
+from burlab.checks.numbers import real, whole
+from burlab.errors import DTypeError, GradientError
 from burlab.graph import tree
+from burlab.graph.tracing.trace import Spec, spec_of
 
 from .call import name_of
 from .compile import compile
 from .gradients import jvp, vjp
+
+_MOST = 8  # the highest derivative that operations have
 
 
 def check_grads(
@@ -24,17 +29,36 @@ def check_grads(
     """Raise GradientError where a derivative of f at args differs from finite differences.
 
     args: a tuple of arguments, or the only one; all floating. order: 1 checks J v and g J, 2 also their derivatives,
-    and so on. Each order uses one random direction. f itself is evaluated with NumPy, by the five-point rule, whose
-    error is of fourth order. Tolerances: 1e-6 for float64, 1e-2 for float32, relative to the largest entry.
+    and so on, up to 8. Each order uses one random direction. f itself is evaluated with NumPy, by the five-point rule,
+    whose error is of fourth order. Tolerances: 1e-6 for float64, 1e-2 for float32, relative to the largest entry.
 
     >>> import numpy as np, burlab as bl
     >>> bl.check_grads(lambda x: np.sum(np.tanh(x) ** 2), np.array([0.3, -1.0]), order=3)
     """
     primals = cast("tuple[Any, ...]", args) if isinstance(args, tuple) else (args,)
+    check_function(f)
+    order, seed = whole(order, "order", 1, _MOST), whole(seed, "seed", 0)
+    rtol, atol = (t if t is None else real(t, name, 0.0) for name, t in (("rtol", rtol), ("atol", atol)))
+    _check_floating(primals)
     rng = np.random.Generator(np.random.Philox(seed))
     single = any(np.asarray(leaf).dtype == np.float32 for leaf in tree.flatten(primals)[0])
     default = 1e-2 if single else 1e-6
     _check(f, f, primals, order, rtol or default, atol or default, rng, 2e-2 if single else 1e-3)
+
+
+def _check_floating(args: tuple[Any, ...]) -> None:
+    """Raise DTypeError where not every leaf of the arguments is floating."""
+    for k, arg in enumerate(args):
+        leaves = [("", None)] if arg is None else list(zip(tree.leaf_names(arg), tree.flatten(arg)[0], strict=True))
+        for path, leaf in leaves:
+            name = f"argument {k}{path}"
+            spec = spec_of(leaf, f"{name} of check_grads")
+            if not isinstance(spec, Spec) or spec.dtype.kind not in "fc":
+                kind = spec.dtype.name if isinstance(spec, Spec) else type(leaf).__name__
+                raise DTypeError(
+                    f"check_grads needs floats, but {name} is {kind}. Pass 3.0 or x.astype(float), and keep the "
+                    "rest in the function: lambda x: f(x, n)."
+                )
 
 
 def _check(

@@ -82,7 +82,7 @@ ALONE: dict[str, Word] = {
     "vander": lambda x: np.vander(x, 3),
     "cov": np.cov,
     "corrcoef": lambda x: np.corrcoef(x, x[::-1] + x),
-    "unravel_index": lambda x: np.unravel_index(np.astype(x, np.int64), (4, 4)),
+    "unravel_index": lambda x: np.unravel_index(x, (4, 4)),
 }
 
 BESIDE: dict[str, Word] = {  # what takes a second number, s

@@ -66,6 +66,11 @@ RECIPES = {
     "finite_sum": Recipe(("tests/problems/test_regressions.py", "-k", "squared_hinge"), "(0.0, 1.0, ", "(0.0, 0.5, "),
     "layer": Recipe(("tests/nn/test_layers.py", "-k", "prelu"), "x > 0, x, self", "x > 1, x, self"),
     "kernel_tuning": Recipe(("tests/compiler/lowering/test_contraction.py", "-k", "around and 63"), mistake=REVERSED),
+    "numpy_word": Recipe(
+        ("tests/graph/numpy_api/test_dtype_words.py", "-k", "every_function or of_an_array and not number"),
+        "_place(i) for i in multi_index",
+        "as_node(i) for i in multi_index",
+    ),
     "panel_control": Recipe(("tests/widgets/panel/test_model.py", "-k", "end_goes"), "run.length)", "run.length) - 1"),
 }
 # The tests of the rooms that a page touches, which have to be green after `make pages`.
@@ -80,6 +85,10 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "finite_sum": ("tests/problems/test_regressions.py",),
     "layer": ("tests/nn/test_layers.py", "tests/widgets/builder/test_palette.py"),
     "kernel_tuning": ("tests/compiler/lowering",),
+    "numpy_word": (
+        "tests/graph/numpy_api/test_dtype_words.py",
+        "tests/graph/numpy_api/test_spellings.py::test_value_is_numpys",
+    ),
     "panel_control": ("tests/widgets/panel",),
 }
 SAMPLE = "optimizer"  # the page that is followed in every tier

@@ -15,9 +15,8 @@ from burlab.graph.node import FUNCTIONS, Node, as_node
 from burlab.graph.numpy_api.promotion import promote
 from burlab.runtime.plain import is_complex
 
-_OF_MANY = frozenset(
-    "concatenate concat stack hstack vstack dstack column_stack lexsort select choose multi_dot".split()
-)
+_JOINING = frozenset("concatenate concat stack hstack vstack dstack column_stack".split())
+_OF_MANY = _JOINING | frozenset("lexsort select choose multi_dot".split())
 """Functions of lists of arrays."""
 _AS_THEY_ARE = frozenset(("block", "einsum_path"))
 _HIDDEN = frozenset("take select pad nan_to_num sum prod max min amax amin choose repeat".split())

@@ -8,6 +8,8 @@ import numpy as np
 from burlab.graph.faults import fault
 from burlab.graph.handles import level, present
 from burlab.graph.node import METHODS, RESULTS, Node
+from burlab.graph.origin import location
+from burlab.runtime.memory import check_fits
 
 from .buffer import Buffer, buffer_of, fresh
 from .entries import is_symbolic
@@ -20,8 +22,30 @@ _PLAIN = tuple(
 )
 
 
+_ENTRIES: dict[str, Callable[..., Any]] = {
+    **dict.fromkeys(("eye", "tri"), lambda N, M=None, *_, **__: N * (N if M is None else M)),
+    "identity": lambda n, *_, **__: n * n,
+    **dict.fromkeys(("linspace", "logspace", "geomspace"), lambda _start, _stop, num=50, *_, **__: num),
+}
+"""How many entries a constructor makes of its arguments, where NumPy would fill memory before it finds too little."""
+
+
+def _check_entries(name: str, args: Any, kwargs: Any) -> None:
+    """Raise AllocationError where there are more entries than bytes."""
+    try:
+        count = _ENTRIES[name](*args, **kwargs)
+    except TypeError:  # NumPy says what is wrong
+        return
+    if isinstance(count, int):
+        check_fits(count, f"{location()}np.{name} of {count} entries")
+
+
 def _from_known(original: Function) -> Function:
+    name = original.__name__
+
     def make(*args: Any, **kwargs: Any) -> Any:
+        if name in _ENTRIES:
+            _check_entries(name, args, kwargs)
         result = original(*map(_joined, args), **kwargs)
         return buffer_of(result) if is_symbolic(result) else fresh(result)
 
@@ -45,14 +69,19 @@ def arange(original: Function) -> Function:
 
 def full(original: Function) -> Function:
     """np.full, and np.full_like, whose value may be traced."""
+    of_shape = original.__name__ == "full"
+    names = ("shape" if of_shape else "a", "fill_value", "dtype", "order", "subok")
 
-    def make(like: Any, value: Any, dtype: Any = None, **kwargs: Any) -> Any:
-        held = written(value)
+    def make(*args: Any, **kwargs: Any) -> Any:
+        given = dict(zip(names, args, strict=False)) | kwargs
+        if len(given) < len(args) + len(kwargs) or "fill_value" not in given:
+            return original(*args, **kwargs)  # which says what is wrong
+        held = written(given["fill_value"])
         if not is_symbolic(held):
-            return fresh(original(like, held, dtype, **kwargs))
-        result = fresh(
-            original(like, 0, held.dtype if dtype is None and original.__name__ == "full" else dtype, **kwargs)
-        )
+            return fresh(original(**given | {"fill_value": held}))
+        if of_shape and given.get("dtype") is None:
+            given["dtype"] = held.dtype
+        result = fresh(original(**given | {"fill_value": 0}))
         result[...] = held
         return result
 

@@ -11,6 +11,7 @@ from burlab.graph.faults import fault
 from burlab.graph.linear import broadcast, reshape, slice_
 from burlab.graph.node import FUNCTIONS, Node, as_node, constant
 from burlab.graph.origin import location
+from burlab.runtime.memory import check_fits
 
 from .arguments import NOT_GIVEN, known_dtype, normal_axes, normal_axis, several, whole
 from .indexing import getitem
@@ -82,6 +83,7 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Node:
         raise ShapeError(f"{location()}np.vander takes a vector, got shape {a.shape}.")
     a = as_dtype(a, np.result_type(a.dtype, np.int64))
     count = a.size if N is None else _count(N, "N of np.vander")
+    check_fits(a.size * count * a.itemsize, f"{location()}np.vander of {count} powers")
     powers = [constant(np.ones(a.shape, a.dtype)), a][:count]
     while len(powers) < count:
         k = len(powers)
@@ -146,7 +148,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = NOT_GIVEN, append: A
     before, after = ([] if e is None else [broadcast(e, row) if e.ndim == 0 else e] for e in ends)
     if before or after:
         x = concatenate_([*before, x, *after], k)
-    for _ in range(n):
+    for _ in range(min(n, x.shape[k])):  # then nothing is left
         x = _less(x, k, 1)
     return x
 

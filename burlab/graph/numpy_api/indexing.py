@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.errors import BurlabError, IndexRangeError, ShapeError
+from burlab.errors import BurlabError, DTypeError, IndexRangeError, ShapeError
 from burlab.graph.faults import fault
 from burlab.graph.linear import broadcast, gather, reshape, slice_, transpose
 from burlab.graph.node import FUNCTIONS, METHODS, UFUNCS, Node, as_node, constant, holds_node
@@ -252,11 +252,19 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Node, ...
     """np.unravel_index in row-major order: of each place among all elements, its index along each axis."""
     if order != "C":
         raise fault(f"np.unravel_index(order={order!r}) of a traced index", "row-major order")
-    rest, found = as_node(indices), list[Node]()
+    rest, found = _place(indices), list[Node]()
     for size in reversed(several(shape)):
         found.append(UFUNCS["remainder"](rest, int(size)))
         rest = UFUNCS["floor_divide"](rest, int(size))
     return tuple(found[::-1])
+
+
+def _place(index: Any) -> Node:
+    """Integers that count elements, in int64. Raises DTypeError, a TypeError as NumPy's, for what int64 cannot hold."""
+    i = as_node(index)
+    if i.dtype.kind not in "iub" or i.dtype == np.uint64:
+        raise DTypeError(f"{location()}places are integers of int64 or smaller, got {i.dtype}. Use x.astype(np.int64).")
+    return as_dtype(i, INT64)
 
 
 METHODS.update({"__getitem__": getitem, "take": take})

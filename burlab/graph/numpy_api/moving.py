@@ -40,7 +40,7 @@ def moved(name: str, move: Callable[[list[Any]], Any], *arrays: Any, fills: bool
     except IndexError as error:
         raise IndexRangeError(f"{location()}{name}: {error}.") from None
     except (TypeError, ValueError) as error:
-        raise ShapeError(f"{location()}{name} of shape {xs[0].shape}: {error}.") from None
+        raise ShapeError(f"{location()}{name} of shape {xs[0].shape}: {str(error).rstrip('.')}.") from None
     if isinstance(found, (list, tuple)):
         return type(cast("list[Any]", found))(_picked(xs, p, fills) for p in cast("list[Any]", found))
     return _picked(xs, found, fills)

@@ -133,8 +133,8 @@ def triu(m: Any, k: int = 0) -> Node:
 
 
 def _diagonal(k: Any) -> Any:
-    """The number of a diagonal. Raises DTypeError for what is no number."""
-    return real(k, "k")
+    """The number of a diagonal. Raises DTypeError for what is no number. All beyond int32 are beyond any matrix."""
+    return min(max(real(k, "k"), -(2.0**31)), 2.0**31 - 1)
 
 
 def _square(m: Any) -> "np.ndarray[Any, Any]":

@@ -149,9 +149,11 @@ def trace(
         inputs = tuple(here.replaced.get(x, x) for x in inputs)  # an in-place operator makes an argument another node
         _active.inputs = (*before, inputs)
         captures = _captures(f, outputs, inputs)
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError, AttributeError, OverflowError, MemoryError) as error:
         if isinstance(error, BurlabError):
             raise
+        if large := _too_large(f, error):
+            raise large from None
         if cause := behind(error):
             raise cause from None
         if listed := _list_of_numbers(args, error):
@@ -164,15 +166,25 @@ def trace(
         if (static := _no_array(args, specs, names)) and not isinstance(error, ValueError):
             raise TraceError(f"{_name(f)} was called with {static}; it raised {error!r}.") from None
         raise
-    except MemoryError as error:
-        if isinstance(error, BurlabError):
-            raise
-        raise AllocationError(
-            f"{blamed(error)}NumPy found no memory for a constant of {_name(f)}: {error}. Use smaller sizes."
-        ) from None
     finally:
         _active.inputs = before
     return Traced(Graph(inputs, outputs), shape, captures)
+
+
+_BEYOND_SIZES = ("Maximum allowed", "array is too big", "too large to convert to C", "index-sized integer")
+"""What NumPy and Python say of sizes that an int64 cannot hold."""
+
+
+def _too_large(f: Callable[..., Any], error: Exception) -> AllocationError | None:
+    """The error where NumPy could not make an array as large as f asked for, or None where it raised another."""
+    if isinstance(error, MemoryError):
+        why = f"NumPy found no memory for a constant of {_name(f)}"
+    elif any(said in str(error) for said in _BEYOND_SIZES):
+        why = f"a size in {_name(f)} is beyond what NumPy can count"
+    else:
+        return None
+    said = f": {error}" if str(error) else ""
+    return AllocationError(f"{blamed(error)}{why}{said}. Use smaller sizes.")
 
 
 def _no_array(args: tuple[Any, ...], specs: Sequence[Spec | Static], names: Sequence[str]) -> str:

@@ -29,7 +29,13 @@ BURLAB_COLD int number_slowly(PyObject* object, double* x) {
     if (known <= 0) return known;
   }
   *x = PyFloat_AsDouble(object);
-  return *x == -1 && PyErr_Occurred() ? -1 : 1;
+  if (*x != -1 || !PyErr_Occurred()) return 1;
+  if (PyErr_ExceptionMatches(PyExc_OverflowError))
+    fail(environment.type_error,
+         "a Value holds numbers up to 1.8e308, the largest float64, but a larger %.100s came. "
+         "Pass a smaller number, its logarithm, or float('inf').",
+         object->ob_type->tp_name);
+  return -1;
 }
 BURLAB_INLINE int number(PyObject* object, double* x) {
   if (object->ob_type == &PyFloat_Type) return *x = reinterpret_cast<PyFloatObject*>(object)->ob_fval, 1;
