@@ -22,10 +22,17 @@ _PLAIN = tuple(
 )
 
 
-_ENTRIES: dict[str, Callable[..., Any]] = {
-    **dict.fromkeys(("eye", "tri"), lambda N, M=None, *_, **__: N * (N if M is None else M)),
-    "identity": lambda n, *_, **__: n * n,
-    **dict.fromkeys(("linspace", "logspace", "geomspace"), lambda _start, _stop, num=50, *_, **__: num),
+def _of_square(N: Any, M: Any = None, *_: Any, **_options: Any) -> Any:
+    return N * (N if M is None or isinstance(M, type) else M)
+
+
+def _of_range(_start: Any, _stop: Any, num: Any = 50, *_: Any, **_options: Any) -> Any:
+    return num
+
+
+_ENTRIES: dict[str, Function] = {
+    **dict.fromkeys(("eye", "tri", "identity"), _of_square),
+    **dict.fromkeys(("linspace", "logspace", "geomspace"), _of_range),
 }
 """How many entries a constructor makes of its arguments, where NumPy would fill memory before it finds too little."""
 

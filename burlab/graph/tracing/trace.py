@@ -183,7 +183,7 @@ def _too_large(f: Callable[..., Any], error: Exception) -> AllocationError | Non
         why = f"a size in {_name(f)} is beyond what NumPy can count"
     else:
         return None
-    said = f": {error}" if str(error) else ""
+    said = f": {error}".rstrip(".: ")
     return AllocationError(f"{blamed(error)}{why}{said}. Use smaller sizes.")
 
 
