@@ -34,6 +34,15 @@ def _on_tape(x: Any) -> bool:
     return eager is not None and isinstance(x, eager.Value)
 
 
+def _floats(array: Any, name: str) -> Any:
+    """Numbers in float64. Raises DTypeError where one does not fit."""
+    try:
+        return array.astype(float)
+    except OverflowError:
+        what = f"x of {name} holds an int beyond 1.8e308, the largest float64"
+        raise DTypeError(f"{location()}{what}. Pass smaller numbers, or their logarithms.") from None
+
+
 def _choose(name: str, rule: Callable[..., Node]) -> Callable[..., Any]:
     """The function that goes to the graph, to the tape, or to a compiled kernel, by what it is given."""
     kernel: Any = Function(rule, name=name, reads=())
@@ -53,7 +62,7 @@ def _choose(name: str, rule: Callable[..., Node]) -> Callable[..., Any]:
         if isinstance(x, float):
             return kernel(x, **options)
         array = as_array(x, f"x of {name}")
-        return kernel(array if array.dtype.kind == "f" else array.astype(float), **options)
+        return kernel(array if array.dtype.kind == "f" else _floats(array, name), **options)
 
     return chosen
 

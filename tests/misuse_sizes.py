@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import burlab as bl
-from burlab.errors import ArgumentError, BurlabError, DTypeError
+from burlab.errors import AllocationError, ArgumentError, BurlabError, DTypeError
 from tests.misuse import Misuse, X, squares
 
 LAB: Any = bl  # who begins knows no types
@@ -71,6 +71,13 @@ NONE = {"1j": 1j, "a text": "3", "half a character": "\ud800", "None": None, "ob
 ORDERS = (0, -1, 9, BEYOND, 10**5000, 1.5, "x", None, True)
 CHECKED = {"a text": "x", "half a character": "\ud800", "None": None, "an int": 3, "integers": np.arange(3),
            "texts": ["x"], "objects": np.array([None]), "10**400": BEYOND, "a tree": {"a": 1.0, "b": "x"}}  # fmt: skip
+
+
+def _made(word: str, shape: Any) -> Any:
+    """An array of bl.zeros and its kin."""
+    return getattr(LAB, word)(shape, *[1.0] * (word == "full"))
+
+
 FAR = [
     *(Misuse(f"{w}, far too large", lambda f=f: bl.jit(f)(X), BurlabError, "line.*") for w, f in SIZES.items()),
     *(Misuse(what, do, DTypeError, "1.8e308.*larger (int|Fraction) came.*Pass") for what, do in NUMBERS.items()),
@@ -92,6 +99,20 @@ FAR = [
             "order=.{1,80} is",
         )
         for k, n in enumerate(ORDERS)
+    ),
+    *(
+        Misuse(
+            f"bl.{make} of {n.bit_length()} bits",
+            lambda make=make, n=n: _made(make, n),
+            AllocationError,
+            "no array can",
+        )
+        for make in ("zeros", "ones", "empty", "full")
+        for n in (N, 10**30, BEYOND, 10**5000)
+    ),
+    *(
+        Misuse(f"bl.{word}(10**400)", lambda word=word: getattr(LAB, word)(BEYOND), DTypeError, f"x of {word}.*1.8e308")
+        for word in "relu gelu sigmoid silu softplus softmax log_softmax logsumexp".split()
     ),
     Misuse("check_grads of a text as function", lambda: LAB.check_grads("f", X), ArgumentError, "str is no function"),
     Misuse("check_grads(rtol='x')", lambda: LAB.check_grads(squares, X, rtol="x"), ArgumentError, "rtol='x'"),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from burlab.errors import BurlabError, DTypeError, IndexRangeError, ShapeError
+from burlab.errors import AllocationError, BurlabError, DTypeError, IndexRangeError, ShapeError
 from burlab.graph.handles import present
 from burlab.graph.node import Node, as_node
 from burlab.graph.numpy_api import updates
@@ -20,6 +20,19 @@ from burlab.runtime.plain import as_array
 from .buffer import Buffer, buffer_of, fresh
 from .making import array
 from .memory import is_traced_key, known_key, written
+
+
+def _new(make: Callable[..., Any], shape: Any, *rest: Any) -> Any:
+    """An array by NumPy. Raises AllocationError where none can be so large."""
+    try:
+        return fresh(make(shape, *rest))
+    except MemoryError as error:
+        raise AllocationError(f"{location()}no array can have this shape: {error}. Pass a smaller one.") from None
+    except (ValueError, OverflowError) as error:
+        if "Maximum allowed" not in str(error) and "too big" not in str(error):
+            raise
+        why = "it has more entries than NumPy can count"
+        raise AllocationError(f"{location()}no array can have this shape: {why}. Pass a smaller one.") from None
 
 
 def zeros(shape: Any, dtype: Any = float) -> Any:
@@ -34,7 +47,7 @@ def zeros(shape: Any, dtype: Any = float) -> Any:
     >>> bl.jit(powers)(2.0), powers(2.0)
     (array([1., 2., 4.]), array([1., 2., 4.]))
     """
-    return fresh(np.zeros(shape, dtype))
+    return _new(np.zeros, shape, dtype)
 
 
 def ones(shape: Any, dtype: Any = float) -> Any:
@@ -44,7 +57,7 @@ def ones(shape: Any, dtype: Any = float) -> Any:
     >>> bl.ones(2)
     array([1., 1.])
     """
-    return fresh(np.ones(shape, dtype))
+    return _new(np.ones, shape, dtype)
 
 
 def empty(shape: Any, dtype: Any = float) -> Any:
@@ -54,7 +67,7 @@ def empty(shape: Any, dtype: Any = float) -> Any:
     >>> bl.empty((2, 3)).shape
     (2, 3)
     """
-    return fresh(np.empty(shape, dtype))
+    return _new(np.empty, shape, dtype)
 
 
 def full(shape: Any, value: Any, dtype: Any = None) -> Any:
@@ -66,8 +79,8 @@ def full(shape: Any, value: Any, dtype: Any = None) -> Any:
     """
     value = present(value)
     if not isinstance(value, Node):
-        return fresh(np.full(shape, value, dtype))
-    result = fresh(np.zeros(shape, dtype or value.dtype))
+        return _new(np.full, shape, value, dtype)
+    result = _new(np.zeros, shape, dtype or value.dtype)
     result[...] = value
     return result
 
