@@ -91,6 +91,7 @@ class Panel(Steered):
 
     def place(self, name, across=0.5, up=0.5):
         """A place of the page within a plot: shares of its width and height."""
+        self.shows("a frame", f"part('{name}').frame.right > 0")  # what has just come is drawn in the next one
         canvas = self.canvas(name).bounding_box()
         frame = self.chart(f"Object.assign({{}}, part('{name}').frame, {{ sx: null, sy: null }})")
         x = canvas["x"] + frame["left"] + across * (frame["right"] - frame["left"])

@@ -20,9 +20,8 @@ _ROWS = 2000  # that the slider knows, half of them evenly among the steps, half
 
 def record(run: Any) -> tuple[str, list[tuple[str, str]], Section]:
     """What a run is called, facts about it, and its panel with a slider."""
-    if hasattr(run, "row_value"):
-        run.row_value()  # a panel waits a moment for the value where it rests, and looks again; a file does not
     model = Model(run)
+    model.measure()
     if model.landscape is not None:
         model.landscape.wait()
     model.look()

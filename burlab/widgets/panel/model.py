@@ -126,6 +126,11 @@ class Model:
         value = self.run.row_value(_MEASURING)
         return None if math.isnan(value) else (t, value)
 
+    def measure(self, seconds: float = math.inf) -> None:
+        """Let the value where it rests be found in so many seconds: a look waits for it a moment only."""
+        if not self.active and hasattr(self.run, "row_value"):
+            self.run.row_value(seconds)
+
     def look(self) -> None:
         """Read what is new."""
         now = monotonic()

@@ -58,6 +58,7 @@ class Panel:
             model = self._model or Model(run)
             if (place := _place(run, model)) == self._pictured:
                 return False
+            model.measure(max(end - monotonic(), 0.0))
             model.look()
             while (model.behind or (model.landscape is not None and model.landscape.looking)) and monotonic() < end:
                 sleep(_BRIEFLY)

@@ -1,5 +1,6 @@
 """The panel's model on real runs: what the fake of the other tests promises."""
 
+import math
 import time
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ import pytest
 import burlab as bl
 from burlab.widgets.panel.groups import groups_of
 from burlab.widgets.panel.model import Model
+from burlab.widgets.panel.panel import panel_of
 from burlab.widgets.panel.picture import Picture
 from burlab.widgets.panel.state import state_of
 from tests.widgets.panel.real import quadratic, rested
@@ -117,6 +119,24 @@ def test_a_curve_ends_where_the_run_rests_and_the_axis_shows_it(function, rate, 
     assert (value.curves[0].x[-1], value.curves[0].y[-1]) == (1, run.value)
     assert value.y.log == log
     assert (value.y.floor is not None) == (run.value == 0)
+
+
+def test_a_picture_waits_for_a_value_for_which_a_look_has_no_time(monkeypatch):
+    value, waited = bl.Run.row_value, []
+
+    def slow(run, seconds=math.inf):
+        waited.append(seconds > 1)
+        return value(run) if any(waited) else math.nan
+
+    monkeypatch.setattr(bl.Run, "row_value", slow)
+    run = quadratic(steps=2)
+    panel = panel_of(run)
+    try:
+        assert panel.settle(time.monotonic() + 2.0)
+        x = np.frombuffer(panel.view.face.data["parts"][0]["curves"][0]["x"])
+        np.testing.assert_array_equal(x, [0, 1, 2])
+    finally:
+        panel.close()
 
 
 def test_an_end_that_is_infinite_is_said_and_not_drawn():
