@@ -222,6 +222,24 @@ def test_a_drag_zooms_all_plots_of_an_axis_and_a_double_click_ends_that(drawn):
     assert drawn.evaluate("said.filter(({ type }) => type === 'zoom').at(-1).low") is None
 
 
+def test_a_drag_that_ends_before_an_update_is_drawn_zooms(drawn):
+    x, y = place(drawn, "value", 0.2)
+    to, _ = place(drawn, "value", 0.4)
+    drawn.mouse.move(x, y)
+    drawn.mouse.down()
+    drawn.mouse.move(to, y, steps=3)
+    drawn.evaluate(
+        """([data, x, y]) => {
+          handle.update(data);
+          const event = { clientX: x, clientY: y, bubbles: true };
+          document.elementFromPoint(x, y).dispatchEvent(new PointerEvent("pointerup", event));
+        }""",
+        [plain(encode(chart())), to, y],
+    )
+    drawn.mouse.up()
+    assert drawn.evaluate("said.filter(({ type }) => type === 'zoom').map(({ part }) => part)") == ["value"]
+
+
 def test_the_cursor_can_be_dragged_and_a_click_says_what_was_there(drawn):
     x, y = place(drawn, "value", 0.1)
     x += drawn.evaluate("part('value').frame.sx.at(400) - part('value').frame.sx.at(0)") - (

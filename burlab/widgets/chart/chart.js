@@ -46,13 +46,17 @@ function drawChart(el, data, { heights = {}, onIntent = () => {} } = {}) {
 
   function update(next, fields = {}) {
     const before = namesOf(chart.parts);
+    const drawn = new Map(chart.parts.map(({ name, frame }) => [name, frame]));
     chart.about = next.about;
     chart.palette = next.palette;
     chart.parts = unpacked(next, fields);
     el.role = "group";
     if (el.ariaLabel !== next.about) el.ariaLabel = next.about;
     if (namesOf(chart.parts) !== before) build(chart);
-    for (const part of chart.parts) part.cache = chart.places.get(part.name).cache;
+    for (const part of chart.parts) {
+      part.cache = chart.places.get(part.name).cache;
+      part.frame = drawn.get(part.name); // what is seen until it is drawn: a mouse that is let go of now means that
+    }
     chart.redraw();
   }
 
