@@ -39,7 +39,7 @@ TIERS = {
     "quick": Tier("not slow and not browser and not full and not matrix", files=60, doctests=False, tutorials=()),
     "test": Tier(
         "not full and not matrix",
-        files=12,
+        files=10,
         doctests=True,
         tutorials=("01_gradients", "04_first_minimum", "06_time_travel"),
     ),
