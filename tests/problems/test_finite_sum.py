@@ -146,11 +146,14 @@ def test_threads_change_no_bit(dtype):
 def test_the_order_of_a_sum_is_the_documented_one():
     values = np.random.default_rng(2).normal(size=1000).astype(np.float32)
     terms = list(np.zeros(0))
-    for s in range(8):  # slots of consecutive samples, at least 64 of light ones, each summed in order ...
-        total = np.float32(0)
-        for value in values[1000 * s // 8 : 1000 * (s + 1) // 8]:
-            total = total + value
-        terms.append(total)
+    for s in range(8):  # slots of consecutive samples, at least 64 of light ones, ...
+        slot, whole = values[1000 * s // 8 : 1000 * (s + 1) // 8], 0.0
+        for first in range(0, len(slot), 64):  # ... each in pieces that are summed in order, and these in double ...
+            piece = np.float32(0)
+            for value in slot[first : first + 64]:
+                piece = piece + value
+            whole += float(piece)
+        terms.append(np.float32(whole))
     while len(terms) > 1:  # ... and then by a binary tree
         terms = [a + b for a, b in zip(terms[::2], terms[1::2], strict=True)]
     got = bl.FiniteSum(lambda x, a: x * a, values).grad(np.float32(1))

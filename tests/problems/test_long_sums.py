@@ -69,3 +69,14 @@ def test_batches_that_vary_in_size_keep_their_digits():
     data = np.full(5000, 0.1, np.float32)
     run = bl.minimize(problem(data), X, bl.optim.GD(0.0), batch=3000, sampler="uniform", steps=3)
     np.testing.assert_allclose(run.history["value"], exact(data)[0], rtol=1.5e-6)
+
+
+@pytest.mark.parametrize("n", [4096, 4097, 30_000])
+def test_large_results_keep_their_digits(n):
+    """The sums of large results are doubles in long batches only: their memory is worth more than the last digit."""
+    x, data = np.ones(1 << 15, np.float32), np.full(n, 0.1, np.float32)
+    f = bl.FiniteSum(lambda x, a: 0.5 * a * (x @ x), data)
+    np.testing.assert_allclose(f.grad(x), np.full(x.shape, data[0]), rtol=6e-6)
+    first = f.grad(x)
+    for options in ({"tile": 1}, {"tile": 50, "threads": 3}):
+        np.testing.assert_array_equal(bl.FiniteSum(lambda x, a: 0.5 * a * (x @ x), data, **options).grad(x), first)

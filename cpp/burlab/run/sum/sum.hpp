@@ -4,11 +4,11 @@
 // A batch of b positions is cut into S consecutive slots, S a power of two, at most 16, and each slot long enough that
 // clearing and adding up results costs little, and that light samples fill their tiles. Inside a slot samples are added
 // one after another, a tile of them in each call, by kernels that add in the order of the samples whatever the tile;
-// floats in pieces of 64 samples, whose sums are added in double, because a long sum of floats loses what is small.
-// Slots are added as the leaves of a binary tree. S and the cuts depend on b, the size of a result and the loss alone,
-// so the bits depend neither on tiles nor on threads nor on interruptions. A thread keeps one result per open level of
-// its part of the tree: at most five, or four where results are large, however long the batch. Consecutive positions,
-// because a slot's result then stays in cache.
+// floats in pieces of 64 samples, whose sums are added in double, because a long sum of floats loses what is small
+// (where results are large, in slots of more than 512 samples only). Slots are added as the leaves of a binary tree. S
+// and the cuts depend on b, the size of a result and the loss alone, so the bits depend neither on tiles nor on threads
+// nor on interruptions. A thread keeps one result per open level of its part of the tree: at most five, or four where
+// results are large, however long the batch. Consecutive positions, because a slot's result then stays in cache.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -41,9 +41,13 @@ inline std::int64_t slots_of(const Summand& summand, std::int64_t batch) {
 /// Samples that are added up in float, mirrored by `burlab/problems/kernels/tiles.py`: a multiple of most tiles.
 constexpr std::int64_t kPiece = 64;
 
+/// Samples of a slot that are added up as floats without pieces, at most. bytes: of a result; a large one in double
+/// takes memory that its last digit is not worth.
+constexpr std::int64_t longest(std::int64_t bytes) { return bytes < 1 << 16 ? kPiece : 8 * kPiece; }
+
 /// Whether slots of a batch are added up in pieces.
 inline bool has_pieces(const Summand& summand, std::int64_t batch) {
-  return summand.tile != 0 && batch > kPiece * slots_of(summand, batch) && is_narrow(summand.sums);
+  return summand.tile != 0 && batch > longest(summand.sums.bytes) * slots_of(summand, batch) && is_narrow(summand.sums);
 }
 
 /// One thread's share of a sum: a run of slots that is a subtree, with one result per open level.
@@ -210,9 +214,10 @@ class Sum {
   /// Of a share, at most.
   std::int64_t most_slots() const { return slots_of(summand_, stream_.batch) / static_cast<std::int64_t>(shares_); }
 
-  /// Of a share, at most.
+  /// Of a share, at most, for any batch up to this one: light samples have pieces in short batches too.
   std::int64_t bytes_of_levels() const {
-    const bool pieces = summand_.tile != 0 && stream_.batch > kPiece && is_narrow(summand_.sums);  // of some batch
+    const bool light = summand_.tile != 0 && summand_.sums.bytes < 1 << 16 && is_narrow(summand_.sums);
+    const bool pieces = has_pieces(summand_, stream_.batch) || (light && stream_.batch > kPiece);
     return Share::bytes_of_levels(summand_, most_slots(), pieces);
   }
 
