@@ -23,7 +23,7 @@ from .promotion import POWERS, apply, node
 
 
 @dataclass(frozen=True, eq=False)
-class _Root(Call):
+class Root(Call):
     """Of a total: total ** (1 / order), and where it is 0 the derivative 0, whose own derivative is not finite."""
 
     order: float = 2.0
@@ -40,11 +40,11 @@ def root(total: Node, order: float = 2.0, entries: Node | None = None) -> Node:
     slope = _slope(apply("where", zero, 1.0, t), order)
     slope = apply("where", zero, apply("sqrt", t), slope)  # sqrt: 0 at 0, with an infinite derivative
     if entries is None:
-        call = _Root("norm", Graph((t,), (body,)), Graph((t, y, g), (node("mul", g, slope),)), order)
+        call = Root("norm", Graph((t,), (body,)), Graph((t, y, g), (node("mul", g, slope),)), order)
         return Node("call", (total,), call, total.shape, total.dtype, total.weak)
     z = Node("input", (), "moving", entries.shape, entries.dtype)
     pulled = node("mul", g, implied(_SLOPE, slope, z, slope, y)), zeros(z.shape, z.dtype)
-    call = _Root("norm", Graph((t, z), (body,)), Graph((t, z, y, g), pulled), order)
+    call = Root("norm", Graph((t, z), (body,)), Graph((t, z, y, g), pulled), order)
     return Node("call", (total, entries), call, total.shape, total.dtype, total.weak)
 
 
@@ -66,7 +66,7 @@ def length(total: Node, entries: Node, axes: tuple[int, ...], divisor: float = 1
     body = made("norm", float(divisor), t, x)
     none = zeros(x.shape, x.dtype)
     backward = Graph((t, x, z, y, g), (node("mul", g, slope), none, none))
-    call = _Root("norm", Graph((t, x, z), (body,)), backward, 2.0)
+    call = Root("norm", Graph((t, x, z), (body,)), backward, 2.0)
     return Node("call", (total, rows, moving), call, total.shape, total.dtype)
 
 
@@ -201,7 +201,7 @@ _THROUGH = {"mul", "div", "neg", "broadcast", "reshape", "transpose", "slice"}
 
 
 def _is_root(x: Node) -> bool:
-    return x.op == "call" and isinstance(x.params, _Root)
+    return x.op == "call" and isinstance(x.params, Root)
 
 
 _MANY = 200  # pairs of nodes that are compared before two expressions count as different

@@ -14,6 +14,7 @@ import numpy as np
 from burlab.graph import Node
 from burlab.graph.autodiff.sweep import between
 from burlab.graph.implied import derives_by
+from burlab.graph.numpy_api.roots import Root
 from burlab.graph.operation import operation
 from burlab.graph.scalar import is_differentiable, load_partials, partials
 from burlab.runtime.extras import late
@@ -53,7 +54,7 @@ def _of(n: Node, known: dict[Node, Matrix], values: Values, size: int) -> Matrix
     if n.op in ("surrogate", "implied"):
         moving = derives_by(n) if n.op == "implied" else (1,)
         sources = [(k, p) for k, p in sources if k in moving]
-    rule = _RULES.get(n.op)
+    rule = _root if isinstance(n.params, Root) else _RULES.get(n.op)
     if rule is not None:
         return _either([rule(n, k, values) @ p for k, p in sources], (n.size, size))
     if operation(n).elementwise or n.op == "surrogate":
@@ -126,6 +127,12 @@ def _reduced(n: Node, k: int, _: Values) -> Matrix:
     x = n.inputs[0]
     to = np.expand_dims(_numbered(n.shape), n.params)
     return _links(np.broadcast_to(to, x.shape), _numbered(x.shape), n, k)
+
+
+def _root(n: Node, k: int, _: Values) -> Matrix:
+    """A norm reads its total, and those of its entries that were added up in it: the second of their three axes."""
+    to = _numbered(n.shape) if k == 0 else np.expand_dims(_numbered((n.inputs[k].shape[0], n.inputs[k].shape[2])), 1)
+    return _links(np.broadcast_to(to, n.inputs[k].shape), _numbered(n.inputs[k].shape), n, k)
 
 
 def _cumsum(n: Node, k: int, _: Values) -> Matrix:
