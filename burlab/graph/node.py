@@ -124,7 +124,7 @@ class Node:
                 "an array that the function makes by np.zeros, np.array or bl.zeros, or assign the result to a name",
             )
         if method == "outer":  # each element of one array with each of the other
-            first, second = map(as_node, inputs)
+            first, second = (as_node(np.asarray(x) if isinstance(x, (int, float)) else x) for x in inputs)
             inputs = METHODS["reshape"](first, (*first.shape, *(1,) * second.ndim)), second
         if kwargs.get("dtype") is not None:  # of what is computed with, as NumPy's loops take it
             inputs = tuple(METHODS["astype"](as_node(x), kwargs["dtype"]) for x in inputs)

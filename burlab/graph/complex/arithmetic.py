@@ -9,30 +9,26 @@ import numpy as np
 
 from burlab.graph.linear import broadcast
 from burlab.graph.node import FUNCTIONS as REAL_FUNCTIONS, UFUNCS as REAL, Node, constant
-from burlab.graph.numpy_api.promotion import apply, as_dtype
+from burlab.graph.numpy_api.promotion import FLOAT64, apply, as_dtype
 from burlab.graph.rules import Rule
 
 from .array import FUNCTIONS, METHODS, UFUNCS, Complex
-from .parts import as_complex, pair, parts
+from .parts import as_complex, met, pair, parts
 
 _FEW = 64  # a whole exponent up to which a power is a product
 
 
 def add(x: Any, y: Any) -> Complex:
     """x + y."""
-    (a, b), (c, d) = parts(x), parts(y)
-    return pair(apply("add", a, c), _sum(b, d))
+    (a, b), (c, d) = met(x, y)
+    return pair(apply("add", a, c), d if b is None else b if d is None else apply("add", b, d))
 
 
 def subtract(x: Any, y: Any) -> Complex:
     """x - y."""
-    return add(x, negative(y))
-
-
-def _sum(b: Node | None, d: Node | None) -> Any:
-    if b is None or d is None:
-        return b if d is None else d
-    return apply("add", b, d)
+    (a, b), (c, d) = met(x, y)
+    imag = apply("neg", d) if b is None else b if d is None else apply("sub", b, d)
+    return pair(apply("sub", a, c), imag)
 
 
 def negative(x: Any) -> Any:
@@ -43,7 +39,7 @@ def negative(x: Any) -> Any:
 
 def multiply(x: Any, y: Any) -> Complex:
     """x * y by four products, or two where one is real."""
-    (a, b), (c, d) = parts(x), parts(y)
+    (a, b), (c, d) = met(x, y)
     if b is None or d is None:
         (a, b), c = ((a, b), c) if d is None else ((c, d), a)
         return pair(apply("mul", a, c), apply("mul", b, c))
@@ -53,7 +49,7 @@ def multiply(x: Any, y: Any) -> Complex:
 
 def divide(x: Any, y: Any) -> Complex:
     """x / y, by the method of Smith 1962: a ratio of the parts of y comes first, lest squares overflow."""
-    (a, b), (c, d) = parts(x), parts(y)
+    (a, b), (c, d) = met(x, y)
     if d is None:
         return pair(apply("div", a, c), apply("div", b, c))
     zero = constant(0, d.dtype) if b is None else b
@@ -84,20 +80,33 @@ def square(x: Any) -> Complex:
 
 
 def power(x: Any, y: Any) -> Complex:
-    """x ** y: a product for small whole y, the root for a half, else exp(y log(x)). 0 ** y is 0, and 1 where y is 0."""
-    exponent = parts(y)
-    whole = _whole(*exponent)
+    """x ** y: a product for small whole y, the root for a half, else exp(y log(x)).
+
+    0 ** y is 1 for y = 0, else 0 where y has a positive real part, and nan elsewhere: there it has no limit.
+    """
+    (a, b), (c, d) = met(x, y)
+    base = a if b is None else Complex(a, b)
+    whole = _whole(c, d)
     if whole is not None:
-        result = _product(as_complex(x), abs(whole))
+        result = _product(as_complex(base), abs(whole))
         return reciprocal(result) if whole < 0 else result
-    if exponent[1] is None and exponent[0].is_constant and not exponent[0].shape and exponent[0].params == 0.5:
-        return UFUNCS["sqrt"](x)
-    base = as_complex(x)
-    nothing = apply("logical_and", *(apply("equal", part, 0.0) for part in parts(base)))
+    if d is None and c.is_constant and not c.shape and c.params == 0.5:
+        return UFUNCS["sqrt"](base)
+    base = as_complex(base)
+    nothing = _equal(base, 0.0)
     safe = Complex(apply("where", nothing, 1.0, base.real), base.imag)
-    value = UFUNCS["exp"](multiply(y, UFUNCS["log"](safe)))
-    at_zero = as_dtype(apply("equal", exponent[0], 0.0), value.real.dtype)
-    return pair(apply("where", nothing, at_zero, value.real), apply("where", nothing, 0.0, value.imag))
+    exponent = c if d is None else Complex(c, d)
+    value = UFUNCS["exp"](multiply(exponent, UFUNCS["log"](safe)))
+    lost = apply("where", apply("greater", c, 0.0), 0.0, constant(np.nan, c.dtype))
+    none = _equal(exponent, 0.0)
+    at_zero = apply("where", none, 1.0, lost), apply("where", none, 0.0, lost)
+    return pair(*(apply("where", nothing, *halves) for halves in zip(at_zero, parts(value), strict=True)))
+
+
+def float_power(x: Any, y: Any) -> Complex:
+    """np.float_power: the power in complex128."""
+    (a, b), (c, d) = ([half if half is None else as_dtype(half, FLOAT64) for half in parts(z)] for z in (x, y))
+    return power(a if b is None else Complex(a, b), c if d is None else Complex(c, d))
 
 
 def _whole(real: Node, imag: Node | None) -> int | None:
@@ -214,7 +223,7 @@ def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: b
 
 UFUNCS.update({
     "add": add, "subtract": subtract, "multiply": multiply, "divide": divide, "negative": negative,
-    "reciprocal": reciprocal, "square": square, "power": power, "float_power": power, "absolute": absolute,
+    "reciprocal": reciprocal, "square": square, "power": power, "float_power": float_power, "absolute": absolute,
     "conjugate": conjugate, "positive": as_complex, "sign": sign, "equal": _equal,
     "not_equal": _differ, "isfinite": _both("isfinite"),
     "isinf": _either("isinf"), "isnan": _either("isnan"),

@@ -24,7 +24,7 @@ def linear_in_each(
     """A function that is linear in every operand. conjugated: the operand of which it takes the conjugate."""
     if sum(map(is_complex, operands)) > _MOST:
         raise unsupported(f"np.{name} of more than {_MOST} complex arrays", "two products, one after the other")
-    given = [conjugate(x) if k == conjugated else x for k, x in enumerate(operands)]
+    given = [conjugate(x) if k == conjugated and is_complex(x) else x for k, x in enumerate(operands)]
     halves = [parts(x) for x in given]
     real, imag = None, None
     for chosen in product(*([0] if half[1] is None else [0, 1] for half in halves)):

@@ -7,7 +7,7 @@ import numpy as np
 from burlab.graph.handles import present
 from burlab.graph.linear import broadcast, zeros
 from burlab.graph.node import COMPLEX, Node, as_node, constant
-from burlab.graph.numpy_api.promotion import common_shape, promote
+from burlab.graph.numpy_api.promotion import common_shape, promote, strong
 from burlab.graph.substitute import copy
 from burlab.runtime.plain import as_array, is_complex
 
@@ -40,6 +40,14 @@ def parts(value: Any) -> Parts:
         return constant(value.real), constant(value.imag)
     array = np.asarray(value)
     return constant(np.real(array)), constant(np.imag(array))
+
+
+def met(x: Any, y: Any) -> tuple[Parts, Parts]:
+    """The parts of both operands of an operation in their common floating dtype, as Python numbers take it too."""
+    (a, b), (c, d) = parts(x), parts(y)
+    halves = promote([half for half in (a, c, b, d) if half is not None], float_only=True)
+    a, c, *imaginary = map(strong, halves)
+    return (a, b if b is None else imaginary[0]), (c, d if d is None else imaginary[-1])
 
 
 def as_array_or_node(value: Any) -> Any:

@@ -26,7 +26,7 @@ def _product(spec: str, x: Node, y: Node) -> Node:
 
 
 def _pair(a: Any, b: Any) -> tuple[Node, Node]:
-    x, y = promote([as_node(a), as_node(b)])
+    x, y = promote([strong(as_node(a)), strong(as_node(b))])
     if x.dtype == bool:
         raise fault("a matrix product of booleans", "mask.astype(float)")
     return x, y
@@ -58,7 +58,7 @@ def matmul(a: Any, b: Any) -> Node:
 def dot(a: Any, b: Any, out: None = None) -> Node:
     """np.dot: the last axis of a with the last but one (or only) of b; no broadcasting; a product with a scalar."""
     only_defaults("np.dot", {"out": out})
-    x, y = _pair(strong(as_node(a)), strong(as_node(b)))
+    x, y = _pair(a, b)
     if not x.shape or not y.shape:
         return apply("mul", x, y)
     axis = max(y.ndim - 2, 0)
@@ -128,7 +128,7 @@ def einsum(spec: Any, *operands: Any, **kwargs: Any) -> Node:
     only_defaults("np.einsum", kwargs)
     if not isinstance(spec, str):
         spec, operands = _from_lists(spec, operands)
-    xs: list[Node] = promote([as_node(x) for x in operands])
+    xs: list[Node] = promote([strong(as_node(x)) for x in operands])
     terms, out = _parse(spec, xs)
     sizes = _sizes(spec, xs, terms)
     for k, (x, term) in enumerate(zip(xs, terms, strict=True)):

@@ -12,7 +12,7 @@ import numpy as np
 from burlab.graph.origin import user_line
 
 from .insides import Reading, field
-from .mentions import globals_of, imports_of, names_of, package_of
+from .mentions import globals_of, imports_of, names_of, optional_names, package_of, texts_of
 from .reach import functions_of, readings
 from .unfollowed import files_read, iterators_in, numbers_in, used_up, written
 
@@ -29,7 +29,8 @@ _EACH_TIME: dict[str, frozenset[str]] = {
 }  # fmt: skip
 _KINDS = {"numpy.random": ("Generator", "RandomState"), "random": ("Random",)}
 _FRESH = 623  # where NumPy's global generator stands before the first draw
-_MAKERS = frozenset({"default_rng", "RandomState"})  # of generators of the function's own
+# NumPy's makers of generators of the function's own
+_MAKERS = frozenset({"default_rng", "RandomState", "PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"})
 
 
 class _Said(threading.local):
@@ -105,11 +106,23 @@ def _each_time(functions: Sequence[FunctionType]) -> str:
     """What a function does by name that no state tells, in words."""
     for reached in functions:
         names = names_of(reached.__code__)
-        if not _MAKERS.isdisjoint(names):
+        if _makes_a_generator(reached):
             return "draws from np.random"
         if any(_differs(value, names) for value in _around(reached)):
             return "reads a clock or the system's random numbers"
     return ""
+
+
+def _makes_a_generator(f: FunctionType) -> bool:
+    """Whether a function mentions a maker of NumPy's: not a text, nor another function of that name."""
+    code, around = f.__code__, f.__globals__
+    named = _MAKERS.intersection(names_of(code)).difference(set(texts_of(code)).difference(optional_names(code)))
+    others = {name for name in globals_of(code) if name in around and not _is_of_random(around[name])}
+    return not named <= others
+
+
+def _is_of_random(value: Any) -> bool:
+    return str(field(value, "__module__") or "").startswith("numpy.random")
 
 
 def _around(f: FunctionType) -> list[Any]:

@@ -52,14 +52,16 @@ def readings(functions: Iterable[Callable[..., Any]]) -> list[Reading]:
 
 
 def functions_of(functions: Iterable[Callable[..., Any]]) -> list[FunctionType]:
-    """The functions of the user's code that are reached."""
-    return _Walk(functions).functions
+    """The functions of the user's code that are reached by names that code mentions."""
+    return _Walk(functions, named_only=True).functions
 
 
 class _Walk:
     """One walk: the names that code mentions meet the modules, classes and objects that have attributes."""
 
-    def __init__(self, functions: Iterable[Callable[..., Any]]) -> None:
+    def __init__(self, functions: Iterable[Callable[..., Any]], named_only: bool = False) -> None:
+        """named_only: leave out what is only there for names that code makes at run time, of which most are unread."""
+        self._named_only = named_only
         self.found: list[Reading] = []
         self.functions: list[FunctionType] = []
         self._seen: set[int] = set()
@@ -229,7 +231,7 @@ class _Walk:
                 self._read(sys.modules, name, sys.modules[name])
         if not _ENVIRONMENT.isdisjoint(names_of(code)):
             self._read(None, None, environment())
-        if makes_names(code):
+        if makes_names(code) and not self._named_only:
             self._take_all()
         if reads_namespaces(code) and self._is_new(around):
             public = {k: v for k, v in around.items() if not k.startswith("_") and k not in _NOTEBOOK}

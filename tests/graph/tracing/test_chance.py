@@ -44,6 +44,7 @@ FROZEN = {
     "RandomState": lambda x: x * STATE.randn(),
     "a method of RandomState": lambda x: x * RANDN(),
     "a new RandomState": lambda x: x * np.random.RandomState(0).randn(),
+    "a new bit generator": lambda x: x * np.random.Generator(np.random.PCG64(0)).normal(),
     "a generator": lambda x: x * GENERATOR.normal(),
     "a method of a generator": lambda x: x * NORMAL(),
     "a new generator": lambda x: x * np.random.default_rng(0).normal(),
@@ -111,6 +112,36 @@ def test_seeds_of_keys_and_unused_generators_are_no_chance():
         bl.grad(lambda x: x * bl.random.normal(key))(1.0)
         bl.grad(lambda x: x * (1.0 if GENERATOR is not None else 2.0))(1.0)
         bl.grad(lambda x: np.sum(x.T))(np.ones((2, 3)))  # an attribute, though a clock has that name too
+
+
+class Experiment:
+    """Makes data by chance, of which its loss reads nothing; its settings are looked up by any name."""
+
+    def __init__(self):
+        self.settings = {"scale": 2.0, "default_rng": 1.0}
+
+    def __getattr__(self, name):
+        return getattr(type(self), f"_{name}")
+
+    _half = 0.5
+
+    def data(self):
+        return np.random.default_rng(0).normal(size=3) * time.time()
+
+    def loss(self, x):
+        return np.sum(x**2) * self.half * self.settings["default_rng"]
+
+
+def default_rng(x):
+    return 2.0 * x
+
+
+def test_what_is_not_called_by_name_draws_nothing():
+    """Nor does a text, or a function of the user's that has the name of one of NumPy's."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(bl.grad(Experiment().loss)(np.ones(2)), [1.0, 1.0])
+        assert bl.grad(lambda x: default_rng(x) * {"RandomState": 3.0}["RandomState"])(1.0) == 6.0
 
 
 @pytest.mark.parametrize("row", [[np.inf, 1.0], [np.inf, np.inf], [-np.inf, -np.inf], [-np.inf, 1.0], [np.nan, 1.0]])
