@@ -23,8 +23,8 @@ template <class W, class X> BURLAB_CONSTEXPR W cut(X x) {
   return (x >= -beyond && x < beyond) ? static_cast<W>(x) : std::numeric_limits<W>::min();
 }
 
-/// R(x). A float beyond R, for which NumPy promises nothing, becomes what it does on x86-64: cut to 32 or 64 bits first,
-/// and of these the lowest bits.
+/// R(x). A float beyond R, for which NumPy promises nothing, becomes what it does on x86-64: cut to 32 or 64 bits
+/// first, and of these the lowest bits.
 template <class R, class X> BURLAB_CONSTEXPR R converted(X x) {
   if constexpr (!std::is_floating_point_v<X> || !wraps<R>) {
     return static_cast<R>(x);
