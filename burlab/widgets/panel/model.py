@@ -50,7 +50,7 @@ class Model:
         self.point: Series = np.empty(0)
         self.past: int | None = None
         self.front: tuple[int, float] | None = None  # the end of the record, which has no row, and the value
-        self._parent = run.parent
+        self._parent: Any = run.parent
         self.events: list[Any] = []
         self.costs = Costs()
         self.breaks = Breaks()
