@@ -224,7 +224,7 @@ class Race:
         >>> race.frame()[["name", "rank", "step"]]
            name  rank  step
         0  tame     1   500
-        1  wild     0   124
+        1  wild     0   125
         """
         rows = self.standings(against, of)
         pandas = require("pandas", "frames")
