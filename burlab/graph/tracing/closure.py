@@ -53,8 +53,8 @@ def surroundings(functions: Iterable[Callable[..., Any]]) -> tuple[Any, ...]:
     and modules of the user's count by content. Arrays that nobody can write to, and what burlab cannot look into, count
     by identity.
 
-    >>> scale = 2.0
-    >>> surroundings([lambda x: scale * x])
+    >>> users = {"__name__": "my_model", "scale": 2.0}
+    >>> surroundings([eval("lambda x: scale * x", users)])
     ((<class 'float'>, 2.0, 1.0),)
     """
     return content_of([reading for reading in readings(functions) if not isinstance(reading.value, CodeType)])
