@@ -43,10 +43,10 @@ def parts(value: Any) -> Parts:
 
 
 def met(x: Any, y: Any) -> tuple[Parts, Parts]:
-    """The parts of both operands of an operation in their common floating dtype, as Python numbers take it too."""
+    """The parts of both operands of an operation in their common floating dtype, which Python numbers take from arrays."""
     (a, b), (c, d) = parts(x), parts(y)
     halves = promote([half for half in (a, c, b, d) if half is not None], float_only=True)
-    a, c, *imaginary = map(strong, halves)
+    a, c, *imaginary = halves if all(half.weak for half in halves) else map(strong, halves)
     return (a, b if b is None else imaginary[0]), (c, d if d is None else imaginary[-1])
 
 

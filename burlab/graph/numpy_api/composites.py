@@ -35,14 +35,14 @@ def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Node:
     a = _floating(x)
     peak = stop_gradient(extreme("reduce_max", a, axis, keepdims=True))
     shift = apply("where", apply("isfinite", peak), peak, 0.0)
-    total = _at_least_half(sum_(apply("exp", apply("sub", a, shift)), axis, keepdims=True))
+    total = _positive(sum_(apply("exp", apply("sub", a, shift)), axis, keepdims=True))
     result = apply("add", apply("log", total), peak)
     return result if keepdims else reshape(result, sum_(a, axis).shape)
 
 
-def _at_least_half(total: Node) -> Node:
-    """A sum whose largest term is 1, as it is; 1/2, without a derivative, where all terms are 0."""
-    return apply("maximum", total, 0.5)
+def _positive(total: Node) -> Node:
+    """A sum whose largest term is 1, as it is; 1 where all terms are 0, of which none changes then."""
+    return apply("add", total, as_dtype(apply("equal", total, 0.0), total.dtype))
 
 
 def softmax(x: Any, axis: Any = -1) -> Node:
@@ -52,7 +52,7 @@ def softmax(x: Any, axis: Any = -1) -> Node:
     empty = apply("equal", peak, -math.inf)
     # An entry of inf makes all of them nan, as SciPy's and JAX's.
     e = apply("exp", apply("sub", a, apply("where", empty, 0.0, peak)))
-    share = apply("div", 1.0, _at_least_half(sum_(e, axis, keepdims=True)))  # one division for each sum
+    share = apply("div", 1.0, _positive(sum_(e, axis, keepdims=True)))  # one division for each sum
     value = apply("mul", e, apply("where", empty, math.nan, share))
     return made("surrogate", None, value, apply("mul", e, share))
 
