@@ -43,7 +43,7 @@ def parts(value: Any) -> Parts:
 
 
 def met(x: Any, y: Any) -> tuple[Parts, Parts]:
-    """The parts of both operands of an operation in their common floating dtype, which Python numbers take from arrays."""
+    """The parts of both operands in their common floating dtype, which Python numbers take from arrays."""
     (a, b), (c, d) = parts(x), parts(y)
     halves = promote([half for half in (a, c, b, d) if half is not None], float_only=True)
     a, c, *imaginary = halves if all(half.weak for half in halves) else map(strong, halves)
