@@ -196,8 +196,9 @@ TOTALS = (
                 f"{name} of some",
                 lambda np, u, m, r, x, name=name: getattr(np, name)(np.where(m > 0.9, numpy.nan, m), axis=0),
             )
-            for name in "nansum nanmean nanmax nanmin nanvar nanstd nanprod".split()
+            for name in "nansum nanmean nanmax nanmin nanvar nanprod".split()
         ),
+        ("nanstd of some", lambda np, u, m, r, x: np.nanstd(np.where(m > 0.9, numpy.nan, m), axis=1)),
         ("nanargmax", lambda np, u, m, r, x: np.nanargmax(np.where(u > 2, numpy.nan, u)) * u),
         ("nanargmin", lambda np, u, m, r, x: np.nanargmin(np.where(m > 1, numpy.nan, m), axis=1) * 1.0),
         ("trapezoid", lambda np, u, m, r, x: np.trapezoid(u)),
@@ -289,6 +290,7 @@ BEYOND = (  # of JAX
             (f"nan{name} where", lambda np, v, m, h, b, name=name: getattr(np, f"nan{name}")(m, axis=0, where=m > -1.5))
             for name in "sum prod mean var std".split()
         ),
+        ("nanstd of one", lambda np, v, m, h, b: np.nanstd(np.where(m > 0.9, numpy.nan, m), axis=0)),
         ("nanmax where", lambda np, v, m, h, b: np.nanmax(h, initial=-1.0, where=h < 0.5)),
         ("nanmin initial", lambda np, v, m, h, b: np.nanmin(h, initial=-5.0) + np.nanmin(m, axis=1, initial=0.1)),
         *(
